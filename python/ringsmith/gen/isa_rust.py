@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Rust tables of the instruction set, which encoder, assembler, checker and random programs read."""
+
+from __future__ import annotations
+
+from ringsmith.gen.isa import SLOT_FIELDS, Instruction, Isa
+
+HEADER = """\
+// SPDX-License-Identifier: Apache-2.0
+// Generated from spec/isa.yaml by `python -m ringsmith.gen`; do not edit.
+//! Opcodes, fields and the table of instructions.
+
+use crate::spec::{Field, Modifier, Slot, Spec, Unit};
+"""
+
+
+def render(isa: Isa) -> str:
+    """Return the text of `crates/isa/src/generated.rs`."""
+    lines = [HEADER, "/// Version of the instruction set; the build's info block carries the same number."]
+    lines += [f"pub const ISA_VERSION: u32 = {isa.version};"]
+    lines += [
+        "/// The slot that reads as zero and is never written.",
+        f"pub const ZERO_SLOT: u8 = {isa.zero_slot};",
+        "",
+    ]
+    for field in isa.fields:
+        lines += [f"/// {field.doc}"]
+        lines += [f"pub const {field.name.upper()}: Field = Field {{ lsb: {field.lsb}, bits: {field.bits} }};"]
+    lines += ["", *_opcodes(isa), "", *_slots(isa), "", *_modifiers(isa), "", *_table(isa)]
+    return "\n".join([*lines, ""])
+
+
+def _camel(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def _opcodes(isa: Isa) -> list[str]:
+    body = [f"    /// {entry.summary}\n    {_camel(entry.mnemonic)} = {entry.opcode}," for entry in isa.instructions]
+    return [
+        "/// Operation of an instruction; the discriminant is the opcode.",
+        "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]",
+        "#[repr(u8)]",
+        "pub enum Op {",
+        *body,
+        "}",
+    ]
+
+
+def _slots(isa: Isa) -> list[str]:
+    arms = [f"            Slot::{_camel(name)} => {name.upper()}," for name in SLOT_FIELDS]
+    return [
+        "impl Slot {",
+        "    /// The field of the word that holds this slot number.",
+        "    pub const fn field(self) -> Field {",
+        "        match self {",
+        *arms,
+        "        }",
+        "    }",
+        "}",
+    ]
+
+
+def _modifiers(isa: Isa) -> list[str]:
+    fields = [field for field in isa.fields if field.kind == "modifier"]
+    arms = [f"            Modifier::{_camel(field.name)} => {field.name.upper()}," for field in fields]
+    names = [f'            Modifier::{_camel(field.name)} => "{field.asm}",' for field in fields]
+    return [
+        "impl Modifier {",
+        "    /// The field of the word that holds it.",
+        "    pub const fn field(self) -> Field {",
+        "        match self {",
+        *arms,
+        "        }",
+        "    }",
+        "    /// Its name in assembly.",
+        "    pub const fn name(self) -> &'static str {",
+        "        match self {",
+        *names,
+        "        }",
+        "    }",
+        "}",
+    ]
+
+
+def _table(isa: Isa) -> list[str]:
+    rows = [_row(entry) for entry in isa.instructions]
+    return ["/// Every instruction, in order of opcode.", f"pub const TABLE: [Spec; {len(rows)}] = [", *rows, "];"]
+
+
+def _row(entry: Instruction) -> str:
+    def slots(names: tuple[str, ...]) -> str:
+        return "&[" + ", ".join(f"Slot::{_camel(name)}" for name in names) + "]"
+
+    modifiers = "&[" + ", ".join(f"Modifier::{_camel(name)}" for name in entry.modifiers) + "]"
+    return (
+        f'    Spec {{ op: Op::{_camel(entry.mnemonic)}, mnemonic: "{entry.mnemonic.lower()}", '
+        f"unit: Unit::{entry.unit.capitalize()}, implemented: {str(entry.status == 'implemented').lower()}, "
+        f"operands: {slots(entry.operands)}, optional: {slots(entry.optional)}, "
+        f"reads: {slots(entry.reads)}, writes: {slots(entry.writes)}, modifiers: {modifiers} }},"
+    )

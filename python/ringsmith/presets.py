@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Presets: named hardware design points, read from `spec/presets/NAME.toml` or from a file of the user's own."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ringsmith.errors import ParameterError
+
+OPERATIONS = ("polymul", "tensor", "zero-encrypt", "delta-m-decrypt", "key-switch")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """A design point; the fields are the keys of the preset file, documented in `spec/presets/cofhee.toml`."""
+
+    name: str
+    paper: str
+    scheme: str
+    word_bits: int
+    lanes: int
+    butterflies: int
+    n_max: int
+    reduction: str
+    dual_port_slots: int
+    single_port_slots: int
+    twiddles: str
+    moduli_slots: int
+    constants: int
+    host: str
+    fifo_depth: int
+    clock_mhz: tuple[float, ...]
+    serial_mhz: float
+    operations: tuple[str, ...]
+    prime_bits: tuple[int, ...]
+
+    @property
+    def slots(self) -> int:
+        """Polynomial memories in all, the work slots included."""
+        return self.dual_port_slots + self.single_port_slots
+
+    @property
+    def word_bytes(self) -> int:
+        """Bytes of one coefficient in a host buffer: the smallest power of two that holds a word."""
+        return max(2, 1 << ((self.word_bits + 7) // 8 - 1).bit_length())
+
+    @property
+    def buffer_bytes(self) -> int:
+        """Bytes of one host buffer: every lane's polynomial of `n_max` coefficients, lane after lane."""
+        return self.lanes * self.n_max * self.word_bytes
+
+    def lane_bits(self) -> tuple[int, ...]:
+        """Bits of each lane's default modulus."""
+        return tuple(min(self.prime_bits[i % len(self.prime_bits)], self.word_bits) for i in range(self.lanes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the keys and values, lists instead of tuples, ready for JSON."""
+        values = dataclasses.asdict(self)
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+
+
+def spec_dir() -> Path:
+    """Directory of the specifications: `$RINGSMITH_SPEC`, or `spec/` of the source tree."""
+    override = os.environ.get("RINGSMITH_SPEC")
+    return Path(override) if override else Path(__file__).resolve().parents[2] / "spec"
+
+
+def preset_names() -> list[str]:
+    """Names of the presets that ship with the package, sorted."""
+    return sorted(path.stem for path in (spec_dir() / "presets").glob("*.toml"))
+
+
+def load_preset(name: str, overrides: Mapping[str, Any] | None = None) -> Preset:
+    """Load a preset by name, or from a path ending in `.toml`, with some keys replaced.
+
+    Override values may be TOML text (as from `--set key=value`) or Python values. Unknown presets and keys, wrong types
+    and impossible combinations raise `ParameterError` naming the key and what would work.
+    """
+    values = _read(name)
+    for key, value in (overrides or {}).items():
+        if key not in values:
+            raise ParameterError(f"preset {name} has no key {key!r}; keys: {', '.join(values)}")
+        values[key] = _parse(key, value) if isinstance(value, str) else value
+    preset = _build(name, values)
+    _check(preset)
+    return preset
+
+
+def parse_overrides(settings: list[str]) -> dict[str, str]:
+    """Split `key=value` texts; a text without `=` raises `ParameterError`."""
+    pairs = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals or not key:
+            raise ParameterError(f"--set {setting!r} is not key=value, for example --set butterflies=2")
+        pairs[key.strip()] = value.strip()
+    return pairs
+
+
+def _read(name: str) -> dict[str, Any]:
+    path = Path(name) if name.endswith(".toml") else spec_dir() / "presets" / f"{name}.toml"
+    try:
+        return tomllib.loads(path.read_text())
+    except FileNotFoundError as error:
+        raise ParameterError(
+            f"no preset {name!r}; presets: {', '.join(preset_names())}, or a path to a .toml file"
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ParameterError(f"{path}: not a preset file: {error}") from error
+
+
+def _parse(key: str, text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        pass
+    if any(mark in text for mark in "[]=\"'\n"):
+        raise ParameterError(f"{key}={text} is not a TOML value")
+    return text
+
+
+def _build(name: str, values: dict[str, Any]) -> Preset:
+    fields = {field.name: field.type for field in dataclasses.fields(Preset)}
+    missing, unknown = fields.keys() - values.keys(), values.keys() - fields.keys()
+    if missing or unknown:
+        complaint = [f"lacks {', '.join(sorted(missing))}"] * bool(missing)
+        complaint += [f"has unknown keys {', '.join(sorted(unknown))}"] * bool(unknown)
+        raise ParameterError(f"preset {name} {' and '.join(complaint)}")
+    return Preset(**{key: _typed(key, str(kind), values[key]) for key, kind in fields.items()})
+
+
+def _typed(key: str, kind: str, value: Any) -> Any:
+    """Check one value against the annotation of its field; a scalar stands for a list of one."""
+    if kind.startswith("tuple["):
+        element = kind[len("tuple[") :].split(",")[0]
+        items = value if isinstance(value, list | tuple) else [value]
+        return tuple(_typed(key, element, item) for item in items)
+    if kind == "float" and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    wanted = {"int": int, "float": float, "str": str}[kind]
+    if not isinstance(value, wanted) or isinstance(value, bool):
+        raise ParameterError(f"{key} must be of type {kind}, got {value!r}")
+    return value
+
+
+def _check(preset: Preset) -> None:
+    for holds, reason in _rules(preset):
+        if not holds:
+            raise ParameterError(f"preset {preset.name}: {reason}")
+
+
+def _rules(p: Preset) -> list[tuple[bool, str]]:
+    powers = p.n_max & (p.n_max - 1) == 0
+    bits = p.lane_bits() if p.prime_bits else ()
+    least = (2 * p.n_max).bit_length()
+    return [
+        (14 <= p.word_bits <= 128, f"word_bits must be 14..128, got {p.word_bits}"),
+        (1 <= p.lanes <= 8, f"lanes must be 1..8, got {p.lanes}"),
+        (p.butterflies in (1, 2, 4, 8, 16, 32), f"butterflies must be 1, 2, 4, 8, 16 or 32, got {p.butterflies}"),
+        (powers and 8 <= p.n_max <= 32768, f"n_max must be a power of two from 8 to 32768, got {p.n_max}"),
+        (
+            p.n_max >= 4 * p.butterflies,
+            f"n_max must be at least 4 * butterflies = {4 * p.butterflies}, got {p.n_max}",
+        ),
+        (p.dual_port_slots >= 2, f"dual_port_slots must be at least 2 (the work slots), got {p.dual_port_slots}"),
+        (p.single_port_slots >= 0, f"single_port_slots must not be negative, got {p.single_port_slots}"),
+        (3 <= p.slots <= 32, f"dual_port_slots + single_port_slots must be 3..32, got {p.slots}"),
+        (p.reduction in ("barrett", "montgomery"), f"reduction must be barrett or montgomery, got {p.reduction!r}"),
+        (p.twiddles in ("slot", "memory"), f"twiddles must be slot or memory, got {p.twiddles!r}"),
+        (
+            p.twiddles == "memory" or (p.single_port_slots >= 1 and p.moduli_slots == 1),
+            "twiddles = slot needs a single-port slot for the table and moduli_slots = 1, "
+            f"got single_port_slots {p.single_port_slots}, moduli_slots {p.moduli_slots}",
+        ),
+        (1 <= p.moduli_slots <= 16, f"moduli_slots must be 1..16, got {p.moduli_slots}"),
+        (1 <= p.constants <= 32, f"constants must be 1..32, got {p.constants}"),
+        (p.host in ("axi4", "serial"), f"host must be axi4 or serial, got {p.host!r}"),
+        (
+            2 <= p.fifo_depth <= 1024 and p.fifo_depth & (p.fifo_depth - 1) == 0,
+            f"fifo_depth must be a power of two from 2 to 1024, got {p.fifo_depth}",
+        ),
+        (bool(p.clock_mhz) and min(p.clock_mhz, default=0) > 0, f"clock_mhz must be positive, got {list(p.clock_mhz)}"),
+        (p.serial_mhz > 0, f"serial_mhz must be positive, got {p.serial_mhz}"),
+        (
+            set(p.operations) <= set(OPERATIONS),
+            f"operations must be among {', '.join(OPERATIONS)}, got {', '.join(p.operations)}",
+        ),
+        (bool(p.prime_bits), "prime_bits must name at least one modulus"),
+        (
+            all(width >= least for width in bits),
+            f"word_bits and prime_bits must leave at least {least} bits for a prime 1 mod 2 n_max, got {list(bits)}",
+        ),
+    ]

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from ringsmith.errors import ParameterError
+from ringsmith.presets import load_preset, parse_overrides, preset_names, spec_dir
+
+
+def test_every_preset_loads_and_has_the_same_keys() -> None:
+    keys = {name: list(tomllib.loads((spec_dir() / "presets" / f"{name}.toml").read_text())) for name in preset_names()}
+    assert {"cofhee", "bfv-client", "tiny"} <= keys.keys()
+    for name in ("cofhee", "bfv-client", "tiny"):
+        assert load_preset(name).name == name
+        assert keys[name] == keys["cofhee"]
+
+
+def test_cofhee_is_seven_memories_of_one_mebibit() -> None:
+    preset = load_preset("cofhee")
+    assert (preset.slots, preset.buffer_bytes) == (7, 8192 * 16)
+    assert load_preset("bfv-client").buffer_bytes == 3 * 4096 * 8
+
+
+def test_overrides_take_toml_values_and_bare_words() -> None:
+    overrides = parse_overrides(["butterflies=8", "clock_mhz=[100, 200.5]", "reduction=montgomery", "word_bits=60"])
+    preset = load_preset("cofhee", overrides)
+    assert (preset.butterflies, preset.clock_mhz, preset.reduction) == (8, (100.0, 200.5), "montgomery")
+    assert preset.lane_bits() == (60,)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("butterflies=3", "1, 2, 4, 8, 16 or 32, got 3"),
+        ("word_bits=129", "14..128, got 129"),
+        ("word_bits=14", "at least 15 bits"),
+        ("n_max=1000", "power of two"),
+        ("lanes=9", "1..8, got 9"),
+        ("lanes=two", "of type int"),
+        ("dual_port_slots=1", "at least 2"),
+        ("moduli_slots=2", "twiddles = slot needs"),
+        ("fifo_depth=12", "power of two"),
+        ("host=usb", "axi4 or serial"),
+        ("clock_mhz=0", "positive"),
+        ("operations=['lift']", "must be among"),
+        ("butterfly=2", "no key 'butterfly'"),
+        ("butterflies", "not key=value"),
+        ("prime_bits=[", "not a TOML value"),
+    ],
+)
+def test_impossible_settings_are_refused_with_the_reason(setting: str, words: str) -> None:
+    with pytest.raises(ParameterError, match=words.replace("[", r"\[").replace("...", ".")):
+        load_preset("cofhee", parse_overrides([setting]))
+
+
+def test_four_coefficients_per_butterfly_is_the_least() -> None:
+    with pytest.raises(ParameterError, match="4 \\* butterflies = 128, got 64"):
+        load_preset("tiny", {"n_max": 64, "butterflies": 32})
+
+
+def test_a_file_of_ones_own(tmp_path: Path) -> None:
+    text = (spec_dir() / "presets" / "tiny.toml").read_text()
+    own = tmp_path / "own.toml"
+    own.write_text(text.replace("lanes = 2", "lanes = 5"))
+    assert load_preset(str(own)).lanes == 5
+    own.write_text(text.replace("lanes = 2", ""))
+    with pytest.raises(ParameterError, match="lacks lanes"):
+        load_preset(str(own))
+    own.write_text("lanes = ")
+    with pytest.raises(ParameterError, match="not a preset file"):
+        load_preset(str(own))
+    with pytest.raises(ParameterError, match="presets: bfv-client, cofhee"):
+        load_preset("no-such-preset")

@@ -1,2 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arithmetic modulo a word-sized prime.
+//! Arithmetic modulo a word-sized integer.
+//!
+//! [`Modulus<W>`] holds a modulus `q >= 2` and the constants to reduce by it, for `W = u64` (`q < 2^62`, the fast path)
+//! and `W = u128` (`q < 2^128`, the plain path). Everything is constant time in its operands unless its name ends in
+//! `_vt`; the modulus itself, exponents and lengths are public. Residues are the canonical `0..q` unless a function's
+//! name says `_lazy`.
+//!
+//! [`primes`] finds NTT-friendly primes; [`AlignedVec`] is the storage all residues live in.
+
+mod aligned;
+mod error;
+mod modulus;
+pub mod primes;
+mod slice;
+#[cfg(test)]
+mod tests;
+mod word;
+
+pub use aligned::AlignedVec;
+pub use error::ZqError;
+pub use modulus::{Modulus, Shoup};
+pub use word::Word;

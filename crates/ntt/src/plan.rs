@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The tables of one transform and its entry points.
+
+use zq::{AlignedVec, Modulus, Shoup, Word};
+
+use crate::{NttError, bit_reverse, portable, primitive_root};
+
+/// Smallest supported `log2 n`.
+pub const MIN_LOG_N: u32 = 3;
+/// Largest supported `log2 n`.
+pub const MAX_LOG_N: u32 = 17;
+
+/// Twiddle factors with their Shoup quotients, as two arrays.
+#[derive(Debug, Clone)]
+pub(crate) struct Twiddles<W: Word> {
+    pub w: AlignedVec<W>,
+    pub quotient: AlignedVec<W>,
+}
+
+impl<W: Word> Twiddles<W> {
+    /// `table[i] = root^brv(i)`.
+    fn powers(m: &Modulus<W>, root: W, log_n: u32) -> Self {
+        let n = 1usize << log_n;
+        let (mut w, mut quotient) = (AlignedVec::zeros(n), AlignedVec::zeros(n));
+        let step = m.shoup(root);
+        let mut power = W::ONE;
+        for e in 0..n {
+            let s = m.shoup(power);
+            let i = bit_reverse(e, log_n);
+            (w[i], quotient[i]) = (s.w, s.quotient);
+            power = m.mul_shoup(power, step);
+        }
+        Self { w, quotient }
+    }
+}
+
+/// The transform of length `n` modulo one prime.
+///
+/// Transforms are in place, take and give reduced residues and are constant time in them.
+#[derive(Debug, Clone)]
+pub struct NttPlan<W: Word> {
+    pub(crate) modulus: Modulus<W>,
+    pub(crate) log_n: u32,
+    pub(crate) forward: Twiddles<W>,
+    pub(crate) inverse: Twiddles<W>,
+    /// `n^-1`, and `n^-1` times the last inverse twiddle: the last inverse stage scales.
+    pub(crate) n_inv: Shoup<W>,
+    pub(crate) n_inv_last: Shoup<W>,
+}
+
+impl<W: Word> NttPlan<W> {
+    /// Tables for length `n` (a power of two from 8 to 2^17) modulo a prime that is 1 modulo `2n`.
+    pub fn new(modulus: Modulus<W>, n: usize) -> Result<Self, NttError> {
+        let (min, max) = (1 << MIN_LOG_N, 1 << MAX_LOG_N);
+        if !n.is_power_of_two() || n < min || n > max {
+            return Err(NttError::BadLength { n, min, max });
+        }
+        let log_n = n.trailing_zeros();
+        let psi = primitive_root(&modulus, 2 * n as u64)?;
+        // ψ^(2n) = 1, so ψ^-1 = ψ^(2n-1); n^-1 = -(q-1)/n as n divides q-1.
+        let psi_inv = modulus.pow(psi, W::from_u64(2 * n as u64 - 1));
+        let n_inv = modulus.neg(modulus.value().wrapping_sub(W::ONE) >> log_n);
+        let forward = Twiddles::powers(&modulus, psi, log_n);
+        let inverse = Twiddles::powers(&modulus, psi_inv, log_n);
+        let n_inv_last = modulus.shoup(modulus.mul(n_inv, inverse.w[1]));
+        Ok(Self {
+            modulus,
+            log_n,
+            forward,
+            inverse,
+            n_inv: modulus.shoup(n_inv),
+            n_inv_last,
+        })
+    }
+
+    /// The length.
+    #[inline]
+    pub fn n(&self) -> usize {
+        1 << self.log_n
+    }
+
+    /// `log2 n`.
+    #[inline]
+    pub fn log_n(&self) -> u32 {
+        self.log_n
+    }
+
+    /// The modulus.
+    #[inline]
+    pub fn modulus(&self) -> &Modulus<W> {
+        &self.modulus
+    }
+
+    /// ψ, the smallest primitive 2n-th root of unity.
+    #[inline]
+    pub fn psi(&self) -> W {
+        self.forward.w[self.n() / 2]
+    }
+
+    /// Forward twiddles: entry `i` is `ψ^brv(i)`. Stage `m = 1, 2, 4, … n/2` uses entries `m..2m`.
+    #[inline]
+    pub fn psi_rev(&self) -> &[W] {
+        &self.forward.w
+    }
+
+    /// Inverse twiddles: entry `i` is `ψ^-brv(i)`.
+    #[inline]
+    pub fn psi_inv_rev(&self) -> &[W] {
+        &self.inverse.w
+    }
+
+    /// `n^-1`.
+    #[inline]
+    pub fn n_inv(&self) -> W {
+        self.n_inv.w
+    }
+
+    /// Coefficients in natural order to values in bit-reversed order, in place.
+    ///
+    /// # Panics
+    /// If `a.len() != n`.
+    pub fn forward(&self, a: &mut [W]) {
+        assert_eq!(a.len(), self.n(), "slice length is not the transform's");
+        portable::forward(self, a);
+    }
+
+    /// The inverse of [`NttPlan::forward`], in place.
+    ///
+    /// # Panics
+    /// If `a.len() != n`.
+    pub fn inverse(&self, a: &mut [W]) {
+        assert_eq!(a.len(), self.n(), "slice length is not the transform's");
+        portable::inverse(self, a);
+    }
+}

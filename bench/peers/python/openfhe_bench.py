@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times OpenFHE's wheel (CPython 3.10). It draws its own primes: only n and the modulus bits are asked for."""
+
+from __future__ import annotations
+
+import math
+
+import openfhe
+from common import report
+
+LIBRARY = "OpenFHE 1.6.1"
+FEATURES = (openfhe.PKESchemeFeature.PKE, openfhe.PKESchemeFeature.KEYSWITCH, openfhe.PKESchemeFeature.LEVELEDSHE)
+
+
+def context(params: object) -> tuple:
+    """A context with its keys, whatever its security."""
+    ctx = openfhe.GenCryptoContext(params)
+    for feature in FEATURES:
+        ctx.Enable(feature)
+    keys = ctx.KeyGen()
+    ctx.EvalMultKeyGen(keys.secretKey)
+    ctx.EvalRotateKeyGen(keys.secretKey, [1])
+    return ctx, keys
+
+
+def bfv(n: int, width: int, depth: int, named: list[int]) -> None:
+    """BFV (HPSPOVERQLEVELED, OpenFHE's default) with primes of `width` bits, as many as `depth` multiplications need."""
+    params = openfhe.CCParamsBFVRNS()
+    params.SetPlaintextModulus(65537)
+    params.SetMultiplicativeDepth(depth)
+    params.SetScalingModSize(width)
+    params.SetSecurityLevel(openfhe.SecurityLevel.HEStd_NotSet)
+    params.SetRingDim(n)
+    ctx, keys = context(params)
+    x = [(3 * i + 1) % 1000 for i in range(n)]
+    y = [(7 * i + 2) % 30 for i in range(n)]
+    px, py = ctx.MakePackedPlaintext(x), ctx.MakePackedPlaintext(y)
+    cx, cy = ctx.Encrypt(keys.publicKey, px), ctx.Encrypt(keys.publicKey, py)
+    kept: dict[str, object] = {}
+
+    def keep(name: str, value: object) -> None:
+        kept[name] = value
+
+    def is_equal(name: str, want: list[int]) -> bool:
+        plain = ctx.Decrypt(keys.secretKey, kept[name])
+        plain.SetLength(n)
+        return [v % 65537 for v in plain.GetPackedValue()] == want
+
+    product = [a * b for a, b in zip(x, y, strict=True)]
+    rows = (
+        ("bfv-encrypt", lambda: keep("e", ctx.Encrypt(keys.publicKey, ctx.MakePackedPlaintext(x))), "e", x),
+        ("bfv-multiply", lambda: keep("m", ctx.EvalMultNoRelin(cx, cy)), "m", product),
+        ("bfv-multiply-relinearize", lambda: keep("r", ctx.EvalMult(cx, cy)), "r", product),
+    )
+    for operation, op, name, want in rows:
+        report(LIBRARY, operation, n, named, op, lambda name=name, want=want: is_equal(name, want))
+    keep("d", cx)
+    report(LIBRARY, "bfv-decrypt", n, named, lambda: ctx.Decrypt(keys.secretKey, cx), lambda: is_equal("d", x))
+
+
+def ckks(n: int, depth: int, named: list[int]) -> None:
+    """CKKS (hybrid key switching) with `depth` + 1 ciphertext primes."""
+    params = openfhe.CCParamsCKKSRNS()
+    params.SetMultiplicativeDepth(depth)
+    params.SetScalingModSize(45)
+    params.SetFirstModSize(46)
+    params.SetScalingTechnique(openfhe.ScalingTechnique.FIXEDMANUAL)
+    params.SetSecurityLevel(openfhe.SecurityLevel.HEStd_NotSet)
+    params.SetRingDim(n)
+    ctx, keys = context(params)
+    x = [math.sin(i) for i in range(n // 2)]
+    y = [math.cos(i) for i in range(n // 2)]
+    product = [a * b for a, b in zip(x, y, strict=True)]
+    px = ctx.MakeCKKSPackedPlaintext(x)
+    cx, cy = ctx.Encrypt(keys.publicKey, px), ctx.Encrypt(keys.publicKey, ctx.MakeCKKSPackedPlaintext(y))
+    kept: dict[str, object] = {"c3": ctx.EvalMultNoRelin(cx, cy)}
+
+    def keep(name: str, value: object) -> None:
+        kept[name] = value
+
+    def near(name: str, want: list[float]) -> bool:
+        plain = ctx.Decrypt(keys.secretKey, kept[name])
+        plain.SetLength(n // 2)
+        return all(abs(a - b) < 1e-3 for a, b in zip(plain.GetRealPackedValue(), want, strict=False))
+
+    rows = (
+        ("ckks-encrypt", lambda: keep("e", ctx.Encrypt(keys.publicKey, px)), "e", x),
+        ("ckks-multiply", lambda: keep("m", ctx.EvalMultNoRelin(cx, cy)), "m", product),
+        ("ckks-relinearize", lambda: keep("r", ctx.Relinearize(kept["c3"])), "r", product),
+        ("ckks-rotate", lambda: keep("t", ctx.EvalRotate(cx, 1)), "t", x[1:] + x[:1]),
+        ("ckks-rescale", lambda: keep("s", ctx.Rescale(kept["m"])), "s", product),
+    )
+    for operation, op, name, want in rows:
+        report(LIBRARY, operation, n, named, op, lambda name=name, want=want: near(name, want))
+
+
+if __name__ == "__main__":
+    bfv(4096, 36, 1, [36, 36, 37])
+    bfv(8192, 44, 3, [43, 43, 44, 44, 44])
+    ckks(8192, 2, [45] * 4)
+    ckks(16384, 6, [45] * 8)
+    ckks(32768, 13, [45] * 15)

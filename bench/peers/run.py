@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times ringsmith beside the libraries of others: one run, one machine, the same parameters.
+
+`make bench-peers` installs the peers from package registries into `target/peers`, builds them, runs each pinned to one
+core, then two pinned copies at once (the throughput of two threads), checks every result by decryption, and writes
+`target/bench-peers.json`, a table on the terminal and `docs/bench-peers.svg`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from chart import bar_chart
+from table import print_table
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+BUILD = ROOT / "target" / "peers"
+RESULT = ROOT / "target" / "bench-peers.json"
+
+
+class UnavailableError(Exception):
+    """A peer cannot be had on this machine; the reason is shown and the run goes on without it."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A program that prints one JSON line per operation."""
+
+    name: str
+    command: list[str]
+
+
+def sh(command: list[str], *, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
+    """Run a build step; its output is shown only when it fails."""
+    done = subprocess.run(
+        command, cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise UnavailableError(f"{' '.join(command[:4])} failed: {(done.stderr or done.stdout).strip()[-400:]}")
+    return done.stdout
+
+
+def need(tool: str, package: str) -> None:
+    """Refuse with the package that brings a missing tool."""
+    if shutil.which(tool) is None:
+        raise UnavailableError(f"{tool} is missing: install the Debian package {package}")
+
+
+def build_ours() -> list[Peer]:
+    """This repository's own operations."""
+    sh(
+        [
+            "cargo",
+            "build",
+            "--release",
+            "--manifest-path",
+            str(ROOT / "bench/ours/Cargo.toml"),
+            "--target-dir",
+            str(ROOT / "target"),
+        ]
+    )
+    return [Peer("ringsmith", [str(ROOT / "target/release/ringsmith-bench")])]
+
+
+def build_rust() -> list[Peer]:
+    """fhe.rs with its nightly NTT, and tfhe-ntt."""
+    target = BUILD / "rust"
+    sh(
+        [
+            "cargo",
+            "build",
+            "--release",
+            "--locked",
+            "--manifest-path",
+            str(HERE / "rust/Cargo.toml"),
+            "--target-dir",
+            str(target),
+        ],
+        env={"RUSTC_BOOTSTRAP": "1"},
+    )
+    return [Peer("fhe.rs, tfhe-ntt", [str(target / "release/ringsmith-peers-rust")])]
+
+
+def seal_sources() -> Path:
+    """The unpacked `seal_fhe` crate, whose folder SEAL/ holds SEAL 4.0.0 with the HEXL sources."""
+    fetch = BUILD / "seal-fetch"
+    (fetch / "src").mkdir(parents=True, exist_ok=True)
+    (fetch / "src/lib.rs").write_text("")
+    (fetch / "Cargo.toml").write_text(
+        '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[workspace]\n[dependencies]\nseal_fhe = "=0.8.1"\n'
+    )
+    metadata = json.loads(sh(["cargo", "metadata", "--format-version", "1"], cwd=fetch))
+    manifest = next(p["manifest_path"] for p in metadata["packages"] if p["name"] == "seal_fhe")
+    return Path(manifest).parent
+
+
+def build_seal() -> list[Peer]:
+    """SEAL 4.0.0, plain and with HEXL."""
+    need("cmake", "cmake")
+    if not list(Path("/usr").glob("lib*/**/CpuFeaturesConfig.cmake")):
+        raise UnavailableError("HEXL needs the Debian package libcpu-features-dev")
+    sh(["bash", str(HERE / "seal/build.sh"), str(seal_sources()), str(BUILD / "seal")])
+    return [
+        Peer("SEAL 4.0.0 + HEXL", [str(BUILD / "seal/bench-hexl"), "SEAL 4.0.0 + HEXL"]),
+        Peer("SEAL 4.0.0", [str(BUILD / "seal/bench-plain"), "SEAL 4.0.0"]),
+    ]
+
+
+def build_lattigo() -> list[Peer]:
+    """Lattigo 6.2.0."""
+    need("go", "golang-go")
+    binary = BUILD / "lattigo"
+    sh(["go", "build", "-o", str(binary), "."], cwd=HERE / "lattigo")
+    return [Peer("Lattigo 6.2.0", [str(binary)])]
+
+
+def build_python() -> list[Peer]:
+    """TenSEAL and desilofhe in a virtual environment of their own."""
+    venv = BUILD / "venv"
+    if not (venv / "bin/python").exists():
+        sh([sys.executable, "-m", "venv", str(venv)])
+    sh([str(venv / "bin/pip"), "install", "-q", "-r", str(HERE / "python/requirements.txt")])
+    python = str(venv / "bin/python")
+    return [
+        Peer("TenSEAL 0.3.18", [python, str(HERE / "python/tenseal_bench.py")]),
+        Peer("desilofhe 2.0.0", [python, str(HERE / "python/desilo_bench.py")]),
+    ]
+
+
+def python310() -> str:
+    """An interpreter of CPython 3.10: $PYTHON310, one on PATH, or one that pyenv holds."""
+    candidates = [os.environ.get("PYTHON310"), shutil.which("python3.10")]
+    if shutil.which("pyenv"):
+        root = subprocess.run(["pyenv", "root"], capture_output=True, text=True, check=False).stdout.strip()
+        candidates += [str(path) for path in Path(root or "/nonexistent").glob("versions/3.10.*/bin/python")]
+    for candidate in filter(None, candidates):
+        done = subprocess.run([candidate, "--version"], capture_output=True, text=True, check=False)
+        if done.returncode == 0 and "3.10." in done.stdout:
+            return candidate
+    raise UnavailableError("OpenFHE's wheel needs CPython 3.10: install it, or name it in PYTHON310")
+
+
+def build_openfhe() -> list[Peer]:
+    """OpenFHE's wheel, which imports under CPython 3.10 only."""
+    venv = BUILD / "venv310"
+    if not (venv / "bin/python").exists():
+        sh([python310(), "-m", "venv", str(venv)])
+    sh([str(venv / "bin/pip"), "install", "-q", "openfhe==1.6.1.0.22.4"])
+    return [Peer("OpenFHE 1.6.1", [str(venv / "bin/python"), str(HERE / "python/openfhe_bench.py")])]
+
+
+BUILDERS = {
+    "ours": build_ours,
+    "rust": build_rust,
+    "seal": build_seal,
+    "lattigo": build_lattigo,
+    "python": build_python,
+}
+
+
+def run_pinned(peer: Peer, core: int) -> list[dict]:
+    """All lines of a peer, run on one core."""
+    done = subprocess.run(
+        ["taskset", "-c", str(core), *peer.command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "GOMAXPROCS": "1", "RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+    )
+    if done.returncode != 0:
+        raise UnavailableError(f"{peer.name} stopped with status {done.returncode}: {done.stderr.strip()[-300:]}")
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def one_thread(peer: Peer) -> list[dict]:
+    """Latency on one core."""
+    return [{**row, "threads": 1} for row in run_pinned(peer, 0)]
+
+
+def two_threads(peer: Peer) -> list[dict]:
+    """Time per operation of two pinned copies at once: the throughput of two threads that never share a core."""
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda core: run_pinned(peer, core), (0, 1))
+    return [
+        {
+            **a,
+            "threads": 2,
+            "median_us": statistics.mean((a["median_us"], b["median_us"])) / 2,
+            "spread": max(a["spread"], b["spread"]),
+            "correct": a["correct"] and b["correct"],
+        }
+        for a, b in zip(first, second, strict=True)
+    ]
+
+
+def measure(peers: Iterable[Peer], threads: list[int]) -> list[dict]:
+    """Every peer at every thread count, in one run."""
+    rows: list[dict] = []
+    for peer in peers:
+        for count in threads:
+            print(f"running {peer.name} on {count} core(s)", file=sys.stderr, flush=True)
+            try:
+                rows += one_thread(peer) if count == 1 else two_threads(peer)
+            except UnavailableError as reason:
+                print(f"  left out: {reason}", file=sys.stderr)
+    return rows
+
+
+def main() -> int:
+    """Build, run, write the JSON, the table and the chart; status 1 if any result was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=sorted(BUILDERS), nargs="*", help="build and run only these peers")
+    parser.add_argument("--threads", type=int, choices=[1, 2], nargs="*", default=[1, 2], help="thread counts")
+    parser.add_argument(
+        "--report", action="store_true", help="print the table of the last run again, measuring nothing"
+    )
+    options = parser.parse_args()
+    if not options.report:
+        BUILD.mkdir(parents=True, exist_ok=True)
+        peers: list[Peer] = []
+        for name in options.only or BUILDERS:
+            print(f"building {name}", file=sys.stderr, flush=True)
+            try:
+                peers += BUILDERS[name]()
+            except UnavailableError as reason:
+                print(f"  left out: {reason}", file=sys.stderr)
+        rows = measure(peers, options.threads)
+        part = RESULT.with_suffix(".part")
+        part.write_text(json.dumps(rows, indent=1))
+        part.replace(RESULT)
+    elif not RESULT.exists():
+        print(f"error: {RESULT.relative_to(ROOT)} does not exist yet: run `make bench-peers` first", file=sys.stderr)
+        return 2
+    rows = json.loads(RESULT.read_text())
+    print_table(rows)
+    bar_chart(rows, ROOT / "docs" / "bench-peers.svg")
+    wrong = [row for row in rows if not row["correct"]]
+    for row in wrong:
+        print(f"wrong result: {row['library']} {row['operation']} n={row['n']} {row['moduli_bits']}", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

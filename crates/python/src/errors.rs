@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Rust errors as the package's own exceptions (`ringsmith.errors`), with the Rust message.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+/// The exception classes that errors of the engine become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Bad data.
+    Input,
+    /// Bad or insecure parameters.
+    Parameter,
+    /// Bytes that do not decode.
+    Format,
+    /// Objects that do not belong together, or a missing key.
+    KeyMismatch,
+}
+
+static INPUT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static PARAMETER: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static FORMAT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static KEY_MISMATCH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+impl Kind {
+    fn home(self) -> (&'static PyOnceLock<Py<PyType>>, &'static str) {
+        match self {
+            Self::Input => (&INPUT, "InputError"),
+            Self::Parameter => (&PARAMETER, "ParameterError"),
+            Self::Format => (&FORMAT, "FormatError"),
+            Self::KeyMismatch => (&KEY_MISMATCH, "KeyMismatchError"),
+        }
+    }
+
+    /// An exception of this kind.
+    pub fn error(self, message: impl std::fmt::Display) -> PyErr {
+        Python::attach(|py| {
+            let (cell, name) = self.home();
+            match cell.import(py, "ringsmith.errors", name) {
+                Ok(class) => PyErr::from_type(class.clone(), message.to_string()),
+                Err(missing) => missing,
+            }
+        })
+    }
+}
+
+/// Turns an engine's result into Python's.
+pub trait OrRaise<T> {
+    /// The value, or the package's exception.
+    fn or_raise(self) -> PyResult<T>;
+}
+
+/// Errors that know which exception they are.
+pub trait Raise: std::fmt::Display {
+    /// The exception's kind.
+    fn kind(&self) -> Kind;
+}
+
+impl<T, E: Raise> OrRaise<T> for Result<T, E> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| error.kind().error(&error))
+    }
+}
+
+impl Raise for zq::ZqError {
+    fn kind(&self) -> Kind {
+        Kind::Parameter
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Prime search.
+
+use crate::errors::OrRaise;
+use pyo3::prelude::*;
+use zq::primes::{Direction, is_prime_vt};
+
+/// The `count` largest primes of exactly `bits` bits that are 1 mod 2n and not in `exclude`, largest first.
+#[pyfunction]
+#[pyo3(signature = (n, bits, count, *, exclude=Vec::new(), smallest=false))]
+fn ntt_primes(
+    py: Python<'_>,
+    n: u64,
+    bits: u32,
+    count: usize,
+    exclude: Vec<u128>,
+    smallest: bool,
+) -> PyResult<Vec<u128>> {
+    let direction = if smallest { Direction::Up } else { Direction::Down };
+    let order = n.saturating_mul(2);
+    py.detach(|| zq::primes::ntt_primes::<u128>(bits, order, count, direction, &exclude)).or_raise()
+}
+
+/// Whether `value` is prime (certain below 2^81, beyond that wrong with probability below 2^-128).
+#[pyfunction]
+fn is_prime(py: Python<'_>, value: u128) -> bool {
+    py.detach(|| is_prime_vt(value))
+}
+
+/// Adds this module's functions.
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(ntt_primes, m)?)?;
+    m.add_function(wrap_pyfunction!(is_prime, m)?)
+}

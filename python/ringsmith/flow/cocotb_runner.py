@@ -53,8 +53,8 @@ def _compile(
     shim = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
     libs = cocotb_tools.config.libs_dir
     command: list[str | Path] = [
-        tool.command, "--cc", "--exe", "--vpi", "--public-flat-rw", "--prefix", "Vtop", "-Mdir", work, "--top-module", top,
-        "-o", "unfinished", "-LDFLAGS", f"-Wl,-rpath,{libs} -L{libs} -lcocotbvpi_verilator",
+        tool.command, "--cc", "--exe", "--vpi", "--public-flat-rw", "--prefix", "Vtop", "-Mdir", work,
+        "--top-module", top, "-o", "unfinished", "-LDFLAGS", f"-Wl,-rpath,{libs} -L{libs} -lcocotbvpi_verilator",
         *flags, *parameter_flags(parameters), shim, *files,
     ]  # fmt: skip
     checked(f"verilating {top}", run(command, timeout_s=900))

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ringsmith.errors import ToolError
-from ringsmith.flow import paths
+from ringsmith.flow import paths, registers
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 _STRING = re.compile(r'"(?:\\.|[^"\\])*"')
@@ -19,9 +19,9 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 
 
 def library(*directories: Path) -> dict[str, Path]:
-    """Design units by name: every .sv file below the directories (default: rtl/)."""
+    """Design units by name: every .sv file below the directories (default: rtl/ and the generated register block)."""
     found: dict[str, Path] = {}
-    for directory in directories or (paths.rtl(),):
+    for directory in directories or (paths.rtl(), registers.block()):
         for path in sorted(directory.rglob("*.sv")):
             if "sim_build" not in path.parts:
                 found.setdefault(path.stem, path)

@@ -41,7 +41,7 @@ _MAKEFILE_VALUES = {
 }
 
 # Compiling Verilator's own runtime takes most of the time of a small build, and is the same each time: this stands in
-# for a compiler cache, for those files only. The key is the command line, the compiler and the generated headers' switches.
+# for a compiler cache, for those files only. The key is the command line, the compiler and the source.
 _OBJECT_CACHE = """#!/bin/sh
 # Written by ringsmith: a compiler cache for Verilator's runtime files. Usage: objcache COMPILER ARGS...
 out= ; src= ; prev=
@@ -51,7 +51,7 @@ for a in "$@"; do
   prev="$a"
 done
 [ -n "$src" ] && [ -n "$out" ] && [ -n "$RINGSMITH_OBJCACHE" ] || exec "$@"
-key=$( (echo "$@" | sed 's# -I\\.##'; "$1" --version; cat "$src" "${src%/*}/verilated_config.h") | sha256sum | cut -c1-32)
+key=$( (echo "$@"; "$1" --version; cat "$src" "${src%/*}/verilated_config.h") | sha256sum | cut -c1-32)
 hit="$RINGSMITH_OBJCACHE/$key.o"
 if [ -f "$hit" ]; then cp "$hit" "$out"; exit 0; fi
 "$@" || exit $?
@@ -119,7 +119,7 @@ def self_test(directory: Path) -> None:
     (directory / "rs_selftest.sv").write_text(
         'module rs_selftest; initial begin $display("two files"); $finish; end endmodule\n'
     )
-    command = [tool.command, "--binary", "--output-split", "1", "rs_selftest.sv"]
+    command: list[str | Path] = [tool.command, "--binary", "--output-split", "1", "rs_selftest.sv"]
     checked("Verilator's self test (build)", run(command, cwd=directory, env=tool.environment(), timeout_s=300))
     ran = checked("Verilator's self test", run([directory / "obj_dir" / "Vrs_selftest"], timeout_s=60))
     if "two files" not in ran.output:

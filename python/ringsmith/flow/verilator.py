@@ -22,6 +22,7 @@ Parameters = Mapping[str, int | str]
 # Warnings about style that contradict ours: file = module is checked by our own source resolver, and our parameters
 # keep their declared width when overridden by a plain integer.
 LINT_FLAGS = ("-Wall", "-Wno-DECLFILENAME", "--assert", "--timing")
+_OWN_CHECK = re.compile(r"%\w+-USER(?:FATAL|ERROR|WARN): [^:]+:\d+:\d+: (.*)")
 HARNESS = Path(__file__).parent / "harness"
 
 
@@ -45,10 +46,8 @@ def lint(top: str, parameters: Parameters | None = None, *, files: Sequence[Path
 def elaboration_error(top: str, parameters: Parameters, *, files: Sequence[Path] | None = None) -> str | None:
     """The text of the design's own `$fatal`/`$error` elaboration check that refuses `parameters`, or None."""
     for line in lint(top, parameters, files=files):
-        if match := re.search(
-            r"%(?:Error|Warning)-USERFATAL: [^:]+:\d+:\d+: (.*)|%\w+-USERERROR: [^:]+:\d+:\d+: (.*)", line
-        ):
-            return match.group(1) or match.group(2)
+        if match := _OWN_CHECK.search(line):
+            return match.group(1)
     return None
 
 
@@ -107,23 +106,15 @@ def _compile(
     cflags = f"-fPIC -I{HARNESS} {' '.join(macros)}"
     command: list[str | Path] = [
         tool.command, "--cc", "--exe", "--prefix", "Vtop", "--top-module", top, "-Mdir", work, "-o", "harness.so",
-        "--assert", "--x-assign", "0", "--x-initial", "0", "-O3", "--no-timing", "-Wno-fatal", "-Wno-lint", "-Wno-style",
+        "--assert", "--x-assign", "0", "--x-initial", "0", "-O3", "--no-timing",
+        "-Wno-fatal", "-Wno-lint", "-Wno-style",
         "-CFLAGS", cflags, "-LDFLAGS", "-shared", *parameter_flags(parameters), *files, *harness,
     ]  # fmt: skip
     done = checked(f"verilating {top}", run(command, timeout_s=900, log=work / "verilator.log"))
     jobs = os.cpu_count() or 1
     say(f"[2/2] compiling {top} with {jobs} jobs (verilated in {done.seconds:.1f} s)")
-    make = [
-        "make",
-        "-C",
-        str(work),
-        "-f",
-        "Vtop.mk",
-        f"-j{jobs}",
-        f"OPT_FAST={optimise}",
-        "OPT_SLOW=-O0",
-        f"OPT_GLOBAL={optimise}",
-    ]
+    effort = [f"OPT_FAST={optimise}", "OPT_SLOW=-O0", f"OPT_GLOBAL={optimise}"]
+    make = ["make", "-C", str(work), "-f", "Vtop.mk", f"-j{jobs}", *effort]
     built = run(make, env=tool.environment(paths.cache("objects")), timeout_s=1800, log=work / "make.log")
     checked(f"compiling {top}", built)
     say(f"built {top} in {done.seconds + built.seconds:.1f} s")

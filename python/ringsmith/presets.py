@@ -28,6 +28,10 @@ class Preset:
     butterflies: int
     n_max: int
     reduction: str
+    multiplier: str
+    modulus_bits_min: int
+    pmul: bool
+    cyclic: bool
     dual_port_slots: int
     single_port_slots: int
     twiddles: str
@@ -42,8 +46,13 @@ class Preset:
 
     @property
     def slots(self) -> int:
-        """Polynomial memories in all, the work slots included."""
-        return self.dual_port_slots + self.single_port_slots
+        """Slots that instructions can name, the work slots included and a twiddle memory left out."""
+        return self.dual_port_slots + self.single_port_slots - (self.twiddles == "slot")
+
+    @property
+    def twiddle_tables(self) -> int:
+        """Twiddle tables a lane can hold: one shared by all modulus indices, or one for each."""
+        return 1 if self.twiddles == "slot" else self.moduli_slots
 
     @property
     def word_bytes(self) -> int:
@@ -143,8 +152,8 @@ def _typed(key: str, kind: str, value: Any) -> Any:
         return tuple(_typed(key, element, item) for item in items)
     if kind == "float" and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    wanted = {"int": int, "float": float, "str": str}[kind]
-    if not isinstance(value, wanted) or isinstance(value, bool):
+    wanted = {"int": int, "float": float, "str": str, "bool": bool}[kind]
+    if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
         raise ParameterError(f"{key} must be of type {kind}, got {value!r}")
     return value
 
@@ -158,7 +167,7 @@ def _check(preset: Preset) -> None:
 def _rules(p: Preset) -> list[tuple[bool, str]]:
     powers = p.n_max & (p.n_max - 1) == 0
     bits = p.lane_bits() if p.prime_bits else ()
-    least = (2 * p.n_max).bit_length()
+    least = max((2 * p.n_max).bit_length(), p.modulus_bits_min)
     return [
         (14 <= p.word_bits <= 128, f"word_bits must be 14..128, got {p.word_bits}"),
         (1 <= p.lanes <= 8, f"lanes must be 1..8, got {p.lanes}"),
@@ -170,13 +179,20 @@ def _rules(p: Preset) -> list[tuple[bool, str]]:
         ),
         (p.dual_port_slots >= 2, f"dual_port_slots must be at least 2 (the work slots), got {p.dual_port_slots}"),
         (p.single_port_slots >= 0, f"single_port_slots must not be negative, got {p.single_port_slots}"),
-        (3 <= p.slots <= 32, f"dual_port_slots + single_port_slots must be 3..32, got {p.slots}"),
-        (p.reduction in ("barrett", "montgomery"), f"reduction must be barrett or montgomery, got {p.reduction!r}"),
         (p.twiddles in ("slot", "memory"), f"twiddles must be slot or memory, got {p.twiddles!r}"),
         (
-            p.twiddles == "memory" or (p.single_port_slots >= 1 and p.moduli_slots == 1),
-            "twiddles = slot needs a single-port slot for the table and moduli_slots = 1, "
-            f"got single_port_slots {p.single_port_slots}, moduli_slots {p.moduli_slots}",
+            p.twiddles == "memory" or p.single_port_slots >= 1,
+            "twiddles = slot needs a single-port slot for the table, got single_port_slots 0",
+        ),
+        (3 <= p.slots <= 32, f"the slots, a twiddle memory left out, must be 3..32, got {p.slots}"),
+        (p.reduction in ("barrett", "montgomery"), f"reduction must be barrett or montgomery, got {p.reduction!r}"),
+        (
+            p.multiplier in ("asic", "dsp26x17", "dsp18x18"),
+            f"multiplier must be asic, dsp26x17 or dsp18x18, got {p.multiplier!r}",
+        ),
+        (
+            5 <= p.modulus_bits_min <= p.word_bits,
+            f"modulus_bits_min must be 5..word_bits = {p.word_bits}, got {p.modulus_bits_min}",
         ),
         (1 <= p.moduli_slots <= 16, f"moduli_slots must be 1..16, got {p.moduli_slots}"),
         (1 <= p.constants <= 32, f"constants must be 1..32, got {p.constants}"),

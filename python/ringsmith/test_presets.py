@@ -18,7 +18,7 @@ def test_every_preset_loads_and_has_the_same_keys() -> None:
 
 def test_cofhee_is_seven_memories_of_one_mebibit() -> None:
     preset = load_preset("cofhee")
-    assert (preset.slots, preset.buffer_bytes) == (7, 8192 * 16)
+    assert (preset.slots, preset.twiddle_tables, preset.buffer_bytes) == (6, 1, 8192 * 16)
     assert load_preset("bfv-client").buffer_bytes == 3 * 4096 * 8
 
 
@@ -39,7 +39,9 @@ def test_overrides_take_toml_values_and_bare_words() -> None:
         ("lanes=9", "1..8, got 9"),
         ("lanes=two", "of type int"),
         ("dual_port_slots=1", "at least 2"),
-        ("moduli_slots=2", "twiddles = slot needs"),
+        ("single_port_slots=0", "twiddles = slot needs"),
+        ("multiplier=lut", "asic, dsp26x17 or dsp18x18"),
+        ("pmul=1", "of type bool"),
         ("fifo_depth=12", "power of two"),
         ("host=usb", "axi4 or serial"),
         ("clock_mhz=0", "positive"),

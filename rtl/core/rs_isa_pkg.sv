@@ -16,6 +16,7 @@ package rs_isa_pkg;
   localparam int ConstIdxWidth = 5;
   localparam int BufIdxWidth = 20;
   localparam logic [DstWidth-1:0] ZeroSlot = 6'd63;
+  localparam logic [DstWidth-1:0] TwiddleSlot = 6'd62;
 
   typedef enum logic [5:0] {
     OpNtt = 6'd1,
@@ -79,13 +80,13 @@ package rs_isa_pkg;
   endfunction
 
   // Reads slot src_b. Bit i of the mask stands for opcode i.
-  localparam logic [63:0] MaskReadsB = 64'h000000000000033c;
+  localparam logic [63:0] MaskReadsB = 64'h0000000000000338;
   function automatic logic op_reads_b(logic [OpcodeWidth-1:0] opcode);
     return MaskReadsB[opcode];
   endfunction
 
   // Reads slot src_c. Bit i of the mask stands for opcode i.
-  localparam logic [63:0] MaskReadsC = 64'h0000000000000200;
+  localparam logic [63:0] MaskReadsC = 64'h0000000000000204;
   function automatic logic op_reads_c(logic [OpcodeWidth-1:0] opcode);
     return MaskReadsC[opcode];
   endfunction

@@ -8,6 +8,10 @@ use crate::spec::{Field, Modifier, Slot, Spec, Unit};
 pub const ISA_VERSION: u32 = 1;
 /// The slot that reads as zero and is never written.
 pub const ZERO_SLOT: u8 = 63;
+/// The twiddle table of the instruction's modulus index, as a target of LOAD.
+pub const TWIDDLE_SLOT: u8 = 62;
+/// Longest program one submission takes.
+pub const PROGRAM_WORDS: usize = 4096;
 
 /// Which instruction.
 pub const OPCODE: Field = Field { lsb: 0, bits: 6 };
@@ -114,7 +118,7 @@ impl Modifier {
 /// Every instruction, in order of opcode.
 pub const TABLE: [Spec; 20] = [
     Spec { op: Op::Ntt, mnemonic: "ntt", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx, Modifier::Cyclic] },
-    Spec { op: Op::Intt, mnemonic: "intt", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA, Slot::SrcB], optional: &[Slot::SrcB], reads: &[Slot::SrcA, Slot::SrcB], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx, Modifier::Cyclic] },
+    Spec { op: Op::Intt, mnemonic: "intt", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA, Slot::SrcC], optional: &[Slot::SrcC], reads: &[Slot::SrcA, Slot::SrcC], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx, Modifier::Cyclic] },
     Spec { op: Op::Pmodadd, mnemonic: "pmodadd", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA, Slot::SrcB], optional: &[], reads: &[Slot::SrcA, Slot::SrcB], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx] },
     Spec { op: Op::Pmodsub, mnemonic: "pmodsub", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA, Slot::SrcB], optional: &[], reads: &[Slot::SrcA, Slot::SrcB], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx] },
     Spec { op: Op::Pmodmul, mnemonic: "pmodmul", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA, Slot::SrcB], optional: &[], reads: &[Slot::SrcA, Slot::SrcB], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx] },
@@ -124,7 +128,7 @@ pub const TABLE: [Spec; 20] = [
     Spec { op: Op::Pmac, mnemonic: "pmac", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA, Slot::SrcB, Slot::SrcC], optional: &[], reads: &[Slot::SrcA, Slot::SrcB, Slot::SrcC], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx] },
     Spec { op: Op::Memcpy, mnemonic: "memcpy", unit: Unit::Memory, implemented: true, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N] },
     Spec { op: Op::Memcpyr, mnemonic: "memcpyr", unit: Unit::Memory, implemented: true, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N] },
-    Spec { op: Op::Load, mnemonic: "load", unit: Unit::Memory, implemented: true, operands: &[Slot::Dst], optional: &[], reads: &[], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::BufIdx] },
+    Spec { op: Op::Load, mnemonic: "load", unit: Unit::Memory, implemented: true, operands: &[Slot::Dst], optional: &[], reads: &[], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx, Modifier::BufIdx] },
     Spec { op: Op::Store, mnemonic: "store", unit: Unit::Memory, implemented: true, operands: &[Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[], modifiers: &[Modifier::Log2N, Modifier::BufIdx] },
     Spec { op: Op::Sync, mnemonic: "sync", unit: Unit::Control, implemented: true, operands: &[], optional: &[], reads: &[], writes: &[], modifiers: &[] },
     Spec { op: Op::Auto, mnemonic: "auto", unit: Unit::Memory, implemented: false, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx, Modifier::ConstIdx] },

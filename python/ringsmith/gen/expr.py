@@ -2,7 +2,7 @@
 """A tiny language of non-negative integer expressions, printed as SystemVerilog and as Rust.
 
 Names, integers, `+ - * / %`, comparisons, `and or`, `a if c else b`, and calls of
-`min max ceil_div ceil_log2 log2 pow2` or of other formulas. Division rounds down; nothing may become negative.
+`min max ceil_div clog2 log2 pow2` or of other formulas. Division rounds down; nothing may become negative.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ast
 
 from ringsmith.errors import FormatError
 
-BUILTINS = {"min": 2, "max": 2, "ceil_div": 2, "ceil_log2": 1, "log2": 1, "pow2": 1}
+BUILTINS = {"min": 2, "max": 2, "ceil_div": 2, "ceil_log2": 1, "clog2": 1, "log2": 1, "pow2": 1}
 _BINARY: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "/", ast.Mod: "%"}
 _COMPARE: dict[type, str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 
@@ -89,7 +89,7 @@ def _builtin(name: str, values: list[int]) -> int:
             return max(values)
         case "ceil_div":
             return -(-values[0] // values[1])
-        case "ceil_log2" | "log2":
+        case "ceil_log2" | "clog2" | "log2":
             return (values[0] - 1).bit_length()
         case "pow2":
             return 1 << values[0]
@@ -99,7 +99,7 @@ def _builtin(name: str, values: list[int]) -> int:
 def to_sv(node: ast.expr) -> str:
     """Print an expression in SystemVerilog."""
     match node:
-        case ast.Call(func=ast.Name(id="ceil_log2" | "log2"), args=[arg]):
+        case ast.Call(func=ast.Name(id="ceil_log2" | "clog2" | "log2"), args=[arg]):
             return f"$clog2({to_sv(arg)})"
         case ast.Call(func=ast.Name(id="pow2"), args=[arg]):
             return f"(1 << {to_sv(arg)})"
@@ -122,7 +122,7 @@ def to_rust(node: ast.expr, arguments: dict[str, str]) -> str:
     match node:
         case ast.Name(id=name):
             return arguments[name]
-        case ast.Call(func=ast.Name(id="ceil_log2" | "log2"), args=[arg]):
+        case ast.Call(func=ast.Name(id="ceil_log2" | "clog2" | "log2"), args=[arg]):
             return f"ceil_log2({again(arg)})"
         case ast.Call(func=ast.Name(id="pow2"), args=[arg]):
             return f"(1 << {again(arg)})"

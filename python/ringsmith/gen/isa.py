@@ -58,6 +58,8 @@ class Isa:
     version: int
     word_bits: int
     zero_slot: int
+    twiddle_slot: int
+    program_words: int
     fields: tuple[Field, ...]
     units: dict[str, str]
     instructions: tuple[Instruction, ...]
@@ -74,6 +76,8 @@ def load_isa(path: Path) -> Isa:
         version=data["version"],
         word_bits=data["word_bits"],
         zero_slot=data["zero_slot"],
+        twiddle_slot=data["twiddle_slot"],
+        program_words=data["program_words"],
         fields=_fields(data["fields"]),
         units=data["units"],
         instructions=tuple(_instruction(entry) for entry in data["instructions"]),

@@ -14,19 +14,22 @@ Instructions work on residue polynomials of n coefficients held in on-chip slots
 instruction on its own residue, modulo its own modulus. A program is a list of 64-bit words pushed into the command
 FIFO; compute and memory instructions run at the same time, and a scoreboard of slots holds back what depends.
 
-Slot numbers: first the dual-port slots (0 and 1 are the transform's work slots), then the single-port slots; 32 + i is
-the twiddle table of modulus index i where the build has table memories; {zero} is the zero polynomial. A pointwise
-result may replace an operand only in a dual-port slot, because a single-port slot gives one access per bank and cycle.
+Slot numbers: first the dual-port slots (0 and 1 are the transform's work slots), then the single-port slots;
+{twiddle} is the twiddle table (one per modulus index, or one for all of them in builds that say so); {zero} is the zero
+polynomial. A pointwise result may replace an operand only in a dual-port slot, because a single-port slot gives one access per
+bank and cycle. A transform may start from or end in a work slot if the number of its stages allows: from one to the
+same work slot log2 n must be even, from one to the other odd.
 
-A line of assembly is `mnemonic operands modifiers`, for example `intt s3, s0, s5 n=4096 mod=0`; `;` starts a comment,
-`zero` names slot {zero}, and an optional operand left out is `zero`.
+A line of assembly is `mnemonic operands modifiers`, for example `intt s3, s0, s5 n=4096 mod=1`; `;` starts a comment,
+`zero` names slot {zero}, `twiddle` slot {twiddle}; an optional operand left out is `zero`, and `mod`, `cyclic` and
+`const` are 0 unless given.
 """
 
 
 def render(isa: Isa) -> str:
     """Return the text of `docs/isa.md`."""
     lines = [
-        HEADER.format(zero=isa.zero_slot),
+        HEADER.format(zero=isa.zero_slot, twiddle=isa.twiddle_slot),
         "## The instruction word",
         "",
         "| bits | field | meaning |",

@@ -18,11 +18,17 @@ def render(isa: Isa) -> str:
     """Return the text of `crates/isa/src/generated.rs`."""
     lines = [HEADER, "/// Version of the instruction set; the build's info block carries the same number."]
     lines += [f"pub const ISA_VERSION: u32 = {isa.version};"]
-    lines += [
-        "/// The slot that reads as zero and is never written.",
-        f"pub const ZERO_SLOT: u8 = {isa.zero_slot};",
-        "",
-    ]
+    for name, value, doc in (
+        ("ZERO_SLOT: u8", isa.zero_slot, "The slot that reads as zero and is never written."),
+        (
+            "TWIDDLE_SLOT: u8",
+            isa.twiddle_slot,
+            "The twiddle table of the instruction's modulus index, as a target of LOAD.",
+        ),
+        ("PROGRAM_WORDS: usize", isa.program_words, "Longest program one submission takes."),
+    ):
+        lines += [f"/// {doc}", f"pub const {name} = {value};"]
+    lines += [""]
     for field in isa.fields:
         lines += [f"/// {field.doc}"]
         lines += [f"pub const {field.name.upper()}: Field = Field {{ lsb: {field.lsb}, bits: {field.bits} }};"]

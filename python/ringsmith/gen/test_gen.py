@@ -35,7 +35,7 @@ def test_drift_is_caught_and_repaired(tmp_path: Path) -> None:
         ("opcode: 45", "opcode: 64", "out of range"),
         ("unit: control", "unit: magic", "unknown"),
         ("operands: [src_a]", "operands: [src_d]", "names no field"),
-        ("optional: [src_b]", "optional: [dst]", "optional"),
+        ("optional: [src_c]", "optional: [dst]", "optional"),
     ],
 )
 def test_a_mistake_in_the_instruction_set_is_named(tmp_path: Path, old: str, new: str, words: str) -> None:

@@ -1,2 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The co-processor's instruction set: encode, decode, assemble.
+//! The co-processor's instruction set: encode and decode, assemble and disassemble, check against a build, draw random programs.
+//!
+//! The tables come from `spec/isa.yaml`; `docs/isa.md` is the manual.
+
+pub mod check;
+mod error;
+#[rustfmt::skip]
+mod generated;
+mod info;
+mod instruction;
+mod random;
+mod spec;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use check::{State, check};
+pub use error::IsaError;
+pub use generated::{ISA_VERSION, TABLE};
+pub use info::{BuildInfo, Host, InfoError, Reduction};
+pub use instruction::{Instruction, decode, encode};
+pub use random::{Draw, Mix, random_program};
+pub use spec::{
+    Field, Modifier, Op, PROGRAM_WORDS, Slot, Spec, TWIDDLE_SLOT, Unit, ZERO_SLOT, implemented_mask,
+};
+pub use text::{assemble, disassemble, slot_name};

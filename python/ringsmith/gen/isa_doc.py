@@ -16,9 +16,9 @@ FIFO; compute and memory instructions run at the same time, and a scoreboard of 
 
 Slot numbers: first the dual-port slots (0 and 1 are the transform's work slots), then the single-port slots;
 {twiddle} is the twiddle table (one per modulus index, or one for all of them in builds that say so); {zero} is the zero
-polynomial. A pointwise result may replace an operand only in a dual-port slot, because a single-port slot gives one access per
-bank and cycle. A transform may start from or end in a work slot if the number of its stages allows: from one to the
-same work slot log2 n must be even, from one to the other odd.
+polynomial. A pointwise result may replace an operand only in a dual-port slot, because a single-port slot gives one
+access per bank and cycle. A transform may start from and end in a work slot if the number of its stages allows: from
+one to the same work slot log2 n must be even, from one to the other odd.
 
 A line of assembly is `mnemonic operands modifiers`, for example `intt s3, s0, s5 n=4096 mod=1`; `;` starts a comment,
 `zero` names slot {zero}, `twiddle` slot {twiddle}; an optional operand left out is `zero`, and `mod`, `cyclic` and

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a build is: the contents of its read-only info block.
+
+use thiserror::Error;
+
+use crate::generated::ISA_VERSION;
+use crate::spec::{Op, implemented_mask};
+
+/// How products are reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// Barrett with a runtime modulus.
+    Barrett,
+    /// Word-level Montgomery.
+    Montgomery,
+}
+
+/// The host shell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// AXI4 data port, AXI4-Lite registers.
+    Axi4,
+    /// UART and SPI.
+    Serial,
+}
+
+/// The build, as its info block describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildInfo {
+    /// Instruction-set version.
+    pub isa_version: u32,
+    /// W, bits of a coefficient: 14..=128.
+    pub word_bits: u32,
+    /// Lanes in lockstep: 1..=8.
+    pub lanes: u32,
+    /// P, butterflies per lane: a power of two up to 32.
+    pub butterflies: u32,
+    /// log2 of the largest ring degree: 3..=15.
+    pub log2_n_max: u32,
+    /// Dual-port slots, the two work slots included.
+    pub dual_port_slots: u32,
+    /// Single-port slots that instructions can name (a twiddle memory is not among them).
+    pub single_port_slots: u32,
+    /// Twiddle tables per lane: 1, shared by all modulus indices, or one for each.
+    pub twiddle_tables: u32,
+    /// Modulus indices per lane.
+    pub moduli_slots: u32,
+    /// Constants per lane.
+    pub constants: u32,
+    /// Reduction of products.
+    pub reduction: Reduction,
+    /// Commands that can wait.
+    pub fifo_depth: u32,
+    /// Host shell.
+    pub host: Host,
+    /// Whether transforms have the cyclic form.
+    pub cyclic: bool,
+    /// Bit i: the instruction with opcode i is in the build.
+    pub instructions: u64,
+}
+
+/// An info block that is not one of a build this driver knows.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum InfoError {
+    /// Another instruction-set version.
+    #[error("info block: instruction set version {found}, this driver speaks {expected}")]
+    Version {
+        /// In the block.
+        found: u32,
+        /// Of this driver.
+        expected: u32,
+    },
+    /// A value outside its range.
+    #[error("info block: {name} is {value}, must be {legal}")]
+    Range {
+        /// Which value.
+        name: &'static str,
+        /// The value.
+        value: u64,
+        /// Legal values.
+        legal: &'static str,
+    },
+}
+
+impl BuildInfo {
+    /// Polynomial slots in all.
+    pub fn slots(&self) -> u32 {
+        self.dual_port_slots + self.single_port_slots
+    }
+
+    /// Largest ring degree.
+    pub fn n_max(&self) -> usize {
+        1 << self.log2_n_max
+    }
+
+    /// Bytes of a coefficient in host memory: the smallest power of two that holds W bits, at least 2.
+    pub fn word_bytes(&self) -> usize {
+        (self.word_bits as usize)
+            .div_ceil(8)
+            .next_power_of_two()
+            .max(2)
+    }
+
+    /// Bytes from one lane's polynomial to the next in a host buffer.
+    pub fn lane_bytes(&self) -> usize {
+        self.n_max() * self.word_bytes()
+    }
+
+    /// Bytes of one host buffer: `[lane][n_max]` coefficients, little-endian.
+    pub fn buffer_bytes(&self) -> usize {
+        self.lanes as usize * self.lane_bytes()
+    }
+
+    /// Whether a slot has a read and a write port per bank.
+    pub fn is_dual_port(&self, slot: u8) -> bool {
+        u32::from(slot) < self.dual_port_slots
+    }
+
+    /// Whether the build has the instruction.
+    pub fn has(&self, op: Op) -> bool {
+        self.instructions >> op as u8 & 1 == 1
+    }
+
+    /// Check every value, as a driver does on opening a device.
+    ///
+    /// # Errors
+    /// The first value that no build can have.
+    pub fn validate(&self) -> Result<(), InfoError> {
+        if self.isa_version != ISA_VERSION {
+            return Err(InfoError::Version {
+                found: self.isa_version,
+                expected: ISA_VERSION,
+            });
+        }
+        let rules: [(&'static str, u64, bool, &'static str); 10] = [
+            (
+                "word_bits",
+                self.word_bits.into(),
+                (14..=128).contains(&self.word_bits),
+                "14..128",
+            ),
+            (
+                "lanes",
+                self.lanes.into(),
+                (1..=8).contains(&self.lanes),
+                "1..8",
+            ),
+            (
+                "butterflies",
+                self.butterflies.into(),
+                self.butterflies.is_power_of_two() && self.butterflies <= 32,
+                "1, 2, 4, 8, 16 or 32",
+            ),
+            (
+                "log2_n_max",
+                self.log2_n_max.into(),
+                (3..=15).contains(&self.log2_n_max),
+                "3..15",
+            ),
+            (
+                "butterflies",
+                self.butterflies.into(),
+                1u64 << self.log2_n_max >= 4 * u64::from(self.butterflies),
+                "at most n_max / 4",
+            ),
+            (
+                "dual_port_slots",
+                self.dual_port_slots.into(),
+                self.dual_port_slots >= 2,
+                "at least 2",
+            ),
+            (
+                "slots",
+                self.slots().into(),
+                (3..=32).contains(&self.slots()),
+                "3..32",
+            ),
+            (
+                "twiddle_tables",
+                self.twiddle_tables.into(),
+                self.twiddle_tables == 1 || self.twiddle_tables == self.moduli_slots,
+                "1 or moduli_slots",
+            ),
+            (
+                "moduli_slots",
+                self.moduli_slots.into(),
+                (1..=16).contains(&self.moduli_slots),
+                "1..16",
+            ),
+            (
+                "constants",
+                self.constants.into(),
+                (1..=32).contains(&self.constants),
+                "1..32",
+            ),
+        ];
+        for (name, value, holds, legal) in rules {
+            if !holds {
+                return Err(InfoError::Range { name, value, legal });
+            }
+        }
+        let unknown = self.instructions & !implemented_mask();
+        if unknown != 0 {
+            return Err(InfoError::Range {
+                name: "instructions",
+                value: unknown,
+                legal: "known instructions",
+            });
+        }
+        Ok(())
+    }
+}

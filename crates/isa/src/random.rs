@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Random programs drawn from the instruction table: hazards of every kind, transfers beside compute.
+
+use crate::check::{State, check_one};
+use crate::generated::TABLE;
+use crate::info::BuildInfo;
+use crate::instruction::Instruction;
+use crate::spec::{Modifier, Op, Slot, TWIDDLE_SLOT, ZERO_SLOT};
+
+/// A small deterministic generator (xorshift64*), so that a failing program can be drawn again from its seed.
+#[derive(Clone, Debug)]
+pub struct Draw(u64);
+
+impl Draw {
+    /// A generator; any seed will do.
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// A number below `bound` (> 0), uniform enough for choosing.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        (self.bits() >> 16) % bound
+    }
+}
+
+/// What a random program may use.
+#[derive(Clone, Debug)]
+pub struct Mix {
+    /// Instructions, closing stores not counted.
+    pub length: usize,
+    /// Ring degree, which the twiddle tables are for.
+    pub log2_n: u8,
+    /// Modulus indices whose moduli and tables are set.
+    pub moduli: u8,
+    /// First host buffers: per modulus index one with residues of it.
+    pub inputs: u32,
+    /// Number of the first host buffer that may be overwritten.
+    pub outputs: u32,
+}
+
+/// What a slot's content may feed: residues of one modulus, or words that are residues of none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Residues(u8),
+    Raw,
+}
+
+/// A random program that passes [`crate::check`] from `state` and never feeds a word that is not a residue to modular
+/// arithmetic. It ends with a STORE of every slot that holds something, to buffers from `mix.outputs` on.
+///
+/// Host buffer `m` < `mix.inputs` must hold residues of modulus index `m` in every lane.
+pub fn random_program(info: &BuildInfo, state: &State, mix: &Mix, seed: u64) -> Vec<Instruction> {
+    let mut draw = Draw::new(seed);
+    let mut state = state.clone();
+    let mut contents: Vec<Option<Content>> = vec![None; info.slots() as usize];
+    let mut program = Vec::with_capacity(mix.length + contents.len());
+    let mut scratch_outputs = mix.outputs + info.slots();
+    while program.len() < mix.length {
+        let instruction = draw_instruction(info, mix, &mut draw, &mut scratch_outputs);
+        let fits =
+            check_one(info, &state, &instruction, 0).is_ok() && feeds(&instruction, &contents);
+        if fits {
+            state.step(info, &instruction);
+            learn(&instruction, &mut contents);
+            program.push(instruction);
+        }
+    }
+    for slot in 0..info.slots() {
+        if state.slots[slot as usize].is_some() {
+            let mut store = Instruction::new(Op::Store);
+            (store.src_a, store.log2_n, store.buf_idx) =
+                (slot as u8, mix.log2_n, mix.outputs + slot);
+            program.push(store);
+        }
+    }
+    program
+}
+
+fn draw_instruction(
+    info: &BuildInfo,
+    mix: &Mix,
+    draw: &mut Draw,
+    outputs: &mut u32,
+) -> Instruction {
+    let spec = &TABLE[draw.below(TABLE.len() as u64) as usize];
+    let mut instruction = Instruction::new(spec.op);
+    for &slot in spec.operands {
+        let zero = spec.reads.contains(&slot) && draw.below(8) == 0;
+        let number = if zero {
+            u64::from(ZERO_SLOT)
+        } else {
+            draw.below(info.slots().into())
+        };
+        instruction.set_slot(slot, number as u8);
+    }
+    for &modifier in spec.modifiers {
+        let value = match modifier {
+            Modifier::Log2N => mix.log2_n.into(),
+            Modifier::ModIdx => draw.below(mix.moduli.into()),
+            Modifier::Cyclic => draw.below(2),
+            Modifier::ConstIdx => draw.below(info.constants.into()),
+            Modifier::BufIdx => 0,
+        };
+        instruction.set_modifier(modifier, value);
+    }
+    match spec.op {
+        Op::Load => instruction.buf_idx = u32::from(instruction.mod_idx),
+        Op::Store => {
+            instruction.buf_idx = *outputs;
+            *outputs += 1;
+        }
+        _ => {}
+    }
+    instruction
+}
+
+/// Whether every modular operand holds residues of the instruction's modulus.
+fn feeds(i: &Instruction, contents: &[Option<Content>]) -> bool {
+    let modular = i.op.spec().modifiers.contains(&Modifier::ModIdx);
+    !modular
+        || i.reads()
+            .all(|slot| contents[usize::from(slot)] == Some(Content::Residues(i.mod_idx)))
+}
+
+fn learn(i: &Instruction, contents: &mut [Option<Content>]) {
+    let content = match i.op {
+        Op::Pmul => Content::Raw,
+        Op::Memcpy | Op::Memcpyr if i.src_a == ZERO_SLOT => Content::Residues(0),
+        Op::Memcpy | Op::Memcpyr => {
+            contents[usize::from(i.slot(Slot::SrcA))].unwrap_or(Content::Raw)
+        }
+        _ => Content::Residues(i.mod_idx),
+    };
+    for slot in i.writes().filter(|&slot| slot != TWIDDLE_SLOT) {
+        contents[usize::from(slot)] = Some(content);
+    }
+}

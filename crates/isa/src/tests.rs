@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+use crate::*;
+
+fn tiny() -> BuildInfo {
+    BuildInfo {
+        isa_version: ISA_VERSION,
+        word_bits: 32,
+        lanes: 2,
+        butterflies: 2,
+        log2_n_max: 8,
+        dual_port_slots: 4,
+        single_port_slots: 4,
+        twiddle_tables: 2,
+        moduli_slots: 2,
+        constants: 4,
+        reduction: Reduction::Barrett,
+        fifo_depth: 16,
+        host: Host::Axi4,
+        cyclic: true,
+        instructions: implemented_mask(),
+    }
+}
+
+/// Moduli set, tables loaded for n = 64, every slot written.
+fn ready(info: &BuildInfo) -> State {
+    let mut state = State::new(info);
+    state.slots.fill(Some(6));
+    state.moduli.fill(true);
+    state.tables.fill(Some(6));
+    state
+}
+
+fn refused(line: &str) -> String {
+    let info = tiny();
+    let program = assemble(line).expect("the text itself is well-formed");
+    check(&info, &ready(&info), &program)
+        .expect_err("the line must be refused")
+        .to_string()
+}
+
+#[test]
+fn random_instructions_survive_encoding_and_text() {
+    let mut draw = Draw::new(1);
+    for _ in 0..20_000 {
+        let spec = &TABLE[draw.below(TABLE.len() as u64) as usize];
+        let mut instruction = Instruction::new(spec.op);
+        for &slot in spec.operands {
+            instruction.set_slot(slot, draw.below(64) as u8);
+        }
+        for &modifier in spec.modifiers {
+            instruction.set_modifier(modifier, draw.bits() & modifier.field().max());
+        }
+        let word = instruction.encode();
+        assert_eq!(Instruction::decode(word, 0), Ok(instruction));
+        assert_eq!(
+            assemble(&disassemble(&[instruction])),
+            Ok(vec![instruction]),
+            "{instruction}"
+        );
+    }
+}
+
+#[test]
+fn damaged_words_decode_to_themselves_or_not_at_all() {
+    let mut draw = Draw::new(2);
+    let mut decoded = 0;
+    for _ in 0..20_000 {
+        let mut instruction = Instruction::new(TABLE[draw.below(TABLE.len() as u64) as usize].op);
+        (instruction.dst, instruction.log2_n) = (draw.below(64) as u8, draw.below(16) as u8);
+        let word = instruction.encode() ^ 1 << draw.below(64);
+        if let Ok(instruction) = Instruction::decode(word, 7) {
+            assert_eq!(instruction.encode(), word);
+            decoded += 1;
+        }
+    }
+    assert!(
+        (1_000..19_000).contains(&decoded),
+        "{decoded} words were instructions"
+    );
+}
+
+#[test]
+fn fields_tile_the_word() {
+    let fields = [
+        generated::OPCODE,
+        generated::DST,
+        generated::SRC_A,
+        generated::SRC_B,
+        generated::SRC_C,
+        generated::LOG2_N,
+        generated::MOD_IDX,
+        generated::CYCLIC,
+        generated::CONST_IDX,
+        generated::BUF_IDX,
+    ];
+    let whole = fields.iter().fold(0u64, |sum, field| {
+        assert_eq!(sum & field.put(u64::MAX), 0);
+        sum | field.put(u64::MAX)
+    });
+    assert_eq!(whole, u64::MAX);
+}
+
+#[test]
+fn text_is_forgiving_about_space_and_says_what_is_wrong() {
+    let program =
+        assemble("; a comment\n\n  INTT s3,s0 , s5 n=4096 mod=1 ; fused\nsync\n").unwrap();
+    assert_eq!(
+        disassemble(&program),
+        "intt s3, s0, s5 n=4096 mod=1\nsync\n"
+    );
+    assert_eq!(
+        assemble("load twiddle n=64 buf=2").unwrap()[0].dst,
+        TWIDDLE_SLOT
+    );
+    let wrong = [
+        ("frob s1", "line 1: \"frob\" is no instruction"),
+        ("sync\nntt s1 n=8", "line 2: ntt takes 2 to 2 slots, got 1"),
+        (
+            "ntt s1, s62 n=8",
+            "\"s62\" is no slot (s0..s61, twiddle or zero)",
+        ),
+        ("ntt s1, s2", "ntt needs n="),
+        ("load s1 n=8", "load needs buf="),
+        ("ntt s1, s2 n=100", "\"n=100\" is out of range"),
+        ("ntt s1, s2 n=8 mod=16", "\"mod=16\" is out of range"),
+        ("pmul s1, s2, s3, s4 n=8 mod=0", "pmul takes no mod="),
+    ];
+    for (text, words) in wrong {
+        let message = assemble(text).unwrap_err().to_string();
+        assert!(message.contains(words), "{text}: {message}");
+    }
+}
+
+#[test]
+fn unknown_and_stray_words_are_refused() {
+    assert_eq!(
+        decode(&[0]),
+        Err(IsaError::UnknownOpcode { index: 0, code: 0 })
+    );
+    let sync = Instruction::new(Op::Sync).encode();
+    assert!(matches!(
+        decode(&[sync, sync | 1 << 63]),
+        Err(IsaError::StrayBits {
+            index: 1,
+            mnemonic: "sync",
+            ..
+        })
+    ));
+}
+
+#[test]
+fn programs_are_checked_against_the_build() {
+    let wrong = [
+        ("lift s1, s2 n=64", "lift is not in this build"),
+        (
+            "ntt s2, s2 n=512",
+            "n = 512 is beyond the build, which has n = 8..256",
+        ),
+        (
+            "ntt s8, s2 n=64",
+            "slot 8 does not exist, the build has slots 0..7",
+        ),
+        ("memcpy zero, s2 n=64", "the zero slot cannot be written"),
+        (
+            "memcpy s3, twiddle n=64",
+            "only load names the twiddle table",
+        ),
+        (
+            "pmodadd s4, s4, s5 n=64",
+            "replace an operand in slot 4, which has a single port",
+        ),
+        (
+            "intt s4, s2, s4 n=64",
+            "replace an operand in slot 4, which has a single port",
+        ),
+        ("pmul s2, s2, s4, s5 n=64", "both halves would go to slot 2"),
+        ("memcpyr s4, s4 n=64", "copied onto itself"),
+        (
+            "ntt s2, s3 n=64\npmodadd s3, s0, s2 n=64",
+            "slot 0 is read but was never written",
+        ),
+        (
+            "store s2 n=128 buf=0",
+            "slot 2 holds 64 coefficients, 128 are read",
+        ),
+        (
+            "cmodmul s2, s3 n=64 const=4",
+            "constant 4 does not exist, the build has 4",
+        ),
+        ("ntt s2, s3 n=64 mod=2", "modulus index 2 does not exist"),
+        (
+            "load twiddle n=32 buf=0\nntt s2, s3 n=64",
+            "the twiddle table of modulus 0 is for n = 32",
+        ),
+        ("intt s2, s3, s1 n=64", "slot 1 is scratch of the transform"),
+        (
+            "ntt s1, s0 n=64",
+            "can end only in the same work slot or outside",
+        ),
+    ];
+    for (text, words) in wrong {
+        let message = refused(text);
+        assert!(message.contains(words), "{text}: {message}");
+    }
+}
+
+#[test]
+fn what_is_legal_passes() {
+    let info = tiny();
+    let text = "ntt s4, s4 n=64\nmemcpy s0, s4 n=64\nntt s0, s0 n=64\npmodadd s2, s2, s3 n=64\nintt s2, s0, s2 n=64 mod=1 cyclic=1\n\
+                pmodmul s4, s5, s5 n=64\npmac s3, s4, s5, s3 n=64\nmemcpy s1, zero n=64\nsync\nstore s3 n=64 buf=1048575\n";
+    let program = assemble(text).unwrap();
+    let after = check(&info, &ready(&info), &program).unwrap();
+    assert_eq!((after.slots[0], after.slots[1]), (None, Some(6)));
+}
+
+#[test]
+fn state_after_reset_refuses_reads_moduli_and_tables() {
+    let info = tiny();
+    let mut state = State::new(&info);
+    let program = assemble("ntt s2, s3 n=64").unwrap();
+    let say = |state: &State| check(&info, state, &program).unwrap_err().to_string();
+    assert!(say(&state).contains("slot 3 is read but was never written"));
+    state.slots[3] = Some(6);
+    assert!(say(&state).contains("modulus 0 was never set"));
+    state.moduli[0] = true;
+    assert!(say(&state).contains("twiddle table of modulus 0 was never loaded"));
+}
+
+#[test]
+fn one_shared_table_serves_one_modulus() {
+    let info = BuildInfo {
+        twiddle_tables: 1,
+        ..tiny()
+    };
+    let program =
+        assemble("load twiddle n=64 mod=1 buf=0\nntt s2, s3 n=64 mod=1\nntt s2, s3 n=64").unwrap();
+    let message = check(&info, &ready(&info), &program)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("instruction 2") && message.contains("never loaded"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_program_of_the_limit_is_taken_and_one_more_is_not() {
+    let info = tiny();
+    let mut program = vec![Instruction::new(Op::Sync); PROGRAM_WORDS];
+    assert!(check(&info, &State::new(&info), &program).is_ok());
+    program.push(Instruction::new(Op::Sync));
+    let error = check(&info, &State::new(&info), &program).unwrap_err();
+    assert_eq!(
+        error,
+        IsaError::TooLong {
+            words: PROGRAM_WORDS + 1,
+            limit: PROGRAM_WORDS
+        }
+    );
+}
+
+#[test]
+fn info_blocks_out_of_range_are_refused() {
+    assert_eq!(tiny().validate(), Ok(()));
+    let wrong = [
+        (
+            BuildInfo {
+                isa_version: 9,
+                ..tiny()
+            },
+            "instruction set version 9",
+        ),
+        (
+            BuildInfo {
+                word_bits: 129,
+                ..tiny()
+            },
+            "word_bits is 129",
+        ),
+        (
+            BuildInfo {
+                butterflies: 3,
+                ..tiny()
+            },
+            "butterflies is 3",
+        ),
+        (
+            BuildInfo {
+                log2_n_max: 3,
+                butterflies: 4,
+                ..tiny()
+            },
+            "at most n_max / 4",
+        ),
+        (
+            BuildInfo {
+                dual_port_slots: 1,
+                ..tiny()
+            },
+            "dual_port_slots is 1",
+        ),
+        (
+            BuildInfo {
+                twiddle_tables: 3,
+                ..tiny()
+            },
+            "1 or moduli_slots",
+        ),
+        (
+            BuildInfo {
+                instructions: u64::MAX,
+                ..tiny()
+            },
+            "known instructions",
+        ),
+    ];
+    for (info, words) in wrong {
+        let message = info.validate().unwrap_err().to_string();
+        assert!(message.contains(words), "{message}");
+    }
+    assert_eq!(
+        (tiny().word_bytes(), tiny().buffer_bytes()),
+        (4, 2 * 256 * 4)
+    );
+}
+
+#[test]
+fn random_programs_pass_the_check_and_use_every_instruction() {
+    let info = tiny();
+    let mut state = State::new(&info);
+    state.moduli.fill(true);
+    state.tables.fill(Some(6));
+    let mix = Mix {
+        length: 60,
+        log2_n: 6,
+        moduli: 2,
+        inputs: 2,
+        outputs: 16,
+    };
+    let mut seen = std::collections::HashSet::new();
+    for seed in 0..50 {
+        let program = random_program(&info, &state, &mix, seed);
+        assert!(check(&info, &state, &program).is_ok());
+        assert_eq!(program, random_program(&info, &state, &mix, seed));
+        seen.extend(program.iter().map(|instruction| instruction.op));
+    }
+    assert_eq!(
+        seen.len(),
+        TABLE.iter().filter(|spec| spec.implemented).count()
+    );
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Base conversion by Halevi, Polyakov and Shoup (ePrint 2018/117, section 2.2), with a fixed-point quotient.
+
+use zq::{Modulus, Word};
+
+use crate::kernel::Kernel;
+use crate::{Coeff, RnsBasis, RnsError, RnsPoly, Scratch};
+
+/// Residues modulo one basis to residues modulo other moduli.
+///
+/// With `y_i = [x_i (Q/q_i)^-1]_{q_i}`, `x = Σ y_i Q/q_i - v Q`. The centred form takes `v = round(Σ y_i/q_i)` and yields the
+/// representative of `x` in `-Q/2 ..= Q/2` (up to `2^-45 Q` beyond, at the seam); the fast form takes `v = 0` and yields
+/// `x + u Q` for some `0 <= u < L`. `v`'s exact definition, for other engines: `docs/arithmetic.md`.
+#[derive(Debug, Clone)]
+pub struct BaseConverter<W: Word> {
+    kernel: Kernel<W>,
+}
+
+impl<W: Word> BaseConverter<W> {
+    /// From one basis to another. The two may share moduli.
+    pub fn new(from: &RnsBasis<W>, to: &RnsBasis<W>) -> Self {
+        Self::to_moduli(from, to.moduli())
+    }
+
+    /// From a basis to any moduli, such as a plaintext modulus.
+    pub fn to_moduli(from: &RnsBasis<W>, to: &[Modulus<W>]) -> Self {
+        let factors = (0..from.len()).map(|i| from.q_hat_inv(i)).collect();
+        let product = from.product().to_u64_digits();
+        let row = |p: &Modulus<W>| {
+            let hats = (0..from.len()).map(|i| p.reduce_digits(&from.q_hat(i).to_u64_digits()));
+            hats.chain([p.neg(p.reduce_digits(&product))])
+                .collect::<Vec<_>>()
+        };
+        let rows = to.iter().flat_map(row).collect();
+        Self {
+            kernel: Kernel::new(from, factors, to, rows, Vec::new()),
+        }
+    }
+
+    /// Limbs in.
+    pub fn inputs(&self) -> usize {
+        self.kernel.inputs()
+    }
+
+    /// Limbs out.
+    pub fn outputs(&self) -> usize {
+        self.kernel.outputs()
+    }
+
+    /// The centred conversion: `input` is `inputs` limbs, `out` is `outputs` limbs of the same length.
+    ///
+    /// # Panics
+    /// If the lengths do not fit.
+    pub fn convert_into(&self, input: &[W], out: &mut [W], scratch: &mut Scratch<W>) {
+        self.kernel.apply(input, None, out, true, scratch);
+    }
+
+    /// The uncorrected conversion, off by a multiple of `Q` below `L Q`.
+    ///
+    /// # Panics
+    /// If the lengths do not fit.
+    pub fn convert_fast_into(&self, input: &[W], out: &mut [W], scratch: &mut Scratch<W>) {
+        self.kernel.apply(input, None, out, false, scratch);
+    }
+
+    /// The centred conversion of a polynomial.
+    ///
+    /// # Panics
+    /// If `to` does not have the moduli this was made for, or `x` not the limbs.
+    pub fn convert(&self, x: &RnsPoly<W, Coeff>, to: &RnsBasis<W>) -> RnsPoly<W, Coeff> {
+        assert!(
+            to.moduli() == self.kernel.to(),
+            "converter made for other moduli"
+        );
+        assert_eq!(
+            x.limb_count(),
+            self.inputs(),
+            "converter made for other moduli"
+        );
+        let mut out = RnsPoly::zeros(to);
+        self.convert_into(x.data(), out.data_mut(), &mut Scratch::new());
+        out
+    }
+
+    /// The exact conversion of the centred value through big integers; variable time. The reference for the others.
+    pub fn convert_exact_vt(
+        x: &RnsPoly<W, Coeff>,
+        to: &RnsBasis<W>,
+    ) -> Result<RnsPoly<W, Coeff>, RnsError> {
+        RnsPoly::from_bigints(to, &x.compose_centered())
+    }
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The one loop behind base conversion and scaling.
+//!
+//! For input residues `x_i` modulo `q_i` (product `Q`) and output moduli `p_j`:
+//!
+//! ```text
+//! y_i   = [x_i f_i]_{q_i}
+//! v     = floor((Σ_i y_i C_i + 2^(F-1)) / 2^F)     C_i = floor((2^F + floor(q_i/2)) / q_i),  F = 51 + min_i bits(q_i)
+//! out_j = [own_j a_j + Σ_i y_i m_ij + v c_j]_{p_j}
+//! ```
+//!
+//! `v` is the fixed-point value of `round(Σ y_i / q_i)`. Each `C_i` is at most 2^52 and wrong by at most 1/2, so the sum is
+//! wrong by at most `Σ y_i / 2^(F+1) < Σ_i 2^(bits(q_i) - min bits) / 2^52`: `v` differs from exact rounding only that close
+//! to a half, and then by one. The definition is in integers: every engine gets the same `v`.
+
+use num_bigint::BigUint;
+use zq::{Modulus, Shoup, Word};
+
+use crate::{RnsBasis, Scratch};
+
+/// Coefficients handled at a time: `(L + 1) * BLOCK` words of scratch stay in the nearest caches.
+const BLOCK: usize = 256;
+/// Coefficients accumulated side by side in double words.
+const TILE: usize = 32;
+/// Bits of `v` at the longest basis ([`crate::basis::MAX_LIMBS`]).
+const QUOTIENT_BITS: u32 = 11;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Kernel<W: Word> {
+    from: Vec<Modulus<W>>,
+    factors: Vec<Shoup<W>>,
+    reciprocals: Vec<u64>,
+    fraction_bits: u32,
+    to: Vec<Modulus<W>>,
+    /// `L + 1` words for each output: `m_0j … m_{L-1}j, c_j`.
+    rows: Vec<W>,
+    /// `a_j`, or empty.
+    own: Vec<W>,
+    /// Products that surely fit a double word together.
+    lazy_terms: usize,
+}
+
+impl<W: Word> Kernel<W> {
+    /// `rows` holds `L + 1` words for each modulus of `to`, `own` one word for each or none.
+    pub fn new(
+        from: &RnsBasis<W>,
+        factors: Vec<Shoup<W>>,
+        to: &[Modulus<W>],
+        rows: Vec<W>,
+        own: Vec<W>,
+    ) -> Self {
+        let bits = |moduli: &[Modulus<W>]| moduli.iter().map(Modulus::bits).max().unwrap_or(0);
+        let narrowest = from.moduli().iter().map(Modulus::bits).min().unwrap_or(0);
+        let fraction_bits = 51 + narrowest;
+        let reciprocals = from
+            .moduli()
+            .iter()
+            .map(|q| reciprocal(q, fraction_bits))
+            .collect();
+        let (from_bits, to_bits) = (bits(from.moduli()), bits(to));
+        let spare =
+            (2 * W::BITS).saturating_sub(from_bits.max(to_bits).max(QUOTIENT_BITS) + to_bits);
+        let lazy_terms = 1 << spare.min(20);
+        let from = from.moduli().to_vec();
+        Self {
+            from,
+            factors,
+            reciprocals,
+            fraction_bits,
+            to: to.to_vec(),
+            rows,
+            own,
+            lazy_terms,
+        }
+    }
+
+    pub fn inputs(&self) -> usize {
+        self.from.len()
+    }
+
+    pub fn outputs(&self) -> usize {
+        self.to.len()
+    }
+
+    pub fn to(&self) -> &[Modulus<W>] {
+        &self.to
+    }
+
+    pub fn own(&self) -> &[W] {
+        &self.own
+    }
+
+    /// All coefficients: `input` has `L n` words, `out` and `own` (if given) `M n`.
+    pub fn apply(
+        &self,
+        input: &[W],
+        own: Option<&[W]>,
+        out: &mut [W],
+        centred: bool,
+        scratch: &mut Scratch<W>,
+    ) {
+        let inputs = self.inputs();
+        assert_eq!(input.len() % inputs, 0, "input is not whole limbs");
+        let n = input.len() / inputs;
+        assert_eq!(out.len(), self.outputs() * n, "output length");
+        assert!(
+            own.is_none_or(|o| o.len() == out.len()),
+            "kept residues length"
+        );
+        let y = scratch.take((inputs + 1) * BLOCK);
+        for start in (0..n).step_by(BLOCK) {
+            let len = BLOCK.min(n - start);
+            for (i, (q, &f)) in self.from.iter().zip(&self.factors).enumerate() {
+                let x = &input[i * n + start..][..len];
+                q.shoup_mul_into(&mut y[i * BLOCK..][..len], x, f);
+            }
+            if centred {
+                self.quotients(y, len);
+            }
+            for j in 0..self.outputs() {
+                let range = j * n + start..j * n + start + len;
+                let own = own.map(|o| (&o[range.clone()], self.own[j]));
+                self.output(j, y, own, centred, &mut out[range]);
+            }
+        }
+    }
+
+    /// Writes `v` after the `y` rows.
+    fn quotients(&self, y: &mut [W], len: usize) {
+        let (rows, v) = y.split_at_mut(self.inputs() * BLOCK);
+        for (c, v) in v[..len].iter_mut().enumerate() {
+            let (mut lo, mut hi) = wide_bit::<W>(self.fraction_bits - 1);
+            for (row, &reciprocal) in rows.chunks_exact(BLOCK).zip(&self.reciprocals) {
+                let (p_lo, p_hi) = row[c].mul_wide(W::from_u64(reciprocal));
+                lo = lo.wrapping_add(p_lo);
+                hi = hi.wrapping_add(p_hi).wrapping_sub(lo.lt_mask(p_lo));
+            }
+            *v = wide_shr(lo, hi, self.fraction_bits);
+        }
+    }
+
+    /// One block of output limb `j`.
+    fn output(&self, j: usize, y: &[W], own: Option<(&[W], W)>, centred: bool, out: &mut [W]) {
+        let terms = self.inputs() + usize::from(centred);
+        let row = &self.rows[j * (self.inputs() + 1)..][..terms];
+        let p = &self.to[j];
+        // One dispatch per block: u64 sums products in u128, other words reduce every product.
+        match (W::as_u64s(y), W::as_u64s(row), W::as_u64s_mut(out)) {
+            (Some(y), Some(row), Some(out)) => {
+                let p = Modulus::new(p.value().low_u64()).expect("a modulus of the basis");
+                let own = own.and_then(|(o, a)| Some((W::as_u64s(o)?, a.low_u64())));
+                sum_u64(&p, y, row, own, self.lazy_terms, out);
+            }
+            _ => sum_reduced(
+                p,
+                y,
+                &self.rows[j * (self.inputs() + 1)..][..terms],
+                own,
+                out,
+            ),
+        }
+    }
+}
+
+/// Products accumulate unreduced in `u128`; after `lazy_terms` of them the sum is reduced to the size of one.
+fn sum_u64(
+    p: &Modulus<u64>,
+    y: &[u64],
+    row: &[u64],
+    own: Option<(&[u64], u64)>,
+    lazy_terms: usize,
+    out: &mut [u64],
+) {
+    for (t, out) in out.chunks_mut(TILE).enumerate() {
+        let mut acc = [0u128; TILE];
+        let mut terms = 0;
+        let mut add = |x: &[u64], factor: u64, acc: &mut [u128; TILE]| {
+            if terms == lazy_terms {
+                acc.iter_mut().for_each(|a| *a = p.reduce_u128(*a) as u128);
+                terms = 1;
+            }
+            terms += 1;
+            acc.iter_mut()
+                .zip(x)
+                .for_each(|(a, &x)| *a += x as u128 * factor as u128);
+        };
+        if let Some((own, factor)) = own {
+            add(&own[t * TILE..][..out.len()], factor, &mut acc);
+        }
+        for (y, &factor) in y.chunks_exact(BLOCK).zip(row) {
+            add(&y[t * TILE..][..out.len()], factor, &mut acc);
+        }
+        out.iter_mut()
+            .zip(acc)
+            .for_each(|(o, a)| *o = p.reduce_u128(a));
+    }
+}
+
+/// The plain path: every product is reduced.
+fn sum_reduced<W: Word>(p: &Modulus<W>, y: &[W], row: &[W], own: Option<(&[W], W)>, out: &mut [W]) {
+    match own {
+        Some((own, factor)) => p.shoup_mul_into(out, own, p.shoup(factor)),
+        None => out.fill(W::ZERO),
+    }
+    for (y, &factor) in y.chunks_exact(BLOCK).zip(row) {
+        let factor = p.shoup(factor);
+        for (o, &y) in out.iter_mut().zip(y) {
+            *o = p.add(*o, p.mul_shoup(y, factor));
+        }
+    }
+}
+
+/// `floor((2^F + floor(q/2)) / q)`.
+fn reciprocal<W: Word>(q: &Modulus<W>, fraction_bits: u32) -> u64 {
+    let q = q.value().to_u128();
+    let c = ((BigUint::from(1u32) << fraction_bits) + (q >> 1)) / q;
+    c.iter_u64_digits().next().unwrap_or(0)
+}
+
+/// `2^bit` as a double word.
+#[inline(always)]
+fn wide_bit<W: Word>(bit: u32) -> (W, W) {
+    if bit < W::BITS {
+        (W::ONE << bit, W::ZERO)
+    } else {
+        (W::ZERO, W::ONE << (bit - W::BITS))
+    }
+}
+
+/// The low word of a double word shifted right.
+#[inline(always)]
+fn wide_shr<W: Word>(lo: W, hi: W, bits: u32) -> W {
+    if bits >= W::BITS {
+        hi >> (bits - W::BITS)
+    } else {
+        (lo >> bits) | ((hi << 1) << (W::BITS - 1 - bits))
+    }
+}

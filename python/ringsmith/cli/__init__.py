@@ -11,9 +11,16 @@ import typer
 from ringsmith.errors import RingsmithError
 
 # One verb, one module of this package; a verb's module exposes `register(app: typer.Typer) -> None`.
-VERBS: tuple[str, ...] = ()
+VERBS: tuple[str, ...] = ("claims",)
 
 app = typer.Typer(name="ringsmith", no_args_is_help=True, add_completion=False, rich_markup_mode="rich")
+
+
+@app.callback()
+def _root() -> None:
+    """Computations on encrypted data, on a CPU or on a co-processor that ringsmith generates itself."""
+
+
 for _verb in VERBS:
     importlib.import_module(f"ringsmith.cli.{_verb}").register(app)
 

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger's entries: read from `spec/claims.toml`, checked, joined with our measured values."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from ringsmith.errors import InputError
+
+ROOT = Path(__file__).resolve().parents[3]
+CLAIMS = ROOT / "spec" / "claims.toml"
+MEASURED = ROOT / "spec" / "claims-measured.json"
+PAPERS = ("cofhee", "zynq", "bfv-client", "heaws", "coxhe")
+BETTER = ("lower", "higher", "none")
+REQUIRED = ("id", "paper", "where", "quantity", "published", "unit", "better", "includes", "source")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Erratum:
+    """A place where a paper is wrong or contradicts itself."""
+
+    number: int
+    paper: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One published figure and, where it can be had, the command that gives ours.
+
+    `path` names the value in the command's JSON; `scale` multiplies it; `fast` marks what is regenerated in CI.
+    Without a command, `reason` says why the entry is open. `ours` is the value the last `make claims` stored.
+    """
+
+    id: str
+    paper: str
+    where: str
+    quantity: str
+    published: float | int | str
+    unit: str
+    better: str
+    includes: str
+    source: str
+    note: str = ""
+    errata: tuple[int, ...] = ()
+    command: str | None = None
+    path: str | None = None
+    scale: float = 1.0
+    fast: bool = False
+    reason: str | None = None
+    ours: float | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times better ours is: published / ours where lower is better, ours / published where higher is."""
+        if self.ours is None or isinstance(self.published, str) or self.better == "none":
+            return None
+        if not self.ours or not self.published:
+            return None
+        return self.published / self.ours if self.better == "lower" else self.ours / self.published
+
+    @property
+    def why_open(self) -> str | None:
+        """Why there is no value of ours, or None if there is one."""
+        if self.ours is not None:
+            return None
+        return self.reason or "not measured yet: make claims"
+
+    def row(self) -> dict[str, Any]:
+        """The entry as `ringsmith claims --json` prints it."""
+        return {
+            "id": self.id,
+            "paper": self.paper,
+            "where": self.where,
+            "quantity": self.quantity,
+            "published": self.published,
+            "unit": self.unit,
+            "better": self.better,
+            "includes": self.includes,
+            "ours": self.ours,
+            "ratio": self.ratio,
+            "command": self.command,
+            "source": self.source,
+            "reason": self.why_open,
+            "note": self.note,
+            "errata": list(self.errata),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ledger:
+    """All claims and the papers' errors."""
+
+    claims: tuple[Claim, ...]
+    errata: tuple[Erratum, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The whole ledger as JSON-ready data."""
+        return {
+            "claims": [claim.row() for claim in self.claims],
+            "errata": [{"number": e.number, "paper": e.paper, "text": e.text} for e in self.errata],
+        }
+
+
+def load(path: Path = CLAIMS, measured: Path = MEASURED) -> Ledger:
+    """Read and check the ledger.
+
+    Raises:
+        InputError: a file cannot be parsed, or an entry lacks a field, names an unknown paper, repeats an id, or has
+            neither a command nor a reason; the message names the file, the entry and what is missing.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path}: cannot read the ledger: {error}") from error
+    errata = tuple(Erratum(**entry) for entry in data.get("erratum", []))
+    values = read_measured(measured)
+    numbers = {erratum.number for erratum in errata}
+    seen: set[str] = set()
+    claims = []
+    for index, entry in enumerate(data.get("claim", [])):
+        claim = _claim(path, index, entry, values)
+        if claim.id in seen:
+            raise InputError(f"{path}: claim '{claim.id}' stands twice; ids are unique")
+        if unknown := set(claim.errata) - numbers:
+            raise InputError(f"{path}: claim '{claim.id}' cites erratum {min(unknown)}, which does not exist")
+        seen.add(claim.id)
+        claims.append(claim)
+    return Ledger(claims=tuple(claims), errata=errata)
+
+
+def read_measured(path: Path = MEASURED) -> dict[str, float]:
+    """Our stored values by claim id; empty before the first measurement."""
+    if not path.exists():
+        return {}
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        return {str(key): float(value) for key, value in data.items()}
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise InputError(f"{path}: not a table of measured values: {error}; make claims writes it anew") from error
+
+
+def _claim(path: Path, index: int, entry: Mapping[str, Any], values: Mapping[str, float]) -> Claim:
+    name = entry.get("id", f"number {index + 1}")
+    for key in REQUIRED:
+        if entry.get(key) in (None, ""):
+            raise InputError(f"{path}: claim '{name}' has no {key}; every claim needs {', '.join(REQUIRED)}")
+    known = {field.name for field in fields(Claim)} - {"ours"}
+    if unknown := sorted(set(entry) - known):
+        raise InputError(
+            f"{path}: claim '{name}' has the unknown key '{unknown[0]}'; known: {', '.join(sorted(known))}"
+        )
+    if entry["paper"] not in PAPERS:
+        raise InputError(f"{path}: claim '{name}' names the paper '{entry['paper']}'; known: {', '.join(PAPERS)}")
+    if entry["better"] not in BETTER:
+        raise InputError(f"{path}: claim '{name}' says better = '{entry['better']}'; known: {', '.join(BETTER)}")
+    if ("command" in entry) == ("reason" in entry) or ("command" in entry) != ("path" in entry):
+        raise InputError(f"{path}: claim '{name}' needs a command with its path, or else a reason why it is open")
+    fixed = {**entry, "errata": tuple(entry.get("errata", ()))}
+    return Claim(**fixed, ours=values.get(str(entry["id"])) if "command" in entry else None)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger as one self-contained HTML page: sortable, filtered by paper and text, readable on a phone."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+from ringsmith.claims.ledger import PAPERS, Claim, Ledger
+
+HERE = Path(__file__).resolve().parent
+
+
+COLUMNS = ("paper", "quantity", "published", "ours", "ratio", "how")
+
+
+def number(value: float | int | str | None) -> str:
+    """A figure as people write it: thousands separated, at most five digits after the point."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    if value == int(value) and abs(value) >= 1:
+        return f"{int(value):,}"
+    return f"{value:.5g}"
+
+
+def page(ledger: Ledger) -> str:
+    """The whole document."""
+    measured = sum(claim.ours is not None for claim in ledger.claims)
+    better = sum((claim.ratio or 0) > 1 for claim in ledger.claims)
+    heads = "".join(f'<th aria-sort="none"><button>{name}</button></th>' for name in COLUMNS)
+    options = "".join(f"<option>{name}</option>" for name in PAPERS)
+    errata = "".join(
+        f'<li id="e{e.number}" value="{e.number}"><b>{html.escape(e.paper)}</b>: {html.escape(e.text)}</li>'
+        for e in ledger.errata
+    )
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>ringsmith: claims ledger</title><style>{_asset("page.css")}</style></head><body>
+<h1>Claims ledger</h1>
+<p>{len(ledger.claims)} published figures of five papers, each beside ours, like for like: {measured} measured,
+{better} better than published, the rest open with the reason. A ratio above 1 means ours is better.</p>
+<div class="tools"><input id="find" type="search" placeholder="find" aria-label="find">
+<select id="paper" aria-label="paper"><option value="">all papers</option>{options}</select>
+<span id="count"></span></div>
+<table id="claims"><thead><tr>{heads}</tr></thead><tbody>
+{"".join(map(_row, ledger.claims))}
+</tbody></table>
+<h2>Where the papers are wrong</h2><ol>{errata}</ol>
+<script>{_asset("page.js")}</script></body></html>
+"""
+
+
+def _asset(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def _row(claim: Claim) -> str:
+    cites = " ".join(f'<a href="#e{n}">[{n}]</a>' for n in claim.errata)
+    note = f" {html.escape(claim.note)}" if claim.note else ""
+    quantity = (
+        f"{html.escape(claim.quantity)} {cites}<details><summary><small>includes</small></summary>"
+        f"<small>{html.escape(claim.includes)}. Source: {html.escape(claim.source)}.{note}</small></details>"
+    )
+    how = f"<code>{html.escape(claim.command)}</code>" if claim.command else ""
+    if claim.why_open:
+        how += f' <span class="open">open: {html.escape(claim.why_open)}</span>'
+    ratio = claim.ratio
+    tone = "" if ratio is None else " good" if ratio >= 1 else " bad"
+    cells = (
+        _cell("paper", f"<span>{claim.paper}<br><small>{html.escape(claim.where)}</small></span>"),
+        _cell("quantity", f"<span>{quantity}</span>"),
+        _figure("published", claim.published, f" {html.escape(claim.unit)}"),
+        _figure("ours", claim.ours),
+        _figure("ratio", ratio, "" if ratio is None else "×", tone),
+        _cell("how", f"<span>{how}</span>"),
+    )
+    return f'<tr id="{claim.id}" data-paper="{claim.paper}">{"".join(cells)}</tr>\n'
+
+
+def _cell(name: str, content: str) -> str:
+    return f'<td data-name="{name}">{content}</td>'
+
+
+def _figure(name: str, value: float | int | str | None, unit: str = "", tone: str = "") -> str:
+    data = f' data-value="{value}"' if isinstance(value, int | float) else ""
+    return f'<td class="number{tone}" data-name="{name}"{data}>{html.escape(number(value))}{unit}</td>'

@@ -49,6 +49,12 @@ pub struct BuildInfo {
     pub constants: u32,
     /// Reduction of products.
     pub reduction: Reduction,
+    /// Word bits of Montgomery reduction; 0 with Barrett.
+    pub montgomery_bits: u32,
+    /// Bits of the smallest modulus.
+    pub modulus_bits_min: u32,
+    /// Tiling of the multiplier: 0 none, 1 26x17, 2 18x18.
+    pub multiplier: u32,
     /// Commands that can wait.
     pub fifo_depth: u32,
     /// Host shell.
@@ -132,71 +138,91 @@ impl BuildInfo {
                 expected: ISA_VERSION,
             });
         }
-        let rules: [(&'static str, u64, bool, &'static str); 10] = [
+        let montgomery = self.reduction == Reduction::Montgomery;
+        let fits = self.butterflies <= 1 << self.log2_n_max.min(15) >> 2;
+        let rules = [
             (
                 "word_bits",
-                self.word_bits.into(),
+                self.word_bits,
                 (14..=128).contains(&self.word_bits),
                 "14..128",
             ),
+            ("lanes", self.lanes, (1..=8).contains(&self.lanes), "1..8"),
             (
-                "lanes",
-                self.lanes.into(),
-                (1..=8).contains(&self.lanes),
-                "1..8",
+                "butterflies",
+                self.butterflies,
+                self.butterflies.is_power_of_two(),
+                "a power of two",
             ),
             (
                 "butterflies",
-                self.butterflies.into(),
-                self.butterflies.is_power_of_two() && self.butterflies <= 32,
-                "1, 2, 4, 8, 16 or 32",
+                self.butterflies,
+                self.butterflies <= 32,
+                "at most 32",
             ),
             (
                 "log2_n_max",
-                self.log2_n_max.into(),
+                self.log2_n_max,
                 (3..=15).contains(&self.log2_n_max),
                 "3..15",
             ),
-            (
-                "butterflies",
-                self.butterflies.into(),
-                1u64 << self.log2_n_max >= 4 * u64::from(self.butterflies),
-                "at most n_max / 4",
-            ),
+            ("butterflies", self.butterflies, fits, "at most n_max / 4"),
             (
                 "dual_port_slots",
-                self.dual_port_slots.into(),
+                self.dual_port_slots,
                 self.dual_port_slots >= 2,
                 "at least 2",
             ),
             (
                 "slots",
-                self.slots().into(),
+                self.slots(),
                 (3..=32).contains(&self.slots()),
                 "3..32",
             ),
             (
                 "twiddle_tables",
-                self.twiddle_tables.into(),
-                self.twiddle_tables == 1 || self.twiddle_tables == self.moduli_slots,
+                self.twiddle_tables,
+                [1, self.moduli_slots].contains(&self.twiddle_tables),
                 "1 or moduli_slots",
             ),
             (
                 "moduli_slots",
-                self.moduli_slots.into(),
+                self.moduli_slots,
                 (1..=16).contains(&self.moduli_slots),
                 "1..16",
             ),
             (
                 "constants",
-                self.constants.into(),
+                self.constants,
                 (1..=32).contains(&self.constants),
                 "1..32",
+            ),
+            (
+                "modulus_bits_min",
+                self.modulus_bits_min,
+                (2..=self.word_bits).contains(&self.modulus_bits_min),
+                "2..word_bits",
+            ),
+            (
+                "multiplier",
+                self.multiplier,
+                self.multiplier <= 2,
+                "0, 1 or 2",
+            ),
+            (
+                "montgomery_bits",
+                self.montgomery_bits,
+                montgomery != (self.montgomery_bits == 0),
+                "0 with Barrett only",
             ),
         ];
         for (name, value, holds, legal) in rules {
             if !holds {
-                return Err(InfoError::Range { name, value, legal });
+                return Err(InfoError::Range {
+                    name,
+                    value: value.into(),
+                    legal,
+                });
             }
         }
         let unknown = self.instructions & !implemented_mask();

@@ -14,6 +14,9 @@ fn tiny() -> BuildInfo {
         moduli_slots: 2,
         constants: 4,
         reduction: Reduction::Barrett,
+        montgomery_bits: 0,
+        modulus_bits_min: 5,
+        multiplier: 1,
         fifo_depth: 16,
         host: Host::Axi4,
         cyclic: true,
@@ -299,6 +302,13 @@ fn info_blocks_out_of_range_are_refused() {
                 ..tiny()
             },
             "dual_port_slots is 1",
+        ),
+        (
+            BuildInfo {
+                montgomery_bits: 9,
+                ..tiny()
+            },
+            "0 with Barrett only",
         ),
         (
             BuildInfo {

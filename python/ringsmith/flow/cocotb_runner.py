@@ -25,7 +25,7 @@ from pathlib import Path
 from ringsmith.flow import paths, sources
 from ringsmith.flow.process import checked, run
 from ringsmith.flow.toolchain import Verilator, exclusive, verilator
-from ringsmith.flow.verilator import LINT_FLAGS, Parameters, digest, parameter_flags
+from ringsmith.flow.verilator import LINT_FLAGS, WAIVERS, Parameters, digest, parameter_flags
 
 
 def build(top: str, parameters: Parameters, *, extra: Sequence[Path] = (), waves: bool = False) -> Path:
@@ -36,7 +36,7 @@ def build(top: str, parameters: Parameters, *, extra: Sequence[Path] = (), waves
     files = _files(top, extra)
     shim = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
     flags = [*LINT_FLAGS, "--trace-fst"] if waves else list(LINT_FLAGS)
-    key = digest(tool, top, parameters, [*files, shim], flags)
+    key = digest(tool, top, parameters, [*files, WAIVERS, shim], flags)
     work = paths.cache("cocotb") / f"{top}-{key}"
     target = work / "simulator"
     with exclusive(work.with_suffix(".lock")):
@@ -55,7 +55,7 @@ def _compile(
     command: list[str | Path] = [
         tool.command, "--cc", "--exe", "--vpi", "--public-flat-rw", "--prefix", "Vtop", "-Mdir", work,
         "--top-module", top, "-o", "unfinished", "-LDFLAGS", f"-Wl,-rpath,{libs} -L{libs} -lcocotbvpi_verilator",
-        *flags, *parameter_flags(parameters), shim, *files,
+        *flags, *parameter_flags(parameters), WAIVERS, shim, *files,
     ]  # fmt: skip
     checked(f"verilating {top}", run(command, timeout_s=900))
     env = tool.environment(paths.cache("objects"))

@@ -31,6 +31,11 @@ BLOCK = "rs_host_regs"
 ADDRESS_BITS = 12
 NOTICE = "Generated from spec/registers.rdl by `python -m ringsmith.flow.registers`; do not edit."
 
+# Habits of the generator's output that our lint would refuse.
+_PREAMBLE = f"// {NOTICE}\n" + "".join(
+    f"/* verilator lint_off {rule} */\n" for rule in ("WIDTH", "UNUSED", "GENUNNAMED", "MULTIDRIVEN")
+)
+
 
 @dataclass(frozen=True)
 class Field:
@@ -77,7 +82,7 @@ def registers() -> list[Register]:
 def block() -> Path:
     """Directory with the generated register block (`rs_host_regs.sv` and its package), built on first use."""
     version = importlib.metadata.version("peakrdl-regblock")
-    key = hashlib.sha256(source().read_bytes() + version.encode()).hexdigest()[:16]
+    key = hashlib.sha256(source().read_bytes() + f"{version}{_PREAMBLE}".encode()).hexdigest()[:16]
     target = paths.cache("registers") / key
     if target.exists():
         return target
@@ -206,7 +211,7 @@ def _export_block(work: Path) -> None:
     )
     for path in work.glob("*.sv"):
         text = path.read_text()
-        path.write_text(f"// {NOTICE}\n/* verilator lint_off WIDTH */\n/* verilator lint_off UNUSED */\n{text}")
+        path.write_text(f"{_PREAMBLE}{text}")
 
 
 def _access(field: FieldNode) -> str:

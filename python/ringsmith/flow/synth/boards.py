@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boards and devices (`spec/boards/*.toml`): what a design may use."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, fields
+
+from ringsmith.errors import InputError
+from ringsmith.flow import paths
+from ringsmith.flow.synth.cells import Resources
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """A device: totals for user logic, its synthesis family and the bandwidth of its memory in GB/s."""
+
+    name: str
+    device: str
+    family: str
+    lut: int
+    ff: int
+    dsp: int
+    bram36: float
+    uram: int
+    clock_mhz: float
+    memory_gb_s: float
+    source: str
+
+    def utilisation(self, used: Resources) -> list[tuple[str, float, float, float | None]]:
+        """Rows (resource, used, available, percent); no percentage where the device has none of a resource."""
+        rows: list[tuple[str, float, float, float | None]] = []
+        for name, amount in used.to_dict().items():
+            available = getattr(self, name)
+            percent = 100 * amount / available if available else None
+            rows.append((name, amount, available, percent))
+        return rows
+
+    def overflow(self, used: Resources) -> str | None:
+        """Which resource a design exceeds, and by how much; None if it fits."""
+        for name, amount, available, _ in self.utilisation(used):
+            if amount > available:
+                return f"needs {amount:g} {name}, {self.name} has {available:g}: {amount - available:g} too many"
+        return None
+
+
+def board_names() -> list[str]:
+    """Names of the boards that ship with the package, sorted."""
+    return sorted(path.stem for path in (paths.root() / "spec" / "boards").glob("*.toml"))
+
+
+def load_board(name: str) -> Board:
+    """Load a board by name. Raises InputError for an unknown one or a file that lacks a key."""
+    path = paths.root() / "spec" / "boards" / f"{name}.toml"
+    if not path.exists():
+        raise InputError(f"no board '{name}'; boards: {', '.join(board_names())}")
+    values = tomllib.loads(path.read_text())
+    names = {field.name for field in fields(Board)}
+    if values.keys() != names:
+        wrong = sorted(values.keys() ^ names)
+        raise InputError(f"{path.name}: the keys {', '.join(wrong)} are missing or unknown")
+    return Board(**values)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One synthesis: Yosys in a child process, its cells counted by module, the result cached by its inputs."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from ringsmith.errors import InputError, ToolError
+from ringsmith.flow import sources
+from ringsmith.flow.process import say
+from ringsmith.flow.synth.cells import Resources, count
+from ringsmith.flow.synth.store import Store, key_of
+
+PASS = re.compile(r"^(\d+(?:\.\d+)*)\. (Executing .*)$")
+TICK_S = 10.0
+
+
+class Family(StrEnum):
+    """Targets: UltraScale+, 7 series, Lattice ECP5."""
+
+    XCUP = "xcup"
+    XC7 = "xc7"
+    ECP5 = "ecp5"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """A top module with its parameters."""
+
+    name: str
+    top: str
+    parameters: Mapping[str, int | str]
+
+    def files(self) -> list[Path]:
+        """Sources, dependencies first."""
+        return sources.closure(self.top)
+
+    def read(self) -> str:
+        """The Yosys command that elaborates the design; hierarchy is kept, so that modules can be counted apart."""
+        settings = " ".join(f"-G {name}={_literal(value)}" for name, value in sorted(self.parameters.items()))
+        files = " ".join(str(path) for path in self.files())
+        return f"read_slang --keep-hierarchy --top {self.top} -D SYNTHESIS {settings} {files}"
+
+
+def _literal(value: int | str) -> str:
+    return str(value) if isinstance(value, int) else f'\\"{value}\\"'
+
+
+def passes(design: Design, family: Family, *, uram: bool, netlist: Path | None, result: Path) -> list[str]:
+    """Yosys commands from sources to a mapped netlist and its statistics."""
+    if family is Family.ECP5:
+        output = f" -json {netlist}" if netlist else ""
+        mapping = f"synth_ecp5 -top {design.top} -noabc9{output}"
+    else:
+        options = "-noiopad -noclkbuf" + (" -uram" if uram else "")
+        mapping = f"synth_xilinx -family {family} -top {design.top} {options}"
+    return [design.read(), mapping, f"tee -q -o {result} stat -json"]
+
+
+def synthesise(
+    design: Design, family: Family, *, uram: bool = False, store: Store | None = None, quiet: bool = False
+) -> dict[str, Any]:
+    """Resources of a design: `total` and `modules` (per instance, with the number of instances), from the cache or anew.
+
+    Raises:
+        ToolError: Yosys failed or was killed; nothing is stored then.
+        InputError: the design holds cells that the family has no primitive for.
+    """
+    key = key_of(_settings(design, f"{family} uram={uram}"), design.files())
+
+    def make() -> dict[str, Any]:
+        with tempfile.TemporaryDirectory(prefix="ringsmith-synth-") as folder:
+            result = Path(folder) / "stat.json"
+            commands = passes(design, family, uram=uram, netlist=None, result=result)
+            run_yosys(commands, f"{design.name} on {family}", result, quiet=quiet)
+            return tally(json.loads(result.read_text()), design.top)
+
+    return (store or Store()).get_or_make(key, f"{design.name} {family}", make)
+
+
+def _settings(design: Design, target: str) -> list[str]:
+    version = importlib.metadata.version("pyosys")
+    return [version, target, design.top, json.dumps(dict(sorted(design.parameters.items())))]
+
+
+def run_yosys(commands: Sequence[str], what: str, result: Path, *, quiet: bool = False) -> str:
+    """Run Yosys commands in a child process, with a progress line every ten seconds; returns its log.
+
+    Raises:
+        ToolError: the child failed or was killed, or `result` was not written.
+    """
+    script = result.with_name("passes.json")
+    script.write_text(json.dumps(list(commands)))
+    log = result.with_name("yosys.log")
+    with log.open("w") as output:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "ringsmith.flow.synth.child", str(script)],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            _follow(child, log, what, quiet=quiet)
+        except BaseException:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+            raise
+    text = log.read_text(errors="replace")
+    if child.returncode != 0 or not result.exists() or not result.stat().st_size:
+        errors = [line for line in text.splitlines() if "ERROR" in line or "error:" in line]
+        killed = f"killed by signal {-child.returncode}" if child.returncode < 0 else f"status {child.returncode}"
+        raise ToolError(f"synthesis of {what} failed ({killed}): {(errors or text.splitlines() or ['no output'])[-1]}")
+    return text
+
+
+def _follow(child: subprocess.Popen[bytes], log: Path, what: str, *, quiet: bool) -> None:
+    started = time.monotonic()
+    while True:
+        try:
+            child.wait(timeout=TICK_S)
+            break
+        except subprocess.TimeoutExpired:
+            if not quiet:
+                say(f"synthesis of {what}: {time.monotonic() - started:.0f} s, {_last_pass(log)}")
+    if not quiet:
+        say(f"synthesis of {what}: {time.monotonic() - started:.0f} s, done")
+
+
+def _last_pass(log: Path) -> str:
+    """The step that Yosys is in, from the end of its log."""
+    with log.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - 65536))
+        tail = file.read().decode(errors="replace").splitlines()
+    steps = [match for line in tail if (match := PASS.match(line))]
+    return f"step {steps[-1][1]} {steps[-1][2]}" if steps else "reading"
+
+
+def tally(statistics: Mapping[str, Any], top: str) -> dict[str, Any]:
+    """Count `stat -json`: own cells of each module, instances below the top, the total."""
+    modules = {name.removeprefix("\\"): data for name, data in statistics["modules"].items()}
+    own: dict[str, Resources] = {}
+    children: dict[str, dict[str, int]] = {}
+    for name, data in modules.items():
+        cells = data.get("num_cells_by_type", {})
+        own[name], others = count(cells)
+        children[name] = {}
+        for kind in others:
+            if kind.removeprefix("\\") in modules:
+                children[name][kind.removeprefix("\\")] = cells[kind]
+            elif not kind.startswith("$"):
+                raise InputError(f"{name} holds {cells[kind]} cells '{kind}' that the family has no primitive for")
+    instances = dict.fromkeys(modules, 0)
+
+    def visit(name: str, copies: int) -> None:
+        instances[name] += copies
+        for child, number in children[name].items():
+            visit(child, copies * number)
+
+    root = next(name for name in modules if name == top or name.startswith((f"{top}$", f"{top}(")))
+    visit(root, 1)
+    total = Resources()
+    rows = []
+    for name, copies in instances.items():
+        if copies:
+            total += own[name].times(copies)
+            rows.append({"module": name, "instances": copies, **own[name].to_dict()})
+    rows.sort(key=lambda row: -float(row["lut"]) * int(row["instances"]))
+    return {"total": total.to_dict(), "modules": rows}

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cell area with a standard-cell library that the user brings as a liberty file."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from ringsmith.errors import InputError
+from ringsmith.flow.synth.job import Design, _settings, run_yosys
+from ringsmith.flow.synth.store import Store, key_of
+
+MAX_BYTES = 512 << 20
+
+
+def check_liberty(path: Path) -> None:
+    """Refuse what is no liberty file: unreadable, oversized, or without a `library (…)` group."""
+    try:
+        size = path.stat().st_size
+        with path.open(encoding="utf-8", errors="strict") as file:
+            head = file.read(1 << 16)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot read the liberty file: {error}") from error
+    if size > MAX_BYTES:
+        raise InputError(f"{path}: {size} bytes is more than the {MAX_BYTES} that a liberty file may have")
+    if "library" not in head or "(" not in head or "{" not in head:
+        raise InputError(f"{path}: not a liberty file: no 'library (…) {{' in its first 64 KiB")
+
+
+def cell_area(design: Design, library: Path, *, store: Store | None = None, quiet: bool = False) -> dict[str, Any]:
+    """Standard-cell area in the library's own unit: {"area", "modules"}; memories become flip-flops."""
+    check_liberty(library)
+    key = key_of(_settings(design, "liberty"), [*design.files(), library])
+
+    def make() -> dict[str, Any]:
+        with tempfile.TemporaryDirectory(prefix="ringsmith-area-") as folder:
+            result = Path(folder) / "stat.json"
+            commands = [
+                design.read(),
+                f"synth -top {design.top}",
+                f"dfflibmap -liberty {library}",
+                f"abc -liberty {library}",
+                "opt_clean -purge",
+                f"tee -q -o {result} stat -json -liberty {library}",
+            ]
+            run_yosys(commands, f"{design.name} with {library.name}", result, quiet=quiet)
+            statistics = json.loads(result.read_text())
+            modules = {name.removeprefix("\\"): data.get("area") for name, data in statistics["modules"].items()}
+            return {"area": float(statistics["design"]["area"]), "modules": modules}
+
+    return (store or Store()).get_or_make(key, f"{design.name} area", make)

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Control side of the host shell: the registers (spec/registers.rdl), the info block, and what they do to the core.
+//
+//   AXI4-Lite -> rs_host_regs -> command queue, tables, clear, reset
+//                             <- info block, status, error, counters (through a snapshot)
+//
+// A command is pushed one cycle after its high half was written; a table entry one cycle after CONTROL.table_write.
+// CONTROL.reset holds core_rst_no low for 8 cycles; the registers themselves are reset by rst_ni only.
+module rs_host_ctrl #(
+  // Shape of the core: see rs_core for the meaning of each.
+  parameter int unsigned W = 32,
+  parameter int unsigned P = 1,
+  parameter int unsigned Lanes = 1,
+  parameter int unsigned NMaxLog2 = 8,
+  parameter int unsigned Slots = 4,
+  parameter logic [31:0] SinglePort = '0,
+  parameter int unsigned Moduli = 1,
+  parameter int unsigned TwTables = 1,
+  parameter int unsigned Consts = 1,
+  parameter int unsigned MulKind = 0,
+  parameter int unsigned MontW = 16,
+  parameter int unsigned MulStyle = 0,
+  parameter int unsigned ModMinBits = 5,
+  parameter bit EnPmul = 1'b1,
+  parameter bit EnCyclic = 1'b1,
+  parameter int unsigned FifoDepth = 16,
+  // Bytes of a coefficient on the data port: 2, 4, 8 or 16.
+  parameter int unsigned CoeffBytes = 4,
+  // Bits of a beat of the data port.
+  parameter int unsigned DataWidth = 32,
+  // The host is serial (rs_serial_*), not AXI4.
+  parameter bit Serial = 1'b0,
+  // Clocks the build is meant for, in kHz.
+  parameter int unsigned ClockKhz = 100000,
+  parameter int unsigned SerialKhz = 0,
+  // Hash of the sources and parameters of the build; 0 if unknown.
+  parameter logic [127:0] BuildHash = '0
+) (
+  input  logic         clk_i,
+  input  logic         rst_ni,
+  // AXI4-Lite slave.
+  input  logic         axil_awvalid_i,
+  output logic         axil_awready_o,
+  input  logic [ 11:0] axil_awaddr_i,
+  input  logic         axil_wvalid_i,
+  output logic         axil_wready_o,
+  input  logic [ 31:0] axil_wdata_i,
+  input  logic [  3:0] axil_wstrb_i,
+  output logic         axil_bvalid_o,
+  input  logic         axil_bready_i,
+  output logic [  1:0] axil_bresp_o,
+  input  logic         axil_arvalid_i,
+  output logic         axil_arready_o,
+  input  logic [ 11:0] axil_araddr_i,
+  output logic         axil_rvalid_o,
+  input  logic         axil_rready_i,
+  output logic [ 31:0] axil_rdata_o,
+  output logic [  1:0] axil_rresp_o,
+  output logic         irq_o,
+  // Core.
+  output logic         core_rst_no,
+  output logic         clear_o,
+  output logic         cmd_valid_o,
+  input  logic         cmd_ready_i,
+  output logic [ 63:0] cmd_o,
+  input  logic [ 10:0] cmd_level_i,
+  output logic         cfg_we_o,
+  output logic [  1:0] cfg_sel_o,
+  output logic [  2:0] cfg_lane_o,
+  output logic [  4:0] cfg_idx_o,
+  output logic [W+2:0] cfg_data_o,
+  input  logic         busy_i,
+  input  logic         error_i,
+  input  logic [  3:0] error_code_i,
+  input  logic [ 31:0] error_index_i,
+  input  logic [ 31:0] retired_i,
+  input  logic [ 63:0] cycles_i,
+  input  logic [ 63:0] busy_compute_i,
+  input  logic [ 63:0] busy_mem_i,
+  input  logic [ 63:0] stall_hazard_i,
+  input  logic [ 63:0] stall_unit_i,
+  // Data port.
+  output logic [ 63:0] dma_base_o,
+  input  logic         port_busy_i,
+  input  logic         port_read_i,
+  input  logic         port_write_i,
+  input  logic         transfer_valid_i,
+  input  logic         transfer_store_i,
+  input  logic [ 19:0] transfer_buf_i,
+  input  logic [  3:0] transfer_logn_i
+);
+  import rs_host_regs_pkg::*;
+
+  localparam logic [31:0] Magic = 32'h5253_4350;
+  localparam logic [15:0] VersionMajor = 16'd1;
+  localparam logic [15:0] VersionMinor = 16'd0;
+  localparam logic [31:0] AllSlots = (Slots >= 32) ? '1 : 32'((64'd1 << Slots) - 64'd1);
+  localparam logic [63:0] NoPmul = EnPmul ? '0 : 64'd1 << rs_isa_pkg::OpPmul;
+  localparam logic [63:0] Features = rs_isa_pkg::MaskImplemented & ~NoPmul;
+  localparam int unsigned Counters = 8;
+
+  rs_host_regs__in_t  hw_in;
+  rs_host_regs__out_t hw_out;
+
+  rs_host_regs u_regs (
+    .clk           (clk_i),
+    .arst_n        (rst_ni),
+    .s_axil_awready(axil_awready_o),
+    .s_axil_awvalid(axil_awvalid_i),
+    .s_axil_awaddr (axil_awaddr_i),
+    .s_axil_awprot ('0),
+    .s_axil_wready (axil_wready_o),
+    .s_axil_wvalid (axil_wvalid_i),
+    .s_axil_wdata  (axil_wdata_i),
+    .s_axil_wstrb  (axil_wstrb_i),
+    .s_axil_bready (axil_bready_i),
+    .s_axil_bvalid (axil_bvalid_o),
+    .s_axil_bresp  (axil_bresp_o),
+    .s_axil_arready(axil_arready_o),
+    .s_axil_arvalid(axil_arvalid_i),
+    .s_axil_araddr (axil_araddr_i),
+    .s_axil_arprot ('0),
+    .s_axil_rready (axil_rready_i),
+    .s_axil_rvalid (axil_rvalid_o),
+    .s_axil_rdata  (axil_rdata_o),
+    .s_axil_rresp  (axil_rresp_o),
+    .hwif_in       (hw_in),
+    .hwif_out      (hw_out)
+  );
+
+  // ---------------------------------------------------------------------------------------------------------- actions
+  logic push_q, table_write_q;
+  logic [2:0] reset_left_q;
+  logic busy, idle, idle_q, error_q, transfer_q;
+  logic [15:0] free;
+
+  assign busy = busy_i || port_busy_i || push_q || hw_out.command_hi.value.swmod;
+  assign idle = !busy;
+  assign free = 16'(FifoDepth) - 16'(cmd_level_i);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      push_q        <= 1'b0;
+      table_write_q <= 1'b0;
+      reset_left_q  <= '1;
+      idle_q        <= 1'b1;
+      error_q       <= 1'b0;
+      transfer_q    <= 1'b0;
+    end else begin
+      push_q        <= hw_out.command_hi.value.swmod;
+      table_write_q <= hw_out.control.table_write.value;
+      if (hw_out.control.reset.value) reset_left_q <= '1;
+      else if (reset_left_q != '0) reset_left_q <= reset_left_q - 3'd1;
+      idle_q     <= idle;
+      error_q    <= error_i;
+      transfer_q <= transfer_valid_i;
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) core_rst_no <= 1'b0;
+    else core_rst_no <= reset_left_q == '0;
+  end
+
+  assign clear_o     = hw_out.control.clear.value;
+  assign cmd_valid_o = push_q;
+  assign cmd_o       = {hw_out.command_hi.value.value, hw_out.command_lo.value.value};
+  assign cfg_we_o    = table_write_q;
+  assign cfg_sel_o   = hw_out.table_address.kind.value;
+  assign cfg_lane_o  = hw_out.table_address.lane.value;
+  assign cfg_idx_o   = hw_out.table_address.index.value;
+  assign dma_base_o  = {hw_out.dma_base_hi.value.value, hw_out.dma_base_lo.value.value, 12'd0};
+
+  logic [5*32-1:0] table_data;
+  logic unused_table_data;
+  for (genvar i = 0; i < 5; i++) begin : gen_table_data
+    assign table_data[i*32+:32] = hw_out.table_data[i].value.value;
+  end
+  assign cfg_data_o = table_data[W+2:0];
+  assign unused_table_data = ^table_data[159:W+3];
+
+  assign irq_o = (hw_out.irq_status.done.value && hw_out.irq_enable.done.value) ||
+      (hw_out.irq_status.failed.value && hw_out.irq_enable.failed.value) ||
+      (hw_out.irq_status.transfer.value && hw_out.irq_enable.transfer.value);
+
+  // --------------------------------------------------------------------------------------------------------- counters
+  logic [63:0] port_busy_q, words_read_q, words_written_q;
+  logic [Counters-1:0][63:0] live, snapshot_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      port_busy_q     <= '0;
+      words_read_q    <= '0;
+      words_written_q <= '0;
+      snapshot_q      <= '0;
+    end else begin
+      port_busy_q     <= clear_o ? '0 : port_busy_q + 64'(port_busy_i);
+      words_read_q    <= clear_o ? '0 : words_read_q + 64'(port_read_i);
+      words_written_q <= clear_o ? '0 : words_written_q + 64'(port_write_i);
+      if (hw_out.control.snapshot.value) snapshot_q <= live;
+    end
+  end
+
+  assign live = {
+    words_written_q, words_read_q, port_busy_q, stall_unit_i, stall_hazard_i, busy_mem_i, busy_compute_i, cycles_i
+  };
+
+  // ------------------------------------------------------------------------------------------------ read-only registers
+  assign hw_in.magic.value.next = Magic;
+  assign hw_in.version.minor.next = VersionMinor;
+  assign hw_in.version.major.next = VersionMajor;
+  assign hw_in.shape.word_bits.next = 8'(W);
+  assign hw_in.shape.butterflies.next = 6'(P);
+  assign hw_in.shape.lanes.next = 4'(Lanes);
+  assign hw_in.shape.log2_n_max.next = 4'(NMaxLog2);
+  assign hw_in.shape.reduction.next = 2'(MulKind);
+  assign hw_in.shape.serial.next = Serial;
+  assign hw_in.shape.cores.next = 4'd1;
+  assign hw_in.capacity.slots.next = 8'(Slots);
+  assign hw_in.capacity.moduli.next = 8'(Moduli);
+  assign hw_in.capacity.constants.next = 8'(Consts);
+  assign hw_in.capacity.word_bytes.next = 8'(CoeffBytes);
+  assign hw_in.dual_port[0].value.next = AllSlots & ~SinglePort;
+  assign hw_in.dual_port[1].value.next = '0;
+  assign hw_in.features[0].value.next = Features[31:0];
+  assign hw_in.features[1].value.next = Features[63:32];
+  assign hw_in.clock_khz.value.next = 32'(ClockKhz);
+  assign hw_in.ports.fifo_depth.next = 16'(FifoDepth);
+  assign hw_in.ports.data_bits.next = 16'(DataWidth);
+  assign hw_in.serial_khz.value.next = 32'(SerialKhz);
+  assign hw_in.arithmetic.montgomery_bits.next = (MulKind == 1) ? 8'(MontW) : 8'd0;
+  assign hw_in.arithmetic.modulus_min_bits.next = 8'(ModMinBits);
+  assign hw_in.arithmetic.multiplier.next = 2'(MulStyle);
+  assign hw_in.arithmetic.cyclic.next = EnCyclic;
+  assign hw_in.arithmetic.twiddle_tables.next = 5'(TwTables);
+  for (genvar i = 0; i < 4; i++) begin : gen_build
+    assign hw_in.build[i].value.next = BuildHash[i*32+:32];
+  end
+  assign hw_in.latency[0].value.next = 32'(rs_latency_pkg::pipe_latency(MulKind, MulStyle, W, ModMinBits, MontW));
+  assign hw_in.latency[1].value.next = 32'(rs_latency_pkg::mod_mul_latency(MulKind, MulStyle, W, ModMinBits, MontW));
+  assign hw_in.latency[2].value.next = 32'(rs_latency_pkg::butterfly_latency(MulKind, MulStyle, W, ModMinBits, MontW));
+  assign hw_in.latency[3].value.next = '0;
+
+  assign hw_in.status.idle.next = idle;
+  assign hw_in.status.failed.next = error_i;
+  assign hw_in.status.transfer.next = transfer_valid_i;
+  assign hw_in.status.free.next = free - 16'(push_q);
+  assign hw_in.error.cause.next = 8'(error_code_i);
+  assign hw_in.error_index.value.next = error_index_i;
+  assign hw_in.irq_status.done.hwset = idle && !idle_q;
+  assign hw_in.irq_status.failed.hwset = error_i && !error_q;
+  assign hw_in.irq_status.transfer.hwset = transfer_valid_i && !transfer_q;
+  assign hw_in.irq_status.overflow.hwset = push_q && !cmd_ready_i;
+  assign hw_in.retired.value.next = retired_i;
+  assign hw_in.transfer.buffer.next = transfer_buf_i;
+  assign hw_in.transfer.log2_n.next = transfer_logn_i;
+  assign hw_in.transfer.store.next = transfer_store_i;
+  assign hw_in.transfer.valid.next = transfer_valid_i;
+  for (genvar i = 0; i < 2; i++) begin : gen_counters
+    assign hw_in.cycles[i].value.next = snapshot_q[0][i*32+:32];
+    assign hw_in.busy_compute[i].value.next = snapshot_q[1][i*32+:32];
+    assign hw_in.busy_memory[i].value.next = snapshot_q[2][i*32+:32];
+    assign hw_in.stall_hazard[i].value.next = snapshot_q[3][i*32+:32];
+    assign hw_in.stall_unit[i].value.next = snapshot_q[4][i*32+:32];
+    assign hw_in.busy_port[i].value.next = snapshot_q[5][i*32+:32];
+    assign hw_in.words_read[i].value.next = snapshot_q[6][i*32+:32];
+    assign hw_in.words_written[i].value.next = snapshot_q[7][i*32+:32];
+  end
+
+  assert property (@(posedge clk_i) disable iff (!rst_ni) clear_o |-> !busy_i || error_i);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) 32'(cmd_level_i) <= FifoDepth);
+endmodule

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// Co-processor behind AXI4: registers on AXI4-Lite (spec/registers.rdl), polynomials on an AXI4 master.
+//
+//   s_axil -> rs_host_ctrl -> rs_core <-> rs_axi_dma <-> m_axi (host memory)
+//
+// One clock. CONTROL.reset resets the core and the data port: the bus behind m_axi must be quiet or reset with it.
+module rs_top_axi #(
+  // Bits of a coefficient, 14 to 128.
+  parameter int unsigned W = 32,
+  // Butterflies per lane: 1, 2, 4, 8, 16 or 32.
+  parameter int unsigned P = 2,
+  // Lanes, 1 to 8.
+  parameter int unsigned Lanes = 1,
+  // log2 of the largest ring degree, 3 to 15; 2^NMaxLog2 >= 4 P.
+  parameter int unsigned NMaxLog2 = 8,
+  // Polynomial slots, 2 to 32; slots 0 and 1 are the transforms' work slots.
+  parameter int unsigned Slots = 6,
+  // Bit s: slot s is single-port (bits 0 and 1 must be 0).
+  parameter logic [31:0] SinglePort = '0,
+  // Moduli a lane holds, 1 to 16.
+  parameter int unsigned Moduli = 1,
+  // Twiddle tables a lane holds: 1, or Moduli.
+  parameter int unsigned TwTables = 1,
+  // CMODMUL constants a lane holds, 1 to 32.
+  parameter int unsigned Consts = 4,
+  // Reduction: 0 Barrett, 1 word-level Montgomery.
+  parameter int unsigned MulKind = 0,
+  // Montgomery word bits, at least NMaxLog2 + 1; ignored with Barrett.
+  parameter int unsigned MontW = 16,
+  // Multiplier tiling: 0 none, 1 26x17 (DSP48), 2 18x18 (ECP5).
+  parameter int unsigned MulStyle = 0,
+  // Smallest supported bit length of a modulus, 5 to W.
+  parameter int unsigned ModMinBits = 5,
+  // PMUL and cyclic transforms are built in.
+  parameter bit EnPmul = 1'b1,
+  parameter bit EnCyclic = 1'b1,
+  // Commands the queue holds: a power of two, 2 to 1024.
+  parameter int unsigned FifoDepth = 16,
+  // Clock the build is meant for, in kHz.
+  parameter int unsigned ClockKhz = 100000,
+  // Hash of the sources and parameters of the build; 0 if unknown.
+  parameter logic [127:0] BuildHash = '0,
+  // Bytes of a coefficient on the data port.
+  localparam int unsigned CoeffBytes = (W <= 16) ? 2 : (W <= 32) ? 4 : (W <= 64) ? 8 : 16,
+  // Bits of a beat: a memory word of the core, at most AXI4's 1024.
+  localparam int unsigned DataWidth = (P * CoeffBytes * 8 > 1024) ? 1024 : P * CoeffBytes * 8,
+  localparam int unsigned AddrWidth = 40
+) (
+  input  logic                         clk_i,
+  input  logic                         rst_ni,
+  output logic                         irq_o,
+  // AXI4-Lite slave: registers.
+  input  logic                         s_axil_awvalid_i,
+  output logic                         s_axil_awready_o,
+  input  logic [           11:0]       s_axil_awaddr_i,
+  input  logic                         s_axil_wvalid_i,
+  output logic                         s_axil_wready_o,
+  input  logic [           31:0]       s_axil_wdata_i,
+  input  logic [            3:0]       s_axil_wstrb_i,
+  output logic                         s_axil_bvalid_o,
+  input  logic                         s_axil_bready_i,
+  output logic [            1:0]       s_axil_bresp_o,
+  input  logic                         s_axil_arvalid_i,
+  output logic                         s_axil_arready_o,
+  input  logic [           11:0]       s_axil_araddr_i,
+  output logic                         s_axil_rvalid_o,
+  input  logic                         s_axil_rready_i,
+  output logic [           31:0]       s_axil_rdata_o,
+  output logic [            1:0]       s_axil_rresp_o,
+  // AXI4 master: polynomials. INCR bursts of whole beats, one ID.
+  output logic                         m_axi_arvalid_o,
+  input  logic                         m_axi_arready_i,
+  output logic [  AddrWidth-1:0]       m_axi_araddr_o,
+  output logic [            7:0]       m_axi_arlen_o,
+  output logic [            2:0]       m_axi_arsize_o,
+  output logic [            1:0]       m_axi_arburst_o,
+  input  logic                         m_axi_rvalid_i,
+  output logic                         m_axi_rready_o,
+  input  logic [  DataWidth-1:0]       m_axi_rdata_i,
+  input  logic [            1:0]       m_axi_rresp_i,
+  input  logic                         m_axi_rlast_i,
+  output logic                         m_axi_awvalid_o,
+  input  logic                         m_axi_awready_i,
+  output logic [  AddrWidth-1:0]       m_axi_awaddr_o,
+  output logic [            7:0]       m_axi_awlen_o,
+  output logic [            2:0]       m_axi_awsize_o,
+  output logic [            1:0]       m_axi_awburst_o,
+  output logic                         m_axi_wvalid_o,
+  input  logic                         m_axi_wready_i,
+  output logic [  DataWidth-1:0]       m_axi_wdata_o,
+  output logic [DataWidth/8-1:0]       m_axi_wstrb_o,
+  output logic                         m_axi_wlast_o,
+  input  logic                         m_axi_bvalid_i,
+  output logic                         m_axi_bready_o,
+  input  logic [            1:0]       m_axi_bresp_i,
+  // Events for a timeline, as rs_core gives them: [0] compute, [1] memory; and the core's own cycle count.
+  output logic [            1:0]       ev_start_o,
+  output logic [            1:0]       ev_end_o,
+  output logic [            1:0][31:0] ev_start_idx_o,
+  output logic [            1:0][31:0] ev_end_idx_o,
+  output logic [            1:0][ 5:0] ev_start_op_o,
+  output logic [           63:0]       cycles_o,
+  // Test hook: see rs_core. Tie to 0.
+  input  logic                         fault_i
+);
+  logic core_rst_n, clear, busy, error, sync;
+  logic cmd_valid, cmd_ready, cfg_we;
+  logic [ 63:0] cmd;
+  logic [ 10:0] cmd_level;
+  logic [  1:0] cfg_sel;
+  logic [  2:0] cfg_lane;
+  logic [  4:0] cfg_idx;
+  logic [W+2:0] cfg_data;
+  logic [  3:0] error_code;
+  logic [31:0] error_index, retired;
+  logic [63:0] busy_compute, busy_mem, stall_hazard, stall_unit;
+  logic req_valid, req_ready, req_store;
+  logic [19:0] req_buf;
+  logic [ 3:0] req_logn;
+  logic ld_valid, ld_ready, ld_err, st_valid, st_ready, st_last, st_done, st_err;
+  logic [P*W-1:0] ld_data, st_data;
+  logic [63:0] dma_base;
+  logic port_idle;
+
+  rs_host_ctrl #(
+    .W(W),
+    .P(P),
+    .Lanes(Lanes),
+    .NMaxLog2(NMaxLog2),
+    .Slots(Slots),
+    .SinglePort(SinglePort),
+    .Moduli(Moduli),
+    .TwTables(TwTables),
+    .Consts(Consts),
+    .MulKind(MulKind),
+    .MontW(MontW),
+    .MulStyle(MulStyle),
+    .ModMinBits(ModMinBits),
+    .EnPmul(EnPmul),
+    .EnCyclic(EnCyclic),
+    .FifoDepth(FifoDepth),
+    .CoeffBytes(CoeffBytes),
+    .DataWidth(DataWidth),
+    .Serial(1'b0),
+    .ClockKhz(ClockKhz),
+    .SerialKhz(0),
+    .BuildHash(BuildHash)
+  ) u_ctrl (
+    .clk_i,
+    .rst_ni,
+    .axil_awvalid_i(s_axil_awvalid_i),
+    .axil_awready_o(s_axil_awready_o),
+    .axil_awaddr_i(s_axil_awaddr_i),
+    .axil_wvalid_i(s_axil_wvalid_i),
+    .axil_wready_o(s_axil_wready_o),
+    .axil_wdata_i(s_axil_wdata_i),
+    .axil_wstrb_i(s_axil_wstrb_i),
+    .axil_bvalid_o(s_axil_bvalid_o),
+    .axil_bready_i(s_axil_bready_i),
+    .axil_bresp_o(s_axil_bresp_o),
+    .axil_arvalid_i(s_axil_arvalid_i),
+    .axil_arready_o(s_axil_arready_o),
+    .axil_araddr_i(s_axil_araddr_i),
+    .axil_rvalid_o(s_axil_rvalid_o),
+    .axil_rready_i(s_axil_rready_i),
+    .axil_rdata_o(s_axil_rdata_o),
+    .axil_rresp_o(s_axil_rresp_o),
+    .irq_o,
+    .core_rst_no(core_rst_n),
+    .clear_o(clear),
+    .cmd_valid_o(cmd_valid),
+    .cmd_ready_i(cmd_ready),
+    .cmd_o(cmd),
+    .cmd_level_i(cmd_level),
+    .cfg_we_o(cfg_we),
+    .cfg_sel_o(cfg_sel),
+    .cfg_lane_o(cfg_lane),
+    .cfg_idx_o(cfg_idx),
+    .cfg_data_o(cfg_data),
+    .busy_i(busy),
+    .error_i(error),
+    .error_code_i(error_code),
+    .error_index_i(error_index),
+    .retired_i(retired),
+    .cycles_i(cycles_o),
+    .busy_compute_i(busy_compute),
+    .busy_mem_i(busy_mem),
+    .stall_hazard_i(stall_hazard),
+    .stall_unit_i(stall_unit),
+    .dma_base_o(dma_base),
+    .port_busy_i(!port_idle),
+    .port_read_i(ld_valid && ld_ready),
+    .port_write_i(st_valid && st_ready),
+    .transfer_valid_i(1'b0),
+    .transfer_store_i(1'b0),
+    .transfer_buf_i('0),
+    .transfer_logn_i('0)
+  );
+
+  rs_core #(
+    .W(W),
+    .P(P),
+    .Lanes(Lanes),
+    .NMaxLog2(NMaxLog2),
+    .Slots(Slots),
+    .SinglePort(SinglePort),
+    .Moduli(Moduli),
+    .TwTables(TwTables),
+    .Consts(Consts),
+    .MulKind(MulKind),
+    .MontW(MontW),
+    .MulStyle(MulStyle),
+    .ModMinBits(ModMinBits),
+    .EnPmul(EnPmul),
+    .EnCyclic(EnCyclic),
+    .FifoDepth(FifoDepth)
+  ) u_core (
+    .clk_i,
+    .rst_ni(core_rst_n),
+    .clear_i(clear),
+    .cmd_valid_i(cmd_valid),
+    .cmd_ready_o(cmd_ready),
+    .cmd_i(cmd),
+    .cmd_level_o(cmd_level),
+    .cfg_we_i(cfg_we),
+    .cfg_sel_i(cfg_sel),
+    .cfg_lane_i(cfg_lane),
+    .cfg_idx_i(cfg_idx),
+    .cfg_data_i(cfg_data),
+    .dma_req_valid_o(req_valid),
+    .dma_req_ready_i(req_ready),
+    .dma_req_store_o(req_store),
+    .dma_req_buf_o(req_buf),
+    .dma_req_logn_o(req_logn),
+    .ld_valid_i(ld_valid),
+    .ld_ready_o(ld_ready),
+    .ld_data_i(ld_data),
+    .ld_err_i(ld_err),
+    .st_valid_o(st_valid),
+    .st_ready_i(st_ready),
+    .st_data_o(st_data),
+    .st_last_o(st_last),
+    .st_done_i(st_done),
+    .st_err_i(st_err),
+    .busy_o(busy),
+    .sync_o(sync),
+    .error_o(error),
+    .error_code_o(error_code),
+    .error_index_o(error_index),
+    .retired_o(retired),
+    .cycles_o,
+    .busy_compute_o(busy_compute),
+    .busy_mem_o(busy_mem),
+    .stall_hazard_o(stall_hazard),
+    .stall_unit_o(stall_unit),
+    .ev_start_o,
+    .ev_end_o,
+    .ev_start_idx_o,
+    .ev_end_idx_o,
+    .ev_start_op_o,
+    .fault_i
+  );
+
+  rs_axi_dma #(
+    .W(W),
+    .P(P),
+    .Lanes(Lanes),
+    .NMaxLog2(NMaxLog2),
+    .CoeffBytes(CoeffBytes),
+    .DataWidth(DataWidth),
+    .AddrWidth(AddrWidth)
+  ) u_dma (
+    .clk_i,
+    .rst_ni(core_rst_n),
+    .base_i(dma_base[AddrWidth-1:0]),
+    .idle_o(port_idle),
+    .req_valid_i(req_valid),
+    .req_ready_o(req_ready),
+    .req_store_i(req_store),
+    .req_buf_i(req_buf),
+    .req_logn_i(req_logn),
+    .ld_valid_o(ld_valid),
+    .ld_ready_i(ld_ready),
+    .ld_data_o(ld_data),
+    .ld_err_o(ld_err),
+    .st_valid_i(st_valid),
+    .st_ready_o(st_ready),
+    .st_data_i(st_data),
+    .st_done_o(st_done),
+    .st_err_o(st_err),
+    .m_axi_arvalid_o,
+    .m_axi_arready_i,
+    .m_axi_araddr_o,
+    .m_axi_arlen_o,
+    .m_axi_rvalid_i,
+    .m_axi_rready_o,
+    .m_axi_rdata_i,
+    .m_axi_rresp_i,
+    .m_axi_awvalid_o,
+    .m_axi_awready_i,
+    .m_axi_awaddr_o,
+    .m_axi_awlen_o,
+    .m_axi_wvalid_o,
+    .m_axi_wready_i,
+    .m_axi_wdata_o,
+    .m_axi_wstrb_o,
+    .m_axi_wlast_o,
+    .m_axi_bvalid_i,
+    .m_axi_bready_o,
+    .m_axi_bresp_i
+  );
+
+  assign m_axi_arsize_o  = 3'($clog2(DataWidth / 8));
+  assign m_axi_awsize_o  = 3'($clog2(DataWidth / 8));
+  assign m_axi_arburst_o = 2'b01;
+  assign m_axi_awburst_o = 2'b01;
+
+  // Beats are counted by the data port; SYNC and the last STORE word need no signal of their own here.
+  logic unused;
+  assign unused = ^{m_axi_rlast_i, sync, st_last, dma_base[63:AddrWidth]};
+
+  assert property (@(posedge clk_i) disable iff (!core_rst_n) st_done |-> !m_axi_wvalid_o);
+  assert property (@(posedge clk_i) disable iff (!core_rst_n) !(m_axi_arvalid_o && m_axi_awvalid_o));
+endmodule

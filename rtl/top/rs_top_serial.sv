@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// Co-processor behind serial lines, as CoFHEE's host is: SPI, UART, and a byte-wide port with the same frames.
+//
+//   spi / uart / byte -> rs_serial_link -> rs_serial_bridge -> rs_host_ctrl -> rs_core
+//                                                          \-> rs_serial_dma <-> (LOAD, STORE)
+//
+// A LOAD or STORE waits (TRANSFER register, interrupt line) until the host has moved its bytes. Frames: rs_serial_pkg.
+// One clock, and the SPI clock inside rs_spi_slave. CONTROL.reset resets the core and the transfer that waits.
+module rs_top_serial #(
+  // Bits of a coefficient, 14 to 128.
+  parameter int unsigned W = 32,
+  // Butterflies per lane: 1, 2, 4, 8, 16 or 32.
+  parameter int unsigned P = 2,
+  // Lanes, 1 to 8.
+  parameter int unsigned Lanes = 1,
+  // log2 of the largest ring degree, 3 to 15; 2^NMaxLog2 >= 4 P.
+  parameter int unsigned NMaxLog2 = 8,
+  // Polynomial slots, 2 to 32; slots 0 and 1 are the transforms' work slots.
+  parameter int unsigned Slots = 6,
+  // Bit s: slot s is single-port (bits 0 and 1 must be 0).
+  parameter logic [31:0] SinglePort = '0,
+  // Moduli a lane holds, 1 to 16.
+  parameter int unsigned Moduli = 1,
+  // Twiddle tables a lane holds: 1, or Moduli.
+  parameter int unsigned TwTables = 1,
+  // CMODMUL constants a lane holds, 1 to 32.
+  parameter int unsigned Consts = 4,
+  // Reduction: 0 Barrett, 1 word-level Montgomery.
+  parameter int unsigned MulKind = 0,
+  // Montgomery word bits, at least NMaxLog2 + 1; ignored with Barrett.
+  parameter int unsigned MontW = 16,
+  // Multiplier tiling: 0 none, 1 26x17 (DSP48), 2 18x18 (ECP5).
+  parameter int unsigned MulStyle = 0,
+  // Smallest supported bit length of a modulus, 5 to W.
+  parameter int unsigned ModMinBits = 5,
+  // PMUL and cyclic transforms are built in.
+  parameter bit EnPmul = 1'b1,
+  parameter bit EnCyclic = 1'b1,
+  // Commands the queue holds: a power of two, 2 to 1024.
+  parameter int unsigned FifoDepth = 16,
+  // Clock the build is meant for, in kHz.
+  parameter int unsigned ClockKhz = 100000,
+  // SPI clock the build is meant for, in kHz: at most ClockKhz.
+  parameter int unsigned SerialKhz = 50000,
+  // Core cycles per UART bit: 4 to 65535.
+  parameter int unsigned UartDivisor = 64,
+  // Hash of the sources and parameters of the build; 0 if unknown.
+  parameter logic [127:0] BuildHash = '0,
+  // Bytes of a coefficient on the data port.
+  localparam int unsigned CoeffBytes = (W <= 16) ? 2 : (W <= 32) ? 4 : (W <= 64) ? 8 : 16
+) (
+  input  logic              clk_i,
+  input  logic              rst_ni,
+  output logic              irq_o,
+  input  logic              spi_sck_i,
+  input  logic              spi_csn_i,
+  input  logic              spi_mosi_i,
+  output logic              spi_miso_o,
+  input  logic              uart_rx_i,
+  output logic              uart_tx_o,
+  input  logic              byte_in_valid_i,
+  output logic              byte_in_ready_o,
+  input  logic [ 7:0]       byte_in_data_i,
+  output logic              byte_out_valid_o,
+  input  logic              byte_out_ready_i,
+  output logic [ 7:0]       byte_out_data_o,
+  // Events for a timeline, as rs_core gives them: [0] compute, [1] memory; and the core's own cycle count.
+  output logic [ 1:0]       ev_start_o,
+  output logic [ 1:0]       ev_end_o,
+  output logic [ 1:0][31:0] ev_start_idx_o,
+  output logic [ 1:0][31:0] ev_end_idx_o,
+  output logic [ 1:0][ 5:0] ev_start_op_o,
+  output logic [63:0]       cycles_o,
+  // Test hook: see rs_core. Tie to 0.
+  input  logic              fault_i
+);
+  localparam int unsigned DataWidth = 8;
+
+  logic core_rst_n, clear, busy, error, sync;
+  logic cmd_valid, cmd_ready, cfg_we;
+  logic [ 63:0] cmd;
+  logic [ 10:0] cmd_level;
+  logic [  1:0] cfg_sel;
+  logic [  2:0] cfg_lane;
+  logic [  4:0] cfg_idx;
+  logic [W+2:0] cfg_data;
+  logic [  3:0] error_code;
+  logic [31:0] error_index, retired;
+  logic [63:0] busy_compute, busy_mem, stall_hazard, stall_unit;
+  logic req_valid, req_ready, req_store;
+  logic [19:0] req_buf;
+  logic [ 3:0] req_logn;
+  logic ld_valid, ld_ready, ld_err, st_valid, st_ready, st_last, st_done, st_err;
+  logic [P*W-1:0] ld_data, st_data;
+  logic [63:0] dma_base;
+  logic waiting, waiting_store;
+  logic [19:0] waiting_buf;
+  logic [ 3:0] waiting_logn;
+  logic abort, between, rx_valid, rx_ready, tx_valid, tx_ready;
+  logic [7:0] rx_data, tx_data, din_data, dout_data;
+  logic [23:0] din_left, dout_left;
+  logic din_valid, din_ready, dout_valid, dout_ready;
+  logic awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
+  logic [11:0] addr;
+  logic [31:0] wdata, rdata;
+  logic [1:0] bresp, rresp;
+
+  rs_serial_link #(
+    .UartDivisor(UartDivisor)
+  ) u_link (
+    .clk_i,
+    .rst_ni,
+    .spi_sck_i,
+    .spi_csn_i,
+    .spi_mosi_i,
+    .spi_miso_o,
+    .uart_rx_i,
+    .uart_tx_o,
+    .byte_in_valid_i,
+    .byte_in_ready_o,
+    .byte_in_data_i,
+    .byte_out_valid_o,
+    .byte_out_ready_i,
+    .byte_out_data_o,
+    .abort_o(abort),
+    .between_i(between),
+    .rx_valid_o(rx_valid),
+    .rx_ready_i(rx_ready),
+    .rx_data_o(rx_data),
+    .tx_valid_i(tx_valid),
+    .tx_ready_o(tx_ready),
+    .tx_data_i(tx_data)
+  );
+
+  rs_serial_bridge u_bridge (
+    .clk_i,
+    .rst_ni,
+    .abort_i(abort),
+    .between_o(between),
+    .rx_valid_i(rx_valid),
+    .rx_ready_o(rx_ready),
+    .rx_data_i(rx_data),
+    .tx_valid_o(tx_valid),
+    .tx_ready_i(tx_ready),
+    .tx_data_o(tx_data),
+    .din_left_i(din_left),
+    .din_valid_o(din_valid),
+    .din_ready_i(din_ready),
+    .din_data_o(din_data),
+    .dout_left_i(dout_left),
+    .dout_valid_i(dout_valid),
+    .dout_ready_o(dout_ready),
+    .dout_data_i(dout_data),
+    .axil_awvalid_o(awvalid),
+    .axil_awready_i(awready),
+    .axil_addr_o(addr),
+    .axil_wvalid_o(wvalid),
+    .axil_wready_i(wready),
+    .axil_wdata_o(wdata),
+    .axil_bvalid_i(bvalid),
+    .axil_bready_o(bready),
+    .axil_bresp_i(bresp),
+    .axil_arvalid_o(arvalid),
+    .axil_arready_i(arready),
+    .axil_rvalid_i(rvalid),
+    .axil_rready_o(rready),
+    .axil_rdata_i(rdata),
+    .axil_rresp_i(rresp)
+  );
+
+  rs_host_ctrl #(
+    .W(W),
+    .P(P),
+    .Lanes(Lanes),
+    .NMaxLog2(NMaxLog2),
+    .Slots(Slots),
+    .SinglePort(SinglePort),
+    .Moduli(Moduli),
+    .TwTables(TwTables),
+    .Consts(Consts),
+    .MulKind(MulKind),
+    .MontW(MontW),
+    .MulStyle(MulStyle),
+    .ModMinBits(ModMinBits),
+    .EnPmul(EnPmul),
+    .EnCyclic(EnCyclic),
+    .FifoDepth(FifoDepth),
+    .CoeffBytes(CoeffBytes),
+    .DataWidth(DataWidth),
+    .Serial(1'b1),
+    .ClockKhz(ClockKhz),
+    .SerialKhz(SerialKhz),
+    .BuildHash(BuildHash)
+  ) u_ctrl (
+    .clk_i,
+    .rst_ni,
+    .axil_awvalid_i(awvalid),
+    .axil_awready_o(awready),
+    .axil_awaddr_i(addr),
+    .axil_wvalid_i(wvalid),
+    .axil_wready_o(wready),
+    .axil_wdata_i(wdata),
+    .axil_wstrb_i('1),
+    .axil_bvalid_o(bvalid),
+    .axil_bready_i(bready),
+    .axil_bresp_o(bresp),
+    .axil_arvalid_i(arvalid),
+    .axil_arready_o(arready),
+    .axil_araddr_i(addr),
+    .axil_rvalid_o(rvalid),
+    .axil_rready_i(rready),
+    .axil_rdata_o(rdata),
+    .axil_rresp_o(rresp),
+    .irq_o,
+    .core_rst_no(core_rst_n),
+    .clear_o(clear),
+    .cmd_valid_o(cmd_valid),
+    .cmd_ready_i(cmd_ready),
+    .cmd_o(cmd),
+    .cmd_level_i(cmd_level),
+    .cfg_we_o(cfg_we),
+    .cfg_sel_o(cfg_sel),
+    .cfg_lane_o(cfg_lane),
+    .cfg_idx_o(cfg_idx),
+    .cfg_data_o(cfg_data),
+    .busy_i(busy),
+    .error_i(error),
+    .error_code_i(error_code),
+    .error_index_i(error_index),
+    .retired_i(retired),
+    .cycles_i(cycles_o),
+    .busy_compute_i(busy_compute),
+    .busy_mem_i(busy_mem),
+    .stall_hazard_i(stall_hazard),
+    .stall_unit_i(stall_unit),
+    .dma_base_o(dma_base),
+    .port_busy_i(waiting),
+    .port_read_i(ld_valid && ld_ready),
+    .port_write_i(st_valid && st_ready),
+    .transfer_valid_i(waiting),
+    .transfer_store_i(waiting_store),
+    .transfer_buf_i(waiting_buf),
+    .transfer_logn_i(waiting_logn)
+  );
+
+  rs_core #(
+    .W(W),
+    .P(P),
+    .Lanes(Lanes),
+    .NMaxLog2(NMaxLog2),
+    .Slots(Slots),
+    .SinglePort(SinglePort),
+    .Moduli(Moduli),
+    .TwTables(TwTables),
+    .Consts(Consts),
+    .MulKind(MulKind),
+    .MontW(MontW),
+    .MulStyle(MulStyle),
+    .ModMinBits(ModMinBits),
+    .EnPmul(EnPmul),
+    .EnCyclic(EnCyclic),
+    .FifoDepth(FifoDepth)
+  ) u_core (
+    .clk_i,
+    .rst_ni(core_rst_n),
+    .clear_i(clear),
+    .cmd_valid_i(cmd_valid),
+    .cmd_ready_o(cmd_ready),
+    .cmd_i(cmd),
+    .cmd_level_o(cmd_level),
+    .cfg_we_i(cfg_we),
+    .cfg_sel_i(cfg_sel),
+    .cfg_lane_i(cfg_lane),
+    .cfg_idx_i(cfg_idx),
+    .cfg_data_i(cfg_data),
+    .dma_req_valid_o(req_valid),
+    .dma_req_ready_i(req_ready),
+    .dma_req_store_o(req_store),
+    .dma_req_buf_o(req_buf),
+    .dma_req_logn_o(req_logn),
+    .ld_valid_i(ld_valid),
+    .ld_ready_o(ld_ready),
+    .ld_data_i(ld_data),
+    .ld_err_i(ld_err),
+    .st_valid_o(st_valid),
+    .st_ready_i(st_ready),
+    .st_data_o(st_data),
+    .st_last_o(st_last),
+    .st_done_i(st_done),
+    .st_err_i(st_err),
+    .busy_o(busy),
+    .sync_o(sync),
+    .error_o(error),
+    .error_code_o(error_code),
+    .error_index_o(error_index),
+    .retired_o(retired),
+    .cycles_o,
+    .busy_compute_o(busy_compute),
+    .busy_mem_o(busy_mem),
+    .stall_hazard_o(stall_hazard),
+    .stall_unit_o(stall_unit),
+    .ev_start_o,
+    .ev_end_o,
+    .ev_start_idx_o,
+    .ev_end_idx_o,
+    .ev_start_op_o,
+    .fault_i
+  );
+
+  rs_serial_dma #(
+    .W(W),
+    .P(P),
+    .Lanes(Lanes),
+    .CoeffBytes(CoeffBytes)
+  ) u_dma (
+    .clk_i,
+    .rst_ni(core_rst_n),
+    .req_valid_i(req_valid),
+    .req_ready_o(req_ready),
+    .req_store_i(req_store),
+    .req_buf_i(req_buf),
+    .req_logn_i(req_logn),
+    .ld_valid_o(ld_valid),
+    .ld_ready_i(ld_ready),
+    .ld_data_o(ld_data),
+    .st_valid_i(st_valid),
+    .st_ready_o(st_ready),
+    .st_data_i(st_data),
+    .st_done_o(st_done),
+    .waiting_o(waiting),
+    .store_o(waiting_store),
+    .buf_o(waiting_buf),
+    .logn_o(waiting_logn),
+    .din_left_o(din_left),
+    .din_valid_i(din_valid),
+    .din_ready_o(din_ready),
+    .din_data_i(din_data),
+    .dout_left_o(dout_left),
+    .dout_valid_o(dout_valid),
+    .dout_ready_i(dout_ready),
+    .dout_data_o(dout_data)
+  );
+
+  // The link has no bus errors: a damaged frame is answered Bad before any of its data counts.
+  assign ld_err = 1'b0;
+  assign st_err = 1'b0;
+
+  // The serial host addresses its own buffers; SYNC and the last STORE word need no signal of their own here.
+  logic unused;
+  assign unused = ^{sync, st_last, dma_base};
+
+  assert property (@(posedge clk_i) disable iff (!rst_ni) spi_csn_i || !$isunknown(spi_mosi_i));
+  assert property (@(posedge clk_i) disable iff (!core_rst_n) st_done |=> !waiting);
+endmodule

@@ -73,7 +73,7 @@ def passes(design: Design, family: Family, *, uram: bool, netlist: Path | None, 
 def synthesise(
     design: Design, family: Family, *, uram: bool = False, store: Store | None = None, quiet: bool = False
 ) -> dict[str, Any]:
-    """Resources of a design: `total` and `modules` (per instance, with the number of instances), from the cache or anew.
+    """Resources of a design: `total` and `modules` (each for one instance, with their number), from the cache or anew.
 
     Raises:
         ToolError: Yosys failed or was killed; nothing is stored then.

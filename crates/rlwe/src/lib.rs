@@ -1,2 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ring-LWE: samplers, seeds, keys, key switching, noise.
+//! Ring-LWE: samplers, seeds, parameters, keys, key switching, noise and the byte format's core.
+//!
+//! ```text
+//! Seed -> Xof -> sample::* -> KeyGenerator -> SecretKey, PublicKey, RelinKey, GaloisKeys
+//! RlweParamsLiteral -> RlweParams -> level(l): KeySwitchLevel (decompose, mod_down)
+//! PolyEngine: the products and transforms, on this CPU or elsewhere
+//! ```
+
+mod distribution;
+mod embedding;
+mod engine;
+mod error;
+mod galois;
+mod keys;
+mod keyswitch;
+pub mod noise;
+mod params;
+pub mod sample;
+pub mod security;
+mod seed;
+pub mod wire;
+
+pub use distribution::{DEFAULT_ETA, ErrorDistribution, Sampler, SecretDistribution};
+pub use engine::{CpuEngine, PolyEngine};
+pub use error::Error;
+pub use galois::{conjugation_element, rotation_element};
+pub use keys::{
+    GaloisKeys, KeyGenerator, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey, open_of,
+    uniform_residues,
+};
+pub use keyswitch::{HoistedDigits, KeySwitchLevel, key_switch};
+pub use params::{
+    MAX_PRIMES, RlweParams, RlweParamsLiteral, Security, SecurityPolicy, word_bits_of,
+};
+pub use seed::{Seed, Xof};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What can go wrong, with the numbers that say why.
+
+/// Errors of the ring-LWE layer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Residue arithmetic refused.
+    #[error(transparent)]
+    Rns(#[from] rns::RnsError),
+    /// The system gave no randomness.
+    #[error("the system gave no randomness: {0}")]
+    Entropy(String),
+    /// A parameter is outside its range.
+    #[error("{what} is {got}; allowed: {allowed}")]
+    Parameter {
+        /// Which parameter.
+        what: &'static str,
+        /// The value found.
+        got: String,
+        /// The allowed values.
+        allowed: String,
+    },
+    /// The set is weaker than asked for and nobody opted in.
+    #[error(
+        "parameters are insecure: n={n} with log2(QP)={log2_qp:.1} gives about {estimate:.0} bits, {required} are \
+         required (at most {max_log2_qp} bits of modulus; {source_name}); allow_insecure opts in"
+    )]
+    Insecure {
+        /// Ring degree.
+        n: usize,
+        /// Size of the whole modulus in bits.
+        log2_qp: f64,
+        /// Estimated security in bits.
+        estimate: f64,
+        /// Required security in bits.
+        required: u32,
+        /// Largest modulus that reaches it, bits (0: none).
+        max_log2_qp: u32,
+        /// Table the figure comes from.
+        source_name: String,
+    },
+    /// Two objects come from different parameter sets.
+    #[error("{what} belongs to parameter set {got}, expected {expected}")]
+    ParameterMismatch {
+        /// Which object.
+        what: &'static str,
+        /// Its fingerprint.
+        got: String,
+        /// The fingerprint in use.
+        expected: String,
+    },
+    /// Two objects come from different secret keys.
+    #[error("{what} belongs to key set {got}, expected {expected}")]
+    KeyMismatch {
+        /// Which object.
+        what: &'static str,
+        /// Its key set.
+        got: String,
+        /// The key set in use.
+        expected: String,
+    },
+    /// No key for this automorphism was generated.
+    #[error("no Galois key for element {element} (x -> x^{element}); the set holds {available:?}")]
+    MissingGaloisKey {
+        /// The exponent g of x -> x^g.
+        element: u64,
+        /// The exponents there are keys for.
+        available: Vec<u64>,
+    },
+    /// A length or count is not what the operation needs.
+    #[error("{what}: {got} given, {expected} expected")]
+    Shape {
+        /// What is counted.
+        what: &'static str,
+        /// The number given.
+        got: usize,
+        /// The number expected.
+        expected: usize,
+    },
+    /// The engine that computes on polynomials failed.
+    #[error("engine {engine}: {message}")]
+    Engine {
+        /// Which engine.
+        engine: String,
+        /// What it reported.
+        message: String,
+    },
+    /// Bytes that do not decode.
+    #[error(transparent)]
+    Wire(#[from] crate::wire::WireError),
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Secret, public and key-switching keys, and how they are generated.
+
+mod codec;
+mod generate;
+mod switch;
+
+pub use codec::open_of;
+pub use generate::KeyGenerator;
+pub use switch::{GaloisKeys, KeySwitchKey, RelinKey};
+
+use crate::params::RlweParams;
+use crate::seed::Seed;
+use crate::wire::Fingerprint;
+use crate::{Error, sample};
+use rns::{Eval, RnsPoly};
+use zeroize::{Zeroize, Zeroizing};
+use zq::Word;
+
+/// Identifies the secret key an object belongs to. Derived one-way from the seed of the secret, it reveals nothing of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct KeyId(pub [u8; 16]);
+
+impl std::fmt::Display for KeyId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0[..6].iter().try_for_each(|b| write!(f, "{b:02x}"))
+    }
+}
+
+impl KeyId {
+    /// Belongs to no key: ciphertexts that hide nothing.
+    pub const NONE: Self = Self([0; 16]);
+
+    /// The common owner of two objects; one that belongs to no key goes with any.
+    ///
+    /// # Errors
+    /// [`Error::KeyMismatch`] when they have different owners.
+    pub fn join(self, other: Self, what: &'static str) -> Result<Self, Error> {
+        match (self == Self::NONE, other == Self::NONE) {
+            (true, _) => Ok(other),
+            (_, true) => Ok(self),
+            _ if self == other => Ok(self),
+            _ => Err(Error::KeyMismatch {
+                what,
+                got: other.to_string(),
+                expected: self.to_string(),
+            }),
+        }
+    }
+}
+
+/// The secret polynomial s. Wiped on drop; never printed.
+pub struct SecretKey<W: Word> {
+    pub(crate) params: Fingerprint,
+    pub(crate) id: KeyId,
+    pub(crate) coefficients: Zeroizing<Vec<i64>>,
+    /// s over Q·P.
+    pub(crate) eval: RnsPoly<W, Eval>,
+}
+
+impl<W: Word> Drop for SecretKey<W> {
+    fn drop(&mut self) {
+        self.eval.zeroize();
+    }
+}
+
+impl<W: Word> std::fmt::Debug for SecretKey<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SecretKey")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<W: Word> SecretKey<W> {
+    pub(crate) fn from_coefficients(
+        params: &RlweParams<W>,
+        id: KeyId,
+        coefficients: Zeroizing<Vec<i64>>,
+    ) -> Result<Self, Error> {
+        let eval = RnsPoly::from_i64(params.qp(), &coefficients)?.to_eval();
+        Ok(Self {
+            params: params.fingerprint(),
+            id,
+            coefficients,
+            eval,
+        })
+    }
+
+    /// The key set's identity.
+    pub fn id(&self) -> KeyId {
+        self.id
+    }
+
+    /// The parameter set's identity.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.params
+    }
+
+    /// The coefficients of s. Secret.
+    pub fn coefficients(&self) -> &[i64] {
+        &self.coefficients
+    }
+
+    /// s over Q·P in evaluation form. Secret.
+    pub fn eval(&self) -> &RnsPoly<W, Eval> {
+        &self.eval
+    }
+}
+
+/// A public encryption key (b, a) with b = −a·s + e, over Q in evaluation form.
+#[derive(Clone, Debug)]
+pub struct PublicKey<W: Word> {
+    pub(crate) params: Fingerprint,
+    pub(crate) id: KeyId,
+    pub(crate) seed: Seed,
+    pub(crate) b: RnsPoly<W, Eval>,
+    pub(crate) a: RnsPoly<W, Eval>,
+}
+
+impl<W: Word> PublicKey<W> {
+    /// The key set's identity.
+    pub fn id(&self) -> KeyId {
+        self.id
+    }
+
+    /// The parameter set's identity.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.params
+    }
+
+    /// The two halves (b, a).
+    pub fn parts(&self) -> [&RnsPoly<W, Eval>; 2] {
+        [&self.b, &self.a]
+    }
+}
+
+/// A uniform polynomial grown from a public seed: limb j is stream ("uniform", index of its prime in the set's Q·P).
+///
+/// `limbs` data primes, then all special primes if `special`. The residues are uniform in either domain.
+pub fn uniform_residues<W: Word>(
+    params: &RlweParams<W>,
+    seed: &Seed,
+    limbs: usize,
+    special: bool,
+    out: &mut [W],
+) {
+    let all = params.qp();
+    let special = if special {
+        params.data_primes()..all.len()
+    } else {
+        0..0
+    };
+    for (index, limb) in (0..limbs)
+        .chain(special)
+        .zip(out.chunks_exact_mut(params.n()))
+    {
+        sample::uniform(
+            &mut seed.stream("uniform", index as u64),
+            all.modulus(index),
+            limb,
+        );
+    }
+}

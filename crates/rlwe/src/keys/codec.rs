@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Keys as bytes; `docs/format.md` lays them out.
+
+use super::{
+    GaloisKeys, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey, generate, uniform_residues,
+};
+use crate::Error;
+use crate::distribution::SecretDistribution;
+use crate::params::RlweParams;
+use crate::seed::Seed;
+use crate::wire::{self, Reader, Tag, WireError, Writer};
+use rns::RnsPoly;
+use std::collections::BTreeMap;
+use zeroize::Zeroizing;
+use zq::Word;
+
+/// Opens an object of this set.
+///
+/// # Errors
+/// [`Error::Wire`] for a bad envelope, [`Error::ParameterMismatch`] for another set's object.
+pub fn open_of<'a, W: Word>(
+    params: &RlweParams<W>,
+    tag: Tag,
+    what: &'static str,
+    bytes: &'a [u8],
+) -> Result<Reader<'a>, Error> {
+    let (header, payload) = wire::open_as(tag, bytes)?;
+    params.check_fingerprint(what, header.params)?;
+    Ok(Reader::new(payload))
+}
+
+impl KeyId {
+    /// Appends the identity.
+    pub fn write(self, out: &mut Writer) {
+        out.bytes(&self.0);
+    }
+
+    /// Reads an identity.
+    ///
+    /// # Errors
+    /// [`WireError::Truncated`].
+    pub fn read(input: &mut Reader<'_>) -> Result<Self, WireError> {
+        Ok(Self(input.array("the key identity")?))
+    }
+}
+
+impl<W: Word> SecretKey<W> {
+    /// The key as bytes. Secret.
+    pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
+        let mut out = Writer::new();
+        self.id.write(&mut out);
+        // Every distribution on offer stays within ±20808.
+        self.coefficients
+            .iter()
+            .for_each(|c| out.u16(*c as i16 as u16));
+        Zeroizing::new(wire::seal(Tag::SecretKey, self.params, out.as_bytes()))
+    }
+
+    /// Reads [`SecretKey::to_bytes`].
+    ///
+    /// # Errors
+    /// [`Error::Wire`], [`Error::ParameterMismatch`].
+    pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
+        let mut input = open_of(params, Tag::SecretKey, "the secret key", bytes)?;
+        let id = KeyId::read(&mut input)?;
+        let raw = input.bytes(2 * params.n(), "the secret's coefficients")?;
+        input.finish()?;
+        let value = |b: &[u8]| i64::from(i16::from_le_bytes([b[0], b[1]]));
+        let coefficients = Zeroizing::new(raw.chunks_exact(2).map(value).collect::<Vec<_>>());
+        let (low, high) = secret_range(params.secret());
+        if coefficients.iter().any(|c| !(low..=high).contains(c)) {
+            let allowed = format!("{low}..={high}");
+            return Err(WireError::Value {
+                what: "a coefficient of the secret",
+                got: 0,
+                allowed,
+            }
+            .into());
+        }
+        Self::from_coefficients(params, id, coefficients)
+    }
+}
+
+/// The range of a secret's coefficients.
+fn secret_range(distribution: SecretDistribution) -> (i64, i64) {
+    match distribution {
+        SecretDistribution::Ternary => (-1, 1),
+        SecretDistribution::Binary => (0, 1),
+        SecretDistribution::Binomial { eta } => (-i64::from(eta), i64::from(eta)),
+        SecretDistribution::Gaussian { sigma } => ((-14.0 * sigma) as i64, (14.0 * sigma) as i64),
+    }
+}
+
+fn read_seed(input: &mut Reader<'_>) -> Result<Seed, WireError> {
+    Ok(Seed::from_bytes(input.array("a seed")?))
+}
+
+impl<W: Word> PublicKey<W> {
+    /// The key as bytes; the uniform half as its seed.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::new();
+        self.id.write(&mut out);
+        out.bytes(self.seed.as_bytes());
+        out.poly(&self.b);
+        wire::seal(Tag::PublicKey, self.params, out.as_bytes())
+    }
+
+    /// Reads [`PublicKey::to_bytes`].
+    ///
+    /// # Errors
+    /// [`Error::Wire`], [`Error::ParameterMismatch`].
+    pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
+        let mut input = open_of(params, Tag::PublicKey, "the public key", bytes)?;
+        let id = KeyId::read(&mut input)?;
+        let seed = read_seed(&mut input)?;
+        let b = input.poly(params.q())?;
+        input.finish()?;
+        let mut a = RnsPoly::zeros(params.q());
+        uniform_residues(params, &seed, params.data_primes(), false, a.data_mut());
+        Ok(Self {
+            params: params.fingerprint(),
+            id,
+            seed,
+            b,
+            a,
+        })
+    }
+}
+
+impl<W: Word> KeySwitchKey<W> {
+    fn write(&self, out: &mut Writer) {
+        out.bytes(self.seed.as_bytes());
+        self.parts.iter().for_each(|[b, _]| out.poly(b));
+    }
+
+    fn read(
+        params: &RlweParams<W>,
+        id: KeyId,
+        limbs: usize,
+        input: &mut Reader<'_>,
+    ) -> Result<Self, Error> {
+        let seed = read_seed(input)?;
+        let level = params.level(limbs)?;
+        let mut parts = Vec::with_capacity(level.digit_count());
+        for d in 0..level.digit_count() {
+            let b = input.poly(level.qp())?;
+            parts.push([b, Self::uniform_half(params, &seed, d, limbs)?]);
+        }
+        Ok(Self {
+            params: params.fingerprint(),
+            id,
+            seed,
+            limbs,
+            special: params.special_primes(),
+            parts,
+        })
+    }
+}
+
+fn read_limbs<W: Word>(params: &RlweParams<W>, input: &mut Reader<'_>) -> Result<usize, Error> {
+    Ok(input.ranged("the number of data primes", 1..=params.data_primes() as u32)? as usize)
+}
+
+impl<W: Word> RelinKey<W> {
+    /// The key as bytes; uniform halves as one seed.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::new();
+        self.0.id.write(&mut out);
+        out.u32(self.0.limbs as u32);
+        self.0.write(&mut out);
+        wire::seal(Tag::RelinKey, self.0.params, out.as_bytes())
+    }
+
+    /// Reads [`RelinKey::to_bytes`].
+    ///
+    /// # Errors
+    /// [`Error::Wire`], [`Error::ParameterMismatch`].
+    pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
+        let mut input = open_of(params, Tag::RelinKey, "the relinearisation key", bytes)?;
+        let id = KeyId::read(&mut input)?;
+        let limbs = read_limbs(params, &mut input)?;
+        let key = KeySwitchKey::read(params, id, limbs, &mut input)?;
+        input.finish()?;
+        Ok(Self(key))
+    }
+}
+
+impl<W: Word> GaloisKeys<W> {
+    /// The keys as bytes; uniform halves as one seed each.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::new();
+        self.id.write(&mut out);
+        out.u32(self.limbs as u32);
+        out.u32(self.keys.len() as u32);
+        for (element, (_, key)) in &self.keys {
+            out.u32(*element as u32);
+            key.write(&mut out);
+        }
+        wire::seal(Tag::GaloisKeys, self.params, out.as_bytes())
+    }
+
+    /// Reads [`GaloisKeys::to_bytes`].
+    ///
+    /// # Errors
+    /// [`Error::Wire`], [`Error::ParameterMismatch`].
+    pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
+        let mut input = open_of(params, Tag::GaloisKeys, "the Galois keys", bytes)?;
+        let id = KeyId::read(&mut input)?;
+        let limbs = read_limbs(params, &mut input)?;
+        let count = input.ranged("the number of Galois keys", 0..=params.n() as u32)?;
+        let mut keys = BTreeMap::new();
+        let mut last = 0;
+        for _ in 0..count {
+            let element = input.ranged("a Galois element", last + 1..=2 * params.n() as u32 - 1)?;
+            let auto = generate::galois_automorphism(params.n(), u64::from(element))?;
+            keys.insert(
+                u64::from(element),
+                (auto, KeySwitchKey::read(params, id, limbs, &mut input)?),
+            );
+            last = element;
+        }
+        input.finish()?;
+        Ok(Self {
+            params: params.fingerprint(),
+            id,
+            limbs,
+            keys,
+        })
+    }
+}

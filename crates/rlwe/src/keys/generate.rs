@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Key generation from one seed.
+
+use super::{GaloisKeys, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey, uniform_residues};
+use crate::Error;
+use crate::params::RlweParams;
+use crate::seed::Seed;
+use rns::{Automorphism, Eval, RnsPoly};
+use std::collections::BTreeMap;
+use zeroize::{Zeroize, Zeroizing};
+use zq::Word;
+
+/// Makes keys; the same seed gives the same keys on every machine.
+///
+/// Labels below the seed: `secret`, `key-id`; `public-a`, `public-e`; `relin-a`, `relin-e`; `galois-a`, `galois-e` (index:
+/// the Galois element); below a switching key's two seeds `digit` d for its uniform half, `digit` d for its error.
+pub struct KeyGenerator<W: Word> {
+    params: RlweParams<W>,
+    seed: Seed,
+}
+
+/// The halves of one encryption of zero under the secret key, evaluation form.
+pub(super) struct ZeroPair<W: Word> {
+    pub b: RnsPoly<W, Eval>,
+    pub a: RnsPoly<W, Eval>,
+}
+
+impl<W: Word> KeyGenerator<W> {
+    /// A generator for `params`.
+    pub fn new(params: &RlweParams<W>, seed: Seed) -> Self {
+        Self {
+            params: params.clone(),
+            seed,
+        }
+    }
+
+    /// The secret key.
+    ///
+    /// # Errors
+    /// None for checked parameters.
+    pub fn secret_key(&self) -> Result<SecretKey<W>, Error> {
+        let mut coefficients = Zeroizing::new(vec![0; self.params.n()]);
+        self.params
+            .secret_sampler()
+            .fill(&mut self.seed.stream("secret", 0), &mut coefficients);
+        let mut id = [0; 16];
+        self.seed.stream("key-id", 0).fill(&mut id);
+        SecretKey::from_coefficients(&self.params, KeyId(id), coefficients)
+    }
+
+    /// The public key of `secret`.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] when the secret belongs to another set.
+    pub fn public_key(&self, secret: &SecretKey<W>) -> Result<PublicKey<W>, Error> {
+        self.params
+            .check_fingerprint("the secret key", secret.params)?;
+        let limbs = self.params.data_primes();
+        let seed = self.seed.derive("public-a", 0);
+        let mut a = RnsPoly::zeros(self.params.q());
+        uniform_residues(&self.params, &seed, limbs, false, a.data_mut());
+        let ZeroPair { b, a } = zero_pair(
+            &self.params,
+            secret,
+            a,
+            limbs,
+            &self.seed.derive("public-e", 0),
+        )?;
+        Ok(PublicKey {
+            params: secret.params,
+            id: secret.id,
+            seed,
+            b,
+            a,
+        })
+    }
+
+    /// The relinearisation key, from s² to s, for ciphertexts over the first `limbs` data primes or fewer.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`]; [`Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+    pub fn relin_key(&self, secret: &SecretKey<W>, limbs: usize) -> Result<RelinKey<W>, Error> {
+        let mut square = secret.eval.mul(&secret.eval);
+        let seeds = (
+            self.seed.derive("relin-a", 0),
+            self.seed.derive("relin-e", 0),
+        );
+        let key = self.switch_key(secret, &square, limbs, seeds);
+        square.zeroize();
+        Ok(RelinKey(key?))
+    }
+
+    /// Keys for the automorphisms x -> x^g, g odd and below 2n, for ciphertexts over the first `limbs` primes or fewer.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`]; [`Error::Shape`]; [`Error::Rns`] for an element that is none.
+    pub fn galois_keys(
+        &self,
+        secret: &SecretKey<W>,
+        elements: &[u64],
+        limbs: usize,
+    ) -> Result<GaloisKeys<W>, Error> {
+        let mut keys = BTreeMap::new();
+        for &g in elements {
+            let auto = galois_automorphism(self.params.n(), g)?;
+            let mut image = secret.eval.automorphism(&auto);
+            let seeds = (
+                self.seed.derive("galois-a", g),
+                self.seed.derive("galois-e", g),
+            );
+            let key = self.switch_key(secret, &image, limbs, seeds);
+            image.zeroize();
+            keys.insert(g, (auto, key?));
+        }
+        Ok(GaloisKeys {
+            params: secret.params,
+            id: secret.id,
+            limbs,
+            keys,
+        })
+    }
+
+    /// A key from `source` (over Q·P) to `secret`; `seeds` are those of the uniform halves and of the errors.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`]; [`Error::Shape`].
+    pub fn switch_key(
+        &self,
+        secret: &SecretKey<W>,
+        source: &RnsPoly<W, Eval>,
+        limbs: usize,
+        seeds: (Seed, Seed),
+    ) -> Result<KeySwitchKey<W>, Error> {
+        self.params
+            .check_fingerprint("the secret key", secret.params)?;
+        let level = self.params.level(limbs)?;
+        let (seed, errors) = seeds;
+        let mut parts = Vec::with_capacity(level.digit_count());
+        for d in 0..level.digit_count() {
+            let a = KeySwitchKey::uniform_half(&self.params, &seed, d, limbs)?;
+            let mut pair = zero_pair(
+                &self.params,
+                secret,
+                a,
+                limbs,
+                &errors.derive("digit", d as u64),
+            )?;
+            self.add_gadget(&mut pair.b, source, d, limbs);
+            parts.push([pair.b, pair.a]);
+        }
+        let special = self.params.special_primes();
+        Ok(KeySwitchKey {
+            params: secret.params,
+            id: secret.id,
+            seed,
+            limbs,
+            special,
+            parts,
+        })
+    }
+
+    /// `b += g_d·source`: P times the source in the digit's limbs.
+    fn add_gadget(
+        &self,
+        b: &mut RnsPoly<W, Eval>,
+        source: &RnsPoly<W, Eval>,
+        d: usize,
+        limbs: usize,
+    ) {
+        let len = self.params.digit_len();
+        for j in d * len..limbs.min((d + 1) * len) {
+            let m = *b.basis().modulus(j);
+            let special = self.params.p().map_or(&[][..], |p| p.moduli());
+            let p = special
+                .iter()
+                .fold(m.reduce(W::ONE), |acc, x| m.mul(acc, m.reduce(x.value())));
+            m.scalar_mul_add_assign(b.limb_mut(j), source.limb(j), p);
+        }
+    }
+}
+
+/// The automorphism of a Galois element given by a user.
+pub(crate) fn galois_automorphism(n: usize, g: u64) -> Result<Automorphism, Error> {
+    let g = usize::try_from(g).unwrap_or(usize::MAX);
+    Ok(Automorphism::new(n, g)?)
+}
+
+/// (−a·s + e, a) over the basis of `a`: the first `limbs` data primes, then the special primes or nothing.
+fn zero_pair<W: Word>(
+    params: &RlweParams<W>,
+    secret: &SecretKey<W>,
+    a: RnsPoly<W, Eval>,
+    limbs: usize,
+    error_seed: &Seed,
+) -> Result<ZeroPair<W>, Error> {
+    let mut e = Zeroizing::new(vec![0; params.n()]);
+    params
+        .error_sampler()
+        .fill(&mut error_seed.stream("e", 0), &mut e);
+    let basis = a.basis().clone();
+    let mut b = RnsPoly::from_i64(&basis, &e)?.to_eval();
+    let mut product = a.clone();
+    for (i, limb) in product.limbs_mut().enumerate() {
+        let index = if i < limbs {
+            i
+        } else {
+            params.data_primes() + i - limbs
+        };
+        basis.modulus(i).mul_assign(limb, secret.eval.limb(index));
+    }
+    b.sub_assign(&product);
+    product.zeroize();
+    Ok(ZeroPair { b, a })
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Key-switching keys and the two uses they have.
+
+use super::{KeyId, uniform_residues};
+use crate::Error;
+use crate::params::RlweParams;
+use crate::seed::Seed;
+use crate::wire::Fingerprint;
+use rns::{Automorphism, Eval, RnsPoly};
+use std::collections::BTreeMap;
+use zq::Word;
+
+/// A key from some s' to s: per digit d a pair (b_d, a_d) with b_d = −a_d·s + e_d + g_d·s', over the first `limbs` data
+/// primes and the special primes, in evaluation form.
+#[derive(Clone, Debug)]
+pub struct KeySwitchKey<W: Word> {
+    pub(crate) params: Fingerprint,
+    pub(crate) id: KeyId,
+    pub(crate) seed: Seed,
+    pub(crate) limbs: usize,
+    pub(crate) special: usize,
+    pub(crate) parts: Vec<[RnsPoly<W, Eval>; 2]>,
+}
+
+impl<W: Word> KeySwitchKey<W> {
+    /// The key set's identity.
+    pub fn id(&self) -> KeyId {
+        self.id
+    }
+
+    /// The parameter set's identity.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.params
+    }
+
+    /// Data primes of the longest ciphertext it serves.
+    pub fn limbs(&self) -> usize {
+        self.limbs
+    }
+
+    /// The pairs (b_d, a_d), one for each digit.
+    pub fn parts(&self) -> &[[RnsPoly<W, Eval>; 2]] {
+        &self.parts
+    }
+
+    /// The limbs of half `part` (0: b, 1: a) of digit `d` for a ciphertext over `limbs` data primes: these, then the
+    /// special ones.
+    pub fn limbs_at(&self, d: usize, part: usize, limbs: usize) -> impl Iterator<Item = &[W]> + '_ {
+        let poly = &self.parts[d][part];
+        (0..limbs)
+            .chain(self.limbs..poly.limb_count())
+            .map(|i| poly.limb(i))
+    }
+
+    /// Data primes of a digit basis of `total` limbs: those that are not special.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when there is none left.
+    pub fn data_limbs_of(&self, total: usize) -> Result<usize, Error> {
+        let limbs = total.checked_sub(self.special).filter(|l| *l > 0);
+        limbs.ok_or(Error::Shape {
+            what: "primes of a digit",
+            got: total,
+            expected: self.special + 1,
+        })
+    }
+
+    /// Fails unless the key serves ciphertexts over `limbs` data primes cut in `digits` digits.
+    ///
+    /// # Errors
+    /// [`Error::Shape`].
+    pub fn check_covers(&self, limbs: usize, digits: usize) -> Result<(), Error> {
+        if limbs > self.limbs {
+            return Err(Error::Shape {
+                what: "data primes for a truncated key",
+                got: limbs,
+                expected: self.limbs,
+            });
+        }
+        if digits == 0 || digits > self.parts.len() {
+            return Err(Error::Shape {
+                what: "digits",
+                got: digits,
+                expected: self.parts.len(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Bytes of the residues in memory.
+    pub fn memory(&self) -> usize {
+        let words: usize = self.parts.iter().flatten().map(|p| p.data().len()).sum();
+        words * (W::BITS as usize / 8)
+    }
+
+    /// a_d, grown from the key's seed.
+    pub(crate) fn uniform_half(
+        params: &RlweParams<W>,
+        seed: &Seed,
+        d: usize,
+        limbs: usize,
+    ) -> Result<RnsPoly<W, Eval>, Error> {
+        let mut a = RnsPoly::zeros(params.level(limbs)?.qp());
+        uniform_residues(
+            params,
+            &seed.derive("digit", d as u64),
+            limbs,
+            true,
+            a.data_mut(),
+        );
+        Ok(a)
+    }
+}
+
+/// The key from s² to s.
+#[derive(Clone, Debug)]
+pub struct RelinKey<W: Word>(pub(crate) KeySwitchKey<W>);
+
+impl<W: Word> RelinKey<W> {
+    /// The switching key.
+    pub fn key(&self) -> &KeySwitchKey<W> {
+        &self.0
+    }
+}
+
+/// Keys from s(x^g) to s for several g.
+#[derive(Clone, Debug)]
+pub struct GaloisKeys<W: Word> {
+    pub(crate) params: Fingerprint,
+    pub(crate) id: KeyId,
+    pub(crate) limbs: usize,
+    pub(crate) keys: BTreeMap<u64, (Automorphism, KeySwitchKey<W>)>,
+}
+
+impl<W: Word> GaloisKeys<W> {
+    /// The key set's identity.
+    pub fn id(&self) -> KeyId {
+        self.id
+    }
+
+    /// The parameter set's identity.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.params
+    }
+
+    /// Data primes of the longest ciphertext they serve.
+    pub fn limbs(&self) -> usize {
+        self.limbs
+    }
+
+    /// The elements there are keys for, rising.
+    pub fn elements(&self) -> impl Iterator<Item = u64> + '_ {
+        self.keys.keys().copied()
+    }
+
+    /// The automorphism and key of an element.
+    ///
+    /// # Errors
+    /// [`Error::MissingGaloisKey`].
+    pub fn get(&self, element: u64) -> Result<(&Automorphism, &KeySwitchKey<W>), Error> {
+        match self.keys.get(&element) {
+            Some((auto, key)) => Ok((auto, key)),
+            None => Err(Error::MissingGaloisKey {
+                element,
+                available: self.elements().collect(),
+            }),
+        }
+    }
+
+    /// Bytes of the residues in memory.
+    pub fn memory(&self) -> usize {
+        self.keys.values().map(|(_, k)| k.memory()).sum()
+    }
+}

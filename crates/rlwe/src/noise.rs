@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Noise estimates: high-probability upper bounds from the variance of a coefficient.
+//!
+//! A noise polynomial is described by the variance of its coefficients and by how many random factors (powers of the
+//! secret, earlier ciphertext halves) it is a product of. In the canonical embedding a random polynomial a with coefficient
+//! second moment V is close to a complex Gaussian of E|a(ζ)|² = nV, hence E|a(ζ)|^{2k} = k!·(nV)^k: multiplying noise that
+//! already holds d such factors by one more of the same multiplies the variance by at most (d+1)·nV. The (d+1) is what an
+//! independence heuristic leaves out, and why these estimates stay above what is measured. Sums of ciphertexts add
+//! standard deviations, since the summands may be the same.
+//! The bound on the largest coefficient is z·sqrt(V) with z from a Gaussian tail of 2^-40 over all n coefficients.
+
+use crate::distribution::{ErrorDistribution, SecretDistribution};
+use std::f64::consts::{LN_2, PI};
+
+/// Exponent of the failure probability of a bound, per polynomial.
+const TAIL_BITS: f64 = 40.0;
+
+/// log2(2^a + 2^b).
+pub fn log2_add(a: f64, b: f64) -> f64 {
+    let (high, low) = if a > b { (a, b) } else { (b, a) };
+    if low == f64::NEG_INFINITY {
+        high
+    } else {
+        high + (low - high).exp2().ln_1p() / LN_2
+    }
+}
+
+/// An upper estimate of a noise polynomial.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    /// log2 of the variance of a coefficient (−∞: no noise).
+    pub log2_variance: f64,
+    /// How many random factors the noise is a product of.
+    pub factors: u32,
+}
+
+impl Noise {
+    /// No noise.
+    pub const NONE: Self = Self {
+        log2_variance: f64::NEG_INFINITY,
+        factors: 0,
+    };
+
+    /// Noise of this variance.
+    pub fn of_variance(variance: f64, factors: u32) -> Self {
+        Self {
+            log2_variance: variance.log2(),
+            factors,
+        }
+    }
+
+    /// log2 of the bound on the largest coefficient in absolute value, for degree n.
+    pub fn log2_bound(&self, n: usize) -> f64 {
+        let z2 = 2.0 * ((2.0 * n as f64).ln() + TAIL_BITS * LN_2);
+        0.5 * (self.log2_variance + z2.log2())
+    }
+
+    /// The sum of two noises that may depend on each other: deviations add.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let log2_deviation = log2_add(self.log2_variance / 2.0, other.log2_variance / 2.0);
+        Self {
+            log2_variance: 2.0 * log2_deviation,
+            factors: self.factors.max(other.factors),
+        }
+    }
+
+    /// The sum of `count` noises like this one.
+    #[must_use]
+    pub fn times(self, count: u64) -> Self {
+        self.scaled((count as f64).log2())
+    }
+
+    /// The sum with independent noise: variances add.
+    #[must_use]
+    pub fn plus_independent(self, other: Self) -> Self {
+        let log2_variance = log2_add(self.log2_variance, other.log2_variance);
+        Self {
+            log2_variance,
+            factors: self.factors.max(other.factors),
+        }
+    }
+
+    /// Multiplied by the number 2^log2_factor.
+    #[must_use]
+    pub fn scaled(self, log2_factor: f64) -> Self {
+        Self {
+            log2_variance: self.log2_variance + 2.0 * log2_factor,
+            ..self
+        }
+    }
+
+    /// Multiplied by a polynomial whose gain (see [`Gain`]) is known.
+    #[must_use]
+    pub fn through(self, gain: Gain) -> Self {
+        Self {
+            log2_variance: self.log2_variance + gain.log2,
+            ..self
+        }
+    }
+}
+
+/// How much multiplying by a known polynomial m raises the variance: max over the roots ζ of |m(ζ)|², as log2.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gain {
+    /// log2 of the gain.
+    pub log2: f64,
+}
+
+impl Gain {
+    /// Any polynomial with coefficients at most `bound` in absolute value: |m(ζ)| ≤ bound / sin(π/2n) < bound·(2n/π + 1).
+    pub fn worst_case(n: usize, bound: f64) -> Self {
+        Self {
+            log2: 2.0 * (bound * (2.0 * n as f64 / PI + 1.0)).log2(),
+        }
+    }
+
+    /// A polynomial with coefficients uniform within ±bound, such as an encoding of unstructured slots:
+    /// |m(ζ)|² is exponential with mean n·bound²/3; its maximum over the n roots stays below (ln n + 40 ln 2) times that.
+    pub fn random(n: usize, bound: f64) -> Self {
+        let mean = n as f64 * bound * bound / 3.0;
+        Self {
+            log2: (mean * ((n as f64).ln() + TAIL_BITS * LN_2)).log2(),
+        }
+    }
+
+    /// This very polynomial: the maximum over the roots, computed in doubles.
+    pub fn of_coefficients(coefficients: &[f64]) -> Self {
+        Self {
+            log2: crate::embedding::max_square(coefficients).log2(),
+        }
+    }
+}
+
+/// What noise depends on besides the moduli.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NoiseModel {
+    n: usize,
+    secret: SecretDistribution,
+    error_variance: f64,
+}
+
+impl NoiseModel {
+    /// The model of a set with degree `n`.
+    pub fn new(n: usize, secret: SecretDistribution, error: &ErrorDistribution) -> Self {
+        Self {
+            n,
+            secret,
+            error_variance: error.variance(),
+        }
+    }
+
+    /// Ring degree.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Variance of an error coefficient.
+    pub fn error_variance(&self) -> f64 {
+        self.error_variance
+    }
+
+    /// Factor by which the secret raises the variance of a polynomial that already holds `factors` powers of it.
+    ///
+    /// A binary secret has mean 1/2: from the second power on, its peak |s(ζ)|² ≤ (n/π + …)² counts.
+    pub fn secret_gain(&self, factors: u32) -> f64 {
+        let n = self.n as f64;
+        match self.secret {
+            SecretDistribution::Binary if factors > 0 => (n / PI + 6.0 * n.sqrt()).powi(2),
+            _ => n * self.secret.second_moment() * f64::from(factors + 1),
+        }
+    }
+
+    /// Fresh encryption under the secret key: e.
+    pub fn fresh_symmetric(&self) -> Noise {
+        Noise::of_variance(self.error_variance, 0)
+    }
+
+    /// Fresh encryption under the public key: e·u + e0 + e1·s, u ternary.
+    pub fn fresh_public(&self) -> Noise {
+        let n = self.n as f64;
+        Noise::of_variance(
+            self.error_variance * (1.0 + n * 2.0 / 3.0 + self.secret_gain(0)),
+            1,
+        )
+    }
+
+    /// Rounding both halves of a ciphertext to integers: r0 + r1·s, each r uniform in ±1/2.
+    pub fn rounding(&self) -> Noise {
+        Noise::of_variance((1.0 + self.secret_gain(0)) / 12.0, 1)
+    }
+
+    /// Rounding all three parts of a product: r0 + r1·s + r2·s².
+    pub fn rounding_three(&self) -> Noise {
+        let s2 = self.secret_gain(0) * self.secret_gain(1);
+        Noise::of_variance((1.0 + self.secret_gain(0) + s2) / 12.0, 2)
+    }
+
+    /// Key switching: Σ digit_d·e_d / P, and the rounding when there is a special modulus P.
+    ///
+    /// `log2_digits` are the sizes of the digits in bits (each digit is centred), `log2_special` that of P (0 for none).
+    pub fn key_switch(&self, log2_digits: &[f64], log2_special: f64) -> Noise {
+        let per_unit = self.n as f64 * self.error_variance / 12.0;
+        let products = log2_digits
+            .iter()
+            .fold(f64::NEG_INFINITY, |sum, d| log2_add(sum, 2.0 * d));
+        let noise = Noise {
+            log2_variance: products + per_unit.log2() - 2.0 * log2_special,
+            factors: 1,
+        };
+        if log2_special > 0.0 {
+            noise.plus_independent(self.rounding())
+        } else {
+            noise
+        }
+    }
+
+    /// Modulus switching by 2^log2_dropped.
+    pub fn mod_switch(&self, noise: Noise, log2_dropped: f64) -> Noise {
+        noise
+            .scaled(-log2_dropped)
+            .plus_independent(self.rounding())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logarithms_add() {
+        assert!((log2_add(3.0, 3.0) - 4.0).abs() < 1e-12);
+        assert_eq!(log2_add(5.0, f64::NEG_INFINITY), 5.0);
+        assert!((log2_add(2000.0, 1.0) - 2000.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn gains_bound_the_maximum() {
+        let n = 64;
+        let ones = vec![1.0; n];
+        let exact = Gain::of_coefficients(&ones).log2;
+        assert!(exact <= Gain::worst_case(n, 1.0).log2);
+        // |Σ ζ^j| = 1/sin(π/2n) at the first root.
+        assert!((exact - -2.0 * (PI / (2.0 * n as f64)).sin().log2()).abs() < 1e-9);
+        let mut one = vec![0.0; n];
+        one[5] = -3.0;
+        assert!((Gain::of_coefficients(&one).log2 - 9f64.log2()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn deviations_add_for_dependent_sums() {
+        let v = Noise::of_variance(4.0, 0);
+        assert!((v.plus(v).log2_variance - 4.0).abs() < 1e-12);
+        assert!((v.times(4).log2_variance - v.scaled(2.0).log2_variance).abs() < 1e-12);
+        assert_eq!(v.plus(Noise::NONE), v);
+    }
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tests of the crate's parts together: keys, key switching, bytes.
+
+use crate::*;
+use rns::{Coeff, Eval, RnsPoly};
+use zq::Word;
+use zq::primes::{Direction, ntt_primes};
+
+/// A set with these prime sizes; `K` of them special.
+pub(crate) fn params<W: Word>(
+    n: usize,
+    q_bits: &[u32],
+    p_bits: &[u32],
+    dnum: usize,
+) -> RlweParams<W> {
+    let mut all: Vec<W> = Vec::new();
+    for bits in q_bits.iter().chain(p_bits) {
+        all.extend(ntt_primes::<W>(*bits, 2 * n as u64, 1, Direction::Down, &all.clone()).unwrap());
+    }
+    let p = all.split_off(q_bits.len());
+    let literal = RlweParamsLiteral {
+        n,
+        q: all,
+        p,
+        dnum,
+        ..Default::default()
+    };
+    RlweParams::new(&literal, SecurityPolicy::insecure()).unwrap()
+}
+
+/// The largest coefficient of k0 + k1·s − c·s' in bits.
+fn switching_noise<W: Word>(
+    params: &RlweParams<W>,
+    c: &RnsPoly<W, Coeff>,
+    source: &RnsPoly<W, Eval>,
+    secret: &SecretKey<W>,
+    switched: &[RnsPoly<W, Coeff>; 2],
+) -> f64 {
+    let limbs = c.limb_count();
+    let basis = params.q_prefix(limbs).unwrap();
+    let cut = |x: &RnsPoly<W, Eval>| {
+        RnsPoly::<W, Eval>::from_limbs(&basis, &x.data()[..limbs * params.n()]).unwrap()
+    };
+    let mut wanted = c.clone().to_eval();
+    wanted.mul_assign(&cut(source));
+    let got = CpuEngine.phase(switched, secret.eval()).unwrap();
+    let difference = got.sub(&wanted.to_coeff());
+    difference
+        .compose_centered()
+        .iter()
+        .map(|x| x.bits())
+        .max()
+        .unwrap() as f64
+}
+
+fn random_poly<W: Word>(params: &RlweParams<W>, limbs: usize, text: &str) -> RnsPoly<W, Coeff> {
+    let mut c = RnsPoly::zeros(&params.q_prefix(limbs).unwrap());
+    uniform_residues(params, &Seed::from_text(text), limbs, false, c.data_mut());
+    c
+}
+
+fn check_key_switching<W: Word>(params: &RlweParams<W>) {
+    let generator = KeyGenerator::new(params, Seed::from_text("keys"));
+    let secret = generator.secret_key().unwrap();
+    let top = params.data_primes();
+    let relin = generator.relin_key(&secret, top).unwrap();
+    let source = secret.eval().mul(secret.eval());
+    for limbs in 1..=top {
+        let c = random_poly(params, limbs, "c");
+        let switched = key_switch(params, &CpuEngine, &c, relin.key()).unwrap();
+        let noise = switching_noise(params, &c, &source, &secret, &switched);
+        let level = params.level(limbs).unwrap();
+        let estimate = params
+            .noise_model()
+            .key_switch(&level.log2_digits(), level.log2_special());
+        let bound = estimate.log2_bound(params.n());
+        assert!(
+            noise <= bound,
+            "{params:?} at {limbs}: noise 2^{noise} above the bound 2^{bound:.1}"
+        );
+        assert!(
+            bound - noise < 12.0,
+            "{params:?} at {limbs}: noise 2^{noise} far below 2^{bound:.1}"
+        );
+    }
+}
+
+#[test]
+fn key_switching_meets_its_bound_for_every_shape() {
+    check_key_switching(&params::<u64>(256, &[36, 36], &[37], 0));
+    check_key_switching(&params::<u64>(64, &[30; 6], &[], 0));
+    check_key_switching(&params::<u64>(128, &[45, 40, 40, 40, 40], &[45, 45], 3));
+    check_key_switching(&params::<u64>(64, &[14, 15, 16], &[20], 0));
+    check_key_switching(&params::<u64>(64, &[62, 61], &[62], 0));
+    check_key_switching(&params::<u128>(64, &[107], &[107], 0));
+    check_key_switching(&params::<u128>(32, &[128, 109], &[128], 0));
+}
+
+#[test]
+fn evaluation_form_and_coefficient_form_agree() {
+    let params = params::<u64>(64, &[40, 40, 40, 40], &[41, 41], 2);
+    let generator = KeyGenerator::new(&params, Seed::from_text("k"));
+    let secret = generator.secret_key().unwrap();
+    let key = generator.relin_key(&secret, 4).unwrap();
+    for limbs in [4, 3, 1] {
+        let c = random_poly(&params, limbs, "c");
+        let by_engine = key_switch(&params, &CpuEngine, &c, key.key()).unwrap();
+        let level = params.level(limbs).unwrap();
+        let hoisted = HoistedDigits::new(&params, &c)
+            .unwrap()
+            .inner_product(key.key())
+            .unwrap();
+        let hoisted = hoisted.map(|x| level.mod_down_eval(x).to_coeff());
+        assert_eq!(by_engine, hoisted);
+    }
+}
+
+#[test]
+fn hoisted_rotations_equal_plain_ones() {
+    let params = params::<u64>(64, &[40, 40, 40], &[41], 0);
+    let generator = KeyGenerator::new(&params, Seed::from_text("k"));
+    let secret = generator.secret_key().unwrap();
+    let g = rotation_element(64, 5);
+    let keys = generator.galois_keys(&secret, &[g], 3).unwrap();
+    let (auto, key) = keys.get(g).unwrap();
+    let c = random_poly(&params, 3, "c");
+    let plain = HoistedDigits::new(&params, &c.automorphism(auto)).unwrap();
+    let hoisted = HoistedDigits::new(&params, &c).unwrap().automorphism(auto);
+    assert_eq!(plain.digits(), hoisted.digits());
+    let image = secret.eval().automorphism(auto);
+    let switched = key_switch(&params, &CpuEngine, &c.automorphism(auto), key).unwrap();
+    let noise = switching_noise(&params, &c.automorphism(auto), &image, &secret, &switched);
+    assert!(noise < 20.0, "2^{noise}");
+    assert!(matches!(
+        keys.get(5),
+        Err(Error::MissingGaloisKey { element: 5, .. })
+    ));
+}
+
+#[test]
+fn truncated_keys_are_prefixes_of_full_ones() {
+    let params = params::<u64>(64, &[40, 40, 40, 40], &[41, 42], 2);
+    let generator = KeyGenerator::new(&params, Seed::from_text("k"));
+    let secret = generator.secret_key().unwrap();
+    let (full, cut) = (
+        generator.relin_key(&secret, 4).unwrap(),
+        generator.relin_key(&secret, 2).unwrap(),
+    );
+    let c = random_poly(&params, 2, "c");
+    let switch = |key: &RelinKey<u64>| key_switch(&params, &CpuEngine, &c, key.key()).unwrap();
+    assert_eq!(switch(&full), switch(&cut));
+    let long = random_poly(&params, 3, "c");
+    assert!(matches!(
+        key_switch(&params, &CpuEngine, &long, cut.key()),
+        Err(Error::Shape {
+            got: 3,
+            expected: 2,
+            ..
+        })
+    ));
+}
+
+#[test]
+fn public_key_encrypts_zero_under_the_secret() {
+    let params = params::<u64>(256, &[36, 36], &[37], 0);
+    let generator = KeyGenerator::new(&params, Seed::from_text("k"));
+    let secret = generator.secret_key().unwrap();
+    let public = generator.public_key(&secret).unwrap();
+    let small = |sampler: &Sampler, label| {
+        let mut out = vec![0; 256];
+        sampler.fill(&mut Seed::from_text("s").stream(label, 0), &mut out);
+        RnsPoly::from_i64(params.q(), &out).unwrap()
+    };
+    let e = [
+        small(params.error_sampler(), "e0"),
+        small(params.error_sampler(), "e1"),
+    ];
+    let ct = CpuEngine
+        .encrypt_zero(public.parts(), small(&Sampler::Ternary, "u"), e)
+        .unwrap();
+    let noise = CpuEngine
+        .phase(&ct, secret.eval())
+        .unwrap()
+        .compose_centered();
+    let noise = noise.iter().map(|x| x.bits()).max().unwrap() as f64;
+    let bound = params.noise_model().fresh_public().log2_bound(256);
+    assert!(
+        noise <= bound && bound - noise < 12.0,
+        "2^{noise} against 2^{bound:.1}"
+    );
+}
+
+#[test]
+fn errors_of_every_kind_of_bad_parameters() {
+    let good = params::<u64>(1024, &[26], &[], 0).literal();
+    let try_with = |change: &dyn Fn(&mut RlweParamsLiteral<u64>)| {
+        let mut literal = good.clone();
+        change(&mut literal);
+        RlweParams::new(&literal, SecurityPolicy::insecure())
+    };
+    assert!(matches!(
+        try_with(&|l| l.q.clear()),
+        Err(Error::Parameter {
+            what: "the number of data primes",
+            ..
+        })
+    ));
+    assert!(matches!(
+        try_with(&|l| l.dnum = 2),
+        Err(Error::Parameter { what: "dnum", .. })
+    ));
+    assert!(matches!(try_with(&|l| l.n = 1000), Err(Error::Rns(_))));
+    assert!(matches!(try_with(&|l| l.q[0] = 97), Err(Error::Rns(_))));
+    assert!(matches!(
+        try_with(&|l| l.p = l.q.clone()),
+        Err(Error::Rns(_))
+    ));
+    assert!(matches!(
+        try_with(&|l| l.error = ErrorDistribution::Binomial { eta: 0 }),
+        Err(Error::Parameter { .. })
+    ));
+    assert!(matches!(
+        try_with(&|l| l.secret = SecretDistribution::Gaussian { sigma: 200.0 }),
+        Err(Error::Parameter { what: "sigma", .. })
+    ));
+}
+
+#[test]
+fn security_is_judged_and_the_opt_in_is_needed() {
+    let strict = SecurityPolicy::default();
+    let set = |q: &[u32], p: &[u32]| params::<u64>(4096, q, p, 0).literal();
+    let (small, seal) = (set(&[35, 35], &[36]), set(&[36, 36], &[37]));
+    assert_eq!(
+        RlweParams::new(&small, strict).unwrap().security().level,
+        Some(128)
+    );
+    let Err(Error::Insecure {
+        n: 4096,
+        estimate,
+        required: 128,
+        max_log2_qp: 106,
+        ..
+    }) = RlweParams::new(&seal, strict)
+    else {
+        panic!("109 bits at n = 4096 must be refused by the 2024 table");
+    };
+    assert!((estimate - 125.0).abs() < 0.5);
+    let old = SecurityPolicy {
+        table: security::SecurityTable::Standard2018,
+        ..strict
+    };
+    assert_eq!(
+        RlweParams::new(&seal, old).unwrap().security().level,
+        Some(128)
+    );
+    assert!(
+        RlweParams::new(
+            &small,
+            SecurityPolicy {
+                level: 192,
+                ..strict
+            }
+        )
+        .is_err()
+    );
+    let binary = RlweParamsLiteral {
+        secret: SecretDistribution::Binary,
+        ..small.clone()
+    };
+    assert!(matches!(
+        RlweParams::new(&binary, strict),
+        Err(Error::Insecure { .. })
+    ));
+    let narrow = RlweParamsLiteral {
+        error: ErrorDistribution::Binomial { eta: 4 },
+        ..small
+    };
+    assert!(matches!(
+        RlweParams::new(&narrow, strict),
+        Err(Error::Insecure { .. })
+    ));
+    assert_eq!(
+        RlweParams::new(&narrow, SecurityPolicy::insecure())
+            .unwrap()
+            .security()
+            .level,
+        None
+    );
+}
+
+#[test]
+fn keys_of_other_sets_and_owners_are_refused() {
+    let (a, b) = (
+        params::<u64>(64, &[36, 36], &[37], 0),
+        params::<u64>(64, &[36, 36], &[38], 0),
+    );
+    let secret = KeyGenerator::new(&a, Seed::from_text("1"))
+        .secret_key()
+        .unwrap();
+    let other = KeyGenerator::new(&b, Seed::from_text("1"));
+    assert!(matches!(
+        other.public_key(&secret),
+        Err(Error::ParameterMismatch { .. })
+    ));
+    assert!(matches!(
+        PublicKey::from_bytes(
+            &b,
+            &other
+                .public_key(&other.secret_key().unwrap())
+                .unwrap()
+                .to_bytes()
+        ),
+        Ok(_)
+    ));
+    assert!(matches!(
+        SecretKey::from_bytes(&b, &secret.to_bytes()),
+        Err(Error::ParameterMismatch { .. })
+    ));
+    let second = KeyGenerator::new(&a, Seed::from_text("2"))
+        .secret_key()
+        .unwrap();
+    assert!(matches!(
+        secret.id().join(second.id(), "x"),
+        Err(Error::KeyMismatch { .. })
+    ));
+    assert_eq!(secret.id().join(KeyId::NONE, "x"), Ok(secret.id()));
+    assert_eq!(KeyId::NONE.join(secret.id(), "x"), Ok(secret.id()));
+}
+
+/// Every decoder with its valid bytes.
+fn objects(params: &RlweParams<u64>) -> Vec<(&'static str, Vec<u8>)> {
+    let generator = KeyGenerator::new(params, Seed::from_text("k"));
+    let secret = generator.secret_key().unwrap();
+    vec![
+        ("params", params.to_bytes()),
+        ("secret", secret.to_bytes().to_vec()),
+        ("public", generator.public_key(&secret).unwrap().to_bytes()),
+        ("relin", generator.relin_key(&secret, 2).unwrap().to_bytes()),
+        (
+            "galois",
+            generator
+                .galois_keys(&secret, &[3, 15], 1)
+                .unwrap()
+                .to_bytes(),
+        ),
+    ]
+}
+
+/// Decodes and encodes again.
+fn recode(params: &RlweParams<u64>, kind: &str, bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    match kind {
+        "params" => {
+            Ok(RlweParams::<u64>::from_bytes(bytes, SecurityPolicy::insecure())?.to_bytes())
+        }
+        "secret" => Ok(SecretKey::from_bytes(params, bytes)?.to_bytes().to_vec()),
+        "public" => Ok(PublicKey::from_bytes(params, bytes)?.to_bytes()),
+        "relin" => Ok(RelinKey::from_bytes(params, bytes)?.to_bytes()),
+        _ => Ok(GaloisKeys::from_bytes(params, bytes)?.to_bytes()),
+    }
+}
+
+#[test]
+fn keys_round_trip_as_bytes() {
+    let params = params::<u64>(16, &[20, 21], &[22], 0);
+    for (kind, bytes) in objects(&params) {
+        assert_eq!(recode(&params, kind, &bytes).unwrap(), bytes, "{kind}");
+    }
+    let wide = tests::params::<u128>(16, &[107], &[107], 0);
+    let generator = KeyGenerator::new(&wide, Seed::from_text("k"));
+    let secret = generator.secret_key().unwrap();
+    let relin = generator.relin_key(&secret, 1).unwrap();
+    let back = RelinKey::from_bytes(&wide, &relin.to_bytes()).unwrap();
+    assert_eq!(back.key().parts(), relin.key().parts());
+    assert_eq!(
+        SecretKey::from_bytes(&wide, &secret.to_bytes())
+            .unwrap()
+            .coefficients(),
+        secret.coefficients()
+    );
+    assert_eq!(word_bits_of(&wide.to_bytes()), Ok(128));
+    assert_eq!(word_bits_of(&params.to_bytes()), Ok(64));
+}
+
+/// Damages payloads but repairs the checksum, so that the decoders behind it are reached.
+#[test]
+fn mutated_payloads_never_panic_and_what_decodes_is_canonical() {
+    let params = params::<u64>(16, &[20, 21], &[22], 0);
+    for (kind, bytes) in objects(&params) {
+        wire::mutate::for_each_mutation(&bytes, 4000, |bad| {
+            if let Ok(again) = recode(&params, kind, bad) {
+                assert_eq!(again, bad, "{kind}: two byte strings for one object");
+            }
+        });
+    }
+}

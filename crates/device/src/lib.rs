@@ -1,2 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Driver of the co-processor: one trait, simulated and real devices behind it.
+//! Driver of the co-processor: one trait, and devices behind it (timing model, Verilated RTL).
+//!
+//! [`Device`] is what a device can do, unchecked; [`Driver`] is what programs use: it learns the build from the info block, keeps
+//! track of what slots and tables hold, and refuses what cannot work before the device sees it.
+
+mod checksum;
+mod driver;
+mod error;
+mod modeled;
+#[rustfmt::skip]
+#[allow(dead_code, reason = "the driver uses part of the register map")]
+mod registers;
+mod simulator;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod verilated;
+
+pub use checksum::checksum;
+pub use driver::{Driver, Transfers};
+pub use error::DeviceError;
+use isa::BuildInfo;
+pub use model::{Cause, Event, Profile};
+pub use modeled::Modeled;
+pub use simulator::LinkUse;
+pub use verilated::Verilated;
+
+/// An entry of a lane's tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Modulus of a modulus index.
+    Modulus(u8),
+    /// Factor of CMODMUL.
+    Constant(u8),
+}
+
+/// A fault that a test asks a simulated device to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Injection {
+    /// For a while, bit 0 of coefficient 0 of every memory word that a compute instruction writes is inverted.
+    FaultyResults {
+        /// Cycles from now until it starts.
+        after_cycles: u64,
+        /// Cycles it lasts.
+        for_cycles: u64,
+    },
+    /// The host memory stops answering, or answers again.
+    Stall(bool),
+}
+
+/// A co-processor as its driver sees it. Nothing is checked here; host buffers have `info().buffer_bytes()` bytes.
+pub trait Device: Send {
+    /// The build, from the info block.
+    fn info(&self) -> &BuildInfo;
+
+    /// Make `count` more host buffers and return the number of the first; the numbers are consecutive.
+    ///
+    /// # Errors
+    /// No room.
+    fn allocate(&mut self, count: u32) -> Result<u32, DeviceError>;
+
+    /// Write one lane's coefficients to the start of a host buffer's lane.
+    ///
+    /// # Errors
+    /// No such buffer, or the transport failed.
+    fn write(&mut self, buffer: u32, lane: usize, words: &[u128]) -> Result<(), DeviceError>;
+
+    /// Read `n` coefficients of one lane of a host buffer.
+    ///
+    /// # Errors
+    /// As [`Device::write`].
+    fn read(&mut self, buffer: u32, lane: usize, n: usize) -> Result<Vec<u128>, DeviceError>;
+
+    /// Fill a table entry of a lane. The device is idle.
+    ///
+    /// # Errors
+    /// The transport failed.
+    fn set(&mut self, entry: Entry, lane: usize, value: u128) -> Result<(), DeviceError>;
+
+    /// Queue a program; earlier ones have been waited for.
+    ///
+    /// # Errors
+    /// The transport failed.
+    fn submit(&mut self, words: &[u64]) -> Result<(), DeviceError>;
+
+    /// Run until the program has finished, and return when each instruction started and ended.
+    ///
+    /// # Errors
+    /// [`DeviceError::Stopped`] or, after `limit` cycles, [`DeviceError::Timeout`].
+    fn wait(&mut self, limit: u64) -> Result<Profile, DeviceError>;
+
+    /// Cycles, busy and stall counters of the last program.
+    fn counters(&self) -> model::Counters;
+
+    /// Reset the core: slots and tables must be written again, host buffers stay.
+    ///
+    /// # Errors
+    /// The transport failed.
+    fn reset(&mut self) -> Result<(), DeviceError>;
+
+    /// Have a fault, for tests.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoInjection`].
+    fn inject(&mut self, _fault: Injection) -> Result<(), DeviceError> {
+        Err(DeviceError::NoInjection)
+    }
+}

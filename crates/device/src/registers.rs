@@ -8,7 +8,9 @@ pub const MAGIC: u32 = 0x000;
 /// Version of this register map; a driver refuses a major number it does not know.
 pub const VERSION: u32 = 0x004;
 /// Minor number.
-pub const VERSION_MINOR: (u32, u32) = (0, 16);
+pub const VERSION_MINOR: (u32, u32) = (0, 8);
+/// Version of the instruction set (spec/isa.yaml).
+pub const VERSION_ISA: (u32, u32) = (8, 8);
 /// Major number.
 pub const VERSION_MAJOR: (u32, u32) = (16, 16);
 

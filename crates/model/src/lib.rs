@@ -1,2 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Functional and timing model of the co-processor.
+//! Functional and timing model of the co-processor: executes the same binary programs as the hardware.
+
+mod execute;
+mod fault;
+#[rustfmt::skip]
+pub mod latency;
+mod lane;
+mod memory;
+mod schedule;
+#[cfg(test)]
+mod tests;
+mod timing;
+mod transform;
+
+pub use execute::execute;
+pub use fault::{Cause, Fault};
+pub use lane::Lane;
+pub use memory::{Memory, Polynomial, Table};
+pub use schedule::{in_flight, schedule};
+pub use timing::{Counters, Event, Profile, Timing};

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Checksums of polynomials: every result is read back and its checksum compared with the one it must have.
+//!
+//! What a polynomial must be follows from the instructions on a copy of the memory that the host keeps; so an instruction fed
+//! by a word that a slot has lost is caught as well as one that computes or writes wrongly.
+
+use isa::{BuildInfo, Instruction, Op, TWIDDLE_SLOT, Unit};
+use model::{Counters, Event, Memory, Polynomial, Profile, execute};
+
+use crate::{DeviceError, Driver};
+
+/// Checksum of a lane's coefficients: a polynomial in an odd constant modulo 2^128, so that places count.
+pub fn checksum(words: &[u128]) -> u128 {
+    const POINT: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+    words.iter().fold(1, |sum: u128, word| {
+        sum.wrapping_mul(POINT).wrapping_add(*word)
+    })
+}
+
+/// The host's copy of what the device must hold.
+pub(crate) struct Audit {
+    memory: Memory,
+    buffer: u32,
+}
+
+impl Audit {
+    /// An audit that reads results back through a host buffer. Slots written before are not known to it.
+    pub(crate) fn new(info: &BuildInfo, buffer: u32) -> Self {
+        Self {
+            memory: Memory::new(info.clone()),
+            buffer,
+        }
+    }
+
+    /// Forget everything, as a reset device does.
+    pub(crate) fn forget(&mut self) {
+        self.memory = Memory::new(self.memory.info.clone());
+    }
+
+    /// Execute instruction by instruction, each followed by the check of what it wrote.
+    pub(crate) fn run(
+        &mut self,
+        driver: &mut Driver,
+        program: &[Instruction],
+    ) -> Result<Profile, DeviceError> {
+        let mut whole = Profile::default();
+        for (index, instruction) in program.iter().enumerate() {
+            self.follow(driver, instruction)?;
+            let step = driver
+                .execute(std::slice::from_ref(instruction))
+                .map_err(|error| placed(error, index))?;
+            append(&mut whole, &step, index);
+            self.compare(driver, instruction, index)?;
+        }
+        Ok(whole)
+    }
+
+    /// Do to the copy what the device is about to do.
+    fn follow(&mut self, driver: &mut Driver, i: &Instruction) -> Result<(), DeviceError> {
+        for index in 0..self.memory.moduli.len() {
+            let moduli = driver.moduli(index as u8).map(<[_]>::to_vec);
+            for (lane, modulus) in moduli.into_iter().flatten().enumerate() {
+                self.memory.moduli[index][lane] = Some(modulus);
+            }
+        }
+        self.memory.constants = driver.constants().to_vec();
+        if matches!(i.op, Op::Load) {
+            let polynomial = driver.peek(i.buf_idx, i.n())?;
+            self.memory.host.insert(i.buf_idx, polynomial);
+        }
+        if i.op == Op::Store {
+            let zeros = self.memory.zeros();
+            self.memory.host.insert(i.buf_idx, zeros);
+        }
+        // What the model refuses the device refuses too, with the right place.
+        let _ = execute(&mut self.memory, i);
+        Ok(())
+    }
+
+    fn compare(
+        &mut self,
+        driver: &mut Driver,
+        i: &Instruction,
+        index: usize,
+    ) -> Result<(), DeviceError> {
+        let written: Vec<u8> = match i.op {
+            Op::Store => vec![i.src_a],
+            _ => i.writes().filter(|&slot| slot != TWIDDLE_SLOT).collect(),
+        };
+        for slot in written {
+            let Ok(expected) = self.memory.read(slot, i.n()) else {
+                continue;
+            };
+            let found = self.read_back(driver, slot, i)?;
+            let differs = |lane: &usize| checksum(&expected[*lane]) != checksum(&found[*lane]);
+            if let Some(lane) = (0..expected.len()).find(differs) {
+                return Err(DeviceError::Checksum {
+                    index,
+                    text: i.to_string(),
+                    slot,
+                    lane,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn read_back(
+        &self,
+        driver: &mut Driver,
+        slot: u8,
+        i: &Instruction,
+    ) -> Result<Polynomial, DeviceError> {
+        if i.op == Op::Store {
+            return driver.peek(i.buf_idx, i.n());
+        }
+        let mut store = Instruction::new(Op::Store);
+        (store.src_a, store.log2_n, store.buf_idx) = (slot, i.log2_n, self.buffer);
+        driver.execute(&[store])?;
+        driver.peek(self.buffer, i.n())
+    }
+}
+
+/// The error of a one-instruction program, at its place in the whole.
+fn placed(error: DeviceError, place: usize) -> DeviceError {
+    match error {
+        DeviceError::Stopped { text, cause, .. } => DeviceError::Stopped {
+            index: place,
+            text,
+            cause,
+        },
+        DeviceError::Timeout { text, cycles, .. } => DeviceError::Timeout {
+            index: place,
+            text,
+            cycles,
+        },
+        other => other,
+    }
+}
+
+/// Put one instruction's timeline behind the others'.
+fn append(whole: &mut Profile, step: &Profile, index: usize) {
+    let base = whole.counters.cycles;
+    whole.events.extend(step.events.iter().map(|event| Event {
+        index,
+        start: base + event.start,
+        end: base + event.end,
+        ..*event
+    }));
+    whole.counters = Counters {
+        cycles: base + step.counters.cycles,
+        busy_compute: model::in_flight(&whole.events, Unit::Compute),
+        busy_memory: model::in_flight(&whole.events, Unit::Memory),
+        stall_hazard: whole.counters.stall_hazard + step.counters.stall_hazard,
+        stall_unit: whole.counters.stall_unit + step.counters.stall_unit,
+    };
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The C interface of a simulator library that the Python flow built from generated RTL.
+//!
+//! The only unsafe code of this crate: each call is a symbol of that library with the signature of its header.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::Path;
+
+use libloading::Library;
+
+use crate::DeviceError;
+
+/// Start or end of an instruction, as the simulator records it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct RawEvent {
+    /// Core cycles since clear.
+    pub cycle: u64,
+    /// Instructions since clear.
+    pub index: u32,
+    /// 0 compute, 1 memory.
+    pub unit: u8,
+    /// 0 start, 1 end.
+    pub end: u8,
+    /// Opcode, with starts only.
+    pub opcode: u8,
+    pad: u8,
+}
+
+/// What crossed a serial link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct LinkUse {
+    /// Frames.
+    pub frames: u64,
+    /// Bytes to the device.
+    pub bytes_to_device: u64,
+    /// Bytes from the device.
+    pub bytes_from_device: u64,
+    /// Core cycles it took.
+    pub cycles: u64,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Queue empty, units idle.
+    Idle,
+    /// The core stopped with an error.
+    Failed,
+    /// The limit of cycles passed.
+    Hung,
+}
+
+type Handle = *mut c_void;
+
+/// An open simulation. Dropping it closes the simulation before the library.
+pub struct Simulator {
+    handle: Handle,
+    library: Library,
+    path: String,
+}
+
+// SAFETY: a simulation has no thread affinity, and &mut self keeps calls one at a time.
+unsafe impl Send for Simulator {}
+
+macro_rules! call {
+    ($self:expr, $name:literal, fn($($type:ty),*) $(-> $result:ty)?, $($argument:expr),*) => {{
+        // SAFETY: the symbol has this signature in the library's header, the handle is open, pointers live through the call.
+        unsafe {
+            let function: libloading::Symbol<unsafe extern "C" fn(Handle, $($type),*) $(-> $result)?> =
+                $self.library.get($name).map_err(|error| $self.broken(error.to_string()))?;
+            function($self.handle, $($argument),*)
+        }
+    }};
+}
+
+impl Simulator {
+    /// Load a library and open a simulation with `options` ("memory=BYTES;link=axi|byte|spi|uart;read_latency=N").
+    ///
+    /// # Errors
+    /// [`DeviceError::Library`] if it is no simulator library or the simulation does not open.
+    pub fn open(path: &Path, options: &str) -> Result<Self, DeviceError> {
+        let name = path.display().to_string();
+        let fail = |what: String| DeviceError::Library {
+            path: name.clone(),
+            what,
+        };
+        let options = CString::new(options).map_err(|error| fail(error.to_string()))?;
+        // SAFETY: the library is one that the flow built; its constructors only register C++ statics.
+        let library = unsafe { Library::new(path) }.map_err(|error| fail(error.to_string()))?;
+        // SAFETY: the symbols have these signatures in the library's header.
+        let handle = unsafe {
+            let open: libloading::Symbol<unsafe extern "C" fn(*const c_char) -> Handle> = library
+                .get(b"rs_open\0")
+                .map_err(|error| fail(error.to_string()))?;
+            open(options.as_ptr())
+        };
+        if handle.is_null() {
+            return Err(fail("the simulation does not open".to_owned()));
+        }
+        Ok(Self {
+            handle,
+            library,
+            path: name,
+        })
+    }
+
+    fn broken(&self, what: String) -> DeviceError {
+        DeviceError::Library {
+            path: self.path.clone(),
+            what,
+        }
+    }
+
+    /// Turn a negative status into the library's own words.
+    fn accept(&self, status: c_int) -> Result<c_int, DeviceError> {
+        if status >= 0 {
+            return Ok(status);
+        }
+        let text = call!(self, b"rs_error\0", fn() -> *const c_char,);
+        if text.is_null() {
+            return Err(self.broken(format!("status {status}")));
+        }
+        // SAFETY: the library returns a NUL-terminated string that lives until the next call.
+        let text = unsafe { CStr::from_ptr(text) };
+        Err(self.broken(text.to_string_lossy().into_owned()))
+    }
+
+    /// Pulse the reset.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn reset(&mut self) -> Result<(), DeviceError> {
+        let status = call!(self, b"rs_reset\0", fn() -> c_int,);
+        self.accept(status).map(drop)
+    }
+
+    /// Read a register over the real bus or link.
+    ///
+    /// # Errors
+    /// A bus error, or a simulation that died.
+    pub fn read_register(&mut self, address: u32) -> Result<u32, DeviceError> {
+        let mut value = 0u32;
+        let status = call!(
+            self,
+            b"rs_reg_read\0",
+            fn(u32, *mut u32) -> c_int,
+            address,
+            &raw mut value
+        );
+        self.accept(status).map(|_| value)
+    }
+
+    /// Write a register over the real bus or link.
+    ///
+    /// # Errors
+    /// As [`Simulator::read_register`].
+    pub fn write_register(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+        let status = call!(
+            self,
+            b"rs_reg_write\0",
+            fn(u32, u32) -> c_int,
+            address,
+            value
+        );
+        self.accept(status).map(drop)
+    }
+
+    /// Read host memory.
+    ///
+    /// # Errors
+    /// Out of range.
+    pub fn read_memory(&mut self, address: u64, out: &mut [u8]) -> Result<(), DeviceError> {
+        let length = out.len() as u64;
+        let status = call!(
+            self,
+            b"rs_mem_read\0",
+            fn(u64, *mut u8, u64) -> c_int,
+            address,
+            out.as_mut_ptr(),
+            length
+        );
+        self.accept(status).map(drop)
+    }
+
+    /// Write host memory.
+    ///
+    /// # Errors
+    /// Out of range.
+    pub fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        let length = bytes.len() as u64;
+        let status = call!(
+            self,
+            b"rs_mem_write\0",
+            fn(u64, *const u8, u64) -> c_int,
+            address,
+            bytes.as_ptr(),
+            length
+        );
+        self.accept(status).map(drop)
+    }
+
+    /// Clock until the core is idle or has failed, or `limit` cycles have passed.
+    ///
+    /// # Errors
+    /// A simulation that died (an assertion of the RTL fired).
+    pub fn run(&mut self, limit: u64) -> Result<Ending, DeviceError> {
+        let status = call!(self, b"rs_run\0", fn(u64) -> c_int, limit);
+        Ok(match self.accept(status)? {
+            0 => Ending::Idle,
+            1 => Ending::Failed,
+            _ => Ending::Hung,
+        })
+    }
+
+    /// Clock a number of cycles.
+    ///
+    /// # Errors
+    /// As [`Simulator::run`].
+    pub fn step(&mut self, cycles: u64) -> Result<(), DeviceError> {
+        let status = call!(self, b"rs_step\0", fn(u64) -> c_int, cycles);
+        self.accept(status).map(drop)
+    }
+
+    /// Clock cycles simulated since open.
+    ///
+    /// # Errors
+    /// A library without the symbol.
+    pub fn cycles(&self) -> Result<u64, DeviceError> {
+        Ok(call!(self, b"rs_cycles\0", fn() -> u64,))
+    }
+
+    /// Take the recorded events.
+    ///
+    /// # Errors
+    /// A library without the symbol.
+    pub fn events(&mut self) -> Result<Vec<RawEvent>, DeviceError> {
+        let mut all = Vec::new();
+        loop {
+            let mut chunk = vec![RawEvent::default(); 1024];
+            let room = chunk.len() as u64;
+            let got = call!(
+                self,
+                b"rs_events\0",
+                fn(*mut RawEvent, u64) -> u64,
+                chunk.as_mut_ptr(),
+                room
+            );
+            all.extend_from_slice(&chunk[..got as usize]);
+            if got < room {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// What crossed the serial link since open.
+    ///
+    /// # Errors
+    /// A library without the symbol.
+    pub fn link(&self) -> Result<LinkUse, DeviceError> {
+        let mut used = LinkUse::default();
+        call!(self, b"rs_link\0", fn(*mut LinkUse), &raw mut used);
+        Ok(used)
+    }
+
+    /// Have the core's results be wrong for a while.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn inject_fault(&mut self, after_cycles: u64, for_cycles: u64) -> Result<(), DeviceError> {
+        let status = call!(
+            self,
+            b"rs_inject_fault\0",
+            fn(u64, u64) -> c_int,
+            after_cycles,
+            for_cycles
+        );
+        self.accept(status).map(drop)
+    }
+
+    /// Have the host memory stop answering, or answer again.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn inject_hang(&mut self, on: bool) -> Result<(), DeviceError> {
+        let status = call!(self, b"rs_inject_hang\0", fn(c_int) -> c_int, on.into());
+        self.accept(status).map(drop)
+    }
+}
+
+impl Drop for Simulator {
+    fn drop(&mut self) {
+        // SAFETY: the handle is open and not used afterwards; a library without the symbol leaks the simulation.
+        unsafe {
+            if let Ok(close) = self
+                .library
+                .get::<unsafe extern "C" fn(Handle)>(b"rs_close\0")
+            {
+                close(self.handle);
+            }
+        }
+    }
+}

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The generated RTL under Verilator as a device: everything goes through the registers and the host memory, as on a board.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use isa::{BuildInfo, Host, Instruction, Op, Reduction, Unit};
+use model::{Cause, Counters, Event, Profile};
+
+use crate::registers as r;
+use crate::simulator::{Ending, LinkUse, RawEvent, Simulator};
+use crate::{Device, DeviceError, Entry, Injection};
+
+/// The register map's identification, "RSCP".
+const MAGIC: u32 = 0x5253_4350;
+/// Major version of the register map that this driver speaks.
+const MAJOR: u32 = 1;
+
+/// A simulated device behind its registers.
+pub struct Verilated {
+    simulator: Simulator,
+    info: BuildInfo,
+    buffers: u32,
+    /// Words not yet pushed into the command queue.
+    pending: Vec<u64>,
+    program: Vec<u64>,
+    /// Instructions finished before the present program, since clear.
+    base: u32,
+    before: Counters,
+    counters: Counters,
+}
+
+impl Verilated {
+    /// Load a simulator library and open the device in it.
+    ///
+    /// # Errors
+    /// No such library, or its registers are not those of a co-processor this driver knows.
+    pub fn open(path: &Path, options: &str) -> Result<Self, DeviceError> {
+        let mut simulator = Simulator::open(path, options)?;
+        simulator.reset()?;
+        let info = read_info(&mut simulator)?;
+        info.validate()?;
+        Ok(Self {
+            simulator,
+            info,
+            buffers: 0,
+            pending: Vec::new(),
+            program: Vec::new(),
+            base: 0,
+            before: Counters::default(),
+            counters: Counters::default(),
+        })
+    }
+
+    /// What crossed the serial link since open.
+    ///
+    /// # Errors
+    /// The simulation died.
+    pub fn link(&self) -> Result<LinkUse, DeviceError> {
+        self.simulator.link()
+    }
+
+    /// Clock cycles simulated since open.
+    ///
+    /// # Errors
+    /// The simulation died.
+    pub fn simulated_cycles(&self) -> Result<u64, DeviceError> {
+        self.simulator.cycles()
+    }
+
+    fn address(&self, buffer: u32, lane: usize) -> Result<u64, DeviceError> {
+        if buffer >= self.buffers || lane >= self.info.lanes as usize {
+            return Err(DeviceError::data(format!(
+                "host buffer {buffer}, lane {lane} does not exist"
+            )));
+        }
+        let offset = u64::from(buffer) * self.info.buffer_bytes() as u64;
+        Ok(offset + (lane * self.info.lane_bytes()) as u64)
+    }
+
+    /// Push what the command queue takes.
+    fn push(&mut self) -> Result<(), DeviceError> {
+        let status = self.simulator.read_register(r::STATUS)?;
+        let room = (field(status, r::STATUS_FREE) as usize).min(self.pending.len());
+        for word in self.pending.drain(..room) {
+            self.simulator.write_register(r::COMMAND_LO, word as u32)?;
+            self.simulator
+                .write_register(r::COMMAND_HI, (word >> 32) as u32)?;
+        }
+        Ok(())
+    }
+
+    fn counter(&mut self, address: u32) -> Result<u64, DeviceError> {
+        let low = self.simulator.read_register(address)?;
+        let high = self.simulator.read_register(address + 4)?;
+        Ok(u64::from(high) << 32 | u64::from(low))
+    }
+
+    fn snapshot(&mut self) -> Result<Counters, DeviceError> {
+        self.simulator
+            .write_register(r::CONTROL, bit(r::CONTROL_SNAPSHOT))?;
+        Ok(Counters {
+            cycles: self.counter(r::CYCLES)?,
+            busy_compute: self.counter(r::BUSY_COMPUTE)?,
+            busy_memory: self.counter(r::BUSY_MEMORY)?,
+            stall_hazard: self.counter(r::STALL_HAZARD)?,
+            stall_unit: self.counter(r::STALL_UNIT)?,
+        })
+    }
+
+    fn text(&self, index: usize) -> String {
+        let word = self.program.get(index).copied().unwrap_or_default();
+        Instruction::decode(word, index).map_or_else(|error| error.to_string(), |i| i.to_string())
+    }
+
+    /// The program's timeline from the recorded events, cycle 0 at its first start.
+    fn profile(&mut self) -> Result<Profile, DeviceError> {
+        let raw = self.simulator.events()?;
+        let mut ends: HashMap<u32, u64> = HashMap::new();
+        for event in raw.iter().filter(|event| event.end == 1) {
+            ends.insert(event.index, event.cycle);
+        }
+        let mine = |event: &&RawEvent| event.end == 0 && event.index >= self.base;
+        let zero = raw
+            .iter()
+            .filter(mine)
+            .map(|event| event.cycle)
+            .min()
+            .unwrap_or(0);
+        let mut events: Vec<Event> = raw
+            .iter()
+            .filter(mine)
+            .filter_map(|start| {
+                let end = *ends.get(&start.index)?;
+                let op = Op::from_code(start.opcode)?;
+                let unit = op.spec().unit;
+                Some(Event {
+                    index: (start.index - self.base) as usize,
+                    op,
+                    unit,
+                    start: start.cycle - zero,
+                    end: end - zero,
+                })
+            })
+            .collect();
+        events.sort_by_key(|event| event.index);
+        let after = self.snapshot()?;
+        self.counters = Counters {
+            cycles: events.iter().map(|event| event.end).max().unwrap_or(0),
+            busy_compute: model::in_flight(&events, Unit::Compute),
+            busy_memory: model::in_flight(&events, Unit::Memory),
+            stall_hazard: after.stall_hazard - self.before.stall_hazard,
+            stall_unit: after.stall_unit - self.before.stall_unit,
+        };
+        self.before = after;
+        Ok(Profile {
+            events,
+            counters: self.counters,
+        })
+    }
+
+    fn stopped(&mut self) -> Result<DeviceError, DeviceError> {
+        let code = field(self.simulator.read_register(r::ERROR)?, r::ERROR_CAUSE) as u8;
+        let index = self
+            .simulator
+            .read_register(r::ERROR_INDEX)?
+            .wrapping_sub(self.base) as usize;
+        let text = self.text(index);
+        Ok(match Cause::from_code(code) {
+            Some(cause) => DeviceError::Stopped { index, text, cause },
+            None => DeviceError::Foreign {
+                what: format!("error register shows cause {code}"),
+            },
+        })
+    }
+
+    fn hung(&mut self, cycles: u64) -> Result<DeviceError, DeviceError> {
+        let index = self
+            .simulator
+            .read_register(r::RETIRED)?
+            .wrapping_sub(self.base) as usize;
+        Ok(DeviceError::Timeout {
+            index,
+            text: self.text(index),
+            cycles,
+        })
+    }
+}
+
+/// The bits of a field.
+fn field(word: u32, (shift, width): (u32, u32)) -> u32 {
+    (word >> shift) & ((1u64 << width) - 1) as u32
+}
+
+/// A one-bit field set.
+fn bit((shift, _): (u32, u32)) -> u32 {
+    1 << shift
+}
+
+fn foreign(what: String) -> DeviceError {
+    DeviceError::Foreign { what }
+}
+
+/// Learn the build from the info block.
+fn read_info(simulator: &mut Simulator) -> Result<BuildInfo, DeviceError> {
+    let mut read = |address| simulator.read_register(address);
+    let magic = read(r::MAGIC)?;
+    if magic != MAGIC {
+        return Err(foreign(format!(
+            "identification {magic:#010x}, expected {MAGIC:#010x}"
+        )));
+    }
+    let version = read(r::VERSION)?;
+    if field(version, r::VERSION_MAJOR) != MAJOR {
+        return Err(foreign(format!(
+            "register map {}, this driver speaks {MAJOR}",
+            field(version, r::VERSION_MAJOR)
+        )));
+    }
+    let (shape, capacity, arithmetic) = (read(r::SHAPE)?, read(r::CAPACITY)?, read(r::ARITHMETIC)?);
+    let dual = u64::from(read(r::DUAL_PORT)?) | u64::from(read(r::DUAL_PORT + 4)?) << 32;
+    let instructions = u64::from(read(r::FEATURES)?) | u64::from(read(r::FEATURES + 4)?) << 32;
+    let slots = field(capacity, r::CAPACITY_SLOTS);
+    if dual.trailing_ones() != dual.count_ones() || dual.count_ones() > slots {
+        return Err(foreign(format!(
+            "dual-port mask {dual:#x} with {slots} slots: the dual-port slots come first"
+        )));
+    }
+    let info = BuildInfo {
+        isa_version: field(version, r::VERSION_ISA),
+        word_bits: field(shape, r::SHAPE_WORD_BITS),
+        lanes: field(shape, r::SHAPE_LANES),
+        butterflies: field(shape, r::SHAPE_BUTTERFLIES),
+        log2_n_max: field(shape, r::SHAPE_LOG2_N_MAX),
+        dual_port_slots: dual.count_ones(),
+        single_port_slots: slots - dual.count_ones(),
+        twiddle_tables: field(arithmetic, r::ARITHMETIC_TWIDDLE_TABLES),
+        moduli_slots: field(capacity, r::CAPACITY_MODULI),
+        constants: field(capacity, r::CAPACITY_CONSTANTS),
+        reduction: [Reduction::Barrett, Reduction::Montgomery]
+            [field(shape, r::SHAPE_REDUCTION) as usize & 1],
+        montgomery_bits: field(arithmetic, r::ARITHMETIC_MONTGOMERY_BITS),
+        modulus_bits_min: field(arithmetic, r::ARITHMETIC_MODULUS_MIN_BITS),
+        multiplier: field(arithmetic, r::ARITHMETIC_MULTIPLIER),
+        fifo_depth: field(read(r::PORTS)?, r::PORTS_FIFO_DEPTH),
+        host: [Host::Axi4, Host::Serial][field(shape, r::SHAPE_SERIAL) as usize],
+        cyclic: field(arithmetic, r::ARITHMETIC_CYCLIC) == 1,
+        instructions,
+    };
+    let bytes = field(capacity, r::CAPACITY_WORD_BYTES) as usize;
+    if bytes != info.word_bytes() {
+        return Err(foreign(format!(
+            "{bytes} bytes a coefficient, {} expected",
+            info.word_bytes()
+        )));
+    }
+    Ok(info)
+}
+
+impl Device for Verilated {
+    fn info(&self) -> &BuildInfo {
+        &self.info
+    }
+
+    fn allocate(&mut self, count: u32) -> Result<u32, DeviceError> {
+        let first = self.buffers;
+        self.buffers += count;
+        Ok(first)
+    }
+
+    fn write(&mut self, buffer: u32, lane: usize, words: &[u128]) -> Result<(), DeviceError> {
+        let (address, bytes) = (self.address(buffer, lane)?, self.info.word_bytes());
+        if words.len() > self.info.n_max() {
+            return Err(DeviceError::data(format!(
+                "{} words, room for {}",
+                words.len(),
+                self.info.n_max()
+            )));
+        }
+        let data: Vec<u8> = words
+            .iter()
+            .flat_map(|word| word.to_le_bytes().into_iter().take(bytes))
+            .collect();
+        self.simulator.write_memory(address, &data)
+    }
+
+    fn read(&mut self, buffer: u32, lane: usize, n: usize) -> Result<Vec<u128>, DeviceError> {
+        let (address, bytes) = (self.address(buffer, lane)?, self.info.word_bytes());
+        if n > self.info.n_max() {
+            return Err(DeviceError::data(format!(
+                "{n} words read of {}",
+                self.info.n_max()
+            )));
+        }
+        let mut data = vec![0; n * bytes];
+        self.simulator.read_memory(address, &mut data)?;
+        let word = |chunk: &[u8]| {
+            let mut whole = [0; 16];
+            whole[..bytes].copy_from_slice(chunk);
+            u128::from_le_bytes(whole)
+        };
+        Ok(data.chunks_exact(bytes).map(word).collect())
+    }
+
+    fn set(&mut self, entry: Entry, lane: usize, value: u128) -> Result<(), DeviceError> {
+        for (kind, index, words) in crate::tables::entries(&self.info, entry, value) {
+            let address = (index << r::TABLE_ADDRESS_INDEX.0)
+                | ((lane as u32) << r::TABLE_ADDRESS_LANE.0)
+                | (kind << r::TABLE_ADDRESS_KIND.0);
+            self.simulator.write_register(r::TABLE_ADDRESS, address)?;
+            for (word, value) in (0..).zip(words) {
+                self.simulator
+                    .write_register(r::TABLE_DATA + 4 * word, value)?;
+            }
+            self.simulator
+                .write_register(r::CONTROL, bit(r::CONTROL_TABLE_WRITE))?;
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self, words: &[u64]) -> Result<(), DeviceError> {
+        self.simulator.events()?;
+        self.base = self.simulator.read_register(r::RETIRED)?;
+        self.before = self.snapshot()?;
+        self.program = words.to_vec();
+        self.pending = words.to_vec();
+        self.push()
+    }
+
+    fn wait(&mut self, limit: u64) -> Result<Profile, DeviceError> {
+        let deadline = self.simulator.cycles()? + limit;
+        while !self.pending.is_empty() {
+            self.simulator.step(64)?;
+            let status = self.simulator.read_register(r::STATUS)?;
+            if field(status, r::STATUS_FAILED) == 1 {
+                return Err(self.stopped()?);
+            }
+            if self.simulator.cycles()? > deadline {
+                return Err(self.hung(limit)?);
+            }
+            self.push()?;
+        }
+        let left = deadline.saturating_sub(self.simulator.cycles()?).max(1);
+        match self.simulator.run(left)? {
+            Ending::Idle => self.profile(),
+            Ending::Failed => Err(self.stopped()?),
+            Ending::Hung => Err(self.hung(limit)?),
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    fn reset(&mut self) -> Result<(), DeviceError> {
+        self.simulator.inject_hang(false)?;
+        self.simulator.inject_fault(0, 0)?;
+        self.simulator.reset()?;
+        self.pending.clear();
+        self.simulator.events().map(drop)
+    }
+
+    fn inject(&mut self, fault: Injection) -> Result<(), DeviceError> {
+        match fault {
+            Injection::Stall(on) => self.simulator.inject_hang(on),
+            Injection::FaultyResults {
+                after_cycles,
+                for_cycles,
+            } => self.simulator.inject_fault(after_cycles, for_cycles),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What each instruction does to memory.
+
+use isa::{BuildInfo, Instruction, Op, TWIDDLE_SLOT};
+use zq::Word;
+
+use crate::fault::{Cause, Fault};
+use crate::lane::Lane;
+use crate::memory::{Memory, Polynomial, Table};
+use crate::transform;
+
+/// Execute one instruction.
+///
+/// # Errors
+/// A fault with index 0, memory unchanged. Words that are no residues feed modular instructions garbage, as in hardware.
+pub fn execute(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
+    guard(&memory.info, i)?;
+    let n = i.n();
+    match i.op {
+        Op::Sync => Ok(()),
+        Op::Ntt | Op::Intt => transforms(memory, i),
+        Op::Pmodadd => pointwise(memory, i, |q, a, b, _| q.modulus.add(a, b)),
+        Op::Pmodsub => pointwise(memory, i, |q, a, b, _| q.modulus.sub(a, b)),
+        Op::Pmodmul => pointwise(memory, i, |q, a, b, _| q.mul(a, b)),
+        Op::Pmodsqr => pointwise(memory, i, |q, a, _, _| q.mul(a, a)),
+        Op::Pmac => pointwise(memory, i, |q, a, b, c| q.modulus.add(q.mul(a, b), c)),
+        Op::Cmodmul => constant(memory, i),
+        Op::Pmul => wide(memory, i),
+        Op::Memcpy => {
+            let copy = memory.read(i.src_a, n)?;
+            memory.write(i.dst, copy)
+        }
+        Op::Memcpyr => {
+            let source = memory.read(i.src_a, n)?;
+            memory.write(
+                i.dst,
+                source.iter().map(|lane| reversed(lane, i.log2_n)).collect(),
+            )
+        }
+        Op::Load => load(memory, i),
+        Op::Store => {
+            let value = memory.read(i.src_a, n)?;
+            let target = memory
+                .host
+                .get_mut(&i.buf_idx)
+                .ok_or(Fault::new(Cause::Bus))?;
+            for (lane, words) in target.iter_mut().zip(value) {
+                lane[..n].copy_from_slice(&words);
+            }
+            Ok(())
+        }
+        _ => Err(Fault::new(Cause::Opcode)),
+    }
+}
+
+/// The checks of the sequencer that do not depend on what was written.
+fn guard(info: &BuildInfo, i: &Instruction) -> Result<(), Fault> {
+    if !info.has(i.op) {
+        return Err(Fault::new(Cause::Opcode));
+    }
+    let least = 8.max(4 * info.butterflies as usize);
+    if i.op != Op::Sync && !(least..=info.n_max()).contains(&i.n()) {
+        return Err(Fault::new(Cause::Degree));
+    }
+    Ok(())
+}
+
+fn reversed(lane: &[u128], log2_n: u8) -> Vec<u128> {
+    (0..lane.len())
+        .map(|j| lane[ntt::bit_reverse(j, log2_n.into())])
+        .collect()
+}
+
+fn transforms(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
+    let moduli = memory.lanes(i.mod_idx)?;
+    let mut value = memory.read(i.src_a, i.n())?;
+    let addend = memory.read(i.src_c, i.n())?;
+    let table = memory.tables[usize::from(i.mod_idx)].as_ref();
+    let table = table
+        .filter(|table| table.log2_n >= i.log2_n)
+        .ok_or(Fault::new(Cause::BadIndex))?;
+    for (lane, q) in moduli.iter().enumerate() {
+        let words = &mut value[lane];
+        if i.op == Op::Ntt {
+            transform::forward(q, &table.entries[lane], words, i.cyclic);
+        } else {
+            transform::inverse(q, &table.entries[lane], words, i.cyclic);
+            q.modulus.add_assign(words, &addend[lane]);
+        }
+    }
+    // The stages in between have gone through both work slots.
+    memory.slots[0] = None;
+    memory.slots[1] = None;
+    memory.write(i.dst, value)
+}
+
+fn pointwise(
+    memory: &mut Memory,
+    i: &Instruction,
+    operation: impl Fn(&Lane, u128, u128, u128) -> u128,
+) -> Result<(), Fault> {
+    let moduli = memory.lanes(i.mod_idx)?;
+    let (a, b, c) = (
+        memory.read(i.src_a, i.n())?,
+        memory.read(i.src_b, i.n())?,
+        memory.read(i.src_c, i.n())?,
+    );
+    let lane = |(l, q): (usize, &Lane)| -> Vec<u128> {
+        (0..i.n())
+            .map(|j| operation(q, a[l][j], b[l][j], c[l][j]))
+            .collect()
+    };
+    let value: Polynomial = moduli.iter().enumerate().map(lane).collect();
+    memory.write(i.dst, value)
+}
+
+fn constant(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
+    let moduli = memory.lanes(i.mod_idx)?;
+    let index = usize::from(i.const_idx);
+    let mut value = memory.read(i.src_a, i.n())?;
+    for (lane, q) in moduli.iter().enumerate() {
+        let factor = *memory.constants[lane]
+            .get(index)
+            .ok_or(Fault::new(Cause::BadIndex))?;
+        let words = &mut value[lane];
+        words
+            .iter_mut()
+            .for_each(|word| *word = q.mul(*word, factor));
+    }
+    memory.write(i.dst, value)
+}
+
+fn wide(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
+    let (a, b) = (memory.read(i.src_a, i.n())?, memory.read(i.src_b, i.n())?);
+    let bits = memory.info.word_bits;
+    let half = |high: bool| -> Polynomial {
+        let words = |(x, y): (&Vec<u128>, &Vec<u128>)| -> Vec<u128> {
+            x.iter()
+                .zip(y)
+                .map(|(&x, &y)| split(x.mul_wide(y), bits, high))
+                .collect()
+        };
+        a.iter().zip(&b).map(words).collect()
+    };
+    let (low, high) = (half(false), half(true));
+    memory.write(i.dst, low)?;
+    memory.write(i.src_c, high)
+}
+
+/// Bits 0..W of a product, or bits W..2W.
+fn split((low, high): (u128, u128), bits: u32, upper: bool) -> u128 {
+    match (bits, upper) {
+        (128, false) => low,
+        (128, true) => high,
+        (_, false) => low & ((1 << bits) - 1),
+        (_, true) => low >> bits | high << (128 - bits),
+    }
+}
+
+fn load(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
+    let source = memory.host.get(&i.buf_idx).ok_or(Fault::new(Cause::Bus))?;
+    let value: Polynomial = source.iter().map(|lane| lane[..i.n()].to_vec()).collect();
+    if i.dst != TWIDDLE_SLOT {
+        return memory.write(i.dst, value);
+    }
+    if memory.info.twiddle_tables == 1 {
+        memory.tables.fill(None);
+    }
+    let entry = memory
+        .tables
+        .get_mut(usize::from(i.mod_idx))
+        .ok_or(Fault::new(Cause::BadIndex))?;
+    *entry = Some(Table {
+        log2_n: i.log2_n,
+        entries: value,
+    });
+    Ok(())
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generated from spec/latency.yaml by `python -m ringsmith.gen`; do not edit.
+//! Latencies in cycles as functions of the build, the same formulas as the RTL's package.
+#![allow(clippy::all, dead_code, unused_parens)]
+
+/// Smallest k with 2^k >= x (0 for x <= 1).
+pub const fn ceil_log2(x: u64) -> u64 {
+    if x <= 1 { 0 } else { 64 - (x - 1).leading_zeros() as u64 }
+}
+
+/// Summands left of a tiled product once tiles that do not overlap are concatenated.
+pub fn tile_vectors(style: u64, aw: u64, bw: u64) -> u64 {
+    (if (style == 0) { 4 } else { ((bw).div_ceil((if (style == 1) { 17 } else { 18 })) * (if (aw <= (if (style == 1) { 26 } else { 18 })) { 1 } else { 2 })) })
+}
+
+/// rs_mul_tiled: two stages for a tile, then one for each level of the adder tree (asic: all levels in the second).
+pub fn mul_latency(style: u64, aw: u64, bw: u64) -> u64 {
+    (if (style == 0) { 2 } else { (2 + ceil_log2(tile_vectors(style, aw, bw))) })
+}
+
+/// rs_mod_addsub: sum, reduction and correction in one stage (asic) or one each.
+pub fn addsub_latency(style: u64) -> u64 {
+    (if (style == 0) { 1 } else { 3 })
+}
+
+/// rs_mul_barrett: the alignment of the product to the modulus.
+pub fn shift_latency(style: u64, w: u64, minbits: u64) -> u64 {
+    (if ((style == 0) || (minbits >= w)) { 0 } else { 2 })
+}
+
+/// rs_mul_barrett: product, alignment, quotient, quotient times modulus, two subtractions.
+pub fn barrett_latency(style: u64, w: u64, minbits: u64) -> u64 {
+    ((((mul_latency(style, w, w) + shift_latency(style, w, minbits)) + mul_latency(style, (w + 3), (w + 2))) + mul_latency(style, w, w)) + (if (style == 0) { 1 } else { 2 }))
+}
+
+/// rs_mul_montgomery: product, then a small product and a subtraction for each word.
+pub fn montgomery_latency(style: u64, w: u64, mw: u64) -> u64 {
+    (mul_latency(style, w, w) + ((w).div_ceil(mw) * (mul_latency(style, (w - mw), mw) + 1)))
+}
+
+/// rs_mod_mul: the selected reduction.
+pub fn mod_mul_latency(kind: u64, style: u64, w: u64, minbits: u64, mw: u64) -> u64 {
+    (if (kind == 0) { barrett_latency(style, w, minbits) } else { montgomery_latency(style, w, mw) })
+}
+
+/// rs_butterfly: Gentleman-Sande sums, multiplier, Cooley-Tukey sums.
+pub fn butterfly_latency(kind: u64, style: u64, w: u64, minbits: u64, mw: u64) -> u64 {
+    ((2 * addsub_latency(style)) + mod_mul_latency(kind, style, w, minbits, mw))
+}
+
+/// Cycles from the issue of a read to the first issue that sees the result: memory, operand register, butterfly, write.
+pub fn pipe_latency(kind: u64, style: u64, w: u64, minbits: u64, mw: u64) -> u64 {
+    (butterfly_latency(kind, style, w, minbits, mw) + 3)
+}
+
+/// Idle cycles between two stages of a transform: a stage needs its predecessor's words n/(4P) cycles later.
+pub fn stage_gap(log2n: u64, p: u64, pipe: u64) -> u64 {
+    (if (pipe > ((1 << log2n) / (4 * p))) { (pipe - ((1 << log2n) / (4 * p))) } else { 0 })
+}
+
+/// Cycles in which a transform occupies the issue of the compute unit.
+pub fn transform_issue(log2n: u64, p: u64, pipe: u64) -> u64 {
+    ((log2n * ((1 << log2n) / (2 * p))) + ((log2n - 1) * stage_gap(log2n, p, pipe)))
+}
+
+/// Cycles in which a pointwise instruction occupies the issue of the compute unit.
+pub fn pointwise_issue(log2n: u64, p: u64) -> u64 {
+    ((1 << log2n) / p)
+}
+
+/// Cycles from a word entering the empty command FIFO of an idle core to the start of its instruction.
+pub fn dispatch_latency() -> u64 {
+    3
+}
+
+/// NTT alone: from its start to the last write.
+pub fn ntt(log2n: u64, p: u64, pipe: u64) -> u64 {
+    (transform_issue(log2n, p, pipe) + pipe)
+}
+
+/// INTT alone, with or without the fused addition: from its start to the last write.
+pub fn intt(log2n: u64, p: u64, pipe: u64) -> u64 {
+    (transform_issue(log2n, p, pipe) + pipe)
+}
+
+/// Pointwise instruction alone: from its start to the last write.
+pub fn pointwise(log2n: u64, p: u64, pipe: u64) -> u64 {
+    (pointwise_issue(log2n, p) + pipe)
+}
+
+/// PMUL alone: both halves are written side by side.
+pub fn pmul(log2n: u64, p: u64, pipe: u64) -> u64 {
+    (pointwise_issue(log2n, p) + pipe)
+}
+
+/// MEMCPY: one word a cycle.
+pub fn memcpy(log2n: u64, p: u64) -> u64 {
+    (((1 << log2n) / p) + 4)
+}
+
+/// MEMCPYR: one coefficient a cycle.
+pub fn memcpyr(log2n: u64) -> u64 {
+    ((1 << log2n) + 4)
+}
+
+/// LOAD with data always ready, the host's own time not included.
+pub fn load(log2n: u64, p: u64, lanes: u64) -> u64 {
+    ((lanes * ((1 << log2n) / p)) + 3)
+}
+
+/// STORE into a sink that is always ready, the host's own time not included.
+pub fn store(log2n: u64, p: u64, lanes: u64) -> u64 {
+    ((lanes * ((1 << log2n) / p)) + 6)
+}
+
+/// SYNC once both units are idle.
+pub fn sync() -> u64 {
+    1
+}

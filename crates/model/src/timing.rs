@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//! When each instruction starts and ends: in-order issue to two units, a scoreboard of slots, overlapped drains.
+//!
+//! Every latency comes from the formulas of `spec/latency.yaml`; this file adds only the order in which the sequencer applies them.
+
+use isa::{BuildInfo, Instruction, Op, Reduction, Unit};
+
+use crate::latency;
+
+/// One instruction's life. Cycles count from the start of the program's first instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Place in the program.
+    pub index: usize,
+    /// Operation.
+    pub op: Op,
+    /// Unit that executed it.
+    pub unit: Unit,
+    /// Cycle of its first action.
+    pub start: u64,
+    /// Cycle after its last write.
+    pub end: u64,
+}
+
+/// Cycle counters of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// From the first start to the last end.
+    pub cycles: u64,
+    /// Cycles in which the compute unit had an instruction in flight.
+    pub busy_compute: u64,
+    /// Cycles in which the memory unit had one.
+    pub busy_memory: u64,
+    /// Cycles in which the next instruction waited for a slot.
+    pub stall_hazard: u64,
+    /// Cycles in which it waited for its unit.
+    pub stall_unit: u64,
+}
+
+/// The timeline of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// Per instruction, in program order.
+    pub events: Vec<Event>,
+    /// Totals.
+    pub counters: Counters,
+}
+
+/// The numbers of a build that its timing depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// Depth of the compute pipeline in cycles, from the issue of a read to the first issue that sees the result.
+    pub pipe: u64,
+    /// Butterflies per lane.
+    pub butterflies: u64,
+    /// Lanes.
+    pub lanes: u64,
+}
+
+impl Timing {
+    /// The timing of a build.
+    pub fn new(info: &BuildInfo) -> Self {
+        let kind = u64::from(info.reduction == Reduction::Montgomery);
+        let [style, w, least, word] = [
+            info.multiplier,
+            info.word_bits,
+            info.modulus_bits_min,
+            info.montgomery_bits,
+        ]
+        .map(u64::from);
+        Self {
+            pipe: latency::pipe_latency(kind, style, w, least, word),
+            butterflies: info.butterflies.into(),
+            lanes: info.lanes.into(),
+        }
+    }
+
+    /// Cycles in which an instruction occupies the issue of its unit.
+    pub fn issue(&self, i: &Instruction) -> u64 {
+        match i.op {
+            _ if i.op.is_transform() => {
+                latency::transform_issue(i.log2_n.into(), self.butterflies, self.pipe)
+            }
+            _ if i.op.spec().unit == Unit::Compute => {
+                latency::pointwise_issue(i.log2_n.into(), self.butterflies)
+            }
+            _ => self.alone(i),
+        }
+    }
+
+    /// Cycles of an instruction alone, from its start to its last write; a transfer's host is taken as always ready.
+    pub fn alone(&self, i: &Instruction) -> u64 {
+        let (n, p) = (i.log2_n.into(), self.butterflies);
+        match i.op {
+            Op::Ntt => latency::ntt(n, p, self.pipe),
+            Op::Intt => latency::intt(n, p, self.pipe),
+            Op::Pmul => latency::pmul(n, p, self.pipe),
+            Op::Memcpy => latency::memcpy(n, p),
+            Op::Memcpyr => latency::memcpyr(n),
+            Op::Load => latency::load(n, p, self.lanes),
+            Op::Store => latency::store(n, p, self.lanes),
+            Op::Sync => latency::sync(),
+            _ => latency::pointwise(n, p, self.pipe),
+        }
+    }
+}

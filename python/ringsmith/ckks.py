@@ -12,6 +12,8 @@ from ringsmith._native import CkksContext as Context
 from ringsmith._native import CkksDecryptor as Decryptor
 from ringsmith._native import CkksEncoder as Encoder
 from ringsmith._native import CkksEncryptor as Encryptor
+from ringsmith._native import CkksEstimate as Estimate
+from ringsmith._native import CkksEstimator as Estimator
 from ringsmith._native import CkksEvaluator as Evaluator
 from ringsmith._native import CkksPlaintext as Plaintext
 from ringsmith._native import GaloisKeys, KeyGenerator, PublicKey, RelinKey, SecretKey
@@ -22,6 +24,8 @@ __all__ = [
     "Decryptor",
     "Encoder",
     "Encryptor",
+    "Estimate",
+    "Estimator",
     "Evaluator",
     "GaloisKeys",
     "KeyGenerator",

@@ -8,6 +8,8 @@ use pyo3::types::PyType;
 /// The exception classes that errors of the engine become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// Something else: the base class.
+    Other,
     /// Bad data.
     Input,
     /// Bad or insecure parameters.
@@ -18,6 +20,7 @@ pub enum Kind {
     KeyMismatch,
 }
 
+static OTHER: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static INPUT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static PARAMETER: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static FORMAT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -26,6 +29,7 @@ static KEY_MISMATCH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 impl Kind {
     fn home(self) -> (&'static PyOnceLock<Py<PyType>>, &'static str) {
         match self {
+            Self::Other => (&OTHER, "RingsmithError"),
             Self::Input => (&INPUT, "InputError"),
             Self::Parameter => (&PARAMETER, "ParameterError"),
             Self::Format => (&FORMAT, "FormatError"),
@@ -66,5 +70,35 @@ impl<T, E: Raise> OrRaise<T> for Result<T, E> {
 impl Raise for zq::ZqError {
     fn kind(&self) -> Kind {
         Kind::Parameter
+    }
+}
+
+impl Raise for rlwe::wire::WireError {
+    fn kind(&self) -> Kind {
+        Kind::Format
+    }
+}
+
+impl Raise for rlwe::Error {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Wire(_) => Kind::Format,
+            Self::ParameterMismatch { .. } | Self::KeyMismatch { .. } | Self::MissingGaloisKey { .. } => {
+                Kind::KeyMismatch
+            }
+            Self::Shape { .. } => Kind::Input,
+            Self::Entropy(_) => Kind::Other,
+            _ => Kind::Parameter,
+        }
+    }
+}
+
+impl Raise for ckks::Error {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Rlwe(error) => error.kind(),
+            Self::Rns(_) | Self::Chain(_) => Kind::Parameter,
+            _ => Kind::Input,
+        }
     }
 }

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Python bindings of ringsmith; no logic lives here.
 
+mod arrays;
+mod ckks;
+mod context;
 mod errors;
+mod keys;
+mod literal;
+mod operations;
 mod primes;
+mod security;
+mod words;
 
 use pyo3::prelude::*;
 
@@ -10,5 +18,8 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    primes::register(m)
+    primes::register(m)?;
+    security::register(m)?;
+    keys::register(m)?;
+    ckks::register(m)
 }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//! CKKS parameters.
+
+use crate::errors::OrRaise;
+use crate::literal::{RingArguments, policy};
+use crate::security::SecurityFields;
+use ckks::{CkksParams, CkksParamsLiteral};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// A checked, immutable CKKS parameter set.
+#[pyclass(frozen, module = "ringsmith._native")]
+pub struct CkksContext {
+    pub(crate) params: CkksParams,
+}
+
+#[pymethods]
+impl CkksContext {
+    /// Data primes `moduli` (the first stays to the end), special primes `special`, default scale `scale`.
+    ///
+    /// `dnum`: digits of key switching (default: one prime each). `secret`: ternary, binary, binomial:ETA or
+    /// gaussian:SIGMA; `error`: binomial:ETA or gaussian:SIGMA. A set below `security` bits by `table` is refused unless
+    /// `allow_insecure`.
+    #[new]
+    #[pyo3(signature = (
+        n, moduli, special, scale, *, dnum=None, secret="ternary", error="binomial:21",
+        security=128, table="2024-classical", allow_insecure=false
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of a Python constructor")]
+    fn new(
+        py: Python<'_>,
+        n: usize,
+        moduli: Vec<u128>,
+        special: Vec<u128>,
+        scale: f64,
+        dnum: Option<usize>,
+        secret: &str,
+        error: &str,
+        security: u32,
+        table: &str,
+        allow_insecure: bool,
+    ) -> PyResult<Self> {
+        let ring = RingArguments { n, moduli: &moduli, special: &special, dnum, secret, error };
+        ring.refuse_wide("CKKS")?;
+        let literal = CkksParamsLiteral { rlwe: ring.literal()?, scale };
+        let policy = policy(security, table, allow_insecure)?;
+        Ok(Self { params: py.detach(|| CkksParams::new(&literal, policy)).or_raise()? })
+    }
+
+    /// Reads `to_bytes`; the reader's own security policy applies.
+    #[staticmethod]
+    #[pyo3(signature = (data, security=128, table="2024-classical", allow_insecure=false))]
+    fn from_bytes(py: Python<'_>, data: &[u8], security: u32, table: &str, allow_insecure: bool) -> PyResult<Self> {
+        let policy = policy(security, table, allow_insecure)?;
+        Ok(Self { params: py.detach(|| CkksParams::from_bytes(data, policy)).or_raise()? })
+    }
+
+    /// The set in the byte format.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.params.to_bytes())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, u32, &'static str, bool))> {
+        let policy = self.params.rlwe().security().policy;
+        let arguments = (self.to_bytes(py), policy.level, policy.table.id(), policy.allow_insecure);
+        Ok((py.get_type::<Self>().getattr("from_bytes")?, arguments))
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.params == other.params
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.params.fingerprint().0.iter().take(8).fold(0, |h, b| h << 8 | u64::from(*b))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.params)
+    }
+
+    /// Ring degree.
+    #[getter]
+    fn n(&self) -> usize {
+        self.params.n()
+    }
+
+    /// Slots of a ciphertext: n/2.
+    #[getter]
+    fn slots(&self) -> usize {
+        self.params.slots()
+    }
+
+    /// Data primes.
+    #[getter]
+    fn moduli(&self) -> Vec<u64> {
+        self.params.rlwe().q().values()
+    }
+
+    /// Special primes.
+    #[getter]
+    fn special(&self) -> Vec<u64> {
+        self.params.rlwe().p().map(|p| p.values()).unwrap_or_default()
+    }
+
+    /// Default scale.
+    #[getter]
+    fn scale(&self) -> f64 {
+        self.params.scale()
+    }
+
+    /// Digits of key switching.
+    #[getter]
+    fn dnum(&self) -> usize {
+        self.params.rlwe().dnum()
+    }
+
+    /// Level of a fresh ciphertext: data primes minus 1.
+    #[getter]
+    fn max_level(&self) -> usize {
+        self.params.max_level()
+    }
+
+    /// What is known about the set's security.
+    #[getter]
+    fn security(&self) -> SecurityFields {
+        self.params.rlwe().security().into()
+    }
+
+    /// Identity of the set, scale included.
+    #[getter]
+    fn fingerprint(&self) -> String {
+        self.params.fingerprint().to_string()
+    }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+//! CKKS plaintexts, ciphertexts and the encoder.
+
+use super::CkksContext;
+use crate::arrays::{elements, one_vector, rows_and_columns, wrong_type};
+use crate::errors::OrRaise;
+use crate::operations::{Wrapped, data_class};
+use ckks::{Ciphertext, Encoder, Plaintext};
+use num_complex::Complex64;
+use numpy::{PyArray1, PyArray2, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use rayon::prelude::*;
+use std::borrow::Cow;
+
+data_class! {
+    /// An encoded vector.
+    CkksPlaintext(Plaintext) in CkksContext;
+    from_bytes |context, data| Plaintext::from_bytes(&context.params, data).or_raise();
+    to_bytes |context, inner| inner.to_bytes();
+    more {
+        /// Factor between the slots and the polynomial.
+        #[getter]
+        fn scale(&self) -> f64 {
+            self.inner.scale()
+        }
+
+        /// Rescales left.
+        #[getter]
+        fn level(&self) -> usize {
+            self.inner.level()
+        }
+    }
+}
+
+data_class! {
+    /// An encrypted vector.
+    CkksCiphertext(Ciphertext) in CkksContext;
+    from_bytes |context, data| Ciphertext::from_bytes(&context.params, data).or_raise();
+    to_bytes |context, inner| inner.to_bytes();
+    more {
+        /// Factor between the slots and the polynomial.
+        #[getter]
+        fn scale(&self) -> f64 {
+            self.inner.scale()
+        }
+
+        /// Rescales left.
+        #[getter]
+        fn level(&self) -> usize {
+            self.inner.level()
+        }
+
+        /// Number of components: 2, or 3 after a multiplication.
+        #[getter]
+        fn size(&self) -> usize {
+            self.inner.size()
+        }
+
+        /// Bytes of `to_bytes`, without making them.
+        #[getter]
+        fn nbytes(&self) -> usize {
+            self.inner.byte_len()
+        }
+
+        fn __repr__(&self) -> String {
+            let (level, size, scale) = (self.inner.level(), self.inner.size(), self.inner.scale().log2());
+            format!("<CkksCiphertext level={level} size={size} scale=2^{scale:.2}>")
+        }
+    }
+}
+
+/// Real or complex input.
+enum Values<'py> {
+    Real(PyReadonlyArrayDyn<'py, f64>),
+    Complex(PyReadonlyArrayDyn<'py, Complex64>),
+}
+
+impl<'py> Values<'py> {
+    fn of(given: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(real) = given.extract() {
+            return Ok(Self::Real(real));
+        }
+        given.extract().map(Self::Complex).map_err(|_| wrong_type(given, "float64 or complex128"))
+    }
+
+    fn shape(&self) -> &[usize] {
+        match self {
+            Self::Real(array) => array.shape(),
+            Self::Complex(array) => array.shape(),
+        }
+    }
+
+    fn flat(&self) -> Flat<'_> {
+        match self {
+            Self::Real(array) => Flat::Real(elements(array)),
+            Self::Complex(array) => Flat::Complex(elements(array)),
+        }
+    }
+}
+
+/// The elements, whatever they are.
+enum Flat<'a> {
+    Real(Cow<'a, [f64]>),
+    Complex(Cow<'a, [Complex64]>),
+}
+
+impl Flat<'_> {
+    /// Row `row` of a matrix with `columns` columns, encoded.
+    fn encode(&self, encoder: &Encoder, row: usize, columns: usize, level: usize, scale: f64) -> PyResult<Plaintext> {
+        let range = row * columns..(row + 1) * columns;
+        match self {
+            Self::Real(values) => encoder.encode_real(&values[range], level, scale),
+            Self::Complex(values) => encoder.encode(&values[range], level, scale),
+        }
+        .or_raise()
+    }
+}
+
+/// Encodes vectors into plaintexts and back.
+#[pyclass(frozen, module = "ringsmith._native")]
+pub struct CkksEncoder {
+    context: Py<CkksContext>,
+    encoder: Encoder,
+}
+
+impl CkksEncoder {
+    fn wrap(&self, py: Python<'_>, inner: Plaintext) -> CkksPlaintext {
+        CkksPlaintext { context: self.context.clone_ref(py), inner }
+    }
+
+    /// Level and scale, defaults filled in.
+    fn target(&self, level: Option<usize>, scale: Option<f64>) -> (usize, f64) {
+        let params = &self.context.get().params;
+        (level.unwrap_or(params.max_level()), scale.unwrap_or(params.scale()))
+    }
+}
+
+#[pymethods]
+impl CkksEncoder {
+    #[new]
+    fn new(context: Py<CkksContext>) -> Self {
+        let encoder = Encoder::new(&context.get().params);
+        Self { context, encoder }
+    }
+
+    /// Values a plaintext holds: n/2.
+    #[getter]
+    fn slots(&self) -> usize {
+        self.context.get().params.slots()
+    }
+
+    /// Encodes up to `slots` real or complex values; missing ones are 0.
+    #[pyo3(signature = (values, *, level=None, scale=None))]
+    fn encode(
+        &self,
+        py: Python<'_>,
+        values: &Bound<'_, PyAny>,
+        level: Option<usize>,
+        scale: Option<f64>,
+    ) -> PyResult<CkksPlaintext> {
+        let values = Values::of(values)?;
+        one_vector(values.shape())?;
+        let ((level, scale), length, flat) = (self.target(level, scale), values.shape()[0], values.flat());
+        let inner = py.detach(|| flat.encode(&self.encoder, 0, length, level, scale))?;
+        Ok(self.wrap(py, inner))
+    }
+
+    /// Encodes each row of a matrix.
+    #[pyo3(signature = (values, *, level=None, scale=None))]
+    fn encode_batch(
+        &self,
+        py: Python<'_>,
+        values: &Bound<'_, PyAny>,
+        level: Option<usize>,
+        scale: Option<f64>,
+    ) -> PyResult<Vec<CkksPlaintext>> {
+        let values = Values::of(values)?;
+        let (rows, columns) = rows_and_columns(values.shape())?;
+        let ((level, scale), flat) = (self.target(level, scale), values.flat());
+        let one = |row| flat.encode(&self.encoder, row, columns, level, scale);
+        let all: Vec<Plaintext> = py.detach(|| (0..rows).into_par_iter().map(one).collect::<PyResult<_>>())?;
+        Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
+    }
+
+    /// The slots.
+    fn decode<'py>(&self, py: Python<'py>, plaintext: &CkksPlaintext) -> PyResult<Bound<'py, PyArray1<Complex64>>> {
+        let slots = py.detach(|| self.encoder.decode(&plaintext.inner)).or_raise()?;
+        Ok(PyArray1::from_vec(py, slots))
+    }
+
+    /// The real parts of the slots.
+    fn decode_real<'py>(&self, py: Python<'py>, plaintext: &CkksPlaintext) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let slots = py.detach(|| self.encoder.decode_real(&plaintext.inner)).or_raise()?;
+        Ok(PyArray1::from_vec(py, slots))
+    }
+
+    /// The real parts of the slots of each plaintext, one row each.
+    fn decode_real_batch<'py>(
+        &self,
+        py: Python<'py>,
+        plaintexts: Vec<Py<CkksPlaintext>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let one = |p: &Py<CkksPlaintext>| self.encoder.decode_real(&p.get().inner).or_raise();
+        let rows: Vec<Vec<f64>> = py.detach(|| plaintexts.par_iter().map(one).collect::<PyResult<_>>())?;
+        Ok(PyArray2::from_vec2(py, &rows)?)
+    }
+}
+
+impl Wrapped for CkksCiphertext {
+    type Inner = Ciphertext;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//! CKKS.
+
+mod context;
+mod crypt;
+mod data;
+mod evaluate;
+mod noise;
+
+pub use context::CkksContext;
+
+use pyo3::prelude::*;
+
+/// Adds this module's classes.
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<CkksContext>()?;
+    m.add_class::<data::CkksPlaintext>()?;
+    m.add_class::<data::CkksCiphertext>()?;
+    m.add_class::<data::CkksEncoder>()?;
+    m.add_class::<crypt::CkksEncryptor>()?;
+    m.add_class::<crypt::CkksDecryptor>()?;
+    m.add_class::<evaluate::CkksEvaluator>()?;
+    m.add_class::<noise::CkksEstimate>()?;
+    m.add_class::<noise::CkksEstimator>()?;
+    m.add_function(wrap_pyfunction!(noise::polynomial_depth, m)?)
+}

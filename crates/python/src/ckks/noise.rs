@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Static error estimates, from plain numbers: no keys, no tables.
+
+use super::evaluate::polynomial_of;
+use crate::errors::OrRaise;
+use crate::literal::RingArguments;
+use ckks::noise::{Estimate, Estimator};
+use pyo3::prelude::*;
+
+/// What is known of a plaintext or ciphertext without any key.
+#[pyclass(frozen, module = "ringsmith._native")]
+#[derive(Clone, Copy)]
+pub struct CkksEstimate {
+    inner: Estimate,
+}
+
+#[pymethods]
+impl CkksEstimate {
+    /// Bound on the absolute value of every slot.
+    #[getter]
+    fn message(&self) -> f64 {
+        self.inner.message
+    }
+
+    /// Scale.
+    #[getter]
+    fn scale(&self) -> f64 {
+        self.inner.scale
+    }
+
+    /// Rescales left.
+    #[getter]
+    fn level(&self) -> usize {
+        self.inner.level
+    }
+
+    /// Components: 1 for a plaintext, 2 for a ciphertext, 3 for a product.
+    #[getter]
+    fn size(&self) -> usize {
+        self.inner.size
+    }
+
+    fn __repr__(&self) -> String {
+        let e = &self.inner;
+        format!("<CkksEstimate message={:e} scale=2^{:.2} level={} size={}>", e.message, e.scale.log2(), e.level, e.size)
+    }
+}
+
+/// Error bounds of each operation for one parameter set; a bound fails with probability below 2^-40.
+#[pyclass(frozen, module = "ringsmith._native")]
+pub struct CkksEstimator {
+    estimator: Estimator,
+}
+
+fn wrap(inner: Estimate) -> CkksEstimate {
+    CkksEstimate { inner }
+}
+
+#[pymethods]
+impl CkksEstimator {
+    #[new]
+    #[pyo3(signature = (n, moduli, special, *, dnum=None, secret="ternary", error="binomial:21"))]
+    fn new(
+        n: usize,
+        moduli: Vec<u128>,
+        special: Vec<u128>,
+        dnum: Option<usize>,
+        secret: &str,
+        error: &str,
+    ) -> PyResult<Self> {
+        let ring = RingArguments { n, moduli: &moduli, special: &special, dnum, secret, error };
+        ring.refuse_wide("CKKS")?;
+        let set = ring.literal::<u64>()?;
+        let digits = if set.dnum == 0 { set.q.len() } else { set.dnum };
+        let estimator = Estimator::new(n, set.secret, &set.error, &set.q, &set.p, digits).or_raise()?;
+        Ok(Self { estimator })
+    }
+
+    /// Level of a fresh ciphertext.
+    #[getter]
+    fn max_level(&self) -> usize {
+        self.estimator.max_level()
+    }
+
+    /// A plaintext with slots of at most `bound`.
+    fn encode(&self, bound: f64, level: usize, scale: f64) -> CkksEstimate {
+        wrap(self.estimator.encode(bound, level, scale))
+    }
+
+    /// Encryption under the public key.
+    fn encrypt_public(&self, plaintext: &CkksEstimate) -> CkksEstimate {
+        wrap(self.estimator.encrypt_public(&plaintext.inner))
+    }
+
+    /// Encryption under the secret key.
+    fn encrypt_secret(&self, plaintext: &CkksEstimate) -> CkksEstimate {
+        wrap(self.estimator.encrypt_secret(&plaintext.inner))
+    }
+
+    /// Sum or difference.
+    fn add(&self, a: &CkksEstimate, b: &CkksEstimate) -> CkksEstimate {
+        wrap(self.estimator.add(&a.inner, &b.inner))
+    }
+
+    /// Product of two ciphertexts, or of a ciphertext and a plaintext.
+    fn multiply(&self, a: &CkksEstimate, b: &CkksEstimate) -> CkksEstimate {
+        wrap(self.estimator.multiply(&a.inner, &b.inner))
+    }
+
+    /// Product with a real constant, to the scale `scale`.
+    fn multiply_constant(&self, a: &CkksEstimate, value: f64, scale: f64) -> CkksEstimate {
+        wrap(self.estimator.multiply_constant(&a.inner, value, scale))
+    }
+
+    /// Sum with a real constant.
+    fn add_constant(&self, a: &CkksEstimate, value: f64) -> CkksEstimate {
+        wrap(self.estimator.add_constant(&a.inner, value))
+    }
+
+    /// Back to two components: one key switch.
+    fn relinearize(&self, a: &CkksEstimate) -> CkksEstimate {
+        wrap(self.estimator.relinearize(&a.inner))
+    }
+
+    /// Rotation or conjugation: one key switch.
+    fn rotate(&self, a: &CkksEstimate) -> CkksEstimate {
+        wrap(self.estimator.rotate(&a.inner))
+    }
+
+    /// Division by the last prime.
+    fn rescale(&self, a: &CkksEstimate) -> PyResult<CkksEstimate> {
+        self.estimator.rescale(&a.inner).map(wrap).or_raise()
+    }
+
+    /// The same value at a lower level.
+    fn drop_to(&self, a: &CkksEstimate, level: usize) -> CkksEstimate {
+        wrap(self.estimator.drop_to(&a.inner, level))
+    }
+
+    /// A polynomial with the very plan the evaluator follows.
+    #[pyo3(signature = (a, coefficients, *, basis="monomial", scale=None))]
+    fn polynomial(
+        &self,
+        a: &CkksEstimate,
+        coefficients: Vec<f64>,
+        basis: &str,
+        scale: Option<f64>,
+    ) -> PyResult<CkksEstimate> {
+        let polynomial = polynomial_of(basis, &coefficients)?;
+        self.estimator.polynomial(&a.inner, &polynomial, scale.unwrap_or(a.inner.scale)).map(wrap).or_raise()
+    }
+
+    /// The same with the message bounded by `bound` too: a promise of the circuit's author.
+    fn limit(&self, a: &CkksEstimate, bound: f64) -> CkksEstimate {
+        wrap(Estimate { message: a.inner.message.min(bound), ..a.inner })
+    }
+
+    /// log2 of `slot_error`.
+    fn log2_slot_error(&self, a: &CkksEstimate) -> f64 {
+        self.estimator.log2_slot_error(&a.inner)
+    }
+
+    /// The bound on the error of a slot, in units of the message.
+    fn slot_error(&self, a: &CkksEstimate) -> f64 {
+        self.estimator.slot_error(&a.inner)
+    }
+
+    /// Fails unless message and error stay below half the modulus; `operation` names the place in the error.
+    fn check_room(&self, operation: &str, a: &CkksEstimate) -> PyResult<()> {
+        let room = self.estimator.check_room("evaluate", &a.inner);
+        room.map_err(|error| crate::errors::Kind::Parameter.error(format!("{operation}: {error}")))
+    }
+}
+
+/// Multiplications in a row that a polynomial needs.
+#[pyfunction]
+#[pyo3(signature = (coefficients, *, basis="monomial"))]
+pub fn polynomial_depth(coefficients: Vec<f64>, basis: &str) -> PyResult<usize> {
+    Ok(polynomial_of(basis, &coefficients)?.depth())
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Keys of both schemes and their generator.
+
+use crate::context::Context;
+use crate::errors::{Kind, OrRaise};
+use crate::words::{Words, each, try_map, try_zip};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use rlwe::Seed;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// 32 bytes from Python, or fresh entropy of the system.
+pub fn seed_or_entropy(seed: Option<&[u8]>) -> PyResult<Seed> {
+    let Some(bytes) = seed else { return Seed::random().or_raise() };
+    let bytes = bytes.try_into().map_err(|_| Kind::Input.error(format!("a seed of {} bytes; 32 are needed", bytes.len())))?;
+    Ok(Seed::from_bytes(bytes))
+}
+
+/// A key class: bytes in and out, pickling, and what else the key can say.
+macro_rules! key_class {
+    ($(#[$doc:meta])* $name:ident { $($extra:tt)* }) => {
+        $(#[$doc])*
+        #[pyclass(frozen, module = "ringsmith._native")]
+        pub struct $name {
+            pub(crate) context: Context,
+            pub(crate) key: Words<Arc<rlwe::$name<u64>>, Arc<rlwe::$name<u128>>>,
+        }
+
+        #[pymethods]
+        impl $name {
+            /// Reads `to_bytes`; the key must belong to the context.
+            #[staticmethod]
+            fn from_bytes(py: Python<'_>, context: Context, data: &[u8]) -> PyResult<Self> {
+                let params = context.rlwe();
+                let key = py.detach(|| try_map!(params, p => rlwe::$name::from_bytes(&p, data).map(Arc::new)))?;
+                Ok(Self { context, key })
+            }
+
+            /// The key in the byte format.
+            fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+                let bytes = py.detach(|| each!(&self.key, key => Zeroizing::new(key.to_bytes().to_vec())));
+                PyBytes::new(py, &bytes)
+            }
+
+            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Context, Bound<'py, PyBytes>))> {
+                Ok((py.get_type::<Self>().getattr("from_bytes")?, (self.context.clone_ref(py), self.to_bytes(py))))
+            }
+
+            $($extra)*
+        }
+    };
+}
+
+key_class! {
+    /// The secret key. Whoever holds it reads everything; its bytes too.
+    SecretKey {
+        /// Which key set it is: the same for all keys made from it. Says nothing about the secret.
+        #[getter]
+        fn key_id(&self) -> String {
+            each!(&self.key, key => key.id().to_string())
+        }
+    }
+}
+
+key_class! {
+    /// The public encryption key.
+    PublicKey {
+        /// Which secret key it belongs to.
+        #[getter]
+        fn key_id(&self) -> String {
+            each!(&self.key, key => key.id().to_string())
+        }
+    }
+}
+
+key_class! {
+    /// The relinearisation key: from s squared to s.
+    RelinKey {
+        /// Which secret key it belongs to.
+        #[getter]
+        fn key_id(&self) -> String {
+            each!(&self.key, key => key.key().id().to_string())
+        }
+
+        /// The highest level of a ciphertext it serves.
+        #[getter]
+        fn level(&self) -> usize {
+            each!(&self.key, key => key.key().limbs() - 1)
+        }
+    }
+}
+
+key_class! {
+    /// Keys for rotations, conjugation or the row swap.
+    GaloisKeys {
+        /// Which secret key they belong to.
+        #[getter]
+        fn key_id(&self) -> String {
+            each!(&self.key, key => key.id().to_string())
+        }
+
+        /// The highest level of a ciphertext they serve.
+        #[getter]
+        fn level(&self) -> usize {
+            each!(&self.key, key => key.limbs() - 1)
+        }
+
+        /// The exponents g of x -> x^g there are keys for, rising.
+        #[getter]
+        fn elements(&self) -> Vec<u64> {
+            each!(&self.key, key => key.elements().collect())
+        }
+    }
+}
+
+/// What an encryptor encrypts under.
+#[derive(FromPyObject)]
+pub enum EncryptionKey {
+    /// Anybody's encryption.
+    Public(Py<PublicKey>),
+    /// The owner's: one component is a seed.
+    Secret(Py<SecretKey>),
+}
+
+/// Makes keys from one seed; the same seed gives the same keys on every machine.
+#[pyclass(frozen, module = "ringsmith._native")]
+pub struct KeyGenerator {
+    context: Context,
+    generator: Words<rlwe::KeyGenerator<u64>, rlwe::KeyGenerator<u128>>,
+}
+
+impl KeyGenerator {
+    fn limbs(&self, level: Option<usize>) -> usize {
+        let all = each!(self.context.rlwe(), params => params.data_primes());
+        level.map_or(all, |level| level.saturating_add(1))
+    }
+}
+
+#[pymethods]
+impl KeyGenerator {
+    #[new]
+    #[pyo3(signature = (context, *, seed=None))]
+    fn new(context: Context, seed: Option<&[u8]>) -> PyResult<Self> {
+        let seed = seed_or_entropy(seed)?;
+        let generator = match context.rlwe() {
+            Words::W64(params) => Words::W64(rlwe::KeyGenerator::new(&params, seed)),
+            Words::W128(params) => Words::W128(rlwe::KeyGenerator::new(&params, seed)),
+        };
+        Ok(Self { context, generator })
+    }
+
+    /// The secret key of this generator's seed.
+    fn secret_key(&self, py: Python<'_>) -> PyResult<SecretKey> {
+        let key = py.detach(|| try_map!(&self.generator, g => g.secret_key().map(Arc::new)))?;
+        Ok(SecretKey { context: self.context.clone_ref(py), key })
+    }
+
+    /// The public key of `secret_key`.
+    fn public_key(&self, py: Python<'_>, secret_key: &SecretKey) -> PyResult<PublicKey> {
+        let secret = &secret_key.key;
+        let key = py.detach(|| try_zip!(&self.generator, secret, (g, s) => g.public_key(s).map(Arc::new)))?;
+        Ok(PublicKey { context: self.context.clone_ref(py), key })
+    }
+
+    /// The relinearisation key for ciphertexts of at most `level` (default: fresh ones).
+    #[pyo3(signature = (secret_key, *, level=None))]
+    fn relin_key(&self, py: Python<'_>, secret_key: &SecretKey, level: Option<usize>) -> PyResult<RelinKey> {
+        let (secret, limbs) = (&secret_key.key, self.limbs(level));
+        let key = py.detach(|| try_zip!(&self.generator, secret, (g, s) => g.relin_key(s, limbs).map(Arc::new)))?;
+        Ok(RelinKey { context: self.context.clone_ref(py), key })
+    }
+
+    /// Keys for rotations by these steps (left; negative: right), and for conjugation or the row swap.
+    #[pyo3(signature = (secret_key, steps, *, conjugate=false, level=None))]
+    fn galois_keys(
+        &self,
+        py: Python<'_>,
+        secret_key: &SecretKey,
+        steps: Vec<i64>,
+        conjugate: bool,
+        level: Option<usize>,
+    ) -> PyResult<GaloisKeys> {
+        let (secret, limbs) = (&secret_key.key, self.limbs(level));
+        let n = each!(self.context.rlwe(), params => params.n());
+        let identity = 1; // a rotation by nothing needs no key
+        let rotations = steps.iter().map(|step| rlwe::rotation_element(n, *step)).filter(|g| *g != identity);
+        let elements: Vec<u64> = rotations.chain(conjugate.then(|| rlwe::conjugation_element(n))).collect();
+        let key = py.detach(
+            || try_zip!(&self.generator, secret, (g, s) => g.galois_keys(s, &elements, limbs).map(Arc::new)),
+        )?;
+        Ok(GaloisKeys { context: self.context.clone_ref(py), key })
+    }
+}
+
+/// Adds this module's classes.
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<SecretKey>()?;
+    m.add_class::<PublicKey>()?;
+    m.add_class::<RelinKey>()?;
+    m.add_class::<GaloisKeys>()?;
+    m.add_class::<KeyGenerator>()
+}

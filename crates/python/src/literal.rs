@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a parameter set is made from, as Python writes it.
+
+use crate::errors::Kind;
+use crate::security::table_named;
+use pyo3::prelude::*;
+use rlwe::{ErrorDistribution, RlweParamsLiteral, SecretDistribution, SecurityPolicy};
+use zq::Word;
+
+/// The ring-LWE part of a context's arguments.
+pub struct RingArguments<'a> {
+    pub n: usize,
+    pub moduli: &'a [u128],
+    pub special: &'a [u128],
+    pub dnum: Option<usize>,
+    pub secret: &'a str,
+    pub error: &'a str,
+}
+
+impl RingArguments<'_> {
+    /// Whether some modulus needs 128-bit words.
+    pub fn wide(&self) -> bool {
+        self.moduli.iter().chain(self.special).any(|q| q >> u64::MAX_MODULUS_BITS != 0)
+    }
+
+    /// Fails for a modulus that needs 128-bit words, naming the scheme that has none.
+    pub fn refuse_wide(&self, scheme: &str) -> PyResult<()> {
+        let widest = self.moduli.iter().chain(self.special).max().copied().unwrap_or(0);
+        if !self.wide() {
+            return Ok(());
+        }
+        let limit = u64::MAX_MODULUS_BITS;
+        Err(Kind::Parameter.error(format!("modulus {widest}: {scheme} moduli are below 2^{limit}")))
+    }
+
+    /// The unchecked literal over words that hold every modulus.
+    pub fn literal<W: Word>(&self) -> PyResult<RlweParamsLiteral<W>> {
+        let words = |values: &[u128]| values.iter().map(|q| W::from_u128_lossy(*q)).collect();
+        Ok(RlweParamsLiteral {
+            n: self.n,
+            q: words(self.moduli),
+            p: words(self.special),
+            dnum: self.dnum.unwrap_or(0),
+            secret: secret_distribution(self.secret)?,
+            error: error_distribution(self.error)?,
+        })
+    }
+}
+
+/// The policy a set is judged by.
+pub fn policy(level: u32, table: &str, allow_insecure: bool) -> PyResult<SecurityPolicy> {
+    Ok(SecurityPolicy { table: table_named(table)?, level, allow_insecure })
+}
+
+fn secret_distribution(text: &str) -> PyResult<SecretDistribution> {
+    match text {
+        "ternary" => Ok(SecretDistribution::Ternary),
+        "binary" => Ok(SecretDistribution::Binary),
+        _ => Ok(match noise(text, "ternary, binary, binomial:ETA, gaussian:SIGMA")? {
+            ErrorDistribution::Binomial { eta } => SecretDistribution::Binomial { eta },
+            ErrorDistribution::Gaussian { sigma } => SecretDistribution::Gaussian { sigma },
+        }),
+    }
+}
+
+fn error_distribution(text: &str) -> PyResult<ErrorDistribution> {
+    noise(text, "binomial:ETA, gaussian:SIGMA")
+}
+
+/// `binomial:21` or `gaussian:3.2`.
+fn noise(text: &str, allowed: &str) -> PyResult<ErrorDistribution> {
+    let parsed = match text.split_once(':') {
+        Some(("binomial", eta)) => eta.parse().ok().map(|eta| ErrorDistribution::Binomial { eta }),
+        Some(("gaussian", sigma)) => sigma.parse().ok().map(|sigma| ErrorDistribution::Gaussian { sigma }),
+        _ => None,
+    };
+    parsed.ok_or_else(|| Kind::Parameter.error(format!("no distribution {text:?}; allowed: {allowed}")))
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The shape all evaluators share: each operation for one ciphertext, and for a list spread over the threads.
+
+use crate::errors::Kind;
+use pyo3::PyResult;
+
+/// Fails unless two lists of a batch are equally long.
+pub fn same_length(left: usize, right: usize) -> PyResult<()> {
+    if left == right {
+        return Ok(());
+    }
+    Err(Kind::Input.error(format!("a batch of {left} against one of {right}; both need the same length")))
+}
+
+/// An evaluator class. Each operation is given as a closure over the engine's evaluator and its operands; from it come
+/// the method for one ciphertext and the one for a list, both without the GIL.
+macro_rules! evaluator_class {
+    (
+        $(#[$doc:meta])*
+        $class:ident($engine:ty) in $context:ident over $cipher:ident, $plain:ident;
+        new |$new:ident| $make:expr;
+        unary { $($(#[$udoc:meta])* $u:ident, $ub:ident: |$ue:ident, $ua:ident| $ubody:expr;)* }
+        binary { $($(#[$bdoc:meta])* $b:ident, $bb:ident: |$be:ident, $ba:ident, $bx:ident| $bbody:expr;)* }
+        plain { $($(#[$pdoc:meta])* $p:ident, $pb:ident: |$pe:ident, $pa:ident, $px:ident| $pbody:expr;)* }
+        relin { |$re:ident, $ra:ident, $rk:ident| $rbody:expr }
+        rotate { |$oe:ident, $oa:ident, $os:ident, $ok:ident| $obody:expr }
+        more { $($more:tt)* }
+    ) => {
+        $(#[$doc])*
+        #[pyclass(frozen, module = "ringsmith._native")]
+        pub struct $class {
+            context: Py<$context>,
+            engine: $engine,
+        }
+
+        impl $class {
+            fn wrap(&self, py: Python<'_>, inner: <$cipher as $crate::operations::Wrapped>::Inner) -> $cipher {
+                $cipher { context: self.context.clone_ref(py), inner }
+            }
+
+            fn wrap_all(
+                &self,
+                py: Python<'_>,
+                all: Vec<<$cipher as $crate::operations::Wrapped>::Inner>,
+            ) -> Vec<$cipher> {
+                all.into_iter().map(|inner| self.wrap(py, inner)).collect()
+            }
+        }
+
+        #[pymethods]
+        impl $class {
+            #[new]
+            fn new(context: Py<$context>) -> PyResult<Self> {
+                let $new = context.get();
+                let engine = $make;
+                Ok(Self { context, engine })
+            }
+
+            $(
+                $(#[$udoc])*
+                fn $u(&self, py: Python<'_>, a: &$cipher) -> PyResult<$cipher> {
+                    let ($ue, $ua) = (&self.engine, &a.inner);
+                    Ok(self.wrap(py, py.detach(|| $ubody)?))
+                }
+
+                /// The same for each ciphertext of a list.
+                fn $ub(&self, py: Python<'_>, a: Vec<Py<$cipher>>) -> PyResult<Vec<$cipher>> {
+                    let $ue = &self.engine;
+                    let one = |a: &Py<$cipher>| { let $ua = &a.get().inner; $ubody };
+                    Ok(self.wrap_all(py, py.detach(|| a.par_iter().map(one).collect::<PyResult<_>>())?))
+                }
+            )*
+
+            $(
+                $(#[$bdoc])*
+                fn $b(&self, py: Python<'_>, a: &$cipher, b: &$cipher) -> PyResult<$cipher> {
+                    let ($be, $ba, $bx) = (&self.engine, &a.inner, &b.inner);
+                    Ok(self.wrap(py, py.detach(|| $bbody)?))
+                }
+
+                /// The same for each pair of two equally long lists.
+                fn $bb(&self, py: Python<'_>, a: Vec<Py<$cipher>>, b: Vec<Py<$cipher>>) -> PyResult<Vec<$cipher>> {
+                    $crate::operations::same_length(a.len(), b.len())?;
+                    let $be = &self.engine;
+                    let one = |(a, b): (&Py<$cipher>, &Py<$cipher>)| {
+                        let ($ba, $bx) = (&a.get().inner, &b.get().inner);
+                        $bbody
+                    };
+                    Ok(self.wrap_all(py, py.detach(|| a.par_iter().zip(&b).map(one).collect::<PyResult<_>>())?))
+                }
+            )*
+
+            $(
+                $(#[$pdoc])*
+                fn $p(&self, py: Python<'_>, a: &$cipher, b: &$plain) -> PyResult<$cipher> {
+                    let ($pe, $pa, $px) = (&self.engine, &a.inner, &b.inner);
+                    Ok(self.wrap(py, py.detach(|| $pbody)?))
+                }
+
+                /// The same for each pair of two equally long lists.
+                fn $pb(&self, py: Python<'_>, a: Vec<Py<$cipher>>, b: Vec<Py<$plain>>) -> PyResult<Vec<$cipher>> {
+                    $crate::operations::same_length(a.len(), b.len())?;
+                    let $pe = &self.engine;
+                    let one = |(a, b): (&Py<$cipher>, &Py<$plain>)| {
+                        let ($pa, $px) = (&a.get().inner, &b.get().inner);
+                        $pbody
+                    };
+                    Ok(self.wrap_all(py, py.detach(|| a.par_iter().zip(&b).map(one).collect::<PyResult<_>>())?))
+                }
+            )*
+
+            /// Back to two components after a multiplication.
+            fn relinearize(&self, py: Python<'_>, a: &$cipher, key: &RelinKey) -> PyResult<$cipher> {
+                let ($re, $ra, $rk) = (&self.engine, &a.inner, &key.key);
+                Ok(self.wrap(py, py.detach(|| $rbody)?))
+            }
+
+            /// The same for each ciphertext of a list.
+            fn relinearize_batch(&self, py: Python<'_>, a: Vec<Py<$cipher>>, key: &RelinKey) -> PyResult<Vec<$cipher>> {
+                let ($re, $rk) = (&self.engine, &key.key);
+                let one = |a: &Py<$cipher>| { let $ra = &a.get().inner; $rbody };
+                Ok(self.wrap_all(py, py.detach(|| a.par_iter().map(one).collect::<PyResult<_>>())?))
+            }
+
+            /// Slots rotated left by `steps` (negative: right).
+            fn rotate(&self, py: Python<'_>, a: &$cipher, steps: i64, keys: &GaloisKeys) -> PyResult<$cipher> {
+                let ($oe, $oa, $os, $ok) = (&self.engine, &a.inner, steps, &keys.key);
+                Ok(self.wrap(py, py.detach(|| $obody)?))
+            }
+
+            /// The same for each ciphertext of a list.
+            fn rotate_batch(
+                &self,
+                py: Python<'_>,
+                a: Vec<Py<$cipher>>,
+                steps: i64,
+                keys: &GaloisKeys,
+            ) -> PyResult<Vec<$cipher>> {
+                let ($oe, $os, $ok) = (&self.engine, steps, &keys.key);
+                let one = |a: &Py<$cipher>| { let $oa = &a.get().inner; $obody };
+                Ok(self.wrap_all(py, py.detach(|| a.par_iter().map(one).collect::<PyResult<_>>())?))
+            }
+
+            $($more)*
+        }
+    };
+}
+
+pub(crate) use evaluator_class;
+
+/// A Python class around an object of the engine.
+pub trait Wrapped {
+    /// The engine's type.
+    type Inner;
+}
+
+/// A class around a plaintext or ciphertext: bytes in and out, and pickling with its context.
+macro_rules! data_class {
+    (
+        $(#[$doc:meta])*
+        $class:ident($inner:ty) in $context:ident;
+        from_bytes |$fc:ident, $fd:ident| $read:expr;
+        to_bytes |$tc:ident, $ti:ident| $write:expr;
+        more { $($more:tt)* }
+    ) => {
+        $(#[$doc])*
+        #[pyclass(frozen, module = "ringsmith._native")]
+        pub struct $class {
+            pub(crate) context: Py<$context>,
+            pub(crate) inner: $inner,
+        }
+
+        #[pymethods]
+        impl $class {
+            /// Reads `to_bytes`; the object must belong to the context.
+            #[staticmethod]
+            fn from_bytes(py: Python<'_>, context: Py<$context>, data: &[u8]) -> PyResult<Self> {
+                let ($fc, $fd) = (context.get(), data);
+                let inner = py.detach(|| $read)?;
+                Ok(Self { context, inner })
+            }
+
+            /// The object in the byte format.
+            fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, pyo3::types::PyBytes> {
+                let ($tc, $ti) = (self.context.get(), &self.inner);
+                let bytes = py.detach(|| { let _ = $tc; $write });
+                pyo3::types::PyBytes::new(py, &bytes)
+            }
+
+            fn __reduce__<'py>(
+                &self,
+                py: Python<'py>,
+            ) -> PyResult<(Bound<'py, PyAny>, (Py<$context>, Bound<'py, pyo3::types::PyBytes>))> {
+                Ok((py.get_type::<Self>().getattr("from_bytes")?, (self.context.clone_ref(py), self.to_bytes(py))))
+            }
+
+            $($more)*
+        }
+    };
+}
+
+pub(crate) use data_class;

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Security tables.
+
+use crate::errors::{Kind, OrRaise};
+use pyo3::prelude::*;
+use rlwe::security::{SecretKind, SecurityTable};
+
+/// The table of that name.
+pub fn table_named(id: &str) -> PyResult<SecurityTable> {
+    SecurityTable::from_id(id).ok_or_else(|| {
+        let ids: Vec<_> = SecurityTable::ALL.iter().map(|t| t.id()).collect();
+        Kind::Parameter.error(format!("no security table {id:?}; there are {}", ids.join(", ")))
+    })
+}
+
+/// What is known about a set's security.
+#[pyclass(frozen, get_all, name = "Security", module = "ringsmith._native")]
+#[derive(Clone)]
+pub struct SecurityFields {
+    /// Size of the whole modulus, special primes included, in bits.
+    log2_qp: f64,
+    /// The highest of 128, 192, 256 that the table grants, if any.
+    level: Option<u32>,
+    /// Estimated bits: an estimate, not a proof.
+    estimated_bits: f64,
+    /// The table's name and origin.
+    source: &'static str,
+    /// The table's identifier.
+    table: &'static str,
+}
+
+impl From<&rlwe::Security> for SecurityFields {
+    fn from(known: &rlwe::Security) -> Self {
+        Self {
+            log2_qp: known.log2_qp,
+            level: known.level,
+            estimated_bits: known.estimated_bits,
+            source: known.source,
+            table: known.policy.table.id(),
+        }
+    }
+}
+
+fn secret_named(name: &str) -> PyResult<SecretKind> {
+    match name {
+        "ternary" => Ok(SecretKind::Ternary),
+        "gaussian" => Ok(SecretKind::Gaussian),
+        _ => Err(Kind::Parameter.error(format!("no secret kind {name:?} in the tables; there are ternary, gaussian"))),
+    }
+}
+
+/// The largest log2(QP), special primes included, that reaches `level` bits at degree `n`; None if none does.
+#[pyfunction]
+#[pyo3(signature = (n, level=128, *, table="2024-classical", secret="ternary"))]
+fn max_log2_qp(n: usize, level: u32, table: &str, secret: &str) -> PyResult<Option<u32>> {
+    rlwe::security::max_log2_qp(table_named(table)?, secret_named(secret)?, n, level).or_raise()
+}
+
+/// Estimated bits of security at degree `n` and modulus size `log2_qp`; 0 when nothing is known about n.
+#[pyfunction]
+#[pyo3(signature = (n, log2_qp, *, table="2024-classical", secret="ternary"))]
+fn security_bits(n: usize, log2_qp: f64, table: &str, secret: &str) -> PyResult<f64> {
+    Ok(rlwe::security::estimated_bits(table_named(table)?, secret_named(secret)?, n, log2_qp))
+}
+
+/// Where the figures of a table come from.
+#[pyfunction]
+#[pyo3(signature = (table="2024-classical", *, secret="ternary"))]
+fn security_source(table: &str, secret: &str) -> PyResult<&'static str> {
+    Ok(rlwe::security::source_name(table_named(table)?, secret_named(secret)?))
+}
+
+/// Adds this module's functions.
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<SecurityFields>()?;
+    m.add_function(wrap_pyfunction!(max_log2_qp, m)?)?;
+    m.add_function(wrap_pyfunction!(security_bits, m)?)?;
+    m.add_function(wrap_pyfunction!(security_source, m)?)
+}

@@ -1,2 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The BFV scheme: exact arithmetic on encrypted integers.
+//! The BFV scheme: exact arithmetic on encrypted integers modulo t.
+//!
+//! ```text
+//! BfvParams -> BatchEncoder | IntegerEncoder | FractionalEncoder -> Plaintext
+//! Encryptor (public or secret key) -> Ciphertext -> Evaluator -> Ciphertext -> Decryptor -> Plaintext
+//! ```
+//! A ciphertext (c_0, c_1, …) over Q satisfies c_0 + c_1·s + … = round(Q·m/t) + v (mod Q) with small noise v; it decrypts
+//! while |v| < Q/(2t). Ciphertexts are kept in coefficient form.
+
+mod ciphertext;
+mod crypt;
+mod encoder;
+mod error;
+mod evaluator;
+mod level;
+pub mod noise;
+mod params;
+mod plaintext;
+
+pub use ciphertext::Ciphertext;
+pub use crypt::{Decryptor, Encryptor};
+pub use encoder::{BatchEncoder, FractionalEncoder, IntegerEncoder};
+pub use error::Error;
+pub use evaluator::{Evaluator, Multiplier, MultiplyAlgorithm};
+pub use params::{BfvParams, BfvParamsLiteral, MAX_PLAIN_BITS};
+pub use plaintext::Plaintext;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Ciphertexts.
+
+use crate::Error;
+use crate::params::BfvParams;
+use rlwe::wire::{self, Fingerprint, Tag, Writer};
+use rlwe::{KeyId, Seed, uniform_residues};
+use rns::{Coeff, RnsPoly};
+use zq::Word;
+
+/// Most parts a ciphertext may have.
+pub(crate) const MAX_PARTS: u32 = 16;
+
+/// A ciphertext (c_0, c_1, …): polynomials over the first data primes, in coefficient form.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ciphertext<W: Word> {
+    pub(crate) params: Fingerprint,
+    pub(crate) key: KeyId,
+    pub(crate) parts: Vec<RnsPoly<W, Coeff>>,
+    /// Grows c_1 of a fresh encryption under the secret key.
+    pub(crate) seed: Option<Seed>,
+}
+
+impl<W: Word> Ciphertext<W> {
+    pub(crate) fn new(params: Fingerprint, key: KeyId, parts: Vec<RnsPoly<W, Coeff>>) -> Self {
+        Self {
+            params,
+            key,
+            parts,
+            seed: None,
+        }
+    }
+
+    /// Assembles a ciphertext from parts computed elsewhere.
+    ///
+    /// # Errors
+    /// [`Error::Size`] for fewer than 2 or too many parts, [`rlwe::Error::Shape`] for parts over different bases.
+    pub fn from_parts(
+        params: &BfvParams<W>,
+        key: KeyId,
+        parts: Vec<RnsPoly<W, Coeff>>,
+    ) -> Result<Self, Error> {
+        if !(2..=MAX_PARTS as usize).contains(&parts.len()) {
+            return Err(Error::Size {
+                operation: "assembling",
+                got: parts.len(),
+                expected: "2 to 16",
+                hint: "",
+            });
+        }
+        let basis = params.rlwe().q_prefix(parts[0].limb_count())?;
+        if let Some(part) = parts.iter().find(|p| p.basis() != &basis) {
+            let (got, expected) = (part.limb_count(), basis.len());
+            return Err(rlwe::Error::Shape {
+                what: "primes of a part",
+                got,
+                expected,
+            }
+            .into());
+        }
+        Ok(Self::new(params.fingerprint(), key, parts))
+    }
+
+    /// The polynomials c_0, c_1, ….
+    pub fn parts(&self) -> &[RnsPoly<W, Coeff>] {
+        &self.parts
+    }
+
+    /// Number of polynomials: 2, or 3 after a multiplication.
+    pub fn size(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Data primes left.
+    pub fn limbs(&self) -> usize {
+        self.parts[0].limb_count()
+    }
+
+    /// The key set it is encrypted under.
+    pub fn key_id(&self) -> KeyId {
+        self.key
+    }
+
+    /// The parameter set's identity.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.params
+    }
+
+    /// Bytes of the residues in memory.
+    pub fn memory(&self) -> usize {
+        self.parts
+            .iter()
+            .map(|p| p.data().len() * (W::BITS as usize / 8))
+            .sum()
+    }
+
+    /// The ciphertext as an object of the byte format; c_1 as a seed where it has one.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::new();
+        self.key.write(&mut out);
+        out.u32(self.limbs() as u32);
+        out.u32(self.size() as u32);
+        out.u8(u8::from(self.seed.is_some()));
+        out.poly(&self.parts[0]);
+        match &self.seed {
+            Some(seed) => out.bytes(seed.as_bytes()),
+            None => self.parts[1..].iter().for_each(|p| out.poly(p)),
+        }
+        wire::seal(Tag::BfvCiphertext, self.params, out.as_bytes())
+    }
+
+    /// Reads [`Ciphertext::to_bytes`].
+    ///
+    /// # Errors
+    /// [`rlwe::Error::Wire`], [`rlwe::Error::ParameterMismatch`].
+    pub fn from_bytes(params: &BfvParams<W>, bytes: &[u8]) -> Result<Self, Error> {
+        let mut input = params.open(Tag::BfvCiphertext, "the ciphertext", bytes)?;
+        let key = KeyId::read(&mut input)?;
+        let limbs = input.ranged(
+            "the number of data primes",
+            1..=params.rlwe().data_primes() as u32,
+        )? as usize;
+        let size = input.ranged("the number of parts", 2..=MAX_PARTS)? as usize;
+        let seeded = match (input.u8("the seed flag")?, size) {
+            (0, _) => false,
+            (1, 2) => true,
+            (got, _) => {
+                let allowed = "0, or 1 for two parts".into();
+                return Err(wire::WireError::Value {
+                    what: "the seed flag",
+                    got: u64::from(got),
+                    allowed,
+                }
+                .into());
+            }
+        };
+        let basis = params.rlwe().q_prefix(limbs)?;
+        let mut parts = vec![input.poly(&basis)?];
+        let mut seed = None;
+        if seeded {
+            let grown = Seed::from_bytes(input.array("a seed")?);
+            let mut part = RnsPoly::zeros(&basis);
+            uniform_residues(params.rlwe(), &grown, limbs, false, part.data_mut());
+            parts.push(part);
+            seed = Some(grown);
+        } else {
+            for _ in 1..size {
+                parts.push(input.poly(&basis)?);
+            }
+        }
+        input.finish()?;
+        Ok(Self {
+            params: params.fingerprint(),
+            key,
+            parts,
+            seed,
+        })
+    }
+}

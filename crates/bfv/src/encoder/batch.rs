@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Batching: n slots modulo a prime t ≡ 1 (mod 2n), as two rows of n/2.
+
+use crate::Error;
+use crate::params::BfvParams;
+use crate::plaintext::{Plaintext, centred, check_count, reduce_signed, value_range};
+use zq::Word;
+
+/// Encodes vectors slot by slot. Slot i < n/2 is the value at ψ^(3^i), slot n/2 + i that at ψ^(−3^i) (ψ: the smallest
+/// primitive 2n-th root modulo t), so x -> x^3 rotates both rows left by one and x -> x^(2n−1) exchanges them.
+#[derive(Clone)]
+pub struct BatchEncoder<W: Word> {
+    params: BfvParams<W>,
+    /// Slot to position in the transform's output.
+    positions: Vec<u32>,
+}
+
+impl<W: Word> BatchEncoder<W> {
+    /// An encoder.
+    ///
+    /// # Errors
+    /// [`Error::NoBatching`] when t has no slots at this degree.
+    pub fn new(params: &BfvParams<W>) -> Result<Self, Error> {
+        let (n, t) = (params.n(), params.plain_modulus());
+        let plan = params
+            .batching()
+            .ok_or(Error::NoBatching { t, n, order: 2 * n })?;
+        let order = 2 * n;
+        let mut at = vec![0; order];
+        (0..n).for_each(|j| at[ntt::eval_exponent(j, plan.log_n())] = j as u32);
+        let powers = std::iter::successors(Some(1), |e| Some(e * 3 % order)).take(n / 2);
+        let (row0, row1): (Vec<u32>, Vec<u32>) = powers.map(|e| (at[e], at[order - e])).unzip();
+        Ok(Self {
+            params: params.clone(),
+            positions: [row0, row1].concat(),
+        })
+    }
+
+    /// Number of slots, n.
+    pub fn slots(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Encodes values in 0..t; missing ones are 0.
+    ///
+    /// # Errors
+    /// [`Error::TooManyValues`], [`Error::ValueRange`].
+    pub fn encode(&self, values: &[u64]) -> Result<Plaintext, Error> {
+        check_count(values.len(), self.slots())?;
+        let t = self.params.plain_modulus();
+        if let Some((index, value)) = values.iter().enumerate().find(|(_, v)| **v >= t) {
+            return Err(value_range(index, value, 0, t - 1));
+        }
+        let mut slots = vec![0; self.slots()];
+        values
+            .iter()
+            .zip(&self.positions)
+            .for_each(|(v, p)| slots[*p as usize] = *v);
+        self.plan().inverse(&mut slots);
+        Ok(Plaintext::from_reduced(&self.params, slots))
+    }
+
+    /// Encodes values within −(t−1)/2..=t/2; missing ones are 0.
+    ///
+    /// # Errors
+    /// [`Error::TooManyValues`], [`Error::ValueRange`].
+    pub fn encode_signed(&self, values: &[i64]) -> Result<Plaintext, Error> {
+        check_count(values.len(), self.slots())?;
+        self.encode(&reduce_signed(self.params.plain_modulus(), values)?)
+    }
+
+    /// All slots, in 0..t.
+    ///
+    /// # Errors
+    /// [`rlwe::Error::ParameterMismatch`].
+    pub fn decode(&self, plain: &Plaintext) -> Result<Vec<u64>, Error> {
+        self.params
+            .check_fingerprint("the plaintext", plain.fingerprint())?;
+        let mut values = plain.coefficients().to_vec();
+        self.plan().forward(&mut values);
+        Ok(self.positions.iter().map(|p| values[*p as usize]).collect())
+    }
+
+    /// All slots, within −(t−1)/2..=t/2.
+    ///
+    /// # Errors
+    /// [`rlwe::Error::ParameterMismatch`].
+    pub fn decode_signed(&self, plain: &Plaintext) -> Result<Vec<i64>, Error> {
+        Ok(centred(self.params.plain_modulus(), &self.decode(plain)?))
+    }
+
+    fn plan(&self) -> &ntt::NttPlan<u64> {
+        self.params.batching().expect("checked by new")
+    }
+}

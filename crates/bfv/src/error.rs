@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What can go wrong, with the numbers that say why.
+
+/// Errors of the BFV scheme.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The ring-LWE layer refused.
+    #[error(transparent)]
+    Rlwe(#[from] rlwe::Error),
+    /// The plaintext modulus cannot be used with these parameters.
+    #[error("plaintext modulus {t}: {reason}")]
+    PlainModulus {
+        /// The modulus.
+        t: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The plaintext modulus has no slots at this degree.
+    #[error(
+        "plaintext modulus {t} has no slots at n={n}: batching needs a prime that is 1 modulo {order}"
+    )]
+    NoBatching {
+        /// The modulus.
+        t: u64,
+        /// The degree.
+        n: usize,
+        /// 2n.
+        order: usize,
+    },
+    /// A value does not fit the plaintext.
+    #[error("value {value} at index {index} is outside {low}..={high}")]
+    ValueRange {
+        /// The value.
+        value: String,
+        /// Where it stands.
+        index: usize,
+        /// Smallest that fits.
+        low: String,
+        /// Largest that fits.
+        high: String,
+    },
+    /// More values than slots or coefficients.
+    #[error("{got} values do not fit {max} places")]
+    TooManyValues {
+        /// Values given.
+        got: usize,
+        /// Places there are.
+        max: usize,
+    },
+    /// A decoded number does not fit the result type.
+    #[error(
+        "the decoded value does not fit {0}: the encoding overflowed or the ciphertext was too noisy"
+    )]
+    DecodedRange(&'static str),
+    /// An encoder's own parameters are wrong.
+    #[error("{what} is {got}; allowed: {allowed}")]
+    Encoder {
+        /// Which parameter.
+        what: &'static str,
+        /// The value given.
+        got: String,
+        /// The allowed values.
+        allowed: String,
+    },
+    /// Operands have lost different numbers of primes.
+    #[error(
+        "operands are at different levels: {left} and {right} primes left; switch the first down to match"
+    )]
+    LevelMismatch {
+        /// Primes of the left operand.
+        left: usize,
+        /// Primes of the right operand.
+        right: usize,
+    },
+    /// The ciphertext has no prime left to give up.
+    #[error("{operation}: the ciphertext has {left} prime left, at least {needed} are needed")]
+    LevelsExhausted {
+        /// What was tried.
+        operation: &'static str,
+        /// Primes left.
+        left: usize,
+        /// Primes needed.
+        needed: usize,
+    },
+    /// The ciphertext has the wrong number of parts for the operation.
+    #[error("{operation} needs a ciphertext of {expected} parts, this one has {got}{}", .hint)]
+    Size {
+        /// What was tried.
+        operation: &'static str,
+        /// Parts there are.
+        got: usize,
+        /// Parts needed.
+        expected: &'static str,
+        /// What to do about it.
+        hint: &'static str,
+    },
+    /// There is nothing to add up.
+    #[error("the sum of no ciphertexts is undefined")]
+    EmptySum,
+}
+
+impl From<rns::RnsError> for Error {
+    fn from(e: rns::RnsError) -> Self {
+        Self::Rlwe(e.into())
+    }
+}
+
+impl From<rlwe::wire::WireError> for Error {
+    fn from(e: rlwe::wire::WireError) -> Self {
+        Self::Rlwe(e.into())
+    }
+}

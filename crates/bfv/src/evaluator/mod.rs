@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Operations on ciphertexts; none of them needs the secret key.
+
+mod linear;
+mod multiply;
+mod plain;
+mod rotate;
+
+pub use multiply::MultiplyAlgorithm;
+pub use plain::Multiplier;
+
+use crate::Error;
+use crate::ciphertext::Ciphertext;
+use crate::params::BfvParams;
+use rlwe::wire::Fingerprint;
+use rlwe::{CpuEngine, PolyEngine};
+use std::sync::Arc;
+use zq::Word;
+
+/// Evaluates. Immutable, shared freely between threads; every method returns a new ciphertext.
+#[derive(Clone)]
+pub struct Evaluator<W: Word> {
+    params: BfvParams<W>,
+    engine: Arc<dyn PolyEngine<W>>,
+    algorithm: MultiplyAlgorithm,
+}
+
+impl<W: Word> Evaluator<W> {
+    /// An evaluator on this machine's processor with the default algorithm.
+    pub fn new(params: &BfvParams<W>) -> Self {
+        Self {
+            params: params.clone(),
+            engine: Arc::new(CpuEngine),
+            algorithm: MultiplyAlgorithm::default(),
+        }
+    }
+
+    /// Hands the polynomial work to another engine.
+    #[must_use]
+    pub fn on(mut self, engine: Arc<dyn PolyEngine<W>>) -> Self {
+        self.engine = engine;
+        self
+    }
+
+    /// Chooses the algorithm of ciphertext multiplication.
+    #[must_use]
+    pub fn with_algorithm(mut self, algorithm: MultiplyAlgorithm) -> Self {
+        self.algorithm = algorithm;
+        self
+    }
+
+    /// The parameters.
+    pub fn params(&self) -> &BfvParams<W> {
+        &self.params
+    }
+
+    /// Fails unless the ciphertext is of this set.
+    fn check(&self, ct: &Ciphertext<W>) -> Result<(), Error> {
+        self.params
+            .check_fingerprint("the ciphertext", ct.fingerprint())
+    }
+
+    /// Fails unless the key is of this set's ring-LWE part.
+    fn check_key(&self, what: &'static str, fingerprint: Fingerprint) -> Result<(), Error> {
+        Ok(self.params.rlwe().check_fingerprint(what, fingerprint)?)
+    }
+
+    /// Fails unless two operands go together.
+    fn check_pair(&self, a: &Ciphertext<W>, b: &Ciphertext<W>) -> Result<(), Error> {
+        self.check(a)?;
+        self.check(b)?;
+        a.key_id().join(b.key_id(), "the second operand")?;
+        if a.limbs() == b.limbs() {
+            return Ok(());
+        }
+        Err(Error::LevelMismatch {
+            left: a.limbs(),
+            right: b.limbs(),
+        })
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Ciphertext multiplication and relinearisation.
+
+use super::Evaluator;
+use crate::Error;
+use crate::ciphertext::{Ciphertext, MAX_PARTS};
+use rlwe::{RelinKey, key_switch};
+use rns::{Coeff, RnsPoly, Scratch};
+use zq::Word;
+
+/// How ciphertexts are multiplied. Both give valid products of the same plaintext; the residues differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum MultiplyAlgorithm {
+    /// Halevi, Polyakov, Shoup, ePrint 2018/117: the textbook's rounding, the reference.
+    #[default]
+    Hps,
+    /// HPSPOVERQ, ePrint 2021/204: one conversion and some limbs fewer.
+    HpsOverQ,
+}
+
+impl<W: Word> Evaluator<W> {
+    /// a·b, of size size(a) + size(b) − 1; see [`Evaluator::relinearize`].
+    ///
+    /// # Errors
+    /// Operands of other parameters, keys or levels; [`Error::Size`] when the product has more than 16 parts.
+    pub fn multiply(&self, a: &Ciphertext<W>, b: &Ciphertext<W>) -> Result<Ciphertext<W>, Error> {
+        self.check_pair(a, b)?;
+        let key = a.key.join(b.key, "the second operand")?;
+        let size = a.size() + b.size() - 1;
+        if size > MAX_PARTS as usize {
+            return Err(Error::Size {
+                operation: "multiplication",
+                got: size,
+                expected: "at most 16 in the product",
+                hint: "; relinearise first",
+            });
+        }
+        let parts = match self.algorithm {
+            MultiplyAlgorithm::Hps => self.multiply_hps(a, b)?,
+            MultiplyAlgorithm::HpsOverQ => self.multiply_over_q(a, b)?,
+        };
+        Ok(Ciphertext::new(a.params, key, parts))
+    }
+
+    /// a·a.
+    ///
+    /// # Errors
+    /// As [`Evaluator::multiply`].
+    pub fn square(&self, a: &Ciphertext<W>) -> Result<Ciphertext<W>, Error> {
+        self.multiply(a, a)
+    }
+
+    /// a·b, relinearised.
+    ///
+    /// # Errors
+    /// As [`Evaluator::multiply`] and [`Evaluator::relinearize`].
+    pub fn multiply_relin(
+        &self,
+        a: &Ciphertext<W>,
+        b: &Ciphertext<W>,
+        key: &RelinKey<W>,
+    ) -> Result<Ciphertext<W>, Error> {
+        self.relinearize(&self.multiply(a, b)?, key)
+    }
+
+    fn multiply_hps(
+        &self,
+        a: &Ciphertext<W>,
+        b: &Ciphertext<W>,
+    ) -> Result<Vec<RnsPoly<W, Coeff>>, Error> {
+        let level = self.params.level(a.limbs())?;
+        let hps = level.hps()?;
+        let mut scratch = Scratch::new();
+        let mut lift = |ct: &Ciphertext<W>| {
+            ct.parts
+                .iter()
+                .map(|p| hps.lift(p, &mut scratch))
+                .collect::<Vec<_>>()
+        };
+        let lifted = lift(a);
+        // The engine sees one slice twice when a square is asked for, and transforms it once.
+        let product = if std::ptr::eq(a, b) {
+            self.engine.tensor(&lifted, &lifted)?
+        } else {
+            let other = lift(b);
+            self.engine.tensor(&lifted, &other)?
+        };
+        Ok(product.iter().map(|x| hps.scale(x, &level.q)).collect())
+    }
+
+    fn multiply_over_q(
+        &self,
+        a: &Ciphertext<W>,
+        b: &Ciphertext<W>,
+    ) -> Result<Vec<RnsPoly<W, Coeff>>, Error> {
+        let over_q = self.params.level(a.limbs())?.over_q()?;
+        let mut scratch = Scratch::new();
+        let lifted: Vec<_> = a
+            .parts
+            .iter()
+            .map(|p| over_q.lift(p, &mut scratch))
+            .collect();
+        let switched: Vec<_> = b
+            .parts
+            .iter()
+            .map(|p| over_q.switch(p, &mut scratch))
+            .collect();
+        let product = self.engine.tensor(&lifted, &switched)?;
+        Ok(product.iter().map(|x| over_q.scale(x)).collect())
+    }
+
+    /// Back to two parts from three; a ciphertext of two parts is returned as it is.
+    ///
+    /// # Errors
+    /// [`Error::Size`] for more than three parts; a key of other parameters, another key set, or truncated below the
+    /// ciphertext's level.
+    pub fn relinearize(
+        &self,
+        a: &Ciphertext<W>,
+        key: &RelinKey<W>,
+    ) -> Result<Ciphertext<W>, Error> {
+        self.check(a)?;
+        self.check_key("the relinearisation key", key.key().fingerprint())?;
+        a.key_id().join(key.key().id(), "the relinearisation key")?;
+        let [c0, c1, c2] = match &a.parts[..] {
+            [_, _] => return Ok(a.clone()),
+            [c0, c1, c2] => [c0, c1, c2],
+            _ => {
+                let hint = "; relinearise after each multiplication";
+                return Err(Error::Size {
+                    operation: "relinearisation",
+                    got: a.size(),
+                    expected: "2 or 3",
+                    hint,
+                });
+            }
+        };
+        let [mut k0, mut k1] = key_switch(self.params.rlwe(), &*self.engine, c2, key.key())?;
+        k0.add_assign(c0);
+        k1.add_assign(c1);
+        Ok(Ciphertext::new(a.params, a.key, vec![k0, k1]))
+    }
+}

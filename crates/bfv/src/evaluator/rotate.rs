@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Rotations of the slots.
+
+use super::Evaluator;
+use crate::Error;
+use crate::ciphertext::Ciphertext;
+use rlwe::{GaloisKeys, HoistedDigits, conjugation_element, key_switch, rotation_element};
+use rns::{Coeff, RnsPoly};
+use zq::Word;
+
+impl<W: Word> Evaluator<W> {
+    /// Rotates both rows left by `steps` (right if negative): slot i receives slot i + steps.
+    ///
+    /// # Errors
+    /// [`rlwe::Error::MissingGaloisKey`]; [`Error::Size`] unless relinearised; keys of other parameters or key sets.
+    pub fn rotate_rows(
+        &self,
+        a: &Ciphertext<W>,
+        steps: i64,
+        keys: &GaloisKeys<W>,
+    ) -> Result<Ciphertext<W>, Error> {
+        self.automorphism(a, rotation_element(self.params.n(), steps), keys)
+    }
+
+    /// Exchanges the two rows.
+    ///
+    /// # Errors
+    /// As [`Evaluator::rotate_rows`].
+    pub fn swap_rows(
+        &self,
+        a: &Ciphertext<W>,
+        keys: &GaloisKeys<W>,
+    ) -> Result<Ciphertext<W>, Error> {
+        self.automorphism(a, conjugation_element(self.params.n()), keys)
+    }
+
+    /// x -> x^g on the plaintext.
+    ///
+    /// # Errors
+    /// As [`Evaluator::rotate_rows`].
+    pub fn automorphism(
+        &self,
+        a: &Ciphertext<W>,
+        g: u64,
+        keys: &GaloisKeys<W>,
+    ) -> Result<Ciphertext<W>, Error> {
+        let [c0, c1] = self.rotatable(a, keys)?;
+        if g == 1 {
+            return Ok(a.clone());
+        }
+        let (auto, key) = keys.get(g)?;
+        let [mut k0, k1] = key_switch(
+            self.params.rlwe(),
+            &*self.engine,
+            &c1.automorphism(auto),
+            key,
+        )?;
+        k0.add_assign(&c0.automorphism(auto));
+        Ok(Ciphertext::new(a.params, a.key, vec![k0, k1]))
+    }
+
+    /// Several rotations of the rows for one decomposition; the same residues as one by one, on this processor.
+    ///
+    /// # Errors
+    /// As [`Evaluator::rotate_rows`].
+    pub fn rotate_rows_many(
+        &self,
+        a: &Ciphertext<W>,
+        steps: &[i64],
+        keys: &GaloisKeys<W>,
+    ) -> Result<Vec<Ciphertext<W>>, Error> {
+        let [c0, c1] = self.rotatable(a, keys)?;
+        let level = self.params.rlwe().level(a.limbs())?;
+        let digits = HoistedDigits::new(self.params.rlwe(), c1)?;
+        let rotated = |&steps: &i64| {
+            let g = rotation_element(self.params.n(), steps);
+            if g == 1 {
+                return Ok(a.clone());
+            }
+            let (auto, key) = keys.get(g)?;
+            let inner = digits.automorphism(auto).inner_product(key)?;
+            let [mut k0, k1] = inner.map(|x| level.mod_down(x.to_coeff()));
+            k0.add_assign(&c0.automorphism(auto));
+            Ok(Ciphertext::new(a.params, a.key, vec![k0, k1]))
+        };
+        steps.iter().map(rotated).collect()
+    }
+
+    /// Puts the sum of all n slots into every slot; needs keys for 1, 2, 4, … n/4 steps and for the row swap.
+    ///
+    /// # Errors
+    /// As [`Evaluator::rotate_rows`].
+    pub fn inner_sum(
+        &self,
+        a: &Ciphertext<W>,
+        keys: &GaloisKeys<W>,
+    ) -> Result<Ciphertext<W>, Error> {
+        let mut sum = self.add(a, &self.swap_rows(a, keys)?)?;
+        let mut steps = 1;
+        while steps < self.params.n() as i64 / 2 {
+            let rotated = self.rotate_rows(&sum, steps, keys)?;
+            self.add_assign(&mut sum, &rotated)?;
+            steps *= 2;
+        }
+        Ok(sum)
+    }
+
+    /// The Galois elements [`Evaluator::inner_sum`] needs keys for.
+    pub fn inner_sum_elements(&self) -> Vec<u64> {
+        let n = self.params.n();
+        let steps = (0..n.trailing_zeros() - 1).map(|i| rotation_element(n, 1 << i));
+        steps.chain([conjugation_element(n)]).collect()
+    }
+
+    fn rotatable<'a>(
+        &self,
+        a: &'a Ciphertext<W>,
+        keys: &GaloisKeys<W>,
+    ) -> Result<[&'a RnsPoly<W, Coeff>; 2], Error> {
+        self.check(a)?;
+        self.check_key("the Galois keys", keys.fingerprint())?;
+        a.key_id()
+            .join(keys.id(), "the Galois keys")
+            .map_err(Error::from)?;
+        match &a.parts[..] {
+            [c0, c1] => Ok([c0, c1]),
+            _ => Err(Error::Size {
+                operation: "rotation",
+                got: a.size(),
+                expected: "2",
+                hint: "; relinearise first",
+            }),
+        }
+    }
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Constants of one level: scaling, decryption and the two ways to multiply.
+
+use crate::Error;
+use crate::params::BfvParams;
+use num_bigint::BigUint;
+use num_traits::ToPrimitive;
+use rns::{BaseConverter, Coeff, RnsBasis, RnsPoly, ScaleRounder, Scratch};
+use std::sync::{Arc, OnceLock};
+use zq::primes::{Direction, ntt_primes};
+use zq::{Modulus, Shoup, Word};
+
+/// Constants for ciphertexts over the first `l` data primes.
+pub(crate) struct Level<W: Word> {
+    pub q: RnsBasis<W>,
+    params: LevelParams<W>,
+    /// Q mod t.
+    q_mod_t: u64,
+    /// t^-1 modulo each q_i.
+    t_inv: Vec<Shoup<W>>,
+    pub decrypt: ScaleRounder<W>,
+    /// Drops the last prime; `None` at the last level.
+    pub switch: Option<ScaleRounder<W>>,
+    hps: OnceLock<Arc<Hps<W>>>,
+    over_q: OnceLock<Arc<OverQ<W>>>,
+}
+
+/// What the lazily made parts need to know.
+struct LevelParams<W> {
+    t: u64,
+    auxiliary: Vec<W>,
+    /// Primes that may not be chosen again.
+    taken: Vec<W>,
+}
+
+impl<W: Word> Level<W> {
+    pub fn new(params: &BfvParams<W>, limbs: usize) -> Result<Self, Error> {
+        let q = params.rlwe().q_prefix(limbs)?;
+        let t = params.plain_modulus();
+        let q_mod_t = (q.product() % t).to_u64().unwrap_or_default();
+        let inverse = |m: &Modulus<W>| m.inv_vt(m.reduce_u64(t)).map(|i| m.shoup(i));
+        let t_inv = q
+            .moduli()
+            .iter()
+            .map(inverse)
+            .collect::<Result<_, _>>()
+            .map_err(rns::RnsError::from)?;
+        let t_word = Modulus::new(W::from_u64(t)).map_err(rns::RnsError::from)?;
+        let switch = if limbs > 1 {
+            Some(ScaleRounder::new(
+                &q.range(limbs - 1..limbs)?,
+                &q.drop_last(1)?,
+                1,
+            )?)
+        } else {
+            None
+        };
+        Ok(Self {
+            decrypt: ScaleRounder::to_modulus(&q, t_word, t)?,
+            params: LevelParams {
+                t,
+                auxiliary: params.auxiliary().to_vec(),
+                taken: params.rlwe().qp().values(),
+            },
+            q,
+            q_mod_t,
+            t_inv,
+            switch,
+            hps: OnceLock::new(),
+            over_q: OnceLock::new(),
+        })
+    }
+
+    /// `out += round(Q·m/t)` (or `-=`), exactly; coefficients of m in 0..t.
+    ///
+    /// With h = ⌊t/2⌋ and r = (Q·m + h) mod t the rounded quotient is (Q·m + h − r)/t, which is (h − r)·t^-1 modulo q_i.
+    /// A tie, possible for even t only, rounds up.
+    pub fn add_scaled(&self, m: &[u64], out: &mut RnsPoly<W, Coeff>, subtract: bool) {
+        let (t, h) = (self.params.t, self.params.t / 2);
+        let remainder = |x: &u64| {
+            let r = (u128::from(self.q_mod_t) * u128::from(*x) + u128::from(h)) % u128::from(t);
+            h as i64 - r as i64
+        };
+        let differences: Vec<i64> = m.iter().map(remainder).collect();
+        let mut scaled = vec![W::ZERO; m.len()];
+        for ((limb, modulus), t_inv) in out.limbs_mut().zip(self.q.moduli()).zip(&self.t_inv) {
+            modulus.reduce_i64_into(&mut scaled, &differences);
+            modulus.shoup_mul_assign(&mut scaled, *t_inv);
+            if subtract {
+                modulus.sub_assign(limb, &scaled)
+            } else {
+                modulus.add_assign(limb, &scaled)
+            }
+        }
+    }
+
+    /// The constants of HPS; made on first use.
+    pub fn hps(&self) -> Result<Arc<Hps<W>>, Error> {
+        lazily(&self.hps, || Hps::new(self))
+    }
+
+    /// The constants of HPSPOVERQ; made on first use.
+    pub fn over_q(&self) -> Result<Arc<OverQ<W>>, Error> {
+        lazily(&self.over_q, || OverQ::new(self))
+    }
+
+    /// Primes, none of them in use, whose product is at least `least`.
+    fn fresh_primes(&self, least: &BigUint) -> Result<Vec<W>, Error> {
+        // Products by 46-bit primes are the fastest for one word; 120 bits leave the lazy forms room for two.
+        let widest: u64 = if W::BITS == 64 { 46 } else { 120 };
+        let order = 2 * self.q.n() as u64;
+        let mut count = least.bits().div_ceil(widest - 1).max(1);
+        loop {
+            // Primes from just below 2^bits down are above 2^(bits-1).
+            let bits = (least.bits().div_ceil(count) + 1)
+                .clamp(u64::from(order.trailing_zeros()) + 4, widest);
+            let primes = ntt_primes::<W>(
+                bits as u32,
+                order,
+                count as usize,
+                Direction::Down,
+                &self.params.taken,
+            );
+            match primes {
+                Ok(primes) if product(&primes) >= *least => return Ok(primes),
+                Err(e) if count > 128 => return Err(rns::RnsError::from(e).into()),
+                _ => count += 1,
+            }
+        }
+    }
+}
+
+fn lazily<T>(
+    slot: &OnceLock<Arc<T>>,
+    make: impl FnOnce() -> Result<T, Error>,
+) -> Result<Arc<T>, Error> {
+    if let Some(made) = slot.get() {
+        return Ok(Arc::clone(made));
+    }
+    let made = Arc::new(make()?);
+    Ok(Arc::clone(slot.get_or_init(|| made)))
+}
+
+fn product<W: Word>(primes: &[W]) -> BigUint {
+    primes.iter().map(|p| BigUint::from(p.to_u128())).product()
+}
+
+/// Multiplication after Halevi, Polyakov, Shoup (ePrint 2018/117): lift both operands to Q·A, multiply, scale by t/Q.
+pub(crate) struct Hps<W: Word> {
+    pub auxiliary: RnsBasis<W>,
+    /// Q then A.
+    joint: RnsBasis<W>,
+    lift: BaseConverter<W>,
+    scale: ScaleRounder<W>,
+    back: BaseConverter<W>,
+}
+
+impl<W: Word> Hps<W> {
+    fn new(level: &Level<W>) -> Result<Self, Error> {
+        let q = &level.q;
+        // Operands are centred, |x| ≤ Q/2, so a part of the tensor is at most n·Q²/2 and after scaling t·n·Q/2: the
+        // scaled values must fit A centred. The factor 4 leaves room for products of longer ciphertexts.
+        let least = q.product() * level.params.t * q.n() as u64 * 4u32;
+        let primes = match &level.params.auxiliary[..] {
+            [] => level.fresh_primes(&least)?,
+            given => {
+                if product(given) * 4u32 < least {
+                    let reason = format!(
+                        "auxiliary primes of {} bits are too small, {} bits are needed",
+                        product(given).bits(),
+                        least.bits() - 2
+                    );
+                    return Err(Error::PlainModulus {
+                        t: level.params.t,
+                        reason,
+                    });
+                }
+                given.to_vec()
+            }
+        };
+        let auxiliary = RnsBasis::new(q.n(), &primes)?;
+        Ok(Self {
+            joint: q.concat(&auxiliary)?,
+            lift: BaseConverter::new(q, &auxiliary),
+            scale: ScaleRounder::new(q, &auxiliary, level.params.t)?,
+            back: BaseConverter::new(&auxiliary, q),
+            auxiliary,
+        })
+    }
+
+    /// From Q to Q·A, centred.
+    pub fn lift(&self, x: &RnsPoly<W, Coeff>, scratch: &mut Scratch<W>) -> RnsPoly<W, Coeff> {
+        let mut out = RnsPoly::zeros(&self.joint);
+        let (head, tail) = out.data_mut().split_at_mut(x.data().len());
+        head.copy_from_slice(x.data());
+        self.lift.convert_into(x.data(), tail, scratch);
+        out
+    }
+
+    /// round(t·x/Q) modulo Q, for x over Q·A.
+    pub fn scale(&self, x: &RnsPoly<W, Coeff>, q: &RnsBasis<W>) -> RnsPoly<W, Coeff> {
+        self.back.convert(&self.scale.scale_head(x), q)
+    }
+}
+
+/// Multiplication by HPSPOVERQ (ePrint 2021/204): the second operand goes to modulus P ≈ Q first, so that the product is
+/// scaled by t/P straight into Q. The product is needed modulo Q·P only, hence P may be as small as Q.
+pub(crate) struct OverQ<W: Word> {
+    pub basis: RnsBasis<W>,
+    /// Q then P.
+    joint: RnsBasis<W>,
+    to_p: BaseConverter<W>,
+    /// P modulo each q_i.
+    p_mod_q: Vec<Shoup<W>>,
+    /// −Q^-1 modulo each p_j.
+    minus_q_inv: Vec<Shoup<W>>,
+    to_q: BaseConverter<W>,
+    scale: ScaleRounder<W>,
+}
+
+impl<W: Word> OverQ<W> {
+    fn new(level: &Level<W>) -> Result<Self, Error> {
+        let q = &level.q;
+        let basis = RnsBasis::new(q.n(), &level.fresh_primes(q.product())?)?;
+        let residue = |x: &BigUint, m: &Modulus<W>| m.reduce_digits(&x.to_u64_digits());
+        let p_mod_q = q
+            .moduli()
+            .iter()
+            .map(|m| m.shoup(residue(basis.product(), m)))
+            .collect();
+        let inverse = |m: &Modulus<W>| m.inv_vt(residue(q.product(), m)).map(|i| m.shoup(m.neg(i)));
+        let minus_q_inv = basis
+            .moduli()
+            .iter()
+            .map(inverse)
+            .collect::<Result<_, _>>()
+            .map_err(rns::RnsError::from)?;
+        Ok(Self {
+            joint: q.concat(&basis)?,
+            to_p: BaseConverter::new(q, &basis),
+            p_mod_q,
+            minus_q_inv,
+            to_q: BaseConverter::new(&basis, q),
+            scale: ScaleRounder::new(&basis, q, level.params.t)?,
+            basis,
+        })
+    }
+
+    /// From Q to Q·P, centred.
+    pub fn lift(&self, x: &RnsPoly<W, Coeff>, scratch: &mut Scratch<W>) -> RnsPoly<W, Coeff> {
+        let mut out = RnsPoly::zeros(&self.joint);
+        let (head, tail) = out.data_mut().split_at_mut(x.data().len());
+        head.copy_from_slice(x.data());
+        self.to_p.convert_into(x.data(), tail, scratch);
+        out
+    }
+
+    /// round(P·x/Q), centred modulo P, over Q·P.
+    ///
+    /// (P·x − [P·x]_Q)/Q is −[P·x]_Q·Q^-1 modulo p_j, because P vanishes there.
+    pub fn switch(&self, x: &RnsPoly<W, Coeff>, scratch: &mut Scratch<W>) -> RnsPoly<W, Coeff> {
+        let mut remainder = x.clone();
+        remainder.residue_mul_assign(&self.p_mod_q);
+        let mut out = RnsPoly::zeros(&self.joint);
+        let (head, tail) = out.data_mut().split_at_mut(x.data().len());
+        self.to_p.convert_into(remainder.data(), tail, scratch);
+        let limbs = tail.chunks_exact_mut(x.n()).zip(self.basis.moduli());
+        limbs
+            .zip(&self.minus_q_inv)
+            .for_each(|((limb, m), f)| m.shoup_mul_assign(limb, *f));
+        self.to_q.convert_into(tail, head, scratch);
+        out
+    }
+
+    /// round(t·x/P) modulo Q, for x over Q·P.
+    pub fn scale(&self, x: &RnsPoly<W, Coeff>) -> RnsPoly<W, Coeff> {
+        self.scale.scale_tail(x)
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Noise of BFV ciphertexts: upper estimates without the secret key.
+//!
+//! With phase c_0 + c_1·s = (Q/t)·m + v over the reals, a product of two ciphertexts has the noise
+//! v' = t·(v_1·K_2 + v_2·K_1) + m_1·v_2 + m_2·v_1 + (t/Q)·v_1·v_2 + (r_0 + r_1·s + r_2·s²), where K_i, the multiple of Q by
+//! which the integer phase differs, has coefficients like ±1/2 + s·(±1/2). (Q/t)·m being scaled exactly, no term in
+//! Q mod t arises. Messages are taken as arbitrary: coefficients up to t/2.
+
+use crate::Error;
+use crate::params::BfvParams;
+use rlwe::noise::{Gain, Noise, NoiseModel, log2_add};
+use zq::Word;
+
+/// log2(Q/2t): noise must stay below it.
+///
+/// # Errors
+/// [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+pub fn log2_limit<W: Word>(params: &BfvParams<W>, limbs: usize) -> Result<f64, Error> {
+    Ok(log2_q(params, limbs)? - (params.plain_modulus() as f64).log2() - 1.0)
+}
+
+fn log2_q<W: Word>(params: &BfvParams<W>, limbs: usize) -> Result<f64, Error> {
+    let q = params.rlwe().q_prefix(limbs)?;
+    Ok(q.moduli()
+        .iter()
+        .map(|m| (m.value().to_u128() as f64).log2())
+        .sum())
+}
+
+/// The estimates for one parameter set and level.
+#[derive(Clone)]
+pub struct NoiseEstimator<W: Word> {
+    params: BfvParams<W>,
+    model: NoiseModel,
+}
+
+impl<W: Word> NoiseEstimator<W> {
+    /// Estimates for a set.
+    pub fn new(params: &BfvParams<W>) -> Self {
+        Self {
+            params: params.clone(),
+            model: params.rlwe().noise_model(),
+        }
+    }
+
+    /// Rounding Q·m/t to an integer.
+    fn scaling(&self) -> Noise {
+        Noise::of_variance(1.0 / 12.0, 0)
+    }
+
+    /// Encryption under the public key.
+    pub fn fresh_public(&self) -> Noise {
+        self.model.fresh_public().plus_independent(self.scaling())
+    }
+
+    /// Encryption under the secret key.
+    pub fn fresh_symmetric(&self) -> Noise {
+        self.model
+            .fresh_symmetric()
+            .plus_independent(self.scaling())
+    }
+
+    /// Addition or subtraction of ciphertexts.
+    pub fn add(&self, a: Noise, b: Noise) -> Noise {
+        a.plus(b)
+    }
+
+    /// Addition or subtraction of a plaintext.
+    pub fn add_plain(&self, a: Noise) -> Noise {
+        a.plus(self.scaling())
+    }
+
+    /// The gain of multiplying by any plaintext.
+    pub fn any_plaintext(&self) -> Gain {
+        Gain::worst_case(self.params.n(), self.params.plain_modulus() as f64 / 2.0)
+    }
+
+    /// The gain of multiplying by a batch encoding of unstructured values.
+    pub fn random_plaintext(&self) -> Gain {
+        Gain::random(self.params.n(), self.params.plain_modulus() as f64 / 2.0)
+    }
+
+    /// Multiplication by a plaintext of known gain.
+    pub fn multiply_plain(&self, a: Noise, gain: Gain) -> Noise {
+        a.through(gain)
+    }
+
+    /// Multiplication of ciphertexts over `limbs` data primes, before relinearisation, by either algorithm.
+    ///
+    /// # Errors
+    /// [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+    pub fn multiply(&self, a: Noise, b: Noise, limbs: usize) -> Result<Noise, Error> {
+        // HPSPOVERQ rounds the second operand at modulus P; with P ≥ Q that adds at most the rounding at modulus Q.
+        let b = b.plus_independent(self.model.rounding());
+        let log2_t = (self.params.plain_modulus() as f64).log2();
+        let cross = a.through(self.factor(a)).plus(b.through(self.factor(b)));
+        let n = self.params.n() as f64;
+        let both = Noise {
+            log2_variance: a.log2_variance
+                + b.log2_variance
+                + (n * f64::from(1 + a.factors.min(b.factors))).log2()
+                + 2.0 * (log2_t - log2_q(&self.params, limbs)?),
+            factors: a.factors + b.factors,
+        };
+        let mut sum = cross
+            .plus(both)
+            .plus_independent(self.model.rounding_three());
+        sum.factors = a.factors.max(b.factors) + 1;
+        Ok(sum)
+    }
+
+    /// log2 of the factor that t·K_other + m_other puts on the variance of noise `v`.
+    fn factor(&self, v: Noise) -> Gain {
+        let (n, t) = (self.params.n() as f64, self.params.plain_modulus() as f64);
+        // The uniform halves may be the same as in an earlier factor, hence (factors + 1) once more.
+        let k = n / 12.0 * (1.0 + self.model.secret_gain(v.factors)) * f64::from(v.factors.max(1));
+        Gain {
+            log2: log2_add(k.log2() + 2.0 * t.log2(), self.any_plaintext().log2),
+        }
+    }
+
+    /// Relinearisation or a rotation over `limbs` data primes.
+    ///
+    /// # Errors
+    /// [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+    pub fn key_switch(&self, a: Noise, limbs: usize) -> Result<Noise, Error> {
+        let level = self.params.rlwe().level(limbs).map_err(Error::from)?;
+        Ok(a.plus(
+            self.model
+                .key_switch(&level.log2_digits(), level.log2_special()),
+        ))
+    }
+
+    /// Modulus switching from `limbs` to `limbs − 1` data primes.
+    ///
+    /// # Errors
+    /// [`rlwe::Error::Shape`] unless 2 ≤ `limbs` ≤ L.
+    pub fn mod_switch(&self, a: Noise, limbs: usize) -> Result<Noise, Error> {
+        let dropped = log2_q(&self.params, limbs)? - log2_q(&self.params, limbs.saturating_sub(1))?;
+        Ok(self.model.mod_switch(a, dropped))
+    }
+
+    /// log2 of the bound on the largest noise coefficient.
+    pub fn log2_bound(&self, a: Noise) -> f64 {
+        a.log2_bound(self.params.n())
+    }
+
+    /// Bits of budget left, for certain; negative when decryption may fail.
+    ///
+    /// # Errors
+    /// [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+    pub fn budget(&self, a: Noise, limbs: usize) -> Result<f64, Error> {
+        Ok(log2_limit(&self.params, limbs)? - self.log2_bound(a))
+    }
+}

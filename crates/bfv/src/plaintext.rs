@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Plaintexts: polynomials modulo t.
+
+use crate::Error;
+use crate::params::BfvParams;
+use rlwe::noise::Gain;
+use rlwe::wire::{self, Fingerprint, Tag, Writer};
+use zeroize::Zeroize;
+use zq::Word;
+
+/// A polynomial of n coefficients in 0..t.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Plaintext {
+    pub(crate) params: Fingerprint,
+    t: u64,
+    coefficients: Vec<u64>,
+}
+
+impl std::fmt::Debug for Plaintext {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Plaintext")
+            .field("n", &self.coefficients.len())
+            .field("t", &self.t)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Plaintext {
+    fn drop(&mut self) {
+        self.coefficients.zeroize();
+    }
+}
+
+impl Plaintext {
+    /// A plaintext of coefficients already known to be reduced.
+    pub(crate) fn from_reduced<W: Word>(params: &BfvParams<W>, coefficients: Vec<u64>) -> Self {
+        debug_assert_eq!(coefficients.len(), params.n());
+        Self {
+            params: params.fingerprint(),
+            t: params.plain_modulus(),
+            coefficients,
+        }
+    }
+
+    /// The polynomial with these low coefficients, each in 0..t; the rest is 0.
+    ///
+    /// # Errors
+    /// [`Error::TooManyValues`], [`Error::ValueRange`].
+    pub fn from_coefficients<W: Word>(
+        params: &BfvParams<W>,
+        values: &[u64],
+    ) -> Result<Self, Error> {
+        let mut coefficients = values.to_vec();
+        check_count(values.len(), params.n())?;
+        let t = params.plain_modulus();
+        if let Some((index, value)) = values.iter().enumerate().find(|(_, v)| **v >= t) {
+            return Err(value_range(index, value, 0, t - 1));
+        }
+        coefficients.resize(params.n(), 0);
+        Ok(Self::from_reduced(params, coefficients))
+    }
+
+    /// The polynomial with these signed low coefficients, each within −(t−1)/2..=t/2; the rest is 0.
+    ///
+    /// # Errors
+    /// [`Error::TooManyValues`], [`Error::ValueRange`].
+    pub fn from_signed<W: Word>(params: &BfvParams<W>, values: &[i64]) -> Result<Self, Error> {
+        check_count(values.len(), params.n())?;
+        let mut coefficients = reduce_signed(params.plain_modulus(), values)?;
+        coefficients.resize(params.n(), 0);
+        Ok(Self::from_reduced(params, coefficients))
+    }
+
+    /// The n coefficients, in 0..t.
+    pub fn coefficients(&self) -> &[u64] {
+        &self.coefficients
+    }
+
+    /// The n coefficients, within −(t−1)/2..=t/2.
+    pub fn signed(&self) -> Vec<i64> {
+        centred(self.t, &self.coefficients)
+    }
+
+    /// The plaintext modulus.
+    pub fn plain_modulus(&self) -> u64 {
+        self.t
+    }
+
+    /// The parameter set's identity.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.params
+    }
+
+    /// How much multiplying by this plaintext raises noise.
+    pub fn gain(&self) -> Gain {
+        let doubles: Vec<f64> = self.signed().iter().map(|c| *c as f64).collect();
+        Gain::of_coefficients(&doubles)
+    }
+
+    /// The plaintext as an object of the byte format.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::new();
+        let modulus = zq::Modulus::new(self.t).expect("checked by the parameters");
+        out.residues(&self.coefficients, &modulus);
+        wire::seal(Tag::BfvPlaintext, self.params, out.as_bytes())
+    }
+
+    /// Reads [`Plaintext::to_bytes`].
+    ///
+    /// # Errors
+    /// [`rlwe::Error::Wire`], [`rlwe::Error::ParameterMismatch`].
+    pub fn from_bytes<W: Word>(params: &BfvParams<W>, bytes: &[u8]) -> Result<Self, Error> {
+        let mut input = params.open(Tag::BfvPlaintext, "the plaintext", bytes)?;
+        input.has_residues(params.plain(), params.n())?;
+        let mut coefficients = vec![0; params.n()];
+        input.residues(params.plain(), 0, &mut coefficients)?;
+        input.finish()?;
+        Ok(Self::from_reduced(params, coefficients))
+    }
+}
+
+pub(crate) fn check_count(got: usize, max: usize) -> Result<(), Error> {
+    if got > max {
+        Err(Error::TooManyValues { got, max })
+    } else {
+        Ok(())
+    }
+}
+
+pub(crate) fn value_range<T: ToString>(index: usize, value: &T, low: i64, high: u64) -> Error {
+    Error::ValueRange {
+        value: value.to_string(),
+        index,
+        low: low.to_string(),
+        high: high.to_string(),
+    }
+}
+
+/// Signed values to residues modulo t.
+pub(crate) fn reduce_signed(t: u64, values: &[i64]) -> Result<Vec<u64>, Error> {
+    let (low, high) = (-((t as i64 - 1) / 2), t as i64 / 2);
+    let residue = |(index, v): (usize, &i64)| {
+        if !(low..=high).contains(v) {
+            return Err(value_range(index, v, low, high as u64));
+        }
+        // The sign bit selects the addition of t without a branch: values may be secret.
+        Ok((*v as u64).wrapping_add(t & (*v >> 63) as u64))
+    };
+    values.iter().enumerate().map(residue).collect()
+}
+
+/// Residues modulo t to −(t−1)/2..=t/2.
+pub(crate) fn centred(t: u64, residues: &[u64]) -> Vec<i64> {
+    let above = |x: u64| ((t / 2).wrapping_sub(x) as i64 >> 63) as u64;
+    residues
+        .iter()
+        .map(|x| x.wrapping_sub(t & above(*x)) as i64)
+        .collect()
+}

@@ -2,7 +2,7 @@
 //! The driver: learns the build, checks programs, keeps track of what the device holds.
 
 use isa::{BuildInfo, Instruction, Op, State, TWIDDLE_SLOT, check, encode};
-use model::{Lane, Profile, Timing, schedule};
+use model::{Lane, Profile, schedule};
 use ntt::NttPlan;
 use zq::Modulus;
 
@@ -68,11 +68,14 @@ impl Driver {
     }
 
     /// Check every instruction's result by a checksum from now on: slow, finds memory that does not keep its words.
+    /// What slots and twiddle tables held before is forgotten.
     ///
     /// # Errors
     /// No room for the buffer it needs.
     pub fn audit(&mut self) -> Result<(), DeviceError> {
         let buffer = self.device.allocate(1)?;
+        self.state.tables.fill(None);
+        self.state.slots.fill(None);
         self.audit = Some(Audit::new(&self.info, buffer));
         Ok(())
     }
@@ -281,7 +284,7 @@ impl Driver {
 
     /// Execute without a check; a generous limit of cycles turns a device that hangs into an error.
     pub(crate) fn execute(&mut self, program: &[Instruction]) -> Result<Profile, DeviceError> {
-        let expected = schedule(&Timing::new(&self.info), program).counters.cycles;
+        let expected = schedule(&self.info, program).counters.cycles;
         self.device.submit(&encode(program))?;
         self.device.wait(20 * expected + 100_000)
     }

@@ -2,7 +2,7 @@
 //! The model as a device.
 
 use isa::{BuildInfo, Instruction, Unit, decode};
-use model::{Counters, Event, Memory, Profile, Timing, execute, schedule};
+use model::{Counters, Event, Memory, Profile, execute, schedule};
 use zq::Modulus;
 
 use crate::{Device, DeviceError, Entry, Injection};
@@ -10,7 +10,6 @@ use crate::{Device, DeviceError, Entry, Injection};
 /// A build that exists as its model only: results by executing the instructions, cycles by the latency formulas.
 pub struct Modeled {
     memory: Memory,
-    timing: Timing,
     queue: Vec<u64>,
     counters: Counters,
     stalled: bool,
@@ -26,7 +25,6 @@ impl Modeled {
     pub fn open(info: BuildInfo) -> Result<Self, DeviceError> {
         info.validate()?;
         Ok(Self {
-            timing: Timing::new(&info),
             memory: Memory::new(info),
             queue: Vec::new(),
             counters: Counters::default(),
@@ -118,7 +116,7 @@ impl Device for Modeled {
 
     fn wait(&mut self, limit: u64) -> Result<Profile, DeviceError> {
         let program = decode(&std::mem::take(&mut self.queue))?;
-        let profile = schedule(&self.timing, &program);
+        let profile = schedule(&self.memory.info, &program);
         let hung = self.hangs(&program).unwrap_or(program.len());
         for (index, instruction) in program[..hung].iter().enumerate() {
             execute(&mut self.memory, instruction).map_err(|fault| DeviceError::Stopped {

@@ -1,1 +1,280 @@
 // SPDX-License-Identifier: Apache-2.0
+use isa::{
+    BuildInfo, Draw, Host, ISA_VERSION, Mix, Reduction, State, assemble, implemented_mask,
+    random_program,
+};
+use model::Cause;
+use zq::primes::{Direction, ntt_primes};
+
+use crate::{DeviceError, Driver, Injection, Modeled};
+
+fn build() -> BuildInfo {
+    BuildInfo {
+        isa_version: ISA_VERSION,
+        word_bits: 32,
+        lanes: 2,
+        butterflies: 2,
+        log2_n_max: 8,
+        dual_port_slots: 4,
+        single_port_slots: 4,
+        twiddle_tables: 2,
+        moduli_slots: 2,
+        constants: 4,
+        reduction: Reduction::Barrett,
+        montgomery_bits: 0,
+        modulus_bits_min: 5,
+        multiplier: 1,
+        fifo_depth: 16,
+        host: Host::Axi4,
+        cyclic: true,
+        instructions: implemented_mask(),
+    }
+}
+
+/// Moduli of 30 bits on every lane and index, tables for n = 64, random residues in buffers 0 and 1.
+fn ready(info: BuildInfo) -> Driver {
+    let mut driver = Driver::open(Box::new(Modeled::open(info).unwrap())).unwrap();
+    let primes = ntt_primes::<u128>(30, 512, 4, Direction::Down, &[]).unwrap();
+    let first = driver.allocate(40).unwrap();
+    assert_eq!(first, 0);
+    let mut draw = Draw::new(3);
+    for index in 0..2u8 {
+        let moduli = &primes[2 * usize::from(index)..][..2];
+        driver.set_moduli(index, moduli).unwrap();
+        driver.load_twiddles(index, 64).unwrap();
+        let lane = |q: &u128| (0..64).map(|_| u128::from(draw.bits()) % q).collect();
+        let polynomial: Vec<Vec<u128>> = moduli.iter().map(lane).collect();
+        driver.upload(index.into(), &polynomial).unwrap();
+    }
+    driver
+}
+
+fn audit(driver: &mut Driver) {
+    driver.audit().unwrap();
+    driver.load_twiddles(0, 64).unwrap();
+    driver.load_twiddles(1, 64).unwrap();
+}
+
+fn run(driver: &mut Driver, text: &str) -> Result<model::Profile, DeviceError> {
+    driver.run(&assemble(text).unwrap())
+}
+
+#[test]
+fn a_round_trip_through_both_transforms_gives_the_input_back() {
+    let mut driver = ready(build());
+    let profile = run(
+        &mut driver,
+        "load s2 n=64 buf=0\nntt s4, s2 n=64\nintt s3, s4 n=64\nstore s3 n=64 buf=2",
+    )
+    .unwrap();
+    assert_eq!(
+        driver.download(2, 64).unwrap(),
+        driver.download(0, 64).unwrap()
+    );
+    assert_eq!(profile.events.len(), 4);
+    assert!(profile.counters.busy_compute > 0 && profile.counters.cycles >= profile.events[3].end);
+    assert_eq!(driver.transfers().received, 2);
+}
+
+#[test]
+fn moduli_are_checked_before_the_device_sees_them() {
+    let mut driver = ready(build());
+    let cases = [
+        (
+            vec![1 << 40, 97],
+            "modulus 1099511627776 has 41 bits, the build has words of 32",
+        ),
+        (
+            vec![97, 11],
+            "modulus index 0, lane 1: modulus 11 has 4 bits, the build needs 5",
+        ),
+        (vec![97, 98], "modulus 98 is even"),
+        (vec![97], "1 lanes given, the build has 2"),
+    ];
+    for (moduli, words) in cases {
+        let message = driver.set_moduli(0, &moduli).unwrap_err().to_string();
+        assert!(message.contains(words), "{message}");
+    }
+    let message = driver.set_moduli(2, &[97, 193]).unwrap_err().to_string();
+    assert!(
+        message.contains("modulus index 2 does not exist, the build has 2"),
+        "{message}"
+    );
+    driver.set_moduli(0, &[97, 193]).unwrap();
+    let message = driver.load_twiddles(0, 64).unwrap_err().to_string();
+    assert!(
+        message.contains("modulus 97 is not NTT-friendly for n = 64"),
+        "{message}"
+    );
+}
+
+#[test]
+fn new_moduli_make_the_old_tables_unusable() {
+    let mut driver = ready(build());
+    driver.set_moduli(0, &[257, 257]).unwrap();
+    let message = run(&mut driver, "load s2 n=64 buf=0\nntt s2, s2 n=64")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("the twiddle table of modulus 0 was never loaded"),
+        "{message}"
+    );
+}
+
+#[test]
+fn programs_the_build_cannot_run_never_reach_the_device() {
+    let mut driver = ready(build());
+    let message = run(&mut driver, "load s2 n=64 buf=0\npmodadd s2, s2, s5 n=64")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("instruction 1")
+            && message.contains("slot 5 is read but was never written"),
+        "{message}"
+    );
+    assert!(
+        run(&mut driver, "store s2 n=64 buf=3").is_err(),
+        "the refused program's LOAD must not count"
+    );
+}
+
+#[test]
+fn a_bus_error_names_the_instruction() {
+    let mut driver = ready(build());
+    let error = run(&mut driver, "load s2 n=64 buf=0\nload s3 n=64 buf=1000").unwrap_err();
+    assert!(
+        matches!(
+            error,
+            DeviceError::Stopped {
+                index: 1,
+                cause: Cause::Bus,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert_eq!(
+        error.to_string(),
+        "instruction 1 (load s3 n=64 buf=1000): bus error"
+    );
+}
+
+#[test]
+fn a_device_that_hangs_times_out_with_the_instruction() {
+    let mut driver = ready(build());
+    driver.inject(Injection::Stall(true)).unwrap();
+    let message = run(&mut driver, "memcpy s2, zero n=64\nload s3 n=64 buf=0")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.starts_with("instruction 1 (load s3 n=64 buf=0) did not finish within"),
+        "{message}"
+    );
+    driver.reset().unwrap();
+    assert!(
+        run(&mut driver, "load s3 n=64 buf=0").is_ok(),
+        "a reset device works again"
+    );
+}
+
+#[test]
+fn checksums_catch_a_faulty_result_and_nothing_else() {
+    let text = "load s2 n=64 buf=0\nntt s4, s2 n=64\npmodadd s3, s4, s4 n=64\nstore s3 n=64 buf=2";
+    let mut driver = ready(build());
+    audit(&mut driver);
+    assert_eq!(run(&mut driver, text).unwrap().events.len(), 4);
+    driver
+        .inject(Injection::FaultyResults {
+            after_cycles: 0,
+            for_cycles: u64::MAX,
+        })
+        .unwrap();
+    let message = run(&mut driver, text).unwrap_err().to_string();
+    let words = "instruction 1 (ntt s4, s2 n=64): checksum of slot 4, lane 0 does not match";
+    assert!(message.starts_with(words), "{message}");
+}
+
+#[test]
+fn without_checksums_the_same_fault_goes_unnoticed() {
+    let mut driver = ready(build());
+    driver
+        .inject(Injection::FaultyResults {
+            after_cycles: 0,
+            for_cycles: u64::MAX,
+        })
+        .unwrap();
+    run(
+        &mut driver,
+        "load s2 n=64 buf=0\npmodadd s3, s2, zero n=64\nstore s3 n=64 buf=2",
+    )
+    .unwrap();
+    assert_ne!(
+        driver.download(2, 64).unwrap(),
+        driver.download(0, 64).unwrap()
+    );
+}
+
+#[test]
+fn random_programs_run_and_keep_their_checksums() {
+    let info = build();
+    let mix = Mix {
+        length: 40,
+        log2_n: 6,
+        moduli: 2,
+        inputs: 2,
+        outputs: 8,
+    };
+    for seed in 0..10 {
+        let mut driver = ready(info.clone());
+        audit(&mut driver);
+        let program = random_program(&info, driver.state(), &mix, seed);
+        // STOREs inside the program go to buffers that must exist.
+        driver.allocate(100).unwrap();
+        let profile = driver
+            .run(&program)
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        assert_eq!(profile.events.len(), program.len());
+    }
+    assert_eq!(State::new(&info).slots.len(), 8);
+}
+
+#[test]
+fn wrong_shapes_are_refused() {
+    let mut driver = ready(build());
+    let cases: [(&[Vec<u128>], &str); 3] = [
+        (&[vec![0; 8]], "1 lanes given, the build has 2"),
+        (&[vec![0; 8], vec![0; 16]], "all lanes alike"),
+        (&[vec![0; 512], vec![0; 512]], "takes up to 256"),
+    ];
+    for (polynomial, words) in cases {
+        let message = driver.upload(0, polynomial).unwrap_err().to_string();
+        assert!(message.contains(words), "{message}");
+    }
+    let message = driver
+        .upload(99, &[vec![0; 8], vec![0; 8]])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("host buffer 99, lane 0 does not exist"),
+        "{message}"
+    );
+    let message = driver
+        .set_constant(0, &[1 << 32, 0])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("constant 4294967296 does not fit 32 bits"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_library_that_is_none_is_refused() {
+    let error = crate::Verilated::open(std::path::Path::new("/nonexistent/lib.so"), "")
+        .err()
+        .unwrap();
+    assert!(
+        error.to_string().starts_with("/nonexistent/lib.so: "),
+        "{error}"
+    );
+}

@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The sequencer: which instruction starts when.
+//! The sequencer: which instruction starts when. The rules are those of the RTL's scoreboard.
+//!
+//! Issue is in order, one instruction per unit. Compute instructions share one pipeline of uniform length, so among them only reads
+//! of results in flight matter: such a read may start at once if the pipeline is not longer than n/(4P), only the producer is in
+//! flight, with the same n, and the slot has two ports; else it waits for the last write. The two units never share a slot.
 
-use isa::{Instruction, Op, Unit};
+use isa::{BuildInfo, Instruction, Op, TWIDDLE_SLOT, Unit, ZERO_SLOT};
 
+use crate::latency;
 use crate::timing::{Counters, Event, Profile, Timing};
 
-/// Cycles until which a slot is being read and written.
-#[derive(Clone, Copy, Default)]
-struct Busy {
-    reads: u64,
-    writes: u64,
-}
-
 /// The timeline of a program on an idle device whose command queue is filled faster than it drains.
-pub fn schedule(timing: &Timing, program: &[Instruction]) -> Profile {
-    let mut sequencer = Sequencer {
-        timing,
-        slots: [Busy::default(); 64],
-        free: [0; 2],
-        end: 0,
-        head: 0,
-        stalls: [0; 2],
-    };
+pub fn schedule(info: &BuildInfo, program: &[Instruction]) -> Profile {
+    let mut sequencer = Sequencer::new(info);
     let events: Vec<Event> = program
         .iter()
         .enumerate()
@@ -31,8 +22,8 @@ pub fn schedule(timing: &Timing, program: &[Instruction]) -> Profile {
         cycles: events.iter().map(|event| event.end).max().unwrap_or(0),
         busy_compute: in_flight(&events, Unit::Compute),
         busy_memory: in_flight(&events, Unit::Memory),
-        stall_hazard: sequencer.stalls[0],
-        stall_unit: sequencer.stalls[1],
+        stall_hazard: sequencer.stall_hazard,
+        stall_unit: sequencer.stall_unit,
     };
     Profile { events, counters }
 }
@@ -47,40 +38,91 @@ pub fn in_flight(events: &[Event], unit: Unit) -> u64 {
     busy
 }
 
-struct Sequencer<'a> {
-    timing: &'a Timing,
-    slots: [Busy; 64],
-    /// Cycle from which the compute and the memory unit take an instruction.
-    free: [u64; 2],
-    /// Cycle after the last write of all so far.
+/// A compute instruction that has not ended: the slots it will have written and read.
+struct Flight {
     end: u64,
-    /// Cycle from which the next instruction can be looked at.
-    head: u64,
-    /// Cycles waited for a slot, for a unit.
-    stalls: [u64; 2],
+    writes: u64,
+    late: u64,
+    log2_n: u8,
+    mod_idx: u8,
 }
 
-impl Sequencer<'_> {
+/// The slots of an instruction, a bit each.
+struct Slots {
+    /// Read.
+    reads: u64,
+    /// Read by the last stage only.
+    late: u64,
+    /// Written, scratch included.
+    writes: u64,
+}
+
+impl Slots {
+    fn of(i: &Instruction) -> Self {
+        let mask =
+            |slots: &mut dyn Iterator<Item = u8>| slots.fold(0u64, |mask, slot| mask | 1 << slot);
+        let late = if i.op == Op::Intt && i.src_c != ZERO_SLOT {
+            1 << i.src_c
+        } else {
+            0
+        };
+        let scratch = if i.op.is_transform() { 0b11 } else { 0 };
+        Self {
+            reads: mask(&mut i.reads()),
+            late,
+            writes: mask(&mut i.writes()) | scratch,
+        }
+    }
+
+    fn all(&self) -> u64 {
+        self.reads | self.writes
+    }
+}
+
+struct Sequencer {
+    timing: Timing,
+    dual_port: u64,
+    flights: Vec<Flight>,
+    /// Slots whose reads by the last compute instruction last until a cycle.
+    sources: (u64, u64),
+    /// Cycle from which the compute unit takes an instruction.
+    compute_ready: u64,
+    /// Cycle until which transforms use the twiddle table.
+    table_until: u64,
+    /// Slots the memory unit holds, and until when.
+    memory: (u64, u64),
+    /// Cycle from which the next instruction can be taken.
+    head: u64,
+    stall_hazard: u64,
+    stall_unit: u64,
+}
+
+impl Sequencer {
+    fn new(info: &BuildInfo) -> Self {
+        Self {
+            timing: Timing::new(info),
+            dual_port: (1 << info.dual_port_slots) - 1,
+            flights: Vec::new(),
+            sources: (0, 0),
+            compute_ready: 0,
+            table_until: 0,
+            memory: (0, 0),
+            head: 0,
+            stall_hazard: 0,
+            stall_unit: 0,
+        }
+    }
+
     fn issue(&mut self, index: usize, i: &Instruction) -> Event {
         let unit = i.op.spec().unit;
-        let ready = self.slots_ready(i);
-        let free = match unit {
-            Unit::Compute => self.free[0],
-            Unit::Memory => self.free[1],
-            Unit::Control => self.end,
-        };
-        let start = self.head.max(ready).max(free);
-        self.stalls[0] += ready.max(self.head) - self.head;
-        self.stalls[1] += start - ready.max(self.head);
+        let start = self.first_chance(i, unit);
         let end = start + self.timing.alone(i);
-        self.occupy(i, start, end);
         match unit {
-            Unit::Compute => self.free[0] = start + self.timing.issue(i),
-            Unit::Memory => self.free[1] = end,
+            Unit::Compute => self.take_compute(i, start, end),
+            Unit::Memory => self.memory = (Slots::of(i).all(), end),
             Unit::Control => {}
         }
-        self.head = if i.op == Op::Sync { end } else { start + 1 };
-        self.end = self.end.max(end);
+        self.head = start + 1;
         Event {
             index,
             op: i.op,
@@ -90,30 +132,96 @@ impl Sequencer<'_> {
         }
     }
 
-    /// The cycle from which no earlier instruction stands in the way of this one's slots.
-    fn slots_ready(&self, i: &Instruction) -> u64 {
-        let reads = i.reads().map(|slot| self.slots[usize::from(slot)].writes);
-        let writes = i.writes().chain(scratch(i)).map(|slot| {
-            let busy = self.slots[usize::from(slot)];
-            busy.reads.max(busy.writes)
+    /// The first cycle in which the instruction may be taken; something changes only when an earlier one gets that far.
+    fn first_chance(&mut self, i: &Instruction, unit: Unit) -> u64 {
+        let mut chances: Vec<u64> = self.flights.iter().map(|flight| flight.end + 1).collect();
+        chances.extend([
+            self.compute_ready,
+            self.sources.1,
+            self.table_until,
+            self.memory.1,
+            self.head,
+        ]);
+        chances.retain(|&cycle| cycle >= self.head);
+        chances.sort_unstable();
+        let slots = Slots::of(i);
+        for pair in chances.windows(2) {
+            let (now, next) = (pair[0], pair[1]);
+            let free = match unit {
+                Unit::Compute => now >= self.compute_ready,
+                Unit::Memory => now >= self.memory.1,
+                Unit::Control => true,
+            };
+            if free && self.clear(i, unit, &slots, now) {
+                return now;
+            }
+            *(if free {
+                &mut self.stall_hazard
+            } else {
+                &mut self.stall_unit
+            }) += next - now;
+        }
+        chances.last().copied().unwrap_or(self.head)
+    }
+
+    /// Whether no earlier instruction stands in the way of this one's slots in a cycle.
+    fn clear(&self, i: &Instruction, unit: Unit, slots: &Slots, now: u64) -> bool {
+        let flights = || self.flights.iter().filter(|flight| flight.end >= now);
+        let pending = flights().fold(0, |mask, flight| mask | flight.writes);
+        let late = flights().fold(0, |mask, flight| mask | flight.late);
+        let held = if now < self.memory.1 {
+            self.memory.0
+        } else {
+            0
+        };
+        match unit {
+            Unit::Control => flights().count() == 0 && now >= self.memory.1,
+            Unit::Memory => {
+                let sources = if now < self.sources.1 {
+                    self.sources.0
+                } else {
+                    0
+                };
+                let table = i.dst != TWIDDLE_SLOT || now >= self.table_until;
+                slots.all() & (pending | late | sources) == 0 && table
+            }
+            Unit::Compute => {
+                let same_modulus = flights().all(|flight| flight.mod_idx == i.mod_idx);
+                let gapless =
+                    latency::stage_gap(i.log2_n.into(), self.timing.butterflies, self.timing.pipe)
+                        == 0;
+                let alike = flights().all(|flight| flight.log2_n == i.log2_n);
+                let chain = gapless && flights().count() == 1 && alike;
+                let blocking = pending & if chain { !self.dual_port } else { u64::MAX };
+                let table = !i.op.is_transform() || held >> TWIDDLE_SLOT & 1 == 0;
+                slots.reads & (blocking | late) == 0
+                    && same_modulus
+                    && slots.all() & held == 0
+                    && table
+            }
+        }
+    }
+
+    fn take_compute(&mut self, i: &Instruction, start: u64, end: u64) {
+        let slots = Slots::of(i);
+        let issue = self.timing.issue(i);
+        self.flights.retain(|flight| flight.end >= start);
+        let Slots { late, writes, .. } = slots;
+        self.flights.push(Flight {
+            end,
+            writes,
+            late,
+            log2_n: i.log2_n,
+            mod_idx: i.mod_idx,
         });
-        reads.chain(writes).max().unwrap_or(0)
+        self.compute_ready = start + issue;
+        // A transform has read its source after its first stage.
+        let first = if i.op.is_transform() {
+            self.table_until = start + issue + 1;
+            (i.n() as u64 / (2 * self.timing.butterflies) + 1).min(issue)
+        } else {
+            issue
+        };
+        self.sources = (slots.reads & !late, start + first + 1);
     }
-
-    fn occupy(&mut self, i: &Instruction, start: u64, end: u64) {
-        let read = start + self.timing.issue(i);
-        for slot in i.reads() {
-            let busy = &mut self.slots[usize::from(slot)];
-            busy.reads = busy.reads.max(read);
-        }
-        for slot in i.writes().chain(scratch(i)) {
-            let busy = &mut self.slots[usize::from(slot)];
-            busy.writes = busy.writes.max(end);
-        }
-    }
-}
-
-/// The work slots, if it is a transform.
-fn scratch(i: &Instruction) -> impl Iterator<Item = u8> {
-    (0..2).filter(move |_| i.op.is_transform())
 }

@@ -1,8 +1,81 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ringsmith: computations on encrypted data, on a CPU or on a co-processor it generates itself."""
+"""ringsmith: computations on encrypted data, on a CPU or on a co-processor it generates itself.
+
+import ringsmith as rs
+
+@rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-4)
+def square(x):
+    return x * x
+"""
 
 from __future__ import annotations
 
 from ringsmith._native import __version__
+from ringsmith.errors import (
+    DeviceError,
+    FormatError,
+    InputError,
+    KernelError,
+    KeyMismatchError,
+    ParameterError,
+    RingsmithError,
+    ToolError,
+)
+from ringsmith.kernel.declare import Encrypted, Output, Plain
+from ringsmith.kernel.functions import (
+    concatenate,
+    encrypt_zero,
+    mod_drop,
+    polynomial,
+    relinearize,
+    rescale,
+    rotate,
+    square,
+    stack,
+    sum,
+    within,
+)
+from ringsmith.kernel.kernel import Kernel, kernel
+from ringsmith.kernel.manual import Cipher, PlainVector
+from ringsmith.kernel.tensor import Tensor
+from ringsmith.params.sets import ParameterSet, ParamRequest
+from ringsmith.run.program import Client, Encryptions, Program, Server
+from ringsmith.run.scheme import Keys
 
-__all__ = ["__version__"]
+__all__ = [
+    "Cipher",
+    "Client",
+    "DeviceError",
+    "Encrypted",
+    "Encryptions",
+    "FormatError",
+    "InputError",
+    "Kernel",
+    "KernelError",
+    "KeyMismatchError",
+    "Keys",
+    "Output",
+    "ParamRequest",
+    "ParameterError",
+    "ParameterSet",
+    "Plain",
+    "PlainVector",
+    "Program",
+    "RingsmithError",
+    "Server",
+    "Tensor",
+    "ToolError",
+    "__version__",
+    "concatenate",
+    "encrypt_zero",
+    "kernel",
+    "mod_drop",
+    "polynomial",
+    "relinearize",
+    "rescale",
+    "rotate",
+    "square",
+    "stack",
+    "sum",
+    "within",
+]

@@ -3,6 +3,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ringsmith.kernel.location import Location
+
 
 class RingsmithError(Exception):
     """Base class of every error this package raises on bad input; the command line exits with status 2."""
@@ -17,7 +22,21 @@ class ParameterError(RingsmithError):
 
 
 class KernelError(RingsmithError):
-    """A kernel cannot be traced or compiled; the message shows the user's own line with a caret."""
+    """A kernel cannot be traced or compiled; the message shows the user's own line with a caret.
+
+    `where` is the place in the user's file, or None when the whole kernel is meant.
+    """
+
+    def __init__(self, message: str, where: Location | None = None) -> None:
+        """Keep the bare message and the place; the text of the exception joins them."""
+        self.message = message
+        self.where = where
+        text = message if where is None else f"{where}: {message}\n{where.caret()}".rstrip()
+        super().__init__(text)
+
+    def __reduce__(self) -> tuple[type[KernelError], tuple[str, Location | None]]:
+        """Pickle by the two parts, not by the joined text."""
+        return type(self), (self.message, self.where)
 
 
 class FormatError(RingsmithError):

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bringing two packed tensors into line, and elementwise operations on them.
+
+Aligning costs a rotation where a whole ciphertext moves by one distance; parts that move by different distances are
+rotated, masked and added, without the mask where the other parts are known to be zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith.kernel.graph import Node, Op, frozen
+from ringsmith.kernel.layout import Packed, spread
+from ringsmith.kernel.location import Location
+from ringsmith.kernel.slots import Builder, Index, Kind
+
+_ONE = np.ones(())
+ONE = Node(Op.CONSTANT, (), (), False, _ONE, _ONE, Location("<mask>", 0, 0, 0), frozen({"value": _ONE}))
+
+
+@dataclass(frozen=True, eq=False)
+class PlainView:
+    """A plain tensor under a shape: element e is element `picked[e]` (row-major) of `node`."""
+
+    node: Node
+    picked: Index
+
+    @classmethod
+    def of(cls, node: Node) -> PlainView:
+        """Return the node under its own shape."""
+        return cls(node, np.arange(int(np.prod(node.shape))).reshape(node.shape))
+
+    def broadcast(self, shape: tuple[int, ...]) -> PlainView:
+        """Return the view of a larger shape."""
+        return PlainView(self.node, np.broadcast_to(self.picked, shape))
+
+
+@dataclass(frozen=True, eq=False)
+class _Move:
+    """Elements of one source ciphertext that move by one distance: `mask` is where they arrive."""
+
+    source: int
+    shift: int
+    mask: NDArray[np.bool_]
+
+
+def _tiled(slots_used: Index, period: int, slots: int) -> NDArray[np.bool_]:
+    """Return a mask of all slots with the given slots of each period set."""
+    mask = np.zeros(period, dtype=bool)
+    mask[slots_used % period] = True
+    return np.tile(mask, slots // period)
+
+
+def _moves(source: Packed, target: Packed, slots: int) -> Iterator[list[_Move]]:
+    """Yield, for each ciphertext of the target, the moves that fill it."""
+    period = max(source.period, target.period)
+    src_ct, src_slot = source.ct.reshape(-1), source.slot.reshape(-1)
+    dst_ct, dst_slot = target.ct.reshape(-1), target.slot.reshape(-1)
+    shift = (src_slot - dst_slot) % source.period
+    key = src_ct * slots + shift
+    for number in range(len(target.cts)):
+        here = dst_ct == number
+        yield [
+            _Move(int(k) // slots, int(k) % slots, _tiled(dst_slot[here & (key == k)], period, slots))
+            for k in np.unique(key[here])
+        ]
+
+
+def cost(source: Packed, target: Packed, slots: int) -> int:
+    """Return a figure that grows with the rotations and masks that aligning would take."""
+    total = 0
+    for moves in _moves(source, target, slots):
+        total += int(moves[0].shift != 0) if len(moves) == 1 else 2 * len(moves)
+    return total
+
+
+def align(builder: Builder, source: Packed, target: Packed, where: Location) -> Packed:
+    """Return the source's elements in the places of the target's (same shapes; no two targets in one place)."""
+    slots = builder.slots
+    cts, zeros, single = [], [], True
+    for moves in _moves(source, target, slots):
+        single &= len(moves) == 1
+        number, zero = _assemble(builder, source, moves, where)
+        cts.append(number)
+        zeros.append(zero)
+    period = source.period if single else max(source.period, target.period)
+    return Packed(tuple(cts), target.ct, target.slot % period, period, np.stack(zeros))
+
+
+def _assemble(builder: Builder, source: Packed, moves: list[_Move], where: Location) -> tuple[int, NDArray[np.bool_]]:
+    """Add the moves into one ciphertext; return it and where it is zero."""
+    total, zero = -1, np.ones(builder.slots, dtype=bool)
+    for move in moves:
+        part = builder.add(Kind.ROTATE, (source.cts[move.source],), where, steps=move.shift)
+        part_zero = np.roll(source.zeros[move.source], -move.shift)
+        others = np.zeros(builder.slots, dtype=bool)
+        for other in moves:
+            others |= other.mask & ~move.mask
+        if not part_zero[others].all():
+            plain = builder.plain(ONE, np.where(move.mask, 0, -1))
+            part = builder.add(Kind.MULTIPLY_PLAIN, (part,), where, plain)
+            part_zero = part_zero | ~move.mask
+        total = part if total < 0 else builder.add(Kind.ADD, (total, part), where)
+        zero &= part_zero
+    return total, zero
+
+
+def same_places(a: Packed, b: Packed) -> bool:
+    """Tell whether two tensors of one shape already line up, ciphertext by ciphertext."""
+    if len(a.cts) != len(b.cts) or not np.array_equal(a.ct, b.ct):
+        return False
+    return np.array_equal(a.slot % min(a.period, b.period), b.slot % min(a.period, b.period))
+
+
+def _line_up(builder: Builder, a: Packed, b: Packed, where: Location) -> tuple[Packed, Packed]:
+    """Align one of two tensors of the same shape to the other, whichever is cheaper."""
+    a, b = spread(a.compact(), builder.slots), b.compact()
+    if same_places(a, b):
+        return a, b
+    to_b = spread(b, builder.slots)
+    if same_places(a, to_b):
+        return a, to_b
+    if cost(b, a, builder.slots) <= cost(a, to_b, builder.slots):
+        return a, align(builder, b, a, where)
+    return align(builder, a, to_b, where), to_b
+
+
+def combine(builder: Builder, kind: Kind, a: Packed, b: Packed, where: Location) -> Packed:
+    """Add, subtract or multiply two packed tensors element by element (numpy broadcasting)."""
+    if kind is Kind.MULTIPLY and a is b:
+        return square(builder, a, where)
+    shape = np.broadcast_shapes(a.shape, b.shape)
+    left, right = _line_up(builder, a.broadcast(shape), b.broadcast(shape), where)
+    cts = tuple(builder.add(kind, pair, where) for pair in zip(left.cts, right.cts, strict=True))
+    joined = left.zeros | right.zeros if kind is Kind.MULTIPLY else left.zeros & right.zeros
+    wide = left if left.period >= right.period else right
+    return Packed(cts, left.ct, wide.slot, wide.period, joined)
+
+
+def square(builder: Builder, x: Packed, where: Location) -> Packed:
+    """Square element by element."""
+    x = x.compact()
+    cts = tuple(builder.add(Kind.SQUARE, (ct,), where) for ct in x.cts)
+    return Packed(cts, x.ct, x.slot, x.period, x.zeros)
+
+
+def negate(builder: Builder, x: Packed, where: Location) -> Packed:
+    """Negate element by element."""
+    x = x.compact()
+    cts = tuple(builder.add(Kind.NEGATE, (ct,), where) for ct in x.cts)
+    return Packed(cts, x.ct, x.slot, x.period, x.zeros)
+
+
+def combine_plain(builder: Builder, kind: Kind, x: Packed, plain: PlainView, where: Location) -> Packed:
+    """Combine a packed tensor with a plain one (`kind` is add_plain, sub_plain or multiply_plain)."""
+    shape = np.broadcast_shapes(x.shape, plain.picked.shape)
+    placed = spread(x.broadcast(shape).compact(), builder.slots)
+    picked = np.broadcast_to(plain.picked, shape).reshape(-1)
+    everywhere = kind is Kind.MULTIPLY_PLAIN and np.unique(plain.node.low.reshape(-1)[picked]).size == 1
+    everywhere = everywhere and plain.node.op is Op.CONSTANT
+    cts, zeros = [], []
+    for number, ct in enumerate(placed.cts):
+        here = placed.ct.reshape(-1) == number
+        gather = np.full(placed.period, picked[0] if everywhere else -1, dtype=np.intp)
+        if not everywhere:
+            gather[placed.slot.reshape(-1)[here]] = picked[here]
+        gather = np.tile(gather, builder.slots // placed.period)
+        cts.append(builder.add(kind, (ct,), where, builder.plain(plain.node, gather)))
+        untouched = gather < 0
+        zero = placed.zeros[number]
+        zeros.append(zero | untouched if kind is Kind.MULTIPLY_PLAIN else zero & untouched)
+    return Packed(tuple(cts), placed.ct, placed.slot, placed.period, np.stack(zeros))

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The decorator that makes a kernel of a function, and the kernel: clear, encrypted, compiled."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith.errors import InputError, KernelError
+from ringsmith.kernel.declare import Argument, Encrypted, Output
+from ringsmith.kernel.location import Location
+
+if TYPE_CHECKING:
+    from ringsmith.params.sets import ParamRequest
+    from ringsmith.run.program import Program
+
+Array = NDArray[Any]
+Shapes = Mapping[str, tuple[int, ...]]
+
+SCHEMES = ("ckks", "bfv")
+_DEFAULT_TOLERANCE = 2.0**-20
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A computation on encrypted data. Call it to run it encrypted; `clear` runs the same function on numpy arrays.
+
+    `tolerance` is the wanted absolute error of a CKKS result; BFV is exact.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    variant: str
+    scheme: str
+    manual: bool
+    arguments: Mapping[str, Argument]
+    output: Output | None = None
+    tolerance: float = _DEFAULT_TOLERANCE
+    security: int = 128
+    standard: str = "2024"
+    allow_insecure: bool = False
+    params: str | ParamRequest | None = None
+    plain_modulus: int | None = None
+    sample: Callable[[np.random.Generator], Mapping[str, Array]] | None = None
+    reference: Callable[..., Any] | None = None
+    _programs: dict[Any, Program] = field(default_factory=dict, repr=False)
+
+    def __reduce__(self) -> str:
+        """Pickle by name, as functions are."""
+        return self.function.__qualname__
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        """The function's own documentation."""
+        return inspect.getdoc(self.function) or ""
+
+    @property
+    def where(self) -> Location:
+        """Where the function is defined."""
+        code = self.function.__code__
+        return Location(code.co_filename, code.co_firstlineno, 0, 0)
+
+    def options(self, **changes: Any) -> Kernel:
+        """Return the kernel with other options (security, standard, allow_insecure, params, tolerance, ...)."""
+        return replace(self, _programs={}, **changes)
+
+    def clear(self, *args: Any, **kwargs: Any) -> Array:
+        """Compute on numpy arrays; a manual kernel computes on clear vectors of the compiled number of slots."""
+        arrays = self.bind(args, kwargs)
+        if self.manual:
+            from ringsmith.kernel.trace import clear_manual
+
+            return clear_manual(self, arrays, self.compile(**_shapes(arrays)).params.slots)
+        if self.scheme == "bfv" and self.plain_modulus is not None:
+            exact = {name: array.astype(object) for name, array in arrays.items()}
+            t = self.plain_modulus
+            wrapped = np.asarray(self.function(**exact), dtype=object) % t
+            return np.asarray(np.where(wrapped > t // 2, wrapped - t, wrapped), dtype=np.int64)
+        return np.asarray(self.function(**arrays))
+
+    def expected(self, arrays: Mapping[str, Array]) -> Array:
+        """Return what the answer ought to be: the reference's where one is given, else the clear evaluation."""
+        if self.reference is not None:
+            return np.asarray(self.reference(**arrays))
+        return self.clear(**arrays)
+
+    def compile(self, **shapes: tuple[int, ...]) -> Program:
+        """Trace, choose parameters and return the program; `shapes` fill open first extents."""
+        from ringsmith.run.compile import compile_kernel
+
+        fixed = {name: argument.fix(name, shapes.get(name)) for name, argument in self.arguments.items()}
+        unknown = sorted(set(shapes) - set(fixed))
+        if unknown:
+            raise InputError(f"kernel {self.name} has no argument {unknown[0]}; it has {', '.join(self.arguments)}")
+        key = tuple(fixed.items())
+        if key not in self._programs:
+            self._programs[key] = compile_kernel(self, fixed)
+        return self._programs[key]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Array:
+        """Encrypt, evaluate and decrypt with fresh keys; numpy in, numpy out."""
+        arrays = self.bind(args, kwargs)
+        program = self.compile(**_shapes(arrays))
+        client = program.client()
+        encrypted = {n: a for n, a in arrays.items() if self.arguments[n].encrypted}
+        plain = {n: a for n, a in arrays.items() if not self.arguments[n].encrypted}
+        result = program.server(client.evaluation_keys).evaluate(client.encrypt(**encrypted), **dict[str, Any](plain))
+        return client.decrypt(result)
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Array]:
+        """Return the arguments by name as checked arrays: shape, type, finite, inside the declared range."""
+        try:
+            bound = inspect.signature(self.function).bind(*args, **kwargs)
+        except TypeError as error:
+            raise InputError(f"kernel {self.name}: {error}") from None
+        return {name: self.check(name, value) for name, value in bound.arguments.items()}
+
+    def check(self, name: str, value: Any) -> Array:
+        """Return one argument as a checked array."""
+        argument = self.arguments[name]
+        array = np.asarray(value)
+        argument.fix(name, array.shape)
+        return argument.check(name, array, integers=self.scheme == "bfv")
+
+
+def _shapes(arrays: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
+    return {name: array.shape for name, array in arrays.items()}
+
+
+def kernel(
+    *,
+    scheme: str = "ckks",
+    tolerance: float | None = None,
+    precision: float | None = None,
+    security: int = 128,
+    standard: str = "2024",
+    allow_insecure: bool = False,
+    params: str | ParamRequest | None = None,
+    plain_modulus: int | None = None,
+    mode: str = "auto",
+    name: str | None = None,
+    variant: str = "default",
+    output: Output | None = None,
+    sample: Callable[[np.random.Generator], Mapping[str, Array]] | None = None,
+    reference: Callable[..., Any] | None = None,
+    **arguments: Argument,
+) -> Callable[[Callable[..., Any]], Kernel]:
+    """Make a kernel of the decorated function; `arguments` declares each of its parameters.
+
+    `precision` in bits is another way to say `tolerance` (2^-precision). `plain_modulus` makes BFV compute modulo
+    that prime; without it one is chosen so that no result wraps. `params` pins a named set or a ParamRequest.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Kernel:
+        made = Kernel(
+            function, name or function.__name__.replace("_", "-"), variant, scheme, mode == "manual", {}, output,
+            _tolerance(tolerance, precision), security, standard, allow_insecure, params, plain_modulus, sample,
+            reference,
+        )  # fmt: skip
+        _check_options(made, mode)
+        return replace(made, arguments=_arguments(made, arguments))
+
+    return decorate
+
+
+def _tolerance(tolerance: float | None, precision: float | None) -> float:
+    if tolerance is not None and precision is not None:
+        raise InputError("give tolerance or precision, not both")
+    if precision is not None:
+        tolerance = 2.0**-precision
+    if tolerance is None:
+        return _DEFAULT_TOLERANCE
+    if not (math.isfinite(tolerance) and tolerance > 0):
+        raise InputError(f"tolerance {tolerance}: a positive number")
+    return tolerance
+
+
+def _check_options(made: Kernel, mode: str) -> None:
+    """Refuse options outside their range."""
+    choices = (
+        ("scheme", made.scheme, SCHEMES),
+        ("mode", mode, ("auto", "manual")),
+        ("security", made.security, (128, 192, 256)),
+        ("standard", made.standard, ("2024", "2018")),
+    )
+    for option, value, allowed in choices:
+        if value not in allowed:
+            raise KernelError(f"{option}={value!r}: one of {', '.join(map(str, allowed))}", made.where)
+    if made.manual and made.output is None:
+        raise KernelError("a manual kernel declares output=rs.Output(shape..., packing=...)", made.where)
+    if made.plain_modulus is not None and made.scheme != "bfv":
+        raise KernelError("plain_modulus belongs to BFV", made.where)
+
+
+def _arguments(made: Kernel, arguments: Mapping[str, Argument]) -> dict[str, Argument]:
+    """Return the declarations in the order of the function's parameters; each parameter has one."""
+    parameters = list(inspect.signature(made.function).parameters)
+    for parameter in parameters:
+        if not isinstance(arguments.get(parameter), Argument):
+            raise KernelError(
+                f"declare argument {parameter}: {parameter}=rs.Encrypted(...) or rs.Plain(...)", made.where
+            )
+    for name in arguments:
+        if name not in parameters:
+            raise KernelError(f"{name!r} is neither an option nor a parameter of {made.function.__name__}", made.where)
+    if not any(isinstance(argument, Encrypted) for argument in arguments.values()):
+        raise KernelError("at least one argument must be rs.Encrypted", made.where)
+    if not made.manual and any(callable(argument.packing) for argument in arguments.values()):
+        raise KernelError("a packing function needs mode='manual'", made.where)
+    return {parameter: arguments[parameter] for parameter in parameters}

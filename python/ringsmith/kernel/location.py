@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where in the user's own file an operation stands: file, line and the columns a caret points at."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from types import CodeType, FrameType
+
+_PACKAGE = str(Path(__file__).resolve().parents[1])
+
+
+@dataclass(frozen=True)
+class Location:
+    """A place in a source file; `column` and `end_column` count from 0 and may be equal when unknown."""
+
+    file: str
+    line: int
+    column: int
+    end_column: int
+
+    def __str__(self) -> str:
+        """Return `file:line`."""
+        return f"{self.file}:{self.line}"
+
+    def caret(self) -> str:
+        """Return the source line with carets under the columns, or an empty string when the file is gone."""
+        text = linecache.getline(self.file, self.line).rstrip("\n")
+        if not text.strip():
+            return ""
+        indent = len(text) - len(text.lstrip())
+        start = max(self.column - indent, 0)
+        width = min(max(self.end_column - self.column, 1), max(len(text) - self.column, 1))
+        return f"    {text.strip()}\n    {' ' * start}{'^' * width}"
+
+
+def _belongs_to_package(file: str) -> bool:
+    """Tell whether a frame is ours; our own tests count as users."""
+    return file.startswith(_PACKAGE) and not Path(file).name.startswith("test_")
+
+
+def _columns(code: CodeType, instruction: int) -> tuple[int, int, int, int]:
+    """Return (line, end line, column, end column) of the instruction at byte offset `instruction`."""
+    found = next(islice(code.co_positions(), instruction // 2, None), (None, None, None, None))
+    line, end_line, column, end_column = (0 if value is None else value for value in found)
+    return line, end_line, column, end_column
+
+
+def here() -> Location:
+    """Return the innermost place on the call stack that is outside this package."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and (
+        _belongs_to_package(frame.f_code.co_filename) or frame.f_code.co_filename.startswith("<")
+    ):
+        frame = frame.f_back
+    if frame is None:
+        return Location("<unknown>", 0, 0, 0)
+    line, end_line, column, end_column = _columns(frame.f_code, frame.f_lasti)
+    if end_line != line:
+        end_column = 10_000
+    return Location(frame.f_code.co_filename, line or frame.f_lineno, column, end_column)

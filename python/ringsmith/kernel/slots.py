@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs on packed vectors: operations on ciphertexts of a fixed number of slots, before levels and scales.
+
+Every operation acts on all slots at once. Equal operations on equal operands are made once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith.kernel.graph import Node, Op, frozen
+from ringsmith.kernel.location import Location
+
+Index = NDArray[np.intp]
+
+
+class Kind(StrEnum):
+    """What a homomorphic operation does; the names are those of the reports."""
+
+    INPUT = "input"
+    ADD = "add"
+    ADD_PLAIN = "add_plain"
+    SUB = "sub"
+    SUB_PLAIN = "sub_plain"
+    NEGATE = "negate"
+    MULTIPLY = "multiply"
+    MULTIPLY_PLAIN = "multiply_plain"
+    SQUARE = "square"
+    ROTATE = "rotate"
+    RELINEARIZE = "relinearize"
+    RESCALE = "rescale"
+    MOD_DROP = "mod_drop"
+    ENCRYPT_ZERO = "encrypt_zero"
+    # A promise about values, nothing that runs.
+    WITHIN = "within"
+
+
+@dataclass(frozen=True, eq=False)
+class PlainOperand:
+    """A plaintext made when the program runs: slot s holds element `gather[s]` of a plain node, or 0 where it is -1."""
+
+    node: Node
+    gather: Index
+
+    @property
+    def bound(self) -> float:
+        """Return the largest magnitude a slot can hold."""
+        used = self.gather[self.gather >= 0]
+        if used.size == 0:
+            return 0.0
+        low, high = self.node.low.reshape(-1)[used], self.node.high.reshape(-1)[used]
+        return float(max(np.abs(low).max(), np.abs(high).max()))
+
+    @property
+    def integer(self) -> int | None:
+        """Return the integer that every slot holds, or None: such a plaintext needs no scale."""
+        if self.node.op is not Op.CONSTANT or (self.gather < 0).any():
+            return None
+        values = self.node.low.reshape(-1)[self.gather]
+        whole = values[0] == np.floor(values[0]) and (values == values[0]).all() and abs(values[0]) < 2**31
+        return int(values[0]) if whole else None
+
+
+@dataclass(frozen=True)
+class SlotOp:
+    """One operation: operands as indices into the program, a plaintext's index or -1, rotation steps (left).
+
+    `bound` belongs to `within`: the author's promise about the values that later operations use.
+    """
+
+    kind: Kind
+    args: tuple[int, ...]
+    where: Location = field(compare=False)
+    plain: int = -1
+    steps: int = 0
+    bound: float = math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class InputPacking:
+    """How an encrypted argument is laid out: slot s of ciphertext c holds element `gather[c, s]`, 0 where -1.
+
+    `pack`, when given, is a user's own function (array, slots) -> rows and replaces `gather`.
+    """
+
+    name: str
+    gather: Index
+    pack: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class SlotProgram:
+    """Operations in order, the plaintexts they use, and where the result's elements stand in the output ciphertexts."""
+
+    slots: int
+    inputs: Mapping[str, InputPacking]
+    bounds: Mapping[str, float]
+    ops: tuple[SlotOp, ...]
+    plains: tuple[PlainOperand, ...]
+    outputs: tuple[int, ...]
+    output_ct: Index
+    output_slot: Index
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return a picklable state."""
+        return {**self.__dict__, "inputs": dict(self.inputs), "bounds": dict(self.bounds)}
+
+
+class Builder:
+    """Collects the operations of a slot program; equal ones are shared, dead ones dropped at the end."""
+
+    def __init__(self, slots: int) -> None:
+        """Start an empty program."""
+        self.slots = slots
+        self.ops: list[SlotOp] = []
+        self.plains: list[PlainOperand] = []
+        self._known: dict[SlotOp, int] = {}
+        self._known_plains: dict[tuple[int, bytes], int] = {}
+
+    def fresh(self, where: Location) -> int:
+        """Add a ciphertext that the client sends."""
+        self.ops.append(SlotOp(Kind.INPUT, (), where))
+        return len(self.ops) - 1
+
+    def plain(self, node: Node, gather: Index) -> int:
+        """Add a plaintext, or find the equal one."""
+        key = (id(node), gather.tobytes())
+        if key not in self._known_plains:
+            self._known_plains[key] = len(self.plains)
+            self.plains.append(PlainOperand(node, gather))
+        return self._known_plains[key]
+
+    def within(self, arg: int, bound: float, where: Location) -> int:
+        """Add a promise about the values of a ciphertext."""
+        self.ops.append(SlotOp(Kind.WITHIN, (arg,), where, bound=bound))
+        return len(self.ops) - 1
+
+    def add(self, kind: Kind, args: tuple[int, ...], where: Location, plain: int = -1, steps: int = 0) -> int:
+        """Add an operation, or find the equal one."""
+        if kind is Kind.ROTATE:
+            steps %= self.slots
+            if steps == 0:
+                return args[0]
+            steps -= self.slots if steps > self.slots // 2 else 0
+        if kind is Kind.MULTIPLY and args[0] == args[1]:
+            kind, args = Kind.SQUARE, args[:1]
+        if kind in (Kind.ADD, Kind.MULTIPLY):
+            args = (min(args), max(args))
+        op = SlotOp(kind, args, where, plain, steps)
+        if op not in self._known:
+            self._known[op] = len(self.ops)
+            self.ops.append(op)
+        return self._known[op]
+
+    def finish(
+        self,
+        inputs: Mapping[str, InputPacking],
+        bounds: Mapping[str, float],
+        outputs: tuple[int, ...],
+        output_ct: Index,
+        output_slot: Index,
+    ) -> SlotProgram:
+        """Drop what no output needs (inputs stay: the client sends them) and number the rest anew."""
+        alive = {number for number, op in enumerate(self.ops) if op.kind is Kind.INPUT} | set(outputs)
+        for number in range(len(self.ops) - 1, -1, -1):
+            if number in alive:
+                alive.update(self.ops[number].args)
+        order = sorted(alive)
+        renumber = {old: new for new, old in enumerate(order)}
+        used = sorted({self.ops[old].plain for old in order} - {-1})
+        replain = {old: new for new, old in enumerate(used)} | {-1: -1}
+        ops = tuple(
+            replace(op, args=tuple(renumber[a] for a in op.args), plain=replain[op.plain])
+            for op in (self.ops[old] for old in order)
+        )
+        plains = tuple(self.plains[old] for old in used)
+        results = tuple(renumber[o] for o in outputs)
+        return SlotProgram(
+            self.slots, frozen(dict(inputs)), frozen(dict(bounds)), ops, plains, results, output_ct, output_slot
+        )

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running a kernel's function once on stand-ins: tensors, ciphertext handles (manual) or clear vectors (manual)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith.errors import InputError, KernelError
+from ringsmith.kernel.circuit import Circuit, OutputPacking
+from ringsmith.kernel.declare import Argument, Output
+from ringsmith.kernel.graph import Graph, Node, Op, frozen
+from ringsmith.kernel.location import Location
+from ringsmith.kernel.manual import Chain, PlainVector, Recorder, collect
+from ringsmith.kernel.slots import Index, InputPacking
+from ringsmith.kernel.tensor import Tensor, as_tensor
+
+if TYPE_CHECKING:
+    from ringsmith.kernel.kernel import Kernel
+
+Array = NDArray[Any]
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+def trace(kernel: Kernel, shapes: Shapes) -> Graph:
+    """Run the function on tensors and return its graph."""
+    inputs = {name: _input(name, argument, shapes[name], kernel.where) for name, argument in kernel.arguments.items()}
+    result = kernel.function(**{name: Tensor(node) for name, node in inputs.items()})
+    if isinstance(result, tuple | list):
+        raise KernelError("return one tensor; join several with rs.stack or rs.concatenate", kernel.where)
+    output = as_tensor(result, kernel.where).node
+    if not output.encrypted:
+        raise KernelError("the result does not depend on any encrypted argument", kernel.where)
+    graph = Graph(kernel.name, frozen(inputs), output)
+    if kernel.scheme == "bfv":
+        _check_integers(graph)
+    return graph
+
+
+def _input(name: str, argument: Argument, shape: tuple[int, ...], where: Location) -> Node:
+    low, high = np.full(shape, argument.low), np.full(shape, argument.high)
+    return Node(Op.INPUT, (), shape, argument.encrypted, low, high, where, frozen({"name": name}))
+
+
+def _check_integers(graph: Graph) -> None:
+    """BFV computes on integers: refuse fractional constants and coefficients."""
+    for node in graph.nodes():
+        numbers = node.attributes.get("coefficients", ()) if node.op is Op.POLYNOMIAL else ()
+        if node.op is Op.CONSTANT:
+            numbers = node.low.reshape(-1)
+        for number in numbers:
+            if number != np.floor(number):
+                raise KernelError(f"{number} is not an integer; BFV computes on integers", node.where)
+
+
+def record(kernel: Kernel, shapes: Shapes, chain: Chain) -> Circuit:
+    """Run a manual kernel's function on ciphertext handles and return its circuit."""
+    recorder = Recorder(chain)
+    inputs: dict[str, InputPacking] = {}
+    handles: dict[str, Any] = {}
+    # Inputs come first among the steps, in order of declaration.
+    ordered = sorted(kernel.arguments.items(), key=lambda item: not item[1].encrypted)
+    for name, argument in ordered:
+        packing = _manual_packing(name, argument, shapes[name], chain.slots)
+        if argument.encrypted:
+            inputs[name] = packing
+            flat: list[Any] = [recorder.fresh() for _ in packing.gather]
+        else:
+            node = _plain_input(name, argument, shapes[name], packing, kernel.where)
+            flat = [PlainVector(recorder, recorder.plain(node, row)) for row in _rows_of(node, packing, chain.slots)]
+        handles[name] = _array_of(flat, _handle_shape(argument, shapes[name], len(flat)))
+    outputs = collect(kernel.function(**{name: handles[name] for name in kernel.arguments}))
+    if kernel.output is None:
+        raise AssertionError("a manual kernel declares its output")
+    output = _manual_output(kernel.output, len(outputs), chain.slots, kernel.where)
+    bounds = {name: max(abs(a.low), abs(a.high)) for name, a in kernel.arguments.items() if a.encrypted}
+    return Circuit(
+        chain.scheme, chain.slots, frozen(inputs), frozen(bounds), tuple(recorder.steps), tuple(recorder.plains),
+        tuple(cipher.number for cipher in outputs), output,
+    )  # fmt: skip
+
+
+def _manual_packing(name: str, argument: Argument, shape: tuple[int, ...], slots: int) -> InputPacking:
+    """Lay out an argument without repetition: values from slot 0, zeros after them."""
+    if callable(argument.packing):
+        rows = packed_rows(name, argument.packing, np.zeros(shape), slots)
+        return InputPacking(name, np.full((len(rows), slots), -1, dtype=np.intp), argument.packing)
+    elements = np.arange(int(np.prod(shape))).reshape(shape)
+    if argument.packing == "each":
+        rows = elements.reshape(-1, 1)
+    elif argument.packing == "columns":
+        rows = elements.reshape(shape[0], -1).T
+    else:
+        rows = elements.reshape(-1, shape[-1] if shape else 1)
+    chunks = -(-rows.shape[1] // slots)
+    gather = np.full((len(rows), chunks * slots), -1, dtype=np.intp)
+    gather[:, : rows.shape[1]] = rows
+    return InputPacking(name, gather.reshape(-1, slots))
+
+
+def packed_rows(name: str, pack: Callable[[Array, int], Array], values: Array, slots: int) -> Array:
+    """Apply a user's packing function and pad its rows with zeros to all slots."""
+    rows = np.asarray(pack(values, slots))
+    if rows.ndim != 2 or not 1 <= rows.shape[1] <= slots or not len(rows):
+        raise InputError(
+            f"argument {name}: the packing function returned shape {rows.shape}; "
+            f"(ciphertexts, at most {slots}) is needed"
+        )
+    return np.pad(rows, ((0, 0), (0, slots - rows.shape[1])))
+
+
+def _handle_shape(argument: Argument, shape: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """Return the shape of the array of handles a manual kernel receives."""
+    if callable(argument.packing):
+        return (count,)
+    outer = {"each": shape, "columns": shape[1:], "rows": shape[:-1]}[argument.packing]
+    per = int(np.prod(outer))
+    return outer if count == per else (*outer, count // per)
+
+
+def _array_of(values: list[Any], shape: tuple[int, ...]) -> Any:
+    """Return an object array of handles; the handle itself when there is no axis."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array[0] if shape == () else array.reshape(shape)
+
+
+def _plain_input(name: str, argument: Argument, shape: tuple[int, ...], packing: InputPacking, where: Location) -> Node:
+    """Return the node of a plain argument; with a packing function, its packed rows are the node's elements."""
+    if packing.pack is None:
+        return _input(name, argument, shape, where)
+    bound = max(abs(argument.low), abs(argument.high))
+    high = np.full(packing.gather.shape, bound)
+    return Node(Op.INPUT, (), high.shape, False, -high, high, where, frozen({"name": name, "pack": packing.pack}))
+
+
+def _rows_of(node: Node, packing: InputPacking, slots: int) -> Index:
+    if packing.pack is None:
+        return packing.gather
+    return np.arange(len(packing.gather) * slots, dtype=np.intp).reshape(-1, slots)
+
+
+def _unpack_named(output: Output, rows: Array) -> Array:
+    """Read a result by a named packing: one row of slots for each output ciphertext."""
+    shape = output.shape
+    if output.packing == "each":
+        return rows[:, 0].reshape(shape)
+    if output.packing == "columns":
+        return np.asarray(rows[:, : shape[0]].T.reshape(shape))
+    width = shape[-1] if shape else 1
+    return rows.reshape(rows.size // width if width > rows.shape[1] else len(rows), -1)[:, :width].reshape(shape)
+
+
+def _manual_output(output: Output, count: int, slots: int, where: Location) -> OutputPacking:
+    """Check that the number of ciphertexts fits the declared output."""
+    if callable(output.packing):
+        return OutputPacking(output.shape, None, None, output.packing)
+    width = output.shape[-1] if output.shape else 1
+    size = int(np.prod(output.shape))
+    wanted = {"each": size, "columns": size // output.shape[0] if output.shape else 1}.get(
+        output.packing, size // width * -(-width // slots)
+    )
+    if count != wanted:
+        raise KernelError(
+            f"the kernel returned {count} ciphertexts; an output of shape {output.shape} "
+            f"packed {output.packing!r} has {wanted}",
+            where,
+        )
+    return OutputPacking(output.shape, None, None, partial(_unpack_named, output))
+
+
+def clear_manual(kernel: Kernel, arrays: Mapping[str, Array], slots: int) -> Array:
+    """Run a manual kernel's function on clear vectors of all slots."""
+    handles = {}
+    for name, argument in kernel.arguments.items():
+        packing = _manual_packing(name, argument, arrays[name].shape, slots)
+        if packing.pack is not None:
+            rows = packed_rows(name, packing.pack, arrays[name], slots)
+        else:
+            rows = np.where(packing.gather >= 0, arrays[name].reshape(-1)[packing.gather], 0)
+        handles[name] = _array_of(list(rows), _handle_shape(argument, arrays[name].shape, len(rows)))
+    result = _clear_rows(kernel.function(**handles))
+    if kernel.output is None:
+        raise AssertionError("a manual kernel declares its output")
+    unpack = kernel.output.packing if callable(kernel.output.packing) else partial(_unpack_named, kernel.output)
+    return np.asarray(unpack(np.stack(result)))
+
+
+def _clear_rows(result: Any) -> list[Array]:
+    """Flatten what a manual kernel returned on clear vectors."""
+    if isinstance(result, np.ndarray) and result.dtype != object and result.ndim == 1:
+        return [result]
+    return [row for part in result for row in _clear_rows(part)]

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The choice of a parameter set for a traced kernel: the smallest that is secure and accurate.
+
+For each ring degree, from small to large, the kernel is lowered for that many slots; its depth and noise give the
+modulus it needs, and the first degree whose security limit allows that modulus is taken. What the neighbours would
+need is kept: the alternatives of the parameter box.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from ringsmith import _native
+from ringsmith.errors import ParameterError
+from ringsmith.kernel import schedule, schedule_bfv
+from ringsmith.kernel.circuit import Circuit
+from ringsmith.kernel.slots import SlotProgram
+from ringsmith.params import noise, primes
+from ringsmith.params.sets import ParameterSet, judge, table_of
+
+DEGREES = tuple(1 << k for k in range(10, 18))
+# A chain needs a scale above the spacing of its primes, and below the precision of doubles.
+_MAX_SCALE = 55
+# Bits kept between the bound on the noise and the point where BFV decrypts wrongly.
+_BFV_MARGIN = 1.0
+# The largest total of data primes tried, in bits.
+_MAX_BITS = 3600
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a kernel asks for."""
+
+    scheme: str
+    tolerance: float
+    security: int
+    standard: str
+    plain_bound: float
+    plain_modulus: int | None
+    encryption: str
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A degree that does not do, and why."""
+
+    n: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A chosen set, the circuit for it, its noise figure and the smaller degrees that did not do."""
+
+    params: ParameterSet
+    circuit: Circuit
+    noise_bits: float
+    rejected: tuple[Rejected, ...]
+
+
+Lower = Callable[[int], SlotProgram]
+
+
+def choose(wish: Wish, lower: Lower) -> Choice:
+    """Return the smallest set for a kernel; `lower` gives its program for a number of slots."""
+    rejected: list[Rejected] = []
+    for choice in candidates(wish, lower):
+        if isinstance(choice, Rejected):
+            rejected.append(choice)
+            continue
+        return Choice(choice.params, choice.circuit, choice.noise_bits, tuple(rejected))
+    last = rejected[-1].reason if rejected else "no degree tried"
+    raise ParameterError(f"no parameter set is secure and accurate enough: {last}; ask for less depth or precision")
+
+
+def candidates(wish: Wish, lower: Lower) -> Iterator[Choice | Rejected]:
+    """Yield, for each degree from small to large, a set or the reason why there is none."""
+    fit = _fit_ckks if wish.scheme == "ckks" else _fit_bfv
+    cached = cache(lower)
+    for n in DEGREES:
+        limit = _native.max_log2_qp(n, wish.security, table=table_of(wish.standard))
+        if limit is None:
+            yield Rejected(n, f"the table has no {wish.security}-bit entry for n = {n}")
+            continue
+        yield fit(wish, cached, n, limit)
+
+
+def _parameter_set(
+    wish: Wish, n: int, data: tuple[int, ...], special: tuple[int, ...], dnum: int, **more: float
+) -> ParameterSet:
+    log2_qp = sum(math.log2(q) for q in (*data, *special))
+    return ParameterSet(
+        scheme=wish.scheme, n=n, moduli=data, special=special, dnum=dnum, secret="ternary", error="binomial:21",
+        log2_scale=more.get("log2_scale", 0.0), plain_modulus=int(more.get("plain_modulus", 0)),
+        security=judge(n, log2_qp, wish.security, wish.standard), name="chosen", source="chosen for this kernel",
+    )  # fmt: skip
+
+
+def _too_large(params: ParameterSet, limit: int) -> Rejected | None:
+    if params.log2_qp <= limit:
+        return None
+    wanted = params.security.wanted
+    return Rejected(params.n, f"n = {params.n} would need {params.split} bits, {wanted} bits of security allow {limit}")
+
+
+# ------------------------------------------------------------------------------------------------ CKKS
+
+
+def _fit_ckks(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected:
+    """Find scale and base for one degree; the error falls by one bit for each bit of scale."""
+    least = int(math.log2(2 * n)) + 4
+    guess = max(least, math.ceil(-math.log2(wish.tolerance)) + 8)
+    if guess + 4 > limit:
+        return Rejected(n, f"n = {n} allows {limit} bits in all; the precision alone takes a scale of {guess} bits")
+    scheduled = schedule.schedule(lower(n // 2))
+    if (scheduled.depth + 1) * least > limit:
+        return Rejected(n, f"n = {n} allows {limit} bits; {scheduled.depth} levels of {least} bits or more exceed them")
+    found = _search_scale(wish, scheduled, n, least, guess)
+    if isinstance(found, Rejected):
+        return found
+    return _too_large(found.params, limit) or _fewer_digits(wish, scheduled, found, limit)
+
+
+def _search_scale(wish: Wish, scheduled: schedule.Schedule, n: int, least: int, guess: int) -> Choice | Rejected:
+    """Return the set with the least scale that meets the tolerance."""
+    wanted = math.log2(wish.tolerance)
+    scale, best = guess, None
+    for _ in range(12):
+        choice = _with_scale(wish, scheduled, n, scale)
+        excess = choice.noise_bits - wanted
+        if excess <= 0:
+            best = choice
+            if scale <= least or excess > -1:
+                break
+            scale = max(least, scale - max(1, math.floor(-excess)))
+        elif best is not None:
+            break
+        else:
+            scale += max(1, math.ceil(excess))
+        if scale > _MAX_SCALE:
+            return Rejected(
+                n, f"n = {n} would need a scale of 2^{scale}; beyond 2^{_MAX_SCALE} doubles lack the precision"
+            )
+    if best is None:
+        return Rejected(n, f"n = {n} reaches no error below {wish.tolerance:.3g}")
+    return best
+
+
+def _with_scale(wish: Wish, scheduled: schedule.Schedule, n: int, scale: int) -> Choice:
+    """Return the set for a scale, its base just large enough for values and errors."""
+    base, specials = 60.0, int(_needs_keys(scheduled))
+    for _ in range(3):
+        data, special = primes.ckks_chain(n, scheduled.depth, scale, base, specials)
+        params = _parameter_set(wish, n, data, special, len(data), log2_scale=scale)
+        circuit = schedule.resolve(scheduled, data, scale)
+        found = noise.ckks(circuit, params, encryption=wish.encryption)
+        if -2.0 <= found.overflow_bits <= 0:
+            break
+        base = max(base + math.ceil(found.overflow_bits) + 1, math.log2(2 * n) + 4, scale / 2)
+    return Choice(params, circuit, found.log2_error, ())
+
+
+def _needs_keys(scheduled: schedule.Schedule) -> bool:
+    names = {planned.kind.value for planned in scheduled.planned}
+    return bool(names & {"relinearize", "rotate"})
+
+
+def _key_switch_transforms(level_primes: int, specials: int, dnum: int) -> int:
+    """Count the transforms of one hybrid key switch (Han and Ki, ePrint 2019/688)."""
+    return level_primes + dnum * (level_primes + specials) - level_primes + 2 * (specials + level_primes)
+
+
+def _fewer_digits(wish: Wish, scheduled: schedule.Schedule, found: Choice, limit: int) -> Choice:
+    """Spend room that the degree leaves on special primes where that makes key switching cheaper."""
+    params = found.params
+    count = len(params.moduli)
+    best, cost = found, _key_switch_transforms(count, len(params.special), params.dnum)
+    if not params.special:
+        return found
+    for specials in range(2, count + 1):
+        dnum = -(-count // specials)
+        data, special = primes.ckks_chain(
+            params.n, scheduled.depth, params.log2_scale, math.log2(params.moduli[0]), specials
+        )
+        wider = _parameter_set(wish, params.n, params.moduli, special, dnum, log2_scale=params.log2_scale)
+        transforms = _key_switch_transforms(count, specials, dnum)
+        if data != params.moduli or wider.log2_qp > limit or transforms >= cost:
+            continue
+        error = noise.ckks(found.circuit, wider, encryption=wish.encryption)
+        if error.log2_error <= math.log2(wish.tolerance) and error.overflow_bits <= 0:
+            best, cost = Choice(wider, found.circuit, error.log2_error, ()), transforms
+    return best
+
+
+# ------------------------------------------------------------------------------------------------ BFV
+
+
+def _fit_bfv(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected:
+    """Find the least modulus whose noise bound leaves a margin."""
+    t = wish.plain_modulus or primes.plain_modulus(n, 2 * wish.plain_bound + 2)
+    if t.bit_length() > 60:
+        raise ParameterError(
+            f"results up to {wish.plain_bound:.3g} need a plaintext modulus beyond 60 bits; scale the data down"
+        )
+    if t % (2 * n) != 1 or not _native.is_prime(t):
+        return Rejected(n, f"plain modulus {t} is no prime 1 mod {2 * n}, so n = {n} cannot pack values")
+    if t.bit_length() + 10 > limit:
+        return Rejected(n, f"n = {n} allows {limit} bits in all; the plaintext modulus alone has {t.bit_length()}")
+    program = lower(n // 2)
+    floor, step = t.bit_length() + 8, 8
+    low, high = floor, floor
+    found = _with_bits(wish, program, n, high, t)
+    while found.noise_bits < _BFV_MARGIN:
+        low, high, step = high, high + step, step * 2
+        if high > min(limit * 2, _MAX_BITS):
+            return Rejected(n, f"n = {n} allows {limit} bits; the noise needs more than {low}")
+        found = _with_bits(wish, program, n, high, t)
+    while high - low > 1:
+        middle = (low + high) // 2
+        trial = _with_bits(wish, program, n, middle, t)
+        if trial.noise_bits >= _BFV_MARGIN:
+            found, high = trial, middle
+        else:
+            low = middle
+    return _too_large(found.params, limit) or found
+
+
+def _with_bits(wish: Wish, program: SlotProgram, n: int, bits: int, t: int) -> Choice:
+    """Return the set with `bits` bits of data primes, of at most 46 bits each."""
+    count = -(-bits // 46)
+    least = int(math.log2(2 * n)) + 2
+    sizes = [max(least, bits // count + (i < bits % count)) for i in range(count)]
+    data = primes.of_sizes(n, sizes, (t,))
+    circuit = schedule_bfv.schedule(program, len(data) - 1)
+    keys = circuit.relinearizes() or bool(circuit.rotations())
+    special = primes.of_sizes(n, [max(sizes)], (*data, t)) if keys else ()
+    params = _parameter_set(wish, n, data, special, len(data), plain_modulus=t)
+    budget, _ = noise.bfv(circuit, params, encryption=wish.encryption)
+    return Choice(params, circuit, budget, ())

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Primes for a chain: of given sizes, or as near as possible to given values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from ringsmith import _native
+from ringsmith.errors import ParameterError
+
+
+def of_sizes(n: int, sizes: Sequence[int], taken: Collection[int] = ()) -> tuple[int, ...]:
+    """Return primes 1 mod 2n of the given bit lengths in that order, the largest of each size first."""
+    used = list(taken)
+    chosen = []
+    for bits in sizes:
+        prime = _native.ntt_primes(n, bits, 1, exclude=used)[0]
+        used.append(prime)
+        chosen.append(prime)
+    return tuple(chosen)
+
+
+def nearest(n: int, target: float, taken: Collection[int]) -> int:
+    """Return the prime 1 mod 2n that is nearest to `target` and not taken."""
+    step = 2 * n
+    base = round((target - 1) / step) * step + 1
+    # The density of such primes is 2n / (n ln target) per step; 4096 steps either side hold one beyond doubt.
+    for distance in range(4096):
+        for candidate in (base - distance * step, base + distance * step):
+            if candidate > step and candidate not in taken and _native.is_prime(candidate):
+                return candidate
+    raise ParameterError(f"no prime 1 mod {step} near {target:.0f}")
+
+
+def plain_modulus(n: int, at_least: float) -> int:
+    """Return the smallest prime 1 mod 2n that is at least `at_least`: it allows n values in a BFV plaintext."""
+    step = 2 * n
+    candidate = int(at_least) // step * step + 1
+    while candidate < at_least or not _native.is_prime(candidate):
+        candidate += step
+    return candidate
+
+
+def ckks_chain(
+    n: int, depth: int, log2_scale: float, base_bits: float, specials: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return (data primes, special primes) for `depth` rescales at scale 2^log2_scale.
+
+    Each prime is the nearest to the scale it will divide, so that scales do not drift from level to level. The base
+    holds results: `base_bits` in as many primes as needed, at most 60 bits each. Special primes exceed the data primes.
+    """
+    pieces = max(1, -int(-base_bits // 60))
+    top: list[int] = []
+    scale = 2.0**log2_scale
+    for _ in range(depth):
+        prime = nearest(n, scale * scale / 2.0**log2_scale, top)
+        top.append(prime)
+        scale = scale * scale / prime
+    base = [0] * pieces
+    for i in range(pieces):
+        base[i] = nearest(n, 2.0 ** (base_bits / pieces), [*top, *base])
+    data = (*base, *reversed(top))
+    special: list[int] = []
+    for _ in range(specials):
+        bits = max(prime.bit_length() for prime in data)
+        special.extend(_native.ntt_primes(n, bits, 1, exclude=[*data, *special]))
+    return data, tuple(special)

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a kernel and the shapes of its arguments to a program with parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+from ringsmith.errors import KernelError, ParameterError
+from ringsmith.kernel import schedule, schedule_bfv
+from ringsmith.kernel.circuit import Circuit
+from ringsmith.kernel.kernel import Kernel
+from ringsmith.kernel.lower import lower
+from ringsmith.kernel.manual import Chain
+from ringsmith.kernel.slots import Kind, SlotProgram
+from ringsmith.kernel.trace import record, trace
+from ringsmith.params import choose, noise, primes
+from ringsmith.params.sets import ParameterSet, ParamRequest, check, find
+from ringsmith.run.program import Program, Signature
+
+Shapes = Mapping[str, tuple[int, ...]]
+#: A manual kernel without parameters is first traced on a chain that is longer than any real one.
+_LONG_CHAIN = 40
+
+
+def default_encryption(scheme: str) -> str:
+    """CKKS clients hold the secret key and encrypt under it (half the bytes); BFV under the public key."""
+    return "secret" if scheme == "ckks" else "public"
+
+
+def compile_kernel(kernel: Kernel, shapes: Shapes, encryption: str | None = None) -> Program:
+    """Trace, choose or check parameters, refuse what would decrypt wrongly, and return the program."""
+    encryption = encryption or default_encryption(kernel.scheme)
+    if kernel.params is not None:
+        choice = _pinned(kernel, shapes, encryption)
+    elif kernel.manual:
+        choice = _manual(kernel, shapes, encryption)
+    else:
+        graph = trace(kernel, shapes)
+        wish = wish_of(kernel, graph.output.bound, encryption)
+        choice = choose.choose(wish, partial(lower, graph, kernel.arguments))
+    arguments = {n: (shapes[n], a.encrypted, a.low, a.high) for n, a in kernel.arguments.items()}
+    signature = Signature(kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments)
+    return Program(signature, choice.params, choice.circuit, choice.noise_bits, choice.rejected, encryption)
+
+
+def wish_of(kernel: Kernel, plain_bound: float, encryption: str) -> choose.Wish:
+    """Return what a kernel asks of its parameters."""
+    return choose.Wish(
+        kernel.scheme, kernel.tolerance, kernel.security, kernel.standard, plain_bound, kernel.plain_modulus, encryption
+    )
+
+
+def _checked(kernel: Kernel, plain_bound: float) -> ParameterSet:
+    """Return the pinned set, with a plaintext modulus for BFV when the set leaves it open."""
+    request = find(kernel.params) if isinstance(kernel.params, str) else kernel.params
+    if not isinstance(request, ParamRequest):
+        raise ParameterError(f"params={kernel.params!r}: the name of a set or a ParamRequest")
+    t = kernel.plain_modulus
+    if kernel.scheme == "bfv" and t is None and request.plain_modulus is None:
+        t = primes.plain_modulus(request.n, 2 * plain_bound + 2)
+    params = check(
+        request, kernel.scheme, security=kernel.security, standard=kernel.standard,
+        allow_insecure=kernel.allow_insecure, plain_modulus=t,
+    )  # fmt: skip
+    if kernel.scheme == "bfv":
+        _check_plain_modulus(kernel, params, plain_bound)
+    return params
+
+
+def _check_plain_modulus(kernel: Kernel, params: ParameterSet, plain_bound: float) -> None:
+    t = params.plain_modulus
+    if t % (2 * params.n) != 1:
+        raise ParameterError(
+            f"plaintext modulus {t} is not 1 mod {2 * params.n}, so n = {params.n} cannot pack values; "
+            f"use {primes.plain_modulus(params.n, max(t, 2))}"
+        )
+    if kernel.plain_modulus is None and 2 * plain_bound + 1 > t:
+        raise ParameterError(f"results up to {plain_bound:.0f} wrap modulo t = {t}; use a larger plaintext modulus")
+
+
+def _pinned(kernel: Kernel, shapes: Shapes, encryption: str) -> choose.Choice:
+    """Compile for a given set."""
+    if kernel.manual:
+        params = _checked(kernel, _manual_bound(kernel))
+        circuit = record(kernel, shapes, _chain_of(params))
+    else:
+        graph = trace(kernel, shapes)
+        params = _checked(kernel, graph.output.bound)
+        circuit = _scheduled(kernel, lower(graph, kernel.arguments, params.slots), params)
+    return choose.Choice(params, circuit, _checked_noise(kernel, circuit, params, encryption), ())
+
+
+def _manual_bound(kernel: Kernel) -> float:
+    """Return the largest declared magnitude: a manual kernel's ranges are not tracked, BFV computes modulo t."""
+    return max(max(abs(a.low), abs(a.high)) for a in kernel.arguments.values())
+
+
+def _chain_of(params: ParameterSet) -> Chain:
+    return Chain(params.scheme, params.slots, params.moduli, params.log2_scale)
+
+
+def _scheduled(kernel: Kernel, program: SlotProgram, params: ParameterSet) -> Circuit:
+    """Schedule a slot program on a given chain."""
+    if kernel.scheme == "bfv":
+        return schedule_bfv.schedule(program, len(params.moduli) - 1)
+    scheduled = schedule.schedule(program)
+    if scheduled.depth > len(params.moduli) - 1:
+        deepest = max(scheduled.planned, key=lambda planned: planned.depth)
+        raise KernelError(
+            f"{deepest.kind}: level {scheduled.depth} of rescaling is needed, parameter set {params.name} has "
+            f"{len(params.moduli) - 1} (log2 q = {'+'.join(str(q.bit_length()) for q in params.moduli)}); "
+            f"add {scheduled.depth - len(params.moduli) + 1} data primes or lower the multiplicative depth",
+            deepest.where,
+        )
+    return schedule.resolve(scheduled, params.moduli, params.log2_scale)
+
+
+def _checked_noise(kernel: Kernel, circuit: Circuit, params: ParameterSet, encryption: str) -> float:
+    if kernel.scheme == "bfv":
+        return noise.check_bfv(circuit, params, encryption=encryption)
+    return noise.check_ckks(circuit, params, kernel.tolerance, encryption=encryption).log2_error
+
+
+def _manual(kernel: Kernel, shapes: Shapes, encryption: str) -> choose.Choice:
+    """Choose parameters for a manual kernel: as many primes as it drops, the scale from its tolerance."""
+    rejected: list[choose.Rejected] = []
+    scale = min(50, max(30, math.ceil(-math.log2(kernel.tolerance)) + 24))
+    for n in choose.DEGREES:
+        long = tuple([(1 << scale) + 1] * _LONG_CHAIN)
+        t = kernel.plain_modulus or (
+            primes.plain_modulus(n, 2 * _manual_bound(kernel) + 2) if kernel.scheme == "bfv" else None
+        )
+        trial = record(kernel, shapes, Chain(kernel.scheme, n // 2, long, scale))
+        depth = _LONG_CHAIN - 1 - min(step.level for step in trial.steps)
+        keys = trial.relinearizes() or bool(trial.rotations())
+        depth += sum(step.kind in (Kind.MULTIPLY, Kind.SQUARE) for step in trial.steps) > 0 and kernel.scheme == "bfv"
+        data = (min(60, scale + 15), *([scale] * depth))
+        request = ParamRequest(
+            n=n, data_bits=data, special_bits=(max(data),) if keys else (), log2_scale=scale, name="chosen",
+            source="chosen for this kernel",
+        )  # fmt: skip
+        try:
+            pinned = kernel.options(params=replace(request, plain_modulus=t))
+            choice = _pinned(pinned, shapes, encryption)
+        except ParameterError as error:
+            rejected.append(choose.Rejected(n, f"n = {n}: {error}"))
+            continue
+        return choose.Choice(choice.params, choice.circuit, choice.noise_bits, tuple(rejected))
+    raise ParameterError(f"no parameter set fits: {rejected[-1].reason}")

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A compiled program and its two sides: the client with the secret key, the server with evaluation keys only.
+
+All of these pickle (a manual kernel's own packing functions must be importable by name); ciphertexts and keys
+travel as the bytes of the engine's documented format.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith.errors import InputError, KeyMismatchError
+from ringsmith.kernel.circuit import Circuit
+from ringsmith.kernel.declare import Argument, Encrypted, Plain
+from ringsmith.kernel.trace import packed_rows
+from ringsmith.params.choose import Rejected
+from ringsmith.params.sets import ParameterSet
+from ringsmith.run.execute import Execution, execute, plain_values
+from ringsmith.run.scheme import Keys, Scheme, open_scheme
+
+Array = NDArray[Any]
+
+
+def derive_seed(seed: str | bytes | None, label: str) -> bytes:
+    """Return 32 bytes for a purpose: from the user's seed, or from the operating system."""
+    if seed is None:
+        return secrets.token_bytes(32)
+    text = seed.encode() if isinstance(seed, str) else seed
+    return hashlib.sha256(b"ringsmith seed\0" + label.encode() + b"\0" + text).digest()
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a program keeps of its kernel: name, variant, scheme, tolerance; shape, secrecy and range of arguments."""
+
+    name: str
+    variant: str
+    scheme: str
+    tolerance: float
+    arguments: Mapping[str, tuple[tuple[int, ...], bool, float, float]]
+
+    def argument(self, name: str) -> Argument:
+        """Return an argument's declaration again."""
+        shape, encrypted, low, high = self.arguments[name]
+        return (Encrypted if encrypted else Plain)(*shape, low=low, high=high)
+
+    def names(self, *, encrypted: bool) -> list[str]:
+        """Return the names of the encrypted or of the plain arguments."""
+        return [name for name, entry in self.arguments.items() if entry[1] is encrypted]
+
+    def check(self, given: Mapping[str, Any], *, encrypted: bool) -> dict[str, Array]:
+        """Return checked arrays for exactly the encrypted or the plain arguments."""
+        wanted = self.names(encrypted=encrypted)
+        if sorted(given) != sorted(wanted):
+            kind = "encrypted" if encrypted else "plain"
+            have, got = ", ".join(wanted) or "(none)", ", ".join(given) or "(none)"
+            raise InputError(f"{self.name} takes the {kind} arguments {have}, not {got}")
+        checked = {}
+        for name in wanted:
+            argument, array = self.argument(name), np.asarray(given[name])
+            argument.fix(name, array.shape)
+            checked[name] = argument.check(name, array, integers=self.scheme == "bfv")
+        return checked
+
+
+@dataclass(frozen=True)
+class Encryptions:
+    """Ciphertexts on their way, as bytes, with the fingerprint of the program and keys they belong to."""
+
+    fingerprint: bytes
+    ciphertexts: tuple[bytes, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes."""
+        return sum(map(len, self.ciphertexts))
+
+    def digest(self) -> str:
+        """SHA-256 of all ciphertext bytes, in hexadecimal."""
+        return hashlib.sha256(b"".join(self.ciphertexts)).hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A kernel compiled for one parameter set. `noise_bits`: CKKS log2 of the error bound, BFV noise budget left."""
+
+    signature: Signature
+    params: ParameterSet
+    circuit: Circuit
+    noise_bits: float
+    rejected: tuple[Rejected, ...] = ()
+    encryption: str = "secret"
+    engine: Any = field(default=None, compare=False)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Operations by name."""
+        return self.circuit.counts()
+
+    def fingerprint(self) -> bytes:
+        """Return what ciphertexts and keys of this program must agree on."""
+        p = self.params
+        text = repr(
+            (self.signature.name, self.signature.variant, p.scheme, p.n, p.moduli, p.special, p.dnum, p.plain_modulus)
+        )
+        return hashlib.sha256(text.encode()).digest()[:16]
+
+    def client(self, seed: str | bytes | None = None) -> Client:
+        """Generate keys; with a seed everything the client does is reproducible to the byte."""
+        return Client(self, seed)
+
+    def server(self, evaluation_keys: Keys) -> Server:
+        """Return the side that evaluates; it never sees the secret key."""
+        return Server(self, evaluation_keys)
+
+    def open(self) -> Scheme:
+        """Return the engine's objects for this program's parameters."""
+        return open_scheme(self.params, self.engine)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return a picklable state; an opened engine stays behind."""
+        return {**self.__dict__, "engine": None}
+
+
+class Client:
+    """Holds the secret key: encrypts arguments and decrypts results."""
+
+    def __init__(self, program: Program, seed: str | bytes | None = None) -> None:
+        """Generate the keys that the program needs."""
+        self.program = program
+        self._seed = seed
+        self._scheme = program.open()
+        circuit = program.circuit
+        secret, keys = self._scheme.generate_keys(
+            derive_seed(seed, "keys"),
+            relinearize=circuit.relinearizes(),
+            rotations=circuit.rotations(),
+            public=circuit.encrypts(),
+            fingerprint=program.fingerprint(),
+        )
+        self._secret = secret
+        self.evaluation_keys = keys
+        self._messages = 0
+
+    @property
+    def secret_key(self) -> bytes:
+        """The secret key, serialized."""
+        return bytes(self._secret.to_bytes())
+
+    def encrypt(self, **arguments: Any) -> Encryptions:
+        """Encrypt the encrypted arguments, all of them."""
+        program = self.program
+        arrays = program.signature.check(arguments, encrypted=True)
+        rows = [row for name in program.circuit.inputs for row in self._pack(name, arrays[name])]
+        seed = derive_seed(self._seed, f"encrypt {self._messages}")
+        self._messages += 1
+        ciphertexts = self._scheme.encrypt(rows, self._secret, seed, public=program.encryption == "public")
+        return Encryptions(program.fingerprint(), tuple(ciphertext.to_bytes() for ciphertext in ciphertexts))
+
+    def decrypt(self, result: Encryptions, *, publish: bool = False) -> Array:
+        """Decrypt a result. `publish` adds noise (CKKS) so that the numbers may be shown to others (IND-CPA-D)."""
+        program = self.program
+        _same(program, result.fingerprint, "the result")
+        flood = program.noise_bits if publish and program.params.scheme == "ckks" else None
+        rows = self._scheme.decrypt(result.ciphertexts, self._secret, flood, derive_seed(self._seed, "publish"))
+        return unpack(program.circuit, rows)
+
+    def _pack(self, name: str, values: Array) -> Array:
+        packing = self.program.circuit.inputs[name]
+        if packing.pack is not None:
+            return packed_rows(name, packing.pack, values, self.program.circuit.slots)
+        return np.where(packing.gather >= 0, values.reshape(-1)[packing.gather], 0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return a picklable state: the secret key as bytes. Keep it as you would keep the key."""
+        return {"program": self.program, "seed": self._seed, "secret": self.secret_key,
+                "keys": self.evaluation_keys, "messages": self._messages}  # fmt: skip
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the keys."""
+        self.program, self._seed, self._messages = state["program"], state["seed"], state["messages"]
+        self._scheme = self.program.open()
+        self._secret = self._scheme.secret_key(state["secret"])
+        self.evaluation_keys = state["keys"]
+
+
+class Server:
+    """Evaluates a program on ciphertexts with evaluation keys only."""
+
+    def __init__(self, program: Program, keys: Keys) -> None:
+        """Check that the keys belong to the program and are complete."""
+        _same(program, keys.fingerprint, "the evaluation keys")
+        missing = sorted(set(program.circuit.rotations()) - set(keys.rotations))
+        if missing:
+            raise KeyMismatchError(
+                f"the evaluation keys lack rotation {missing[0]}; generate keys with program.client()"
+            )
+        self.program = program
+        self.keys = keys
+        self._scheme = program.open()
+        self._loaded = self._scheme.load(keys)
+
+    def evaluate(self, sent: Encryptions, *, seed: str | bytes | None = None, **plain: Any) -> Encryptions:
+        """Evaluate on the encrypted arguments `sent` and the plain arguments."""
+        return self.run(sent, plain, seed).result
+
+    def run(self, sent: Encryptions, plain: Mapping[str, Any], seed: str | bytes | None = None) -> Execution:
+        """Evaluate and return the result with the time each kind of operation took."""
+        program = self.program
+        _same(program, sent.fingerprint, "the ciphertexts")
+        arrays = program.signature.check(plain, encrypted=False)
+        expected = sum(len(packing.gather) for packing in program.circuit.inputs.values())
+        if len(sent.ciphertexts) != expected:
+            raise InputError(f"{len(sent.ciphertexts)} ciphertexts came, the program takes {expected}")
+        ciphertexts = [self._scheme.ciphertext(data) for data in sent.ciphertexts]
+        values = plain_values(program.circuit, arrays)
+        outputs, seconds = execute(
+            program.circuit, self._scheme, self._loaded, ciphertexts, values, derive_seed(seed, "evaluate")
+        )
+        data = tuple(output.to_bytes() for output in outputs)
+        return Execution(Encryptions(program.fingerprint(), data), seconds)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return a picklable state."""
+        return {"program": self.program, "keys": self.keys}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the engine's objects."""
+        self.__init__(state["program"], state["keys"])  # type: ignore[misc]
+
+
+def unpack(circuit: Circuit, rows: Array) -> Array:
+    """Return the result from the slots of the output ciphertexts."""
+    output = circuit.output
+    if output.unpack is not None:
+        return np.asarray(output.unpack(rows)).reshape(output.shape)
+    return np.asarray(rows[output.ct, output.slot])
+
+
+def _same(program: Program, fingerprint: bytes, what: str) -> None:
+    if fingerprint != program.fingerprint():
+        raise KeyMismatchError(f"{what} belong to another program or parameter set than {program.signature.name}")

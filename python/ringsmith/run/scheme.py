@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engine's objects behind one face for both schemes: keys, encryption, operations by kind, decryption."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith import _native
+from ringsmith.errors import KeyMismatchError
+from ringsmith.kernel.circuit import Step
+from ringsmith.kernel.slots import Kind
+from ringsmith.params.sets import ParameterSet
+
+Array = NDArray[Any]
+
+# Publishing a result: bits by which added noise hides what the error tells of the secret, and how many results.
+_PUBLISH_BITS = 40
+_PUBLISH_QUERIES = 1
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Evaluation keys as bytes: what a server needs and nothing more. `public` only if the program encrypts zeros."""
+
+    fingerprint: bytes
+    relinearization: bytes
+    galois: bytes
+    rotations: tuple[int, ...]
+    public: bytes
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes."""
+        return len(self.relinearization) + len(self.galois) + len(self.public)
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedKeys:
+    """Evaluation keys as the engine's objects; None where the program needs none."""
+
+    relinearization: _native.RelinKey | None
+    galois: _native.GaloisKeys | None
+    public: _native.PublicKey | None
+
+
+class Evaluator(Protocol):
+    """Applies one operation to ciphertexts."""
+
+    def apply(self, step: Step, args: Sequence[Any], plaintext: Any) -> Any:
+        """Return the result of `step`; `plaintext` is its encoded plaintext or None."""
+
+
+class Scheme:
+    """What both schemes share. A subclass knows its context, encoder and special operations."""
+
+    context: Any
+    encoder: Any
+    evaluator_class: Any
+    ciphertext_class: Any
+    encryptor_class: Any
+    decryptor_class: Any
+
+    def generate_keys(
+        self, seed: bytes, *, relinearize: bool, rotations: tuple[int, ...], public: bool, fingerprint: bytes
+    ) -> tuple[_native.SecretKey, Keys]:
+        """Return the secret key and the evaluation keys that a program needs."""
+        generator = _native.KeyGenerator(self.context, seed=seed)
+        secret = generator.secret_key()
+        relin = generator.relin_key(secret).to_bytes() if relinearize else b""
+        galois = generator.galois_keys(secret, list(rotations)).to_bytes() if rotations else b""
+        public_key = generator.public_key(secret).to_bytes() if public else b""
+        return secret, Keys(fingerprint, relin, galois, rotations, public_key)
+
+    def load(self, keys: Keys) -> LoadedKeys:
+        """Return the engine's objects of serialized keys."""
+        context = self.context
+        return LoadedKeys(
+            _native.RelinKey.from_bytes(context, keys.relinearization) if keys.relinearization else None,
+            _native.GaloisKeys.from_bytes(context, keys.galois) if keys.galois else None,
+            _native.PublicKey.from_bytes(context, keys.public) if keys.public else None,
+        )
+
+    def secret_key(self, data: bytes) -> _native.SecretKey:
+        """Return a secret key from its bytes."""
+        return _native.SecretKey.from_bytes(self.context, data)
+
+    def ciphertext(self, data: bytes) -> Any:
+        """Return a ciphertext from its bytes."""
+        return self.ciphertext_class.from_bytes(self.context, data)
+
+    def encode(self, values: Array, level: int, scale: float) -> Any:
+        """Return the plaintext of a vector of slots."""
+        raise AssertionError("a scheme encodes")
+
+    def decode(self, plaintexts: Sequence[Any]) -> Array:
+        """Return one row of slots for each plaintext."""
+        raise AssertionError("a scheme decodes")
+
+    def encrypt(self, rows: Sequence[Array], secret: _native.SecretKey, seed: bytes, *, public: bool) -> list[Any]:
+        """Encrypt rows of slots at the top level, under the secret key or under a public key derived from the seed."""
+        key: Any = _native.KeyGenerator(self.context, seed=seed).public_key(secret) if public else secret
+        encryptor = self.encryptor_class(self.context, key, seed=seed)
+        return list(encryptor.encrypt_batch([self.encode_top(row) for row in rows]))
+
+    def encode_top(self, values: Array) -> Any:
+        """Return a plaintext at the top level and the set's own scale."""
+        raise AssertionError("a scheme encodes")
+
+    def decrypt(self, data: Sequence[bytes], secret: _native.SecretKey, flood: float | None, seed: bytes) -> Array:
+        """Return the slots of each ciphertext; `flood` is log2 of the error that published noise must hide."""
+        decryptor = self.decryptor_class(self.context, secret)
+        ciphertexts = [self.ciphertext(entry) for entry in data]
+        return self.decode(self.plaintexts(decryptor, ciphertexts, flood, seed))
+
+    def plaintexts(self, decryptor: Any, ciphertexts: Sequence[Any], flood: float | None, seed: bytes) -> list[Any]:
+        """Decrypt each ciphertext."""
+        return list(decryptor.decrypt_batch(list(ciphertexts)))
+
+    def evaluator(self, keys: LoadedKeys, seed: bytes) -> Evaluator:
+        """Return what applies operations."""
+        return _Apply(self, self.evaluator_class(self.context), keys, seed)
+
+    def reduce(self, native: Any, kind: Kind, value: Any, level: int) -> Any:
+        """Rescale, or drop primes down to `level`."""
+        raise AssertionError("a scheme drops primes")
+
+    def fresh_zero(self, encryptor: Any, step: Step) -> Any:
+        """Encrypt zero at a step's level and scale."""
+        raise AssertionError("a scheme encrypts")
+
+
+class _Apply:
+    """Applies operations with an engine's evaluator and loaded keys."""
+
+    def __init__(self, scheme: Scheme, native: Any, keys: LoadedKeys, seed: bytes) -> None:
+        self.scheme = scheme
+        self.native = native
+        self.keys = keys
+        self.zeros = scheme.encryptor_class(scheme.context, keys.public, seed=seed) if keys.public else None
+
+    def apply(self, step: Step, args: Sequence[Any], plaintext: Any) -> Any:
+        kind = step.kind
+        match kind:
+            case Kind.WITHIN:
+                return args[0]
+            case Kind.RELINEARIZE:
+                return self.native.relinearize(args[0], self._key(self.keys.relinearization, "relinearization"))
+            case Kind.ROTATE:
+                return self.native.rotate(args[0], step.steps, self._key(self.keys.galois, "rotation"))
+            case Kind.RESCALE | Kind.MOD_DROP:
+                return self.scheme.reduce(self.native, kind, args[0], step.level)
+            case Kind.ENCRYPT_ZERO:
+                return self.scheme.fresh_zero(self._key(self.zeros, "public"), step)
+        operands = (*args, plaintext) if plaintext is not None else tuple(args)
+        return getattr(self.native, kind.value)(*operands)
+
+    @staticmethod
+    def _key(key: Any, name: str) -> Any:
+        if key is None:
+            raise KeyMismatchError(f"the evaluation keys hold no {name} key, which this program needs")
+        return key
+
+
+class CkksScheme(Scheme):
+    """CKKS on the engine."""
+
+    def __init__(self, params: ParameterSet, engine: Any = None) -> None:
+        """Build the context of a set."""
+        more = {} if engine is None else {"engine": engine}
+        self.context = _native.CkksContext(
+            params.n, list(params.moduli), list(params.special), 2.0**params.log2_scale,
+            dnum=params.dnum, secret=params.secret, error=params.error, **_security(params), **more,
+        )  # fmt: skip
+        self.encoder = _native.CkksEncoder(self.context)
+        self.encryptor_class = _native.CkksEncryptor
+        self.decryptor_class = _native.CkksDecryptor
+        self.evaluator_class = _native.CkksEvaluator
+        self.ciphertext_class = _native.CkksCiphertext
+
+    def encode(self, values: Array, level: int, scale: float) -> Any:
+        """Encode reals."""
+        return self.encoder.encode(np.ascontiguousarray(values, dtype=np.float64), level=level, scale=scale)
+
+    def encode_top(self, values: Array) -> Any:
+        """Encode at the top level and the set's scale."""
+        return self.encoder.encode(np.ascontiguousarray(values, dtype=np.float64))
+
+    def decode(self, plaintexts: Sequence[Any]) -> Array:
+        """Decode reals."""
+        return np.asarray(self.encoder.decode_real_batch(list(plaintexts)))
+
+    def plaintexts(self, decryptor: Any, ciphertexts: Sequence[Any], flood: float | None, seed: bytes) -> list[Any]:
+        """Decrypt; with `flood`, for publication."""
+        if flood is None:
+            return super().plaintexts(decryptor, ciphertexts, flood, seed)
+        return [
+            decryptor.decrypt_for_publication(
+                ciphertext, 2.0**flood, security_bits=_PUBLISH_BITS, queries=_PUBLISH_QUERIES,
+                seed=bytes(a ^ b for a, b in zip(seed, number.to_bytes(32, "little"), strict=True)),
+            )
+            for number, ciphertext in enumerate(ciphertexts)
+        ]  # fmt: skip
+
+    def reduce(self, native: Any, kind: Kind, value: Any, level: int) -> Any:
+        """Rescale or drop."""
+        return native.rescale(value) if kind is Kind.RESCALE else native.drop_to(value, level)
+
+    def fresh_zero(self, encryptor: Any, step: Step) -> Any:
+        """Encrypt zero."""
+        return encryptor.encrypt_zero(level=step.level, scale=step.scale)
+
+
+class BfvScheme(Scheme):
+    """BFV on the engine. A program's slots are the first row of n/2; the second holds zeros or leftovers."""
+
+    def __init__(self, params: ParameterSet, engine: Any = None) -> None:
+        """Build the context of a set."""
+        more = {} if engine is None else {"engine": engine}
+        self.slots = params.slots
+        self.plain_modulus = params.plain_modulus
+        self.context = _native.BfvContext(
+            params.n, list(params.moduli), list(params.special), params.plain_modulus,
+            dnum=params.dnum, secret=params.secret, error=params.error, **_security(params), **more,
+        )  # fmt: skip
+        self.encoder = _native.BfvEncoder(self.context)
+        self.encryptor_class = _native.BfvEncryptor
+        self.decryptor_class = _native.BfvDecryptor
+        self.evaluator_class = _native.BfvEvaluator
+        self.ciphertext_class = _native.BfvCiphertext
+
+    def encode(self, values: Array, level: int, scale: float) -> Any:
+        """Encode integers modulo t."""
+        return self.encode_top(values)
+
+    def encode_top(self, values: Array) -> Any:
+        """Encode integers modulo t, centred."""
+        t = self.plain_modulus
+        reduced = np.mod(np.asarray(values).astype(np.int64), t)
+        return self.encoder.encode(
+            np.ascontiguousarray(np.where(reduced > t // 2, reduced - t, reduced), dtype=np.int64)
+        )
+
+    def decode(self, plaintexts: Sequence[Any]) -> Array:
+        """Decode the first row."""
+        return np.stack([np.asarray(self.encoder.decode(plaintext))[: self.slots] for plaintext in plaintexts])
+
+    def reduce(self, native: Any, kind: Kind, value: Any, level: int) -> Any:
+        """Switch down to a level."""
+        while value.level > level:
+            value = native.mod_switch(value)
+        return value
+
+    def fresh_zero(self, encryptor: Any, step: Step) -> Any:
+        """Encrypt zero."""
+        return encryptor.encrypt_zero()
+
+
+def _security(params: ParameterSet) -> dict[str, Any]:
+    """The engine judges the set again; insecure sets were opted into when the set was checked."""
+    return {"security": params.security.wanted, "allow_insecure": not params.security.enough}
+
+
+def open_scheme(params: ParameterSet, engine: Any = None) -> Scheme:
+    """Return the engine's objects for a set."""
+    return CkksScheme(params, engine) if params.scheme == "ckks" else BfvScheme(params, engine)

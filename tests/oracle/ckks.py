@@ -120,8 +120,8 @@ class FixedComplex:
 
 
 def slot_root(n: int, j: int, power: int) -> FixedComplex:
-    """The `power`-th power of the root that slot j is the value at: exp(i pi 3^j power / n)."""
-    exponent = pow(3, j, 2 * n) * power % (2 * n)
+    """The `power`-th power of the root that slot j is the value at: exp(i pi 5^j power / n)."""
+    exponent = pow(5, j, 2 * n) * power % (2 * n)
     return FixedComplex(*_cos_sin(PI * exponent // n))
 
 

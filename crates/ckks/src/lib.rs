@@ -1,2 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The CKKS scheme: approximate arithmetic on encrypted reals.
+//! The CKKS scheme: approximate arithmetic on encrypted real and complex vectors.
+//!
+//! ```text
+//! Encoder: values -> Plaintext        Encryptor: Plaintext -> Ciphertext      Decryptor: back
+//! Evaluator: Ciphertext x Ciphertext -> Ciphertext (needs no secret)
+//! noise::Estimator: the same operations on bounds, for choosing parameters before anything runs
+//! ```
+//!
+//! Cheon, Kim, Kim, Song (ePrint 2016/421) in residue form (ePrint 2018/931); ciphertexts stay in evaluation form. A level
+//! is the number of rescales left: limbs minus 1. Scales are doubles, multiplied and divided exactly as the primes are.
+
+mod ciphertext;
+mod encoder;
+mod encrypt;
+mod error;
+mod evaluator;
+pub mod noise;
+mod params;
+mod plaintext;
+mod poly;
+mod publish;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+pub use ciphertext::Ciphertext;
+pub use encoder::Embedding;
+pub use encrypt::{Decryptor, Encryptor};
+pub use error::Error;
+pub use evaluator::{Evaluator, SCALE_TOLERANCE, inner_sum_steps, slot_rotation_element};
+pub use params::{CkksParams, CkksParamsLiteral, prime_chain};
+pub use plaintext::{Encoder, Plaintext};
+pub use poly::{Basis, MAX_DEGREE, Node, Plan, Polynomial};
+pub use publish::Publication;

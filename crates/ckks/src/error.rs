@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What can go wrong in CKKS, with the numbers that say why and the remedy.
+
+/// Errors of the CKKS scheme.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Keys, samplers, parameters, wire format.
+    #[error(transparent)]
+    Rlwe(#[from] rlwe::Error),
+    /// Residue arithmetic.
+    #[error(transparent)]
+    Rns(#[from] rns::RnsError),
+    /// NaN or infinity among the input.
+    #[error("{what} {index} is {value}; only finite numbers can be encoded")]
+    NotFinite {
+        /// What was given.
+        what: &'static str,
+        /// Its position.
+        index: usize,
+        /// The offending value.
+        value: f64,
+    },
+    /// More values than slots.
+    #[error("{given} values do not fit {slots} slots")]
+    TooManyValues {
+        /// Values given.
+        given: usize,
+        /// Slots there are.
+        slots: usize,
+    },
+    /// A slot count that does not exist for this ring.
+    #[error("{given} slots: a power of two up to {max} is needed")]
+    Slots {
+        /// Slots asked for.
+        given: usize,
+        /// n/2.
+        max: usize,
+    },
+    /// The encoded coefficients reach half the modulus.
+    #[error(
+        "{operation}: the largest coefficient would have {needed:.1} bits (scale 2^{log2_scale:.2}), level {level} has \
+         room for {available:.1}; lower the scale, the values, or use a higher level"
+    )]
+    Overflow {
+        /// What was being done.
+        operation: &'static str,
+        /// log2 of the largest coefficient.
+        needed: f64,
+        /// log2 of the scale.
+        log2_scale: f64,
+        /// The level.
+        level: usize,
+        /// log2(Q/2) at that level.
+        available: f64,
+    },
+    /// A scale that is not a finite number of at least 1.
+    #[error("{operation}: scale {scale:e} is not usable; it must be finite and at least 1")]
+    Scale {
+        /// What was being done.
+        operation: &'static str,
+        /// The scale.
+        scale: f64,
+    },
+    /// Operands with different scales.
+    #[error(
+        "{operation}: scales differ (2^{left:.6} and 2^{right:.6}, {levels_left} levels left); {remedy}"
+    )]
+    ScaleMismatch {
+        /// The operation.
+        operation: &'static str,
+        /// log2 of the left operand's scale.
+        left: f64,
+        /// log2 of the right operand's scale.
+        right: f64,
+        /// Levels left in the lower operand.
+        levels_left: usize,
+        /// What to insert.
+        remedy: &'static str,
+    },
+    /// No level left to rescale or drop.
+    #[error(
+        "{operation}: {needed} levels needed, {levels_left} left (scale 2^{log2_scale:.2}); {remedy}"
+    )]
+    LevelsExhausted {
+        /// The operation.
+        operation: &'static str,
+        /// Levels needed.
+        needed: usize,
+        /// Levels left.
+        levels_left: usize,
+        /// log2 of the scale.
+        log2_scale: f64,
+        /// What would work.
+        remedy: &'static str,
+    },
+    /// A level above the operand's or the chain's.
+    #[error("{operation}: level {given} asked for, at most {max} is possible")]
+    Level {
+        /// The operation.
+        operation: &'static str,
+        /// The level asked for.
+        given: usize,
+        /// The highest possible.
+        max: usize,
+    },
+    /// A ciphertext of the wrong number of components.
+    #[error("{operation}: ciphertext has {given} components, {needed} needed; {remedy}")]
+    Size {
+        /// The operation.
+        operation: &'static str,
+        /// Components it has.
+        given: usize,
+        /// Components needed.
+        needed: &'static str,
+        /// What to insert.
+        remedy: &'static str,
+    },
+    /// Coefficients that make no polynomial.
+    #[error("{given} coefficients: between 1 and {max_degree}+1 are needed")]
+    Polynomial {
+        /// Number of coefficients.
+        given: usize,
+        /// Largest degree.
+        max_degree: usize,
+    },
+    /// A chain of primes that CKKS cannot use.
+    #[error("{0}")]
+    Chain(String),
+    /// Flooding noise that would drown the message or leave the sampler's range.
+    #[error(
+        "decrypt for publication: noise 2^{log2_noise:.1} leaves no room below the modulus 2^{log2_q:.1}"
+    )]
+    Flooding {
+        /// log2 of the standard deviation of the flooding noise.
+        log2_noise: f64,
+        /// log2 of the modulus at the ciphertext's level.
+        log2_q: f64,
+    },
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Operations on ciphertexts. Nothing is inserted behind the caller's back but the free drop to a common level.
+
+mod galois;
+mod linear;
+mod multiply;
+mod rescale;
+
+pub use galois::{inner_sum_steps, slot_rotation_element};
+
+use crate::ciphertext::prefix;
+use crate::poly::{Arithmetic, Plan, Polynomial, evaluate};
+use crate::{Ciphertext, CkksParams, Error, Plaintext};
+use rlwe::wire::Fingerprint;
+use rlwe::{KeyId, RelinKey};
+use rns::{Eval, RnsPoly};
+
+/// Relative difference below which two scales are the same number with different rounding histories. Adding such
+/// operands costs at most this relative error, less than what encoding costs.
+pub const SCALE_TOLERANCE: f64 = 1.0 / (1u64 << 48) as f64;
+
+/// Evaluates on ciphertexts; needs no secret. Immutable, so one evaluator serves any number of threads.
+#[derive(Clone, Debug)]
+pub struct Evaluator {
+    params: CkksParams,
+}
+
+impl Evaluator {
+    /// The evaluator of a parameter set.
+    pub fn new(params: &CkksParams) -> Self {
+        Self {
+            params: params.clone(),
+        }
+    }
+
+    /// The parameters.
+    pub fn params(&self) -> &CkksParams {
+        &self.params
+    }
+
+    fn check(&self, operands: &[&Ciphertext]) -> Result<(), Error> {
+        operands
+            .iter()
+            .try_for_each(|ct| self.params.check_fingerprint("ciphertext", ct.params))
+    }
+
+    /// Fails unless a key belongs to these parameters and to the owner of `ct`.
+    fn check_key(
+        &self,
+        what: &'static str,
+        ct: &Ciphertext,
+        params: Fingerprint,
+        owner: KeyId,
+    ) -> Result<(), Error> {
+        self.params.rlwe().check_fingerprint(what, params)?;
+        ct.key.join(owner, what)?;
+        Ok(())
+    }
+
+    fn check_plain(&self, plaintext: Fingerprint) -> Result<(), Error> {
+        self.params.check_fingerprint("plaintext", plaintext)
+    }
+
+    /// Evaluates a polynomial in every slot in ceil(log2(degree + 1)) levels; the result has the scale of `ct`, exactly.
+    ///
+    /// Chebyshev coefficients refer to [-1, 1]; map another interval there first.
+    ///
+    /// # Errors
+    /// [`Error::LevelsExhausted`] with the levels needed, [`Error::Size`] for a ciphertext of three parts, and what the
+    /// single operations refuse.
+    pub fn polynomial(
+        &self,
+        ct: &Ciphertext,
+        p: &Polynomial,
+        key: &RelinKey<u64>,
+    ) -> Result<Ciphertext, Error> {
+        self.polynomial_to_scale(ct, p, ct.scale, key)
+    }
+
+    /// As [`Evaluator::polynomial`], to a scale of one's choice.
+    ///
+    /// # Errors
+    /// As [`Evaluator::polynomial`], and [`Error::Scale`].
+    pub fn polynomial_to_scale(
+        &self,
+        ct: &Ciphertext,
+        p: &Polynomial,
+        scale: f64,
+        key: &RelinKey<u64>,
+    ) -> Result<Ciphertext, Error> {
+        self.check(&[ct])?;
+        need_two_parts("polynomial", ct)?;
+        evaluate(
+            &WithKey {
+                evaluator: self,
+                key,
+            },
+            ct,
+            &Plan::new(p),
+            scale,
+        )
+    }
+}
+
+/// Refuses products that were not relinearised.
+fn need_two_parts(operation: &'static str, ct: &Ciphertext) -> Result<(), Error> {
+    if ct.size() == 2 {
+        return Ok(());
+    }
+    Err(Error::Size {
+        operation,
+        given: ct.size(),
+        needed: "2",
+        remedy: "relinearize it first",
+    })
+}
+
+/// Refuses scales that differ by more than rounding.
+fn same_scale(
+    operation: &'static str,
+    left: f64,
+    right: f64,
+    levels_left: usize,
+) -> Result<(), Error> {
+    if (left / right - 1.0).abs() <= SCALE_TOLERANCE {
+        return Ok(());
+    }
+    // More than a factor of 2^8 apart: a product that was not rescaled, rather than drift of the primes.
+    let remedy = if (left / right).log2().abs() > 8.0 {
+        "rescale the operand with the larger scale"
+    } else {
+        "bring one operand to the other's scale with set_scale_by_constant, or multiply both alike before adding"
+    };
+    Err(Error::ScaleMismatch {
+        operation,
+        left: left.log2(),
+        right: right.log2(),
+        levels_left,
+        remedy,
+    })
+}
+
+/// The first limbs of all parts.
+fn prefixes(
+    parts: &[RnsPoly<u64, Eval>],
+    params: &CkksParams,
+    level: usize,
+) -> Result<Vec<RnsPoly<u64, Eval>>, Error> {
+    let basis = params.basis(level)?;
+    Ok(parts.iter().map(|p| prefix(p, &basis)).collect())
+}
+
+/// An evaluator with the key its products are relinearised with.
+struct WithKey<'a> {
+    evaluator: &'a Evaluator,
+    key: &'a RelinKey<u64>,
+}
+
+impl Arithmetic for WithKey<'_> {
+    type Value = Ciphertext;
+
+    fn level(&self, v: &Ciphertext) -> usize {
+        v.level()
+    }
+    fn scale(&self, v: &Ciphertext) -> f64 {
+        v.scale
+    }
+    fn divisor(&self, level: usize) -> f64 {
+        self.evaluator.params.prime(level) as f64
+    }
+    fn drop_to(&self, v: &Ciphertext, level: usize) -> Result<Ciphertext, Error> {
+        self.evaluator.drop_to(v, level)
+    }
+    fn set_scale(&self, v: &mut Ciphertext, scale: f64) {
+        debug_assert!((v.scale / scale - 1.0).abs() < SCALE_TOLERANCE);
+        v.scale = scale;
+    }
+    fn limit(&self, _: &mut Ciphertext, _: f64) {}
+    fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, Error> {
+        self.evaluator.add(a, b)
+    }
+    fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, Error> {
+        self.evaluator.sub(a, b)
+    }
+    fn multiply(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, Error> {
+        self.evaluator.multiply(a, b)
+    }
+    fn square(&self, v: &Ciphertext) -> Result<Ciphertext, Error> {
+        self.evaluator.square(v)
+    }
+    fn multiply_constant(&self, v: &Ciphertext, c: f64, scale: f64) -> Result<Ciphertext, Error> {
+        self.evaluator
+            .multiply_constant_to_scale(v, c.into(), scale)
+    }
+    fn add_constant(&self, v: &Ciphertext, c: f64) -> Result<Ciphertext, Error> {
+        self.evaluator.add_constant(v, c.into())
+    }
+    fn reduce(&self, v: &Ciphertext) -> Result<Ciphertext, Error> {
+        if v.size() == 2 {
+            return self.evaluator.rescale(v);
+        }
+        self.evaluator
+            .rescale(&self.evaluator.relinearize(v, self.key)?)
+    }
+}
+
+/// What an operation between a ciphertext and a plaintext needs of them.
+fn common_level(ct: &Ciphertext, plaintext: &Plaintext) -> usize {
+    ct.level().min(plaintext.level())
+}

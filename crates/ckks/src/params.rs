@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+//! CKKS parameters: a ring-LWE set read as a chain of levels, and a default scale.
+
+use crate::Error;
+use crate::encoder::Embedding;
+use crate::noise::Estimator;
+use rlwe::wire::{self, Fingerprint, Reader, Tag, Writer};
+use rlwe::{RlweParams, RlweParamsLiteral, SecurityPolicy};
+use rns::{RnsBasis, ScaleRounder};
+use std::sync::{Arc, OnceLock};
+use zq::primes::{Direction, ntt_primes};
+
+/// What [`CkksParams`] are made from; any field may still be wrong.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CkksParamsLiteral {
+    /// Degree, primes, dnum, distributions. `q[0]` stays to the end; `q[l]` is divided out by the rescale at level l.
+    pub rlwe: RlweParamsLiteral<u64>,
+    /// Default scale, usually near the primes `q[1..]`.
+    pub scale: f64,
+}
+
+struct Inner {
+    rlwe: RlweParams<u64>,
+    scale: f64,
+    embedding: Embedding,
+    estimator: Estimator,
+    /// Entry l divides by `q[l]`; entry 0 stays empty.
+    rescalers: Vec<OnceLock<Arc<ScaleRounder<u64>>>>,
+    fingerprint: Fingerprint,
+}
+
+/// A checked parameter set with its tables. Clones share one allocation.
+#[derive(Clone)]
+pub struct CkksParams(Arc<Inner>);
+
+impl PartialEq for CkksParams {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.fingerprint == other.0.fingerprint
+    }
+}
+
+impl std::fmt::Debug for CkksParams {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CkksParams")
+            .field("rlwe", &self.0.rlwe)
+            .field("log2_scale", &self.0.scale.log2())
+            .finish()
+    }
+}
+
+impl CkksParams {
+    /// Checks a literal.
+    ///
+    /// # Errors
+    /// Everything [`RlweParams::new`] refuses, and [`Error::Scale`] for a scale that is not finite, below 2, or so large
+    /// that 1 does not fit below half the first prime.
+    pub fn new(literal: &CkksParamsLiteral, policy: SecurityPolicy) -> Result<Self, Error> {
+        let rlwe = RlweParams::new(&literal.rlwe, policy)?;
+        Self::from_rlwe(rlwe, literal.scale)
+    }
+
+    /// A set over checked ring-LWE parameters.
+    ///
+    /// # Errors
+    /// [`Error::Scale`] as for [`CkksParams::new`].
+    pub fn from_rlwe(rlwe: RlweParams<u64>, scale: f64) -> Result<Self, Error> {
+        let top: f64 = rlwe.q().values().iter().map(|q| *q as f64).product();
+        if !(scale.is_finite() && scale >= 2.0 && scale < top / 2.0) {
+            return Err(Error::Scale {
+                operation: "parameters",
+                scale,
+            });
+        }
+        let values = |basis: &RnsBasis<u64>| basis.values();
+        let estimator = Estimator::new(
+            rlwe.n(),
+            rlwe.secret(),
+            &rlwe.error(),
+            &rlwe.q().values(),
+            &rlwe.p().map(values).unwrap_or_default(),
+            rlwe.dnum(),
+        )?;
+        let mut payload = Writer::new();
+        write_payload(&rlwe, scale, &mut payload);
+        Ok(Self(Arc::new(Inner {
+            embedding: Embedding::new(rlwe.n())?,
+            rescalers: (0..rlwe.data_primes()).map(|_| OnceLock::new()).collect(),
+            fingerprint: Fingerprint::of(payload.as_bytes()),
+            estimator,
+            rlwe,
+            scale,
+        })))
+    }
+
+    /// The ring-LWE set.
+    pub fn rlwe(&self) -> &RlweParams<u64> {
+        &self.0.rlwe
+    }
+
+    /// Ring degree.
+    pub fn n(&self) -> usize {
+        self.0.rlwe.n()
+    }
+
+    /// Most slots, n/2.
+    pub fn slots(&self) -> usize {
+        self.n() / 2
+    }
+
+    /// Default scale.
+    pub fn scale(&self) -> f64 {
+        self.0.scale
+    }
+
+    /// Level of a fresh ciphertext: data primes minus 1.
+    pub fn max_level(&self) -> usize {
+        self.0.rlwe.data_primes() - 1
+    }
+
+    /// The prime that a rescale at `level` divides by.
+    ///
+    /// # Panics
+    /// If `level` is above [`CkksParams::max_level`].
+    pub fn prime(&self, level: usize) -> u64 {
+        self.0.rlwe.q().modulus(level).value()
+    }
+
+    /// The basis of a level.
+    ///
+    /// # Errors
+    /// [`Error::Level`] above the top.
+    pub fn basis(&self, level: usize) -> Result<RnsBasis<u64>, Error> {
+        self.check_level("basis", level)?;
+        Ok(self.0.rlwe.q_prefix(level + 1)?)
+    }
+
+    /// log2 of the modulus of a level.
+    pub fn log2_modulus(&self, level: usize) -> f64 {
+        self.0.estimator.log2_modulus(level.min(self.max_level()))
+    }
+
+    /// The canonical embedding.
+    pub fn embedding(&self) -> &Embedding {
+        &self.0.embedding
+    }
+
+    /// Static error estimates for this set.
+    pub fn estimator(&self) -> &Estimator {
+        &self.0.estimator
+    }
+
+    /// Identity of the set, scale included.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.0.fingerprint
+    }
+
+    /// Refuses a level above the top.
+    pub(crate) fn check_level(&self, operation: &'static str, level: usize) -> Result<(), Error> {
+        if level <= self.max_level() {
+            return Ok(());
+        }
+        Err(Error::Level {
+            operation,
+            given: level,
+            max: self.max_level(),
+        })
+    }
+
+    /// Division by `q[level]` and rounding; made on first use.
+    pub(crate) fn rescaler(&self, level: usize) -> Result<Arc<ScaleRounder<u64>>, Error> {
+        let slot = &self.0.rescalers[level];
+        if let Some(rescaler) = slot.get() {
+            return Ok(Arc::clone(rescaler));
+        }
+        let basis = self.basis(level)?;
+        let made = ScaleRounder::new(&basis.range(level..level + 1)?, &basis.prefix(level)?, 1)?;
+        Ok(Arc::clone(slot.get_or_init(|| Arc::new(made))))
+    }
+
+    /// Fails unless an object of fingerprint `got` belongs to this set.
+    pub(crate) fn check_fingerprint(
+        &self,
+        what: &'static str,
+        got: Fingerprint,
+    ) -> Result<(), Error> {
+        let expected = self.fingerprint();
+        if got == expected {
+            return Ok(());
+        }
+        let mismatch = rlwe::Error::ParameterMismatch {
+            what,
+            got: got.to_string(),
+            expected: expected.to_string(),
+        };
+        Err(mismatch.into())
+    }
+
+    /// The set as an object of the byte format: the ring-LWE payload, then the scale.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut payload = Writer::new();
+        write_payload(self.rlwe(), self.scale(), &mut payload);
+        wire::seal(Tag::CkksParams, Fingerprint::default(), payload.as_bytes())
+    }
+
+    /// Reads [`CkksParams::to_bytes`]; the reader's own policy applies.
+    ///
+    /// # Errors
+    /// Bytes no writer produces, and everything [`CkksParams::new`] refuses.
+    pub fn from_bytes(bytes: &[u8], policy: SecurityPolicy) -> Result<Self, Error> {
+        let (_, payload) = wire::open_as(Tag::CkksParams, bytes).map_err(rlwe::Error::from)?;
+        let mut input = Reader::new(payload);
+        let rlwe = RlweParams::read(&mut input, policy)?;
+        let scale = input.f64("the scale").map_err(rlwe::Error::from)?;
+        input.finish().map_err(rlwe::Error::from)?;
+        Self::from_rlwe(rlwe, scale)
+    }
+}
+
+fn write_payload(rlwe: &RlweParams<u64>, scale: f64, out: &mut Writer) {
+    rlwe.write(out);
+    out.f64(scale);
+}
+
+/// A chain for scale 2^`scale_bits`: a first prime of `first_bits`, `levels` rescale primes as close to the scale as the
+/// ring allows, alternately below and above so that scales do not drift, and special primes of `special_bits`.
+///
+/// Returns (data primes, special primes). A scale of 46 or 50 bits takes its primes from below only, so that none is
+/// wider than the transforms' fast paths.
+///
+/// # Errors
+/// [`Error::Rns`] when there are not enough primes of a size.
+pub fn prime_chain(
+    n: usize,
+    first_bits: u32,
+    scale_bits: u32,
+    levels: usize,
+    special_bits: u32,
+    special: usize,
+) -> Result<(Vec<u64>, Vec<u64>), Error> {
+    let order = 2 * n as u64;
+    let search = |bits, count, direction, exclude: &[u64]| {
+        ntt_primes::<u64>(bits, order, count, direction, exclude)
+            .map_err(|e| Error::from(rns::RnsError::from(e)))
+    };
+    let first = search(first_bits, 1, Direction::Down, &[])?;
+    let p = search(special_bits, special, Direction::Down, &first)?;
+    let used: Vec<u64> = first.iter().chain(&p).copied().collect();
+    let from_above = if matches!(scale_bits, 46 | 50) || scale_bits >= 62 {
+        0
+    } else {
+        levels / 2
+    };
+    let below = search(scale_bits, levels - from_above, Direction::Down, &used)?;
+    let above = search(scale_bits + 1, from_above, Direction::Up, &used)?;
+    let mut q = first;
+    for (i, prime) in below.iter().enumerate() {
+        q.push(*prime);
+        q.extend(above.get(i));
+    }
+    Ok((q, p))
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Encoded vectors.
+
+use crate::encoder::{centred_to_f64, integers_to_residues, largest};
+use crate::{CkksParams, Error};
+use num_complex::Complex64;
+use rlwe::wire::Fingerprint;
+use rns::{Coeff, Eval, RnsPoly};
+use zq::Modulus;
+
+/// An encoded vector: a polynomial in evaluation form, its scale and its number of slots.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plaintext {
+    pub(crate) poly: RnsPoly<u64, Eval>,
+    pub(crate) scale: f64,
+    pub(crate) slots: usize,
+    pub(crate) params: Fingerprint,
+}
+
+impl Plaintext {
+    /// Rescales left: limbs minus 1.
+    pub fn level(&self) -> usize {
+        self.poly.limb_count() - 1
+    }
+
+    /// Factor between the slots and the polynomial's values.
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// Number of slots.
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// The polynomial.
+    pub fn poly(&self) -> &RnsPoly<u64, Eval> {
+        &self.poly
+    }
+}
+
+/// Encodes vectors into plaintexts and back.
+#[derive(Clone, Debug)]
+pub struct Encoder {
+    params: CkksParams,
+}
+
+impl Encoder {
+    /// The encoder of a parameter set.
+    pub fn new(params: &CkksParams) -> Self {
+        Self {
+            params: params.clone(),
+        }
+    }
+
+    /// Encodes up to n/2 complex values; missing ones are 0.
+    ///
+    /// # Errors
+    /// [`Error::TooManyValues`], [`Error::NotFinite`], [`Error::Level`], [`Error::Scale`], and [`Error::Overflow`] when
+    /// the scaled values do not fit below half the modulus of `level`.
+    pub fn encode(
+        &self,
+        values: &[Complex64],
+        level: usize,
+        scale: f64,
+    ) -> Result<Plaintext, Error> {
+        self.encode_sparse(values, self.params.slots(), level, scale)
+    }
+
+    /// Encodes real values, as [`Encoder::encode`].
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub fn encode_real(
+        &self,
+        values: &[f64],
+        level: usize,
+        scale: f64,
+    ) -> Result<Plaintext, Error> {
+        self.encode(&complex(values), level, scale)
+    }
+
+    /// Encodes into `slots` slots (a power of two up to n/2), which the ciphertext repeats n/2 / `slots` times.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`], and [`Error::Slots`].
+    pub fn encode_sparse(
+        &self,
+        values: &[Complex64],
+        slots: usize,
+        level: usize,
+        scale: f64,
+    ) -> Result<Plaintext, Error> {
+        self.params.check_level("encode", level)?;
+        let coefficients = self
+            .params
+            .embedding()
+            .to_coefficients(values, slots, scale)?;
+        self.integers_to_plaintext(&coefficients, slots, level, scale)
+    }
+
+    /// A plaintext from integer coefficients held in doubles.
+    fn integers_to_plaintext(
+        &self,
+        x: &[f64],
+        slots: usize,
+        level: usize,
+        scale: f64,
+    ) -> Result<Plaintext, Error> {
+        let largest = largest(x);
+        let (needed, available) = (largest.log2(), self.params.log2_modulus(level) - 1.0);
+        if needed >= available {
+            return Err(Error::Overflow {
+                operation: "encode",
+                needed,
+                log2_scale: scale.log2(),
+                level,
+                available,
+            });
+        }
+        let basis = self.params.basis(level)?;
+        let mut poly = RnsPoly::<u64, Coeff>::zeros(&basis);
+        for (limb, q) in poly.limbs_mut().zip(basis.moduli()) {
+            integers_to_residues(x, largest, q, limb);
+        }
+        Ok(Plaintext {
+            poly: poly.to_eval(),
+            scale,
+            slots,
+            params: self.params.fingerprint(),
+        })
+    }
+
+    /// The slots of a plaintext.
+    ///
+    /// # Errors
+    /// [`Error::Rlwe`] for a plaintext of another parameter set.
+    pub fn decode(&self, plaintext: &Plaintext) -> Result<Vec<Complex64>, Error> {
+        self.params
+            .check_fingerprint("plaintext", plaintext.params)?;
+        let coefficients = self.coefficients(plaintext);
+        self.params
+            .embedding()
+            .to_slots(&coefficients, plaintext.slots, plaintext.scale)
+    }
+
+    /// The real parts of the slots.
+    ///
+    /// # Errors
+    /// As [`Encoder::decode`].
+    pub fn decode_real(&self, plaintext: &Plaintext) -> Result<Vec<f64>, Error> {
+        Ok(self.decode(plaintext)?.iter().map(|z| z.re).collect())
+    }
+
+    /// The centred coefficients, each within 2^-52 of its value.
+    pub fn coefficients(&self, plaintext: &Plaintext) -> Vec<f64> {
+        let poly = plaintext.poly.clone().to_coeff();
+        let limbs: Vec<&[u64]> = poly.limbs().collect();
+        let moduli: &[Modulus<u64>] = poly.basis().moduli();
+        centred_to_f64(moduli, &limbs)
+    }
+
+    /// Small integers as a polynomial at the level of `like`.
+    pub(crate) fn small_to_poly(
+        &self,
+        x: &[i64],
+        like: &Plaintext,
+    ) -> Result<RnsPoly<u64, Eval>, Error> {
+        Ok(RnsPoly::<u64, Coeff>::from_i64(&self.params.basis(like.level())?, x)?.to_eval())
+    }
+}
+
+fn complex(values: &[f64]) -> Vec<Complex64> {
+    values.iter().map(|re| Complex64::new(*re, 0.0)).collect()
+}

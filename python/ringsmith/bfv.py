@@ -12,6 +12,8 @@ from ringsmith._native import BfvContext as Context
 from ringsmith._native import BfvDecryptor as Decryptor
 from ringsmith._native import BfvEncoder as Encoder
 from ringsmith._native import BfvEncryptor as Encryptor
+from ringsmith._native import BfvEstimate as Estimate
+from ringsmith._native import BfvEstimator as Estimator
 from ringsmith._native import BfvEvaluator as Evaluator
 from ringsmith._native import BfvPlaintext as Plaintext
 from ringsmith._native import GaloisKeys, KeyGenerator, PublicKey, RelinKey, SecretKey
@@ -22,6 +24,8 @@ __all__ = [
     "Decryptor",
     "Encoder",
     "Encryptor",
+    "Estimate",
+    "Estimator",
     "Evaluator",
     "GaloisKeys",
     "KeyGenerator",

@@ -18,16 +18,23 @@ pub fn elements<'a, T: Element + Copy>(array: &'a PyReadonlyArrayDyn<'_, T>) -> 
 pub fn wrong_type(given: &Bound<'_, PyAny>, allowed: &str) -> PyErr {
     let found = match given.downcast::<PyUntypedArray>() {
         Ok(array) => format!("an array of {}", array.dtype()),
-        Err(_) => given.get_type().name().map_or_else(|_| "something else".into(), |name| name.to_string()),
+        Err(_) => given
+            .get_type()
+            .name()
+            .map_or_else(|_| "something else".into(), |name| name.to_string()),
     };
-    Kind::Input.error(format!("{found} given; a numpy array of {allowed} is needed"))
+    Kind::Input.error(format!(
+        "{found} given; a numpy array of {allowed} is needed"
+    ))
 }
 
 /// Rows and columns of a batch.
 pub fn rows_and_columns(shape: &[usize]) -> PyResult<(usize, usize)> {
     match shape {
         [rows, columns] => Ok((*rows, *columns)),
-        _ => Err(Kind::Input.error(format!("an array of shape {shape:?}; a batch has one vector in each of its rows"))),
+        _ => Err(Kind::Input.error(format!(
+            "an array of shape {shape:?}; a batch has one vector in each of its rows"
+        ))),
     }
 }
 
@@ -35,6 +42,8 @@ pub fn rows_and_columns(shape: &[usize]) -> PyResult<(usize, usize)> {
 pub fn one_vector(shape: &[usize]) -> PyResult<()> {
     match shape {
         [_] => Ok(()),
-        _ => Err(Kind::Input.error(format!("an array of shape {shape:?}; one vector is needed (or the batch form)"))),
+        _ => Err(Kind::Input.error(format!(
+            "an array of shape {shape:?}; one vector is needed (or the batch form)"
+        ))),
     }
 }

@@ -83,9 +83,9 @@ impl Raise for rlwe::Error {
     fn kind(&self) -> Kind {
         match self {
             Self::Wire(_) => Kind::Format,
-            Self::ParameterMismatch { .. } | Self::KeyMismatch { .. } | Self::MissingGaloisKey { .. } => {
-                Kind::KeyMismatch
-            }
+            Self::ParameterMismatch { .. }
+            | Self::KeyMismatch { .. }
+            | Self::MissingGaloisKey { .. } => Kind::KeyMismatch,
             Self::Shape { .. } => Kind::Input,
             Self::Entropy(_) => Kind::Other,
             _ => Kind::Parameter,
@@ -98,6 +98,16 @@ impl Raise for ckks::Error {
         match self {
             Self::Rlwe(error) => error.kind(),
             Self::Rns(_) | Self::Chain(_) => Kind::Parameter,
+            _ => Kind::Input,
+        }
+    }
+}
+
+impl Raise for bfv::Error {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Rlwe(error) => error.kind(),
+            Self::PlainModulus { .. } | Self::NoBatching { .. } => Kind::Parameter,
             _ => Kind::Input,
         }
     }

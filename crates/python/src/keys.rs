@@ -12,8 +12,12 @@ use zeroize::Zeroizing;
 
 /// 32 bytes from Python, or fresh entropy of the system.
 pub fn seed_or_entropy(seed: Option<&[u8]>) -> PyResult<Seed> {
-    let Some(bytes) = seed else { return Seed::random().or_raise() };
-    let bytes = bytes.try_into().map_err(|_| Kind::Input.error(format!("a seed of {} bytes; 32 are needed", bytes.len())))?;
+    let Some(bytes) = seed else {
+        return Seed::random().or_raise();
+    };
+    let bytes = bytes.try_into().map_err(|_| {
+        Kind::Input.error(format!("a seed of {} bytes; 32 are needed", bytes.len()))
+    })?;
     Ok(Seed::from_bytes(bytes))
 }
 
@@ -153,22 +157,40 @@ impl KeyGenerator {
     /// The secret key of this generator's seed.
     fn secret_key(&self, py: Python<'_>) -> PyResult<SecretKey> {
         let key = py.detach(|| try_map!(&self.generator, g => g.secret_key().map(Arc::new)))?;
-        Ok(SecretKey { context: self.context.clone_ref(py), key })
+        Ok(SecretKey {
+            context: self.context.clone_ref(py),
+            key,
+        })
     }
 
     /// The public key of `secret_key`.
     fn public_key(&self, py: Python<'_>, secret_key: &SecretKey) -> PyResult<PublicKey> {
         let secret = &secret_key.key;
-        let key = py.detach(|| try_zip!(&self.generator, secret, (g, s) => g.public_key(s).map(Arc::new)))?;
-        Ok(PublicKey { context: self.context.clone_ref(py), key })
+        let key = py.detach(
+            || try_zip!(&self.generator, secret, (g, s) => g.public_key(s).map(Arc::new)),
+        )?;
+        Ok(PublicKey {
+            context: self.context.clone_ref(py),
+            key,
+        })
     }
 
     /// The relinearisation key for ciphertexts of at most `level` (default: fresh ones).
     #[pyo3(signature = (secret_key, *, level=None))]
-    fn relin_key(&self, py: Python<'_>, secret_key: &SecretKey, level: Option<usize>) -> PyResult<RelinKey> {
+    fn relin_key(
+        &self,
+        py: Python<'_>,
+        secret_key: &SecretKey,
+        level: Option<usize>,
+    ) -> PyResult<RelinKey> {
         let (secret, limbs) = (&secret_key.key, self.limbs(level));
-        let key = py.detach(|| try_zip!(&self.generator, secret, (g, s) => g.relin_key(s, limbs).map(Arc::new)))?;
-        Ok(RelinKey { context: self.context.clone_ref(py), key })
+        let key = py.detach(
+            || try_zip!(&self.generator, secret, (g, s) => g.relin_key(s, limbs).map(Arc::new)),
+        )?;
+        Ok(RelinKey {
+            context: self.context.clone_ref(py),
+            key,
+        })
     }
 
     /// Keys for rotations by these steps (left; negative: right), and for conjugation or the row swap.
@@ -184,12 +206,20 @@ impl KeyGenerator {
         let (secret, limbs) = (&secret_key.key, self.limbs(level));
         let n = each!(self.context.rlwe(), params => params.n());
         let identity = 1; // a rotation by nothing needs no key
-        let rotations = steps.iter().map(|step| rlwe::rotation_element(n, *step)).filter(|g| *g != identity);
-        let elements: Vec<u64> = rotations.chain(conjugate.then(|| rlwe::conjugation_element(n))).collect();
+        let rotations = steps
+            .iter()
+            .map(|step| rlwe::rotation_element(n, *step))
+            .filter(|g| *g != identity);
+        let elements: Vec<u64> = rotations
+            .chain(conjugate.then(|| rlwe::conjugation_element(n)))
+            .collect();
         let key = py.detach(
             || try_zip!(&self.generator, secret, (g, s) => g.galois_keys(s, &elements, limbs).map(Arc::new)),
         )?;
-        Ok(GaloisKeys { context: self.context.clone_ref(py), key })
+        Ok(GaloisKeys {
+            context: self.context.clone_ref(py),
+            key,
+        })
     }
 }
 

@@ -2,8 +2,10 @@
 //! Python bindings of ringsmith; no logic lives here.
 
 mod arrays;
+mod bfv;
 mod ckks;
 mod context;
+mod engine;
 mod errors;
 mod keys;
 mod literal;
@@ -21,5 +23,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     primes::register(m)?;
     security::register(m)?;
     keys::register(m)?;
+    m.add_class::<engine::PolyEngine>()?;
+    bfv::register(m)?;
     ckks::register(m)
 }

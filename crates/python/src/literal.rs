@@ -18,19 +18,38 @@ pub struct RingArguments<'a> {
 }
 
 impl RingArguments<'_> {
-    /// Whether some modulus needs 128-bit words.
-    pub fn wide(&self) -> bool {
-        self.moduli.iter().chain(self.special).any(|q| q >> u64::MAX_MODULUS_BITS != 0)
+    /// The word width asked for, or the narrowest that holds every modulus; `more` are moduli besides these.
+    pub fn word_bits(&self, wanted: Option<u32>, more: &[u128]) -> PyResult<u32> {
+        let all = || self.moduli.iter().chain(self.special).chain(more);
+        let wide = all().find(|q| **q >> u64::MAX_MODULUS_BITS != 0);
+        match (wanted.map(checked_width).transpose()?, wide) {
+            (Some(u64::BITS), Some(q)) => {
+                let limit = u64::MAX_MODULUS_BITS;
+                Err(Kind::Parameter.error(format!(
+                    "modulus {q} does not fit 64-bit words, whose moduli are below 2^{limit}"
+                )))
+            }
+            (Some(bits), _) => Ok(bits),
+            (None, Some(_)) => Ok(u128::BITS),
+            (None, None) => Ok(u64::BITS),
+        }
     }
 
     /// Fails for a modulus that needs 128-bit words, naming the scheme that has none.
     pub fn refuse_wide(&self, scheme: &str) -> PyResult<()> {
-        let widest = self.moduli.iter().chain(self.special).max().copied().unwrap_or(0);
-        if !self.wide() {
-            return Ok(());
-        }
         let limit = u64::MAX_MODULUS_BITS;
-        Err(Kind::Parameter.error(format!("modulus {widest}: {scheme} moduli are below 2^{limit}")))
+        match self
+            .moduli
+            .iter()
+            .chain(self.special)
+            .find(|q| **q >> limit != 0)
+        {
+            None => Ok(()),
+            Some(q) => {
+                Err(Kind::Parameter
+                    .error(format!("modulus {q}: {scheme} moduli are below 2^{limit}")))
+            }
+        }
     }
 
     /// The unchecked literal over words that hold every modulus.
@@ -47,19 +66,33 @@ impl RingArguments<'_> {
     }
 }
 
+/// A word width the engine has.
+pub fn checked_width(bits: u32) -> PyResult<u32> {
+    match bits {
+        u64::BITS | u128::BITS => Ok(bits),
+        _ => Err(Kind::Parameter.error(format!("words of {bits} bits; the engine has 64 and 128"))),
+    }
+}
+
 /// The policy a set is judged by.
 pub fn policy(level: u32, table: &str, allow_insecure: bool) -> PyResult<SecurityPolicy> {
-    Ok(SecurityPolicy { table: table_named(table)?, level, allow_insecure })
+    Ok(SecurityPolicy {
+        table: table_named(table)?,
+        level,
+        allow_insecure,
+    })
 }
 
 fn secret_distribution(text: &str) -> PyResult<SecretDistribution> {
     match text {
         "ternary" => Ok(SecretDistribution::Ternary),
         "binary" => Ok(SecretDistribution::Binary),
-        _ => Ok(match noise(text, "ternary, binary, binomial:ETA, gaussian:SIGMA")? {
-            ErrorDistribution::Binomial { eta } => SecretDistribution::Binomial { eta },
-            ErrorDistribution::Gaussian { sigma } => SecretDistribution::Gaussian { sigma },
-        }),
+        _ => Ok(
+            match noise(text, "ternary, binary, binomial:ETA, gaussian:SIGMA")? {
+                ErrorDistribution::Binomial { eta } => SecretDistribution::Binomial { eta },
+                ErrorDistribution::Gaussian { sigma } => SecretDistribution::Gaussian { sigma },
+            },
+        ),
     }
 }
 
@@ -70,9 +103,17 @@ fn error_distribution(text: &str) -> PyResult<ErrorDistribution> {
 /// `binomial:21` or `gaussian:3.2`.
 fn noise(text: &str, allowed: &str) -> PyResult<ErrorDistribution> {
     let parsed = match text.split_once(':') {
-        Some(("binomial", eta)) => eta.parse().ok().map(|eta| ErrorDistribution::Binomial { eta }),
-        Some(("gaussian", sigma)) => sigma.parse().ok().map(|sigma| ErrorDistribution::Gaussian { sigma }),
+        Some(("binomial", eta)) => eta
+            .parse()
+            .ok()
+            .map(|eta| ErrorDistribution::Binomial { eta }),
+        Some(("gaussian", sigma)) => sigma
+            .parse()
+            .ok()
+            .map(|sigma| ErrorDistribution::Gaussian { sigma }),
         _ => None,
     };
-    parsed.ok_or_else(|| Kind::Parameter.error(format!("no distribution {text:?}; allowed: {allowed}")))
+    parsed.ok_or_else(|| {
+        Kind::Parameter.error(format!("no distribution {text:?}; allowed: {allowed}"))
+    })
 }

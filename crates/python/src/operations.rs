@@ -9,7 +9,9 @@ pub fn same_length(left: usize, right: usize) -> PyResult<()> {
     if left == right {
         return Ok(());
     }
-    Err(Kind::Input.error(format!("a batch of {left} against one of {right}; both need the same length")))
+    Err(Kind::Input.error(format!(
+        "a batch of {left} against one of {right}; both need the same length"
+    )))
 }
 
 /// An evaluator class. Each operation is given as a closure over the engine's evaluator and its operands; from it come

@@ -16,9 +16,14 @@ fn ntt_primes(
     exclude: Vec<u128>,
     smallest: bool,
 ) -> PyResult<Vec<u128>> {
-    let direction = if smallest { Direction::Up } else { Direction::Down };
+    let direction = if smallest {
+        Direction::Up
+    } else {
+        Direction::Down
+    };
     let order = n.saturating_mul(2);
-    py.detach(|| zq::primes::ntt_primes::<u128>(bits, order, count, direction, &exclude)).or_raise()
+    py.detach(|| zq::primes::ntt_primes::<u128>(bits, order, count, direction, &exclude))
+        .or_raise()
 }
 
 /// Whether `value` is prime (certain below 2^81, beyond that wrong with probability below 2^-128).

@@ -9,7 +9,10 @@ use rlwe::security::{SecretKind, SecurityTable};
 pub fn table_named(id: &str) -> PyResult<SecurityTable> {
     SecurityTable::from_id(id).ok_or_else(|| {
         let ids: Vec<_> = SecurityTable::ALL.iter().map(|t| t.id()).collect();
-        Kind::Parameter.error(format!("no security table {id:?}; there are {}", ids.join(", ")))
+        Kind::Parameter.error(format!(
+            "no security table {id:?}; there are {}",
+            ids.join(", ")
+        ))
     })
 }
 
@@ -45,7 +48,9 @@ fn secret_named(name: &str) -> PyResult<SecretKind> {
     match name {
         "ternary" => Ok(SecretKind::Ternary),
         "gaussian" => Ok(SecretKind::Gaussian),
-        _ => Err(Kind::Parameter.error(format!("no secret kind {name:?} in the tables; there are ternary, gaussian"))),
+        _ => Err(Kind::Parameter.error(format!(
+            "no secret kind {name:?} in the tables; there are ternary, gaussian"
+        ))),
     }
 }
 
@@ -60,14 +65,22 @@ fn max_log2_qp(n: usize, level: u32, table: &str, secret: &str) -> PyResult<Opti
 #[pyfunction]
 #[pyo3(signature = (n, log2_qp, *, table="2024-classical", secret="ternary"))]
 fn security_bits(n: usize, log2_qp: f64, table: &str, secret: &str) -> PyResult<f64> {
-    Ok(rlwe::security::estimated_bits(table_named(table)?, secret_named(secret)?, n, log2_qp))
+    Ok(rlwe::security::estimated_bits(
+        table_named(table)?,
+        secret_named(secret)?,
+        n,
+        log2_qp,
+    ))
 }
 
 /// Where the figures of a table come from.
 #[pyfunction]
 #[pyo3(signature = (table="2024-classical", *, secret="ternary"))]
 fn security_source(table: &str, secret: &str) -> PyResult<&'static str> {
-    Ok(rlwe::security::source_name(table_named(table)?, secret_named(secret)?))
+    Ok(rlwe::security::source_name(
+        table_named(table)?,
+        secret_named(secret)?,
+    ))
 }
 
 /// Adds this module's functions.

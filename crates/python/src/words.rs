@@ -53,5 +53,6 @@ pub(crate) use {each, try_map, try_zip};
 
 /// The error of operands with different widths: they cannot share a parameter set.
 pub fn mismatch() -> pyo3::PyErr {
-    crate::errors::Kind::KeyMismatch.error("the operands belong to parameter sets of different word widths")
+    crate::errors::Kind::KeyMismatch
+        .error("the operands belong to parameter sets of different word widths")
 }

@@ -26,7 +26,10 @@ impl CkksContext {
         n, moduli, special, scale, *, dnum=None, secret="ternary", error="binomial:21",
         security=128, table="2024-classical", allow_insecure=false
     ))]
-    #[expect(clippy::too_many_arguments, reason = "keyword arguments of a Python constructor")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "keyword arguments of a Python constructor"
+    )]
     fn new(
         py: Python<'_>,
         n: usize,
@@ -40,19 +43,41 @@ impl CkksContext {
         table: &str,
         allow_insecure: bool,
     ) -> PyResult<Self> {
-        let ring = RingArguments { n, moduli: &moduli, special: &special, dnum, secret, error };
+        let ring = RingArguments {
+            n,
+            moduli: &moduli,
+            special: &special,
+            dnum,
+            secret,
+            error,
+        };
         ring.refuse_wide("CKKS")?;
-        let literal = CkksParamsLiteral { rlwe: ring.literal()?, scale };
+        let literal = CkksParamsLiteral {
+            rlwe: ring.literal()?,
+            scale,
+        };
         let policy = policy(security, table, allow_insecure)?;
-        Ok(Self { params: py.detach(|| CkksParams::new(&literal, policy)).or_raise()? })
+        Ok(Self {
+            params: py.detach(|| CkksParams::new(&literal, policy)).or_raise()?,
+        })
     }
 
     /// Reads `to_bytes`; the reader's own security policy applies.
     #[staticmethod]
     #[pyo3(signature = (data, security=128, table="2024-classical", allow_insecure=false))]
-    fn from_bytes(py: Python<'_>, data: &[u8], security: u32, table: &str, allow_insecure: bool) -> PyResult<Self> {
+    fn from_bytes(
+        py: Python<'_>,
+        data: &[u8],
+        security: u32,
+        table: &str,
+        allow_insecure: bool,
+    ) -> PyResult<Self> {
         let policy = policy(security, table, allow_insecure)?;
-        Ok(Self { params: py.detach(|| CkksParams::from_bytes(data, policy)).or_raise()? })
+        Ok(Self {
+            params: py
+                .detach(|| CkksParams::from_bytes(data, policy))
+                .or_raise()?,
+        })
     }
 
     /// The set in the byte format.
@@ -60,9 +85,20 @@ impl CkksContext {
         PyBytes::new(py, &self.params.to_bytes())
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, u32, &'static str, bool))> {
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(
+        Bound<'py, PyAny>,
+        (Bound<'py, PyBytes>, u32, &'static str, bool),
+    )> {
         let policy = self.params.rlwe().security().policy;
-        let arguments = (self.to_bytes(py), policy.level, policy.table.id(), policy.allow_insecure);
+        let arguments = (
+            self.to_bytes(py),
+            policy.level,
+            policy.table.id(),
+            policy.allow_insecure,
+        );
         Ok((py.get_type::<Self>().getattr("from_bytes")?, arguments))
     }
 
@@ -71,7 +107,12 @@ impl CkksContext {
     }
 
     fn __hash__(&self) -> u64 {
-        self.params.fingerprint().0.iter().take(8).fold(0, |h, b| h << 8 | u64::from(*b))
+        self.params
+            .fingerprint()
+            .0
+            .iter()
+            .take(8)
+            .fold(0, |h, b| h << 8 | u64::from(*b))
     }
 
     fn __repr__(&self) -> String {
@@ -99,7 +140,11 @@ impl CkksContext {
     /// Special primes.
     #[getter]
     fn special(&self) -> Vec<u64> {
-        self.params.rlwe().p().map(|p| p.values()).unwrap_or_default()
+        self.params
+            .rlwe()
+            .p()
+            .map(|p| p.values())
+            .unwrap_or_default()
     }
 
     /// Default scale.

@@ -25,14 +25,23 @@ pub struct CkksEncryptor {
 impl CkksEncryptor {
     fn run(&self, plaintext: &Plaintext, index: u64) -> PyResult<Ciphertext> {
         match &self.key {
-            EncryptionKey::Public(key) => self.encryptor.encrypt(plaintext, narrow(&key.get().key)?, index),
-            EncryptionKey::Secret(key) => self.encryptor.encrypt_secret(plaintext, narrow(&key.get().key)?, index),
+            EncryptionKey::Public(key) => {
+                self.encryptor
+                    .encrypt(plaintext, narrow(&key.get().key)?, index)
+            }
+            EncryptionKey::Secret(key) => {
+                self.encryptor
+                    .encrypt_secret(plaintext, narrow(&key.get().key)?, index)
+            }
         }
         .or_raise()
     }
 
     fn wrap(&self, py: Python<'_>, inner: Ciphertext) -> CkksCiphertext {
-        CkksCiphertext { context: self.context.clone_ref(py), inner }
+        CkksCiphertext {
+            context: self.context.clone_ref(py),
+            inner,
+        }
     }
 }
 
@@ -42,7 +51,12 @@ impl CkksEncryptor {
     #[pyo3(signature = (context, key, *, seed=None))]
     fn new(context: Py<CkksContext>, key: EncryptionKey, seed: Option<&[u8]>) -> PyResult<Self> {
         let encryptor = Encryptor::new(&context.get().params, seed_or_entropy(seed)?);
-        Ok(Self { context, encryptor, key, next: AtomicU64::new(0) })
+        Ok(Self {
+            context,
+            encryptor,
+            key,
+            next: AtomicU64::new(0),
+        })
     }
 
     /// Encrypts a plaintext at its level and scale.
@@ -52,21 +66,43 @@ impl CkksEncryptor {
     }
 
     /// Encrypts each plaintext; the same ciphertexts as one call after the other.
-    fn encrypt_batch(&self, py: Python<'_>, plaintexts: Vec<Py<CkksPlaintext>>) -> PyResult<Vec<CkksCiphertext>> {
-        let first = self.next.fetch_add(plaintexts.len() as u64, Ordering::Relaxed);
+    fn encrypt_batch(
+        &self,
+        py: Python<'_>,
+        plaintexts: Vec<Py<CkksPlaintext>>,
+    ) -> PyResult<Vec<CkksCiphertext>> {
+        let first = self
+            .next
+            .fetch_add(plaintexts.len() as u64, Ordering::Relaxed);
         let one = |(i, p): (usize, &Py<CkksPlaintext>)| self.run(&p.get().inner, first + i as u64);
-        let all: Vec<Ciphertext> = py.detach(|| plaintexts.par_iter().enumerate().map(one).collect::<PyResult<_>>())?;
+        let all: Vec<Ciphertext> = py.detach(|| {
+            plaintexts
+                .par_iter()
+                .enumerate()
+                .map(one)
+                .collect::<PyResult<_>>()
+        })?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
     }
 
     /// Encrypts zero at a level and scale (defaults: those of a fresh ciphertext).
     #[pyo3(signature = (*, level=None, scale=None))]
-    fn encrypt_zero(&self, py: Python<'_>, level: Option<usize>, scale: Option<f64>) -> PyResult<CkksCiphertext> {
+    fn encrypt_zero(
+        &self,
+        py: Python<'_>,
+        level: Option<usize>,
+        scale: Option<f64>,
+    ) -> PyResult<CkksCiphertext> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         let params = &self.context.get().params;
-        let (level, scale) = (level.unwrap_or(params.max_level()), scale.unwrap_or(params.scale()));
+        let (level, scale) = (
+            level.unwrap_or(params.max_level()),
+            scale.unwrap_or(params.scale()),
+        );
         let inner = py.detach(|| {
-            let zero = Encoder::new(params).encode_real(&[], level, scale).or_raise()?;
+            let zero = Encoder::new(params)
+                .encode_real(&[], level, scale)
+                .or_raise()?;
             self.run(&zero, index)
         })?;
         Ok(self.wrap(py, inner))
@@ -82,12 +118,16 @@ pub struct CkksDecryptor {
 
 impl CkksDecryptor {
     fn with<T>(&self, work: impl FnOnce(&Decryptor<'_>) -> Result<T, ckks::Error>) -> PyResult<T> {
-        let decryptor = Decryptor::new(&self.context.get().params, narrow(&self.key.get().key)?).or_raise()?;
+        let decryptor =
+            Decryptor::new(&self.context.get().params, narrow(&self.key.get().key)?).or_raise()?;
         work(&decryptor).or_raise()
     }
 
     fn wrap(&self, py: Python<'_>, inner: Plaintext) -> CkksPlaintext {
-        CkksPlaintext { context: self.context.clone_ref(py), inner }
+        CkksPlaintext {
+            context: self.context.clone_ref(py),
+            inner,
+        }
     }
 }
 
@@ -95,20 +135,31 @@ impl CkksDecryptor {
 impl CkksDecryptor {
     #[new]
     fn new(context: Py<CkksContext>, secret_key: Py<SecretKey>) -> PyResult<Self> {
-        let made = Self { context, key: secret_key };
+        let made = Self {
+            context,
+            key: secret_key,
+        };
         made.with(|_| Ok(()))?;
         Ok(made)
     }
 
     /// Decrypts; the result carries the error of the computation.
     fn decrypt(&self, py: Python<'_>, ciphertext: &CkksCiphertext) -> PyResult<CkksPlaintext> {
-        Ok(self.wrap(py, py.detach(|| self.with(|d| d.decrypt(&ciphertext.inner)))?))
+        Ok(self.wrap(
+            py,
+            py.detach(|| self.with(|d| d.decrypt(&ciphertext.inner)))?,
+        ))
     }
 
     /// Decrypts each ciphertext.
-    fn decrypt_batch(&self, py: Python<'_>, ciphertexts: Vec<Py<CkksCiphertext>>) -> PyResult<Vec<CkksPlaintext>> {
+    fn decrypt_batch(
+        &self,
+        py: Python<'_>,
+        ciphertexts: Vec<Py<CkksCiphertext>>,
+    ) -> PyResult<Vec<CkksPlaintext>> {
         let one = |c: &Py<CkksCiphertext>| self.with(|d| d.decrypt(&c.get().inner));
-        let all: Vec<Plaintext> = py.detach(|| ciphertexts.par_iter().map(one).collect::<PyResult<_>>())?;
+        let all: Vec<Plaintext> =
+            py.detach(|| ciphertexts.par_iter().map(one).collect::<PyResult<_>>())?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
     }
 
@@ -126,9 +177,14 @@ impl CkksDecryptor {
         queries: u64,
         seed: Option<&[u8]>,
     ) -> PyResult<CkksPlaintext> {
-        let publication = Publication { slot_error, security_bits, queries };
+        let publication = Publication {
+            slot_error,
+            security_bits,
+            queries,
+        };
         let seed = seed_or_entropy(seed)?;
-        let flooded = |d: &Decryptor<'_>| d.decrypt_for_publication(&ciphertext.inner, &publication, &seed);
+        let flooded =
+            |d: &Decryptor<'_>| d.decrypt_for_publication(&ciphertext.inner, &publication, &seed);
         Ok(self.wrap(py, py.detach(|| self.with(flooded))?))
     }
 }

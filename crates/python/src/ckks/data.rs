@@ -80,7 +80,10 @@ impl<'py> Values<'py> {
         if let Ok(real) = given.extract() {
             return Ok(Self::Real(real));
         }
-        given.extract().map(Self::Complex).map_err(|_| wrong_type(given, "float64 or complex128"))
+        given
+            .extract()
+            .map(Self::Complex)
+            .map_err(|_| wrong_type(given, "float64 or complex128"))
     }
 
     fn shape(&self) -> &[usize] {
@@ -106,7 +109,14 @@ enum Flat<'a> {
 
 impl Flat<'_> {
     /// Row `row` of a matrix with `columns` columns, encoded.
-    fn encode(&self, encoder: &Encoder, row: usize, columns: usize, level: usize, scale: f64) -> PyResult<Plaintext> {
+    fn encode(
+        &self,
+        encoder: &Encoder,
+        row: usize,
+        columns: usize,
+        level: usize,
+        scale: f64,
+    ) -> PyResult<Plaintext> {
         let range = row * columns..(row + 1) * columns;
         match self {
             Self::Real(values) => encoder.encode_real(&values[range], level, scale),
@@ -125,13 +135,19 @@ pub struct CkksEncoder {
 
 impl CkksEncoder {
     fn wrap(&self, py: Python<'_>, inner: Plaintext) -> CkksPlaintext {
-        CkksPlaintext { context: self.context.clone_ref(py), inner }
+        CkksPlaintext {
+            context: self.context.clone_ref(py),
+            inner,
+        }
     }
 
     /// Level and scale, defaults filled in.
     fn target(&self, level: Option<usize>, scale: Option<f64>) -> (usize, f64) {
         let params = &self.context.get().params;
-        (level.unwrap_or(params.max_level()), scale.unwrap_or(params.scale()))
+        (
+            level.unwrap_or(params.max_level()),
+            scale.unwrap_or(params.scale()),
+        )
     }
 }
 
@@ -160,7 +176,8 @@ impl CkksEncoder {
     ) -> PyResult<CkksPlaintext> {
         let values = Values::of(values)?;
         one_vector(values.shape())?;
-        let ((level, scale), length, flat) = (self.target(level, scale), values.shape()[0], values.flat());
+        let ((level, scale), length, flat) =
+            (self.target(level, scale), values.shape()[0], values.flat());
         let inner = py.detach(|| flat.encode(&self.encoder, 0, length, level, scale))?;
         Ok(self.wrap(py, inner))
     }
@@ -178,19 +195,32 @@ impl CkksEncoder {
         let (rows, columns) = rows_and_columns(values.shape())?;
         let ((level, scale), flat) = (self.target(level, scale), values.flat());
         let one = |row| flat.encode(&self.encoder, row, columns, level, scale);
-        let all: Vec<Plaintext> = py.detach(|| (0..rows).into_par_iter().map(one).collect::<PyResult<_>>())?;
+        let all: Vec<Plaintext> =
+            py.detach(|| (0..rows).into_par_iter().map(one).collect::<PyResult<_>>())?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
     }
 
     /// The slots.
-    fn decode<'py>(&self, py: Python<'py>, plaintext: &CkksPlaintext) -> PyResult<Bound<'py, PyArray1<Complex64>>> {
-        let slots = py.detach(|| self.encoder.decode(&plaintext.inner)).or_raise()?;
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        plaintext: &CkksPlaintext,
+    ) -> PyResult<Bound<'py, PyArray1<Complex64>>> {
+        let slots = py
+            .detach(|| self.encoder.decode(&plaintext.inner))
+            .or_raise()?;
         Ok(PyArray1::from_vec(py, slots))
     }
 
     /// The real parts of the slots.
-    fn decode_real<'py>(&self, py: Python<'py>, plaintext: &CkksPlaintext) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let slots = py.detach(|| self.encoder.decode_real(&plaintext.inner)).or_raise()?;
+    fn decode_real<'py>(
+        &self,
+        py: Python<'py>,
+        plaintext: &CkksPlaintext,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let slots = py
+            .detach(|| self.encoder.decode_real(&plaintext.inner))
+            .or_raise()?;
         Ok(PyArray1::from_vec(py, slots))
     }
 
@@ -201,7 +231,8 @@ impl CkksEncoder {
         plaintexts: Vec<Py<CkksPlaintext>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let one = |p: &Py<CkksPlaintext>| self.encoder.decode_real(&p.get().inner).or_raise();
-        let rows: Vec<Vec<f64>> = py.detach(|| plaintexts.par_iter().map(one).collect::<PyResult<_>>())?;
+        let rows: Vec<Vec<f64>> =
+            py.detach(|| plaintexts.par_iter().map(one).collect::<PyResult<_>>())?;
         Ok(PyArray2::from_vec2(py, &rows)?)
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS operations on ciphertexts.
 
-use super::data::{CkksCiphertext, CkksPlaintext};
 use super::CkksContext;
+use super::data::{CkksCiphertext, CkksPlaintext};
 use crate::errors::{Kind, OrRaise};
 use crate::keys::{GaloisKeys, RelinKey};
 use crate::operations::evaluator_class;
@@ -124,7 +124,11 @@ pub fn polynomial_of(basis: &str, coefficients: &[f64]) -> PyResult<Polynomial> 
     let basis = match basis {
         "monomial" => Basis::Monomial,
         "chebyshev" => Basis::Chebyshev,
-        _ => return Err(Kind::Input.error(format!("no polynomial basis {basis:?}; there are monomial, chebyshev"))),
+        _ => {
+            return Err(Kind::Input.error(format!(
+                "no polynomial basis {basis:?}; there are monomial, chebyshev"
+            )));
+        }
     };
     Polynomial::new(basis, coefficients).or_raise()
 }

@@ -42,7 +42,13 @@ impl CkksEstimate {
 
     fn __repr__(&self) -> String {
         let e = &self.inner;
-        format!("<CkksEstimate message={:e} scale=2^{:.2} level={} size={}>", e.message, e.scale.log2(), e.level, e.size)
+        format!(
+            "<CkksEstimate message={:e} scale=2^{:.2} level={} size={}>",
+            e.message,
+            e.scale.log2(),
+            e.level,
+            e.size
+        )
     }
 }
 
@@ -68,11 +74,19 @@ impl CkksEstimator {
         secret: &str,
         error: &str,
     ) -> PyResult<Self> {
-        let ring = RingArguments { n, moduli: &moduli, special: &special, dnum, secret, error };
+        let ring = RingArguments {
+            n,
+            moduli: &moduli,
+            special: &special,
+            dnum,
+            secret,
+            error,
+        };
         ring.refuse_wide("CKKS")?;
         let set = ring.literal::<u64>()?;
         let digits = if set.dnum == 0 { set.q.len() } else { set.dnum };
-        let estimator = Estimator::new(n, set.secret, &set.error, &set.q, &set.p, digits).or_raise()?;
+        let estimator =
+            Estimator::new(n, set.secret, &set.error, &set.q, &set.p, digits).or_raise()?;
         Ok(Self { estimator })
     }
 
@@ -147,12 +161,18 @@ impl CkksEstimator {
         scale: Option<f64>,
     ) -> PyResult<CkksEstimate> {
         let polynomial = polynomial_of(basis, &coefficients)?;
-        self.estimator.polynomial(&a.inner, &polynomial, scale.unwrap_or(a.inner.scale)).map(wrap).or_raise()
+        self.estimator
+            .polynomial(&a.inner, &polynomial, scale.unwrap_or(a.inner.scale))
+            .map(wrap)
+            .or_raise()
     }
 
     /// The same with the message bounded by `bound` too: a promise of the circuit's author.
     fn limit(&self, a: &CkksEstimate, bound: f64) -> CkksEstimate {
-        wrap(Estimate { message: a.inner.message.min(bound), ..a.inner })
+        wrap(Estimate {
+            message: a.inner.message.min(bound),
+            ..a.inner
+        })
     }
 
     /// log2 of `slot_error`.

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+//! BFV parameters, over words of 64 or 128 bits behind one class.
+
+use crate::engine::PolyEngine;
+use crate::errors::OrRaise;
+use crate::literal::{RingArguments, policy};
+use crate::security::SecurityFields;
+use crate::words::{Words, each, mismatch};
+use ::bfv::{BfvParams, BfvParamsLiteral};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use rlwe::{RlweParams, SecurityPolicy};
+use std::sync::Arc;
+use zq::Word;
+
+/// A set over either word width.
+pub type Params = Words<BfvParams<u64>, BfvParams<u128>>;
+
+/// A checked, immutable BFV parameter set.
+#[pyclass(frozen, module = "ringsmith._native")]
+pub struct BfvContext {
+    pub(crate) params: Params,
+    pub(crate) engine: Option<Py<PolyEngine>>,
+}
+
+pub fn build<W: Word>(
+    ring: &RingArguments<'_>,
+    plain_modulus: u64,
+    auxiliary: &[u128],
+    policy: SecurityPolicy,
+) -> PyResult<BfvParams<W>> {
+    let auxiliary = auxiliary.iter().map(|m| W::from_u128_lossy(*m)).collect();
+    let literal = BfvParamsLiteral {
+        rlwe: ring.literal()?,
+        plain_modulus,
+        auxiliary,
+    };
+    BfvParams::new(&literal, policy).or_raise()
+}
+
+impl BfvContext {
+    /// The ring-LWE parameters.
+    pub fn rlwe(&self) -> Words<RlweParams<u64>, RlweParams<u128>> {
+        match &self.params {
+            Words::W64(params) => Words::W64(params.rlwe().clone()),
+            Words::W128(params) => Words::W128(params.rlwe().clone()),
+        }
+    }
+
+    /// The engine that does the polynomial work, if it is not this processor, at the width of the parameters.
+    pub fn narrow_engine(&self) -> PyResult<Option<Arc<dyn rlwe::PolyEngine<u64>>>> {
+        match self.engine.as_ref().map(|e| &e.get().inner) {
+            None => Ok(None),
+            Some(Words::W64(engine)) => Ok(Some(Arc::clone(engine))),
+            Some(Words::W128(_)) => Err(mismatch()),
+        }
+    }
+
+    /// The same for 128-bit words.
+    pub fn wide_engine(&self) -> PyResult<Option<Arc<dyn rlwe::PolyEngine<u128>>>> {
+        match self.engine.as_ref().map(|e| &e.get().inner) {
+            None => Ok(None),
+            Some(Words::W128(engine)) => Ok(Some(Arc::clone(engine))),
+            Some(Words::W64(_)) => Err(mismatch()),
+        }
+    }
+}
+
+#[pymethods]
+impl BfvContext {
+    /// Data primes `moduli`, special primes `special`, plaintext modulus `plain_modulus` (2 to 2^60).
+    ///
+    /// `dnum`: digits of key switching (default: one prime each). `secret`: ternary, binary, binomial:ETA or
+    /// gaussian:SIGMA; `error`: binomial:ETA or gaussian:SIGMA. `auxiliary`: primes of the second basis of
+    /// multiplication (default: chosen). `word_bits`: 64 or 128 (default: 64 if every modulus fits). A set below
+    /// `security` bits by `table` is refused unless `allow_insecure`. `engine` takes over the polynomial work.
+    #[new]
+    #[pyo3(signature = (
+        n, moduli, special, plain_modulus, *, dnum=None, secret="ternary", error="binomial:21",
+        auxiliary=Vec::new(), word_bits=None, security=128, table="2024-classical", allow_insecure=false, engine=None
+    ))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "keyword arguments of a Python constructor"
+    )]
+    fn new(
+        py: Python<'_>,
+        n: usize,
+        moduli: Vec<u128>,
+        special: Vec<u128>,
+        plain_modulus: u64,
+        dnum: Option<usize>,
+        secret: &str,
+        error: &str,
+        auxiliary: Vec<u128>,
+        word_bits: Option<u32>,
+        security: u32,
+        table: &str,
+        allow_insecure: bool,
+        engine: Option<Py<PolyEngine>>,
+    ) -> PyResult<Self> {
+        let ring = RingArguments {
+            n,
+            moduli: &moduli,
+            special: &special,
+            dnum,
+            secret,
+            error,
+        };
+        let policy = policy(security, table, allow_insecure)?;
+        let wide = ring.word_bits(word_bits, &auxiliary)? == u128::BITS;
+        let params = py.detach(|| match wide {
+            true => build(&ring, plain_modulus, &auxiliary, policy).map(Words::W128),
+            false => build(&ring, plain_modulus, &auxiliary, policy).map(Words::W64),
+        })?;
+        let made = Self { params, engine };
+        match wide {
+            true => made.wide_engine().map(drop)?,
+            false => made.narrow_engine().map(drop)?,
+        }
+        Ok(made)
+    }
+
+    /// Reads `to_bytes`; the reader's own security policy applies.
+    #[staticmethod]
+    #[pyo3(signature = (data, security=128, table="2024-classical", allow_insecure=false))]
+    fn from_bytes(
+        py: Python<'_>,
+        data: &[u8],
+        security: u32,
+        table: &str,
+        allow_insecure: bool,
+    ) -> PyResult<Self> {
+        let policy = policy(security, table, allow_insecure)?;
+        let params = py.detach(|| match rlwe::word_bits_of(data).or_raise()? {
+            u128::BITS => BfvParams::from_bytes(data, policy)
+                .or_raise()
+                .map(Words::W128),
+            _ => BfvParams::from_bytes(data, policy)
+                .or_raise()
+                .map(Words::W64),
+        })?;
+        Ok(Self {
+            params,
+            engine: None,
+        })
+    }
+
+    /// The set in the byte format.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &each!(&self.params, params => params.to_bytes()))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(
+        Bound<'py, PyAny>,
+        (Bound<'py, PyBytes>, u32, &'static str, bool),
+    )> {
+        let policy = each!(&self.params, params => params.rlwe().security().policy);
+        let arguments = (
+            self.to_bytes(py),
+            policy.level,
+            policy.table.id(),
+            policy.allow_insecure,
+        );
+        Ok((py.get_type::<Self>().getattr("from_bytes")?, arguments))
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.fingerprint() == other.fingerprint()
+    }
+
+    fn __hash__(&self) -> u64 {
+        each!(&self.params, params => params.fingerprint().0.iter().take(8).fold(0, |h, b| h << 8 | u64::from(*b)))
+    }
+
+    fn __repr__(&self) -> String {
+        each!(&self.params, params => format!("{params:?}"))
+    }
+
+    /// The same set with the polynomial work on another engine (None: this processor).
+    #[pyo3(signature = (engine))]
+    fn on(&self, engine: Option<Py<PolyEngine>>) -> PyResult<Self> {
+        let made = Self {
+            params: self.params.clone(),
+            engine,
+        };
+        match &made.params {
+            Words::W64(_) => made.narrow_engine().map(drop)?,
+            Words::W128(_) => made.wide_engine().map(drop)?,
+        }
+        Ok(made)
+    }
+
+    /// Ring degree.
+    #[getter]
+    fn n(&self) -> usize {
+        each!(&self.params, params => params.n())
+    }
+
+    /// Data primes.
+    #[getter]
+    fn moduli(&self) -> Vec<u128> {
+        each!(&self.params, params => params.rlwe().q().values().iter().map(|q| q.to_u128()).collect())
+    }
+
+    /// Special primes.
+    #[getter]
+    fn special(&self) -> Vec<u128> {
+        each!(&self.params, params => {
+            params.rlwe().p().map(|p| p.values().iter().map(|q| q.to_u128()).collect()).unwrap_or_default()
+        })
+    }
+
+    /// The plaintext modulus t.
+    #[getter]
+    fn plain_modulus(&self) -> u64 {
+        each!(&self.params, params => params.plain_modulus())
+    }
+
+    /// Whether t has slots (a prime that is 1 mod 2n), so that vectors can be packed.
+    #[getter]
+    fn batching(&self) -> bool {
+        each!(&self.params, params => params.batching().is_some())
+    }
+
+    /// Digits of key switching.
+    #[getter]
+    fn dnum(&self) -> usize {
+        each!(&self.params, params => params.rlwe().dnum())
+    }
+
+    /// Level of a fresh ciphertext: data primes minus 1.
+    #[getter]
+    fn max_level(&self) -> usize {
+        each!(&self.params, params => params.rlwe().data_primes() - 1)
+    }
+
+    /// Width of the engine's words: 64 or 128.
+    #[getter]
+    fn word_bits(&self) -> u32 {
+        match self.params {
+            Words::W64(_) => u64::BITS,
+            Words::W128(_) => u128::BITS,
+        }
+    }
+
+    /// What is known about the set's security.
+    #[getter]
+    fn security(&self) -> SecurityFields {
+        each!(&self.params, params => params.rlwe().security().into())
+    }
+
+    /// Identity of the set.
+    #[getter]
+    fn fingerprint(&self) -> String {
+        each!(&self.params, params => params.fingerprint().to_string())
+    }
+}
+
+/// Reads an object of this set's width.
+macro_rules! read {
+    ($context:expr, $type:ident, $data:expr) => {
+        $crate::words::try_map!(&$context.params, params => ::bfv::$type::from_bytes(params, $data))
+    };
+}
+pub(super) use read;

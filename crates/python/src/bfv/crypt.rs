@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//! BFV encryption and decryption.
+
+use super::BfvContext;
+use super::data::{BfvCiphertext, BfvPlaintext, Cipher};
+use crate::errors::OrRaise;
+use crate::keys::{EncryptionKey, SecretKey, seed_or_entropy};
+use crate::words::{Words, mismatch, try_map};
+use bfv::{Decryptor, Encryptor, Plaintext};
+use pyo3::prelude::*;
+use rayon::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// An encryptor of one width under either kind of key, on the context's engine.
+macro_rules! encryptor {
+    ($params:expr, $key:expr, $seed:expr, $engine:expr, $width:ident) => {{
+        let made = match $key {
+            EncryptionKey::Public(key) => match &key.get().key {
+                Words::$width(key) => Encryptor::new($params, Arc::clone(key), $seed),
+                _ => return Err(mismatch()),
+            },
+            EncryptionKey::Secret(key) => match &key.get().key {
+                Words::$width(key) => Encryptor::symmetric($params, Arc::clone(key), $seed),
+                _ => return Err(mismatch()),
+            },
+        }
+        .or_raise()?;
+        match $engine {
+            Some(engine) => made.on(engine),
+            None => made,
+        }
+    }};
+}
+
+/// Encrypts under a public key, or under the secret key (half the bytes).
+///
+/// Messages are numbered from 0: the same seed and order give the same ciphertexts.
+#[pyclass(frozen, module = "ringsmith._native")]
+pub struct BfvEncryptor {
+    context: Py<BfvContext>,
+    encryptor: Words<Encryptor<u64>, Encryptor<u128>>,
+    next: AtomicU64,
+}
+
+impl BfvEncryptor {
+    fn run(&self, plaintext: &Plaintext, index: u64) -> PyResult<Cipher> {
+        try_map!(&self.encryptor, e => e.encrypt_at(plaintext, index))
+    }
+
+    fn wrap(&self, py: Python<'_>, inner: Cipher) -> BfvCiphertext {
+        BfvCiphertext {
+            context: self.context.clone_ref(py),
+            inner,
+        }
+    }
+}
+
+#[pymethods]
+impl BfvEncryptor {
+    #[new]
+    #[pyo3(signature = (context, key, *, seed=None))]
+    fn new(context: Py<BfvContext>, key: EncryptionKey, seed: Option<&[u8]>) -> PyResult<Self> {
+        let seed = seed_or_entropy(seed)?;
+        let set = context.get();
+        let encryptor = match &set.params {
+            Words::W64(params) => {
+                Words::W64(encryptor!(params, &key, seed, set.narrow_engine()?, W64))
+            }
+            Words::W128(params) => {
+                Words::W128(encryptor!(params, &key, seed, set.wide_engine()?, W128))
+            }
+        };
+        Ok(Self {
+            context,
+            encryptor,
+            next: AtomicU64::new(0),
+        })
+    }
+
+    /// Encrypts a plaintext.
+    fn encrypt(&self, py: Python<'_>, plaintext: &BfvPlaintext) -> PyResult<BfvCiphertext> {
+        let index = self.next.fetch_add(1, Ordering::Relaxed);
+        Ok(self.wrap(py, py.detach(|| self.run(&plaintext.inner, index))?))
+    }
+
+    /// Encrypts each plaintext; the same ciphertexts as one call after the other.
+    fn encrypt_batch(
+        &self,
+        py: Python<'_>,
+        plaintexts: Vec<Py<BfvPlaintext>>,
+    ) -> PyResult<Vec<BfvCiphertext>> {
+        let first = self
+            .next
+            .fetch_add(plaintexts.len() as u64, Ordering::Relaxed);
+        let one = |(i, p): (usize, &Py<BfvPlaintext>)| self.run(&p.get().inner, first + i as u64);
+        let all: Vec<Cipher> = py.detach(|| {
+            plaintexts
+                .par_iter()
+                .enumerate()
+                .map(one)
+                .collect::<PyResult<_>>()
+        })?;
+        Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
+    }
+
+    /// Encrypts zero.
+    fn encrypt_zero(&self, py: Python<'_>) -> PyResult<BfvCiphertext> {
+        let index = self.next.fetch_add(1, Ordering::Relaxed);
+        Ok(self.wrap(
+            py,
+            py.detach(|| try_map!(&self.encryptor, e => e.zero_at(index)))?,
+        ))
+    }
+}
+
+/// Decrypts, exactly as long as the noise budget lasts.
+#[pyclass(frozen, module = "ringsmith._native")]
+pub struct BfvDecryptor {
+    context: Py<BfvContext>,
+    decryptor: Words<Decryptor<u64>, Decryptor<u128>>,
+}
+
+impl BfvDecryptor {
+    fn run(&self, ciphertext: &Cipher) -> PyResult<Plaintext> {
+        match (&self.decryptor, ciphertext) {
+            (Words::W64(d), Words::W64(c)) => d.decrypt(c).or_raise(),
+            (Words::W128(d), Words::W128(c)) => d.decrypt(c).or_raise(),
+            _ => Err(mismatch()),
+        }
+    }
+
+    fn wrap(&self, py: Python<'_>, inner: Plaintext) -> BfvPlaintext {
+        BfvPlaintext {
+            context: self.context.clone_ref(py),
+            inner,
+        }
+    }
+}
+
+#[pymethods]
+impl BfvDecryptor {
+    #[new]
+    fn new(context: Py<BfvContext>, secret_key: &SecretKey) -> PyResult<Self> {
+        let set = context.get();
+        let decryptor = match (&set.params, &secret_key.key) {
+            (Words::W64(params), Words::W64(key)) => {
+                let made = Decryptor::new(params, Arc::clone(key)).or_raise()?;
+                Words::W64(match set.narrow_engine()? {
+                    Some(engine) => made.on(engine),
+                    None => made,
+                })
+            }
+            (Words::W128(params), Words::W128(key)) => {
+                let made = Decryptor::new(params, Arc::clone(key)).or_raise()?;
+                Words::W128(match set.wide_engine()? {
+                    Some(engine) => made.on(engine),
+                    None => made,
+                })
+            }
+            _ => return Err(mismatch()),
+        };
+        Ok(Self { context, decryptor })
+    }
+
+    /// Decrypts.
+    fn decrypt(&self, py: Python<'_>, ciphertext: &BfvCiphertext) -> PyResult<BfvPlaintext> {
+        Ok(self.wrap(py, py.detach(|| self.run(&ciphertext.inner))?))
+    }
+
+    /// Decrypts each ciphertext.
+    fn decrypt_batch(
+        &self,
+        py: Python<'_>,
+        ciphertexts: Vec<Py<BfvCiphertext>>,
+    ) -> PyResult<Vec<BfvPlaintext>> {
+        let one = |c: &Py<BfvCiphertext>| self.run(&c.get().inner);
+        let all: Vec<Plaintext> =
+            py.detach(|| ciphertexts.par_iter().map(one).collect::<PyResult<_>>())?;
+        Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
+    }
+
+    /// Bits of noise that may still be added before decryption fails; 0 when it may have failed.
+    fn noise_budget(&self, py: Python<'_>, ciphertext: &BfvCiphertext) -> PyResult<f64> {
+        py.detach(|| match (&self.decryptor, &ciphertext.inner) {
+            (Words::W64(d), Words::W64(c)) => d.noise_budget(c).or_raise(),
+            (Words::W128(d), Words::W128(c)) => d.noise_budget(c).or_raise(),
+            _ => Err(mismatch()),
+        })
+    }
+}

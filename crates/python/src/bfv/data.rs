@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//! BFV plaintexts and ciphertexts.
+
+use super::BfvContext;
+use super::context::read;
+use crate::errors::OrRaise;
+use crate::operations::{Wrapped, data_class};
+use crate::words::{Words, each};
+use bfv::{Ciphertext, Plaintext};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+
+/// A ciphertext of either width.
+pub type Cipher = Words<Ciphertext<u64>, Ciphertext<u128>>;
+
+data_class! {
+    /// A polynomial modulo t.
+    BfvPlaintext(Plaintext) in BfvContext;
+    from_bytes |context, data| each!(&context.params, params => Plaintext::from_bytes(params, data).or_raise());
+    to_bytes |context, inner| inner.to_bytes();
+    more {
+        /// A plaintext from its coefficients, lowest first; negative ones count modulo t.
+        #[staticmethod]
+        fn from_coefficients(context: Py<BfvContext>, values: Vec<i64>) -> PyResult<Self> {
+            let inner = each!(&context.get().params, params => Plaintext::from_signed(params, &values)).or_raise()?;
+            Ok(Self { context, inner })
+        }
+
+        /// The coefficients, from -t/2 to t/2.
+        fn coefficients<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+            PyArray1::from_vec(py, self.inner.signed())
+        }
+    }
+}
+
+data_class! {
+    /// An encrypted polynomial modulo t.
+    BfvCiphertext(Cipher) in BfvContext;
+    from_bytes |context, data| read!(context, Ciphertext, data);
+    to_bytes |context, inner| each!(inner, ct => ct.to_bytes());
+    more {
+        /// Number of components: 2, or more after a multiplication.
+        #[getter]
+        fn size(&self) -> usize {
+            each!(&self.inner, ct => ct.size())
+        }
+
+        /// Data primes left minus 1.
+        #[getter]
+        fn level(&self) -> usize {
+            each!(&self.inner, ct => ct.limbs() - 1)
+        }
+
+        fn __repr__(&self) -> String {
+            format!("<BfvCiphertext level={} size={}>", self.level(), self.size())
+        }
+    }
+}
+
+impl Wrapped for BfvCiphertext {
+    type Inner = Cipher;
+}

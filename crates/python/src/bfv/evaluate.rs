@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//! BFV operations on ciphertexts.
+
+use super::BfvContext;
+use super::data::{BfvCiphertext, BfvPlaintext};
+use crate::errors::OrRaise;
+use crate::keys::{GaloisKeys, RelinKey};
+use crate::operations::evaluator_class;
+use crate::words::{Words, mismatch, try_map, try_zip};
+use bfv::Evaluator;
+use pyo3::prelude::*;
+use rayon::prelude::*;
+
+/// An evaluator of either width.
+type Engine = Words<Evaluator<u64>, Evaluator<u128>>;
+
+fn make(context: &BfvContext) -> PyResult<Engine> {
+    Ok(match &context.params {
+        Words::W64(params) => {
+            let made = Evaluator::new(params);
+            Words::W64(match context.narrow_engine()? {
+                Some(engine) => made.on(engine),
+                None => made,
+            })
+        }
+        Words::W128(params) => {
+            let made = Evaluator::new(params);
+            Words::W128(match context.wide_engine()? {
+                Some(engine) => made.on(engine),
+                None => made,
+            })
+        }
+    })
+}
+
+/// An operation of the evaluator on two things of its width.
+macro_rules! on_two {
+    ($engine:expr, $a:expr, $b:expr, |$e:ident, $x:ident, $y:ident| $body:expr) => {
+        match ($engine, $a, $b) {
+            (Words::W64($e), Words::W64($x), Words::W64($y)) => $body.or_raise().map(Words::W64),
+            (Words::W128($e), Words::W128($x), Words::W128($y)) => {
+                $body.or_raise().map(Words::W128)
+            }
+            _ => Err(mismatch()),
+        }
+    };
+}
+
+evaluator_class! {
+    /// Operations on BFV ciphertexts; nothing is inserted, and the secret key is never needed.
+    BfvEvaluator(Engine) in BfvContext over BfvCiphertext, BfvPlaintext;
+    new |context| make(context)?;
+    unary {
+        /// The negative.
+        negate, negate_batch: |e, a| try_zip!(e, a, (e, x) => e.negate(x));
+        /// The square, three components.
+        square, square_batch: |e, a| try_zip!(e, a, (e, x) => e.square(x));
+        /// Division by the last prime: one level less, the same plaintext.
+        mod_switch, mod_switch_batch: |e, a| try_zip!(e, a, (e, x) => e.mod_switch(x));
+    }
+    binary {
+        /// Sum.
+        add, add_batch: |e, a, b| on_two!(e, a, b, |e, x, y| e.add(x, y));
+        /// Difference.
+        sub, sub_batch: |e, a, b| on_two!(e, a, b, |e, x, y| e.sub(x, y));
+        /// Product; relinearise to come back to two components.
+        multiply, multiply_batch: |e, a, b| on_two!(e, a, b, |e, x, y| e.multiply(x, y));
+    }
+    plain {
+        /// Sum with a plaintext.
+        add_plain, add_plain_batch: |e, a, m| try_zip!(e, a, (e, x) => e.add_plain(x, m));
+        /// Difference with a plaintext.
+        sub_plain, sub_plain_batch: |e, a, m| try_zip!(e, a, (e, x) => e.sub_plain(x, m));
+        /// Product with a plaintext.
+        multiply_plain, multiply_plain_batch: |e, a, m| try_zip!(e, a, (e, x) => e.multiply_plain(x, m));
+    }
+    relin { |e, a, key| on_two!(e, a, key, |e, x, k| e.relinearize(x, k)) }
+    rotate { |e, a, steps, keys| on_two!(e, a, keys, |e, x, k| e.rotate_rows(x, steps, k)) }
+    more {
+        /// Both rows exchanged.
+        fn swap_rows(&self, py: Python<'_>, a: &BfvCiphertext, keys: &GaloisKeys) -> PyResult<BfvCiphertext> {
+            let swapped = py.detach(|| on_two!(&self.engine, &a.inner, &keys.key, |e, x, k| e.swap_rows(x, k)));
+            Ok(self.wrap(py, swapped?))
+        }
+
+        /// Rotations of one ciphertext by each of `steps`; the decomposition is done once.
+        fn rotate_hoisted(
+            &self,
+            py: Python<'_>,
+            a: &BfvCiphertext,
+            steps: Vec<i64>,
+            keys: &GaloisKeys,
+        ) -> PyResult<Vec<BfvCiphertext>> {
+            let all = py.detach(|| match (&self.engine, &a.inner, &keys.key) {
+                (Words::W64(e), Words::W64(x), Words::W64(k)) => {
+                    e.rotate_rows_many(x, &steps, k).or_raise().map(|all| all.into_iter().map(Words::W64).collect())
+                }
+                (Words::W128(e), Words::W128(x), Words::W128(k)) => {
+                    e.rotate_rows_many(x, &steps, k).or_raise().map(|all| all.into_iter().map(Words::W128).collect())
+                }
+                _ => Err(mismatch()),
+            });
+            Ok(self.wrap_all(py, all?))
+        }
+
+        /// A ciphertext that hides nothing: a plaintext where a ciphertext is wanted.
+        fn trivial(&self, py: Python<'_>, plaintext: &BfvPlaintext) -> PyResult<BfvCiphertext> {
+            Ok(self.wrap(py, py.detach(|| try_map!(&self.engine, e => e.trivial(&plaintext.inner)))?))
+        }
+    }
+}

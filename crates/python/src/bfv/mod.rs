@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//! BFV.
+
+mod context;
+mod crypt;
+mod data;
+mod encode;
+mod evaluate;
+mod noise;
+
+pub use context::BfvContext;
+
+use pyo3::prelude::*;
+
+/// Adds this module's classes.
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<BfvContext>()?;
+    m.add_class::<data::BfvPlaintext>()?;
+    m.add_class::<data::BfvCiphertext>()?;
+    m.add_class::<encode::BfvEncoder>()?;
+    m.add_class::<crypt::BfvEncryptor>()?;
+    m.add_class::<crypt::BfvDecryptor>()?;
+    m.add_class::<evaluate::BfvEvaluator>()?;
+    m.add_class::<noise::BfvEstimate>()?;
+    m.add_class::<noise::BfvEstimator>()
+}

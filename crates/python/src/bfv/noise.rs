@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Static noise estimates.
+
+use super::context::{Params, build};
+use crate::errors::{Kind, OrRaise};
+use crate::literal::{RingArguments, policy};
+use crate::words::{Words, each};
+use bfv::noise::NoiseEstimator;
+use pyo3::prelude::*;
+use rlwe::noise::{Gain, Noise};
+
+/// What is known of a ciphertext's noise without any key.
+#[pyclass(frozen, module = "ringsmith._native")]
+#[derive(Clone, Copy)]
+pub struct BfvEstimate {
+    noise: Noise,
+    limbs: usize,
+    size: usize,
+}
+
+#[pymethods]
+impl BfvEstimate {
+    /// Data primes left minus 1.
+    #[getter]
+    fn level(&self) -> usize {
+        self.limbs - 1
+    }
+
+    /// Components: 2, or 3 for a product.
+    #[getter]
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<BfvEstimate level={} size={}>", self.limbs - 1, self.size)
+    }
+}
+
+/// Noise bounds of each operation for one parameter set; a bound fails with probability below 2^-40.
+#[pyclass(frozen, module = "ringsmith._native")]
+pub struct BfvEstimator {
+    estimator: Words<NoiseEstimator<u64>, NoiseEstimator<u128>>,
+    n: usize,
+    limbs: usize,
+    half_t: f64,
+}
+
+#[pymethods]
+impl BfvEstimator {
+    #[new]
+    #[pyo3(signature = (n, moduli, special, plain_modulus, *, dnum=None, secret="ternary", error="binomial:21"))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "keyword arguments of a Python constructor"
+    )]
+    fn new(
+        py: Python<'_>,
+        n: usize,
+        moduli: Vec<u128>,
+        special: Vec<u128>,
+        plain_modulus: u64,
+        dnum: Option<usize>,
+        secret: &str,
+        error: &str,
+    ) -> PyResult<Self> {
+        let ring = RingArguments {
+            n,
+            moduli: &moduli,
+            special: &special,
+            dnum,
+            secret,
+            error,
+        };
+        // Estimates say nothing of security; the set that is really used is judged when it is made.
+        let any = policy(rlwe::security::DEFAULT_LEVEL, "2024-classical", true)?;
+        let wide = ring.word_bits(None, &[])? == u128::BITS;
+        let params: Params = py.detach(|| match wide {
+            true => build(&ring, plain_modulus, &[], any).map(Words::W128),
+            false => build(&ring, plain_modulus, &[], any).map(Words::W64),
+        })?;
+        let estimator = match &params {
+            Words::W64(params) => Words::W64(NoiseEstimator::new(params)),
+            Words::W128(params) => Words::W128(NoiseEstimator::new(params)),
+        };
+        Ok(Self {
+            estimator,
+            n,
+            limbs: moduli.len(),
+            half_t: plain_modulus as f64 / 2.0,
+        })
+    }
+
+    /// Level of a fresh ciphertext.
+    #[getter]
+    fn max_level(&self) -> usize {
+        self.limbs - 1
+    }
+
+    /// Encryption under the public key.
+    fn encrypt_public(&self) -> BfvEstimate {
+        let noise = each!(&self.estimator, e => e.fresh_public());
+        BfvEstimate {
+            noise,
+            limbs: self.limbs,
+            size: 2,
+        }
+    }
+
+    /// Encryption under the secret key.
+    fn encrypt_secret(&self) -> BfvEstimate {
+        let noise = each!(&self.estimator, e => e.fresh_symmetric());
+        BfvEstimate {
+            noise,
+            limbs: self.limbs,
+            size: 2,
+        }
+    }
+
+    /// Sum or difference.
+    fn add(&self, a: &BfvEstimate, b: &BfvEstimate) -> PyResult<BfvEstimate> {
+        let limbs = same_level(a, b)?;
+        let noise = each!(&self.estimator, e => e.add(a.noise, b.noise));
+        Ok(BfvEstimate {
+            noise,
+            limbs,
+            size: a.size.max(b.size),
+        })
+    }
+
+    /// Sum or difference with a plaintext.
+    fn add_plain(&self, a: &BfvEstimate) -> BfvEstimate {
+        let noise = each!(&self.estimator, e => e.add_plain(a.noise));
+        BfvEstimate { noise, ..*a }
+    }
+
+    /// Product of two ciphertexts.
+    fn multiply(&self, a: &BfvEstimate, b: &BfvEstimate) -> PyResult<BfvEstimate> {
+        let limbs = same_level(a, b)?;
+        let noise = each!(&self.estimator, e => e.multiply(a.noise, b.noise, limbs).or_raise())?;
+        Ok(BfvEstimate {
+            noise,
+            limbs,
+            size: a.size + b.size - 1,
+        })
+    }
+
+    /// Product with a plaintext whose coefficients are at most `bound` (default: t/2).
+    ///
+    /// `random`: the coefficients are independent of the noise and of each other, as those of packed data.
+    #[pyo3(signature = (a, bound=None, *, random=false))]
+    fn multiply_plain(&self, a: &BfvEstimate, bound: Option<f64>, random: bool) -> BfvEstimate {
+        let bound = bound.unwrap_or(self.half_t).min(self.half_t);
+        let gain = if random {
+            Gain::random(self.n, bound)
+        } else {
+            Gain::worst_case(self.n, bound)
+        };
+        let noise = each!(&self.estimator, e => e.multiply_plain(a.noise, gain));
+        BfvEstimate { noise, ..*a }
+    }
+
+    /// Back to two components: one key switch.
+    fn relinearize(&self, a: &BfvEstimate) -> PyResult<BfvEstimate> {
+        Ok(BfvEstimate {
+            size: 2,
+            ..self.rotate(a)?
+        })
+    }
+
+    /// Rotation or row swap: one key switch.
+    fn rotate(&self, a: &BfvEstimate) -> PyResult<BfvEstimate> {
+        let noise = each!(&self.estimator, e => e.key_switch(a.noise, a.limbs).or_raise())?;
+        Ok(BfvEstimate { noise, ..*a })
+    }
+
+    /// Division by the last prime.
+    fn mod_switch(&self, a: &BfvEstimate) -> PyResult<BfvEstimate> {
+        if a.limbs < 2 {
+            return Err(Kind::Parameter.error("mod_switch: no prime is left to divide by"));
+        }
+        let noise = each!(&self.estimator, e => e.mod_switch(a.noise, a.limbs).or_raise())?;
+        Ok(BfvEstimate {
+            noise,
+            limbs: a.limbs - 1,
+            ..*a
+        })
+    }
+
+    /// Bits of noise that may still be added; at 0 or below the result may decrypt wrongly.
+    fn log2_budget(&self, a: &BfvEstimate) -> PyResult<f64> {
+        each!(&self.estimator, e => e.budget(a.noise, a.limbs).or_raise())
+    }
+}
+
+fn same_level(a: &BfvEstimate, b: &BfvEstimate) -> PyResult<usize> {
+    if a.limbs == b.limbs {
+        return Ok(a.limbs);
+    }
+    let (left, right) = (a.limbs - 1, b.limbs - 1);
+    Err(Kind::Input.error(format!(
+        "operands are at levels {left} and {right}; switch the higher one down first"
+    )))
+}

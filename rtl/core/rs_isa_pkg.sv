@@ -3,6 +3,8 @@
 // The instruction set: opcodes, the instruction word, and what each instruction reads and writes.
 package rs_isa_pkg;
 
+  // Not every build uses every name.
+  /* verilator lint_off UNUSEDPARAM */
   localparam int IsaVersion = 1;
   localparam int InstrWidth = 64;
   localparam int OpcodeWidth = 6;
@@ -117,5 +119,7 @@ package rs_isa_pkg;
     if (MaskMemory[opcode]) return UnitMemory;
     return UnitControl;
   endfunction
+
+  /* verilator lint_on UNUSEDPARAM */
 
 endpackage

@@ -16,7 +16,7 @@ HEADER = """\
 
 def render(isa: Isa) -> str:
     """Return the text of `rs_isa_pkg.sv`."""
-    lines = [HEADER + "package rs_isa_pkg;", "", f"  localparam int IsaVersion = {isa.version};"]
+    lines = [HEADER + "package rs_isa_pkg;", "", "  // Not every build uses every name.", "  /* verilator lint_off UNUSEDPARAM */", f"  localparam int IsaVersion = {isa.version};"]
     lines += [f"  localparam int InstrWidth = {isa.word_bits};"]
     lines += [f"  localparam int {_camel(field.name)}Width = {field.bits};" for field in isa.fields]
     lines += [f"  localparam logic [DstWidth-1:0] ZeroSlot = {isa.field('dst').bits}'d{isa.zero_slot};"]
@@ -25,7 +25,7 @@ def render(isa: Isa) -> str:
     for name, doc, holds in _PREDICATES:
         lines += _predicate(isa, name, doc, holds)
     lines += _unit_function(isa)
-    return "\n".join([*lines, "endpackage", ""])
+    return "\n".join([*lines, "  /* verilator lint_on UNUSEDPARAM */", "", "endpackage", ""])
 
 
 def _camel(name: str) -> str:

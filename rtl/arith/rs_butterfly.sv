@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// One butterfly: Cooley-Tukey, Gentleman-Sande with halving, or one lane of every pointwise instruction.
+//
+//   u,v --> first sums --> multiplier (y side) --> second sums --> x,y
+//           |                                       ^
+//           +---- delay of the x side --------------+
+//
+//   mode            first sums                 second sums                 used for
+//   cross=0         x = u;  y = v              x + y*w;     x - y*w        NTT; PMAC (x = u + v*w), PMODMUL (u = 0)
+//   cross=1         x = u+v; y = v-u           x + e0;      y*w + e1       INTT (halve=1, w = -1/w), PMODADD (x)
+//   cross=1 sub=1   x = u-v                    x + e0                      PMODSUB (x)
+//
+// Inputs u, v, w in [0, m). e0 and e1 in [0, m) come addend_latency = addsub_latency + mod_mul_latency later than u, v, w,
+// as do the second sums' mode bits, which travel inside. Outputs are fully reduced. product=1 (KeepProduct builds only)
+// gives x, y = low, high word of v*w instead. Latency: butterfly_latency.
+module rs_butterfly
+  import rs_latency_pkg::*;
+#(
+  // Bits of a word.
+  parameter int unsigned Width = 32,
+  // 0 Barrett, 1 word-level Montgomery.
+  parameter int unsigned Kind = 0,
+  // 0 asic, 1 dsp26x17, 2 dsp18x18.
+  parameter int unsigned Style = 1,
+  // Barrett: bits of the smallest modulus, 5 to Width.
+  parameter int unsigned ModMinBits = 5,
+  // Montgomery: the modulus is 1 modulo 2^MontWordBits, 2 to Width - 2.
+  parameter int unsigned MontWordBits = 8,
+  // 1: the unreduced product can be had.
+  parameter bit KeepProduct = 1'b0
+) (
+  input  logic             clk_i,
+  input  logic [Width-1:0] modulus_i,
+  input  logic [Width+2:0] aux_i,
+  input  logic [      7:0] mod_bits_i,
+  // Mode, valid with u, v, w.
+  input  logic             cross_i,
+  input  logic             sub_i,
+  input  logic             halve_i,
+  input  logic             product_i,
+  input  logic [Width-1:0] u_i,
+  input  logic [Width-1:0] v_i,
+  input  logic [Width-1:0] w_i,
+  input  logic [Width-1:0] e0_i,
+  input  logic [Width-1:0] e1_i,
+  output logic [Width-1:0] x_o,
+  output logic [Width-1:0] y_o
+);
+
+  localparam int unsigned SumLatency = 32'(addsub_latency(int'(Style)));
+  localparam int unsigned MulLatency = 32'(mod_mul_latency(
+      int'(Kind), int'(Style), int'(Width), int'(ModMinBits), int'(MontWordBits)
+  ));
+
+  // First sums; without cross each side passes its own operand.
+  logic [Width-1:0] first_x, first_y, w_late;
+
+  rs_mod_addsub #(
+    .Width(Width),
+    .Style(Style)
+  ) u_first_x (
+    .clk_i,
+    .modulus_i,
+    .sub_i,
+    .halve_i,
+    .a_i     (u_i),
+    .b_i     (cross_i ? {1'b0, v_i} : '0),
+    .result_o(first_x)
+  );
+
+  rs_mod_addsub #(
+    .Width(Width),
+    .Style(Style)
+  ) u_first_y (
+    .clk_i,
+    .modulus_i,
+    .sub_i   (1'b1),
+    .halve_i,
+    .a_i     (v_i),
+    .b_i     (cross_i ? {1'b0, u_i} : '0),
+    .result_o(first_y)
+  );
+
+  rs_delay #(
+    .Width (Width),
+    .Stages(SumLatency)
+  ) u_factor (
+    .clk_i,
+    .data_i(w_i),
+    .data_o(w_late)
+  );
+
+  // Multiplier and the x side beside it.
+  logic [Width:0] scaled;
+  logic [Width-1:0] second_x;
+  logic [2*Width-1:0] product;
+  logic cross_late;
+
+  rs_mod_mul #(
+    .Width       (Width),
+    .Kind        (Kind),
+    .Style       (Style),
+    .ModMinBits  (ModMinBits),
+    .MontWordBits(MontWordBits),
+    .KeepProduct (KeepProduct)
+  ) u_mul (
+    .clk_i,
+    .modulus_i,
+    .aux_i,
+    .mod_bits_i,
+    .a_i      (first_y),
+    .b_i      (w_late),
+    .result_o (scaled),
+    .product_o(product)
+  );
+
+  rs_delay #(
+    .Width (Width),
+    .Stages(MulLatency)
+  ) u_side (
+    .clk_i,
+    .data_i(first_x),
+    .data_o(second_x)
+  );
+
+  rs_delay #(
+    .Width (1),
+    .Stages(SumLatency + MulLatency)
+  ) u_cross (
+    .clk_i,
+    .data_i(cross_i),
+    .data_o(cross_late)
+  );
+
+  // Second sums.
+  logic [Width-1:0] sum_x, sum_y;
+
+  rs_mod_addsub #(
+    .Width(Width),
+    .Style(Style)
+  ) u_second_x (
+    .clk_i,
+    .modulus_i,
+    .sub_i   (1'b0),
+    .halve_i (1'b0),
+    .a_i     (second_x),
+    .b_i     (cross_late ? {1'b0, e0_i} : scaled),
+    .result_o(sum_x)
+  );
+
+  rs_mod_addsub #(
+    .Width(Width),
+    .Style(Style)
+  ) u_second_y (
+    .clk_i,
+    .modulus_i,
+    .sub_i   (~cross_late),
+    .halve_i (1'b0),
+    .a_i     (cross_late ? e1_i : second_x),
+    .b_i     (scaled),
+    .result_o(sum_y)
+  );
+
+  if (KeepProduct) begin : gen_product
+    logic product_late;
+    logic [2*Width-1:0] product_last;
+    rs_delay #(
+      .Width (1),
+      .Stages(2 * SumLatency + MulLatency)
+    ) u_product_mode (
+      .clk_i,
+      .data_i(product_i),
+      .data_o(product_late)
+    );
+    rs_delay #(
+      .Width (2 * Width),
+      .Stages(SumLatency)
+    ) u_product (
+      .clk_i,
+      .data_i(product),
+      .data_o(product_last)
+    );
+    assign x_o = product_late ? product_last[Width-1:0] : sum_x;
+    assign y_o = product_late ? product_last[2*Width-1:Width] : sum_y;
+  end else begin : gen_no_product
+    logic unused_product;
+    assign unused_product = ^{product, product_i};
+    assign x_o = sum_x;
+    assign y_o = sum_y;
+  end
+
+endmodule

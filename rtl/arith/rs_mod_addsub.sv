@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modular sum or difference, halved on request: r = (a +- b) * 2^-halve mod m, fully reduced.
+//
+//   s = a +- b        in (-m, 2m)
+//   t = s - m or s    in [-m, m):  m is taken off where s may reach 2m: a sum with b >= 0, a difference with b < 0
+//   r = t + {0,m}     in [0, m);   halved: an odd t takes m, an even negative one 2m, then one shift
+//
+// b is signed in [-m, m): the multiplier's unreduced result needs no correction of its own. a is in [0, m).
+// Each line is one adder deep and has its own stage (Style 1, 2); one stage for all in Style 0.
+// Latency: addsub_latency(Style).
+module rs_mod_addsub
+  import rs_latency_pkg::*;
+#(
+  // Bits of the modulus, 2 or more.
+  parameter int unsigned Width = 32,
+  // 0 asic, 1 dsp26x17, 2 dsp18x18: the number of stages.
+  parameter int unsigned Style = 1
+) (
+  input  logic             clk_i,
+  input  logic [Width-1:0] modulus_i,
+  // 1: difference; 1: halve. Valid with the operands.
+  input  logic             sub_i,
+  input  logic             halve_i,
+  input  logic [Width-1:0] a_i,
+  input  logic [  Width:0] b_i,
+  output logic [Width-1:0] result_o
+);
+
+  if (Width < 2) begin : gen_width_check
+    $error("%m: Width must be 2 or more");
+  end
+
+  localparam bit Deep = addsub_latency(int'(Style)) == 3;
+
+  logic [Width+1:0] s_d, s, t_d, t, r_d;
+  logic take_d, take, halve, halve_late, negative, odd;
+
+  assign s_d    = (Width + 2)'(a_i) + ({b_i[Width], b_i} ^ {(Width + 2) {sub_i}}) + (Width + 2)'(sub_i);
+  assign take_d = sub_i == b_i[Width];
+  assign t_d    = s - (take ? (Width + 2)'(modulus_i) : '0);
+
+  // The addend of the last line: 0, m or 2m.
+  assign negative = t[Width+1];
+  assign odd      = t[0];
+  logic [Width+1:0] addend;
+  always_comb begin
+    if (halve_late) addend = odd ? (Width + 2)'(modulus_i) : negative ? {1'b0, modulus_i, 1'b0} : '0;
+    else addend = negative ? (Width + 2)'(modulus_i) : '0;
+  end
+  assign r_d = t + addend;
+
+  if (Deep) begin : gen_deep
+    logic [Width-1:0] result_q;
+    always_ff @(posedge clk_i) begin
+      s          <= s_d;
+      take       <= take_d;
+      halve      <= halve_i;
+      t          <= t_d;
+      halve_late <= halve;
+      result_q   <= halve_late ? r_d[Width:1] : r_d[Width-1:0];
+    end
+    assign result_o = result_q;
+  end else begin : gen_flat
+    assign s          = s_d;
+    assign take       = take_d;
+    assign halve      = halve_i;
+    assign t          = t_d;
+    assign halve_late = halve;
+    always_ff @(posedge clk_i) result_o <= halve_late ? r_d[Width:1] : r_d[Width-1:0];
+  end
+
+  logic unused_sign;
+  assign unused_sign = ^r_d[Width+1:Width];
+
+endmodule

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pipelined unsigned multiplier, tiled to the multipliers of the target: p = a * b mod 2^OutWidth, minus what is dropped.
+//
+//   a, b --> tiles TileA x TileB --|reg|--|reg|--> rows without overlap --> adder tree, a register a level --> p
+//
+// Truncation: tiles wholly at or above bit OutWidth are not built, nor those whose product ends at or below bit
+// DropBelow. With the latter p is too small by less than ceil(BWidth/TileB) * 2^DropBelow: a row j lacks less than
+// (a mod 2^x) * b_j * 2^(j*TileB) with its last dropped bit below 2^DropBelow.
+//
+// Latency: mul_latency(Style, AWidth, BWidth); a result every cycle. Asic: four tiles, their sum in the second stage.
+module rs_mul_tiled
+  import rs_latency_pkg::*;
+#(
+  // Bits of a and b, 1 or more; the wider one should be a.
+  parameter int unsigned AWidth = 32,
+  parameter int unsigned BWidth = 32,
+  // Low bits of the product that are wanted, at most AWidth + BWidth.
+  parameter int unsigned OutWidth = AWidth + BWidth,
+  // Error allowed, see above; 0 is exact.
+  parameter int unsigned DropBelow = 0,
+  // 0 asic, 1 dsp26x17 (Xilinx), 2 dsp18x18 (ECP5).
+  parameter int unsigned Style = 1
+) (
+  input  logic                clk_i,
+  input  logic [  AWidth-1:0] a_i,
+  input  logic [  BWidth-1:0] b_i,
+  output logic [OutWidth-1:0] p_o
+);
+
+  if (Style > 2) begin : gen_style_check
+    $error("%m: Style must be 0 (asic), 1 (dsp26x17) or 2 (dsp18x18)");
+  end
+  if (AWidth < 1 || BWidth < 1 || OutWidth > AWidth + BWidth) begin : gen_width_check
+    $error("%m: AWidth and BWidth must be 1 or more and OutWidth at most their sum");
+  end
+
+  localparam int unsigned MaxWidth = AWidth > BWidth ? AWidth : BWidth;
+  localparam int unsigned Half = (MaxWidth + 1) / 2;
+  localparam int unsigned TileA = Style == 0 ? Half : Style == 1 ? 26 : 18;
+  localparam int unsigned TileB = Style == 0 ? Half : Style == 1 ? 17 : 18;
+  localparam int unsigned TilesA = (AWidth + TileA - 1) / TileA;
+  localparam int unsigned TilesB = (BWidth + TileB - 1) / TileB;
+  // Tiles of even and of odd column number in a row do not overlap: each set is one summand.
+  localparam int unsigned Sets = TilesA > 1 ? 2 : 1;
+  localparam int unsigned Vectors = Sets * TilesB;
+  localparam int unsigned Levels = $clog2(Vectors);
+  localparam int unsigned Latency = 32'(mul_latency(int'(Style), int'(AWidth), int'(BWidth)));
+
+  logic [OutWidth-1:0] vector[Vectors];
+
+  for (genvar j = 0; j < TilesB; j++) begin : gen_row
+    localparam int unsigned WidthB = (j + 1) * TileB > BWidth ? BWidth - j * TileB : TileB;
+    for (genvar s = 0; s < Sets; s++) begin : gen_set
+      logic [AWidth+BWidth-1:0] full;
+      for (genvar i = s; i < TilesA; i += Sets) begin : gen_tile
+        localparam int unsigned WidthA = (i + 1) * TileA > AWidth ? AWidth - i * TileA : TileA;
+        localparam int unsigned Offset = i * TileA + j * TileB;
+        localparam int unsigned Wide = WidthA + WidthB;
+        // Bits of full this tile fills: up to where the next tile of the set starts.
+        localparam int unsigned Next = i + Sets < TilesA ? Offset + Sets * TileA : AWidth + BWidth;
+        if (Offset < OutWidth && Offset + Wide > DropBelow) begin : gen_kept
+          logic [Wide-1:0] tile_q, tile_q2;
+          always_ff @(posedge clk_i) begin
+            tile_q <= Wide'(a_i[i*TileA+:WidthA]) * Wide'(b_i[j*TileB+:WidthB]);
+          end
+          if (Style == 0) begin : gen_short
+            assign tile_q2 = tile_q;
+          end else begin : gen_second
+            always_ff @(posedge clk_i) tile_q2 <= tile_q;
+          end
+          assign full[Next-1:Offset] = (Next - Offset)'(tile_q2);
+        end else begin : gen_dropped
+          assign full[Next-1:Offset] = '0;
+        end
+      end
+      if (s * TileA + j * TileB > 0) begin : gen_below
+        assign full[s*TileA+j*TileB-1:0] = '0;
+      end
+      assign vector[j*Sets+s] = full[OutWidth-1:0];
+      if (OutWidth < AWidth + BWidth) begin : gen_above
+        logic unused_full;
+        assign unused_full = ^full[AWidth+BWidth-1:OutWidth];
+      end
+    end
+  end
+
+  if (Style == 0) begin : gen_flat_sum
+    logic [OutWidth-1:0] sum;
+    always_comb begin
+      sum = '0;
+      for (int v = 0; v < int'(Vectors); v++) sum = sum + vector[v];
+    end
+    always_ff @(posedge clk_i) p_o <= sum;
+  end else begin : gen_tree
+    // Level l holds ceil(Vectors / 2^l) summands.
+    for (genvar l = 0; l <= Levels; l++) begin : gen_level
+      localparam int unsigned Count = (Vectors + (1 << l) - 1) >> l;
+      logic [OutWidth-1:0] sum[Count];
+      if (l == 0) begin : gen_leaves
+        assign sum = vector;
+      end else begin : gen_adders
+        localparam int unsigned Above = (Vectors + (1 << (l - 1)) - 1) >> (l - 1);
+        for (genvar v = 0; v < Count; v++) begin : gen_adder
+          if (2 * v + 1 < Above) begin : gen_pair
+            always_ff @(posedge clk_i) begin
+              sum[v] <= gen_level[l-1].sum[2*v] + gen_level[l-1].sum[2*v+1];
+            end
+          end else begin : gen_odd
+            always_ff @(posedge clk_i) sum[v] <= gen_level[l-1].sum[2*v];
+          end
+        end
+      end
+    end
+    assign p_o = gen_level[Levels].sum[0];
+  end
+
+  if (Style != 0 && Latency != 2 + Levels) begin : gen_latency_check
+    $error("%m: the pipeline and mul_latency of spec/latency.yaml disagree");
+  end
+
+  // Operand bits whose tiles are all dropped stay unread.
+  logic unused_operands;
+  assign unused_operands = ^{a_i, b_i};
+
+endmodule

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drives `rs_core` in cocotb: configuration, programs, the host's side of the DMA, events; and a functional reference."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge, RisingEdge, with_timeout
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "ntt"))
+
+from golden import (
+    bit_reverse,
+    find_psi,
+    forward_in_place,
+    inverse_in_place,
+    prime_above,
+    prime_below,
+    twiddle_table,
+)
+
+OPCODES = {
+    "NTT": 1, "INTT": 2, "PMODADD": 3, "PMODSUB": 4, "PMODMUL": 5, "PMODSQR": 6, "CMODMUL": 7, "PMUL": 8, "PMAC": 9,
+    "MEMCPY": 16, "MEMCPYR": 17, "LOAD": 18, "STORE": 19, "SYNC": 32,
+}  # fmt: skip
+ZERO, TABLE = 63, 62
+
+
+def parameter(name: str, default: int) -> int:
+    """A parameter of the build, as the runner hands it to the checks."""
+    return int(os.environ.get(f"PARAM_{name}", str(default)))
+
+
+@dataclass(frozen=True)
+class Insn:
+    """An instruction with its fields by name."""
+
+    op: str
+    dst: int = ZERO
+    a: int = ZERO
+    b: int = ZERO
+    c: int = ZERO
+    log2n: int = 0
+    mod: int = 0
+    cyclic: int = 0
+    const: int = 0
+    buf: int = 0
+
+    def word(self) -> int:
+        """The 64-bit instruction word."""
+        fields = ((OPCODES[self.op], 6), (self.dst, 6), (self.a, 6), (self.b, 6), (self.c, 6), (self.log2n, 4))
+        fields += ((self.mod, 4), (self.cyclic, 1), (self.const, 5), (self.buf, 20))
+        word, shift = 0, 0
+        for value, bits in fields:
+            word |= value << shift
+            shift += bits
+        return word
+
+
+@dataclass(frozen=True)
+class Build:
+    """The parameters of the core under test."""
+
+    width: int = field(default_factory=lambda: parameter("W", 32))
+    p: int = field(default_factory=lambda: parameter("P", 2))
+    lanes: int = field(default_factory=lambda: parameter("Lanes", 1))
+    log2n: int = field(default_factory=lambda: parameter("NMaxLog2", 6))
+    slots: int = field(default_factory=lambda: parameter("Slots", 5))
+    single: int = field(default_factory=lambda: parameter("SinglePort", 16))
+    moduli: int = field(default_factory=lambda: parameter("Moduli", 2))
+    tables: int = field(default_factory=lambda: parameter("TwTables", parameter("Moduli", 2)))
+    consts: int = field(default_factory=lambda: parameter("Consts", 4))
+    kind: int = field(default_factory=lambda: parameter("MulKind", 0))
+    mont: int = field(default_factory=lambda: parameter("MontW", 8))
+
+    @property
+    def log2n_min(self) -> int:
+        """The smallest log2 n."""
+        return max(3, (4 * self.p).bit_length() - 1)
+
+    def radix(self, modulus: int) -> int:
+        """The Montgomery factor modulo the modulus; 1 for Barrett."""
+        steps = -(-self.width // self.mont)
+        return pow(2, self.mont * steps, modulus) if self.kind else 1
+
+    def choose_moduli(self) -> list[list[int]]:
+        """Primes for every modulus index and lane, from both ends of the range."""
+        step = 1 << max(self.log2n + 1, self.mont if self.kind else 0)
+        low, found = max(step.bit_length() + 2, 5), []
+        for index in range(self.moduli):
+            bits = self.width if index % 2 == 0 else max(low, self.width // 2)
+            row: list[int] = []
+            while len(row) < self.lanes:
+                prime = prime_below(bits, step) if len(row) % 2 == 0 else prime_above(bits, step)
+                row.append(prime)
+                bits = max(bits - 1, low) if len(row) % 2 == 0 else bits
+            found.append(row)
+        return found
+
+
+class Core:
+    """The core with its host around it."""
+
+    def __init__(self, dut, moduli: list[list[int]]) -> None:
+        self.dut, self.build, self.moduli = dut, Build(), moduli
+        self.buffers: dict[int, list[list[int]]] = {}
+        self.events: list[tuple[str, int, int, int]] = []
+        self.cycle = 0
+        self.jitter = random.Random(0)
+        self.stutter = False
+
+    async def start(self) -> None:
+        """Reset, start the clock and the host's side, write moduli and what belongs to them."""
+        dut, build = self.dut, self.build
+        for name in (
+            "clear_i",
+            "cmd_valid_i",
+            "cfg_we_i",
+            "ld_valid_i",
+            "ld_err_i",
+            "st_done_i",
+            "st_err_i",
+            "fault_i",
+        ):
+            getattr(dut, name).value = 0
+        dut.dma_req_ready_i.value, dut.st_ready_i.value, dut.rst_ni.value = 0, 0, 0
+        cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
+        for _ in range(4):
+            await FallingEdge(dut.clk_i)
+        dut.rst_ni.value = 1
+        cocotb.start_soon(self._dma())
+        for index, row in enumerate(self.moduli):
+            for lane, modulus in enumerate(row):
+                await self.configure_modulus(index, lane, modulus)
+        await FallingEdge(dut.clk_i)
+        dut.cfg_we_i.value = 0
+
+    async def configure_modulus(self, index: int, lane: int, modulus: int) -> None:
+        """Write one modulus and its helpers."""
+        build, bits = self.build, modulus.bit_length()
+        aux = modulus >> build.mont if build.kind else (1 << bits + build.width + 2) // modulus
+        third = -build.radix(modulus) % modulus if build.kind else bits
+        for sel, data in ((1, aux), (2, third), (0, modulus)):
+            await self._configure(sel, lane, index, data)
+
+    async def configure_constant(self, index: int, values: list[int], mod: int) -> None:
+        """Write constant `index` of every lane, in the form the multiplier wants."""
+        for lane, value in enumerate(values):
+            modulus = self.moduli[mod][lane]
+            await self._configure(3, lane, index, value * self.build.radix(modulus) % modulus)
+        await FallingEdge(self.dut.clk_i)
+        self.dut.cfg_we_i.value = 0
+
+    async def _configure(self, sel: int, lane: int, index: int, data: int) -> None:
+        await FallingEdge(self.dut.clk_i)
+        dut = self.dut
+        dut.cfg_we_i.value, dut.cfg_sel_i.value, dut.cfg_lane_i.value = 1, sel, lane
+        dut.cfg_idx_i.value, dut.cfg_data_i.value = index, data
+
+    def tables(self, mod: int, n: int) -> list[list[int]]:
+        """Twiddle tables of every lane, plain."""
+        return [twiddle_table(m, find_psi(m, n), n) for m in self.moduli[mod]]
+
+    def table_buffer(self, buffer: int, mod: int, n: int) -> None:
+        """Put the tables of a modulus index into a buffer in the form the multiplier wants."""
+        rows = zip(self.tables(mod, n), self.moduli[mod], strict=True)
+        self.buffers[buffer] = [[x * self.build.radix(m) % m for x in row] for row, m in rows]
+
+    async def push(self, *program: Insn, raw: int | None = None) -> None:
+        """Push instructions as fast as the queue takes them."""
+        dut = self.dut
+        for word in [raw] if raw is not None else [insn.word() for insn in program]:
+            await FallingEdge(dut.clk_i)
+            dut.cmd_valid_i.value = 0
+            while not int(dut.cmd_ready_o.value):
+                await FallingEdge(dut.clk_i)
+            dut.cmd_i.value, dut.cmd_valid_i.value = word, 1
+        await FallingEdge(dut.clk_i)
+        dut.cmd_valid_i.value = 0
+
+    async def run(self, *program: Insn, timeout: int = 4_000_000) -> None:
+        """Push a program and a SYNC, wait for it."""
+        waiter = cocotb.start_soon(self._sync())
+        await self.push(*program, Insn("SYNC"))
+        await with_timeout(waiter, timeout, "step")
+        assert not int(self.dut.error_o.value), f"error {int(self.dut.error_code_o.value)}"
+
+    async def _sync(self) -> None:
+        await RisingEdge(self.dut.sync_o)
+        await FallingEdge(self.dut.clk_i)
+
+    async def trace(self) -> None:
+        """Record events (start with `cocotb.start_soon`): (kind, unit, index, cycle)."""
+        dut = self.dut
+        while True:
+            await FallingEdge(dut.clk_i)
+            for kind, bits, index in (
+                ("start", dut.ev_start_o, dut.ev_start_idx_o),
+                ("end", dut.ev_end_o, dut.ev_end_idx_o),
+            ):
+                mask = int(bits.value)
+                if mask:
+                    stamp, indices = int(dut.cycles_o.value), int(index.value)
+                    for unit in (0, 1):
+                        if mask >> unit & 1:
+                            self.events.append((kind, unit, indices >> (32 * unit) & 0xFFFF_FFFF, stamp))
+
+    def cycles_of(self, index: int) -> int:
+        """Cycles from the start to the end of an instruction."""
+        times = {kind: stamp for kind, _, i, stamp in self.events if i == index}
+        return times["end"] - times["start"]
+
+    async def _dma(self) -> None:
+        dut = self.dut
+        dut.dma_req_ready_i.value = 1
+        while True:
+            await RisingEdge(dut.dma_req_valid_o)
+            await FallingEdge(dut.clk_i)
+            store, buffer = int(dut.dma_req_store_o.value), int(dut.dma_req_buf_o.value)
+            words = (1 << int(dut.dma_req_logn_o.value)) // self.build.p
+            await (self._take(buffer, words) if store else self._give(buffer, words))
+
+    async def _give(self, buffer: int, words: int) -> None:
+        dut, build = self.dut, self.build
+        for row in self.buffers[buffer]:
+            for word in range(words):
+                while True:
+                    await FallingEdge(dut.clk_i)
+                    wait = self.stutter and self.jitter.random() < 0.3
+                    dut.ld_valid_i.value = 0 if wait else 1
+                    if not wait:
+                        break
+                chunk = row[word * build.p : (word + 1) * build.p]
+                dut.ld_data_i.value = sum(x << i * build.width for i, x in enumerate(chunk))
+                assert int(dut.ld_ready_o.value)
+        await FallingEdge(dut.clk_i)
+        dut.ld_valid_i.value = 0
+
+    async def _take(self, buffer: int, words: int) -> None:
+        dut, build = self.dut, self.build
+        mask = (1 << build.width) - 1
+        rows: list[list[int]] = [[] for _ in range(build.lanes)]
+        for number in range(build.lanes * words):
+            while True:
+                dut.st_ready_i.value = int(not (self.stutter and self.jitter.random() < 0.4))
+                await RisingEdge(dut.clk_i)
+                # Sampled before the edge changes anything.
+                taken, data = int(dut.st_valid_o.value) and int(dut.st_ready_i.value), int(dut.st_data_o.value)
+                last = int(dut.st_last_o.value)
+                await FallingEdge(dut.clk_i)
+                if taken:
+                    break
+            assert last == (number == build.lanes * words - 1)
+            rows[number // words] += [data >> i * build.width & mask for i in range(build.p)]
+        self.buffers[buffer] = rows
+        dut.st_ready_i.value, dut.st_done_i.value = 0, 1
+        await FallingEdge(dut.clk_i)
+        dut.st_done_i.value = 0
+
+
+class Reference:
+    """What a program does, on lists: the instruction set's semantics, nothing of the schedule."""
+
+    def __init__(self, core: Core) -> None:
+        self.core, self.build = core, core.build
+        self.slots: dict[int, list[list[int]]] = {}
+        self.buffers: dict[int, list[list[int]]] = {}
+        self.table: dict[int, list[list[int]]] = {}
+        self.constants: dict[int, list[int]] = {}
+
+    def read(self, slot: int, n: int) -> list[list[int]]:
+        """A slot's first n coefficients in every lane."""
+        if slot == ZERO:
+            return [[0] * n for _ in range(self.build.lanes)]
+        return [row[:n] for row in self.slots[slot]]
+
+    def write(self, slot: int, rows: list[list[int]], n: int) -> None:
+        """Replace a slot's first n coefficients."""
+        old = self.slots.get(slot) or [[0] * (1 << self.build.log2n) for _ in range(self.build.lanes)]
+        self.slots[slot] = [[*new, *before[n:]] for new, before in zip(rows, old, strict=True)]
+
+    def execute(self, insn: Insn) -> None:
+        """Execute one instruction."""
+        n = 1 << insn.log2n
+        if insn.op == "LOAD":
+            rows = [row[:n] for row in self.buffers[insn.buf]]
+            if insn.dst == TABLE:
+                self.table[insn.mod if self.build.tables > 1 else 0] = rows
+            else:
+                self.write(insn.dst, rows, n)
+        elif insn.op == "STORE":
+            self.buffers[insn.buf] = self.read(insn.a, n)
+        elif insn.op != "SYNC":
+            self._lanes(insn, n)
+
+    def _lanes(self, insn: Insn, n: int) -> None:
+        a, b, c = (self.read(s, n) for s in (insn.a, insn.b, ZERO if insn.op == "PMUL" else insn.c))
+        low, high = [], []
+        for lane in range(self.build.lanes):
+            result = self._lane(insn, n, lane, a[lane], b[lane], c[lane])
+            low.append([x & (1 << self.build.width) - 1 for x in result])
+            high.append([x >> self.build.width for x in result])
+        if insn.op in ("NTT", "INTT"):
+            for work in (0, 1):
+                self.slots.pop(work, None)
+        self.write(insn.dst, low, n)
+        if insn.op == "PMUL":
+            self.write(insn.c, high, n)
+
+    def _lane(self, insn: Insn, n: int, lane: int, a: list[int], b: list[int], c: list[int]) -> list[int]:
+        m = self.core.moduli[insn.mod][lane]
+        inverse = pow(self.build.radix(m), -1, m)
+        if insn.op in ("NTT", "INTT"):
+            loaded = self.table[insn.mod if self.build.tables > 1 else 0][lane]
+            table = [x * inverse % m for x in loaded[:n]]
+            if insn.op == "NTT":
+                return forward_in_place(a, table, m, cyclic=bool(insn.cyclic))
+            back = inverse_in_place(a, table, m, cyclic=bool(insn.cyclic))
+            return [(x + y) % m for x, y in zip(back, c, strict=True)]
+        if insn.op in ("MEMCPY", "MEMCPYR"):
+            return [a[bit_reverse(i, insn.log2n)] for i in range(n)] if insn.op == "MEMCPYR" else a
+        constant = self.constants.get(insn.const, [0] * self.build.lanes)[lane]
+        rules = {
+            "PMODADD": lambda x, y, z: (x + y) % m,
+            "PMODSUB": lambda x, y, z: (x - y) % m,
+            "PMODMUL": lambda x, y, z: x * y * inverse % m,
+            "PMODSQR": lambda x, y, z: x * x * inverse % m,
+            "CMODMUL": lambda x, y, z: x * constant % m,
+            "PMAC": lambda x, y, z: (x * y * inverse + z) % m,
+            "PMUL": lambda x, y, z: x * y,
+        }
+        rule = rules[insn.op]
+        return [rule(x, y, z) for x, y, z in zip(a, b, c, strict=True)]

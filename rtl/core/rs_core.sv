@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: Apache-2.0
+// The co-processor core: command queue, decoder, scoreboard, compute and memory unit, and lanes in lockstep.
+//
+//   cmd --> queue --> decode --> head --> scoreboard --> compute sequencer --+
+//                                              \-------> memory unit --------+--> ports --> lanes --> slots
+//
+// Commands are issued in order, one to each unit at a time; compute instructions follow each other back to back. The first
+// error stops the issue: what runs finishes, the queue is held until clear_i. Latencies: spec/latency.yaml.
+module rs_core
+  import rs_isa_pkg::*;
+  import rs_core_pkg::*;
+  import rs_latency_pkg::*;
+#(
+  // Bits of a coefficient, 14 to 128.
+  parameter int unsigned W = 32,
+  // Butterflies a lane: 1, 2, 4, 8, 16 or 32.
+  parameter int unsigned P = 2,
+  // Lanes in lockstep, 1 to 8.
+  parameter int unsigned Lanes = 1,
+  // log2 of the largest n, 3 to 15; n_max must be 4P or more.
+  parameter int unsigned NMaxLog2 = 6,
+  // Slots, 2 to 32; 0 and 1 are the work slots of the transforms.
+  parameter int unsigned Slots = 5,
+  // Bit s: slot s is single_port. Work slots are dual_port.
+  parameter logic [31:0] SinglePort = 32'b10000,
+  // Modulus indices, 1 to 16.
+  parameter int unsigned Moduli = 2,
+  // Twiddle tables: 1, shared by all indices, or one each.
+  parameter int unsigned TwTables = Moduli,
+  // Constants a lane, 1 to 32.
+  parameter int unsigned Consts = 4,
+  // 0 Barrett, 1 word-level Montgomery.
+  parameter int unsigned MulKind = 0,
+  // Montgomery: moduli are 1 modulo 2^MontW, 2 to W - 2.
+  parameter int unsigned MontW = 8,
+  // 0 asic, 1 dsp26x17, 2 dsp18x18.
+  parameter int unsigned MulStyle = 1,
+  // Barrett: bits of the smallest modulus, 5 to W.
+  parameter int unsigned ModMinBits = 5,
+  // 1: PMUL; the cyclic form.
+  parameter bit EnPmul = 1'b1,
+  parameter bit EnCyclic = 1'b1,
+  // Commands held, a power of two from 2 to 1024.
+  parameter int unsigned FifoDepth = 16
+) (
+  input  logic            clk_i,
+  input  logic            rst_ni,
+  // Empties the queue, forgets error, counters and what was written; only while idle or stopped by an error.
+  input  logic            clear_i,
+  input  logic            cmd_valid_i,
+  output logic            cmd_ready_o,
+  input  logic [63:0]     cmd_i,
+  output logic [10:0]     cmd_level_o,
+  // Configuration, see rs_config.
+  input  logic            cfg_we_i,
+  input  logic [1:0]      cfg_sel_i,
+  input  logic [2:0]      cfg_lane_i,
+  input  logic [4:0]      cfg_idx_i,
+  input  logic [W+2:0]    cfg_data_i,
+  // DMA: a request, then Lanes * n/P words of P coefficients, lane 0 first, coefficient 0 lowest.
+  output logic            dma_req_valid_o,
+  input  logic            dma_req_ready_i,
+  output logic            dma_req_store_o,
+  output logic [19:0]     dma_req_buf_o,
+  output logic [3:0]      dma_req_logn_o,
+  input  logic            ld_valid_i,
+  output logic            ld_ready_o,
+  input  logic [P*W-1:0]  ld_data_i,
+  input  logic            ld_err_i,
+  output logic            st_valid_o,
+  input  logic            st_ready_i,
+  output logic [P*W-1:0]  st_data_o,
+  output logic            st_last_o,
+  input  logic            st_done_i,
+  input  logic            st_err_i,
+  // Status.
+  output logic            busy_o,
+  output logic            sync_o,
+  output logic            error_o,
+  output logic [3:0]      error_code_o,
+  output logic [31:0]     error_index_o,
+  output logic [63:0]     error_cmd_o,
+  output logic [31:0]     retired_o,
+  output logic [63:0]     cycles_o,
+  output logic [63:0]     busy_compute_o,
+  output logic [63:0]     busy_mem_o,
+  output logic [63:0]     stall_hazard_o,
+  output logic [63:0]     stall_unit_o,
+  // Events of this cycle (cycles_o is their stamp): bit 0 compute unit, bit 1 memory unit.
+  output logic [1:0]       ev_start_o,
+  output logic [1:0]       ev_end_o,
+  output logic [1:0][31:0] ev_start_idx_o,
+  output logic [1:0][31:0] ev_end_idx_o,
+  output logic [1:0][63:0] ev_start_cmd_o,
+  // Test hook: flips bit 0 of coefficient 0 of each result written.
+  input  logic            fault_i
+);
+
+  localparam int unsigned Log2P = $clog2(P);
+  localparam int unsigned WordAddrBits = NMaxLog2 - Log2P;
+  localparam int unsigned BankWords = 1 << (WordAddrBits - 1);
+  localparam int unsigned TableWords = TwTables << WordAddrBits;
+  localparam int unsigned TableBits = $clog2(TableWords);
+  localparam int unsigned LaneBits = P > 1 ? Log2P : 1;
+  localparam int unsigned SumLatency = 32'(addsub_latency(int'(MulStyle)));
+  localparam int unsigned MulLatency = 32'(mod_mul_latency(
+      int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW)
+  ));
+  localparam int unsigned PipeLatency = 32'(pipe_latency(
+      int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW)
+  ));
+
+  if (W < 14 || W > 128) begin : gen_w_check
+    $error("%m: W must be from 14 to 128");
+  end
+  if (P != 1 && P != 2 && P != 4 && P != 8 && P != 16 && P != 32) begin : gen_p_check
+    $error("%m: P must be 1, 2, 4, 8, 16 or 32");
+  end
+  if (NMaxLog2 < 3 || NMaxLog2 > 15) begin : gen_n_check
+    $error("%m: NMaxLog2 must be from 3 to 15");
+  end
+  if ((1 << NMaxLog2) < 4 * P) begin : gen_np_check
+    $error("%m: n_max must be 4P or more");
+  end
+  if (Slots < 2 || Slots > 32) begin : gen_slots_check
+    $error("%m: Slots must be from 2 to 32");
+  end
+  if (SinglePort[1:0] != 2'b00) begin : gen_work_check
+    $error("%m: work slots 0 and 1 must be dual_port");
+  end
+  if (TwTables != 1 && TwTables != Moduli) begin : gen_tables_check
+    $error("%m: TwTables must be 1 or Moduli");
+  end
+
+  // Command queue and head.
+  logic queue_valid, queue_pop, head_valid_q, take, refused, overflow;
+  logic [63:0] queue_word, head_word_q;
+  logic [$clog2(FifoDepth):0] queue_level;
+  logic [15:0] configured;
+  logic [31:0] index_q;
+  decoded_t decoded, head_q;
+
+  rs_fifo #(
+    .Width(64),
+    .Depth(FifoDepth)
+  ) u_queue (
+    .clk_i,
+    .rst_ni,
+    .clear_i,
+    .valid_i(cmd_valid_i),
+    .ready_o(cmd_ready_o),
+    .data_i (cmd_i),
+    .valid_o(queue_valid),
+    .ready_i(queue_pop),
+    .data_o (queue_word),
+    .level_o(queue_level)
+  );
+  assign cmd_level_o = 11'(queue_level);
+  assign overflow    = cmd_valid_i && !cmd_ready_o;
+
+  rs_decode #(
+    .NMaxLog2  (NMaxLog2),
+    .P         (P),
+    .Slots     (Slots),
+    .SinglePort(SinglePort),
+    .Moduli    (Moduli),
+    .Consts    (Consts),
+    .EnPmul    (EnPmul),
+    .EnCyclic  (EnCyclic)
+  ) u_decode (
+    .word_i      (queue_word),
+    .configured_i(configured),
+    .decoded_o   (decoded)
+  );
+
+  // The head is refilled as it is taken: no bubble.
+  assign queue_pop = queue_valid && (!head_valid_q || take) && !error_o;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) head_valid_q <= 1'b0;
+    else if (clear_i) head_valid_q <= 1'b0;
+    else if (queue_pop) head_valid_q <= 1'b1;
+    else if (take) head_valid_q <= 1'b0;
+  end
+  always_ff @(posedge clk_i) begin
+    if (queue_pop) begin
+      head_q      <= decoded;
+      head_word_q <= queue_word;
+    end
+  end
+
+  // Issue.
+  logic unit_free, clear, compute_ready, sources_done, table_busy, compute_issuing, compute_end;
+  logic memory_ready, memory_done, memory_error, compute_idle, memory_idle, start_compute, start_memory;
+  logic [MaxSlots-1:0] written_q;
+  logic [15:0] table_q;
+  logic [3:0] table_idx;
+  error_e head_error;
+
+  assign table_idx = TwTables == 1 ? '0 : head_q.mod_idx;
+  always_comb begin
+    head_error = head_q.error;
+    if (head_q.error == ErrNone && ((head_q.reads & ~written_q) != '0 || (head_q.needs_table && !table_q[table_idx])))
+      head_error = ErrUnwritten;
+  end
+  assign refused       = head_valid_q && !error_o && head_error != ErrNone;
+  assign take          = head_valid_q && !error_o && head_error == ErrNone && unit_free && clear;
+  assign start_compute = take && head_q.compute;
+  assign start_memory  = take && head_q.memory;
+  assign sync_o        = take && head_q.sync;
+
+  rs_scoreboard #(
+    .P          (P),
+    .PipeLatency(PipeLatency),
+    .SinglePort (SinglePort)
+  ) u_scoreboard (
+    .clk_i,
+    .rst_ni,
+    .head_i         (head_q),
+    .head_valid_i   (head_valid_q),
+    .unit_free_o    (unit_free),
+    .clear_o        (clear),
+    .take_i         (take),
+    .compute_ready_i(compute_ready),
+    .sources_done_i (sources_done),
+    .table_busy_i   (table_busy),
+    .compute_end_i  (compute_end),
+    .memory_ready_i (memory_ready),
+    .memory_done_i  (memory_done),
+    .compute_idle_o (compute_idle),
+    .memory_idle_o  (memory_idle)
+  );
+
+  // What was written, in program order.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      written_q <= '0;
+      table_q   <= '0;
+    end else if (clear_i) begin
+      written_q <= '0;
+    end else if (take) begin
+      written_q <= (written_q & ~head_q.works) | head_q.writes;
+      if (head_q.m.table_dst) table_q[TwTables==1?4'd0 : head_q.mod_idx] <= 1'b1;
+    end
+  end
+
+  // Compute unit.
+  logic rd_valid, rd_pair, table_rd_en, sel_bank, sel_pair, sel_inverse, sel_constant, sel_cyclic, sel_first_word;
+  logic crossed, sub, halve, product, late_valid, sel_e_bank, wr_valid, wr_pair, wr_forward, wr_high_valid;
+  logic [WordAddrBits-1:0] rd_word0, rd_word1, table_word, late_word0, late_word1, wr_word0, wr_word1;
+  logic [4:0] sel_const_idx, wr_slot, wr_high_slot;
+  logic [3:0] sel_log2_m, mod_idx_q;
+  source_t rd_v, rd_u, rd_w, sel_v, sel_u, sel_w, late_source, sel_e;
+
+  rs_compute_seq #(
+    .WordAddrBits(WordAddrBits),
+    .P           (P),
+    .SumLatency  (SumLatency),
+    .MulLatency  (MulLatency),
+    .PipeLatency (PipeLatency)
+  ) u_compute (
+    .clk_i,
+    .rst_ni,
+    .start_i         (start_compute),
+    .instr_i         (head_q.c),
+    .ready_o         (compute_ready),
+    .issuing_o       (compute_issuing),
+    .sources_done_o  (sources_done),
+    .table_busy_o    (table_busy),
+    .rd_valid_o      (rd_valid),
+    .rd_pair_o       (rd_pair),
+    .rd_v_o          (rd_v),
+    .rd_u_o          (rd_u),
+    .rd_w_o          (rd_w),
+    .rd_word0_o      (rd_word0),
+    .rd_word1_o      (rd_word1),
+    .table_rd_en_o   (table_rd_en),
+    .table_word_o    (table_word),
+    .sel_v_o         (sel_v),
+    .sel_u_o         (sel_u),
+    .sel_w_o         (sel_w),
+    .sel_bank_o      (sel_bank),
+    .sel_pair_o      (sel_pair),
+    .sel_inverse_o   (sel_inverse),
+    .sel_constant_o  (sel_constant),
+    .sel_const_idx_o (sel_const_idx),
+    .sel_cyclic_o    (sel_cyclic),
+    .sel_log2_m_o    (sel_log2_m),
+    .sel_first_word_o(sel_first_word),
+    .cross_o         (crossed),
+    .sub_o           (sub),
+    .halve_o         (halve),
+    .product_o       (product),
+    .late_valid_o    (late_valid),
+    .late_source_o   (late_source),
+    .late_word0_o    (late_word0),
+    .late_word1_o    (late_word1),
+    .sel_e_o         (sel_e),
+    .sel_e_bank_o    (sel_e_bank),
+    .wr_valid_o      (wr_valid),
+    .wr_pair_o       (wr_pair),
+    .wr_forward_o    (wr_forward),
+    .wr_slot_o       (wr_slot),
+    .wr_high_valid_o (wr_high_valid),
+    .wr_high_slot_o  (wr_high_slot),
+    .wr_word0_o      (wr_word0),
+    .wr_word1_o      (wr_word1),
+    .end_o           (compute_end)
+  );
+
+  // The modulus in use changes only while nothing is in flight.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) mod_idx_q <= '0;
+    else if (start_compute) mod_idx_q <= head_q.mod_idx;
+  end
+
+  logic [Lanes-1:0][W-1:0] modulus, minus_one, constant;
+  logic [Lanes-1:0][W+2:0] aux;
+  logic [Lanes-1:0][7:0] mod_bits;
+  rs_config #(
+    .Width (W),
+    .Lanes (Lanes),
+    .Moduli(Moduli),
+    .Consts(Consts),
+    .Kind  (MulKind)
+  ) u_config (
+    .clk_i,
+    .rst_ni,
+    .we_i        (cfg_we_i),
+    .sel_i       (cfg_sel_i),
+    .lane_i      (cfg_lane_i),
+    .idx_i       (cfg_idx_i),
+    .data_i      (cfg_data_i),
+    .configured_o(configured),
+    .mod_idx_i   (mod_idx_q),
+    .modulus_o   (modulus),
+    .aux_o       (aux),
+    .mod_bits_o  (mod_bits),
+    .minus_one_o (minus_one),
+    .const_idx_i (sel_const_idx),
+    .constant_o  (constant)
+  );
+
+  // Memory unit.
+  logic mem_rd_valid, mem_bank, mem_reverse, mem_load;
+  source_t mem_rd_source, mem_sel;
+  logic [WordAddrBits-1:0] mem_rd_word, mem_wr_word;
+  logic [LaneBits-1:0] mem_pick, mem_place;
+  logic [Lanes-1:0][P*W-1:0] mem_data;
+  logic [Lanes-1:0] mem_wr_valid, table_wr_valid;
+  logic [4:0] mem_wr_slot;
+  logic [3:0] mem_table;
+  logic [P*W-1:0] mem_load_data;
+
+  rs_mem_unit #(
+    .WordAddrBits(WordAddrBits),
+    .P           (P),
+    .WordBits    (P * W),
+    .Lanes       (Lanes)
+  ) u_memory (
+    .clk_i,
+    .rst_ni,
+    .start_i         (start_memory),
+    .instr_i         (head_q.m),
+    .ready_o         (memory_ready),
+    .done_o          (memory_done),
+    .error_o         (memory_error),
+    .rd_valid_o      (mem_rd_valid),
+    .rd_source_o     (mem_rd_source),
+    .rd_word_o       (mem_rd_word),
+    .sel_source_o    (mem_sel),
+    .sel_bank_o      (mem_bank),
+    .reverse_o       (mem_reverse),
+    .pick_o          (mem_pick),
+    .place_o         (mem_place),
+    .rd_data_i       (mem_data),
+    .wr_valid_o      (mem_wr_valid),
+    .table_wr_valid_o(table_wr_valid),
+    .wr_slot_o       (mem_wr_slot),
+    .wr_word_o       (mem_wr_word),
+    .wr_table_o      (mem_table),
+    .wr_load_o       (mem_load),
+    .wr_load_data_o  (mem_load_data),
+    .dma_req_valid_o,
+    .dma_req_ready_i,
+    .dma_req_store_o,
+    .dma_req_buf_o,
+    .dma_req_logn_o,
+    .ld_valid_i,
+    .ld_ready_o,
+    .ld_data_i,
+    .ld_err_i,
+    .st_valid_o,
+    .st_ready_i,
+    .st_data_o,
+    .st_last_o,
+    .st_done_i,
+    .st_err_i
+  );
+
+  // Ports, lanes.
+  logic [Slots-1:0][1:0] slot_rd_en, slot_wr_en;
+  logic [Slots-1:0] slot_wr_high;
+  logic [Lanes-1:0][Slots-1:0][1:0] slot_wr_mem;
+  logic [Slots-1:0][1:0][WordAddrBits-2:0] slot_rd_addr, slot_wr_addr;
+
+  rs_slot_ports #(
+    .Slots       (Slots),
+    .WordAddrBits(WordAddrBits),
+    .Lanes       (Lanes)
+  ) u_ports (
+    .clk_i,
+    .rd_valid_i     (rd_valid),
+    .rd_pair_i      (rd_pair),
+    .rd_v_i         (rd_v),
+    .rd_u_i         (rd_u),
+    .rd_w_i         (rd_w),
+    .rd_word0_i     (rd_word0),
+    .rd_word1_i     (rd_word1),
+    .late_valid_i   (late_valid),
+    .late_source_i  (late_source),
+    .late_word0_i   (late_word0),
+    .late_word1_i   (late_word1),
+    .mem_rd_valid_i (mem_rd_valid),
+    .mem_rd_source_i(mem_rd_source),
+    .mem_rd_word_i  (mem_rd_word),
+    .wr_valid_i     (wr_valid),
+    .wr_pair_i      (wr_pair),
+    .wr_slot_i      (wr_slot),
+    .wr_high_valid_i(wr_high_valid),
+    .wr_high_slot_i (wr_high_slot),
+    .wr_word0_i     (wr_word0),
+    .wr_word1_i     (wr_word1),
+    .mem_wr_valid_i (mem_wr_valid),
+    .mem_wr_slot_i  (mem_wr_slot),
+    .mem_wr_word_i  (mem_wr_word),
+    .rd_en_o        (slot_rd_en),
+    .rd_addr_o      (slot_rd_addr),
+    .wr_en_o        (slot_wr_en),
+    .wr_high_o      (slot_wr_high),
+    .wr_mem_o       (slot_wr_mem),
+    .wr_addr_o      (slot_wr_addr)
+  );
+
+  logic [TableBits-1:0] table_addr;
+  if (TwTables == 1) begin : gen_one_table
+    logic unused_table;
+    assign unused_table = ^mem_table;
+    assign table_addr = |table_wr_valid ? mem_wr_word : table_word;
+  end else begin : gen_tables
+    assign table_addr = |table_wr_valid ? TableBits'({mem_table, mem_wr_word}) : TableBits'({mod_idx_q, table_word});
+  end
+
+  for (genvar l = 0; l < Lanes; l++) begin : gen_lane
+    rs_lane #(
+      .Width       (W),
+      .P           (P),
+      .BankWords   (BankWords),
+      .TableWords  (TableWords),
+      .Slots       (Slots),
+      .SinglePort  (SinglePort),
+      .Kind        (MulKind),
+      .Style       (MulStyle),
+      .ModMinBits  (ModMinBits),
+      .MontWordBits(MontW),
+      .EnPmul      (EnPmul),
+      .EnCyclic    (EnCyclic)
+    ) u_lane (
+      .clk_i,
+      .modulus_i       (modulus[l]),
+      .aux_i           (aux[l]),
+      .mod_bits_i      (mod_bits[l]),
+      .minus_one_i     (minus_one[l]),
+      .constant_i      (constant[l]),
+      .slot_rd_en_i    (slot_rd_en),
+      .slot_rd_addr_i  (slot_rd_addr),
+      .table_rd_en_i   (table_rd_en && !(|table_wr_valid)),
+      .table_addr_i    (table_addr),
+      .sel_v_i         (sel_v),
+      .sel_u_i         (sel_u),
+      .sel_w_i         (sel_w),
+      .sel_bank_i      (sel_bank),
+      .sel_pair_i      (sel_pair),
+      .sel_inverse_i   (sel_inverse),
+      .sel_constant_i  (sel_constant),
+      .sel_cyclic_i    (sel_cyclic),
+      .sel_log2_m_i    (sel_log2_m),
+      .sel_first_word_i(sel_first_word),
+      .sel_e_i         (sel_e),
+      .sel_e_bank_i    (sel_e_bank),
+      .cross_i         (crossed),
+      .sub_i           (sub),
+      .halve_i         (halve),
+      .product_i       (product),
+      .slot_wr_en_i    (slot_wr_en),
+      .slot_wr_mem_i   (slot_wr_mem[l]),
+      .slot_wr_high_i  (slot_wr_high),
+      .slot_wr_addr_i  (slot_wr_addr),
+      .out_forward_i   (wr_forward),
+      .out_bank_i      (^wr_word0),
+      .fault_i,
+      .mem_sel_i       (mem_sel),
+      .mem_bank_i      (mem_bank),
+      .mem_reverse_i   (mem_reverse),
+      .mem_pick_i      (mem_pick),
+      .mem_place_i     (mem_place),
+      .mem_load_i      (mem_load),
+      .mem_load_data_i (mem_load_data),
+      .table_wr_en_i   (table_wr_valid[l]),
+      .mem_data_o      (mem_data[l])
+    );
+  end
+
+  // Status, counters, events.
+  rs_status u_status (
+    .clk_i,
+    .rst_ni,
+    .clear_i,
+    .head_valid_i   (head_valid_q),
+    .head_word_i    (head_word_q),
+    .take_i         (take),
+    .start_compute_i(start_compute),
+    .start_memory_i (start_memory),
+    .sync_i         (sync_o),
+    .refused_i      (refused),
+    .refused_code_i (head_error),
+    .overflow_i     (overflow),
+    .unit_free_i    (unit_free),
+    .compute_end_i  (compute_end),
+    .compute_idle_i (compute_idle),
+    .memory_end_i   (memory_done),
+    .memory_idle_i  (memory_idle),
+    .memory_error_i (memory_error),
+    .index_o        (index_q),
+    .error_o,
+    .error_code_o,
+    .error_index_o,
+    .error_cmd_o,
+    .retired_o,
+    .cycles_o,
+    .busy_compute_o,
+    .busy_mem_o,
+    .stall_hazard_o,
+    .stall_unit_o,
+    .ev_start_o,
+    .ev_end_o,
+    .ev_start_idx_o,
+    .ev_end_idx_o,
+    .ev_start_cmd_o
+  );
+  assign busy_o = (queue_valid && !error_o) || (head_valid_q && !error_o) || !compute_idle || !memory_idle;
+
+  logic unused_status;
+  assign unused_status = ^{index_q, compute_issuing};
+
+endmodule

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoder: from an instruction word to what the units need, the slots it touches, and what is wrong with it.
+//
+// Combinational. Checks here are static; whether a slot was ever written is known at issue only.
+// Error codes (error_e), in the order they are looked for: opcode, degree, slot, index, combination.
+module rs_decode
+  import rs_isa_pkg::*;
+  import rs_core_pkg::*;
+#(
+  // Largest log2 n, 3 to 15; n must be 4P or more.
+  parameter int unsigned NMaxLog2 = 6,
+  // Butterflies: 1, 2, 4, 8, 16 or 32.
+  parameter int unsigned P = 1,
+  // Slots, 2 to 32, and which of them are single_port.
+  parameter int unsigned Slots = 3,
+  parameter logic [MaxSlots-1:0] SinglePort = '0,
+  // Modulus indices, 1 to 16; constants, 1 to 32.
+  parameter int unsigned Moduli = 1,
+  parameter int unsigned Consts = 1,
+  // 1: PMUL, the cyclic form.
+  parameter bit EnPmul = 1'b1,
+  parameter bit EnCyclic = 1'b1
+) (
+  input  logic     [63:0] word_i,
+  // Modulus indices whose modulus was written.
+  input  logic     [15:0] configured_i,
+  output decoded_t        decoded_o
+);
+
+  // Smallest log2 n: 8 points, four words.
+  localparam int unsigned NMinLog2 = 2 + $clog2(P) > 3 ? 2 + $clog2(P) : 3;
+  localparam logic [MaxSlots-1:0] WorkSlots = 32'h3;
+  localparam logic [MaxSlots-1:0] AllSlots = Slots == MaxSlots ? '1 : (MaxSlots'(1) << Slots) - 1'b1;
+
+  instr_t instr;
+  opcode_e opcode;
+  assign instr  = word_i;
+  assign opcode = opcode_e'(instr.opcode);
+
+  function automatic source_t source(logic [5:0] slot);
+    return '{zero: slot == ZeroSlot, slot: slot[4:0]};
+  endfunction
+  function automatic logic readable(logic [5:0] slot);
+    return slot == ZeroSlot || int'(slot) < int'(Slots);
+  endfunction
+
+  logic transform, reads_a, reads_b, reads_c, writes_dst, writes_c, table_dst;
+  logic addend, dst_work, src_work, memory;
+  assign transform  = op_transform(instr.opcode);
+  assign memory     = op_unit(instr.opcode) == UnitMemory;
+  assign reads_a    = op_reads_a(instr.opcode);
+  assign reads_b    = op_reads_b(instr.opcode);
+  assign addend     = opcode == OpIntt;
+  assign reads_c    = op_reads_c(instr.opcode);
+  assign writes_dst = op_writes_dst(instr.opcode);
+  assign writes_c   = op_writes_c(instr.opcode);
+  assign table_dst  = opcode == OpLoad && instr.dst == TwiddleSlot;
+  assign dst_work   = instr.dst < 6'd2;
+  assign src_work   = instr.src_a < 6'd2;
+
+  // Slots touched.
+  logic [MaxSlots-1:0] mask_a, mask_b, mask_c, mask_dst, early, late, writes;
+  assign mask_a   = reads_a ? slot_mask(instr.src_a) : '0;
+  assign mask_b   = reads_b ? slot_mask(instr.src_b) : '0;
+  assign mask_c   = reads_c || addend ? slot_mask(instr.src_c) : '0;
+  assign mask_dst = writes_dst && !table_dst ? slot_mask(instr.dst) : '0;
+  assign late     = addend ? mask_c : '0;
+  assign early    = mask_a | mask_b | (addend ? '0 : mask_c);
+  assign writes   = mask_dst | (writes_c ? slot_mask(instr.src_c) : '0);
+
+  // The work slot written first: not the source's, and such that the last stage does not read the result's.
+  logic first_work, parity_clash;
+  always_comb begin
+    if (src_work) first_work = ~instr.src_a[0];
+    else if (dst_work) first_work = ~instr.dst[0] ^ instr.log2_n[0];
+    else first_work = 1'b0;
+    parity_clash = dst_work && (first_work ^ instr.log2_n[0]) == instr.dst[0];
+  end
+
+  error_e error;
+  logic in_place_clash, work_addend, same_dst;
+  // A single-port slot can be source and result at once only if read in the first stage and written in the last.
+  assign in_place_clash = |(writes & SinglePort & (transform ? late : early));
+  assign work_addend    = |(late & WorkSlots);
+  assign same_dst       = (opcode == OpPmul && instr.dst == instr.src_c) ||
+                          (opcode == OpMemcpyr && instr.dst == instr.src_a);
+
+  always_comb begin
+    error = ErrNone;
+    if (!op_implemented(instr.opcode)) error = ErrOpcode;
+    else if (opcode == OpPmul && !EnPmul) error = ErrOpcode;
+    else if (transform && instr.cyclic[0] && !EnCyclic) error = ErrOpcode;
+    else if (opcode == OpSync) error = ErrNone;
+    else if (int'(instr.log2_n) < int'(NMinLog2) || int'(instr.log2_n) > int'(NMaxLog2)) error = ErrDegree;
+    else if (reads_a && !readable(instr.src_a)) error = ErrSlot;
+    else if (reads_b && !readable(instr.src_b)) error = ErrSlot;
+    else if ((reads_c || addend) && !readable(instr.src_c)) error = ErrSlot;
+    else if (writes_dst && !table_dst && int'(instr.dst) >= int'(Slots)) error = ErrSlot;
+    else if (writes_c && int'(instr.src_c) >= int'(Slots)) error = ErrSlot;
+    else if ((!memory || table_dst) && int'(instr.mod_idx) >= int'(Moduli)) error = ErrIndex;
+    else if (!memory && opcode != OpPmul && !configured_i[instr.mod_idx]) error = ErrIndex;
+    else if (opcode == OpCmodmul && int'(instr.const_idx) >= int'(Consts)) error = ErrIndex;
+    else if (in_place_clash || work_addend || same_dst || (transform && parity_clash)) error = ErrCombine;
+  end
+
+  always_comb begin
+    decoded_o             = '0;
+    decoded_o.compute     = op_unit(instr.opcode) == UnitCompute;
+    decoded_o.memory      = memory;
+    decoded_o.sync        = opcode == OpSync;
+    decoded_o.error       = error;
+    decoded_o.mod_idx     = instr.mod_idx;
+    decoded_o.needs_table = transform;
+    decoded_o.reads       = (early | late) & AllSlots;
+    decoded_o.late        = late & AllSlots;
+    decoded_o.writes      = writes & AllSlots;
+    decoded_o.works       = transform ? WorkSlots : '0;
+
+    // Operand roles: sums take (u, v) = (a, b), products v*w + u = a*b + c.
+    decoded_o.c.transform  = transform;
+    decoded_o.c.inverse    = opcode == OpIntt;
+    decoded_o.c.cyclic     = instr.cyclic[0];
+    decoded_o.c.crossed    = opcode inside {OpIntt, OpPmodadd, OpPmodsub};
+    decoded_o.c.sub        = opcode == OpPmodsub;
+    decoded_o.c.product    = opcode == OpPmul;
+    decoded_o.c.constant   = opcode == OpCmodmul;
+    decoded_o.c.first_work = first_work;
+    decoded_o.c.v          = source(instr.src_a);
+    decoded_o.c.w          = source(ZeroSlot);
+    decoded_o.c.u          = source(ZeroSlot);
+    decoded_o.c.e          = source(ZeroSlot);
+    decoded_o.c.dst        = instr.dst[4:0];
+    decoded_o.c.high       = instr.src_c[4:0];
+    decoded_o.c.log2_n     = instr.log2_n;
+    decoded_o.c.const_idx  = instr.const_idx;
+    unique case (opcode)
+      OpIntt: decoded_o.c.e = source(instr.src_c);
+      OpPmodadd, OpPmodsub: begin
+        decoded_o.c.u = source(instr.src_a);
+        decoded_o.c.v = source(instr.src_b);
+      end
+      OpPmodmul, OpPmul: decoded_o.c.w = source(instr.src_b);
+      OpPmodsqr: decoded_o.c.w = source(instr.src_a);
+      OpPmac: begin
+        decoded_o.c.w = source(instr.src_b);
+        decoded_o.c.u = source(instr.src_c);
+      end
+      default: ;
+    endcase
+
+    decoded_o.m.load      = opcode == OpLoad;
+    decoded_o.m.store     = opcode == OpStore;
+    decoded_o.m.reverse   = opcode == OpMemcpyr;
+    decoded_o.m.table_dst = table_dst;
+    decoded_o.m.src       = source(instr.src_a);
+    decoded_o.m.dst       = instr.dst[4:0];
+    decoded_o.m.log2_n    = instr.log2_n;
+    decoded_o.m.mod_idx   = instr.mod_idx;
+    decoded_o.m.buf_idx   = instr.buf_idx;
+  end
+
+endmodule

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// One lane: its slots, its twiddle memory, P butterflies and the wiring between them. All control comes from outside.
+//
+//   t0  addresses at the memories          (slot_rd_*, table_*)
+//   t1  words out of the memories          (v/u/w/e selection, operand formation)  --|reg|-->
+//   t2  butterflies                        (mode)
+//   t2 + butterfly_latency                 results at the write ports              (slot_wr_*, out_*)
+//
+// There is no network between memories and butterflies but one swap of the two banks on each side:
+// forward transforms read words j, j + n/(2P) and write 2j, 2j + 1; inverse ones mirror that; pointwise work
+// reads and writes one word. The addend e of an inverse transform is read when its result leaves the multiplier.
+module rs_lane
+  import rs_core_pkg::*;
+  import rs_latency_pkg::*;
+#(
+  // Bits of a coefficient.
+  parameter int unsigned Width = 32,
+  // Butterflies: 1, 2, 4, 8, 16 or 32.
+  parameter int unsigned P = 1,
+  // Words of a slot's bank and of the twiddle memory.
+  parameter int unsigned BankWords = 8,
+  parameter int unsigned TableWords = 16,
+  // Slots, 2 to 32, and which of them are single_port.
+  parameter int unsigned Slots = 3,
+  parameter logic [MaxSlots-1:0] SinglePort = '0,
+  // See rs_mod_mul.
+  parameter int unsigned Kind = 0,
+  parameter int unsigned Style = 1,
+  parameter int unsigned ModMinBits = 5,
+  parameter int unsigned MontWordBits = 8,
+  // 1: PMUL, the cyclic form.
+  parameter bit EnPmul = 1'b1,
+  parameter bit EnCyclic = 1'b1,
+  localparam int unsigned WordBits = P * Width,
+  localparam int unsigned BankBits = $clog2(BankWords),
+  localparam int unsigned TableBits = $clog2(TableWords),
+  localparam int unsigned LaneBits = P > 1 ? $clog2(P) : 1
+) (
+  input  logic                                clk_i,
+  // Of the modulus in use; quasi-static. The constant belongs to t1.
+  input  logic    [Width-1:0]                 modulus_i,
+  input  logic    [Width+2:0]                 aux_i,
+  input  logic    [      7:0]                 mod_bits_i,
+  input  logic    [Width-1:0]                 minus_one_i,
+  input  logic    [Width-1:0]                 constant_i,
+  // t0: memory ports.
+  input  logic    [Slots-1:0][1:0]               slot_rd_en_i,
+  input  logic    [Slots-1:0][1:0][BankBits-1:0] slot_rd_addr_i,
+  input  logic                                   table_rd_en_i,
+  input  logic    [TableBits-1:0]                table_addr_i,
+  // t1: operand selection.
+  input  source_t                             sel_v_i,
+  input  source_t                             sel_u_i,
+  input  source_t                             sel_w_i,
+  input  logic                                sel_bank_i,
+  input  logic                                sel_pair_i,
+  input  logic                                sel_inverse_i,
+  input  logic                                sel_constant_i,
+  input  logic                                sel_cyclic_i,
+  input  logic    [      3:0]                 sel_log2_m_i,
+  input  logic                                sel_first_word_i,
+  // One cycle after the late read.
+  input  source_t                             sel_e_i,
+  input  logic                                sel_e_bank_i,
+  // t2: butterfly mode.
+  input  logic                                cross_i,
+  input  logic                                sub_i,
+  input  logic                                halve_i,
+  input  logic                                product_i,
+  // Write time.
+  input  logic    [Slots-1:0][1:0]               slot_wr_en_i,
+  input  logic    [Slots-1:0][1:0]               slot_wr_mem_i,
+  input  logic    [Slots-1:0]                    slot_wr_high_i,
+  input  logic    [Slots-1:0][1:0][BankBits-1:0] slot_wr_addr_i,
+  input  logic                                out_forward_i,
+  input  logic                                out_bank_i,
+  input  logic                                fault_i,
+  // Memory unit: read selection (t1), copy and load data, table writes.
+  input  source_t                             mem_sel_i,
+  input  logic                                mem_bank_i,
+  input  logic                                mem_reverse_i,
+  input  logic    [ LaneBits-1:0]             mem_pick_i,
+  input  logic    [ LaneBits-1:0]             mem_place_i,
+  input  logic                                mem_load_i,
+  input  logic    [ WordBits-1:0]             mem_load_data_i,
+  input  logic                                table_wr_en_i,
+  output logic    [ WordBits-1:0]             mem_data_o
+);
+
+  typedef logic [P-1:0][Width-1:0] word_t;
+
+  // Memories.
+  word_t [Slots-1:0][1:0] rd_data, wr_data;
+  word_t table_word;
+
+  for (genvar s = 0; s < Slots; s++) begin : gen_slot
+    rs_slot #(
+      .WordBits  (WordBits),
+      .BankWords (BankWords),
+      .SinglePort(SinglePort[s])
+    ) u_slot (
+      .clk_i,
+      .rd_en_i  (slot_rd_en_i[s]),
+      .rd_addr_i(slot_rd_addr_i[s]),
+      .rd_data_o(rd_data[s]),
+      .wr_en_i  (slot_wr_en_i[s] | slot_wr_mem_i[s]),
+      .wr_addr_i(slot_wr_addr_i[s]),
+      .wr_data_i(wr_data[s])
+    );
+  end
+
+  rs_ram_1rw #(
+    .Width     (WordBits),
+    .DepthWords(TableWords)
+  ) u_table (
+    .clk_i,
+    .rd_en_i  (table_rd_en_i),
+    .wr_en_i  (table_wr_en_i),
+    .addr_i   (table_addr_i),
+    .wr_data_i(mem_load_data_i),
+    .rd_data_o(table_word)
+  );
+
+  // The word in bank b of the selected slot.
+  function automatic word_t pick(word_t [Slots-1:0][1:0] words, source_t source, logic b);
+    word_t found = '0;
+    for (int s = 0; s < int'(Slots); s++) begin
+      if (source.slot == 5'(s) && !source.zero) found = words[s][b];
+    end
+    return found;
+  endfunction
+
+  // Operands: low and high are the first and second word of a pair; pointwise work uses low.
+  word_t low, high, side, other, factors;
+  logic [2*P-1:0][Width-1:0] row;
+  assign low   = pick(rd_data, sel_v_i, sel_bank_i);
+  assign high  = pick(rd_data, sel_v_i, ~sel_bank_i);
+  assign side  = pick(rd_data, sel_u_i, sel_bank_i);
+  assign other = pick(rd_data, sel_w_i, sel_bank_i);
+  assign row   = {high, low};
+
+  rs_twiddle_select #(
+    .Width   (Width),
+    .P       (P),
+    .EnCyclic(EnCyclic)
+  ) u_select (
+    .log2_m_i    (sel_log2_m_i),
+    .cyclic_i    (sel_cyclic_i),
+    .inverse_i   (sel_inverse_i),
+    .first_word_i(sel_first_word_i),
+    .minus_one_i,
+    .word_i      (table_word),
+    .factors_o   (factors)
+  );
+
+  word_t u_q, v_q, w_q, e0_q, e1_q, x, y;
+  for (genvar p = 0; p < P; p++) begin : gen_operand
+    always_ff @(posedge clk_i) begin
+      u_q[p]  <= !sel_pair_i ? side[p] : sel_inverse_i ? row[2*p] : low[p];
+      v_q[p]  <= !sel_pair_i ? low[p] : sel_inverse_i ? row[2*p+1] : high[p];
+      w_q[p]  <= sel_pair_i ? factors[p] : sel_constant_i ? constant_i : other[p];
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    e0_q <= pick(rd_data, sel_e_i, sel_e_bank_i);
+    e1_q <= pick(rd_data, sel_e_i, ~sel_e_bank_i);
+  end
+
+  for (genvar p = 0; p < P; p++) begin : gen_butterfly
+    rs_butterfly #(
+      .Width       (Width),
+      .Kind        (Kind),
+      .Style       (Style),
+      .ModMinBits  (ModMinBits),
+      .MontWordBits(MontWordBits),
+      .KeepProduct (EnPmul)
+    ) u_butterfly (
+      .clk_i,
+      .modulus_i,
+      .aux_i,
+      .mod_bits_i,
+      .cross_i,
+      .sub_i,
+      .halve_i,
+      .product_i,
+      .u_i (u_q[p]),
+      .v_i (v_q[p]),
+      .w_i (w_q[p]),
+      .e0_i(e0_q[p]),
+      .e1_i(e1_q[p]),
+      .x_o (x[p]),
+      .y_o (y[p])
+    );
+  end
+
+  // Results: a forward pair interleaves x and y.
+  logic [2*P-1:0][Width-1:0] woven;
+  word_t first, second;
+  for (genvar p = 0; p < P; p++) begin : gen_weave
+    assign woven[2*p]   = x[p];
+    assign woven[2*p+1] = y[p];
+  end
+  always_comb begin
+    first  = out_forward_i ? woven[P-1:0] : x;
+    second = out_forward_i ? woven[2*P-1:P] : y;
+    first[0][0] = first[0][0] ^ fault_i;
+  end
+
+  // Memory unit: a word read, or one assembled coefficient by coefficient for the bit-reversed copy.
+  word_t mem_q, copied;
+  always_ff @(posedge clk_i) mem_q <= pick(rd_data, mem_sel_i, mem_bank_i);
+  assign mem_data_o = mem_q;
+
+  if (P == 1) begin : gen_copy
+    logic unused_place;
+    assign unused_place = ^{mem_reverse_i, mem_pick_i, mem_place_i};
+    assign copied = mem_q;
+  end else begin : gen_assemble
+    word_t partial_q, partial_d;
+    always_comb begin
+      partial_d = partial_q;
+      partial_d[mem_place_i] = mem_q[mem_pick_i];
+    end
+    always_ff @(posedge clk_i) partial_q <= partial_d;
+    assign copied = mem_reverse_i ? partial_d : mem_q;
+  end
+
+  for (genvar s = 0; s < Slots; s++) begin : gen_write
+    for (genvar b = 0; b < 2; b++) begin : gen_bank
+      logic second_word;
+      assign second_word = (out_bank_i != 1'(b)) ^ (EnPmul && slot_wr_high_i[s]);
+      assign wr_data[s][b] = slot_wr_mem_i[s][b] ? (mem_load_i ? mem_load_data_i : copied)
+                                                 : (second_word ? second : first);
+    end
+  end
+
+  if (!EnPmul) begin : gen_no_pmul
+    logic unused_high;
+    assign unused_high = ^slot_wr_high_i;
+  end
+
+endmodule

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generated from spec/latency.yaml by `python -m ringsmith.gen`; do not edit.
+// Latencies in cycles as functions of the build: parents, sequencer and assertions ask these, nobody retypes them.
+package rs_latency_pkg;
+
+  function automatic int lat_ceil_div(int a, int b);
+    return (a + b - 1) / b;
+  endfunction
+
+  function automatic int lat_max(int a, int b);
+    return (a > b) ? a : b;
+  endfunction
+
+  function automatic int lat_min(int a, int b);
+    return (a < b) ? a : b;
+  endfunction
+
+  // Summands left of a tiled product once tiles that do not overlap are concatenated.
+  function automatic int tile_vectors(int style, int aw, int bw);
+    return ((style == 0) ? 4 : (lat_ceil_div(bw, ((style == 1) ? 17 : 18)) * ((aw <= ((style == 1) ? 26 : 18)) ? 1 : 2)));
+  endfunction
+
+  // rs_mul_tiled: two stages for a tile, then one for each level of the adder tree (asic: all levels in the second).
+  function automatic int mul_latency(int style, int aw, int bw);
+    return ((style == 0) ? 2 : (2 + $clog2(tile_vectors(style, aw, bw))));
+  endfunction
+
+  // rs_mod_addsub: sum, reduction and correction in one stage (asic) or one each.
+  function automatic int addsub_latency(int style);
+    return ((style == 0) ? 1 : 3);
+  endfunction
+
+  // rs_mul_barrett: the alignment of the product to the modulus.
+  function automatic int shift_latency(int style, int w, int minbits);
+    return (((style == 0) || (minbits >= w)) ? 0 : 2);
+  endfunction
+
+  // rs_mul_barrett: product, alignment, quotient, quotient times modulus, two subtractions.
+  function automatic int barrett_latency(int style, int w, int minbits);
+    return ((((mul_latency(style, w, w) + shift_latency(style, w, minbits)) + mul_latency(style, (w + 3), (w + 2))) + mul_latency(style, w, w)) + ((style == 0) ? 1 : 2));
+  endfunction
+
+  // rs_mul_montgomery: product, then a small product and a subtraction for each word.
+  function automatic int montgomery_latency(int style, int w, int mw);
+    return (mul_latency(style, w, w) + (lat_ceil_div(w, mw) * (mul_latency(style, (w - mw), mw) + 1)));
+  endfunction
+
+  // rs_mod_mul: the selected reduction.
+  function automatic int mod_mul_latency(int kind, int style, int w, int minbits, int mw);
+    return ((kind == 0) ? barrett_latency(style, w, minbits) : montgomery_latency(style, w, mw));
+  endfunction
+
+  // rs_butterfly: Gentleman-Sande sums, multiplier, Cooley-Tukey sums.
+  function automatic int butterfly_latency(int kind, int style, int w, int minbits, int mw);
+    return ((2 * addsub_latency(style)) + mod_mul_latency(kind, style, w, minbits, mw));
+  endfunction
+
+  // Cycles from the issue of a read to the first issue that sees the result: memory, operand register, butterfly, write.
+  function automatic int pipe_latency(int kind, int style, int w, int minbits, int mw);
+    return (butterfly_latency(kind, style, w, minbits, mw) + 3);
+  endfunction
+
+  // Idle cycles between two stages of a transform: a stage needs its predecessor's words n/(4P) cycles later.
+  function automatic int stage_gap(int log2n, int p, int pipe);
+    return ((pipe > ((1 << log2n) / (4 * p))) ? (pipe - ((1 << log2n) / (4 * p))) : 0);
+  endfunction
+
+  // Cycles in which a transform occupies the issue of the compute unit.
+  function automatic int transform_issue(int log2n, int p, int pipe);
+    return ((log2n * ((1 << log2n) / (2 * p))) + ((log2n - 1) * stage_gap(log2n, p, pipe)));
+  endfunction
+
+  // Cycles in which a pointwise instruction occupies the issue of the compute unit.
+  function automatic int pointwise_issue(int log2n, int p);
+    return ((1 << log2n) / p);
+  endfunction
+
+  // Cycles from a word entering the empty command FIFO of an idle core to the start of its instruction.
+  function automatic int dispatch_latency();
+    return 3;
+  endfunction
+
+  // NTT alone: from its start to the last write.
+  function automatic int ntt(int log2n, int p, int pipe);
+    return (transform_issue(log2n, p, pipe) + pipe);
+  endfunction
+
+  // INTT alone, with or without the fused addition: from its start to the last write.
+  function automatic int intt(int log2n, int p, int pipe);
+    return (transform_issue(log2n, p, pipe) + pipe);
+  endfunction
+
+  // Pointwise instruction alone: from its start to the last write.
+  function automatic int pointwise(int log2n, int p, int pipe);
+    return (pointwise_issue(log2n, p) + pipe);
+  endfunction
+
+  // PMUL alone: both halves are written side by side.
+  function automatic int pmul(int log2n, int p, int pipe);
+    return (pointwise_issue(log2n, p) + pipe);
+  endfunction
+
+  // MEMCPY: one word a cycle.
+  function automatic int memcpy(int log2n, int p);
+    return (((1 << log2n) / p) + 4);
+  endfunction
+
+  // MEMCPYR: one coefficient a cycle.
+  function automatic int memcpyr(int log2n);
+    return ((1 << log2n) + 4);
+  endfunction
+
+  // LOAD with data always ready, the host's own time not included.
+  function automatic int load(int log2n, int p, int lanes);
+    return ((lanes * ((1 << log2n) / p)) + 3);
+  endfunction
+
+  // STORE into a sink that is always ready, the host's own time not included.
+  function automatic int store(int log2n, int p, int lanes);
+    return ((lanes * ((1 << log2n) / p)) + 6);
+  endfunction
+
+  // SYNC once both units are idle.
+  function automatic int sync();
+    return 1;
+  endfunction
+
+endpackage

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ports of all slots: what the compute unit reads early and late, what it writes, what the memory unit reads and writes.
+//
+// Combinational. The bank of a word is the parity of its address, its place in the bank the address without the
+// lowest bit: words j and j + n/(2P), and words 2j and 2j + 1, never share a bank, at any n. The scoreboard sees to
+// it that no two users meet at a port; the assertion says so.
+module rs_slot_ports
+  import rs_core_pkg::*;
+#(
+  parameter int unsigned Slots = 3,
+  parameter int unsigned WordAddrBits = 4,
+  parameter int unsigned Lanes = 1,
+  localparam int unsigned BankBits = WordAddrBits - 1
+) (
+  input  logic                                    clk_i,
+  // Early reads of the compute unit: a pair from v, or one word from each of v, u, w.
+  input  logic                                    rd_valid_i,
+  input  logic                                    rd_pair_i,
+  input  source_t                                 rd_v_i,
+  input  source_t                                 rd_u_i,
+  input  source_t                                 rd_w_i,
+  input  logic [WordAddrBits-1:0]                 rd_word0_i,
+  input  logic [WordAddrBits-1:0]                 rd_word1_i,
+  // Late read of a pair.
+  input  logic                                    late_valid_i,
+  input  source_t                                 late_source_i,
+  input  logic [WordAddrBits-1:0]                 late_word0_i,
+  input  logic [WordAddrBits-1:0]                 late_word1_i,
+  // Memory unit's read of a word.
+  input  logic                                    mem_rd_valid_i,
+  input  source_t                                 mem_rd_source_i,
+  input  logic [WordAddrBits-1:0]                 mem_rd_word_i,
+  // Results: a pair, or one word and perhaps its upper half.
+  input  logic                                    wr_valid_i,
+  input  logic                                    wr_pair_i,
+  input  logic [4:0]                              wr_slot_i,
+  input  logic                                    wr_high_valid_i,
+  input  logic [4:0]                              wr_high_slot_i,
+  input  logic [WordAddrBits-1:0]                 wr_word0_i,
+  input  logic [WordAddrBits-1:0]                 wr_word1_i,
+  // Memory unit's write of a word, by lane.
+  input  logic [Lanes-1:0]                        mem_wr_valid_i,
+  input  logic [4:0]                              mem_wr_slot_i,
+  input  logic [WordAddrBits-1:0]                 mem_wr_word_i,
+  // To the slots.
+  output logic [Slots-1:0][1:0]                   rd_en_o,
+  output logic [Slots-1:0][1:0][BankBits-1:0]     rd_addr_o,
+  output logic [Slots-1:0][1:0]                   wr_en_o,
+  output logic [Slots-1:0]                        wr_high_o,
+  output logic [Lanes-1:0][Slots-1:0][1:0]        wr_mem_o,
+  output logic [Slots-1:0][1:0][BankBits-1:0]     wr_addr_o
+);
+
+  // Word at bank b of a pair; bank of a word.
+  function automatic logic [BankBits-1:0] place(logic [WordAddrBits-1:0] word0, logic [BankBits-1:0] other, logic b);
+    return ^word0 == b ? word0[WordAddrBits-1:1] : other;
+  endfunction
+  function automatic logic is(source_t source, logic [4:0] slot);
+    return !source.zero && source.slot == slot;
+  endfunction
+
+  // The second word of a pair lies in the other bank: its lowest bit says nothing new.
+  logic unused_low;
+  assign unused_low = ^{rd_word1_i[0], late_word1_i[0], wr_word1_i[0]};
+
+  logic [Slots-1:0] pair, single, late, mem_rd, mem_wr, result, high;
+
+  for (genvar s = 0; s < Slots; s++) begin : gen_slot
+    assign pair[s]   = rd_valid_i && rd_pair_i && is(rd_v_i, 5'(s));
+    assign single[s] = rd_valid_i && !rd_pair_i && (is(rd_v_i, 5'(s)) || is(rd_u_i, 5'(s)) || is(rd_w_i, 5'(s)));
+    assign late[s]   = late_valid_i && is(late_source_i, 5'(s));
+    assign mem_rd[s] = mem_rd_valid_i && is(mem_rd_source_i, 5'(s));
+    assign result[s] = wr_valid_i && wr_slot_i == 5'(s);
+    assign high[s]   = wr_valid_i && wr_high_valid_i && wr_high_slot_i == 5'(s);
+    assign mem_wr[s] = |mem_wr_valid_i && mem_wr_slot_i == 5'(s);
+    assign wr_high_o[s] = high[s];
+
+    for (genvar b = 0; b < 2; b++) begin : gen_bank
+      always_comb begin
+        rd_en_o[s][b] = pair[s] || (single[s] && ^rd_word0_i == 1'(b)) || late[s] ||
+                        (mem_rd[s] && ^mem_rd_word_i == 1'(b));
+        if (late[s]) rd_addr_o[s][b] = place(late_word0_i, late_word1_i[WordAddrBits-1:1], 1'(b));
+        else if (mem_rd[s]) rd_addr_o[s][b] = mem_rd_word_i[WordAddrBits-1:1];
+        else rd_addr_o[s][b] = place(rd_word0_i, rd_word1_i[WordAddrBits-1:1], 1'(b));
+        wr_en_o[s][b] = (result[s] && (wr_pair_i || ^wr_word0_i == 1'(b))) || (high[s] && ^wr_word0_i == 1'(b));
+        wr_addr_o[s][b] = mem_wr[s] ? mem_wr_word_i[WordAddrBits-1:1]
+                                    : place(wr_word0_i, wr_word1_i[WordAddrBits-1:1], 1'(b));
+      end
+      for (genvar l = 0; l < Lanes; l++) begin : gen_lane
+        assign wr_mem_o[l][s][b] = mem_wr[s] && mem_wr_valid_i[l] && ^mem_wr_word_i == 1'(b);
+      end
+    end
+  end
+
+`ifndef SYNTHESIS
+  for (genvar s = 0; s < Slots; s++) begin : gen_check
+    assert property (@(posedge clk_i) $onehot0({pair[s], single[s], late[s], mem_rd[s]}))
+    else $error("%m: two readers at one port");
+    assert property (@(posedge clk_i) $onehot0({result[s], high[s], mem_wr[s]}))
+    else $error("%m: two writers at one port");
+  end
+`else
+  logic unused_clk;
+  assign unused_clk = clk_i;
+`endif
+
+endmodule

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rs_core against the functional reference: every instruction, random programs with hazards and DMA, errors."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from pathlib import Path
+
+import cocotb
+import pytest
+from cocotb.triggers import FallingEdge
+from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.flow.verilator import elaboration_error
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from core_driver import OPCODES, TABLE, ZERO, Build, Core, Insn, Reference
+
+pytestmark = pytest.mark.hw
+FULL = bool(os.environ.get("RS_HW_FULL"))
+
+
+async def prepared(dut) -> tuple[Core, Reference]:
+    core = Core(dut, Build().choose_moduli())
+    await core.start()
+    reference = Reference(core)
+    return core, reference
+
+
+async def both(core: Core, reference: Reference, program: list[Insn]) -> None:
+    """Run a program on both and compare every buffer it stores."""
+    reference.buffers.update(core.buffers)
+    await core.run(*program)
+    for insn in program:
+        reference.execute(insn)
+    for insn in program:
+        if insn.op == "STORE":
+            assert core.buffers[insn.buf] == reference.buffers[insn.buf], insn
+
+
+def residues(core: Core, mod: int, source: random.Random) -> list[list[int]]:
+    n = 1 << core.build.log2n
+    rows = []
+    for m in core.moduli[mod]:
+        row = [source.randrange(m) for _ in range(n)]
+        row[0], row[1], row[-1] = m - 1, 0, 1
+        rows.append(row)
+    return rows
+
+
+@cocotb.test()
+async def check_transforms(dut):
+    """Forward and inverse, both rings, every n of the build, at both kinds of slots, with and without addend."""
+    core, reference = await prepared(dut)
+    build, source = core.build, random.Random(1)
+    last = build.slots - 1
+    sizes = os.environ.get("CORE_SIZES")
+    for log2n in [int(s) for s in sizes.split()] if sizes else range(build.log2n_min, build.log2n + 1):
+        mod = log2n % build.moduli
+        core.table_buffer(0, mod, 1 << log2n)
+        core.buffers[1], core.buffers[2] = residues(core, mod, source), residues(core, mod, source)
+        common = {"log2n": log2n, "mod": mod}
+        program = [Insn("LOAD", TABLE, buf=0, **common), Insn("LOAD", last, buf=1, **common)]
+        program += [Insn("LOAD", 2, buf=2, **common), Insn("NTT", 0, last, **common)]
+        program += [Insn("STORE", a=0, buf=3, **common)]
+        program += [Insn("INTT", 1, 0, log2n=log2n, mod=mod)] if log2n % 2 else [Insn("INTT", 0, 0, **common)]
+        program += [Insn("STORE", a=log2n % 2, buf=4, **common), Insn("INTT", last, last, c=2, **common)]
+        program += [Insn("STORE", a=last, buf=5, **common), Insn("NTT", 2, last, cyclic=1, **common)]
+        program += [Insn("INTT", 2, 2, c=last, cyclic=1, **common), Insn("STORE", a=2, buf=6, **common)]
+        await both(core, reference, program)
+
+
+@cocotb.test()
+async def check_pointwise(dut):
+    """Each pointwise and copy instruction on extreme and random operands."""
+    core, reference = await prepared(dut)
+    build, source = core.build, random.Random(2)
+    for mod in range(build.moduli):
+        common = {"log2n": build.log2n, "mod": mod}
+        core.buffers[1], core.buffers[2] = residues(core, mod, source), residues(core, mod, source)
+        constants = [source.randrange(m) for m in core.moduli[mod]]
+        await core.configure_constant(1, constants, mod)
+        reference.constants[1] = constants
+        load = [Insn("LOAD", 0, buf=1, **common), Insn("LOAD", 1, buf=2, **common)]
+        cases = [
+            Insn("PMODADD", 2, 0, 1, **common),
+            Insn("PMODSUB", 2, 0, 1, **common),
+            Insn("PMODMUL", 2, 0, 1, **common),
+            Insn("PMODMUL", 2, 1, 1, **common),
+            Insn("PMODSQR", 2, 1, **common),
+            Insn("CMODMUL", 2, 0, const=1, **common),
+            Insn("PMAC", 2, 0, 1, 0, **common),
+            Insn("PMAC", 2, 0, ZERO, 1, **common),
+            Insn("MEMCPY", 2, 1, **common),
+            Insn("MEMCPYR", 2, 1, **common),
+            Insn("PMUL", 2, 0, 1, 3, **common),
+        ]
+        program = load
+        for number, insn in enumerate(cases):
+            program = [*program, insn, Insn("STORE", a=2, buf=10 + number, **common)]
+        program.append(Insn("STORE", a=3, buf=40, **common))
+        await both(core, reference, program)
+
+
+def legal(build: Build, insn: Insn, written: set[int]) -> bool:
+    """The rules of docs/hardware.md that a program must keep."""
+
+    def single(slot: int) -> bool:
+        return build.single >> slot & 1 == 1
+
+    reads = {
+        "NTT": (insn.a,),
+        "INTT": (insn.a, insn.c),
+        "PMODSQR": (insn.a,),
+        "CMODMUL": (insn.a,),
+        "PMAC": (insn.a, insn.b, insn.c),
+    }
+    used = reads.get(insn.op, (insn.a, insn.b) if OPCODES[insn.op] < 16 else (insn.a,))
+    if any(s != ZERO and s not in written for s in used):
+        return False
+    if insn.op in ("NTT", "INTT"):
+        if insn.op == "INTT" and (insn.c < 2 or (insn.c == insn.dst and single(insn.dst))):
+            return False
+        if insn.dst < 2 and insn.a < 2:
+            return (insn.dst == insn.a) == (insn.log2n % 2 == 0)
+        return True
+    if (
+        insn.op in ("MEMCPYR", "PMUL")
+        and insn.dst in (insn.a, insn.c)
+        and (insn.op == "MEMCPYR" and insn.dst == insn.a or insn.dst == insn.c)
+    ):
+        return False
+    results = (insn.dst, insn.c) if insn.op == "PMUL" else (insn.dst,)
+    return not any(single(s) and s in used for s in results)
+
+
+def random_program(core: Core, source: random.Random, length: int) -> list[Insn]:
+    """A program that keeps the rules, with as many hazards as chance gives: few slots, both units busy."""
+    build, written, program = core.build, set(range(core.build.slots)), []
+    sizes = range(build.log2n_min, build.log2n + 1)
+    size, mod = source.choice(list(sizes)), 0
+    stores = 100
+    while len(program) < length:
+        if source.random() < 0.08:
+            size, mod = source.choice(list(sizes)), source.randrange(build.moduli)
+            # Slots hold residues of one modulus at a time, and one size of table.
+            program += [Insn("LOAD", TABLE, buf=1000 + 16 * mod + size, log2n=size, mod=mod)]
+            for slot in range(build.slots):
+                program.append(Insn("LOAD", slot, buf=2000 + 16 * mod + slot, log2n=build.log2n, mod=mod))
+            written = set(range(build.slots))
+            continue
+        op = source.choice([o for o in OPCODES if o not in ("SYNC", "PMUL")] + ["NTT", "INTT", "PMAC", "PMODMUL"])
+        any_slot = lambda: source.randrange(build.slots)  # noqa: E731
+        maybe = lambda: ZERO if source.random() < 0.3 else any_slot()  # noqa: E731
+        if op == "LOAD":
+            insn = Insn(op, any_slot(), buf=2000 + 16 * mod + any_slot(), log2n=size, mod=mod)
+            written.add(insn.dst)
+        elif op == "STORE":
+            stores += 1
+            insn = Insn(op, a=any_slot(), buf=stores, log2n=size)
+            if insn.a not in written:
+                continue
+        else:
+            third = maybe() if op in ("PMAC", "INTT") else ZERO
+            second = any_slot() if op in ("PMODADD", "PMODSUB", "PMODMUL", "PMAC") else ZERO
+            cyclic = source.randrange(2) if op in ("NTT", "INTT") else 0
+            insn = Insn(op, any_slot(), any_slot(), second, third, log2n=size, mod=mod, cyclic=cyclic, const=1)
+            if not legal(build, insn, written):
+                continue
+            if op in ("NTT", "INTT"):
+                written -= {0, 1}
+            written.add(insn.dst)
+        program.append(insn)
+    return program + [Insn("STORE", a=s, buf=900 + s, log2n=build.log2n) for s in sorted(written)]
+
+
+@cocotb.test()
+async def check_random_programs(dut):
+    """Random programs leave the same memory as the reference, whatever overlaps."""
+    core, reference = await prepared(dut)
+    build, source = core.build, random.Random(int(os.environ.get("CORE_SEED", "3")))
+    core.stutter = True
+    for mod in range(build.moduli):
+        for size in range(build.log2n_min, build.log2n + 1):
+            core.table_buffer(1000 + 16 * mod + size, mod, 1 << size)
+        for slot in range(build.slots):
+            core.buffers[2000 + 16 * mod + slot] = residues(core, mod, source)
+    constants = [
+        source.randrange(min(core.moduli[i][lane] for i in range(build.moduli))) for lane in range(build.lanes)
+    ]
+    for _ in range(int(os.environ.get("CORE_PROGRAMS", "4"))):
+        await core.configure_constant(1, constants, 0)
+        start = [Insn("LOAD", TABLE, buf=1000 + build.log2n, log2n=build.log2n)]
+        start += [Insn("LOAD", s, buf=2000 + s, log2n=build.log2n) for s in range(build.slots)]
+        # The constant's form belongs to modulus 0: CMODMUL elsewhere only with Barrett.
+        reference.constants[1] = constants
+        program = [i for i in random_program(core, source, 60) if not (build.kind and i.op == "CMODMUL" and i.mod)]
+        first = next((i for i in program if i.log2n), None)
+        assert first is not None
+        fill = [
+            Insn("LOAD", TABLE, buf=1000 + 16 * m + first.log2n, log2n=first.log2n, mod=m) for m in range(build.moduli)
+        ]
+        await both(core, reference, [*start, *fill, *program])
+
+
+@cocotb.test()
+async def check_errors(dut):
+    """Each refusal: its code, the index and word of the instruction; clear_i makes the core usable again."""
+    core, _ = await prepared(dut)
+    build = core.build
+    top = build.log2n
+    core.buffers[0] = core.buffers[1] = residues(core, 0, random.Random(4))
+    single = build.slots - 1
+    cases = [
+        (Insn("SYNC").word() | 0x3F, 1),
+        (Insn("LOAD", 2, log2n=top + 1).word(), 2),
+        (Insn("LOAD", 2, log2n=2).word(), 2),
+        (Insn("LOAD", build.slots, log2n=top).word(), 3),
+        (Insn("STORE", a=40, log2n=top).word(), 3),
+        (Insn("PMODADD", ZERO, 2, 2, log2n=top).word(), 3),
+        (Insn("PMODADD", 2, 2, 2, log2n=top, mod=build.moduli).word(), 4),
+        (Insn("CMODMUL", 2, 2, log2n=top, const=build.consts).word(), 4),
+        (Insn("PMODADD", single, single, 2, log2n=top).word(), 5),
+        (Insn("INTT", 2, 2, c=0, log2n=top).word(), 5),
+        (Insn("NTT", 0, 0 if top % 2 else 1, log2n=top).word(), 5),
+        (Insn("MEMCPYR", 2, 2, log2n=top).word(), 5),
+        (Insn("PMUL", 2, 3, 3, 2, log2n=top).word(), 5),
+        (Insn("PMODADD", 2, 0, 2, log2n=top).word(), 6),
+    ]
+    for word, code in cases:
+        if build.moduli == 16 and code == 4:
+            continue
+        await core.push(Insn("LOAD", 2, buf=0, log2n=top))
+        await core.push(raw=word)
+        for _ in range(4 * (build.lanes << top) + 200):
+            await FallingEdge(dut.clk_i)
+            if int(dut.error_o.value) and not int(dut.busy_o.value):
+                break
+        assert (int(dut.error_o.value), int(dut.error_code_o.value)) == (1, code), hex(word)
+        assert int(dut.error_index_o.value) == 1
+        assert int(dut.error_cmd_o.value) == word
+        dut.clear_i.value = 1
+        await FallingEdge(dut.clk_i)
+        dut.clear_i.value = 0
+        await FallingEdge(dut.clk_i)
+        assert not int(dut.error_o.value)
+        await core.run(Insn("LOAD", 2, buf=1, log2n=top))
+        dut.clear_i.value = 1
+        await FallingEdge(dut.clk_i)
+        dut.clear_i.value = 0
+
+
+SMALL = {"W": 30, "P": 2, "NMaxLog2": 6, "MulStyle": 1, "SinglePort": 16}
+BUILDS = [
+    SMALL,
+    {"W": 40, "P": 1, "Lanes": 3, "NMaxLog2": 6, "MulStyle": 0, "SinglePort": 24},
+    {"W": 32, "P": 4, "NMaxLog2": 8, "MulKind": 1, "MontW": 9, "MulStyle": 1, "SinglePort": 16},
+    {"W": 128, "P": 8, "NMaxLog2": 7, "MulStyle": 0, "SinglePort": 16, "Moduli": 2, "TwTables": 1},
+]
+WIDE = [
+    {"W": w, "P": p, "NMaxLog2": max(5, p.bit_length() + 2), "MulStyle": s}
+    for w in (14, 60, 109)
+    for p in (16, 32)
+    for s in (1, 2)
+]
+
+
+@pytest.mark.parametrize("build", [*BUILDS, *WIDE] if FULL else BUILDS, ids=str)
+def test_core(build):
+    parameters = {"SinglePort": 16, "Slots": 5, "Moduli": 2, "TwTables": 2, "Consts": 4} | build
+    run_checks("rs_core", parameters, env={"CORE_PROGRAMS": "40" if FULL else "4"})
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"W": 13}, "W must be from 14 to 128"),
+        ({"P": 3}, "P must be 1, 2, 4, 8, 16 or 32"),
+        ({"NMaxLog2": 16}, "NMaxLog2 must be from 3 to 15"),
+        ({"P": 32}, "n_max must be 4P or more"),
+        ({"Slots": 33}, "Slots must be from 2 to 32"),
+        ({"SinglePort": 17}, "work slots 0 and 1 must be dual_port"),
+        ({"Lanes": 9}, "Lanes must be from 1 to 8"),
+        ({"TwTables": 3}, "TwTables must be 1 or Moduli"),
+    ],
+)
+def test_refused(parameters, words):
+    assert words in (elaboration_error("rs_core", parameters) or "")

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// From one word of the twiddle table to the factors of P butterflies.
+//
+// A stage with m blocks uses entries m + (k mod m) of the table (k mod m in the cyclic form). With m >= P they fill an
+// aligned word; below, the first word holds them all and is replicated. The inverse factors are the negatives of the
+// mirrored entries: -1/T[i] = T[i mirrored in its power-of-two block], which reverses a word; the butterfly swaps its
+// difference. Only 1/T[0] = 1 has no such partner: minus_one_i stands in (cyclic inverse only).
+//
+// Combinational.
+module rs_twiddle_select #(
+  // Bits of a coefficient.
+  parameter int unsigned Width = 32,
+  // Butterflies: 1, 2, 4, 8, 16 or 32.
+  parameter int unsigned P = 4,
+  // 1: the cyclic form can be asked for.
+  parameter bit EnCyclic = 1'b1,
+  localparam int unsigned Log2P = $clog2(P)
+) (
+  // log2 m; anything from log2 P up means a whole word.
+  input  logic [              3:0] log2_m_i,
+  input  logic                     cyclic_i,
+  input  logic                     inverse_i,
+  // The word is word 0 of the table.
+  input  logic                     first_word_i,
+  input  logic [        Width-1:0] minus_one_i,
+  input  logic [P-1:0][Width-1:0] word_i,
+  output logic [P-1:0][Width-1:0] factors_o
+);
+
+  if (P != 1 && P != 2 && P != 4 && P != 8 && P != 16 && P != 32) begin : gen_p_check
+    $error("%m: P must be 1, 2, 4, 8, 16 or 32");
+  end
+
+  // i mirrored inside its power-of-two block.
+  function automatic int mirrored(int i);
+    int top = 1;
+    if (i == 0) return 0;
+    while (2 * top <= i) top = 2 * top;
+    return 3 * top - 1 - i;
+  endfunction
+
+  logic cyclic, inside_word;
+  logic [P-1:0][Width-1:0] word, replicated;
+  assign cyclic      = EnCyclic && cyclic_i;
+  // Cyclic inverse from the first word: its entries mirror in blocks smaller than the word.
+  assign inside_word = cyclic && inverse_i && first_word_i;
+
+  always_comb begin
+    word = word_i;
+    if (inside_word) word[0] = minus_one_i;
+  end
+
+  for (genvar p = 0; p < P; p++) begin : gen_lane
+    always_comb begin
+      replicated[p] = inside_word ? word[mirrored(p)] : word[p];
+      for (int s = 0; s < int'(Log2P); s++) begin
+        if (int'(log2_m_i) == s) begin
+          if (inside_word) replicated[p] = word[mirrored(p%(1<<s))];
+          else if (cyclic) replicated[p] = word[p%(1<<s)];
+          else replicated[p] = word[(1<<s)+p%(1<<s)];
+        end
+      end
+    end
+    assign factors_o[p] = inverse_i && !inside_word ? replicated[P-1-p] : replicated[p];
+  end
+
+endmodule

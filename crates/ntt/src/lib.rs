@@ -9,6 +9,10 @@ mod error;
 mod plan;
 mod portable;
 mod root;
+#[cfg(target_arch = "x86_64")]
+mod simd;
+#[cfg(test)]
+mod simd_tests;
 #[cfg(test)]
 mod tests;
 

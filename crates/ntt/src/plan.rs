@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The tables of one transform and its entry points.
 
+use zq::simd::Level;
 use zq::{AlignedVec, Modulus, Shoup, Word};
 
 use crate::{NttError, bit_reverse, portable, primitive_root};
@@ -34,6 +35,16 @@ impl<W: Word> Twiddles<W> {
     }
 }
 
+/// The factors of a plan as `u64`.
+#[cfg(target_arch = "x86_64")]
+pub(crate) struct ScalarTables<'a> {
+    pub q: u64,
+    pub forward: &'a [u64],
+    pub inverse: &'a [u64],
+    /// `n^-1` and `n^-1` times the last inverse twiddle.
+    pub scale: [u64; 2],
+}
+
 /// The transform of length `n` modulo one prime.
 ///
 /// Transforms are in place, take and give reduced residues and are constant time in them.
@@ -46,11 +57,27 @@ pub struct NttPlan<W: Word> {
     /// `n^-1`, and `n^-1` times the last inverse twiddle: the last inverse stage scales.
     pub(crate) n_inv: Shoup<W>,
     pub(crate) n_inv_last: Shoup<W>,
+    /// The vector form, for `u64` where the level and the length have one.
+    #[cfg(target_arch = "x86_64")]
+    simd: Option<crate::simd::SimdPlan>,
 }
 
 impl<W: Word> NttPlan<W> {
     /// Tables for length `n` (a power of two from 8 to 2^17) modulo a prime that is 1 modulo `2n`.
     pub fn new(modulus: Modulus<W>, n: usize) -> Result<Self, NttError> {
+        Self::with_level(modulus, n, zq::simd::level())
+    }
+
+    /// As [`NttPlan::new`] for a given vector instruction set; every level gives the same residues.
+    ///
+    /// # Panics
+    /// If the processor does not support the level.
+    pub fn with_level(modulus: Modulus<W>, n: usize, level: Level) -> Result<Self, NttError> {
+        assert!(
+            level.is_supported(),
+            "{} is not supported by this processor",
+            level.name()
+        );
         let (min, max) = (1 << MIN_LOG_N, 1 << MAX_LOG_N);
         if !n.is_power_of_two() || n < min || n > max {
             return Err(NttError::BadLength { n, min, max });
@@ -63,13 +90,32 @@ impl<W: Word> NttPlan<W> {
         let forward = Twiddles::powers(&modulus, psi, log_n);
         let inverse = Twiddles::powers(&modulus, psi_inv, log_n);
         let n_inv_last = modulus.shoup(modulus.mul(n_inv, inverse.w[1]));
-        Ok(Self {
+        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
+        let mut plan = Self {
             modulus,
             log_n,
             forward,
             inverse,
             n_inv: modulus.shoup(n_inv),
             n_inv_last,
+            #[cfg(target_arch = "x86_64")]
+            simd: None,
+        };
+        #[cfg(target_arch = "x86_64")]
+        if let Some(tables) = plan.scalar_tables() {
+            plan.simd = crate::simd::SimdPlan::new(&tables, level);
+        }
+        Ok(plan)
+    }
+
+    /// What vector tables are made from, for `u64`.
+    #[cfg(target_arch = "x86_64")]
+    fn scalar_tables(&self) -> Option<ScalarTables<'_>> {
+        Some(ScalarTables {
+            q: self.modulus.value().low_u64(),
+            forward: W::as_u64s(&self.forward.w)?,
+            inverse: W::as_u64s(&self.inverse.w)?,
+            scale: [self.n_inv.w.low_u64(), self.n_inv_last.w.low_u64()],
         })
     }
 
@@ -121,6 +167,10 @@ impl<W: Word> NttPlan<W> {
     /// If `a.len() != n`.
     pub fn forward(&self, a: &mut [W]) {
         assert_eq!(a.len(), self.n(), "slice length is not the transform's");
+        #[cfg(target_arch = "x86_64")]
+        if let (Some(simd), Some(a)) = (&self.simd, W::as_u64s_mut(a)) {
+            return simd.forward(a);
+        }
         portable::forward(self, a);
     }
 
@@ -130,6 +180,10 @@ impl<W: Word> NttPlan<W> {
     /// If `a.len() != n`.
     pub fn inverse(&self, a: &mut [W]) {
         assert_eq!(a.len(), self.n(), "slice length is not the transform's");
+        #[cfg(target_arch = "x86_64")]
+        if let (Some(simd), Some(a)) = (&self.simd, W::as_u64s_mut(a)) {
+            return simd.inverse(a);
+        }
         portable::inverse(self, a);
     }
 }

@@ -12,6 +12,7 @@ mod aligned;
 mod error;
 mod modulus;
 pub mod primes;
+pub mod simd;
 mod slice;
 #[cfg(test)]
 mod tests;

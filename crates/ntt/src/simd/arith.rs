@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a butterfly is, and what all of them share.
+
+use zq::simd::Vector;
+
+pub(crate) use super::float::Float;
+pub(crate) use super::lazy::{Lazy, NEVER};
+pub(crate) use super::wide::Wide;
+
+/// A twiddle factor and its quotient, one pair in each lane.
+#[derive(Clone, Copy)]
+pub(crate) struct Factor<V> {
+    pub w: V,
+    pub quotient: V,
+}
+
+/// Butterflies modulo one prime on values in a representation of its own.
+///
+/// Stages are numbered from the start of a pass: forward 0.. across vectors and on within them in the last pass; inverse
+/// 0.. within vectors in the first pass, and from `LOG_LANES` across vectors in every pass. Each implementation proves that
+/// its values stay in range under that numbering.
+///
+/// # Safety
+/// Methods use the instructions of `V`: see [`Vector`].
+pub(crate) trait Arith: Copy {
+    type V: Vector;
+    /// Most stages of a pass before the last: what the registers hold.
+    const MAX_STAGES: u32;
+
+    /// The table entry of a factor: its two words as [`Factor`] wants them.
+    fn twiddle(q: u64, w: u64) -> [u64; 2];
+    /// The constants for a modulus.
+    unsafe fn new(q: u64) -> Self;
+    /// A reduced residue to the representation.
+    unsafe fn enter(&self, v: Self::V) -> Self::V;
+    /// `(x + w y, x - w y)`.
+    unsafe fn forward(
+        &self,
+        stage: usize,
+        x: Self::V,
+        y: Self::V,
+        f: Factor<Self::V>,
+    ) -> (Self::V, Self::V);
+    /// A forward result to a reduced residue.
+    unsafe fn leave(&self, v: Self::V) -> Self::V;
+    /// `(x + y, (x - y) w)`.
+    unsafe fn inverse(
+        &self,
+        stage: usize,
+        x: Self::V,
+        y: Self::V,
+        f: Factor<Self::V>,
+    ) -> (Self::V, Self::V);
+    /// After the in-register stages of the first inverse pass.
+    unsafe fn between(&self, v: Self::V) -> Self::V;
+    /// Result `r` of an inverse pass over `radix` operands to what the next pass accepts.
+    unsafe fn settle(&self, r: usize, radix: usize, v: Self::V) -> Self::V;
+    /// The last stage: `((x + y) n^-1, (x - y) w n^-1)` as reduced residues; `last` holds `w n^-1`.
+    unsafe fn inverse_last(
+        &self,
+        stage: usize,
+        x: Self::V,
+        y: Self::V,
+        n_inv: Factor<Self::V>,
+        last: Factor<Self::V>,
+    ) -> (Self::V, Self::V);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Vector transforms of `u64` residues: which arithmetic for which modulus, and the entry points per instruction set.
+//!
+//! | arithmetic | moduli | vector operations per butterfly, forward / inverse |
+//! |---|---|---|
+//! | [`arith::Lazy`] without corrections, IFMA | < 2^46 | 5 / 6 |
+//! | [`arith::Lazy`] corrected every third stage, IFMA | < 2^49 | 5.7 / 8 |
+//! | [`arith::Lazy`] corrected every stage, IFMA | < 2^50 | 7 / 8 |
+//! | [`arith::Float`], AVX2 and AVX-512 | < 2^48 | 8 |
+//! | [`arith::Wide`] with a quotient short by up to 3 | < 2^60 | 18.5 with AVX-512 |
+//! | [`arith::Wide`] with the exact quotient | < 2^62 | 24 with AVX-512 |
+//!
+//! All of them run in [`passes`]; the result is fully reduced and equal to the portable one.
+
+mod arith;
+mod float;
+mod lazy;
+mod passes;
+mod tables;
+mod wide;
+
+use zq::simd::{Avx2, Avx512, Level};
+
+use crate::plan::ScalarTables;
+use arith::{Arith, Float, Lazy, Wide};
+use tables::Tables;
+
+/// An instruction set with an arithmetic that suits the modulus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Path {
+    Ifma46,
+    Ifma49,
+    Ifma50,
+    Avx512Float,
+    Avx512Wide60,
+    Avx512Wide62,
+    Avx2Float,
+    Avx2Wide60,
+    Avx2Wide62,
+}
+
+/// The vector form of a plan.
+#[derive(Debug, Clone)]
+pub(crate) struct SimdPlan {
+    q: u64,
+    path: Path,
+    tables: Tables,
+}
+
+/// Shortest transform worth vectors: one block of the last pass.
+const MIN_LEN: usize = 64;
+
+fn choose(level: Level, bits: u32) -> Option<Path> {
+    Some(match (level, bits) {
+        (Level::Ifma, ..=46) => Path::Ifma46,
+        (Level::Ifma, ..=49) => Path::Ifma49,
+        (Level::Ifma, ..=50) => Path::Ifma50,
+        (Level::Avx512, ..=48) => Path::Avx512Float,
+        (Level::Avx512 | Level::Ifma, ..=60) => Path::Avx512Wide60,
+        (Level::Avx512 | Level::Ifma, _) => Path::Avx512Wide62,
+        (Level::Avx2, ..=48) => Path::Avx2Float,
+        (Level::Avx2, ..=60) => Path::Avx2Wide60,
+        (Level::Avx2, _) => Path::Avx2Wide62,
+        (Level::Portable, _) => return None,
+    })
+}
+
+/// Runs `$body` with `$a` bound to the arithmetic of a path.
+macro_rules! with_arith {
+    ($path:expr, $a:ident => $body:expr) => {
+        match $path {
+            Path::Ifma46 => {
+                type $a = Lazy<{ arith::NEVER }>;
+                $body
+            }
+            Path::Ifma49 => {
+                type $a = Lazy<3>;
+                $body
+            }
+            Path::Ifma50 => {
+                type $a = Lazy<1>;
+                $body
+            }
+            Path::Avx512Float => {
+                type $a = Float<Avx512>;
+                $body
+            }
+            Path::Avx512Wide60 => {
+                type $a = Wide<Avx512, false>;
+                $body
+            }
+            Path::Avx512Wide62 => {
+                type $a = Wide<Avx512, true>;
+                $body
+            }
+            Path::Avx2Float => {
+                type $a = Float<Avx2>;
+                $body
+            }
+            Path::Avx2Wide60 => {
+                type $a = Wide<Avx2, false>;
+                $body
+            }
+            Path::Avx2Wide62 => {
+                type $a = Wide<Avx2, true>;
+                $body
+            }
+        }
+    };
+}
+
+impl SimdPlan {
+    /// Tables for the level, or none where the portable transform is used. `level` must be supported by the processor.
+    pub fn new(plan: &ScalarTables<'_>, level: Level) -> Option<Self> {
+        assert!(
+            level.is_supported(),
+            "{} is not supported by this processor",
+            level.name()
+        );
+        let bits = u64::BITS - plan.q.leading_zeros();
+        let path = choose(level, bits).filter(|_| plan.forward.len() >= MIN_LEN)?;
+        Some(Self {
+            q: plan.q,
+            path,
+            tables: with_arith!(path, A => Tables::new::<A>(plan)),
+        })
+    }
+
+    pub fn forward(&self, a: &mut [u64]) {
+        assert_eq!(
+            a.len(),
+            self.tables.n,
+            "slice length is not the transform's"
+        );
+        // SAFETY: the length is checked, and `new` checked that the processor has the path's features.
+        unsafe { (self.entry_points().0)(self.q, &self.tables, a.as_mut_ptr()) }
+    }
+
+    pub fn inverse(&self, a: &mut [u64]) {
+        assert_eq!(
+            a.len(),
+            self.tables.n,
+            "slice length is not the transform's"
+        );
+        // SAFETY: as `forward`.
+        unsafe { (self.entry_points().1)(self.q, &self.tables, a.as_mut_ptr()) }
+    }
+
+    fn entry_points(&self) -> (Entry, Entry) {
+        match self.path {
+            Path::Ifma46 => (ifma46::forward, ifma46::inverse),
+            Path::Ifma49 => (ifma49::forward, ifma49::inverse),
+            Path::Ifma50 => (ifma50::forward, ifma50::inverse),
+            Path::Avx512Float => (avx512_float::forward, avx512_float::inverse),
+            Path::Avx512Wide60 => (avx512_wide60::forward, avx512_wide60::inverse),
+            Path::Avx512Wide62 => (avx512_wide62::forward, avx512_wide62::inverse),
+            Path::Avx2Float => (avx2_float::forward, avx2_float::inverse),
+            Path::Avx2Wide60 => (avx2_wide60::forward, avx2_wide60::inverse),
+            Path::Avx2Wide62 => (avx2_wide62::forward, avx2_wide62::inverse),
+        }
+    }
+}
+
+type Entry = unsafe fn(u64, &Tables, *mut u64);
+
+/// The transforms of one arithmetic, compiled for its instruction set.
+macro_rules! entry_points {
+    ($name:ident, $features:literal, $arith:ty) => {
+        mod $name {
+            use super::*;
+
+            /// # Safety
+            /// The processor has the features, and `a` points to `tables.n` words.
+            #[target_feature(enable = $features)]
+            pub unsafe fn forward(q: u64, tables: &Tables, a: *mut u64) {
+                // SAFETY: passed on.
+                unsafe { passes::forward(&<$arith>::new(q), tables, a) }
+            }
+
+            /// # Safety
+            /// As `forward`.
+            #[target_feature(enable = $features)]
+            pub unsafe fn inverse(q: u64, tables: &Tables, a: *mut u64) {
+                // SAFETY: passed on.
+                unsafe { passes::inverse(&<$arith>::new(q), tables, a) }
+            }
+        }
+    };
+}
+
+entry_points!(
+    ifma46,
+    "avx512f,avx512dq,avx512ifma",
+    Lazy<{ arith::NEVER }>
+);
+entry_points!(ifma49, "avx512f,avx512dq,avx512ifma", Lazy<3>);
+entry_points!(ifma50, "avx512f,avx512dq,avx512ifma", Lazy<1>);
+entry_points!(avx512_float, "avx512f,avx512dq", Float<Avx512>);
+entry_points!(avx512_wide60, "avx512f,avx512dq", Wide<Avx512, false>);
+entry_points!(avx512_wide62, "avx512f,avx512dq", Wide<Avx512, true>);
+entry_points!(avx2_float, "avx2,fma", Float<Avx2>);
+entry_points!(avx2_wide60, "avx2,fma", Wide<Avx2, false>);
+entry_points!(avx2_wide62, "avx2,fma", Wide<Avx2, true>);

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Every vector path gives the residues of the portable one.
+
+use zq::Modulus;
+use zq::primes::{Direction, ntt_primes};
+use zq::simd::Level;
+
+use crate::NttPlan;
+use crate::tests::residues;
+
+/// Widths at both ends of every path.
+const WIDTHS: [u32; 13] = [20, 30, 36, 45, 46, 47, 48, 49, 50, 51, 59, 60, 62];
+
+/// Inputs that drive values to their bounds: all `q - 1`, alternating, one impulse, then random ones.
+fn inputs(m: &Modulus<u64>, n: usize) -> Vec<Vec<u64>> {
+    let top = m.value() - 1;
+    let mut impulse = vec![0; n];
+    impulse[n - 1] = top;
+    let alternating = (0..n).map(|i| if i % 2 == 0 { top } else { 0 }).collect();
+    let halves = (0..n).map(|i| if i < n / 2 { top } else { 0 }).collect();
+    vec![
+        vec![top; n],
+        vec![0; n],
+        impulse,
+        alternating,
+        halves,
+        residues(m, n, 1),
+        residues(m, n, 2),
+    ]
+}
+
+fn check(bits: u32, log_n: u32) {
+    let n = 1usize << log_n;
+    let Ok(q) = ntt_primes(bits, 2 * n as u64, 1, Direction::Down, &[]) else {
+        return;
+    };
+    let m = Modulus::new(q[0]).unwrap();
+    let portable = NttPlan::with_level(m, n, Level::Portable).unwrap();
+    let levels = Level::ALL
+        .into_iter()
+        .filter(|l| l.is_supported() && *l != Level::Portable);
+    let vector: Vec<_> = levels
+        .map(|l| (l, NttPlan::with_level(m, n, l).unwrap()))
+        .collect();
+    for (i, input) in inputs(&m, n).iter().enumerate() {
+        let (mut forward, mut inverse) = (input.clone(), input.clone());
+        portable.forward(&mut forward);
+        portable.inverse(&mut inverse);
+        for (level, plan) in &vector {
+            let what = format!("{} bits, n = 2^{log_n}, {}, input {i}", bits, level.name());
+            let mut a = input.clone();
+            plan.forward(&mut a);
+            assert!(a == forward, "forward, {what}");
+            let mut a = input.clone();
+            plan.inverse(&mut a);
+            assert!(a == inverse, "inverse, {what}");
+        }
+    }
+}
+
+#[test]
+fn vector_paths_equal_the_portable_one_up_to_2_pow_13() {
+    for bits in WIDTHS {
+        (3..=13).for_each(|log_n| check(bits, log_n));
+    }
+}
+
+#[test]
+fn vector_paths_equal_the_portable_one_up_to_2_pow_17() {
+    for bits in WIDTHS {
+        (14..=17).for_each(|log_n| check(bits, log_n));
+    }
+}
+
+#[test]
+fn smallest_primes_of_a_width_work_too() {
+    for bits in [14, 46, 47, 49, 50, 51, 60, 61] {
+        let q: Vec<u64> = ntt_primes(bits, 512, 1, Direction::Up, &[]).unwrap();
+        let m = Modulus::new(q[0]).unwrap();
+        let portable = NttPlan::with_level(m, 256, Level::Portable).unwrap();
+        let best = NttPlan::new(m, 256).unwrap();
+        for input in inputs(&m, 256) {
+            let (mut a, mut b) = (input.clone(), input.clone());
+            portable.forward(&mut a);
+            best.forward(&mut b);
+            assert_eq!(a, b);
+            portable.inverse(&mut a);
+            best.inverse(&mut b);
+            assert_eq!((&a, &b), (&input, &input));
+        }
+    }
+}

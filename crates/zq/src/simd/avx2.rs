@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Four lanes: AVX2 and FMA.
+
+use core::arch::x86_64::*;
+
+use super::Vector;
+
+/// Four 64-bit lanes.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Avx2(__m256i);
+
+// SAFETY: every body below calls intrinsics of AVX2 and FMA, which the caller guarantees (contract of the trait), and pointers
+// that the caller guarantees valid; loads and stores are the unaligned forms.
+
+impl Vector for Avx2 {
+    const LANES: usize = 4;
+    const LOG_LANES: usize = 2;
+    const FORWARD_LANES: &'static [&'static [usize]] = &[&[0, 1, 4, 5], &[0, 2, 4, 6]];
+    const INVERSE_LANES: &'static [&'static [usize]] = &[&[0, 4, 2, 6], &[0, 4, 1, 5]];
+
+    #[inline(always)]
+    unsafe fn load(p: *const u64) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_loadu_si256(p.cast())) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, p: *mut u64) {
+        // SAFETY: see above.
+        unsafe { _mm256_storeu_si256(p.cast(), self.0) }
+    }
+    #[inline(always)]
+    unsafe fn splat(x: u64) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_set1_epi64x(x as i64)) }
+    }
+    #[inline(always)]
+    unsafe fn add(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_add_epi64(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sub(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_sub_epi64(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn and(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_and_si256(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn or(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_or_si256(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn shr<const N: u32>(self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_srl_epi64(self.0, _mm_cvtsi32_si128(N as i32))) }
+    }
+    #[inline(always)]
+    unsafe fn shl<const N: u32>(self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_sll_epi64(self.0, _mm_cvtsi32_si128(N as i32))) }
+    }
+    #[inline(always)]
+    unsafe fn mul32(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_mul_epu32(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn mullo(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let (a_hi, b_hi) = (
+                _mm256_srli_epi64::<32>(self.0),
+                _mm256_srli_epi64::<32>(b.0),
+            );
+            let cross =
+                _mm256_add_epi64(_mm256_mul_epu32(a_hi, b.0), _mm256_mul_epu32(self.0, b_hi));
+            Self(_mm256_add_epi64(
+                _mm256_mul_epu32(self.0, b.0),
+                _mm256_slli_epi64::<32>(cross),
+            ))
+        }
+    }
+    #[inline(always)]
+    unsafe fn csub(self, m: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let d = _mm256_sub_epi64(self.0, m.0);
+            let (x, d) = (_mm256_castsi256_pd(self.0), _mm256_castsi256_pd(d));
+            Self(_mm256_castpd_si256(_mm256_blendv_pd(d, x, d)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn gather(base: *const u64, indices: *const u32) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let i = _mm_loadu_si128(indices.cast());
+            Self(_mm256_i32gather_epi64::<8>(base.cast(), i))
+        }
+    }
+    #[inline(always)]
+    unsafe fn f_add(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self(_mm256_castpd_si256(_mm256_add_pd(
+                _mm256_castsi256_pd(self.0),
+                _mm256_castsi256_pd(b.0),
+            )))
+        }
+    }
+    #[inline(always)]
+    unsafe fn f_sub(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self(_mm256_castpd_si256(_mm256_sub_pd(
+                _mm256_castsi256_pd(self.0),
+                _mm256_castsi256_pd(b.0),
+            )))
+        }
+    }
+    #[inline(always)]
+    unsafe fn f_mul(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self(_mm256_castpd_si256(_mm256_mul_pd(
+                _mm256_castsi256_pd(self.0),
+                _mm256_castsi256_pd(b.0),
+            )))
+        }
+    }
+    #[inline(always)]
+    unsafe fn f_mul_add(self, b: Self, c: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self(_mm256_castpd_si256(_mm256_fmadd_pd(
+                _mm256_castsi256_pd(self.0),
+                _mm256_castsi256_pd(b.0),
+                _mm256_castsi256_pd(c.0),
+            )))
+        }
+    }
+    #[inline(always)]
+    unsafe fn f_neg_mul_add(self, b: Self, c: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self(_mm256_castpd_si256(_mm256_fnmadd_pd(
+                _mm256_castsi256_pd(self.0),
+                _mm256_castsi256_pd(b.0),
+                _mm256_castsi256_pd(c.0),
+            )))
+        }
+    }
+    #[inline(always)]
+    unsafe fn f_round(self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+            Self(_mm256_castpd_si256(_mm256_round_pd::<NEAREST>(
+                _mm256_castsi256_pd(self.0),
+            )))
+        }
+    }
+    #[inline(always)]
+    unsafe fn f_add_if_negative(self, m: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let x = _mm256_castsi256_pd(self.0);
+            let zero = _mm256_setzero_pd();
+            let m = _mm256_blendv_pd(zero, _mm256_castsi256_pd(m.0), x);
+            Self(_mm256_castpd_si256(_mm256_add_pd(x, m)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn split<const S: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe {
+            match S {
+                0 => (
+                    Self(_mm256_permute2x128_si256::<0x20>(a.0, b.0)),
+                    Self(_mm256_permute2x128_si256::<0x31>(a.0, b.0)),
+                ),
+                _ => (
+                    Self(_mm256_unpacklo_epi64(a.0, b.0)),
+                    Self(_mm256_unpackhi_epi64(a.0, b.0)),
+                ),
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn merge(x: Self, y: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe {
+            let lo = Self(_mm256_unpacklo_epi64(x.0, y.0));
+            let hi = Self(_mm256_unpackhi_epi64(x.0, y.0));
+            Self::split::<0>(lo, hi)
+        }
+    }
+    #[inline(always)]
+    unsafe fn unmerge(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe { Self::split::<1>(a, b) }
+    }
+    #[inline(always)]
+    unsafe fn join<const S: usize>(x: Self, y: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe { Self::split::<0>(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn unsplit(x: Self, y: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe {
+            let (even, odd) = Self::split::<0>(x, y);
+            Self::split::<1>(even, odd)
+        }
+    }
+}

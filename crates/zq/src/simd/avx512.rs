@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Eight lanes: AVX-512 F and DQ, and IFMA.
+
+use core::arch::x86_64::*;
+
+use super::{Ifma, Vector};
+
+/// Eight 64-bit lanes.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Avx512(__m512i);
+
+// SAFETY: every body below calls intrinsics of AVX-512 F and DQ, which the caller guarantees (contract of the trait), and pointers
+// that the caller guarantees valid; loads and stores are the unaligned forms.
+
+impl Vector for Avx512 {
+    const LANES: usize = 8;
+    const LOG_LANES: usize = 3;
+    const FORWARD_LANES: &'static [&'static [usize]] = &[
+        &[0, 1, 2, 3, 8, 9, 10, 11],
+        &[0, 1, 8, 9, 4, 5, 12, 13],
+        &[0, 2, 8, 10, 4, 6, 12, 14],
+    ];
+    const INVERSE_LANES: &'static [&'static [usize]] = &[
+        &[0, 2, 8, 10, 4, 6, 12, 14],
+        &[0, 1, 8, 9, 4, 5, 12, 13],
+        &[0, 1, 8, 9, 2, 3, 10, 11],
+    ];
+
+    #[inline(always)]
+    unsafe fn load(p: *const u64) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_loadu_si512(p.cast())) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, p: *mut u64) {
+        // SAFETY: see above.
+        unsafe { _mm512_storeu_si512(p.cast(), self.0) }
+    }
+    #[inline(always)]
+    unsafe fn splat(x: u64) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_set1_epi64(x as i64)) }
+    }
+    #[inline(always)]
+    unsafe fn add(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_add_epi64(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sub(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_sub_epi64(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn and(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_and_si512(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn or(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_or_si512(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn shr<const N: u32>(self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_srli_epi64::<N>(self.0)) }
+    }
+    #[inline(always)]
+    unsafe fn shl<const N: u32>(self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_slli_epi64::<N>(self.0)) }
+    }
+    #[inline(always)]
+    unsafe fn mul32(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_mul_epu32(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn mullo(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_mullo_epi64(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn csub(self, m: Self) -> Self {
+        // Equal to the contract's sign test wherever m <= 2^63: a negative difference wraps above x.
+        // SAFETY: see above.
+        unsafe { Self(_mm512_min_epu64(self.0, _mm512_sub_epi64(self.0, m.0))) }
+    }
+    #[inline(always)]
+    unsafe fn gather(base: *const u64, indices: *const u32) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let i = _mm256_loadu_si256(indices.cast());
+            Self(_mm512_i32gather_epi64::<8>(i, base.cast()))
+        }
+    }
+    #[inline(always)]
+    unsafe fn f_add(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self(_mm512_castpd_si512(_mm512_add_pd(
+                _mm512_castsi512_pd(self.0),
+                _mm512_castsi512_pd(b.0),
+            )))
+        }
+    }
+    #[inline(always)]
+    unsafe fn f_sub(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self(_mm512_castpd_si512(_mm512_sub_pd(
+                _mm512_castsi512_pd(self.0),
+                _mm512_castsi512_pd(b.0),
+            )))
+        }
+    }
+    #[inline(always)]
+    unsafe fn f_mul(self, b: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self(_mm512_castpd_si512(_mm512_mul_pd(
+                _mm512_castsi512_pd(self.0),
+                _mm512_castsi512_pd(b.0),
+            )))
+        }
+    }
+    #[inline(always)]
+    unsafe fn f_mul_add(self, b: Self, c: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self(_mm512_castpd_si512(_mm512_fmadd_pd(
+                _mm512_castsi512_pd(self.0),
+                _mm512_castsi512_pd(b.0),
+                _mm512_castsi512_pd(c.0),
+            )))
+        }
+    }
+    #[inline(always)]
+    unsafe fn f_neg_mul_add(self, b: Self, c: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self(_mm512_castpd_si512(_mm512_fnmadd_pd(
+                _mm512_castsi512_pd(self.0),
+                _mm512_castsi512_pd(b.0),
+                _mm512_castsi512_pd(c.0),
+            )))
+        }
+    }
+    #[inline(always)]
+    unsafe fn f_round(self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+            Self(_mm512_castpd_si512(_mm512_roundscale_pd::<NEAREST>(
+                _mm512_castsi512_pd(self.0),
+            )))
+        }
+    }
+    #[inline(always)]
+    unsafe fn f_add_if_negative(self, m: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let negative = _mm512_movepi64_mask(self.0);
+            let x = _mm512_castsi512_pd(self.0);
+            Self(_mm512_castpd_si512(_mm512_mask_add_pd(
+                x,
+                negative,
+                x,
+                _mm512_castsi512_pd(m.0),
+            )))
+        }
+    }
+    #[inline(always)]
+    unsafe fn split<const S: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe {
+            match S {
+                0 => (
+                    Self(_mm512_shuffle_i64x2::<0x44>(a.0, b.0)),
+                    Self(_mm512_shuffle_i64x2::<0xEE>(a.0, b.0)),
+                ),
+                1 => (
+                    Self(_mm512_shuffle_i64x2::<0x88>(a.0, b.0)),
+                    Self(_mm512_shuffle_i64x2::<0xDD>(a.0, b.0)),
+                ),
+                _ => (
+                    Self(_mm512_unpacklo_epi64(a.0, b.0)),
+                    Self(_mm512_unpackhi_epi64(a.0, b.0)),
+                ),
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn merge(x: Self, y: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe {
+            let a = _mm512_setr_epi64(0, 8, 1, 9, 4, 12, 5, 13);
+            let b = _mm512_setr_epi64(2, 10, 3, 11, 6, 14, 7, 15);
+            (
+                Self(_mm512_permutex2var_epi64(x.0, a, y.0)),
+                Self(_mm512_permutex2var_epi64(x.0, b, y.0)),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn unmerge(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe {
+            let x = _mm512_setr_epi64(0, 2, 8, 10, 4, 6, 12, 14);
+            let y = _mm512_setr_epi64(1, 3, 9, 11, 5, 7, 13, 15);
+            (
+                Self(_mm512_permutex2var_epi64(a.0, x, b.0)),
+                Self(_mm512_permutex2var_epi64(a.0, y, b.0)),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn join<const S: usize>(x: Self, y: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe {
+            match S {
+                1 => (
+                    Self(_mm512_unpacklo_epi64(x.0, y.0)),
+                    Self(_mm512_unpackhi_epi64(x.0, y.0)),
+                ),
+                _ => (
+                    Self(_mm512_shuffle_i64x2::<0x44>(x.0, y.0)),
+                    Self(_mm512_shuffle_i64x2::<0xEE>(x.0, y.0)),
+                ),
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn unsplit(x: Self, y: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe {
+            (
+                Self(_mm512_shuffle_i64x2::<0x88>(x.0, y.0)),
+                Self(_mm512_shuffle_i64x2::<0xDD>(x.0, y.0)),
+            )
+        }
+    }
+}
+
+// SAFETY: as above, with IFMA.
+impl Ifma for Avx512 {
+    #[inline(always)]
+    unsafe fn madd_lo(self, b: Self, c: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_madd52lo_epu64(self.0, b.0, c.0)) }
+    }
+    #[inline(always)]
+    unsafe fn madd_hi(self, b: Self, c: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_madd52hi_epu64(self.0, b.0, c.0)) }
+    }
+}

@@ -3,7 +3,7 @@
 
 use crate::bfv::BfvContext;
 use crate::ckks::CkksContext;
-use crate::words::Words;
+use crate::words::{Words, each};
 use pyo3::prelude::*;
 use rlwe::RlweParams;
 
@@ -22,6 +22,33 @@ impl Context {
         match self {
             Self::Bfv(context) => context.get().rlwe(),
             Self::Ckks(context) => Words::W64(context.get().params.rlwe().clone()),
+        }
+    }
+
+    /// The exponent g of x -> x^g that rotates slots left by `steps`: the schemes order their slots differently.
+    pub fn rotation_element(&self, steps: i64) -> u64 {
+        let n = each!(self.rlwe(), params => params.n());
+        match self {
+            Self::Bfv(_) => rlwe::rotation_element(n, steps),
+            Self::Ckks(_) => ckks::slot_rotation_element(n, steps),
+        }
+    }
+
+    /// The exponents g of x -> x^g behind rotations of this scheme's slots, and behind conjugation or the row swap.
+    pub fn galois_elements(&self, steps: &[i64], conjugate: bool) -> Vec<u64> {
+        match self {
+            Self::Ckks(context) => context.get().params.galois_elements(steps, conjugate),
+            Self::Bfv(context) => {
+                let n = each!(context.get().rlwe(), params => params.n());
+                let identity = 1; // a rotation by nothing needs no key
+                let rotations = steps
+                    .iter()
+                    .map(|step| rlwe::rotation_element(n, *step))
+                    .filter(|g| *g != identity);
+                rotations
+                    .chain(conjugate.then(|| rlwe::conjugation_element(n)))
+                    .collect()
+            }
         }
     }
 

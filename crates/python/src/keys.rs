@@ -204,15 +204,7 @@ impl KeyGenerator {
         level: Option<usize>,
     ) -> PyResult<GaloisKeys> {
         let (secret, limbs) = (&secret_key.key, self.limbs(level));
-        let n = each!(self.context.rlwe(), params => params.n());
-        let identity = 1; // a rotation by nothing needs no key
-        let rotations = steps
-            .iter()
-            .map(|step| rlwe::rotation_element(n, *step))
-            .filter(|g| *g != identity);
-        let elements: Vec<u64> = rotations
-            .chain(conjugate.then(|| rlwe::conjugation_element(n)))
-            .collect();
+        let elements = self.context.galois_elements(&steps, conjugate);
         let key = py.detach(
             || try_zip!(&self.generator, secret, (g, s) => g.galois_keys(s, &elements, limbs).map(Arc::new)),
         )?;

@@ -242,13 +242,19 @@ impl<W: Word> Decryptor<W> {
         Ok(log2(&largest).max(0.0) - (self.params.plain_modulus() as f64).log2())
     }
 
-    /// Bits of noise that may still be added before decryption fails: log2(Q/2t) − log2|v|, at least 0.
+    /// Whole bits the noise may still grow by before decryption fails: ⌊log2(Q/2t) − log2|v|⌋, at least 0.
+    ///
+    /// Noise beyond the limit wraps and then looks uniform, with a largest coefficient next to the limit: 0 bits.
     ///
     /// # Errors
     /// As [`Decryptor::decrypt`].
     pub fn noise_budget(&self, ct: &Ciphertext<W>) -> Result<f64, Error> {
         let noise = self.noise_bits(ct)?;
-        Ok((crate::noise::log2_limit(&self.params, ct.limbs())? - noise).max(0.0))
+        Ok(
+            (crate::noise::log2_limit(&self.params, ct.limbs())? - noise)
+                .floor()
+                .max(0.0),
+        )
     }
 }
 

@@ -162,11 +162,12 @@ impl NoiseModel {
 
     /// Factor by which the secret raises the variance of a polynomial that already holds `factors` powers of it.
     ///
-    /// A binary secret has mean 1/2: from the second power on, its peak |s(ζ)|² ≤ (n/π + …)² counts.
+    /// A binary secret has mean 1/2: from the second power on, its peak counts: |s(ζ)| ≤ n/π + 2√n, four
+    /// deviations of what is left after the mean.
     pub fn secret_gain(&self, factors: u32) -> f64 {
         let n = self.n as f64;
         match self.secret {
-            SecretDistribution::Binary if factors > 0 => (n / PI + 6.0 * n.sqrt()).powi(2),
+            SecretDistribution::Binary if factors > 0 => (n / PI + 2.0 * n.sqrt()).powi(2),
             _ => n * self.secret.second_moment() * f64::from(factors + 1),
         }
     }

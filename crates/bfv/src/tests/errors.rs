@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Bad operands, keys and parameters, each refused with its own error.
+
+use super::*;
+use rlwe::Error as Rlwe;
+
+#[test]
+fn operands_of_other_parameters_keys_and_levels() {
+    let kit = Kit::new(params::<u64>(16, &[50, 51], &[52], 97));
+    let other = Kit::new(params::<u64>(16, &[50, 51], &[52], 193));
+    let second = KeyGenerator::new(kit.params.rlwe(), Seed::from_text("second"));
+    let secret = Arc::new(second.secret_key().unwrap());
+    let public = Arc::new(second.public_key(&secret).unwrap());
+    let plain = Plaintext::from_coefficients(&kit.params, &[1]).unwrap();
+    let stranger = Encryptor::new(&kit.params, public, Seed::from_text("x"))
+        .unwrap()
+        .encrypt(&plain)
+        .unwrap();
+    let (ct, ev) = (kit.encrypt(&[1, 2]), &kit.evaluator);
+    let foreign = other.encrypt(&[1]);
+    for result in [
+        ev.add(&ct, &foreign),
+        ev.sub(&foreign, &ct),
+        ev.multiply(&ct, &foreign),
+        ev.negate(&foreign),
+    ] {
+        assert!(matches!(
+            result,
+            Err(Error::Rlwe(Rlwe::ParameterMismatch { .. }))
+        ));
+    }
+    for result in [
+        ev.add(&ct, &stranger),
+        ev.multiply(&ct, &stranger),
+        ev.relinearize(&stranger, &kit.relin),
+    ] {
+        assert!(matches!(result, Err(Error::Rlwe(Rlwe::KeyMismatch { .. }))));
+    }
+    assert!(matches!(
+        kit.decryptor.decrypt(&stranger),
+        Err(Error::Rlwe(Rlwe::KeyMismatch { .. }))
+    ));
+    assert!(matches!(
+        ev.rotate_rows(&stranger, 1, &kit.galois),
+        Err(Error::Rlwe(Rlwe::KeyMismatch { .. }))
+    ));
+    let low = ev.mod_switch(&ct).unwrap();
+    assert!(matches!(
+        ev.add(&ct, &low),
+        Err(Error::LevelMismatch { left: 2, right: 1 })
+    ));
+    assert!(matches!(
+        ev.mod_switch(&low),
+        Err(Error::LevelsExhausted {
+            left: 1,
+            needed: 2,
+            ..
+        })
+    ));
+    assert!(matches!(
+        ev.mod_switch_to(&low, 2),
+        Err(Error::LevelsExhausted {
+            left: 1,
+            needed: 2,
+            ..
+        })
+    ));
+    assert!(matches!(
+        ev.mod_switch_to(&low, 0),
+        Err(Error::LevelsExhausted { .. })
+    ));
+    let multiplier = ev.prepare(&plain, 2).unwrap();
+    assert!(matches!(
+        ev.multiply_prepared(&low, &multiplier),
+        Err(Error::LevelMismatch { .. })
+    ));
+    assert!(matches!(
+        ev.prepare(&plain, 3),
+        Err(Error::Rlwe(Rlwe::Shape {
+            got: 3,
+            expected: 2,
+            ..
+        }))
+    ));
+    let foreign_plain = Plaintext::from_coefficients(&other.params, &[1]).unwrap();
+    for result in [
+        ev.add_plain(&ct, &foreign_plain),
+        ev.multiply_plain(&ct, &foreign_plain),
+        ev.trivial(&foreign_plain),
+    ] {
+        assert!(matches!(
+            result,
+            Err(Error::Rlwe(Rlwe::ParameterMismatch { .. }))
+        ));
+    }
+}
+
+#[test]
+fn missing_and_truncated_keys() {
+    let kit = Kit::new(params::<u64>(16, &[50, 51], &[52], 97));
+    let (ct, ev) = (kit.encrypt(&[1, 2]), &kit.evaluator);
+    let missing = ev.rotate_rows(&ct, 5, &kit.galois).unwrap_err();
+    assert!(matches!(
+        missing,
+        Error::Rlwe(Rlwe::MissingGaloisKey { .. })
+    ));
+    assert!(missing.to_string().contains("the set holds"), "{missing}");
+    let short = kit.generator.relin_key(&kit.secret, 1).unwrap();
+    let square = ev.square(&ct).unwrap();
+    assert!(matches!(
+        ev.relinearize(&square, &short),
+        Err(Error::Rlwe(Rlwe::Shape {
+            got: 2,
+            expected: 1,
+            ..
+        }))
+    ));
+    let even = kit.generator.galois_keys(&kit.secret, &[4], 2);
+    assert!(matches!(even, Err(Rlwe::Rns(_))));
+    assert!(matches!(
+        kit.generator.relin_key(&kit.secret, 3),
+        Err(Rlwe::Shape { .. })
+    ));
+}
+
+#[test]
+fn sizes_that_do_not_fit() {
+    let kit = Kit::new(params::<u64>(16, &[60, 60, 60], &[61], 97));
+    let (ct, ev) = (kit.encrypt(&[1, 2]), &kit.evaluator);
+    let square = ev.square(&ct).unwrap();
+    let fourth = ev.square(&square).unwrap();
+    assert_eq!(fourth.size(), 5);
+    assert_eq!(kit.decrypt(&fourth), {
+        let mut a = vec![0; 16];
+        a[..2].copy_from_slice(&[1, 2]);
+        let s = negacyclic(&a, &a, 97);
+        negacyclic(&s, &s, 97)
+    });
+    assert!(matches!(
+        ev.relinearize(&fourth, &kit.relin),
+        Err(Error::Size { got: 5, .. })
+    ));
+    assert!(matches!(
+        ev.rotate_rows(&square, 1, &kit.galois),
+        Err(Error::Size {
+            got: 3,
+            expected: "2",
+            ..
+        })
+    ));
+    let ninth = ev.multiply(&fourth, &fourth).unwrap();
+    assert!(matches!(
+        ev.multiply(&ninth, &ninth),
+        Err(Error::Size { got: 17, .. })
+    ));
+    assert!(matches!(ev.add_many(&[]), Err(Error::EmptySum)));
+    let parts = vec![
+        ct.parts()[0].clone(),
+        ev.mod_switch(&ct).unwrap().parts()[1].clone(),
+    ];
+    assert!(Ciphertext::from_parts(&kit.params, ct.key_id(), parts).is_err());
+    assert!(Ciphertext::from_parts(&kit.params, ct.key_id(), vec![ct.parts()[0].clone()]).is_err());
+}
+
+#[test]
+fn parameters_that_cannot_work() {
+    let good = params::<u64>(16, &[50, 51], &[52], 97);
+    let with_t = |t| {
+        let literal = BfvParamsLiteral {
+            plain_modulus: t,
+            ..good.literal()
+        };
+        BfvParams::new(&literal, SecurityPolicy::insecure())
+    };
+    for t in [0, 1, 1 << 60, u64::MAX] {
+        assert!(matches!(with_t(t), Err(Error::PlainModulus { .. })), "{t}");
+    }
+    assert!(matches!(
+        with_t(good.rlwe().q().values()[1]),
+        Err(Error::PlainModulus { .. })
+    ));
+    let one = params::<u64>(16, &[20], &[], 97).literal();
+    let large = BfvParamsLiteral {
+        plain_modulus: 1 << 19,
+        ..one
+    };
+    assert!(matches!(
+        BfvParams::new(&large, SecurityPolicy::insecure()),
+        Err(Error::PlainModulus { .. })
+    ));
+    let mut small = good.literal();
+    small.auxiliary = primes(16, &[40]);
+    let refused = BfvParams::new(&small, SecurityPolicy::insecure()).unwrap_err();
+    assert!(refused.to_string().contains("too small"), "{refused}");
+    assert!(matches!(
+        BfvParams::new(&good.literal(), SecurityPolicy::default()),
+        Err(Error::Rlwe(Rlwe::Insecure { .. }))
+    ));
+    let foreign = KeyGenerator::new(
+        params::<u64>(16, &[50], &[], 97).rlwe(),
+        Seed::from_text("f"),
+    );
+    let secret = Arc::new(foreign.secret_key().unwrap());
+    assert!(Decryptor::new(&good, secret.clone()).is_err());
+    assert!(Encryptor::symmetric(&good, secret.clone(), Seed::from_text("f")).is_err());
+    let public = Arc::new(foreign.public_key(&secret).unwrap());
+    assert!(Encryptor::new(&good, public, Seed::from_text("f")).is_err());
+}
+
+#[test]
+fn an_engine_failure_is_reported() {
+    #[derive(Debug)]
+    struct Broken;
+    type Poly<W> = rns::RnsPoly<W, rns::Coeff>;
+    fn fail<T>() -> Result<T, Rlwe> {
+        Err(Rlwe::Engine {
+            engine: "broken".into(),
+            message: "no answer".into(),
+        })
+    }
+    impl rlwe::PolyEngine<u64> for Broken {
+        fn name(&self) -> &str {
+            "broken"
+        }
+        fn encrypt_zero(
+            &self,
+            _: [&rns::RnsPoly<u64, rns::Eval>; 2],
+            _: Poly<u64>,
+            _: [Poly<u64>; 2],
+        ) -> Result<[Poly<u64>; 2], Rlwe> {
+            fail()
+        }
+        fn phase(
+            &self,
+            _: &[Poly<u64>],
+            _: &rns::RnsPoly<u64, rns::Eval>,
+        ) -> Result<Poly<u64>, Rlwe> {
+            fail()
+        }
+        fn tensor(&self, _: &[Poly<u64>], _: &[Poly<u64>]) -> Result<Vec<Poly<u64>>, Rlwe> {
+            fail()
+        }
+        fn key_switch_inner(
+            &self,
+            _: &[Poly<u64>],
+            _: &rlwe::KeySwitchKey<u64>,
+        ) -> Result<[Poly<u64>; 2], Rlwe> {
+            fail()
+        }
+    }
+    let kit = Kit::new(params::<u64>(16, &[50, 51], &[52], 97));
+    let (ct, engine) = (kit.encrypt(&[1]), Arc::new(Broken));
+    let ev = kit.evaluator.clone().on(engine.clone());
+    let is_reported =
+        |r: Result<(), Error>| r.unwrap_err().to_string() == "engine broken: no answer";
+    assert!(is_reported(ev.multiply(&ct, &ct).map(|_| ())));
+    assert!(is_reported(ev.rotate_rows(&ct, 1, &kit.galois).map(|_| ())));
+    let decryptor = Decryptor::new(&kit.params, kit.secret.clone())
+        .unwrap()
+        .on(engine.clone());
+    assert!(is_reported(decryptor.decrypt(&ct).map(|_| ())));
+    let encryptor = Encryptor::new(&kit.params, kit.public.clone(), Seed::from_text("x"))
+        .unwrap()
+        .on(engine);
+    assert!(is_reported(encryptor.zero_at(0).map(|_| ())));
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The estimate is above the measured noise, and within 12 bits of it.
+
+use super::*;
+use crate::noise::NoiseEstimator;
+use rlwe::noise::Noise;
+
+const MOST: f64 = 12.0;
+
+struct Meter<'a, W: Word> {
+    kit: &'a Kit<W>,
+    what: String,
+}
+
+impl<W: Word> Meter<'_, W> {
+    fn check(&self, operation: &str, ct: &Ciphertext<W>, estimate: Noise) {
+        let measured = self.kit.decryptor.noise_bits(ct).unwrap();
+        let bound = estimate.log2_bound(self.kit.params.n());
+        let what = &self.what;
+        assert!(
+            measured <= bound,
+            "{what}, {operation}: measured 2^{measured:.1} above the bound 2^{bound:.1}"
+        );
+        let gap = bound - measured;
+        assert!(
+            gap <= MOST,
+            "{what}, {operation}: measured 2^{measured:.1}, bound 2^{bound:.1}: {gap:.1} bits apart"
+        );
+    }
+}
+
+fn check_operations<W: Word>(kit: &Kit<W>) {
+    let (n, t) = (kit.params.n(), kit.params.plain_modulus());
+    let limbs = kit.params.rlwe().data_primes();
+    let meter = Meter {
+        kit,
+        what: format!("n = {n}, t = {t}, {limbs} primes"),
+    };
+    let estimate = NoiseEstimator::new(&kit.params);
+    let (a, b) = (
+        kit.encrypt(&values("a", n, t)),
+        kit.encrypt(&values("b", n, t)),
+    );
+    let plain = Plaintext::from_coefficients(&kit.params, &values("p", n, t)).unwrap();
+    let fresh = estimate.fresh_public();
+    meter.check("public encryption", &a, fresh);
+    let symmetric =
+        Encryptor::symmetric(&kit.params, kit.secret.clone(), Seed::from_text("s")).unwrap();
+    meter.check(
+        "symmetric encryption",
+        &symmetric.encrypt(&plain).unwrap(),
+        estimate.fresh_symmetric(),
+    );
+    let ev = &kit.evaluator;
+    meter.check(
+        "addition",
+        &ev.add(&a, &b).unwrap(),
+        estimate.add(fresh, fresh),
+    );
+    meter.check(
+        "doubling",
+        &ev.add(&a, &a).unwrap(),
+        estimate.add(fresh, fresh),
+    );
+    meter.check(
+        "plain addition",
+        &ev.add_plain(&a, &plain).unwrap(),
+        estimate.add_plain(fresh),
+    );
+    let exact = estimate.multiply_plain(fresh, plain.gain());
+    meter.check(
+        "plain multiplication",
+        &ev.multiply_plain(&a, &plain).unwrap(),
+        exact,
+    );
+    let unstructured = estimate.multiply_plain(fresh, estimate.random_plaintext());
+    meter.check(
+        "plain multiplication, unknown",
+        &ev.multiply_plain(&a, &plain).unwrap(),
+        unstructured,
+    );
+    if limbs > 1 {
+        let low = estimate.mod_switch(fresh, limbs).unwrap();
+        meter.check("modulus switching", &ev.mod_switch(&a).unwrap(), low);
+    }
+    let rotated = estimate.key_switch(fresh, limbs).unwrap();
+    meter.check(
+        "rotation",
+        &ev.rotate_rows(&a, 1, &kit.galois).unwrap(),
+        rotated,
+    );
+    for algorithm in [MultiplyAlgorithm::Hps, MultiplyAlgorithm::HpsOverQ] {
+        let ev = ev.clone().with_algorithm(algorithm);
+        check_depth(kit, &meter, &ev, &estimate, fresh);
+    }
+}
+
+/// Products, squares and a tower of squarings until the estimated budget is used up.
+fn check_depth<W: Word>(
+    kit: &Kit<W>,
+    meter: &Meter<'_, W>,
+    ev: &Evaluator<W>,
+    estimate: &NoiseEstimator<W>,
+    fresh: Noise,
+) {
+    let (n, t) = (kit.params.n(), kit.params.plain_modulus());
+    let limbs = kit.params.rlwe().data_primes();
+    let (a, b) = (
+        kit.encrypt(&values("a", n, t)),
+        kit.encrypt(&values("b", n, t)),
+    );
+    let once = estimate.multiply(fresh, fresh, limbs).unwrap();
+    if estimate.budget(once, limbs).unwrap() > 0.0 {
+        meter.check("multiplication", &ev.multiply(&a, &b).unwrap(), once);
+    }
+    let (mut x, mut power, mut v, mut depth) = (a.clone(), a.clone(), fresh, 0);
+    let mut w = fresh;
+    loop {
+        let next = estimate.multiply(v, v, limbs).unwrap();
+        let next = estimate.key_switch(next, limbs).unwrap();
+        if estimate.budget(next, limbs).unwrap() < 0.0 || depth == 4 {
+            break;
+        }
+        depth += 1;
+        x = ev.multiply_relin(&x, &x, &kit.relin).unwrap();
+        v = next;
+        meter.check(&format!("squaring number {depth}"), &x, v);
+        // Powers a, a², a³, …: the same operand again and again.
+        w = estimate
+            .key_switch(estimate.multiply(w, fresh, limbs).unwrap(), limbs)
+            .unwrap();
+        power = ev.multiply_relin(&power, &a, &kit.relin).unwrap();
+        meter.check(&format!("power {}", depth + 1), &power, w);
+    }
+}
+
+#[test]
+fn estimates_bound_measurements_for_many_sets() {
+    check_operations(&Kit::new(params::<u64>(64, &[40, 40, 40], &[41], 257)));
+    check_operations(&Kit::new(params::<u64>(256, &[36, 36], &[37], 12289)));
+    check_operations(&Kit::new(params::<u64>(
+        1024,
+        &[50, 50, 50, 50],
+        &[51],
+        65537,
+    )));
+    check_operations(&Kit::new(params::<u64>(64, &[30; 6], &[], 33)));
+    check_operations(&Kit::new(params::<u64>(64, &[60; 6], &[60], 2)));
+    check_operations(&Kit::new(params::<u64>(64, &[60; 6], &[60], (1 << 60) - 1)));
+    check_operations(&Kit::new(params::<u128>(64, &[107], &[107], 257)));
+}
+
+#[test]
+fn estimates_hold_at_real_degrees() {
+    check_operations(&Kit::new(params::<u64>(4096, &[36, 36], &[37], 65537)));
+    check_operations(&Kit::new(params::<u64>(
+        8192,
+        &[43, 43, 44, 44],
+        &[44],
+        65537,
+    )));
+}
+
+#[test]
+fn estimates_hold_for_other_distributions() {
+    use rlwe::{ErrorDistribution, SecretDistribution};
+    let secrets = [
+        SecretDistribution::Binary,
+        SecretDistribution::Gaussian { sigma: 4.0 },
+    ];
+    for secret in secrets {
+        let mut literal = params::<u64>(256, &[55; 4], &[56], 257).literal();
+        literal.rlwe.secret = secret;
+        literal.rlwe.error = ErrorDistribution::Gaussian { sigma: 20.0 };
+        check_operations(&Kit::new(
+            BfvParams::new(&literal, SecurityPolicy::insecure()).unwrap(),
+        ));
+    }
+}
+
+#[test]
+fn structured_messages_stay_below_the_bound() {
+    let kit = Kit::new(params::<u64>(256, &[55; 4], &[56], 257));
+    let estimate = NoiseEstimator::new(&kit.params);
+    // All coefficients t/2: the worst polynomial for the gain at one root.
+    let a = kit.encrypt(&[128; 256]);
+    let plain = Plaintext::from_coefficients(&kit.params, &[128; 256]).unwrap();
+    let (mut ct, mut v) = (a.clone(), estimate.fresh_public());
+    for _ in 0..3 {
+        ct = kit.evaluator.multiply_relin(&ct, &a, &kit.relin).unwrap();
+        v = estimate
+            .key_switch(estimate.multiply(v, estimate.fresh_public(), 4).unwrap(), 4)
+            .unwrap();
+        ct = kit.evaluator.multiply_plain(&ct, &plain).unwrap();
+        v = estimate.multiply_plain(v, estimate.any_plaintext());
+        assert!(kit.decryptor.noise_bits(&ct).unwrap() <= estimate.log2_bound(v));
+    }
+}
+
+#[test]
+fn the_budget_reaches_zero_when_decryption_fails() {
+    let kit = Kit::new(params::<u64>(64, &[50], &[51], 257));
+    let m = values("m", 64, 257);
+    let mut ct = kit.encrypt(&m);
+    let mut expected = m;
+    let fresh = kit.decryptor.noise_budget(&ct).unwrap();
+    assert!(fresh > 20.0 && fresh < 50.0, "{fresh}");
+    while kit.decryptor.noise_budget(&ct).unwrap() > 0.0 {
+        assert_eq!(kit.decrypt(&ct), expected);
+        ct = kit.evaluator.multiply_relin(&ct, &ct, &kit.relin).unwrap();
+        expected = negacyclic(&expected, &expected, 257);
+    }
+    assert_ne!(kit.decrypt(&ct), expected);
+}

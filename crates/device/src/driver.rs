@@ -30,6 +30,8 @@ pub struct Driver {
     moduli: Vec<Option<Vec<Modulus<u128>>>>,
     constants: Vec<Vec<u128>>,
     audit: Option<Audit>,
+    /// Host buffer that tables travel through.
+    table_buffer: Option<u32>,
     transfers: Transfers,
 }
 
@@ -48,6 +50,7 @@ impl Driver {
             info,
             device,
             audit: None,
+            table_buffer: None,
             transfers: Transfers::default(),
         })
     }
@@ -215,7 +218,10 @@ impl Driver {
     /// # Errors
     /// As [`Driver::upload`] and [`Driver::run`].
     pub fn load_table(&mut self, index: u8, tables: &[Vec<u128>]) -> Result<u64, DeviceError> {
-        let buffer = self.device.allocate(1)?;
+        let buffer = match self.table_buffer {
+            Some(buffer) => buffer,
+            None => *self.table_buffer.insert(self.device.allocate(1)?),
+        };
         self.upload(buffer, tables)?;
         let mut load = Instruction::new(Op::Load);
         load.dst = TWIDDLE_SLOT;

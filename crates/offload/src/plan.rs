@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Programs of the homomorphic operations, in three sections: loads, work, stores.
+//!
+//! Slots: 0 and 1 are the transform's own, 2 is dual-port, 3 to 6 are of any kind. Everything fits the six slots of CoFHEE, whose
+//! seventh memory holds the twiddle table; a fifth operand is loaded into a slot that has become free.
+
+use isa::{BuildInfo, Instruction, Op, TWIDDLE_SLOT, ZERO_SLOT, disassemble};
+
+use crate::OffloadError;
+
+/// An operation whose polynomial part can be handed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operation {
+    /// a * b.
+    Polymul,
+    /// (a0 b0, a0 b1 + a1 b0, a1 b1).
+    Tensor,
+    /// (pk0 u + e0, pk1 u + e1), the key in evaluation form.
+    ZeroEncrypt,
+    /// c0 + c1 s, the secret in evaluation form.
+    Decrypt,
+    /// c0 + c1 s + c2 s^2.
+    Decrypt3,
+    /// (sum of d_i k0_i, sum of d_i k1_i), keys in evaluation form; the number of digits.
+    KeySwitch(u8),
+}
+
+/// Whether an input is in coefficient or in evaluation form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Coefficients in natural order.
+    Coefficients,
+    /// Values in the transform's order.
+    Values,
+}
+
+impl Operation {
+    /// Name in presets and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Operation::Polymul => "polymul",
+            Operation::Tensor => "tensor",
+            Operation::ZeroEncrypt => "zero-encrypt",
+            Operation::Decrypt | Operation::Decrypt3 => "delta-m-decrypt",
+            Operation::KeySwitch(_) => "key-switch",
+        }
+    }
+
+    /// The operation of that name; `key-switch` has two digits.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [
+            Operation::Polymul,
+            Operation::Tensor,
+            Operation::ZeroEncrypt,
+            Operation::Decrypt,
+            Operation::KeySwitch(2),
+        ];
+        all.into_iter().find(|operation| operation.name() == name)
+    }
+
+    /// The inputs in order of their buffers.
+    ///
+    /// `ZeroEncrypt`: u, pk0, pk1, e0, e1. `Decrypt`: c1, s, c0 (`Decrypt3`: and c2). `KeySwitch`: d_i, k0_i, k1_i for each i.
+    pub fn inputs(self) -> Vec<Form> {
+        use Form::{Coefficients as C, Values as V};
+        match self {
+            Operation::Polymul => vec![C; 2],
+            Operation::Tensor => vec![C; 4],
+            Operation::ZeroEncrypt => vec![C, V, V, C, C],
+            Operation::Decrypt => vec![C, V, C],
+            Operation::Decrypt3 => vec![C, V, C, C],
+            Operation::KeySwitch(digits) => [C, V, V].repeat(digits.into()),
+        }
+    }
+
+    /// Polynomials it gives, all in coefficient form.
+    pub fn outputs(self) -> u32 {
+        match self {
+            Operation::Polymul | Operation::Decrypt | Operation::Decrypt3 => 1,
+            Operation::ZeroEncrypt | Operation::KeySwitch(_) => 2,
+            Operation::Tensor => 3,
+        }
+    }
+}
+
+/// Where a program finds its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// log2 of the ring degree.
+    pub log2_n: u8,
+    /// Modulus index.
+    pub mod_idx: u8,
+    /// First host buffer: the inputs, then the outputs.
+    pub first: u32,
+    /// Host buffers of the tables for forward and inverse transforms where they differ (half of a ring of twice the degree).
+    pub tables: Option<[u32; 2]>,
+}
+
+/// A program in sections.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Brings the operands in.
+    pub loads: Vec<Instruction>,
+    /// The work itself, with the loads that find no slot before it.
+    pub work: Vec<Instruction>,
+    /// Takes the results out.
+    pub stores: Vec<Instruction>,
+}
+
+impl Plan {
+    /// The program of an operation on a build.
+    ///
+    /// # Errors
+    /// [`OffloadError::Build`] if the build has too few slots.
+    pub fn new(info: &BuildInfo, operation: Operation, frame: Frame) -> Result<Self, OffloadError> {
+        let needed = if operation == Operation::Polymul || operation == Operation::Decrypt {
+            5
+        } else {
+            6
+        };
+        if info.dual_port_slots < 3 || info.slots() < needed {
+            return Err(OffloadError::Build {
+                operation: operation.name(),
+                what: format!(
+                    "needs {needed} slots, three of them dual-port; the build has {} and {}",
+                    info.slots(),
+                    info.dual_port_slots
+                ),
+            });
+        }
+        let outputs = frame.first + operation.inputs().len() as u32;
+        let mut builder = Builder {
+            frame,
+            plan: Plan::default(),
+            outputs,
+            spare: info.slots() > 6,
+        };
+        builder.forward_table();
+        match operation {
+            Operation::Polymul => builder.polymul(),
+            Operation::Tensor => builder.tensor(),
+            Operation::ZeroEncrypt => builder.zero_encrypt(),
+            Operation::Decrypt => builder.decrypt(),
+            Operation::Decrypt3 => builder.decrypt3(),
+            Operation::KeySwitch(digits) => builder.key_switch(digits),
+        }
+        Ok(builder.plan)
+    }
+
+    /// The whole program.
+    pub fn program(&self) -> Vec<Instruction> {
+        [&self.loads[..], &self.work[..], &self.stores[..]].concat()
+    }
+
+    /// The program as assembly, a comment before each section.
+    pub fn assembly(&self) -> String {
+        let sections = [
+            ("loads", &self.loads),
+            ("work", &self.work),
+            ("stores", &self.stores),
+        ];
+        sections
+            .iter()
+            .map(|(name, part)| format!("; {name}\n{}", disassemble(part)))
+            .collect()
+    }
+}
+
+struct Builder {
+    frame: Frame,
+    plan: Plan,
+    outputs: u32,
+    /// The build has a seventh slot.
+    spare: bool,
+}
+
+const Z: u8 = ZERO_SLOT;
+
+impl Builder {
+    fn instruction(&self, op: Op, dst: u8, a: u8, b: u8, c: u8) -> Instruction {
+        let mut i = Instruction::new(op);
+        (i.dst, i.src_a, i.src_b, i.src_c) = (dst, a, b, c);
+        (i.log2_n, i.mod_idx) = (self.frame.log2_n, self.frame.mod_idx);
+        i
+    }
+
+    fn work(&mut self, op: Op, dst: u8, a: u8, b: u8, c: u8) {
+        let mut i = self.instruction(op, dst, a, b, c);
+        if op == Op::Memcpy {
+            i.mod_idx = 0;
+        }
+        self.plan.work.push(i);
+    }
+
+    fn load_of(&self, slot: u8, input: u32) -> Instruction {
+        let mut i = self.instruction(Op::Load, slot, Z, Z, Z);
+        i.buf_idx = self.frame.first + input;
+        i.mod_idx = 0;
+        i
+    }
+
+    fn load(&mut self, slot: u8, input: u32) {
+        let load = self.load_of(slot, input);
+        self.plan.loads.push(load);
+    }
+
+    fn late_load(&mut self, slot: u8, input: u32) {
+        let load = self.load_of(slot, input);
+        self.plan.work.push(load);
+    }
+
+    fn store(&mut self, output: u32, slot: u8) {
+        let mut i = self.instruction(Op::Store, Z, slot, Z, Z);
+        (i.buf_idx, i.mod_idx) = (self.outputs + output, 0);
+        self.plan.stores.push(i);
+    }
+
+    fn table(&self, which: usize) -> Option<Instruction> {
+        let buffer = self.frame.tables?[which];
+        let mut i = self.instruction(Op::Load, TWIDDLE_SLOT, Z, Z, Z);
+        i.buf_idx = buffer;
+        Some(i)
+    }
+
+    fn forward_table(&mut self) {
+        let table = self.table(0);
+        self.plan.loads.extend(table);
+    }
+
+    /// Switch to the table for inverse transforms, where there are two.
+    fn inverse_table(&mut self) {
+        let table = self.table(1);
+        self.plan.work.extend(table);
+    }
+
+    fn polymul(&mut self) {
+        self.load(2, 0);
+        self.load(3, 1);
+        self.work(Op::Ntt, 2, 2, Z, Z);
+        self.work(Op::Ntt, 3, 3, Z, Z);
+        self.work(Op::Pmodmul, 0, 2, 3, Z);
+        self.inverse_table();
+        self.work(Op::Intt, 2, 0, Z, Z);
+        self.store(0, 2);
+    }
+
+    fn tensor(&mut self) {
+        // a0 in the dual-port slot, where a0 b1 + a1 b0 gathers.
+        for (slot, input) in [(2, 0), (3, 1), (4, 2), (5, 3)] {
+            self.load(slot, input);
+        }
+        for slot in 2..6 {
+            self.work(Op::Ntt, slot, slot, Z, Z);
+        }
+        self.work(Op::Pmodmul, 0, 2, 4, Z);
+        self.work(Op::Pmodmul, 2, 2, 5, Z);
+        self.work(Op::Pmac, 2, 3, 4, 2);
+        self.work(Op::Pmodmul, 4, 3, 5, Z);
+        self.inverse_table();
+        self.work(Op::Intt, 3, 0, Z, Z);
+        self.work(Op::Intt, 2, 2, Z, Z);
+        self.work(Op::Intt, 4, 4, Z, Z);
+        for (output, slot) in [(0, 3), (1, 2), (2, 4)] {
+            self.store(output, slot);
+        }
+    }
+
+    fn zero_encrypt(&mut self) {
+        for (slot, input) in [(2, 0), (3, 1), (4, 2), (5, 3)] {
+            self.load(slot, input);
+        }
+        self.work(Op::Ntt, 2, 2, Z, Z);
+        self.work(Op::Pmodmul, 0, 2, 3, Z);
+        self.work(Op::Pmodmul, 2, 2, 4, Z);
+        self.inverse_table();
+        self.work(Op::Intt, 3, 0, Z, 5);
+        if self.spare {
+            self.load(6, 4);
+            self.work(Op::Intt, 5, 2, Z, 6);
+        } else {
+            // e1 takes the place of pk1 while the first half is transformed.
+            self.late_load(4, 4);
+            self.work(Op::Intt, 5, 2, Z, 4);
+        }
+        self.store(0, 3);
+        self.store(1, 5);
+    }
+
+    fn decrypt(&mut self) {
+        for (slot, input) in [(2, 0), (3, 1), (4, 2)] {
+            self.load(slot, input);
+        }
+        self.work(Op::Ntt, 2, 2, Z, Z);
+        self.work(Op::Pmodmul, 0, 2, 3, Z);
+        self.inverse_table();
+        self.work(Op::Intt, 2, 0, Z, 4);
+        self.store(0, 2);
+    }
+
+    fn decrypt3(&mut self) {
+        for (slot, input) in [(2, 0), (3, 1), (4, 2), (5, 3)] {
+            self.load(slot, input);
+        }
+        // Horner: (c2 s + c1) s + c0.
+        self.work(Op::Ntt, 2, 2, Z, Z);
+        self.work(Op::Ntt, 5, 5, Z, Z);
+        self.work(Op::Pmac, 0, 5, 3, 2);
+        self.work(Op::Pmodmul, 0, 0, 3, Z);
+        self.inverse_table();
+        self.work(Op::Intt, 2, 0, Z, 4);
+        self.store(0, 2);
+    }
+
+    /// The first sum gathers in the dual-port slot; the second is added up in work slot 0 and saved before the next transform.
+    fn key_switch(&mut self, digits: u8) {
+        self.load(3, 0);
+        self.load(4, 1);
+        self.load(5, 2);
+        for digit in 0..u32::from(digits) {
+            if digit > 0 {
+                self.late_load(3, 3 * digit);
+                self.late_load(4, 3 * digit + 1);
+            }
+            self.work(Op::Ntt, 3, 3, Z, Z);
+            let (sum0, sum1) = if digit == 0 { (Z, Z) } else { (2, 5) };
+            self.work(Op::Pmac, 2, 3, 4, sum0);
+            if digit > 0 {
+                self.late_load(4, 3 * digit + 2);
+                self.work(Op::Pmac, 0, 3, 4, sum1);
+            } else {
+                self.work(Op::Pmac, 0, 3, 5, sum1);
+            }
+            self.work(Op::Memcpy, 5, 0, Z, Z);
+        }
+        self.inverse_table();
+        self.work(Op::Intt, 3, 2, Z, Z);
+        self.work(Op::Intt, 4, 5, Z, Z);
+        self.store(0, 3);
+        self.store(1, 4);
+    }
+}

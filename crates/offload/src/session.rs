@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A device with operations on it: moduli and tables set up as they are needed, operands in, results out.
+
+use device::Driver;
+use isa::{BuildInfo, Instruction, Op};
+use model::Lane;
+use ntt::NttPlan;
+use zq::Modulus;
+
+use crate::halves::{Half, Halving};
+use crate::plan::{Form, Frame, Operation, Plan};
+use crate::{OffloadError, Usage};
+
+/// One polynomial, `[lane][n]`.
+pub type Polynomial = Vec<Vec<u128>>;
+
+/// Host buffers that operations use: the most inputs and outputs of an operation, and those of a split and a merge.
+const OPERANDS: u32 = 40;
+
+/// A driver and what it is set up for.
+pub struct Session {
+    driver: Driver,
+    /// First of the host buffers for operands.
+    first: u32,
+    /// Per modulus index what was set last, and when.
+    sets: Vec<(Vec<u128>, u64)>,
+    clock: u64,
+    halvings: Vec<Halving>,
+    usage: Usage,
+}
+
+impl Session {
+    /// Work with a device.
+    ///
+    /// # Errors
+    /// No room for host buffers.
+    pub fn new(mut driver: Driver) -> Result<Self, OffloadError> {
+        let first = driver.allocate(OPERANDS)?;
+        let sets = vec![(Vec::new(), 0); driver.info().moduli_slots as usize];
+        Ok(Self {
+            driver,
+            first,
+            sets,
+            clock: 0,
+            halvings: Vec::new(),
+            usage: Usage::default(),
+        })
+    }
+
+    /// The build.
+    pub fn info(&self) -> &BuildInfo {
+        self.driver.info()
+    }
+
+    /// The driver.
+    pub fn driver(&mut self) -> &mut Driver {
+        &mut self.driver
+    }
+
+    /// What was used so far.
+    pub fn usage(&self) -> &Usage {
+        &self.usage
+    }
+
+    /// What was used so far, to count in.
+    pub(crate) fn usage_mut(&mut self) -> &mut Usage {
+        &mut self.usage
+    }
+
+    /// Whether the build can work with these moduli at this degree: n up to twice its own (in halves).
+    ///
+    /// # Errors
+    /// [`OffloadError::Shape`] with what does not fit.
+    pub fn fits(&self, moduli: &[u128], n: usize) -> Result<(), OffloadError> {
+        let info = self.driver.info();
+        let least = 8.max(4 * info.butterflies as usize);
+        let most = if info.constants >= 3 {
+            2 * info.n_max()
+        } else {
+            info.n_max()
+        };
+        if !(least..=most).contains(&n) {
+            let what =
+                format!("n = {n} is beyond the build, which can work with n = {least}..{most}");
+            return Err(OffloadError::Shape { what });
+        }
+        let wide = moduli
+            .iter()
+            .find(|q| 128 - q.leading_zeros() > info.word_bits);
+        match wide {
+            Some(q) => Err(OffloadError::Shape {
+                what: format!("modulus {q} is wider than {} bits", info.word_bits),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Do an operation on one residue per lane; the moduli are those of the lanes.
+    ///
+    /// # Errors
+    /// What the build cannot take, or a device error.
+    pub fn run(
+        &mut self,
+        operation: Operation,
+        moduli: &[u128],
+        inputs: &[Polynomial],
+    ) -> Result<Vec<Polynomial>, OffloadError> {
+        let n = inputs[0][0].len();
+        self.fits(moduli, n)?;
+        let mod_idx = self.select(moduli)?;
+        if n <= self.driver.info().n_max() {
+            let cycles = self.driver.load_twiddles(mod_idx, n)?;
+            self.count_table(n, cycles);
+            return self.whole(operation, self.frame(n, mod_idx, None), inputs);
+        }
+        self.in_halves(operation, moduli, mod_idx, inputs)
+    }
+
+    fn frame(&self, n: usize, mod_idx: u8, tables: Option<[u32; 2]>) -> Frame {
+        Frame {
+            log2_n: n.trailing_zeros() as u8,
+            mod_idx,
+            first: self.first,
+            tables,
+        }
+    }
+
+    fn count_table(&mut self, n: usize, cycles: u64) {
+        if cycles > 0 {
+            let bytes = self.bytes(n);
+            self.usage.send.count(bytes);
+            self.usage.send.cycles += cycles;
+        }
+    }
+
+    /// An operation whose polynomials fit the slots.
+    fn whole(
+        &mut self,
+        operation: Operation,
+        frame: Frame,
+        inputs: &[Polynomial],
+    ) -> Result<Vec<Polynomial>, OffloadError> {
+        let plan = Plan::new(self.driver.info(), operation, frame)?;
+        let scaled = self.carry_factors(operation, frame.mod_idx, inputs)?;
+        self.transact(&plan, frame, &scaled, operation.outputs())
+    }
+
+    /// Multiply one factor of each product by what the build's products lack (nothing with Barrett).
+    fn carry_factors(
+        &self,
+        operation: Operation,
+        mod_idx: u8,
+        inputs: &[Polynomial],
+    ) -> Result<Vec<Polynomial>, OffloadError> {
+        let mut inputs = inputs.to_vec();
+        let factors = self.driver.factors(mod_idx)?;
+        if factors.iter().all(|&factor| factor == 1) {
+            return Ok(inputs);
+        }
+        let chosen: Vec<usize> = match operation {
+            Operation::Polymul => vec![1],
+            Operation::Tensor => vec![2, 3],
+            Operation::ZeroEncrypt => vec![1, 2],
+            Operation::Decrypt | Operation::Decrypt3 => vec![1],
+            Operation::KeySwitch(digits) => (0..3 * usize::from(digits))
+                .filter(|i| i % 3 != 0)
+                .collect(),
+        };
+        let moduli = self.driver.moduli(mod_idx).unwrap_or_default().to_vec();
+        for input in chosen {
+            for ((lane, q), &factor) in inputs[input].iter_mut().zip(&moduli).zip(&factors) {
+                q.scalar_mul_assign(lane, factor);
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// Send the inputs, run the sections, receive the outputs.
+    pub(crate) fn transact(
+        &mut self,
+        plan: &Plan,
+        frame: Frame,
+        inputs: &[Polynomial],
+        outputs: u32,
+    ) -> Result<Vec<Polynomial>, OffloadError> {
+        for (buffer, input) in (frame.first..).zip(inputs) {
+            self.driver.upload(buffer, input)?;
+        }
+        self.usage.send.cycles += self.section(&plan.loads)?;
+        self.usage.compute_cycles += self.section(&plan.work)?;
+        self.usage.receive.cycles += self.section(&plan.stores)?;
+        let first = frame.first + inputs.len() as u32;
+        let n = 1 << frame.log2_n;
+        (first..first + outputs)
+            .map(|buffer| Ok(self.driver.download(buffer, n)?))
+            .collect()
+    }
+
+    /// Run a section and count what it moves; its cycles.
+    fn section(&mut self, program: &[Instruction]) -> Result<u64, OffloadError> {
+        if program.is_empty() {
+            return Ok(0);
+        }
+        for instruction in program {
+            let bytes = self.bytes(instruction.n());
+            match instruction.op {
+                Op::Load => self.usage.send.count(bytes),
+                Op::Store => self.usage.receive.count(bytes),
+                _ => {}
+            }
+        }
+        self.usage.instructions += program.len() as u64;
+        Ok(self.driver.run(program)?.counters.cycles)
+    }
+
+    /// Bytes of a polynomial of degree n, all lanes, as it travels.
+    fn bytes(&self, n: usize) -> u64 {
+        let info = self.driver.info();
+        n as u64 * u64::from(info.lanes) * info.word_bytes() as u64
+    }
+
+    /// A modulus index that holds these moduli: the one that does, else the one not used for longest.
+    fn select(&mut self, moduli: &[u128]) -> Result<u8, OffloadError> {
+        self.clock += 1;
+        let held = self.sets.iter().position(|(set, _)| set == moduli);
+        let oldest = || {
+            (0..self.sets.len())
+                .min_by_key(|&index| self.sets[index].1)
+                .unwrap_or(0)
+        };
+        let index = held.unwrap_or_else(oldest);
+        if held.is_none() {
+            self.driver.set_moduli(index as u8, moduli)?;
+        }
+        self.sets[index] = (moduli.to_vec(), self.clock);
+        Ok(index as u8)
+    }
+
+    /// An operation in a ring of twice the build's degree: split x^n + 1 into two factors, work modulo each, join.
+    fn in_halves(
+        &mut self,
+        operation: Operation,
+        moduli: &[u128],
+        mod_idx: u8,
+        inputs: &[Polynomial],
+    ) -> Result<Vec<Polynomial>, OffloadError> {
+        let halving = self.halving(moduli, inputs[0][0].len())?;
+        for (index, constants) in (0..).zip(halving.constants()) {
+            self.driver.set_constant(index, constants)?;
+        }
+        let frame = self.frame(halving.n() / 2, mod_idx, None);
+        let mut sides = [Vec::new(), Vec::new()];
+        for (input, form) in inputs.iter().zip(operation.inputs()) {
+            let parts = match form {
+                Form::Coefficients => {
+                    self.transact(&Halving::split(frame), frame, &halves_of(input), 2)?
+                }
+                // Block 0 of the second stage's blocks is the first half of the values.
+                Form::Values => halves_of(input),
+            };
+            for (side, part) in sides.iter_mut().zip(parts) {
+                side.push(part);
+            }
+        }
+        let mut results = Vec::with_capacity(2);
+        for (half, side) in [Half::Left, Half::Right].into_iter().zip(&sides) {
+            let tables = Some(halving.tables(half));
+            results.push(self.whole(operation, Frame { tables, ..frame }, side)?);
+        }
+        let right = results.pop().unwrap_or_default();
+        let left = results.pop().unwrap_or_default();
+        let join = |session: &mut Self, pair: (Polynomial, Polynomial)| {
+            let parts = session.transact(&Halving::join(frame), frame, &[pair.0, pair.1], 2)?;
+            Ok((0..parts[0].len())
+                .map(|lane| [&parts[0][lane][..], &parts[1][lane][..]].concat())
+                .collect())
+        };
+        left.into_iter()
+            .zip(right)
+            .map(|pair| join(self, pair))
+            .collect()
+    }
+
+    /// The tables and constants of a ring of twice the degree, in host buffers.
+    fn halving(&mut self, moduli: &[u128], n: usize) -> Result<Halving, OffloadError> {
+        if let Some(known) = self.halvings.iter().find(|known| known.serves(moduli, n)) {
+            return Ok(known.clone());
+        }
+        let mut lanes = Vec::with_capacity(moduli.len());
+        for &value in moduli {
+            let shape = |what: String| OffloadError::Shape { what };
+            let modulus = Modulus::new(value).map_err(|error| shape(error.to_string()))?;
+            let plan = NttPlan::new(modulus, n).map_err(|error| shape(error.to_string()))?;
+            lanes.push((
+                Lane::new(self.driver.info(), modulus),
+                plan.psi_rev().to_vec(),
+            ));
+        }
+        let buffers = self.driver.allocate(2)?;
+        let halving = Halving::new(moduli, &lanes, buffers);
+        for (buffer, half) in (buffers..).zip([Half::Left, Half::Right]) {
+            let table: Polynomial = lanes
+                .iter()
+                .map(|(lane, psi)| half.table(lane, psi))
+                .collect();
+            self.driver.upload(buffer, &table)?;
+        }
+        self.halvings.push(halving.clone());
+        Ok(halving)
+    }
+}
+
+/// The low and the high half of every lane.
+fn halves_of(polynomial: &Polynomial) -> Vec<Polynomial> {
+    let half = polynomial[0].len() / 2;
+    let low = polynomial
+        .iter()
+        .map(|lane| lane[..half].to_vec())
+        .collect();
+    vec![
+        low,
+        polynomial
+            .iter()
+            .map(|lane| lane[half..].to_vec())
+            .collect(),
+    ]
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What ran where: send, compute, receive apart.
+
+use std::collections::BTreeMap;
+
+/// Polynomials moved one way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Polynomials, all lanes of one counted as one.
+    pub polynomials: u64,
+    /// Bytes across the link.
+    pub bytes: u64,
+    /// Device cycles of the transfer instructions.
+    pub cycles: u64,
+}
+
+/// What a session has used so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// Operations the device did, by name: how often.
+    pub offloaded: BTreeMap<&'static str, u64>,
+    /// Operations that stayed on the host.
+    pub on_host: BTreeMap<&'static str, u64>,
+    /// Operands, keys and tables to the device.
+    pub send: Moved,
+    /// Results from it.
+    pub receive: Moved,
+    /// Cycles of the work between.
+    pub compute_cycles: u64,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Wall time in the device and its driver, in seconds: simulation, not the device's own time.
+    pub device_seconds: f64,
+}
+
+impl Moved {
+    /// Count a polynomial of so many bytes.
+    pub(crate) fn count(&mut self, bytes: u64) {
+        self.polynomials += 1;
+        self.bytes += bytes;
+    }
+}
+
+impl Usage {
+    /// Count an operation.
+    pub(crate) fn count(&mut self, name: &'static str, offloaded: bool) {
+        let table = if offloaded {
+            &mut self.offloaded
+        } else {
+            &mut self.on_host
+        };
+        *table.entry(name).or_default() += 1;
+    }
+}

@@ -25,15 +25,6 @@ impl Context {
         }
     }
 
-    /// The exponent g of x -> x^g that rotates slots left by `steps`: the schemes order their slots differently.
-    pub fn rotation_element(&self, steps: i64) -> u64 {
-        let n = each!(self.rlwe(), params => params.n());
-        match self {
-            Self::Bfv(_) => rlwe::rotation_element(n, steps),
-            Self::Ckks(_) => ckks::slot_rotation_element(n, steps),
-        }
-    }
-
     /// The exponents g of x -> x^g behind rotations of this scheme's slots, and behind conjugation or the row swap.
     pub fn galois_elements(&self, steps: &[i64], conjugate: bool) -> Vec<u64> {
         match self {

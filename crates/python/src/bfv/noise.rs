@@ -160,6 +160,15 @@ impl BfvEstimator {
         BfvEstimate { noise, ..*a }
     }
 
+    /// Product with a small integer: every slot times `value`.
+    fn multiply_constant(&self, a: &BfvEstimate, value: i64) -> BfvEstimate {
+        let factor = (value.unsigned_abs() as f64).max(1.0);
+        BfvEstimate {
+            noise: a.noise.scaled(factor.log2()),
+            ..*a
+        }
+    }
+
     /// Back to two components: one key switch.
     fn relinearize(&self, a: &BfvEstimate) -> PyResult<BfvEstimate> {
         Ok(BfvEstimate {

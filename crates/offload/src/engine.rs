@@ -41,7 +41,7 @@ impl CoEngine {
 
     /// Forget what was used, and return it.
     pub fn take_usage(&self) -> Usage {
-        std::mem::take(self.session().usage_mut())
+        self.session().take_usage()
     }
 
     /// The session; waits for whoever uses it.

@@ -6,6 +6,7 @@ mod error;
 mod halves;
 mod plan;
 mod session;
+pub mod simulate;
 #[cfg(test)]
 mod tests;
 mod usage;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A device with operations on it: moduli and tables set up as they are needed, operands in, results out.
 
-use device::Driver;
+use device::{Driver, Profile};
 use isa::{BuildInfo, Instruction, Op};
-use model::Lane;
+use model::{Lane, schedule};
 use ntt::NttPlan;
 use zq::Modulus;
 
@@ -27,6 +27,10 @@ pub struct Session {
     clock: u64,
     halvings: Vec<Halving>,
     usage: Usage,
+    /// Timeline of the last work section.
+    profile: Profile,
+    /// Predicted cycles of the work sections since the usage was last taken.
+    predicted_work: u64,
 }
 
 impl Session {
@@ -44,6 +48,8 @@ impl Session {
             clock: 0,
             halvings: Vec::new(),
             usage: Usage::default(),
+            profile: Profile::default(),
+            predicted_work: 0,
         })
     }
 
@@ -60,6 +66,22 @@ impl Session {
     /// What was used so far.
     pub fn usage(&self) -> &Usage {
         &self.usage
+    }
+
+    /// Forget what was used, and return it.
+    pub fn take_usage(&mut self) -> Usage {
+        self.predicted_work = 0;
+        std::mem::take(&mut self.usage)
+    }
+
+    /// Timeline of the last work section.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// Predicted cycles of the work sections since the usage was last taken.
+    pub fn predicted_work(&self) -> u64 {
+        self.predicted_work
     }
 
     /// What was used so far, to count in.
@@ -186,9 +208,11 @@ impl Session {
         for (buffer, input) in (frame.first..).zip(inputs) {
             self.driver.upload(buffer, input)?;
         }
-        self.usage.send.cycles += self.section(&plan.loads)?;
-        self.usage.compute_cycles += self.section(&plan.work)?;
-        self.usage.receive.cycles += self.section(&plan.stores)?;
+        self.usage.send.cycles += self.section(&plan.loads)?.counters.cycles;
+        self.profile = self.section(&plan.work)?;
+        self.usage.compute_cycles += self.profile.counters.cycles;
+        self.predicted_work += schedule(self.driver.info(), &plan.work).counters.cycles;
+        self.usage.receive.cycles += self.section(&plan.stores)?.counters.cycles;
         let first = frame.first + inputs.len() as u32;
         let n = 1 << frame.log2_n;
         (first..first + outputs)
@@ -196,10 +220,10 @@ impl Session {
             .collect()
     }
 
-    /// Run a section and count what it moves; its cycles.
-    fn section(&mut self, program: &[Instruction]) -> Result<u64, OffloadError> {
+    /// Run a section and count what it moves.
+    fn section(&mut self, program: &[Instruction]) -> Result<Profile, OffloadError> {
         if program.is_empty() {
-            return Ok(0);
+            return Ok(Profile::default());
         }
         for instruction in program {
             let bytes = self.bytes(instruction.n());
@@ -210,7 +234,7 @@ impl Session {
             }
         }
         self.usage.instructions += program.len() as u64;
-        Ok(self.driver.run(program)?.counters.cycles)
+        Ok(self.driver.run(program)?)
     }
 
     /// Bytes of a polynomial of degree n, all lanes, as it travels.

@@ -254,3 +254,53 @@ fn a_build_with_too_few_slots_is_refused() {
         6
     );
 }
+
+#[test]
+fn every_instruction_and_operation_simulates_correctly() {
+    use crate::simulate::{default_moduli, instruction, operation};
+    for info in [
+        small(40, 2),
+        BuildInfo {
+            reduction: Reduction::Montgomery,
+            montgomery_bits: 7,
+            ..small(40, 2)
+        },
+    ] {
+        let moduli = default_moduli(&[36, 37], 64, info.n_max()).unwrap();
+        let driver = Driver::open(Box::new(Modeled::open(info).unwrap())).unwrap();
+        let mut session = Session::new(driver).unwrap();
+        for spec in isa::TABLE.iter().filter(|spec| spec.implemented) {
+            for n in [8, 64] {
+                let outcome = instruction(&mut session, spec.op, &moduli, n).unwrap();
+                assert!(outcome.correct, "{} n = {n}", spec.mnemonic);
+                assert_eq!(outcome.cycles, outcome.predicted_cycles);
+            }
+        }
+        for name in ALL {
+            for n in [16, 64] {
+                let outcome = operation(
+                    &mut session,
+                    Operation::from_name(name).unwrap(),
+                    &moduli,
+                    n,
+                )
+                .unwrap();
+                assert!(outcome.correct, "{name} n = {n}");
+            }
+        }
+        let wide = default_moduli(&[36, 37], 128, 64).unwrap();
+        let outcome = operation(&mut session, Operation::Tensor, &wide, 128).unwrap();
+        assert!(outcome.correct && outcome.cycles == outcome.predicted_cycles);
+        let message = instruction(&mut session, Op::Lift, &moduli, 64)
+            .unwrap_err()
+            .to_string();
+        assert_eq!(message, "instruction 0: lift is not in this build");
+        let message = instruction(&mut session, Op::Ntt, &moduli, 128)
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            message,
+            "n = 128 is beyond the build, which has n = 8..64 (powers of two)"
+        );
+    }
+}

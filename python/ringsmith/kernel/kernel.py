@@ -68,7 +68,9 @@ class Kernel:
 
     def options(self, **changes: Any) -> Kernel:
         """Return the kernel with other options (security, standard, allow_insecure, params, tolerance, ...)."""
-        return replace(self, _programs={}, **changes)
+        changed = replace(self, _programs={}, **changes)
+        _check_options(changed)
+        return changed
 
     def clear(self, *args: Any, **kwargs: Any) -> Array:
         """Compute on numpy arrays; a manual kernel computes on clear vectors of the compiled number of slots."""
@@ -87,7 +89,7 @@ class Kernel:
     def expected(self, arrays: Mapping[str, Array]) -> Array:
         """Return what the answer ought to be: the reference's where one is given, else the clear evaluation."""
         if self.reference is not None:
-            return np.asarray(self.reference(**arrays))
+            return np.asarray(self.reference(*(arrays[name] for name in self.arguments)))
         return self.clear(**arrays)
 
     def compile(self, **shapes: tuple[int, ...]) -> Program:
@@ -163,7 +165,9 @@ def kernel(
             _tolerance(tolerance, precision), security, standard, allow_insecure, params, plain_modulus, sample,
             reference,
         )  # fmt: skip
-        _check_options(made, mode)
+        if mode not in ("auto", "manual"):
+            raise KernelError(f"mode={mode!r}: auto or manual", made.where)
+        _check_options(made)
         return replace(made, arguments=_arguments(made, arguments))
 
     return decorate
@@ -181,11 +185,10 @@ def _tolerance(tolerance: float | None, precision: float | None) -> float:
     return tolerance
 
 
-def _check_options(made: Kernel, mode: str) -> None:
+def _check_options(made: Kernel) -> None:
     """Refuse options outside their range."""
     choices = (
         ("scheme", made.scheme, SCHEMES),
-        ("mode", mode, ("auto", "manual")),
         ("security", made.security, (128, 192, 256)),
         ("standard", made.standard, ("2024", "2018")),
     )

@@ -44,6 +44,7 @@ class Security:
 
     bits: float
     wanted: int
+    table: str
     source: str
     limit: int | None
 
@@ -117,7 +118,7 @@ def judge(n: int, log2_qp: float, wanted: int, standard: str) -> Security:
         bits = max(bits, float(wanted))
     elif limit is not None:
         bits = min(bits, wanted - 0.1)
-    return Security(bits=bits, wanted=wanted, source=_native.security_source(table), limit=limit)
+    return Security(bits=bits, wanted=wanted, table=table, source=_native.security_source(table), limit=limit)
 
 
 def check(

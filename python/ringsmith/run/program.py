@@ -104,6 +104,12 @@ class Program:
         """Operations by name."""
         return self.circuit.counts()
 
+    def box(self) -> str:
+        """Return the parameter box as text."""
+        from ringsmith.params.box import box
+
+        return box(self)
+
     def fingerprint(self) -> bytes:
         """Return what ciphertexts and keys of this program must agree on."""
         p = self.params

@@ -18,10 +18,6 @@ from ringsmith.params.sets import ParameterSet
 
 Array = NDArray[Any]
 
-# Publishing a result: bits by which added noise hides what the error tells of the secret, and how many results.
-_PUBLISH_BITS = 40
-_PUBLISH_QUERIES = 1
-
 
 @dataclass(frozen=True)
 class Keys:
@@ -200,8 +196,7 @@ class CkksScheme(Scheme):
             return super().plaintexts(decryptor, ciphertexts, flood, seed)
         return [
             decryptor.decrypt_for_publication(
-                ciphertext, 2.0**flood, security_bits=_PUBLISH_BITS, queries=_PUBLISH_QUERIES,
-                seed=bytes(a ^ b for a, b in zip(seed, number.to_bytes(32, "little"), strict=True)),
+                ciphertext, 2.0**flood, seed=bytes(a ^ b for a, b in zip(seed, number.to_bytes(32, "little"), strict=True)),
             )
             for number, ciphertext in enumerate(ciphertexts)
         ]  # fmt: skip
@@ -262,7 +257,8 @@ class BfvScheme(Scheme):
 
 def _security(params: ParameterSet) -> dict[str, Any]:
     """The engine judges the set again; insecure sets were opted into when the set was checked."""
-    return {"security": params.security.wanted, "allow_insecure": not params.security.enough}
+    judged = params.security
+    return {"security": judged.wanted, "table": judged.table, "allow_insecure": not judged.enough}
 
 
 def open_scheme(params: ParameterSet, engine: Any = None) -> Scheme:

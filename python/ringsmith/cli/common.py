@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What several verbs share: loading kernel files, progress on stderr, output as JSON."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from ringsmith.errors import InputError, RingsmithError
+from ringsmith.kernel.kernel import Kernel
+
+
+@dataclass(frozen=True)
+class KernelFile:
+    """The kernels of a file, in order of definition."""
+
+    path: Path
+    kernels: tuple[Kernel, ...]
+
+    def pick(self, name: str | None, variant: str | None) -> Kernel:
+        """Return the kernel of that name and variant; the first defined where one is not given."""
+        names = list(dict.fromkeys(kernel.name for kernel in self.kernels))
+        if name is None:
+            name = names[0]
+        if name not in names:
+            raise InputError(f"{self.path}: no kernel {name!r}; there is {', '.join(names)}")
+        same = [kernel for kernel in self.kernels if kernel.name == name]
+        for kernel in same:
+            if variant is None or kernel.variant == variant:
+                return kernel
+        raise InputError(f"{self.path}: no variant {variant!r}; there is {', '.join(k.variant for k in same)}")
+
+    def others(self, kernel: Kernel) -> dict[str, Kernel]:
+        """Return the other variants of a kernel."""
+        return {k.variant: k for k in self.kernels if k.name == kernel.name and k is not kernel}
+
+
+def load_kernels(path: Path) -> KernelFile:
+    """Run a Python file, its own folder first on the import path, and collect its kernels."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    if path.suffix != ".py":
+        raise InputError(f"{path}: a Python file with a kernel is needed")
+    sys.path.insert(0, str(path.resolve().parent))
+    spec = importlib.util.spec_from_file_location(f"ringsmith_kernel_{path.stem.replace('-', '_')}", path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path}: cannot be loaded as a Python module")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    with user_code(path):
+        spec.loader.exec_module(module)
+    found = tuple(value for value in vars(module).values() if isinstance(value, Kernel))
+    own = tuple(dict.fromkeys(kernel for kernel in found if Path(kernel.where.file).resolve() == path.resolve()))
+    if not own:
+        raise InputError(f"{path}: defines no kernel; decorate a function with @rs.kernel(...)")
+    return KernelFile(path, own)
+
+
+@contextmanager
+def user_code(path: Path) -> Iterator[None]:
+    """Turn an exception of the user's own file into one line that names the place."""
+    try:
+        yield
+    except RingsmithError:
+        raise
+    except SyntaxError as error:
+        raise InputError(f"{error.filename or path}:{error.lineno}: {error.msg}") from None
+    except Exception as error:
+        own = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).resolve() == path.resolve()]
+        place = f"{path}:{own[-1].lineno}" if own else str(path)
+        raise InputError(f"{place}: {type(error).__name__}: {error}") from None
+
+
+def console() -> Console:
+    """Return the console for people: stderr, so that stdout holds the answer only."""
+    return Console(stderr=True)
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print one JSON object on stdout."""
+    print(json.dumps(value, indent=2))

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringsmith params`: the parameter box of a kernel, why that set, and alternatives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ringsmith.cli.common import load_kernels, print_json, user_code
+from ringsmith.kernel.kernel import Kernel
+from ringsmith.params.alternatives import alternatives
+from ringsmith.params.box import box, depth_of, standard_of, why
+from ringsmith.report.report import params_json
+from ringsmith.run.program import Program
+from ringsmith.run.runner import complete_inputs
+
+EXAMPLES = """Examples:
+
+  ringsmith params examples/kernels/matmul-plain-1x10.py
+  ringsmith params kernel.py --security 192
+  ringsmith params kernel.py --standard 2018 --json
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command(name="params", epilog=EXAMPLES)(params)
+
+
+def params(
+    file: Annotated[Path, typer.Argument(help="Python file with a kernel")],
+    kernel: Annotated[str | None, typer.Option("--kernel", help="name of the kernel (default: the first)")] = None,
+    variant: Annotated[str | None, typer.Option("--variant", help="packing of the kernel (default: the first)")] = None,
+    security: Annotated[int | None, typer.Option("--security", help="wanted bits: 128, 192 or 256")] = None,
+    standard: Annotated[str | None, typer.Option("--standard", help="security table: 2024 or 2018")] = None,
+    chosen_set: Annotated[str | None, typer.Option("--params", help="look at a named set instead of choosing")] = None,
+    allow_insecure: Annotated[
+        bool, typer.Option("--allow-insecure", help="accept parameters below the wanted security, and say so")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
+) -> None:
+    """Print the parameters of a kernel, the source of their security figure, why them, and alternatives."""
+    changes: dict[str, Any] = {"security": security, "standard": standard, "params": chosen_set}
+    given = {name: value for name, value in changes.items() if value is not None}
+    picked = load_kernels(file).pick(kernel, variant)
+    picked = picked.options(**given, **({"allow_insecure": True} if allow_insecure else {}))
+    with user_code(file):
+        program = _compiled(picked)
+    if json:
+        print_json(_facts(program))
+    else:
+        print(box(program))
+
+
+def _compiled(kernel: Kernel) -> Program:
+    """Compile for the declared shapes, or for those of the sample data where one is open."""
+    if any(None in argument.shape for argument in kernel.arguments.values()):
+        arrays = complete_inputs(kernel, {}, None)
+        return kernel.compile(**{name: array.shape for name, array in arrays.items()})
+    return kernel.compile()
+
+
+def _facts(program: Program) -> dict[str, Any]:
+    """Return the box as one JSON object."""
+    others = alternatives(program.params, depth_of(program), standard_of(program.params))
+    return {
+        "kernel": program.signature.name,
+        "variant": program.signature.variant,
+        "scheme": program.params.scheme,
+        "params": params_json(program.params),
+        "depth": depth_of(program),
+        "operations": program.counts,
+        "rotations": list(program.circuit.rotations()),
+        "why": why(program),
+        "alternatives": [
+            {"name": o.name, "n": o.n, "moduli_bits": list(o.bits), "log2_qp": sum(o.bits), "note": o.note}
+            for o in others
+        ],
+    }

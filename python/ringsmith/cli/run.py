@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringsmith run`: a kernel encrypted end to end, checked against the clear answer."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ringsmith.cli.common import console, load_kernels, print_json, user_code
+from ringsmith.errors import InputError
+from ringsmith.kernel.kernel import Array, Kernel
+from ringsmith.params.box import box
+from ringsmith.report.table import render
+from ringsmith.run.engine import EngineOptions, open_engine
+from ringsmith.run.inputs import read_arguments
+from ringsmith.run.runner import run as run_kernel
+
+EXAMPLES = """Examples:
+
+  ringsmith run examples/kernels/matmul-plain-1x10.py
+  ringsmith run kernel.py --input data.csv --seed 7 --json
+  ringsmith run kernel.py --variant ours --params seal-ckks-8192
+  ringsmith run kernel.py --input x=x.npy --input w=weights.npy --on cpu
+
+Exit status: 0 the answer is right, 1 it is wrong, 2 the input is bad.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command(name="run", epilog=EXAMPLES)(run)
+
+
+def run(
+    file: Annotated[Path, typer.Argument(help="Python file with a kernel")],
+    kernel: Annotated[str | None, typer.Option("--kernel", help="name of the kernel (default: the first)")] = None,
+    variant: Annotated[str | None, typer.Option("--variant", help="packing of the kernel (default: the first)")] = None,
+    on: Annotated[str, typer.Option("--on", help="engine: cpu, model:PRESET, rtl:PRESET")] = "cpu",
+    inputs: Annotated[
+        list[str] | None, typer.Option("--input", help="FILE or ARGUMENT=FILE (.npy, .npz, .csv); may be repeated")
+    ] = None,
+    seed: Annotated[str | None, typer.Option("--seed", help="reproduce a run to the byte; never for real data")] = None,
+    params: Annotated[str | None, typer.Option("--params", help="a named parameter set (default: chosen)")] = None,
+    allow_insecure: Annotated[
+        bool, typer.Option("--allow-insecure", help="accept parameters below the wanted security, and say so")
+    ] = False,
+    encrypt: Annotated[str | None, typer.Option("--encrypt", help="public or secret: the key to encrypt under")] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", help="key=value of the engine's preset; may be repeated")
+    ] = None,
+    trace: Annotated[str | None, typer.Option("--trace", help="write the engine's timeline to this file")] = None,
+    json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
+) -> None:
+    """Compile a kernel, encrypt, evaluate and decrypt it, and compare with the clear answer."""
+    if encrypt not in (None, "public", "secret"):
+        raise InputError(f"--encrypt {encrypt}: public or secret")
+    kernels = load_kernels(file)
+    chosen = _with_options(kernels.pick(kernel, variant), params, allow_insecure)
+    engine = open_engine(on, EngineOptions(tuple(overrides or ()), trace))
+    others = kernels.others(kernels.pick(kernel, variant))
+    others = {name: _with_options(other, params, allow_insecure) for name, other in others.items()}
+    err = console()
+    given = _read(inputs or [], chosen)
+    with user_code(file), err.status("") as status:
+        report = run_kernel(
+            chosen, given, seed=seed, engine=engine, encryption=encrypt, variants=others,
+            progress=lambda step: status.update(f"{chosen.name}: {step}"),
+        )  # fmt: skip
+    print(box(report.program), file=sys.stderr)
+    if json:
+        print_json(report.json())
+    else:
+        Console().print(render(report))
+    raise typer.Exit(0 if report.correct else 1)
+
+
+def _with_options(kernel: Kernel, params: str | None, allow_insecure: bool) -> Kernel:
+    """Return the kernel with what the command line overrides."""
+    changes: dict[str, object] = {}
+    if params is not None:
+        changes["params"] = params
+    if allow_insecure:
+        changes["allow_insecure"] = True
+    return kernel.options(**changes) if changes else kernel
+
+
+def _read(inputs: list[str], kernel: Kernel) -> dict[str, Array]:
+    """Return the arrays of the --input options by argument; a bare file feeds the first encrypted argument."""
+    first = next(name for name, argument in kernel.arguments.items() if argument.encrypted)
+    found: dict[str, Array] = {}
+    for entry in inputs:
+        name, mark, path = entry.partition("=")
+        if not mark:
+            name, path = first, entry
+        if name not in kernel.arguments:
+            raise InputError(f"--input {entry}: kernel {kernel.name} has no argument {name!r}")
+        for key, array in read_arguments(path).items():
+            found[key or name] = _fitted(key or name, array, kernel)
+    return found
+
+
+def _fitted(name: str, array: Array, kernel: Kernel) -> Array:
+    """A csv file is always a table: drop axes of one row or column that the declaration does not have."""
+    argument = kernel.arguments.get(name)
+    if argument is not None and array.ndim == 2 and len(argument.shape) == 1 and 1 in array.shape:
+        return array.reshape(-1)
+    return array

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Engines by name: `cpu`, or `KIND:PRESET` for kinds that other modules add to `ENGINES`.
+
+An engine hands the native context an object that takes over the polynomial part of homomorphic operations; the CPU
+engine needs none. The same seed gives the same residues on every engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ringsmith.errors import InputError
+from ringsmith.params.sets import ParameterSet
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """What a user sets of an engine: overrides `key=value` of a preset, a file for a timeline."""
+
+    overrides: Sequence[str] = ()
+    trace: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+class Engine(Protocol):
+    """Runs the polynomial part of homomorphic operations."""
+
+    @property
+    def name(self) -> str:
+        """The name a report shows, such as `cpu` or `model:cofhee`."""
+
+    def native(self, params: ParameterSet) -> Any:
+        """Return the object the native context takes as `engine` (None: the CPU); refuse a set it cannot hold."""
+
+    def report(self) -> dict[str, Any]:
+        """Return what the engine adds to a report after a run: cycles, transfers, what ran where."""
+
+
+class Cpu:
+    """The production engine of this machine."""
+
+    name = "cpu"
+
+    def native(self, params: ParameterSet) -> None:
+        """The context's own default."""
+        return None
+
+    def report(self) -> dict[str, Any]:
+        """Nothing beside the times every run has."""
+        return {}
+
+
+#: Engine kinds by name; a kind is called with what follows the colon (empty without one) and the options.
+ENGINES: dict[str, Callable[[str, EngineOptions], Engine]] = {}
+
+
+def open_engine(name: str, options: EngineOptions | None = None) -> Engine:
+    """Return the engine of a name such as `cpu` or `model:cofhee`."""
+    kind, _, preset = name.partition(":")
+    if name == "cpu":
+        return Cpu()
+    if kind not in ENGINES:
+        known = ", ".join(["cpu", *(f"{kind}:PRESET" for kind in sorted(ENGINES))])
+        raise InputError(f"no engine {name!r}; there is {known}")
+    return ENGINES[kind](preset, options or EngineOptions())

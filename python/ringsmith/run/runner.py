@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A whole run: compile, make keys, encrypt, evaluate, decrypt, compare with the clear answer, report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith.errors import InputError
+from ringsmith.kernel.kernel import Kernel
+from ringsmith.report.report import Report
+from ringsmith.run.compile import compile_kernel
+from ringsmith.run.engine import Engine, open_engine
+from ringsmith.run.program import Program, derive_seed
+
+Array = NDArray[Any]
+#: Told the name of each step as it begins.
+Progress = Callable[[str], None]
+
+
+@dataclass
+class _Clock:
+    """Milliseconds by step, and the progress display."""
+
+    progress: Progress
+    times: dict[str, float] = field(default_factory=dict)
+
+    def step(self, name: str, action: Callable[[], Any]) -> Any:
+        self.progress(name)
+        start = time.perf_counter()
+        result = action()
+        self.times[name] = (time.perf_counter() - start) * 1e3
+        return result
+
+
+def sample_inputs(kernel: Kernel, seed: str | None, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+    """Return the kernel's own sample data, or random data inside the declared ranges."""
+    source = int.from_bytes(derive_seed("0" if seed is None else seed, "sample")[:8], "little")
+    rng = np.random.default_rng(source)
+    if kernel.sample is not None:
+        return {name: np.asarray(array) for name, array in kernel.sample(rng).items()}
+    arrays = {}
+    for name, argument in kernel.arguments.items():
+        shape = argument.fix(name, shapes.get(name, tuple(4 if e is None else e for e in argument.shape)))
+        values = rng.uniform(argument.low, argument.high, shape)
+        arrays[name] = np.round(values).astype(np.int64) if kernel.scheme == "bfv" else values
+    return arrays
+
+
+def complete_inputs(kernel: Kernel, given: Mapping[str, Array], seed: str | None) -> dict[str, Array]:
+    """Return an array for every argument: those given, and sample data for the others."""
+    unknown = sorted(set(given) - set(kernel.arguments))
+    if unknown:
+        raise InputError(f"kernel {kernel.name} has no argument {unknown[0]}; it has {', '.join(kernel.arguments)}")
+    missing = set(kernel.arguments) - set(given)
+    drawn = sample_inputs(kernel, seed, {name: array.shape for name, array in given.items()}) if missing else {}
+    absent = sorted(missing - set(drawn))
+    if absent:
+        raise InputError(f"the sample data of kernel {kernel.name} lack argument {absent[0]}")
+    arrays = {name: given[name] if name in given else drawn[name] for name in kernel.arguments}
+    return {name: kernel.check(name, array) for name, array in arrays.items()}
+
+
+def run(
+    kernel: Kernel,
+    inputs: Mapping[str, Any] | None = None,
+    *,
+    seed: str | None = None,
+    engine: str | Engine = "cpu",
+    encryption: str | None = None,
+    variants: Mapping[str, Kernel] | None = None,
+    progress: Progress = lambda _: None,
+) -> Report:
+    """Run a kernel encrypted and compare with the clear answer.
+
+    `inputs` may leave arguments out: they come from the kernel's sample data. With a `seed` the same keys and the same
+    ciphertexts come out again. `variants` are other packings of the kernel, whose operations are counted beside it.
+    """
+    clock = _Clock(progress)
+    given = {name: np.asarray(value) for name, value in (inputs or {}).items()}
+    arrays = clock.step("inputs", lambda: complete_inputs(kernel, given, seed))
+    expected = clock.step("clear", lambda: kernel.expected(arrays))
+    shapes = {name: array.shape for name, array in arrays.items()}
+    used = open_engine(engine) if isinstance(engine, str) else engine
+    compiled: Program = clock.step("compile", lambda: compile_kernel(kernel, shapes, encryption))
+    program = replace(compiled, engine=used.native(compiled.params))
+    client = clock.step("keygen", lambda: program.client(seed))
+    encrypted = {name: array for name, array in arrays.items() if kernel.arguments[name].encrypted}
+    plain = {name: array for name, array in arrays.items() if not kernel.arguments[name].encrypted}
+    sent = clock.step("encrypt", lambda: client.encrypt(**encrypted))
+    server = program.server(client.evaluation_keys)
+    done = clock.step("evaluate", lambda: server.run(sent, plain, seed))
+    output = clock.step("decrypt", lambda: client.decrypt(done.result))
+    error = float(np.max(np.abs(output.astype(np.float64) - expected.astype(np.float64)), initial=0.0))
+    tolerance = kernel.tolerance if kernel.scheme == "ckks" else 0.0
+    return Report(
+        kernel=kernel.name,
+        variant=kernel.variant,
+        title=(kernel.__doc__ or "").split("\n")[0],
+        engine=used.name,
+        program=compiled,
+        operations=program.counts,
+        correct=bool(output.shape == expected.shape and error <= tolerance),
+        max_abs_error=error,
+        tolerance=tolerance,
+        guarantee=2.0**program.noise_bits if kernel.scheme == "ckks" else program.noise_bits,
+        time_ms=clock.times,
+        bytes={
+            "ciphertexts_in": sent.nbytes,
+            "ciphertexts_out": done.result.nbytes,
+            "keys": client.evaluation_keys.nbytes,
+        },
+        output=output,
+        ciphertexts={"in": len(sent.ciphertexts), "out": len(done.result.ciphertexts)},
+        digest=done.result.digest(),
+        evaluation_ms={name: seconds * 1e3 for name, seconds in done.seconds.items()},
+        variants={name: compile_kernel(other, shapes, encryption).counts for name, other in (variants or {}).items()},
+        engine_facts=used.report(),
+    )

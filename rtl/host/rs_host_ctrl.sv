@@ -73,6 +73,7 @@ module rs_host_ctrl #(
   input  logic         error_i,
   input  logic [  3:0] error_code_i,
   input  logic [ 31:0] error_index_i,
+  input  logic [ 63:0] error_cmd_i,
   input  logic [ 31:0] retired_i,
   input  logic [ 63:0] cycles_i,
   input  logic [ 63:0] busy_compute_i,
@@ -93,7 +94,7 @@ module rs_host_ctrl #(
 
   localparam logic [31:0] Magic = 32'h5253_4350;
   localparam logic [15:0] VersionMajor = 16'd1;
-  localparam logic [15:0] VersionMinor = 16'd0;
+  localparam logic [7:0] VersionMinor = 8'd0;
   localparam logic [31:0] AllSlots = (Slots >= 32) ? '1 : 32'((64'd1 << Slots) - 64'd1);
   localparam logic [63:0] NoPmul = EnPmul ? '0 : 64'd1 << rs_isa_pkg::OpPmul;
   localparam logic [63:0] Features = rs_isa_pkg::MaskImplemented & ~NoPmul;
@@ -208,6 +209,7 @@ module rs_host_ctrl #(
   // ------------------------------------------------------------------------------------------------ read-only registers
   assign hw_in.magic.value.next = Magic;
   assign hw_in.version.minor.next = VersionMinor;
+  assign hw_in.version.isa.next = 8'(rs_isa_pkg::IsaVersion);
   assign hw_in.version.major.next = VersionMajor;
   assign hw_in.shape.word_bits.next = 8'(W);
   assign hw_in.shape.butterflies.next = 6'(P);
@@ -247,6 +249,8 @@ module rs_host_ctrl #(
   assign hw_in.status.free.next = free - 16'(push_q);
   assign hw_in.error.cause.next = 8'(error_code_i);
   assign hw_in.error_index.value.next = error_index_i;
+  assign hw_in.error_command[0].value.next = error_cmd_i[31:0];
+  assign hw_in.error_command[1].value.next = error_cmd_i[63:32];
   assign hw_in.irq_status.done.hwset = idle && !idle_q;
   assign hw_in.irq_status.failed.hwset = error_i && !error_q;
   assign hw_in.irq_status.transfer.hwset = transfer_valid_i && !transfer_q;

@@ -69,7 +69,7 @@ module rs_top_serial #(
   output logic [ 1:0]       ev_end_o,
   output logic [ 1:0][31:0] ev_start_idx_o,
   output logic [ 1:0][31:0] ev_end_idx_o,
-  output logic [ 1:0][ 5:0] ev_start_op_o,
+  output logic [ 1:0][63:0] ev_start_cmd_o,
   output logic [63:0]       cycles_o,
   // Test hook: see rs_core. Tie to 0.
   input  logic              fault_i
@@ -78,7 +78,7 @@ module rs_top_serial #(
 
   logic core_rst_n, clear, busy, error, sync;
   logic cmd_valid, cmd_ready, cfg_we;
-  logic [ 63:0] cmd;
+  logic [63:0] cmd, error_cmd;
   logic [ 10:0] cmd_level;
   logic [  1:0] cfg_sel;
   logic [  2:0] cfg_lane;
@@ -227,6 +227,7 @@ module rs_top_serial #(
     .error_i(error),
     .error_code_i(error_code),
     .error_index_i(error_index),
+    .error_cmd_i(error_cmd),
     .retired_i(retired),
     .cycles_i(cycles_o),
     .busy_compute_i(busy_compute),
@@ -293,6 +294,7 @@ module rs_top_serial #(
     .error_o(error),
     .error_code_o(error_code),
     .error_index_o(error_index),
+    .error_cmd_o(error_cmd),
     .retired_o(retired),
     .cycles_o,
     .busy_compute_o(busy_compute),
@@ -303,7 +305,7 @@ module rs_top_serial #(
     .ev_end_o,
     .ev_start_idx_o,
     .ev_end_idx_o,
-    .ev_start_op_o,
+    .ev_start_cmd_o,
     .fault_i
   );
 

@@ -118,6 +118,11 @@ pub const ERROR_CAUSE: (u32, u32) = (0, 8);
 /// Index of the instruction the error belongs to, counted from 0 since clear.
 pub const ERROR_INDEX: u32 = 0x10c;
 
+/// The 64-bit instruction word the error belongs to.
+pub const ERROR_COMMAND: u32 = 0x110;
+/// Registers of error_command.
+pub const ERROR_COMMAND_COUNT: u32 = 2;
+
 /// Which events raise the interrupt line.
 pub const IRQ_ENABLE: u32 = 0x118;
 /// The core became idle.

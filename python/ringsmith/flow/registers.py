@@ -9,26 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import json
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-
-from peakrdl_html import HTMLExporter  # type: ignore[import-untyped]
-from peakrdl_regblock import RegblockExporter  # type: ignore[import-untyped]
-from peakrdl_regblock.cpuif.axi4lite import AXI4Lite_Cpuif_flattened  # type: ignore[import-untyped]
-from peakrdl_regblock.udps import ALL_UDPS  # type: ignore[import-untyped]
-from systemrdl.compiler import RDLCompiler
-from systemrdl.messages import RDLCompileError
-from systemrdl.node import FieldNode, RegNode, RootNode
+from typing import Any
 
 from ringsmith.errors import ToolError
 from ringsmith.flow import paths
+from ringsmith.flow.process import checked, run
 
-BLOCK = "rs_host_regs"
-ADDRESS_BITS = 12
 NOTICE = "Generated from spec/registers.rdl by `python -m ringsmith.flow.registers`; do not edit."
 
 # Habits of the generator's output that our lint would refuse.
@@ -39,7 +32,7 @@ _PREAMBLE = f"// {NOTICE}\n" + "".join(
 
 @dataclass(frozen=True)
 class Field:
-    """A field: name, lowest bit, width, software access (`r`, `rw`), whether a write acts once, description."""
+    """A field: name, lowest bit, width, software access (`r`, `rw`, …), description."""
 
     name: str
     low: int
@@ -64,31 +57,22 @@ def source() -> Path:
     return paths.root() / "spec" / "registers.rdl"
 
 
-def registers() -> list[Register]:
-    """The register map in address order."""
-    found = []
-    for node in _compile().top.children(unroll=False):
-        assert isinstance(node, RegNode)
-        fields = tuple(
-            Field(f.inst_name, f.low, f.width, _access(f), f.get_property("desc") or "")
-            for f in node.children()
-            if isinstance(f, FieldNode)
-        )
-        count = node.array_dimensions[0] if node.array_dimensions else 1
-        found.append(Register(node.inst_name, node.raw_address_offset, count, fields, node.get_property("desc") or ""))
-    return sorted(found, key=lambda register: register.address)
-
-
 def block() -> Path:
-    """Directory with the generated register block (`rs_host_regs.sv` and its package), built on first use."""
-    version = importlib.metadata.version("peakrdl-regblock")
-    key = hashlib.sha256(source().read_bytes() + f"{version}{_PREAMBLE}".encode()).hexdigest()[:16]
+    """Directory with the generated register block (`rs_host_regs.sv`, its package) and the map, built on first use."""
+    try:
+        version = importlib.metadata.version("peakrdl-regblock")
+    except importlib.metadata.PackageNotFoundError:
+        raise ToolError("PeakRDL is not installed: pip install -r requirements/hw.txt") from None
+    reader = Path(__file__).with_name("rdl.py").read_bytes()
+    key = hashlib.sha256(source().read_bytes() + reader + f"{version}{_PREAMBLE}".encode()).hexdigest()[:16]
     target = paths.cache("registers") / key
     if target.exists():
         return target
     work = Path(tempfile.mkdtemp(prefix=".registers-", dir=target.parent))
     try:
-        _export_block(work)
+        _read(work)
+        for path in work.glob("*.sv"):
+            path.write_text(_PREAMBLE + path.read_text())
         work.chmod(0o755)
         work.replace(target)
     except OSError:
@@ -99,73 +83,64 @@ def block() -> Path:
     return target
 
 
+def registers() -> list[Register]:
+    """The register map in address order."""
+    return [
+        Register(r["name"], r["address"], r["count"], tuple(Field(**f) for f in r["fields"]), r["description"])
+        for r in _map()["registers"]
+    ]
+
+
 def rust_constants() -> str:
     """Rust module with the address of every register and the position of every field."""
-    lines = [
-        "// SPDX-License-Identifier: Apache-2.0",
-        f"// {NOTICE}",
-        "//! Register addresses and fields of the host shell.",
-    ]
+    lines = ["// SPDX-License-Identifier: Apache-2.0", f"// {NOTICE}"]
+    lines += ["//! Register addresses and fields of the host shell."]
     for register in registers():
-        lines += [
-            "",
-            f"/// {_sentence(register.description)}",
-            f"pub const {register.name.upper()}: u32 = {register.address:#05x};",
-        ]
+        name = register.name.upper()
+        lines += ["", f"/// {register.description}", f"pub const {name}: u32 = {register.address:#05x};"]
         if register.count > 1:
-            lines += [
-                f"/// Registers of {register.name}.",
-                f"pub const {register.name.upper()}_COUNT: u32 = {register.count};",
-            ]
-        for field, name in _named_fields(register):
-            lines += [
-                f"/// {_sentence(field.description)}",
-                f"pub const {name}: (u32, u32) = ({field.low}, {field.width});",
-            ]
+            lines += [f"/// Registers of {register.name}.", f"pub const {name}_COUNT: u32 = {register.count};"]
+        for field, label in _named_fields(register):
+            lines += [f"/// {field.description}", f"pub const {label}: (u32, u32) = ({field.low}, {field.width});"]
     return "\n".join(lines) + "\n"
 
 
 def c_header() -> str:
     """C header with the address of every register and shift and mask of every field."""
-    lines = [
-        "/* SPDX-License-Identifier: Apache-2.0",
-        f" * {NOTICE} */",
-        "#ifndef RINGSMITH_REGISTERS_H",
-        "#define RINGSMITH_REGISTERS_H",
-    ]
+    lines = ["/* SPDX-License-Identifier: Apache-2.0", f" * {NOTICE} */"]
+    lines += ["#ifndef RINGSMITH_REGISTERS_H", "#define RINGSMITH_REGISTERS_H"]
     for register in registers():
         name = f"RS_{register.name.upper()}"
-        lines += ["", f"/* {_sentence(register.description)} */", f"#define {name} {register.address:#05x}u"]
+        lines += ["", f"/* {register.description} */", f"#define {name} {register.address:#05x}u"]
         if register.count > 1:
             lines.append(f"#define {name}_COUNT {register.count}u")
         for field, label in _named_fields(register):
-            mask = (1 << field.width) - 1
-            lines += [
-                f"#define RS_{label}_SHIFT {field.low}",
-                f"#define RS_{label}_MASK {mask:#x}u /* {_sentence(field.description)} */",
-            ]
+            lines.append(f"#define RS_{label}_SHIFT {field.low}")
+            lines.append(f"#define RS_{label}_MASK {(1 << field.width) - 1:#x}u /* {field.description} */")
     return "\n".join([*lines, "", "#endif", ""])
 
 
 def page() -> str:
     """The register map as a Markdown page."""
-    lines = [f"<!-- {NOTICE} -->", "# Registers", "", str(_compile().top.get_property("desc")), ""]
+    lines = [f"<!-- {NOTICE} -->", "# Registers", "", _map()["description"], ""]
     lines += ["32-bit registers behind AXI4-Lite or the serial link; addresses in bytes.", ""]
     lines += ["| address | register | bits | access | meaning |", "|---|---|---|---|---|"]
     for register in registers():
         last = register.address + 4 * (register.count - 1)
         where = f"{register.address:#05x}" + (f"–{last:#05x}" if register.count > 1 else "")
-        lines.append(f"| {where} | **{register.name}** | | | {_sentence(register.description)} |")
+        lines.append(f"| {where} | **{register.name}** | | | {register.description} |")
         for field, _ in _named_fields(register):
             high = field.low + field.width - 1
             bits = f"{high}:{field.low}" if field.width > 1 else str(field.low)
-            lines.append(f"| | {field.name} | {bits} | {field.access} | {_sentence(field.description)} |")
+            lines.append(f"| | {field.name} | {bits} | {field.access} | {field.description} |")
     return "\n".join(lines) + "\n"
 
 
 def html(directory: Path) -> None:
     """Write the browsable HTML documentation of the register map into a directory."""
-    HTMLExporter().export(_compile().top, str(directory), title="ringsmith registers", home_url=None)
+    with tempfile.TemporaryDirectory() as scratch:
+        _read(Path(scratch), "html")
+        shutil.copytree(Path(scratch) / "html", directory, dirs_exist_ok=True)
 
 
 def committed() -> dict[Path, str]:
@@ -188,38 +163,16 @@ def main(arguments: list[str]) -> int:
     return 1 if stale and "--check" in arguments else 0
 
 
-def _compile() -> RootNode:
-    compiler = RDLCompiler()
-    for udp in ALL_UDPS:
-        compiler.register_udp(udp)
-    try:
-        compiler.compile_file(str(source()))
-        return compiler.elaborate()
-    except RDLCompileError as error:
-        raise ToolError(f"{source()} does not compile: {error}") from None
+def _read(directory: Path, *extras: str) -> None:
+    """Let the child process write its products; they count even if it crashes after it has written the last one."""
+    last = directory / ("html/index.html" if extras else "registers.json")
+    command: list[str | Path] = [sys.executable, "-m", "ringsmith.flow.rdl", source(), directory, *extras]
+    checked("reading spec/registers.rdl", run(command, timeout_s=300), ok=lambda f: f.status <= 0 and last.exists())
 
 
-def _export_block(work: Path) -> None:
-    RegblockExporter().export(
-        _compile().top,
-        str(work),
-        cpuif_cls=AXI4Lite_Cpuif_flattened,
-        address_width=ADDRESS_BITS,
-        default_reset_activelow=True,
-        default_reset_async=True,
-        err_if_bad_addr=True,
-    )
-    for path in work.glob("*.sv"):
-        text = path.read_text()
-        path.write_text(f"{_PREAMBLE}{text}")
-
-
-def _access(field: FieldNode) -> str:
-    if field.get_property("singlepulse"):
-        return "w, acts once"
-    if field.get_property("onwrite") is not None:
-        return "r, write 1 to clear"
-    return str(field.get_property("sw").name)
+def _map() -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((block() / "registers.json").read_text())
+    return loaded
 
 
 def _named_fields(register: Register) -> Iterator[tuple[Field, str]]:
@@ -227,10 +180,6 @@ def _named_fields(register: Register) -> Iterator[tuple[Field, str]]:
     for field in register.fields:
         if field.width < 32:
             yield field, f"{register.name}_{field.name}".upper()
-
-
-def _sentence(text: str) -> str:
-    return " ".join(text.split())
 
 
 if __name__ == "__main__":

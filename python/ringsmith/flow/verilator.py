@@ -28,8 +28,8 @@ HARNESS = Path(__file__).parent / "harness"
 
 
 def parameter_flags(parameters: Parameters) -> list[str]:
-    """`-GName=value` for each parameter; strings are quoted as Verilog wants them."""
-    return [f"-G{name}={json.dumps(v) if isinstance(v, str) else v}" for name, v in sorted(parameters.items())]
+    """`-GName=value` for each parameter; a string is a Verilog literal (`128'hff`)."""
+    return [f"-G{name}={value}" for name, value in sorted(parameters.items())]
 
 
 def lint(top: str, parameters: Parameters | None = None, *, files: Sequence[Path] | None = None) -> list[str]:
@@ -68,24 +68,28 @@ def build_library(
     parameters: Parameters,
     *,
     harness: Sequence[Path],
+    headers: Mapping[str, str] | None = None,
     defines: Parameters | None = None,
     optimise: str = "-O2",
 ) -> Path:
     """Shared library with the Verilated `top` behind the C ABI of `harness`; built once, then taken from the cache.
 
     The library is compiled in a directory of its own and renamed into the cache at the end, so that an interrupted
-    build leaves nothing a later one could take for a result.
+    build leaves nothing a later one could take for a result. `headers` are generated ones the harness includes.
     """
     tool = verilator()
     files = sources.closure(top)
-    headers = sorted(HARNESS.glob("*.h"))
+    listed = [*files, *harness, *sorted(HARNESS.glob("*.h"))]
+    generated = dict(headers or {})
     macros = [f"-D{name}={value}" for name, value in sorted((defines or {}).items())]
-    key = digest(tool, top, parameters, [*files, *harness, *headers], [optimise, *macros])
+    key = digest(tool, top, parameters, listed, [optimise, *macros, json.dumps(generated, sort_keys=True)])
     target = paths.cache("verilated") / f"{top}-{key}.so"
     if target.exists():
         return target
     work = Path(tempfile.mkdtemp(prefix=f".{top}-", dir=target.parent))
     try:
+        for name, text in generated.items():
+            (work / name).write_text(text)
         _compile(tool, top, parameters, files, harness, macros, optimise, work)
         (work / "harness.so").replace(target)
     finally:
@@ -104,7 +108,7 @@ def _compile(
     work: Path,
 ) -> None:
     say(f"[1/2] verilating {top} ({len(files)} files)")
-    cflags = f"-fPIC -I{HARNESS} {' '.join(macros)}"
+    cflags = f"-fPIC -I{HARNESS} -I{work} {' '.join(macros)}"
     command: list[str | Path] = [
         tool.command, "--cc", "--exe", "--prefix", "Vtop", "--top-module", top, "-Mdir", work, "-o", "harness.so",
         "--assert", "--x-assign", "0", "--x-initial", "0", "-O3", "--no-timing",

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// C ABI of a Verilated co-processor: what a driver sees of the simulation. The same for every top.
+#ifndef RINGSMITH_ABI_H
+#define RINGSMITH_ABI_H
+#include <cstdint>
+
+extern "C" {
+// Start or end of an instruction in a unit. `cycle` counts core cycles since clear; `index` instructions since clear.
+struct rs_event {
+    uint64_t cycle;
+    uint32_t index;
+    uint8_t unit;    // 0 compute, 1 memory
+    uint8_t end;     // 0 start, 1 end
+    uint8_t opcode;  // of a start; 0 for an end
+    uint8_t pad;
+};
+
+// What crossed the serial link, and the core cycles that took.
+struct rs_link_use {
+    uint64_t frames, bytes_to_device, bytes_from_device, cycles;
+};
+
+// Options: "memory=BYTES;link=axi|byte|spi|uart;read_latency=CYCLES", all optional. NULL on failure: rs_open_error().
+void* rs_open(const char* options);
+const char* rs_open_error(void);
+void rs_close(void* device);
+// Text of the last failure of this device.
+const char* rs_error(void* device);
+// Functions that return int: 0 is success, negative a failure (bus error answer, bad range, or an assertion has fired).
+int rs_reset(void* device);
+int rs_reg_read(void* device, uint32_t address, uint32_t* value);
+int rs_reg_write(void* device, uint32_t address, uint32_t value);
+int rs_mem_read(void* device, uint64_t address, uint8_t* out, uint64_t length);
+int rs_mem_write(void* device, uint64_t address, const uint8_t* in, uint64_t length);
+// Clock until the core is idle (0), failed (1), or max_cycles have passed (2); serves serial transfers meanwhile.
+int rs_run(void* device, uint64_t max_cycles);
+int rs_step(void* device, uint64_t cycles);
+uint64_t rs_cycles(void* device);
+uint64_t rs_events(void* device, rs_event* out, uint64_t capacity);
+void rs_link(void* device, rs_link_use* out);
+// Test hooks.
+int rs_inject_bus_error(void* device, uint64_t address, uint64_t length);
+int rs_inject_hang(void* device, int on);
+int rs_inject_fault(void* device, uint64_t after_cycles, uint64_t for_cycles);
+}
+#endif

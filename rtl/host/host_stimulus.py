@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stimulus shared by the tests of the host shell: clock and reset, random valid/ready streams, serial lines."""
+
+from __future__ import annotations
+
+import os
+import random
+
+from cocotb.clock import Clock
+from cocotb.handle import SimHandleBase
+from cocotb.triggers import FallingEdge, RisingEdge
+
+PERIOD_NS = 4
+
+
+def parameter(name: str, default: int = 0) -> int:
+    """A parameter of the module under test, as run_checks passed it."""
+    return int(os.environ.get(f"PARAM_{name}", default))
+
+
+async def start(dut: SimHandleBase, **inputs: int) -> None:
+    """Start the clock, set the given inputs, and pulse the reset; returns just after a falling edge."""
+    Clock(dut.clk_i, PERIOD_NS, "ns").start()
+    for name, value in inputs.items():
+        getattr(dut, name).value = value
+    dut.rst_ni.value = 0
+    for _ in range(3):
+        await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
+    await FallingEdge(dut.clk_i)
+
+
+async def send(dut: SimHandleBase, valid: str, ready: str, items: list[dict[str, int]], rng: random.Random) -> None:
+    """Offer items on a valid/ready port, each a map of signals to values, with random pauses."""
+    for item in items:
+        while rng.random() < 0.3:
+            await FallingEdge(dut.clk_i)
+        for name, value in item.items():
+            getattr(dut, name).value = value
+        getattr(dut, valid).value = 1
+        while True:
+            await RisingEdge(dut.clk_i)
+            taken = int(getattr(dut, ready).value)
+            await FallingEdge(dut.clk_i)
+            if taken:
+                break
+        getattr(dut, valid).value = 0
+
+
+async def receive(
+    dut: SimHandleBase, valid: str, ready: str, signals: list[str], count: int, rng: random.Random
+) -> list[tuple[int, ...]]:
+    """Take `count` items from a valid/ready port with random pauses; the signals' values of each."""
+    found: list[tuple[int, ...]] = []
+    while len(found) < count:
+        getattr(dut, ready).value = int(rng.random() < 0.7)
+        await RisingEdge(dut.clk_i)
+        if int(getattr(dut, valid).value) and int(getattr(dut, ready).value):
+            found.append(tuple(int(getattr(dut, name).value) for name in signals))
+        await FallingEdge(dut.clk_i)
+    getattr(dut, ready).value = 0
+    return found
+
+
+def coefficients(word: int, count: int, bits: int) -> list[int]:
+    """The coefficients packed in a word, least significant first."""
+    return [word >> (i * bits) & ((1 << bits) - 1) for i in range(count)]
+
+
+def packed(values: list[int], bits: int) -> int:
+    """A word of coefficients, least significant first."""
+    return sum(value << (i * bits) for i, value in enumerate(values))
+
+
+async def cycles(dut: SimHandleBase, count: int) -> None:
+    """Wait for falling edges of the clock."""
+    for _ in range(count):
+        await FallingEdge(dut.clk_i)
+
+
+async def spi_exchange(dut: SimHandleBase, out: list[int], *, low: int = 3, high: int = 2) -> list[int]:
+    """Exchange bytes in SPI mode 0 inside an open frame; `low` and `high` are core cycles of the SPI clock's phases."""
+    received = []
+    for value in out:
+        got = 0
+        for bit in range(7, -1, -1):
+            dut.spi_mosi_i.value = value >> bit & 1
+            await cycles(dut, low)
+            got = got << 1 | int(dut.spi_miso_o.value)
+            dut.spi_sck_i.value = 1
+            await cycles(dut, high)
+            dut.spi_sck_i.value = 0
+        received.append(got)
+    return received
+
+
+async def uart_send(dut: SimHandleBase, value: int, divisor: int, *, stop: int = 1) -> None:
+    """Send a byte on the UART line; `stop` 0 makes a break of it."""
+    for bit in [0, *[value >> i & 1 for i in range(8)], stop]:
+        dut.uart_rx_i.value = bit
+        await cycles(dut, divisor)
+    dut.uart_rx_i.value = 1
+
+
+async def uart_receive(dut: SimHandleBase, divisor: int) -> int:
+    """Receive a byte from the UART line."""
+    while int(dut.uart_tx_o.value):
+        await FallingEdge(dut.clk_i)
+    await cycles(dut, divisor // 2)
+    value = 0
+    for bit in range(8):
+        await cycles(dut, divisor)
+        value |= int(dut.uart_tx_o.value) << bit
+    await cycles(dut, divisor)
+    assert int(dut.uart_tx_o.value) == 1, "stop bit"
+    return value
+
+
+async def axil_write(dut: SimHandleBase, address: int, value: int) -> int:
+    """Write a register through the `axil_` slave pins; the response code."""
+    dut.axil_awaddr_i.value, dut.axil_wdata_i.value, dut.axil_wstrb_i.value = address, value, 15
+    dut.axil_awvalid_i.value = dut.axil_wvalid_i.value = dut.axil_bready_i.value = 1
+    while True:
+        await RisingEdge(dut.clk_i)
+        aw, w, b = (int(s.value) for s in (dut.axil_awready_o, dut.axil_wready_o, dut.axil_bvalid_o))
+        answer = int(dut.axil_bresp_o.value)
+        await FallingEdge(dut.clk_i)
+        if aw:
+            dut.axil_awvalid_i.value = 0
+        if w:
+            dut.axil_wvalid_i.value = 0
+        if b:
+            dut.axil_bready_i.value = 0
+            return answer
+
+
+async def axil_read(dut: SimHandleBase, address: int) -> int:
+    """Read a register through the `axil_` slave pins; -1 if the answer is an error."""
+    dut.axil_araddr_i.value = address
+    dut.axil_arvalid_i.value = dut.axil_rready_i.value = 1
+    while True:
+        await RisingEdge(dut.clk_i)
+        ar, r = int(dut.axil_arready_o.value), int(dut.axil_rvalid_o.value)
+        data, answer = int(dut.axil_rdata_o.value), int(dut.axil_rresp_o.value)
+        await FallingEdge(dut.clk_i)
+        if ar:
+            dut.axil_arvalid_i.value = 0
+        if r:
+            dut.axil_rready_i.value = 0
+            return -1 if answer else data
+
+
+def rest_axil() -> dict[str, int]:
+    """Values of the `axil_` slave pins at rest."""
+    return dict.fromkeys(("axil_awvalid_i", "axil_wvalid_i", "axil_bready_i", "axil_arvalid_i", "axil_rready_i"), 0)

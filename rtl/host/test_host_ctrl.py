@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+import cocotb
+import pytest
+from cocotb.triggers import FallingEdge, RisingEdge
+from host_stimulus import axil_read, axil_write, parameter, rest_axil, start
+
+from ringsmith.flow import registers
+from ringsmith.flow.cocotb_runner import run_checks
+
+MAP = {r.name: r for r in registers.registers()}
+QUIET = (
+    "busy",
+    "error",
+    "error_code",
+    "error_index",
+    "error_cmd",
+    "retired",
+    "cycles",
+    "busy_compute",
+    "busy_mem",
+    "stall_hazard",
+    "stall_unit",
+)
+PORT = ("port_busy", "port_read", "port_write", "transfer_valid", "transfer_store", "transfer_buf", "transfer_logn")
+
+
+def address(name: str, index: int = 0) -> int:
+    return MAP[name].address + 4 * index
+
+
+def field(name: str, part: str, value: int) -> int:
+    f = next(f for f in MAP[name].fields if f.name == part)
+    return value >> f.low & ((1 << f.width) - 1)
+
+
+async def begin(dut) -> None:
+    inputs = {f"{name}_i": 0 for name in QUIET + PORT}
+    await start(dut, **rest_axil(), **inputs, cmd_ready_i=1, cmd_level_i=0)
+    for _ in range(12):
+        await FallingEdge(dut.clk_i)
+
+
+@cocotb.test()
+async def check_info(dut):
+    """The info block says what the parameters are."""
+    await begin(dut)
+    assert await axil_read(dut, address("magic")) == 0x52534350
+    shape = await axil_read(dut, address("shape"))
+    assert field("shape", "word_bits", shape) == parameter("W", 32)
+    assert field("shape", "butterflies", shape) == parameter("P", 1)
+    assert field("shape", "lanes", shape) == parameter("Lanes", 1)
+    assert field("shape", "log2_n_max", shape) == parameter("NMaxLog2", 8)
+    slots, single = parameter("Slots", 4), parameter("SinglePort", 0)
+    assert await axil_read(dut, address("dual_port")) == ((1 << slots) - 1) & ~single
+    features = await axil_read(dut, address("features"))
+    assert features >> 1 & 1 == 1
+    assert features >> 8 & 1 == parameter("EnPmul", 1)
+    build = [await axil_read(dut, address("build", i)) for i in range(4)]
+    assert build == [0x89ABCDEF, 0x01234567, 0x89ABCDEF, 0x01234567]
+
+
+@cocotb.test()
+async def check_commands(dut):
+    """Each write of the high half pushes one command; a push into a full queue is lost and remembered."""
+    await begin(dut)
+    pushed = []
+
+    async def watch() -> None:
+        while True:
+            await RisingEdge(dut.clk_i)
+            if int(dut.cmd_valid_o.value):
+                pushed.append(int(dut.cmd_o.value))
+
+    cocotb.start_soon(watch())
+    for low, high in ((0x11223344, 0x55667788), (1, 2)):
+        await axil_write(dut, address("command_lo"), low)
+        await axil_write(dut, address("command_hi"), high)
+    await FallingEdge(dut.clk_i)
+    await FallingEdge(dut.clk_i)
+    assert pushed == [0x5566778811223344, 0x0000000200000001]
+    assert field("irq_status", "overflow", await axil_read(dut, address("irq_status"))) == 0
+    dut.cmd_ready_i.value = 0
+    await axil_write(dut, address("command_hi"), 3)
+    assert field("irq_status", "overflow", await axil_read(dut, address("irq_status"))) == 1
+    await axil_write(dut, address("irq_status"), 8)
+    assert field("irq_status", "overflow", await axil_read(dut, address("irq_status"))) == 0
+
+
+@cocotb.test()
+async def check_tables(dut):
+    """A table write reaches the core once, with its address and all W + 3 bits."""
+    await begin(dut)
+    width = parameter("W", 32) + 3
+    value = 0x1_2345_6789_ABCD_EF01_2345_6789_ABCD_EF55_AA33_CC77 & ((1 << width) - 1)
+    for i in range(5):
+        await axil_write(dut, address("table_data", i), value >> (32 * i) & 0xFFFFFFFF)
+    await axil_write(dut, address("table_address"), 2 << 12 | 5 << 8 | 19)
+    writes = []
+
+    async def watch() -> None:
+        while True:
+            await RisingEdge(dut.clk_i)
+            if int(dut.cfg_we_o.value):
+                writes.append(
+                    tuple(int(s.value) for s in (dut.cfg_sel_o, dut.cfg_lane_o, dut.cfg_idx_o, dut.cfg_data_o))
+                )
+
+    cocotb.start_soon(watch())
+    await axil_write(dut, address("control"), 1 << 2)
+    for _ in range(4):
+        await FallingEdge(dut.clk_i)
+    assert writes == [(2, 5, 19, value)]
+
+
+@cocotb.test()
+async def check_interrupts(dut):
+    """done comes when the core falls idle, failed when an error appears, transfer when one waits; each if enabled."""
+    await begin(dut)
+    await axil_write(dut, address("irq_status"), 15)
+    for bit, signal, values in ((1, dut.error_i, (0, 1)), (2, dut.transfer_valid_i, (0, 1)), (0, dut.busy_i, (1, 0))):
+        signal.value = values[0]
+        await axil_write(dut, address("irq_enable"), 1 << bit)
+        await axil_write(dut, address("irq_status"), 15)
+        assert int(dut.irq_o.value) == 0
+        signal.value = values[1]
+        await FallingEdge(dut.clk_i)
+        await FallingEdge(dut.clk_i)
+        assert int(dut.irq_o.value) == 1
+        await axil_write(dut, address("irq_enable"), 7 & ~(1 << bit))
+        assert int(dut.irq_o.value) == int(await axil_read(dut, address("irq_status")) & 7 & ~(1 << bit) != 0)
+
+
+@cocotb.test()
+async def check_counters_and_reset(dut):
+    """Counters stand still between snapshots; reset reaches the core for some cycles and clear for one."""
+    await begin(dut)
+    dut.cycles_i.value = 0x1_0000_0002
+    assert await axil_read(dut, address("cycles")) == 0
+    await axil_write(dut, address("control"), 2)
+    dut.cycles_i.value = 0x7
+    assert [await axil_read(dut, address("cycles", i)) for i in (0, 1)] == [2, 1]
+    dut.port_read_i.value = 1
+    for _ in range(10):
+        await FallingEdge(dut.clk_i)
+    dut.port_read_i.value = 0
+    await axil_write(dut, address("control"), 2)
+    assert await axil_read(dut, address("words_read")) == 10
+    low, clear = 0, 0
+    await axil_write(dut, address("control"), 1 | 8)
+    for _ in range(20):
+        await RisingEdge(dut.clk_i)
+        low += 1 - int(dut.core_rst_no.value)
+        clear += int(dut.clear_o.value)
+    assert 6 <= low <= 8
+    assert clear <= 1
+    assert await axil_read(dut, 0xF00) == -1
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"W": 128, "Slots": 6, "SinglePort": 0x38, "NMaxLog2": 13},
+        {"W": 40, "P": 2, "Lanes": 3, "NMaxLog2": 12, "Slots": 7, "SinglePort": 0x78, "EnPmul": 0},
+    ],
+)
+def test_host_ctrl(shape):
+    run_checks("rs_host_ctrl", {**shape, "BuildHash": "128'h0123456789abcdef0123456789abcdef"})

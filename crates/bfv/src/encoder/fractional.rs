@@ -71,7 +71,7 @@ impl<W: Word> FractionalEncoder<W> {
     pub fn encode(&self, value: f64) -> Result<Plaintext, Error> {
         let scaled = (value * (self.base as f64).powi(self.fraction as i32)).round();
         let limit = 2f64.powi(62);
-        if !(scaled.abs() < limit) {
+        if scaled.is_nan() || scaled.abs() >= limit {
             let most = limit / (self.base as f64).powi(self.fraction as i32);
             let (low, high) = (format!("{:e}", -most), format!("{most:e}"));
             return Err(Error::ValueRange {

@@ -36,10 +36,10 @@ pub(super) fn digits(mut value: i128, base: i128) -> Vec<i64> {
 
 pub(super) fn check_base(base: u64, t: u64) -> Result<i128, Error> {
     // The largest digit, b/2 (1 in base 2), must be a plaintext coefficient.
-    if (2..=t.max(2)).contains(&base) && base < 1 << 32 {
+    if (2..=t).contains(&base) && base < 1 << 32 {
         return Ok(i128::from(base));
     }
-    let allowed = format!("2..={}", t.max(2).min((1 << 32) - 1));
+    let allowed = format!("2..={}", t.min((1 << 32) - 1));
     Err(Error::Encoder {
         what: "the base",
         got: base.to_string(),

@@ -26,11 +26,11 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
-from ringsmith.run.inputs import read_table
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 
 import ringsmith as rs
+from ringsmith.run.inputs import read_table
 
 Array = npt.NDArray[np.float64]
 FEATURES = 30
@@ -44,13 +44,13 @@ def logistic(score: Array) -> Array:
 
 
 def fitted_logistic(degree: int = 7) -> list[float]:
-    """Coefficients, lowest first, of the least-squares polynomial over -REACH..REACH; odd terms only beside 1/2."""
-    at = REACH * np.cos(np.linspace(0, np.pi, 1001))
+    """Coefficients, lowest first, of the least-squares polynomial in score / REACH over -1..1: odd terms beside 1/2."""
+    at = np.cos(np.linspace(0, np.pi, 1001))
     powers = np.arange(1, degree + 1, 2)
-    odd, *_ = np.linalg.lstsq(at[:, None] ** powers / REACH**powers, logistic(at) - 0.5, rcond=None)
+    odd, *_ = np.linalg.lstsq(at[:, None] ** powers, logistic(REACH * at) - 0.5, rcond=None)
     coefficients = np.zeros(degree + 1)
     coefficients[0] = 0.5
-    coefficients[powers] = odd / REACH**powers
+    coefficients[powers] = odd
     return [float(c) for c in coefficients]
 
 
@@ -60,13 +60,13 @@ LOGISTIC = fitted_logistic()
 @rs.kernel(
     scheme="ckks",
     x=rs.Encrypted(None, FEATURES, bound=CLIP),
-    weights=rs.Plain(FEATURES, bound=0.5),
-    bias=rs.Plain(1, bound=2.0),
+    weights=rs.Plain(FEATURES, bound=0.1),
+    bias=rs.Plain(1, bound=0.2),
     tolerance=1e-3,
 )
 def probability(x, weights, bias):
-    """Probability that each patient's tumour is malignant."""
-    return rs.polynomial(rs.within(x @ weights + bias, REACH), LOGISTIC)
+    """Probability that each patient's tumour is malignant; weights and bias come divided by REACH."""
+    return rs.polynomial(rs.within(x @ weights + bias, 1.0), LOGISTIC)
 
 
 @dataclass(frozen=True)
@@ -119,10 +119,10 @@ def encrypted_probabilities(model: Model, standardised: Array, seed: str | None,
         sent = client.encrypt(x=standardised)
     with clock.step("server: score encrypted"):
         server = program.server(client.evaluation_keys)
-        answer = server.evaluate(sent, weights=model.weights, bias=model.bias)
+        answer = server.evaluate(sent, weights=model.weights / REACH, bias=model.bias / REACH)
     with clock.step("client: decrypt, decode"):
         result = client.decrypt(answer)
-    Console(stderr=True).print(program.box())
+    print(program.box())
     return result, bytes_table(client.evaluation_keys.nbytes, sent.nbytes, answer.nbytes, len(standardised))
 
 
@@ -198,7 +198,7 @@ def main() -> int:
     standardised = model.standardise(patients)
     encrypted, sent = encrypted_probabilities(model, standardised, arguments.seed, clock)
     clear = model.probabilities(standardised)
-    polynomial = probability.clear(standardised, model.weights, model.bias)
+    polynomial = probability.clear(standardised, model.weights / REACH, model.bias / REACH)
 
     console = Console()
     for table in (answers_table(clear, encrypted, malignant, shown=10 if malignant is not None else 50), sent):

@@ -171,7 +171,9 @@ unsafe fn forward_pass<A: Arith, const R: usize>(
                 *v = A::V::load(p.add(r * step));
             }
             if k == 1 {
-                v.iter_mut().take(R).for_each(|v| *v = arith.enter(*v));
+                for v in v.iter_mut().take(R) {
+                    *v = arith.enter(*v);
+                }
             }
             forward_stages::<A, R>(arith, &mut v, &f);
             for (r, v) in v.iter().enumerate().take(R) {
@@ -238,10 +240,42 @@ unsafe fn lane_factor<A: Arith>(t: &Direction, b: usize, stage: usize, i: usize)
     }
 }
 
+/// Rearranges each pair of vectors. A macro, since closures do not take on the features of the function around them.
+macro_rules! shuffle {
+    ($v:ident, $f:path) => {
+        for i in 0..VECTORS / 2 {
+            ($v[2 * i], $v[2 * i + 1]) = $f($v[2 * i], $v[2 * i + 1]);
+        }
+    };
+}
+
+/// Applies a method of the arithmetic to each vector.
+macro_rules! each {
+    ($v:ident, $arith:ident.$f:ident) => {
+        for v in &mut $v {
+            *v = $arith.$f(*v);
+        }
+    };
+}
+
 #[inline(always)]
 unsafe fn load_block<V: Vector>(p: *const u64) -> [V; 8] {
     // SAFETY: the caller gives eight vectors.
-    unsafe { core::array::from_fn(|i| V::load(p.add(i * V::LANES))) }
+    unsafe {
+        let mut v = [V::load(p); 8];
+        for (i, v) in v.iter_mut().enumerate().skip(1) {
+            *v = V::load(p.add(i * V::LANES));
+        }
+        v
+    }
+}
+
+#[inline(always)]
+unsafe fn store_block<V: Vector>(v: &[V; 8], p: *mut u64) {
+    for (i, v) in v.iter().enumerate() {
+        // SAFETY: the caller gives eight vectors.
+        unsafe { v.store(p.add(i * V::LANES)) };
+    }
 }
 
 /// The last pass: block `b` of `blocks`, from three stages across vectors to fully reduced results in order.
@@ -252,22 +286,41 @@ unsafe fn forward_block<A: Arith>(arith: &A, t: &Direction, a: *mut u64, blocks:
         let p = a.add(b * block_len::<A::V>());
         let mut v = load_block::<A::V>(p);
         if blocks == 1 {
-            v.iter_mut().for_each(|v| *v = arith.enter(*v));
+            each!(v, arith.enter);
         }
         forward_stages::<A, 8>(arith, &mut v, &factors::<A, 8>(t, blocks + b));
-        for i in 0..VECTORS / 2 {
-            let (mut x, mut y) = A::V::split::<0>(v[2 * i], v[2 * i + 1]);
-            (x, y) = arith.forward(3, x, y, lane_factor::<A>(t, b, 0, i));
-            (x, y) = A::V::split::<1>(x, y);
-            (x, y) = arith.forward(4, x, y, lane_factor::<A>(t, b, 1, i));
-            if A::V::LOG_LANES > 2 {
-                (x, y) = A::V::split::<2>(x, y);
-                (x, y) = arith.forward(5, x, y, lane_factor::<A>(t, b, 2, i));
-            }
-            (x, y) = A::V::merge(arith.leave(x), arith.leave(y));
-            x.store(p.add(2 * i * A::V::LANES));
-            y.store(p.add((2 * i + 1) * A::V::LANES));
+        // Stage by stage over all four pairs: one pair alone would wait for its own results.
+        shuffle!(v, A::V::split::<0>);
+        forward_lanes(arith, t, b, 0, &mut v);
+        shuffle!(v, A::V::split::<1>);
+        forward_lanes(arith, t, b, 1, &mut v);
+        if A::V::LOG_LANES > 2 {
+            shuffle!(v, A::V::split::<2>);
+            forward_lanes(arith, t, b, 2, &mut v);
         }
+        each!(v, arith.leave);
+        shuffle!(v, A::V::merge);
+        store_block(&v, p);
+    }
+}
+
+/// In-register stage `s` of block `b`, forward.
+#[inline(always)]
+unsafe fn forward_lanes<A: Arith>(arith: &A, t: &Direction, b: usize, s: usize, v: &mut [A::V; 8]) {
+    for i in 0..VECTORS / 2 {
+        let (x, y) = (2 * i, 2 * i + 1);
+        // SAFETY: as `lane_factor`; stages go on after the three across vectors.
+        (v[x], v[y]) = unsafe { arith.forward(3 + s, v[x], v[y], lane_factor::<A>(t, b, s, i)) };
+    }
+}
+
+/// In-register stage `s` of block `b`, inverse.
+#[inline(always)]
+unsafe fn inverse_lanes<A: Arith>(arith: &A, t: &Direction, b: usize, s: usize, v: &mut [A::V; 8]) {
+    for i in 0..VECTORS / 2 {
+        let (x, y) = (2 * i, 2 * i + 1);
+        // SAFETY: as `lane_factor`.
+        (v[x], v[y]) = unsafe { arith.inverse(s, v[x], v[y], lane_factor::<A>(t, b, s, i)) };
     }
 }
 
@@ -278,18 +331,17 @@ unsafe fn inverse_block<A: Arith>(arith: &A, t: &Tables, a: *mut u64, blocks: us
     unsafe {
         let p = a.add(b * block_len::<A::V>());
         let mut v = load_block::<A::V>(p);
-        for i in 0..VECTORS / 2 {
-            let (mut x, mut y) = A::V::unmerge(arith.enter(v[2 * i]), arith.enter(v[2 * i + 1]));
-            (x, y) = arith.inverse(0, x, y, lane_factor::<A>(&t.inverse, b, 0, i));
-            (x, y) = A::V::join::<1>(x, y);
-            (x, y) = arith.inverse(1, x, y, lane_factor::<A>(&t.inverse, b, 1, i));
-            if A::V::LOG_LANES > 2 {
-                (x, y) = A::V::join::<2>(x, y);
-                (x, y) = arith.inverse(2, x, y, lane_factor::<A>(&t.inverse, b, 2, i));
-            }
-            let (x, y) = A::V::unsplit(x, y);
-            (v[2 * i], v[2 * i + 1]) = (arith.between(x), arith.between(y));
+        each!(v, arith.enter);
+        shuffle!(v, A::V::unmerge);
+        inverse_lanes(arith, &t.inverse, b, 0, &mut v);
+        shuffle!(v, A::V::join::<1>);
+        inverse_lanes(arith, &t.inverse, b, 1, &mut v);
+        if A::V::LOG_LANES > 2 {
+            shuffle!(v, A::V::join::<2>);
+            inverse_lanes(arith, &t.inverse, b, 2, &mut v);
         }
+        shuffle!(v, A::V::unsplit);
+        each!(v, arith.between);
         let f = factors::<A, 8>(&t.inverse, blocks + b);
         if blocks == 1 {
             inverse_stages::<A, 8, false>(arith, &mut v, &f);
@@ -298,9 +350,7 @@ unsafe fn inverse_block<A: Arith>(arith: &A, t: &Tables, a: *mut u64, blocks: us
             inverse_stages::<A, 8, true>(arith, &mut v, &f);
             settle::<A, 8>(arith, &mut v);
         }
-        for (i, v) in v.iter().enumerate() {
-            v.store(p.add(i * A::V::LANES));
-        }
+        store_block(&v, p);
     }
 }
 

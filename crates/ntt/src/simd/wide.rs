@@ -30,7 +30,7 @@ impl<V: Vector, const EXACT: bool> Wide<V, EXACT> {
     unsafe fn quotient(&self, y: V, w: V) -> V {
         // SAFETY: instructions of V by the contract of `Arith`.
         unsafe {
-            let (y1, w1) = (y.shr::<32>(), w.shr::<32>());
+            let (y1, w1) = (y.high32(), w.high32());
             if EXACT {
                 // No sum overflows: (2^32-1)^2 + (2^32-1) < 2^64.
                 let mid = y1.mul32(w).add(y.mul32(w).shr::<32>());

@@ -73,6 +73,12 @@ impl Vector for Avx512 {
         unsafe { Self(_mm512_slli_epi64::<N>(self.0)) }
     }
     #[inline(always)]
+    unsafe fn high32(self) -> Self {
+        // A shuffle: shifts share the port of comparisons and minima.
+        // SAFETY: see above.
+        unsafe { Self(_mm512_shuffle_epi32::<0b11_11_01_01>(self.0)) }
+    }
+    #[inline(always)]
     unsafe fn mul32(self, b: Self) -> Self {
         // SAFETY: see above.
         unsafe { Self(_mm512_mul_epu32(self.0, b.0)) }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The child process that holds Yosys: an error in pyosys ends the whole interpreter, so it never runs in ours.
 
-Usage: python -m ringsmith.flow.synth.child PASSES.json, a list of Yosys commands. The last one writes the result.
+Usage: python child.py PASSES.json, a list of Yosys commands, the last of which writes the result. Run by its path, so
+that it loads nothing of this package beside Yosys.
 """
 
 from __future__ import annotations

@@ -22,10 +22,13 @@ from ringsmith.errors import InputError, ToolError
 from ringsmith.flow import sources
 from ringsmith.flow.process import say
 from ringsmith.flow.synth.cells import Resources, count
+from ringsmith.flow.synth.rtlil import merge_equal_modules
 from ringsmith.flow.synth.store import Store, key_of
 
 PASS = re.compile(r"^(\d+(?:\.\d+)*)\. (Executing .*)$")
 TICK_S = 10.0
+# Modules too small to count apart; inlined, their constant inputs and registers are optimised with what surrounds them.
+INLINED = ("rs_delay", "rs_mod_", "rs_mul_", "rs_halve")
 
 
 class Family(StrEnum):
@@ -48,26 +51,47 @@ class Design:
         """Sources, dependencies first."""
         return sources.closure(self.top)
 
-    def read(self) -> str:
-        """The Yosys command that elaborates the design; hierarchy is kept, so that modules can be counted apart."""
+    def elaborate(self, output: Path) -> list[str]:
+        """Yosys commands that elaborate the design into RTLIL, small arithmetic inlined into the module that uses it."""
         settings = " ".join(f"-G {name}={_literal(value)}" for name, value in sorted(self.parameters.items()))
         files = " ".join(str(path) for path in self.files())
-        return f"read_slang --keep-hierarchy --top {self.top} -D SYNTHESIS {settings} {files}"
+        return [
+            f"read_slang --keep-hierarchy --top {self.top} -D SYNTHESIS {settings} {files}",
+            f"hierarchy -top {self.top}",
+            "setattr -mod -set keep_hierarchy 1 *",
+            *(f"setattr -mod -unset keep_hierarchy {prefix}*" for prefix in INLINED),
+            "flatten",
+            "delete t:$scopeinfo",
+            "clean",
+            f"write_rtlil {output}",
+        ]
 
 
 def _literal(value: int | str) -> str:
     return str(value) if isinstance(value, int) else f'\\"{value}\\"'
 
 
-def passes(design: Design, family: Family, *, uram: bool, netlist: Path | None, result: Path) -> list[str]:
-    """Yosys commands from sources to a mapped netlist and its statistics."""
+def mapping(design: Design, family: Family, *, uram: bool = False, netlist: Path | None = None) -> str:
+    """The Yosys command that maps the elaborated design to the family's primitives."""
     if family is Family.ECP5:
-        output = f" -json {netlist}" if netlist else ""
-        mapping = f"synth_ecp5 -top {design.top} -noabc9{output}"
-    else:
-        options = "-noiopad -noclkbuf" + (" -uram" if uram else "")
-        mapping = f"synth_xilinx -family {family} -top {design.top} {options}"
-    return [design.read(), mapping, f"tee -q -o {result} stat -json"]
+        return f"synth_ecp5 -top {design.top} -noabc9" + (f" -json {netlist}" if netlist else "")
+    options = "-noiopad -noclkbuf" + (" -uram" if uram else "")
+    return f"synth_xilinx -family {family} -top {design.top} {options}"
+
+
+def synthesised(design: Design, commands: Sequence[str], what: str, folder: Path, *, quiet: bool) -> dict[str, Any]:
+    """Elaborate, merge equal modules and run `commands`, the last of which prints the statistics; returns them.
+
+    Raises:
+        ToolError: Yosys failed or was killed.
+    """
+    elaborated, merged, result = (folder / name for name in ("elaborated.il", "merged.il", "stat.json"))
+    run_yosys(design.elaborate(elaborated), f"{what}: elaboration", elaborated, quiet=quiet)
+    merged.write_text(merge_equal_modules(elaborated.read_text(), design.top))
+    last = f"tee -q -o {result} {commands[-1]}"
+    run_yosys([f"read_rtlil {merged}", *commands[:-1], last], f"{what}: synthesis", result, quiet=quiet)
+    statistics: dict[str, Any] = json.loads(result.read_text())
+    return statistics
 
 
 def synthesise(
@@ -79,19 +103,19 @@ def synthesise(
         ToolError: Yosys failed or was killed; nothing is stored then.
         InputError: the design holds cells that the family has no primitive for.
     """
-    key = key_of(_settings(design, f"{family} uram={uram}"), design.files())
+    key = key_of(settings_of(design, f"{family} uram={uram}"), design.files())
 
     def make() -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="ringsmith-synth-") as folder:
-            result = Path(folder) / "stat.json"
-            commands = passes(design, family, uram=uram, netlist=None, result=result)
-            run_yosys(commands, f"{design.name} on {family}", result, quiet=quiet)
-            return tally(json.loads(result.read_text()), design.top)
+            commands = [mapping(design, family, uram=uram), "stat -json"]
+            what = f"{design.name} on {family}"
+            return tally(synthesised(design, commands, what, Path(folder), quiet=quiet), design.top)
 
     return (store or Store()).get_or_make(key, f"{design.name} {family}", make)
 
 
-def _settings(design: Design, target: str) -> list[str]:
+def settings_of(design: Design, target: str) -> list[str]:
+    """What a cached result depends on beside the sources: tool version, target, top and parameters."""
     version = importlib.metadata.version("pyosys")
     return [version, target, design.top, json.dumps(dict(sorted(design.parameters.items())))]
 
@@ -107,7 +131,7 @@ def run_yosys(commands: Sequence[str], what: str, result: Path, *, quiet: bool =
     log = result.with_name("yosys.log")
     with log.open("w") as output:
         child = subprocess.Popen(
-            [sys.executable, "-m", "ringsmith.flow.synth.child", str(script)],
+            [sys.executable, str(Path(__file__).with_name("child.py")), str(script)],
             stdout=output,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
@@ -123,7 +147,7 @@ def run_yosys(commands: Sequence[str], what: str, result: Path, *, quiet: bool =
     if child.returncode != 0 or not result.exists() or not result.stat().st_size:
         errors = [line for line in text.splitlines() if "ERROR" in line or "error:" in line]
         killed = f"killed by signal {-child.returncode}" if child.returncode < 0 else f"status {child.returncode}"
-        raise ToolError(f"synthesis of {what} failed ({killed}): {(errors or text.splitlines() or ['no output'])[-1]}")
+        raise ToolError(f"{what} failed ({killed}): {(errors or text.splitlines() or ['no output'])[-1]}")
     return text
 
 
@@ -135,9 +159,9 @@ def _follow(child: subprocess.Popen[bytes], log: Path, what: str, *, quiet: bool
             break
         except subprocess.TimeoutExpired:
             if not quiet:
-                say(f"synthesis of {what}: {time.monotonic() - started:.0f} s, {_last_pass(log)}")
+                say(f"{what}: {time.monotonic() - started:.0f} s, {_last_pass(log)}")
     if not quiet:
-        say(f"synthesis of {what}: {time.monotonic() - started:.0f} s, done")
+        say(f"{what}: {time.monotonic() - started:.0f} s, done")
 
 
 def _last_pass(log: Path) -> str:

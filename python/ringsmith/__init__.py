@@ -40,6 +40,7 @@ from ringsmith.kernel.manual import Cipher, PlainVector
 from ringsmith.kernel.tensor import Tensor
 from ringsmith.params.sets import ParameterSet, ParamRequest
 from ringsmith.run.program import Client, Encryptions, Program, Server
+from ringsmith.run.runner import run
 from ringsmith.run.scheme import Keys
 
 __all__ = [
@@ -74,6 +75,7 @@ __all__ = [
     "relinearize",
     "rescale",
     "rotate",
+    "run",
     "square",
     "stack",
     "sum",

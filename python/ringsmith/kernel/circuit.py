@@ -79,6 +79,10 @@ class Circuit:
         """Return the distinct rotation steps: they determine the Galois keys."""
         return tuple(sorted({step.steps for step in self.steps if step.kind is Kind.ROTATE}))
 
+    def top_level(self, kind: Kind) -> int | None:
+        """Return the highest level at which operations of a kind run (None: there are none): keys are cut to it."""
+        return max((step.level for step in self.steps if step.kind is kind), default=None)
+
     def encrypts(self) -> bool:
         """Tell whether the evaluator encrypts zeros and so needs the public key."""
         return any(step.kind is Kind.ENCRYPT_ZERO for step in self.steps)

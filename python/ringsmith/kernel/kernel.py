@@ -49,6 +49,7 @@ class Kernel:
     plain_modulus: int | None = None
     sample: Callable[[np.random.Generator], Mapping[str, Array]] | None = None
     reference: Callable[..., Any] | None = None
+    publish: bool = False
     _programs: dict[Any, Program] = field(default_factory=dict, repr=False)
 
     def __reduce__(self) -> str:
@@ -69,7 +70,7 @@ class Kernel:
     def options(self, **changes: Any) -> Kernel:
         """Return the kernel with other options (security, standard, allow_insecure, params, tolerance, ...)."""
         changed = replace(self, _programs={}, **changes)
-        _check_options(changed)
+        _check_options(changed, None)
         return changed
 
     def clear(self, *args: Any, **kwargs: Any) -> Array:
@@ -151,23 +152,26 @@ def kernel(
     output: Output | None = None,
     sample: Callable[[np.random.Generator], Mapping[str, Array]] | None = None,
     reference: Callable[..., Any] | None = None,
+    publish: bool = False,
     **arguments: Argument,
 ) -> Callable[[Callable[..., Any]], Kernel]:
     """Make a kernel of the decorated function; `arguments` declares each of its parameters.
 
     `precision` in bits is another way to say `tolerance` (2^-precision). `plain_modulus` makes BFV compute modulo
     that prime; without it one is chosen so that no result wraps. `params` pins a named set or a ParamRequest.
+    `publish` (CKKS) makes room for `client.decrypt(result, publish=True)`: the tolerance then holds with the noise that
+    hides what a decryption would tell about the key.
     """
 
     def decorate(function: Callable[..., Any]) -> Kernel:
         made = Kernel(
             function, name or function.__name__.replace("_", "-"), variant, scheme, mode == "manual", {}, output,
             _tolerance(tolerance, precision), security, standard, allow_insecure, params, plain_modulus, sample,
-            reference,
+            reference, publish,
         )  # fmt: skip
         if mode not in ("auto", "manual"):
             raise KernelError(f"mode={mode!r}: auto or manual", made.where)
-        _check_options(made)
+        _check_options(made, made.where)
         return replace(made, arguments=_arguments(made, arguments))
 
     return decorate
@@ -185,8 +189,8 @@ def _tolerance(tolerance: float | None, precision: float | None) -> float:
     return tolerance
 
 
-def _check_options(made: Kernel) -> None:
-    """Refuse options outside their range."""
+def _check_options(made: Kernel, where: Location | None) -> None:
+    """Refuse options outside their range; `where` is the kernel when its own file says so."""
     choices = (
         ("scheme", made.scheme, SCHEMES),
         ("security", made.security, (128, 192, 256)),
@@ -194,11 +198,13 @@ def _check_options(made: Kernel) -> None:
     )
     for option, value, allowed in choices:
         if value not in allowed:
-            raise KernelError(f"{option}={value!r}: one of {', '.join(map(str, allowed))}", made.where)
+            raise KernelError(f"{option}={value!r}: one of {', '.join(map(str, allowed))}", where)
     if made.manual and made.output is None:
-        raise KernelError("a manual kernel declares output=rs.Output(shape..., packing=...)", made.where)
+        raise KernelError("a manual kernel declares output=rs.Output(shape..., packing=...)", where)
     if made.plain_modulus is not None and made.scheme != "bfv":
-        raise KernelError("plain_modulus belongs to BFV", made.where)
+        raise KernelError("plain_modulus belongs to BFV", where)
+    if made.publish and made.scheme != "ckks":
+        raise KernelError("publish belongs to CKKS; a BFV decryption tells nothing about the key", where)
 
 
 def _arguments(made: Kernel, arguments: Mapping[str, Argument]) -> dict[str, Argument]:

@@ -22,8 +22,8 @@ from ringsmith.params import noise, primes
 from ringsmith.params.sets import ParameterSet, judge, table_of
 
 DEGREES = tuple(1 << k for k in range(10, 18))
-# A chain needs a scale above the spacing of its primes, and below the precision of doubles.
-_MAX_SCALE = 55
+# Scales are about as large as the primes they are divided by, and these stay below 62 bits.
+_MAX_SCALE = 60
 # Bits kept between the bound on the noise and the point where BFV decrypts wrongly.
 _BFV_MARGIN = 1.0
 # The largest total of data primes tried, in bits.
@@ -41,6 +41,11 @@ class Wish:
     plain_bound: float
     plain_modulus: int | None
     encryption: str
+    publish: bool = False
+
+    def wanted(self, n: int) -> float:
+        """Return log2 of the error that a result may have before anything is added to publish it."""
+        return math.log2(self.tolerance) - (noise.log2_publication(n) if self.publish else 0.0)
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,9 @@ def _too_large(params: ParameterSet, limit: int) -> Rejected | None:
 def _fit_ckks(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected:
     """Find scale and base for one degree; the error falls by one bit for each bit of scale."""
     least = int(math.log2(2 * n)) + 4
-    guess = max(least, math.ceil(-math.log2(wish.tolerance)) + 8)
+    guess = max(least, math.ceil(-wish.wanted(n)) + 8)
+    if guess > _MAX_SCALE:
+        return Rejected(n, f"n = {n} would need a scale of 2^{guess}; 2^{_MAX_SCALE} is the largest")
     if guess + 4 > limit:
         return Rejected(n, f"n = {n} allows {limit} bits in all; the precision alone takes a scale of {guess} bits")
     scheduled = schedule.schedule(lower(n // 2))
@@ -126,7 +133,7 @@ def _fit_ckks(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected
 
 def _search_scale(wish: Wish, scheduled: schedule.Schedule, n: int, least: int, guess: int) -> Choice | Rejected:
     """Return the set with the least scale that meets the tolerance."""
-    wanted = math.log2(wish.tolerance)
+    wanted = wish.wanted(n)
     scale, best = guess, None
     for _ in range(12):
         choice = _with_scale(wish, scheduled, n, scale)
@@ -141,9 +148,7 @@ def _search_scale(wish: Wish, scheduled: schedule.Schedule, n: int, least: int, 
         else:
             scale += max(1, math.ceil(excess))
         if scale > _MAX_SCALE:
-            return Rejected(
-                n, f"n = {n} would need a scale of 2^{scale}; beyond 2^{_MAX_SCALE} doubles lack the precision"
-            )
+            return Rejected(n, f"n = {n} would need a scale of 2^{scale}; 2^{_MAX_SCALE} is the largest")
     if best is None:
         return Rejected(n, f"n = {n} reaches no error below {wish.tolerance:.3g}")
     return best
@@ -190,7 +195,7 @@ def _fewer_digits(wish: Wish, scheduled: schedule.Schedule, found: Choice, limit
         if data != params.moduli or wider.log2_qp > limit or transforms >= cost:
             continue
         error = noise.ckks(found.circuit, wider, encryption=wish.encryption)
-        if error.log2_error <= math.log2(wish.tolerance) and error.overflow_bits <= 0:
+        if error.log2_error <= wish.wanted(params.n) and error.overflow_bits <= 0:
             best, cost = Choice(wider, found.circuit, error.log2_error, ()), transforms
     return best
 

@@ -16,6 +16,9 @@ from ringsmith.kernel.circuit import Circuit, Step
 from ringsmith.kernel.slots import Kind, PlainOperand
 from ringsmith.params.sets import ParameterSet
 
+#: Statistical security in bits of a published decryption, and how many decryptions share it.
+PUBLISH_BITS, PUBLISH_QUERIES = 30, 1024
+
 
 @dataclass(frozen=True)
 class CkksNoise:
@@ -131,6 +134,16 @@ def _repeated(estimator: _native.CkksEstimator, value: _native.CkksEstimate, cou
     return estimator.multiply(value, estimator.encode(0.0, value.level, 1.0)) if total is None else total
 
 
+def log2_publication(n: int) -> float:
+    """Return log2 of the factor by which publishing raises the bound on a slot's error.
+
+    The added noise has the deviation sqrt(12 queries) 2^(bits/2) times the bound; the largest of its n/2 slots stays
+    below sqrt(n (ln(n/2) + 40 ln 2)) deviations (Li, Micciancio, Schultz, Sorrell, ePrint 2022/816).
+    """
+    tail = math.log(n / 2) + 40 * math.log(2)
+    return PUBLISH_BITS / 2 + math.log2(math.sqrt(12 * PUBLISH_QUERIES * n * tail))
+
+
 def check_ckks(circuit: Circuit, params: ParameterSet, tolerance: float, *, encryption: str = "secret") -> CkksNoise:
     """Refuse a circuit that would overflow or miss its tolerance."""
     noise = ckks(circuit, params, encryption=encryption)
@@ -181,7 +194,10 @@ def _bfv_step(
             return e.add_plain(args[0])
         case Kind.MULTIPLY_PLAIN:
             integer = circuit.plains[step.plain].integer
-            return e.multiply_constant(args[0], integer) if integer is not None else e.multiply_plain(args[0])
+            if integer is not None:
+                return e.multiply_constant(args[0], integer)
+            # Slots of data encode to coefficients spread over all of +-t/2; only a contrived plaintext gains more.
+            return e.multiply_plain(args[0], random=True)
         case Kind.RELINEARIZE:
             return e.relinearize(args[0])
         case Kind.ROTATE:

@@ -42,14 +42,21 @@ def compile_kernel(kernel: Kernel, shapes: Shapes, encryption: str | None = None
         wish = wish_of(kernel, graph.output.bound, encryption)
         choice = choose.choose(wish, partial(lower, graph, kernel.arguments))
     arguments = {n: (shapes[n], a.encrypted, a.low, a.high) for n, a in kernel.arguments.items()}
-    signature = Signature(kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments)
+    signature = Signature(kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments, kernel.publish)
     return Program(signature, choice.params, choice.circuit, choice.noise_bits, choice.rejected, encryption)
 
 
 def wish_of(kernel: Kernel, plain_bound: float, encryption: str) -> choose.Wish:
     """Return what a kernel asks of its parameters."""
     return choose.Wish(
-        kernel.scheme, kernel.tolerance, kernel.security, kernel.standard, plain_bound, kernel.plain_modulus, encryption
+        kernel.scheme,
+        kernel.tolerance,
+        kernel.security,
+        kernel.standard,
+        plain_bound,
+        kernel.plain_modulus,
+        encryption,
+        kernel.publish,
     )
 
 
@@ -121,7 +128,8 @@ def _scheduled(kernel: Kernel, program: SlotProgram, params: ParameterSet) -> Ci
 def _checked_noise(kernel: Kernel, circuit: Circuit, params: ParameterSet, encryption: str) -> float:
     if kernel.scheme == "bfv":
         return noise.check_bfv(circuit, params, encryption=encryption)
-    return noise.check_ckks(circuit, params, kernel.tolerance, encryption=encryption).log2_error
+    tolerance = 2.0 ** wish_of(kernel, 0.0, encryption).wanted(params.n)
+    return noise.check_ckks(circuit, params, tolerance, encryption=encryption).log2_error
 
 
 def _manual(kernel: Kernel, shapes: Shapes, encryption: str) -> choose.Choice:

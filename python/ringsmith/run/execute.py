@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -80,25 +80,46 @@ def execute(
 ) -> tuple[list[Any], dict[str, float]]:
     """Run the circuit; return the output ciphertexts and seconds by kind of operation."""
     evaluator = scheme.evaluator(keys, seed)
+    encoder = _Plaintexts(circuit, scheme, plains)
     seconds: dict[str, float] = defaultdict(float)
     last = _last_uses(circuit)
     values: list[Any] = [None] * len(circuit.steps)
     for number, step in enumerate(circuit.steps):
-        start = time.perf_counter()
         if step.kind is Kind.INPUT:
             values[number] = inputs[number]
             continue
-        plaintext = _encode(scheme, circuit, step, plains) if step.plain >= 0 else None
-        if plaintext is not None:
-            seconds["encode"] += time.perf_counter() - start
-            start = time.perf_counter()
+        start = time.perf_counter()
+        plaintext = encoder.take(step)
+        encoded = time.perf_counter()
         values[number] = evaluator.apply(step, [values[arg] for arg in step.args], plaintext)
-        seconds[step.kind.value] += time.perf_counter() - start
+        seconds[step.kind.value] += time.perf_counter() - encoded
+        if plaintext is not None:
+            seconds["encode"] += encoded - start
         for arg in step.args:
             if last[arg] == number:
                 values[arg] = None
     return [values[number] for number in circuit.outputs], dict(seconds)
 
 
-def _encode(scheme: Scheme, circuit: Circuit, step: Step, plains: Sequence[Array]) -> Any:
-    return scheme.encode(plains[step.plain], step.level, step.plain_scale)
+class _Plaintexts:
+    """Encodes each plaintext once for a level and scale, and forgets it after its last use."""
+
+    def __init__(self, circuit: Circuit, scheme: Scheme, plains: Sequence[Array]) -> None:
+        self.scheme = scheme
+        self.plains = plains
+        self.uses = Counter(self._key(step) for step in circuit.steps if step.plain >= 0)
+        self.encoded: dict[tuple[int, int, float], Any] = {}
+
+    @staticmethod
+    def _key(step: Step) -> tuple[int, int, float]:
+        return step.plain, step.level, step.plain_scale
+
+    def take(self, step: Step) -> Any:
+        """Return the encoded plaintext of a step, or None if it has none."""
+        if step.plain < 0:
+            return None
+        key = self._key(step)
+        if key not in self.encoded:
+            self.encoded[key] = self.scheme.encode(self.plains[step.plain], step.level, step.plain_scale)
+        self.uses[key] -= 1
+        return self.encoded[key] if self.uses[key] else self.encoded.pop(key)

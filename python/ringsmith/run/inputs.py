@@ -21,13 +21,13 @@ MAX_BYTES = 1 << 30
 _FORMATS = ".npy, .npz or .csv"
 
 
-def read_arguments(path: str | Path) -> dict[str | None, Array]:
-    """Return the arrays of a file: by name from .npz, one under the key None from .npy and .csv."""
+def read_arguments(path: str | Path) -> dict[str, Array]:
+    """Return the arrays of a file: by name from .npz, one under the empty name from .npy and .csv."""
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix == ".npz":
-        return {name: array for name, array in _read_npz(path).items()}
-    return {None: read_table(path)}
+        return _read_npz(path)
+    return {"": read_table(path)}
 
 
 def read_table(path: str | Path) -> Array:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,6 +46,7 @@ class Signature:
     scheme: str
     tolerance: float
     arguments: Mapping[str, tuple[tuple[int, ...], bool, float, float]]
+    publish: bool = False
 
     def argument(self, name: str) -> Argument:
         """Return an argument's declaration again."""
@@ -143,14 +145,7 @@ class Client:
         self.program = program
         self._seed = seed
         self._scheme = program.open()
-        circuit = program.circuit
-        secret, keys = self._scheme.generate_keys(
-            derive_seed(seed, "keys"),
-            relinearize=circuit.relinearizes(),
-            rotations=circuit.rotations(),
-            public=circuit.encrypts(),
-            fingerprint=program.fingerprint(),
-        )
+        secret, keys = self._scheme.generate_keys(program.circuit, derive_seed(seed, "keys"), program.fingerprint())
         self._secret = secret
         self.evaluation_keys = keys
         self._messages = 0
@@ -174,6 +169,8 @@ class Client:
         """Decrypt a result. `publish` adds noise (CKKS) so that the numbers may be shown to others (IND-CPA-D)."""
         program = self.program
         _same(program, result.fingerprint, "the result")
+        if publish and program.params.scheme == "ckks" and not program.signature.publish:
+            raise InputError(f"{program.signature.name} has no room for publication; make the kernel with publish=True")
         flood = program.noise_bits if publish and program.params.scheme == "ckks" else None
         rows = self._scheme.decrypt(result.ciphertexts, self._secret, flood, derive_seed(self._seed, "publish"))
         return unpack(program.circuit, rows)
@@ -225,12 +222,16 @@ class Server:
         expected = sum(len(packing.gather) for packing in program.circuit.inputs.values())
         if len(sent.ciphertexts) != expected:
             raise InputError(f"{len(sent.ciphertexts)} ciphertexts came, the program takes {expected}")
+        start = time.perf_counter()
         ciphertexts = [self._scheme.ciphertext(data) for data in sent.ciphertexts]
         values = plain_values(program.circuit, arrays)
+        read = time.perf_counter() - start
         outputs, seconds = execute(
             program.circuit, self._scheme, self._loaded, ciphertexts, values, derive_seed(seed, "evaluate")
         )
+        start = time.perf_counter()
         data = tuple(output.to_bytes() for output in outputs)
+        seconds |= {"read": read, "write": time.perf_counter() - start}
         return Execution(Encryptions(program.fingerprint(), data), seconds)
 
     def __getstate__(self) -> dict[str, Any]:

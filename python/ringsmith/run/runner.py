@@ -84,10 +84,10 @@ def run(
     clock = _Clock(progress)
     given = {name: np.asarray(value) for name, value in (inputs or {}).items()}
     arrays = clock.step("inputs", lambda: complete_inputs(kernel, given, seed))
-    expected = clock.step("clear", lambda: kernel.expected(arrays))
     shapes = {name: array.shape for name, array in arrays.items()}
     used = open_engine(engine) if isinstance(engine, str) else engine
     compiled: Program = clock.step("compile", lambda: compile_kernel(kernel, shapes, encryption))
+    expected = clock.step("clear", lambda: kernel.expected(arrays))
     program = replace(compiled, engine=used.native(compiled.params))
     client = clock.step("keygen", lambda: program.client(seed))
     encrypted = {name: array for name, array in arrays.items() if kernel.arguments[name].encrypted}

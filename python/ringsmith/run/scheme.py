@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -12,8 +13,9 @@ from numpy.typing import NDArray
 
 from ringsmith import _native
 from ringsmith.errors import KeyMismatchError
-from ringsmith.kernel.circuit import Step
+from ringsmith.kernel.circuit import Circuit, Step
 from ringsmith.kernel.slots import Kind
+from ringsmith.params.noise import PUBLISH_BITS, PUBLISH_QUERIES
 from ringsmith.params.sets import ParameterSet
 
 Array = NDArray[Any]
@@ -61,16 +63,18 @@ class Scheme:
     encryptor_class: Any
     decryptor_class: Any
 
-    def generate_keys(
-        self, seed: bytes, *, relinearize: bool, rotations: tuple[int, ...], public: bool, fingerprint: bytes
-    ) -> tuple[_native.SecretKey, Keys]:
-        """Return the secret key and the evaluation keys that a program needs."""
+    def generate_keys(self, circuit: Circuit, seed: bytes, fingerprint: bytes) -> tuple[_native.SecretKey, Keys]:
+        """Return the secret key and the evaluation keys a circuit needs, cut to the levels where it uses them."""
         generator = _native.KeyGenerator(self.context, seed=seed)
         secret = generator.secret_key()
-        relin = generator.relin_key(secret).to_bytes() if relinearize else b""
-        galois = generator.galois_keys(secret, list(rotations)).to_bytes() if rotations else b""
-        public_key = generator.public_key(secret).to_bytes() if public else b""
-        return secret, Keys(fingerprint, relin, galois, rotations, public_key)
+        rotations = circuit.rotations()
+        relin = galois = b""
+        if circuit.relinearizes():
+            relin = generator.relin_key(secret, level=circuit.top_level(Kind.RELINEARIZE)).to_bytes()
+        if rotations:
+            galois = generator.galois_keys(secret, list(rotations), level=circuit.top_level(Kind.ROTATE)).to_bytes()
+        public = generator.public_key(secret).to_bytes() if circuit.encrypts() else b""
+        return secret, Keys(fingerprint, relin, galois, rotations, public)
 
     def load(self, keys: Keys) -> LoadedKeys:
         """Return the engine's objects of serialized keys."""
@@ -194,12 +198,13 @@ class CkksScheme(Scheme):
         """Decrypt; with `flood`, for publication."""
         if flood is None:
             return super().plaintexts(decryptor, ciphertexts, flood, seed)
+        seeds = [hashlib.sha256(seed + number.to_bytes(8, "little")).digest() for number in range(len(ciphertexts))]
         return [
             decryptor.decrypt_for_publication(
-                ciphertext, 2.0**flood, seed=bytes(a ^ b for a, b in zip(seed, number.to_bytes(32, "little"), strict=True)),
+                ciphertext, 2.0**flood, security_bits=PUBLISH_BITS, queries=PUBLISH_QUERIES, seed=own
             )
-            for number, ciphertext in enumerate(ciphertexts)
-        ]  # fmt: skip
+            for ciphertext, own in zip(ciphertexts, seeds, strict=True)
+        ]
 
     def reduce(self, native: Any, kind: Kind, value: Any, level: int) -> Any:
         """Rescale or drop."""

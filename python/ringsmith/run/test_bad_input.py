@@ -113,7 +113,7 @@ def test_parameters(request_: Any, scheme: str, words: str) -> None:
 
 def test_levels_exhausted() -> None:
     kernel = rs.kernel(params="seal-ckks-8192", x=rs.Encrypted(8, bound=1.0))(lambda x: x**8)
-    with pytest.raises(rs.KernelError, match="level 3 of rescaling is needed, .* has 2"):
+    with pytest.raises(rs.KernelError, match=r"level 3 of rescaling is needed, .* has 2"):
         kernel.compile()
 
 
@@ -224,7 +224,7 @@ def session(scheme: str = "ckks") -> tuple[rs.Program, rs.Client, rs.Encryptions
 
 def test_foreign_keys_and_ciphertexts() -> None:
     program, client, sent = session()
-    other_program, other_client, other_sent = session("bfv")
+    _, other_client, other_sent = session("bfv")
     with pytest.raises(rs.KeyMismatchError, match="another program"):
         program.server(other_client.evaluation_keys)
     server = program.server(client.evaluation_keys)
@@ -260,11 +260,15 @@ def test_damaged_bytes(damage: str, what: str) -> None:
             broken[4] ^= 0xFF
         case "empty":
             broken = bytearray(b"x")
-    with pytest.raises(rs.FormatError) as caught:
-        if what == "ciphertext":
-            program.server(client.evaluation_keys).evaluate(replace(sent, ciphertexts=(bytes(broken),)))
-        else:
-            program.server(replace(client.evaluation_keys, relinearization=bytes(broken)))
+    bad = bytes(broken)
+    keys = client.evaluation_keys
+    if what == "ciphertext":
+        server = program.server(keys)
+        with pytest.raises(rs.FormatError) as caught:
+            server.evaluate(replace(sent, ciphertexts=(bad,)))
+    else:
+        with pytest.raises(rs.FormatError) as caught:
+            program.server(replace(keys, relinearization=bad))
     assert one_line(caught.value)
 
 

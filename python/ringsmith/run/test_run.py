@@ -20,7 +20,7 @@ def small(**options: Any) -> rs.Kernel:
     def function(x: Any, w: Any) -> Any:
         return rs.sum(x * x * w) + x
 
-    defaults = {"tolerance": 1e-4, "name": "small"} | options
+    defaults: dict[str, Any] = {"tolerance": 1e-4, "name": "small"} | options
     bound = 8 if options.get("scheme") == "bfv" else 1.0
     return rs.kernel(x=rs.Encrypted(8, bound=bound), w=rs.Plain(8, bound=bound), **defaults)(function)
 
@@ -152,7 +152,7 @@ def test_security_and_standard_change_the_choice() -> None:
     assert sizes[128].n < sizes[256].n
     for wanted, params in sizes.items():
         assert params.security.bits >= wanted
-        assert params.log2_qp <= params.security.limit
+        assert params.log2_qp <= (params.security.limit or 0)
     old = small(standard="2018").compile().params
     assert "2018" in old.security.source
 

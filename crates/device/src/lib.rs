@@ -93,6 +93,16 @@ pub trait Device: Send {
     /// Cycles, busy and stall counters of the last program.
     fn counters(&self) -> model::Counters;
 
+    /// What crossed the serial link since open, if there is one.
+    fn link(&self) -> Option<LinkUse> {
+        None
+    }
+
+    /// Clock cycles simulated since open; 0 where nothing is simulated cycle by cycle.
+    fn simulated_cycles(&self) -> u64 {
+        0
+    }
+
     /// Reset the core: slots and tables must be written again, host buffers stay.
     ///
     /// # Errors

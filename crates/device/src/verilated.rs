@@ -52,22 +52,6 @@ impl Verilated {
         })
     }
 
-    /// What crossed the serial link since open.
-    ///
-    /// # Errors
-    /// The simulation died.
-    pub fn link(&self) -> Result<LinkUse, DeviceError> {
-        self.simulator.link()
-    }
-
-    /// Clock cycles simulated since open.
-    ///
-    /// # Errors
-    /// The simulation died.
-    pub fn simulated_cycles(&self) -> Result<u64, DeviceError> {
-        self.simulator.cycles()
-    }
-
     fn address(&self, buffer: u32, lane: usize) -> Result<u64, DeviceError> {
         if buffer >= self.buffers || lane >= self.info.lanes as usize {
             return Err(DeviceError::data(format!(
@@ -350,6 +334,14 @@ impl Device for Verilated {
 
     fn counters(&self) -> Counters {
         self.counters
+    }
+
+    fn link(&self) -> Option<LinkUse> {
+        self.simulator.link().ok().filter(|_| self.info.host == Host::Serial)
+    }
+
+    fn simulated_cycles(&self) -> u64 {
+        self.simulator.cycles().unwrap_or(0)
     }
 
     fn reset(&mut self) -> Result<(), DeviceError> {

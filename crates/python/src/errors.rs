@@ -18,6 +18,8 @@ pub enum Kind {
     Format,
     /// Objects that do not belong together, or a missing key.
     KeyMismatch,
+    /// A device that refused, failed or hung.
+    Device,
 }
 
 static OTHER: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -25,6 +27,7 @@ static INPUT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static PARAMETER: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static FORMAT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static KEY_MISMATCH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static DEVICE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
 impl Kind {
     fn home(self) -> (&'static PyOnceLock<Py<PyType>>, &'static str) {
@@ -34,6 +37,7 @@ impl Kind {
             Self::Parameter => (&PARAMETER, "ParameterError"),
             Self::Format => (&FORMAT, "FormatError"),
             Self::KeyMismatch => (&KEY_MISMATCH, "KeyMismatchError"),
+            Self::Device => (&DEVICE, "DeviceError"),
         }
     }
 
@@ -88,6 +92,7 @@ impl Raise for rlwe::Error {
             | Self::MissingGaloisKey { .. } => Kind::KeyMismatch,
             Self::Shape { .. } => Kind::Input,
             Self::Entropy(_) => Kind::Other,
+            Self::Engine { .. } => Kind::Device,
             _ => Kind::Parameter,
         }
     }
@@ -110,5 +115,23 @@ impl Raise for bfv::Error {
             Self::PlainModulus { .. } | Self::NoBatching { .. } => Kind::Parameter,
             _ => Kind::Input,
         }
+    }
+}
+
+impl Raise for device::DeviceError {
+    fn kind(&self) -> Kind {
+        Kind::Device
+    }
+}
+
+impl Raise for isa::IsaError {
+    fn kind(&self) -> Kind {
+        Kind::Device
+    }
+}
+
+impl Raise for offload::OffloadError {
+    fn kind(&self) -> Kind {
+        Kind::Device
     }
 }

@@ -5,6 +5,7 @@ mod arrays;
 mod bfv;
 mod ckks;
 mod context;
+mod device;
 mod engine;
 mod errors;
 mod keys;
@@ -25,5 +26,6 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     keys::register(m)?;
     m.add_class::<engine::PolyEngine>()?;
     bfv::register(m)?;
+    device::register(m)?;
     ckks::register(m)
 }

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Devices: instructions, programs and measurements on the model or on Verilated RTL, and the engine that hands work to them.
+
+use crate::engine::PolyEngine;
+use crate::errors::{Kind, OrRaise};
+use crate::words::Words;
+use ::device::{DeviceError, Driver, Injection, Modeled, Profile, Verilated};
+use isa::{BuildInfo, Host, ISA_VERSION, Instruction, Mix, Op, Reduction};
+use offload::{CoEngine, Frame, Moved, OffloadError, Operation, Plan, Session, Usage, simulate};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// `[lane][n]` residues as Python integers.
+type Residues = Vec<Vec<u128>>;
+
+/// The info block of a build, from the keys of a preset.
+fn build_info(preset: &Bound<'_, PyDict>) -> PyResult<BuildInfo> {
+    let get = |key: &str| -> PyResult<Bound<'_, PyAny>> {
+        preset
+            .get_item(key)?
+            .ok_or_else(|| Kind::Parameter.error(format!("the preset lacks {key}")))
+    };
+    let number = |key: &str| get(key)?.extract::<u32>();
+    let text = |key: &str| get(key)?.extract::<String>();
+    let (slot_table, montgomery) = (
+        text("twiddles")? == "slot",
+        text("reduction")? == "montgomery",
+    );
+    let n_max = number("n_max")?;
+    let mut instructions = isa::implemented_mask();
+    if !get("pmul")?.extract::<bool>()? {
+        instructions &= !(1 << Op::Pmul as u8);
+    }
+    let multiplier = match text("multiplier")?.as_str() {
+        "asic" => 0,
+        "dsp26x17" => 1,
+        _ => 2,
+    };
+    Ok(BuildInfo {
+        isa_version: ISA_VERSION,
+        word_bits: number("word_bits")?,
+        lanes: number("lanes")?,
+        butterflies: number("butterflies")?,
+        log2_n_max: n_max.ilog2(),
+        dual_port_slots: number("dual_port_slots")?,
+        single_port_slots: number("single_port_slots")? - u32::from(slot_table),
+        twiddle_tables: if slot_table {
+            1
+        } else {
+            number("moduli_slots")?
+        },
+        moduli_slots: number("moduli_slots")?,
+        constants: number("constants")?,
+        reduction: if montgomery {
+            Reduction::Montgomery
+        } else {
+            Reduction::Barrett
+        },
+        montgomery_bits: if montgomery { n_max.ilog2() + 1 } else { 0 },
+        modulus_bits_min: number("modulus_bits_min")?,
+        multiplier,
+        fifo_depth: number("fifo_depth")?,
+        host: if text("host")? == "axi4" {
+            Host::Axi4
+        } else {
+            Host::Serial
+        },
+        cyclic: get("cyclic")?.extract()?,
+        instructions,
+    })
+}
+
+fn profile_dict<'py>(py: Python<'py>, profile: &Profile) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let counters = &profile.counters;
+    dict.set_item("cycles", counters.cycles)?;
+    dict.set_item("busy_compute", counters.busy_compute)?;
+    dict.set_item("busy_memory", counters.busy_memory)?;
+    dict.set_item("stall_hazard", counters.stall_hazard)?;
+    dict.set_item("stall_unit", counters.stall_unit)?;
+    let event = |e: &::device::Event| {
+        (
+            e.index,
+            e.op.spec().mnemonic,
+            format!("{:?}", e.unit).to_lowercase(),
+            e.start,
+            e.end,
+        )
+    };
+    dict.set_item(
+        "events",
+        profile.events.iter().map(event).collect::<Vec<_>>(),
+    )?;
+    Ok(dict)
+}
+
+fn moved_dict<'py>(py: Python<'py>, moved: &Moved) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("polynomials", moved.polynomials)?;
+    dict.set_item("bytes", moved.bytes)?;
+    dict.set_item("cycles", moved.cycles)?;
+    Ok(dict)
+}
+
+fn usage_dict<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("offloaded", usage.offloaded.clone())?;
+    dict.set_item("on_host", usage.on_host.clone())?;
+    dict.set_item("send", moved_dict(py, &usage.send)?)?;
+    dict.set_item("receive", moved_dict(py, &usage.receive)?)?;
+    dict.set_item("compute_cycles", usage.compute_cycles)?;
+    dict.set_item("instructions", usage.instructions)?;
+    dict.set_item("device_seconds", usage.device_seconds)?;
+    Ok(dict)
+}
+
+fn operation_named(name: &str) -> PyResult<Operation> {
+    Operation::from_name(name).ok_or_else(|| Kind::Input.error(format!("{name:?} is no operation")))
+}
+
+/// log2 of a degree that the instruction word can hold.
+fn log2_degree(n: usize) -> PyResult<u8> {
+    let legal = n.is_power_of_two() && (8..=32768).contains(&n);
+    legal.then(|| n.trailing_zeros() as u8).ok_or_else(|| {
+        Kind::Input.error(format!(
+            "n = {n} is no ring degree: a power of two from 8 to 32768"
+        ))
+    })
+}
+
+/// A co-processor: its driver, operations on it, and the engine that hands work to it.
+#[pyclass(frozen, module = "ringsmith._native")]
+pub struct Device {
+    engine: Arc<CoEngine>,
+}
+
+impl Device {
+    fn new(
+        name: String,
+        operations: Vec<String>,
+        device: Box<dyn ::device::Device>,
+    ) -> PyResult<Self> {
+        let driver = Driver::open(device).or_raise()?;
+        let session = Session::new(driver).or_raise()?;
+        Ok(Self {
+            engine: Arc::new(CoEngine::new(name, session, operations)),
+        })
+    }
+
+    fn with_driver<T>(
+        &self,
+        py: Python<'_>,
+        f: impl Send + FnOnce(&mut Driver) -> Result<T, DeviceError>,
+    ) -> PyResult<T>
+    where
+        T: Send,
+    {
+        py.detach(|| f(self.engine.session().driver())).or_raise()
+    }
+
+    fn outcome<'py>(
+        &self,
+        py: Python<'py>,
+        f: impl Send + FnOnce(&mut Session) -> Result<simulate::Outcome, OffloadError>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let outcome = py.detach(|| f(&mut self.engine.session())).or_raise()?;
+        let dict = PyDict::new(py);
+        dict.set_item("cycles", outcome.cycles)?;
+        dict.set_item("predicted_cycles", outcome.predicted_cycles)?;
+        dict.set_item("correct", outcome.correct)?;
+        dict.set_item("profile", profile_dict(py, &outcome.profile)?)?;
+        dict.set_item("predicted", profile_dict(py, &outcome.predicted)?)?;
+        dict.set_item("assembly", isa::disassemble(&outcome.program))?;
+        dict.set_item("usage", usage_dict(py, &outcome.usage)?)?;
+        Ok(dict)
+    }
+}
+
+#[pymethods]
+impl Device {
+    /// The model of a build described by the keys of a preset.
+    #[staticmethod]
+    fn model(name: String, operations: Vec<String>, preset: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let model = Modeled::open(build_info(preset)?).or_raise()?;
+        Self::new(name, operations, Box::new(model))
+    }
+
+    /// Verilated RTL in a simulator library.
+    #[staticmethod]
+    #[pyo3(signature = (name, operations, library, options=""))]
+    fn rtl(
+        name: String,
+        operations: Vec<String>,
+        library: PathBuf,
+        options: &str,
+    ) -> PyResult<Self> {
+        let device = Verilated::open(&library, options).or_raise()?;
+        Self::new(name, operations, Box::new(device))
+    }
+
+    /// The build as the info block describes it.
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let info = self.engine.session().info().clone();
+        let dict = PyDict::new(py);
+        for (key, value) in [
+            ("isa_version", info.isa_version),
+            ("word_bits", info.word_bits),
+            ("lanes", info.lanes),
+            ("butterflies", info.butterflies),
+            ("log2_n_max", info.log2_n_max),
+            ("dual_port_slots", info.dual_port_slots),
+            ("single_port_slots", info.single_port_slots),
+            ("twiddle_tables", info.twiddle_tables),
+            ("moduli_slots", info.moduli_slots),
+            ("constants", info.constants),
+            ("montgomery_bits", info.montgomery_bits),
+            ("modulus_bits_min", info.modulus_bits_min),
+            ("multiplier", info.multiplier),
+            ("fifo_depth", info.fifo_depth),
+        ] {
+            dict.set_item(key, value)?;
+        }
+        dict.set_item(
+            "host",
+            if info.host == Host::Axi4 {
+                "axi4"
+            } else {
+                "serial"
+            },
+        )?;
+        dict.set_item("cyclic", info.cyclic)?;
+        dict.set_item("instructions", info.instructions)?;
+        Ok(dict)
+    }
+
+    /// Set the modulus of each lane for a modulus index.
+    fn set_moduli(&self, py: Python<'_>, index: u8, moduli: Vec<u128>) -> PyResult<()> {
+        self.with_driver(py, |driver| driver.set_moduli(index, &moduli))
+    }
+
+    /// Set a constant of each lane.
+    fn set_constant(&self, py: Python<'_>, index: u8, values: Vec<u128>) -> PyResult<()> {
+        self.with_driver(py, |driver| driver.set_constant(index, &values))
+    }
+
+    /// Load the twiddle tables of a modulus index for degree n; the cycles it took (0: they were there).
+    fn load_twiddles(&self, py: Python<'_>, index: u8, n: usize) -> PyResult<u64> {
+        log2_degree(n)?;
+        self.with_driver(py, |driver| driver.load_twiddles(index, n))
+    }
+
+    /// Make host buffers; the number of the first.
+    fn allocate(&self, py: Python<'_>, count: u32) -> PyResult<u32> {
+        self.with_driver(py, |driver| driver.allocate(count))
+    }
+
+    /// Write a polynomial, one list of residues a lane, to a host buffer.
+    fn upload(&self, py: Python<'_>, buffer: u32, polynomial: Residues) -> PyResult<()> {
+        self.with_driver(py, |driver| driver.upload(buffer, &polynomial))
+    }
+
+    /// Read n coefficients of each lane of a host buffer.
+    fn download(&self, py: Python<'_>, buffer: u32, n: usize) -> PyResult<Residues> {
+        self.with_driver(py, |driver| driver.download(buffer, n))
+    }
+
+    /// Check and execute a program of instruction words; its timeline.
+    fn run<'py>(&self, py: Python<'py>, words: Vec<u64>) -> PyResult<Bound<'py, PyDict>> {
+        let profile = self.with_driver(py, |driver| driver.run(&isa::decode(&words)?))?;
+        profile_dict(py, &profile)
+    }
+
+    /// Check each result by a checksum from now on.
+    fn audit(&self, py: Python<'_>) -> PyResult<()> {
+        self.with_driver(py, Driver::audit)
+    }
+
+    /// Reset the device; slots, moduli and tables are forgotten.
+    fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        self.with_driver(py, Driver::reset)
+    }
+
+    /// Test hook: the host memory stops answering, or answers again.
+    fn inject_stall(&self, py: Python<'_>, on: bool) -> PyResult<()> {
+        self.with_driver(py, |driver| driver.inject(Injection::Stall(on)))
+    }
+
+    /// Test hook: results are wrong for a while.
+    fn inject_faulty_results(
+        &self,
+        py: Python<'_>,
+        after_cycles: u64,
+        for_cycles: u64,
+    ) -> PyResult<()> {
+        self.with_driver(py, |driver| {
+            driver.inject(Injection::FaultyResults {
+                after_cycles,
+                for_cycles,
+            })
+        })
+    }
+
+    /// A random program of the mix that the device can run now: instruction words from a seed.
+    #[pyo3(signature = (seed, *, length, n, moduli, outputs))]
+    fn random_program(
+        &self,
+        seed: u64,
+        length: usize,
+        n: usize,
+        moduli: u8,
+        outputs: u32,
+    ) -> PyResult<Vec<u64>> {
+        let mix = Mix {
+            length,
+            log2_n: log2_degree(n)?,
+            moduli,
+            inputs: moduli.into(),
+            outputs,
+        };
+        let mut session = self.engine.session();
+        let info = session.info().clone();
+        Ok(isa::encode(&isa::random_program(
+            &info,
+            session.driver().state(),
+            &mix,
+            seed,
+        )))
+    }
+
+    /// The timeline the latency formulas predict for a program.
+    fn predict<'py>(&self, py: Python<'py>, words: Vec<u64>) -> PyResult<Bound<'py, PyDict>> {
+        let program = isa::decode(&words).or_raise()?;
+        let profile = model::schedule(self.engine.session().info(), &program);
+        profile_dict(py, &profile)
+    }
+
+    /// Measure an instruction on random operands; the result is checked against the production arithmetic.
+    fn simulate_instruction<'py>(
+        &self,
+        py: Python<'py>,
+        mnemonic: &str,
+        moduli: Vec<u128>,
+        n: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let op = Op::from_mnemonic(mnemonic);
+        let op = op.ok_or_else(|| Kind::Input.error(format!("{mnemonic:?} is no instruction")))?;
+        log2_degree(n)?;
+        self.outcome(py, |session| simulate::instruction(session, op, &moduli, n))
+    }
+
+    /// Measure an operation (`tensor`, `zero-encrypt`, …) on random operands, checked likewise.
+    fn simulate_operation<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        moduli: Vec<u128>,
+        n: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let operation = operation_named(name)?;
+        log2_degree(n)?;
+        self.outcome(py, |session| {
+            simulate::operation(session, operation, &moduli, n)
+        })
+    }
+
+    /// The program of an operation as assembly.
+    fn program(&self, name: &str, n: usize) -> PyResult<String> {
+        let frame = Frame {
+            log2_n: log2_degree(n)?,
+            mod_idx: 0,
+            first: 0,
+            tables: None,
+        };
+        let plan =
+            Plan::new(self.engine.session().info(), operation_named(name)?, frame).or_raise()?;
+        Ok(plan.assembly())
+    }
+
+    /// The engine for contexts of a word width (64 or 128 bits) that hands work to this device.
+    fn engine(&self, word_bits: u32) -> PyResult<PolyEngine> {
+        let inner = match crate::literal::checked_width(word_bits)? {
+            u128::BITS => Words::W128(self.engine.clone() as _),
+            _ => Words::W64(self.engine.clone() as _),
+        };
+        Ok(PolyEngine { inner })
+    }
+
+    /// What ran where since the last call: operations, transfers, cycles.
+    fn take_usage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        usage_dict(py, &self.engine.take_usage())
+    }
+
+    /// Timeline of the work section that ran last.
+    fn last_profile<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let profile = self.engine.session().profile().clone();
+        profile_dict(py, &profile)
+    }
+
+    /// Bytes that crossed the serial link since open, to and from the device; None without one.
+    fn link_bytes(&self) -> Option<(u64, u64)> {
+        let mut session = self.engine.session();
+        let used = session.driver().device().link()?;
+        Some((used.bytes_to_device, used.bytes_from_device))
+    }
+
+    /// Clock cycles simulated since open.
+    fn simulated_cycles(&self) -> u64 {
+        self.engine.session().driver().device().simulated_cycles()
+    }
+}
+
+/// The words of a program's text.
+#[pyfunction]
+fn assemble(text: &str) -> PyResult<Vec<u64>> {
+    Ok(isa::encode(&isa::assemble(text).or_raise()?))
+}
+
+/// The text of a program's words.
+#[pyfunction]
+fn disassemble(words: Vec<u64>) -> PyResult<String> {
+    let program: Vec<Instruction> = isa::decode(&words).or_raise()?;
+    Ok(isa::disassemble(&program))
+}
+
+/// The instructions that exist: mnemonic, unit, whether a build can have it.
+#[pyfunction]
+fn instruction_set() -> Vec<(&'static str, String, bool)> {
+    isa::TABLE
+        .iter()
+        .map(|spec| {
+            (
+                spec.mnemonic,
+                format!("{:?}", spec.unit).to_lowercase(),
+                spec.implemented,
+            )
+        })
+        .collect()
+}
+
+/// The largest distinct primes of each bit length that serve degree n and a build's own n_max.
+#[pyfunction]
+fn default_moduli(bits: Vec<u32>, n: usize, n_max: usize) -> PyResult<Vec<u128>> {
+    simulate::default_moduli(&bits, n, n_max).or_raise()
+}
+
+/// Add the classes and functions of this file.
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<Device>()?;
+    m.add_function(wrap_pyfunction!(assemble, m)?)?;
+    m.add_function(wrap_pyfunction!(disassemble, m)?)?;
+    m.add_function(wrap_pyfunction!(instruction_set, m)?)?;
+    m.add_function(wrap_pyfunction!(default_moduli, m)?)
+}

@@ -37,6 +37,11 @@ impl<W: Word> BaseConverter<W> {
         }
     }
 
+    #[cfg(all(test, target_arch = "x86_64"))]
+    pub(crate) fn kernel(&self) -> &Kernel<W> {
+        &self.kernel
+    }
+
     /// Limbs in.
     pub fn inputs(&self) -> usize {
         self.kernel.inputs()

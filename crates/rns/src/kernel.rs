@@ -38,6 +38,9 @@ pub(crate) struct Kernel<W: Word> {
     own: Vec<W>,
     /// Products that surely fit a double word together.
     lazy_terms: usize,
+    /// Whether the vector loops run.
+    #[cfg(target_arch = "x86_64")]
+    vectors: bool,
 }
 
 impl<W: Word> Kernel<W> {
@@ -58,9 +61,13 @@ impl<W: Word> Kernel<W> {
             .map(|q| reciprocal(q, fraction_bits))
             .collect();
         let (from_bits, to_bits) = (bits(from.moduli()), bits(to));
-        let spare =
-            (2 * W::BITS).saturating_sub(from_bits.max(to_bits).max(QUOTIENT_BITS) + to_bits);
+        let width = from_bits.max(to_bits).max(QUOTIENT_BITS);
+        let spare = (2 * W::BITS).saturating_sub(width + to_bits);
         let lazy_terms = 1 << spare.min(20);
+        #[cfg(target_arch = "x86_64")]
+        let vectors = W::BITS == u64::BITS
+            && to.iter().all(|p| p.bits() > 2)
+            && crate::simd::available(width, from.len() + 2);
         let from = from.moduli().to_vec();
         Self {
             from,
@@ -71,6 +78,8 @@ impl<W: Word> Kernel<W> {
             rows,
             own,
             lazy_terms,
+            #[cfg(target_arch = "x86_64")]
+            vectors,
         }
     }
 
@@ -128,6 +137,17 @@ impl<W: Word> Kernel<W> {
     /// Writes `v` after the `y` rows.
     fn quotients(&self, y: &mut [W], len: usize) {
         let (rows, v) = y.split_at_mut(self.inputs() * BLOCK);
+        #[cfg(target_arch = "x86_64")]
+        if self.vectors && len % crate::simd::STEP == 0 {
+            let v = W::as_u64s_mut(&mut v[..len]);
+            if let (Some(rows), Some(v)) = (W::as_u64s(rows), v) {
+                // SAFETY: `vectors` says that the level is IFMA and that residues are below 2^50.
+                unsafe {
+                    crate::simd::quotients(rows, BLOCK, &self.reciprocals, self.fraction_bits, v)
+                };
+                return;
+            }
+        }
         for (c, v) in v[..len].iter_mut().enumerate() {
             let (mut lo, mut hi) = wide_bit::<W>(self.fraction_bits - 1);
             for (row, &reciprocal) in rows.chunks_exact(BLOCK).zip(&self.reciprocals) {
@@ -144,21 +164,18 @@ impl<W: Word> Kernel<W> {
         let terms = self.inputs() + usize::from(centred);
         let row = &self.rows[j * (self.inputs() + 1)..][..terms];
         let p = &self.to[j];
-        // One dispatch per block: u64 sums products in u128, other words reduce every product.
-        match (W::as_u64s(y), W::as_u64s(row), W::as_u64s_mut(out)) {
-            (Some(y), Some(row), Some(out)) => {
-                let p = Modulus::new(p.value().low_u64()).expect("a modulus of the basis");
-                let own = own.and_then(|(o, a)| Some((W::as_u64s(o)?, a.low_u64())));
-                sum_u64(&p, y, row, own, self.lazy_terms, out);
-            }
-            _ => sum_reduced(
-                p,
-                y,
-                &self.rows[j * (self.inputs() + 1)..][..terms],
-                own,
-                out,
-            ),
+        // One dispatch per block: u64 sums products unreduced, other words reduce every product.
+        let narrow = (W::as_u64s(y), W::as_u64s(row), p.as_u64());
+        let (Some(out), (Some(y), Some(row), Some(p))) = (W::as_u64s_mut(out), narrow) else {
+            return sum_reduced(p, y, row, own, out);
+        };
+        let own = own.and_then(|(o, a)| Some((W::as_u64s(o)?, a.low_u64())));
+        #[cfg(target_arch = "x86_64")]
+        if self.vectors && out.len() % crate::simd::STEP == 0 {
+            // SAFETY: as in `quotients`; `vectors` also says that the sums fit.
+            return unsafe { crate::simd::output(p.value(), y, BLOCK, row, own, out) };
         }
+        sum_u64(&p, y, row, own, self.lazy_terms, out);
     }
 }
 
@@ -234,5 +251,48 @@ fn wide_shr<W: Word>(lo: W, hi: W, bits: u32) -> W {
         hi >> (bits - W::BITS)
     } else {
         (lo >> bits) | ((hi << 1) << (W::BITS - 1 - bits))
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::tests::{basis, poly};
+    use crate::{BaseConverter, ScaleRounder};
+
+    fn run(k: &Kernel<u64>, x: &[u64], own: Option<&[u64]>, centred: bool) -> Vec<u64> {
+        let mut out = vec![0; k.outputs() * 64];
+        k.apply(x, own, &mut out, centred, &mut Scratch::new());
+        out
+    }
+
+    /// Equal words on random coefficients and at the seam, where `v` is decided by its last bits.
+    #[test]
+    fn vector_loops_equal_the_portable_ones() {
+        for bits in [
+            &[30, 31, 32][..],
+            &[46; 6],
+            &[50; 3],
+            &[49; 7],
+            &[20, 50, 36],
+        ] {
+            let q = basis::<u64>(64, bits, &[]);
+            let p = basis::<u64>(64, &[50, 45, 30], &q.values());
+            let both = q.concat(&p).unwrap();
+            let x = poly(&both, 77);
+            let (dropped, kept) = x.data().split_at(q.len() * 64);
+            let scaler = ScaleRounder::new(&q, &p, (1 << 40) + 7).unwrap();
+            let converter = BaseConverter::new(&q, &p);
+            for (kernel, own) in [(scaler.kernel(), Some(kept)), (converter.kernel(), None)] {
+                let mut portable = kernel.clone();
+                assert_eq!(portable.vectors, zq::simd::level() == zq::simd::Level::Ifma);
+                portable.vectors = false;
+                let seam = poly(&q, 5);
+                for (input, centred) in [(dropped, true), (dropped, false), (seam.data(), true)] {
+                    let want = run(&portable, input, own, centred);
+                    assert_eq!(run(kernel, input, own, centred), want, "{bits:?} {centred}");
+                }
+            }
+        }
     }
 }

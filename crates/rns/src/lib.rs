@@ -22,6 +22,8 @@ mod kernel;
 mod poly;
 mod scale;
 mod scratch;
+#[cfg(target_arch = "x86_64")]
+mod simd;
 #[cfg(test)]
 mod tests;
 

@@ -79,6 +79,11 @@ impl<W: Word> ScaleRounder<W> {
         })
     }
 
+    #[cfg(all(test, target_arch = "x86_64"))]
+    pub(crate) fn kernel(&self) -> &Kernel<W> {
+        &self.kernel
+    }
+
     /// Dropped limbs.
     pub fn dropped(&self) -> usize {
         self.drop_len

@@ -9,7 +9,7 @@ use zq::{Modulus, Word};
 use crate::*;
 
 /// A basis of the largest primes of each width, all distinct.
-fn basis<W: Word>(n: usize, bits: &[u32], exclude: &[W]) -> RnsBasis<W> {
+pub(crate) fn basis<W: Word>(n: usize, bits: &[u32], exclude: &[W]) -> RnsBasis<W> {
     let mut taken = exclude.to_vec();
     for &b in bits {
         let q = ntt_primes(b, 2 * n as u64, 1, Direction::Down, &taken).unwrap()[0];
@@ -19,7 +19,7 @@ fn basis<W: Word>(n: usize, bits: &[u32], exclude: &[W]) -> RnsBasis<W> {
 }
 
 /// A polynomial with random coefficients; the first are extreme: 0, 1, -1, ±Q/2 and their neighbours.
-fn poly<W: Word>(basis: &RnsBasis<W>, seed: u64) -> RnsPoly<W, Coeff> {
+pub(crate) fn poly<W: Word>(basis: &RnsBasis<W>, seed: u64) -> RnsPoly<W, Coeff> {
     let half = BigInt::from(basis.half_product().clone());
     let mut x = BigUint::from(seed | 1);
     let step =
@@ -129,9 +129,9 @@ fn check_monomials<W: Word>(q: &RnsBasis<W>, a: &RnsPoly<W, Coeff>, ia: &[BigInt
 }
 
 /// Centred conversion equals the exact one except within 2^-40 of the seam, where it may be off by Q.
-fn check_conversion<W: Word>(from: &[u32], to: &[u32], seed: u64) {
-    let q = basis::<W>(8, from, &[]);
-    let p = basis::<W>(8, to, &q.values());
+fn check_conversion<W: Word>(n: usize, from: &[u32], to: &[u32], seed: u64) {
+    let q = basis::<W>(n, from, &[]);
+    let p = basis::<W>(n, to, &q.values());
     let converter = BaseConverter::new(&q, &p);
     let x = poly(&q, seed);
     let exact = BaseConverter::convert_exact_vt(&x, &p).unwrap();
@@ -164,9 +164,9 @@ fn check_conversion<W: Word>(from: &[u32], to: &[u32], seed: u64) {
     }
 }
 
-fn check_scaling<W: Word>(drop: &[u32], keep: &[u32], t: u64, seed: u64) {
-    let d = basis::<W>(8, drop, &[]);
-    let k = basis::<W>(8, keep, &d.values());
+fn check_scaling<W: Word>(n: usize, drop: &[u32], keep: &[u32], t: u64, seed: u64) {
+    let d = basis::<W>(n, drop, &[]);
+    let k = basis::<W>(n, keep, &d.values());
     let scaler = ScaleRounder::new(&d, &k, t).unwrap();
     let head = d.concat(&k).unwrap();
     let x = poly(&head, seed);
@@ -189,7 +189,7 @@ fn check_scaling<W: Word>(drop: &[u32], keep: &[u32], t: u64, seed: u64) {
     let tail = k.concat(&d).unwrap();
     let swapped = RnsPoly::from_bigints(&tail, &x.compose_centered()).unwrap();
     assert_eq!(scaler.scale_tail(&swapped), got);
-    let (kept, dropped) = swapped.data().split_at(k.len() * 8);
+    let (kept, dropped) = swapped.data().split_at(k.len() * n);
     let mut eval = RnsPoly::<W, Coeff>::from_limbs(&k, kept).unwrap().to_eval();
     let mut work = vec![W::ZERO; kept.len()];
     scaler.scale_eval_assign(dropped, eval.data_mut(), &mut work, &mut Scratch::new());
@@ -218,22 +218,36 @@ proptest! {
         // Near-equal widths: the bound of v is relative to the narrowest modulus.
         let base = from[0];
         let from: Vec<u32> = from.iter().map(|b| (base + b % 4).min(62)).collect();
-        check_conversion::<u64>(&from, &to, seed);
-        check_scaling::<u64>(&from, &to, 1, seed);
-        check_scaling::<u64>(&from, &to, seed >> 4 | 1, seed);
+        check_conversion::<u64>(8, &from, &to, seed);
+        check_scaling::<u64>(8, &from, &to, 1, seed);
+        check_scaling::<u64>(8, &from, &to, seed >> 4 | 1, seed);
     }
 
     #[test]
     fn u128_conversion(from in 65u32..=126, to in 65u32..=128, seed in any::<u64>()) {
-        check_conversion::<u128>(&[from, from + 1, from + 2], &[to, to], seed);
-        check_scaling::<u128>(&[from, from + 2], &[to, to], seed >> 4 | 1, seed);
+        check_conversion::<u128>(8, &[from, from + 1, from + 2], &[to, to], seed);
+        check_scaling::<u128>(8, &[from, from + 2], &[to, to], seed >> 4 | 1, seed);
+    }
+}
+
+/// Long enough for the vector loops, in and out of their range.
+#[test]
+fn longer_conversions() {
+    for (from, to) in [
+        (&[30; 6][..], &[30; 7][..]),
+        (&[46, 46, 45], &[50, 46]),
+        (&[60, 60], &[50]),
+        (&[50; 9], &[49]),
+    ] {
+        check_conversion::<u64>(64, from, to, 11);
+        check_scaling::<u64>(64, from, to, 65537, 12);
     }
 }
 
 #[test]
 fn many_wide_limbs_do_not_overflow_the_lazy_sums() {
-    check_conversion::<u64>(&[62; 40], &[62; 3], 3);
-    check_scaling::<u64>(&[62; 40], &[62; 3], (1 << 60) - 1, 4);
+    check_conversion::<u64>(8, &[62; 40], &[62; 3], 3);
+    check_scaling::<u64>(8, &[62; 40], &[62; 3], (1 << 60) - 1, 4);
 }
 
 /// Decryption's scaling to a plaintext modulus, even ones included.

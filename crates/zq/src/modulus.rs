@@ -50,6 +50,17 @@ impl<W: Word> Modulus<W> {
         self.q
     }
 
+    /// The same modulus as one of `u64`, if that is the word.
+    #[inline(always)]
+    pub fn as_u64(&self) -> Option<Modulus<u64>> {
+        (W::BITS == u64::BITS).then(|| Modulus {
+            q: self.q.low_u64(),
+            normalised: self.normalised.low_u64(),
+            reciprocal: self.reciprocal.low_u64(),
+            shift: self.shift,
+        })
+    }
+
     /// Bits of the modulus.
     #[inline(always)]
     pub fn bits(&self) -> u32 {

@@ -1,70 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Kernels over slices of residues. All operands are reduced, all results are reduced.
 //!
+//! For `u64` they run in the vector instructions of [`crate::simd::level`], with the same results.
+//!
 //! # Panics
 //! Every kernel panics if its slices differ in length: lengths are the caller's invariant, never user input.
 
+use crate::simd::ops::{Op, Scalar};
 use crate::{Modulus, Shoup, Word};
-
-/// Applies `f(&mut a[i], b[i])` over equal-length slices.
-#[inline(always)]
-fn zip2<W: Word>(a: &mut [W], b: &[W], mut f: impl FnMut(&mut W, W)) {
-    assert_eq!(a.len(), b.len(), "slice lengths differ");
-    a.iter_mut().zip(b).for_each(|(x, &y)| f(x, y));
-}
-
-/// Applies `f(&mut a[i], b[i], c[i])` over equal-length slices.
-#[inline(always)]
-fn zip3<W: Word>(a: &mut [W], b: &[W], c: &[W], mut f: impl FnMut(&mut W, W, W)) {
-    assert!(
-        a.len() == b.len() && a.len() == c.len(),
-        "slice lengths differ"
-    );
-    a.iter_mut()
-        .zip(b)
-        .zip(c)
-        .for_each(|((x, &y), &z)| f(x, y, z));
-}
 
 impl<W: Word> Modulus<W> {
     /// `a[i] += b[i]`.
     pub fn add_assign(&self, a: &mut [W], b: &[W]) {
-        zip2(a, b, |x, y| *x = self.add(*x, y));
+        self.run1(Op::Add, Shoup::default(), a, b, |x, y| self.add(x, y));
     }
 
     /// `a[i] -= b[i]`.
     pub fn sub_assign(&self, a: &mut [W], b: &[W]) {
-        zip2(a, b, |x, y| *x = self.sub(*x, y));
+        self.run1(Op::Sub, Shoup::default(), a, b, |x, y| self.sub(x, y));
     }
 
     /// `a[i] = b[i] - a[i]`.
     pub fn sub_from_assign(&self, a: &mut [W], b: &[W]) {
-        zip2(a, b, |x, y| *x = self.sub(y, *x));
+        self.run1(Op::SubFrom, Shoup::default(), a, b, |x, y| self.sub(y, x));
     }
 
     /// `a[i] = -a[i]`.
     pub fn neg_assign(&self, a: &mut [W]) {
-        a.iter_mut().for_each(|x| *x = self.neg(*x));
+        self.run0(Op::Neg, Shoup::default(), a, |x| self.neg(x));
     }
 
     /// `a[i] *= b[i]`.
     pub fn mul_assign(&self, a: &mut [W], b: &[W]) {
-        zip2(a, b, |x, y| *x = self.mul(*x, y));
+        self.run1(Op::Mul, Shoup::default(), a, b, |x, y| self.mul(x, y));
     }
 
     /// `out[i] = a[i] * b[i]`.
     pub fn mul_into(&self, out: &mut [W], a: &[W], b: &[W]) {
-        zip3(out, a, b, |o, x, y| *o = self.mul(x, y));
+        self.run2(Op::MulInto, out, a, b, |_, x, y| self.mul(x, y));
     }
 
     /// `acc[i] += a[i] * b[i]`.
     pub fn mul_add_assign(&self, acc: &mut [W], a: &[W], b: &[W]) {
-        zip3(acc, a, b, |o, x, y| *o = self.mul_add(*o, x, y));
+        self.run2(Op::MulAdd, acc, a, b, |o, x, y| self.mul_add(o, x, y));
+    }
+
+    /// `out[i] = Σ_k a[k][i] * b[k][i]`, reduced once at the end where that is faster.
+    pub fn dot_into(&self, out: &mut [W], a: &[&[W]], b: &[&[W]]) {
+        assert_eq!(
+            a.len(),
+            b.len(),
+            "as many factors on the left as on the right"
+        );
+        assert!(
+            a.iter().chain(b).all(|s| s.len() == out.len()),
+            "slice lengths differ"
+        );
+        let done = self.dot_vectors(out, a, b);
+        for (i, o) in out.iter_mut().enumerate().skip(done) {
+            *o = a
+                .iter()
+                .zip(b)
+                .fold(W::ZERO, |acc, (a, b)| self.mul_add(acc, a[i], b[i]));
+        }
     }
 
     /// `a[i] += s`, for a reduced `s`.
     pub fn scalar_add_assign(&self, a: &mut [W], s: W) {
-        a.iter_mut().for_each(|x| *x = self.add(*x, s));
+        let factor = Shoup {
+            w: s,
+            quotient: W::ZERO,
+        };
+        self.run0(Op::AddScalar, factor, a, |x| self.add(x, s));
     }
 
     /// `a[i] *= s`, for a reduced `s`.
@@ -74,33 +81,44 @@ impl<W: Word> Modulus<W> {
 
     /// `a[i] *= s` for a prepared factor.
     pub fn shoup_mul_assign(&self, a: &mut [W], s: Shoup<W>) {
-        a.iter_mut().for_each(|x| *x = self.mul_shoup(*x, s));
+        self.run0(Op::MulFactor, s, a, |x| self.mul_shoup(x, s));
     }
 
     /// `out[i] = a[i] * s` for a prepared factor.
     pub fn shoup_mul_into(&self, out: &mut [W], a: &[W], s: Shoup<W>) {
-        zip2(out, a, |o, x| *o = self.mul_shoup(x, s));
+        self.run1(Op::MulFactorInto, s, out, a, |_, x| self.mul_shoup(x, s));
     }
 
     /// `acc[i] += a[i] * s`, for a reduced `s`.
     pub fn scalar_mul_add_assign(&self, acc: &mut [W], a: &[W], s: W) {
-        let s = self.shoup(s);
-        zip2(acc, a, |o, x| *o = self.add(*o, self.mul_shoup(x, s)));
+        self.shoup_mul_add_assign(acc, a, self.shoup(s));
+    }
+
+    /// `acc[i] += a[i] * s` for a prepared factor.
+    pub fn shoup_mul_add_assign(&self, acc: &mut [W], a: &[W], s: Shoup<W>) {
+        self.run1(Op::MulAddFactor, s, acc, a, |o, x| {
+            self.add(o, self.mul_shoup(x, s))
+        });
     }
 
     /// `a[i] = (a[i] - b[i]) * s` for a prepared factor: the step of a division by a dropped modulus.
     pub fn sub_shoup_mul_assign(&self, a: &mut [W], b: &[W], s: Shoup<W>) {
-        zip2(a, b, |x, y| *x = self.mul_shoup(self.sub(*x, y), s));
+        self.run1(Op::SubMulFactor, s, a, b, |x, y| {
+            self.mul_shoup(self.sub(x, y), s)
+        });
     }
 
     /// `a[i] mod q` for arbitrary words.
     pub fn reduce_assign(&self, a: &mut [W]) {
-        a.iter_mut().for_each(|x| *x = self.reduce(*x));
+        // Without operands, the vector form reads `x` from the output.
+        self.run0(Op::Reduce, Shoup::default(), a, |x| self.reduce(x));
     }
 
     /// `out[i] = src[i] mod q` for arbitrary words, such as residues of another modulus.
     pub fn reduce_into(&self, out: &mut [W], src: &[W]) {
-        zip2(out, src, |o, x| *o = self.reduce(x));
+        self.run1(Op::Reduce, Shoup::default(), out, src, |_, x| {
+            self.reduce(x)
+        });
     }
 
     /// Signed small integers to residues.
@@ -115,4 +133,108 @@ impl<W: Word> Modulus<W> {
     pub fn all_reduced(&self, a: &[W]) -> bool {
         a.iter().fold(W::MAX, |ok, x| ok & x.lt_mask(self.value())) == W::MAX
     }
+
+    /// The vector form of an operation, then the elements it leaves.
+    #[inline(always)]
+    fn run0(&self, op: Op, s: Shoup<W>, out: &mut [W], f: impl Fn(W) -> W) {
+        let done = self.vectors(op, s, out, None, None);
+        out[done..].iter_mut().for_each(|o| *o = f(*o));
+    }
+
+    /// As `run0` with one operand.
+    #[inline(always)]
+    fn run1(&self, op: Op, s: Shoup<W>, out: &mut [W], x: &[W], f: impl Fn(W, W) -> W) {
+        assert_eq!(out.len(), x.len(), "slice lengths differ");
+        let done = self.vectors(op, s, out, Some(x), None);
+        out[done..]
+            .iter_mut()
+            .zip(&x[done..])
+            .for_each(|(o, &x)| *o = f(*o, x));
+    }
+
+    /// As `run0` with two operands.
+    #[inline(always)]
+    fn run2(&self, op: Op, out: &mut [W], x: &[W], y: &[W], f: impl Fn(W, W, W) -> W) {
+        assert!(
+            out.len() == x.len() && out.len() == y.len(),
+            "slice lengths differ"
+        );
+        let done = self.vectors(op, Shoup::default(), out, Some(x), Some(y));
+        let operands = x[done..].iter().zip(&y[done..]);
+        out[done..]
+            .iter_mut()
+            .zip(operands)
+            .for_each(|(o, (&x, &y))| *o = f(*o, x, y));
+    }
+
+    /// How many leading elements the vector form has done.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    fn vectors(
+        &self,
+        op: Op,
+        s: Shoup<W>,
+        out: &mut [W],
+        x: Option<&[W]>,
+        y: Option<&[W]>,
+    ) -> usize {
+        let (x, y) = (x.and_then(W::as_u64s), y.and_then(W::as_u64s));
+        let Some(out) = W::as_u64s_mut(out) else {
+            return 0;
+        };
+        let s = Scalar {
+            w: s.w.low_u64(),
+            quotient: s.quotient.low_u64(),
+        };
+        crate::simd::kernels::run(
+            crate::simd::level(),
+            op,
+            self.value().low_u64(),
+            s,
+            out,
+            x,
+            y,
+        )
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn vectors(&self, _: Op, _: Shoup<W>, _: &mut [W], _: Option<&[W]>, _: Option<&[W]>) -> usize {
+        0
+    }
+
+    /// How many leading elements of a sum of products the vector form has done.
+    #[cfg(target_arch = "x86_64")]
+    fn dot_vectors(&self, out: &mut [W], a: &[&[W]], b: &[&[W]]) -> usize {
+        // Lists of slices cannot be viewed as another word's without a copy; they are short.
+        if a.len() > MAX_DOT {
+            return 0;
+        }
+        let (mut left, mut right) = ([&[][..]; MAX_DOT], [&[][..]; MAX_DOT]);
+        for (k, (a, b)) in a.iter().zip(b).enumerate() {
+            let (Some(a), Some(b)) = (W::as_u64s(a), W::as_u64s(b)) else {
+                return 0;
+            };
+            (left[k], right[k]) = (a, b);
+        }
+        let Some(out) = W::as_u64s_mut(out) else {
+            return 0;
+        };
+        let (left, right) = (&left[..a.len()], &right[..a.len()]);
+        crate::simd::kernels::dot(
+            crate::simd::level(),
+            self.value().low_u64(),
+            out,
+            left,
+            right,
+        )
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn dot_vectors(&self, _: &mut [W], _: &[&[W]], _: &[&[W]]) -> usize {
+        0
+    }
 }
+
+/// Longest sum of products with a vector form.
+#[cfg(target_arch = "x86_64")]
+const MAX_DOT: usize = 64;

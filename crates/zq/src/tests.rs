@@ -80,14 +80,18 @@ fn check_modulus<W: Word>(q: W, random: [W; 2]) {
             check_pair(&m, x, y);
         }
     }
-    check_slices(&m, &words.map(|x| m.reduce(x)));
+    // Long enough for whole vectors and a rest.
+    let long: Vec<W> = (0..43)
+        .map(|i| m.reduce(words[(i * i + i / 8) % 8]))
+        .collect();
+    check_slices(&m, &long);
 }
 
 fn check_slices<W: Word>(m: &Modulus<W>, a: &[W]) {
     let b: Vec<W> = a.iter().rev().copied().collect();
     let s = a[6];
     type Kernel<'a, W> = (&'a dyn Fn(&mut [W], &[W]), &'a dyn Fn(W, W) -> W);
-    let cases: [Kernel<W>; 12] = [
+    let cases: [Kernel<W>; 16] = [
         (&|x, y| m.add_assign(x, y), &|x, y| m.add(x, y)),
         (&|x, y| m.sub_assign(x, y), &|x, y| m.sub(x, y)),
         (&|x, y| m.sub_from_assign(x, y), &|x, y| m.sub(y, x)),
@@ -104,6 +108,14 @@ fn check_slices<W: Word>(m: &Modulus<W>, a: &[W]) {
         }),
         (&|x, y| m.scalar_mul_add_assign(x, y, s), &|x, y| {
             m.mul_add(x, y, s)
+        }),
+        (&|x, y| m.shoup_mul_add_assign(x, y, m.shoup(s)), &|x, y| {
+            m.mul_add(x, y, s)
+        }),
+        (&|x, y| m.reduce_into(x, y), &|_, y| y),
+        (&|x, _| m.reduce_assign(x), &|x, _| x),
+        (&|x, y| m.dot_into(x, &[y, y], &[a, y]), &|x, y| {
+            m.mul_add(m.mul(y, x), y, y)
         }),
         (&|x, y| m.sub_shoup_mul_assign(x, y, m.shoup(s)), &|x, y| {
             m.mul(m.sub(x, y), s)

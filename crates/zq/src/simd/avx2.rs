@@ -65,6 +65,11 @@ impl Vector for Avx2 {
         unsafe { Self(_mm256_sll_epi64(self.0, _mm_cvtsi32_si128(N as i32))) }
     }
     #[inline(always)]
+    unsafe fn shr_by(self, n: u32) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_srl_epi64(self.0, _mm_cvtsi32_si128(n as i32))) }
+    }
+    #[inline(always)]
     unsafe fn high32(self) -> Self {
         // SAFETY: see above.
         unsafe { Self(_mm256_shuffle_epi32::<0b11_11_01_01>(self.0)) }

@@ -73,6 +73,11 @@ impl Vector for Avx512 {
         unsafe { Self(_mm512_slli_epi64::<N>(self.0)) }
     }
     #[inline(always)]
+    unsafe fn shr_by(self, n: u32) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_srl_epi64(self.0, _mm_cvtsi32_si128(n as i32))) }
+    }
+    #[inline(always)]
     unsafe fn high32(self) -> Self {
         // A shuffle: shifts share the port of comparisons and minima.
         // SAFETY: see above.

@@ -15,14 +15,27 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
+mod ifma52;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod kernels;
+pub(crate) mod ops;
+#[cfg(target_arch = "x86_64")]
 mod vector;
+#[cfg(target_arch = "x86_64")]
+mod wide64;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
 #[cfg(target_arch = "x86_64")]
+pub use ifma52::Ifma52;
+#[cfg(target_arch = "x86_64")]
+pub use kernels::sum_fits;
+#[cfg(target_arch = "x86_64")]
 pub use vector::{Ifma, Vector};
+#[cfg(target_arch = "x86_64")]
+pub use wide64::Wide64;
 
 /// The environment variable that forces a level.
 pub const ENV: &str = "RINGSMITH_SIMD";
@@ -117,8 +130,11 @@ pub fn level() -> Level {
     })
 }
 
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests;
+
 #[cfg(test)]
-mod tests {
+mod level_tests {
     use super::*;
 
     #[test]

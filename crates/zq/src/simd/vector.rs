@@ -27,6 +27,8 @@ pub trait Vector: Copy + 'static {
     unsafe fn or(self, b: Self) -> Self;
     unsafe fn shr<const N: u32>(self) -> Self;
     unsafe fn shl<const N: u32>(self) -> Self;
+    /// Right by a number only known at run time.
+    unsafe fn shr_by(self, n: u32) -> Self;
     /// The high 32 bits of each lane in its low bits; what the high bits then hold is unspecified.
     unsafe fn high32(self) -> Self;
     /// Product of the low 32 bits of each lane.

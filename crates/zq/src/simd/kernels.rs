@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The slice kernels in vectors: one elementwise operation each, one loop, one entry point for each instruction set.
+
+use super::ops::{Op, Scalar};
+use super::{Avx2, Avx512, Ifma, Ifma52, Level, Vector, Wide64};
+
+/// The operands of a call, of equal length; `y` may be the same as `x`.
+struct Call<'a> {
+    op: Op,
+    q: u64,
+    s: Scalar,
+    out: &'a mut [u64],
+    x: Option<&'a [u64]>,
+    y: Option<&'a [u64]>,
+}
+
+/// Runs a kernel over the whole vectors of the slices; returns how many elements it has done (0 if there is no vector form).
+///
+/// # Panics
+/// If the slices differ in length.
+pub(crate) fn run(
+    level: Level,
+    op: Op,
+    q: u64,
+    s: Scalar,
+    out: &mut [u64],
+    x: Option<&[u64]>,
+    y: Option<&[u64]>,
+) -> usize {
+    assert!(
+        x.is_none_or(|x| x.len() == out.len()),
+        "slice lengths differ"
+    );
+    assert!(
+        y.is_none_or(|y| y.len() == out.len()),
+        "slice lengths differ"
+    );
+    let multiplies = !matches!(
+        op,
+        Op::Add | Op::Sub | Op::SubFrom | Op::Neg | Op::AddScalar
+    );
+    let call = Call {
+        op,
+        q,
+        s,
+        out,
+        x,
+        y,
+    };
+    // SAFETY: `level` is supported by the processor (contract of `level()`), lengths are checked.
+    unsafe {
+        match level {
+            _ if q <= 2 => 0,
+            Level::Ifma if q >> Ifma52::<Avx512>::MAX_BITS == 0 => ifma(call),
+            Level::Avx512 | Level::Ifma => avx512(call),
+            // Four lanes of emulated 64-bit products are no faster than scalar ones.
+            Level::Avx2 if !multiplies => avx2(call),
+            _ => 0,
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+unsafe fn ifma(call: Call<'_>) -> usize {
+    // SAFETY: passed on.
+    unsafe { narrow::<Avx512>(call) }
+}
+
+#[target_feature(enable = "avx512f,avx512dq")]
+unsafe fn avx512(call: Call<'_>) -> usize {
+    // SAFETY: passed on.
+    unsafe { wide::<Avx512>(call) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn avx2(call: Call<'_>) -> usize {
+    // SAFETY: passed on.
+    unsafe { wide::<Avx2>(call) }
+}
+
+/// The loop: `$o`, `$x`, `$y` are bound to the operands' vectors, loads that the expression does not use vanish.
+macro_rules! each_vector {
+    ($call:ident, $V:ty, |$o:ident, $x:ident, $y:ident| $e:expr) => {{
+        let len = $call.out.len() / <$V>::LANES * <$V>::LANES;
+        let out = $call.out.as_mut_ptr();
+        let x = $call.x.map_or(out.cast_const(), <[u64]>::as_ptr);
+        let y = $call.y.map_or(x, <[u64]>::as_ptr);
+        for i in (0..len).step_by(<$V>::LANES) {
+            let $o = <$V>::load(out.add(i));
+            let $x = <$V>::load(x.add(i));
+            let $y = <$V>::load(y.add(i));
+            let _ = ($o, $x, $y);
+            $e.store(out.add(i));
+        }
+        len
+    }};
+}
+
+/// Kernels for any modulus of `u64`.
+#[inline(always)]
+unsafe fn wide<V: Vector>(call: Call<'_>) -> usize {
+    // SAFETY: features by the caller; all slices have the length of `out`.
+    unsafe {
+        let m = Wide64::<V>::new(call.q);
+        let (w, quotient) = (V::splat(call.s.w), V::splat(call.s.quotient));
+        let zero = V::splat(0);
+        match call.op {
+            Op::Add => each_vector!(call, V, |o, x, y| m.add(o, x)),
+            Op::Sub => each_vector!(call, V, |o, x, y| m.sub(o, x)),
+            Op::SubFrom => each_vector!(call, V, |o, x, y| m.sub(x, o)),
+            Op::Neg => each_vector!(call, V, |o, x, y| m.sub(zero, o)),
+            Op::AddScalar => each_vector!(call, V, |o, x, y| m.add(o, w)),
+            Op::Reduce => each_vector!(call, V, |o, x, y| m.reduce(x)),
+            Op::Mul => each_vector!(call, V, |o, x, y| m.mul(o, x)),
+            Op::MulInto => each_vector!(call, V, |o, x, y| m.mul(x, y)),
+            Op::MulAdd => each_vector!(call, V, |o, x, y| m.add(o, m.mul(x, y))),
+            Op::MulFactor => each_vector!(call, V, |o, x, y| m.mul_shoup(o, w, quotient)),
+            Op::MulFactorInto => each_vector!(call, V, |o, x, y| m.mul_shoup(x, w, quotient)),
+            Op::MulAddFactor => {
+                each_vector!(call, V, |o, x, y| m.add(o, m.mul_shoup(x, w, quotient)))
+            }
+            Op::SubMulFactor => {
+                each_vector!(call, V, |o, x, y| m.mul_shoup(m.sub(o, x), w, quotient))
+            }
+        }
+    }
+}
+
+/// Kernels for moduli below 2^50.
+#[inline(always)]
+unsafe fn narrow<V: Ifma>(call: Call<'_>) -> usize {
+    // SAFETY: as `wide`.
+    unsafe {
+        let m = Ifma52::<V>::new(call.q);
+        // floor(w 2^52 / q) is the top of floor(w 2^64 / q).
+        let (w, quotient) = (V::splat(call.s.w), V::splat(call.s.quotient >> 12));
+        let (q, zero) = (V::splat(call.q), V::splat(0));
+        match call.op {
+            Op::Mul => each_vector!(call, V, |o, x, y| m.mul(o, x)),
+            Op::MulInto => each_vector!(call, V, |o, x, y| m.mul(x, y)),
+            Op::MulAdd => each_vector!(call, V, |o, x, y| m.mul_add(o, x, y)),
+            Op::MulFactor => each_vector!(call, V, |o, x, y| m.mul_shoup_add(zero, o, w, quotient)),
+            Op::MulFactorInto => {
+                each_vector!(call, V, |o, x, y| m.mul_shoup_add(zero, x, w, quotient))
+            }
+            Op::MulAddFactor => {
+                each_vector!(call, V, |o, x, y| m.mul_shoup_add(o, x, w, quotient))
+            }
+            Op::SubMulFactor => {
+                // o - x + q is below 2q < 2^52: the product takes it unreduced.
+                each_vector!(call, V, |o, x, y| m.mul_shoup_add(
+                    zero,
+                    o.add(q).sub(x),
+                    w,
+                    quotient
+                ))
+            }
+            _ => wide::<V>(call),
+        }
+    }
+}
+
+/// `out[i] = Σ_k a[k][i] b[k][i] mod q` over the whole vectors; returns how many elements it has done, 0 if there is no vector
+/// form or the sum of products might not fit. All slices have the length of `out`.
+pub(crate) fn dot(level: Level, q: u64, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) -> usize {
+    assert!(
+        a.len() == b.len() && a.iter().chain(b).all(|s| s.len() == out.len()),
+        "slice lengths differ"
+    );
+    let bits = u64::BITS - q.leading_zeros();
+    if level != Level::Ifma
+        || q <= 2
+        || bits > Ifma52::<Avx512>::MAX_BITS
+        || !sum_fits(a.len(), 2 * bits)
+    {
+        return 0;
+    }
+    // SAFETY: the level is supported, the lengths are equal, the modulus is in range.
+    unsafe { dot_ifma(q, out, a, b) }
+}
+
+/// Whether `terms` products of `bits` bits keep the sum of their high halves (with the carry) below 2^52, and of their
+/// low halves below 2^64: what [`Ifma52::reduce_sum`] needs.
+pub fn sum_fits(terms: usize, bits: u32) -> bool {
+    // High halves are below 2^high, and the carry of the low halves is below `terms`: (2^k - 1) 2^high + 2^k <= 2^52 with
+    // k = 52 - high, as either 2^k <= 2^high or the sum is far below.
+    let high = bits.max(53) - 52;
+    terms < 1 << 11 && (terms as u64) < 1 << (52 - high)
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+unsafe fn dot_ifma(q: u64, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) -> usize {
+    /// Vectors at a time: eight chains hide the latency of four cycles on two ports.
+    const TILE: usize = 4;
+    type V = Avx512;
+    // SAFETY: features by this function's own; all slices have the length of `out`.
+    unsafe {
+        let m = Ifma52::<V>::new(q);
+        let step = TILE * V::LANES;
+        let len = out.len() / step * step;
+        for i in (0..len).step_by(step) {
+            let zero = V::splat(0);
+            let (mut lo, mut hi) = ([zero; TILE], [zero; TILE]);
+            for (a, b) in a.iter().zip(b) {
+                for t in 0..TILE {
+                    let x = V::load(a.as_ptr().add(i + t * V::LANES));
+                    let y = V::load(b.as_ptr().add(i + t * V::LANES));
+                    lo[t] = lo[t].madd_lo(x, y);
+                    hi[t] = hi[t].madd_hi(x, y);
+                }
+            }
+            for t in 0..TILE {
+                m.reduce_sum(lo[t], hi[t])
+                    .store(out.as_mut_ptr().add(i + t * V::LANES));
+            }
+        }
+        len
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The elementwise operations of slice kernels.
+
+/// What a kernel does to output `o` with operands `x`, `y` and a factor `s`. All residues, except in [`Op::Reduce`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// `o + x`.
+    Add,
+    /// `o - x`.
+    Sub,
+    /// `x - o`.
+    SubFrom,
+    /// `-o`.
+    Neg,
+    /// `o + s`.
+    AddScalar,
+    /// `x mod q` for any words.
+    Reduce,
+    /// `o x`.
+    Mul,
+    /// `x y`.
+    MulInto,
+    /// `o + x y`.
+    MulAdd,
+    /// `o s`.
+    MulFactor,
+    /// `x s`.
+    MulFactorInto,
+    /// `o + x s`.
+    MulAddFactor,
+    /// `(o - x) s`.
+    SubMulFactor,
+}
+
+/// A factor with its quotient by 2^64; kernels that need none get 0.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scalar {
+    pub w: u64,
+    pub quotient: u64,
+}

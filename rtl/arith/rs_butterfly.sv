@@ -20,7 +20,7 @@ module rs_butterfly
   parameter int unsigned Width = 32,
   // 0 Barrett, 1 word-level Montgomery.
   parameter int unsigned Kind = 0,
-  // 0 asic, 1 dsp26x17, 2 dsp18x18.
+  // 0 asic, 1 dsp26x17, 2 dsp18x18, 3 combinational (Barrett only).
   parameter int unsigned Style = 1,
   // Barrett: bits of the smallest modulus, 5 to Width.
   parameter int unsigned ModMinBits = 5,

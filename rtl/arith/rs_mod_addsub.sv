@@ -13,7 +13,7 @@ module rs_mod_addsub
 #(
   // Bits of the modulus, 2 or more.
   parameter int unsigned Width = 32,
-  // 0 asic, 1 dsp26x17, 2 dsp18x18: the number of stages.
+  // 0 asic, 1 dsp26x17, 2 dsp18x18, 3 combinational: the number of stages.
   parameter int unsigned Style = 1
 ) (
   input  logic             clk_i,
@@ -66,7 +66,15 @@ module rs_mod_addsub
     assign halve      = halve_i;
     assign t          = t_d;
     assign halve_late = halve;
-    always_ff @(posedge clk_i) result_o <= halve_late ? r_d[Width:1] : r_d[Width-1:0];
+    logic [Width-1:0] result_d;
+    assign result_d = halve_late ? r_d[Width:1] : r_d[Width-1:0];
+    if (Style == 3) begin : gen_wire
+      assign result_o = result_d;
+      logic unused_clk;
+      assign unused_clk = clk_i;
+    end else begin : gen_register
+      always_ff @(posedge clk_i) result_o <= result_d;
+    end
   end
 
   logic unused_sign;

@@ -17,7 +17,7 @@ module rs_mul_barrett
   parameter int unsigned Width = 32,
   // Bits of the smallest modulus, 5 to Width.
   parameter int unsigned ModMinBits = 5,
-  // 0 asic, 1 dsp26x17, 2 dsp18x18.
+  // 0 asic, 1 dsp26x17, 2 dsp18x18, 3 combinational (Barrett only).
   parameter int unsigned Style = 1
 ) (
   input  logic               clk_i,
@@ -40,7 +40,7 @@ module rs_mul_barrett
   localparam int unsigned TileB = Style == 1 ? 17 : Style == 2 ? 18 : (MuWidth + 1) / 2;
   localparam int unsigned Rows = (ThWidth + TileB - 1) / TileB;
   // rows * 2^DropBelow <= 2^(W+2); the four tiles of an asic are all built.
-  localparam int unsigned DropBelow = Style == 0 ? 0 : Width + 2 - $clog2(Rows);
+  localparam int unsigned DropBelow = Style == 0 || Style == 3 ? 0 : Width + 2 - $clog2(Rows);
   localparam int unsigned Range = Width - ModMinBits;
   localparam int unsigned ShiftBits = Range == 0 ? 1 : $clog2(Range + 1);
   localparam int unsigned FineBits = ShiftBits / 2;
@@ -122,7 +122,10 @@ module rs_mul_barrett
 
   // rest is in [0, 2m) and so exact in Width + 1 bits; rest - m is signed in as many.
   assign result_d = rest - {1'b0, modulus_i};
-  if (Style == 0) begin : gen_flat
+  if (Style == 3) begin : gen_wires
+    assign rest     = low - multiple;
+    assign result_o = result_d;
+  end else if (Style == 0) begin : gen_flat
     assign rest = low - multiple;
     always_ff @(posedge clk_i) result_o <= result_d;
   end else begin : gen_deep

@@ -18,7 +18,7 @@ module rs_mul_tiled
   parameter int unsigned OutWidth = AWidth + BWidth,
   // Error allowed, see above; 0 is exact.
   parameter int unsigned DropBelow = 0,
-  // 0 asic, 1 dsp26x17 (Xilinx), 2 dsp18x18 (ECP5).
+  // 0 asic, 1 dsp26x17 (Xilinx), 2 dsp18x18 (ECP5), 3 combinational.
   parameter int unsigned Style = 1
 ) (
   input  logic                clk_i,
@@ -27,17 +27,19 @@ module rs_mul_tiled
   output logic [OutWidth-1:0] p_o
 );
 
-  if (Style > 2) begin : gen_style_check
-    $error("%m: Style must be 0 (asic), 1 (dsp26x17) or 2 (dsp18x18)");
+  if (Style > 3) begin : gen_style_check
+    $error("%m: Style must be 0 (asic), 1 (dsp26x17), 2 (dsp18x18) or 3 (combinational)");
   end
   if (AWidth < 1 || BWidth < 1 || OutWidth > AWidth + BWidth) begin : gen_width_check
     $error("%m: AWidth and BWidth must be 1 or more and OutWidth at most their sum");
   end
 
+  // Few large tiles, their sum in one step.
+  localparam bit Short = Style == 0 || Style == 3;
   localparam int unsigned MaxWidth = AWidth > BWidth ? AWidth : BWidth;
   localparam int unsigned Half = (MaxWidth + 1) / 2;
-  localparam int unsigned TileA = Style == 0 ? Half : Style == 1 ? 26 : 18;
-  localparam int unsigned TileB = Style == 0 ? Half : Style == 1 ? 17 : 18;
+  localparam int unsigned TileA = Short ? Half : Style == 1 ? 26 : 18;
+  localparam int unsigned TileB = Short ? Half : Style == 1 ? 17 : 18;
   localparam int unsigned TilesA = (AWidth + TileA - 1) / TileA;
   localparam int unsigned TilesB = (BWidth + TileB - 1) / TileB;
   // Tiles of even and of odd column number in a row do not overlap: each set is one summand.
@@ -59,16 +61,41 @@ module rs_mul_tiled
         // Bits of full this tile fills: up to where the next tile of the set starts.
         localparam int unsigned Next = i + Sets < TilesA ? Offset + Sets * TileA : AWidth + BWidth;
         if (Offset < OutWidth && Offset + Wide > DropBelow) begin : gen_kept
-          logic [Wide-1:0] tile_q, tile_q2;
-          always_ff @(posedge clk_i) begin
-            tile_q <= Wide'(a_i[i*TileA+:WidthA]) * Wide'(b_i[j*TileB+:WidthB]);
+          // Bits of the product that are wanted.
+          localparam int unsigned Kept = Offset + Wide > OutWidth ? OutWidth - Offset : Wide;
+          // Two register stages: of the product, or, where the synthesis packs none into the multiplier (ECP5), of the
+          // operands and the product. Attributes keep them from becoming part of a shift register or shared.
+          logic [WidthA-1:0] a;
+          logic [WidthB-1:0] b;
+          logic [Kept-1:0] product_d, product;
+          assign product_d = Kept'(Wide'(a) * Wide'(b));
+          if (Style == 2) begin : gen_operands
+            (* keep *)logic [WidthA-1:0] a_q;
+            (* keep *)logic [WidthB-1:0] b_q;
+            always_ff @(posedge clk_i) begin
+              a_q <= a_i[i*TileA+:WidthA];
+              b_q <= b_i[j*TileB+:WidthB];
+            end
+            assign a = a_q;
+            assign b = b_q;
+          end else begin : gen_direct
+            assign a = a_i[i*TileA+:WidthA];
+            assign b = b_i[j*TileB+:WidthB];
           end
-          if (Style == 0) begin : gen_short
-            assign tile_q2 = tile_q;
-          end else begin : gen_second
-            always_ff @(posedge clk_i) tile_q2 <= tile_q;
+          if (Style == 3) begin : gen_wire
+            assign product = product_d;
+          end else begin : gen_registers
+            (* keep *)logic [Kept-1:0] product_q;
+            always_ff @(posedge clk_i) product_q <= product_d;
+            if (Style == 1) begin : gen_second
+              (* keep *)logic [Kept-1:0] product_q2;
+              always_ff @(posedge clk_i) product_q2 <= product_q;
+              assign product = product_q2;
+            end else begin : gen_last
+              assign product = product_q;
+            end
           end
-          assign full[Next-1:Offset] = (Next - Offset)'(tile_q2);
+          assign full[Next-1:Offset] = (Next - Offset)'(product);
         end else begin : gen_dropped
           assign full[Next-1:Offset] = '0;
         end
@@ -84,13 +111,19 @@ module rs_mul_tiled
     end
   end
 
-  if (Style == 0) begin : gen_flat_sum
+  if (Short) begin : gen_flat_sum
     logic [OutWidth-1:0] sum;
     always_comb begin
       sum = '0;
       for (int v = 0; v < int'(Vectors); v++) sum = sum + vector[v];
     end
-    always_ff @(posedge clk_i) p_o <= sum;
+    if (Style == 3) begin : gen_wire
+      assign p_o = sum;
+      logic unused_clk;
+      assign unused_clk = clk_i;
+    end else begin : gen_last
+      always_ff @(posedge clk_i) p_o <= sum;
+    end
   end else begin : gen_tree
     // Level l holds ceil(Vectors / 2^l) summands.
     for (genvar l = 0; l <= Levels; l++) begin : gen_level
@@ -114,7 +147,7 @@ module rs_mul_tiled
     assign p_o = gen_level[Levels].sum[0];
   end
 
-  if (Style != 0 && Latency != 2 + Levels) begin : gen_latency_check
+  if (!Short && Latency != 2 + Levels) begin : gen_latency_check
     $error("%m: the pipeline and mul_latency of spec/latency.yaml disagree");
   end
 

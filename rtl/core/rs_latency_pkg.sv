@@ -17,27 +17,27 @@ package rs_latency_pkg;
 
   // Summands left of a tiled product once tiles that do not overlap are concatenated.
   function automatic int tile_vectors(int style, int aw, int bw);
-    return ((style == 0) ? 4 : (lat_ceil_div(bw, ((style == 1) ? 17 : 18)) * ((aw <= ((style == 1) ? 26 : 18)) ? 1 : 2)));
+    return (((style == 0) || (style == 3)) ? 4 : (lat_ceil_div(bw, ((style == 1) ? 17 : 18)) * ((aw <= ((style == 1) ? 26 : 18)) ? 1 : 2)));
   endfunction
 
   // rs_mul_tiled: two stages for a tile, then one for each level of the adder tree (asic: all levels in the second).
   function automatic int mul_latency(int style, int aw, int bw);
-    return ((style == 0) ? 2 : (2 + $clog2(tile_vectors(style, aw, bw))));
+    return ((style == 3) ? 0 : ((style == 0) ? 2 : (2 + $clog2(tile_vectors(style, aw, bw)))));
   endfunction
 
   // rs_mod_addsub: sum, reduction and correction in one stage (asic) or one each.
   function automatic int addsub_latency(int style);
-    return ((style == 0) ? 1 : 3);
+    return ((style == 3) ? 0 : ((style == 0) ? 1 : 3));
   endfunction
 
   // rs_mul_barrett: the alignment of the product to the modulus.
   function automatic int shift_latency(int style, int w, int minbits);
-    return (((style == 0) || (minbits >= w)) ? 0 : 2);
+    return (((style == 0) || (style == 3) || (minbits >= w)) ? 0 : 2);
   endfunction
 
   // rs_mul_barrett: product, alignment, quotient, quotient times modulus, two subtractions.
   function automatic int barrett_latency(int style, int w, int minbits);
-    return ((((mul_latency(style, w, w) + shift_latency(style, w, minbits)) + mul_latency(style, (w + 3), (w + 2))) + mul_latency(style, w, w)) + ((style == 0) ? 1 : 2));
+    return ((((mul_latency(style, w, w) + shift_latency(style, w, minbits)) + mul_latency(style, (w + 3), (w + 2))) + mul_latency(style, w, w)) + ((style == 3) ? 0 : ((style == 0) ? 1 : 2)));
   endfunction
 
   // rs_mul_montgomery: product, then a small product and a subtraction for each word.
@@ -123,6 +123,16 @@ package rs_latency_pkg;
   // SYNC once both units are idle.
   function automatic int sync();
     return 1;
+  endfunction
+
+  // rs_ntt8_unrolled: registered once or after every row if combinational, else three pipelined butterflies.
+  function automatic int ntt8_unrolled_latency(int style, int w, int minbits, int registers);
+    return ((style == 3) ? ((registers == 1) ? 3 : 1) : (3 * butterfly_latency(0, style, w, minbits, 0)));
+  endfunction
+
+  // rs_ntt8_engine: cn 1, pn3 and pn1 3, pn3d and stream three pipelined butterflies (variants of spec/ntt8.toml).
+  function automatic int ntt8_latency(int variant, int style, int w, int minbits);
+    return ((variant == 0) ? 1 : ((variant < 3) ? 3 : ntt8_unrolled_latency(style, w, minbits, 0)));
   endfunction
 
 endpackage

@@ -10,27 +10,27 @@ pub const fn ceil_log2(x: u64) -> u64 {
 
 /// Summands left of a tiled product once tiles that do not overlap are concatenated.
 pub fn tile_vectors(style: u64, aw: u64, bw: u64) -> u64 {
-    (if (style == 0) { 4 } else { ((bw).div_ceil((if (style == 1) { 17 } else { 18 })) * (if (aw <= (if (style == 1) { 26 } else { 18 })) { 1 } else { 2 })) })
+    (if ((style == 0) || (style == 3)) { 4 } else { ((bw).div_ceil((if (style == 1) { 17 } else { 18 })) * (if (aw <= (if (style == 1) { 26 } else { 18 })) { 1 } else { 2 })) })
 }
 
 /// rs_mul_tiled: two stages for a tile, then one for each level of the adder tree (asic: all levels in the second).
 pub fn mul_latency(style: u64, aw: u64, bw: u64) -> u64 {
-    (if (style == 0) { 2 } else { (2 + ceil_log2(tile_vectors(style, aw, bw))) })
+    (if (style == 3) { 0 } else { (if (style == 0) { 2 } else { (2 + ceil_log2(tile_vectors(style, aw, bw))) }) })
 }
 
 /// rs_mod_addsub: sum, reduction and correction in one stage (asic) or one each.
 pub fn addsub_latency(style: u64) -> u64 {
-    (if (style == 0) { 1 } else { 3 })
+    (if (style == 3) { 0 } else { (if (style == 0) { 1 } else { 3 }) })
 }
 
 /// rs_mul_barrett: the alignment of the product to the modulus.
 pub fn shift_latency(style: u64, w: u64, minbits: u64) -> u64 {
-    (if ((style == 0) || (minbits >= w)) { 0 } else { 2 })
+    (if ((style == 0) || (style == 3) || (minbits >= w)) { 0 } else { 2 })
 }
 
 /// rs_mul_barrett: product, alignment, quotient, quotient times modulus, two subtractions.
 pub fn barrett_latency(style: u64, w: u64, minbits: u64) -> u64 {
-    ((((mul_latency(style, w, w) + shift_latency(style, w, minbits)) + mul_latency(style, (w + 3), (w + 2))) + mul_latency(style, w, w)) + (if (style == 0) { 1 } else { 2 }))
+    ((((mul_latency(style, w, w) + shift_latency(style, w, minbits)) + mul_latency(style, (w + 3), (w + 2))) + mul_latency(style, w, w)) + (if (style == 3) { 0 } else { (if (style == 0) { 1 } else { 2 }) }))
 }
 
 /// rs_mul_montgomery: product, then a small product and a subtraction for each word.
@@ -116,4 +116,14 @@ pub fn store(log2n: u64, p: u64, lanes: u64) -> u64 {
 /// SYNC once both units are idle.
 pub fn sync() -> u64 {
     1
+}
+
+/// rs_ntt8_unrolled: registered once or after every row if combinational, else three pipelined butterflies.
+pub fn ntt8_unrolled_latency(style: u64, w: u64, minbits: u64, registers: u64) -> u64 {
+    (if (style == 3) { (if (registers == 1) { 3 } else { 1 }) } else { (3 * butterfly_latency(0, style, w, minbits, 0)) })
+}
+
+/// rs_ntt8_engine: cn 1, pn3 and pn1 3, pn3d and stream three pipelined butterflies (variants of spec/ntt8.toml).
+pub fn ntt8_latency(variant: u64, style: u64, w: u64, minbits: u64) -> u64 {
+    (if (variant == 0) { 1 } else { (if (variant < 3) { 3 } else { ntt8_unrolled_latency(style, w, minbits, 0) }) })
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ringsmith.gen import isa_doc, isa_rust, isa_sv, latency
+from ringsmith.gen import isa_doc, isa_rust, isa_sv, latency, ntt8
 from ringsmith.gen.isa import load_isa
 
 # The repository root: this file is python/ringsmith/gen/files.py in it.
@@ -19,6 +19,7 @@ def generated(root: Path = REPO) -> dict[Path, str]:
         Path("rtl/core/rs_isa_pkg.sv"): isa_sv.render(isa),
         Path("crates/isa/src/generated.rs"): isa_rust.render(isa),
         Path("docs/isa.md"): isa_doc.render(isa),
+        Path("rtl/ntt8/rs_ntt8_pkg.sv"): ntt8.render(ntt8.load(root / "spec" / "ntt8.toml")),
     }
     spec = root / "spec" / "latency.yaml"
     if spec.exists():

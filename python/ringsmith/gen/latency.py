@@ -42,6 +42,9 @@ pub const fn ceil_log2(x: u64) -> u64 {
 }
 """
 
+# The formulas' one home.
+HOME = Path(__file__).resolve().parents[3] / "spec" / "latency.yaml"
+
 
 @dataclass(frozen=True)
 class Function:
@@ -68,6 +71,13 @@ def load(path: Path) -> tuple[Function, ...]:
         known[function.name] = len(function.args)
         functions.append(function)
     return tuple(functions)
+
+
+def value(name: str, path: Path = HOME, **arguments: int) -> int:
+    """Evaluate the formula `name` of `spec/latency.yaml` in Python, for models and tests that need a figure."""
+    functions = {function.name: (list(function.args), function.body) for function in load(path)}
+    _, body = functions[name]
+    return expr.evaluate(body, arguments, functions)
 
 
 def render_sv(functions: tuple[Function, ...]) -> str:

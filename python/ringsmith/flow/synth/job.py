@@ -52,7 +52,7 @@ class Design:
         return sources.closure(self.top)
 
     def elaborate(self, output: Path) -> list[str]:
-        """Yosys commands that elaborate the design into RTLIL, small arithmetic inlined into the module that uses it."""
+        """Yosys commands that elaborate the design into RTLIL, small arithmetic inlined where it is used."""
         settings = " ".join(f"-G {name}={_literal(value)}" for name, value in sorted(self.parameters.items()))
         files = " ".join(str(path) for path in self.files())
         return [

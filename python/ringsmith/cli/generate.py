@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringsmith generate PRESET -o DIR`: write a preset as a hardware package."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+
+    @app.command("generate")
+    def generate_command(
+        preset: Annotated[str, typer.Argument(help="Preset name, or the path of a preset file.")],
+        output: Annotated[Path, typer.Option("--output", "-o", help="Directory to write; must be empty or new.")],
+        settings: Annotated[list[str] | None, typer.Option("--set", help="key=value; overrides the preset.")] = None,
+        force: Annotated[bool, typer.Option("--force", help="Replace a directory that is not empty.")] = False,
+        as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    ) -> None:
+        """Write RTL, file list, FuseSoC core, register documents, C header, driver notes and a testbench."""
+        from ringsmith.flow.generate import generate
+        from ringsmith.presets import load_preset, parse_overrides
+
+        package = generate(load_preset(preset, parse_overrides(settings or [])), output, force=force)
+        if as_json:
+            report = {
+                "preset": preset,
+                "directory": str(package.directory),
+                "top": package.top,
+                "parameters": package.parameters,
+                "build_hash": package.build_hash,
+                "files": list(package.files),
+            }
+            print(json.dumps(report))
+        else:
+            print(
+                f"{package.directory}: {len(package.files)} files, top {package.top}; `make` there runs the testbench"
+            )

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringsmith synth`: resources of a design by module, cell area, placed-and-routed clock, utilisation of a board."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from ringsmith.errors import InputError, ParameterError
+from ringsmith.flow.synth import Board, Family, load_board, synthesise
+from ringsmith.flow.synth.cells import Resources
+from ringsmith.flow.synth.liberty import cell_area
+from ringsmith.flow.synth.place import place
+from ringsmith.flow.synth.targets import design_of
+
+NOT_AVAILABLE = "not available: no open place and route for this family"
+EXAMPLES = """Examples:
+
+  ringsmith synth bfv-client                             UltraScale+ resources by module
+  ringsmith synth zynq-pn3 --family ecp5 --place         ... and the clock after place and route
+  ringsmith synth butterfly --set word_bits=60           a part alone
+  ringsmith synth cofhee --board vu9p-f1 --json          used, available, percent
+  ringsmith synth tiny --liberty cells.lib               standard-cell area
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command("synth", help="Size a design with open tools.", epilog=EXAMPLES)(synth)
+
+
+def synth(
+    design: Annotated[str, typer.Argument(help="A preset, a preset file, or a part such as butterfly.")],
+    family: Annotated[str | None, typer.Option(help="xcup, xc7 or ecp5 (default: the board's, else xcup).")] = None,
+    board: Annotated[str | None, typer.Option(help="Compare with a board of spec/boards.")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="key=value, repeatable.")] = None,
+    liberty: Annotated[Path | None, typer.Option(help="Give the cell area with this liberty file instead.")] = None,
+    placed: Annotated[bool, typer.Option("--place", help="Place and route as well (ecp5).")] = False,
+    uram: Annotated[bool, typer.Option("--uram", help="Let large memories become URAM (xcup).")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Synthesise, count, compare."""
+    chosen = design_of(design, settings or [])
+    device = load_board(board) if board is not None else None
+    target = _family(family, device)
+    if liberty is not None:
+        _print({"design": chosen.name, "liberty": str(liberty), **cell_area(chosen, liberty)}, as_json=as_json)
+        return
+    if placed and target is not Family.ECP5:
+        raise InputError(f"--place needs --family ecp5: {NOT_AVAILABLE} ({target})")
+    report: dict[str, Any] = {"design": chosen.name, "top": chosen.top, "family": str(target)}
+    report |= synthesise(chosen, target, uram=uram or bool(device and device.uram and target is Family.XCUP))
+    why = "not asked for: --place" if target is Family.ECP5 else NOT_AVAILABLE
+    report |= place(chosen) if placed else {"fmax_mhz": None, "fmax": why}
+    overflow = None
+    if device is not None:
+        used = Resources(**report["total"])
+        report["board"] = device.name
+        report["utilisation"] = [
+            {"resource": name, "used": amount, "available": available, "percent": percent}
+            for name, amount, available, percent in device.utilisation(used)
+        ]
+        overflow = device.overflow(used)
+    _print(report, as_json=as_json)
+    if overflow is not None:
+        raise ParameterError(f"{chosen.name} does not fit: {overflow}")
+
+
+def _family(name: str | None, board: Board | None) -> Family:
+    if name is None:
+        return Family(board.family) if board is not None else Family.XCUP
+    if name not in set(Family):
+        raise InputError(f"--family {name}: no such family; there is {', '.join(Family)}")
+    if board is not None and board.family != name:
+        raise InputError(f"--family {name} contradicts --board {board.name}, which is {board.family}")
+    return Family(name)
+
+
+def _print(report: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(report))
+        return
+    console = Console()
+    if "area" in report:
+        console.print(f"{report['design']}: cell area {report['area']:g} (in the unit of {report['liberty']})")
+        return
+    columns = ("lut", "ff", "dsp", "bram36", "uram")
+    table = Table(
+        title=f"{report['design']} on {report['family']}", caption="of one instance each; the total counts all"
+    )
+    table.add_column("module")
+    for name in ("instances", *columns):
+        table.add_column(name, justify="right")
+    for row in report["modules"]:
+        table.add_row(row["module"], str(row["instances"]), *(f"{row[name]:g}" for name in columns))
+    table.add_section()
+    table.add_row("total", "", *(f"{report['total'][name]:g}" for name in columns), style="bold")
+    console.print(table)
+    fmax = f"{report['fmax_mhz']} MHz on {report['device']}" if report["fmax_mhz"] else report["fmax"]
+    console.print(f"clock after place and route: {fmax}")
+    for row in report.get("utilisation", []):
+        percent = "-" if row["percent"] is None else f"{row['percent']:.1f} %"
+        console.print(f"{report['board']}: {row['resource']:7} {row['used']:>9g} of {row['available']:>9g}  {percent}")

@@ -11,8 +11,9 @@ PY := .venv/bin/python
 STAMP := .venv/.stamp
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 INPUT ?=
+SECONDS ?= 60
 
-.PHONY: help setup setup-hw build run lint test test-hw-full prove bench bench-peers fuzz claims gen-check clean
+.PHONY: help setup setup-hw build run lint test test-hw-full gen-check fuzz bench bench-peers claims clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,7 +34,7 @@ build: $(STAMP)-native ## Build the Rust engine (release) into .venv
 
 $(STAMP)-native: $(RUST_SOURCES) $(STAMP)-dev
 	@echo "build: compiling the engine (a few minutes the first time)"
-	@.venv/bin/maturin develop --release --quiet
+	@.venv/bin/maturin develop --release >/dev/null
 	@touch $@
 
 run: build ## Score patients encrypted; INPUT=file.csv scores your own rows
@@ -44,6 +45,24 @@ lint: build ## rustfmt, clippy, ruff, mypy
 
 test: build $(STAMP)-hw ## Lint and every test, hardware unit tests included (under 20 minutes)
 	@tools/test.sh
+
+test-hw-full: build $(STAMP)-hw ## The slow tests too: every transform size, width and preset (hours)
+	@$(PY) -m pytest -n 2 rtl python tests -m "slow or hw"
+
+gen-check: build ## Generated files against spec/
+	@$(PY) -m ringsmith.gen --check
+
+fuzz: ## Fuzz each decoder; SECONDS=60 per target
+	@tools/fuzz.sh $(SECONDS)
+
+bench: ## Time our own operations
+	@cargo bench --workspace --exclude ringsmith-python
+
+bench-peers: build ## Time us beside other libraries, installed from package registries (an hour)
+	@$(PY) bench/peers/run.py
+
+claims: build $(STAMP)-hw ## Regenerate every value of ours in the claims ledger (hours)
+	@$(PY) -m ringsmith claims --measure
 
 clean: ## Remove everything that was built, .venv included
 	rm -rf .venv target build

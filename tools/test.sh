@@ -30,7 +30,7 @@ count() {
 
 part lint tools/lint.sh
 part rust cargo test --quiet
-part python .venv/bin/python -m pytest -n 2 python tests examples -m "not slow"
+part python .venv/bin/python -m pytest -n 2 -m "not slow" python rtl tests examples bench
 
 echo
 printf '%s\n' "${summary[@]}"

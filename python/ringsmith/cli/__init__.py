@@ -11,7 +11,7 @@ import typer
 from ringsmith.errors import RingsmithError
 
 # One verb, one module of this package; a verb's module exposes `register(app: typer.Typer) -> None`.
-VERBS: tuple[str, ...] = ("run", "params", "claims", "synth", "generate")
+VERBS: tuple[str, ...] = ("run", "params", "claims", "synth", "generate", "simulate")
 
 app = typer.Typer(name="ringsmith", no_args_is_help=True, add_completion=False, rich_markup_mode="rich")
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from ringsmith.flow import registers, sources
@@ -50,7 +51,8 @@ def top_parameters(preset: Preset, *, clock_mhz: float | None = None) -> dict[st
 
 def build_hash(top: str, parameters: Parameters) -> str:
     """Hash of the RTL and its parameters, as the info block's BUILD registers show it: 32 hex digits."""
-    return digest(verilator(), top, parameters, sources.closure(top), []).ljust(32, "0")[:32]
+    inputs = digest(verilator(), top, parameters, sources.closure(top), [])
+    return hashlib.sha256(inputs.encode()).hexdigest()[:32]
 
 
 def build_device(preset: Preset, *, clock_mhz: float | None = None) -> Path:

@@ -75,7 +75,8 @@ def build_library(
     """Shared library with the Verilated `top` behind the C ABI of `harness`; built once, then taken from the cache.
 
     The library is compiled in a directory of its own and renamed into the cache at the end, so that an interrupted
-    build leaves nothing a later one could take for a result. `headers` are generated ones the harness includes.
+    build leaves nothing a later one could take for a result. `headers` are generated ones the harness includes
+    (the makefile runs in the directory they lie in, so that no path of it gets into the compiler's command line).
     """
     tool = verilator()
     files = sources.closure(top)
@@ -108,7 +109,7 @@ def _compile(
     work: Path,
 ) -> None:
     say(f"[1/2] verilating {top} ({len(files)} files)")
-    cflags = f"-fPIC -I{HARNESS} -I{work} {' '.join(macros)}"
+    cflags = f"-fPIC -I{HARNESS} {' '.join(macros)}"
     command: list[str | Path] = [
         tool.command, "--cc", "--exe", "--prefix", "Vtop", "--top-module", top, "-Mdir", work, "-o", "harness.so",
         "--assert", "--x-assign", "0", "--x-initial", "0", "-O3", "--no-timing",

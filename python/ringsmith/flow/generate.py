@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write a preset as a hardware package: RTL, file list, FuseSoC core, register documents, driver notes, testbench."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from string import Template
+
+from ringsmith.errors import InputError
+from ringsmith.flow import registers, sources
+from ringsmith.flow.device import UART_DIVISOR, build_hash, top_of, top_parameters
+from ringsmith.flow.process import say
+from ringsmith.flow.vectors import LaneVector, lane_vector, prime_below
+from ringsmith.flow.verilator import HARNESS, WAIVERS
+from ringsmith.presets import Preset
+
+TEMPLATES = Path(__file__).parent / "templates"
+# The testbench's transform: large enough for every stage kind, small enough for its definition and for a serial link.
+LARGEST_TEST = 256
+
+
+@dataclass(frozen=True)
+class Package:
+    """What was written: directory, its files in order, top module with its parameters, hash of the build."""
+
+    directory: Path
+    files: tuple[str, ...]
+    top: str
+    parameters: dict[str, int | str]
+    build_hash: str
+
+
+def generate(preset: Preset, directory: Path, *, force: bool = False) -> Package:
+    """Write the package of a preset, all of it at once. Refuses a directory with something in it unless forced."""
+    if directory.exists() and not directory.is_dir():
+        raise InputError(f"{directory} is a file: name a directory")
+    if directory.exists() and any(directory.iterdir()) and not force:
+        raise InputError(f"{directory} is not empty: name another directory, or replace it with --force")
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
+    try:
+        package = _fill(preset, work, directory)
+        work.chmod(0o755)
+        _swap(work, directory)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return package
+
+
+def _swap(work: Path, directory: Path) -> None:
+    old = work.with_name(f"{work.name}-old")
+    if directory.exists():
+        directory.replace(old)
+    work.replace(directory)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _fill(preset: Preset, work: Path, directory: Path) -> Package:
+    top, parameters = top_of(preset), top_parameters(preset)
+    digest = build_hash(top, parameters)
+    parameters["BuildHash"] = f"128'h{digest}"
+    for folder in ("rtl", "tb", "include", "docs"):
+        (work / folder).mkdir()
+    say(f"[1/3] RTL of {preset.name}")
+    rtl = [_copy_rtl(path, work, top, parameters, preset) for path in sources.closure(top)]
+    say("[2/3] testbench and its known answers")
+    harness = _testbench(preset, work)
+    say("[3/3] documents")
+    registers.html(work / "docs" / "registers")
+    (work / "docs" / "registers.md").write_text(registers.page())
+    (work / "include" / "registers.h").write_text(registers.c_header())
+    names = _names(preset, top, digest)
+    (work / "docs" / "driver.md").write_text(_template("driver.md", **names))
+    (work / f"{preset.name}.f").write_text("".join(f"{name}\n" for name in rtl))
+    (work / "Makefile").write_text(_template("Makefile", **names, harness=" ".join(harness)))
+    (work / f"{preset.name}.core").write_text(_core(names, rtl, work))
+    files = tuple(sorted(str(path.relative_to(work)) for path in work.rglob("*") if path.is_file()))
+    return Package(directory, files, top, parameters, digest)
+
+
+def _copy_rtl(path: Path, work: Path, top: str, parameters: dict[str, int | str], preset: Preset) -> str:
+    text = path.read_text()
+    if path.stem == top:
+        text = f"// Parameter defaults are those of the preset {preset.name}.\n{_with_defaults(text, parameters)}"
+    (work / "rtl" / path.name).write_text(text)
+    return f"rtl/{path.name}"
+
+
+def _with_defaults(text: str, parameters: dict[str, int | str]) -> str:
+    for name, value in parameters.items():
+        literal = f"32'h{value:08x}" if name == "SinglePort" else value
+        text, count = re.subn(rf"(parameter [^=\n]*\b{name} = )[^,\n]+", rf"\g<1>{literal}", text)
+        if count != 1:
+            raise AssertionError(f"the top has {count} parameters {name}")
+    return text
+
+
+def _testbench(preset: Preset, work: Path) -> list[str]:
+    """Copy the harness, write the vectors; returns the C++ files to compile."""
+    host = "serial_host.cpp" if preset.host == "serial" else "axi_host.cpp"
+    compiled = ["abi.cpp", "simulation.cpp", host]
+    for name in (*compiled, "abi.h", "simulation.h"):
+        shutil.copyfile(HARNESS / name, work / "tb" / name)
+    shutil.copyfile(WAIVERS, work / "tb" / "lint.vlt")
+    shutil.copyfile(TEMPLATES / "testbench.cpp", work / "tb" / "testbench.cpp")
+    (work / "tb" / "vectors.h").write_text(_vectors(preset))
+    return [f"tb/{name}" for name in ("testbench.cpp", *compiled)]
+
+
+def _vectors(preset: Preset) -> str:
+    n = min(preset.n_max, LARGEST_TEST)
+    bits = preset.lane_bits()
+    moduli = [prime_below(b, preset.n_max, bits[:i].count(b)) for i, b in enumerate(bits)]
+    lanes = [lane_vector(modulus, n, seed=i) for i, modulus in enumerate(moduli)]
+    montgomery_bits = preset.n_max.bit_length()
+    radix = 1
+    if preset.reduction == "montgomery":
+        radix = 1 << (montgomery_bits * -(-preset.word_bits // montgomery_bits))
+    lines = [
+        "// SPDX-License-Identifier: Apache-2.0",
+        "// Known answers, from the transform's definition.",
+        "#pragma once",
+    ]
+    lines += ["#include <cstdint>", "", f"constexpr uint64_t kLanes = {preset.lanes}, kLog2N = {n.bit_length() - 1};"]
+    lines += [f"constexpr uint64_t kBytes = {n * preset.word_bytes}, kLaneBytes = {preset.n_max * preset.word_bytes};"]
+    lines += [f"constexpr uint64_t kSlot = {min(2, preset.slots - 1)};"]
+    lines.append(_words("kModulus", [v.modulus for v in lanes]))
+    lines.append(_words("kReciprocal", [_reciprocal(preset, v, montgomery_bits) for v in lanes]))
+    lines.append(_words("kLength", [v.modulus.bit_length() for v in lanes]))
+    tables = [tuple(t * radix % v.modulus for t in v.table) for v in lanes]
+    for name, data in (
+        ("kTable", tables),
+        ("kInput", [v.values for v in lanes]),
+        ("kTransform", [v.transform for v in lanes]),
+    ):
+        lines.append(_bytes(name, data, preset.word_bytes))
+    return "\n".join(lines) + "\n"
+
+
+def _reciprocal(preset: Preset, vector: LaneVector, montgomery_bits: int) -> int:
+    if preset.reduction == "montgomery":
+        return (vector.modulus - 1) >> montgomery_bits
+    return int((1 << (vector.modulus.bit_length() + preset.word_bits + 2)) // vector.modulus)
+
+
+def _words(name: str, values: list[int]) -> str:
+    rows = ", ".join("{" + ", ".join(f"{v >> (32 * i) & 0xFFFFFFFF:#x}" for i in range(5)) + "}" for v in values)
+    return f"const uint32_t {name}[kLanes][5] = {{{rows}}};"
+
+
+def _bytes(name: str, lanes: list[tuple[int, ...]], size: int) -> str:
+    rows = ",\n".join("{" + ",".join(str(b) for v in lane for b in v.to_bytes(size, "little")) + "}" for lane in lanes)
+    return f"const uint8_t {name}[kLanes][kBytes] = {{{rows}}};"
+
+
+def _core(names: dict[str, str], rtl: list[str], work: Path) -> str:
+    tb = sorted(path for path in (work / "tb").iterdir() if path.suffix in (".cpp", ".h"))
+    headers = [f"      - tb/{p.name}: {{is_include_file: true}}" for p in tb if p.suffix == ".h"]
+    headers.append("      - include/registers.h: {is_include_file: true}")
+    return _template(
+        "core.txt",
+        **names,
+        version=version("ringsmith") if _installed() else "0.1.0",
+        description=f"ringsmith co-processor, preset {names['name']}",
+        rtl_files="\n".join(f"      - {name}" for name in rtl),
+        tb_files="\n".join([*headers, *(f"      - tb/{p.name}" for p in tb if p.suffix == ".cpp")]),
+    )
+
+
+def _installed() -> bool:
+    try:
+        return bool(version("ringsmith"))
+    except ModuleNotFoundError:
+        return False
+
+
+def _names(preset: Preset, top: str, digest: str) -> dict[str, str]:
+    """Values of the templates' placeholders."""
+    rows = {
+        "coefficient": f"{preset.word_bits} bits",
+        "lanes": preset.lanes,
+        "butterflies per lane": preset.butterflies,
+        "ring degree": f"8 to {preset.n_max}",
+        "slots": f"{preset.slots}; 0 to {preset.dual_port_slots - 1} dual-port, 0 and 1 the transforms' work slots",
+        "moduli, constants per lane": f"{preset.moduli_slots}, {preset.constants}",
+        "reduction": preset.reduction,
+        "command queue": preset.fifo_depth,
+    }
+    serial = preset.host == "serial"
+    montgomery = preset.reduction == "montgomery"
+    return {
+        "name": preset.name,
+        "top": top,
+        "build_hash": digest,
+        "uart_divisor": str(UART_DIVISOR),
+        "clock_mhz": f"{preset.clock_mhz[-1]:g}",
+        "lanes": str(preset.lanes),
+        "word_bytes": str(preset.word_bytes),
+        "lane_bytes": str(preset.n_max * preset.word_bytes),
+        "shape": "\n".join(f"| {name} | {value} |" for name, value in rows.items()),
+        "reciprocal_note": "The upper part is (m - 1) >> w."
+        if montgomery
+        else "The reciprocal is floor(2^(k+W+2) / m).",
+        "base_note": "The serial host needs no base address."
+        if serial
+        else "Write the address of host buffer 0 to DMA_BASE.",
+        "transfer_note": _SERIAL_NOTE if serial else "",
+    }
+
+
+_SERIAL_NOTE = """
+## Serial link
+Frames as in `rtl/rs_serial_pkg.sv`. A LOAD or STORE waits until the host has moved its bytes: enable IRQ transfer, read
+TRANSFER {valid, store, log2_n, buffer}, then send WriteData or ReadData frames for all lanes, lane 0 first.
+"""
+
+
+def _template(file: str, **names: str) -> str:
+    return Template((TEMPLATES / file).read_text()).substitute(names)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Known answers of a transform by its definition, in Python integers: no fast algorithm, nothing shared with the RTL.
+
+The forward transform of a over x^n + 1 in bit-reversed order is A[i] = sum_j a[j] psi^((2 brv(i) + 1) j) modulo m, psi
+the smallest primitive 2n-th root of unity.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from ringsmith.errors import ParameterError
+
+# Bases that decide primality below 3.3 * 10^24; above, they are a strong probable-prime test of error below 4^-13.
+_BASES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
+
+
+@dataclass(frozen=True)
+class LaneVector:
+    """One lane: modulus, root, twiddle table (psi^brv(j)), input and its transform, each of n entries."""
+
+    modulus: int
+    psi: int
+    table: tuple[int, ...]
+    values: tuple[int, ...]
+    transform: tuple[int, ...]
+
+
+def is_prime(candidate: int) -> bool:
+    """Miller-Rabin."""
+    if candidate < 2 or any(candidate % base == 0 for base in _BASES):
+        return candidate in _BASES
+    odd = candidate - 1
+    twos = (odd & -odd).bit_length() - 1
+    odd >>= twos
+    return all(_passes(candidate, base, odd, twos) for base in _BASES)
+
+
+def prime_below(bits: int, n: int, skip: int = 0) -> int:
+    """The largest prime of `bits` bits that is 1 modulo 2n, after `skip` larger ones."""
+    candidate = ((1 << bits) - 2) // (2 * n) * (2 * n) + 1
+    while candidate.bit_length() == bits:
+        if is_prime(candidate):
+            if skip == 0:
+                return candidate
+            skip -= 1
+        candidate -= 2 * n
+    raise ParameterError(f"no prime of {bits} bits is 1 modulo {2 * n}: use more bits or a smaller n")
+
+
+def smallest_root(modulus: int, n: int) -> int:
+    """The smallest primitive 2n-th root of unity."""
+    root = next(r for g in range(2, modulus) if pow(r := pow(g, (modulus - 1) // (2 * n), modulus), n, modulus) != 1)
+    square, power, best = root * root % modulus, root, root
+    for _ in range(n):
+        power = power * square % modulus
+        best = min(best, power)
+    return best
+
+
+def reversed_bits(value: int, bits: int) -> int:
+    """`value` with its `bits` bits in opposite order."""
+    return int(f"{value:0{bits}b}"[::-1], 2)
+
+
+def lane_vector(modulus: int, n: int, *, seed: int) -> LaneVector:
+    """A random polynomial and its transform for one lane's modulus, a prime that is 1 modulo 2n."""
+    psi, log2_n = smallest_root(modulus, n), n.bit_length() - 1
+    powers = [1]
+    for _ in range(2 * n - 1):
+        powers.append(powers[-1] * psi % modulus)
+    rng = random.Random(seed)
+    values = [rng.randrange(modulus) for _ in range(n)]
+    order = [reversed_bits(i, log2_n) for i in range(n)]
+    transform = [sum(a * powers[(2 * k + 1) * j % (2 * n)] for j, a in enumerate(values)) % modulus for k in order]
+    return LaneVector(modulus, psi, tuple(powers[k] for k in order), tuple(values), tuple(transform))
+
+
+def _passes(candidate: int, base: int, odd: int, twos: int) -> bool:
+    power = pow(base, odd, candidate)
+    if power in (1, candidate - 1):
+        return True
+    for _ in range(twos - 1):
+        power = power * power % candidate
+        if power == candidate - 1:
+            return True
+    return False

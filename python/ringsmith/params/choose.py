@@ -24,6 +24,8 @@ from ringsmith.params.sets import ParameterSet, judge, table_of
 DEGREES = tuple(1 << k for k in range(10, 18))
 # Scales are about as large as the primes they are divided by, and these stay below 62 bits.
 _MAX_SCALE = 60
+#: Primes up to this length take the CPU engine's fastest transforms; chosen BFV primes are no longer.
+CPU_TOWER_BITS = 46
 # Bits kept between the bound on the noise and the point where BFV decrypts wrongly.
 _BFV_MARGIN = 1.0
 # The largest total of data primes tried, in bits.
@@ -42,6 +44,7 @@ class Wish:
     plain_modulus: int | None
     encryption: str
     publish: bool = False
+    tower_bits: int = CPU_TOWER_BITS
 
     def wanted(self, n: int) -> float:
         """Return log2 of the error that a result may have before anything is added to publish it."""
@@ -158,7 +161,8 @@ def _with_scale(wish: Wish, scheduled: schedule.Schedule, n: int, scale: int) ->
     """Return the set for a scale, its base just large enough for values and errors."""
     base, specials = 60.0, int(_needs_keys(scheduled))
     for _ in range(3):
-        data, special = primes.ckks_chain(n, scheduled.depth, scale, base, specials)
+        data = primes.ckks_chain(n, scheduled.depth, scale, base)
+        special = primes.special_primes(n, data, specials)
         params = _parameter_set(wish, n, data, special, len(data), log2_scale=scale)
         circuit = schedule.resolve(scheduled, data, scale)
         found = noise.ckks(circuit, params, encryption=wish.encryption)
@@ -187,12 +191,10 @@ def _fewer_digits(wish: Wish, scheduled: schedule.Schedule, found: Choice, limit
         return found
     for specials in range(2, count + 1):
         dnum = -(-count // specials)
-        data, special = primes.ckks_chain(
-            params.n, scheduled.depth, params.log2_scale, math.log2(params.moduli[0]), specials
-        )
+        special = primes.special_primes(params.n, params.moduli, specials)
         wider = _parameter_set(wish, params.n, params.moduli, special, dnum, log2_scale=params.log2_scale)
         transforms = _key_switch_transforms(count, specials, dnum)
-        if data != params.moduli or wider.log2_qp > limit or transforms >= cost:
+        if wider.log2_qp > limit or transforms >= cost:
             continue
         error = noise.ckks(found.circuit, wider, encryption=wish.encryption)
         if error.log2_error <= wish.wanted(params.n) and error.overflow_bits <= 0:
@@ -234,8 +236,8 @@ def _fit_bfv(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected:
 
 
 def _with_bits(wish: Wish, program: SlotProgram, n: int, bits: int, t: int) -> Choice:
-    """Return the set with `bits` bits of data primes, of at most 46 bits each."""
-    count = -(-bits // 46)
+    """Return the set with `bits` bits of data primes, none longer than the engine's towers."""
+    count = -(-bits // wish.tower_bits)
     least = int(math.log2(2 * n)) + 2
     sizes = [max(least, bits // count + (i < bits % count)) for i in range(count)]
     data = primes.of_sizes(n, sizes, (t,))

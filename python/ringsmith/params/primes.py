@@ -41,13 +41,11 @@ def plain_modulus(n: int, at_least: float) -> int:
     return candidate
 
 
-def ckks_chain(
-    n: int, depth: int, log2_scale: float, base_bits: float, specials: int
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return (data primes, special primes) for `depth` rescales at scale 2^log2_scale.
+def ckks_chain(n: int, depth: int, log2_scale: float, base_bits: float) -> tuple[int, ...]:
+    """Return the data primes for `depth` rescales at scale 2^log2_scale.
 
     Each prime is the nearest to the scale it will divide, so that scales do not drift from level to level. The base
-    holds results: `base_bits` in as many primes as needed, at most 60 bits each. Special primes exceed the data primes.
+    holds results: `base_bits` in as many primes as needed, at most 60 bits each.
     """
     pieces = max(1, -int(-base_bits // 60))
     top: list[int] = []
@@ -59,9 +57,9 @@ def ckks_chain(
     base = [0] * pieces
     for i in range(pieces):
         base[i] = nearest(n, 2.0 ** (base_bits / pieces), [*top, *base])
-    data = (*base, *reversed(top))
-    special: list[int] = []
-    for _ in range(specials):
-        bits = max(prime.bit_length() for prime in data)
-        special.extend(_native.ntt_primes(n, bits, 1, exclude=[*data, *special]))
-    return data, tuple(special)
+    return (*base, *reversed(top))
+
+
+def special_primes(n: int, data: Sequence[int], count: int) -> tuple[int, ...]:
+    """Return `count` special primes as long as the longest data prime: key switching divides its noise by them."""
+    return of_sizes(n, [max(prime.bit_length() for prime in data)] * count, data)

@@ -30,7 +30,9 @@ def default_encryption(scheme: str) -> str:
     return "secret" if scheme == "ckks" else "public"
 
 
-def compile_kernel(kernel: Kernel, shapes: Shapes, encryption: str | None = None) -> Program:
+def compile_kernel(
+    kernel: Kernel, shapes: Shapes, encryption: str | None = None, tower_bits: int = choose.CPU_TOWER_BITS
+) -> Program:
     """Trace, choose or check parameters, refuse what would decrypt wrongly, and return the program."""
     encryption = encryption or default_encryption(kernel.scheme)
     if kernel.params is not None:
@@ -39,7 +41,7 @@ def compile_kernel(kernel: Kernel, shapes: Shapes, encryption: str | None = None
         choice = _manual(kernel, shapes, encryption)
     else:
         graph = trace(kernel, shapes)
-        wish = wish_of(kernel, graph.output.bound, encryption)
+        wish = replace(wish_of(kernel, graph.output.bound, encryption), tower_bits=tower_bits)
         choice = choose.choose(wish, partial(lower, graph, kernel.arguments))
     arguments = {n: (shapes[n], a.encrypted, a.low, a.high) for n, a in kernel.arguments.items()}
     signature = Signature(kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments, kernel.publish)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from ringsmith.errors import InputError
 from ringsmith.params.sets import ParameterSet
@@ -36,6 +36,15 @@ class Engine(Protocol):
 
     def report(self) -> dict[str, Any]:
         """Return what the engine adds to a report after a run: cycles, transfers, what ran where."""
+
+
+@runtime_checkable
+class WideTowers(Protocol):
+    """An engine that wants longer primes than the CPU: fewer towers for the same modulus."""
+
+    @property
+    def tower_bits(self) -> int:
+        """Length in bits that primes chosen for this engine may have."""
 
 
 class Cpu:

@@ -70,6 +70,15 @@ def _last_uses(circuit: Circuit) -> list[int]:
     return last
 
 
+def _hoisted(circuit: Circuit) -> dict[int, list[int]]:
+    """Return, by the first of them, rotations of one ciphertext: they share the decomposition (hoisting)."""
+    groups: dict[int, list[int]] = defaultdict(list)
+    for number, step in enumerate(circuit.steps):
+        if step.kind is Kind.ROTATE:
+            groups[step.args[0]].append(number)
+    return {group[0]: group for group in groups.values() if len(group) > 1}
+
+
 def execute(
     circuit: Circuit,
     scheme: Scheme,
@@ -82,7 +91,7 @@ def execute(
     evaluator = scheme.evaluator(keys, seed)
     encoder = _Plaintexts(circuit, scheme, plains)
     seconds: dict[str, float] = defaultdict(float)
-    last = _last_uses(circuit)
+    last, hoisted = _last_uses(circuit), _hoisted(circuit)
     values: list[Any] = [None] * len(circuit.steps)
     for number, step in enumerate(circuit.steps):
         if step.kind is Kind.INPUT:
@@ -91,7 +100,13 @@ def execute(
         start = time.perf_counter()
         plaintext = encoder.take(step)
         encoded = time.perf_counter()
-        values[number] = evaluator.apply(step, [values[arg] for arg in step.args], plaintext)
+        if number in hoisted:
+            group = hoisted[number]
+            turned = evaluator.rotate_many(values[step.args[0]], [circuit.steps[member].steps for member in group])
+            for member, value in zip(group, turned, strict=True):
+                values[member] = value
+        elif values[number] is None:
+            values[number] = evaluator.apply(step, [values[arg] for arg in step.args], plaintext)
         seconds[step.kind.value] += time.perf_counter() - encoded
         if plaintext is not None:
             seconds["encode"] += encoded - start

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
 from ringsmith.kernel.kernel import Kernel
+from ringsmith.params.choose import CPU_TOWER_BITS
 from ringsmith.report.report import Report
 from ringsmith.run.compile import compile_kernel
-from ringsmith.run.engine import Engine, open_engine
+from ringsmith.run.engine import Engine, WideTowers, open_engine
 from ringsmith.run.program import Program, derive_seed
 
 Array = NDArray[Any]
@@ -82,11 +83,12 @@ def run(
     ciphertexts come out again. `variants` are other packings of the kernel, whose operations are counted beside it.
     """
     clock = _Clock(progress)
+    used = open_engine(engine) if isinstance(engine, str) else engine
+    tower_bits = used.tower_bits if isinstance(used, WideTowers) else CPU_TOWER_BITS
     given = {name: np.asarray(value) for name, value in (inputs or {}).items()}
     arrays = clock.step("inputs", lambda: complete_inputs(kernel, given, seed))
     shapes = {name: array.shape for name, array in arrays.items()}
-    used = open_engine(engine) if isinstance(engine, str) else engine
-    compiled: Program = clock.step("compile", lambda: compile_kernel(kernel, shapes, encryption))
+    compiled: Program = clock.step("compile", lambda: compile_kernel(kernel, shapes, encryption, tower_bits))
     expected = clock.step("clear", lambda: kernel.expected(arrays))
     program = replace(compiled, engine=used.native(compiled.params))
     client = clock.step("keygen", lambda: program.client(seed))

@@ -52,6 +52,9 @@ class Evaluator(Protocol):
     def apply(self, step: Step, args: Sequence[Any], plaintext: Any) -> Any:
         """Return the result of `step`; `plaintext` is its encoded plaintext or None."""
 
+    def rotate_many(self, value: Any, steps: Sequence[int]) -> Sequence[Any]:
+        """Rotate one ciphertext by several distances, with one decomposition."""
+
 
 class Scheme:
     """What both schemes share. A subclass knows its context, encoder and special operations."""
@@ -158,6 +161,10 @@ class _Apply:
                 return self.scheme.fresh_zero(self._key(self.zeros, "public"), step)
         operands = (*args, plaintext) if plaintext is not None else tuple(args)
         return getattr(self.native, kind.value)(*operands)
+
+    def rotate_many(self, value: Any, steps: Sequence[int]) -> Sequence[Any]:
+        rotated: Sequence[Any] = self.native.rotate_hoisted(value, list(steps), self._key(self.keys.galois, "rotation"))
+        return rotated
 
     @staticmethod
     def _key(key: Any, name: str) -> Any:

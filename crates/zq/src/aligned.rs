@@ -10,9 +10,10 @@ use crate::Word;
 /// Bytes of a cache line and of the widest vector register.
 const LINE: usize = 64;
 
-/// A fixed-length, zero-initialised array of words, aligned to 64 bytes. Derefs to a slice.
+/// A fixed-length array of words, aligned to 64 bytes. Derefs to a slice.
 ///
-/// It over-allocates by one line and skips to the boundary, which needs no `unsafe`.
+/// It over-allocates by one line and skips to the boundary, which needs no `unsafe`. Dropped arrays go to a small stock of
+/// their thread and are handed out again: fresh pages cost more than the transform of the polynomial they are for.
 pub struct AlignedVec<W: Word> {
     buf: Vec<W>,
     start: usize,
@@ -22,16 +23,38 @@ pub struct AlignedVec<W: Word> {
 impl<W: Word> AlignedVec<W> {
     /// `len` zeros.
     pub fn zeros(len: usize) -> Self {
-        let pad = LINE / size_of::<W>();
-        let buf = vec![W::ZERO; len + pad];
+        match Self::reused(len) {
+            Some(mut v) => {
+                v.fill(W::ZERO);
+                v
+            }
+            None => Self::fresh(len),
+        }
+    }
+
+    /// `len` words of unspecified content, for callers that write all of them.
+    pub fn for_overwrite(len: usize) -> Self {
+        Self::reused(len).unwrap_or_else(|| Self::fresh(len))
+    }
+
+    fn fresh(len: usize) -> Self {
+        Self::around(vec![W::ZERO; len + LINE / size_of::<W>()], len)
+    }
+
+    fn reused(len: usize) -> Option<Self> {
+        let buf = W::with_stock(|stock| stock.take(len + LINE / size_of::<W>())).flatten()?;
+        Some(Self::around(buf, len))
+    }
+
+    fn around(buf: Vec<W>, len: usize) -> Self {
         let start = buf.as_ptr().align_offset(LINE);
-        debug_assert!(start <= pad);
+        debug_assert!(start + len <= buf.len());
         Self { buf, start, len }
     }
 
     /// A copy of `s`.
     pub fn from_slice(s: &[W]) -> Self {
-        let mut v = Self::zeros(s.len());
+        let mut v = Self::for_overwrite(s.len());
         v.copy_from_slice(s);
         v
     }
@@ -39,6 +62,49 @@ impl<W: Word> AlignedVec<W> {
     /// Forgets the words from `len` on, in place. Does nothing if there are fewer.
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
+    }
+}
+
+/// Buffers of dropped arrays, for reuse by the same thread. Not part of the interface.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct Stock<W> {
+    buffers: Vec<Vec<W>>,
+    bytes: usize,
+}
+
+impl<W> Stock<W> {
+    /// Most buffers kept.
+    const MOST: usize = 96;
+    /// Most bytes kept.
+    const MOST_BYTES: usize = 64 << 20;
+    /// Smaller buffers are the allocator's business.
+    const LEAST_BYTES: usize = 1 << 13;
+
+    fn take(&mut self, words: usize) -> Option<Vec<W>> {
+        // The youngest is the warmest.
+        let at = self.buffers.iter().rposition(|b| b.len() == words)?;
+        self.bytes -= words * size_of::<W>();
+        Some(self.buffers.remove(at))
+    }
+
+    fn put(&mut self, buffer: Vec<W>) {
+        let bytes = buffer.len() * size_of::<W>();
+        if !(Self::LEAST_BYTES..=Self::MOST_BYTES / 4).contains(&bytes) {
+            return;
+        }
+        while self.buffers.len() >= Self::MOST || self.bytes + bytes > Self::MOST_BYTES {
+            self.bytes -= self.buffers.remove(0).len() * size_of::<W>();
+        }
+        self.bytes += bytes;
+        self.buffers.push(buffer);
+    }
+}
+
+impl<W: Word> Drop for AlignedVec<W> {
+    fn drop(&mut self) {
+        let buffer = core::mem::take(&mut self.buf);
+        W::with_stock(|stock| stock.put(buffer));
     }
 }
 
@@ -107,6 +173,30 @@ mod tests {
             assert_eq!((c.len(), &c), (len, &v));
         }
         assert_eq!(AlignedVec::<u128>::zeros(5).as_ptr() as usize % LINE, 0);
+    }
+
+    #[test]
+    fn dropped_arrays_are_reused_and_come_back_as_zeros() {
+        let mut v = AlignedVec::<u64>::zeros(5000);
+        v.fill(7);
+        let address = v.as_ptr();
+        drop(v);
+        let again = AlignedVec::<u64>::zeros(5000);
+        assert_eq!(again.as_ptr(), address);
+        assert!(again.iter().all(|&x| x == 0));
+        drop(again);
+        assert_ne!(AlignedVec::<u64>::zeros(5001).len(), 5000);
+        // The stock stays bounded.
+        let many: Vec<_> = (0..300)
+            .map(|_| AlignedVec::<u64>::zeros(1 << 17))
+            .collect();
+        drop(many);
+        let (count, bytes) = u64::with_stock(|s| (s.buffers.len(), s.bytes)).unwrap();
+        assert!(count <= Stock::<u64>::MOST && bytes <= Stock::<u64>::MOST_BYTES);
+        assert_eq!(
+            bytes,
+            u64::with_stock(|s| s.buffers.iter().map(|b| 8 * b.len()).sum()).unwrap()
+        );
     }
 
     #[test]

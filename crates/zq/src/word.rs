@@ -64,6 +64,8 @@ pub trait Word:
     /// Quotient and remainder of two words; variable time.
     fn div_rem_vt(self, b: Self) -> (Self, Self);
 
+    /// Runs `f` on this thread's stock of reusable buffers; `None` when the thread is ending.
+    fn with_stock<R>(f: impl FnOnce(&mut crate::aligned::Stock<Self>) -> R) -> Option<R>;
     /// The slice itself if the word is `u64`.
     fn as_u64s(s: &[Self]) -> Option<&[u64]>;
     /// The slice itself if the word is `u64`.
@@ -101,6 +103,12 @@ macro_rules! word_basics {
         const ONE: Self = 1;
         const MAX: Self = <$t>::MAX;
 
+        fn with_stock<R>(f: impl FnOnce(&mut crate::aligned::Stock<Self>) -> R) -> Option<R> {
+            thread_local! {
+                static STOCK: core::cell::RefCell<crate::aligned::Stock<$t>> = Default::default();
+            }
+            STOCK.try_with(|stock| f(&mut stock.borrow_mut())).ok()
+        }
         #[inline(always)]
         fn from_u64(x: u64) -> Self {
             x as Self

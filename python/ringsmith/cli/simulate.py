@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringsmith simulate`: cycles of one instruction or operation on the generated RTL, beside the model's prediction."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from ringsmith import _native
+from ringsmith.cli.common import console, print_json
+from ringsmith.errors import InputError
+from ringsmith.presets import OPERATIONS, load_preset, parse_overrides
+from ringsmith.run.devices import OpenDevice, open_device
+from ringsmith.run.timeline import summary, write_trace
+
+EXAMPLES = """Examples:
+
+  ringsmith simulate cofhee ntt --n 4096
+  ringsmith simulate bfv-client zero-encrypt --json
+  ringsmith simulate tiny tensor --set butterflies=4 --trace tensor.pftrace
+
+OP is an instruction in lower case (ntt, pmodmul, memcpy, ...) or an operation: polymul, tensor, zero-encrypt,
+delta-m-decrypt, key-switch. Cycles run from the first start to the last write; operands are on chip before.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command(name="simulate", epilog=EXAMPLES)(simulate)
+
+
+def simulate(
+    preset: Annotated[str, typer.Argument(help="name of a preset, or a .toml file")],
+    op: Annotated[str, typer.Argument(help="instruction or operation")],
+    n: Annotated[int | None, typer.Option("--n", help="ring degree (default: the preset's, at most 4096)")] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", help="key=value of the preset; may be repeated")
+    ] = None,
+    on: Annotated[str, typer.Option("--on", help="rtl, or model (no simulation)")] = "rtl",
+    trace: Annotated[Path | None, typer.Option("--trace", help="write a Perfetto timeline to this file")] = None,
+    assembly: Annotated[bool, typer.Option("--assembly", help="print the program instead of running it")] = False,
+    json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
+) -> None:
+    """Simulate one instruction or operation on the RTL of a preset and check its result."""
+    made = load_preset(preset, parse_overrides(overrides or []))
+    degree = min(made.n_max, 4096) if n is None else n
+    known = {mnemonic for mnemonic, _, _ in _native.instruction_set()}
+    if op not in known and op not in OPERATIONS:
+        raise InputError(f"{op!r} is no instruction or operation; operations: {', '.join(OPERATIONS)}")
+    if assembly:
+        _print_program(made.name, op, degree, open_device("model", made))
+        return
+    with console().status(f"{on}:{made.name}: building") as status:
+        device = open_device(on, made)
+        status.update(f"{device.name}: {op}, n = {degree}")
+        begin = time.perf_counter()
+        outcome = measure(device, op, degree)
+        wall = time.perf_counter() - begin
+    report = _report(device, op, degree, outcome, wall)
+    if trace is not None:
+        write_trace(trace, f"{device.name} {op}", outcome["profile"], device.clock_mhz, outcome["assembly"])
+        report["trace"] = str(trace)
+    if json:
+        print_json(report)
+    else:
+        _print(report)
+    raise typer.Exit(0 if report["correct"] else 1)
+
+
+def measure(device: OpenDevice, op: str, n: int) -> dict[str, Any]:
+    """Run one instruction or operation on random operands and return cycles, prediction, check and timelines."""
+    moduli = _native.default_moduli(list(device.preset.lane_bits()), n, device.preset.n_max)
+    if op in OPERATIONS:
+        if op not in device.preset.operations:
+            able = ", ".join(device.preset.operations)
+            raise InputError(f"preset {device.preset.name} does not take {op}; it takes {able}")
+        return device.native.simulate_operation(op, moduli, n)
+    return device.native.simulate_instruction(op, moduli, n)
+
+
+def _report(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall: float) -> dict[str, Any]:
+    cycles, predicted, profile = outcome["cycles"], outcome["predicted_cycles"], outcome["profile"]
+    usage = outcome["usage"]
+    simulated = device.native.simulated_cycles()
+    return {
+        "preset": device.preset.name,
+        "engine": device.name,
+        "operation": op,
+        "n": n,
+        "moduli_bits": list(device.preset.lane_bits()),
+        "cycles": cycles,
+        "predicted_cycles": predicted,
+        "prediction_error_percent": 100 * (predicted - cycles) / max(cycles, 1),
+        "correct": outcome["correct"],
+        "clock_mhz": device.clock_mhz,
+        "time_us": cycles / device.clock_mhz,
+        "time_us_by_clock": {f"{clock:g}": cycles / clock for clock in device.preset.clock_mhz},
+        "busy": {"compute": profile["busy_compute"], "memory": profile["busy_memory"]},
+        "stall": {"slot": profile["stall_hazard"], "unit": profile["stall_unit"]},
+        "send": {**usage["send"], "ms": device.link_ms(usage["send"]["bytes"], usage["send"]["cycles"])},
+        "receive": {**usage["receive"], "ms": device.link_ms(usage["receive"]["bytes"], usage["receive"]["cycles"])},
+        "simulation": {
+            "wall_s": wall,
+            "cycles": simulated,
+            "kcycles_per_s": simulated / wall / 1e3 if simulated else None,
+        },
+        "summary": summary(f"{device.name} {op}, n = {n}", profile, device.clock_mhz),
+        "includes": "the work between operands on chip and results on chip; send and receive stand apart",
+    }
+
+
+def _print_program(preset: str, op: str, n: int, device: OpenDevice) -> None:
+    if op not in OPERATIONS:
+        raise InputError(
+            f"--assembly prints the program of an operation: {', '.join(OPERATIONS)}; {op} is one instruction"
+        )
+    print(f"; {op} on {preset}, n = {n}\n{device.native.program(op, n)}", end="")
+
+
+def _print(report: dict[str, Any]) -> None:
+    table = Table(title=f"{report['engine']}: {report['operation']}, n = {report['n']}", show_header=False)
+    table.add_row("cycles", f"{report['cycles']:,}")
+    table.add_row("predicted", f"{report['predicted_cycles']:,} ({report['prediction_error_percent']:+.2f} %)")
+    table.add_row("result", "correct" if report["correct"] else "WRONG")
+    for clock, time_us in report["time_us_by_clock"].items():
+        table.add_row(f"time at {clock} MHz", f"{time_us:,.1f} us")
+    table.add_row("send / receive", f"{report['send']['ms']:.3f} / {report['receive']['ms']:.3f} ms")
+    Console().print(table)
+    for line in report["summary"]:
+        print(line)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Co-processors as engines of a run: `--on model:PRESET` and `--on rtl:PRESET`.
+
+The context hands the polynomial part of each operation to the device, which takes what its preset names; the rest stays
+on the host. The report says what ran where.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ringsmith.errors import InputError, ParameterError
+from ringsmith.params.sets import ParameterSet
+from ringsmith.presets import parse_overrides, preset_names
+from ringsmith.run.devices import OpenDevice, open_device
+from ringsmith.run.engine import ENGINES, Engine, EngineOptions
+from ringsmith.run.timeline import summary, write_trace
+
+
+class DeviceEngine:
+    """A co-processor that takes over the polynomial part of BFV operations."""
+
+    def __init__(self, device: OpenDevice, options: EngineOptions) -> None:
+        """Use an opened device."""
+        self._device = device
+        self._options = options
+        self._opened = time.perf_counter()
+
+    @property
+    def name(self) -> str:
+        """The name a report shows."""
+        return self._device.name
+
+    def native(self, params: ParameterSet) -> Any:
+        """Return what the context takes as `engine`; CKKS keeps its work on the processor and is refused."""
+        if params.scheme != "bfv":
+            raise ParameterError(f"{self.name} works for BFV; the kernel uses {params.scheme}")
+        self._opened = time.perf_counter()
+        wide = max((*params.moduli, *params.special), default=0) >= 1 << 62
+        return self._device.native.engine(128 if wide else 64)
+
+    def report(self) -> dict[str, Any]:
+        """Return what ran where: operations, send, compute and receive of the device, and the host's time."""
+        wall = time.perf_counter() - self._opened
+        usage = self._device.native.take_usage()
+        profile = self._device.native.last_profile()
+        clock = self._device.clock_mhz
+        facts: dict[str, Any] = {
+            "device": self._device.name,
+            "clock_mhz": clock,
+            "offloaded": usage["offloaded"],
+            "on_host": usage["on_host"],
+            "instructions": usage["instructions"],
+            "send": self._moved(usage["send"]),
+            "compute": {"cycles": usage["compute_cycles"], "ms": usage["compute_cycles"] / clock / 1e3},
+            "receive": self._moved(usage["receive"]),
+            "host": {"ms": max(wall - usage["device_seconds"], 0.0) * 1e3},
+            "simulation_s": usage["device_seconds"],
+            "timeline": summary(f"{self.name}, last program", profile, clock),
+        }
+        if self._options.trace is not None:
+            write_trace(Path(self._options.trace), self.name, profile, clock)
+        return facts
+
+    def _moved(self, moved: dict[str, Any]) -> dict[str, Any]:
+        return {**moved, "ms": self._device.link_ms(moved["bytes"], moved["cycles"])}
+
+
+def _open(kind: str, preset: str, options: EngineOptions) -> Engine:
+    if not preset:
+        raise InputError(f"--on {kind} needs a preset: {', '.join(f'{kind}:{name}' for name in preset_names())}")
+    return DeviceEngine(open_device(kind, preset, parse_overrides(list(options.overrides))), options)
+
+
+for _kind in ("model", "rtl"):
+    ENGINES.setdefault(_kind, partial(_open, _kind))

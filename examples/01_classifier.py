@@ -148,7 +148,8 @@ def answers_table(clear: Array, encrypted: Array, malignant: npt.NDArray[np.bool
     table = Table("row", "clear", "encrypted", "decision", *(["truth"] if malignant is not None else []))
     for row in range(min(shown, len(clear))):
         truth = [name(malignant[row])] if malignant is not None else []
-        table.add_row(str(row + 1), f"{clear[row]:.4f}", f"{encrypted[row]:.4f}", name(encrypted[row] > 0.5), *truth)
+        shown_score = f"{np.clip(encrypted[row], 0, 1):.4f}"  # the polynomial overshoots a little at both ends
+        table.add_row(str(row + 1), f"{clear[row]:.4f}", shown_score, name(encrypted[row] > 0.5), *truth)
     return table
 
 
@@ -206,7 +207,7 @@ def main() -> int:
     console.print(times_table(clock))
     console.print(verdict_table(clear, polynomial, encrypted, malignant))
     if arguments.output:
-        np.savetxt(arguments.output, encrypted, fmt="%.6f", header="probability_malignant", comments="")
+        np.savetxt(arguments.output, np.clip(encrypted, 0, 1), fmt="%.6f", header="probability_malignant", comments="")
     good = bool(np.abs(encrypted - polynomial).max() <= probability.tolerance)
     console.print(f"{len(patients)} patients scored encrypted: " + ("correct" if good else "WRONG"))
     return 0 if good else 1

@@ -28,9 +28,9 @@ pub(crate) fn residues<W: Word>(m: &Modulus<W>, n: usize, seed: u64) -> Vec<W> {
 fn negacyclic<W: Word>(m: &Modulus<W>, a: &[W], b: &[W]) -> Vec<W> {
     let n = a.len();
     let mut out = vec![W::ZERO; n];
-    for i in 0..n {
-        for j in 0..n {
-            let p = m.mul(a[i], b[j]);
+    for (i, &x) in a.iter().enumerate() {
+        for (j, &y) in b.iter().enumerate() {
+            let p = m.mul(x, y);
             let k = (i + j) % n;
             out[k] = if i + j < n {
                 m.add(out[k], p)

@@ -18,7 +18,7 @@ pub struct Automorphism {
 impl Automorphism {
     /// Prepares `x -> x^g` for a power-of-two degree `n`; `g` odd, `1 <= g < 2n`.
     pub fn new(n: usize, g: usize) -> Result<Self, RnsError> {
-        if !n.is_power_of_two() || g % 2 == 0 || g >= 2 * n {
+        if !n.is_power_of_two() || g.is_multiple_of(2) || g >= 2 * n {
             return Err(RnsError::BadGaloisElement { g, n });
         }
         let log_n = n.trailing_zeros();
@@ -58,6 +58,14 @@ impl Automorphism {
             input.len() == self.n && out.len() == self.n,
             "limb length is not the degree"
         );
+        #[cfg(target_arch = "x86_64")]
+        if self.n >= 8
+            && zq::simd::level() >= zq::simd::Level::Avx512
+            && let (Some(input), Some(out)) = (W::as_u64s(input), W::as_u64s_mut(out))
+        {
+            // SAFETY: the level has AVX-512 F, lengths are `n`, and `eval_source` permutes groups of eight.
+            return unsafe { crate::simd::permute_groups(input, &self.eval_source, out) };
+        }
         for (o, &s) in out.iter_mut().zip(&self.eval_source) {
             *o = input[s as usize];
         }

@@ -14,6 +14,7 @@
 //! to a half, and then by one. The definition is in integers: every engine gets the same `v`.
 
 use num_bigint::BigUint;
+use zq::simd::{Level, level};
 use zq::{Modulus, Shoup, Word};
 
 use crate::{RnsBasis, Scratch};
@@ -38,6 +39,8 @@ pub(crate) struct Kernel<W: Word> {
     own: Vec<W>,
     /// Products that surely fit a double word together.
     lazy_terms: usize,
+    /// Whether reducing every product in vectors beats exact sums of scalar products.
+    reduces_products: bool,
     /// Whether the vector loops run.
     #[cfg(target_arch = "x86_64")]
     vectors: bool,
@@ -78,6 +81,7 @@ impl<W: Word> Kernel<W> {
             rows,
             own,
             lazy_terms,
+            reduces_products: level() >= Level::Avx512 && width > 50,
             #[cfg(target_arch = "x86_64")]
             vectors,
         }
@@ -138,7 +142,7 @@ impl<W: Word> Kernel<W> {
     fn quotients(&self, y: &mut [W], len: usize) {
         let (rows, v) = y.split_at_mut(self.inputs() * BLOCK);
         #[cfg(target_arch = "x86_64")]
-        if self.vectors && len % crate::simd::STEP == 0 {
+        if self.vectors && len.is_multiple_of(crate::simd::STEP) {
             let v = W::as_u64s_mut(&mut v[..len]);
             if let (Some(rows), Some(v)) = (W::as_u64s(rows), v) {
                 // SAFETY: `vectors` says that the level is IFMA and that residues are below 2^50.
@@ -166,12 +170,15 @@ impl<W: Word> Kernel<W> {
         let p = &self.to[j];
         // One dispatch per block: u64 sums products unreduced, other words reduce every product.
         let narrow = (W::as_u64s(y), W::as_u64s(row), p.as_u64());
+        if self.reduces_products {
+            return sum_reduced(p, y, row, own, out);
+        }
         let (Some(out), (Some(y), Some(row), Some(p))) = (W::as_u64s_mut(out), narrow) else {
             return sum_reduced(p, y, row, own, out);
         };
         let own = own.and_then(|(o, a)| Some((W::as_u64s(o)?, a.low_u64())));
         #[cfg(target_arch = "x86_64")]
-        if self.vectors && out.len() % crate::simd::STEP == 0 {
+        if self.vectors && out.len().is_multiple_of(crate::simd::STEP) {
             // SAFETY: as in `quotients`; `vectors` also says that the sums fit.
             return unsafe { crate::simd::output(p.value(), y, BLOCK, row, own, out) };
         }
@@ -213,17 +220,14 @@ fn sum_u64(
     }
 }
 
-/// The plain path: every product is reduced.
+/// Every product is reduced: `u128`, and wide moduli of `u64` where the slice kernels have vectors.
 fn sum_reduced<W: Word>(p: &Modulus<W>, y: &[W], row: &[W], own: Option<(&[W], W)>, out: &mut [W]) {
     match own {
         Some((own, factor)) => p.shoup_mul_into(out, own, p.shoup(factor)),
         None => out.fill(W::ZERO),
     }
     for (y, &factor) in y.chunks_exact(BLOCK).zip(row) {
-        let factor = p.shoup(factor);
-        for (o, &y) in out.iter_mut().zip(y) {
-            *o = p.add(*o, p.mul_shoup(y, factor));
-        }
+        p.shoup_mul_add_words_assign(out, &y[..out.len()], p.shoup(factor));
     }
 }
 

@@ -4,6 +4,8 @@
 //! Sums of products are kept as the sum of their low and the sum of their high 52 bits, in two lanes, and reduced once:
 //! two multiplications per term and no other work. All sums are integers, so the results are those of the portable loops.
 
+use core::arch::x86_64::*;
+
 use zq::simd::{Avx512, Ifma, Ifma52, Level, Vector, level, sum_fits};
 
 type V = Avx512;
@@ -32,7 +34,7 @@ pub(crate) unsafe fn quotients(
     v: &mut [u64],
 ) {
     debug_assert!(
-        v.len() % STEP == 0 && y.len() >= reciprocals.len() * stride && fraction_bits > 52
+        v.len().is_multiple_of(STEP) && y.len() >= reciprocals.len() * stride && fraction_bits > 52
     );
     // SAFETY: features by this function's own; rows are long enough.
     unsafe {
@@ -63,7 +65,9 @@ pub(crate) unsafe fn output(
     own: Option<(&[u64], u64)>,
     out: &mut [u64],
 ) {
-    debug_assert!(out.len() % STEP == 0 && y.len() >= (row.len() - 1) * stride + out.len());
+    debug_assert!(
+        out.len().is_multiple_of(STEP) && y.len() >= (row.len() - 1) * stride + out.len()
+    );
     debug_assert!(own.is_none_or(|(o, _)| o.len() == out.len()));
     // SAFETY: as `quotients`.
     unsafe {
@@ -109,6 +113,31 @@ unsafe fn add_products(x: *const u64, f: V, lo: &mut [V; TILE], hi: &mut [V; TIL
             let x = V::load(x.add(t * V::LANES));
             lo[t] = lo[t].madd_lo(x, f);
             hi[t] = hi[t].madd_hi(x, f);
+        }
+    }
+}
+
+/// `out[j] = input[sources[j]]` where eight neighbouring outputs come from one aligned group of eight inputs, as the values of
+/// an automorphism do: their exponents differ in the top three bits only, and so do those of their sources.
+///
+/// # Safety
+/// The processor has AVX-512 F; all slices have the same length, a multiple of 8; sources are below it and grouped as said.
+#[target_feature(enable = "avx512f")]
+pub(crate) unsafe fn permute_groups(input: &[u64], sources: &[u32], out: &mut [u64]) {
+    debug_assert!(
+        input.len() == out.len() && sources.len() == out.len() && out.len().is_multiple_of(8)
+    );
+    for (j, group) in sources.chunks_exact(8).enumerate() {
+        let first = (group[0] & !7) as usize;
+        debug_assert!(group.iter().all(|&s| (s & !7) as usize == first));
+        // SAFETY: eight indices, eight inputs from `first` on, eight outputs; the permutation uses the low three bits.
+        unsafe {
+            let lanes = _mm512_cvtepu32_epi64(_mm256_loadu_si256(group.as_ptr().cast()));
+            let x = _mm512_loadu_si512(input.as_ptr().add(first).cast());
+            _mm512_storeu_si512(
+                out.as_mut_ptr().add(8 * j).cast(),
+                _mm512_permutexvar_epi64(lanes, x),
+            );
         }
     }
 }

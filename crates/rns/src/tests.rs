@@ -230,6 +230,19 @@ proptest! {
     }
 }
 
+#[test]
+fn longer_automorphisms_agree_in_both_domains() {
+    for n in [16, 64, 512] {
+        let q = basis::<u64>(n, &[40, 62], &[]);
+        let a = poly(&q, 21);
+        for g in [3, 5, n - 1, n + 1, 2 * n - 1, 2 * n - 3] {
+            let auto = Automorphism::new(n, g).unwrap();
+            let values = a.clone().to_eval().automorphism(&auto);
+            assert_eq!(values.to_coeff(), a.automorphism(&auto), "n = {n}, g = {g}");
+        }
+    }
+}
+
 /// Long enough for the vector loops, in and out of their range.
 #[test]
 fn longer_conversions() {

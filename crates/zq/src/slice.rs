@@ -57,11 +57,10 @@ impl<W: Word> Modulus<W> {
             "slice lengths differ"
         );
         let done = self.dot_vectors(out, a, b);
-        for (i, o) in out.iter_mut().enumerate().skip(done) {
-            *o = a
-                .iter()
-                .zip(b)
-                .fold(W::ZERO, |acc, (a, b)| self.mul_add(acc, a[i], b[i]));
+        let out = &mut out[done..];
+        out.fill(W::ZERO);
+        for (a, b) in a.iter().zip(b) {
+            self.mul_add_assign(out, &a[done..], &b[done..]);
         }
     }
 
@@ -99,6 +98,12 @@ impl<W: Word> Modulus<W> {
         self.run1(Op::MulAddFactor, s, acc, a, |o, x| {
             self.add(o, self.mul_shoup(x, s))
         });
+    }
+
+    /// As [`Modulus::shoup_mul_add_assign`] for arbitrary words `a`, such as residues of another modulus.
+    pub fn shoup_mul_add_words_assign(&self, acc: &mut [W], a: &[W], s: Shoup<W>) {
+        let f = |o, x| self.add(o, self.mul_shoup(x, s));
+        self.run1(Op::MulAddWords, s, acc, a, f);
     }
 
     /// `a[i] = (a[i] - b[i]) * s` for a prepared factor: the step of a division by a dropped modulus.

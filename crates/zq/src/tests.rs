@@ -91,7 +91,7 @@ fn check_slices<W: Word>(m: &Modulus<W>, a: &[W]) {
     let b: Vec<W> = a.iter().rev().copied().collect();
     let s = a[6];
     type Kernel<'a, W> = (&'a dyn Fn(&mut [W], &[W]), &'a dyn Fn(W, W) -> W);
-    let cases: [Kernel<W>; 16] = [
+    let cases: [Kernel<W>; 17] = [
         (&|x, y| m.add_assign(x, y), &|x, y| m.add(x, y)),
         (&|x, y| m.sub_assign(x, y), &|x, y| m.sub(x, y)),
         (&|x, y| m.sub_from_assign(x, y), &|x, y| m.sub(y, x)),
@@ -112,6 +112,10 @@ fn check_slices<W: Word>(m: &Modulus<W>, a: &[W]) {
         (&|x, y| m.shoup_mul_add_assign(x, y, m.shoup(s)), &|x, y| {
             m.mul_add(x, y, s)
         }),
+        (
+            &|x, y| m.shoup_mul_add_words_assign(x, y, m.shoup(s)),
+            &|x, y| m.mul_add(x, y, s),
+        ),
         (&|x, y| m.reduce_into(x, y), &|_, y| y),
         (&|x, _| m.reduce_assign(x), &|x, _| x),
         (&|x, y| m.dot_into(x, &[y, y], &[a, y]), &|x, y| {

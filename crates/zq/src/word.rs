@@ -86,7 +86,8 @@ pub trait Word:
     /// `x - m` if `x >= m`, else `x`, without a branch.
     #[inline(always)]
     fn csub(x: Self, m: Self) -> Self {
-        x.wrapping_sub(m & !x.lt_mask(m))
+        // A negative difference wraps above x; the minimum compiles to a conditional move.
+        x.wrapping_sub(m).min(x)
     }
 
     /// Bits needed to write the value.

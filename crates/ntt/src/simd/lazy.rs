@@ -151,7 +151,7 @@ impl<const PERIOD: usize> Arith for Lazy<PERIOD> {
     ) -> (Avx512, Avx512) {
         // SAFETY: as above.
         unsafe {
-            let x = if PERIOD != NEVER && stage % PERIOD == 0 {
+            let x = if PERIOD != NEVER && stage.is_multiple_of(PERIOD) {
                 self.reduce(x)
             } else {
                 x

@@ -99,7 +99,7 @@ impl<V: Vector, const EXACT: bool> Arith for Wide<V, EXACT> {
         unsafe {
             let x = if EXACT {
                 x.csub(self.q2)
-            } else if stage % 2 == 0 {
+            } else if stage.is_multiple_of(2) {
                 x.csub(self.q8)
             } else {
                 x

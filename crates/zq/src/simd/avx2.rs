@@ -105,14 +105,6 @@ impl Vector for Avx2 {
         }
     }
     #[inline(always)]
-    unsafe fn gather(base: *const u64, indices: *const u32) -> Self {
-        // SAFETY: see above.
-        unsafe {
-            let i = _mm_loadu_si128(indices.cast());
-            Self(_mm256_i32gather_epi64::<8>(base.cast(), i))
-        }
-    }
-    #[inline(always)]
     unsafe fn f_add(self, b: Self) -> Self {
         // SAFETY: see above.
         unsafe {

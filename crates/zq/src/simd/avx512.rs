@@ -100,14 +100,6 @@ impl Vector for Avx512 {
         unsafe { Self(_mm512_min_epu64(self.0, _mm512_sub_epi64(self.0, m.0))) }
     }
     #[inline(always)]
-    unsafe fn gather(base: *const u64, indices: *const u32) -> Self {
-        // SAFETY: see above.
-        unsafe {
-            let i = _mm256_loadu_si256(indices.cast());
-            Self(_mm512_i32gather_epi64::<8>(i, base.cast()))
-        }
-    }
-    #[inline(always)]
     unsafe fn f_add(self, b: Self) -> Self {
         // SAFETY: see above.
         unsafe {

@@ -116,7 +116,7 @@ unsafe fn wide<V: Vector>(call: Call<'_>) -> usize {
             Op::MulAdd => each_vector!(call, V, |o, x, y| m.add(o, m.mul(x, y))),
             Op::MulFactor => each_vector!(call, V, |o, x, y| m.mul_shoup(o, w, quotient)),
             Op::MulFactorInto => each_vector!(call, V, |o, x, y| m.mul_shoup(x, w, quotient)),
-            Op::MulAddFactor => {
+            Op::MulAddFactor | Op::MulAddWords => {
                 each_vector!(call, V, |o, x, y| m.add(o, m.mul_shoup(x, w, quotient)))
             }
             Op::SubMulFactor => {

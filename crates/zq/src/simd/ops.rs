@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The elementwise operations of slice kernels.
 
-/// What a kernel does to output `o` with operands `x`, `y` and a factor `s`. All residues, except in [`Op::Reduce`].
+/// What a kernel does to output `o` with operands `x`, `y` and a factor `s`. All residues, except where it says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
     /// `o + x`.
@@ -28,6 +28,8 @@ pub(crate) enum Op {
     MulFactorInto,
     /// `o + x s`.
     MulAddFactor,
+    /// `o + x s` for any words `x`.
+    MulAddWords,
     /// `(o - x) s`.
     SubMulFactor,
 }

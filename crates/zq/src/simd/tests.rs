@@ -6,7 +6,7 @@ use super::ops::{Op, Scalar};
 use super::{Avx512, Ifma52, Level};
 use crate::Modulus;
 
-const OPS: [Op; 13] = [
+const OPS: [Op; 14] = [
     Op::Add,
     Op::Sub,
     Op::SubFrom,
@@ -19,6 +19,7 @@ const OPS: [Op; 13] = [
     Op::MulFactor,
     Op::MulFactorInto,
     Op::MulAddFactor,
+    Op::MulAddWords,
     Op::SubMulFactor,
 ];
 
@@ -35,7 +36,7 @@ fn scalar(m: &Modulus<u64>, op: Op, s: u64, o: u64, x: u64, y: u64) -> u64 {
         Op::MulAdd => m.mul_add(o, x, y),
         Op::MulFactor => m.mul(o, s),
         Op::MulFactorInto => m.mul(x, s),
-        Op::MulAddFactor => m.mul_add(o, x, s),
+        Op::MulAddFactor | Op::MulAddWords => m.mul_add(o, x, s),
         Op::SubMulFactor => m.mul(m.sub(o, x), s),
     }
 }
@@ -128,6 +129,19 @@ fn reduction_takes_any_word() {
             );
             assert!(
                 (0..done).all(|i| out[i] == m.reduce(x[i])),
+                "{} mod {q}",
+                level.name()
+            );
+            let s = m.shoup(q - 1);
+            let s = Scalar {
+                w: s.w,
+                quotient: s.quotient,
+            };
+            let mut out = vec![1; 64];
+            let done = run(level, Op::MulAddWords, q, s, &mut out, Some(&x), None);
+            let want = |i: usize| m.sub(1, m.reduce(x[i]));
+            assert!(
+                (0..done).all(|i| out[i] == want(i)),
                 "{} mod {q}",
                 level.name()
             );

@@ -7,7 +7,8 @@
 /// Every method may use instructions of its level: the caller runs inside a function with the target features of the
 /// implementing type, on a processor that has them ([`crate::simd::Level::is_supported`]). Pointers are valid for the lanes they
 /// read or write, without alignment.
-#[allow(missing_docs)] // The names say it all; what they leave open is said below.
+// The names say it all; what they leave open is said below, and the trait's safety section holds for each of them.
+#[allow(missing_docs, clippy::missing_safety_doc)]
 pub trait Vector: Copy + 'static {
     /// Lanes.
     const LANES: usize;
@@ -37,8 +38,6 @@ pub trait Vector: Copy + 'static {
     unsafe fn mullo(self, b: Self) -> Self;
     /// `x - m` if that is not negative, else `x`; needs `-2^63 <= x - m < 2^63`.
     unsafe fn csub(self, m: Self) -> Self;
-    /// `base[index]` for each lane; the low 32 bits of each lane of `self` are the index.
-    unsafe fn gather(base: *const u64, indices: *const u32) -> Self;
 
     unsafe fn f_add(self, b: Self) -> Self;
     unsafe fn f_sub(self, b: Self) -> Self;

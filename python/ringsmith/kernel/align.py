@@ -160,8 +160,11 @@ def combine_plain(builder: Builder, kind: Kind, x: Packed, plain: PlainView, whe
     shape = np.broadcast_shapes(x.shape, plain.picked.shape)
     placed = spread(x.broadcast(shape).compact(), builder.slots)
     picked = np.broadcast_to(plain.picked, shape).reshape(-1)
-    everywhere = kind is Kind.MULTIPLY_PLAIN and np.unique(plain.node.low.reshape(-1)[picked]).size == 1
-    everywhere = everywhere and plain.node.op is Op.CONSTANT
+    same = np.unique(plain.node.low.reshape(-1)[picked])
+    constant = plain.node.op is Op.CONSTANT and same.size == 1
+    if constant and same[0] == (1.0 if kind is Kind.MULTIPLY_PLAIN else 0.0):
+        return placed  # x * 1, x + 0
+    everywhere = constant and kind is Kind.MULTIPLY_PLAIN
     cts, zeros = [], []
     for number, ct in enumerate(placed.cts):
         here = placed.ct.reshape(-1) == number

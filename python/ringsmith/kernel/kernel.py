@@ -52,6 +52,10 @@ class Kernel:
     publish: bool = False
     _programs: dict[Any, Program] = field(default_factory=dict, repr=False)
 
+    def __post_init__(self) -> None:
+        """Belong to the function's module: pickles look there."""
+        object.__setattr__(self, "__module__", self.function.__module__)
+
     def __reduce__(self) -> str:
         """Pickle by name, as functions are."""
         return self.function.__qualname__

@@ -15,7 +15,7 @@ from ringsmith.run.program import Program
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What a run did. Times in ms by step, sizes in bytes; `engine_facts` is what the engine adds.
+    """What a run did. Times in ms by step, sizes in bytes (`peak_memory` of the process); `engine_facts` by the engine.
 
     `variants` holds the operation counts of the kernel's other packings, `guarantee` the static bound: CKKS the
     largest possible error, BFV the noise budget in bits that is sure to be left.
@@ -36,6 +36,7 @@ class Report:
     output: NDArray[Any]
     ciphertexts: Mapping[str, int]
     digest: str
+    peak_memory: int
     evaluation_ms: Mapping[str, float] = field(default_factory=dict)
     variants: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     engine_facts: Mapping[str, Any] = field(default_factory=dict)
@@ -62,6 +63,7 @@ class Report:
             "evaluation_ms": _rounded(self.evaluation_ms),
             "bytes": dict(self.bytes),
             "ciphertexts": dict(self.ciphertexts),
+            "peak_memory_bytes": self.peak_memory,
             "output_shape": list(self.output.shape),
             "output_sha256": self.digest,
             "variants": {name: dict(counts) for name, counts in self.variants.items()},

@@ -45,11 +45,12 @@ def _times(report: Report) -> Table:
 
 
 def _bytes(report: Report) -> Table:
-    table = Table("what", "bytes", "ciphertexts", title="sent", title_justify="left")
+    table = Table("what", "bytes", "ciphertexts", title="sizes", title_justify="left")
     sizes, counts = report.bytes, report.ciphertexts
     table.add_row("to the server", f"{sizes['ciphertexts_in']:,}", str(counts["in"]))
     table.add_row("back to the client", f"{sizes['ciphertexts_out']:,}", str(counts["out"]))
     table.add_row("evaluation keys, once", f"{sizes['keys']:,}", "")
+    table.add_row("peak memory of the process", f"{report.peak_memory:,}", "")
     return table
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -120,6 +121,7 @@ def run(
         output=output,
         ciphertexts={"in": len(sent.ciphertexts), "out": len(done.result.ciphertexts)},
         digest=done.result.digest(),
+        peak_memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         evaluation_ms={name: seconds * 1e3 for name, seconds in done.seconds.items()},
         variants={name: compile_kernel(other, shapes, encryption).counts for name, other in (variants or {}).items()},
         engine_facts=used.report(),

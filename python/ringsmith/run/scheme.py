@@ -223,7 +223,7 @@ class CkksScheme(Scheme):
 
 
 class BfvScheme(Scheme):
-    """BFV on the engine. A program's slots are the first row of n/2; the second holds zeros or leftovers."""
+    """BFV on the engine. A program's n/2 slots stand in both rows alike: a constant stays a constant polynomial."""
 
     def __init__(self, params: ParameterSet, engine: Any = None) -> None:
         """Build the context of a set."""
@@ -248,9 +248,8 @@ class BfvScheme(Scheme):
         """Encode integers modulo t, centred."""
         t = self.plain_modulus
         reduced = np.mod(np.asarray(values).astype(np.int64), t)
-        return self.encoder.encode(
-            np.ascontiguousarray(np.where(reduced > t // 2, reduced - t, reduced), dtype=np.int64)
-        )
+        centred = np.where(reduced > t // 2, reduced - t, reduced)
+        return self.encoder.encode(np.ascontiguousarray(np.tile(centred, 2), dtype=np.int64))
 
     def decode(self, plaintexts: Sequence[Any]) -> Array:
         """Decode the first row."""

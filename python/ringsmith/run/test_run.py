@@ -54,6 +54,7 @@ def test_client_and_server_by_pickles(scheme: str) -> None:
 def test_seed_reproduces_every_byte(scheme: str) -> None:
     kernel, values = small(scheme=scheme), data(scheme)
     first, again, other = (rs.run(kernel, values, seed=seed) for seed in ("a", "a", "b"))
+    assert first.peak_memory > 1 << 20
     assert first.correct
     assert first.digest == again.digest != other.digest
     assert first.operations["key_switch"] == first.operations["relinearize"] + first.operations["rotate"]
@@ -68,7 +69,7 @@ def test_sample_data_follow_the_seed() -> None:
 
 
 @pytest.mark.parametrize("scheme", ["ckks", "bfv"])
-@pytest.mark.parametrize("seed", [1, 4])
+@pytest.mark.parametrize("seed", [1, 4, 8, 24])
 def test_random_programs_of_20_operations(seed: int, scheme: str) -> None:
     kernel = random_kernel(seed, scheme, max_depth=3)
     report = rs.run(kernel, seed=str(seed))
@@ -82,6 +83,17 @@ def test_random_programs_of_20_operations(seed: int, scheme: str) -> None:
 @pytest.mark.parametrize("seed", range(25))
 def test_more_random_programs(seed: int, scheme: str) -> None:
     assert rs.run(random_kernel(seed, scheme), seed=str(seed)).correct
+
+
+@rs.kernel(x=rs.Encrypted(4, bound=1.0), tolerance=1e-3)
+def negated(x: Any) -> Any:
+    """The negative."""
+    return -x
+
+
+def test_kernels_pickle_by_name() -> None:
+    assert pickle.loads(pickle.dumps(negated)) is negated
+    assert negated.__doc__ == "The negative."
 
 
 def test_vectors_longer_than_the_slots() -> None:

@@ -273,13 +273,17 @@ impl Driver {
     /// Check a program, execute it and wait for its end.
     ///
     /// # Errors
-    /// [`DeviceError::Program`] if the build cannot execute it; what the device reports otherwise.
+    /// [`DeviceError::Program`] if the build cannot execute it; what the device reports otherwise. A device that stopped or hung
+    /// is reset: moduli, tables and slots must be written again.
     pub fn run(&mut self, program: &[Instruction]) -> Result<Profile, DeviceError> {
         let after = check(&self.info, &self.state, program)?;
         let profile = match self.audit.take() {
             None => self.execute(program)?,
             Some(mut audit) => {
                 let outcome = audit.run(self, program);
+                if outcome.is_err() {
+                    audit.forget();
+                }
                 self.audit = Some(audit);
                 outcome?
             }
@@ -288,11 +292,20 @@ impl Driver {
         Ok(profile)
     }
 
-    /// Execute without a check; a generous limit of cycles turns a device that hangs into an error.
+    /// Execute without a check; a generous limit of cycles turns a device that hangs into an error. Resets what failed.
     pub(crate) fn execute(&mut self, program: &[Instruction]) -> Result<Profile, DeviceError> {
         let expected = schedule(&self.info, program).counters.cycles;
-        self.device.submit(&encode(program))?;
-        self.device.wait(20 * expected + 100_000)
+        let outcome = self
+            .device
+            .submit(&encode(program))
+            .and_then(|()| self.device.wait(20 * expected + 100_000));
+        if matches!(
+            outcome,
+            Err(DeviceError::Stopped { .. } | DeviceError::Timeout { .. })
+        ) {
+            self.reset()?;
+        }
+        outcome
     }
 
     /// The moduli of an index, if set.

@@ -337,7 +337,10 @@ impl Device for Verilated {
     }
 
     fn link(&self) -> Option<LinkUse> {
-        self.simulator.link().ok().filter(|_| self.info.host == Host::Serial)
+        self.simulator
+            .link()
+            .ok()
+            .filter(|_| self.info.host == Host::Serial)
     }
 
     fn simulated_cycles(&self) -> u64 {

@@ -13,7 +13,7 @@ pub fn tile_vectors(style: u64, aw: u64, bw: u64) -> u64 {
     (if ((style == 0) || (style == 3)) { 4 } else { ((bw).div_ceil((if (style == 1) { 17 } else { 18 })) * (if (aw <= (if (style == 1) { 26 } else { 18 })) { 1 } else { 2 })) })
 }
 
-/// rs_mul_tiled: two stages for a tile, then one for each level of the adder tree (asic: all levels in the second).
+/// rs_mul_tiled: two stages for a tile, then one for each level of the adder tree (asic: all in the second).
 pub fn mul_latency(style: u64, aw: u64, bw: u64) -> u64 {
     (if (style == 3) { 0 } else { (if (style == 0) { 2 } else { (2 + ceil_log2(tile_vectors(style, aw, bw))) }) })
 }

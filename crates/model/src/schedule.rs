@@ -119,7 +119,7 @@ impl Sequencer {
         let end = start + self.timing.alone(i);
         match unit {
             Unit::Compute => self.take_compute(i, start, end),
-            Unit::Memory => self.memory = (Slots::of(i).all(), end),
+            Unit::Memory => self.memory = (Slots::of(i).all(), end + 1),
             Unit::Control => {}
         }
         self.head = start + 1;

@@ -3,7 +3,7 @@
 //!
 //! Every latency comes from the formulas of `spec/latency.yaml`; this file adds only the order in which the sequencer applies them.
 
-use isa::{BuildInfo, Instruction, Op, Reduction, Unit};
+use isa::{BuildInfo, Host, Instruction, Op, Reduction, Unit};
 
 use crate::latency;
 
@@ -55,6 +55,60 @@ pub struct Timing {
     pub butterflies: u64,
     /// Lanes.
     pub lanes: u64,
+    /// The host's side of transfers.
+    pub host: HostTiming,
+}
+
+/// What the host adds to a transfer. AXI4: memory that answers a read after 20 cycles, a beat of up to 1024 bits a cycle, bursts
+/// without gaps. Serial: the link through its byte port, one frame for each lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostTiming {
+    /// Cycles before the first word of a LOAD and after the last of a STORE.
+    load: u64,
+    store: u64,
+    /// Cycles per memory word, at least 1, of a LOAD and of a STORE.
+    load_word: u64,
+    store_word: u64,
+}
+
+/// Cycles of a frame's header and answer on the byte port.
+const SERIAL_FRAME: u64 = 12;
+
+impl HostTiming {
+    fn new(info: &BuildInfo) -> Self {
+        let word_bytes = u64::from(info.butterflies) * info.word_bytes() as u64;
+        match info.host {
+            Host::Axi4 => {
+                let beats = (8 * word_bytes).div_ceil(1024);
+                Self {
+                    load: 22,
+                    store: 10,
+                    load_word: beats,
+                    store_word: beats,
+                }
+            }
+            // The request is read, then a frame moves each lane's bytes.
+            Host::Serial => {
+                let frames = SERIAL_FRAME * (u64::from(info.lanes) - 1);
+                Self {
+                    load: 37 + frames,
+                    store: 34 + frames,
+                    load_word: word_bytes,
+                    store_word: word_bytes,
+                }
+            }
+        }
+    }
+
+    /// Cycles a LOAD of so many words takes beyond a word a cycle.
+    fn load(&self, words: u64) -> u64 {
+        self.load + (self.load_word - 1) * words
+    }
+
+    /// Cycles a STORE of so many words takes beyond a word a cycle.
+    fn store(&self, words: u64) -> u64 {
+        self.store + (self.store_word - 1) * words
+    }
 }
 
 impl Timing {
@@ -72,6 +126,7 @@ impl Timing {
             pipe: latency::pipe_latency(kind, style, w, least, word),
             butterflies: info.butterflies.into(),
             lanes: info.lanes.into(),
+            host: HostTiming::new(info),
         }
     }
 
@@ -88,19 +143,25 @@ impl Timing {
         }
     }
 
-    /// Cycles of an instruction alone, from its start to its last write; a transfer's host is taken as always ready.
+    /// Cycles of an instruction alone, from its start to its last write.
     pub fn alone(&self, i: &Instruction) -> u64 {
         let (n, p) = (i.log2_n.into(), self.butterflies);
         match i.op {
             Op::Ntt => latency::ntt(n, p, self.pipe),
             Op::Intt => latency::intt(n, p, self.pipe),
             Op::Pmul => latency::pmul(n, p, self.pipe),
-            Op::Memcpy => latency::memcpy(n, p),
-            Op::Memcpyr => latency::memcpyr(n),
-            Op::Load => latency::load(n, p, self.lanes),
-            Op::Store => latency::store(n, p, self.lanes),
-            Op::Sync => latency::sync(),
+            // These formulas count to the cycle in which the unit is free again, one after the last write.
+            Op::Memcpy => latency::memcpy(n, p) - 1,
+            Op::Memcpyr => latency::memcpyr(n) - 1,
+            Op::Load => latency::load(n, p, self.lanes) - 1 + self.host.load(self.words(i)),
+            Op::Store => latency::store(n, p, self.lanes) - 1 + self.host.store(self.words(i)),
+            Op::Sync => 0,
             _ => latency::pointwise(n, p, self.pipe),
         }
+    }
+
+    /// Memory words of a transfer, all lanes.
+    fn words(&self, i: &Instruction) -> u64 {
+        self.lanes * i.n() as u64 / self.butterflies
     }
 }

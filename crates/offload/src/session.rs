@@ -127,6 +127,20 @@ impl Session {
         moduli: &[u128],
         inputs: &[Polynomial],
     ) -> Result<Vec<Polynomial>, OffloadError> {
+        let outcome = self.attempt(operation, moduli, inputs);
+        if outcome.is_err() {
+            // A device that failed was reset and holds nothing.
+            self.sets.iter_mut().for_each(|set| set.0.clear());
+        }
+        outcome
+    }
+
+    fn attempt(
+        &mut self,
+        operation: Operation,
+        moduli: &[u128],
+        inputs: &[Polynomial],
+    ) -> Result<Vec<Polynomial>, OffloadError> {
         let n = inputs[0][0].len();
         self.fits(moduli, n)?;
         let mod_idx = self.select(moduli)?;

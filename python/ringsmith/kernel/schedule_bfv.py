@@ -10,16 +10,20 @@ from ringsmith.kernel.slots import Kind, SlotOp, SlotProgram
 _CIPHER_PRODUCTS = (Kind.MULTIPLY, Kind.SQUARE)
 
 
-def schedule(program: SlotProgram, level: int) -> Circuit:
-    """Return the circuit; every ciphertext stays at `level`, the top of the chain."""
-    return _Scheduler(program, level).run()
+def schedule(program: SlotProgram, level: int, *, relinearize_results: bool = True) -> Circuit:
+    """Return the circuit; every ciphertext stays at `level`, the top of the chain.
+
+    Results may keep three polynomials: half as many bytes more to send back, but no key switch after the last product.
+    """
+    return _Scheduler(program, level, relinearize_results).run()
 
 
 class _Scheduler:
     """One pass over a slot program."""
 
-    def __init__(self, program: SlotProgram, level: int) -> None:
+    def __init__(self, program: SlotProgram, level: int, relinearize_results: bool) -> None:
         self.program = program
+        self.relinearize_results = relinearize_results
         self.level = level
         self.steps: list[Step] = []
         self.number: dict[int, int] = {}
@@ -28,7 +32,8 @@ class _Scheduler:
     def run(self) -> Circuit:
         for number, op in enumerate(self.program.ops):
             self.number[number] = self._step(op)
-        outputs = tuple(self._reduced(number) for number in self.program.outputs)
+        finish = self._reduced if self.relinearize_results else self.number.__getitem__
+        outputs = tuple(finish(number) for number in self.program.outputs)
         program = self.program
         output = OutputPacking(program.output_ct.shape, program.output_ct, program.output_slot)
         return Circuit(

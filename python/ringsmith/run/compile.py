@@ -98,7 +98,11 @@ def _pinned(kernel: Kernel, shapes: Shapes, encryption: str) -> choose.Choice:
     else:
         graph = trace(kernel, shapes)
         params = _checked(kernel, graph.output.bound)
-        circuit = _scheduled(kernel, lower(graph, kernel.arguments, params.slots), params)
+        program = lower(graph, kernel.arguments, params.slots)
+        circuit = _scheduled(kernel, program, params)
+        if kernel.scheme == "bfv" and noise.bfv(circuit, params, encryption=encryption)[0] <= 0:
+            # A set whose digits are too long to relinearise still carries a last product.
+            circuit = schedule_bfv.schedule(program, len(params.moduli) - 1, relinearize_results=False)
     return choose.Choice(params, circuit, _checked_noise(kernel, circuit, params, encryption), ())
 
 

@@ -198,6 +198,15 @@ def test_insecure_sets_need_the_opt_in_which_is_shown() -> None:
     assert "INSECURE, allowed by opt-in" in program.box()
 
 
+def test_a_set_that_cannot_relinearize_still_carries_a_product() -> None:
+    kernel = rs.kernel(scheme="bfv", params="cofhee-4096", allow_insecure=True, x=rs.Encrypted(8, bound=9))(
+        lambda x: x * x
+    )
+    report = rs.run(kernel, seed="c")
+    assert report.correct
+    assert report.operations == {"square": 1, "key_switch": 0}
+
+
 def test_replaced_keys_are_refused() -> None:
     program = small().compile()
     client = program.client("a")

@@ -63,38 +63,18 @@ module rs_mul_tiled
         if (Offset < OutWidth && Offset + Wide > DropBelow) begin : gen_kept
           // Bits of the product that are wanted.
           localparam int unsigned Kept = Offset + Wide > OutWidth ? OutWidth - Offset : Wide;
-          // Two register stages: of the product, or, where the synthesis packs none into the multiplier (ECP5), of the
-          // operands and the product. Attributes keep them from becoming part of a shift register or shared.
-          logic [WidthA-1:0] a;
-          logic [WidthB-1:0] b;
-          logic [Kept-1:0] product_d, product;
-          assign product_d = Kept'(Wide'(a) * Wide'(b));
-          if (Style == 2) begin : gen_operands
-            (* keep *)logic [WidthA-1:0] a_q;
-            (* keep *)logic [WidthB-1:0] b_q;
-            always_ff @(posedge clk_i) begin
-              a_q <= a_i[i*TileA+:WidthA];
-              b_q <= b_i[j*TileB+:WidthB];
-            end
-            assign a = a_q;
-            assign b = b_q;
-          end else begin : gen_direct
-            assign a = a_i[i*TileA+:WidthA];
-            assign b = b_i[j*TileB+:WidthB];
-          end
-          if (Style == 3) begin : gen_wire
-            assign product = product_d;
-          end else begin : gen_registers
-            (* keep *)logic [Kept-1:0] product_q;
-            always_ff @(posedge clk_i) product_q <= product_d;
-            if (Style == 1) begin : gen_second
-              (* keep *)logic [Kept-1:0] product_q2;
-              always_ff @(posedge clk_i) product_q2 <= product_q;
-              assign product = product_q2;
-            end else begin : gen_last
-              assign product = product_q;
-            end
-          end
+          logic [Kept-1:0] product;
+          rs_mult_tile #(
+            .AWidth  (WidthA),
+            .BWidth  (WidthB),
+            .OutWidth(Kept),
+            .Style   (Style)
+          ) u_tile (
+            .clk_i,
+            .a_i(a_i[i*TileA+:WidthA]),
+            .b_i(b_i[j*TileB+:WidthB]),
+            .p_o(product)
+          );
           assign full[Next-1:Offset] = (Next - Offset)'(product);
         end else begin : gen_dropped
           assign full[Next-1:Offset] = '0;

@@ -72,7 +72,10 @@ module rs_compute_seq
   output logic [             4:0] wr_high_slot_o,
   output logic [WordAddrBits-1:0] wr_word0_o,
   output logic [WordAddrBits-1:0] wr_word1_o,
-  output logic                    end_o
+  output logic                    end_o,
+  // With end_o: the slots the instruction wrote, work slots included, and those it read late.
+  output logic [    MaxSlots-1:0] end_writes_o,
+  output logic [    MaxSlots-1:0] end_late_o
 );
 
   localparam int unsigned Log2P = $clog2(P);
@@ -316,8 +319,11 @@ module rs_compute_seq
   assign wr_word1_o      = result.word1;
   assign end_o           = end_line_q[WriteDelay];
 
-  logic unused_result;
-  assign unused_result = ^result.e;
+  always_comb begin
+    end_writes_o = slot_mask({1'b0, result.slot}) | (result.pair ? MaxSlots'(3) : '0);
+    if (result.high_valid) end_writes_o |= slot_mask({1'b0, result.high});
+    end_late_o = result.e.zero ? '0 : slot_mask({1'b0, result.e.slot});
+  end
 
 `ifndef SYNTHESIS
   assert property (@(posedge clk_i) disable iff (!rst_ni) !start_i || ready_o)

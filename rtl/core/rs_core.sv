@@ -98,7 +98,8 @@ module rs_core
 
   localparam int unsigned Log2P = $clog2(P);
   localparam int unsigned WordAddrBits = NMaxLog2 - Log2P;
-  localparam int unsigned BankWords = 1 << (WordAddrBits - 1);
+  // Two words a bank at least; the check below refuses what is smaller.
+  localparam int unsigned BankWords = WordAddrBits < 2 ? 2 : 1 << (WordAddrBits - 1);
   localparam int unsigned TableWords = TwTables << WordAddrBits;
   localparam int unsigned TableBits = $clog2(TableWords);
   localparam int unsigned LaneBits = P > 1 ? Log2P : 1;
@@ -191,7 +192,7 @@ module rs_core
   // Issue.
   logic unit_free, clear, compute_ready, sources_done, table_busy, compute_issuing, compute_end;
   logic memory_ready, memory_done, memory_error, compute_idle, memory_idle, start_compute, start_memory;
-  logic [MaxSlots-1:0] written_q;
+  logic [MaxSlots-1:0] written_q, end_writes, end_late;
   logic [15:0] table_q;
   logic [3:0] table_idx;
   error_e head_error;
@@ -210,6 +211,7 @@ module rs_core
 
   rs_scoreboard #(
     .P          (P),
+    .Slots      (Slots),
     .PipeLatency(PipeLatency),
     .SinglePort (SinglePort)
   ) u_scoreboard (
@@ -224,6 +226,8 @@ module rs_core
     .sources_done_i (sources_done),
     .table_busy_i   (table_busy),
     .compute_end_i  (compute_end),
+    .end_writes_i   (end_writes),
+    .end_late_i     (end_late),
     .memory_ready_i (memory_ready),
     .memory_done_i  (memory_done),
     .compute_idle_o (compute_idle),
@@ -304,7 +308,9 @@ module rs_core
     .wr_high_slot_o  (wr_high_slot),
     .wr_word0_o      (wr_word0),
     .wr_word1_o      (wr_word1),
-    .end_o           (compute_end)
+    .end_o           (compute_end),
+    .end_writes_o    (end_writes),
+    .end_late_o      (end_late)
   );
 
   // The modulus in use changes only while nothing is in flight.

@@ -121,23 +121,22 @@ module rs_lane
     .rd_data_o(table_word)
   );
 
-  // The word in bank b of the selected slot.
-  function automatic word_t pick(word_t [Slots-1:0][1:0] words, source_t source, logic b);
-    word_t found = '0;
-    for (int s = 0; s < int'(Slots); s++) begin
-      if (source.slot == 5'(s) && !source.zero) found = words[s][b];
+  // The word in a bank of a slot; what a zero source reads is masked at the register behind.
+  function automatic word_t pick(word_t [Slots-1:0][1:0] words, logic [4:0] slot, logic b);
+    word_t found = words[0][b];
+    for (int s = 1; s < int'(Slots); s++) begin
+      if (slot == 5'(s)) found = words[s][b];
     end
     return found;
   endfunction
 
-  // Operands: low and high are the first and second word of a pair; pointwise work uses low.
-  word_t low, high, side, other, factors;
-  logic [2*P-1:0][Width-1:0] row;
-  assign low   = pick(rd_data, sel_v_i, sel_bank_i);
-  assign high  = pick(rd_data, sel_v_i, ~sel_bank_i);
-  assign side  = pick(rd_data, sel_u_i, sel_bank_i);
-  assign other = pick(rd_data, sel_w_i, sel_bank_i);
-  assign row   = {high, low};
+  // Operands. Of a pair, bank sel_bank holds the first word and the other one the second; u and v of butterfly p are
+  // word p of each (forward) or neighbours in the row of both (inverse). Pointwise work has one word each of v, u, w.
+  word_t [1:0] banks;
+  word_t side, other, factors;
+  assign banks = {pick(rd_data, sel_v_i.slot, 1'b1), pick(rd_data, sel_v_i.slot, 1'b0)};
+  assign side  = pick(rd_data, sel_u_i.slot, sel_bank_i);
+  assign other = pick(rd_data, sel_w_i.slot, sel_bank_i);
 
   rs_twiddle_select #(
     .Width   (Width),
@@ -155,15 +154,31 @@ module rs_lane
 
   word_t u_q, v_q, w_q, e0_q, e1_q, x, y;
   for (genvar p = 0; p < P; p++) begin : gen_operand
+    // Neighbours 2p, 2p + 1 lie in the first word of the row, or, for the upper half of the butterflies, in the second.
+    localparam int unsigned Even = (2 * p) % P;
+    localparam int unsigned Odd = (2 * p + 1) % P;
+    logic even_bank, odd_bank, straight;
+    assign even_bank = sel_bank_i ^ (2 * p >= P);
+    assign odd_bank  = sel_bank_i ^ (2 * p + 1 >= P);
+    assign straight  = !(sel_pair_i && sel_inverse_i);
     always_ff @(posedge clk_i) begin
-      u_q[p]  <= !sel_pair_i ? side[p] : sel_inverse_i ? row[2*p] : low[p];
-      v_q[p]  <= !sel_pair_i ? low[p] : sel_inverse_i ? row[2*p+1] : high[p];
-      w_q[p]  <= sel_pair_i ? factors[p] : sel_constant_i ? constant_i : other[p];
+      if (sel_pair_i ? sel_v_i.zero : sel_u_i.zero) u_q[p] <= '0;
+      else if (!sel_pair_i) u_q[p] <= side[p];
+      else u_q[p] <= straight ? banks[sel_bank_i][p] : banks[even_bank][Even];
+      if (sel_v_i.zero) v_q[p] <= '0;
+      else v_q[p] <= straight ? banks[sel_bank_i^sel_pair_i][p] : banks[odd_bank][Odd];
+      if (!sel_pair_i && !sel_constant_i && sel_w_i.zero) w_q[p] <= '0;
+      else w_q[p] <= sel_pair_i ? factors[p] : sel_constant_i ? constant_i : other[p];
     end
   end
   always_ff @(posedge clk_i) begin
-    e0_q <= pick(rd_data, sel_e_i, sel_e_bank_i);
-    e1_q <= pick(rd_data, sel_e_i, ~sel_e_bank_i);
+    if (sel_e_i.zero) begin
+      e0_q <= '0;
+      e1_q <= '0;
+    end else begin
+      e0_q <= pick(rd_data, sel_e_i.slot, sel_e_bank_i);
+      e1_q <= pick(rd_data, sel_e_i.slot, ~sel_e_bank_i);
+    end
   end
 
   for (genvar p = 0; p < P; p++) begin : gen_butterfly
@@ -193,44 +208,52 @@ module rs_lane
     );
   end
 
-  // Results: a forward pair interleaves x and y.
+  // Results by bank: of a forward pair the two halves of x and y interleaved, else x and y.
   logic [2*P-1:0][Width-1:0] woven;
-  word_t first, second;
+  word_t first, low_half;
+  word_t [1:0] results;
   for (genvar p = 0; p < P; p++) begin : gen_weave
     assign woven[2*p]   = x[p];
     assign woven[2*p+1] = y[p];
   end
   always_comb begin
-    first  = out_forward_i ? woven[P-1:0] : x;
-    second = out_forward_i ? woven[2*P-1:P] : y;
-    first[0][0] = first[0][0] ^ fault_i;
+    first = x;
+    first[0][0] = x[0][0] ^ fault_i;
+    low_half = woven[P-1:0];
+    low_half[0] = first[0];
+    for (int b = 0; b < 2; b++) begin
+      if (out_bank_i == 1'(b)) results[b] = out_forward_i ? low_half : first;
+      else results[b] = out_forward_i ? woven[2*P-1:P] : y;
+    end
   end
 
-  // Memory unit: a word read, or one assembled coefficient by coefficient for the bit-reversed copy.
-  word_t mem_q, copied;
-  always_ff @(posedge clk_i) mem_q <= pick(rd_data, mem_sel_i, mem_bank_i);
+  // Memory unit: a word read, one assembled coefficient by coefficient (bit-reversed copy), or one loaded.
+  word_t mem_q, mem_word;
+  always_ff @(posedge clk_i) begin
+    if (mem_sel_i.zero) mem_q <= '0;
+    else mem_q <= pick(rd_data, mem_sel_i.slot, mem_bank_i);
+  end
   assign mem_data_o = mem_q;
 
   if (P == 1) begin : gen_copy
     logic unused_place;
     assign unused_place = ^{mem_reverse_i, mem_pick_i, mem_place_i};
-    assign copied = mem_q;
+    assign mem_word = mem_load_i ? mem_load_data_i : mem_q;
   end else begin : gen_assemble
-    word_t partial_q, partial_d;
-    always_comb begin
-      partial_d = partial_q;
-      partial_d[mem_place_i] = mem_q[mem_pick_i];
+    // The last coefficient completes the word as it is written.
+    logic [P-2:0][Width-1:0] partial_q;
+    logic [Width-1:0] picked;
+    assign picked = mem_q[mem_pick_i];
+    for (genvar p = 0; p < P - 1; p++) begin : gen_part
+      always_ff @(posedge clk_i) if (mem_place_i == LaneBits'(p)) partial_q[p] <= picked;
     end
-    always_ff @(posedge clk_i) partial_q <= partial_d;
-    assign copied = mem_reverse_i ? partial_d : mem_q;
+    assign mem_word = mem_load_i ? mem_load_data_i : mem_reverse_i ? {picked, partial_q} : mem_q;
   end
 
   for (genvar s = 0; s < Slots; s++) begin : gen_write
     for (genvar b = 0; b < 2; b++) begin : gen_bank
-      logic second_word;
-      assign second_word = (out_bank_i != 1'(b)) ^ (EnPmul && slot_wr_high_i[s]);
-      assign wr_data[s][b] = slot_wr_mem_i[s][b] ? (mem_load_i ? mem_load_data_i : copied)
-                                                 : (second_word ? second : first);
+      // The upper halves of PMUL are the second word, and go where the first one goes.
+      assign wr_data[s][b] = slot_wr_mem_i[s][b] ? mem_word : results[1'(b)^(EnPmul && slot_wr_high_i[s])];
     end
   end
 

@@ -20,7 +20,7 @@ package rs_latency_pkg;
     return (((style == 0) || (style == 3)) ? 4 : (lat_ceil_div(bw, ((style == 1) ? 17 : 18)) * ((aw <= ((style == 1) ? 26 : 18)) ? 1 : 2)));
   endfunction
 
-  // rs_mul_tiled: two stages for a tile, then one for each level of the adder tree (asic: all levels in the second).
+  // rs_mul_tiled: two stages for a tile, then one for each level of the adder tree (asic: all in the second).
   function automatic int mul_latency(int style, int aw, int bw);
     return ((style == 3) ? 0 : ((style == 0) ? 2 : (2 + $clog2(tile_vectors(style, aw, bw)))));
   endfunction

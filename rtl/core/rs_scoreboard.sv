@@ -14,6 +14,8 @@ module rs_scoreboard
   import rs_latency_pkg::*;
 #(
   parameter int unsigned P = 1,
+  // Slots, 2 to 32.
+  parameter int unsigned Slots = 3,
   // pipe_latency of the build.
   parameter int unsigned PipeLatency = 11,
   parameter logic [MaxSlots-1:0] SinglePort = '0
@@ -32,6 +34,8 @@ module rs_scoreboard
   input  logic     sources_done_i,
   input  logic     table_busy_i,
   input  logic     compute_end_i,
+  input  logic [MaxSlots-1:0] end_writes_i,
+  input  logic [MaxSlots-1:0] end_late_i,
   // Memory unit.
   input  logic     memory_ready_i,
   input  logic     memory_done_i,
@@ -51,49 +55,51 @@ module rs_scoreboard
   endfunction
   localparam logic [15:0] CanChain = chain_table();
 
-  // In flight in the compute unit, oldest first, by a queue of the slots each will have written and read.
-  typedef struct packed {
-    logic [MaxSlots-1:0] writes;
-    logic [MaxSlots-1:0] late;
-  } flight_t;
-  flight_t [MaxFlight-1:0] flight_q, flight_d;
-  logic [CountBits-1:0] count_q, count_d;
-  logic [MaxSlots-1:0] pending, late, sources_q;
+  // For each slot: instructions in flight that write it, that read it late. The sequencer names the slots at the end.
+  logic [MaxSlots-1:0][CountBits-1:0] writers_q, readers_q;
+  logic [CountBits-1:0] count_q;
+  logic [MaxSlots-1:0] pending, late, sources_q, claims;
   logic [3:0] mod_idx_q, log2_n_q;
 
   logic take_compute, take_memory;
   assign take_compute = take_i && head_i.compute;
   assign take_memory  = take_i && head_i.memory;
+  assign claims       = head_i.writes | head_i.works;
 
-  always_comb begin
-    flight_d = flight_q;
-    count_d  = count_q;
-    if (compute_end_i) begin
-      flight_d = {flight_t'('0), flight_q[MaxFlight-1:1]};
-      count_d  = count_q - 1'b1;
+  for (genvar s = 0; s < MaxSlots; s++) begin : gen_slot
+    logic starts_write, ends_write, starts_read, ends_read;
+    assign starts_write = take_compute && claims[s];
+    assign ends_write   = compute_end_i && end_writes_i[s];
+    assign starts_read  = take_compute && head_i.late[s];
+    assign ends_read    = compute_end_i && end_late_i[s];
+    if (s < Slots) begin : gen_counted
+      always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+          writers_q[s] <= '0;
+          readers_q[s] <= '0;
+        end else begin
+          writers_q[s] <= writers_q[s] + CountBits'(starts_write) - CountBits'(ends_write);
+          readers_q[s] <= readers_q[s] + CountBits'(starts_read) - CountBits'(ends_read);
+        end
+      end
+    end else begin : gen_absent
+      assign writers_q[s] = '0;
+      assign readers_q[s] = '0;
+      logic unused_slot;
+      assign unused_slot = ^{starts_write, ends_write, starts_read, ends_read};
     end
-    if (take_compute) begin
-      flight_d[count_d] = '{writes: head_i.writes | head_i.works, late: head_i.late};
-      count_d = count_d + 1'b1;
-    end
-    pending = '0;
-    late    = '0;
-    for (int i = 0; i < int'(MaxFlight); i++) begin
-      pending |= flight_q[i].writes;
-      late    |= flight_q[i].late;
-    end
+    assign pending[s] = writers_q[s] != '0;
+    assign late[s]    = readers_q[s] != '0;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      flight_q  <= '0;
       count_q   <= '0;
       sources_q <= '0;
       mod_idx_q <= '0;
       log2_n_q  <= '0;
     end else begin
-      flight_q <= flight_d;
-      count_q  <= count_d;
+      count_q <= count_q + CountBits'(take_compute) - CountBits'(compute_end_i);
       if (take_compute) begin
         sources_q <= head_i.reads & ~head_i.late;
         mod_idx_q <= head_i.mod_idx;

@@ -47,6 +47,8 @@ module rs_ntt8_axil
   logic [1:0][31:0] barrett_q;
   logic [7:0][Width-1:0] twiddle_q, input_q, output_q;
   logic start_q, inverse_q, done_q;
+  // Cycles since the engine took the operand, and those of the last finished transform.
+  logic [7:0] running_q, taken_q;
 
   logic ready, result_valid;
   logic [7:0][Width-1:0] result;
@@ -106,7 +108,11 @@ module rs_ntt8_axil
   end
 
   always_ff @(posedge clk_i) begin
-    if (result_valid) output_q <= result;
+    running_q <= start_q ? 8'd1 : running_q + 8'd1;
+    if (result_valid) begin
+      output_q <= result;
+      taken_q  <= running_q;
+    end
     if (write) begin
       s_axil_bresp_o <= writable && s_axil_wstrb_i == 4'hF ? Okay : SlvErr;
       if (write_word == WordControl) inverse_q <= s_axil_wdata_i[1];
@@ -135,7 +141,7 @@ module rs_ntt8_axil
     unique case (read_word)
       WordMagic:       read_data = Magic;
       WordShape:       read_data = {8'h00, 8'(Latency), 4'h0, 4'(Variant), 8'(Width)};
-      WordStatus:      read_data = {31'h0, done_q};
+      WordStatus:      read_data = {16'h0, taken_q, 7'h0, done_q};
       WordModulus:     read_data = 32'(modulus_q);
       WordModulusBits: read_data = 32'(mod_bits_q);
       WordBarrett:     read_data = barrett_q[0];

@@ -79,7 +79,7 @@ module rs_ntt8_folded #(
   assert property (@(posedge clk_i) disable iff (!rst_ni) stage_q != 2'd3)
   else $error("%m: stage_q must stay below 3");
   ResultAfterThree :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) start |-> ##3 valid_o)
+  assert property (@(posedge clk_i) disable iff (!rst_ni) valid_o |-> $past(start, 3))
   else $error("%m: a result must come three cycles after its transform was accepted");
 `endif
 

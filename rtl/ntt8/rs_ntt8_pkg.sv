@@ -11,7 +11,7 @@ package rs_ntt8_pkg;
   localparam logic [5:0] WordShape = 6'd1;
   // Bit 0 start, bit 1 inverse; INPUT must be written before.
   localparam logic [5:0] WordControl = 6'd2;
-  // Bit 0: the result of the last start stands in OUTPUT.
+  // Bit 0: the result of the last start stands in OUTPUT; bits 15:8 the cycles that it took.
   localparam logic [5:0] WordStatus = 6'd3;
   // Prime modulus, 1 modulo 16.
   localparam logic [5:0] WordModulus = 6'd4;

@@ -59,7 +59,8 @@ class Device:
             await self.write("input", value, index)
         await self.write("control", 1 | int(inverse) << 1)
         for _ in range(100):
-            if await self.read("status"):
+            if (status := await self.read("status")) & 1:
+                assert status >> 8 == int(os.environ["EXPECTED_LATENCY"])
                 return [await self.read("output", index) for index in range(8)]
         raise AssertionError("the transform never finishes")
 

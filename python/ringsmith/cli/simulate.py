@@ -14,6 +14,8 @@ from rich.table import Table
 from ringsmith import _native
 from ringsmith.cli.common import console, print_json
 from ringsmith.errors import InputError
+from ringsmith.ntt8 import ntt8_names
+from ringsmith.ntt8.report import simulate_ntt8
 from ringsmith.presets import OPERATIONS, load_preset, parse_overrides
 from ringsmith.run.devices import OpenDevice, open_device
 from ringsmith.run.timeline import summary, write_trace
@@ -23,6 +25,7 @@ EXAMPLES = """Examples:
   ringsmith simulate cofhee ntt --n 4096
   ringsmith simulate bfv-client zero-encrypt --json
   ringsmith simulate tiny tensor --set butterflies=4 --trace tensor.pftrace
+  ringsmith simulate zynq-pn3 encrypt                (8-point accelerators: ntt, intt, encrypt)
 
 OP is an instruction in lower case (ntt, pmodmul, memcpy, ...) or an operation: polymul, tensor, zero-encrypt,
 delta-m-decrypt, key-switch. Cycles run from the first start to the last write; operands are on chip before.
@@ -47,6 +50,8 @@ def simulate(
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
     """Simulate one instruction or operation on the RTL of a preset and check its result."""
+    if preset in ntt8_names():
+        raise typer.Exit(simulate_ntt8(preset, op, n, overrides or [], json=json))
     made = load_preset(preset, parse_overrides(overrides or []))
     degree = min(made.n_max, 4096) if n is None else n
     known = {mnemonic for mnemonic, _, _ in _native.instruction_set()}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from ringsmith.errors import DeviceError, InputError, ParameterError
+from ringsmith.ntt8 import load_ntt8, ntt8_names
+from ringsmith.ntt8.device import Device
+from ringsmith.ntt8.encryption import Client, decode, encode
+from ringsmith.ntt8.ring import Ring
+from ringsmith.ntt8.simulate import simulate
+
+RING = Ring(load_ntt8("zynq-cn").prime)
+
+
+def client(ring: Ring, *, allow_insecure: bool = False) -> Client:
+    return Client(
+        ring,
+        scale=2.0**20,
+        seed=5,
+        forward=lambda polys: [ring.forward(list(poly)) for poly in polys],
+        inverse=lambda polys: [ring.inverse(list(poly)) for poly in polys],
+        allow_insecure=allow_insecure,
+    )
+
+
+def test_the_five_variants_share_their_keys() -> None:
+    assert ntt8_names() == ["zynq-cn", "zynq-pn1", "zynq-pn3", "zynq-pn3d", "zynq-stream"]
+    assert [load_ntt8(name).latency for name in ("zynq-cn", "zynq-pn3", "zynq-pn1")] == [1, 3, 3]
+
+
+def test_the_software_transform_is_evaluation_at_odd_powers_of_psi() -> None:
+    poly = [3, 1, 4, 1, 5, 9, 2, 6]
+    points = [pow(RING.psi, 2 * int(f"{i:03b}"[::-1], 2) + 1, RING.modulus) for i in range(8)]
+    assert RING.forward(poly) == [
+        sum(c * pow(x, j, RING.modulus) for j, c in enumerate(poly)) % RING.modulus for x in points
+    ]
+    assert RING.inverse(RING.forward(poly)) == poly
+
+
+def test_encode_and_decode_are_inverse_and_multiplicative() -> None:
+    values = [1 + 2j, -0.5, 3j, 0.25 - 1j]
+    assert np.allclose(decode(encode(values, 2.0**20, RING.modulus), 2.0**20, RING.modulus), values, atol=1e-5)
+
+
+@pytest.mark.parametrize("values", [[1, 2, 3], [1, 2, 3, float("nan")], [1, 2, 3, float("inf")], [1e9, 0, 0, 0]])
+def test_what_cannot_be_encoded_is_refused(values: list[float]) -> None:
+    with pytest.raises(InputError):
+        encode(values, 2.0**20, RING.modulus)
+
+
+def test_the_toy_ring_needs_an_opt_in() -> None:
+    with pytest.raises(ParameterError, match="no security"):
+        client(RING)
+
+
+def test_encryption_decrypts() -> None:
+    alice = client(RING, allow_insecure=True)
+    keys = alice.keygen()
+    values = [0.5, -0.25 + 0.125j, 0.75j, -1]
+    assert np.allclose(alice.decrypt(alice.encrypt(values, keys), keys), values, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"word_bits": "13"}, "14..32"),
+        ({"variant": "pn2"}, "variant must be"),
+        ({"modulus": "97"}, "bits"),
+        ({"modulus": "1073741823"}, "prime 1 mod 16"),
+        ({"clock_mhz": "0"}, "positive"),
+        ({"colour": "1"}, "no key"),
+        ({"word_bits": "wide"}, "of type int"),
+    ],
+)
+def test_impossible_presets_are_refused(setting: dict[str, str], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        load_ntt8("zynq-cn", setting)
+
+
+@pytest.mark.hw
+@pytest.mark.parametrize("name", ["zynq-pn3", "zynq-stream"])
+def test_transforms_on_the_rtl(name: str) -> None:
+    report = simulate(load_ntt8(name), "ntt")
+    assert report["correct"]
+    assert report["cycles"] == report["predicted_cycles"]
+    per = report["per_transform"]
+    assert per["overlapped"]["cycles"] < per["alone"]["cycles"]
+
+
+@pytest.mark.hw
+def test_encryption_on_the_rtl_equals_software() -> None:
+    report = simulate(load_ntt8("zynq-pn3"), "encrypt")
+    assert report["correct"]
+    assert report["overlap_gain"] > 1
+    assert report["per_transform"]["alone"]["writes"] == 9
+
+
+@pytest.mark.hw
+def test_the_driver_refuses() -> None:
+    preset = load_ntt8("zynq-pn3")
+    with pytest.raises(InputError, match="no operation"):
+        simulate(preset, "tensor")
+    with Device(preset) as device:
+        with pytest.raises(DeviceError, match="residues below"):
+            device.transform([device.ring.modulus] + [0] * 7)
+        with pytest.raises(DeviceError, match="bus error"):
+            device.write("magic", 1)
+    with pytest.raises(DeviceError, match="closed"):
+        device.transform([0] * 8)
+    other = dataclasses.replace(preset, variant="cn")
+    assert other.latency == 1

@@ -10,10 +10,10 @@
 use zq::simd::Vector;
 
 use super::arith::{Arith, Factor};
-use super::tables::{Direction, Tables};
+use super::tables::{Direction, Tables, stage_offset};
 
 /// Vectors of a block of the last pass.
-const VECTORS: usize = 8;
+pub(crate) const VECTORS: usize = 8;
 /// Passes of the longest transform over the shortest block, two stages each.
 const MAX_PASSES: usize = 8;
 
@@ -225,17 +225,18 @@ unsafe fn settle<A: Arith, const R: usize>(arith: &A, v: &mut [A::V; 8]) {
     }
 }
 
-/// Factors of one in-register stage for pair `i` of block `b`.
+/// The factors of in-register stage `s` (`D` distinct ones) for pair `i` of block `b`.
 #[inline(always)]
-unsafe fn lane_factor<A: Arith>(t: &Direction, b: usize, stage: usize, i: usize) -> Factor<A::V> {
-    let entry = (b * A::V::LOG_LANES + stage) * (VECTORS / 2) + i;
-    debug_assert!((entry + 1) * 2 * A::V::LANES <= t.lanes.len());
+unsafe fn lane_factor<A: Arith, const D: usize>(t: &Direction, b: usize, i: usize) -> Factor<A::V> {
+    let stage = D.trailing_zeros() as usize - 1;
+    let entry = b * stage_offset(A::V::LOG_LANES) + stage_offset(stage) + i * 2 * D;
+    debug_assert!(entry + 2 * D <= t.lanes.len());
     // SAFETY: the table has an entry for every block, stage and pair.
     unsafe {
-        let p = t.lanes.as_ptr().add(entry * 2 * A::V::LANES);
+        let p = t.lanes.as_ptr().add(entry);
         Factor {
-            w: A::V::load(p),
-            quotient: A::V::load(p.add(A::V::LANES)),
+            w: A::V::load_repeated::<D>(p),
+            quotient: A::V::load_repeated::<D>(p.add(D)),
         }
     }
 }
@@ -291,12 +292,12 @@ unsafe fn forward_block<A: Arith>(arith: &A, t: &Direction, a: *mut u64, blocks:
         forward_stages::<A, 8>(arith, &mut v, &factors::<A, 8>(t, blocks + b));
         // Stage by stage over all four pairs: one pair alone would wait for its own results.
         shuffle!(v, A::V::split::<0>);
-        forward_lanes(arith, t, b, 0, &mut v);
+        forward_lanes::<A, 2>(arith, t, b, &mut v);
         shuffle!(v, A::V::split::<1>);
-        forward_lanes(arith, t, b, 1, &mut v);
+        forward_lanes::<A, 4>(arith, t, b, &mut v);
         if A::V::LOG_LANES > 2 {
             shuffle!(v, A::V::split::<2>);
-            forward_lanes(arith, t, b, 2, &mut v);
+            forward_lanes::<A, 8>(arith, t, b, &mut v);
         }
         each!(v, arith.leave);
         shuffle!(v, A::V::merge);
@@ -304,23 +305,36 @@ unsafe fn forward_block<A: Arith>(arith: &A, t: &Direction, a: *mut u64, blocks:
     }
 }
 
-/// In-register stage `s` of block `b`, forward.
+/// The in-register stage with `D` blocks in a pair, forward.
 #[inline(always)]
-unsafe fn forward_lanes<A: Arith>(arith: &A, t: &Direction, b: usize, s: usize, v: &mut [A::V; 8]) {
-    for i in 0..VECTORS / 2 {
-        let (x, y) = (2 * i, 2 * i + 1);
-        // SAFETY: as `lane_factor`; stages go on after the three across vectors.
-        (v[x], v[y]) = unsafe { arith.forward(3 + s, v[x], v[y], lane_factor::<A>(t, b, s, i)) };
-    }
-}
-
-/// In-register stage `s` of block `b`, inverse.
-#[inline(always)]
-unsafe fn inverse_lanes<A: Arith>(arith: &A, t: &Direction, b: usize, s: usize, v: &mut [A::V; 8]) {
+unsafe fn forward_lanes<A: Arith, const D: usize>(
+    arith: &A,
+    t: &Direction,
+    b: usize,
+    v: &mut [A::V; 8],
+) {
+    // Stages go on after the three across vectors.
+    let number = 3 + D.trailing_zeros() as usize - 1;
     for i in 0..VECTORS / 2 {
         let (x, y) = (2 * i, 2 * i + 1);
         // SAFETY: as `lane_factor`.
-        (v[x], v[y]) = unsafe { arith.inverse(s, v[x], v[y], lane_factor::<A>(t, b, s, i)) };
+        (v[x], v[y]) = unsafe { arith.forward(number, v[x], v[y], lane_factor::<A, D>(t, b, i)) };
+    }
+}
+
+/// The in-register stage with `D` blocks in a pair, inverse.
+#[inline(always)]
+unsafe fn inverse_lanes<A: Arith, const D: usize>(
+    arith: &A,
+    t: &Direction,
+    b: usize,
+    v: &mut [A::V; 8],
+) {
+    let number = A::V::LOG_LANES - D.trailing_zeros() as usize;
+    for i in 0..VECTORS / 2 {
+        let (x, y) = (2 * i, 2 * i + 1);
+        // SAFETY: as `lane_factor`.
+        (v[x], v[y]) = unsafe { arith.inverse(number, v[x], v[y], lane_factor::<A, D>(t, b, i)) };
     }
 }
 
@@ -333,13 +347,16 @@ unsafe fn inverse_block<A: Arith>(arith: &A, t: &Tables, a: *mut u64, blocks: us
         let mut v = load_block::<A::V>(p);
         each!(v, arith.enter);
         shuffle!(v, A::V::unmerge);
-        inverse_lanes(arith, &t.inverse, b, 0, &mut v);
-        shuffle!(v, A::V::join::<1>);
-        inverse_lanes(arith, &t.inverse, b, 1, &mut v);
         if A::V::LOG_LANES > 2 {
+            inverse_lanes::<A, 8>(arith, &t.inverse, b, &mut v);
+            shuffle!(v, A::V::join::<1>);
+            inverse_lanes::<A, 4>(arith, &t.inverse, b, &mut v);
             shuffle!(v, A::V::join::<2>);
-            inverse_lanes(arith, &t.inverse, b, 2, &mut v);
+        } else {
+            inverse_lanes::<A, 4>(arith, &t.inverse, b, &mut v);
+            shuffle!(v, A::V::join::<1>);
         }
+        inverse_lanes::<A, 2>(arith, &t.inverse, b, &mut v);
         shuffle!(v, A::V::unsplit);
         each!(v, arith.between);
         let f = factors::<A, 8>(&t.inverse, blocks + b);

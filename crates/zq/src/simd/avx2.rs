@@ -16,8 +16,7 @@ pub struct Avx2(__m256i);
 impl Vector for Avx2 {
     const LANES: usize = 4;
     const LOG_LANES: usize = 2;
-    const FORWARD_LANES: &'static [&'static [usize]] = &[&[0, 1, 4, 5], &[0, 2, 4, 6]];
-    const INVERSE_LANES: &'static [&'static [usize]] = &[&[0, 4, 2, 6], &[0, 4, 1, 5]];
+    const LANES_OF_STAGE: &'static [&'static [usize]] = &[&[0, 4, 1, 5], &[0, 4, 2, 6]];
 
     #[inline(always)]
     unsafe fn load(p: *const u64) -> Self {
@@ -28,6 +27,16 @@ impl Vector for Avx2 {
     unsafe fn store(self, p: *mut u64) {
         // SAFETY: see above.
         unsafe { _mm256_storeu_si256(p.cast(), self.0) }
+    }
+    #[inline(always)]
+    unsafe fn load_repeated<const D: usize>(p: *const u64) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self(match D {
+                2 => _mm256_broadcastsi128_si256(_mm_loadu_si128(p.cast())),
+                _ => _mm256_loadu_si256(p.cast()),
+            })
+        }
     }
     #[inline(always)]
     unsafe fn splat(x: u64) -> Self {
@@ -180,43 +189,61 @@ impl Vector for Avx2 {
     unsafe fn split<const S: usize>(a: Self, b: Self) -> (Self, Self) {
         // SAFETY: see above.
         unsafe {
-            match S {
-                0 => (
-                    Self(_mm256_permute2x128_si256::<0x20>(a.0, b.0)),
-                    Self(_mm256_permute2x128_si256::<0x31>(a.0, b.0)),
-                ),
-                _ => (
-                    Self(_mm256_unpacklo_epi64(a.0, b.0)),
-                    Self(_mm256_unpackhi_epi64(a.0, b.0)),
-                ),
-            }
+            let (a, b) = if S == 0 {
+                Self::interleave(a, b)
+            } else {
+                (a, b)
+            };
+            Self::halves(a, b)
         }
     }
     #[inline(always)]
     unsafe fn merge(x: Self, y: Self) -> (Self, Self) {
         // SAFETY: see above.
-        unsafe {
-            let lo = Self(_mm256_unpacklo_epi64(x.0, y.0));
-            let hi = Self(_mm256_unpackhi_epi64(x.0, y.0));
-            Self::split::<0>(lo, hi)
-        }
+        unsafe { Self::interleave(x, y) }
     }
     #[inline(always)]
     unsafe fn unmerge(a: Self, b: Self) -> (Self, Self) {
         // SAFETY: see above.
-        unsafe { Self::split::<1>(a, b) }
+        unsafe { Self::interleave(a, b) }
     }
     #[inline(always)]
     unsafe fn join<const S: usize>(x: Self, y: Self) -> (Self, Self) {
         // SAFETY: see above.
-        unsafe { Self::split::<0>(x, y) }
+        unsafe { Self::halves(x, y) }
     }
     #[inline(always)]
     unsafe fn unsplit(x: Self, y: Self) -> (Self, Self) {
         // SAFETY: see above.
         unsafe {
-            let (even, odd) = Self::split::<0>(x, y);
-            Self::split::<1>(even, odd)
+            let (x, y) = Self::halves(x, y);
+            Self::interleave(x, y)
+        }
+    }
+}
+
+impl Avx2 {
+    /// Even elements of two registers side by side, and odd ones.
+    #[inline(always)]
+    unsafe fn interleave(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe {
+            (
+                Self(_mm256_unpacklo_epi64(a.0, b.0)),
+                Self(_mm256_unpackhi_epi64(a.0, b.0)),
+            )
+        }
+    }
+
+    /// The low halves of two registers, and the high halves.
+    #[inline(always)]
+    unsafe fn halves(x: Self, y: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe {
+            (
+                Self(_mm256_permute2x128_si256::<0x20>(x.0, y.0)),
+                Self(_mm256_permute2x128_si256::<0x31>(x.0, y.0)),
+            )
         }
     }
 }

@@ -16,15 +16,10 @@ pub struct Avx512(__m512i);
 impl Vector for Avx512 {
     const LANES: usize = 8;
     const LOG_LANES: usize = 3;
-    const FORWARD_LANES: &'static [&'static [usize]] = &[
-        &[0, 1, 2, 3, 8, 9, 10, 11],
-        &[0, 1, 8, 9, 4, 5, 12, 13],
-        &[0, 2, 8, 10, 4, 6, 12, 14],
-    ];
-    const INVERSE_LANES: &'static [&'static [usize]] = &[
-        &[0, 2, 8, 10, 4, 6, 12, 14],
-        &[0, 1, 8, 9, 4, 5, 12, 13],
-        &[0, 1, 8, 9, 2, 3, 10, 11],
+    const LANES_OF_STAGE: &'static [&'static [usize]] = &[
+        &[0, 8, 1, 9, 2, 10, 3, 11],
+        &[0, 8, 4, 12, 1, 9, 5, 13],
+        &[0, 8, 4, 12, 2, 10, 6, 14],
     ];
 
     #[inline(always)]
@@ -36,6 +31,17 @@ impl Vector for Avx512 {
     unsafe fn store(self, p: *mut u64) {
         // SAFETY: see above.
         unsafe { _mm512_storeu_si512(p.cast(), self.0) }
+    }
+    #[inline(always)]
+    unsafe fn load_repeated<const D: usize>(p: *const u64) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self(match D {
+                2 => _mm512_broadcast_i64x2(_mm_loadu_si128(p.cast())),
+                4 => _mm512_broadcast_i64x4(_mm256_loadu_si256(p.cast())),
+                _ => _mm512_loadu_si512(p.cast()),
+            })
+        }
     }
     #[inline(always)]
     unsafe fn splat(x: u64) -> Self {
@@ -179,31 +185,32 @@ impl Vector for Avx512 {
     unsafe fn split<const S: usize>(a: Self, b: Self) -> (Self, Self) {
         // SAFETY: see above.
         unsafe {
-            match S {
+            let (lo, hi) = match S {
                 0 => (
-                    Self(_mm512_shuffle_i64x2::<0x44>(a.0, b.0)),
-                    Self(_mm512_shuffle_i64x2::<0xEE>(a.0, b.0)),
+                    _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11),
+                    _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15),
                 ),
                 1 => (
-                    Self(_mm512_shuffle_i64x2::<0x88>(a.0, b.0)),
-                    Self(_mm512_shuffle_i64x2::<0xDD>(a.0, b.0)),
+                    _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11),
+                    _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15),
                 ),
-                _ => (
-                    Self(_mm512_unpacklo_epi64(a.0, b.0)),
-                    Self(_mm512_unpackhi_epi64(a.0, b.0)),
-                ),
-            }
+                _ => return Self::halves(a, b),
+            };
+            (
+                Self(_mm512_permutex2var_epi64(a.0, lo, b.0)),
+                Self(_mm512_permutex2var_epi64(a.0, hi, b.0)),
+            )
         }
     }
     #[inline(always)]
     unsafe fn merge(x: Self, y: Self) -> (Self, Self) {
         // SAFETY: see above.
         unsafe {
-            let a = _mm512_setr_epi64(0, 8, 1, 9, 4, 12, 5, 13);
-            let b = _mm512_setr_epi64(2, 10, 3, 11, 6, 14, 7, 15);
+            let lo = _mm512_setr_epi64(0, 8, 4, 12, 2, 10, 6, 14);
+            let hi = _mm512_setr_epi64(1, 9, 5, 13, 3, 11, 7, 15);
             (
-                Self(_mm512_permutex2var_epi64(x.0, a, y.0)),
-                Self(_mm512_permutex2var_epi64(x.0, b, y.0)),
+                Self(_mm512_permutex2var_epi64(x.0, lo, y.0)),
+                Self(_mm512_permutex2var_epi64(x.0, hi, y.0)),
             )
         }
     }
@@ -211,11 +218,11 @@ impl Vector for Avx512 {
     unsafe fn unmerge(a: Self, b: Self) -> (Self, Self) {
         // SAFETY: see above.
         unsafe {
-            let x = _mm512_setr_epi64(0, 2, 8, 10, 4, 6, 12, 14);
-            let y = _mm512_setr_epi64(1, 3, 9, 11, 5, 7, 13, 15);
+            let lo = _mm512_setr_epi64(0, 8, 4, 12, 2, 10, 6, 14);
+            let hi = _mm512_setr_epi64(1, 9, 5, 13, 3, 11, 7, 15);
             (
-                Self(_mm512_permutex2var_epi64(a.0, x, b.0)),
-                Self(_mm512_permutex2var_epi64(a.0, y, b.0)),
+                Self(_mm512_permutex2var_epi64(a.0, lo, b.0)),
+                Self(_mm512_permutex2var_epi64(a.0, hi, b.0)),
             )
         }
     }
@@ -224,13 +231,10 @@ impl Vector for Avx512 {
         // SAFETY: see above.
         unsafe {
             match S {
-                1 => (
-                    Self(_mm512_unpacklo_epi64(x.0, y.0)),
-                    Self(_mm512_unpackhi_epi64(x.0, y.0)),
-                ),
+                1 => Self::halves(x, y),
                 _ => (
-                    Self(_mm512_shuffle_i64x2::<0x44>(x.0, y.0)),
-                    Self(_mm512_shuffle_i64x2::<0xEE>(x.0, y.0)),
+                    Self(_mm512_shuffle_i64x2::<0x88>(x.0, y.0)),
+                    Self(_mm512_shuffle_i64x2::<0xDD>(x.0, y.0)),
                 ),
             }
         }
@@ -239,9 +243,25 @@ impl Vector for Avx512 {
     unsafe fn unsplit(x: Self, y: Self) -> (Self, Self) {
         // SAFETY: see above.
         unsafe {
+            let lo = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+            let hi = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
             (
-                Self(_mm512_shuffle_i64x2::<0x88>(x.0, y.0)),
-                Self(_mm512_shuffle_i64x2::<0xDD>(x.0, y.0)),
+                Self(_mm512_permutex2var_epi64(x.0, lo, y.0)),
+                Self(_mm512_permutex2var_epi64(x.0, hi, y.0)),
+            )
+        }
+    }
+}
+
+impl Avx512 {
+    /// The low halves of two registers, and the high halves.
+    #[inline(always)]
+    unsafe fn halves(x: Self, y: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe {
+            (
+                Self(_mm512_shuffle_i64x2::<0x44>(x.0, y.0)),
+                Self(_mm512_shuffle_i64x2::<0xEE>(x.0, y.0)),
             )
         }
     }

@@ -14,13 +14,15 @@ pub trait Vector: Copy + 'static {
     const LANES: usize;
     /// `log2` of the lanes.
     const LOG_LANES: usize;
-    /// `FORWARD_LANES[s][l]`: which of two registers' elements (`0..2 LANES`) stands in lane `l` of `x` after `split::<s>`.
-    const FORWARD_LANES: &'static [&'static [usize]];
-    /// The same for the inverse order: after `unmerge` (`s = 0`) and after `join::<s>`.
-    const INVERSE_LANES: &'static [&'static [usize]];
+    /// `LANES_OF_STAGE[s][l]`: which of two neighbouring registers' elements (`0..2 LANES`) stands in lane `l` of `x` at the
+    /// in-register stage whose operands are `LANES >> (s + 1)` elements apart. The blocks of the stage take turns over the
+    /// first `2^(s+1)` lanes, and the pattern repeats.
+    const LANES_OF_STAGE: &'static [&'static [usize]];
 
     unsafe fn load(p: *const u64) -> Self;
     unsafe fn store(self, p: *mut u64);
+    /// The `D` words at `p`, repeated over the register.
+    unsafe fn load_repeated<const D: usize>(p: *const u64) -> Self;
     unsafe fn splat(x: u64) -> Self;
     unsafe fn add(self, b: Self) -> Self;
     unsafe fn sub(self, b: Self) -> Self;
@@ -51,13 +53,13 @@ pub trait Vector: Copy + 'static {
     /// `x` if `x >= 0`, else `x + m`.
     unsafe fn f_add_if_negative(self, m: Self) -> Self;
 
-    /// Two neighbouring registers to the operands of the in-register forward stage `S` (0 = widest).
+    /// Two neighbouring registers (`S` = 0) or the results of stage `S - 1` to the operands of forward stage `S`.
     unsafe fn split<const S: usize>(a: Self, b: Self) -> (Self, Self);
     /// The results of the last in-register forward stage to two neighbouring registers in order.
     unsafe fn merge(x: Self, y: Self) -> (Self, Self);
     /// Two neighbouring registers to the operands of the first in-register inverse stage.
     unsafe fn unmerge(a: Self, b: Self) -> (Self, Self);
-    /// The results of in-register inverse stage `S - 1` to the operands of stage `S`.
+    /// The results of inverse step `S - 1` to the operands of the next wider stage.
     unsafe fn join<const S: usize>(x: Self, y: Self) -> (Self, Self);
     /// The results of the last in-register inverse stage to two neighbouring registers in order.
     unsafe fn unsplit(x: Self, y: Self) -> (Self, Self);

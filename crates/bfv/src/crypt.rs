@@ -7,7 +7,10 @@ use crate::params::BfvParams;
 use crate::plaintext::Plaintext;
 use num_bigint::BigInt;
 use num_traits::Signed;
-use rlwe::{CpuEngine, KeyId, PolyEngine, PublicKey, Sampler, SecretKey, Seed, uniform_residues};
+use rlwe::sample::MAX_ETA;
+use rlwe::{
+    CpuEngine, KeyId, PolyEngine, PublicKey, Sampler, SecretKey, Seed, small_poly, uniform_residues,
+};
 use rns::{Coeff, RnsPoly, Scratch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -148,7 +151,11 @@ impl<W: Word> Encryptor<W> {
     ) -> Result<RnsPoly<W, Coeff>, Error> {
         let mut values = Zeroizing::new(vec![0; self.params.n()]);
         sampler.fill(&mut seed.stream(label, 0), &mut values);
-        Ok(RnsPoly::from_i64(self.params.rlwe().q(), &values)?)
+        Ok(small_poly(
+            self.params.rlwe().q(),
+            &values,
+            u64::from(MAX_ETA),
+        ))
     }
 }
 

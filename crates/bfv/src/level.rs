@@ -7,8 +7,9 @@ use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 use rns::{BaseConverter, Coeff, RnsBasis, RnsPoly, ScaleRounder, Scratch};
 use std::sync::{Arc, OnceLock};
+use zeroize::Zeroize;
 use zq::primes::{Direction, ntt_primes};
-use zq::{Modulus, Shoup, Word};
+use zq::{AlignedVec, Modulus, Shoup, Word};
 
 /// Constants for ciphertexts over the first `l` data primes.
 pub(crate) struct Level<W: Word> {
@@ -16,8 +17,10 @@ pub(crate) struct Level<W: Word> {
     params: LevelParams<W>,
     /// Q mod t.
     q_mod_t: u64,
-    /// t^-1 modulo each q_i.
-    t_inv: Vec<Shoup<W>>,
+    /// Arithmetic modulo t.
+    plain: Modulus<u64>,
+    /// −t^-1 modulo each q_i.
+    minus_t_inv: Vec<Shoup<W>>,
     pub decrypt: ScaleRounder<W>,
     /// Drops the last prime; `None` at the last level.
     pub switch: Option<ScaleRounder<W>>,
@@ -38,8 +41,8 @@ impl<W: Word> Level<W> {
         let q = params.rlwe().q_prefix(limbs)?;
         let t = params.plain_modulus();
         let q_mod_t = (q.product() % t).to_u64().unwrap_or_default();
-        let inverse = |m: &Modulus<W>| m.inv_vt(m.reduce_u64(t)).map(|i| m.shoup(i));
-        let t_inv = q
+        let inverse = |m: &Modulus<W>| m.inv_vt(m.reduce_u64(t)).map(|i| m.shoup(m.neg(i)));
+        let minus_t_inv = q
             .moduli()
             .iter()
             .map(inverse)
@@ -64,7 +67,8 @@ impl<W: Word> Level<W> {
             },
             q,
             q_mod_t,
-            t_inv,
+            plain: *params.plain(),
+            minus_t_inv,
             switch,
             hps: OnceLock::new(),
             over_q: OnceLock::new(),
@@ -76,22 +80,33 @@ impl<W: Word> Level<W> {
     /// With h = ⌊t/2⌋ and r = (Q·m + h) mod t the rounded quotient is (Q·m + h − r)/t, which is (h − r)·t^-1 modulo q_i.
     /// A tie, possible for even t only, rounds up.
     pub fn add_scaled(&self, m: &[u64], out: &mut RnsPoly<W, Coeff>, subtract: bool) {
-        let (t, h) = (self.params.t, self.params.t / 2);
-        let remainder = |x: &u64| {
-            let r = (u128::from(self.q_mod_t) * u128::from(*x) + u128::from(h)) % u128::from(t);
-            h as i64 - r as i64
-        };
-        let differences: Vec<i64> = m.iter().map(remainder).collect();
-        let mut scaled = vec![W::ZERO; m.len()];
-        for ((limb, modulus), t_inv) in out.limbs_mut().zip(self.q.moduli()).zip(&self.t_inv) {
-            modulus.reduce_i64_into(&mut scaled, &differences);
-            modulus.shoup_mul_assign(&mut scaled, *t_inv);
+        let (plain, half) = (&self.plain, self.params.t / 2);
+        let mut remainders = AlignedVec::from_slice(m);
+        plain.scalar_mul_assign(&mut remainders, self.q_mod_t);
+        plain.scalar_add_assign(&mut remainders, half);
+        let mut scaled = AlignedVec::<W>::for_overwrite(m.len());
+        for ((limb, modulus), minus_t_inv) in
+            out.limbs_mut().zip(self.q.moduli()).zip(&self.minus_t_inv)
+        {
+            scaled
+                .iter_mut()
+                .zip(remainders.iter())
+                .for_each(|(s, r)| *s = W::from_u64(*r));
+            // Shoup's product takes any word, but its vector form only reduced ones.
+            if modulus.value().to_u128() <= u128::from(self.params.t) {
+                modulus.reduce_assign(&mut scaled);
+            }
+            modulus.shoup_mul_assign(&mut scaled, *minus_t_inv);
+            let constant = modulus.neg(modulus.mul(modulus.reduce_u64(half), minus_t_inv.w));
+            modulus.scalar_add_assign(&mut scaled, constant);
             if subtract {
                 modulus.sub_assign(limb, &scaled)
             } else {
                 modulus.add_assign(limb, &scaled)
             }
         }
+        remainders.zeroize();
+        scaled.zeroize();
     }
 
     /// The constants of HPS; made on first use.
@@ -189,18 +204,34 @@ impl<W: Word> Hps<W> {
     }
 
     /// From Q to Q·A, centred.
-    pub fn lift(&self, x: &RnsPoly<W, Coeff>, scratch: &mut Scratch<W>) -> RnsPoly<W, Coeff> {
-        let mut out = RnsPoly::zeros(&self.joint);
-        let (head, tail) = out.data_mut().split_at_mut(x.data().len());
-        head.copy_from_slice(x.data());
-        self.lift.convert_into(x.data(), tail, scratch);
-        out
+    pub fn lift(&self, x: &RnsPoly<W, Coeff>) -> RnsPoly<W, Coeff> {
+        lift(x, &self.lift, &self.joint)
     }
 
     /// round(t·x/Q) modulo Q, for x over Q·A.
     pub fn scale(&self, x: &RnsPoly<W, Coeff>, q: &RnsBasis<W>) -> RnsPoly<W, Coeff> {
-        self.back.convert(&self.scale.scale_head(x), q)
+        let (mut scratch, n) = (Scratch::new(), x.n());
+        let (dropped, kept) = x.data().split_at(q.len() * n);
+        let mut scaled = AlignedVec::for_overwrite(self.auxiliary.len() * n);
+        self.scale
+            .scale_into(dropped, kept, &mut scaled, &mut scratch);
+        let mut out = AlignedVec::for_overwrite(q.len() * n);
+        self.back.convert_into(&scaled, &mut out, &mut scratch);
+        RnsPoly::from_data(q, out)
     }
+}
+
+/// The residues of x, then those of its centred representative modulo the other primes.
+fn lift<W: Word>(
+    x: &RnsPoly<W, Coeff>,
+    converter: &BaseConverter<W>,
+    joint: &RnsBasis<W>,
+) -> RnsPoly<W, Coeff> {
+    let mut out = AlignedVec::for_overwrite(joint.len() * joint.n());
+    let (head, tail) = out.split_at_mut(x.data().len());
+    head.copy_from_slice(x.data());
+    converter.convert_into(x.data(), tail, &mut Scratch::new());
+    RnsPoly::from_data(joint, out)
 }
 
 /// Multiplication by HPSPOVERQ (ePrint 2021/204): the second operand goes to modulus P ≈ Q first, so that the product is
@@ -247,33 +278,40 @@ impl<W: Word> OverQ<W> {
     }
 
     /// From Q to Q·P, centred.
-    pub fn lift(&self, x: &RnsPoly<W, Coeff>, scratch: &mut Scratch<W>) -> RnsPoly<W, Coeff> {
-        let mut out = RnsPoly::zeros(&self.joint);
-        let (head, tail) = out.data_mut().split_at_mut(x.data().len());
-        head.copy_from_slice(x.data());
-        self.to_p.convert_into(x.data(), tail, scratch);
-        out
+    pub fn lift(&self, x: &RnsPoly<W, Coeff>) -> RnsPoly<W, Coeff> {
+        lift(x, &self.to_p, &self.joint)
     }
 
     /// round(P·x/Q), centred modulo P, over Q·P.
     ///
     /// (P·x − [P·x]_Q)/Q is −[P·x]_Q·Q^-1 modulo p_j, because P vanishes there.
-    pub fn switch(&self, x: &RnsPoly<W, Coeff>, scratch: &mut Scratch<W>) -> RnsPoly<W, Coeff> {
-        let mut remainder = x.clone();
-        remainder.residue_mul_assign(&self.p_mod_q);
-        let mut out = RnsPoly::zeros(&self.joint);
-        let (head, tail) = out.data_mut().split_at_mut(x.data().len());
-        self.to_p.convert_into(remainder.data(), tail, scratch);
-        let limbs = tail.chunks_exact_mut(x.n()).zip(self.basis.moduli());
+    pub fn switch(&self, x: &RnsPoly<W, Coeff>) -> RnsPoly<W, Coeff> {
+        let (mut scratch, n) = (Scratch::new(), x.n());
+        let mut out = AlignedVec::for_overwrite(self.joint.len() * n);
+        let (head, tail) = out.split_at_mut(x.data().len());
+        // The head holds [P·x]_Q first; the last conversion overwrites it.
+        let limbs = head
+            .chunks_exact_mut(n)
+            .zip(x.limbs())
+            .zip(self.joint.moduli());
+        limbs
+            .zip(&self.p_mod_q)
+            .for_each(|(((to, from), m), f)| m.shoup_mul_into(to, from, *f));
+        self.to_p.convert_into(head, tail, &mut scratch);
+        let limbs = tail.chunks_exact_mut(n).zip(self.basis.moduli());
         limbs
             .zip(&self.minus_q_inv)
             .for_each(|((limb, m), f)| m.shoup_mul_assign(limb, *f));
-        self.to_q.convert_into(tail, head, scratch);
-        out
+        self.to_q.convert_into(tail, head, &mut scratch);
+        RnsPoly::from_data(&self.joint, out)
     }
 
     /// round(t·x/P) modulo Q, for x over Q·P.
-    pub fn scale(&self, x: &RnsPoly<W, Coeff>) -> RnsPoly<W, Coeff> {
-        self.scale.scale_tail(x)
+    pub fn scale(&self, x: &RnsPoly<W, Coeff>, q: &RnsBasis<W>) -> RnsPoly<W, Coeff> {
+        let (kept, dropped) = x.data().split_at(q.len() * x.n());
+        let mut out = AlignedVec::for_overwrite(kept.len());
+        self.scale
+            .scale_into(dropped, kept, &mut out, &mut Scratch::new());
+        RnsPoly::from_data(q, out)
     }
 }

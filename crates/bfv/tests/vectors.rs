@@ -249,7 +249,7 @@ impl<W: Word> Set<W> {
         let encryptor = Encryptor::new(&params, public, messages.clone()).unwrap();
         let symmetric = Encryptor::symmetric(&params, secret.clone(), messages).unwrap();
         let decryptor = Decryptor::new(&params, secret).unwrap();
-        let hps = Evaluator::new(&params);
+        let hps = Evaluator::new(&params).with_algorithm(MultiplyAlgorithm::Hps);
         let over_q = hps.clone().with_algorithm(MultiplyAlgorithm::HpsOverQ);
         let message = |k: u64| {
             let coefficients: Vec<u64> = (0..self.n as u64)

@@ -3,11 +3,13 @@
 //!
 //! Sampling, lifting, scaling, decomposition and rounding stay with the schemes.
 
+mod limbs;
+
 use crate::Error;
 use crate::keys::KeySwitchKey;
-use crate::keyswitch::inner_product;
-use rns::{Coeff, Eval, RnsPoly};
-use zq::Word;
+use crate::threads::Threads;
+use rns::{Coeff, Eval, RnsBasis, RnsPoly};
+use zq::{AlignedVec, Word};
 
 /// Products and transforms of residue polynomials. Every implementation gives the same residues.
 pub trait PolyEngine<W: Word>: Send + Sync {
@@ -29,21 +31,13 @@ pub trait PolyEngine<W: Word>: Send + Sync {
     ///
     /// # Errors
     /// As above.
-    fn phase(
-        &self,
-        ct: &[RnsPoly<W, Coeff>],
-        s: &RnsPoly<W, Eval>,
-    ) -> Result<RnsPoly<W, Coeff>, Error>;
+    fn phase(&self, ct: &[RnsPoly<W, Coeff>], s: &RnsPoly<W, Eval>) -> Result<RnsPoly<W, Coeff>, Error>;
 
     /// The product of two ciphertexts as polynomials in s: part k is `Σ_{i+j=k} a_i·b_j`.
     ///
     /// # Errors
     /// As above.
-    fn tensor(
-        &self,
-        a: &[RnsPoly<W, Coeff>],
-        b: &[RnsPoly<W, Coeff>],
-    ) -> Result<Vec<RnsPoly<W, Coeff>>, Error>;
+    fn tensor(&self, a: &[RnsPoly<W, Coeff>], b: &[RnsPoly<W, Coeff>]) -> Result<Vec<RnsPoly<W, Coeff>>, Error>;
 
     /// `Σ_d digit_d·key_d` over the digits' basis: the first data primes, then the special primes.
     ///
@@ -56,29 +50,143 @@ pub trait PolyEngine<W: Word>: Send + Sync {
     ) -> Result<[RnsPoly<W, Coeff>; 2], Error>;
 }
 
-/// The default engine: this machine's processor.
+/// The default engine: the calling thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CpuEngine;
 
-/// `x *= y` limb by limb where `y` may have more limbs; x's basis is a prefix of y's.
-fn mul_prefix<W: Word>(x: &mut RnsPoly<W, Eval>, y: &RnsPoly<W, Eval>) -> Result<(), Error> {
-    let basis = x.basis().clone();
-    let same = basis
-        .moduli()
-        .iter()
-        .zip(y.basis().moduli())
-        .all(|(a, b)| a == b);
-    if !same || basis.len() > y.limb_count() {
-        return Err(Error::Shape {
-            what: "primes of a factor",
-            got: y.limb_count(),
-            expected: basis.len(),
+/// This machine's processor with several threads, which share the primes among them.
+#[derive(Clone, Debug, Default)]
+pub struct ThreadedEngine {
+    threads: Threads,
+}
+
+impl ThreadedEngine {
+    /// An engine on these threads.
+    pub fn new(threads: Threads) -> Self {
+        Self { threads }
+    }
+}
+
+/// Fails unless `basis` is a prefix of `longer`.
+fn check_prefix<W: Word>(basis: &RnsBasis<W>, longer: &RnsBasis<W>) -> Result<(), Error> {
+    let same = basis.moduli().iter().zip(longer.moduli()).all(|(a, b)| a == b);
+    if same && basis.len() <= longer.len() && basis.n() == longer.n() {
+        return Ok(());
+    }
+    Err(Error::Shape { what: "primes of a factor", got: longer.len(), expected: basis.len() })
+}
+
+/// Fails unless all polynomials are over `basis`.
+fn check_same<'a, W: Word>(
+    basis: &RnsBasis<W>,
+    mut polys: impl Iterator<Item = &'a RnsPoly<W, Coeff>>,
+) -> Result<(), Error> {
+    match polys.find(|p| p.basis() != basis) {
+        None => Ok(()),
+        Some(other) => {
+            Err(Error::Shape { what: "primes of an operand", got: other.limb_count(), expected: basis.len() })
+        }
+    }
+}
+
+fn first_of<W: Word, D: rns::Domain>(polys: &[RnsPoly<W, D>]) -> Result<&RnsPoly<W, D>, Error> {
+    polys.first().ok_or(Error::Shape { what: "polynomials of an operand", got: 0, expected: 1 })
+}
+
+/// Room for `count` polynomials, and for each prime the limbs of all of them.
+struct Outputs<W: Word>(Vec<AlignedVec<W>>);
+
+impl<W: Word> Outputs<W> {
+    fn new(basis: &RnsBasis<W>, count: usize) -> Self {
+        Self((0..count).map(|_| AlignedVec::for_overwrite(basis.len() * basis.n())).collect())
+    }
+
+    /// (j, limb j of every polynomial) for every prime j.
+    fn by_prime(&mut self, n: usize) -> impl Iterator<Item = (usize, Vec<&mut [W]>)> {
+        let mut limbs: Vec<_> = self.0.iter_mut().map(|p| p.chunks_exact_mut(n)).collect();
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let row: Option<Vec<&mut [W]>> = limbs.iter_mut().map(Iterator::next).collect();
+            next += 1;
+            row.map(|row| (next - 1, row))
+        })
+    }
+
+    fn into_polys(self, basis: &RnsBasis<W>) -> Vec<RnsPoly<W, Coeff>> {
+        self.0.into_iter().map(|data| RnsPoly::from_data(basis, data)).collect()
+    }
+}
+
+fn pair<T>(polys: Vec<T>) -> [T; 2] {
+    polys.try_into().unwrap_or_else(|_| unreachable!("two outputs were made"))
+}
+
+impl<W: Word> PolyEngine<W> for ThreadedEngine {
+    fn name(&self) -> &str {
+        "cpu"
+    }
+
+    fn encrypt_zero(
+        &self,
+        pk: [&RnsPoly<W, Eval>; 2],
+        u: RnsPoly<W, Coeff>,
+        e: [RnsPoly<W, Coeff>; 2],
+    ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
+        let basis = u.basis().clone();
+        check_same(&basis, e.iter())?;
+        pk.iter().try_for_each(|k| check_prefix(&basis, k.basis()))?;
+        let mut out = Outputs::new(&basis, 2);
+        self.threads.for_each(out.by_prime(basis.n()), |(j, mut rows)| {
+            let keys = pk.map(|k| k.limb(j));
+            limbs::encrypt_zero(basis.plan(j), keys, u.limb(j), [e[0].limb(j), e[1].limb(j)], &mut rows);
         });
+        Ok(pair(out.into_polys(&basis)))
     }
-    for ((a, b), m) in x.limbs_mut().zip(y.limbs()).zip(basis.moduli()) {
-        m.mul_assign(a, b);
+
+    fn phase(&self, ct: &[RnsPoly<W, Coeff>], s: &RnsPoly<W, Eval>) -> Result<RnsPoly<W, Coeff>, Error> {
+        let basis = first_of(ct)?.basis();
+        check_same(basis, ct.iter())?;
+        check_prefix(basis, s.basis())?;
+        let mut out = Outputs::new(basis, 1);
+        self.threads.for_each(out.by_prime(basis.n()), |(j, mut rows)| {
+            let parts: Vec<&[W]> = ct.iter().map(|p| p.limb(j)).collect();
+            limbs::phase(basis.plan(j), &parts, s.limb(j), rows[0]);
+        });
+        Ok(out.into_polys(basis).swap_remove(0))
     }
-    Ok(())
+
+    fn tensor(&self, a: &[RnsPoly<W, Coeff>], b: &[RnsPoly<W, Coeff>]) -> Result<Vec<RnsPoly<W, Coeff>>, Error> {
+        let basis = first_of(a)?.basis();
+        first_of(b)?;
+        check_same(basis, a.iter().chain(b))?;
+        let square = std::ptr::eq(a, b);
+        let mut out = Outputs::new(basis, a.len() + b.len() - 1);
+        self.threads.for_each(out.by_prime(basis.n()), |(j, mut rows)| {
+            let row = |side: &[RnsPoly<W, Coeff>]| -> AlignedVec<W> { limbs::transformed(basis.plan(j), side, j) };
+            let left = row(a);
+            let right = if square { None } else { Some(row(b)) };
+            limbs::tensor(basis.plan(j), &left, right.as_ref().unwrap_or(&left), &mut rows);
+        });
+        Ok(out.into_polys(basis))
+    }
+
+    fn key_switch_inner(
+        &self,
+        digits: &[RnsPoly<W, Coeff>],
+        key: &KeySwitchKey<W>,
+    ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
+        let basis = first_of(digits)?.basis();
+        check_same(basis, digits.iter())?;
+        let data = key.data_limbs_of(basis.len())?;
+        key.check_covers(data, digits.len())?;
+        let mut out = Outputs::new(basis, 2);
+        self.threads.for_each(out.by_prime(basis.n()), |(j, mut rows)| {
+            let at = if j < data { j } else { key.limbs() + j - data };
+            let evaluated = limbs::transformed(basis.plan(j), digits, j);
+            limbs::inner_product(basis.plan(j), &evaluated, key, at, &mut rows);
+        });
+        Ok(pair(out.into_polys(basis)))
+    }
 }
 
 impl<W: Word> PolyEngine<W> for CpuEngine {
@@ -92,84 +200,15 @@ impl<W: Word> PolyEngine<W> for CpuEngine {
         u: RnsPoly<W, Coeff>,
         e: [RnsPoly<W, Coeff>; 2],
     ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
-        let u = u.to_eval();
-        let half =
-            |key: &RnsPoly<W, Eval>, mut e: RnsPoly<W, Coeff>, mut product: RnsPoly<W, Eval>| {
-                mul_prefix(&mut product, key)?;
-                e.add_assign(&product.to_coeff());
-                Ok::<_, Error>(e)
-            };
-        let [e0, e1] = e;
-        let first = half(pk[0], e0, u.clone())?;
-        Ok([first, half(pk[1], e1, u)?])
+        ThreadedEngine::default().encrypt_zero(pk, u, e)
     }
 
-    fn phase(
-        &self,
-        ct: &[RnsPoly<W, Coeff>],
-        s: &RnsPoly<W, Eval>,
-    ) -> Result<RnsPoly<W, Coeff>, Error> {
-        let (Some(first), [_, rest @ ..]) = (ct.first(), ct) else {
-            return Err(Error::Shape {
-                what: "parts of a ciphertext",
-                got: 0,
-                expected: 2,
-            });
-        };
-        // Horner from the highest part; c_0 needs no transform.
-        let mut acc: Option<RnsPoly<W, Eval>> = None;
-        for part in rest.iter().rev() {
-            let mut sum = part.clone().to_eval();
-            if let Some(high) = acc {
-                sum.add_assign(&high);
-            }
-            mul_prefix(&mut sum, s)?;
-            acc = Some(sum);
-        }
-        let mut out = first.clone();
-        if let Some(acc) = acc {
-            out.add_assign(&acc.to_coeff());
-        }
-        Ok(out)
+    fn phase(&self, ct: &[RnsPoly<W, Coeff>], s: &RnsPoly<W, Eval>) -> Result<RnsPoly<W, Coeff>, Error> {
+        ThreadedEngine::default().phase(ct, s)
     }
 
-    fn tensor(
-        &self,
-        a: &[RnsPoly<W, Coeff>],
-        b: &[RnsPoly<W, Coeff>],
-    ) -> Result<Vec<RnsPoly<W, Coeff>>, Error> {
-        let (Some(a0), Some(_)) = (a.first(), b.first()) else {
-            return Err(Error::Shape {
-                what: "parts of a ciphertext",
-                got: 0,
-                expected: 2,
-            });
-        };
-        let basis = a0.basis();
-        if let Some(other) = a.iter().chain(b).find(|p| p.basis() != basis) {
-            return Err(Error::Shape {
-                what: "primes of an operand",
-                got: other.limb_count(),
-                expected: basis.len(),
-            });
-        }
-        let eval = |side: &[RnsPoly<W, Coeff>]| {
-            side.iter().map(|p| p.clone().to_eval()).collect::<Vec<_>>()
-        };
-        let same = std::ptr::eq(a, b);
-        let a = eval(a);
-        let b = if same { None } else { Some(eval(b)) };
-        let b = b.as_ref().unwrap_or(&a);
-        let part = |k: usize| {
-            let mut acc = RnsPoly::<W, Eval>::zeros(basis);
-            for (i, x) in a.iter().enumerate().take(k + 1) {
-                if let Some(y) = b.get(k - i) {
-                    acc.mul_add_assign(x, y);
-                }
-            }
-            acc.to_coeff()
-        };
-        Ok((0..a.len() + b.len() - 1).map(part).collect())
+    fn tensor(&self, a: &[RnsPoly<W, Coeff>], b: &[RnsPoly<W, Coeff>]) -> Result<Vec<RnsPoly<W, Coeff>>, Error> {
+        ThreadedEngine::default().tensor(a, b)
     }
 
     fn key_switch_inner(
@@ -177,16 +216,6 @@ impl<W: Word> PolyEngine<W> for CpuEngine {
         digits: &[RnsPoly<W, Coeff>],
         key: &KeySwitchKey<W>,
     ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
-        let Some(first) = digits.first() else {
-            return Err(Error::Shape {
-                what: "digits",
-                got: 0,
-                expected: 1,
-            });
-        };
-        let limbs = key.data_limbs_of(first.limb_count())?;
-        let digits: Vec<_> = digits.iter().map(|d| d.clone().to_eval()).collect();
-        let [k0, k1] = inner_product(&digits, key, limbs)?;
-        Ok([k0.to_coeff(), k1.to_coeff()])
+        ThreadedEngine::default().key_switch_inner(digits, key)
     }
 }

@@ -11,23 +11,27 @@ use crate::keys::KeySwitchKey;
 use crate::{Error, RlweParams};
 use rns::{Automorphism, BaseConverter, Coeff, Eval, RnsBasis, RnsPoly, ScaleRounder, Scratch};
 use std::ops::Range;
-use zq::{AlignedVec, Word};
+use zq::{AlignedVec, Modulus, Shoup, Word};
 
 /// Constants for ciphertexts over the first `l` data primes.
 pub struct KeySwitchLevel<W: Word> {
     q: RnsBasis<W>,
     qp: RnsBasis<W>,
-    digits: Vec<DigitLift<W>>,
+    pub(crate) digits: Vec<DigitLift<W>>,
     down: Option<ScaleRounder<W>>,
+    /// From the special primes to the data primes; with it and the next field [`crate::fused`] divides by P.
+    pub(crate) down_converter: Option<BaseConverter<W>>,
+    /// P^-1 modulo each data prime.
+    pub(crate) p_inverse: Vec<Shoup<W>>,
     log2_special: f64,
 }
 
 /// From the residues of one digit to all other primes of Q·P.
-struct DigitLift<W: Word> {
+pub(crate) struct DigitLift<W: Word> {
     /// The digit's limbs.
-    own: Range<usize>,
+    pub(crate) own: Range<usize>,
     /// To the limbs before the digit, those after it and the special ones; `None` when there is no other limb.
-    converter: Option<BaseConverter<W>>,
+    pub(crate) converter: Option<BaseConverter<W>>,
 }
 
 impl<W: Word> KeySwitchLevel<W> {
@@ -47,6 +51,8 @@ impl<W: Word> KeySwitchLevel<W> {
             .transpose()?;
         let log2_special = params.p().map_or(0.0, crate::params::log2_product);
         Ok(Self {
+            p_inverse: special_inverses(&q, params.p())?,
+            down_converter: params.p().map(|p| BaseConverter::new(p, &q)),
             q,
             qp,
             digits,
@@ -172,6 +178,21 @@ impl<W: Word> DigitLift<W> {
         out.data_mut()[start..end].copy_from_slice(digit);
         out
     }
+}
+
+/// P^-1 modulo each prime of `q`; 1 without special primes.
+fn special_inverses<W: Word>(
+    q: &RnsBasis<W>,
+    p: Option<&RnsBasis<W>>,
+) -> Result<Vec<Shoup<W>>, Error> {
+    let special = p.map_or(&[][..], RnsBasis::moduli);
+    let inverse = |m: &Modulus<W>| {
+        let product = special
+            .iter()
+            .fold(m.reduce(W::ONE), |acc, x| m.mul(acc, m.reduce(x.value())));
+        Ok(m.shoup(m.inv_vt(product).map_err(rns::RnsError::from)?))
+    };
+    q.moduli().iter().map(inverse).collect()
 }
 
 /// The digits of a polynomial in evaluation form, to be used with several keys (hoisting).

@@ -11,6 +11,7 @@ mod distribution;
 mod embedding;
 mod engine;
 mod error;
+mod fused;
 mod galois;
 mod keys;
 mod keyswitch;
@@ -19,11 +20,14 @@ mod params;
 pub mod sample;
 pub mod security;
 mod seed;
+mod small;
+mod threads;
 pub mod wire;
 
 pub use distribution::{DEFAULT_ETA, ErrorDistribution, Sampler, SecretDistribution};
-pub use engine::{CpuEngine, PolyEngine};
+pub use engine::{CpuEngine, PolyEngine, ThreadedEngine};
 pub use error::Error;
+pub use fused::{Job, Source, SwitchScratch};
 pub use galois::{conjugation_element, rotation_element};
 pub use keys::{
     GaloisKeys, KeyGenerator, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey, open_of,
@@ -34,6 +38,8 @@ pub use params::{
     MAX_PRIMES, RlweParams, RlweParamsLiteral, Security, SecurityPolicy, word_bits_of,
 };
 pub use seed::{Seed, Xof};
+pub use small::{small_limb, small_poly};
+pub use threads::Threads;
 
 #[cfg(test)]
 mod tests;

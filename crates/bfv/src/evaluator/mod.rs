@@ -13,7 +13,7 @@ use crate::Error;
 use crate::ciphertext::Ciphertext;
 use crate::params::BfvParams;
 use rlwe::wire::Fingerprint;
-use rlwe::{CpuEngine, PolyEngine};
+use rlwe::{CpuEngine, PolyEngine, ThreadedEngine, Threads};
 use std::sync::Arc;
 use zq::Word;
 
@@ -23,6 +23,7 @@ pub struct Evaluator<W: Word> {
     params: BfvParams<W>,
     engine: Arc<dyn PolyEngine<W>>,
     algorithm: MultiplyAlgorithm,
+    threads: Threads,
 }
 
 impl<W: Word> Evaluator<W> {
@@ -32,6 +33,7 @@ impl<W: Word> Evaluator<W> {
             params: params.clone(),
             engine: Arc::new(CpuEngine),
             algorithm: MultiplyAlgorithm::default(),
+            threads: Threads::ONE,
         }
     }
 
@@ -40,6 +42,30 @@ impl<W: Word> Evaluator<W> {
     pub fn on(mut self, engine: Arc<dyn PolyEngine<W>>) -> Self {
         self.engine = engine;
         self
+    }
+
+    /// Spreads the work of each operation over these threads. The engine becomes this machine's processor on them.
+    ///
+    /// Residues do not depend on the number of threads. Many ciphertexts are better served by [`Evaluator::batch`].
+    #[must_use]
+    pub fn with_threads(mut self, threads: Threads) -> Self {
+        self.engine = Arc::new(ThreadedEngine::new(threads.clone()));
+        self.threads = threads;
+        self
+    }
+
+    /// Runs `operation` on every item, items spread over `threads`, each computed by one thread; results keep the
+    /// order. All items read the same keys, one after the other in each thread, so the keys stay in the caches.
+    ///
+    /// # Errors
+    /// The first item's whose operation failed.
+    pub fn batch<T: Sync, R: Send>(
+        &self,
+        threads: &Threads,
+        items: &[T],
+        operation: impl Fn(&Self, &T) -> Result<R, Error> + Sync + Send,
+    ) -> Result<Vec<R>, Error> {
+        threads.try_map(items, |item| operation(self, item))
     }
 
     /// Chooses the algorithm of ciphertext multiplication.

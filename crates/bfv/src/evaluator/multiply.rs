@@ -5,18 +5,20 @@ use super::Evaluator;
 use crate::Error;
 use crate::ciphertext::{Ciphertext, MAX_PARTS};
 use rlwe::{RelinKey, key_switch};
-use rns::{Coeff, RnsPoly, Scratch};
+use rns::{Coeff, RnsPoly};
 use zq::Word;
 
 /// How ciphertexts are multiplied. Both give valid products of the same plaintext; the residues differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MultiplyAlgorithm {
     /// Halevi, Polyakov, Shoup, ePrint 2018/117: the textbook's rounding, the reference.
-    #[default]
     Hps,
-    /// HPSPOVERQ, ePrint 2021/204: one conversion and some limbs fewer.
+    /// HPSPOVERQ, ePrint 2021/204: one conversion and some limbs fewer (the default).
+    #[default]
     HpsOverQ,
 }
+
+type Parts<W> = Vec<RnsPoly<W, Coeff>>;
 
 impl<W: Word> Evaluator<W> {
     /// a·b, of size size(a) + size(b) − 1; see [`Evaluator::relinearize`].
@@ -63,50 +65,37 @@ impl<W: Word> Evaluator<W> {
         self.relinearize(&self.multiply(a, b)?, key)
     }
 
-    fn multiply_hps(
-        &self,
-        a: &Ciphertext<W>,
-        b: &Ciphertext<W>,
-    ) -> Result<Vec<RnsPoly<W, Coeff>>, Error> {
+    fn multiply_hps(&self, a: &Ciphertext<W>, b: &Ciphertext<W>) -> Result<Parts<W>, Error> {
         let level = self.params.level(a.limbs())?;
         let hps = level.hps()?;
-        let mut scratch = Scratch::new();
-        let mut lift = |ct: &Ciphertext<W>| {
-            ct.parts
-                .iter()
-                .map(|p| hps.lift(p, &mut scratch))
-                .collect::<Vec<_>>()
+        let lift = |ct: &Ciphertext<W>| {
+            self.threads
+                .try_map(&ct.parts, |p| Ok::<_, Error>(hps.lift(p)))
         };
-        let lifted = lift(a);
+        let lifted = lift(a)?;
         // The engine sees one slice twice when a square is asked for, and transforms it once.
         let product = if std::ptr::eq(a, b) {
             self.engine.tensor(&lifted, &lifted)?
         } else {
-            let other = lift(b);
+            let other = lift(b)?;
             self.engine.tensor(&lifted, &other)?
         };
-        Ok(product.iter().map(|x| hps.scale(x, &level.q)).collect())
+        self.threads
+            .try_map(&product, |x| Ok(hps.scale(x, &level.q)))
     }
 
-    fn multiply_over_q(
-        &self,
-        a: &Ciphertext<W>,
-        b: &Ciphertext<W>,
-    ) -> Result<Vec<RnsPoly<W, Coeff>>, Error> {
-        let over_q = self.params.level(a.limbs())?.over_q()?;
-        let mut scratch = Scratch::new();
-        let lifted: Vec<_> = a
-            .parts
-            .iter()
-            .map(|p| over_q.lift(p, &mut scratch))
-            .collect();
-        let switched: Vec<_> = b
-            .parts
-            .iter()
-            .map(|p| over_q.switch(p, &mut scratch))
-            .collect();
+    fn multiply_over_q(&self, a: &Ciphertext<W>, b: &Ciphertext<W>) -> Result<Parts<W>, Error> {
+        let level = self.params.level(a.limbs())?;
+        let over_q = level.over_q()?;
+        let lifted = self
+            .threads
+            .try_map(&a.parts, |p| Ok::<_, Error>(over_q.lift(p)))?;
+        let switched = self
+            .threads
+            .try_map(&b.parts, |p| Ok::<_, Error>(over_q.switch(p)))?;
         let product = self.engine.tensor(&lifted, &switched)?;
-        Ok(product.iter().map(|x| over_q.scale(x)).collect())
+        self.threads
+            .try_map(&product, |x| Ok(over_q.scale(x, &level.q)))
     }
 
     /// Back to two parts from three; a ciphertext of two parts is returned as it is.

@@ -252,3 +252,41 @@ fn other_secrets_and_errors_work() {
         ));
     }
 }
+
+#[test]
+fn residues_do_not_depend_on_the_number_of_threads() {
+    let kit = Kit::new(params::<u64>(64, &[45, 45, 45], &[46], 257));
+    let (a, b) = (
+        kit.encrypt(&values("a", 64, 257)),
+        kit.encrypt(&values("b", 64, 257)),
+    );
+    let all = |ev: &Evaluator<u64>| {
+        let product = ev.multiply(&a, &b).unwrap();
+        let short = ev.relinearize(&product, &kit.relin).unwrap();
+        let rotated = ev.rotate_rows(&short, 1, &kit.galois).unwrap();
+        (product, ev.square(&a).unwrap(), short, rotated)
+    };
+    for algorithm in [MultiplyAlgorithm::Hps, MultiplyAlgorithm::HpsOverQ] {
+        let one = kit.evaluator.clone().with_algorithm(algorithm);
+        let expected = all(&one);
+        for count in [1, 2, 3] {
+            let threads = rlwe::Threads::new(count).unwrap();
+            assert_eq!(
+                all(&one.clone().with_threads(threads.clone())),
+                expected,
+                "{count} threads"
+            );
+            let batch = one.batch(&threads, &vec![(&a, &b); 9], |ev, (x, y)| {
+                ev.multiply_relin(x, y, &kit.relin)
+            });
+            assert!(batch.unwrap().iter().all(|ct| *ct == expected.2));
+        }
+    }
+    let threads = rlwe::Threads::new(2).unwrap();
+    let failed = kit.evaluator.batch(&threads, &[1, 7, 5], |ev, steps| {
+        ev.rotate_rows(&a, *steps, &kit.galois)
+    });
+    let missing = rotation_element(64, 7);
+    let is_it = matches!(failed, Err(Error::Rlwe(rlwe::Error::MissingGaloisKey { element, .. })) if element == missing);
+    assert!(is_it, "the first item that fails decides");
+}

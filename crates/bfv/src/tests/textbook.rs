@@ -71,7 +71,12 @@ fn check_products<W: Word>(params: BfvParams<W>) {
             .map(|p| exact(&q, &p.iter().map(scaled).collect::<Vec<_>>()))
             .collect()
     };
-    let hps = kit.evaluator.multiply(&a, &b).unwrap();
+    let hps = kit
+        .evaluator
+        .clone()
+        .with_algorithm(MultiplyAlgorithm::Hps)
+        .multiply(&a, &b)
+        .unwrap();
     assert_eq!(
         hps.parts(),
         expect(tensor(&centred(&a), &centred(&b)), q.product())

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The fused switch against the plain one, bit for bit.
+
+use super::*;
+use crate::{
+    HoistedDigits, KeyGenerator, RlweParams, RlweParamsLiteral, SecurityPolicy, Seed, sample,
+};
+use rns::Coeff;
+use zq::primes::{Direction, ntt_primes};
+
+fn params<W: Word>(n: usize, q: &[u32], p: &[u32], dnum: usize) -> RlweParams<W> {
+    let mut used: Vec<W> = Vec::new();
+    let mut pick = |bits: &u32| {
+        let prime = ntt_primes::<W>(*bits, 2 * n as u64, 1, Direction::Down, &used).unwrap()[0];
+        used.push(prime);
+        prime
+    };
+    let (q, p) = (
+        q.iter().map(&mut pick).collect(),
+        p.iter().map(&mut pick).collect(),
+    );
+    let literal = RlweParamsLiteral {
+        n,
+        q,
+        p,
+        dnum,
+        ..RlweParamsLiteral::default()
+    };
+    RlweParams::new(&literal, SecurityPolicy::insecure()).unwrap()
+}
+
+fn random<W: Word>(basis: &rns::RnsBasis<W>, salt: u64) -> RnsPoly<W, Eval> {
+    let mut out = RnsPoly::zeros(basis);
+    for (i, m) in basis.moduli().iter().enumerate() {
+        sample::uniform(
+            &mut Seed::from_text("fused").stream("t", salt * 100 + i as u64),
+            m,
+            out.limb_mut(i),
+        );
+    }
+    out
+}
+
+/// Two sources, with relinearisation and two rotations each, at every level, against the plain path.
+fn check<W: Word>(params: &RlweParams<W>) {
+    let generator = KeyGenerator::new(params, Seed::from_text("keys"));
+    let secret = generator.secret_key().unwrap();
+    let limbs = params.data_primes();
+    let relin = generator.relin_key(&secret, limbs).unwrap();
+    let elements = [5, 2 * params.n() as u64 - 1];
+    let galois = generator.galois_keys(&secret, &elements, limbs).unwrap();
+    let mut scratch = SwitchScratch::new();
+    for limbs in 1..=limbs {
+        let level = params.level(limbs).unwrap();
+        let values: Vec<_> = (0..2).map(|k| random(level.q(), k)).collect();
+        let coefficients: Vec<RnsPoly<W, Coeff>> =
+            values.iter().map(|v| v.clone().to_coeff()).collect();
+        let add = random(level.q(), 7);
+        let sources: Vec<_> = [0, 1]
+            .map(|k| Source {
+                coefficients: coefficients[k].data(),
+                values: (k == 0).then(|| values[k].data()),
+            })
+            .to_vec();
+        let mut jobs = Vec::new();
+        for source in 0..2 {
+            let add = [Some(add.data()), (source == 1).then(|| add.data())];
+            jobs.push(Job {
+                source,
+                key: relin.key(),
+                automorphism: None,
+                add,
+            });
+            for g in elements {
+                let (auto, key) = galois.get(g).unwrap();
+                jobs.push(Job {
+                    source,
+                    key,
+                    automorphism: Some(auto),
+                    add,
+                });
+            }
+        }
+        let got = level
+            .switch_eval(&sources, &jobs, &Threads::ONE, &mut scratch)
+            .unwrap();
+        assert_eq!(
+            got,
+            level
+                .switch_eval(&sources, &jobs, &Threads::new(3).unwrap(), &mut scratch)
+                .unwrap(),
+            "threads"
+        );
+        for (job, got) in jobs.iter().zip(got) {
+            let mut digits = HoistedDigits::new(params, &coefficients[job.source]).unwrap();
+            let mut add = add.clone();
+            if let Some(auto) = job.automorphism {
+                digits = digits.automorphism(auto);
+                add = add.automorphism(auto);
+            }
+            let want = digits
+                .inner_product(job.key)
+                .unwrap()
+                .map(|k| level.mod_down_eval(k));
+            for (half, (got, mut want)) in got.into_iter().zip(want).enumerate() {
+                if job.add[half].is_some() {
+                    want.add_assign(&add);
+                }
+                assert_eq!(
+                    got, want,
+                    "{limbs} limbs, source {}, half {half}",
+                    job.source
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn equals_the_plain_path_for_every_shape() {
+    check(&params::<u64>(64, &[46, 45, 45, 45], &[46], 0));
+    check(&params::<u64>(64, &[60, 45, 45], &[60], 0));
+    check(&params::<u64>(128, &[50, 50, 49, 50, 40], &[50, 50], 3));
+    check(&params::<u64>(32, &[62, 30, 61, 20], &[62, 62], 2));
+    check(&params::<u64>(16, &[30, 30, 30], &[], 0));
+    check(&params::<u64>(8, &[40, 40], &[45, 45], 1));
+    check(&params::<u128>(32, &[109, 100, 80], &[110], 0));
+    check(&params::<u128>(16, &[70, 70, 70, 70], &[100, 100], 2));
+}
+
+#[test]
+fn many_digits_of_the_widest_vector_modulus_do_not_overflow() {
+    check(&params::<u64>(32, &[50; 18], &[50], 0));
+}
+
+#[test]
+fn extreme_operands_are_summed_exactly() {
+    for bits in [46u32, 49, 50, 58, 62] {
+        let q = ntt_primes::<u64>(bits, 64, 1, Direction::Down, &[]).unwrap()[0];
+        let m = zq::Modulus::new(q).unwrap();
+        for terms in [1usize, 4, 15, 40] {
+            let top = vec![q - 1; 32];
+            let rows: Vec<&[u64]> = vec![&top; terms];
+            let (mut a, mut b) = (vec![0; 32], vec![0; 32]);
+            dot_pair(&m, &rows, [&rows, &rows], None, [&mut a, &mut b]);
+            // (-1)^2 summed.
+            assert!(
+                a == b && a.iter().all(|x| *x == terms as u64 % q),
+                "{bits} bits, {terms} terms"
+            );
+        }
+    }
+}
+
+#[test]
+fn wrong_shapes_are_refused() {
+    let params = params::<u64>(16, &[40, 40], &[40], 0);
+    let secret = KeyGenerator::new(&params, Seed::from_text("k"))
+        .secret_key()
+        .unwrap();
+    let relin = KeyGenerator::new(&params, Seed::from_text("k"))
+        .relin_key(&secret, 1)
+        .unwrap();
+    let (level, words) = (params.level(2).unwrap(), vec![0u64; 32]);
+    let job = |source, add| Job {
+        source,
+        key: relin.key(),
+        automorphism: None,
+        add: [add, None],
+    };
+    let mut scratch = SwitchScratch::new();
+    let mut run = |words: &[u64], job| {
+        level.switch_eval(
+            &[Source {
+                coefficients: words,
+                values: None,
+            }],
+            &[job],
+            &Threads::ONE,
+            &mut scratch,
+        )
+    };
+    assert!(run(&words, job(0, None)).is_err(), "key for a lower level");
+    assert!(run(&words[1..], job(0, None)).is_err());
+    assert!(run(&words, job(1, None)).is_err());
+    assert!(run(&words, job(0, Some(&words[1..]))).is_err());
+}

@@ -29,7 +29,7 @@ check_tools() {
     [ -n "$python" ] || missing "Python 3.11 or later" "apt-get install python3"
     "$python" -c 'import ensurepip, venv' 2>/dev/null || missing "Python's venv module" "apt-get install python3-venv"
     local version
-    version=$(cargo --version 2>/dev/null | cut -d' ' -f2) # a rustup without a default toolchain fails here too
+    version=$(cargo --version 2>/dev/null | cut -d' ' -f2) || true # a rustup without a default toolchain fails here too
     [ -n "$version" ] || missing "Rust 1.89 or later (cargo)" "apt-get install rustup && rustup default stable (Debian 13; before that rustup.rs)"
     at_least "$version" 1.89 || missing "Rust 1.89 or later (found $version)" "rustup update stable (Debian: apt-get install rustup)"
     command -v g++ >/dev/null || missing "g++" "apt-get install g++"

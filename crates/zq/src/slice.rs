@@ -129,9 +129,19 @@ impl<W: Word> Modulus<W> {
     /// Signed small integers to residues.
     pub fn reduce_i64_into(&self, out: &mut [W], src: &[i64]) {
         assert_eq!(out.len(), src.len(), "slice lengths differ");
-        out.iter_mut()
-            .zip(src)
-            .for_each(|(o, &x)| *o = self.reduce_i64(x));
+        let q = self.value();
+        let in_range = |x: i64| W::from_u64(x.unsigned_abs()).lt_mask(q);
+        let pairs = out.iter_mut().zip(src);
+        // Samples and digits are smaller than any modulus: one addition. Whether all are is no secret.
+        if src.iter().fold(W::MAX, |ok, &x| ok & in_range(x)) == W::MAX {
+            pairs.for_each(|(o, &x)| {
+                let magnitude = W::from_u64(x.unsigned_abs());
+                let negative = W::ZERO.wrapping_sub(W::from_u64((x as u64) >> 63));
+                *o = W::select(negative, self.neg(magnitude), magnitude);
+            });
+        } else {
+            pairs.for_each(|(o, &x)| *o = self.reduce_i64(x));
+        }
     }
 
     /// Whether every word is below the modulus; reads all of them.

@@ -131,6 +131,18 @@ fn check_slices<W: Word>(m: &Modulus<W>, a: &[W]) {
         let want: Vec<W> = a.iter().zip(&b).map(|(&x, &y)| scalar(x, y)).collect();
         assert_eq!(got, want, "kernel {i} modulo {}", m.value());
     }
+    let signed = [0, 1, -1, 40, -40, i64::MAX, i64::MIN];
+    for len in [2, 3, 5, 7] {
+        let mut got = vec![W::ZERO; len];
+        m.reduce_i64_into(&mut got, &signed[..len]);
+        assert_eq!(
+            got,
+            signed[..len]
+                .iter()
+                .map(|&x| m.reduce_i64(x))
+                .collect::<Vec<_>>()
+        );
+    }
     assert!(m.all_reduced(a) && !m.all_reduced(&[W::ZERO, m.value()]));
 }
 

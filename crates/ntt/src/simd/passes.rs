@@ -291,13 +291,17 @@ unsafe fn forward_block<A: Arith>(arith: &A, t: &Direction, a: *mut u64, blocks:
         }
         forward_stages::<A, 8>(arith, &mut v, &factors::<A, 8>(t, blocks + b));
         // Stage by stage over all four pairs: one pair alone would wait for its own results.
+        A::V::pin(&mut v);
         shuffle!(v, A::V::split::<0>);
         forward_lanes::<A, 2>(arith, t, b, &mut v);
+        A::V::pin(&mut v);
         shuffle!(v, A::V::split::<1>);
         forward_lanes::<A, 4>(arith, t, b, &mut v);
+        A::V::pin(&mut v);
         if A::V::LOG_LANES > 2 {
             shuffle!(v, A::V::split::<2>);
             forward_lanes::<A, 8>(arith, t, b, &mut v);
+            A::V::pin(&mut v);
         }
         each!(v, arith.leave);
         shuffle!(v, A::V::merge);
@@ -349,14 +353,18 @@ unsafe fn inverse_block<A: Arith>(arith: &A, t: &Tables, a: *mut u64, blocks: us
         shuffle!(v, A::V::unmerge);
         if A::V::LOG_LANES > 2 {
             inverse_lanes::<A, 8>(arith, &t.inverse, b, &mut v);
+            A::V::pin(&mut v);
             shuffle!(v, A::V::join::<1>);
             inverse_lanes::<A, 4>(arith, &t.inverse, b, &mut v);
+            A::V::pin(&mut v);
             shuffle!(v, A::V::join::<2>);
         } else {
             inverse_lanes::<A, 4>(arith, &t.inverse, b, &mut v);
+            A::V::pin(&mut v);
             shuffle!(v, A::V::join::<1>);
         }
         inverse_lanes::<A, 2>(arith, &t.inverse, b, &mut v);
+        A::V::pin(&mut v);
         shuffle!(v, A::V::unsplit);
         each!(v, arith.between);
         let f = factors::<A, 8>(&t.inverse, blocks + b);

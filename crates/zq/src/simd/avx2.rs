@@ -186,6 +186,10 @@ impl Vector for Avx2 {
         }
     }
     #[inline(always)]
+    unsafe fn pin(_: &mut [Self; 8]) {
+        // Sixteen registers leave no room for eight values side by side.
+    }
+    #[inline(always)]
     unsafe fn split<const S: usize>(a: Self, b: Self) -> (Self, Self) {
         // SAFETY: see above.
         unsafe {

@@ -182,6 +182,11 @@ impl Vector for Avx512 {
         }
     }
     #[inline(always)]
+    unsafe fn pin(v: &mut [Self; 8]) {
+        // SAFETY: see above.
+        unsafe { pin(v) }
+    }
+    #[inline(always)]
     unsafe fn split<const S: usize>(a: Self, b: Self) -> (Self, Self) {
         // SAFETY: see above.
         unsafe {
@@ -278,5 +283,24 @@ impl Ifma for Avx512 {
     unsafe fn madd_hi(self, b: Self, c: Self) -> Self {
         // SAFETY: see above.
         unsafe { Self(_mm512_madd52hi_epu64(self.0, b.0, c.0)) }
+    }
+}
+
+/// [`Vector::pin`]: an empty instruction that seems to change all eight.
+///
+/// # Safety
+/// The processor has AVX-512 F.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn pin(v: &mut [Avx512; 8]) {
+    let [a, b, c, d, e, f, g, h] = v;
+    // SAFETY: no instruction.
+    unsafe {
+        core::arch::asm!(
+            "/* {0} {1} {2} {3} {4} {5} {6} {7} */",
+            inout(zmm_reg) a.0, inout(zmm_reg) b.0, inout(zmm_reg) c.0, inout(zmm_reg) d.0,
+            inout(zmm_reg) e.0, inout(zmm_reg) f.0, inout(zmm_reg) g.0, inout(zmm_reg) h.0,
+            options(nomem, nostack, preserves_flags)
+        );
     }
 }

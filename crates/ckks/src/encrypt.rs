@@ -3,8 +3,8 @@
 
 use crate::{Ciphertext, CkksParams, Encoder, Error, Plaintext};
 use rlwe::wire::Fingerprint;
-use rlwe::{KeyId, PublicKey, SecretKey, Seed, sample, uniform_residues};
-use rns::{Coeff, Eval, RnsBasis, RnsPoly};
+use rlwe::{KeyId, PublicKey, SecretKey, Seed, sample, small_poly, uniform_residues};
+use rns::{Eval, RnsBasis, RnsPoly};
 use zeroize::{Zeroize, Zeroizing};
 
 /// Encrypts under a public or a secret key. Message number `index` under a seed always gives the same ciphertext.
@@ -47,10 +47,10 @@ impl Encryptor {
     ) -> Result<Ciphertext, Error> {
         let basis = self.check(plaintext, key.fingerprint())?;
         let seed = self.seed.derive("ckks-public", index);
-        let mut u = sampled(&basis, |out| sample::ternary(&mut seed.stream("u", 0), out))?;
+        let mut u = sampled(&basis, |out| sample::ternary(&mut seed.stream("u", 0), out));
         let errors = self.params.rlwe().error_sampler();
         let half = |label, part: &RnsPoly<u64, Eval>| {
-            let mut c = sampled(&basis, |out| errors.fill(&mut seed.stream(label, 0), out))?;
+            let mut c = sampled(&basis, |out| errors.fill(&mut seed.stream(label, 0), out));
             for (i, q) in basis.moduli().iter().enumerate() {
                 q.mul_add_assign(c.limb_mut(i), u.limb(i), part.limb(i));
             }
@@ -79,7 +79,7 @@ impl Encryptor {
         let public = seed.derive("a", 0);
         let a = seeded_half(&self.params, &basis, &public);
         let errors = self.params.rlwe().error_sampler();
-        let mut c0 = sampled(&basis, |out| errors.fill(&mut seed.stream("e", 0), out))?;
+        let mut c0 = sampled(&basis, |out| errors.fill(&mut seed.stream("e", 0), out));
         c0.add_assign(&plaintext.poly);
         let mut product = a.clone();
         for ((limb, s), q) in product
@@ -122,14 +122,14 @@ pub(crate) fn seeded_half(
     a
 }
 
+/// Largest absolute value that a sampler of errors or secrets may return.
+const MAX_SAMPLE: u64 = 20_808;
+
 /// A polynomial with sampled coefficients, in evaluation form; the samples are wiped.
-fn sampled(
-    basis: &RnsBasis<u64>,
-    fill: impl FnOnce(&mut [i64]),
-) -> Result<RnsPoly<u64, Eval>, Error> {
+fn sampled(basis: &RnsBasis<u64>, fill: impl FnOnce(&mut [i64])) -> RnsPoly<u64, Eval> {
     let mut coefficients = Zeroizing::new(vec![0i64; basis.n()]);
     fill(&mut coefficients);
-    Ok(RnsPoly::<u64, Coeff>::from_i64(basis, &coefficients)?.to_eval())
+    small_poly(basis, &coefficients, MAX_SAMPLE).to_eval()
 }
 
 /// Decrypts. The result carries the error of the computation: share it only through

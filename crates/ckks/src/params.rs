@@ -5,9 +5,9 @@ use crate::Error;
 use crate::encoder::Embedding;
 use crate::noise::Estimator;
 use rlwe::wire::{self, Fingerprint, Reader, Tag, Writer};
-use rlwe::{RlweParams, RlweParamsLiteral, SecurityPolicy};
+use rlwe::{RlweParams, RlweParamsLiteral, SecurityPolicy, SwitchScratch};
 use rns::{RnsBasis, ScaleRounder};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use zq::primes::{Direction, ntt_primes};
 
 /// What [`CkksParams`] are made from; any field may still be wrong.
@@ -27,7 +27,12 @@ struct Inner {
     /// Entry l divides by `q[l]`; entry 0 stays empty.
     rescalers: Vec<OnceLock<Arc<ScaleRounder<u64>>>>,
     fingerprint: Fingerprint,
+    /// Work spaces of key switches that are not at work.
+    scratch: Mutex<Vec<SwitchScratch<u64>>>,
 }
+
+/// Work spaces kept at most: one for each thread that key-switches at the same time.
+const SCRATCH_LIMIT: usize = 64;
 
 /// A checked parameter set with its tables. Clones share one allocation.
 #[derive(Clone)]
@@ -86,6 +91,7 @@ impl CkksParams {
             embedding: Embedding::new(rlwe.n())?,
             rescalers: (0..rlwe.data_primes()).map(|_| OnceLock::new()).collect(),
             fingerprint: Fingerprint::of(payload.as_bytes()),
+            scratch: Mutex::new(Vec::new()),
             estimator,
             rlwe,
             scale,
@@ -175,6 +181,19 @@ impl CkksParams {
         let basis = self.basis(level)?;
         let made = ScaleRounder::new(&basis.range(level..level + 1)?, &basis.prefix(level)?, 1)?;
         Ok(Arc::clone(slot.get_or_init(|| Arc::new(made))))
+    }
+
+    /// Lends a key-switching work space.
+    pub(crate) fn with_scratch<T>(&self, f: impl FnOnce(&mut SwitchScratch<u64>) -> T) -> T {
+        let lent = self.0.scratch.lock().map_or(None, |mut pool| pool.pop());
+        let mut scratch = lent.unwrap_or_default();
+        let out = f(&mut scratch);
+        if let Ok(mut pool) = self.0.scratch.lock()
+            && pool.len() < SCRATCH_LIMIT
+        {
+            pool.push(scratch);
+        }
+        out
     }
 
     /// Fails unless an object of fingerprint `got` belongs to this set.

@@ -6,7 +6,7 @@ use crate::{CkksParams, Error};
 use num_complex::Complex64;
 use rlwe::wire::Fingerprint;
 use rns::{Coeff, Eval, RnsPoly};
-use zq::Modulus;
+use zq::{AlignedVec, Modulus};
 
 /// An encoded vector: a polynomial in evaluation form, its scale and its number of slots.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,10 +119,11 @@ impl Encoder {
             });
         }
         let basis = self.params.basis(level)?;
-        let mut poly = RnsPoly::<u64, Coeff>::zeros(&basis);
-        for (limb, q) in poly.limbs_mut().zip(basis.moduli()) {
+        let mut limbs = AlignedVec::for_overwrite(basis.len() * basis.n());
+        for (limb, q) in limbs.chunks_exact_mut(basis.n()).zip(basis.moduli()) {
             integers_to_residues(x, largest, q, limb);
         }
+        let poly = RnsPoly::<u64, Coeff>::from_data(&basis, limbs);
         Ok(Plaintext {
             poly: poly.to_eval(),
             scale,

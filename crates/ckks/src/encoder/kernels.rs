@@ -18,38 +18,44 @@ pub(super) enum Direction {
     Inverse,
 }
 
-/// Runs the transform on the widest instruction set that this machine has.
-pub(super) fn run(direction: Direction, fft: &SlotFft, x: &mut Split, scratch: &mut Split) {
-    debug_assert!(x.re.len() == fft.points() && x.im.len() == fft.points());
-    debug_assert!(scratch.re.len() == fft.points() && scratch.im.len() == fft.points());
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512f") {
-            // SAFETY: the feature was just detected.
-            return unsafe { run_avx512(direction, fft, x, scratch) };
+/// A function that runs `$body` compiled for the level in use ([`zq::simd::level`]).
+macro_rules! for_each_level {
+    ($(#[$doc:meta])* $name:ident($($arg:ident: $ty:ty),*) = $body:path) => {
+        $(#[$doc])*
+        pub(super) fn $name($($arg: $ty),*) {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512dq")]
+                fn avx512($($arg: $ty),*) {
+                    $body($($arg),*);
+                }
+                #[target_feature(enable = "avx2")]
+                fn avx2($($arg: $ty),*) {
+                    $body($($arg),*);
+                }
+                use zq::simd::Level;
+                // SAFETY: a level is only in use on processors that have its features.
+                match zq::simd::level() {
+                    Level::Ifma | Level::Avx512 => return unsafe { avx512($($arg),*) },
+                    Level::Avx2 => return unsafe { avx2($($arg),*) },
+                    Level::Portable => {}
+                }
+            }
+            $body($($arg),*);
         }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the feature was just detected.
-            return unsafe { run_avx2(direction, fft, x, scratch) };
-        }
-    }
-    transform(direction, fft, x, scratch);
+    };
 }
+pub(super) use for_each_level;
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-fn run_avx512(direction: Direction, fft: &SlotFft, x: &mut Split, scratch: &mut Split) {
-    transform(direction, fft, x, scratch);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn run_avx2(direction: Direction, fft: &SlotFft, x: &mut Split, scratch: &mut Split) {
-    transform(direction, fft, x, scratch);
+for_each_level! {
+    /// Runs the transform.
+    run(direction: Direction, fft: &SlotFft, x: &mut Split, scratch: &mut Split) = transform
 }
 
 #[inline(always)]
 fn transform(direction: Direction, fft: &SlotFft, x: &mut Split, scratch: &mut Split) {
+    debug_assert!(x.re.len() == fft.points() && x.im.len() == fft.points());
+    debug_assert!(scratch.re.len() == fft.points() && scratch.im.len() == fft.points());
     if fft.points() < MIN_BLOCKED {
         return small(direction, fft, x);
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Rotations and conjugation.
 
-use super::{Evaluator, need_two_parts};
+use super::Evaluator;
+use super::batch::Switch;
 use crate::{Ciphertext, CkksParams, Error};
-use rlwe::{GaloisKeys, HoistedDigits, KeySwitchKey, conjugation_element};
-use rns::{Eval, RnsPoly};
+use rlwe::{GaloisKeys, conjugation_element};
 
 /// The exponent g = 5^steps mod 2n of the automorphism `x -> x^g` that rotates CKKS slots left by `steps` (right if
 /// negative). BFV's rows use another generator ([`rlwe::rotation_element`]).
@@ -92,21 +92,26 @@ impl Evaluator {
         elements: &[u64],
         keys: &GaloisKeys<u64>,
     ) -> Result<Vec<Ciphertext>, Error> {
-        self.check(&[a])?;
-        need_two_parts("rotate", a)?;
-        self.check_key("Galois keys", a, keys.fingerprint(), keys.id())?;
-        let rlwe = self.params.rlwe();
-        let digits = HoistedDigits::new(rlwe, &a.parts[1].clone().to_coeff())?;
-        let apply = |&g: &u64| {
-            if g == 1 {
-                return Ok(a.clone());
-            }
-            let (auto, key) = keys.get(g)?;
-            let [mut k0, k1] = self.switch_digits(&digits.automorphism(auto), key)?;
-            k0.add_assign(&a.parts[0].automorphism(auto));
-            Ok(a.with_parts(vec![k0, k1]))
+        self.check_galois(a, keys)?;
+        let mut uses = Vec::with_capacity(elements.len());
+        for g in elements.iter().filter(|g| **g != 1) {
+            let (auto, key) = keys.get(*g)?;
+            uses.push((Some(auto), key));
+        }
+        let switch = Switch {
+            ct: a,
+            part: 1,
+            uses,
         };
-        elements.iter().map(apply).collect()
+        let mut switched = self.switch(&[switch])?.into_iter();
+        let next = |g: &u64| {
+            if *g == 1 {
+                Some(a.with_parts(a.parts.clone()))
+            } else {
+                switched.next()
+            }
+        };
+        Ok(elements.iter().filter_map(next).collect())
     }
 
     /// Every slot i receives the sum of slots i … i + `count` - 1 (cyclically), in about log2(count) rotations.
@@ -147,18 +152,6 @@ impl Evaluator {
             window = self.add(&window, &self.rotate(&window, width as i64, keys)?)?;
             width <<= 1;
         }
-    }
-
-    /// Digits times key, divided by P.
-    pub(super) fn switch_digits(
-        &self,
-        digits: &HoistedDigits<u64>,
-        key: &KeySwitchKey<u64>,
-    ) -> Result<[RnsPoly<u64, Eval>; 2], Error> {
-        let [k0, k1] = digits.inner_product(key)?;
-        let limbs = k0.limb_count() - self.params.rlwe().special_primes();
-        let level = self.params.rlwe().level(limbs)?;
-        Ok([level.mod_down_eval(k0), level.mod_down_eval(k1)])
     }
 }
 

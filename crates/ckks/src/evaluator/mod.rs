@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Operations on ciphertexts. Nothing is inserted behind the caller's back but the free drop to a common level.
 
+mod batch;
 mod galois;
 mod linear;
 mod multiply;
@@ -12,7 +13,7 @@ use crate::ciphertext::prefix;
 use crate::poly::{Arithmetic, Plan, Polynomial, evaluate};
 use crate::{Ciphertext, CkksParams, Error, Plaintext};
 use rlwe::wire::Fingerprint;
-use rlwe::{KeyId, RelinKey};
+use rlwe::{KeyId, RelinKey, Threads};
 use rns::{Eval, RnsPoly};
 
 /// Relative difference below which two scales are the same number with different rounding histories. Adding such
@@ -23,13 +24,21 @@ pub const SCALE_TOLERANCE: f64 = 1.0 / (1u64 << 48) as f64;
 #[derive(Clone, Debug)]
 pub struct Evaluator {
     params: CkksParams,
+    threads: Threads,
 }
 
 impl Evaluator {
     /// The evaluator of a parameter set.
     pub fn new(params: &CkksParams) -> Self {
+        Self::with_threads(params, &Threads::ONE)
+    }
+
+    /// An evaluator that shares the work among threads: within a key switch by primes, within a batch by ciphertexts.
+    /// Results do not depend on their number.
+    pub fn with_threads(params: &CkksParams, threads: &Threads) -> Self {
         Self {
             params: params.clone(),
+            threads: threads.clone(),
         }
     }
 

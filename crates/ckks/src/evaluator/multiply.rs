@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Products of ciphertexts and their relinearisation.
 
+use super::batch::Switch;
 use super::{Evaluator, need_two_parts};
 use crate::{Ciphertext, Error};
-use rlwe::{HoistedDigits, RelinKey};
-use rns::RnsPoly;
+use rlwe::RelinKey;
+use rns::{Eval, RnsBasis, RnsPoly};
+use zq::{AlignedVec, Modulus};
 
 impl Evaluator {
     /// Product of two ciphertexts: three parts, scales multiply. Relinearise and rescale when it pays.
@@ -20,19 +22,15 @@ impl Evaluator {
         let level = a.level().min(b.level());
         let scale = self.product_scale("multiply", a.scale * b.scale, level)?;
         let basis = self.params.basis(level)?;
-        let mut parts = vec![RnsPoly::zeros(&basis); 3];
-        for (i, q) in basis.moduli().iter().enumerate() {
-            let (a0, a1, b0, b1) = (
-                a.parts[0].limb(i),
-                a.parts[1].limb(i),
-                b.parts[0].limb(i),
-                b.parts[1].limb(i),
+        let parts = three_parts(&basis, |i, q, [d0, d1, d2]| {
+            let ([a0, a1], [b0, b1]) = (
+                [0, 1].map(|k| a.parts[k].limb(i)),
+                [0, 1].map(|k| b.parts[k].limb(i)),
             );
-            q.mul_into(parts[0].limb_mut(i), a0, b0);
-            q.mul_into(parts[1].limb_mut(i), a0, b1);
-            q.mul_add_assign(parts[1].limb_mut(i), a1, b0);
-            q.mul_into(parts[2].limb_mut(i), a1, b1);
-        }
+            q.mul_into(d0, a0, b0);
+            q.dot_into(d1, &[a0, a1], &[b1, b0]);
+            q.mul_into(d2, a1, b1);
+        });
         Ok(Ciphertext {
             scale,
             key,
@@ -50,17 +48,13 @@ impl Evaluator {
         need_two_parts("square", a)?;
         let scale = self.product_scale("square", a.scale * a.scale, a.level())?;
         let basis = a.parts[0].basis().clone();
-        let mut parts = vec![RnsPoly::zeros(&basis); 3];
-        for (i, q) in basis.moduli().iter().enumerate() {
-            let (a0, a1) = (a.parts[0].limb(i), a.parts[1].limb(i));
-            q.mul_into(parts[0].limb_mut(i), a0, a0);
-            q.mul_into(parts[2].limb_mut(i), a1, a1);
-            let cross = parts[1].limb_mut(i);
-            q.mul_into(cross, a0, a1);
-            // 2x = x + x: the product's limb is its own second operand.
-            let copy = cross.to_vec();
-            q.add_assign(cross, &copy);
-        }
+        let parts = three_parts(&basis, |i, q, [d0, d1, d2]| {
+            let [a0, a1] = [0, 1].map(|k| a.parts[k].limb(i));
+            q.mul_into(d0, a0, a0);
+            q.mul_into(d1, a0, a1);
+            q.scalar_mul_assign(d1, 2);
+            q.mul_into(d2, a1, a1);
+        });
         Ok(Ciphertext {
             scale,
             ..a.with_parts(parts)
@@ -72,21 +66,33 @@ impl Evaluator {
     /// # Errors
     /// [`Error::Rlwe`] for a key of other parameters or for lower levels than this one.
     pub fn relinearize(&self, a: &Ciphertext, key: &RelinKey<u64>) -> Result<Ciphertext, Error> {
-        self.check(&[a])?;
-        self.check_key(
-            "relinearisation key",
-            a,
-            key.key().fingerprint(),
-            key.key().id(),
-        )?;
-        let [c0, c1, c2] = &a.parts[..] else {
+        self.check_relin(a, key)?;
+        if a.size() < 3 {
             return Ok(a.clone());
+        }
+        let switch = Switch {
+            ct: a,
+            part: 2,
+            uses: vec![(None, key.key())],
         };
-        let rlwe = self.params.rlwe();
-        let digits = HoistedDigits::new(rlwe, &c2.clone().to_coeff())?;
-        let [mut k0, mut k1] = self.switch_digits(&digits, key.key())?;
-        k0.add_assign(c0);
-        k1.add_assign(c1);
-        Ok(a.with_parts(vec![k0, k1]))
+        Ok(self.switch(&[switch])?.swap_remove(0))
     }
+}
+
+/// Three polynomials over `basis`; `f` writes limb i of each.
+fn three_parts(
+    basis: &RnsBasis<u64>,
+    f: impl Fn(usize, &Modulus<u64>, [&mut [u64]; 3]),
+) -> Vec<RnsPoly<u64, Eval>> {
+    let n = basis.n();
+    let mut out: [AlignedVec<u64>; 3] =
+        std::array::from_fn(|_| AlignedVec::for_overwrite(basis.len() * n));
+    for (i, q) in basis.moduli().iter().enumerate() {
+        f(
+            i,
+            q,
+            out.each_mut().map(|part| &mut part[i * n..(i + 1) * n]),
+        );
+    }
+    out.map(|data| RnsPoly::from_data(basis, data)).into()
 }

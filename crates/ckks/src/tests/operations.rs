@@ -391,3 +391,56 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn threads_and_batches_change_nothing() {
+    let b = Bench::new(Shape {
+        log_n: 8,
+        levels: 4,
+        special: 2,
+        dnum: 3,
+        ..SMALL
+    });
+    let threaded = crate::Evaluator::with_threads(&b.params, &rlwe::Threads::new(3).unwrap());
+    let plain = &b.evaluator;
+    let fresh: Vec<_> = (0..11)
+        .map(|i| b.encrypt(&values(b.params.slots(), i), i))
+        .collect();
+    let mut products: Vec<_> = fresh.iter().map(|c| plain.square(c).unwrap()).collect();
+    products[4] = fresh[4].clone();
+    products[7] = plain.drop_to(&products[7], 2).unwrap();
+    for e in [plain, &threaded] {
+        let relinearised = e.relinearize_batch(&products, &b.relin).unwrap();
+        let rotated = e.rotate_batch(&fresh, 2, &b.galois).unwrap();
+        let squares = plain.relinearize_batch(&products[8..], &b.relin).unwrap();
+        let rescaled = e.rescale_batch(&squares).unwrap();
+        for (got, want) in rescaled.iter().zip(&squares) {
+            assert_eq!(got.parts(), plain.rescale(want).unwrap().parts(), "rescale");
+        }
+        let multiplied = e.multiply_batch(&fresh, &fresh).unwrap();
+        for (i, (p, c)) in products.iter().zip(&fresh).enumerate() {
+            let same = |what: &str, a: &crate::Ciphertext, b: crate::Ciphertext| {
+                assert_eq!(a.parts(), b.parts(), "{what} {i}");
+                assert_eq!(a.scale(), b.scale());
+            };
+            same(
+                "relinearize",
+                &relinearised[i],
+                plain.relinearize(p, &b.relin).unwrap(),
+            );
+            same(
+                "rotate",
+                &rotated[i],
+                plain.rotate(c, 2, &b.galois).unwrap(),
+            );
+            same("multiply", &multiplied[i], plain.multiply(c, c).unwrap());
+            same(
+                "one",
+                &threaded.rotate(c, 2, &b.galois).unwrap(),
+                rotated[i].clone(),
+            );
+        }
+    }
+    assert!(plain.multiply_batch(&fresh, &fresh[1..]).is_err());
+    assert!(plain.relinearize_batch(&[], &b.relin).unwrap().is_empty());
+}

@@ -49,15 +49,18 @@ pub(super) fn dot_pair<W: Word>(
         unreachable!("a modulus for the vector path has u64 words");
     }
     for (keys, out) in keys.into_iter().zip(out) {
-        dot(modulus, digits, keys, sources, out);
+        match sources {
+            None => modulus.dot_into(out, digits, keys),
+            Some(sources) => dot_permuted(modulus, digits, keys, sources, out),
+        }
     }
 }
 
-fn dot<W: Word>(
+fn dot_permuted<W: Word>(
     m: &Modulus<W>,
     digits: &[&[W]],
     keys: &[&[W]],
-    sources: Option<&[u32]>,
+    sources: &[u32],
     out: &mut [W],
 ) {
     // u64: products below 2^(2·bits) are summed in u128, `lazy` of them at a time. Wider words reduce every product.
@@ -78,7 +81,7 @@ fn dot<W: Word>(
             }
             carried += 1;
             for (k, acc) in acc[..out.len()].iter_mut().enumerate() {
-                let x = digit[sources.map_or(start + k, |s| s[start + k] as usize)];
+                let x = digit[sources[start + k] as usize];
                 let y = key[start + k];
                 *acc = if W::BITS == 64 {
                     *acc + x.to_u128() * y.to_u128()

@@ -10,8 +10,10 @@ use zq::{Modulus, Word};
 /// below 2^52: terms·(2^(2b-52) + 1) <= 2^52.
 pub(super) fn modulus_for<W: Word>(modulus: &Modulus<W>, terms: usize, n: usize) -> Option<u64> {
     let bits = modulus.bits();
-    let fits =
-        W::BITS == 64 && bits <= 50 && n.is_multiple_of(8) && terms < 1 << (104 - 2 * bits.max(46)).min(12);
+    let fits = W::BITS == 64
+        && bits <= 50
+        && n.is_multiple_of(8)
+        && terms < 1 << (104 - 2 * bits.max(46)).min(12);
     (fits && zq::simd::level() == zq::simd::Level::Ifma).then(|| modulus.value().low_u64())
 }
 

@@ -13,7 +13,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 INPUT ?=
 SECONDS ?= 60
 
-.PHONY: help setup setup-hw build run lint test test-hw-full gen-check fuzz bench bench-peers claims clean
+.PHONY: help setup setup-hw build run lint test test-hw-full prove gen-check fuzz bench bench-peers claims clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ test: build $(STAMP)-hw ## Lint and every test, hardware unit tests included (un
 
 test-hw-full: build $(STAMP)-hw ## The slow tests too: every transform size, width and preset (hours)
 	@$(PY) -m pytest -n 2 rtl python tests -m "slow or hw"
+
+prove: build $(STAMP)-hw ## Prove the arithmetic and the queues; planted mistakes must be found
+	@$(PY) -m ringsmith.flow.prove --mutants
 
 gen-check: build ## Generated files against spec/
 	@$(PY) -m ringsmith.gen --check

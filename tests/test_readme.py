@@ -30,6 +30,11 @@ def test_make_targets_and_links_exist(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+def test_the_index_lists_every_page() -> None:
+    index = (ROOT / "docs" / "index.md").read_text()
+    assert [page.name for page in (ROOT / "docs").glob("*.md") if f"({page.name})" not in index] == ["index.md"]
+
+
 def test_the_readme_kernel_runs(tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert blocks

@@ -59,7 +59,7 @@ fuzz: ## Fuzz each decoder; SECONDS=60 per target
 	@tools/fuzz.sh $(SECONDS)
 
 bench: ## Time our own operations
-	@cargo bench --workspace --exclude ringsmith-python
+	@cargo bench --workspace --exclude ringsmith-python --bench '*'
 
 bench-peers: build ## Time us beside other libraries, installed from package registries (an hour)
 	@$(PY) bench/peers/run.py

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Walking a circuit on an engine: operations in order, ciphertexts freed after their last use, each kind timed."""
+"""Walking a circuit on an engine: ciphertexts freed after their last use, each kind of operation timed.
+
+On the CPU independent operations run side by side, one thread for each core this process may use; operations start
+in program order, so no more ciphertexts are alive than in a walk one by one, and results do not depend on the threads.
+"""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +26,14 @@ from ringsmith.kernel.trace import packed_rows
 
 if TYPE_CHECKING:
     from ringsmith.run.program import Encryptions
-    from ringsmith.run.scheme import LoadedKeys, Scheme
+    from ringsmith.run.scheme import Evaluator, LoadedKeys, Scheme
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Execution:
-    """An evaluated result and the seconds each kind of operation took."""
+    """An evaluated result and the seconds each kind of operation took, summed over threads."""
 
     result: Encryptions
     seconds: Mapping[str, float]
@@ -59,15 +65,88 @@ def plain_values(circuit: Circuit, arrays: Mapping[str, Array]) -> list[Array]:
     ]
 
 
-def _last_uses(circuit: Circuit) -> list[int]:
-    """Return, for each step, the last step that uses it (the end for outputs)."""
-    last = [-1] * len(circuit.steps)
-    for number, step in enumerate(circuit.steps):
-        for arg in step.args:
-            last[arg] = number
-    for number in circuit.outputs:
-        last[number] = len(circuit.steps)
-    return last
+def execute(
+    circuit: Circuit,
+    scheme: Scheme,
+    keys: LoadedKeys,
+    inputs: Sequence[Any],
+    plains: Sequence[Array],
+    seed: bytes,
+    threads: int = 1,
+) -> tuple[list[Any], dict[str, float]]:
+    """Run the circuit; return the output ciphertexts and seconds by kind of operation."""
+    walk = _Walk(circuit, scheme.evaluator(keys, seed), _Plaintexts(circuit, scheme, plains), inputs)
+    if threads == 1:
+        for number in walk.order:
+            walk.compute(number)
+    else:
+        _side_by_side(walk, threads)
+    return [walk.values[number] for number in circuit.outputs], dict(walk.seconds)
+
+
+def _side_by_side(walk: _Walk, threads: int) -> None:
+    """Compute every step in a pool; a task waits for its operands, which were submitted before it."""
+    futures: dict[int, Future[None]] = {}
+
+    def task(number: int) -> None:
+        for arg in walk.circuit.steps[number].args:
+            source = walk.made_by.get(arg, arg)
+            if source in futures:
+                futures[source].result()
+        walk.compute(number)
+
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for number in walk.order:
+                if walk.circuit.steps[number].kind is Kind.ENCRYPT_ZERO:
+                    walk.compute(number)  # In program order: their randomness is counted.
+                else:
+                    futures[number] = pool.submit(task, number)
+            for future in futures.values():
+                future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+class _Walk:
+    """The values of a circuit's steps while it runs. `order` leaves out inputs and rotations made with others."""
+
+    def __init__(self, circuit: Circuit, evaluator: Evaluator, plaintexts: _Plaintexts, inputs: Sequence[Any]) -> None:
+        self.circuit = circuit
+        self.evaluator = evaluator
+        self.plaintexts = plaintexts
+        self.values: list[Any] = [*inputs, *([None] * (len(circuit.steps) - len(inputs)))]
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.hoisted = _hoisted(circuit)
+        self.made_by = {member: first for first, group in self.hoisted.items() for member in group[1:]}
+        self.order = [n for n in range(len(inputs), len(circuit.steps)) if n not in self.made_by]
+        self.uses = Counter(arg for n in self.order for arg in circuit.steps[n].args)
+        self.uses.update(circuit.outputs)
+        self.lock = threading.Lock()
+
+    def compute(self, number: int) -> None:
+        """Compute a step, and the rotations hoisted with it."""
+        step = self.circuit.steps[number]
+        start = time.perf_counter()
+        plaintext = self.plaintexts.take(step)
+        encoded = time.perf_counter()
+        if number in self.hoisted:
+            group = self.hoisted[number]
+            steps = [self.circuit.steps[member].steps for member in group]
+            turned = self.evaluator.rotate_many(self.values[step.args[0]], steps)
+            for member, value in zip(group, turned, strict=True):
+                self.values[member] = value
+        else:
+            self.values[number] = self.evaluator.apply(step, [self.values[arg] for arg in step.args], plaintext)
+        done = time.perf_counter()
+        with self.lock:
+            self.seconds[step.kind.value] += done - encoded
+            if plaintext is not None:
+                self.seconds["encode"] += encoded - start
+            for arg in step.args:
+                self.uses[arg] -= 1
+                if self.uses[arg] == 0:
+                    self.values[arg] = None
 
 
 def _hoisted(circuit: Circuit) -> dict[int, list[int]]:
@@ -79,43 +158,6 @@ def _hoisted(circuit: Circuit) -> dict[int, list[int]]:
     return {group[0]: group for group in groups.values() if len(group) > 1}
 
 
-def execute(
-    circuit: Circuit,
-    scheme: Scheme,
-    keys: LoadedKeys,
-    inputs: Sequence[Any],
-    plains: Sequence[Array],
-    seed: bytes,
-) -> tuple[list[Any], dict[str, float]]:
-    """Run the circuit; return the output ciphertexts and seconds by kind of operation."""
-    evaluator = scheme.evaluator(keys, seed)
-    encoder = _Plaintexts(circuit, scheme, plains)
-    seconds: dict[str, float] = defaultdict(float)
-    last, hoisted = _last_uses(circuit), _hoisted(circuit)
-    values: list[Any] = [None] * len(circuit.steps)
-    for number, step in enumerate(circuit.steps):
-        if step.kind is Kind.INPUT:
-            values[number] = inputs[number]
-            continue
-        start = time.perf_counter()
-        plaintext = encoder.take(step)
-        encoded = time.perf_counter()
-        if number in hoisted:
-            group = hoisted[number]
-            turned = evaluator.rotate_many(values[step.args[0]], [circuit.steps[member].steps for member in group])
-            for member, value in zip(group, turned, strict=True):
-                values[member] = value
-        elif values[number] is None:
-            values[number] = evaluator.apply(step, [values[arg] for arg in step.args], plaintext)
-        seconds[step.kind.value] += time.perf_counter() - encoded
-        if plaintext is not None:
-            seconds["encode"] += encoded - start
-        for arg in step.args:
-            if last[arg] == number:
-                values[arg] = None
-    return [values[number] for number in circuit.outputs], dict(seconds)
-
-
 class _Plaintexts:
     """Encodes each plaintext once for a level and scale, and forgets it after its last use."""
 
@@ -124,6 +166,7 @@ class _Plaintexts:
         self.plains = plains
         self.uses = Counter(self._key(step) for step in circuit.steps if step.plain >= 0)
         self.encoded: dict[tuple[int, int, float], Any] = {}
+        self.lock = threading.Lock()
 
     @staticmethod
     def _key(step: Step) -> tuple[int, int, float]:
@@ -134,7 +177,8 @@ class _Plaintexts:
         if step.plain < 0:
             return None
         key = self._key(step)
-        if key not in self.encoded:
-            self.encoded[key] = self.scheme.encode(self.plains[step.plain], step.level, step.plain_scale)
-        self.uses[key] -= 1
-        return self.encoded[key] if self.uses[key] else self.encoded.pop(key)
+        with self.lock:
+            if key not in self.encoded:
+                self.encoded[key] = self.scheme.encode(self.plains[step.plain], step.level, step.plain_scale)
+            self.uses[key] -= 1
+            return self.encoded[key] if self.uses[key] else self.encoded.pop(key)

@@ -24,7 +24,7 @@ from ringsmith.kernel.trace import packed_rows
 from ringsmith.params.choose import Rejected
 from ringsmith.params.sets import ParameterSet
 from ringsmith.run.execute import Execution, execute, plain_values
-from ringsmith.run.scheme import Keys, Scheme, open_scheme
+from ringsmith.run.scheme import Keys, Scheme, open_scheme, serialized, workers
 
 Array = NDArray[Any]
 
@@ -163,7 +163,7 @@ class Client:
         seed = derive_seed(self._seed, f"encrypt {self._messages}")
         self._messages += 1
         ciphertexts = self._scheme.encrypt(rows, self._secret, seed, public=program.encryption == "public")
-        return Encryptions(program.fingerprint(), tuple(ciphertext.to_bytes() for ciphertext in ciphertexts))
+        return Encryptions(program.fingerprint(), tuple(ciphertexts))
 
     def decrypt(self, result: Encryptions, *, publish: bool = False) -> Array:
         """Decrypt a result. `publish` adds noise (CKKS) so that the numbers may be shown to others (IND-CPA-D)."""
@@ -223,14 +223,15 @@ class Server:
         if len(sent.ciphertexts) != expected:
             raise InputError(f"{len(sent.ciphertexts)} ciphertexts came, the program takes {expected}")
         start = time.perf_counter()
-        ciphertexts = [self._scheme.ciphertext(data) for data in sent.ciphertexts]
+        threads = workers() if program.engine is None else 1
+        ciphertexts = self._scheme.ciphertexts(sent.ciphertexts)
         values = plain_values(program.circuit, arrays)
         read = time.perf_counter() - start
         outputs, seconds = execute(
-            program.circuit, self._scheme, self._loaded, ciphertexts, values, derive_seed(seed, "evaluate")
+            program.circuit, self._scheme, self._loaded, ciphertexts, values, derive_seed(seed, "evaluate"), threads
         )
         start = time.perf_counter()
-        data = tuple(output.to_bytes() for output in outputs)
+        data = tuple(serialized(outputs))
         seconds |= {"read": read, "write": time.perf_counter() - start}
         return Execution(Encryptions(program.fingerprint(), data), seconds)
 

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,6 +21,25 @@ from ringsmith.params.noise import PUBLISH_BITS, PUBLISH_QUERIES
 from ringsmith.params.sets import ParameterSet
 
 Array = NDArray[Any]
+
+# Ciphertexts encrypted at a time: enough for every core, few enough for the memory of plaintexts.
+_CHUNK = 64
+
+
+def workers() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def side_by_side(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    """Apply a function that releases the interpreter's lock to every item, on all cores."""
+    with ThreadPoolExecutor(workers()) as pool:
+        return list(pool.map(function, items))
+
+
+def serialized(ciphertexts: Sequence[Any]) -> list[bytes]:
+    """Return the bytes of each ciphertext."""
+    return side_by_side(lambda ciphertext: ciphertext.to_bytes(), ciphertexts)
 
 
 @dataclass(frozen=True)
@@ -96,6 +117,10 @@ class Scheme:
         """Return a ciphertext from its bytes."""
         return self.ciphertext_class.from_bytes(self.context, data)
 
+    def ciphertexts(self, data: Sequence[bytes]) -> list[Any]:
+        """Return ciphertexts from their bytes; each expands a seed, so cores share the work."""
+        return side_by_side(self.ciphertext, data)
+
     def encode(self, values: Array, level: int, scale: float) -> Any:
         """Return the plaintext of a vector of slots."""
         raise AssertionError("a scheme encodes")
@@ -104,20 +129,24 @@ class Scheme:
         """Return one row of slots for each plaintext."""
         raise AssertionError("a scheme decodes")
 
-    def encrypt(self, rows: Sequence[Array], secret: _native.SecretKey, seed: bytes, *, public: bool) -> list[Any]:
+    def encrypt(self, rows: Sequence[Array], secret: _native.SecretKey, seed: bytes, *, public: bool) -> list[bytes]:
         """Encrypt rows of slots at the top level, under the secret key or under a public key derived from the seed."""
         key: Any = _native.KeyGenerator(self.context, seed=seed).public_key(secret) if public else secret
         encryptor = self.encryptor_class(self.context, key, seed=seed)
-        return list(encryptor.encrypt_batch([self.encode_top(row) for row in rows]))
+        data: list[bytes] = []
+        for start in range(0, len(rows), _CHUNK):
+            plaintexts = self.encode_top(np.stack(rows[start : start + _CHUNK]))
+            data.extend(serialized(encryptor.encrypt_batch(plaintexts)))
+        return data
 
-    def encode_top(self, values: Array) -> Any:
-        """Return a plaintext at the top level and the set's own scale."""
+    def encode_top(self, rows: Array) -> list[Any]:
+        """Return the plaintexts of rows of slots at the top level and the set's own scale."""
         raise AssertionError("a scheme encodes")
 
     def decrypt(self, data: Sequence[bytes], secret: _native.SecretKey, flood: float | None, seed: bytes) -> Array:
         """Return the slots of each ciphertext; `flood` is log2 of the error that published noise must hide."""
         decryptor = self.decryptor_class(self.context, secret)
-        ciphertexts = [self.ciphertext(entry) for entry in data]
+        ciphertexts = self.ciphertexts(data)
         return self.decode(self.plaintexts(decryptor, ciphertexts, flood, seed))
 
     def plaintexts(self, decryptor: Any, ciphertexts: Sequence[Any], flood: float | None, seed: bytes) -> list[Any]:
@@ -193,9 +222,9 @@ class CkksScheme(Scheme):
         """Encode reals."""
         return self.encoder.encode(np.ascontiguousarray(values, dtype=np.float64), level=level, scale=scale)
 
-    def encode_top(self, values: Array) -> Any:
+    def encode_top(self, rows: Array) -> list[Any]:
         """Encode at the top level and the set's scale."""
-        return self.encoder.encode(np.ascontiguousarray(values, dtype=np.float64))
+        return list(self.encoder.encode_batch(np.ascontiguousarray(rows, dtype=np.float64)))
 
     def decode(self, plaintexts: Sequence[Any]) -> Array:
         """Decode reals."""
@@ -242,14 +271,18 @@ class BfvScheme(Scheme):
 
     def encode(self, values: Array, level: int, scale: float) -> Any:
         """Encode integers modulo t."""
-        return self.encode_top(values)
+        return self.encoder.encode(self._both_rows(values))
 
-    def encode_top(self, values: Array) -> Any:
-        """Encode integers modulo t, centred."""
+    def encode_top(self, rows: Array) -> list[Any]:
+        """Encode integers modulo t."""
+        return list(self.encoder.encode_batch(self._both_rows(rows)))
+
+    def _both_rows(self, values: Array) -> Array:
+        """Return the values modulo t, centred, for both rows of a plaintext."""
         t = self.plain_modulus
         reduced = np.mod(np.asarray(values).astype(np.int64), t)
         centred = np.where(reduced > t // 2, reduced - t, reduced)
-        return self.encoder.encode(np.ascontiguousarray(np.tile(centred, 2), dtype=np.int64))
+        return np.ascontiguousarray(np.concatenate([centred, centred], axis=-1), dtype=np.int64)
 
     def decode(self, plaintexts: Sequence[Any]) -> Array:
         """Decode the first row."""

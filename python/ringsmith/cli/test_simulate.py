@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def simulate(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "ringsmith", "simulate", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_json_is_one_object_with_cycles_prediction_and_times(tmp_path: Path) -> None:
+    trace = tmp_path / "t.pftrace"
+    done = simulate("bfv-client", "zero-encrypt", "--on", "model", "--json", "--trace", str(trace))
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["correct"] is True
+    assert report["cycles"] == report["predicted_cycles"] <= 41_100
+    assert report["time_us"] == pytest.approx(report["cycles"] / 157.0)
+    assert report["time_us_by_clock"]["60"] == pytest.approx(report["cycles"] / 60.0)
+    assert report["busy"]["compute"] > 0
+    assert report["send"]["bytes"] == 6 * 3 * 4096 * 8
+    assert trace.stat().st_size > 500
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["no-preset", "ntt"], "no preset 'no-preset'; presets:"),
+        (["tiny", "frob"], "'frob' is no instruction or operation"),
+        (["tiny", "lift", "--on", "model"], "lift is not in this build"),
+        (["tiny", "ntt", "--n", "100", "--on", "model"], "n = 100 is no ring degree"),
+        (["tiny", "ntt", "--n", "512", "--on", "model"], "n = 512 is beyond the build"),
+        (["tiny", "ntt", "--set", "butterflies=3"], "butterflies must be 1, 2, 4, 8, 16 or 32, got 3"),
+        (["bfv-client", "tensor", "--on", "model"], "does not take tensor; it takes zero-encrypt"),
+        (["tiny", "ntt", "--assembly"], "--assembly prints the program of an operation"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(arguments: list[str], words: str) -> None:
+    done = simulate(*arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stderr.strip().count("\n") == 0
+    assert done.stdout == ""
+
+
+def test_assembly_prints_a_program() -> None:
+    done = simulate("cofhee", "polymul", "--assembly")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[0] == "; polymul on cofhee, n = 4096"
+    assert "intt s2, s0 n=4096" in done.stdout

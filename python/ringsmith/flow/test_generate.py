@@ -45,7 +45,16 @@ def test_package_is_complete_and_lint_clean(package: Path) -> None:
 
 def test_fusesoc_accepts_the_core(package: Path, tmp_path: Path) -> None:
     fusesoc = Path(sys.executable).parent / "fusesoc"
-    command = [fusesoc, "--cores-root", package, "run", "--target=lint", "--build-root", tmp_path, "ringsmith::tiny"]
+    command: list[str | Path] = [
+        fusesoc,
+        "--cores-root",
+        package,
+        "run",
+        "--target=lint",
+        "--build-root",
+        tmp_path,
+        "ringsmith::tiny",
+    ]
     finished = run(command, cwd=tmp_path, env=verilator().environment(), timeout_s=300)
     assert finished.status == 0, finished.tail()
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Proof: rs_scoreboard forgets no command in flight and lets none past a hazard (see rs_scoreboard_checks).
+bind rs_scoreboard rs_scoreboard_checks #(.Slots(Slots), .SinglePort(SinglePort)) u_checks (.*);
+
+module rs_prove_scoreboard
+  import rs_core_pkg::*;
+#(
+  parameter int unsigned P = 1,
+  parameter int unsigned Slots = 5,
+  parameter int unsigned PipeLatency = 11,
+  parameter logic [MaxSlots-1:0] SinglePort = 32'h0000_0018
+) (
+  input logic     clk_i,
+  input logic     rst_ni,
+  input decoded_t head_i,
+  input logic     head_valid_i,
+  input logic     go_i,
+  input logic     compute_ready_i,
+  input logic     sources_done_i,
+  input logic     table_busy_i,
+  input logic     compute_end_i,
+  input logic [MaxSlots-1:0] end_writes_i,
+  input logic [MaxSlots-1:0] end_late_i,
+  input logic     memory_ready_i,
+  input logic     memory_done_i
+);
+  logic unit_free, clear, take, compute_idle, memory_idle;
+  assign take = go_i && head_valid_i && unit_free && clear;
+
+  rs_scoreboard #(
+    .P          (P),
+    .Slots      (Slots),
+    .PipeLatency(PipeLatency),
+    .SinglePort (SinglePort)
+  ) u_dut (
+    .clk_i,
+    .rst_ni,
+    .head_i,
+    .head_valid_i,
+    .unit_free_o   (unit_free),
+    .clear_o       (clear),
+    .take_i        (take),
+    .compute_ready_i,
+    .sources_done_i,
+    .table_busy_i,
+    .compute_end_i,
+    .end_writes_i,
+    .end_late_i,
+    .memory_ready_i,
+    .memory_done_i,
+    .compute_idle_o(compute_idle),
+    .memory_idle_o (memory_idle)
+  );
+
+  logic started_q = 1'b0;
+  always_ff @(posedge clk_i) started_q <= 1'b1;
+
+  // Bits of slots that do not exist are 0, as the decoder makes them.
+  logic [MaxSlots-1:0] absent;
+  assign absent = (head_i.reads | head_i.writes | head_i.works | head_i.late) >> Slots;
+
+  always_comb begin
+    assume (started_q || !rst_ni);
+    assume (absent == '0);
+    // The units end what they were given; a command is for one unit; the memory unit takes one at a time.
+    assume (!compute_end_i || !compute_idle);
+    assume (!memory_done_i || !memory_idle);
+    assume (!(head_i.compute && head_i.memory));
+    assume (memory_idle || !memory_ready_i);
+    assume ((head_i.late & ~head_i.reads) == '0);
+  end
+endmodule

@@ -11,7 +11,8 @@ Fields = list[tuple[int, int | bytes]]
 
 def fields(data: bytes) -> Fields:
     """A protobuf message's fields, varints and byte strings."""
-    at, found = 0, []
+    at = 0
+    found: Fields = []
 
     def varint() -> int:
         nonlocal at
@@ -36,6 +37,11 @@ def fields(data: bytes) -> Fields:
     return found
 
 
+def as_bytes(value: int | bytes) -> bytes:
+    assert isinstance(value, bytes)
+    return value
+
+
 def profile() -> tuple[dict[str, Any], str]:
     outcome = measure(open_device("model", "tiny"), "tensor", 256)
     return outcome["profile"], outcome["assembly"]
@@ -45,18 +51,16 @@ def test_a_trace_is_a_list_of_packets_with_a_track_for_each_unit(tmp_path: Path)
     measured, assembly = profile()
     path = tmp_path / "tensor.pftrace"
     write_trace(path, "model:tiny tensor", measured, 100.0, assembly)
-    packets = [
-        dict(fields(body)) for number, body in fields(path.read_bytes()) if isinstance(body, bytes) and number == 1
-    ]
-    tracks = [dict(fields(packet[60]))[2] for packet in packets if isinstance(packet.get(60), bytes)]
+    packets = [dict(fields(as_bytes(body))) for number, body in fields(path.read_bytes()) if number == 1]
+    tracks = [dict(fields(as_bytes(packet[60])))[2] for packet in packets if 60 in packet]
     assert tracks == [b"model:tiny tensor", b"compute", b"memory"]
-    slices = [(packet[8], dict(fields(packet[11]))) for packet in packets if isinstance(packet.get(11), bytes)]
+    slices = [(packet[8], dict(fields(as_bytes(packet[11])))) for packet in packets if 11 in packet]
     begins = [body[23] for _, body in slices if body[9] == 1]
     assert begins.count(b"ntt") == 4
     assert begins.count(b"intt") == 3
     # Begin and end alternate on a track, in order of time: slices never overlap.
     assert [body[9] for _, body in slices] == [1, 2] * len(begins)
-    times = [time for time, _ in slices]
+    times = [int(time) for time, _ in slices]
     assert times == sorted(times)
     assert times[-1] == measured["events"][-1][4] * 10
 

@@ -6,7 +6,7 @@
 //! # Panics
 //! Every kernel panics if its slices differ in length: lengths are the caller's invariant, never user input.
 
-use crate::simd::ops::{Op, Scalar};
+use crate::simd::ops::Op;
 use crate::{Modulus, Shoup, Word};
 
 impl<W: Word> Modulus<W> {
@@ -197,7 +197,7 @@ impl<W: Word> Modulus<W> {
         let Some(out) = W::as_u64s_mut(out) else {
             return 0;
         };
-        let s = Scalar {
+        let s = crate::simd::kernels::Scalar {
             w: s.w.low_u64(),
             quotient: s.quotient.low_u64(),
         };

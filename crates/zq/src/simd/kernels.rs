@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The slice kernels in vectors: one elementwise operation each, one loop, one entry point for each instruction set.
 
-use super::ops::{Op, Scalar};
+use super::ops::Op;
 use super::{Avx2, Avx512, Ifma, Ifma52, Level, Vector, Wide64};
+
+/// A factor with its quotient by 2^64; kernels that need none get 0.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scalar {
+    pub w: u64,
+    pub quotient: u64,
+}
 
 /// The operands of a call, of equal length; `y` may be the same as `x`.
 struct Call<'a> {

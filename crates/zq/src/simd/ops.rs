@@ -33,10 +33,3 @@ pub(crate) enum Op {
     /// `(o - x) s`.
     SubMulFactor,
 }
-
-/// A factor with its quotient by 2^64; kernels that need none get 0.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Scalar {
-    pub w: u64,
-    pub quotient: u64,
-}

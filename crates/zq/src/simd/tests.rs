@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Every vector kernel gives the residues of the scalar operation, on random and extreme operands.
 
-use super::kernels::{dot, run, sum_fits};
-use super::ops::{Op, Scalar};
+use super::kernels::{Scalar, dot, run, sum_fits};
+use super::ops::Op;
 use super::{Avx512, Ifma52, Level};
 use crate::Modulus;
 

@@ -8,7 +8,7 @@ import json
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,17 +59,18 @@ def load_kernels(path: Path) -> KernelFile:
     with user_code(path):
         spec.loader.exec_module(module)
     found = tuple(value for value in vars(module).values() if isinstance(value, Kernel))
-    own = tuple(dict.fromkeys(kernel for kernel in found if Path(kernel.where.file).resolve() == path.resolve()))
-    if not own:
+    if not found:
         raise InputError(f"{path}: defines no kernel; decorate a function with @rs.kernel(...)")
-    return KernelFile(path, own)
+    own = [kernel for kernel in found if Path(kernel.where.file).resolve() == path.resolve()]
+    return KernelFile(path, tuple(dict.fromkeys(own or found)))
 
 
 @contextmanager
 def user_code(path: Path) -> Iterator[None]:
-    """Turn an exception of the user's own file into one line that names the place."""
+    """Turn an exception of the user's own file into one line that names the place; what it prints goes to stderr."""
     try:
-        yield
+        with redirect_stdout(sys.stderr):
+            yield
     except RingsmithError:
         raise
     except SyntaxError as error:
@@ -78,6 +79,14 @@ def user_code(path: Path) -> Iterator[None]:
         own = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).resolve() == path.resolve()]
         place = f"{path}:{own[-1].lineno}" if own else str(path)
         raise InputError(f"{place}: {type(error).__name__}: {error}") from None
+
+
+def option_changes(
+    params: str | None, security: int | None, standard: str | None, allow_insecure: bool
+) -> dict[str, Any]:
+    """Return the kernel options that the command line overrides."""
+    given = {"params": params, "security": security, "standard": standard, "allow_insecure": allow_insecure or None}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def console() -> Console:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ringsmith.cli.common import load_kernels, print_json, user_code
+from ringsmith.cli.common import load_kernels, option_changes, print_json, user_code
 from ringsmith.kernel.kernel import Kernel
 from ringsmith.params.alternatives import alternatives
 from ringsmith.params.box import box, depth_of, standard_of, why
@@ -42,10 +42,8 @@ def params(
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
     """Print the parameters of a kernel, the source of their security figure, why them, and alternatives."""
-    changes: dict[str, Any] = {"security": security, "standard": standard, "params": chosen_set}
-    given = {name: value for name, value in changes.items() if value is not None}
-    picked = load_kernels(file).pick(kernel, variant)
-    picked = picked.options(**given, **({"allow_insecure": True} if allow_insecure else {}))
+    changes = option_changes(chosen_set, security, standard, allow_insecure)
+    picked = load_kernels(file).pick(kernel, variant).options(**changes)
     with user_code(file):
         program = _compiled(picked)
     if json:

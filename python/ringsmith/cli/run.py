@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from ringsmith.cli.common import console, load_kernels, print_json, user_code
+from ringsmith.cli.common import console, load_kernels, option_changes, print_json, user_code
 from ringsmith.errors import InputError
 from ringsmith.kernel.kernel import Array, Kernel
 from ringsmith.params.box import box
@@ -45,6 +45,8 @@ def run(
     ] = None,
     seed: Annotated[str | None, typer.Option("--seed", help="reproduce a run to the byte; never for real data")] = None,
     params: Annotated[str | None, typer.Option("--params", help="a named parameter set (default: chosen)")] = None,
+    security: Annotated[int | None, typer.Option("--security", help="wanted bits: 128, 192 or 256")] = None,
+    standard: Annotated[str | None, typer.Option("--standard", help="security table: 2024 or 2018")] = None,
     allow_insecure: Annotated[
         bool, typer.Option("--allow-insecure", help="accept parameters below the wanted security, and say so")
     ] = False,
@@ -59,10 +61,11 @@ def run(
     if encrypt not in (None, "public", "secret"):
         raise InputError(f"--encrypt {encrypt}: public or secret")
     kernels = load_kernels(file)
-    chosen = _with_options(kernels.pick(kernel, variant), params, allow_insecure)
+    changes = option_changes(params, security, standard, allow_insecure)
+    picked = kernels.pick(kernel, variant)
+    chosen = picked.options(**changes)
     engine = open_engine(on, EngineOptions(tuple(overrides or ()), trace))
-    others = kernels.others(kernels.pick(kernel, variant))
-    others = {name: _with_options(other, params, allow_insecure) for name, other in others.items()}
+    others = {name: other.options(**changes) for name, other in kernels.others(picked).items()}
     err = console()
     given = _read(inputs or [], chosen)
     with user_code(file), err.status("") as status:
@@ -76,16 +79,6 @@ def run(
     else:
         Console().print(render(report))
     raise typer.Exit(0 if report.correct else 1)
-
-
-def _with_options(kernel: Kernel, params: str | None, allow_insecure: bool) -> Kernel:
-    """Return the kernel with what the command line overrides."""
-    changes: dict[str, object] = {}
-    if params is not None:
-        changes["params"] = params
-    if allow_insecure:
-        changes["allow_insecure"] = True
-    return kernel.options(**changes) if changes else kernel
 
 
 def _read(inputs: list[str], kernel: Kernel) -> dict[str, Array]:

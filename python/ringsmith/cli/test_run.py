@@ -84,6 +84,12 @@ def test_run_json(kernel: Path) -> None:
     assert sum(report["params"]["moduli_bits"]) <= report["params"]["log2_qp"] + len(report["params"]["moduli"])
 
 
+def test_what_a_kernel_file_prints_stays_off_stdout(kernel: Path) -> None:
+    chatty = kernel.with_name("chatty.py")
+    chatty.write_text("print('loading')\n" + kernel.read_text())
+    assert facts("run", chatty)["correct"]
+
+
 def test_seed_gives_the_same_bytes(kernel: Path) -> None:
     digests = [facts("run", kernel, "--seed", seed)["output_sha256"] for seed in ("5", "5", "6")]
     assert digests[0] == digests[1] != digests[2]
@@ -112,6 +118,7 @@ def test_params(kernel: Path) -> None:
     for expected in ("parameters of score", "security", "ePrint 2024/463", "why", "alternatives"):
         assert expected in text
     strict, usual = facts("params", kernel, "--security", "256"), facts("params", kernel)
+    assert facts("run", kernel, "--security", "256")["params"]["n"] == strict["params"]["n"]
     assert strict["params"]["n"] > usual["params"]["n"]
     assert usual["depth"] == 1
     assert usual["rotations"] == [1, 2]

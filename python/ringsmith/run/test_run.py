@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
 from dataclasses import replace
 from typing import Any
@@ -61,6 +62,14 @@ def test_seed_reproduces_every_byte(scheme: str) -> None:
     program = kernel.compile()
     keys = [program.client(seed).evaluation_keys for seed in ("a", "a", None)]
     assert keys[0] == keys[1] != keys[2]
+
+
+def test_threads_do_not_change_the_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    digests = set()
+    for count in (1, 2, 5):
+        monkeypatch.setattr(importlib.import_module("ringsmith.run.program"), "workers", lambda count=count: count)
+        digests.add(rs.run(random_kernel(4, "ckks", max_depth=3), seed="threads").digest)
+    assert len(digests) == 1
 
 
 def test_sample_data_follow_the_seed() -> None:

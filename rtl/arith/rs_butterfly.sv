@@ -7,7 +7,7 @@
 //
 //   mode            first sums                 second sums                 used for
 //   cross=0         x = u;  y = v              x + y*w;     x - y*w        NTT; PMAC (x = u + v*w), PMODMUL (u = 0)
-//   cross=1         x = u+v; y = v-u           x + e0;      y*w + e1       INTT (halve=1, w = -1/w), PMODADD (x)
+//   cross=1         x = u+v; y = (v-u)/2       x + e0;      y*w + e1       INTT (halve=1: x too; w = -1/w), PMODADD (x)
 //   cross=1 sub=1   x = u-v                    x + e0                      PMODSUB (x)
 //
 // Inputs u, v, w in [0, m). e0 and e1 in [0, m) come addend_latency = addsub_latency + mod_mul_latency later than u, v, w,
@@ -52,7 +52,8 @@ module rs_butterfly
       int'(Kind), int'(Style), int'(Width), int'(ModMinBits), int'(MontWordBits)
   ));
 
-  // First sums; without cross each side passes its own operand.
+  // First sums; without cross each side passes its own operand: u as u + 0, v as (v + v) / 2, which needs no choice
+  // between halved and not behind the adder. (Crossed, y is of use to transforms only, and there it is halved.)
   logic [Width-1:0] first_x, first_y, w_late;
 
   rs_mod_addsub #(
@@ -69,15 +70,16 @@ module rs_butterfly
   );
 
   rs_mod_addsub #(
-    .Width(Width),
-    .Style(Style)
+    .Width  (Width),
+    .Style  (Style),
+    .TakeOff(1'b0)
   ) u_first_y (
     .clk_i,
     .modulus_i,
-    .sub_i   (1'b1),
-    .halve_i,
+    .sub_i   (cross_i),
+    .halve_i (1'b1),
     .a_i     (v_i),
-    .b_i     (cross_i ? {1'b0, u_i} : '0),
+    .b_i     (cross_i ? {1'b0, u_i} : {1'b0, v_i}),
     .result_o(first_y)
   );
 

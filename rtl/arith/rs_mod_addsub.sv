@@ -14,7 +14,9 @@ module rs_mod_addsub
   // Bits of the modulus, 2 or more.
   parameter int unsigned Width = 32,
   // 0 asic, 1 dsp26x17, 2 dsp18x18, 3 combinational: the number of stages.
-  parameter int unsigned Style = 1
+  parameter int unsigned Style = 1,
+  // 0: only differences of reduced operands, or halves of even sums below 2^(Width+1), are asked for: m is never taken off.
+  parameter bit TakeOff = 1'b1
 ) (
   input  logic             clk_i,
   input  logic [Width-1:0] modulus_i,
@@ -36,7 +38,7 @@ module rs_mod_addsub
   logic take_d, take, halve, halve_late, negative, odd;
 
   assign s_d    = (Width + 2)'(a_i) + ({b_i[Width], b_i} ^ {(Width + 2) {sub_i}}) + (Width + 2)'(sub_i);
-  assign take_d = sub_i == b_i[Width];
+  assign take_d = TakeOff && sub_i == b_i[Width];
   assign t_d    = s - (take ? (Width + 2)'(modulus_i) : '0);
 
   // The addend of the last line: 0, m or 2m.

@@ -12,6 +12,7 @@ from pathlib import Path
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, RisingEdge, with_timeout
+from ringsmith.gen import expr, latency
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ntt"))
 
@@ -35,6 +36,14 @@ ZERO, TABLE = 63, 62
 def parameter(name: str, default: int) -> int:
     """A parameter of the build, as the runner hands it to the checks."""
     return int(os.environ.get(f"PARAM_{name}", str(default)))
+
+
+def formula(name: str, *arguments: int) -> int:
+    """The value of a formula of spec/latency.yaml."""
+    functions = latency.load(Path(__file__).parents[2] / "spec" / "latency.yaml")
+    table = {f.name: (list(f.args), f.body) for f in functions}
+    names, body = table[name]
+    return expr.evaluate(body, dict(zip(names, arguments, strict=True)), table)
 
 
 @dataclass(frozen=True)

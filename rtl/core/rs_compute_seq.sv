@@ -44,12 +44,14 @@ module rs_compute_seq
   output source_t                 sel_u_o,
   output source_t                 sel_w_o,
   output logic                    sel_bank_o,
+  output logic                    sel_v_bank_o,
+  output logic                    sel_straight_o,
   output logic                    sel_pair_o,
   output logic                    sel_inverse_o,
   output logic                    sel_constant_o,
   output logic [             4:0] sel_const_idx_o,
   output logic                    sel_cyclic_o,
-  output logic [             3:0] sel_log2_m_o,
+  output logic [             2:0] sel_level_o,
   output logic                    sel_first_word_o,
   // t2.
   output logic                    cross_o,
@@ -67,6 +69,7 @@ module rs_compute_seq
   output logic                    wr_valid_o,
   output logic                    wr_pair_o,
   output logic                    wr_forward_o,
+  output logic                    wr_bank_o,
   output logic [             4:0] wr_slot_o,
   output logic                    wr_high_valid_o,
   output logic [             4:0] wr_high_slot_o,
@@ -174,13 +177,13 @@ module rs_compute_seq
   // t0: registered step.
   typedef struct packed {
     source_t v, u, w;
-    logic pair, inverse, constant, cyclic, first_word, bank;
+    logic pair, inverse, constant, cyclic, first_word, bank, v_bank, straight;
     logic [4:0] const_idx;
-    logic [3:0] log2_m;
+    logic [2:0] level;
   } select_t;
   typedef struct packed {logic crossed, sub, halve, product;} mode_t;
   typedef struct packed {
-    logic pair, forward, high_valid;
+    logic pair, forward, high_valid, bank;
     logic [4:0] slot, high;
     logic [WordAddrBits-1:0] word0, word1;
     source_t e;
@@ -214,9 +217,11 @@ module rs_compute_seq
     select_q.constant   <= instr_q.constant;
     select_q.cyclic     <= instr_q.cyclic;
     select_q.first_word <= plain_word == '0;
+    select_q.v_bank     <= 1'b0;
+    select_q.straight   <= 1'b0;
     select_q.bank       <= ^(instr_q.transform && instr_q.inverse ? near0 : far0);
     select_q.const_idx  <= instr_q.const_idx;
-    select_q.log2_m     <= log2_m;
+    select_q.level      <= int'(log2_m) < int'(Log2P) ? log2_m[2:0] : 3'(Log2P);
 
     mode_q <= '{
         crossed: instr_q.crossed,
@@ -231,11 +236,14 @@ module rs_compute_seq
     result_q.slot       <= stage_dst;
     result_q.high       <= instr_q.high;
     result_q.word0      <= instr_q.transform && !instr_q.inverse ? near0 : far0;
+    result_q.bank       <= ^(instr_q.transform && !instr_q.inverse ? near0 : far0);
     result_q.word1      <= instr_q.inverse ? far1 : near1;
     result_q.e.slot     <= instr_q.e.slot;
     result_q.e.zero     <= instr_q.e.zero || !last_stage;
 
-    select_q2 <= select_q;
+    select_q2          <= select_q;
+    select_q2.v_bank   <= select_q.bank ^ select_q.pair;
+    select_q2.straight <= !(select_q.pair && select_q.inverse);
     mode_q2   <= mode_q;
     mode_q3   <= mode_q2;
   end
@@ -256,7 +264,9 @@ module rs_compute_seq
   assign sel_constant_o   = select_q2.constant;
   assign sel_const_idx_o  = select_q2.const_idx;
   assign sel_cyclic_o     = select_q2.cyclic;
-  assign sel_log2_m_o     = select_q2.log2_m;
+  assign sel_level_o      = select_q2.level;
+  assign sel_v_bank_o     = select_q2.v_bank;
+  assign sel_straight_o   = select_q2.straight;
   assign sel_first_word_o = select_q2.first_word;
 
   assign cross_o   = mode_q3.crossed;
@@ -312,6 +322,7 @@ module rs_compute_seq
   assign wr_valid_o      = valid_line_q[WriteDelay];
   assign wr_pair_o       = result.pair;
   assign wr_forward_o    = result.forward;
+  assign wr_bank_o       = result.bank;
   assign wr_slot_o       = result.slot;
   assign wr_high_valid_o = result.high_valid;
   assign wr_high_slot_o  = result.high;

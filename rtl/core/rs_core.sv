@@ -252,7 +252,9 @@ module rs_core
   logic crossed, sub, halve, product, late_valid, sel_e_bank, wr_valid, wr_pair, wr_forward, wr_high_valid;
   logic [WordAddrBits-1:0] rd_word0, rd_word1, table_word, late_word0, late_word1, wr_word0, wr_word1;
   logic [4:0] sel_const_idx, wr_slot, wr_high_slot;
-  logic [3:0] sel_log2_m, mod_idx_q;
+  logic [2:0] sel_level;
+  logic [3:0] mod_idx_q;
+  logic sel_v_bank, sel_straight, wr_bank;
   source_t rd_v, rd_u, rd_w, sel_v, sel_u, sel_w, late_source, sel_e;
 
   rs_compute_seq #(
@@ -288,7 +290,9 @@ module rs_core
     .sel_constant_o  (sel_constant),
     .sel_const_idx_o (sel_const_idx),
     .sel_cyclic_o    (sel_cyclic),
-    .sel_log2_m_o    (sel_log2_m),
+    .sel_level_o     (sel_level),
+    .sel_v_bank_o    (sel_v_bank),
+    .sel_straight_o  (sel_straight),
     .sel_first_word_o(sel_first_word),
     .cross_o         (crossed),
     .sub_o           (sub),
@@ -303,6 +307,7 @@ module rs_core
     .wr_valid_o      (wr_valid),
     .wr_pair_o       (wr_pair),
     .wr_forward_o    (wr_forward),
+    .wr_bank_o       (wr_bank),
     .wr_slot_o       (wr_slot),
     .wr_high_valid_o (wr_high_valid),
     .wr_high_slot_o  (wr_high_slot),
@@ -489,7 +494,9 @@ module rs_core
       .sel_inverse_i   (sel_inverse),
       .sel_constant_i  (sel_constant),
       .sel_cyclic_i    (sel_cyclic),
-      .sel_log2_m_i    (sel_log2_m),
+      .sel_level_i     (sel_level),
+      .sel_v_bank_i    (sel_v_bank),
+      .sel_straight_i  (sel_straight),
       .sel_first_word_i(sel_first_word),
       .sel_e_i         (sel_e),
       .sel_e_bank_i    (sel_e_bank),
@@ -502,7 +509,7 @@ module rs_core
       .slot_wr_high_i  (slot_wr_high),
       .slot_wr_addr_i  (slot_wr_addr),
       .out_forward_i   (wr_forward),
-      .out_bank_i      (^wr_word0),
+      .out_bank_i      (wr_bank),
       .fault_i,
       .mem_sel_i       (mem_sel),
       .mem_bank_i      (mem_bank),

@@ -53,11 +53,13 @@ module rs_lane
   input  source_t                             sel_u_i,
   input  source_t                             sel_w_i,
   input  logic                                sel_bank_i,
+  input  logic                                sel_v_bank_i,
+  input  logic                                sel_straight_i,
   input  logic                                sel_pair_i,
   input  logic                                sel_inverse_i,
   input  logic                                sel_constant_i,
   input  logic                                sel_cyclic_i,
-  input  logic    [      3:0]                 sel_log2_m_i,
+  input  logic    [      2:0]                 sel_level_i,
   input  logic                                sel_first_word_i,
   // One cycle after the late read.
   input  source_t                             sel_e_i,
@@ -121,29 +123,27 @@ module rs_lane
     .rd_data_o(table_word)
   );
 
-  // The word in a bank of a slot; what a zero source reads is masked at the register behind.
-  function automatic word_t pick(word_t [Slots-1:0][1:0] words, logic [4:0] slot, logic b);
-    word_t found = words[0][b];
-    for (int s = 1; s < int'(Slots); s++) begin
-      if (slot == 5'(s)) found = words[s][b];
-    end
-    return found;
+  // The word in a bank of a slot; what a zero source reads is masked at the register behind. The index goes straight
+  // to the multiplexers: a decoder before them would cost a level and half as much again.
+  localparam int unsigned SlotBits = $clog2(Slots);
+  function automatic word_t pick(word_t [Slots-1:0][1:0] words, logic [SlotBits-1:0] slot, logic b);
+    return words[slot][b];
   endfunction
 
   // Operands. Of a pair, bank sel_bank holds the first word and the other one the second; u and v of butterfly p are
   // word p of each (forward) or neighbours in the row of both (inverse). Pointwise work has one word each of v, u, w.
   word_t [1:0] banks;
   word_t side, other, factors;
-  assign banks = {pick(rd_data, sel_v_i.slot, 1'b1), pick(rd_data, sel_v_i.slot, 1'b0)};
-  assign side  = pick(rd_data, sel_u_i.slot, sel_bank_i);
-  assign other = pick(rd_data, sel_w_i.slot, sel_bank_i);
+  assign banks = {pick(rd_data, sel_v_i.slot[SlotBits-1:0], 1'b1), pick(rd_data, sel_v_i.slot[SlotBits-1:0], 1'b0)};
+  assign side  = pick(rd_data, sel_u_i.slot[SlotBits-1:0], sel_bank_i);
+  assign other = pick(rd_data, sel_w_i.slot[SlotBits-1:0], sel_bank_i);
 
   rs_twiddle_select #(
     .Width   (Width),
     .P       (P),
     .EnCyclic(EnCyclic)
   ) u_select (
-    .log2_m_i    (sel_log2_m_i),
+    .level_i     (sel_level_i),
     .cyclic_i    (sel_cyclic_i),
     .inverse_i   (sel_inverse_i),
     .first_word_i(sel_first_word_i),
@@ -157,16 +157,15 @@ module rs_lane
     // Neighbours 2p, 2p + 1 lie in the first word of the row, or, for the upper half of the butterflies, in the second.
     localparam int unsigned Even = (2 * p) % P;
     localparam int unsigned Odd = (2 * p + 1) % P;
-    logic even_bank, odd_bank, straight;
+    logic even_bank, odd_bank;
     assign even_bank = sel_bank_i ^ (2 * p >= P);
     assign odd_bank  = sel_bank_i ^ (2 * p + 1 >= P);
-    assign straight  = !(sel_pair_i && sel_inverse_i);
     always_ff @(posedge clk_i) begin
       if (sel_pair_i ? sel_v_i.zero : sel_u_i.zero) u_q[p] <= '0;
       else if (!sel_pair_i) u_q[p] <= side[p];
-      else u_q[p] <= straight ? banks[sel_bank_i][p] : banks[even_bank][Even];
+      else u_q[p] <= sel_straight_i ? banks[sel_bank_i][p] : banks[even_bank][Even];
       if (sel_v_i.zero) v_q[p] <= '0;
-      else v_q[p] <= straight ? banks[sel_bank_i^sel_pair_i][p] : banks[odd_bank][Odd];
+      else v_q[p] <= sel_straight_i ? banks[sel_v_bank_i][p] : banks[odd_bank][Odd];
       if (!sel_pair_i && !sel_constant_i && sel_w_i.zero) w_q[p] <= '0;
       else w_q[p] <= sel_pair_i ? factors[p] : sel_constant_i ? constant_i : other[p];
     end
@@ -176,8 +175,8 @@ module rs_lane
       e0_q <= '0;
       e1_q <= '0;
     end else begin
-      e0_q <= pick(rd_data, sel_e_i.slot, sel_e_bank_i);
-      e1_q <= pick(rd_data, sel_e_i.slot, ~sel_e_bank_i);
+      e0_q <= pick(rd_data, sel_e_i.slot[SlotBits-1:0], sel_e_bank_i);
+      e1_q <= pick(rd_data, sel_e_i.slot[SlotBits-1:0], ~sel_e_bank_i);
     end
   end
 
@@ -231,7 +230,7 @@ module rs_lane
   word_t mem_q, mem_word;
   always_ff @(posedge clk_i) begin
     if (mem_sel_i.zero) mem_q <= '0;
-    else mem_q <= pick(rd_data, mem_sel_i.slot, mem_bank_i);
+    else mem_q <= pick(rd_data, mem_sel_i.slot[SlotBits-1:0], mem_bank_i);
   end
   assign mem_data_o = mem_q;
 

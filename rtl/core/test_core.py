@@ -16,7 +16,7 @@ from ringsmith.flow.verilator import elaboration_error
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from core_driver import OPCODES, TABLE, ZERO, Build, Core, Insn, Reference
+from core_driver import OPCODES, TABLE, ZERO, Build, Core, Insn, Reference, formula, parameter
 
 pytestmark = pytest.mark.hw
 FULL = bool(os.environ.get("RS_HW_FULL"))
@@ -204,6 +204,32 @@ async def check_random_programs(dut):
             Insn("LOAD", TABLE, buf=1000 + 16 * m + first.log2n, log2n=first.log2n, mod=m) for m in range(build.moduli)
         ]
         await both(core, reference, [*start, *fill, *program])
+
+
+@cocotb.test()
+async def check_latencies(dut):
+    """Every instruction alone takes what spec/latency.yaml says, from start to last write."""
+    core, _ = await prepared(dut)
+    build = core.build
+    cocotb.start_soon(core.trace())
+    style, smallest = parameter("MulStyle", 1), parameter("ModMinBits", 5)
+    pipe = formula("pipe_latency", build.kind, style, build.width, smallest, build.mont)
+    index = int(dut.retired_o.value)
+    for log2n in (build.log2n_min, build.log2n):
+        core.table_buffer(0, 0, 1 << log2n)
+        core.buffers[1] = residues(core, 0, random.Random(5))
+        program = [Insn("LOAD", TABLE, buf=0, log2n=log2n), Insn("LOAD", 2, buf=1, log2n=log2n)]
+        program += [Insn("NTT", 3, 2, log2n=log2n), Insn("INTT", 3, 3, c=2, log2n=log2n)]
+        program += [Insn("PMODADD", 3, 2, 2, log2n=log2n), Insn("PMUL", 0, 2, 3, 1, log2n=log2n)]
+        program += [Insn("MEMCPY", 3, 2, log2n=log2n), Insn("MEMCPYR", 3, 2, log2n=log2n)]
+        expected = [None, None, formula("ntt", log2n, build.p, pipe), formula("intt", log2n, build.p, pipe)]
+        expected += [formula("pointwise", log2n, build.p, pipe), formula("pmul", log2n, build.p, pipe)]
+        expected += [formula("memcpy", log2n, build.p), formula("memcpyr", log2n)]
+        for insn, cycles in zip(program, expected, strict=True):
+            await core.run(insn)
+            if cycles is not None:
+                assert core.cycles_of(index) == cycles, insn
+            index += 2  # the instruction and its SYNC
 
 
 @cocotb.test()

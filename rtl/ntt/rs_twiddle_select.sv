@@ -16,8 +16,8 @@ module rs_twiddle_select #(
   parameter bit EnCyclic = 1'b1,
   localparam int unsigned Log2P = $clog2(P)
 ) (
-  // log2 m; anything from log2 P up means a whole word.
-  input  logic [              3:0] log2_m_i,
+  // log2 m, at most log2 P: a whole word.
+  input  logic [              2:0] level_i,
   input  logic                     cyclic_i,
   input  logic                     inverse_i,
   // The word is word 0 of the table.
@@ -39,6 +39,7 @@ module rs_twiddle_select #(
     return 3 * top - 1 - i;
   endfunction
 
+  typedef logic [Width-1:0] word_bits_t;
   logic cyclic, inside_word;
   logic [P-1:0][Width-1:0] word, replicated;
   assign cyclic      = EnCyclic && cyclic_i;
@@ -50,18 +51,22 @@ module rs_twiddle_select #(
     if (inside_word) word[0] = minus_one_i;
   end
 
+  // Entry of each butterfly, by level.
+  localparam int unsigned LevelBits = $clog2(Log2P + 2);
   for (genvar p = 0; p < P; p++) begin : gen_lane
-    always_comb begin
-      replicated[p] = inside_word ? word[mirrored(p)] : word[p];
-      for (int s = 0; s < int'(Log2P); s++) begin
-        if (int'(log2_m_i) == s) begin
-          if (inside_word) replicated[p] = word[mirrored(p%(1<<s))];
-          else if (cyclic) replicated[p] = word[p%(1<<s)];
-          else replicated[p] = word[(1<<s)+p%(1<<s)];
-        end
-      end
+    word_bits_t [Log2P:0] choices;
+    for (genvar s = 0; s <= Log2P; s++) begin : gen_level
+      localparam int unsigned Plain = s < Log2P ? (1 << s) + p % (1 << s) : p;
+      localparam int unsigned Cyclic = p % (1 << s);
+      assign choices[s] = inside_word ? word[mirrored(Cyclic)] : cyclic ? word[Cyclic] : word[Plain];
     end
+    assign replicated[p] = choices[level_i[LevelBits-1:0]];
     assign factors_o[p] = inverse_i && !inside_word ? replicated[P-1-p] : replicated[p];
+  end
+
+  if (LevelBits < 3) begin : gen_unused
+    logic unused_level;
+    assign unused_level = ^level_i[2:LevelBits];
   end
 
 endmodule

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rs_delay: what goes in comes out the given number of cycles later."""
+
+from __future__ import annotations
+
+import os
+
+import cocotb
+import pytest
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge
+from ringsmith.flow.cocotb_runner import run_checks
+
+pytestmark = pytest.mark.hw
+STAGES = int(os.environ.get("PARAM_Stages", "0"))
+
+
+@cocotb.test()
+async def check_delay(dut):
+    cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
+    for cycle in range(60):
+        await FallingEdge(dut.clk_i)
+        if cycle > STAGES:
+            assert int(dut.data_o.value) == (cycle - STAGES) * 7 % 256
+        dut.data_i.value = cycle * 7 % 256
+
+
+@pytest.mark.parametrize("stages", [1, 4, 9])
+def test_delay(stages):
+    run_checks("rs_delay", {"Width": 8, "Stages": stages})

@@ -101,7 +101,7 @@ def _assemble(builder: Builder, source: Packed, moves: list[_Move], where: Locat
         for other in moves:
             others |= other.mask & ~move.mask
         if not part_zero[others].all():
-            plain = builder.plain(ONE, np.where(move.mask, 0, -1))
+            plain = builder.plains.number(ONE, np.where(move.mask, 0, -1))
             part = builder.add(Kind.MULTIPLY_PLAIN, (part,), where, plain)
             part_zero = part_zero | ~move.mask
         total = part if total < 0 else builder.add(Kind.ADD, (total, part), where)
@@ -172,7 +172,7 @@ def combine_plain(builder: Builder, kind: Kind, x: Packed, plain: PlainView, whe
         if not everywhere:
             gather[placed.slot.reshape(-1)[here]] = picked[here]
         gather = np.tile(gather, builder.slots // placed.period)
-        cts.append(builder.add(kind, (ct,), where, builder.plain(plain.node, gather)))
+        cts.append(builder.add(kind, (ct,), where, builder.plains.number(plain.node, gather)))
         untouched = gather < 0
         zero = placed.zeros[number]
         zeros.append(zero | untouched if kind is Kind.MULTIPLY_PLAIN else zero & untouched)

@@ -84,11 +84,11 @@ class Argument:
                 f"[{self.low:g}, {self.high:g}]; widen the bounds in the kernel or scale the data"
             )
         if not integers:
-            return np.ascontiguousarray(values, dtype=np.float64)
+            return np.asarray(values, dtype=np.float64, order="C")
         fractional = values != np.floor(values)
         if fractional.any():
             raise InputError(f"argument {name}{_at(fractional)} is {values[fractional][0]}; BFV computes on integers")
-        return np.ascontiguousarray(values, dtype=np.int64)
+        return np.asarray(values, dtype=np.int64, order="C")
 
 
 class Encrypted(Argument):

@@ -15,7 +15,7 @@ from ringsmith.errors import KernelError
 from ringsmith.kernel.circuit import Step
 from ringsmith.kernel.graph import Node
 from ringsmith.kernel.location import here
-from ringsmith.kernel.slots import Index, Kind, PlainOperand
+from ringsmith.kernel.slots import Index, Kind, Plains
 from ringsmith.kernel.tensor import constant
 
 # Two scales this close (relatively) count as equal; the error it makes is far below any other.
@@ -39,8 +39,7 @@ class Recorder:
         """Start an empty circuit."""
         self.chain = chain
         self.steps: list[Step] = []
-        self.plains: list[PlainOperand] = []
-        self._known_plains: dict[tuple[int, bytes], int] = {}
+        self.plains = Plains()
 
     def emit(self, step: Step) -> Cipher:
         """Append an operation."""
@@ -51,14 +50,6 @@ class Recorder:
         """Append an input."""
         scale = 2.0**self.chain.log2_scale if self.chain.scheme == "ckks" else 1.0
         return self.emit(Step(Kind.INPUT, (), here(), len(self.chain.moduli) - 1, scale, 2))
-
-    def plain(self, node: Node, gather: Index) -> int:
-        """Append a plaintext, or find the equal one."""
-        key = (id(node), gather.tobytes())
-        if key not in self._known_plains:
-            self._known_plains[key] = len(self.plains)
-            self.plains.append(PlainOperand(node, gather))
-        return self._known_plains[key]
 
 
 class PlainVector:
@@ -237,7 +228,7 @@ class Cipher:
             node = constant(value, where).node
         except (TypeError, ValueError):
             raise KernelError(f"cannot combine a ciphertext with a {type(value).__name__}", where) from None
-        return self.recorder.plain(node, _gather_of_constant(node, self.slots))
+        return self.recorder.plains.number(node, _gather_of_constant(node, self.slots))
 
     def _needs_two(self, name: str, other: Cipher) -> None:
         if self.size != 2 or other.size != 2:

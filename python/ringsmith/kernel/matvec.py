@@ -87,7 +87,7 @@ def multiply(builder: Builder, x: Packed, matrix: PlainView, chosen: Plan, where
             gather = _diagonal(matrix, target, distance, chosen, x.period)
             if gather is None:
                 continue
-            plain = builder.plain(
+            plain = builder.plains.number(
                 matrix.node, np.tile(np.roll(gather, shift * chosen.stride), builder.slots // x.period)
             )
             turned = builder.add(Kind.ROTATE, x.cts, where, steps=(distance - shift) * chosen.stride)

@@ -113,6 +113,23 @@ class SlotProgram:
         return {**self.__dict__, "inputs": dict(self.inputs), "bounds": dict(self.bounds)}
 
 
+class Plains:
+    """The plaintexts of a program, equal ones shared."""
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self.items: list[PlainOperand] = []
+        self._known: dict[tuple[int, bytes], int] = {}
+
+    def number(self, node: Node, gather: Index) -> int:
+        """Return the number of a plaintext, added if it is new."""
+        key = (id(node), gather.tobytes())
+        if key not in self._known:
+            self._known[key] = len(self.items)
+            self.items.append(PlainOperand(node, gather))
+        return self._known[key]
+
+
 class Builder:
     """Collects the operations of a slot program; equal ones are shared, dead ones dropped at the end."""
 
@@ -120,22 +137,13 @@ class Builder:
         """Start an empty program."""
         self.slots = slots
         self.ops: list[SlotOp] = []
-        self.plains: list[PlainOperand] = []
+        self.plains = Plains()
         self._known: dict[SlotOp, int] = {}
-        self._known_plains: dict[tuple[int, bytes], int] = {}
 
     def fresh(self, where: Location) -> int:
         """Add a ciphertext that the client sends."""
         self.ops.append(SlotOp(Kind.INPUT, (), where))
         return len(self.ops) - 1
-
-    def plain(self, node: Node, gather: Index) -> int:
-        """Add a plaintext, or find the equal one."""
-        key = (id(node), gather.tobytes())
-        if key not in self._known_plains:
-            self._known_plains[key] = len(self.plains)
-            self.plains.append(PlainOperand(node, gather))
-        return self._known_plains[key]
 
     def within(self, arg: int, bound: float, where: Location) -> int:
         """Add a promise about the values of a ciphertext."""
@@ -180,7 +188,7 @@ class Builder:
             replace(op, args=tuple(renumber[a] for a in op.args), plain=replain[op.plain])
             for op in (self.ops[old] for old in order)
         )
-        plains = tuple(self.plains[old] for old in used)
+        plains = tuple(self.plains.items[old] for old in used)
         results = tuple(renumber[o] for o in outputs)
         return SlotProgram(
             self.slots, frozen(dict(inputs)), frozen(dict(bounds)), ops, plains, results, output_ct, output_slot

@@ -61,6 +61,11 @@ class Tensor:
         """Refuse: the value is encrypted."""
         raise KernelError("an encrypted value cannot decide a branch; compute both sides and combine them", here())
 
+    def _compare(self, _other: Operand) -> bool:
+        raise KernelError("comparisons have no encrypted form; approximate one with rs.polynomial", here())
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compare
+
     def __add__(self, other: Operand) -> Tensor:
         """Add element by element, with numpy's broadcasting."""
         return _elementwise(Op.ADD, self, other)
@@ -262,6 +267,8 @@ def _unary(op: Op, node: Node, shape: Shape, low: Reals, high: Reals, **attribut
 
 def _gather(op: Op, node: Node, picked: NDArray[np.intp], where: Location) -> Tensor:
     """Make a view: element e of the result is element `picked[e]` (row-major) of the argument."""
+    if picked.size == 0:
+        raise KernelError(f"{op} of shape {node.shape} leaves no element", where)
     low, high = node.low.reshape(-1)[picked], node.high.reshape(-1)[picked]
     return Tensor(Node(op, (node,), picked.shape, node.encrypted, low, high, where, frozen({"gather": picked})))
 

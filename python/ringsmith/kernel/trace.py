@@ -71,7 +71,9 @@ def record(kernel: Kernel, shapes: Shapes, chain: Chain) -> Circuit:
             flat: list[Any] = [recorder.fresh() for _ in packing.gather]
         else:
             node = _plain_input(name, argument, shapes[name], packing, kernel.where)
-            flat = [PlainVector(recorder, recorder.plain(node, row)) for row in _rows_of(node, packing, chain.slots)]
+            flat = [
+                PlainVector(recorder, recorder.plains.number(node, row)) for row in _rows_of(node, packing, chain.slots)
+            ]
         handles[name] = _array_of(flat, _handle_shape(argument, shapes[name], len(flat)))
     outputs = collect(kernel.function(**{name: handles[name] for name in kernel.arguments}))
     if kernel.output is None:
@@ -79,7 +81,7 @@ def record(kernel: Kernel, shapes: Shapes, chain: Chain) -> Circuit:
     output = _manual_output(kernel.output, len(outputs), chain.slots, kernel.where)
     bounds = {name: max(abs(a.low), abs(a.high)) for name, a in kernel.arguments.items() if a.encrypted}
     return Circuit(
-        chain.scheme, chain.slots, frozen(inputs), frozen(bounds), tuple(recorder.steps), tuple(recorder.plains),
+        chain.scheme, chain.slots, frozen(inputs), frozen(bounds), tuple(recorder.steps), tuple(recorder.plains.items),
         tuple(cipher.number for cipher in outputs), output,
     )  # fmt: skip
 

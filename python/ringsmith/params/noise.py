@@ -116,22 +116,22 @@ class _CkksWalk:
         return self.estimator.multiply(value, self.estimator.encode(plain.bound, step.level, step.plain_scale))
 
     def _measure(self, step: Step, value: _native.CkksEstimate) -> None:
-        """Keep the step that comes nearest to half its modulus."""
+        """Keep the step that comes nearest to half its modulus; the engine wants room for the scale itself."""
         error = 2.0 ** self.estimator.log2_slot_error(value)
-        needed = math.log2((value.message + error) * value.scale) + 1.0
+        needed = math.log2((max(value.message, 1.0) + error) * value.scale) + 1.0
         over = needed - sum(self.log2_moduli[: value.level + 1])
         if over > self.overflow_bits:
             self.overflow_bits, self.fullest = over, step
 
 
 def _repeated(estimator: _native.CkksEstimator, value: _native.CkksEstimate, count: int) -> _native.CkksEstimate:
-    """Return the estimate of `count` times a value: an exact integer adds no rounding."""
+    """Return a bound on `count` times a value: an exact integer adds no rounding, and 0 times it is no more than it."""
     total, block = None, value
     while count:
         if count & 1:
             total = block if total is None else estimator.add(total, block)
         block, count = estimator.add(block, block), count >> 1
-    return estimator.multiply(value, estimator.encode(0.0, value.level, 1.0)) if total is None else total
+    return value if total is None else total
 
 
 def log2_publication(n: int) -> float:

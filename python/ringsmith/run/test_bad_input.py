@@ -67,6 +67,8 @@ def test_wrong_names(arguments: dict[str, Any], words: str) -> None:
         (lambda x: x / x, "constant"),
         (lambda x: np.exp(x), "rs.polynomial"),
         (lambda x: x if x[0] else -x, "branch"),
+        (lambda x: x > 0, "comparisons"),
+        (lambda x: x[3:3], "no element"),
         (lambda x: x + "a", "cannot compute with a str"),
         (lambda x: np.zeros(3), "does not depend"),
         (lambda x: rs.sum(x, axis=2), "axis 2"),

@@ -113,6 +113,25 @@ def test_vectors_longer_than_the_slots() -> None:
     assert report.ciphertexts["in"] > 1
 
 
+@pytest.mark.parametrize(
+    ("bound", "tolerance", "function"),
+    [
+        (1.0, 1e-3, lambda x: x * 0),
+        (1e-6, 1e-9, lambda x: x * 3),
+        (0.0, 1e-3, lambda x: x * x),
+        (1e3, 1e-1, lambda x: x * x - 2 * x),
+        (1.0, 1e-3, lambda x: 0 - x),
+    ],
+)
+def test_small_large_and_zero_values(bound: float, tolerance: float, function: Any) -> None:
+    report = rs.run(rs.kernel(x=rs.Encrypted(8, bound=bound), tolerance=tolerance)(function), seed="z")
+    assert report.correct
+
+
+def test_scalars() -> None:
+    assert rs.kernel(x=rs.Encrypted(bound=2.0), tolerance=1e-3)(lambda x: x * x)(1.5) == pytest.approx(2.25, abs=1e-3)
+
+
 def test_bfv_wraps_modulo_a_given_plain_modulus() -> None:
     kernel = rs.kernel(scheme="bfv", plain_modulus=65537, x=rs.Encrypted(4, bound=300))(lambda x: x * x)
     values = np.array([300, -299, 2, 256])

@@ -277,6 +277,22 @@ def test_threads_share_one_evaluator(approximate: Ckks) -> None:
         assert len(set(pool.map(work, range(16)))) == 1
 
 
+def test_results_do_not_depend_on_the_threads(exact: Bfv, approximate: Ckks) -> None:
+    a = approximate.encryptor.encrypt(approximate.encoder.encode(np.linspace(-1, 1, N // 2)))
+    b = exact.encryptor.encrypt(exact.encoder.encode(np.arange(N)))
+    relin_a, relin_b = approximate.keys.relin_key(approximate.secret), exact.keys.relin_key(exact.secret)
+    seen = set()
+    for threads in (1, 2, 3):
+        e, f = ckks.Evaluator(approximate.context, threads=threads), bfv.Evaluator(exact.context, threads=threads)
+        products = [e.relinearize(e.square(a), relin_a), *e.relinearize_batch([e.square(a)] * 3, relin_a)]
+        exact_products = [f.relinearize(f.square(b), relin_b), *f.relinearize_batch([f.square(b)] * 3, relin_b)]
+        seen.add((*{c.to_bytes() for c in products}, *{c.to_bytes() for c in exact_products}))
+    assert len(seen) == 1
+    assert len(seen.pop()) == 2
+    with pytest.raises(errors.ParameterError, match="threads is 0"):
+        ckks.Evaluator(approximate.context, threads=0)
+
+
 def test_bad_input_names_the_trouble(exact: Bfv, approximate: Ckks) -> None:
     a, s = approximate, exact
     ct = a.encryptor.encrypt(a.encoder.encode(np.ones(3)))

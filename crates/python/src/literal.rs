@@ -4,6 +4,7 @@
 use crate::errors::Kind;
 use crate::security::table_named;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use rlwe::{ErrorDistribution, RlweParamsLiteral, SecretDistribution, SecurityPolicy};
 use zq::Word;
 
@@ -73,6 +74,9 @@ pub fn checked_width(bits: u32) -> PyResult<u32> {
         _ => Err(Kind::Parameter.error(format!("words of {bits} bits; the engine has 64 and 128"))),
     }
 }
+
+/// The arguments that make a context again: its bytes and the policy it was judged by.
+pub type Recipe<'py> = (Bound<'py, PyBytes>, u32, &'static str, bool);
 
 /// The policy a set is judged by.
 pub fn policy(level: u32, table: &str, allow_insecure: bool) -> PyResult<SecurityPolicy> {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The shape all evaluators share: each operation for one ciphertext, and for a list spread over the threads.
 
-use crate::errors::Kind;
+use crate::errors::{Kind, OrRaise};
 use pyo3::PyResult;
+use rlwe::Threads;
 
 /// Fails unless two lists of a batch are equally long.
 pub fn same_length(left: usize, right: usize) -> PyResult<()> {
@@ -14,13 +15,19 @@ pub fn same_length(left: usize, right: usize) -> PyResult<()> {
     )))
 }
 
+/// The threads asked for, or one per core.
+pub fn threads_or_all(count: Option<usize>) -> PyResult<Threads> {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    Threads::new(count.unwrap_or_else(cores)).or_raise()
+}
+
 /// An evaluator class. Each operation is given as a closure over the engine's evaluator and its operands; from it come
 /// the method for one ciphertext and the one for a list, both without the GIL.
 macro_rules! evaluator_class {
     (
         $(#[$doc:meta])*
         $class:ident($engine:ty) in $context:ident over $cipher:ident, $plain:ident;
-        new |$new:ident| $make:expr;
+        new |$new:ident, $threads:ident| $make:expr;
         unary { $($(#[$udoc:meta])* $u:ident, $ub:ident: |$ue:ident, $ua:ident| $ubody:expr;)* }
         binary { $($(#[$bdoc:meta])* $b:ident, $bb:ident: |$be:ident, $ba:ident, $bx:ident| $bbody:expr;)* }
         plain { $($(#[$pdoc:meta])* $p:ident, $pb:ident: |$pe:ident, $pa:ident, $px:ident| $pbody:expr;)* }
@@ -32,10 +39,28 @@ macro_rules! evaluator_class {
         #[pyclass(frozen, module = "ringsmith._native")]
         pub struct $class {
             context: Py<$context>,
+            /// Splits one operation over the threads.
             engine: $engine,
+            /// Does one operation on one thread, for batches.
+            single: $engine,
+            threads: rlwe::Threads,
         }
 
         impl $class {
+            fn engine_on($new: &$context, $threads: &rlwe::Threads) -> PyResult<$engine> {
+                Ok($make)
+            }
+
+            /// An operation on each item, the items spread over the threads, without the GIL.
+            fn each_of<T: Sync>(
+                &self,
+                py: Python<'_>,
+                items: &[T],
+                operation: impl Fn(&T) -> PyResult<<$cipher as $crate::operations::Wrapped>::Inner> + Send + Sync,
+            ) -> PyResult<Vec<$cipher>> {
+                Ok(self.wrap_all(py, py.detach(|| self.threads.try_map(items, operation))?))
+            }
+
             fn wrap(&self, py: Python<'_>, inner: <$cipher as $crate::operations::Wrapped>::Inner) -> $cipher {
                 $cipher { context: self.context.clone_ref(py), inner }
             }
@@ -51,11 +76,14 @@ macro_rules! evaluator_class {
 
         #[pymethods]
         impl $class {
+            /// `threads` share the work (default: one per core); results do not depend on their number.
             #[new]
-            fn new(context: Py<$context>) -> PyResult<Self> {
-                let $new = context.get();
-                let engine = $make;
-                Ok(Self { context, engine })
+            #[pyo3(signature = (context, *, threads=None))]
+            fn new(context: Py<$context>, threads: Option<usize>) -> PyResult<Self> {
+                let threads = $crate::operations::threads_or_all(threads)?;
+                let engine = Self::engine_on(context.get(), &threads)?;
+                let single = Self::engine_on(context.get(), &rlwe::Threads::ONE)?;
+                Ok(Self { context, engine, single, threads })
             }
 
             $(
@@ -67,9 +95,8 @@ macro_rules! evaluator_class {
 
                 /// The same for each ciphertext of a list.
                 fn $ub(&self, py: Python<'_>, a: Vec<Py<$cipher>>) -> PyResult<Vec<$cipher>> {
-                    let $ue = &self.engine;
-                    let one = |a: &Py<$cipher>| { let $ua = &a.get().inner; $ubody };
-                    Ok(self.wrap_all(py, py.detach(|| a.par_iter().map(one).collect::<PyResult<_>>())?))
+                    let $ue = &self.single;
+                    self.each_of(py, &a, |a| { let $ua = &a.get().inner; $ubody })
                 }
             )*
 
@@ -83,12 +110,12 @@ macro_rules! evaluator_class {
                 /// The same for each pair of two equally long lists.
                 fn $bb(&self, py: Python<'_>, a: Vec<Py<$cipher>>, b: Vec<Py<$cipher>>) -> PyResult<Vec<$cipher>> {
                     $crate::operations::same_length(a.len(), b.len())?;
-                    let $be = &self.engine;
-                    let one = |(a, b): (&Py<$cipher>, &Py<$cipher>)| {
+                    let $be = &self.single;
+                    let pairs: Vec<_> = a.iter().zip(&b).collect();
+                    self.each_of(py, &pairs, |(a, b)| {
                         let ($ba, $bx) = (&a.get().inner, &b.get().inner);
                         $bbody
-                    };
-                    Ok(self.wrap_all(py, py.detach(|| a.par_iter().zip(&b).map(one).collect::<PyResult<_>>())?))
+                    })
                 }
             )*
 
@@ -102,12 +129,12 @@ macro_rules! evaluator_class {
                 /// The same for each pair of two equally long lists.
                 fn $pb(&self, py: Python<'_>, a: Vec<Py<$cipher>>, b: Vec<Py<$plain>>) -> PyResult<Vec<$cipher>> {
                     $crate::operations::same_length(a.len(), b.len())?;
-                    let $pe = &self.engine;
-                    let one = |(a, b): (&Py<$cipher>, &Py<$plain>)| {
+                    let $pe = &self.single;
+                    let pairs: Vec<_> = a.iter().zip(&b).collect();
+                    self.each_of(py, &pairs, |(a, b)| {
                         let ($pa, $px) = (&a.get().inner, &b.get().inner);
                         $pbody
-                    };
-                    Ok(self.wrap_all(py, py.detach(|| a.par_iter().zip(&b).map(one).collect::<PyResult<_>>())?))
+                    })
                 }
             )*
 
@@ -119,9 +146,8 @@ macro_rules! evaluator_class {
 
             /// The same for each ciphertext of a list.
             fn relinearize_batch(&self, py: Python<'_>, a: Vec<Py<$cipher>>, key: &RelinKey) -> PyResult<Vec<$cipher>> {
-                let ($re, $rk) = (&self.engine, &key.key);
-                let one = |a: &Py<$cipher>| { let $ra = &a.get().inner; $rbody };
-                Ok(self.wrap_all(py, py.detach(|| a.par_iter().map(one).collect::<PyResult<_>>())?))
+                let ($re, $rk) = (&self.single, &key.key);
+                self.each_of(py, &a, |a| { let $ra = &a.get().inner; $rbody })
             }
 
             /// Slots rotated left by `steps` (negative: right).
@@ -138,9 +164,8 @@ macro_rules! evaluator_class {
                 steps: i64,
                 keys: &GaloisKeys,
             ) -> PyResult<Vec<$cipher>> {
-                let ($oe, $os, $ok) = (&self.engine, steps, &keys.key);
-                let one = |a: &Py<$cipher>| { let $oa = &a.get().inner; $obody };
-                Ok(self.wrap_all(py, py.detach(|| a.par_iter().map(one).collect::<PyResult<_>>())?))
+                let ($oe, $os, $ok) = (&self.single, steps, &keys.key);
+                self.each_of(py, &a, |a| { let $oa = &a.get().inner; $obody })
             }
 
             $($more)*

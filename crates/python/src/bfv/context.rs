@@ -3,7 +3,7 @@
 
 use crate::engine::PolyEngine;
 use crate::errors::OrRaise;
-use crate::literal::{RingArguments, policy};
+use crate::literal::{Recipe, RingArguments, policy};
 use crate::security::SecurityFields;
 use crate::words::{Words, each, mismatch};
 use ::bfv::{BfvParams, BfvParamsLiteral};
@@ -151,13 +151,7 @@ impl BfvContext {
         PyBytes::new(py, &each!(&self.params, params => params.to_bytes()))
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(
-        Bound<'py, PyAny>,
-        (Bound<'py, PyBytes>, u32, &'static str, bool),
-    )> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Recipe<'py>)> {
         let policy = each!(&self.params, params => params.rlwe().security().policy);
         let arguments = (
             self.to_bytes(py),

@@ -9,25 +9,26 @@ use crate::operations::evaluator_class;
 use crate::words::{Words, mismatch, try_map, try_zip};
 use bfv::Evaluator;
 use pyo3::prelude::*;
-use rayon::prelude::*;
+use rlwe::Threads;
 
 /// An evaluator of either width.
 type Engine = Words<Evaluator<u64>, Evaluator<u128>>;
 
-fn make(context: &BfvContext) -> PyResult<Engine> {
+/// The evaluator of a context; an engine of the context's takes the place of this processor's threads.
+fn make(context: &BfvContext, threads: &Threads) -> PyResult<Engine> {
     Ok(match &context.params {
         Words::W64(params) => {
             let made = Evaluator::new(params);
             Words::W64(match context.narrow_engine()? {
                 Some(engine) => made.on(engine),
-                None => made,
+                None => made.with_threads(threads.clone()),
             })
         }
         Words::W128(params) => {
             let made = Evaluator::new(params);
             Words::W128(match context.wide_engine()? {
                 Some(engine) => made.on(engine),
-                None => made,
+                None => made.with_threads(threads.clone()),
             })
         }
     })
@@ -49,7 +50,7 @@ macro_rules! on_two {
 evaluator_class! {
     /// Operations on BFV ciphertexts; nothing is inserted, and the secret key is never needed.
     BfvEvaluator(Engine) in BfvContext over BfvCiphertext, BfvPlaintext;
-    new |context| make(context)?;
+    new |context, threads| make(context, threads)?;
     unary {
         /// The negative.
         negate, negate_batch: |e, a| try_zip!(e, a, (e, x) => e.negate(x));

@@ -2,7 +2,7 @@
 //! CKKS parameters.
 
 use crate::errors::OrRaise;
-use crate::literal::{RingArguments, policy};
+use crate::literal::{Recipe, RingArguments, policy};
 use crate::security::SecurityFields;
 use ckks::{CkksParams, CkksParamsLiteral};
 use pyo3::prelude::*;
@@ -85,13 +85,7 @@ impl CkksContext {
         PyBytes::new(py, &self.params.to_bytes())
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(
-        Bound<'py, PyAny>,
-        (Bound<'py, PyBytes>, u32, &'static str, bool),
-    )> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Recipe<'py>)> {
         let policy = self.params.rlwe().security().policy;
         let arguments = (
             self.to_bytes(py),

@@ -10,7 +10,6 @@ use crate::words::{Words, mismatch};
 use ckks::{Basis, Evaluator, Polynomial};
 use num_complex::Complex64;
 use pyo3::prelude::*;
-use rayon::prelude::*;
 
 /// A key over 64-bit words, as CKKS needs it.
 pub fn narrow<A, B>(key: &Words<A, B>) -> PyResult<&A> {
@@ -23,7 +22,7 @@ pub fn narrow<A, B>(key: &Words<A, B>) -> PyResult<&A> {
 evaluator_class! {
     /// Operations on CKKS ciphertexts; nothing is inserted, and the secret key is never needed.
     CkksEvaluator(Evaluator) in CkksContext over CkksCiphertext, CkksPlaintext;
-    new |context| Evaluator::new(&context.params);
+    new |context, threads| Evaluator::with_threads(&context.params, threads);
     unary {
         /// The negative.
         negate, negate_batch: |e, a| e.negate(a).or_raise();

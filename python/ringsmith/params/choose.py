@@ -107,11 +107,31 @@ def _parameter_set(
     )  # fmt: skip
 
 
-def _too_large(params: ParameterSet, limit: int) -> Rejected | None:
+def _within_limit(wish: Wish, found: Choice, limit: int) -> Choice | Rejected:
+    """Return the choice if it is secure, if need be with a shorter special prime where the noise allows one."""
+    params = found.params
     if params.log2_qp <= limit:
-        return None
+        return found
+    room = math.floor(limit - params.log2_q)
+    if len(params.special) == 1 and room >= math.log2(2 * params.n) + 2:
+        special = primes.of_sizes(params.n, [room], (*params.moduli, params.plain_modulus))
+        more = {"log2_scale": params.log2_scale, "plain_modulus": params.plain_modulus}
+        shorter = _parameter_set(wish, params.n, params.moduli, special, params.dnum, **more)
+        bits = _good_enough(wish, found.circuit, shorter)
+        if bits is not None:
+            return Choice(shorter, found.circuit, bits, ())
     wanted = params.security.wanted
     return Rejected(params.n, f"n = {params.n} would need {params.split} bits, {wanted} bits of security allow {limit}")
+
+
+def _good_enough(wish: Wish, circuit: Circuit, params: ParameterSet) -> float | None:
+    """Return the noise figure of a circuit under a set, or None if it misses what is wished."""
+    if wish.scheme == "bfv":
+        budget, _ = noise.bfv(circuit, params, encryption=wish.encryption)
+        return budget if budget >= _BFV_MARGIN else None
+    found = noise.ckks(circuit, params, encryption=wish.encryption)
+    good = found.log2_error <= wish.wanted(params.n) and found.overflow_bits <= 0
+    return found.log2_error if good else None
 
 
 # ------------------------------------------------------------------------------------------------ CKKS
@@ -131,7 +151,8 @@ def _fit_ckks(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected
     found = _search_scale(wish, scheduled, n, least, guess)
     if isinstance(found, Rejected):
         return found
-    return _too_large(found.params, limit) or _fewer_digits(wish, scheduled, found, limit)
+    secure = _within_limit(wish, found, limit)
+    return secure if isinstance(secure, Rejected) else _fewer_digits(wish, secure, limit)
 
 
 def _search_scale(wish: Wish, scheduled: schedule.Schedule, n: int, least: int, guess: int) -> Choice | Rejected:
@@ -182,7 +203,7 @@ def _key_switch_transforms(level_primes: int, specials: int, dnum: int) -> int:
     return level_primes + dnum * (level_primes + specials) - level_primes + 2 * (specials + level_primes)
 
 
-def _fewer_digits(wish: Wish, scheduled: schedule.Schedule, found: Choice, limit: int) -> Choice:
+def _fewer_digits(wish: Wish, found: Choice, limit: int) -> Choice:
     """Spend room that the degree leaves on special primes where that makes key switching cheaper."""
     params = found.params
     count = len(params.moduli)
@@ -196,9 +217,9 @@ def _fewer_digits(wish: Wish, scheduled: schedule.Schedule, found: Choice, limit
         transforms = _key_switch_transforms(count, specials, dnum)
         if wider.log2_qp > limit or transforms >= cost:
             continue
-        error = noise.ckks(found.circuit, wider, encryption=wish.encryption)
-        if error.log2_error <= wish.wanted(params.n) and error.overflow_bits <= 0:
-            best, cost = Choice(wider, found.circuit, error.log2_error, ()), transforms
+        bits = _good_enough(wish, found.circuit, wider)
+        if bits is not None:
+            best, cost = Choice(wider, found.circuit, bits, ()), transforms
     return best
 
 
@@ -232,7 +253,7 @@ def _fit_bfv(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected:
             found, high = trial, middle
         else:
             low = middle
-    return _too_large(found.params, limit) or found
+    return _within_limit(wish, found, limit)
 
 
 def _with_bits(wish: Wish, program: SlotProgram, n: int, bits: int, t: int) -> Choice:

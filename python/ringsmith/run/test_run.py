@@ -203,6 +203,15 @@ def test_programs_without_key_switches_need_no_special_prime() -> None:
     assert program.client().evaluation_keys.nbytes == 0
 
 
+def test_a_shorter_special_prime_can_save_a_degree() -> None:
+    kernel = rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-6)(lambda x: x * x)
+    report = rs.run(kernel, seed="s")
+    params = report.params
+    assert report.correct
+    assert max(params.special) < max(params.moduli)
+    assert params.log2_qp <= (params.security.limit or 0) < params.log2_q + np.log2(max(params.moduli))
+
+
 def test_box_shows_split_source_and_alternatives() -> None:
     program = small().compile()
     text = program.box()

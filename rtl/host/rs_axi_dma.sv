@@ -74,7 +74,7 @@ module rs_axi_dma #(
   localparam int unsigned CountWidth = 23;
 
   if (NMaxLog2 < 3 || NMaxLog2 > 15) begin : gen_check_n
-    $fatal(1, "%m: NMaxLog2 = %0d must be 3 to 15", NMaxLog2);
+    $fatal(1, "%m: NMaxLog2 must be from 3 to 15");
   end
 
   typedef enum logic [1:0] {

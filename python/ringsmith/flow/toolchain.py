@@ -23,6 +23,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ringsmith.errors import ToolError
+from ringsmith.flow import paths
 from ringsmith.flow.process import checked, run
 
 SYSTEM_TOOLS = {"g++": "g++", "make": "make", "perl": "perl"}
@@ -120,7 +121,8 @@ def self_test(directory: Path) -> None:
         'module rs_selftest; initial begin $display("two files"); $finish; end endmodule\n'
     )
     command: list[str | Path] = [tool.command, "--binary", "--output-split", "1", "rs_selftest.sv"]
-    checked("Verilator's self test (build)", run(command, cwd=directory, env=tool.environment(), timeout_s=300))
+    env = tool.environment(paths.cache("objects"))
+    checked("Verilator's self test (build)", run(command, cwd=directory, env=env, timeout_s=600))
     ran = checked("Verilator's self test", run([directory / "obj_dir" / "Vrs_selftest"], timeout_s=60))
     if "two files" not in ran.output:
         raise ToolError(f"Verilator's self test printed {ran.output!r}")

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ringsmith.errors import ToolError
+from ringsmith.flow import sources, toolchain
+from ringsmith.flow import verilator as build
+from ringsmith.flow.process import run
+
+pytestmark = pytest.mark.hw
+
+
+def test_repair_is_complete_and_idempotent(tmp_path: Path) -> None:
+    """An unrepaired copy is completed once; the second time nothing changes."""
+    tool = toolchain.verilator()
+    copy = tmp_path / "verilator"
+    (copy / "include").mkdir(parents=True)
+    for name in ("verilated.mk", "verilated_config.h"):
+        shutil.copyfile(tool.root / "include" / name, copy / "include" / name)
+    makefile = copy / "include" / "verilated.mk"
+    makefile.write_text(makefile.read_text().replace("CFG_CXXFLAGS_STD = -std=gnu++20", "CFG_CXXFLAGS_STD = "))
+    assert makefile in toolchain.repair(copy, tool.version)
+    assert "CFG_CXXFLAGS_STD = -std=gnu++20" in makefile.read_text()
+    assert "VERILATOR_VERSION_INTEGER 5048000" in (copy / "include" / "verilated_config.h").read_text()
+    assert toolchain.repair(copy, tool.version) == []
+    makefile.write_text("AR = ar\n")
+    with pytest.raises(ToolError, match="no longer sets CXX"):
+        toolchain.repair(copy, tool.version)
+
+
+def test_two_file_design_runs(tmp_path: Path) -> None:
+    toolchain.self_test(tmp_path)
+
+
+def test_missing_system_tool_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(ToolError, match=r"g\+\+ is missing: install it .*apt install g\+\+"):
+        toolchain.require_system_tools()
+
+
+def test_sources_are_in_order() -> None:
+    names = [path.stem for path in sources.closure("rs_top_axi")]
+    assert names[-1] == "rs_top_axi"
+    assert names.index("rs_host_pack") < names.index("rs_axi_dma")
+    assert all(name.endswith("_pkg") for name in names[: sum(n.endswith("_pkg") for n in names)])
+    with pytest.raises(ToolError, match="no module rs_nothing"):
+        sources.closure("rs_nothing")
+
+
+def test_an_interrupted_build_leaves_no_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RINGSMITH_CACHE", str(tmp_path))
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(build, "_compile", killed)
+    with pytest.raises(KeyboardInterrupt):
+        build.build_library("rs_host_pack", {}, harness=[build.HARNESS / "abi.cpp"])
+    assert list((tmp_path / "verilated").iterdir()) == []
+
+
+def test_a_child_dies_with_its_timeout() -> None:
+    started = time.monotonic()
+    with pytest.raises(ToolError, match="did not finish within"):
+        run([sys.executable, "-c", "import time; time.sleep(60)"], timeout_s=0.5)
+    assert time.monotonic() - started < 20
+
+
+def test_an_unknown_command_is_an_error() -> None:
+    with pytest.raises(ToolError, match="cannot start /nonexistent/tool"):
+        run(["/nonexistent/tool"])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Medians of the main operations on this machine: `cargo run --release -p ringsmith-bfv --example speed`.
-//! Processor time of the calling thread where Linux tells it, so that other load does not count; else wall time.
+//! Times of the main operations on this machine: `cargo run --release -p ringsmith-bfv --example speed [-- PART OF A NAME]`.
+//! Lower quartile of wall time over many calls, so that other load counts little.
 
 use bfv::{
     BatchEncoder, BfvParams, BfvParamsLiteral, Decryptor, Encryptor, Evaluator, MultiplyAlgorithm,
@@ -12,26 +12,17 @@ use std::time::Instant;
 use zq::Word;
 use zq::primes::{Direction, ntt_primes};
 
-/// Nanoseconds this thread has run.
-fn thread_ns() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    text.split_whitespace().next()?.parse().ok()
-}
-
-/// Median time of a call in microseconds.
-fn median<T>(mut call: impl FnMut() -> T) -> f64 {
-    let mut times: Vec<f64> = (0..51)
-        .map(|_| {
-            let (start, before) = (Instant::now(), thread_ns());
-            black_box(call());
-            match (before, thread_ns()) {
-                (Some(a), Some(b)) => (b - a) / 1e3,
-                _ => start.elapsed().as_secs_f64() * 1e6,
-            }
-        })
-        .collect();
+/// Lower quartile of a call's time in microseconds, over half a second.
+fn quartile<T>(mut call: impl FnMut() -> T) -> f64 {
+    let begin = Instant::now();
+    let mut times = Vec::new();
+    while times.len() < 20 || begin.elapsed().as_millis() < 500 {
+        let start = Instant::now();
+        black_box(call());
+        times.push(start.elapsed().as_secs_f64() * 1e6);
+    }
     times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
+    times[times.len() / 4]
 }
 
 fn measure<W: Word>(
@@ -41,6 +32,12 @@ fn measure<W: Word>(
     p: &[u32],
     t: u64,
 ) -> Result<(), Box<dyn std::error::Error>> {
+    if std::env::args()
+        .nth(1)
+        .is_some_and(|wanted| !name.contains(&wanted))
+    {
+        return Ok(());
+    }
     let mut primes: Vec<W> = Vec::new();
     for bits in q.iter().chain(p) {
         primes.extend(ntt_primes::<W>(
@@ -75,25 +72,25 @@ fn measure<W: Word>(
     let (a, b) = (encryptor.encrypt(&plain)?, encryptor.encrypt(&plain)?);
     println!("{name}");
     let line = |what: &str, us: f64| println!("  {what:<28} {us:>10.1} us");
-    line("encrypt", median(|| encryptor.encrypt(&plain)));
+    line("encrypt", quartile(|| encryptor.encrypt(&plain)));
     line(
         "decrypt + decode",
-        median(|| decryptor.decrypt(&a).map(|p| encoder.decode(&p))),
+        quartile(|| decryptor.decrypt(&a).map(|p| encoder.decode(&p))),
     );
     for algorithm in [MultiplyAlgorithm::Hps, MultiplyAlgorithm::HpsOverQ] {
         let evaluator = Evaluator::new(&params).with_algorithm(algorithm);
         let product = evaluator.multiply(&a, &b)?;
         line(
             &format!("multiply {algorithm:?}"),
-            median(|| evaluator.multiply(&a, &b)),
+            quartile(|| evaluator.multiply(&a, &b)),
         );
         line(
             "  and relinearise",
-            median(|| evaluator.multiply_relin(&a, &b, &relin)),
+            quartile(|| evaluator.multiply_relin(&a, &b, &relin)),
         );
         line(
             "  relinearise alone",
-            median(|| evaluator.relinearize(&product, &relin)),
+            quartile(|| evaluator.relinearize(&product, &relin)),
         );
     }
     Ok(())

@@ -31,13 +31,21 @@ pub trait PolyEngine<W: Word>: Send + Sync {
     ///
     /// # Errors
     /// As above.
-    fn phase(&self, ct: &[RnsPoly<W, Coeff>], s: &RnsPoly<W, Eval>) -> Result<RnsPoly<W, Coeff>, Error>;
+    fn phase(
+        &self,
+        ct: &[RnsPoly<W, Coeff>],
+        s: &RnsPoly<W, Eval>,
+    ) -> Result<RnsPoly<W, Coeff>, Error>;
 
     /// The product of two ciphertexts as polynomials in s: part k is `Σ_{i+j=k} a_i·b_j`.
     ///
     /// # Errors
     /// As above.
-    fn tensor(&self, a: &[RnsPoly<W, Coeff>], b: &[RnsPoly<W, Coeff>]) -> Result<Vec<RnsPoly<W, Coeff>>, Error>;
+    fn tensor(
+        &self,
+        a: &[RnsPoly<W, Coeff>],
+        b: &[RnsPoly<W, Coeff>],
+    ) -> Result<Vec<RnsPoly<W, Coeff>>, Error>;
 
     /// `Σ_d digit_d·key_d` over the digits' basis: the first data primes, then the special primes.
     ///
@@ -48,7 +56,33 @@ pub trait PolyEngine<W: Word>: Send + Sync {
         digits: &[RnsPoly<W, Coeff>],
         key: &KeySwitchKey<W>,
     ) -> Result<[RnsPoly<W, Coeff>; 2], Error>;
+
+    /// [`PolyEngine::tensor`] of operands that are not needed afterwards; without `b` the square of `a`.
+    ///
+    /// # Errors
+    /// As above.
+    fn tensor_owned(&self, a: Polys<W>, b: Option<Polys<W>>) -> Result<Polys<W>, Error> {
+        match &b {
+            Some(b) => self.tensor(&a, b),
+            None => self.tensor(&a, &a),
+        }
+    }
+
+    /// [`PolyEngine::key_switch_inner`] of digits that are not needed afterwards.
+    ///
+    /// # Errors
+    /// As above.
+    fn key_switch_inner_owned(
+        &self,
+        digits: Polys<W>,
+        key: &KeySwitchKey<W>,
+    ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
+        self.key_switch_inner(&digits, key)
+    }
 }
+
+/// Polynomials in coefficient form.
+pub type Polys<W> = Vec<RnsPoly<W, Coeff>>;
 
 /// The default engine: the calling thread.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,11 +103,19 @@ impl ThreadedEngine {
 
 /// Fails unless `basis` is a prefix of `longer`.
 fn check_prefix<W: Word>(basis: &RnsBasis<W>, longer: &RnsBasis<W>) -> Result<(), Error> {
-    let same = basis.moduli().iter().zip(longer.moduli()).all(|(a, b)| a == b);
+    let same = basis
+        .moduli()
+        .iter()
+        .zip(longer.moduli())
+        .all(|(a, b)| a == b);
     if same && basis.len() <= longer.len() && basis.n() == longer.n() {
         return Ok(());
     }
-    Err(Error::Shape { what: "primes of a factor", got: longer.len(), expected: basis.len() })
+    Err(Error::Shape {
+        what: "primes of a factor",
+        got: longer.len(),
+        expected: basis.len(),
+    })
 }
 
 /// Fails unless all polynomials are over `basis`.
@@ -83,42 +125,49 @@ fn check_same<'a, W: Word>(
 ) -> Result<(), Error> {
     match polys.find(|p| p.basis() != basis) {
         None => Ok(()),
-        Some(other) => {
-            Err(Error::Shape { what: "primes of an operand", got: other.limb_count(), expected: basis.len() })
-        }
+        Some(other) => Err(Error::Shape {
+            what: "primes of an operand",
+            got: other.limb_count(),
+            expected: basis.len(),
+        }),
     }
 }
 
 fn first_of<W: Word, D: rns::Domain>(polys: &[RnsPoly<W, D>]) -> Result<&RnsPoly<W, D>, Error> {
-    polys.first().ok_or(Error::Shape { what: "polynomials of an operand", got: 0, expected: 1 })
+    polys.first().ok_or(Error::Shape {
+        what: "polynomials of an operand",
+        got: 0,
+        expected: 1,
+    })
 }
 
-/// Room for `count` polynomials, and for each prime the limbs of all of them.
-struct Outputs<W: Word>(Vec<AlignedVec<W>>);
+/// Room for `count` polynomials.
+fn room<W: Word>(basis: &RnsBasis<W>, count: usize) -> Vec<AlignedVec<W>> {
+    (0..count)
+        .map(|_| AlignedVec::for_overwrite(basis.len() * basis.n()))
+        .collect()
+}
 
-impl<W: Word> Outputs<W> {
-    fn new(basis: &RnsBasis<W>, count: usize) -> Self {
-        Self((0..count).map(|_| AlignedVec::for_overwrite(basis.len() * basis.n())).collect())
-    }
+/// (j, limb j of every polynomial) for every prime j.
+fn by_prime<'a, W: Word>(
+    polys: impl Iterator<Item = &'a mut [W]>,
+    n: usize,
+) -> impl Iterator<Item = (usize, Vec<&'a mut [W]>)> {
+    let mut limbs: Vec<_> = polys.map(|p| p.chunks_exact_mut(n)).collect();
+    let rows = std::iter::from_fn(move || limbs.iter_mut().map(Iterator::next).collect());
+    rows.enumerate()
+}
 
-    /// (j, limb j of every polynomial) for every prime j.
-    fn by_prime(&mut self, n: usize) -> impl Iterator<Item = (usize, Vec<&mut [W]>)> {
-        let mut limbs: Vec<_> = self.0.iter_mut().map(|p| p.chunks_exact_mut(n)).collect();
-        let mut next = 0;
-        std::iter::from_fn(move || {
-            let row: Option<Vec<&mut [W]>> = limbs.iter_mut().map(Iterator::next).collect();
-            next += 1;
-            row.map(|row| (next - 1, row))
-        })
-    }
-
-    fn into_polys(self, basis: &RnsBasis<W>) -> Vec<RnsPoly<W, Coeff>> {
-        self.0.into_iter().map(|data| RnsPoly::from_data(basis, data)).collect()
-    }
+fn into_polys<W: Word>(data: Vec<AlignedVec<W>>, basis: &RnsBasis<W>) -> Polys<W> {
+    data.into_iter()
+        .map(|d| RnsPoly::from_data(basis, d))
+        .collect()
 }
 
 fn pair<T>(polys: Vec<T>) -> [T; 2] {
-    polys.try_into().unwrap_or_else(|_| unreachable!("two outputs were made"))
+    polys
+        .try_into()
+        .unwrap_or_else(|_| unreachable!("two outputs were made"))
 }
 
 impl<W: Word> PolyEngine<W> for ThreadedEngine {
@@ -134,40 +183,74 @@ impl<W: Word> PolyEngine<W> for ThreadedEngine {
     ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
         let basis = u.basis().clone();
         check_same(&basis, e.iter())?;
-        pk.iter().try_for_each(|k| check_prefix(&basis, k.basis()))?;
-        let mut out = Outputs::new(&basis, 2);
-        self.threads.for_each(out.by_prime(basis.n()), |(j, mut rows)| {
-            let keys = pk.map(|k| k.limb(j));
-            limbs::encrypt_zero(basis.plan(j), keys, u.limb(j), [e[0].limb(j), e[1].limb(j)], &mut rows);
-        });
-        Ok(pair(out.into_polys(&basis)))
+        pk.iter()
+            .try_for_each(|k| check_prefix(&basis, k.basis()))?;
+        let mut out = room(&basis, 2);
+        self.threads.for_each(
+            by_prime(out.iter_mut().map(|p| &mut p[..]), basis.n()),
+            |(j, mut rows)| {
+                let keys = pk.map(|k| k.limb(j));
+                limbs::encrypt_zero(
+                    basis.plan(j),
+                    keys,
+                    u.limb(j),
+                    [e[0].limb(j), e[1].limb(j)],
+                    &mut rows,
+                );
+            },
+        );
+        Ok(pair(into_polys(out, &basis)))
     }
 
-    fn phase(&self, ct: &[RnsPoly<W, Coeff>], s: &RnsPoly<W, Eval>) -> Result<RnsPoly<W, Coeff>, Error> {
+    fn phase(
+        &self,
+        ct: &[RnsPoly<W, Coeff>],
+        s: &RnsPoly<W, Eval>,
+    ) -> Result<RnsPoly<W, Coeff>, Error> {
         let basis = first_of(ct)?.basis();
         check_same(basis, ct.iter())?;
         check_prefix(basis, s.basis())?;
-        let mut out = Outputs::new(basis, 1);
-        self.threads.for_each(out.by_prime(basis.n()), |(j, mut rows)| {
-            let parts: Vec<&[W]> = ct.iter().map(|p| p.limb(j)).collect();
-            limbs::phase(basis.plan(j), &parts, s.limb(j), rows[0]);
-        });
-        Ok(out.into_polys(basis).swap_remove(0))
+        let mut out = room(basis, 1);
+        self.threads.for_each(
+            by_prime(out.iter_mut().map(|p| &mut p[..]), basis.n()),
+            |(j, mut rows)| {
+                let parts: Vec<&[W]> = ct.iter().map(|p| p.limb(j)).collect();
+                limbs::phase(basis.plan(j), &parts, s.limb(j), rows[0]);
+            },
+        );
+        Ok(into_polys(out, basis).swap_remove(0))
     }
 
-    fn tensor(&self, a: &[RnsPoly<W, Coeff>], b: &[RnsPoly<W, Coeff>]) -> Result<Vec<RnsPoly<W, Coeff>>, Error> {
-        let basis = first_of(a)?.basis();
-        first_of(b)?;
-        check_same(basis, a.iter().chain(b))?;
-        let square = std::ptr::eq(a, b);
-        let mut out = Outputs::new(basis, a.len() + b.len() - 1);
-        self.threads.for_each(out.by_prime(basis.n()), |(j, mut rows)| {
-            let row = |side: &[RnsPoly<W, Coeff>]| -> AlignedVec<W> { limbs::transformed(basis.plan(j), side, j) };
-            let left = row(a);
-            let right = if square { None } else { Some(row(b)) };
-            limbs::tensor(basis.plan(j), &left, right.as_ref().unwrap_or(&left), &mut rows);
+    fn tensor(&self, a: &[RnsPoly<W, Coeff>], b: &[RnsPoly<W, Coeff>]) -> Result<Polys<W>, Error> {
+        let other = if std::ptr::eq(a, b) {
+            None
+        } else {
+            Some(b.to_vec())
+        };
+        self.tensor_owned(a.to_vec(), other)
+    }
+
+    fn tensor_owned(&self, mut a: Polys<W>, mut b: Option<Polys<W>>) -> Result<Polys<W>, Error> {
+        let basis = first_of(&a)?.basis().clone();
+        if let Some(b) = &b {
+            first_of(b)?;
+        }
+        check_same(&basis, a.iter().chain(b.iter().flatten()))?;
+        let left = a.len();
+        let right = b.as_ref().map_or(left, Vec::len);
+        let mut out = room(&basis, left + right - 1);
+        let inputs = a
+            .iter_mut()
+            .chain(b.iter_mut().flatten())
+            .map(RnsPoly::data_mut);
+        let rows = by_prime(out.iter_mut().map(|p| &mut p[..]).chain(inputs), basis.n());
+        self.threads.for_each(rows, |(j, mut rows)| {
+            let (out, inputs) = rows.split_at_mut(left + right - 1);
+            inputs.iter_mut().for_each(|row| basis.plan(j).forward(row));
+            let (a, b) = inputs.split_at(left);
+            limbs::tensor(basis.plan(j), a, if b.is_empty() { a } else { b }, out);
         });
-        Ok(out.into_polys(basis))
+        Ok(into_polys(out, &basis))
     }
 
     fn key_switch_inner(
@@ -175,17 +258,31 @@ impl<W: Word> PolyEngine<W> for ThreadedEngine {
         digits: &[RnsPoly<W, Coeff>],
         key: &KeySwitchKey<W>,
     ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
-        let basis = first_of(digits)?.basis();
-        check_same(basis, digits.iter())?;
+        self.key_switch_inner_owned(digits.to_vec(), key)
+    }
+
+    fn key_switch_inner_owned(
+        &self,
+        mut digits: Polys<W>,
+        key: &KeySwitchKey<W>,
+    ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
+        let basis = first_of(&digits)?.basis().clone();
+        check_same(&basis, digits.iter())?;
         let data = key.data_limbs_of(basis.len())?;
         key.check_covers(data, digits.len())?;
-        let mut out = Outputs::new(basis, 2);
-        self.threads.for_each(out.by_prime(basis.n()), |(j, mut rows)| {
+        let mut out = room(&basis, 2);
+        let outputs = out.iter_mut().map(|p| &mut p[..]);
+        let rows = by_prime(
+            outputs.chain(digits.iter_mut().map(RnsPoly::data_mut)),
+            basis.n(),
+        );
+        self.threads.for_each(rows, |(j, mut rows)| {
             let at = if j < data { j } else { key.limbs() + j - data };
-            let evaluated = limbs::transformed(basis.plan(j), digits, j);
-            limbs::inner_product(basis.plan(j), &evaluated, key, at, &mut rows);
+            let (out, digits) = rows.split_at_mut(2);
+            digits.iter_mut().for_each(|row| basis.plan(j).forward(row));
+            limbs::inner_product(basis.plan(j), digits, key, at, out);
         });
-        Ok(pair(out.into_polys(basis)))
+        Ok(pair(into_polys(out, &basis)))
     }
 }
 
@@ -203,11 +300,19 @@ impl<W: Word> PolyEngine<W> for CpuEngine {
         ThreadedEngine::default().encrypt_zero(pk, u, e)
     }
 
-    fn phase(&self, ct: &[RnsPoly<W, Coeff>], s: &RnsPoly<W, Eval>) -> Result<RnsPoly<W, Coeff>, Error> {
+    fn phase(
+        &self,
+        ct: &[RnsPoly<W, Coeff>],
+        s: &RnsPoly<W, Eval>,
+    ) -> Result<RnsPoly<W, Coeff>, Error> {
         ThreadedEngine::default().phase(ct, s)
     }
 
-    fn tensor(&self, a: &[RnsPoly<W, Coeff>], b: &[RnsPoly<W, Coeff>]) -> Result<Vec<RnsPoly<W, Coeff>>, Error> {
+    fn tensor(
+        &self,
+        a: &[RnsPoly<W, Coeff>],
+        b: &[RnsPoly<W, Coeff>],
+    ) -> Result<Vec<RnsPoly<W, Coeff>>, Error> {
         ThreadedEngine::default().tensor(a, b)
     }
 
@@ -217,5 +322,17 @@ impl<W: Word> PolyEngine<W> for CpuEngine {
         key: &KeySwitchKey<W>,
     ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
         ThreadedEngine::default().key_switch_inner(digits, key)
+    }
+
+    fn tensor_owned(&self, a: Polys<W>, b: Option<Polys<W>>) -> Result<Polys<W>, Error> {
+        ThreadedEngine::default().tensor_owned(a, b)
+    }
+
+    fn key_switch_inner_owned(
+        &self,
+        digits: Polys<W>,
+        key: &KeySwitchKey<W>,
+    ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
+        ThreadedEngine::default().key_switch_inner_owned(digits, key)
     }
 }

@@ -109,10 +109,11 @@ impl<W: Word> KeySwitchLevel<W> {
     /// If `x` is not over this level's Q·P.
     pub fn mod_down(&self, x: RnsPoly<W, Coeff>) -> RnsPoly<W, Coeff> {
         assert!(x.basis() == &self.qp, "mod_down: wrong basis");
-        match &self.down {
-            Some(down) => down.scale_tail(&x),
-            None => x,
-        }
+        let Some(down) = &self.down else { return x };
+        let (kept, special) = x.data().split_at(self.q.len() * x.n());
+        let mut out = AlignedVec::for_overwrite(kept.len());
+        down.scale_into(special, kept, &mut out, &mut Scratch::new());
+        RnsPoly::from_data(&self.q, out)
     }
 
     /// [`KeySwitchLevel::mod_down`] in evaluation form: only the special limbs are transformed back.
@@ -167,16 +168,15 @@ impl<W: Word> DigitLift<W> {
     ) -> RnsPoly<W, Coeff> {
         let (start, end) = (self.own.start * c.n(), self.own.end * c.n());
         let digit = &c.data()[start..end];
-        let mut out = RnsPoly::zeros(qp);
+        let mut data = AlignedVec::for_overwrite(qp.len() * c.n());
         if let Some(converter) = &self.converter {
             // The converted limbs are adjacent; put them behind the digit, then move those that belong before it.
-            let data = out.data_mut();
             let len = digit.len();
             converter.convert_into(digit, &mut data[len..], scratch);
             data.copy_within(len..len + start, 0);
         }
-        out.data_mut()[start..end].copy_from_slice(digit);
-        out
+        data[start..end].copy_from_slice(digit);
+        RnsPoly::from_data(qp, data)
     }
 }
 
@@ -280,6 +280,6 @@ pub fn key_switch<W: Word>(
 ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
     let level = params.level(c.limb_count())?;
     key.check_covers(c.limb_count(), level.digit_count())?;
-    let [k0, k1] = engine.key_switch_inner(&level.decompose(c), key)?;
+    let [k0, k1] = engine.key_switch_inner_owned(level.decompose(c), key)?;
     Ok([level.mod_down(k0), level.mod_down(k1)])
 }

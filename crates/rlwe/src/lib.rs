@@ -25,7 +25,7 @@ mod threads;
 pub mod wire;
 
 pub use distribution::{DEFAULT_ETA, ErrorDistribution, Sampler, SecretDistribution};
-pub use engine::{CpuEngine, PolyEngine, ThreadedEngine};
+pub use engine::{CpuEngine, PolyEngine, Polys, ThreadedEngine};
 pub use error::Error;
 pub use fused::{Job, Source, SwitchScratch};
 pub use galois::{conjugation_element, rotation_element};

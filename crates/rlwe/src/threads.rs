@@ -19,11 +19,21 @@ impl Threads {
     /// [`Error::Parameter`] for 0, [`Error::Engine`] when the system gives no threads.
     pub fn new(count: usize) -> Result<Self, Error> {
         match count {
-            0 => Err(Error::Parameter { what: "the number of threads", got: "0".into(), allowed: "1 or more".into() }),
+            0 => Err(Error::Parameter {
+                what: "the number of threads",
+                got: "0".into(),
+                allowed: "1 or more".into(),
+            }),
             1 => Ok(Self::ONE),
             _ => {
-                let failed = |e: rayon::ThreadPoolBuildError| Error::Engine { engine: "cpu".into(), message: e.to_string() };
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build().map_err(failed)?;
+                let failed = |e: rayon::ThreadPoolBuildError| Error::Engine {
+                    engine: "cpu".into(),
+                    message: e.to_string(),
+                };
+                let pool = rayon::ThreadPoolBuilder::new()
+                    .num_threads(count)
+                    .build()
+                    .map_err(failed)?;
                 Ok(Self(Some(Arc::new(pool))))
             }
         }
@@ -75,8 +85,16 @@ mod tests {
             let threads = Threads::new(count).unwrap();
             assert_eq!(threads.count(), count);
             let squares = threads.try_map(&items, |x| Ok::<_, u32>(x * x)).unwrap();
-            assert!(squares.iter().enumerate().all(|(i, s)| *s == (i * i) as u32));
-            assert_eq!(threads.try_map(&items, |x| if x % 7 == 6 { Err(*x) } else { Ok(()) }), Err(6));
+            assert!(
+                squares
+                    .iter()
+                    .enumerate()
+                    .all(|(i, s)| *s == (i * i) as u32)
+            );
+            assert_eq!(
+                threads.try_map(&items, |x| if x % 7 == 6 { Err(*x) } else { Ok(()) }),
+                Err(6)
+            );
         }
         assert!(Threads::new(0).is_err());
     }

@@ -73,13 +73,13 @@ impl<W: Word> Evaluator<W> {
                 .try_map(&ct.parts, |p| Ok::<_, Error>(hps.lift(p)))
         };
         let lifted = lift(a)?;
-        // The engine sees one slice twice when a square is asked for, and transforms it once.
-        let product = if std::ptr::eq(a, b) {
-            self.engine.tensor(&lifted, &lifted)?
+        // A square is transformed once.
+        let other = if std::ptr::eq(a, b) {
+            None
         } else {
-            let other = lift(b)?;
-            self.engine.tensor(&lifted, &other)?
+            Some(lift(b)?)
         };
+        let product = self.engine.tensor_owned(lifted, other)?;
         self.threads
             .try_map(&product, |x| Ok(hps.scale(x, &level.q)))
     }
@@ -93,7 +93,7 @@ impl<W: Word> Evaluator<W> {
         let switched = self
             .threads
             .try_map(&b.parts, |p| Ok::<_, Error>(over_q.switch(p)))?;
-        let product = self.engine.tensor(&lifted, &switched)?;
+        let product = self.engine.tensor_owned(lifted, Some(switched))?;
         self.threads
             .try_map(&product, |x| Ok(over_q.scale(x, &level.q)))
     }

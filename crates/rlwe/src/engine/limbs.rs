@@ -3,21 +3,16 @@
 
 use crate::keys::KeySwitchKey;
 use ntt::NttPlan;
-use rns::{Coeff, RnsPoly};
 use zq::{AlignedVec, Word};
 
-/// Limb `j` of each polynomial, transformed, one after the other.
-pub(super) fn transformed<W: Word>(plan: &NttPlan<W>, polys: &[RnsPoly<W, Coeff>], j: usize) -> AlignedVec<W> {
-    let mut out = AlignedVec::for_overwrite(polys.len() * plan.n());
-    for (row, poly) in out.chunks_exact_mut(plan.n()).zip(polys) {
-        row.copy_from_slice(poly.limb(j));
-        plan.forward(row);
-    }
-    out
-}
-
 /// `out_i = key_i·u + e_i`.
-pub(super) fn encrypt_zero<W: Word>(plan: &NttPlan<W>, keys: [&[W]; 2], u: &[W], e: [&[W]; 2], out: &mut [&mut [W]]) {
+pub(super) fn encrypt_zero<W: Word>(
+    plan: &NttPlan<W>,
+    keys: [&[W]; 2],
+    u: &[W],
+    e: [&[W]; 2],
+    out: &mut [&mut [W]],
+) {
     let mut evaluated = AlignedVec::from_slice(u);
     plan.forward(&mut evaluated);
     for ((row, key), e) in out.iter_mut().zip(keys).zip(e) {
@@ -49,16 +44,19 @@ pub(super) fn phase<W: Word>(plan: &NttPlan<W>, parts: &[&[W]], s: &[W], out: &m
 }
 
 /// `out_k = Σ_{i+j=k} a_i·b_j` of transformed limbs, transformed back.
-pub(super) fn tensor<W: Word>(plan: &NttPlan<W>, a: &[W], b: &[W], out: &mut [&mut [W]]) {
-    let n = plan.n();
-    let (a, b): (Vec<&[W]>, Vec<&[W]>) = (a.chunks_exact(n).collect(), b.chunks_exact(n).collect());
+pub(super) fn tensor<W: Word>(
+    plan: &NttPlan<W>,
+    a: &[&mut [W]],
+    b: &[&mut [W]],
+    out: &mut [&mut [W]],
+) {
     for (k, row) in out.iter_mut().enumerate() {
-        let from = (k + 1).saturating_sub(b.len());
-        let left = &a[from..a.len().min(k + 1)];
-        let right: Vec<&[W]> = (from..from + left.len()).map(|i| b[k - i]).collect();
-        match (left, &right[..]) {
+        let range = (k + 1).saturating_sub(b.len())..a.len().min(k + 1);
+        let right: Vec<&[W]> = range.clone().map(|i| &*b[k - i]).collect();
+        let left: Vec<&[W]> = a[range].iter().map(|x| &**x).collect();
+        match (&left[..], &right[..]) {
             ([x], [y]) => plan.modulus().mul_into(row, x, y),
-            _ => plan.modulus().dot_into(row, left, &right),
+            _ => plan.modulus().dot_into(row, &left, &right),
         }
         plan.inverse(row);
     }
@@ -67,14 +65,17 @@ pub(super) fn tensor<W: Word>(plan: &NttPlan<W>, a: &[W], b: &[W], out: &mut [&m
 /// `out_i = Σ_d digit_d·key_{d,i}` of transformed digits with limb `at` of the key, transformed back.
 pub(super) fn inner_product<W: Word>(
     plan: &NttPlan<W>,
-    digits: &[W],
+    digits: &[&mut [W]],
     key: &KeySwitchKey<W>,
     at: usize,
     out: &mut [&mut [W]],
 ) {
-    let digits: Vec<&[W]> = digits.chunks_exact(plan.n()).collect();
+    let digits: Vec<&[W]> = digits.iter().map(|d| &**d).collect();
     for (half, row) in out.iter_mut().enumerate() {
-        let keys: Vec<&[W]> = key.parts()[..digits.len()].iter().map(|pair| pair[half].limb(at)).collect();
+        let keys: Vec<&[W]> = key.parts()[..digits.len()]
+            .iter()
+            .map(|pair| pair[half].limb(at))
+            .collect();
         plan.modulus().dot_into(row, &digits, &keys);
         plan.inverse(row);
     }

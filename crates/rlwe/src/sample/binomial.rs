@@ -30,18 +30,38 @@ pub fn binomial(stream: &mut Xof, eta: u32, out: &mut [i64]) {
 
 /// 17 ≤ η ≤ 24, the default among them: both halves of a value fit one 64-bit word.
 fn binomial_24(stream: &mut Xof, eta: u32, out: &mut [i64]) {
-    let mask = (1u32 << eta) - 1;
-    let mut bytes = [0u8; 6 * BLOCK];
+    // Two bytes beyond the last value's six, so that every value is read as a whole word.
+    let mut bytes = [0u8; 6 * BLOCK + 2];
+    let mut words = [0u64; BLOCK];
     for block in out.chunks_mut(BLOCK) {
-        let bytes = &mut bytes[..6 * block.len()];
-        stream.fill(bytes);
-        for (value, b) in block.iter_mut().zip(bytes.chunks_exact(6)) {
-            let plus = u32::from_le_bytes([b[0], b[1], b[2], 0]) & mask;
-            let minus = u32::from_le_bytes([b[3], b[4], b[5], 0]) & mask;
-            *value = plus.count_ones() as i64 - minus.count_ones() as i64;
+        stream.fill(&mut bytes[..6 * block.len()]);
+        for (i, word) in words[..block.len()].iter_mut().enumerate() {
+            *word = u64::from_le_bytes(bytes[6 * i..6 * i + 8].try_into().expect("8 bytes"));
         }
+        differences(&words[..block.len()], (1 << eta) - 1, block);
     }
     bytes.zeroize();
+    words.zeroize();
+}
+
+/// Ones among the bits 0.. of each word minus ones among its bits 24.., both under `mask`.
+///
+/// Counted in both halves of one word at once (the usual sums of neighbours), because a population count is neither in
+/// the base instruction set nor in its vectors; this form vectorises everywhere.
+fn differences(words: &[u64], mask: u64, out: &mut [i64]) {
+    const PAIRS: u64 = 0x5555_5555_5555_5555;
+    const NIBBLES: u64 = 0x3333_3333_3333_3333;
+    const BYTES: u64 = 0x0f0f_0f0f_0f0f_0f0f;
+    for (value, word) in out.iter_mut().zip(words) {
+        let mut x = (word & mask) | ((word >> 24) & mask) << 32;
+        x -= (x >> 1) & PAIRS;
+        x = (x & NIBBLES) + ((x >> 2) & NIBBLES);
+        x = (x + (x >> 4)) & BYTES;
+        x += x >> 8;
+        x += x >> 16;
+        // The sums stand in the lowest byte of each half; at most 24, so nothing carries between the halves.
+        *value = (x & 0x3f) as i64 - ((x >> 32) & 0x3f) as i64;
+    }
 }
 
 /// Any η, byte by byte.

@@ -102,17 +102,17 @@ package rs_latency_pkg;
 
   // MEMCPY: one word a cycle.
   function automatic int memcpy(int log2n, int p);
-    return (((1 << log2n) / p) + 4);
+    return (((1 << log2n) / p) + 3);
   endfunction
 
   // MEMCPYR: one coefficient a cycle.
   function automatic int memcpyr(int log2n);
-    return ((1 << log2n) + 4);
+    return ((1 << log2n) + 3);
   endfunction
 
   // LOAD with data always ready, the host's own time not included.
   function automatic int load(int log2n, int p, int lanes);
-    return ((lanes * ((1 << log2n) / p)) + 3);
+    return ((lanes * ((1 << log2n) / p)) + 2);
   endfunction
 
   // STORE into a sink that is always ready, the host's own time not included.

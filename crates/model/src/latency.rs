@@ -95,17 +95,17 @@ pub fn pmul(log2n: u64, p: u64, pipe: u64) -> u64 {
 
 /// MEMCPY: one word a cycle.
 pub fn memcpy(log2n: u64, p: u64) -> u64 {
-    (((1 << log2n) / p) + 4)
+    (((1 << log2n) / p) + 3)
 }
 
 /// MEMCPYR: one coefficient a cycle.
 pub fn memcpyr(log2n: u64) -> u64 {
-    ((1 << log2n) + 4)
+    ((1 << log2n) + 3)
 }
 
 /// LOAD with data always ready, the host's own time not included.
 pub fn load(log2n: u64, p: u64, lanes: u64) -> u64 {
-    ((lanes * ((1 << log2n) / p)) + 3)
+    ((lanes * ((1 << log2n) / p)) + 2)
 }
 
 /// STORE into a sink that is always ready, the host's own time not included.

@@ -18,9 +18,11 @@ from ringsmith.run.runner import complete_inputs
 
 EXAMPLES = """Examples:
 
-  ringsmith params examples/kernels/matmul-plain-1x10.py
-  ringsmith params kernel.py --security 192
-  ringsmith params kernel.py --standard 2018 --json
+ringsmith params examples/kernels/matmul-plain-1x10.py
+
+ringsmith params kernel.py --security 192
+
+ringsmith params kernel.py --standard 2018 --json
 """
 
 

@@ -21,10 +21,13 @@ from ringsmith.run.runner import run as run_kernel
 
 EXAMPLES = """Examples:
 
-  ringsmith run examples/kernels/matmul-plain-1x10.py
-  ringsmith run kernel.py --input data.csv --seed 7 --json
-  ringsmith run kernel.py --variant ours --params seal-ckks-8192
-  ringsmith run kernel.py --input x=x.npy --input w=weights.npy --on cpu
+ringsmith run examples/kernels/matmul-plain-1x10.py
+
+ringsmith run kernel.py --input data.csv --seed 7 --json
+
+ringsmith run kernel.py --variant ours --params seal-ckks-8192
+
+ringsmith run kernel.py --input x=x.npy --input w=weights.npy --on cpu
 
 Exit status: 0 the answer is right, 1 it is wrong, 2 the input is bad.
 """

@@ -147,7 +147,8 @@ def _fit_ckks(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected
         return Rejected(n, f"n = {n} allows {limit} bits in all; the precision alone takes a scale of {guess} bits")
     scheduled = schedule.schedule(lower(n // 2))
     if (scheduled.depth + 1) * least > limit:
-        return Rejected(n, f"n = {n} allows {limit} bits; {scheduled.depth} levels of {least} bits or more exceed them")
+        primes_needed = scheduled.depth + 1
+        return Rejected(n, f"n = {n} allows {limit} bits; {primes_needed} primes of {least} bits or more exceed them")
     found = _search_scale(wish, scheduled, n, least, guess)
     if isinstance(found, Rejected):
         return found

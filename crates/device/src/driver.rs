@@ -299,11 +299,9 @@ impl Driver {
             .device
             .submit(&encode(program))
             .and_then(|()| self.device.wait(20 * expected + 100_000));
-        if matches!(
-            outcome,
-            Err(DeviceError::Stopped { .. } | DeviceError::Timeout { .. })
-        ) {
-            self.reset()?;
+        if outcome.is_err() {
+            // The first error is the one to report, even if the device cannot be reset either.
+            let _ = self.reset();
         }
         outcome
     }

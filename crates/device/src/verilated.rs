@@ -38,7 +38,7 @@ impl Verilated {
     pub fn open(path: &Path, options: &str) -> Result<Self, DeviceError> {
         let mut simulator = Simulator::open(path, options)?;
         simulator.reset()?;
-        let info = read_info(&mut simulator)?;
+        let info = read_info(|address| simulator.read_register(address))?;
         info.validate()?;
         Ok(Self {
             simulator,
@@ -158,11 +158,21 @@ impl Verilated {
         })
     }
 
+    /// The oldest instruction that has not ended. SYNC leaves no record: it is over if a later one has started.
     fn hung(&mut self, cycles: u64) -> Result<DeviceError, DeviceError> {
-        let index = self
-            .simulator
-            .read_register(r::RETIRED)?
-            .wrapping_sub(self.base) as usize;
+        let events = self.simulator.events()?;
+        let base = self.base;
+        let ended = |index: usize| {
+            events
+                .iter()
+                .any(|e| e.end == 1 && e.index == base + index as u32)
+        };
+        let passed = |index: usize| events.iter().any(|e| e.index > base + index as u32);
+        let sync = Instruction::new(Op::Sync).encode();
+        let over = |index: usize| ended(index) || (self.program[index] == sync && passed(index));
+        let index = (0..self.program.len())
+            .find(|&index| !over(index))
+            .unwrap_or(0);
         Ok(DeviceError::Timeout {
             index,
             text: self.text(index),
@@ -186,8 +196,9 @@ fn foreign(what: String) -> DeviceError {
 }
 
 /// Learn the build from the info block.
-fn read_info(simulator: &mut Simulator) -> Result<BuildInfo, DeviceError> {
-    let mut read = |address| simulator.read_register(address);
+fn read_info(
+    mut read: impl FnMut(u32) -> Result<u32, DeviceError>,
+) -> Result<BuildInfo, DeviceError> {
     let magic = read(r::MAGIC)?;
     if magic != MAGIC {
         return Err(foreign(format!(
@@ -363,5 +374,102 @@ impl Device for Verilated {
                 for_cycles,
             } => self.simulator.inject_fault(after_cycles, for_cycles),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The info block of a build like `tiny`, one register replaced.
+    fn registers(address: u32, value: u32) -> impl FnMut(u32) -> Result<u32, DeviceError> {
+        let block = [
+            (r::MAGIC, MAGIC),
+            (
+                r::VERSION,
+                MAJOR << r::VERSION_MAJOR.0 | isa::ISA_VERSION << r::VERSION_ISA.0,
+            ),
+            (
+                r::SHAPE,
+                32 | 2 << r::SHAPE_BUTTERFLIES.0
+                    | 2 << r::SHAPE_LANES.0
+                    | 8 << r::SHAPE_LOG2_N_MAX.0,
+            ),
+            (
+                r::CAPACITY,
+                8 | 2 << r::CAPACITY_MODULI.0
+                    | 4 << r::CAPACITY_CONSTANTS.0
+                    | 4 << r::CAPACITY_WORD_BYTES.0,
+            ),
+            (r::DUAL_PORT, 0b1111),
+            (r::FEATURES, isa::implemented_mask() as u32),
+            (r::FEATURES + 4, (isa::implemented_mask() >> 32) as u32),
+            (
+                r::ARITHMETIC,
+                5 << r::ARITHMETIC_MODULUS_MIN_BITS.0 | 2 << r::ARITHMETIC_TWIDDLE_TABLES.0,
+            ),
+            (r::PORTS, 16),
+        ];
+        move |asked| {
+            let held = block
+                .iter()
+                .find(|(at, _)| *at == asked)
+                .map_or(0, |(_, value)| *value);
+            Ok(if asked == address { value } else { held })
+        }
+    }
+
+    #[test]
+    fn an_info_block_becomes_a_build() {
+        let info = read_info(registers(0xfff, 0)).unwrap();
+        assert_eq!(
+            (info.word_bits, info.lanes, info.butterflies, info.n_max()),
+            (32, 2, 2, 256)
+        );
+        assert_eq!(
+            (
+                info.dual_port_slots,
+                info.single_port_slots,
+                info.twiddle_tables
+            ),
+            (4, 4, 2)
+        );
+        assert_eq!(info.validate(), Ok(()));
+    }
+
+    #[test]
+    fn wrong_info_blocks_are_refused() {
+        let wrong = [
+            (
+                r::MAGIC,
+                0xffff_ffff,
+                "identification 0xffffffff, expected 0x52534350",
+            ),
+            (
+                r::VERSION,
+                7 << r::VERSION_MAJOR.0,
+                "register map 7, this driver speaks 1",
+            ),
+            (r::DUAL_PORT, 0b1011, "dual-port mask 0xb with 8 slots"),
+            (
+                r::CAPACITY,
+                8 | 8 << r::CAPACITY_WORD_BYTES.0,
+                "8 bytes a coefficient, 4 expected",
+            ),
+        ];
+        for (address, value, words) in wrong {
+            let message = read_info(registers(address, value))
+                .unwrap_err()
+                .to_string();
+            assert!(message.contains(words), "{message}");
+        }
+        let other = MAJOR << r::VERSION_MAJOR.0 | 9 << r::VERSION_ISA.0;
+        let info = read_info(registers(r::VERSION, other)).unwrap();
+        assert!(
+            info.validate()
+                .unwrap_err()
+                .to_string()
+                .contains("instruction set version 9")
+        );
     }
 }

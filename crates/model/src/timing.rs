@@ -72,7 +72,7 @@ pub struct HostTiming {
 }
 
 /// Cycles of a frame's header and answer on the byte port.
-const SERIAL_FRAME: u64 = 12;
+const SERIAL_FRAME: u64 = 6;
 
 impl HostTiming {
     fn new(info: &BuildInfo) -> Self {

@@ -7,6 +7,7 @@ mod halves;
 mod plan;
 mod session;
 pub mod simulate;
+mod single;
 #[cfg(test)]
 mod tests;
 mod usage;

@@ -147,17 +147,18 @@ impl Session {
         if n <= self.driver.info().n_max() {
             let cycles = self.driver.load_twiddles(mod_idx, n)?;
             self.count_table(n, cycles);
-            return self.whole(operation, self.frame(n, mod_idx, None), inputs);
+            return self.whole(operation, self.frame(n, mod_idx), inputs);
         }
         self.in_halves(operation, moduli, mod_idx, inputs)
     }
 
-    fn frame(&self, n: usize, mod_idx: u8, tables: Option<[u32; 2]>) -> Frame {
+    /// Where an operation over degree n finds its data.
+    pub(crate) fn frame(&self, n: usize, mod_idx: u8) -> Frame {
         Frame {
             log2_n: n.trailing_zeros() as u8,
             mod_idx,
             first: self.first,
-            tables,
+            tables: None,
         }
     }
 
@@ -258,7 +259,7 @@ impl Session {
     }
 
     /// A modulus index that holds these moduli: the one that does, else the one not used for longest.
-    fn select(&mut self, moduli: &[u128]) -> Result<u8, OffloadError> {
+    pub(crate) fn select(&mut self, moduli: &[u128]) -> Result<u8, OffloadError> {
         self.clock += 1;
         let held = self.sets.iter().position(|(set, _)| set == moduli);
         let oldest = || {
@@ -282,11 +283,8 @@ impl Session {
         mod_idx: u8,
         inputs: &[Polynomial],
     ) -> Result<Vec<Polynomial>, OffloadError> {
-        let halving = self.halving(moduli, inputs[0][0].len())?;
-        for (index, constants) in (0..).zip(halving.constants()) {
-            self.driver.set_constant(index, constants)?;
-        }
-        let frame = self.frame(halving.n() / 2, mod_idx, None);
+        let halving = self.set_up_halves(moduli, inputs[0][0].len())?;
+        let frame = self.frame(halving.n() / 2, mod_idx);
         let mut sides = [Vec::new(), Vec::new()];
         for (input, form) in inputs.iter().zip(operation.inputs()) {
             let parts = match form {
@@ -319,6 +317,19 @@ impl Session {
             .collect()
     }
 
+    /// Constants on the device and tables in host buffers for a ring of twice the degree.
+    pub(crate) fn set_up_halves(
+        &mut self,
+        moduli: &[u128],
+        n: usize,
+    ) -> Result<Halving, OffloadError> {
+        let halving = self.halving(moduli, n)?;
+        for (index, constants) in (0..).zip(halving.constants()) {
+            self.driver.set_constant(index, constants)?;
+        }
+        Ok(halving)
+    }
+
     /// The tables and constants of a ring of twice the degree, in host buffers.
     fn halving(&mut self, moduli: &[u128], n: usize) -> Result<Halving, OffloadError> {
         if let Some(known) = self.halvings.iter().find(|known| known.serves(moduli, n)) {
@@ -349,7 +360,7 @@ impl Session {
 }
 
 /// The low and the high half of every lane.
-fn halves_of(polynomial: &Polynomial) -> Vec<Polynomial> {
+pub(crate) fn halves_of(polynomial: &Polynomial) -> Vec<Polynomial> {
     let half = polynomial[0].len() / 2;
     let low = polynomial
         .iter()

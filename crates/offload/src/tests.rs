@@ -289,18 +289,23 @@ fn every_instruction_and_operation_simulates_correctly() {
             }
         }
         let wide = default_moduli(&[36, 37], 128, 64).unwrap();
+        for spec in isa::TABLE.iter().filter(|spec| spec.implemented) {
+            let outcome = instruction(&mut session, spec.op, &wide, 128).unwrap();
+            assert!(outcome.correct, "{} in parts", spec.mnemonic);
+            assert_eq!(outcome.cycles, outcome.predicted_cycles);
+        }
         let outcome = operation(&mut session, Operation::Tensor, &wide, 128).unwrap();
         assert!(outcome.correct && outcome.cycles == outcome.predicted_cycles);
         let message = instruction(&mut session, Op::Lift, &moduli, 64)
             .unwrap_err()
             .to_string();
         assert_eq!(message, "instruction 0: lift is not in this build");
-        let message = instruction(&mut session, Op::Ntt, &moduli, 128)
+        let message = instruction(&mut session, Op::Ntt, &moduli, 256)
             .unwrap_err()
             .to_string();
         assert_eq!(
             message,
-            "n = 128 is beyond the build, which has n = 8..64 (powers of two)"
+            "n = 256 is beyond the build, which has n = 8..64 (powers of two)"
         );
     }
 }

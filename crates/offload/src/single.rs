@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Measure one instruction on a device, its operands loaded before and its results stored after.
+//!
+//! At twice the build's degree it runs in parts: the halves of pointwise operands and copies one after the other, transforms by
+//! splitting x^n + 1 as in [`crate::halves`]; cycles are then those of all the parts.
+
+use isa::{BuildInfo, Draw, Instruction, IsaError, Modifier, Op, Slot, TWIDDLE_SLOT, ZERO_SLOT};
+use model::{Lane, Profile, schedule};
+use zq::{Modulus, Word};
+
+use crate::OffloadError;
+use crate::halves::{Half, Halving};
+use crate::plan::{Frame, Plan};
+use crate::session::{Polynomial, Session, halves_of};
+use crate::simulate::{Outcome, draw, outcome, plan_for};
+
+/// What a measurement works on.
+struct Case {
+    op: Op,
+    lanes: Vec<Lane>,
+    /// a, b, c.
+    operands: Vec<Polynomial>,
+    /// Per lane the factor of CMODMUL.
+    factor: Vec<u128>,
+}
+
+/// Measure one instruction on random operands.
+///
+/// # Errors
+/// What the build cannot execute, or a device error.
+pub fn instruction(
+    session: &mut Session,
+    op: Op,
+    moduli: &[u128],
+    n: usize,
+) -> Result<Outcome, OffloadError> {
+    let info = session.info().clone();
+    // SYNC has no degree; what it waits for is loaded at one that fits.
+    let n = if op == Op::Sync {
+        n.min(info.n_max())
+    } else {
+        n
+    };
+    let in_parts = n == 2 * info.n_max() && info.constants >= 4;
+    if !in_parts {
+        check_degree(&info, n)?;
+    }
+    build_has(&info, op)?;
+    let case = Case::new(op, &info, moduli, n);
+    let mod_idx = session.select(moduli)?;
+    session
+        .driver()
+        .set_constant(factor_index(&info), &case.carried_factor())?;
+    session.take_usage();
+    let results = if in_parts {
+        case.parts(session, mod_idx, n)?
+    } else {
+        if op.is_transform() {
+            session.driver().load_twiddles(mod_idx, n)?;
+        }
+        let frame = session.frame(n, mod_idx);
+        session.transact(
+            &section(&info, op, frame, None),
+            frame,
+            &case.operands,
+            outputs(op),
+        )?
+    };
+    let correct = results == case.expected(info.word_bits)?;
+    let predicted_work = session.predicted_work();
+    let usage = session.take_usage();
+    let profile = session.profile().clone();
+    if in_parts {
+        let mut whole = outcome(profile, Profile::default(), correct, Vec::new(), usage);
+        (whole.cycles, whole.predicted_cycles) = (whole.usage.compute_cycles, predicted_work);
+        return Ok(whole);
+    }
+    let program = section(&info, op, session.frame(n, mod_idx), None).work;
+    Ok(outcome(
+        profile,
+        schedule(&info, &program),
+        correct,
+        program,
+        usage,
+    ))
+}
+
+/// Constant index of CMODMUL's factor: the last; the first three are taken when a ring is split.
+fn factor_index(info: &BuildInfo) -> u8 {
+    info.constants as u8 - 1
+}
+
+fn check_degree(info: &BuildInfo, n: usize) -> Result<(), OffloadError> {
+    let least = 8.max(4 * info.butterflies as usize);
+    if n.is_power_of_two() && (least..=info.n_max()).contains(&n) {
+        return Ok(());
+    }
+    let most = info.n_max();
+    let what =
+        format!("n = {n} is beyond the build, which has n = {least}..{most} (powers of two)");
+    Err(OffloadError::Shape { what })
+}
+
+fn build_has(info: &BuildInfo, op: Op) -> Result<(), OffloadError> {
+    let mnemonic = op.spec().mnemonic;
+    let missing = || device::DeviceError::from(IsaError::NotInBuild { index: 0, mnemonic });
+    if info.has(op) {
+        Ok(())
+    } else {
+        Err(missing().into())
+    }
+}
+
+/// Results of an instruction, each a polynomial.
+fn outputs(op: Op) -> u32 {
+    match op {
+        Op::Pmul => 2,
+        Op::Sync => 0,
+        _ => 1,
+    }
+}
+
+/// The instruction with its loads and stores: operands in slots 2, 3, 4; results in 2, which is dual-port, or of copies and
+/// of PMUL in the work slots. LOAD brings the second operand, STORE writes the output's buffer itself.
+fn section(info: &BuildInfo, op: Op, frame: Frame, table: Option<u32>) -> Plan {
+    let mut i = Instruction::new(op);
+    for &slot in op.spec().operands {
+        let number = match slot {
+            Slot::Dst | Slot::SrcA => 2,
+            Slot::SrcB => 3,
+            Slot::SrcC => 4,
+        };
+        i.set_slot(slot, number);
+    }
+    match op {
+        Op::Pmul => (i.dst, i.src_c) = (0, 1),
+        Op::Memcpy | Op::Memcpyr => i.dst = 1,
+        Op::Intt => i.src_c = ZERO_SLOT,
+        _ => {}
+    }
+    let uses = |modifier| op.spec().modifiers.contains(&modifier);
+    i.log2_n = if uses(Modifier::Log2N) {
+        frame.log2_n
+    } else {
+        0
+    };
+    i.mod_idx = if uses(Modifier::ModIdx) && op != Op::Load {
+        frame.mod_idx
+    } else {
+        0
+    };
+    i.const_idx = if uses(Modifier::ConstIdx) {
+        factor_index(info)
+    } else {
+        0
+    };
+    i.buf_idx = match op {
+        Op::Load => frame.first + 1,
+        Op::Store => frame.first + 3,
+        _ => 0,
+    };
+    let transfer = |op, slot: u8, buffer| {
+        let mut i = Instruction::new(op);
+        if op == Op::Load {
+            i.dst = slot
+        } else {
+            i.src_a = slot
+        }
+        (i.log2_n, i.buf_idx) = (frame.log2_n, buffer);
+        i
+    };
+    let mut loads: Vec<Instruction> = (0..3)
+        .map(|k| transfer(Op::Load, 2 + k, frame.first + u32::from(k)))
+        .collect();
+    loads.extend(table.map(|buffer| Instruction {
+        mod_idx: frame.mod_idx,
+        ..transfer(Op::Load, TWIDDLE_SLOT, buffer)
+    }));
+    let results: Vec<u8> = if op == Op::Store {
+        Vec::new()
+    } else {
+        i.writes().collect()
+    };
+    let stores = (frame.first + 3..)
+        .zip(results)
+        .map(|(buffer, slot)| transfer(Op::Store, slot, buffer))
+        .collect();
+    Plan {
+        loads,
+        work: vec![i],
+        stores,
+    }
+}
+
+impl Case {
+    fn new(op: Op, info: &BuildInfo, moduli: &[u128], n: usize) -> Self {
+        let mut source = Draw::new(n as u64 ^ (op as u64) << 32);
+        let raw = (op == Op::Pmul).then_some(info.word_bits);
+        let lane = |q: &u128| {
+            Lane::new(
+                info,
+                Modulus::new(*q).expect("the moduli are primes of at least 5 bits"),
+            )
+        };
+        Self {
+            op,
+            lanes: moduli.iter().map(lane).collect(),
+            operands: (0..3).map(|_| draw(moduli, n, raw, &mut source)).collect(),
+            factor: moduli
+                .iter()
+                .map(|q| u128::from(source.bits()) % q)
+                .collect(),
+        }
+    }
+
+    /// The factor as the build's products need it.
+    fn carried_factor(&self) -> Vec<u128> {
+        self.lanes
+            .iter()
+            .zip(&self.factor)
+            .map(|(lane, &x)| lane.modulus.mul(x, lane.factor()))
+            .collect()
+    }
+
+    /// The instruction at twice the build's degree.
+    fn parts(
+        &self,
+        session: &mut Session,
+        mod_idx: u8,
+        n: usize,
+    ) -> Result<Vec<Polynomial>, OffloadError> {
+        let info = session.info().clone();
+        let frame = session.frame(n / 2, mod_idx);
+        let moduli: Vec<u128> = self.lanes.iter().map(|lane| lane.modulus.value()).collect();
+        let halving = if self.op.is_transform() {
+            Some(session.set_up_halves(&moduli, n)?)
+        } else {
+            None
+        };
+        let mut sides = self.sides();
+        if self.op == Op::Ntt {
+            let split = session.transact(
+                &Halving::split(frame),
+                frame,
+                &halves_of(&self.operands[0]),
+                2,
+            )?;
+            sides
+                .iter_mut()
+                .zip(split)
+                .for_each(|(side, half)| side[0] = half);
+        }
+        let mut results = Vec::new();
+        for (half, side) in [Half::Left, Half::Right].into_iter().zip(&sides) {
+            let tables = halving.as_ref().map(|halving| halving.tables(half));
+            let table =
+                tables.map(|[forward, inverse]| if self.op == Op::Ntt { forward } else { inverse });
+            results.push(session.transact(
+                &section(&info, self.op, frame, table),
+                frame,
+                side,
+                outputs(self.op),
+            )?);
+        }
+        if self.op == Op::Intt {
+            let sides = [results[0][0].clone(), results[1][0].clone()];
+            let joined = session.transact(&Halving::join(frame), frame, &sides, 2)?;
+            results = joined.into_iter().map(|half| vec![half]).collect();
+        }
+        let whole = |(low, high): (&Polynomial, &Polynomial)| -> Polynomial {
+            low.iter()
+                .zip(high)
+                .map(|(low, high)| [&low[..], &high[..]].concat())
+                .collect()
+        };
+        Ok(results[0].iter().zip(&results[1]).map(whole).collect())
+    }
+
+    /// The operands' halves; of the bit-reversed copy the even and the odd coefficients, whose places differ in the top bit.
+    fn sides(&self) -> [Vec<Polynomial>; 2] {
+        let part = |side: usize| -> Vec<Polynomial> {
+            let take = |operand: &Polynomial| -> Polynomial {
+                if self.op == Op::Memcpyr {
+                    return operand
+                        .iter()
+                        .map(|lane| lane.iter().copied().skip(side).step_by(2).collect())
+                        .collect();
+                }
+                halves_of(operand).swap_remove(side)
+            };
+            self.operands.iter().map(take).collect()
+        };
+        [part(0), part(1)]
+    }
+
+    /// What the instruction must give, by the production arithmetic.
+    fn expected(&self, word_bits: u32) -> Result<Vec<Polynomial>, OffloadError> {
+        let mut results = expected_of(
+            self.op,
+            &self.lanes,
+            &self.operands,
+            &self.factor,
+            word_bits,
+        )?;
+        results.truncate(outputs(self.op) as usize);
+        Ok(results)
+    }
+}
+
+/// What an instruction on operands a, b, c (slots 2, 3, 4) must give, a polynomial for each slot written.
+fn expected_of(
+    op: Op,
+    lanes: &[Lane],
+    operands: &[Polynomial],
+    factor: &[u128],
+    word_bits: u32,
+) -> Result<Vec<Polynomial>, OffloadError> {
+    let mut results = vec![Vec::new(), Vec::new()];
+    for (l, lane) in lanes.iter().enumerate() {
+        let [a, b, c] = [0, 1, 2].map(|operand| &operands[operand][l]);
+        let q = &lane.modulus;
+        // Products of Montgomery builds lack a factor that the reference takes out.
+        let lost = q.inv_vt(lane.factor()).unwrap_or(1);
+        let map = |f: &dyn Fn(usize) -> u128| (0..a.len()).map(f).collect::<Vec<_>>();
+        let product = |x: u128, y: u128| q.mul(q.mul(x, y), lost);
+        let low = match op {
+            Op::Ntt | Op::Intt => {
+                let plan = plan_for(*q, a.len())?;
+                let mut value = a.clone();
+                if op == Op::Ntt {
+                    plan.forward(&mut value)
+                } else {
+                    plan.inverse(&mut value)
+                }
+                value
+            }
+            Op::Pmodadd => map(&|i| q.add(a[i], b[i])),
+            Op::Pmodsub => map(&|i| q.sub(a[i], b[i])),
+            Op::Pmodmul => map(&|i| product(a[i], b[i])),
+            Op::Pmodsqr => map(&|i| product(a[i], a[i])),
+            Op::Cmodmul => map(&|i| q.mul(a[i], factor[l])),
+            Op::Pmac => map(&|i| q.add(product(a[i], b[i]), c[i])),
+            Op::Pmul => map(&|i| a[i].wrapping_mul(b[i]) & (u128::MAX >> (128 - word_bits))),
+            Op::Memcpyr => map(&|i| a[ntt::bit_reverse(i, a.len().trailing_zeros())]),
+            Op::Load => b.clone(),
+            _ => a.clone(),
+        };
+        results[0].push(low);
+        let high = |i: usize| {
+            let (low, high) = Word::mul_wide(a[i], b[i]);
+            if word_bits == 128 {
+                high
+            } else {
+                low >> word_bits | high << (128 - word_bits)
+            }
+        };
+        results[1].push(if op == Op::Pmul {
+            map(&high)
+        } else {
+            Vec::new()
+        });
+    }
+    Ok(results)
+}

@@ -22,6 +22,7 @@ SHOWN = (
     ("ckks-relinearize", 32768, "15x45"),
 )
 COLOURS = ("#1b7f5c", "#5b6ee1", "#8f9bb3", "#d08c2f", "#c0504d", "#7a5195", "#4f9bbd", "#666666")
+TITLE = "Time per operation, one thread (log scale; shorter is better)"
 LEFT, WIDTH, BAR, GAP = 330, 520, 13, 16
 
 
@@ -56,9 +57,7 @@ def bar_chart(rows: list[dict], path: Path) -> None:
 
 
 def _legend(names: list[str], colour: dict[str, str]) -> list[str]:
-    parts = [
-        '<text x="12" y="20" font-size="14" font-weight="700">Time per operation, one thread (log scale; shorter is better)</text>'
-    ]
+    parts = [f'<text x="12" y="20" font-size="14" font-weight="700">{TITLE}</text>']
     x = 12
     for name in names:
         parts.append(f'<rect x="{x}" y="32" width="11" height="11" fill="{colour[name]}"/>')

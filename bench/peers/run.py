@@ -98,7 +98,8 @@ def seal_sources() -> Path:
     (fetch / "src").mkdir(parents=True, exist_ok=True)
     (fetch / "src/lib.rs").write_text("")
     (fetch / "Cargo.toml").write_text(
-        '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[workspace]\n[dependencies]\nseal_fhe = "=0.8.1"\n'
+        '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n'
+        '[workspace]\n[dependencies]\nseal_fhe = "=0.8.1"\n'
     )
     metadata = json.loads(sh(["cargo", "metadata", "--format-version", "1"], cwd=fetch))
     manifest = next(p["manifest_path"] for p in metadata["packages"] if p["name"] == "seal_fhe")

@@ -24,7 +24,7 @@ def context(params: object) -> tuple:
 
 
 def bfv(n: int, width: int, depth: int, named: list[int]) -> None:
-    """BFV (HPSPOVERQLEVELED, OpenFHE's default) with primes of `width` bits, as many as `depth` multiplications need."""
+    """BFV (HPSPOVERQLEVELED, OpenFHE's default) with as many primes of `width` bits as `depth` products need."""
     params = openfhe.CCParamsBFVRNS()
     params.SetPlaintextModulus(65537)
     params.SetMultiplicativeDepth(depth)

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Medians and their spread, as the peers' programs take them.
+
+use std::time::{Duration, Instant};
+
+/// Median in µs and relative interquartile spread over at least 0.4 s or 400 runs, after a warm-up.
+pub fn measure(mut op: impl FnMut()) -> (f64, f64) {
+    op();
+    let mut micros = Vec::new();
+    let begin = Instant::now();
+    while micros.len() < 7 || (micros.len() < 400 && begin.elapsed() < Duration::from_millis(400)) {
+        let start = Instant::now();
+        op();
+        micros.push(start.elapsed().as_secs_f64() * 1e6);
+    }
+    micros.sort_by(f64::total_cmp);
+    let median = micros[micros.len() / 2];
+    let quartiles = micros[micros.len() * 3 / 4] - micros[micros.len() / 4];
+    (median, quartiles / median)
+}
+
+/// Print one operation's line.
+pub fn report(operation: &str, n: usize, bits: &[u32], timing: (f64, f64), correct: bool) {
+    println!(
+        "{{\"operation\":\"{operation}\",\"n\":{n},\"moduli_bits\":{bits:?},\"library\":\"ringsmith\",\"median_us\":{:.3},\"spread\":{:.4},\"correct\":{correct}}}",
+        timing.0, timing.1
+    );
+}

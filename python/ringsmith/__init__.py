@@ -39,7 +39,7 @@ from ringsmith.kernel.kernel import Kernel, kernel
 from ringsmith.kernel.manual import Cipher, PlainVector
 from ringsmith.kernel.tensor import Tensor
 from ringsmith.params.sets import ParameterSet, ParamRequest
-from ringsmith.run.program import Client, Encryptions, Program, Server
+from ringsmith.run.program import Client, Encryptions, Encryptor, Program, PublicKey, Server
 from ringsmith.run.runner import run
 from ringsmith.run.scheme import Keys
 
@@ -49,6 +49,7 @@ __all__ = [
     "DeviceError",
     "Encrypted",
     "Encryptions",
+    "Encryptor",
     "FormatError",
     "InputError",
     "Kernel",
@@ -62,6 +63,7 @@ __all__ = [
     "Plain",
     "PlainVector",
     "Program",
+    "PublicKey",
     "RingsmithError",
     "Server",
     "Tensor",

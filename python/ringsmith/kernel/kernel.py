@@ -50,6 +50,7 @@ class Kernel:
     sample: Callable[[np.random.Generator], Mapping[str, Array]] | None = None
     reference: Callable[..., Any] | None = None
     publish: bool = False
+    encryption: str | None = None
     _programs: dict[Any, Program] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -157,6 +158,7 @@ def kernel(
     sample: Callable[[np.random.Generator], Mapping[str, Array]] | None = None,
     reference: Callable[..., Any] | None = None,
     publish: bool = False,
+    encryption: str | None = None,
     **arguments: Argument,
 ) -> Callable[[Callable[..., Any]], Kernel]:
     """Make a kernel of the decorated function; `arguments` declares each of its parameters.
@@ -164,14 +166,15 @@ def kernel(
     `precision` in bits is another way to say `tolerance` (2^-precision). `plain_modulus` makes BFV compute modulo
     that prime; without it one is chosen so that no result wraps. `params` pins a named set or a ParamRequest.
     `publish` (CKKS) makes room for `client.decrypt(result, publish=True)`: the tolerance then holds with the noise that
-    hides what a decryption would tell about the key.
+    hides what a decryption would tell about the key. `encryption` is "public" or "secret": the key that arguments are
+    encrypted under; by default BFV's public and CKKS's secret one, whose ciphertexts are half as long.
     """
 
     def decorate(function: Callable[..., Any]) -> Kernel:
         made = Kernel(
             function, name or function.__name__.replace("_", "-"), variant, scheme, mode == "manual", {}, output,
             _tolerance(tolerance, precision), security, standard, allow_insecure, params, plain_modulus, sample,
-            reference, publish,
+            reference, publish, encryption,
         )  # fmt: skip
         if mode not in ("auto", "manual"):
             raise KernelError(f"mode={mode!r}: auto or manual", made.where)
@@ -199,6 +202,7 @@ def _check_options(made: Kernel, where: Location | None) -> None:
         ("scheme", made.scheme, SCHEMES),
         ("security", made.security, (128, 192, 256)),
         ("standard", made.standard, ("2024", "2018")),
+        ("encryption", made.encryption, (None, "public", "secret")),
     )
     for option, value, allowed in choices:
         if value not in allowed:

@@ -34,7 +34,7 @@ def compile_kernel(
     kernel: Kernel, shapes: Shapes, encryption: str | None = None, tower_bits: int = choose.CPU_TOWER_BITS
 ) -> Program:
     """Trace, choose or check parameters, refuse what would decrypt wrongly, and return the program."""
-    encryption = encryption or default_encryption(kernel.scheme)
+    encryption = encryption or kernel.encryption or default_encryption(kernel.scheme)
     if kernel.params is not None:
         choice = _pinned(kernel, shapes, encryption)
     elif kernel.manual:

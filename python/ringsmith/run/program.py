@@ -89,6 +89,19 @@ class Encryptions:
         return hashlib.sha256(b"".join(self.ciphertexts)).hexdigest()
 
 
+@dataclass(frozen=True)
+class PublicKey:
+    """A public encryption key as bytes, with the fingerprint of the program it is for."""
+
+    fingerprint: bytes
+    data: bytes
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes."""
+        return len(self.data)
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """A kernel compiled for one parameter set. `noise_bits`: CKKS log2 of the error bound, BFV noise budget left."""
@@ -124,6 +137,10 @@ class Program:
         """Generate keys; with a seed everything the client does is reproducible to the byte."""
         return Client(self, seed)
 
+    def encryptor(self, public_key: PublicKey, seed: str | bytes | None = None) -> Encryptor:
+        """Return a side that only encrypts, for the client whose public key this is."""
+        return Encryptor(self, public_key, seed)
+
     def server(self, evaluation_keys: Keys) -> Server:
         """Return the side that evaluates; it never sees the secret key."""
         return Server(self, evaluation_keys)
@@ -137,6 +154,30 @@ class Program:
         return {**self.__dict__, "engine": None}
 
 
+class Encryptor:
+    """Encrypts arguments under a public key; it can decrypt nothing."""
+
+    def __init__(self, program: Program, public_key: PublicKey, seed: str | bytes | None = None) -> None:
+        """Check that the key belongs to the program and that its noise was reckoned with."""
+        _same(program, public_key.fingerprint, "the public key")
+        if program.encryption != "public":
+            raise InputError(
+                f"{program.signature.name} reckons with encryption under the secret key; "
+                'make the kernel with encryption="public"'
+            )
+        self.program = program
+        self._seed = seed
+        self._scheme = program.open()
+        self._key = self._scheme.load_public(public_key.data)
+        self._messages = 0
+
+    def encrypt(self, **arguments: Any) -> Encryptions:
+        """Encrypt the encrypted arguments, all of them."""
+        seed = derive_seed(self._seed, f"encrypt {self._messages}")
+        self._messages += 1
+        return _encrypted(self.program, self._scheme, self._key, seed, arguments)
+
+
 class Client:
     """Holds the secret key: encrypts arguments and decrypts results."""
 
@@ -147,6 +188,7 @@ class Client:
         self._scheme = program.open()
         secret, keys = self._scheme.generate_keys(program.circuit, derive_seed(seed, "keys"), program.fingerprint())
         self._secret = secret
+        self._public = self._scheme.public_key(secret, derive_seed(seed, "public key"))
         self.evaluation_keys = keys
         self._messages = 0
 
@@ -155,15 +197,17 @@ class Client:
         """The secret key, serialized."""
         return bytes(self._secret.to_bytes())
 
+    @property
+    def public_key(self) -> PublicKey:
+        """The key that lets others encrypt for this client: `program.encryptor(key)`."""
+        return PublicKey(self.program.fingerprint(), bytes(self._public.to_bytes()))
+
     def encrypt(self, **arguments: Any) -> Encryptions:
         """Encrypt the encrypted arguments, all of them."""
-        program = self.program
-        arrays = program.signature.check(arguments, encrypted=True)
-        rows = [row for name in program.circuit.inputs for row in self._pack(name, arrays[name])]
+        key = self._public if self.program.encryption == "public" else self._secret
         seed = derive_seed(self._seed, f"encrypt {self._messages}")
         self._messages += 1
-        ciphertexts = self._scheme.encrypt(rows, self._secret, seed, public=program.encryption == "public")
-        return Encryptions(program.fingerprint(), tuple(ciphertexts))
+        return _encrypted(self.program, self._scheme, key, seed, arguments)
 
     def decrypt(self, result: Encryptions, *, publish: bool = False) -> Array:
         """Decrypt a result. `publish` adds noise (CKKS) so that the numbers may be shown to others (IND-CPA-D)."""
@@ -175,23 +219,39 @@ class Client:
         rows = self._scheme.decrypt(result.ciphertexts, self._secret, flood, derive_seed(self._seed, "publish"))
         return unpack(program.circuit, rows)
 
-    def _pack(self, name: str, values: Array) -> Array:
-        packing = self.program.circuit.inputs[name]
-        if packing.pack is not None:
-            return packed_rows(name, packing.pack, values, self.program.circuit.slots)
-        return np.where(packing.gather >= 0, values.reshape(-1)[packing.gather], 0)
-
     def __getstate__(self) -> dict[str, Any]:
         """Return a picklable state: the secret key as bytes. Keep it as you would keep the key."""
-        return {"program": self.program, "seed": self._seed, "secret": self.secret_key,
-                "keys": self.evaluation_keys, "messages": self._messages}  # fmt: skip
+        return {
+            "program": self.program,
+            "seed": self._seed,
+            "secret": self.secret_key,
+            "public": self.public_key,
+            "keys": self.evaluation_keys,
+            "messages": self._messages,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the keys."""
         self.program, self._seed, self._messages = state["program"], state["seed"], state["messages"]
         self._scheme = self.program.open()
         self._secret = self._scheme.secret_key(state["secret"])
+        self._public = self._scheme.load_public(state["public"].data)
         self.evaluation_keys = state["keys"]
+
+
+def _encrypted(program: Program, scheme: Scheme, key: Any, seed: bytes, arguments: Mapping[str, Any]) -> Encryptions:
+    """Pack and encrypt checked arguments."""
+    arrays = program.signature.check(arguments, encrypted=True)
+    rows = [row for name in program.circuit.inputs for row in _packed(program.circuit, name, arrays[name])]
+    return Encryptions(program.fingerprint(), tuple(scheme.encrypt(rows, key, seed)))
+
+
+def _packed(circuit: Circuit, name: str, values: Array) -> Array:
+    """Return one row of slots for each ciphertext of an argument."""
+    packing = circuit.inputs[name]
+    if packing.pack is not None:
+        return packed_rows(name, packing.pack, values, circuit.slots)
+    return np.where(packing.gather >= 0, values.reshape(-1)[packing.gather], 0)
 
 
 class Server:
@@ -254,4 +314,4 @@ def unpack(circuit: Circuit, rows: Array) -> Array:
 
 def _same(program: Program, fingerprint: bytes, what: str) -> None:
     if fingerprint != program.fingerprint():
-        raise KeyMismatchError(f"{what} belong to another program or parameter set than {program.signature.name}")
+        raise KeyMismatchError(f"{what}: made for another program or parameter set than {program.signature.name}")

@@ -129,9 +129,16 @@ class Scheme:
         """Return one row of slots for each plaintext."""
         raise AssertionError("a scheme decodes")
 
-    def encrypt(self, rows: Sequence[Array], secret: _native.SecretKey, seed: bytes, *, public: bool) -> list[bytes]:
-        """Encrypt rows of slots at the top level, under the secret key or under a public key derived from the seed."""
-        key: Any = _native.KeyGenerator(self.context, seed=seed).public_key(secret) if public else secret
+    def public_key(self, secret: _native.SecretKey, seed: bytes) -> _native.PublicKey:
+        """Return the public key of a secret key."""
+        return _native.KeyGenerator(self.context, seed=seed).public_key(secret)
+
+    def load_public(self, data: bytes) -> _native.PublicKey:
+        """Return a public key from its bytes."""
+        return _native.PublicKey.from_bytes(self.context, data)
+
+    def encrypt(self, rows: Sequence[Array], key: _native.SecretKey | _native.PublicKey, seed: bytes) -> list[bytes]:
+        """Encrypt rows of slots at the top level, under the secret or the public key."""
         encryptor = self.encryptor_class(self.context, key, seed=seed)
         data: list[bytes] = []
         for start in range(0, len(rows), _CHUNK):

@@ -52,6 +52,21 @@ def test_client_and_server_by_pickles(scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["ckks", "bfv"])
+def test_others_encrypt_under_the_public_key(scheme: str) -> None:
+    kernel, values = small(scheme=scheme, encryption="public"), data(scheme)
+    program = kernel.compile()
+    client = program.client()
+    encryptor = program.encryptor(pickle.loads(pickle.dumps(client.public_key)))
+    answer = program.server(client.evaluation_keys).evaluate(encryptor.encrypt(x=values["x"]), w=values["w"])
+    np.testing.assert_allclose(client.decrypt(answer), kernel.clear(**values), atol=1e-4)
+    with pytest.raises(rs.KeyMismatchError):
+        program.client().decrypt(answer)
+    secret = small(scheme=scheme, encryption="secret").compile()
+    with pytest.raises(rs.InputError, match='encryption="public"'):
+        secret.encryptor(secret.client().public_key)
+
+
+@pytest.mark.parametrize("scheme", ["ckks", "bfv"])
 def test_seed_reproduces_every_byte(scheme: str) -> None:
     kernel, values = small(scheme=scheme), data(scheme)
     first, again, other = (rs.run(kernel, values, seed=seed) for seed in ("a", "a", "b"))

@@ -65,3 +65,17 @@ pub(crate) trait Arith: Copy {
         last: Factor<Self::V>,
     ) -> (Self::V, Self::V);
 }
+
+/// In debug builds, asserts a proved bound on every lane.
+#[inline(always)]
+pub(crate) unsafe fn check_lanes<V: Vector>(v: V, holds: impl Fn(u64) -> bool, bound: &str) {
+    if cfg!(debug_assertions) {
+        let mut lanes = [0u64; 8];
+        // SAFETY: no register has more than eight lanes.
+        unsafe { v.store(lanes.as_mut_ptr()) };
+        assert!(
+            lanes[..V::LANES].iter().all(|&x| holds(x)),
+            "a value is not {bound}"
+        );
+    }
+}

@@ -3,7 +3,7 @@
 
 use zq::simd::Vector;
 
-use super::arith::{Arith, Factor};
+use super::arith::{Arith, Factor, check_lanes};
 
 /// Values are signed integers held in doubles.
 ///
@@ -31,6 +31,11 @@ impl<V: Vector> Float<V> {
     unsafe fn mul(&self, y: V, f: Factor<V>) -> V {
         // SAFETY: instructions of V by the contract of `Arith`.
         unsafe {
+            check_lanes(
+                y,
+                |x| f64::from_bits(x).abs() < 2.0 * MAGIC,
+                "an exact integer",
+            );
             let h = y.f_mul(f.w);
             let minus_l = y.f_neg_mul_add(f.w, h);
             let c = y.f_mul(f.quotient).f_round();

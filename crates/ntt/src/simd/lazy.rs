@@ -3,7 +3,7 @@
 
 use zq::simd::{Avx512, Ifma, Vector};
 
-use super::arith::{Arith, Factor};
+use super::arith::{Arith, Factor, check_lanes};
 
 /// No correction between forward stages.
 pub(crate) const NEVER: usize = usize::MAX;
@@ -81,21 +81,20 @@ impl<const PERIOD: usize> Lazy<PERIOD> {
     /// Checks, in debug builds, that the 52-bit value of every lane is below `bound` times `q`.
     #[inline(always)]
     unsafe fn check(&self, v: Avx512, bound: u64) {
-        if cfg!(debug_assertions) {
-            let mut lanes = [0u64; 8];
-            // SAFETY: eight words.
-            unsafe { v.and(self.mask).store(lanes.as_mut_ptr()) };
-            let limit = u128::from(bound) * u128::from(self.q);
-            assert!(
-                limit <= 1 << BITS,
-                "bound {bound} q does not fit for q = {}",
-                self.q
-            );
-            assert!(
-                lanes.iter().all(|&x| u128::from(x) < limit),
-                "a value is not below {bound} q"
-            );
-        }
+        let limit = u128::from(bound) * u128::from(self.q);
+        debug_assert!(
+            limit <= 1 << BITS,
+            "{bound} q does not fit for q = {}",
+            self.q
+        );
+        // SAFETY: as above.
+        unsafe {
+            check_lanes(
+                v.and(self.mask),
+                |x| u128::from(x) < limit,
+                "below its multiple of q",
+            )
+        };
     }
 
     /// `x + y` and `x - y + bias`, in 52 bits.

@@ -6,9 +6,9 @@
 //! | [`arith::Lazy`] without corrections, IFMA | < 2^46 | 5 / 6 |
 //! | [`arith::Lazy`] corrected every third stage, IFMA | < 2^49 | 5.7 / 8 |
 //! | [`arith::Lazy`] corrected every stage, IFMA | < 2^50 | 7 / 8 |
-//! | [`arith::Float`], AVX2 and AVX-512 | < 2^48 | 8 |
-//! | [`arith::Wide`] with a quotient short by up to 3 | < 2^60 | 18.5 with AVX-512 |
-//! | [`arith::Wide`] with the exact quotient | < 2^62 | 24 with AVX-512 |
+//! | [`arith::Float`], AVX2 and AVX-512 | < 2^48 | 8 / 8 |
+//! | [`arith::Wide`] with a quotient short by up to 3 | < 2^60 | 19 / 20 with AVX-512 |
+//! | [`arith::Wide`] with the exact quotient | < 2^62 | 25 / 25 with AVX-512 |
 //!
 //! All of them run in [`passes`]; the result is fully reduced and equal to the portable one.
 

@@ -3,7 +3,7 @@
 
 use zq::simd::Vector;
 
-use super::arith::{Arith, Factor};
+use super::arith::{Arith, Factor, check_lanes};
 
 /// Harvey's butterflies with a 64-bit quotient `w' = floor(w 2^64 / q)`.
 ///
@@ -11,12 +11,13 @@ use super::arith::{Arith, Factor};
 /// inverse values below 2q.
 ///
 /// **Short** (`q < 2^60`): of the four 32-bit partial products of `y w'` the lowest is dropped and two are cut off before they
-/// are added; each of the three costs less than 1, so `h` is short by at most 3 and the product is below 5q - and below
-/// 4q, since the losses are: `y w / q - y w' / 2^64 < 1`, dropped product `< 1`, two cuts `< 1` each, which sum to less than 4.
+/// are added. `y w / q - h` is the sum of four losses below 1: that of `w'`, the dropped product, the two cuts. So the product is
+/// below 4q.
 /// Forward: `x` is brought below 8q in every even stage; values go 8q, 12q, 16q <= 2^64. Inverse values stay below 4q, differences
 /// below 8q.
 #[derive(Clone, Copy)]
 pub(crate) struct Wide<V, const EXACT: bool> {
+    value: u64,
     q: V,
     q2: V,
     q4: V,
@@ -47,7 +48,19 @@ impl<V: Vector, const EXACT: bool> Wide<V, EXACT> {
     #[inline(always)]
     unsafe fn mul(&self, y: V, f: Factor<V>) -> V {
         // SAFETY: as above.
-        unsafe { y.mullo(f.w).sub(self.quotient(y, f.quotient).mullo(self.q)) }
+        unsafe {
+            let t = y.mullo(f.w).sub(self.quotient(y, f.quotient).mullo(self.q));
+            self.check(t, if EXACT { 2 } else { 4 });
+            t
+        }
+    }
+
+    /// Checks, in debug builds, that every lane is below `bound` times `q`.
+    #[inline(always)]
+    unsafe fn check(&self, v: V, bound: u64) {
+        let limit = u128::from(bound) * u128::from(self.value);
+        // SAFETY: as above.
+        unsafe { check_lanes(v, |x| u128::from(x) < limit, "below its multiple of q") };
     }
 
     /// The bound of a product.
@@ -79,6 +92,7 @@ impl<V: Vector, const EXACT: bool> Arith for Wide<V, EXACT> {
         // SAFETY: as above.
         unsafe {
             Self {
+                value: q,
                 q: V::splat(q),
                 q2: V::splat(2 * q),
                 q4: V::splat(q << 2),
@@ -104,6 +118,7 @@ impl<V: Vector, const EXACT: bool> Arith for Wide<V, EXACT> {
             } else {
                 x
             };
+            self.check(x, if EXACT { 2 } else { 8 + 4 * (stage as u64 % 2) });
             let t = self.mul(y, f);
             (x.add(t), x.add(self.bound()).sub(t))
         }
@@ -125,6 +140,7 @@ impl<V: Vector, const EXACT: bool> Arith for Wide<V, EXACT> {
     unsafe fn inverse(&self, _stage: usize, x: V, y: V, f: Factor<V>) -> (V, V) {
         // SAFETY: as above.
         unsafe {
+            self.check(x, if EXACT { 2 } else { 4 });
             let difference = x.add(self.bound()).sub(y);
             (x.add(y).csub(self.bound()), self.mul(difference, f))
         }

@@ -59,14 +59,13 @@ def _moves(source: Packed, target: Packed, slots: int) -> Iterator[list[_Move]]:
     """Yield, for each ciphertext of the target, the moves that fill it."""
     period = max(source.period, target.period)
     src_ct, src_slot = source.ct.reshape(-1), source.slot.reshape(-1)
-    dst_ct, dst_slot = target.ct.reshape(-1), target.slot.reshape(-1)
+    dst_slot = target.slot.reshape(-1)
     shift = (src_slot - dst_slot) % source.period
     key = src_ct * slots + shift
-    for number in range(len(target.cts)):
-        here = dst_ct == number
+    for here in target.elements_of():
+        keys, places = key[here], dst_slot[here]
         yield [
-            _Move(int(k) // slots, int(k) % slots, _tiled(dst_slot[here & (key == k)], period, slots))
-            for k in np.unique(key[here])
+            _Move(int(k) // slots, int(k) % slots, _tiled(places[keys == k], period, slots)) for k in np.unique(keys)
         ]
 
 
@@ -166,13 +165,13 @@ def combine_plain(builder: Builder, kind: Kind, x: Packed, plain: PlainView, whe
         return placed  # x * 1, x + 0
     everywhere = constant and kind is Kind.MULTIPLY_PLAIN
     cts, zeros = [], []
-    for number, ct in enumerate(placed.cts):
-        here = placed.ct.reshape(-1) == number
+    slots = placed.slot.reshape(-1)
+    for number, here in enumerate(placed.elements_of()):
         gather = np.full(placed.period, picked[0] if everywhere else -1, dtype=np.intp)
         if not everywhere:
-            gather[placed.slot.reshape(-1)[here]] = picked[here]
+            gather[slots[here]] = picked[here]
         gather = np.tile(gather, builder.slots // placed.period)
-        cts.append(builder.add(kind, (ct,), where, builder.plains.number(plain.node, gather)))
+        cts.append(builder.add(kind, (placed.cts[number],), where, builder.plains.number(plain.node, gather)))
         untouched = gather < 0
         zero = placed.zeros[number]
         zeros.append(zero | untouched if kind is Kind.MULTIPLY_PLAIN else zero & untouched)

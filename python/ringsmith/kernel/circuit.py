@@ -26,7 +26,7 @@ _FREE = (Kind.INPUT, Kind.WITHIN)
 class Step:
     """One homomorphic operation. `plain` indexes the plaintexts (-1: none), encoded at `plain_scale` and `level`.
 
-    `bound` belongs to `within`.
+    `bound` and `everywhere` belong to `within`.
     """
 
     kind: Kind
@@ -39,6 +39,7 @@ class Step:
     plain_scale: float = 1.0
     steps: int = 0
     bound: float = math.inf
+    everywhere: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,6 +47,18 @@ class Packed:
         """Return the view of a larger shape, as numpy broadcasts."""
         return self.view(np.broadcast_to(self.ct, shape), np.broadcast_to(self.slot, shape))
 
+    def elements_of(self) -> list[Index]:
+        """Return, for each ciphertext, the elements (row-major) that stand in it."""
+        order = np.argsort(self.ct, axis=None, kind="stable")
+        ends = np.searchsorted(self.ct.reshape(-1)[order], np.arange(1, len(self.cts)))
+        return list(np.split(order, ends))
+
+    def fills(self) -> bool:
+        """Tell whether every slot holds an element or is known to be zero."""
+        held = self.zeros[:, : self.period].copy()
+        held[self.ct, self.slot] = True
+        return bool(held.all())
+
     def compact(self) -> Packed:
         """Return the tensor without ciphertexts that no element uses."""
         used, ct = np.unique(self.ct, return_inverse=True)

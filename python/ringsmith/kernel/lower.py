@@ -78,7 +78,8 @@ class _Lowering:
             return x.gather(node.attributes["gather"])
         if node.op is Op.WITHIN:
             x = x.compact()
-            cts = tuple(self.builder.within(ct, node.attributes["bound"], node.where) for ct in x.cts)
+            bound, everywhere = node.attributes["bound"], x.fills()
+            cts = tuple(self.builder.within(ct, bound, everywhere, node.where) for ct in x.cts)
             return Packed(cts, x.ct, x.slot, x.period, x.zeros)
         if node.op is Op.NEGATE:
             return negate(self.builder, x, node.where)

@@ -45,6 +45,7 @@ class _Planned:
     plain_from: int = 0
     steps: int = 0
     bound: float = math.inf
+    everywhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def resolve(scheduled: Schedule, moduli: Sequence[int], log2_scale: float) -> Ci
         steps.append(
             Step(
                 planned.kind, planned.args, planned.where, top - planned.depth, scale, planned.size,
-                planned.plain, plain_scale, planned.steps, planned.bound,
+                planned.plain, plain_scale, planned.steps, planned.bound, planned.everywhere,
             )
         )  # fmt: skip
     steps, outputs = _drop_outputs(steps, scheduled.outputs, top - scheduled.depth)
@@ -170,7 +171,8 @@ class _Scheduler:
         elif op.kind is Kind.WITHIN:
             x = self._normal(op.args[0])
             depth = self.planned[x].depth
-            self.normal[number] = self._emit(_Planned(Kind.WITHIN, (x,), op.where, depth, False, 2, bound=op.bound))
+            promise = _Planned(Kind.WITHIN, (x,), op.where, depth, False, 2, bound=op.bound, everywhere=op.everywhere)
+            self.normal[number] = self._emit(promise)
         elif op.kind in _LINEAR:
             self._sum(number, self._terms(number))
         elif op.kind is Kind.MULTIPLY_PLAIN and self.program.plains[op.plain].integer is not None:

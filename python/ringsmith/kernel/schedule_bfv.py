@@ -44,7 +44,9 @@ class _Scheduler:
         needs_two = op.kind in (*_CIPHER_PRODUCTS, Kind.ROTATE)
         args = tuple(self._reduced(arg) if needs_two else self.number[arg] for arg in op.args)
         size = 3 if op.kind in _CIPHER_PRODUCTS else max((self.steps[arg].size for arg in args), default=2)
-        self.steps.append(Step(op.kind, args, op.where, self.level, 1.0, size, op.plain, 1.0, op.steps, op.bound))
+        self.steps.append(
+            Step(op.kind, args, op.where, self.level, 1.0, size, op.plain, 1.0, op.steps, op.bound, op.everywhere)
+        )
         return len(self.steps) - 1
 
     def _reduced(self, number: int) -> int:

@@ -72,7 +72,8 @@ class PlainOperand:
 class SlotOp:
     """One operation: operands as indices into the program, a plaintext's index or -1, rotation steps (left).
 
-    `bound` belongs to `within`: the author's promise about the values that later operations use.
+    `bound` belongs to `within`: the author's promise about the values that later operations use, or, if `everywhere`,
+    about all slots.
     """
 
     kind: Kind
@@ -81,6 +82,7 @@ class SlotOp:
     plain: int = -1
     steps: int = 0
     bound: float = math.inf
+    everywhere: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,9 +147,9 @@ class Builder:
         self.ops.append(SlotOp(Kind.INPUT, (), where))
         return len(self.ops) - 1
 
-    def within(self, arg: int, bound: float, where: Location) -> int:
+    def within(self, arg: int, bound: float, everywhere: bool, where: Location) -> int:
         """Add a promise about the values of a ciphertext."""
-        self.ops.append(SlotOp(Kind.WITHIN, (arg,), where, bound=bound))
+        self.ops.append(SlotOp(Kind.WITHIN, (arg,), where, bound=bound, everywhere=everywhere))
         return len(self.ops) - 1
 
     def add(self, kind: Kind, args: tuple[int, ...], where: Location, plain: int = -1, steps: int = 0) -> int:

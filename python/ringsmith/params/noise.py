@@ -32,8 +32,8 @@ class CkksNoise:
 def ckks(circuit: Circuit, params: ParameterSet, *, encryption: str = "secret") -> CkksNoise:
     """Bound the error of a CKKS circuit's results and find its fullest step.
 
-    Two walks: with the author's promises (`rs.within`) for the error of the slots that matter, and without them for
-    overflow, since slots nobody looks at hold other values and would spoil the rest if they wrapped.
+    Two walks: with the author's promises (`rs.within`) for the error of the slots that matter, and for overflow without
+    those that leave out slots, since what nobody looks at holds other values and would spoil the rest if it wrapped.
     """
     promised = _CkksWalk(circuit, params, promises=True, encryption=encryption)
     values = promised.run()
@@ -103,7 +103,7 @@ class _CkksWalk:
             case Kind.MOD_DROP:
                 return e.drop_to(args[0], step.level)
             case Kind.WITHIN:
-                return e.limit(args[0], step.bound) if self.promises else args[0]
+                return e.limit(args[0], step.bound) if self.promises or step.everywhere else args[0]
         return args[0]
 
     def _plain(self, step: Step) -> PlainOperand:

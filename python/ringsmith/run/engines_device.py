@@ -49,24 +49,26 @@ class DeviceEngine:
         profile = self._device.native.last_profile()
         clock = self._device.clock_mhz
         facts: dict[str, Any] = {
-            "device": self._device.name,
-            "clock_mhz": clock,
+            "device": {
+                "name": self._device.name,
+                "clock_mhz": clock,
+                "instructions": usage["instructions"],
+                "simulation_s": round(usage["device_seconds"], 3),
+            },
             "offloaded": usage["offloaded"],
             "on_host": usage["on_host"],
-            "instructions": usage["instructions"],
             "send": self._moved(usage["send"]),
-            "compute": {"cycles": usage["compute_cycles"], "ms": usage["compute_cycles"] / clock / 1e3},
+            "compute": {"cycles": usage["compute_cycles"], "ms": round(usage["compute_cycles"] / clock / 1e3, 6)},
             "receive": self._moved(usage["receive"]),
-            "host": {"ms": max(wall - usage["device_seconds"], 0.0) * 1e3},
-            "simulation_s": usage["device_seconds"],
-            "timeline": summary(f"{self.name}, last program", profile, clock),
+            "host": {"ms": round(max(wall - usage["device_seconds"], 0.0) * 1e3, 3)},
+            "timeline": {"summary": "\n".join(summary(f"{self.name}, last program", profile, clock))},
         }
         if self._options.trace is not None:
             write_trace(Path(self._options.trace), self.name, profile, clock)
         return facts
 
     def _moved(self, moved: dict[str, Any]) -> dict[str, Any]:
-        return {**moved, "ms": self._device.link_ms(moved["bytes"], moved["cycles"])}
+        return {**moved, "ms": round(self._device.link_ms(moved["bytes"], moved["cycles"]), 6)}
 
 
 def _open(kind: str, preset: str, options: EngineOptions) -> Engine:

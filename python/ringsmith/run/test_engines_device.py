@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BFV on a co-processor: the same bytes as on the processor, and a report of what ran where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ringsmith as rs
+from ringsmith import _native
+from ringsmith.errors import InputError, ParameterError
+from ringsmith.run.devices import OpenDevice, open_device
+from ringsmith.run.engine import EngineOptions, open_engine
+
+KINDS = ["model", pytest.param("rtl", marks=pytest.mark.hw)]
+SEED = bytes(range(32))
+
+
+def context(device: OpenDevice | None) -> _native.BfvContext:
+    """A toy ring that fits `tiny`: n = 256, every prime below 32 bits, so nothing has a reason to stay on the host."""
+    n = 256
+    data = _native.ntt_primes(n, 30, 3, exclude=[])
+    auxiliary = _native.ntt_primes(n, 31, 6, exclude=data)
+    engine = None if device is None else device.native.engine(64)
+    return _native.BfvContext(
+        n, data[:2], data[2:], 7681, auxiliary=auxiliary, allow_insecure=True, engine=engine
+    )  # fmt: skip
+
+
+def run_program(device: OpenDevice | None) -> tuple[list[bytes], list[int]]:
+    """Encrypt two vectors, multiply, relinearise, decrypt; every ciphertext's bytes and the answer."""
+    ctx = context(device)
+    keys = _native.KeyGenerator(ctx, seed=SEED)
+    secret = keys.secret_key()
+    encryptor = _native.BfvEncryptor(ctx, keys.public_key(secret), seed=SEED)
+    encoder, evaluator = _native.BfvEncoder(ctx), _native.BfvEvaluator(ctx)
+    a, b = (encryptor.encrypt(encoder.encode(np.arange(256, dtype=np.int64) + shift)) for shift in (1, -5))
+    product = evaluator.multiply(a, b)
+    short = evaluator.relinearize(product, keys.relin_key(secret))
+    decryptor = _native.BfvDecryptor(ctx, secret)
+    answers = [encoder.decode(decryptor.decrypt(value)).tolist() for value in (short, product)]
+    assert answers[0] == answers[1]
+    return [value.to_bytes() for value in (a, b, product, short)], answers[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_bfv_program_gives_the_same_bytes_on_a_device(kind: str) -> None:
+    device = open_device(kind, "tiny")
+    ours, answer = run_program(device)
+    theirs, expected = run_program(None)
+    assert ours == theirs
+    assert answer == expected
+    clear = (np.arange(256) + 1) * (np.arange(256) - 5) % 7681
+    assert (np.array(answer) % 7681 == clear).all()
+    usage = device.native.take_usage()
+    assert usage["offloaded"] == {"zero-encrypt": 2, "tensor": 1, "key-switch": 1, "delta-m-decrypt": 2}
+    assert usage["on_host"] == {}
+    assert usage["compute_cycles"] > 0
+    assert usage["send"]["bytes"] > usage["receive"]["bytes"] > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_device_takes_only_what_its_preset_names(kind: str) -> None:
+    device = open_device(kind, "tiny", {"operations": ["zero-encrypt"]})
+    assert run_program(device)[0] == run_program(None)[0]
+    usage = device.native.take_usage()
+    assert usage["offloaded"] == {"zero-encrypt": 2}
+    assert usage["on_host"] == {"tensor": 1, "key-switch": 1, "delta-m-decrypt": 2}
+
+
+@rs.kernel(
+    scheme="bfv", x=rs.Encrypted(8, bound=20), y=rs.Encrypted(8, bound=20), params="bfv-client", allow_insecure=True
+)  # fmt: skip
+def total(x: Any, y: Any) -> Any:
+    """Sum of two encrypted vectors."""
+    return x + y
+
+
+def test_a_run_reports_send_compute_receive_and_host(tmp_path: Path) -> None:
+    trace = tmp_path / "run.pftrace"
+    inputs = {"x": np.arange(8), "y": np.arange(8) * 2}
+    engine = open_engine("model:bfv-client", EngineOptions(trace=str(trace)))
+    ours = json.loads(json.dumps(rs.run(total, inputs, seed="7", engine=engine).json()))
+    theirs = rs.run(total, inputs, seed="7").json()
+    assert ours["correct"]
+    assert ours["output_sha256"] == theirs["output_sha256"]
+    assert ours["offloaded"] == {"zero-encrypt": 2, "delta-m-decrypt": 1}
+    assert ours["compute"]["cycles"] == 2 * 40_972 + 26_636
+    assert ours["compute"]["ms"] == pytest.approx(ours["compute"]["cycles"] / 157e3)
+    assert min(ours[part]["ms"] for part in ("send", "receive", "host")) > 0
+    assert trace.stat().st_size > 100
+
+
+@pytest.mark.hw
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["bfv-client", "cofhee"])
+def test_runs_on_the_rtl_of_both_chips_give_the_same_bytes(preset: str) -> None:
+    inputs = {"x": np.arange(8), "y": np.arange(8) * 2}
+    ours = rs.run(total, inputs, seed="7", engine=f"rtl:{preset}").json()
+    assert ours["correct"]
+    assert ours["output_sha256"] == rs.run(total, inputs, seed="7").json()["output_sha256"]
+
+
+def test_unusable_engines_are_refused() -> None:
+    with pytest.raises(InputError, match="needs a preset: model:bfv-client"):
+        open_engine("model")
+    with pytest.raises(ParameterError, match="no preset 'nothing'"):
+        open_engine("rtl:nothing")
+    with pytest.raises(ParameterError, match="butterflies must be"):
+        open_engine("model:tiny", EngineOptions(overrides=["butterflies=5"]))

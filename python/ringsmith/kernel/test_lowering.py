@@ -249,6 +249,15 @@ def test_lazy_relinearization_of_a_sum_of_products() -> None:
     assert (counts["multiply"], counts["add"], counts["relinearize"], counts["rescale"]) == (30, 27, 3, 3)
 
 
+def test_a_promise_covers_all_slots_where_the_rest_is_zero() -> None:
+    def promise(packing: str) -> bool:
+        made = kernel(x=Encrypted(5, 4, bound=1, packing=packing))(lambda x: rs.within(x @ np.ones(4), 2.0) ** 2)
+        return next(step.everywhere for step in check(made).steps if step.kind is Kind.WITHIN)
+
+    assert promise("columns")
+    assert not promise("rows")
+
+
 def test_bfv_relinearizes_once_per_sum() -> None:
     made = kernel(
         scheme="bfv", x=Encrypted(10, 3, bound=9, packing="each"), y=Encrypted(10, 3, bound=9, packing="each")

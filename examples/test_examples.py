@@ -64,7 +64,7 @@ def test_our_packing_needs_less(name: str) -> None:
     assert {key: result["operations"].get(key, 0) for key in OURS[name]} == OURS[name]
 
 
-@pytest.mark.parametrize("name", ["02_votes.py", "03_client_and_server.py"])
+@pytest.mark.parametrize("name", ["02_votes.py", "03_client_and_server.py", "04_coprocessor.py"])
 def test_numbered_example(name: str) -> None:
     done = python(EXAMPLES / name)
     assert done.returncode == 0, done.stderr

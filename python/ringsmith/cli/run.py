@@ -104,4 +104,6 @@ def _fitted(name: str, array: Array, kernel: Kernel) -> Array:
     argument = kernel.arguments.get(name)
     if argument is not None and array.ndim == 2 and len(argument.shape) == 1 and 1 in array.shape:
         return array.reshape(-1)
+    if argument is not None and argument.shape == () and array.size == 1:
+        return array.reshape(())
     return array

@@ -216,8 +216,9 @@ def _check_options(made: Kernel, where: Location | None) -> None:
 
 
 def _arguments(made: Kernel, arguments: Mapping[str, Argument]) -> dict[str, Argument]:
-    """Return the declarations in the order of the function's parameters; each parameter has one."""
-    parameters = list(inspect.signature(made.function).parameters)
+    """Return the declarations in the order of the function's parameters; one with a default may go without."""
+    found = inspect.signature(made.function).parameters
+    parameters = [name for name, p in found.items() if name in arguments or p.default is inspect.Parameter.empty]
     for parameter in parameters:
         if not isinstance(arguments.get(parameter), Argument):
             raise KernelError(

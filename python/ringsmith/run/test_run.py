@@ -143,6 +143,14 @@ def test_small_large_and_zero_values(bound: float, tolerance: float, function: A
     assert report.correct
 
 
+def test_parameters_with_a_default_need_no_declaration() -> None:
+    def scaled(x: Any, factor: float = 0.5) -> Any:
+        return x * factor
+
+    kernel = rs.kernel(x=rs.Encrypted(4, bound=1.0), tolerance=1e-3)(scaled)
+    np.testing.assert_allclose(kernel(np.ones(4)), 0.5, atol=1e-3)
+
+
 def test_scalars() -> None:
     assert rs.kernel(x=rs.Encrypted(bound=2.0), tolerance=1e-3)(lambda x: x * x)(1.5) == pytest.approx(2.25, abs=1e-3)
 

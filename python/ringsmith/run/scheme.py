@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -77,7 +78,7 @@ class Evaluator(Protocol):
         """Rotate one ciphertext by several distances, with one decomposition."""
 
 
-class Scheme:
+class Scheme(ABC):
     """What both schemes share. A subclass knows its context, encoder and special operations."""
 
     context: Any
@@ -121,13 +122,13 @@ class Scheme:
         """Return ciphertexts from their bytes; each expands a seed, so cores share the work."""
         return side_by_side(self.ciphertext, data)
 
+    @abstractmethod
     def encode(self, values: Array, level: int, scale: float) -> Any:
         """Return the plaintext of a vector of slots."""
-        raise AssertionError("a scheme encodes")
 
+    @abstractmethod
     def decode(self, plaintexts: Sequence[Any]) -> Array:
         """Return one row of slots for each plaintext."""
-        raise AssertionError("a scheme decodes")
 
     def public_key(self, secret: _native.SecretKey, seed: bytes) -> _native.PublicKey:
         """Return the public key of a secret key."""
@@ -146,9 +147,9 @@ class Scheme:
             data.extend(serialized(encryptor.encrypt_batch(plaintexts)))
         return data
 
+    @abstractmethod
     def encode_top(self, rows: Array) -> list[Any]:
         """Return the plaintexts of rows of slots at the top level and the set's own scale."""
-        raise AssertionError("a scheme encodes")
 
     def decrypt(self, data: Sequence[bytes], secret: _native.SecretKey, flood: float | None, seed: bytes) -> Array:
         """Return the slots of each ciphertext; `flood` is log2 of the error that published noise must hide."""
@@ -164,13 +165,13 @@ class Scheme:
         """Return what applies operations."""
         return _Apply(self, self.evaluator_class(self.context), keys, seed)
 
+    @abstractmethod
     def reduce(self, native: Any, kind: Kind, value: Any, level: int) -> Any:
         """Rescale, or drop primes down to `level`."""
-        raise AssertionError("a scheme drops primes")
 
+    @abstractmethod
     def fresh_zero(self, encryptor: Any, step: Step) -> Any:
         """Encrypt zero at a step's level and scale."""
-        raise AssertionError("a scheme encrypts")
 
 
 class _Apply:

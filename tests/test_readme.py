@@ -23,7 +23,7 @@ def make_targets() -> set[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_make_targets_and_links_exist(page: Path) -> None:
     text = page.read_text()
-    named = set(re.findall(r"(?:^ *(?:\$ )?|`)make ([a-z][a-z-]*)\b(?= |$|`)", text, re.MULTILINE))
+    named = set(re.findall(r"(?:^ {4,}(?:\$ )?|`)make ([a-z][a-z-]*)\b(?= |$|`)", text, re.MULTILINE))
     assert named <= make_targets()
     links = {link for link in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in link}
     assert [link for link in links if not (page.parent / link).exists()] == []

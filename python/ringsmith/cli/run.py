@@ -17,13 +17,14 @@ from ringsmith.params.box import box
 from ringsmith.report.table import render
 from ringsmith.run.engine import EngineOptions, open_engine
 from ringsmith.run.inputs import read_arguments
+from ringsmith.run.outputs import check_output, write_output
 from ringsmith.run.runner import run as run_kernel
 
 EXAMPLES = """Examples:
 
 ringsmith run examples/kernels/matmul-plain-1x10.py
 
-ringsmith run kernel.py --input data.csv --seed 7 --json
+ringsmith run kernel.py --input data.csv --output result.csv --seed 7 --json
 
 ringsmith run kernel.py --variant ours --params seal-ckks-8192
 
@@ -46,6 +47,7 @@ def run(
     inputs: Annotated[
         list[str] | None, typer.Option("--input", help="FILE or ARGUMENT=FILE (.npy, .npz, .csv); may be repeated")
     ] = None,
+    output: Annotated[Path | None, typer.Option("--output", help="write the decrypted result (.npy, .csv)")] = None,
     seed: Annotated[str | None, typer.Option("--seed", help="reproduce a run to the byte; never for real data")] = None,
     params: Annotated[str | None, typer.Option("--params", help="a named parameter set (default: chosen)")] = None,
     security: Annotated[int | None, typer.Option("--security", help="wanted bits: 128, 192 or 256")] = None,
@@ -63,6 +65,8 @@ def run(
     """Compile a kernel, encrypt, evaluate and decrypt it, and compare with the clear answer."""
     if encrypt not in (None, "public", "secret"):
         raise InputError(f"--encrypt {encrypt}: public or secret")
+    if output is not None:
+        check_output(output)
     kernels = load_kernels(file)
     changes = option_changes(params, security, standard, allow_insecure)
     picked = kernels.pick(kernel, variant)
@@ -77,6 +81,8 @@ def run(
             progress=lambda step: status.update(f"{chosen.name}: {step}"),
         )  # fmt: skip
     print(box(report.program), file=sys.stderr)
+    if output is not None:
+        write_output(output, report.output)
     if json:
         print_json(report.json())
     else:

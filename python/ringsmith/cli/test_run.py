@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ringsmith.run.inputs import read_table
+
 KERNEL = '''
 import numpy as np
 import ringsmith as rs
@@ -107,6 +109,15 @@ def test_run_table_variant_and_input(kernel: Path, tmp_path: Path) -> None:
     assert facts("run", kernel, "--input", f"x={tmp_path / 'rows.npy'}")["output_shape"] == [3]
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".npy"])
+def test_output_file(kernel: Path, tmp_path: Path, suffix: str) -> None:
+    np.save(tmp_path / "rows.npy", np.eye(4))
+    target = tmp_path / f"result{suffix}"
+    assert facts("run", kernel, "--input", tmp_path / "rows.npy", "--output", target)["correct"]
+    np.testing.assert_allclose(read_table(target).reshape(-1), [1.0, -0.5, 0.25, 2.0], atol=1e-3)
+    assert {path.name for path in tmp_path.iterdir() if path.suffix in ("", ".tmp")} <= {"__pycache__"}
+
+
 def test_wrong_answer_exits_1(kernel: Path) -> None:
     done = ringsmith("run", kernel, "--kernel", "off")
     assert done.returncode == 1
@@ -150,6 +161,8 @@ def test_insecure_set_needs_the_opt_in(kernel: Path) -> None:
         (["run", "score.py", "--input", "y=data.csv"], "no argument 'y'"),
         (["run", "score.py", "--input", "narrow.csv"], "shape (1, 2)"),
         (["run", "score.py", "--encrypt", "both"], "public or secret"),
+        (["run", "score.py", "--output", "result.pdf"], "unknown kind of file"),
+        (["run", "score.py", "--output", "nowhere/result.csv"], "no such folder"),
         (["params", "score.py", "--security", "100"], "security=100"),
     ],
 )

@@ -82,7 +82,7 @@ impl HostTiming {
                 let beats = (8 * word_bytes).div_ceil(1024);
                 Self {
                     load: 22,
-                    store: 10,
+                    store: 9,
                     load_word: beats,
                     store_word: beats,
                 }
@@ -92,7 +92,7 @@ impl HostTiming {
                 let frames = SERIAL_FRAME * (u64::from(info.lanes) - 1);
                 Self {
                     load: 37 + frames,
-                    store: 34 + frames,
+                    store: 33 + frames,
                     load_word: word_bytes,
                     store_word: word_bytes,
                 }
@@ -150,11 +150,10 @@ impl Timing {
             Op::Ntt => latency::ntt(n, p, self.pipe),
             Op::Intt => latency::intt(n, p, self.pipe),
             Op::Pmul => latency::pmul(n, p, self.pipe),
-            // These formulas count to the cycle in which the unit is free again, one after the last write.
-            Op::Memcpy => latency::memcpy(n, p) - 1,
-            Op::Memcpyr => latency::memcpyr(n) - 1,
-            Op::Load => latency::load(n, p, self.lanes) - 1 + self.host.load(self.words(i)),
-            Op::Store => latency::store(n, p, self.lanes) - 1 + self.host.store(self.words(i)),
+            Op::Memcpy => latency::memcpy(n, p),
+            Op::Memcpyr => latency::memcpyr(n),
+            Op::Load => latency::load(n, p, self.lanes) + self.host.load(self.words(i)),
+            Op::Store => latency::store(n, p, self.lanes) + self.host.store(self.words(i)),
             Op::Sync => 0,
             _ => latency::pointwise(n, p, self.pipe),
         }

@@ -34,7 +34,11 @@ async def check_bytes(dut):
         await cycles(dut, divisor // 8)
         dut.uart_rx_i.value = 1
         await cycles(dut, 12 * divisor)
+    # The line stays low for two characters: one break, however long it lasts.
     await uart_send(dut, 0x00, divisor, stop=0)
+    dut.uart_rx_i.value = 0
+    await cycles(dut, 20 * divisor)
+    dut.uart_rx_i.value = 1
     await cycles(dut, 2 * divisor)
     await uart_send(dut, 0x81, divisor)
     await cycles(dut, divisor)

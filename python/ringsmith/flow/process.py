@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,9 +45,35 @@ def run(
     timeout_s: float | None = None,
     log: Path | None = None,
 ) -> Finished:
-    """Run a command to its end; its output also goes to `log`. Raises ToolError if it cannot start or times out."""
+    """Run a command to its end; its output also goes to `log`. Raises ToolError if it cannot start or times out.
+
+    The command and all it started die with the time limit, an interrupt, or a request to terminate this process.
+    """
+    with _terminate_as_interrupt():
+        return _run([str(part) for part in command], cwd, env, timeout_s, log)
+
+
+@contextmanager
+def _terminate_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM unwind the main thread as SIGINT does, so that the children are killed on the way."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _run(
+    argv: list[str], cwd: Path | None, env: Mapping[str, str] | None, timeout_s: float | None, log: Path | None
+) -> Finished:
     started = time.monotonic()
-    argv = [str(part) for part in command]
     try:
         child = subprocess.Popen(
             argv,

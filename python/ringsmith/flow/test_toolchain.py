@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -70,6 +71,18 @@ def test_a_child_dies_with_its_timeout() -> None:
     with pytest.raises(ToolError, match="did not finish within"):
         run([sys.executable, "-c", "import time; time.sleep(60)"], timeout_s=0.5)
     assert time.monotonic() - started < 20
+
+
+def test_children_die_when_the_parent_is_terminated(tmp_path: Path) -> None:
+    mark = tmp_path / "pid"
+    child = f"import os,time; open({str(mark)!r},'w').write(str(os.getpid())); time.sleep(60)"
+    script = f"import sys\nfrom ringsmith.flow.process import run\nrun([sys.executable, '-c', {child!r}])"
+    parent = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
+    while not mark.exists() or not mark.read_text():
+        time.sleep(0.05)
+    parent.terminate()
+    assert parent.wait(timeout=30) != 0
+    assert not Path(f"/proc/{mark.read_text()}").exists()
 
 
 def test_an_unknown_command_is_an_error() -> None:

@@ -68,4 +68,4 @@ claims: build $(STAMP)-hw ## Regenerate every value of ours in the claims ledger
 	@$(PY) -m ringsmith claims --measure
 
 clean: ## Remove everything that was built, .venv included
-	rm -rf .venv target build
+	rm -rf .venv target build fuzz/target python/ringsmith/_native*.so .mypy_cache .pytest_cache .ruff_cache

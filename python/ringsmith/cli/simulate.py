@@ -92,6 +92,8 @@ def _report(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall: 
     cycles, predicted, profile = outcome["cycles"], outcome["predicted_cycles"], outcome["profile"]
     usage = outcome["usage"]
     simulated = device.native.simulated_cycles()
+    in_parts = n > device.preset.n_max
+    title = f"{device.name} {op}, n = {n}" + (", last of its parts" if in_parts else "")
     return {
         "preset": device.preset.name,
         "engine": device.name,
@@ -114,7 +116,8 @@ def _report(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall: 
             "cycles": simulated,
             "kcycles_per_s": simulated / wall / 1e3 if simulated else None,
         },
-        "summary": summary(f"{device.name} {op}, n = {n}", profile, device.clock_mhz),
+        "in_parts": in_parts,
+        "summary": summary(title, profile, device.clock_mhz),
         "includes": "the work between operands on chip and results on chip; send and receive stand apart",
     }
 

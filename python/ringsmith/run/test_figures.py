@@ -68,3 +68,12 @@ def test_a_ring_of_twice_the_memory_runs_in_parts() -> None:
     whole = measure(device("model", "cofhee"), "tensor", 8192)
     assert outcome["correct"]
     assert outcome["usage"]["send"]["bytes"] > 3 * whole["usage"]["send"]["bytes"]
+
+
+TABLE_II = ["ntt", "intt", "pmodadd", "pmodmul", "pmodsqr", "pmodsub", "cmodmul", "pmul", "memcpy", "memcpyr"]
+
+
+@pytest.mark.parametrize("n", [8, 512, 16384])
+def test_every_instruction_of_the_chip_works_at_every_degree(n: int) -> None:
+    for mnemonic in TABLE_II:
+        assert measure(device("model", "cofhee"), mnemonic, n)["correct"], mnemonic

@@ -16,7 +16,13 @@ HEADER = """\
 
 def render(isa: Isa) -> str:
     """Return the text of `rs_isa_pkg.sv`."""
-    lines = [HEADER + "package rs_isa_pkg;", "", "  // Not every build uses every name.", "  /* verilator lint_off UNUSEDPARAM */", f"  localparam int IsaVersion = {isa.version};"]
+    lines = [
+        HEADER + "package rs_isa_pkg;",
+        "",
+        "  // Not every build uses every name.",
+        "  /* verilator lint_off UNUSEDPARAM */",
+        f"  localparam int IsaVersion = {isa.version};",
+    ]
     lines += [f"  localparam int InstrWidth = {isa.word_bits};"]
     lines += [f"  localparam int {_camel(field.name)}Width = {field.bits};" for field in isa.fields]
     lines += [f"  localparam logic [DstWidth-1:0] ZeroSlot = {isa.field('dst').bits}'d{isa.zero_slot};"]

@@ -20,7 +20,7 @@ def split(bits: list[int]) -> str:
 
 
 def grouped(rows: list[dict]) -> dict[Key, dict[str, dict]]:
-    """Rows by (operation, n, moduli, threads), then by library; one with a chain of its own stands beside each of that n."""
+    """Rows by (operation, n, moduli, threads), then by library; one with its own chain stands beside each of that n."""
     groups: dict[Key, dict[str, dict]] = defaultdict(dict)
     for row in rows:
         if row["moduli_bits"]:

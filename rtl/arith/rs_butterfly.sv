@@ -49,7 +49,7 @@ module rs_butterfly
 
   localparam int unsigned SumLatency = 32'(addsub_latency(int'(Style)));
   localparam int unsigned MulLatency = 32'(mod_mul_latency(
-      int'(Kind), int'(Style), int'(Width), int'(ModMinBits), int'(MontWordBits)
+    int'(Kind), int'(Style), int'(Width), int'(ModMinBits), int'(MontWordBits)
   ));
 
   // First sums; without cross each side passes its own operand: u as u + 0, v as (v + v) / 2, which needs no choice

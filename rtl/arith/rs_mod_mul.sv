@@ -37,7 +37,7 @@ module rs_mod_mul
   end
 
   localparam int unsigned Latency = 32'(mod_mul_latency(
-      int'(Kind), int'(Style), int'(Width), int'(ModMinBits), int'(MontWordBits)
+    int'(Kind), int'(Style), int'(Width), int'(ModMinBits), int'(MontWordBits)
   ));
   localparam int unsigned ProductLatency = 32'(mul_latency(int'(Style), int'(Width), int'(Width)));
 

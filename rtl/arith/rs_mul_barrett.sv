@@ -46,9 +46,9 @@ module rs_mul_barrett
   localparam int unsigned FineBits = ShiftBits / 2;
   localparam int unsigned ShiftLatency = 32'(shift_latency(int'(Style), int'(Width), int'(ModMinBits)));
   localparam int unsigned TailLatency = ShiftLatency + 32'(mul_latency(
-      int'(Style), int'(MuWidth), int'(ThWidth)
+    int'(Style), int'(MuWidth), int'(ThWidth)
   )) + 32'(mul_latency(
-      int'(Style), int'(Width), int'(Width)
+    int'(Style), int'(Width), int'(Width)
   ));
 
   rs_mul_tiled #(

@@ -49,7 +49,7 @@ module rs_mul_montgomery
   for (genvar s = 0; s <= Steps; s++) begin : gen_step
     // Signed width of T after s steps: 2*Width - s*w magnitude bits, at least Width.
     localparam int unsigned Bits = (s * WordBits >= Width ? Width : 2 * Width - s * WordBits) + 1;
-    (* keep *)logic [Bits-1:0] t;
+    (* keep *) logic [Bits-1:0] t;
     if (s == 0) begin : gen_first
       assign t = {1'b0, product_o};
     end else begin : gen_reduce

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-import os
 import random
 import sys
 from pathlib import Path
 
 import cocotb
 import pytest
-from cases import FULL, WIDTHS, word_moduli
+from cases import WIDTHS, matrix, word_moduli
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
+
 from ringsmith.flow.cocotb_runner import run_checks
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
@@ -69,6 +69,6 @@ async def check_modes(dut):
 CASES = [(w, k, s) for w in WIDTHS for k in (0, 1) for s in (0, 1, 2)]
 
 
-@pytest.mark.parametrize(("width", "kind", "style"), CASES if FULL else [(32, 1, 1), (60, 0, 1), (128, 0, 0), (30, 1, 2)])
+@pytest.mark.parametrize(("width", "kind", "style"), matrix([(32, 1, 1), (60, 0, 1), (128, 0, 0), (30, 1, 2)], CASES))
 def test_butterfly(width, kind, style):
     run_checks("rs_butterfly", {"Width": width, "Kind": kind, "Style": style, "MontWordBits": min(15, width // 2 - 1)})

@@ -3,19 +3,18 @@
 
 from __future__ import annotations
 
-import os
-
 import cocotb
 import pytest
-from cases import FULL, WIDTHS, any_moduli, operands
+from cases import WIDTHS, any_moduli, matrix, operands, parameter
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
+
 from ringsmith.flow.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
 
-WIDTH = int(os.environ.get("PARAM_Width", "0"))
-STAGES = 1 if os.environ.get("PARAM_Style") == "0" else 3
+WIDTH = parameter("Width", 0)
+STAGES = 1 if parameter("Style", 1) == 0 else 3
 
 
 @cocotb.test()
@@ -45,8 +44,9 @@ async def check_all(dut):
             await FallingEdge(dut.clk_i)
 
 
-@pytest.mark.parametrize("width", WIDTHS if FULL else (14, 60, 128))
-@pytest.mark.parametrize("style", (0, 1, 2) if FULL else (1,))
+@pytest.mark.parametrize(
+    ("width", "style"), matrix([(14, 1), (60, 1), (128, 1)], [(w, s) for w in WIDTHS for s in (0, 1)])
+)
 def test_mod_addsub(width, style):
     run_checks("rs_mod_addsub", {"Width": width, "Style": style})
 

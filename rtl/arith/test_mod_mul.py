@@ -7,9 +7,10 @@ import os
 
 import cocotb
 import pytest
-from cases import FULL, WIDTHS, any_moduli, operands, signed, word_moduli
+from cases import WIDTHS, any_moduli, matrix, operands, signed, word_moduli
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
+
 from ringsmith.flow.cocotb_runner import run_checks
 from ringsmith.flow.verilator import elaboration_error
 
@@ -65,12 +66,12 @@ BARRETT = [(w, s, m) for w in WIDTHS for s in (0, 1, 2) for m in (5, w)]
 MONTGOMERY = [(w, s) for w in WIDTHS for s in (0, 1, 2)]
 
 
-@pytest.mark.parametrize(("width", "style", "smallest"), BARRETT if FULL else BARRETT[2::6])
+@pytest.mark.parametrize(("width", "style", "smallest"), matrix(BARRETT[2::6], BARRETT))
 def test_barrett(width, style, smallest):
     run_checks("rs_mod_mul", {"Width": width, "Style": style, "ModMinBits": smallest, "KeepProduct": int(style == 0)})
 
 
-@pytest.mark.parametrize(("width", "style"), MONTGOMERY if FULL else MONTGOMERY[1::6])
+@pytest.mark.parametrize(("width", "style"), matrix(MONTGOMERY[1::6], MONTGOMERY))
 def test_montgomery(width, style):
     word = min(15, width // 2 - 1)
     run_checks("rs_mod_mul", {"Width": width, "Style": style, "Kind": 1, "MontWordBits": word})

@@ -8,9 +8,10 @@ import random
 
 import cocotb
 import pytest
-from cases import FULL, WIDTHS
+from cases import WIDTHS, matrix
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
+
 from ringsmith.flow.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -66,11 +67,12 @@ CASES = [
     (33, 32, 65, 40, 2),
     (47, 13, 60, 0, 1),
     (109, 109, 218, 0, 0),
-    *((w, w, 2 * w, 0, s) for w in WIDTHS for s in (0, 1, 2) if FULL),
 ]
 
 
-@pytest.mark.parametrize(("aw", "bw", "out", "drop", "style"), CASES)
+@pytest.mark.parametrize(
+    ("aw", "bw", "out", "drop", "style"), matrix(CASES, [(w, w, 2 * w, 0, s) for w in WIDTHS for s in (0, 1, 2)])
+)
 def test_mul_tiled(aw, bw, out, drop, style):
     parameters = {"AWidth": aw, "BWidth": bw, "OutWidth": out, "DropBelow": drop, "Style": style}
     env = {"LATENCY": str(latency(style, aw, bw)), "TRUNCATES": "1" if drop else "0"}

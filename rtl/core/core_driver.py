@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drives `rs_core` in cocotb: configuration, programs, the host's side of the DMA, events; and a functional reference."""
+"""Drives `rs_core` in cocotb: configuration, programs, the host's side of the DMA, events; a functional reference."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, RisingEdge, with_timeout
+
 from ringsmith.gen import expr, latency
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ntt"))
@@ -117,6 +118,7 @@ class Core:
     """The core with its host around it."""
 
     def __init__(self, dut, moduli: list[list[int]]) -> None:
+        """Hold the simulator's handle and the moduli by index and lane."""
         self.dut, self.build, self.moduli = dut, Build(), moduli
         self.buffers: dict[int, list[list[int]]] = {}
         self.events: list[tuple[str, int, int, int]] = []
@@ -126,7 +128,7 @@ class Core:
 
     async def start(self) -> None:
         """Reset, start the clock and the host's side, write moduli and what belongs to them."""
-        dut, build = self.dut, self.build
+        dut = self.dut
         for name in (
             "clear_i",
             "cmd_valid_i",
@@ -277,6 +279,7 @@ class Reference:
     """What a program does, on lists: the instruction set's semantics, nothing of the schedule."""
 
     def __init__(self, core: Core) -> None:
+        """Start with empty slots and buffers."""
         self.core, self.build = core, core.build
         self.slots: dict[int, list[list[int]]] = {}
         self.buffers: dict[int, list[list[int]]] = {}

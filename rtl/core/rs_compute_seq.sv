@@ -20,65 +20,66 @@ module rs_compute_seq
   parameter int unsigned MulLatency = 6,
   parameter int unsigned PipeLatency = 11
 ) (
-  input  logic                    clk_i,
-  input  logic                    rst_ni,
-  input  logic                    start_i,
-  input  compute_t                instr_i,
-  output logic                    ready_o,
+  input  logic                        clk_i,
+  input  logic                        rst_ni,
+  input  logic                        start_i,
+  input  compute_t                    instr_i,
+  output logic                        ready_o,
   // A step is issued now or in a later stage; reads of the first sources are over; the table is in use.
-  output logic                    issuing_o,
-  output logic                    sources_done_o,
-  output logic                    table_busy_o,
+  output logic                        issuing_o,
+  output logic                        sources_done_o,
+  output logic                        table_busy_o,
   // t0.
-  output logic                    rd_valid_o,
-  output logic                    rd_pair_o,
-  output source_t                 rd_v_o,
-  output source_t                 rd_u_o,
-  output source_t                 rd_w_o,
-  output logic [WordAddrBits-1:0] rd_word0_o,
-  output logic [WordAddrBits-1:0] rd_word1_o,
-  output logic                    table_rd_en_o,
-  output logic [WordAddrBits-1:0] table_word_o,
+  output logic                        rd_valid_o,
+  output logic                        rd_pair_o,
+  output source_t                     rd_v_o,
+  output source_t                     rd_u_o,
+  output source_t                     rd_w_o,
+  output logic     [WordAddrBits-1:0] rd_word0_o,
+  output logic     [WordAddrBits-1:0] rd_word1_o,
+  output logic                        table_rd_en_o,
+  output logic     [WordAddrBits-1:0] table_word_o,
   // t1.
-  output source_t                 sel_v_o,
-  output source_t                 sel_u_o,
-  output source_t                 sel_w_o,
-  output logic                    sel_bank_o,
-  output logic                    sel_v_bank_o,
-  output logic                    sel_straight_o,
-  output logic                    sel_pair_o,
-  output logic                    sel_inverse_o,
-  output logic                    sel_constant_o,
-  output logic [             4:0] sel_const_idx_o,
-  output logic                    sel_cyclic_o,
-  output logic [             2:0] sel_level_o,
-  output logic                    sel_first_word_o,
+  output source_t                     sel_v_o,
+  output source_t                     sel_u_o,
+  output source_t                     sel_w_o,
+  output logic                        sel_bank_o,
+  output logic     [             1:0] sel_u_bank_o,
+  output logic     [             1:0] sel_v_bank_o,
+  output logic                        sel_straight_o,
+  output logic                        sel_pair_o,
+  output logic                        sel_inverse_o,
+  output logic                        sel_constant_o,
+  output logic     [             4:0] sel_const_idx_o,
+  output logic                        sel_cyclic_o,
+  output logic     [             2:0] sel_level_o,
+  output logic                        sel_first_word_o,
   // t2.
-  output logic                    cross_o,
-  output logic                    sub_o,
-  output logic                    halve_o,
-  output logic                    product_o,
+  output logic                        cross_o,
+  output logic                        sub_o,
+  output logic                        halve_o,
+  output logic                        product_o,
   // Late read of the addend, and its selection a cycle later.
-  output logic                    late_valid_o,
-  output source_t                 late_source_o,
-  output logic [WordAddrBits-1:0] late_word0_o,
-  output logic [WordAddrBits-1:0] late_word1_o,
-  output source_t                 sel_e_o,
-  output logic                    sel_e_bank_o,
+  output logic                        late_valid_o,
+  output source_t                     late_source_o,
+  output logic     [WordAddrBits-1:0] late_word0_o,
+  output logic     [WordAddrBits-1:0] late_word1_o,
+  output source_t                     sel_e_o,
+  output logic                        sel_e_bank_o,
   // Write time.
-  output logic                    wr_valid_o,
-  output logic                    wr_pair_o,
-  output logic                    wr_forward_o,
-  output logic                    wr_bank_o,
-  output logic [             4:0] wr_slot_o,
-  output logic                    wr_high_valid_o,
-  output logic [             4:0] wr_high_slot_o,
-  output logic [WordAddrBits-1:0] wr_word0_o,
-  output logic [WordAddrBits-1:0] wr_word1_o,
-  output logic                    end_o,
+  output logic                        wr_valid_o,
+  output logic                        wr_pair_o,
+  output logic                        wr_forward_o,
+  output logic                        wr_bank_o,
+  output logic     [             4:0] wr_slot_o,
+  output logic                        wr_high_valid_o,
+  output logic     [             4:0] wr_high_slot_o,
+  output logic     [WordAddrBits-1:0] wr_word0_o,
+  output logic     [WordAddrBits-1:0] wr_word1_o,
+  output logic                        end_o,
   // With end_o: the slots the instruction wrote, work slots included, and those it read late.
-  output logic [    MaxSlots-1:0] end_writes_o,
-  output logic [    MaxSlots-1:0] end_late_o
+  output logic     [    MaxSlots-1:0] end_writes_o,
+  output logic     [    MaxSlots-1:0] end_late_o
 );
 
   localparam int unsigned Log2P = $clog2(P);
@@ -177,7 +178,8 @@ module rs_compute_seq
   // t0: registered step.
   typedef struct packed {
     source_t v, u, w;
-    logic pair, inverse, constant, cyclic, first_word, bank, v_bank, straight;
+    logic pair, inverse, constant, cyclic, first_word, bank, straight;
+    logic [1:0] u_bank, v_bank;
     logic [4:0] const_idx;
     logic [2:0] level;
   } select_t;
@@ -217,7 +219,8 @@ module rs_compute_seq
     select_q.constant   <= instr_q.constant;
     select_q.cyclic     <= instr_q.cyclic;
     select_q.first_word <= plain_word == '0;
-    select_q.v_bank     <= 1'b0;
+    select_q.u_bank     <= '0;
+    select_q.v_bank     <= '0;
     select_q.straight   <= 1'b0;
     select_q.bank       <= ^(instr_q.transform && instr_q.inverse ? near0 : far0);
     select_q.const_idx  <= instr_q.const_idx;
@@ -242,7 +245,10 @@ module rs_compute_seq
     result_q.e.zero     <= instr_q.e.zero || !last_stage;
 
     select_q2          <= select_q;
-    select_q2.v_bank   <= select_q.bank ^ select_q.pair;
+    // Straight: u from the first word, v from the second of a pair. Else a row: its lower half is the first word, unless
+    // a word has one coefficient.
+    select_q2.u_bank   <= {2{select_q.bank}} ^ {select_q.pair && select_q.inverse, 1'b0};
+    select_q2.v_bank   <= {2{select_q.bank}} ^ {select_q.pair, select_q.pair && (!select_q.inverse || P == 1)};
     select_q2.straight <= !(select_q.pair && select_q.inverse);
     mode_q2   <= mode_q;
     mode_q3   <= mode_q2;
@@ -265,6 +271,7 @@ module rs_compute_seq
   assign sel_const_idx_o  = select_q2.const_idx;
   assign sel_cyclic_o     = select_q2.cyclic;
   assign sel_level_o      = select_q2.level;
+  assign sel_u_bank_o     = select_q2.u_bank;
   assign sel_v_bank_o     = select_q2.v_bank;
   assign sel_straight_o   = select_q2.straight;
   assign sel_first_word_o = select_q2.first_word;

@@ -6,30 +6,30 @@
 // The chosen modulus comes a cycle after its index; the constant in the same cycle as its index.
 module rs_config #(
   // Bits of a coefficient.
-  parameter int unsigned Width = 32,
+  parameter int unsigned Width  = 32,
   // 1 to 8.
-  parameter int unsigned Lanes = 1,
+  parameter int unsigned Lanes  = 1,
   // Modulus indices, 1 to 16; constants, 1 to 32.
   parameter int unsigned Moduli = 1,
   parameter int unsigned Consts = 1,
   // 0 Barrett, 1 word-level Montgomery.
-  parameter int unsigned Kind = 0
+  parameter int unsigned Kind   = 0
 ) (
-  input  logic                         clk_i,
-  input  logic                         rst_ni,
-  input  logic                         we_i,
-  input  logic [1:0]                   sel_i,
-  input  logic [2:0]                   lane_i,
-  input  logic [4:0]                   idx_i,
-  input  logic [Width+2:0]             data_i,
-  output logic [15:0]                  configured_o,
-  input  logic [3:0]                   mod_idx_i,
-  output logic [Lanes-1:0][Width-1:0]  modulus_o,
-  output logic [Lanes-1:0][Width+2:0]  aux_o,
-  output logic [Lanes-1:0][7:0]        mod_bits_o,
-  output logic [Lanes-1:0][Width-1:0]  minus_one_o,
-  input  logic [4:0]                   const_idx_i,
-  output logic [Lanes-1:0][Width-1:0]  constant_o
+  input  logic                        clk_i,
+  input  logic                        rst_ni,
+  input  logic                        we_i,
+  input  logic [      1:0]            sel_i,
+  input  logic [      2:0]            lane_i,
+  input  logic [      4:0]            idx_i,
+  input  logic [Width+2:0]            data_i,
+  output logic [     15:0]            configured_o,
+  input  logic [      3:0]            mod_idx_i,
+  output logic [Lanes-1:0][Width-1:0] modulus_o,
+  output logic [Lanes-1:0][Width+2:0] aux_o,
+  output logic [Lanes-1:0][      7:0] mod_bits_o,
+  output logic [Lanes-1:0][Width-1:0] minus_one_o,
+  input  logic [      4:0]            const_idx_i,
+  output logic [Lanes-1:0][Width-1:0] constant_o
 );
 
   if (Lanes < 1 || Lanes > 8) begin : gen_lanes_check

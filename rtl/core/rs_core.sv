@@ -43,57 +43,57 @@ module rs_core
   // Commands held, a power of two from 2 to 1024.
   parameter int unsigned FifoDepth = 16
 ) (
-  input  logic            clk_i,
-  input  logic            rst_ni,
+  input  logic                 clk_i,
+  input  logic                 rst_ni,
   // Empties the queue, forgets error, counters and what was written; only while idle or stopped by an error.
-  input  logic            clear_i,
-  input  logic            cmd_valid_i,
-  output logic            cmd_ready_o,
-  input  logic [63:0]     cmd_i,
-  output logic [10:0]     cmd_level_o,
+  input  logic                 clear_i,
+  input  logic                 cmd_valid_i,
+  output logic                 cmd_ready_o,
+  input  logic [   63:0]       cmd_i,
+  output logic [   10:0]       cmd_level_o,
   // Configuration, see rs_config.
-  input  logic            cfg_we_i,
-  input  logic [1:0]      cfg_sel_i,
-  input  logic [2:0]      cfg_lane_i,
-  input  logic [4:0]      cfg_idx_i,
-  input  logic [W+2:0]    cfg_data_i,
+  input  logic                 cfg_we_i,
+  input  logic [    1:0]       cfg_sel_i,
+  input  logic [    2:0]       cfg_lane_i,
+  input  logic [    4:0]       cfg_idx_i,
+  input  logic [  W+2:0]       cfg_data_i,
   // DMA: a request, then Lanes * n/P words of P coefficients, lane 0 first, coefficient 0 lowest.
-  output logic            dma_req_valid_o,
-  input  logic            dma_req_ready_i,
-  output logic            dma_req_store_o,
-  output logic [19:0]     dma_req_buf_o,
-  output logic [3:0]      dma_req_logn_o,
-  input  logic            ld_valid_i,
-  output logic            ld_ready_o,
-  input  logic [P*W-1:0]  ld_data_i,
-  input  logic            ld_err_i,
-  output logic            st_valid_o,
-  input  logic            st_ready_i,
-  output logic [P*W-1:0]  st_data_o,
-  output logic            st_last_o,
-  input  logic            st_done_i,
-  input  logic            st_err_i,
+  output logic                 dma_req_valid_o,
+  input  logic                 dma_req_ready_i,
+  output logic                 dma_req_store_o,
+  output logic [   19:0]       dma_req_buf_o,
+  output logic [    3:0]       dma_req_logn_o,
+  input  logic                 ld_valid_i,
+  output logic                 ld_ready_o,
+  input  logic [P*W-1:0]       ld_data_i,
+  input  logic                 ld_err_i,
+  output logic                 st_valid_o,
+  input  logic                 st_ready_i,
+  output logic [P*W-1:0]       st_data_o,
+  output logic                 st_last_o,
+  input  logic                 st_done_i,
+  input  logic                 st_err_i,
   // Status.
-  output logic            busy_o,
-  output logic            sync_o,
-  output logic            error_o,
-  output logic [3:0]      error_code_o,
-  output logic [31:0]     error_index_o,
-  output logic [63:0]     error_cmd_o,
-  output logic [31:0]     retired_o,
-  output logic [63:0]     cycles_o,
-  output logic [63:0]     busy_compute_o,
-  output logic [63:0]     busy_mem_o,
-  output logic [63:0]     stall_hazard_o,
-  output logic [63:0]     stall_unit_o,
+  output logic                 busy_o,
+  output logic                 sync_o,
+  output logic                 error_o,
+  output logic [    3:0]       error_code_o,
+  output logic [   31:0]       error_index_o,
+  output logic [   63:0]       error_cmd_o,
+  output logic [   31:0]       retired_o,
+  output logic [   63:0]       cycles_o,
+  output logic [   63:0]       busy_compute_o,
+  output logic [   63:0]       busy_mem_o,
+  output logic [   63:0]       stall_hazard_o,
+  output logic [   63:0]       stall_unit_o,
   // Events of this cycle (cycles_o is their stamp): bit 0 compute unit, bit 1 memory unit.
-  output logic [1:0]       ev_start_o,
-  output logic [1:0]       ev_end_o,
-  output logic [1:0][31:0] ev_start_idx_o,
-  output logic [1:0][31:0] ev_end_idx_o,
-  output logic [1:0][63:0] ev_start_cmd_o,
+  output logic [    1:0]       ev_start_o,
+  output logic [    1:0]       ev_end_o,
+  output logic [    1:0][31:0] ev_start_idx_o,
+  output logic [    1:0][31:0] ev_end_idx_o,
+  output logic [    1:0][63:0] ev_start_cmd_o,
   // Test hook: flips bit 0 of coefficient 0 of each result written.
-  input  logic            fault_i
+  input  logic                 fault_i
 );
 
   localparam int unsigned Log2P = $clog2(P);
@@ -105,10 +105,10 @@ module rs_core
   localparam int unsigned LaneBits = P > 1 ? Log2P : 1;
   localparam int unsigned SumLatency = 32'(addsub_latency(int'(MulStyle)));
   localparam int unsigned MulLatency = 32'(mod_mul_latency(
-      int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW)
+    int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW)
   ));
   localparam int unsigned PipeLatency = 32'(pipe_latency(
-      int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW)
+    int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW)
   ));
 
   if (W < 14 || W > 128) begin : gen_w_check
@@ -254,7 +254,8 @@ module rs_core
   logic [4:0] sel_const_idx, wr_slot, wr_high_slot;
   logic [2:0] sel_level;
   logic [3:0] mod_idx_q;
-  logic sel_v_bank, sel_straight, wr_bank;
+  logic [1:0] sel_u_bank, sel_v_bank;
+  logic sel_straight, wr_bank;
   source_t rd_v, rd_u, rd_w, sel_v, sel_u, sel_w, late_source, sel_e;
 
   rs_compute_seq #(
@@ -291,6 +292,7 @@ module rs_core
     .sel_const_idx_o (sel_const_idx),
     .sel_cyclic_o    (sel_cyclic),
     .sel_level_o     (sel_level),
+    .sel_u_bank_o    (sel_u_bank),
     .sel_v_bank_o    (sel_v_bank),
     .sel_straight_o  (sel_straight),
     .sel_first_word_o(sel_first_word),
@@ -326,7 +328,7 @@ module rs_core
 
   logic [Lanes-1:0][W-1:0] modulus, minus_one, constant;
   logic [Lanes-1:0][W+2:0] aux;
-  logic [Lanes-1:0][7:0] mod_bits;
+  logic [Lanes-1:0][  7:0] mod_bits;
   rs_config #(
     .Width (W),
     .Lanes (Lanes),
@@ -495,6 +497,7 @@ module rs_core
       .sel_constant_i  (sel_constant),
       .sel_cyclic_i    (sel_cyclic),
       .sel_level_i     (sel_level),
+      .sel_u_bank_i    (sel_u_bank),
       .sel_v_bank_i    (sel_v_bank),
       .sel_straight_i  (sel_straight),
       .sel_first_word_i(sel_first_word),

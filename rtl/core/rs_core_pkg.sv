@@ -6,15 +6,15 @@ package rs_core_pkg;
   localparam int unsigned MaxSlots = 32;
 
   typedef enum logic [3:0] {
-    ErrNone = 4'd0,
-    ErrOpcode = 4'd1,   // unknown, or not in this build
-    ErrDegree = 4'd2,   // n out of range
-    ErrSlot = 4'd3,     // no such slot
-    ErrIndex = 4'd4,    // modulus or constant index out of range or never configured
-    ErrCombine = 4'd5,  // slots that cannot be combined: single-port in place, work-slot parity, overlap
+    ErrNone      = 4'd0,
+    ErrOpcode    = 4'd1,  // unknown, or not in this build
+    ErrDegree    = 4'd2,  // n out of range
+    ErrSlot      = 4'd3,  // no such slot
+    ErrIndex     = 4'd4,  // modulus or constant index out of range or never configured
+    ErrCombine   = 4'd5,  // slots that cannot be combined: single-port in place, work-slot parity, overlap
     ErrUnwritten = 4'd6,  // slot or twiddle table never written
-    ErrDma = 4'd7,      // the host reported a transfer error
-    ErrOverflow = 4'd8  // command pushed into a full queue
+    ErrDma       = 4'd7,  // the host reported a transfer error
+    ErrOverflow  = 4'd8   // command pushed into a full queue
   } error_e;
 
   // A source slot of the datapath; zero: reads as 0.
@@ -25,20 +25,20 @@ package rs_core_pkg;
 
   // What the compute unit needs of an instruction.
   typedef struct packed {
-    logic transform;
-    logic inverse;
-    logic cyclic;
-    logic crossed;    // butterfly mode, see rs_butterfly
-    logic sub;
-    logic product;
-    logic constant;   // factor w is the constant
-    logic first_work; // work slot that the first stage of a transform writes
-    source_t v;       // first operand word; source of a transform
-    source_t u;
-    source_t w;
-    source_t e;       // addend of the last stage of an inverse transform
+    logic       transform;
+    logic       inverse;
+    logic       cyclic;
+    logic       crossed;     // butterfly mode, see rs_butterfly
+    logic       sub;
+    logic       product;
+    logic       constant;    // factor w is the constant
+    logic       first_work;  // work slot that the first stage of a transform writes
+    source_t    v;           // first operand word; source of a transform
+    source_t    u;
+    source_t    w;
+    source_t    e;           // addend of the last stage of an inverse transform
     logic [4:0] dst;
-    logic [4:0] high; // PMUL: slot of the upper halves
+    logic [4:0] high;        // PMUL: slot of the upper halves
     logic [3:0] log2_n;
     logic [4:0] const_idx;
   } compute_t;
@@ -64,10 +64,10 @@ package rs_core_pkg;
     error_e error;
     logic [3:0] mod_idx;
     logic needs_table;
-    logic [MaxSlots-1:0] reads;   // all slots read
-    logic [MaxSlots-1:0] late;    // those of them read by the last stage only
+    logic [MaxSlots-1:0] reads;  // all slots read
+    logic [MaxSlots-1:0] late;  // those of them read by the last stage only
     logic [MaxSlots-1:0] writes;  // results
-    logic [MaxSlots-1:0] works;   // scratch
+    logic [MaxSlots-1:0] works;  // scratch
     compute_t c;
     memory_t m;
   } decoded_t;

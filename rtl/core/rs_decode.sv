@@ -32,7 +32,7 @@ module rs_decode
   localparam logic [MaxSlots-1:0] WorkSlots = 32'h3;
   localparam logic [MaxSlots-1:0] AllSlots = Slots == MaxSlots ? '1 : (MaxSlots'(1) << Slots) - 1'b1;
 
-  instr_t instr;
+  instr_t  instr;
   opcode_e opcode;
   assign instr  = word_i;
   assign opcode = opcode_e'(instr.opcode);

@@ -36,57 +36,58 @@ module rs_lane
   localparam int unsigned TableBits = $clog2(TableWords),
   localparam int unsigned LaneBits = P > 1 ? $clog2(P) : 1
 ) (
-  input  logic                                clk_i,
+  input  logic                                       clk_i,
   // Of the modulus in use; quasi-static. The constant belongs to t1.
-  input  logic    [Width-1:0]                 modulus_i,
-  input  logic    [Width+2:0]                 aux_i,
-  input  logic    [      7:0]                 mod_bits_i,
-  input  logic    [Width-1:0]                 minus_one_i,
-  input  logic    [Width-1:0]                 constant_i,
+  input  logic    [    Width-1:0]                    modulus_i,
+  input  logic    [    Width+2:0]                    aux_i,
+  input  logic    [          7:0]                    mod_bits_i,
+  input  logic    [    Width-1:0]                    minus_one_i,
+  input  logic    [    Width-1:0]                    constant_i,
   // t0: memory ports.
-  input  logic    [Slots-1:0][1:0]               slot_rd_en_i,
-  input  logic    [Slots-1:0][1:0][BankBits-1:0] slot_rd_addr_i,
-  input  logic                                   table_rd_en_i,
-  input  logic    [TableBits-1:0]                table_addr_i,
+  input  logic    [    Slots-1:0][1:0]               slot_rd_en_i,
+  input  logic    [    Slots-1:0][1:0][BankBits-1:0] slot_rd_addr_i,
+  input  logic                                       table_rd_en_i,
+  input  logic    [TableBits-1:0]                    table_addr_i,
   // t1: operand selection.
-  input  source_t                             sel_v_i,
-  input  source_t                             sel_u_i,
-  input  source_t                             sel_w_i,
-  input  logic                                sel_bank_i,
-  input  logic                                sel_v_bank_i,
-  input  logic                                sel_straight_i,
-  input  logic                                sel_pair_i,
-  input  logic                                sel_inverse_i,
-  input  logic                                sel_constant_i,
-  input  logic                                sel_cyclic_i,
-  input  logic    [      2:0]                 sel_level_i,
-  input  logic                                sel_first_word_i,
+  input  source_t                                    sel_v_i,
+  input  source_t                                    sel_u_i,
+  input  source_t                                    sel_w_i,
+  input  logic                                       sel_bank_i,
+  input  logic    [          1:0]                    sel_u_bank_i,
+  input  logic    [          1:0]                    sel_v_bank_i,
+  input  logic                                       sel_straight_i,
+  input  logic                                       sel_pair_i,
+  input  logic                                       sel_inverse_i,
+  input  logic                                       sel_constant_i,
+  input  logic                                       sel_cyclic_i,
+  input  logic    [          2:0]                    sel_level_i,
+  input  logic                                       sel_first_word_i,
   // One cycle after the late read.
-  input  source_t                             sel_e_i,
-  input  logic                                sel_e_bank_i,
+  input  source_t                                    sel_e_i,
+  input  logic                                       sel_e_bank_i,
   // t2: butterfly mode.
-  input  logic                                cross_i,
-  input  logic                                sub_i,
-  input  logic                                halve_i,
-  input  logic                                product_i,
+  input  logic                                       cross_i,
+  input  logic                                       sub_i,
+  input  logic                                       halve_i,
+  input  logic                                       product_i,
   // Write time.
-  input  logic    [Slots-1:0][1:0]               slot_wr_en_i,
-  input  logic    [Slots-1:0][1:0]               slot_wr_mem_i,
-  input  logic    [Slots-1:0]                    slot_wr_high_i,
-  input  logic    [Slots-1:0][1:0][BankBits-1:0] slot_wr_addr_i,
-  input  logic                                out_forward_i,
-  input  logic                                out_bank_i,
-  input  logic                                fault_i,
+  input  logic    [    Slots-1:0][1:0]               slot_wr_en_i,
+  input  logic    [    Slots-1:0][1:0]               slot_wr_mem_i,
+  input  logic    [    Slots-1:0]                    slot_wr_high_i,
+  input  logic    [    Slots-1:0][1:0][BankBits-1:0] slot_wr_addr_i,
+  input  logic                                       out_forward_i,
+  input  logic                                       out_bank_i,
+  input  logic                                       fault_i,
   // Memory unit: read selection (t1), copy and load data, table writes.
-  input  source_t                             mem_sel_i,
-  input  logic                                mem_bank_i,
-  input  logic                                mem_reverse_i,
-  input  logic    [ LaneBits-1:0]             mem_pick_i,
-  input  logic    [ LaneBits-1:0]             mem_place_i,
-  input  logic                                mem_load_i,
-  input  logic    [ WordBits-1:0]             mem_load_data_i,
-  input  logic                                table_wr_en_i,
-  output logic    [ WordBits-1:0]             mem_data_o
+  input  source_t                                    mem_sel_i,
+  input  logic                                       mem_bank_i,
+  input  logic                                       mem_reverse_i,
+  input  logic    [ LaneBits-1:0]                    mem_pick_i,
+  input  logic    [ LaneBits-1:0]                    mem_place_i,
+  input  logic                                       mem_load_i,
+  input  logic    [ WordBits-1:0]                    mem_load_data_i,
+  input  logic                                       table_wr_en_i,
+  output logic    [ WordBits-1:0]                    mem_data_o
 );
 
   typedef logic [P-1:0][Width-1:0] word_t;
@@ -123,20 +124,48 @@ module rs_lane
     .rd_data_o(table_word)
   );
 
-  // The word in a bank of a slot; what a zero source reads is masked at the register behind. The index goes straight
-  // to the multiplexers: a decoder before them would cost a level and half as much again.
+  // Operands; what a zero source reads is masked at the register behind. Of a pair, bank sel_bank holds the first word and
+  // the other one the second; u and v of butterfly p are word p of each (forward) or neighbours in the row of both
+  // (inverse). Pointwise work has one word each of v, u, w.
   localparam int unsigned SlotBits = $clog2(Slots);
-  function automatic word_t pick(word_t [Slots-1:0][1:0] words, logic [SlotBits-1:0] slot, logic b);
-    return words[slot][b];
-  endfunction
-
-  // Operands. Of a pair, bank sel_bank holds the first word and the other one the second; u and v of butterfly p are
-  // word p of each (forward) or neighbours in the row of both (inverse). Pointwise work has one word each of v, u, w.
   word_t [1:0] banks;
   word_t side, other, factors;
-  assign banks = {pick(rd_data, sel_v_i.slot[SlotBits-1:0], 1'b1), pick(rd_data, sel_v_i.slot[SlotBits-1:0], 1'b0)};
-  assign side  = pick(rd_data, sel_u_i.slot[SlotBits-1:0], sel_bank_i);
-  assign other = pick(rd_data, sel_w_i.slot[SlotBits-1:0], sel_bank_i);
+  rs_slot_select #(
+    .WordBits(WordBits),
+    .Slots   (Slots)
+  ) u_bank0 (
+    .words_i(rd_data),
+    .slot_i (sel_v_i.slot[SlotBits-1:0]),
+    .bank_i (1'b0),
+    .word_o (banks[0])
+  );
+  rs_slot_select #(
+    .WordBits(WordBits),
+    .Slots   (Slots)
+  ) u_bank1 (
+    .words_i(rd_data),
+    .slot_i (sel_v_i.slot[SlotBits-1:0]),
+    .bank_i (1'b1),
+    .word_o (banks[1])
+  );
+  rs_slot_select #(
+    .WordBits(WordBits),
+    .Slots   (Slots)
+  ) u_side (
+    .words_i(rd_data),
+    .slot_i (sel_u_i.slot[SlotBits-1:0]),
+    .bank_i (sel_bank_i),
+    .word_o (side)
+  );
+  rs_slot_select #(
+    .WordBits(WordBits),
+    .Slots   (Slots)
+  ) u_other (
+    .words_i(rd_data),
+    .slot_i (sel_w_i.slot[SlotBits-1:0]),
+    .bank_i (sel_bank_i),
+    .word_o (other)
+  );
 
   rs_twiddle_select #(
     .Width   (Width),
@@ -157,26 +186,45 @@ module rs_lane
     // Neighbours 2p, 2p + 1 lie in the first word of the row, or, for the upper half of the butterflies, in the second.
     localparam int unsigned Even = (2 * p) % P;
     localparam int unsigned Odd = (2 * p + 1) % P;
-    logic even_bank, odd_bank;
-    assign even_bank = sel_bank_i ^ (2 * p >= P);
-    assign odd_bank  = sel_bank_i ^ (2 * p + 1 >= P);
+    logic u_bank, v_bank;
+    assign u_bank = sel_u_bank_i[2*p>=P];
+    assign v_bank = sel_v_bank_i[2*p>=P];
     always_ff @(posedge clk_i) begin
       if (sel_pair_i ? sel_v_i.zero : sel_u_i.zero) u_q[p] <= '0;
       else if (!sel_pair_i) u_q[p] <= side[p];
-      else u_q[p] <= sel_straight_i ? banks[sel_bank_i][p] : banks[even_bank][Even];
+      else u_q[p] <= sel_straight_i ? banks[u_bank][p] : banks[u_bank][Even];
       if (sel_v_i.zero) v_q[p] <= '0;
-      else v_q[p] <= sel_straight_i ? banks[sel_v_bank_i][p] : banks[odd_bank][Odd];
+      else v_q[p] <= sel_straight_i ? banks[v_bank][p] : banks[v_bank][Odd];
       if (!sel_pair_i && !sel_constant_i && sel_w_i.zero) w_q[p] <= '0;
       else w_q[p] <= sel_pair_i ? factors[p] : sel_constant_i ? constant_i : other[p];
     end
   end
+  word_t addend0, addend1;
+  rs_slot_select #(
+    .WordBits(WordBits),
+    .Slots   (Slots)
+  ) u_addend0 (
+    .words_i(rd_data),
+    .slot_i (sel_e_i.slot[SlotBits-1:0]),
+    .bank_i (sel_e_bank_i),
+    .word_o (addend0)
+  );
+  rs_slot_select #(
+    .WordBits(WordBits),
+    .Slots   (Slots)
+  ) u_addend1 (
+    .words_i(rd_data),
+    .slot_i (sel_e_i.slot[SlotBits-1:0]),
+    .bank_i (~sel_e_bank_i),
+    .word_o (addend1)
+  );
   always_ff @(posedge clk_i) begin
     if (sel_e_i.zero) begin
       e0_q <= '0;
       e1_q <= '0;
     end else begin
-      e0_q <= pick(rd_data, sel_e_i.slot[SlotBits-1:0], sel_e_bank_i);
-      e1_q <= pick(rd_data, sel_e_i.slot[SlotBits-1:0], ~sel_e_bank_i);
+      e0_q <= addend0;
+      e1_q <= addend1;
     end
   end
 
@@ -227,10 +275,19 @@ module rs_lane
   end
 
   // Memory unit: a word read, one assembled coefficient by coefficient (bit-reversed copy), or one loaded.
-  word_t mem_q, mem_word;
+  word_t mem_q, mem_read, mem_word;
+  rs_slot_select #(
+    .WordBits(WordBits),
+    .Slots   (Slots)
+  ) u_mem (
+    .words_i(rd_data),
+    .slot_i (mem_sel_i.slot[SlotBits-1:0]),
+    .bank_i (mem_bank_i),
+    .word_o (mem_read)
+  );
   always_ff @(posedge clk_i) begin
     if (mem_sel_i.zero) mem_q <= '0;
-    else mem_q <= pick(rd_data, mem_sel_i.slot[SlotBits-1:0], mem_bank_i);
+    else mem_q <= mem_read;
   end
   assign mem_data_o = mem_q;
 
@@ -252,7 +309,7 @@ module rs_lane
   for (genvar s = 0; s < Slots; s++) begin : gen_write
     for (genvar b = 0; b < 2; b++) begin : gen_bank
       // The upper halves of PMUL are the second word, and go where the first one goes.
-      assign wr_data[s][b] = slot_wr_mem_i[s][b] ? mem_word : results[1'(b)^(EnPmul && slot_wr_high_i[s])];
+      assign wr_data[s][b] = slot_wr_mem_i[s][b] ? mem_word : results[1'(b)^(EnPmul&&slot_wr_high_i[s])];
     end
   end
 

@@ -20,27 +20,27 @@ module rs_scoreboard
   parameter int unsigned PipeLatency = 11,
   parameter logic [MaxSlots-1:0] SinglePort = '0
 ) (
-  input  logic     clk_i,
-  input  logic     rst_ni,
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
   // Head of the queue and the answer: the unit is free and no slot is in the way.
-  input  decoded_t head_i,
-  input  logic     head_valid_i,
-  output logic     unit_free_o,
-  output logic     clear_o,
+  input  decoded_t                head_i,
+  input  logic                    head_valid_i,
+  output logic                    unit_free_o,
+  output logic                    clear_o,
   // The head is taken now.
-  input  logic     take_i,
+  input  logic                    take_i,
   // Compute unit.
-  input  logic     compute_ready_i,
-  input  logic     sources_done_i,
-  input  logic     table_busy_i,
-  input  logic     compute_end_i,
-  input  logic [MaxSlots-1:0] end_writes_i,
-  input  logic [MaxSlots-1:0] end_late_i,
+  input  logic                    compute_ready_i,
+  input  logic                    sources_done_i,
+  input  logic                    table_busy_i,
+  input  logic                    compute_end_i,
+  input  logic     [MaxSlots-1:0] end_writes_i,
+  input  logic     [MaxSlots-1:0] end_late_i,
   // Memory unit.
-  input  logic     memory_ready_i,
-  input  logic     memory_done_i,
-  output logic     compute_idle_o,
-  output logic     memory_idle_o
+  input  logic                    memory_ready_i,
+  input  logic                    memory_done_i,
+  output logic                    compute_idle_o,
+  output logic                    memory_idle_o
 );
 
   // At most seven compute instructions in flight: more start only where n/P is below a seventh of the pipeline.

@@ -11,6 +11,7 @@ from pathlib import Path
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
+
 from ringsmith.flow.cocotb_runner import run_checks
 from ringsmith.flow.verilator import elaboration_error
 
@@ -19,7 +20,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from core_driver import OPCODES, TABLE, ZERO, Build, Core, Insn, Reference, formula, parameter
 
 pytestmark = pytest.mark.hw
-FULL = bool(os.environ.get("RS_HW_FULL"))
 
 
 async def prepared(dut) -> tuple[Core, Reference]:
@@ -129,7 +129,7 @@ def legal(build: Build, insn: Insn, written: set[int]) -> bool:
     if (
         insn.op in ("MEMCPYR", "PMUL")
         and insn.dst in (insn.a, insn.c)
-        and (insn.op == "MEMCPYR" and insn.dst == insn.a or insn.dst == insn.c)
+        and ((insn.op == "MEMCPYR" and insn.dst == insn.a) or insn.dst == insn.c)
     ):
         return False
     results = (insn.dst, insn.c) if insn.op == "PMUL" else (insn.dst,)
@@ -142,6 +142,13 @@ def random_program(core: Core, source: random.Random, length: int) -> list[Insn]
     sizes = range(build.log2n_min, build.log2n + 1)
     size, mod = source.choice(list(sizes)), 0
     stores = 100
+
+    def any_slot() -> int:
+        return source.randrange(build.slots)
+
+    def maybe() -> int:
+        return ZERO if source.random() < 0.3 else any_slot()
+
     while len(program) < length:
         if source.random() < 0.08:
             size, mod = source.choice(list(sizes)), source.randrange(build.moduli)
@@ -152,8 +159,6 @@ def random_program(core: Core, source: random.Random, length: int) -> list[Insn]
             written = set(range(build.slots))
             continue
         op = source.choice([o for o in OPCODES if o not in ("SYNC", "PMUL")] + ["NTT", "INTT", "PMAC", "PMODMUL"])
-        any_slot = lambda: source.randrange(build.slots)  # noqa: E731
-        maybe = lambda: ZERO if source.random() < 0.3 else any_slot()  # noqa: E731
         if op == "LOAD":
             insn = Insn(op, any_slot(), buf=2000 + 16 * mod + any_slot(), log2n=size, mod=mod)
             written.add(insn.dst)
@@ -279,25 +284,37 @@ async def check_errors(dut):
         dut.clear_i.value = 0
 
 
-SMALL = {"W": 30, "P": 2, "NMaxLog2": 6, "MulStyle": 1, "SinglePort": 16}
 BUILDS = [
-    SMALL,
+    {"W": 30, "P": 2, "NMaxLog2": 6, "MulStyle": 1},
     {"W": 40, "P": 1, "Lanes": 3, "NMaxLog2": 6, "MulStyle": 0, "SinglePort": 24},
-    {"W": 32, "P": 4, "NMaxLog2": 8, "MulKind": 1, "MontW": 9, "MulStyle": 1, "SinglePort": 16},
-    {"W": 128, "P": 8, "NMaxLog2": 7, "MulStyle": 0, "SinglePort": 16, "Moduli": 2, "TwTables": 1},
+    {"W": 32, "P": 4, "NMaxLog2": 8, "MulKind": 1, "MontW": 9, "MulStyle": 1},
+    {"W": 128, "P": 8, "NMaxLog2": 7, "MulStyle": 0, "TwTables": 1},
 ]
-WIDE = [
-    {"W": w, "P": p, "NMaxLog2": max(5, p.bit_length() + 2), "MulStyle": s}
-    for w in (14, 60, 109)
-    for p in (16, 32)
-    for s in (1, 2)
+# Every P, n from 8 on, both reductions, all styles; then all n up to 2^15.
+MATRIX = [
+    {"W": w, "P": p, "NMaxLog2": max(5, p.bit_length() + 3), "MulStyle": style, "MulKind": kind}
+    for w, style in ((14, 1), (60, 1), (64, 2), (109, 0))
+    for p in (1, 2, 4, 8, 16, 32)
+    for kind in (0, 1)
+    if kind == 0 or w > 14
 ]
+LARGE = [{"W": w, "P": p, "NMaxLog2": 15, "MulStyle": 0} for w, p in ((32, 1), (60, 4), (30, 32))]
+BASE = {"SinglePort": 16, "Slots": 5, "Moduli": 2, "TwTables": 2, "Consts": 4}
 
 
-@pytest.mark.parametrize("build", [*BUILDS, *WIDE] if FULL else BUILDS, ids=str)
-def test_core(build):
-    parameters = {"SinglePort": 16, "Slots": 5, "Moduli": 2, "TwTables": 2, "Consts": 4} | build
-    run_checks("rs_core", parameters, env={"CORE_PROGRAMS": "40" if FULL else "4"})
+@pytest.mark.parametrize(
+    ("build", "programs"),
+    [*((b, 4) for b in BUILDS), *(pytest.param(b, 20, marks=pytest.mark.slow) for b in MATRIX)],
+    ids=str,
+)
+def test_core(build, programs):
+    run_checks("rs_core", BASE | build, env={"CORE_PROGRAMS": str(programs)})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("build", LARGE, ids=str)
+def test_all_sizes(build):
+    run_checks("rs_core", BASE | build, checks="check_transforms")
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,14 @@ module rs_twiddle_select #(
   localparam int unsigned Log2P = $clog2(P)
 ) (
   // log2 m, at most log2 P: a whole word.
-  input  logic [              2:0] level_i,
-  input  logic                     cyclic_i,
-  input  logic                     inverse_i,
+  input  logic [      2:0]            level_i,
+  input  logic                        cyclic_i,
+  input  logic                        inverse_i,
   // The word is word 0 of the table.
-  input  logic                     first_word_i,
-  input  logic [        Width-1:0] minus_one_i,
-  input  logic [P-1:0][Width-1:0] word_i,
-  output logic [P-1:0][Width-1:0] factors_o
+  input  logic                        first_word_i,
+  input  logic [Width-1:0]            minus_one_i,
+  input  logic [    P-1:0][Width-1:0] word_i,
+  output logic [    P-1:0][Width-1:0] factors_o
 );
 
   if (P != 1 && P != 2 && P != 4 && P != 8 && P != 16 && P != 32) begin : gen_p_check

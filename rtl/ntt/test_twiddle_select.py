@@ -9,6 +9,7 @@ import cocotb
 import pytest
 from cocotb.triggers import Timer
 from golden import twiddle_lanes
+
 from ringsmith.flow.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -24,7 +25,7 @@ async def check_factors(dut):
     cases = [(s, i, c, w) for s in range(levels + 1) for i in (0, 1) for c in (0, 1) for w in (0, 1)]
     for level, inverse, cyclic, later in cases:
         # Below a whole word, and in the first whole-word stage of the cyclic form, only word 0 is used.
-        if later and level < levels or (not later and level == levels and not cyclic and P > 1):
+        if (later and level < levels) or (not later and level == levels and not cyclic and P > 1):
             continue
         dut.level_i.value, dut.inverse_i.value, dut.cyclic_i.value = level, inverse, cyclic
         dut.first_word_i.value = int(not later)

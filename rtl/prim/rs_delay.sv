@@ -5,7 +5,7 @@
 // have no reset on purpose. A shift-register LUT saves nothing over so few flip-flops.
 module rs_delay #(
   // Bits a cycle, 1 or more.
-  parameter int unsigned Width = 8,
+  parameter int unsigned Width  = 8,
   // Cycles of delay, 0 (a wire) or more.
   parameter int unsigned Stages = 1
 ) (
@@ -25,7 +25,7 @@ module rs_delay #(
     logic unused_clk;
     assign unused_clk = clk_i;
   end else if (Stages <= ShortStages) begin : gen_short
-    (* keep *)logic [Stages-1:0][Width-1:0] line_q;
+    (* keep *) logic [Stages-1:0][Width-1:0] line_q;
     always_ff @(posedge clk_i) begin
       line_q[0] <= data_i;
       for (int i = 1; i < int'(Stages); i++) line_q[i] <= line_q[i-1];

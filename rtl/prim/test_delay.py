@@ -9,10 +9,12 @@ import cocotb
 import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
+
 from ringsmith.flow.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
-STAGES = int(os.environ.get("PARAM_Stages", "0"))
+NAME = "PARAM_Stages"
+STAGES = int(os.environ.get(NAME, "0"))
 
 
 @cocotb.test()

@@ -10,6 +10,7 @@ import cocotb
 import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
+
 from ringsmith.flow.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -25,7 +26,12 @@ async def check_contents(dut):
         await FallingEdge(dut.clk_i)
         if expected is not None:
             assert int(dut.rd_data_o.value) == expected
-        write, place, address, data = source.random() < 0.5, source.randrange(12), source.randrange(12), source.getrandbits(9)
+        write, place, address, data = (
+            source.random() < 0.5,
+            source.randrange(12),
+            source.randrange(12),
+            source.getrandbits(9),
+        )
         read = address in words and not (address == place and write) if DUAL else not write and address in words
         dut.wr_en_i.value, dut.rd_en_i.value, dut.wr_data_i.value = write, read, data
         if DUAL:

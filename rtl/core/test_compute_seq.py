@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rs_compute_seq against the golden schedule: words read and written, twiddle words, slots, gaps, at their cycles."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import cocotb
+import pytest
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge
+
+from ringsmith.flow.cocotb_runner import run_checks
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "ntt"))
+
+from golden import steps
+
+pytestmark = pytest.mark.hw
+P, WORD_BITS, SUM, MUL = int(os.environ.get("PARAM_P", "2")), 6, 3, 5
+PIPE = 2 * SUM + MUL + 3
+SOURCE, RESULT, NONE = 4, 5, 32
+
+
+def transform(log2n: int, *, inverse: bool, cyclic: bool, first_work: int) -> int:
+    """The packed compute_t of a transform from slot SOURCE to slot RESULT."""
+    word = 0
+    fields = [(1, 1), (inverse, 1), (cyclic, 1), (inverse, 1), (0, 1), (0, 1), (0, 1), (first_work, 1)]
+    fields += [(SOURCE, 6), (NONE, 6), (NONE, 6), (NONE, 6), (RESULT, 5), (0, 5), (log2n, 4), (0, 5)]
+    for value, bits in fields:
+        word = word << bits | int(value)
+    return word
+
+
+@cocotb.test()
+async def check_schedule(dut):
+    dut.rst_ni.value, dut.start_i.value = 0, 0
+    cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
+    await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
+    for log2n in range(P.bit_length() + 2, WORD_BITS + P.bit_length()):
+        for inverse, cyclic in ((False, False), (True, False), (False, True), (True, True)):
+            await check_transform(dut, log2n, inverse, cyclic, first_work=log2n % 2)
+
+
+async def check_transform(dut, log2n: int, inverse: bool, cyclic: bool, *, first_work: int) -> None:
+    n = 1 << log2n
+    issue, gap = log2n * n // (2 * P), max(0, PIPE - n // (4 * P))
+    assert int(dut.ready_o.value)
+    dut.instr_i.value = transform(log2n, inverse=inverse, cyclic=cyclic, first_work=first_work)
+    dut.start_i.value = 1
+    reads, writes, ends = [], [], []
+    for cycle in range(1, issue + (log2n - 1) * gap + PIPE + 3):
+        await FallingEdge(dut.clk_i)
+        dut.start_i.value = 0
+        if int(dut.rd_valid_o.value):
+            slot = int(dut.rd_v_o.value) & 31
+            words = int(dut.rd_word0_o.value), int(dut.rd_word1_o.value)
+            reads.append((cycle, slot, words, int(dut.table_word_o.value)))
+        if int(dut.wr_valid_o.value):
+            slot, words = int(dut.wr_slot_o.value), (int(dut.wr_word0_o.value), int(dut.wr_word1_o.value))
+            writes.append((cycle, slot, words))
+        if int(dut.end_o.value):
+            ends.append(cycle)
+    works = [first_work ^ s & 1 for s in range(log2n - 1)]
+    sources, results = [SOURCE, *works], [*works, RESULT]
+    expected = list(steps(n, P, inverse=inverse, cyclic=cyclic))
+    for number, step in enumerate(expected):
+        # t0 of the first step is two cycles after the start.
+        time = 2 + number + step.stage * gap
+        assert reads[number] == (time, sources[step.stage], step.reads, step.twiddle_word), (log2n, number)
+        assert writes[number] == (time + PIPE - 1, results[step.stage], step.writes), (log2n, number)
+    assert len(reads) == len(writes) == len(expected) == issue
+    assert ends == [issue + (log2n - 1) * gap + PIPE]
+
+
+@pytest.mark.parametrize("p", [1, 2, 8])
+def test_compute_seq(p):
+    parameters = {"WordAddrBits": WORD_BITS, "P": p, "SumLatency": SUM, "MulLatency": MUL, "PipeLatency": PIPE}
+    run_checks("rs_compute_seq", parameters)

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// One word out of the banks of all slots. Combinational.
+//
+// A module of its own so that synthesis maps it as what it is, a multiplexer straight from the indices: merged with what
+// follows, it costs up to twice the LUTs.
+module rs_slot_select #(
+  // Bits of a word.
+  parameter int unsigned WordBits = 64,
+  // Slots, 2 to 32.
+  parameter int unsigned Slots = 3,
+  localparam int unsigned SlotBits = $clog2(Slots)
+) (
+  input  logic [   Slots-1:0][1:0][WordBits-1:0] words_i,
+  // A slot that is there.
+  input  logic [SlotBits-1:0]                    slot_i,
+  input  logic                                   bank_i,
+  output logic [WordBits-1:0]                    word_o
+);
+
+  if (Slots < 2 || Slots > 32) begin : gen_slots_check
+    $error("%m: Slots must be from 2 to 32");
+  end
+
+  assign word_o = words_i[slot_i][bank_i];
+
+endmodule

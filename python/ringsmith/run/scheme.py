@@ -29,7 +29,8 @@ _CHUNK = 64
 
 def workers() -> int:
     """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0))
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def side_by_side(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:

@@ -56,7 +56,7 @@ class Design:
         settings = " ".join(f"-G {name}={_literal(value)}" for name, value in sorted(self.parameters.items()))
         files = " ".join(str(path) for path in self.files())
         return [
-            f"read_slang --keep-hierarchy --top {self.top} -D SYNTHESIS {settings} {files}",
+            f"read_slang --keep-hierarchy --ignore-assertions --top {self.top} -D SYNTHESIS {settings} {files}",
             f"hierarchy -top {self.top}",
             "setattr -mod -set keep_hierarchy 1 *",
             *(f"setattr -mod -unset keep_hierarchy {prefix}*" for prefix in INLINED),
@@ -147,7 +147,9 @@ def run_yosys(commands: Sequence[str], what: str, result: Path, *, quiet: bool =
     if child.returncode != 0 or not result.exists() or not result.stat().st_size:
         errors = [line for line in text.splitlines() if "ERROR" in line or "error:" in line]
         killed = f"killed by signal {-child.returncode}" if child.returncode < 0 else f"status {child.returncode}"
-        raise ToolError(f"{what} failed ({killed}): {(errors or text.splitlines() or ['no output'])[-1]}")
+        raise ToolError(
+            f"{what} failed ({killed}): {(errors or text.splitlines() or ['no output'])[0 if errors else -1]}"
+        )
     return text
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from ringsmith.flow.synth.job import Design, settings_of, synthesised
 from ringsmith.flow.synth.store import Store, key_of
 
 MAX_BYTES = 512 << 20
+LIBRARY = re.compile(r"^\s*library\s*\([^)]*\)\s*\{", re.MULTILINE)
 
 
 def check_liberty(path: Path) -> None:
@@ -24,7 +26,7 @@ def check_liberty(path: Path) -> None:
         raise InputError(f"{path}: cannot read the liberty file: {error}") from error
     if size > MAX_BYTES:
         raise InputError(f"{path}: {size} bytes is more than the {MAX_BYTES} that a liberty file may have")
-    if "library" not in head or "(" not in head or "{" not in head:
+    if not LIBRARY.search(head):
         raise InputError(f"{path}: not a liberty file: no 'library (…) {{' in its first 64 KiB")
 
 

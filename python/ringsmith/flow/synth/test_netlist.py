@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Post-synthesis netlists under the RTL's own checks."""
+
+from __future__ import annotations
+
+import pytest
+
+from ringsmith.flow import paths
+from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.flow.synth.job import Design
+from ringsmith.flow.synth.netlist import netlist
+from ringsmith.gen import latency
+
+pytestmark = pytest.mark.hw
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("variant", "width"),
+    [(2, 14), pytest.param(0, 14, marks=SLOW), pytest.param(1, 14, marks=SLOW), pytest.param(3, 14, marks=SLOW)],
+)
+def test_eight_point_netlists_pass_the_rtl_checks(variant: int, width: int) -> None:
+    parameters = {"Variant": variant, "Width": width, "Style": 1}
+    design = Design(name=f"ntt8-{variant}", top="rs_ntt8_engine", parameters=parameters)
+    expected = latency.value("ntt8_latency", variant=variant, style=1, w=width, minbits=5)
+    run_checks(
+        design.top,
+        extra=[netlist(design)],
+        module=paths.rtl() / "ntt8" / "test_ntt8_engine.py",
+        env={
+            **{f"PARAM_{name}": str(value) for name, value in parameters.items()},
+            "MODULUS_BITS": str(width),
+            "EXPECTED_LATENCY": str(expected),
+        },
+    )

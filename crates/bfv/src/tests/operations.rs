@@ -276,7 +276,7 @@ fn residues_do_not_depend_on_the_number_of_threads() {
                 expected,
                 "{count} threads"
             );
-            let batch = one.batch(&threads, &vec![(&a, &b); 9], |ev, (x, y)| {
+            let batch = one.batch(&threads, &[(&a, &b); 9], |ev, (x, y)| {
                 ev.multiply_relin(x, y, &kit.relin)
             });
             assert!(batch.unwrap().iter().all(|ct| *ct == expected.2));

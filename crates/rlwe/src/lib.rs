@@ -7,6 +7,7 @@
 //! PolyEngine: the products and transforms, on this CPU or elsewhere
 //! ```
 
+mod chacha;
 mod distribution;
 mod embedding;
 mod engine;

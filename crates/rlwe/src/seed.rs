@@ -5,8 +5,7 @@
 //! `SHA-256("ringsmith.xof.1" ‖ seed ‖ len(label) as u8 ‖ label ‖ index as u64 LE)`; its bytes are consumed in order.
 
 use crate::Error;
-use rand_chacha::ChaCha20Rng;
-use rand_core::{RngCore, SeedableRng};
+use crate::chacha::{BATCH, ChaCha20};
 use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -71,42 +70,45 @@ impl Seed {
 
 /// A deterministic byte stream.
 pub struct Xof {
-    rng: ChaCha20Rng,
-    /// Bytes of a 32-bit word already generated but not yet handed out, in its last `left` places.
-    word: [u8; 4],
-    left: usize,
+    stream: ChaCha20,
+    /// The last batch; the bytes from `used` on are still to be handed out.
+    batch: [u8; BATCH],
+    used: usize,
 }
 
 impl Xof {
     fn new(key: [u8; 32]) -> Self {
         Self {
-            rng: ChaCha20Rng::from_seed(key),
-            word: [0; 4],
-            left: 0,
+            stream: ChaCha20::new(key),
+            batch: [0; BATCH],
+            used: BATCH,
         }
     }
 
     /// Fills `out` with the next bytes of the stream.
-    pub fn fill(&mut self, mut out: &mut [u8]) {
-        // The generator drops the rest of a 32-bit word; keep it, so that the stream is one of bytes.
-        while self.left > 0 && !out.is_empty() {
-            out[0] = self.word[4 - self.left];
-            self.left -= 1;
-            out = &mut out[1..];
-        }
-        let (body, tail) = out.split_at_mut(out.len() & !3);
-        self.rng.fill_bytes(body);
+    pub fn fill(&mut self, out: &mut [u8]) {
+        let (head, out) = out.split_at_mut(out.len().min(BATCH - self.used));
+        self.hand_out(head);
+        // Whole batches go straight to their place.
+        let (whole, tail) = out.as_chunks_mut::<BATCH>();
+        whole.iter_mut().for_each(|batch| self.stream.next(batch));
         if !tail.is_empty() {
-            self.rng.fill_bytes(&mut self.word);
-            tail.copy_from_slice(&self.word[..tail.len()]);
-            self.left = 4 - tail.len();
+            self.stream.next(&mut self.batch);
+            self.used = 0;
+            self.hand_out(tail);
         }
+    }
+
+    /// Copies bytes that are there.
+    fn hand_out(&mut self, out: &mut [u8]) {
+        out.copy_from_slice(&self.batch[self.used..self.used + out.len()]);
+        self.used += out.len();
     }
 }
 
 impl Drop for Xof {
     fn drop(&mut self) {
-        self.word.zeroize();
+        self.batch.zeroize();
     }
 }
 
@@ -130,12 +132,12 @@ mod tests {
 
     #[test]
     fn a_stream_does_not_depend_on_how_it_is_read() {
-        // Odd-sized reads must not skip bytes.
+        // Odd-sized reads must not skip bytes, nor those that end within or past a batch.
         let seed = Seed::from_text("chunks");
-        let mut whole = [0; 300];
+        let mut whole = [0; 5000];
         seed.stream("a", 7).fill(&mut whole);
-        for size in [1, 3, 4, 7, 64] {
-            let (mut parts, mut stream) = ([0; 300], seed.stream("a", 7));
+        for size in [1, 3, 4, 7, 64, 1000, 1024, 1025, 3000] {
+            let (mut parts, mut stream) = ([0; 5000], seed.stream("a", 7));
             parts.chunks_mut(size).for_each(|chunk| stream.fill(chunk));
             assert_eq!(whole, parts, "read {size} bytes at a time");
         }

@@ -18,15 +18,31 @@ pub fn uniform<W: Word>(stream: &mut Xof, modulus: &Modulus<W>, out: &mut [W]) {
     let mut filled = 0;
     while filled < out.len() {
         stream.fill(&mut bytes);
-        for word in bytes.chunks_exact(width) {
-            let mut wide = [0; 16];
-            wide[..width].copy_from_slice(word);
-            let value = W::from_u128_lossy(u128::from_le_bytes(wide)) & mask;
-            if value < modulus.value() && filled < out.len() {
+        let words = bytes.chunks_exact(width).map(|b| word::<W>(b) & mask);
+        if out.len() - filled >= BLOCK {
+            // Write every word and move on only past those that count: no branch to mispredict.
+            for value in words {
                 out[filled] = value;
-                filled += 1;
+                filled += usize::from(value < modulus.value());
             }
+            continue;
         }
+        for value in words.filter(|value| *value < modulus.value()) {
+            let Some(next) = out.get_mut(filled) else {
+                break;
+            };
+            *next = value;
+            filled += 1;
+        }
+    }
+}
+
+/// A little-endian word.
+#[inline(always)]
+fn word<W: Word>(bytes: &[u8]) -> W {
+    match <[u8; 8]>::try_from(bytes) {
+        Ok(bytes) => W::from_u64(u64::from_le_bytes(bytes)),
+        Err(_) => W::from_u128_lossy(bytes.iter().rev().fold(0, |x, b| x << 8 | u128::from(*b))),
     }
 }
 

@@ -54,145 +54,184 @@ for_each_level! {
 
 #[inline(always)]
 fn transform(direction: Direction, fft: &SlotFft, x: &mut Split, scratch: &mut Split) {
+    match direction {
+        Direction::Forward => transform_in::<true>(fft, x, scratch),
+        Direction::Inverse => transform_in::<false>(fft, x, scratch),
+    }
+}
+
+/// The direction as a constant, so that no loop tests it.
+#[inline(always)]
+fn transform_in<const FORWARD: bool>(fft: &SlotFft, x: &mut Split, scratch: &mut Split) {
     debug_assert!(x.re.len() == fft.points() && x.im.len() == fft.points());
     debug_assert!(scratch.re.len() == fft.points() && scratch.im.len() == fft.points());
     if fft.points() < MIN_BLOCKED {
-        return small(direction, fft, x);
+        return small::<FORWARD>(fft, x);
     }
-    match direction {
-        Direction::Forward => {
-            upper_levels(direction, fft, x);
-            to_columns(&x.re, &mut scratch.re);
-            to_columns(&x.im, &mut scratch.im);
-            std::mem::swap(x, scratch);
-            last_three_levels(direction, fft, x);
-        }
-        Direction::Inverse => {
-            last_three_levels(direction, fft, x);
-            from_columns(&x.re, &mut scratch.re);
-            from_columns(&x.im, &mut scratch.im);
-            std::mem::swap(x, scratch);
-            upper_levels(direction, fft, x);
-        }
+    if FORWARD {
+        upper_levels::<FORWARD>(fft, x);
+        to_columns(&x.re, &mut scratch.re);
+        to_columns(&x.im, &mut scratch.im);
+        std::mem::swap(x, scratch);
+        last_three_levels::<FORWARD>(fft, x);
+    } else {
+        last_three_levels::<FORWARD>(fft, x);
+        from_columns(&x.re, &mut scratch.re);
+        from_columns(&x.im, &mut scratch.im);
+        std::mem::swap(x, scratch);
+        upper_levels::<FORWARD>(fft, x);
     }
 }
+
+/// Eight complex numbers, parts apart.
+type Complexes = (Lanes, Lanes);
 
 /// Forward: (a, b) -> (a + wb, a - wb). Inverse: (a, b) -> (a + b, (a - b) conj(w)), twice the undoing.
 #[inline(always)]
-fn butterfly(
-    direction: Direction,
-    a: (&mut Lanes, &mut Lanes),
-    b: (&mut Lanes, &mut Lanes),
-    w: (&Lanes, &Lanes),
-) {
-    let (ar, ai, br, bi) = (*a.0, *a.1, *b.0, *b.1);
+fn butterfly<const FORWARD: bool>(a: &mut Complexes, b: &mut Complexes, w: &Complexes) {
+    let ((ar, ai), (br, bi)) = (*a, *b);
     for k in 0..COLUMNS {
         let (wr, wi) = (w.0[k], w.1[k]);
-        match direction {
-            Direction::Forward => {
-                let tr = br[k] * wr - bi[k] * wi;
-                let ti = br[k] * wi + bi[k] * wr;
-                a.0[k] = ar[k] + tr;
-                a.1[k] = ai[k] + ti;
-                b.0[k] = ar[k] - tr;
-                b.1[k] = ai[k] - ti;
-            }
-            Direction::Inverse => {
-                let (dr, di) = (ar[k] - br[k], ai[k] - bi[k]);
-                a.0[k] = ar[k] + br[k];
-                a.1[k] = ai[k] + bi[k];
-                b.0[k] = dr * wr + di * wi;
-                b.1[k] = di * wr - dr * wi;
-            }
+        if FORWARD {
+            let tr = br[k] * wr - bi[k] * wi;
+            let ti = br[k] * wi + bi[k] * wr;
+            (a.0[k], a.1[k]) = (ar[k] + tr, ai[k] + ti);
+            (b.0[k], b.1[k]) = (ar[k] - tr, ai[k] - ti);
+        } else {
+            let (dr, di) = (ar[k] - br[k], ai[k] - bi[k]);
+            (a.0[k], a.1[k]) = (ar[k] + br[k], ai[k] + bi[k]);
+            (b.0[k], b.1[k]) = (dr * wr + di * wi, di * wr - dr * wi);
         }
     }
 }
 
-/// Levels of stride 8 and more, in natural layout.
+/// Levels of stride 8 and more, in natural layout: two at a time, so that each pass over memory does twice the work, and
+/// the top level alone if their number is odd.
 #[inline(always)]
-fn upper_levels(direction: Direction, fft: &SlotFft, x: &mut Split) {
+fn upper_levels<const FORWARD: bool>(fft: &SlotFft, x: &mut Split) {
     let (re, _) = x.re.as_chunks_mut::<COLUMNS>();
     let (im, _) = x.im.as_chunks_mut::<COLUMNS>();
-    let blocks = re.len();
-    let levels = blocks.trailing_zeros();
-    for level in 0..levels {
-        let nodes = match direction {
-            Direction::Forward => 1usize << level,
-            Direction::Inverse => blocks >> (level + 1),
-        };
-        let stride = blocks / (2 * nodes);
-        let pairs = re
-            .chunks_exact_mut(2 * stride)
-            .zip(im.chunks_exact_mut(2 * stride));
-        for (i, (re, im)) in pairs.enumerate() {
-            let w = (
-                &[fft.root().re[nodes + i]; COLUMNS],
-                &[fft.root().im[nodes + i]; COLUMNS],
-            );
-            column_pair(
-                direction,
-                re.split_at_mut(stride),
-                im.split_at_mut(stride),
-                |_| w,
-            );
+    let levels = re.len().trailing_zeros();
+    let odd = levels % 2;
+    if odd == 1 && FORWARD {
+        top_level::<FORWARD>(fft, re, im);
+    }
+    for pair in 0..levels / 2 {
+        let pair = if FORWARD { pair } else { levels / 2 - 1 - pair };
+        two_levels::<FORWARD>(fft, re, im, 1 << (odd + 2 * pair));
+    }
+    if odd == 1 && !FORWARD {
+        top_level::<FORWARD>(fft, re, im);
+    }
+}
+
+/// The root with index `i` in every lane.
+#[inline(always)]
+fn splat_root(fft: &SlotFft, i: usize) -> Complexes {
+    ([fft.root().re[i]; COLUMNS], [fft.root().im[i]; COLUMNS])
+}
+
+/// The level of one node.
+#[inline(always)]
+fn top_level<const FORWARD: bool>(fft: &SlotFft, re: &mut [Lanes], im: &mut [Lanes]) {
+    let half = re.len() / 2;
+    let w = splat_root(fft, 1);
+    let (re_a, re_b) = re.split_at_mut(half);
+    let (im_a, im_b) = im.split_at_mut(half);
+    for k in 0..half {
+        let (mut a, mut b) = ((re_a[k], im_a[k]), (re_b[k], im_b[k]));
+        butterfly::<FORWARD>(&mut a, &mut b, &w);
+        (re_a[k], im_a[k], re_b[k], im_b[k]) = (a.0, a.1, b.0, b.1);
+    }
+}
+
+/// The levels of `nodes` and of 2·`nodes` nodes.
+#[inline(always)]
+fn two_levels<const FORWARD: bool>(
+    fft: &SlotFft,
+    re: &mut [Lanes],
+    im: &mut [Lanes],
+    nodes: usize,
+) {
+    let quarter = re.len() / (4 * nodes);
+    let blocks = re
+        .chunks_exact_mut(4 * quarter)
+        .zip(im.chunks_exact_mut(4 * quarter));
+    for (i, (re, im)) in blocks.enumerate() {
+        let upper = splat_root(fft, nodes + i);
+        let (left, right) = (
+            splat_root(fft, 2 * (nodes + i)),
+            splat_root(fft, 2 * (nodes + i) + 1),
+        );
+        let (re_ab, re_cd) = re.split_at_mut(2 * quarter);
+        let (im_ab, im_cd) = im.split_at_mut(2 * quarter);
+        let ((re_a, re_b), (re_c, re_d)) =
+            (re_ab.split_at_mut(quarter), re_cd.split_at_mut(quarter));
+        let ((im_a, im_b), (im_c, im_d)) =
+            (im_ab.split_at_mut(quarter), im_cd.split_at_mut(quarter));
+        for k in 0..quarter {
+            let (mut a, mut b) = ((re_a[k], im_a[k]), (re_b[k], im_b[k]));
+            let (mut c, mut d) = ((re_c[k], im_c[k]), (re_d[k], im_d[k]));
+            if FORWARD {
+                butterfly::<FORWARD>(&mut a, &mut c, &upper);
+                butterfly::<FORWARD>(&mut b, &mut d, &upper);
+                butterfly::<FORWARD>(&mut a, &mut b, &left);
+                butterfly::<FORWARD>(&mut c, &mut d, &right);
+            } else {
+                butterfly::<FORWARD>(&mut a, &mut b, &left);
+                butterfly::<FORWARD>(&mut c, &mut d, &right);
+                butterfly::<FORWARD>(&mut a, &mut c, &upper);
+                butterfly::<FORWARD>(&mut b, &mut d, &upper);
+            }
+            (re_a[k], im_a[k], re_b[k], im_b[k]) = (a.0, a.1, b.0, b.1);
+            (re_c[k], im_c[k], re_d[k], im_d[k]) = (c.0, c.1, d.0, d.1);
         }
     }
 }
 
-/// Butterflies between two equally long rows, the twiddle of step i given by `w`.
+/// Levels of stride 4, 2 and 1 on eight columns, in one pass.
 #[inline(always)]
-fn column_pair<'w>(
-    direction: Direction,
-    re: (&mut [Lanes], &mut [Lanes]),
-    im: (&mut [Lanes], &mut [Lanes]),
-    w: impl Fn(usize) -> (&'w Lanes, &'w Lanes),
-) {
-    let a = re.0.iter_mut().zip(im.0);
-    let b = re.1.iter_mut().zip(im.1);
-    for (i, (a, b)) in a.zip(b).enumerate() {
-        butterfly(direction, a, b, w(i));
-    }
-}
-
-/// Levels of stride 4, 2 and 1 on eight columns.
-#[inline(always)]
-fn last_three_levels(direction: Direction, fft: &SlotFft, x: &mut Split) {
+fn last_three_levels<const FORWARD: bool>(fft: &SlotFft, x: &mut Split) {
     let (re, _) = x.re.as_chunks_mut::<COLUMNS>();
     let (im, _) = x.im.as_chunks_mut::<COLUMNS>();
     let (root_re, _) = fft.root().re.as_chunks::<COLUMNS>();
     let (root_im, _) = fft.root().im.as_chunks::<COLUMNS>();
     // Chunks of eight per column; the twiddles of a level start at its number of nodes.
     let column = re.len() / COLUMNS;
-    for level in 0..3 {
-        let stride = match direction {
-            Direction::Forward => 4usize >> level,
-            Direction::Inverse => 1usize << level,
-        };
-        let nodes_per_block = COLUMNS / (2 * stride);
-        let first = nodes_per_block * column;
-        let span = 2 * stride * column;
-        for (h, (re, im)) in re
-            .chunks_exact_mut(span)
-            .zip(im.chunks_exact_mut(span))
-            .enumerate()
-        {
-            let start = first + h * column;
-            let (wr, wi) = (
-                &root_re[start..start + column],
-                &root_im[start..start + column],
-            );
-            let (re_a, re_b) = re.split_at_mut(span / 2);
-            let (im_a, im_b) = im.split_at_mut(span / 2);
-            let rows = re_a
-                .chunks_exact_mut(column)
-                .zip(re_b.chunks_exact_mut(column))
-                .zip(
-                    im_a.chunks_exact_mut(column)
-                        .zip(im_b.chunks_exact_mut(column)),
-                );
-            for (re, im) in rows {
-                column_pair(direction, re, im, |i| (&wr[i], &wi[i]));
-            }
+    for i in 0..column {
+        let mut x = [([0.0; COLUMNS], [0.0; COLUMNS]); COLUMNS];
+        for (c, x) in x.iter_mut().enumerate() {
+            *x = (re[c * column + i], im[c * column + i]);
+        }
+        let roots = |at: usize| (root_re[at * column + i], root_im[at * column + i]);
+        if FORWARD {
+            within_block::<4, FORWARD>(&mut x, roots);
+            within_block::<2, FORWARD>(&mut x, roots);
+            within_block::<1, FORWARD>(&mut x, roots);
+        } else {
+            within_block::<1, FORWARD>(&mut x, roots);
+            within_block::<2, FORWARD>(&mut x, roots);
+            within_block::<4, FORWARD>(&mut x, roots);
+        }
+        for (c, x) in x.iter().enumerate() {
+            (re[c * column + i], im[c * column + i]) = *x;
+        }
+    }
+}
+
+/// One of the last levels on eight blocks side by side; `root(k)` is node k's, counted from the level's number of nodes.
+#[inline(always)]
+fn within_block<const STRIDE: usize, const FORWARD: bool>(
+    x: &mut [Complexes; COLUMNS],
+    root: impl Fn(usize) -> Complexes,
+) {
+    let nodes = COLUMNS / (2 * STRIDE);
+    for h in 0..nodes {
+        let w = root(nodes + h);
+        for c in 2 * STRIDE * h..2 * STRIDE * h + STRIDE {
+            let (mut a, mut b) = (x[c], x[c + STRIDE]);
+            butterfly::<FORWARD>(&mut a, &mut b, &w);
+            (x[c], x[c + STRIDE]) = (a, b);
         }
     }
 }
@@ -200,13 +239,10 @@ fn last_three_levels(direction: Direction, fft: &SlotFft, x: &mut Split) {
 /// `out[c·B + i] = x[8i + c]`.
 #[inline(always)]
 fn to_columns(x: &[f64], out: &mut [f64]) {
-    let blocks = x.len() / COLUMNS;
-    let (tiles, _) = x.as_chunks::<{ COLUMNS * COLUMNS }>();
-    for (t, tile) in tiles.iter().enumerate() {
-        let turned = transpose(tile);
-        for (c, lanes) in turned.as_chunks::<COLUMNS>().0.iter().enumerate() {
-            let at = c * blocks + t * COLUMNS;
-            out[at..at + COLUMNS].copy_from_slice(lanes);
+    let (blocks, _) = x.as_chunks::<COLUMNS>();
+    for (c, column) in out.chunks_exact_mut(blocks.len()).enumerate() {
+        for (o, block) in column.iter_mut().zip(blocks) {
+            *o = block[c];
         }
     }
 }
@@ -214,46 +250,46 @@ fn to_columns(x: &[f64], out: &mut [f64]) {
 /// `out[8i + c] = x[c·B + i]`.
 #[inline(always)]
 fn from_columns(x: &[f64], out: &mut [f64]) {
-    let blocks = x.len() / COLUMNS;
-    let (tiles, _) = out.as_chunks_mut::<{ COLUMNS * COLUMNS }>();
-    for (t, tile) in tiles.iter_mut().enumerate() {
-        let mut turned = [0.0; COLUMNS * COLUMNS];
-        for (c, lanes) in turned.as_chunks_mut::<COLUMNS>().0.iter_mut().enumerate() {
-            let at = c * blocks + t * COLUMNS;
-            lanes.copy_from_slice(&x[at..at + COLUMNS]);
+    let (blocks, _) = out.as_chunks_mut::<COLUMNS>();
+    let column = blocks.len();
+    let rows = x.as_chunks::<COLUMNS>().0;
+    // Tiles of eight by eight: whole vectors are read and written.
+    for (t, tile) in blocks.as_chunks_mut::<COLUMNS>().0.iter_mut().enumerate() {
+        for c in 0..COLUMNS {
+            let row = &rows[c * column / COLUMNS + t];
+            for (block, value) in tile.iter_mut().zip(row) {
+                block[c] = *value;
+            }
         }
-        *tile = transpose(&turned);
     }
-}
-
-#[inline(always)]
-fn transpose(tile: &[f64; COLUMNS * COLUMNS]) -> [f64; COLUMNS * COLUMNS] {
-    std::array::from_fn(|k| tile[(k % COLUMNS) * COLUMNS + k / COLUMNS])
 }
 
 /// Fewer than 64 points: the same butterflies one by one.
 #[inline(always)]
-fn small(direction: Direction, fft: &SlotFft, x: &mut Split) {
+fn small<const FORWARD: bool>(fft: &SlotFft, x: &mut Split) {
     let points = fft.points();
     for level in 0..points.trailing_zeros() {
-        let nodes = match direction {
-            Direction::Forward => 1usize << level,
-            Direction::Inverse => points >> (level + 1),
+        let nodes = if FORWARD {
+            1usize << level
+        } else {
+            points >> (level + 1)
         };
         let stride = points / (2 * nodes);
         for i in 0..nodes {
             let (wr, wi) = (fft.root().re[nodes + i], fft.root().im[nodes + i]);
             for j in 2 * i * stride..(2 * i + 1) * stride {
                 let (ar, ai, br, bi) = (x.re[j], x.im[j], x.re[j + stride], x.im[j + stride]);
-                let (tr, ti) = match direction {
-                    Direction::Forward => (br * wr - bi * wi, br * wi + bi * wr),
-                    Direction::Inverse => (br, bi),
+                let (tr, ti) = if FORWARD {
+                    (br * wr - bi * wi, br * wi + bi * wr)
+                } else {
+                    (br, bi)
                 };
                 (x.re[j], x.im[j]) = (ar + tr, ai + ti);
                 let (dr, di) = (ar - tr, ai - ti);
-                (x.re[j + stride], x.im[j + stride]) = match direction {
-                    Direction::Forward => (dr, di),
-                    Direction::Inverse => (dr * wr + di * wi, di * wr - dr * wi),
+                (x.re[j + stride], x.im[j + stride]) = if FORWARD {
+                    (dr, di)
+                } else {
+                    (dr * wr + di * wi, di * wr - dr * wi)
                 };
             }
         }

@@ -123,15 +123,15 @@ def encrypted_probabilities(model: Model, standardised: Array, seed: str | None,
     with clock.step("client: decrypt, decode"):
         result = client.decrypt(answer)
     print(program.box())
-    return result, bytes_table(client.evaluation_keys.nbytes, sent.nbytes, answer.nbytes, len(standardised))
+    return result, bytes_table(client.evaluation_keys.nbytes, sent, answer, len(standardised))
 
 
-def bytes_table(keys: int, sent: int, answer: int, patients: int) -> Table:
+def bytes_table(keys: int, sent: rs.Encryptions, answer: rs.Encryptions, patients: int) -> Table:
     """What went over the wire."""
-    table = Table("bytes sent", "", "per patient", title_justify="left")
-    table.add_row("evaluation keys, once", f"{keys:,}", "")
-    table.add_row("encrypted patients", f"{sent:,}", f"{sent / patients:,.0f}")
-    table.add_row("encrypted answers", f"{answer:,}", f"{answer / patients:,.0f}")
+    table = Table("sent", "bytes", "ciphertexts", "bytes per patient")
+    table.add_row("evaluation keys, once", f"{keys:,}", "", "")
+    for name, part in (("encrypted patients", sent), ("encrypted answers", answer)):
+        table.add_row(name, f"{part.nbytes:,}", f"{len(part.ciphertexts)}", f"{part.nbytes / patients:,.0f}")
     return table
 
 

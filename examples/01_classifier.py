@@ -130,8 +130,8 @@ def bytes_table(keys: int, sent: rs.Encryptions, answer: rs.Encryptions, patient
     """What went over the wire."""
     table = Table("sent", "bytes", "ciphertexts", "bytes per patient")
     table.add_row("evaluation keys, once", f"{keys:,}", "", "")
-    for name, part in (("encrypted patients", sent), ("encrypted answers", answer)):
-        table.add_row(name, f"{part.nbytes:,}", f"{len(part.ciphertexts)}", f"{part.nbytes / patients:,.0f}")
+    for label, part in (("encrypted patients", sent), ("encrypted answers", answer)):
+        table.add_row(label, f"{part.nbytes:,}", f"{len(part.ciphertexts)}", f"{part.nbytes / patients:,.0f}")
     return table
 
 

@@ -164,6 +164,24 @@ fn into_polys<W: Word>(data: Vec<AlignedVec<W>>, basis: &RnsBasis<W>) -> Polys<W
         .collect()
 }
 
+impl ThreadedEngine {
+    /// Two parts by two: the results take the operands' places, which saves memory traffic.
+    fn tensor_in_place<W: Word>(
+        &self,
+        basis: &RnsBasis<W>,
+        mut a: Polys<W>,
+        mut b: Polys<W>,
+    ) -> Polys<W> {
+        let inputs = a.iter_mut().chain(&mut b).map(RnsPoly::data_mut);
+        self.threads
+            .for_each(by_prime(inputs, basis.n()), |(j, mut rows)| {
+                limbs::tensor_in_place(basis.plan(j), &mut rows);
+            });
+        a.extend(b.pop());
+        a
+    }
+}
+
 fn pair<T>(polys: Vec<T>) -> [T; 2] {
     polys
         .try_into()
@@ -238,6 +256,9 @@ impl<W: Word> PolyEngine<W> for ThreadedEngine {
         check_same(&basis, a.iter().chain(b.iter().flatten()))?;
         let left = a.len();
         let right = b.as_ref().map_or(left, Vec::len);
+        if let (2, Some([_, _])) = (left, b.as_deref_mut()) {
+            return Ok(self.tensor_in_place(&basis, a, b.take().unwrap_or_default()));
+        }
         let mut out = room(&basis, left + right - 1);
         let inputs = a
             .iter_mut()

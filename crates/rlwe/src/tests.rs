@@ -383,3 +383,42 @@ fn mutated_payloads_never_panic_and_what_decodes_is_canonical() {
         });
     }
 }
+
+/// Schoolbook sums of products against the engine, for operands of several sizes, in place and not, on several threads.
+#[test]
+fn tensors_are_sums_of_products() {
+    let params = params::<u64>(32, &[40, 45, 61], &[], 0);
+    let operand = |count: usize, text: &str| -> Polys<u64> {
+        (0..count)
+            .map(|i| random_poly(&params, 3, &format!("{text}{i}")))
+            .collect()
+    };
+    for (left, right) in [(1, 1), (2, 2), (3, 2), (2, 4), (1, 3)] {
+        let (a, b) = (operand(left, "a"), operand(right, "b"));
+        let eval = |p: &RnsPoly<u64, Coeff>| p.clone().to_eval();
+        let part = |k: usize| {
+            let mut sum = RnsPoly::<u64, Eval>::zeros(params.q());
+            for (i, x) in a.iter().enumerate() {
+                if let Some(y) = k.checked_sub(i).and_then(|j| b.get(j)) {
+                    sum.add_assign(&eval(x).mul(&eval(y)));
+                }
+            }
+            sum.to_coeff()
+        };
+        let expected: Polys<u64> = (0..left + right - 1).map(part).collect();
+        for threads in [1, 3] {
+            let engine = ThreadedEngine::new(Threads::new(threads).unwrap());
+            assert_eq!(engine.tensor(&a, &b).unwrap(), expected);
+            assert_eq!(
+                engine.tensor_owned(a.clone(), Some(b.clone())).unwrap(),
+                expected
+            );
+        }
+        let square = CpuEngine.tensor(&a, &a.clone()).unwrap();
+        assert_eq!(CpuEngine.tensor_owned(a.clone(), None).unwrap(), square);
+        assert_eq!(CpuEngine.tensor(&a, &a).unwrap(), square);
+    }
+    let short = random_poly(&params, 2, "s");
+    assert!(CpuEngine.tensor(&operand(2, "a"), &[short]).is_err());
+    assert!(CpuEngine.tensor(&operand(2, "a"), &[]).is_err());
+}

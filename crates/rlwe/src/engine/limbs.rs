@@ -62,6 +62,27 @@ pub(super) fn tensor<W: Word>(
     }
 }
 
+/// `[a_0, a_1, b_0, b_1]` to `[a_0·b_0, a_0·b_1 + a_1·b_0, –, a_1·b_1]`, from coefficients to coefficients.
+///
+/// # Panics
+/// Unless there are four rows.
+pub(super) fn tensor_in_place<W: Word>(plan: &NttPlan<W>, rows: &mut [&mut [W]]) {
+    let [a0, a1, b0, b1] = rows else {
+        panic!("two operands of two parts")
+    };
+    for row in [&mut *a0, &mut *a1, &mut *b0, &mut *b1] {
+        plan.forward(row);
+    }
+    let mut middle = AlignedVec::for_overwrite(plan.n());
+    plan.modulus().dot_into(&mut middle, &[a0, a1], &[b1, b0]);
+    plan.modulus().mul_assign(a0, b0);
+    plan.modulus().mul_assign(b1, a1);
+    a1.copy_from_slice(&middle);
+    for row in [a0, a1, b1] {
+        plan.inverse(row);
+    }
+}
+
 /// `out_i = Σ_d digit_d·key_{d,i}` of transformed digits with limb `at` of the key, transformed back.
 pub(super) fn inner_product<W: Word>(
     plan: &NttPlan<W>,

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Does the time of a secret operation depend on the secret? A statistical test in the manner of dudect (ePrint 2016/1123).
+//!
+//! Two classes of inputs, one fixed and one varying, are timed in random order; Welch's t between them, after the slow
+//! outliers are cut, grows with the number of measurements if there is a leak. A planted leak shows that the test sees one.
+//! `cargo test --release -p ringsmith-bfv --test constant_time -- --ignored --test-threads 1`, on a quiet machine.
+
+use bfv::{BfvParams, BfvParamsLiteral, Ciphertext, Decryptor, Encryptor, Plaintext};
+use rlwe::wire::mutate::repair;
+use rlwe::{
+    ErrorDistribution, KeyGenerator, RlweParamsLiteral, Sampler, SecretDistribution, SecretKey,
+};
+use rlwe::{SecurityPolicy, Seed};
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+use zq::primes::{Direction, ntt_primes};
+
+/// Inputs of each class.
+const POOL: usize = 32;
+/// Measurements of each operation.
+const ROUNDS: usize = 40_000;
+/// Above this a difference is a leak (dudect calls 10 "definitely not constant time").
+const LIMIT: f64 = 10.0;
+const N: usize = 1024;
+
+/// Welch's t between the times of `operation(class, member)` for the two classes.
+fn welch(operation: impl Fn(usize, usize)) -> f64 {
+    let mut choices = vec![0u8; ROUNDS];
+    Seed::from_text("classes")
+        .stream("choices", 0)
+        .fill(&mut choices);
+    let mut samples: Vec<(usize, f64)> = Vec::with_capacity(ROUNDS);
+    for choice in choices {
+        let (class, member) = (usize::from(choice & 1), usize::from(choice >> 1) % POOL);
+        let start = Instant::now();
+        operation(class, member);
+        samples.push((class, start.elapsed().as_nanos() as f64));
+    }
+    let mut times: Vec<f64> = samples.iter().map(|s| s.1).collect();
+    times.sort_by(f64::total_cmp);
+    // Interrupts and other load make a long tail that carries no information.
+    let cut = times[times.len() * 3 / 4];
+    let statistics = |class: usize| {
+        let kept: Vec<f64> = samples
+            .iter()
+            .filter(|s| s.0 == class && s.1 <= cut)
+            .map(|s| s.1)
+            .collect();
+        let count = kept.len() as f64;
+        let mean = kept.iter().sum::<f64>() / count;
+        let variance = kept.iter().map(|t| (t - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        (mean, variance / count)
+    };
+    let ((m0, v0), (m1, v1)) = (statistics(0), statistics(1));
+    (m0 - m1) / (v0 + v1).sqrt()
+}
+
+fn expect_constant(what: &str, operation: impl Fn(usize, usize)) {
+    // A leak repeats; a disturbance of the machine does not.
+    let worst = (0..3)
+        .map(|_| welch(&operation).abs())
+        .fold(f64::INFINITY, f64::min);
+    println!("{what}: |t| = {worst:.1}");
+    assert!(
+        worst < LIMIT,
+        "{what} depends on the secret: |t| = {worst:.1}"
+    );
+}
+
+fn params() -> BfvParams<u64> {
+    let q = ntt_primes::<u64>(26, 2 * N as u64, 2, Direction::Down, &[]).unwrap();
+    let rlwe = RlweParamsLiteral {
+        n: N,
+        q,
+        ..Default::default()
+    };
+    let literal = BfvParamsLiteral {
+        rlwe,
+        plain_modulus: 12289,
+        auxiliary: vec![],
+    };
+    BfvParams::new(&literal, SecurityPolicy::insecure()).unwrap()
+}
+
+/// The key with all coefficients 0 in class 0, random keys in class 1.
+fn secrets(params: &BfvParams<u64>) -> [Vec<Arc<SecretKey<u64>>>; 2] {
+    let random = |i: usize| {
+        let generator = KeyGenerator::new(params.rlwe(), Seed::from_text(&format!("secret {i}")));
+        Arc::new(generator.secret_key().unwrap())
+    };
+    let zero = |i: usize| {
+        let mut bytes = random(i).to_bytes().to_vec();
+        let coefficients = rlwe::wire::HEADER_LEN + 16..bytes.len() - rlwe::wire::CHECKSUM_LEN;
+        bytes[coefficients].fill(0);
+        repair(&mut bytes);
+        Arc::new(SecretKey::from_bytes(params.rlwe(), &bytes).unwrap())
+    };
+    [
+        (0..POOL).map(zero).collect(),
+        (0..POOL).map(random).collect(),
+    ]
+}
+
+#[test]
+#[ignore = "needs a quiet machine and a release build"]
+fn samplers_take_the_same_time_for_all_streams() {
+    let samplers = [
+        ("ternary", Sampler::Ternary),
+        ("binary", Sampler::Binary),
+        (
+            "binomial",
+            Sampler::of_error(&ErrorDistribution::default()).unwrap(),
+        ),
+        (
+            "gaussian",
+            Sampler::of_secret(&SecretDistribution::Gaussian { sigma: 3.2 }).unwrap(),
+        ),
+    ];
+    let seeds: Vec<Seed> = (0..POOL)
+        .map(|i| Seed::from_text(&format!("stream {i}")))
+        .collect();
+    for (name, sampler) in samplers {
+        expect_constant(name, |class, member| {
+            let mut out = [0; 256];
+            sampler.fill(
+                &mut seeds[class * member].stream("s", 0),
+                black_box(&mut out),
+            );
+        });
+    }
+}
+
+#[test]
+#[ignore = "needs a quiet machine and a release build"]
+fn key_generation_encryption_and_decryption_take_the_same_time_for_all_secrets() {
+    let params = params();
+    let keys = secrets(&params);
+    let generator = KeyGenerator::new(params.rlwe(), Seed::from_text("public"));
+    expect_constant("public key generation", |class, member| {
+        black_box(generator.public_key(&keys[class][member]).unwrap());
+    });
+    let public = Arc::new(generator.public_key(&keys[1][0]).unwrap());
+    let encryptor = Encryptor::new(&params, public, Seed::from_text("e")).unwrap();
+    let message = |class: usize, member: u64| {
+        let value = |i: u64| {
+            if class == 0 {
+                0
+            } else {
+                (i * i * 31 + member * 977 + i) % 12289
+            }
+        };
+        Plaintext::from_coefficients(&params, &(0..N as u64).map(value).collect::<Vec<_>>())
+            .unwrap()
+    };
+    let messages: Vec<Vec<Plaintext>> = (0..2)
+        .map(|class| {
+            (0..POOL as u64)
+                .map(|member| message(class, member))
+                .collect()
+        })
+        .collect();
+    expect_constant("encryption", |class, member| {
+        black_box(encryptor.encrypt_at(&messages[class][member], 0).unwrap());
+    });
+    let ciphertexts: Vec<Vec<Ciphertext<u64>>> = (0..2)
+        .map(|class| {
+            messages[class]
+                .iter()
+                .map(|m| encryptor.encrypt(m).unwrap())
+                .collect()
+        })
+        .collect();
+    let opened = |key: &Arc<SecretKey<u64>>| Decryptor::new(&params, key.clone()).unwrap();
+    let decryptor = opened(&keys[1][0]);
+    expect_constant("decryption of messages", |class, member| {
+        black_box(decryptor.decrypt(&ciphertexts[class][member]).unwrap());
+    });
+    // One ciphertext, many keys: it is relabelled so that each key accepts it.
+    let trivial = Ciphertext::from_parts(
+        &params,
+        rlwe::KeyId::NONE,
+        ciphertexts[1][0].parts().to_vec(),
+    )
+    .unwrap();
+    let decryptors: Vec<Vec<Decryptor<u64>>> = keys
+        .iter()
+        .map(|class| class.iter().map(opened).collect())
+        .collect();
+    expect_constant("decryption under keys", |class, member| {
+        black_box(decryptors[class][member].decrypt(&trivial).unwrap());
+    });
+}
+
+#[test]
+#[ignore = "needs a quiet machine and a release build"]
+fn a_planted_leak_is_found() {
+    let keys = secrets(&params());
+    let leaky = |class: usize, member: usize| {
+        let mut sum = 0i64;
+        for c in keys[class][member].coefficients() {
+            if black_box(*c) != 0 {
+                sum += black_box(c * 3 + 1);
+            }
+        }
+        black_box(sum);
+    };
+    let t = (0..3)
+        .map(|_| welch(leaky).abs())
+        .fold(f64::INFINITY, f64::min);
+    println!("planted leak: |t| = {t:.1}");
+    assert!(t > LIMIT, "the test is blind: |t| = {t:.1}");
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The info block: from registers to a build, whatever reads the registers.
+
+use isa::{BuildInfo, Host, Reduction};
+
+use crate::DeviceError;
+use crate::registers as r;
+
+/// The register map's identification, "RSCP".
+const MAGIC: u32 = 0x5253_4350;
+/// Major version of the register map that this driver speaks.
+const MAJOR: u32 = 1;
+
+/// The bits of a field.
+pub(crate) fn field(word: u32, (shift, width): (u32, u32)) -> u32 {
+    (word >> shift) & ((1u64 << width) - 1) as u32
+}
+
+/// A one-bit field set.
+pub(crate) fn bit((shift, _): (u32, u32)) -> u32 {
+    1 << shift
+}
+
+fn foreign(what: String) -> DeviceError {
+    DeviceError::Foreign { what }
+}
+
+/// Learn the build from the info block.
+///
+/// # Errors
+/// [`DeviceError::Foreign`] if no co-processor answers, or one that this driver does not know; what reading fails with.
+pub(crate) fn read_info(
+    mut read: impl FnMut(u32) -> Result<u32, DeviceError>,
+) -> Result<BuildInfo, DeviceError> {
+    let magic = read(r::MAGIC)?;
+    if magic != MAGIC {
+        return Err(foreign(format!(
+            "identification {magic:#010x}, expected {MAGIC:#010x}"
+        )));
+    }
+    let version = read(r::VERSION)?;
+    if field(version, r::VERSION_MAJOR) != MAJOR {
+        return Err(foreign(format!(
+            "register map {}, this driver speaks {MAJOR}",
+            field(version, r::VERSION_MAJOR)
+        )));
+    }
+    let (shape, capacity, arithmetic) = (read(r::SHAPE)?, read(r::CAPACITY)?, read(r::ARITHMETIC)?);
+    let dual = u64::from(read(r::DUAL_PORT)?) | u64::from(read(r::DUAL_PORT + 4)?) << 32;
+    let instructions = u64::from(read(r::FEATURES)?) | u64::from(read(r::FEATURES + 4)?) << 32;
+    let slots = field(capacity, r::CAPACITY_SLOTS);
+    if dual.trailing_ones() != dual.count_ones() || dual.count_ones() > slots {
+        return Err(foreign(format!(
+            "dual-port mask {dual:#x} with {slots} slots: the dual-port slots come first"
+        )));
+    }
+    let info = BuildInfo {
+        isa_version: field(version, r::VERSION_ISA),
+        word_bits: field(shape, r::SHAPE_WORD_BITS),
+        lanes: field(shape, r::SHAPE_LANES),
+        butterflies: field(shape, r::SHAPE_BUTTERFLIES),
+        log2_n_max: field(shape, r::SHAPE_LOG2_N_MAX),
+        dual_port_slots: dual.count_ones(),
+        single_port_slots: slots - dual.count_ones(),
+        twiddle_tables: field(arithmetic, r::ARITHMETIC_TWIDDLE_TABLES),
+        moduli_slots: field(capacity, r::CAPACITY_MODULI),
+        constants: field(capacity, r::CAPACITY_CONSTANTS),
+        reduction: [Reduction::Barrett, Reduction::Montgomery]
+            [field(shape, r::SHAPE_REDUCTION) as usize & 1],
+        montgomery_bits: field(arithmetic, r::ARITHMETIC_MONTGOMERY_BITS),
+        modulus_bits_min: field(arithmetic, r::ARITHMETIC_MODULUS_MIN_BITS),
+        multiplier: field(arithmetic, r::ARITHMETIC_MULTIPLIER),
+        fifo_depth: field(read(r::PORTS)?, r::PORTS_FIFO_DEPTH),
+        host: [Host::Axi4, Host::Serial][field(shape, r::SHAPE_SERIAL) as usize],
+        cyclic: field(arithmetic, r::ARITHMETIC_CYCLIC) == 1,
+        instructions,
+    };
+    let bytes = field(capacity, r::CAPACITY_WORD_BYTES) as usize;
+    if bytes != info.word_bytes() {
+        return Err(foreign(format!(
+            "{bytes} bytes a coefficient, {} expected",
+            info.word_bytes()
+        )));
+    }
+    Ok(info)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The info block of a build like `tiny`, one register replaced.
+    fn registers(address: u32, value: u32) -> impl FnMut(u32) -> Result<u32, DeviceError> {
+        let block = [
+            (r::MAGIC, MAGIC),
+            (
+                r::VERSION,
+                MAJOR << r::VERSION_MAJOR.0 | isa::ISA_VERSION << r::VERSION_ISA.0,
+            ),
+            (
+                r::SHAPE,
+                32 | 2 << r::SHAPE_BUTTERFLIES.0
+                    | 2 << r::SHAPE_LANES.0
+                    | 8 << r::SHAPE_LOG2_N_MAX.0,
+            ),
+            (
+                r::CAPACITY,
+                8 | 2 << r::CAPACITY_MODULI.0
+                    | 4 << r::CAPACITY_CONSTANTS.0
+                    | 4 << r::CAPACITY_WORD_BYTES.0,
+            ),
+            (r::DUAL_PORT, 0b1111),
+            (r::FEATURES, isa::implemented_mask() as u32),
+            (r::FEATURES + 4, (isa::implemented_mask() >> 32) as u32),
+            (
+                r::ARITHMETIC,
+                5 << r::ARITHMETIC_MODULUS_MIN_BITS.0 | 2 << r::ARITHMETIC_TWIDDLE_TABLES.0,
+            ),
+            (r::PORTS, 16),
+        ];
+        move |asked| {
+            let held = block
+                .iter()
+                .find(|(at, _)| *at == asked)
+                .map_or(0, |(_, value)| *value);
+            Ok(if asked == address { value } else { held })
+        }
+    }
+
+    #[test]
+    fn an_info_block_becomes_a_build() {
+        let info = read_info(registers(0xfff, 0)).unwrap();
+        assert_eq!(
+            (info.word_bits, info.lanes, info.butterflies, info.n_max()),
+            (32, 2, 2, 256)
+        );
+        assert_eq!(
+            (
+                info.dual_port_slots,
+                info.single_port_slots,
+                info.twiddle_tables
+            ),
+            (4, 4, 2)
+        );
+        assert_eq!(info.validate(), Ok(()));
+    }
+
+    #[test]
+    fn wrong_info_blocks_are_refused() {
+        let wrong = [
+            (
+                r::MAGIC,
+                0xffff_ffff,
+                "identification 0xffffffff, expected 0x52534350",
+            ),
+            (
+                r::VERSION,
+                7 << r::VERSION_MAJOR.0,
+                "register map 7, this driver speaks 1",
+            ),
+            (r::DUAL_PORT, 0b1011, "dual-port mask 0xb with 8 slots"),
+            (
+                r::CAPACITY,
+                8 | 8 << r::CAPACITY_WORD_BYTES.0,
+                "8 bytes a coefficient, 4 expected",
+            ),
+        ];
+        for (address, value, words) in wrong {
+            let message = read_info(registers(address, value))
+                .unwrap_err()
+                .to_string();
+            assert!(message.contains(words), "{message}");
+        }
+        let other = MAJOR << r::VERSION_MAJOR.0 | 9 << r::VERSION_ISA.0;
+        let info = read_info(registers(r::VERSION, other)).unwrap();
+        assert!(
+            info.validate()
+                .unwrap_err()
+                .to_string()
+                .contains("instruction set version 9")
+        );
+    }
+}

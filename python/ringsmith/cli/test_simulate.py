@@ -33,7 +33,7 @@ def test_json_is_one_object_with_cycles_prediction_and_times(tmp_path: Path) -> 
         (["tiny", "frob"], "'frob' is no instruction or operation"),
         (["tiny", "lift", "--on", "model"], "lift is not in this build"),
         (["tiny", "ntt", "--n", "100", "--on", "model"], "n = 100 is no ring degree"),
-        (["tiny", "ntt", "--n", "512", "--on", "model"], "n = 512 is beyond the build"),
+        (["tiny", "ntt", "--n", "1024", "--on", "model"], "n = 1024 is beyond the build"),
         (["tiny", "ntt", "--set", "butterflies=3"], "butterflies must be 1, 2, 4, 8, 16 or 32, got 3"),
         (["bfv-client", "tensor", "--on", "model"], "does not take tensor; it takes zero-encrypt"),
         (["tiny", "ntt", "--assembly"], "--assembly prints the program of an operation"),

@@ -69,6 +69,6 @@ async def check_modes(dut):
 CASES = [(w, k, s) for w in WIDTHS for k in (0, 1) for s in (0, 1, 2)]
 
 
-@pytest.mark.parametrize(("width", "kind", "style"), matrix([(32, 1, 1), (60, 0, 1), (128, 0, 0), (30, 1, 2)], CASES))
+@pytest.mark.parametrize(("width", "kind", "style"), matrix([(32, 1, 1), (60, 0, 1)], CASES))
 def test_butterfly(width, kind, style):
     run_checks("rs_butterfly", {"Width": width, "Kind": kind, "Style": style, "MontWordBits": min(15, width // 2 - 1)})

@@ -288,8 +288,9 @@ BUILDS = [
     {"W": 30, "P": 2, "NMaxLog2": 6, "MulStyle": 1},
     {"W": 40, "P": 1, "Lanes": 3, "NMaxLog2": 6, "MulStyle": 0, "SinglePort": 24},
     {"W": 32, "P": 4, "NMaxLog2": 8, "MulKind": 1, "MontW": 9, "MulStyle": 1},
-    {"W": 128, "P": 8, "NMaxLog2": 7, "MulStyle": 0, "TwTables": 1},
 ]
+# The remaining P, transforms only.
+WIDER = [{"W": 14, "P": p, "NMaxLog2": 7, "MulStyle": 0, "TwTables": 1, "Moduli": 1} for p in (8, 16, 32)]
 # Every P, n from 8 on, both reductions, all styles; then all n up to 2^15.
 MATRIX = [
     {"W": w, "P": p, "NMaxLog2": max(5, p.bit_length() + 3), "MulStyle": style, "MulKind": kind}
@@ -297,7 +298,7 @@ MATRIX = [
     for p in (1, 2, 4, 8, 16, 32)
     for kind in (0, 1)
     if kind == 0 or w > 14
-]
+] + [{"W": 128, "P": 8, "NMaxLog2": 7, "MulStyle": 0, "TwTables": 1}]
 LARGE = [{"W": w, "P": p, "NMaxLog2": 15, "MulStyle": 0} for w, p in ((32, 1), (60, 4), (30, 32))]
 BASE = {"SinglePort": 16, "Slots": 5, "Moduli": 2, "TwTables": 2, "Consts": 4}
 
@@ -311,9 +312,8 @@ def test_core(build, programs):
     run_checks("rs_core", BASE | build, env={"CORE_PROGRAMS": str(programs)})
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("build", LARGE, ids=str)
-def test_all_sizes(build):
+@pytest.mark.parametrize("build", [*WIDER, *(pytest.param(b, marks=pytest.mark.slow) for b in LARGE)], ids=str)
+def test_transforms(build):
     run_checks("rs_core", BASE | build, checks="check_transforms")
 
 

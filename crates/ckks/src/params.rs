@@ -6,9 +6,10 @@ use crate::encoder::Embedding;
 use crate::noise::Estimator;
 use rlwe::wire::{self, Fingerprint, Reader, Tag, Writer};
 use rlwe::{RlweParams, RlweParamsLiteral, SecurityPolicy, SwitchScratch};
-use rns::{RnsBasis, ScaleRounder};
+use rns::{RnsBasis, RnsError};
 use std::sync::{Arc, Mutex, OnceLock};
 use zq::primes::{Direction, ntt_primes};
+use zq::{Modulus, Shoup};
 
 /// What [`CkksParams`] are made from; any field may still be wrong.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,8 +25,8 @@ struct Inner {
     scale: f64,
     embedding: Embedding,
     estimator: Estimator,
-    /// Entry l divides by `q[l]`; entry 0 stays empty.
-    rescalers: Vec<OnceLock<Arc<ScaleRounder<u64>>>>,
+    /// Entry l: the inverses of `q[l]` modulo the primes before it.
+    inverses: Vec<OnceLock<Arc<[Shoup<u64>]>>>,
     fingerprint: Fingerprint,
     /// Work spaces of key switches that are not at work.
     scratch: Mutex<Vec<SwitchScratch<u64>>>,
@@ -89,7 +90,7 @@ impl CkksParams {
         write_payload(&rlwe, scale, &mut payload);
         Ok(Self(Arc::new(Inner {
             embedding: Embedding::new(rlwe.n())?,
-            rescalers: (0..rlwe.data_primes()).map(|_| OnceLock::new()).collect(),
+            inverses: (0..rlwe.data_primes()).map(|_| OnceLock::new()).collect(),
             fingerprint: Fingerprint::of(payload.as_bytes()),
             scratch: Mutex::new(Vec::new()),
             estimator,
@@ -172,15 +173,21 @@ impl CkksParams {
         })
     }
 
-    /// Division by `q[level]` and rounding; made on first use.
-    pub(crate) fn rescaler(&self, level: usize) -> Result<Arc<ScaleRounder<u64>>, Error> {
-        let slot = &self.0.rescalers[level];
-        if let Some(rescaler) = slot.get() {
-            return Ok(Arc::clone(rescaler));
+    /// Inverses of `q[level]` modulo the primes before it; made on first use.
+    pub(crate) fn inverses(&self, level: usize) -> Result<Arc<[Shoup<u64>]>, Error> {
+        let slot = &self.0.inverses[level];
+        if let Some(inverses) = slot.get() {
+            return Ok(Arc::clone(inverses));
         }
-        let basis = self.basis(level)?;
-        let made = ScaleRounder::new(&basis.range(level..level + 1)?, &basis.prefix(level)?, 1)?;
-        Ok(Arc::clone(slot.get_or_init(|| Arc::new(made))))
+        let divisor = self.prime(level);
+        let inverse =
+            |q: &Modulus<u64>| Ok(q.shoup(q.inv(q.reduce(divisor)).map_err(RnsError::from)?));
+        let moduli = &self.0.rlwe.q().moduli()[..level];
+        let made: Arc<[Shoup<u64>]> = moduli
+            .iter()
+            .map(inverse)
+            .collect::<Result<_, RnsError>>()?;
+        Ok(Arc::clone(slot.get_or_init(|| made)))
     }
 
     /// Lends a key-switching work space.
@@ -259,7 +266,7 @@ pub fn prime_chain(
     let order = 2 * n as u64;
     let search = |bits, count, direction, exclude: &[u64]| {
         ntt_primes::<u64>(bits, order, count, direction, exclude)
-            .map_err(|e| Error::from(rns::RnsError::from(e)))
+            .map_err(|e| Error::from(RnsError::from(e)))
     };
     let first = search(first_bits, 1, Direction::Down, &[])?;
     let p = search(special_bits, special, Direction::Down, &first)?;

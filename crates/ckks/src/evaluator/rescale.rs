@@ -2,10 +2,8 @@
 //! Levels down: by division, or for free.
 
 use super::{Evaluator, prefixes};
-use crate::ciphertext::prefix;
 use crate::{Ciphertext, Error};
-use rns::Scratch;
-use zq::AlignedVec;
+use rlwe::divide_by_last;
 
 impl Evaluator {
     /// Divides by the last prime and rounds: one level and that factor of the scale less.
@@ -31,21 +29,12 @@ impl Evaluator {
                 scale,
             });
         }
-        let (rescaler, basis, n) = (
-            self.params.rescaler(level)?,
-            self.params.basis(level - 1)?,
-            self.params.n(),
-        );
-        let (mut work, mut scratch) = (AlignedVec::zeros(level * n), Scratch::new());
-        let mut dropped = AlignedVec::zeros(n);
-        let parts = a.parts.iter().map(|part| {
-            dropped.copy_from_slice(part.limb(level));
-            part.basis().plan(level).inverse(&mut dropped);
-            let mut out = prefix(part, &basis);
-            rescaler.scale_eval_assign(&dropped, out.data_mut(), &mut work, &mut scratch);
-            out
-        });
-        let parts = parts.collect();
+        let (inverses, basis) = (self.params.inverses(level)?, self.params.basis(level - 1)?);
+        let parts = a
+            .parts
+            .iter()
+            .map(|part| divide_by_last(part, &basis, &inverses))
+            .collect();
         Ok(Ciphertext {
             scale,
             ..a.with_parts(parts)

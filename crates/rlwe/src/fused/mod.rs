@@ -19,9 +19,9 @@ use crate::keyswitch::KeySwitchLevel;
 use crate::{Error, Threads};
 use kernels::{Finish, dot_pair, finish};
 use lift::CentredLift;
-use rns::{Automorphism, Eval, RnsPoly, Scratch};
+use rns::{Automorphism, Eval, RnsBasis, RnsPoly, Scratch};
 use std::sync::Mutex;
-use zq::{AlignedVec, Word};
+use zq::{AlignedVec, Shoup, Word};
 
 /// A polynomial to decompose, over the level's data primes.
 #[derive(Clone, Copy)]
@@ -391,6 +391,42 @@ impl<W: Word> KeySwitchLevel<W> {
             out,
         );
     }
+}
+
+/// `round(x / q)` for the last prime q of `x`, over the primes before it; `inverses` are those of q modulo each.
+///
+/// Equal to [`rns::ScaleRounder`] with numerator 1, with one pass over the kept limbs.
+///
+/// # Panics
+/// If `kept` is not the basis of `x` without its last prime, or the inverses are not one for each prime.
+pub fn divide_by_last<W: Word>(
+    x: &RnsPoly<W, Eval>,
+    kept: &RnsBasis<W>,
+    inverses: &[Shoup<W>],
+) -> RnsPoly<W, Eval> {
+    let (n, l) = (kept.n(), kept.len());
+    assert!(
+        x.limb_count() == l + 1 && inverses.len() == l,
+        "shapes of a division by the last prime"
+    );
+    let mut dropped = AlignedVec::from_slice(x.limb(l));
+    x.basis().plan(l).inverse(&mut dropped);
+    let (mut fix, mut out) = (
+        AlignedVec::for_overwrite(n),
+        AlignedVec::for_overwrite(l * n),
+    );
+    for (j, (plan, out)) in kept.plans().iter().zip(out.chunks_exact_mut(n)).enumerate() {
+        CentredLift::new(x.basis().modulus(l), plan.modulus()).apply(&dropped, &mut fix);
+        plan.forward(&mut fix);
+        let operands = Finish {
+            sum: x.limb(j),
+            correction: Some((&fix, inverses[j])),
+            add: None,
+            sources: None,
+        };
+        finish(plan.modulus(), operands, out);
+    }
+    RnsPoly::from_data(kept, out)
 }
 
 #[cfg(test)]

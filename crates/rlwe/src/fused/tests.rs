@@ -185,3 +185,24 @@ fn wrong_shapes_are_refused() {
     assert!(run(&words, job(1, None)).is_err());
     assert!(run(&words, job(0, Some(&words[1..]))).is_err());
 }
+
+#[test]
+fn division_by_the_last_prime_equals_scaling() {
+    for bits in [[46u32, 45, 45], [60, 30, 60], [50, 62, 61], [30, 45, 20]] {
+        let params = params::<u64>(64, &bits, &[], 0);
+        let x = random(params.q(), 3);
+        let kept = params.q().prefix(2).unwrap();
+        let drop = params.q().range(2..3).unwrap();
+        let inverse =
+            |m: &zq::Modulus<u64>| m.shoup(m.inv(m.reduce(drop.modulus(0).value())).unwrap());
+        let inverses: Vec<_> = kept.moduli().iter().map(inverse).collect();
+        let want = rns::ScaleRounder::new(&drop, &kept, 1)
+            .unwrap()
+            .scale_tail(&x.clone().to_coeff());
+        assert_eq!(
+            divide_by_last(&x, &kept, &inverses).to_coeff(),
+            want,
+            "{bits:?}"
+        );
+    }
+}

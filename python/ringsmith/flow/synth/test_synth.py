@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from ringsmith.cli import app
 from ringsmith.errors import InputError, ParameterError, RingsmithError, ToolError
+from ringsmith.flow import paths
 from ringsmith.flow.synth import Design, Family, load_board, synthesise
 from ringsmith.flow.synth.boards import board_names
 from ringsmith.flow.synth.cells import Resources, count
@@ -29,6 +30,9 @@ library (toy) {
   cell (INV) { area : 2; pin (A) { direction : input; } pin (Y) { direction : output; function : "A'"; } }
   cell (NAND2) { area : 3; pin (A) { direction : input; } pin (B) { direction : input; }
     pin (Y) { direction : output; function : "(A B)'"; } }
+  cell (NOR2) { area : 3; pin (A) { direction : input; } pin (B) { direction : input; }
+    pin (Y) { direction : output; function : "(A+B)'"; } }
+  cell (BUF) { area : 2; pin (A) { direction : input; } pin (Y) { direction : output; function : "A"; } }
   cell (DFF) { area : 10; ff (IQ, IQN) { clocked_on : "C"; next_state : "D"; }
     pin (C) { direction : input; clock : true; } pin (D) { direction : input; }
     pin (Q) { direction : output; function : "IQ"; } }
@@ -132,7 +136,7 @@ def test_impossible_designs_are_refused(name: str, settings: list[str], words: s
         (["butterfly", "--family", "asic"], "no such family"),
         (["butterfly", "--place"], "no open place and route"),
         (["butterfly", "--family", "ecp5", "--board", "zcu102"], "contradicts --board"),
-        (["butterfly", "--liberty", __file__], "not a liberty file"),
+        (["butterfly", "--liberty", str(paths.root() / "pyproject.toml")], "not a liberty file"),
         (["butterfly", "--liberty", "/nonexistent.lib"], "cannot read the liberty file"),
     ],
 )

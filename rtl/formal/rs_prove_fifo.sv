@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proof: rs_fifo never loses, invents, changes or reorders a word, whatever its neighbours do (see rs_fifo_checks).
-bind rs_fifo rs_fifo_checks #(.Width(Width), .Depth(Depth)) u_checks (.*);
+bind rs_fifo rs_fifo_checks #(
+  .Width(Width),
+  .Depth(Depth)
+) u_checks (.*);
 
 module rs_prove_fifo #(
   parameter int unsigned Width = 8,

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proof: rs_scoreboard forgets no command in flight and lets none past a hazard (see rs_scoreboard_checks).
-bind rs_scoreboard rs_scoreboard_checks #(.Slots(Slots), .SinglePort(SinglePort)) u_checks (.*);
+bind rs_scoreboard rs_scoreboard_checks #(
+  .Slots(Slots),
+  .SinglePort(SinglePort)
+) u_checks (.*);
 
 module rs_prove_scoreboard
   import rs_core_pkg::*;
@@ -10,19 +13,19 @@ module rs_prove_scoreboard
   parameter int unsigned PipeLatency = 11,
   parameter logic [MaxSlots-1:0] SinglePort = 32'h0000_0018
 ) (
-  input logic     clk_i,
-  input logic     rst_ni,
-  input decoded_t head_i,
-  input logic     head_valid_i,
-  input logic     go_i,
-  input logic     compute_ready_i,
-  input logic     sources_done_i,
-  input logic     table_busy_i,
-  input logic     compute_end_i,
-  input logic [MaxSlots-1:0] end_writes_i,
-  input logic [MaxSlots-1:0] end_late_i,
-  input logic     memory_ready_i,
-  input logic     memory_done_i
+  input logic                    clk_i,
+  input logic                    rst_ni,
+  input decoded_t                head_i,
+  input logic                    head_valid_i,
+  input logic                    go_i,
+  input logic                    compute_ready_i,
+  input logic                    sources_done_i,
+  input logic                    table_busy_i,
+  input logic                    compute_end_i,
+  input logic     [MaxSlots-1:0] end_writes_i,
+  input logic     [MaxSlots-1:0] end_late_i,
+  input logic                    memory_ready_i,
+  input logic                    memory_done_i
 );
   logic unit_free, clear, take, compute_idle, memory_idle;
   assign take = go_i && head_valid_i && unit_free && clear;

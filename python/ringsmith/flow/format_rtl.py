@@ -20,11 +20,13 @@ FLAGS = (
     "--named_port_indentation=indent",
 )
 GENERATED = "// Generated from "
+# verible takes `.sum` for the array method of that name and cannot parse these files.
+EXEMPT = ("rs_mul_tiled.sv",)
 
 
 def sources() -> list[Path]:
-    """Hand-written RTL files: all below rtl/ but those that say they are generated."""
-    found = sorted(path for path in paths.rtl().rglob("*.sv") if "sim_build" not in path.parts)
+    """Hand-written RTL files: all below rtl/ but those that say they are generated, or that verible cannot parse."""
+    found = sorted(path for path in paths.rtl().rglob("*.sv") if path.name not in EXEMPT)
     return [path for path in found if GENERATED not in path.read_text()[:400]]
 
 
@@ -36,6 +38,8 @@ def unformatted(files: list[Path]) -> list[Path]:
     found = []
     for path in files:
         done = checked(f"formatting {path.name}", run([tool, *FLAGS, path], timeout_s=120))
+        if "syntax error" in done.output and "syntax error" not in path.read_text():
+            raise ToolError(f"verible cannot parse {path}: {done.output.splitlines()[0]}")
         if done.output != path.read_text():
             found.append(path)
     return found

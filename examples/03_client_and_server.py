@@ -93,8 +93,8 @@ def client(folder: Path) -> None:
     deviation = np.sqrt(mean_square - mean**2)
     print(f"mean      {mean:.7f}   in the clear {salaries.mean():.7f}")
     print(f"deviation {deviation:.7f}   in the clear {salaries.std():.7f}")
-    assert np.isclose(mean, salaries.mean(), atol=1e-5)
-    assert np.isclose(deviation, salaries.std(), atol=1e-4)
+    assert np.isclose(mean, salaries.mean(), atol=1e-4)
+    assert np.isclose(deviation, salaries.std(), atol=1e-3)
 
 
 if __name__ == "__main__":

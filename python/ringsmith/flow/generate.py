@@ -109,6 +109,9 @@ def _testbench(preset: Preset, work: Path) -> list[str]:
     shutil.copyfile(WAIVERS, work / "tb" / "lint.vlt")
     shutil.copyfile(TEMPLATES / "testbench.cpp", work / "tb" / "testbench.cpp")
     (work / "tb" / "vectors.h").write_text(_vectors(preset))
+    # FuseSoC names the model after the top; the harness knows it as Vtop.
+    (work / "tb" / "fusesoc").mkdir()
+    (work / "tb" / "fusesoc" / "Vtop.h").write_text(_FUSESOC_MODEL.format(top=top_of(preset)))
     return [f"tb/{name}" for name in ("testbench.cpp", *compiled)]
 
 
@@ -162,6 +165,7 @@ def _core(names: dict[str, str], rtl: list[str], work: Path) -> str:
     tb = sorted(path for path in (work / "tb").iterdir() if path.suffix in (".cpp", ".h"))
     headers = [f"      - tb/{p.name}: {{is_include_file: true}}" for p in tb if p.suffix == ".h"]
     headers.append("      - include/registers.h: {is_include_file: true}")
+    headers.append("      - tb/fusesoc/Vtop.h: {is_include_file: true}")
     return _template(
         "core.txt",
         **names,
@@ -212,6 +216,12 @@ def _names(preset: Preset, top: str, digest: str) -> dict[str, str]:
         "transfer_note": _SERIAL_NOTE if serial else "",
     }
 
+
+_FUSESOC_MODEL = """// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "V{top}.h"
+using Vtop = V{top};
+"""
 
 _SERIAL_NOTE = """
 ## Serial link

@@ -127,8 +127,8 @@ module rs_ntt8_axil
 
   // Reads. OUTPUT shows a result in the cycle in which it comes, so STATUS and OUTPUT never disagree.
   logic read, readable;
-  logic [5:0] read_word;
-  logic [2:0] read_lane;
+  logic [ 5:0] read_word;
+  logic [ 2:0] read_lane;
   logic [31:0] read_data;
   assign read             = s_axil_arvalid_i && (!s_axil_rvalid_o || s_axil_rready_i);
   assign read_word        = s_axil_araddr_i[7:2];
@@ -139,12 +139,12 @@ module rs_ntt8_axil
     readable  = 1'b1;
     read_data = '0;
     unique case (read_word)
-      WordMagic:       read_data = Magic;
-      WordShape:       read_data = {8'h00, 8'(Latency), 4'h0, 4'(Variant), 8'(Width)};
-      WordStatus:      read_data = {16'h0, taken_q, 7'h0, done_q};
-      WordModulus:     read_data = 32'(modulus_q);
-      WordModulusBits: read_data = 32'(mod_bits_q);
-      WordBarrett:     read_data = barrett_q[0];
+      WordMagic:          read_data = Magic;
+      WordShape:          read_data = {8'h00, 8'(Latency), 4'h0, 4'(Variant), 8'(Width)};
+      WordStatus:         read_data = {16'h0, taken_q, 7'h0, done_q};
+      WordModulus:        read_data = 32'(modulus_q);
+      WordModulusBits:    read_data = 32'(mod_bits_q);
+      WordBarrett:        read_data = barrett_q[0];
       WordBarrett + 6'd1: read_data = barrett_q[1];
       default: begin
         unique case (read_word[5:3])
@@ -176,7 +176,7 @@ module rs_ntt8_axil
 `ifndef SYNTHESIS
   AnswerStays :
   assert property (@(posedge clk_i) disable iff (!rst_ni) s_axil_rvalid_o && !s_axil_rready_i |=> s_axil_rvalid_o && $stable(
-      s_axil_rdata_o
+    s_axil_rdata_o
   ))
   else $error("%m: a read answer must stay until it is taken");
 `endif

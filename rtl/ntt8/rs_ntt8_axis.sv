@@ -15,24 +15,22 @@ module rs_ntt8_axis
   // Bits of the smallest modulus, 5 to Width.
   parameter int unsigned ModMinBits = 5
 ) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
-  input  logic [     Width-1:0] modulus_i,
-  input  logic [     Width+2:0] mu_i,
-  input  logic [           7:0] mod_bits_i,
-  input  logic [7:0][Width-1:0] twiddle_i,
-  input  logic                  s_axis_tvalid_i,
-  output logic                  s_axis_tready_o,
-  input  logic [         255:0] s_axis_tdata_i,
-  input  logic                  s_axis_tuser_i,
-  output logic                  m_axis_tvalid_o,
-  input  logic                  m_axis_tready_i,
-  output logic [         255:0] m_axis_tdata_o
+  input  logic                        clk_i,
+  input  logic                        rst_ni,
+  input  logic [Width-1:0]            modulus_i,
+  input  logic [Width+2:0]            mu_i,
+  input  logic [      7:0]            mod_bits_i,
+  input  logic [      7:0][Width-1:0] twiddle_i,
+  input  logic                        s_axis_tvalid_i,
+  output logic                        s_axis_tready_o,
+  input  logic [    255:0]            s_axis_tdata_i,
+  input  logic                        s_axis_tuser_i,
+  output logic                        m_axis_tvalid_o,
+  input  logic                        m_axis_tready_i,
+  output logic [    255:0]            m_axis_tdata_o
 );
 
-  localparam int unsigned Latency = 32'(ntt8_latency(
-      int'(VariantStream), int'(Style), int'(Width), int'(ModMinBits)
-  ));
+  localparam int unsigned Latency = 32'(ntt8_latency(int'(VariantStream), int'(Style), int'(Width), int'(ModMinBits)));
   // One place for each transform in flight and one more, so that a sink that always takes sees one result a cycle.
   localparam int unsigned Depth = 1 << $clog2(Latency + 2);
   localparam int unsigned CountBits = $clog2(Depth + 1);

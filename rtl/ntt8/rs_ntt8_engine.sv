@@ -15,18 +15,18 @@ module rs_ntt8_engine
   // Bits of the smallest modulus, 5 to Width.
   parameter int unsigned ModMinBits = 5
 ) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
-  input  logic [     Width-1:0] modulus_i,
-  input  logic [     Width+2:0] mu_i,
-  input  logic [           7:0] mod_bits_i,
-  input  logic [7:0][Width-1:0] twiddle_i,
-  input  logic                  valid_i,
-  output logic                  ready_o,
-  input  logic                  inverse_i,
-  input  logic [7:0][Width-1:0] data_i,
-  output logic                  valid_o,
-  output logic [7:0][Width-1:0] data_o
+  input  logic                        clk_i,
+  input  logic                        rst_ni,
+  input  logic [Width-1:0]            modulus_i,
+  input  logic [Width+2:0]            mu_i,
+  input  logic [      7:0]            mod_bits_i,
+  input  logic [      7:0][Width-1:0] twiddle_i,
+  input  logic                        valid_i,
+  output logic                        ready_o,
+  input  logic                        inverse_i,
+  input  logic [      7:0][Width-1:0] data_i,
+  output logic                        valid_o,
+  output logic [      7:0][Width-1:0] data_o
 );
 
   if (Variant > VariantStream) begin : gen_variant_check

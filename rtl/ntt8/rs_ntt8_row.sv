@@ -18,17 +18,17 @@ module rs_ntt8_row
   // Bits of the smallest modulus, 5 to Width.
   parameter int unsigned ModMinBits = 5
 ) (
-  input  logic                  clk_i,
-  input  logic [     Width-1:0] modulus_i,
-  input  logic [     Width+2:0] mu_i,
-  input  logic [           7:0] mod_bits_i,
+  input  logic                        clk_i,
+  input  logic [Width-1:0]            modulus_i,
+  input  logic [Width+2:0]            mu_i,
+  input  logic [      7:0]            mod_bits_i,
   // psi^brv(i), quasi-static.
-  input  logic [7:0][Width-1:0] twiddle_i,
+  input  logic [      7:0][Width-1:0] twiddle_i,
   // 0, 1, 2: the stage in its direction.
-  input  logic [           1:0] stage_i,
-  input  logic                  inverse_i,
-  input  logic [7:0][Width-1:0] data_i,
-  output logic [7:0][Width-1:0] data_o
+  input  logic [      1:0]            stage_i,
+  input  logic                        inverse_i,
+  input  logic [      7:0][Width-1:0] data_i,
+  output logic [      7:0][Width-1:0] data_o
 );
 
   localparam int unsigned Latency = 32'(butterfly_latency(0, int'(Style), int'(Width), int'(ModMinBits), 0));

@@ -21,17 +21,17 @@ module rs_ntt8_unrolled
   // 1: a register after every row; with Style 3 only.
   parameter bit RowRegisters = 1'b0
 ) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
-  input  logic [     Width-1:0] modulus_i,
-  input  logic [     Width+2:0] mu_i,
-  input  logic [           7:0] mod_bits_i,
-  input  logic [7:0][Width-1:0] twiddle_i,
-  input  logic                  valid_i,
-  input  logic                  inverse_i,
-  input  logic [7:0][Width-1:0] data_i,
-  output logic                  valid_o,
-  output logic [7:0][Width-1:0] data_o
+  input  logic                        clk_i,
+  input  logic                        rst_ni,
+  input  logic [Width-1:0]            modulus_i,
+  input  logic [Width+2:0]            mu_i,
+  input  logic [      7:0]            mod_bits_i,
+  input  logic [      7:0][Width-1:0] twiddle_i,
+  input  logic                        valid_i,
+  input  logic                        inverse_i,
+  input  logic [      7:0][Width-1:0] data_i,
+  output logic                        valid_o,
+  output logic [      7:0][Width-1:0] data_o
 );
 
   if (RowRegisters && Style != 3) begin : gen_register_check
@@ -40,7 +40,7 @@ module rs_ntt8_unrolled
 
   localparam int unsigned RowLatency = 32'(butterfly_latency(0, int'(Style), int'(Width), int'(ModMinBits), 0));
   localparam int unsigned Latency = 32'(ntt8_unrolled_latency(
-      int'(Style), int'(Width), int'(ModMinBits), int'(RowRegisters)
+    int'(Style), int'(Width), int'(ModMinBits), int'(RowRegisters)
   ));
 
   for (genvar s = 0; s < 3; s++) begin : gen_row

@@ -21,6 +21,8 @@ module rs_ram_1rw #(
     $error("%m: DepthWords must be 2 or more");
   end
 
+  // A read excluded by a write looks like LUT RAM to synthesis, which has no such shape at these depths.
+  (* ram_style = "block" *)
   logic [Width-1:0] mem[DepthWords];
 
   always_ff @(posedge clk_i) begin

@@ -70,7 +70,7 @@ def count(cells: Mapping[str, int]) -> tuple[Resources, list[str]]:
         name = kind.removeprefix("\\")
         if name in _LUTS:
             lut += _LUTS[name] * number
-        elif name in _FLIP_FLOPS:
+        elif name.removesuffix("_1") in _FLIP_FLOPS:  # _1: on the falling edge
             ff += number
         elif name in _DSPS:
             dsp += number

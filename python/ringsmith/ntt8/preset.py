@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ringsmith.errors import ParameterError
+from ringsmith.flow.device import MULTIPLIERS
 from ringsmith.gen import latency, ntt8
 from ringsmith.presets import spec_dir
 
-MULTIPLIERS = {"asic": 0, "dsp26x17": 1, "dsp18x18": 2}
 N = 8
 
 

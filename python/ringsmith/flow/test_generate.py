@@ -51,7 +51,7 @@ def test_fusesoc_runs_the_core(package: Path, tmp_path: Path, target: str) -> No
         "--cores-root",
         package,
         "run",
-        "--target=lint",
+        f"--target={target}",
         "--build-root",
         tmp_path,
         "ringsmith::tiny",

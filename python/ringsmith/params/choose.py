@@ -112,9 +112,7 @@ def _within_limit(wish: Wish, found: Choice, limit: int) -> Choice | Rejected:
     params = found.params
     if params.log2_qp <= limit:
         return found
-    room = math.floor(limit - params.log2_q)
-    if len(params.special) == 1 and room >= math.log2(2 * params.n) + 2:
-        special = primes.of_sizes(params.n, [room], (*params.moduli, params.plain_modulus))
+    if special := _shorter_special(params, math.floor(limit - params.log2_q)):
         more = {"log2_scale": params.log2_scale, "plain_modulus": params.plain_modulus}
         shorter = _parameter_set(wish, params.n, params.moduli, special, params.dnum, **more)
         bits = _good_enough(wish, found.circuit, shorter)
@@ -122,6 +120,16 @@ def _within_limit(wish: Wish, found: Choice, limit: int) -> Choice | Rejected:
             return Choice(shorter, found.circuit, bits, ())
     wanted = params.security.wanted
     return Rejected(params.n, f"n = {params.n} would need {params.split} bits, {wanted} bits of security allow {limit}")
+
+
+def _shorter_special(params: ParameterSet, bits: int) -> tuple[int, ...]:
+    """Return a special prime of that many bits for a set that has one; none where there is no such prime."""
+    if len(params.special) != 1 or bits < math.log2(2 * params.n) + 2:
+        return ()
+    try:
+        return primes.of_sizes(params.n, [bits], (*params.moduli, params.plain_modulus))
+    except ParameterError:
+        return ()
 
 
 def _good_enough(wish: Wish, circuit: Circuit, params: ParameterSet) -> float | None:

@@ -109,6 +109,11 @@ def test_more_random_programs(seed: int, scheme: str) -> None:
     assert rs.run(random_kernel(seed, scheme), seed=str(seed)).correct
 
 
+def test_a_special_prime_too_short_to_exist_is_passed_over() -> None:
+    # n = 4096 would leave it 15 bits, and no prime of 15 bits is 1 modulo 8192.
+    assert random_kernel(13, "ckks").compile().params.n > 4096
+
+
 @rs.kernel(x=rs.Encrypted(4, bound=1.0), tolerance=1e-3)
 def negated(x: Any) -> Any:
     """The negative."""

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rs_slot_ports: every user's words reach their slot, bank and place, and no port is driven that nobody uses."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+import cocotb
+import pytest
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge, Timer
+
+from ringsmith.flow.cocotb_runner import run_checks
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from core_driver import parameter
+from packed import ZERO_SOURCE
+
+pytestmark = pytest.mark.hw
+
+Ports = dict[tuple[int, int], int]
+
+
+def place(word: int) -> tuple[int, int]:
+    """Bank and address in it: the parity, and the address without its lowest bit."""
+    return word.bit_count() & 1, word >> 1
+
+
+def use(ports: Ports, slot: int, *words: int) -> None:
+    for word in words:
+        bank, address = place(word)
+        ports[slot, bank] = address
+
+
+def pair(source: random.Random, bits: int) -> tuple[int, int]:
+    """Two words of a pair: neighbours, or far apart at any n."""
+    first = source.getrandbits(bits)
+    return first, first ^ 1 << source.choice((0, source.randrange(bits)))
+
+
+class Traffic:
+    """One cycle's users on slots of their own, and what the ports must be."""
+
+    def __init__(self, source: random.Random, slots: int, bits: int, lanes: int) -> None:
+        self.reads: Ports = {}
+        self.writes: Ports = {}
+        self.inputs: dict[str, int] = {}
+        self.high, self.memory = 0, 0
+        self._read(source, slots, bits)
+        self._write(source, slots, bits, lanes)
+
+    def _read(self, source: random.Random, slots: int, bits: int) -> None:
+        free = source.sample(range(slots), slots)
+        words, late_words, single = pair(source, bits), pair(source, bits), source.getrandbits(bits)
+        valid, paired, late, memory = (source.random() < 0.7 for _ in range(4))
+        late_slot, memory_slot = free.pop(), free.pop()
+        late, memory = late and source.random() < 0.8, memory and bool(free)
+        roles = [source.choice([*(free or [late_slot]), ZERO_SOURCE | late_slot]) for _ in "vuw"]
+        valid = valid and bool(free)
+        users = [r for r in (roles[:1] if paired else roles) if r < ZERO_SOURCE] if valid else []
+        for slot in users:
+            use(self.reads, slot, *(words if paired else words[:1]))
+        if late:
+            use(self.reads, late_slot, *late_words)
+        if memory:
+            use(self.reads, memory_slot, single)
+        self.inputs |= {
+            "rd_valid_i": valid, "rd_pair_i": paired, "rd_v_i": roles[0], "rd_u_i": roles[1], "rd_w_i": roles[2],
+            "rd_word0_i": words[0], "rd_word1_i": words[1],
+            "late_valid_i": late, "late_source_i": late_slot, "late_word0_i": late_words[0],
+            "late_word1_i": late_words[1], "mem_rd_valid_i": memory, "mem_rd_source_i": memory_slot,
+            "mem_rd_word_i": single,
+        }  # fmt: skip
+
+    def _write(self, source: random.Random, slots: int, bits: int, lanes: int) -> None:
+        result, high, memory = source.sample(range(slots), 3)
+        words, single = pair(source, bits), source.getrandbits(bits)
+        valid, paired, has_high = source.random() < 0.7, source.random() < 0.5, source.random() < 0.5
+        hit = source.getrandbits(lanes) if source.random() < 0.7 else 0
+        if valid:
+            use(self.writes, result, *(words if paired else words[:1]))
+        if valid and has_high:
+            use(self.writes, high, words[0])
+            self.high = 1 << high
+        for lane in range(lanes):
+            if hit >> lane & 1:
+                self.memory |= 1 << (lane * slots + memory) * 2 + place(single)[0]
+        self.memory_place = (memory, *place(single)) if hit else None
+        # The second word of a product's pair does not exist.
+        self.inputs |= {
+            "wr_valid_i": valid, "wr_pair_i": paired, "wr_slot_i": result, "wr_high_valid_i": has_high,
+            "wr_high_slot_i": high, "wr_word0_i": words[0], "wr_word1_i": words[1],
+            "mem_wr_valid_i": hit, "mem_wr_slot_i": memory, "mem_wr_word_i": single,
+        }  # fmt: skip
+
+
+def enabled(word: int) -> set[tuple[int, int]]:
+    """Slots and banks whose bit is set."""
+    return {divmod(i, 2) for i in range(word.bit_length()) if word >> i & 1}
+
+
+@cocotb.test()
+async def check_ports(dut):
+    slots, bits, lanes = parameter("Slots", 3), parameter("WordAddrBits", 4), parameter("Lanes", 1)
+    source, bank_bits = random.Random(slots), bits - 1
+    users = set()
+    cocotb.start_soon(Clock(dut.clk_i, 4, unit="step").start())
+    for _ in range(3000):
+        await FallingEdge(dut.clk_i)
+        traffic = Traffic(source, slots, bits, lanes)
+        for name, value in traffic.inputs.items():
+            getattr(dut, name).value = value
+        await Timer(1, unit="step")
+
+        def address(word: int, slot: int, bank: int) -> int:
+            return word >> (2 * slot + bank) * bank_bits & (1 << bank_bits) - 1
+
+        read_at, write_at = int(dut.rd_addr_o.value), int(dut.wr_addr_o.value)
+        assert enabled(int(dut.rd_en_o.value)) == traffic.reads.keys(), traffic.inputs
+        for port, wanted in traffic.reads.items():
+            assert address(read_at, *port) == wanted, (port, traffic.inputs)
+        assert enabled(int(dut.wr_en_o.value)) == traffic.writes.keys(), traffic.inputs
+        for port, wanted in traffic.writes.items():
+            assert address(write_at, *port) == wanted, (port, traffic.inputs)
+        assert int(dut.wr_high_o.value) == traffic.high
+        assert int(dut.wr_mem_o.value) == traffic.memory, traffic.inputs
+        if traffic.memory_place:
+            *port, wanted = traffic.memory_place
+            assert address(write_at, *port) == wanted, traffic.inputs
+        users |= {name for name, value in traffic.inputs.items() if "valid" in name and value}
+    assert users == {name for name in traffic.inputs if "valid" in name}
+
+
+@pytest.mark.parametrize(("slots", "bits", "lanes"), [(3, 3, 1), (7, 11, 3), (32, 13, 8)])
+def test_slot_ports(slots, bits, lanes):
+    run_checks("rs_slot_ports", {"Slots": slots, "WordAddrBits": bits, "Lanes": lanes})

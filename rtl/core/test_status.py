@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rs_status against counters in Python: events, work and waiting, the first error, cycle by cycle."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, deque
+
+import cocotb
+import pytest
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge, Timer
+
+from ringsmith.flow.cocotb_runner import run_checks
+
+pytestmark = pytest.mark.hw
+DMA, OVERFLOW = 7, 8
+COUNTERS = ("index", "retired", "cycles", "busy_compute", "busy_mem", "stall_hazard", "stall_unit")
+ERROR = ("error", "error_code", "error_index", "error_cmd")
+
+
+class Model:
+    """What the counters must be, and what runs."""
+
+    def __init__(self) -> None:
+        self.flight: deque[tuple[int, int]] = deque()
+        self.memory: tuple[int, int] | None = None
+        self.clear()
+
+    def clear(self) -> None:
+        self.count, self.error = Counter(dict.fromkeys(COUNTERS, 0)), (0, 0, 0, 0)
+
+    def advance(self, pins: dict[str, int]) -> None:
+        """A clock edge with these inputs."""
+        started = (self.count["index"], pins["head_word_i"])
+        failed = pins["memory_error_i"] and self.memory
+        if pins["clear_i"]:
+            self.clear()
+        else:
+            self._count(pins)
+            if not self.error[0] and (failed or pins["refused_i"] or pins["overflow_i"]):
+                code = DMA if failed else pins["refused_code_i"] if pins["refused_i"] else OVERFLOW
+                assert self.memory or not failed
+                self.error = (1, code, *(self.memory if failed and self.memory else started))
+        if pins["compute_end_i"]:
+            self.flight.popleft()
+        if pins["start_compute_i"]:
+            self.flight.append(started)
+        if pins["memory_end_i"]:
+            self.memory = None
+        if pins["start_memory_i"]:
+            self.memory = started
+
+    def _count(self, pins: dict[str, int]) -> None:
+        waits = pins["head_valid_i"] and not pins["take_i"] and not pins["refused_i"] and not self.error[0]
+        self.count["index"] += pins["take_i"]
+        ended = pins["memory_end_i"] and not pins["memory_error_i"]
+        self.count["retired"] += pins["compute_end_i"] + bool(ended) + pins["sync_i"]
+        self.count["cycles"] += 1
+        self.count["busy_compute"] += 1 - pins["compute_idle_i"]
+        self.count["busy_mem"] += 1 - pins["memory_idle_i"]
+        self.count["stall_hazard"] += bool(waits and pins["unit_free_i"])
+        self.count["stall_unit"] += bool(waits and not pins["unit_free_i"])
+
+
+def draw(model: Model, source: random.Random, fault: float) -> dict[str, int]:
+    """Inputs that the core could give: units that end what they took, one memory instruction, seven computing."""
+    pins = dict.fromkeys(("start_compute_i", "start_memory_i", "sync_i", "refused_i", "take_i"), 0)
+    pins |= {"head_valid_i": int(source.random() < 0.8), "head_word_i": source.getrandbits(64)}
+    pins |= {"unit_free_i": source.getrandbits(1), "refused_code_i": source.randrange(1, 7)}
+    pins["compute_end_i"] = int(bool(model.flight) and source.random() < 0.3)
+    pins["memory_end_i"] = int(model.memory is not None and source.random() < 0.2)
+    pins["memory_error_i"] = int(pins["memory_end_i"] and source.random() < fault)
+    pins |= {"compute_idle_i": int(not model.flight), "memory_idle_i": int(model.memory is None)}
+    pins["overflow_i"] = int(source.random() < fault)
+    pins["clear_i"] = int(source.random() < (0.2 if model.error[0] else 0.002))
+    if pins["head_valid_i"] and not model.error[0]:
+        if source.random() < fault:
+            pins["refused_i"] = 1
+        elif source.random() < 0.6:
+            kinds = [
+                *(["start_compute_i"] if len(model.flight) < 7 else []),
+                *(["start_memory_i"] if model.memory is None else []),
+                *(["sync_i"] if not model.flight and model.memory is None else []),
+            ]
+            if kinds:
+                pins[source.choice(kinds)] = pins["take_i"] = 1
+    return pins
+
+
+def check_events(dut, model: Model, pins: dict[str, int]) -> None:
+    """Starts and ends of this cycle, with the indices and words of their instructions."""
+    index, word = model.count["index"], pins["head_word_i"]
+    assert int(dut.ev_start_o.value) == pins["start_memory_i"] << 1 | pins["start_compute_i"]
+    assert int(dut.ev_end_o.value) == pins["memory_end_i"] << 1 | pins["compute_end_i"]
+    if pins["take_i"]:
+        assert int(dut.ev_start_idx_o.value) == index << 32 | index
+        assert int(dut.ev_start_cmd_o.value) == word << 64 | word
+    ends = int(dut.ev_end_idx_o.value)
+    if pins["compute_end_i"]:
+        assert ends & 0xFFFFFFFF == model.flight[0][0]
+    if pins["memory_end_i"]:
+        assert model.memory is not None
+        assert ends >> 32 == model.memory[0]
+
+
+@cocotb.test()
+async def check_counters(dut):
+    model, source = Model(), random.Random(6)
+    for name, value in draw(model, random.Random(0), 0.0).items():
+        getattr(dut, name).value = value if name.endswith("idle_i") else 0
+    dut.rst_ni.value = 0
+    cocotb.start_soon(Clock(dut.clk_i, 4, unit="step").start())
+    await FallingEdge(dut.clk_i)
+    await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
+    codes: Counter[int] = Counter()
+    highest: Counter[str] = Counter()
+    pins = dict.fromkeys(draw(model, random.Random(0), 0.0), 0) | {"compute_idle_i": 1, "memory_idle_i": 1}
+    for cycle in range(8000):
+        await FallingEdge(dut.clk_i)
+        model.advance(pins)
+        assert {n: int(getattr(dut, f"{n}_o").value) for n in COUNTERS} == dict(model.count), cycle
+        assert tuple(int(getattr(dut, f"{n}_o").value) for n in ERROR) == model.error, cycle
+        codes[model.error[1]] += 1
+        highest |= model.count
+        # Long runs without a fault, then phases full of them, several in one cycle too.
+        pins = draw(model, source, 0.2 if cycle // 1000 % 2 else 0.0005)
+        for name, value in pins.items():
+            getattr(dut, name).value = value
+        await Timer(1, unit="step")
+        check_events(dut, model, pins)
+    assert {1, 2, 3, 4, 5, 6, DMA, OVERFLOW} <= codes.keys()
+    assert all(highest[name] > 10 for name in COUNTERS), highest
+
+
+def test_status():
+    run_checks("rs_status")

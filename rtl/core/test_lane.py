@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rs_lane with its control played by the test: transforms, pointwise modes, the memory unit's paths, the fault hook."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import cocotb
+import pytest
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge, Timer
+
+from ringsmith.flow.cocotb_runner import run_checks
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from core_driver import formula, parameter
+from golden import (
+    bank,
+    bit_reverse,
+    find_psi,
+    forward_in_place,
+    inverse_in_place,
+    mirror,
+    prime_above,
+    prime_below,
+    steps,
+    twiddle_table,
+)
+from packed import ZERO_SOURCE
+
+pytestmark = pytest.mark.hw
+WIDTH, P, SLOTS = parameter("Width", 32), parameter("P", 1), parameter("Slots", 3)
+KIND, STYLE, MONT = parameter("Kind", 0), parameter("Style", 1), parameter("MontWordBits", 8)
+BANK_BITS = (parameter("BankWords", 8) - 1).bit_length()
+LOG2P = P.bit_length() - 1
+LOG2N = BANK_BITS + 1 + LOG2P
+BUILD = (KIND, STYLE, WIDTH, parameter("ModMinBits", 5), MONT)
+BUTTERFLY = formula("butterfly_latency", *BUILD)
+ADDEND = formula("addsub_latency", STYLE) + formula("mod_mul_latency", *BUILD)
+
+REST = dict.fromkeys(
+    ("slot_rd_en_i", "slot_rd_addr_i", "table_rd_en_i", "table_addr_i", "sel_bank_i", "sel_u_bank_i", "sel_v_bank_i",
+     "sel_straight_i", "sel_pair_i", "sel_inverse_i", "sel_constant_i", "sel_cyclic_i", "sel_level_i",
+     "sel_first_word_i", "sel_e_bank_i", "cross_i", "sub_i", "halve_i", "product_i", "slot_wr_en_i", "slot_wr_mem_i",
+     "slot_wr_high_i", "slot_wr_addr_i", "out_forward_i", "out_bank_i", "mem_bank_i", "mem_reverse_i", "mem_pick_i",
+     "mem_place_i", "mem_load_i", "mem_load_data_i", "table_wr_en_i", "constant_i", "fault_i"), 0,
+) | dict.fromkeys(("sel_v_i", "sel_u_i", "sel_w_i", "sel_e_i", "mem_sel_i"), ZERO_SOURCE)  # fmt: skip
+
+
+def join(word: list[int]) -> int:
+    return sum(x << WIDTH * i for i, x in enumerate(word))
+
+
+def split(word: int) -> list[int]:
+    return [word >> WIDTH * i & (1 << WIDTH) - 1 for i in range(P)]
+
+
+class Lane:
+    """The lane's pins as a plan: what each shall be in which cycle. `play` carries it out."""
+
+    def __init__(self, dut, modulus: int) -> None:
+        self.dut, self.modulus = dut, modulus
+        self.plan: defaultdict[int, dict[str, int]] = defaultdict(dict)
+        self.seen: dict[int, int] = {}
+        self.radix = pow(2, -(-WIDTH // MONT) * MONT, modulus) if KIND else 1
+        dut.modulus_i.value, dut.mod_bits_i.value = modulus, modulus.bit_length()
+        dut.aux_i.value = modulus >> MONT if KIND else (1 << modulus.bit_length() + WIDTH + 2) // modulus
+        dut.minus_one_i.value = -self.radix % modulus
+
+    def at(self, cycle: int, **pins: int) -> None:
+        """Set pins in a cycle; what several users of a port set is joined."""
+        for name, value in pins.items():
+            self.plan[cycle][name] = self.plan[cycle].get(name, 0) | value
+
+    def port(self, cycle: int, kind: str, slot: int, *words: int, enable: str = "en") -> None:
+        """Drive a slot's read (rd) or write (wr) ports for these words: one, or a pair in both banks."""
+        for word in words:
+            place = 2 * slot + bank(word)
+            self.at(cycle, **{f"slot_{kind}_{enable}_i": 1 << place})
+            self.at(cycle, **{f"slot_{kind}_addr_i": (word >> 1) << place * BANK_BITS})
+
+    async def play(self) -> None:
+        """Carry the plan out and forget it, keeping what the memory unit's read register showed."""
+        self.seen = {}
+        for cycle in range(max(self.plan) + 3):
+            await FallingEdge(self.dut.clk_i)
+            for name, value in (REST | self.plan[cycle]).items():
+                getattr(self.dut, name).value = value
+            await Timer(1, unit="step")
+            self.seen[cycle] = int(self.dut.mem_data_o.value)
+        self.plan.clear()
+
+    async def load(self, slot: int, values: list[int]) -> None:
+        """Fill a slot through the memory unit's port."""
+        for word in range(len(values) // P):
+            self.port(word, "wr", slot, word, enable="mem")
+            self.at(word, mem_load_i=1, mem_load_data_i=join(values[word * P : word * P + P]))
+        await self.play()
+
+    async def load_table(self, values: list[int]) -> None:
+        """Fill the twiddle table, in the form the multiplier wants."""
+        for word in range(len(values) // P):
+            chunk = [x * self.radix % self.modulus for x in values[word * P : word * P + P]]
+            self.at(word, table_wr_en_i=1, table_addr_i=word, mem_load_data_i=join(chunk))
+        await self.play()
+
+    async def read(self, slot: int, n: int) -> list[int]:
+        """A slot's first n coefficients through the memory unit's port."""
+        for word in range(n // P):
+            self.port(word, "rd", slot, word)
+            self.at(word + 1, mem_sel_i=slot, mem_bank_i=bank(word))
+        await self.play()
+        return [x for word in range(n // P) for x in split(self.seen[word + 2])]
+
+    async def copy_reversed(self, dst: int, src: int, log2n: int) -> None:
+        """Bit-reversed copy: a coefficient a cycle, a word written as its last one comes."""
+        for i in range(1 << log2n):
+            there = bit_reverse(i, log2n)
+            self.port(i, "rd", src, there // P)
+            self.at(i + 1, mem_sel_i=src, mem_bank_i=bank(there // P))
+            self.at(i + 2, mem_reverse_i=1, mem_pick_i=there % P, mem_place_i=i % P)
+            if i % P == P - 1:
+                self.port(i + 2, "wr", dst, i // P, enable="mem")
+        await self.play()
+
+    async def transform(self, slots: list[int], log2n: int, *, inverse: bool, cyclic: bool, addend: int = 32) -> None:
+        """A whole transform; `slots`: the source, then the result of each stage. Stages do not overlap."""
+        n = 1 << log2n
+        for number, step in enumerate(steps(n, P, inverse=inverse, cyclic=cyclic)):
+            start = number + step.stage * (BUTTERFLY + 3)
+            log2m = log2n - 1 - step.stage if inverse else step.stage
+            plain = mirror(step.twiddle_word) if inverse else step.twiddle_word
+            first = bank(step.reads[0])
+            self.port(start, "rd", slots[step.stage], *step.reads)
+            self.at(start, table_rd_en_i=1, table_addr_i=step.twiddle_word)
+            # Forward: u in the first word, v in the second. Inverse: neighbours, in one word unless it holds one only.
+            halves = (first << 0 | (1 - first) << 1) if inverse else 3 * first
+            others = 3 * (1 - first) if not inverse or P == 1 else halves
+            self.at(start + 1, sel_v_i=slots[step.stage], sel_pair_i=1, sel_inverse_i=inverse, sel_cyclic_i=cyclic)
+            self.at(start + 1, sel_bank_i=first, sel_u_bank_i=halves, sel_v_bank_i=others, sel_straight_i=not inverse)
+            self.at(start + 1, sel_level_i=min(log2m, LOG2P), sel_first_word_i=plain == 0)
+            self.at(start + 2, cross_i=inverse, halve_i=inverse)
+            if addend < 32 and step.stage == log2n - 1:
+                self.port(start + ADDEND, "rd", addend, *step.writes)
+                self.at(start + ADDEND + 1, sel_e_i=addend, sel_e_bank_i=bank(step.writes[0]))
+            end = start + 2 + BUTTERFLY
+            self.port(end, "wr", slots[step.stage + 1], *step.writes)
+            self.at(end, out_forward_i=not inverse, out_bank_i=bank(step.writes[0]))
+        self.default_zero_addend()
+        await self.play()
+
+    def default_zero_addend(self) -> None:
+        """No addend and no operand where the plan names none."""
+        for pins in self.plan.values():
+            for name in ("sel_u_i", "sel_w_i", "sel_e_i"):
+                pins.setdefault(name, ZERO_SOURCE)
+
+    async def pointwise(self, dst: int, roles: dict[str, int], count: int, *, high: int = 32, **mode: int) -> None:
+        """A pointwise instruction on `count` words: the slots of v, u and w, the butterfly's mode, a constant."""
+        constant = mode.pop("constant", 0)
+        for word in range(count):
+            self.at(word + 1, sel_bank_i=bank(word), sel_u_bank_i=3 * bank(word), sel_v_bank_i=3 * bank(word))
+            self.at(word + 1, sel_straight_i=1, sel_constant_i=int(constant > 0), constant_i=constant)
+            for slot in set(roles.values()):
+                self.port(word, "rd", slot, word)
+            for role in "vuw":
+                self.at(word + 1, **{f"sel_{role}_i": roles.get(role, ZERO_SOURCE)})
+            self.at(word + 2, **{f"{name}_i": value for name, value in mode.items() if name != "fault"})
+            end = word + 2 + BUTTERFLY
+            self.port(end, "wr", dst, word)
+            self.at(end, out_bank_i=bank(word), fault_i=mode.get("fault", 0))
+            if high < 32:
+                self.port(end, "wr", high, word)
+                self.at(end, slot_wr_high_i=1 << high)
+        await self.play()
+
+
+async def started(dut, modulus: int) -> Lane:
+    for name, value in REST.items():
+        getattr(dut, name).value = value
+    cocotb.start_soon(Clock(dut.clk_i, 4, unit="step").start())
+    return Lane(dut, modulus)
+
+
+def moduli() -> list[int]:
+    step = 1 << max(LOG2N + 1, MONT if KIND else 0)
+    return [prime_below(WIDTH, step), prime_above(max(WIDTH - 2, step.bit_length() + 1), step)]
+
+
+def residues(modulus: int, seed: int, n: int = 1 << LOG2N) -> list[int]:
+    draw = random.Random(seed)
+    return [modulus - 1, 0, 1, modulus - 1, *(draw.randrange(modulus) for _ in range(n - 4))]
+
+
+@cocotb.test()
+async def check_transforms(dut):
+    """Every size, both directions and rings, from and to either kind of slot, with and without an addend."""
+    for modulus in moduli():
+        lane = await started(dut, modulus)
+        last, addend = SLOTS - 1, SLOTS - 2
+        for log2n in range(max(3, LOG2P + 2), LOG2N + 1):
+            n = 1 << log2n
+            table = twiddle_table(modulus, find_psi(modulus, n), n)
+            await lane.load_table(table)
+            data, extra = residues(modulus, log2n, n), residues(modulus, 99, n)
+            await lane.load(last, data)
+            await lane.load(addend, extra)
+            for cyclic in (False, True):
+                # Work slots 0 and 1 take turns.
+                forth = [last, *[s % 2 for s in range(log2n - 1)], last]
+                await lane.transform(forth, log2n, inverse=False, cyclic=cyclic)
+                values = forward_in_place(data, table, modulus, cyclic=cyclic)
+                assert await lane.read(last, n) == values, (log2n, cyclic)
+                await lane.transform(forth, log2n, inverse=True, cyclic=cyclic, addend=addend if cyclic else 32)
+                back = inverse_in_place(values, table, modulus, cyclic=cyclic)
+                assert back == data
+                if cyclic:
+                    back = [(x + y) % modulus for x, y in zip(back, extra, strict=True)]
+                assert await lane.read(last, n) == back, (log2n, cyclic)
+                await lane.load(last, data)
+            assert await lane.read(addend, n) == extra
+
+
+@cocotb.test()
+async def check_pointwise(dut):
+    """The modes of the pointwise instructions on every mixture of slots, the zero source among them."""
+    for modulus in moduli():
+        lane = await started(dut, modulus)
+        n, undo = 1 << LOG2N, pow(lane.radix, -1, modulus)
+        a, b, c = (residues(modulus, seed) for seed in (1, 2, 3))
+        b.reverse()
+        slots = {0: a, 1: b, SLOTS - 1: c}
+        for slot, values in slots.items():
+            await lane.load(slot, values)
+        mask, last, constant = (1 << WIDTH) - 1, SLOTS - 1, modulus - 5
+        form = constant * lane.radix % modulus
+        cases = [
+            ({"v": 0, "u": 1}, {"cross": 1}, [(x + y) % modulus for x, y in zip(b, a, strict=True)]),
+            ({"v": 0, "u": 1}, {"cross": 1, "sub": 1}, [(x - y) % modulus for x, y in zip(b, a, strict=True)]),
+            ({"v": 0, "w": 1}, {}, [x * y * undo % modulus for x, y in zip(a, b, strict=True)]),
+            ({"v": 0, "w": 0}, {}, [x * x * undo % modulus for x in a]),
+            ({"v": 1, "w": 0, "u": last}, {}, [(x * y * undo + z) % modulus for x, y, z in zip(a, b, c, strict=True)]),
+            ({"v": last}, {"constant": form}, [x * constant % modulus for x in c]),
+            ({"w": 1, "u": 0}, {}, a),
+        ]
+        for roles, mode, wanted in cases:
+            await lane.pointwise(2, roles, n // P, **mode)
+            assert await lane.read(2, n) == wanted, (roles, mode)
+        await lane.pointwise(2, {"v": 0, "w": 1}, n // P, high=3, product=1)
+        products = [x * y for x, y in zip(a, b, strict=True)]
+        assert await lane.read(2, n) == [p & mask for p in products]
+        assert await lane.read(3, n) == [p >> WIDTH for p in products]
+        # The fault flips bit 0 of coefficient 0 of each word.
+        await lane.pointwise(2, {"w": 1, "u": 0}, n // P, fault=1)
+        assert await lane.read(2, n) == [x ^ int(i % P == 0) for i, x in enumerate(a)]
+        assert [await lane.read(slot, n) for slot in slots] == list(slots.values())
+
+
+@cocotb.test()
+async def check_reversed_copies(dut):
+    lane = await started(dut, moduli()[0])
+    for log2n in range(max(3, LOG2P + 2), LOG2N + 1):
+        n = 1 << log2n
+        data = residues(lane.modulus, log2n, n)
+        await lane.load(1, data)
+        await lane.copy_reversed(SLOTS - 1, 1, log2n)
+        assert await lane.read(SLOTS - 1, n) == [data[bit_reverse(i, log2n)] for i in range(n)]
+        assert await lane.read(1, n) == data
+
+
+BUILDS = [
+    {"P": 1, "Width": 14, "Style": 0, "BankWords": 16, "SinglePort": 0b110000},
+    {"P": 4, "Width": 30, "Style": 1, "BankWords": 4, "Kind": 1, "MontWordBits": 11, "SinglePort": 0b100000},
+    {"P": 8, "Width": 20, "Style": 0, "BankWords": 4, "SinglePort": 0},
+]
+WIDER = [
+    {"P": 2, "Width": 60, "Style": 2, "BankWords": 8, "SinglePort": 0b111000},
+    {"P": 32, "Width": 14, "Style": 0, "BankWords": 2, "SinglePort": 0b100000},
+    {"P": 1, "Width": 128, "Style": 1, "BankWords": 8, "Kind": 1, "MontWordBits": 16, "SinglePort": 0b110000},
+]
+
+
+@pytest.mark.parametrize("build", [*BUILDS, *(pytest.param(b, marks=pytest.mark.slow) for b in WIDER)], ids=str)
+def test_lane(build):
+    run_checks("rs_lane", {"Slots": 6, "TableWords": 2 * build["BankWords"], **build})

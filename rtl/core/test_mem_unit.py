@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rs_mem_unit with slots and a host in Python: copies, reversed ones, loads, stores; their cycles, their errors."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+import cocotb
+import pytest
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge, Timer
+
+from ringsmith.flow.cocotb_runner import run_checks
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from core_driver import formula, parameter
+from golden import bit_reverse
+from packed import MEMORY, pack, source
+
+pytestmark = pytest.mark.hw
+BITS = 14
+SLOTS = 4
+P, LANES, ADDRESS = parameter("P", 1), parameter("Lanes", 1), parameter("WordAddrBits", 4)
+LOG2P = P.bit_length() - 1
+
+Word = list[int]
+
+
+def split(word: int) -> Word:
+    return [word >> BITS * i & (1 << BITS) - 1 for i in range(P)]
+
+
+def join(word: Word) -> int:
+    return sum(x << BITS * i for i, x in enumerate(word))
+
+
+class Bench:
+    """What stands around the unit: slots and tables by lane in words, the lane's read pipeline, the host's data."""
+
+    def __init__(self, dut, seed: int) -> None:
+        self.dut, self.random, self.stutter = dut, random.Random(seed), 0.0
+        self.slots = [[[self.any_word() for _ in range(1 << ADDRESS)] for _ in range(SLOTS)] for _ in range(LANES)]
+        self.tables: list[dict[tuple[int, int], Word]] = [{} for _ in range(LANES)]
+        self.partial = [[0] * P for _ in range(LANES)]
+        self.reads: list[tuple[int, int, int] | None] = [None, None]
+        self.give: list[tuple[int, int]] = []
+        self.taken: list[tuple[int, int]] = []
+        self.request: tuple[int, int, int] | None = None
+        self.finish: tuple[int, int] | None = None
+
+    def any_word(self) -> Word:
+        return [self.random.getrandbits(BITS) for _ in range(P)]
+
+    async def start(self) -> None:
+        dut = self.dut
+        for name in ("start_i", "dma_req_ready_i", "ld_valid_i", "ld_err_i", "st_ready_i", "st_done_i", "st_err_i"):
+            getattr(dut, name).value = 0
+        dut.rst_ni.value, dut.rd_data_i.value, dut.instr_i.value = 0, 0, 0
+        cocotb.start_soon(Clock(dut.clk_i, 4, unit="step").start())
+        await FallingEdge(dut.clk_i)
+        await FallingEdge(dut.clk_i)
+        dut.rst_ni.value = 1
+
+    def pauses(self) -> bool:
+        return self.random.random() < self.stutter
+
+    def lane_words(self) -> list[Word]:
+        """What the lanes' read registers hold: the words asked for two cycles ago, checked on their way."""
+        dut, (late, early) = self.dut, self.reads
+        if early is not None:
+            valid, slot, word = early
+            assert int(dut.sel_source_o.value) == slot
+            assert not valid or int(dut.sel_bank_o.value) == word.bit_count() % 2
+        if late is None or not late[0]:
+            return [[0] * P for _ in range(LANES)]
+        return [self.slots[lane][late[1]][late[2]] for lane in range(LANES)]
+
+    def write(self, words: list[Word]) -> None:
+        """Apply this cycle's writes, as a lane would."""
+        dut = self.dut
+        hits, tables, where = int(dut.wr_valid_o.value), int(dut.table_wr_valid_o.value), int(dut.wr_word_o.value)
+        pick, place, reverse = int(dut.pick_o.value), int(dut.place_o.value), int(dut.reverse_o.value)
+        for lane in range(LANES):
+            self.partial[lane][place] = words[lane][pick if P > 1 else 0]
+            if int(dut.wr_load_o.value):
+                data = split(int(dut.wr_load_data_o.value))
+            else:
+                data = list(self.partial[lane]) if reverse else words[lane]
+            if hits >> lane & 1:
+                self.slots[lane][int(dut.wr_slot_o.value)][where] = data
+            if tables >> lane & 1:
+                self.tables[lane][int(dut.wr_table_o.value), where] = data
+
+    def host(self) -> None:
+        """The host's side of a transfer, for the edge that follows."""
+        dut = self.dut
+        dut.dma_req_ready_i.value = int(not self.pauses())
+        sends = self.request is not None and self.give and not self.pauses()
+        dut.ld_valid_i.value = int(bool(sends))
+        if sends:
+            data, error = self.give[0]
+            dut.ld_data_i.value, dut.ld_err_i.value = data, error
+        dut.st_ready_i.value = int(not self.pauses())
+        ends = self.finish is not None and len(self.taken) == self.finish[0] and not self.pauses()
+        dut.st_done_i.value, dut.st_err_i.value = int(ends), self.finish[1] if ends and self.finish else 0
+
+    def moved(self) -> None:
+        """What the edge that follows moves between unit and host."""
+        dut = self.dut
+        if int(dut.dma_req_valid_o.value) and int(dut.dma_req_ready_i.value):
+            assert self.request is None
+            self.request = tuple(int(s.value) for s in (dut.dma_req_store_o, dut.dma_req_buf_o, dut.dma_req_logn_o))  # type: ignore[assignment]
+        if int(dut.ld_valid_i.value) and int(dut.ld_ready_o.value):
+            self.give.pop(0)
+        if int(dut.st_valid_o.value) and int(dut.st_ready_i.value):
+            self.taken.append((int(dut.st_data_o.value), int(dut.st_last_o.value)))
+
+    async def run(self, **fields: int) -> tuple[int, int]:
+        """Run an instruction: the cycles from its start to done_o, and error_o."""
+        dut = self.dut
+        await FallingEdge(dut.clk_i)
+        assert int(dut.ready_o.value)
+        dut.start_i.value, dut.instr_i.value = 1, pack(MEMORY, fields)
+        ended: tuple[int, int] | None = None
+        self.reads, cycle = [None, None], 0
+        while ended is None or not int(dut.ready_o.value):
+            await FallingEdge(dut.clk_i)
+            cycle += 1
+            dut.start_i.value = 0
+            words = self.lane_words()
+            dut.rd_data_i.value = sum(join(word) << P * BITS * lane for lane, word in enumerate(words))
+            self.host()
+            await Timer(1, unit="step")
+            self.write(words)
+            self.moved()
+            self.reads = [
+                self.reads[1],
+                (int(dut.rd_valid_o.value), int(dut.rd_source_o.value), int(dut.rd_word_o.value)),
+            ]
+            if int(dut.done_o.value):
+                assert ended is None
+                ended = cycle, int(dut.error_o.value)
+            assert cycle < 40_000
+        return ended
+
+    def polynomial(self, lane: int, slot: int, log2n: int) -> list[int]:
+        words = self.slots[lane][slot][: (1 << log2n) // P]
+        return [0] * (1 << log2n) if slot == 63 else [x for word in words for x in word]
+
+
+def sizes() -> range:
+    return range(max(3, LOG2P + 2), ADDRESS + LOG2P + 1)
+
+
+@cocotb.test()
+async def check_copies(dut):
+    bench = Bench(dut, 1)
+    await bench.start()
+    for log2n in sizes():
+        for reverse, slot in ((0, 2), (1, 1), (0, 63), (1, 63), (1, 0)):
+            before = [
+                [0] * (1 << log2n) if slot == 63 else bench.polynomial(lane, slot, log2n) for lane in range(LANES)
+            ]
+            rest = [[list(word) for word in lane[3]] for lane in bench.slots]
+            cycles, error = await bench.run(reverse=reverse, src=source(slot), dst=3, log2_n=log2n)
+            assert error == 0
+            wanted = formula("memcpyr", log2n) if reverse else formula("memcpy", log2n, P)
+            assert cycles == wanted, (log2n, reverse, slot)
+            for lane in range(LANES):
+                order = [bit_reverse(i, log2n) if reverse else i for i in range(1 << log2n)]
+                assert bench.polynomial(lane, 3, log2n) == [before[lane][i] for i in order], (log2n, reverse, slot)
+                words = (1 << log2n) // P
+                assert bench.slots[lane][3][words:] == rest[lane][words:]
+
+
+@cocotb.test()
+async def check_loads(dut):
+    bench = Bench(dut, 2)
+    await bench.start()
+    for number, log2n in enumerate(sizes()):
+        for stutter in (0.0, 0.4):
+            for table in (0, 1):
+                bench.stutter, bench.request, bench.tables = stutter, None, [{} for _ in range(LANES)]
+                count = (1 << log2n) // P
+                words = [[bench.any_word() for _ in range(count)] for _ in range(LANES)]
+                bad = bench.random.randrange(LANES * count) if number % 2 else None
+                flat = [join(word) for lane in words for word in lane]
+                bench.give = [(data, int(i == bad)) for i, data in enumerate(flat)]
+                fields = {"load": 1, "table_dst": table, "dst": 2, "mod_idx": 9, "log2_n": log2n, "buf_idx": 0x81234}
+                cycles, error = await bench.run(**fields)
+                assert bench.request == (0, 0x81234, log2n)
+                assert not bench.give
+                # One word with an error fails the whole transfer, and all words are taken nevertheless.
+                assert error == (bad is not None)
+                assert stutter or cycles == formula("load", log2n, P, LANES)
+                for lane in range(LANES):
+                    if table:
+                        assert bench.tables[lane] == {(9, i): word for i, word in enumerate(words[lane])}
+                    else:
+                        assert bench.slots[lane][2][:count] == words[lane]
+                        assert not bench.tables[lane]
+
+
+@cocotb.test()
+async def check_stores(dut):
+    bench = Bench(dut, 3)
+    await bench.start()
+    for log2n in sizes():
+        for stutter, slot, failed in ((0.0, 1, 0), (0.5, 2, 1), (0.7, 3, 0), (0.2, 63, 0)):
+            bench.stutter, bench.request, bench.taken = stutter, None, []
+            count = LANES * (1 << log2n) // P
+            bench.finish = count, failed
+            cycles, error = await bench.run(store=1, src=source(slot), log2_n=log2n, buf_idx=5)
+            assert bench.request == (1, 5, log2n)
+            assert error == failed
+            assert stutter or cycles == formula("store", log2n, P, LANES)
+            lanes = [[0] * (1 << log2n) if slot == 63 else bench.polynomial(i, slot, log2n) for i in range(LANES)]
+            assert [x for data, _ in bench.taken for x in split(data)] == [x for lane in lanes for x in lane]
+            assert [last for _, last in bench.taken] == [0] * (count - 1) + [1]
+
+
+@pytest.mark.parametrize(("p", "lanes", "address"), [(1, 1, 5), (2, 3, 5), (8, 2, 4), (32, 1, 3)])
+def test_mem_unit(p, lanes, address):
+    run_checks("rs_mem_unit", {"P": p, "Lanes": lanes, "WordAddrBits": address, "WordBits": p * BITS})

@@ -2,8 +2,8 @@
 //! Vector instruction sets: which one to use, and one set of vector operations that all kernels are written in.
 //!
 //! [`level`] is chosen once per process: the best the processor has, or what `RINGSMITH_SIMD` names (`portable`, `avx2`,
-//! `avx512`, `ifma`). A level the processor lacks is never used: the next lower one it has is taken, and a line on standard
-//! error says so. Every level gives the same residues.
+//! `avx512`, `ifma`). A name that is none of these, or a level the processor lacks, is an error ([`check_request`]) and never
+//! another level: whoever forces one wants that one. Every level gives the same residues.
 //!
 //! Kernels are generic over [`Vector`] and `#[inline(always)]`; a thin `#[target_feature]` function per level instantiates
 //! them, so there is one source for all instruction sets.
@@ -93,41 +93,51 @@ fn best() -> Level {
     Level::Portable
 }
 
-/// What a request becomes on a processor, and the warning that goes with it.
-fn resolve(request: Option<&str>, best: Level) -> (Level, Option<String>) {
-    let Some(name) = request else {
-        return (best, None);
+/// The level of a request on a processor, or why there is none.
+fn resolve(request: Option<&str>, best: Level) -> Result<Level, String> {
+    let Some(name) = request.filter(|name| !name.is_empty()) else {
+        return Ok(best);
     };
-    match Level::ALL.into_iter().find(|l| l.name() == name) {
-        Some(l) if l <= best => (l, None),
+    let known = Level::ALL.into_iter().find(|l| l.name() == name);
+    let names = |levels: &[Level]| {
+        levels
+            .iter()
+            .map(|l| l.name())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    match known {
+        Some(l) if l <= best => Ok(l),
         Some(_) => {
-            let text = format!(
-                "{ENV}={name} is not supported by this processor; using {}",
-                best.name()
-            );
-            (best, Some(text))
+            let here: Vec<Level> = Level::ALL.into_iter().filter(|l| *l <= best).collect();
+            Err(format!(
+                "{ENV}={name} needs instructions that this processor lacks; here it may be {}",
+                names(&here)
+            ))
         }
-        None => {
-            let text = format!(
-                "{ENV}={name} is none of portable, avx2, avx512, ifma; using {}",
-                best.name()
-            );
-            (best, Some(text))
-        }
+        None => Err(format!(
+            "{ENV}={name} is no instruction set; it may be {}",
+            names(&Level::ALL)
+        )),
     }
 }
 
+/// The level that the environment asks for, or the best.
+///
+/// # Errors
+/// A text that names the variable, its value and what it may be.
+pub fn check_request() -> Result<Level, String> {
+    let request = std::env::var_os(ENV).map(|value| value.to_string_lossy().into_owned());
+    resolve(request.as_deref(), best())
+}
+
 /// The level in use, fixed at the first call.
+///
+/// # Panics
+/// With the text of [`check_request`] when the environment asks for what cannot be had.
 pub fn level() -> Level {
     static LEVEL: OnceLock<Level> = OnceLock::new();
-    *LEVEL.get_or_init(|| {
-        let request = std::env::var(ENV).ok().filter(|s| !s.is_empty());
-        let (level, warning) = resolve(request.as_deref(), best());
-        if let Some(text) = warning {
-            eprintln!("ringsmith: {text}");
-        }
-        level
-    })
+    *LEVEL.get_or_init(|| check_request().unwrap_or_else(|text| panic!("{text}")))
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
@@ -138,24 +148,23 @@ mod level_tests {
     use super::*;
 
     #[test]
-    fn requests_are_honoured_or_answered_with_a_warning_and_never_exceed_the_processor() {
+    fn requests_are_honoured_or_refused_with_what_would_do() {
         for best in Level::ALL {
-            assert_eq!(resolve(None, best), (best, None));
+            assert_eq!(resolve(None, best), Ok(best));
+            assert_eq!(resolve(Some(""), best), Ok(best));
             for l in Level::ALL {
-                let (got, warning) = resolve(Some(l.name()), best);
-                assert_eq!(
-                    (got, warning.is_some()),
-                    if l <= best { (l, false) } else { (best, true) }
-                );
+                match resolve(Some(l.name()), best) {
+                    Ok(got) => assert!(got == l && l <= best),
+                    Err(text) => {
+                        assert!(l > best && text.contains("lacks") && text.contains(best.name()));
+                    }
+                }
             }
         }
-        let (level, warning) = resolve(Some("sse9"), Level::Avx2);
-        assert_eq!(level, Level::Avx2);
-        assert!(warning.unwrap().contains("sse9"));
-        assert!(level_is_supported());
-    }
-
-    fn level_is_supported() -> bool {
-        level().is_supported() && Level::Portable.is_supported()
+        let text = resolve(Some("sse9"), Level::Avx2).unwrap_err();
+        assert!(
+            text.contains("RINGSMITH_SIMD=sse9") && text.ends_with("portable, avx2, avx512, ifma")
+        );
+        assert!(level().is_supported() && Level::Portable.is_supported());
     }
 }

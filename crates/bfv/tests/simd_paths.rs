@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One seed gives the same bytes under every instruction set, and one that cannot be had is refused.
+//!
+//! The level is fixed once per process, so each is forced in a child: this binary, running [`digests`] alone.
+
+use bfv::{BatchEncoder, BfvParams, BfvParamsLiteral, Encryptor, Evaluator};
+use rlwe::wire::Fingerprint;
+use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
+use std::process::{Command, Output};
+use std::sync::Arc;
+use zq::primes::{Direction, ntt_primes};
+use zq::simd::{ENV, Level};
+
+const N: usize = 2048;
+/// One set for each arithmetic of the transforms and slices, and one that mixes them.
+const SETS: [&[u32]; 6] = [
+    &[36, 36, 37],
+    &[46, 46, 46],
+    &[48, 49, 49],
+    &[50, 50, 50],
+    &[55, 60, 61],
+    &[30, 47, 50, 51, 61],
+];
+
+fn params(bits: &[u32]) -> BfvParams<u64> {
+    let mut primes: Vec<u64> = Vec::new();
+    for &b in bits {
+        primes.extend(ntt_primes::<u64>(b, 2 * N as u64, 1, Direction::Down, &primes).unwrap());
+    }
+    let data = bits.len() - 1;
+    let rlwe = RlweParamsLiteral {
+        n: N,
+        q: primes[..data].to_vec(),
+        p: primes[data..].to_vec(),
+        dnum: data,
+        ..Default::default()
+    };
+    let literal = BfvParamsLiteral {
+        rlwe,
+        plain_modulus: 65537,
+        auxiliary: vec![],
+    };
+    BfvParams::new(&literal, SecurityPolicy::insecure()).unwrap()
+}
+
+/// Everything a client and a server make from one seed, as bytes.
+fn objects(bits: &[u32]) -> Vec<(&'static str, Vec<u8>)> {
+    let params = params(bits);
+    let limbs = bits.len() - 1;
+    let generator = KeyGenerator::new(params.rlwe(), Seed::from_text("every path"));
+    let secret = Arc::new(generator.secret_key().unwrap());
+    let public = Arc::new(generator.public_key(&secret).unwrap());
+    let relin = generator.relin_key(&secret, limbs).unwrap();
+    let element = rlwe::rotation_element(N, 1);
+    let galois = generator.galois_keys(&secret, &[element], limbs).unwrap();
+    let encryptor = Encryptor::new(&params, public.clone(), Seed::from_text("messages")).unwrap();
+    let encoder = BatchEncoder::new(&params).unwrap();
+    let values: Vec<u64> = (0..N as u64).map(|i| i * i % 65537).collect();
+    let fresh = encryptor
+        .encrypt(&encoder.encode(&values).unwrap())
+        .unwrap();
+    let evaluator = Evaluator::new(&params);
+    let product = evaluator.multiply(&fresh, &fresh).unwrap();
+    let short = evaluator.relinearize(&product, &relin).unwrap();
+    let rotated = evaluator.rotate_rows(&short, 1, &galois).unwrap();
+    let switched = evaluator.mod_switch(&rotated).unwrap();
+    let decryptor = bfv::Decryptor::new(&params, secret.clone()).unwrap();
+    let opened = encoder.decode(&decryptor.decrypt(&fresh).unwrap()).unwrap();
+    assert_eq!(opened, values);
+    vec![
+        ("secret key", secret.to_bytes().to_vec()),
+        ("public key", public.to_bytes()),
+        ("relinearisation key", relin.to_bytes()),
+        ("rotation key", galois.to_bytes()),
+        ("ciphertext", fresh.to_bytes()),
+        ("product", product.to_bytes()),
+        ("relinearised product", short.to_bytes()),
+        ("rotated product", rotated.to_bytes()),
+        ("switched product", switched.to_bytes()),
+    ]
+}
+
+/// Runs [`digests`] in a child that is told to use `level`.
+fn child(level: &str) -> Output {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "digests", "--ignored", "--nocapture"])
+        .env(ENV, level)
+        .output()
+        .unwrap()
+}
+
+#[test]
+#[ignore = "run in children by the other tests"]
+fn digests() {
+    println!("digest level {}", zq::simd::level().name());
+    for bits in SETS {
+        for (what, bytes) in objects(bits) {
+            println!("digest {bits:?} {what}: {}", Fingerprint::of(&bytes));
+        }
+    }
+}
+
+#[test]
+fn one_seed_gives_the_same_bytes_under_every_level() {
+    let lines = |level: Level| -> Vec<String> {
+        let done = child(level.name());
+        let text = String::from_utf8(done.stdout).unwrap();
+        let error = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{}: {error}", level.name());
+        let lines = text.lines().filter_map(|l| l.split_once("digest "));
+        let mut lines: Vec<String> = lines.map(|(_, l)| l.to_string()).collect();
+        assert_eq!(lines.remove(0), format!("level {}", level.name()));
+        assert_eq!(lines.len(), SETS.len() * 9);
+        lines
+    };
+    let expected = lines(Level::Portable);
+    for level in Level::ALL.into_iter().filter(|l| l.is_supported()) {
+        for (got, want) in lines(level).iter().zip(&expected) {
+            assert_eq!(got, want, "{}", level.name());
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_had_ends_with_a_message() {
+    let lacking = Level::ALL.into_iter().filter(|l| !l.is_supported());
+    for name in lacking.map(Level::name).chain(["sse9"]) {
+        let done = child(name);
+        let error = String::from_utf8_lossy(&done.stderr);
+        // A status, not a signal: no illegal instruction was reached.
+        assert!(
+            done.status.code().is_some_and(|code| code != 0),
+            "{name}: {error}"
+        );
+        assert!(
+            error.contains(&format!("{ENV}={name} ")) && error.contains("portable"),
+            "{error}"
+        );
+    }
+}

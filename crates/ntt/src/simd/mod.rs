@@ -13,6 +13,8 @@
 //! All of them run in [`passes`]; the result is fully reduced and equal to the portable one.
 
 mod arith;
+#[cfg(test)]
+mod bound_tests;
 mod float;
 mod lazy;
 mod passes;

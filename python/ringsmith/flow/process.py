@@ -49,12 +49,12 @@ def run(
 
     The command and all it started die with the time limit, an interrupt, or a request to terminate this process.
     """
-    with _terminate_as_interrupt():
+    with terminate_as_interrupt():
         return _run([str(part) for part in command], cwd, env, timeout_s, log)
 
 
 @contextmanager
-def _terminate_as_interrupt() -> Iterator[None]:
+def terminate_as_interrupt() -> Iterator[None]:
     """Let SIGTERM unwind the main thread as SIGINT does, so that the children are killed on the way."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -5,28 +5,26 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from ringsmith.errors import InputError, ToolError
+from ringsmith.errors import InputError
 from ringsmith.flow import sources
-from ringsmith.flow.process import say
+from ringsmith.flow.synth.carry import gates_behind_luts
 from ringsmith.flow.synth.cells import Resources, count
+from ringsmith.flow.synth.follow import run_tool
 from ringsmith.flow.synth.rtlil import merge_equal_modules
 from ringsmith.flow.synth.store import Store, key_of
 
 PASS = re.compile(r"^(\d+(?:\.\d+)*)\. (Executing .*)$")
-TICK_S = 10.0
+# Changes with the commands below, so that older results are not taken for theirs.
+FLOW = "2"
+XILINX_REST = ("begin:prepare", "map_memory:")
 # Modules too small to count apart; inlined, their constant inputs and registers are optimised with what surrounds them.
 INLINED = ("rs_delay", "rs_mod_", "rs_mul_", "rs_halve")
 
@@ -67,29 +65,49 @@ class Design:
         ]
 
 
+@dataclass(frozen=True)
+class Mapped:
+    """Yosys commands in one run or in two, between which the operands of adders are put in order."""
+
+    first: Sequence[str]
+    rest: Sequence[str] = ()
+
+    def then(self, command: str) -> Mapped:
+        """One more command at the end."""
+        return Mapped(self.first, [*self.rest, command]) if self.rest else Mapped([*self.first, command])
+
+
 def _literal(value: int | str) -> str:
     return str(value) if isinstance(value, int) else f'\\"{value}\\"'
 
 
-def mapping(design: Design, family: Family, *, uram: bool = False, netlist: Path | None = None) -> str:
-    """The Yosys command that maps the elaborated design to the family's primitives."""
+def mapping(design: Design, family: Family, *, uram: bool = False, netlist: Path | None = None) -> Mapped:
+    """The Yosys commands that map the elaborated design to the family's primitives."""
     if family is Family.ECP5:
-        return f"synth_ecp5 -top {design.top} -noabc9" + (f" -json {netlist}" if netlist else "")
+        return Mapped([f"synth_ecp5 -top {design.top} -noabc9" + (f" -json {netlist}" if netlist else "")])
     options = "-noiopad -noclkbuf" + (" -uram" if uram else "")
-    return f"synth_xilinx -family {family} -top {design.top} {options}"
+    command = f"synth_xilinx -family {family} -top {design.top} {options}"
+    # The libraries of primitives are loaded anew after the adders' operands have been put in order.
+    return Mapped([f"{command} -run begin:map_memory"], [f"{command} -run {part}" for part in XILINX_REST])
 
 
-def synthesised(design: Design, commands: Sequence[str], what: str, folder: Path, *, quiet: bool) -> dict[str, Any]:
+def synthesised(design: Design, commands: Mapped, what: str, folder: Path, *, quiet: bool) -> dict[str, Any]:
     """Elaborate, merge equal modules and run `commands`, the last of which prints the statistics; returns them.
 
     Raises:
         ToolError: Yosys failed or was killed.
     """
-    elaborated, merged, result = (folder / name for name in ("elaborated.il", "merged.il", "stat.json"))
+    elaborated, merged, coarse, ordered, result = (
+        folder / name for name in ("elaborated.il", "merged.il", "coarse.il", "ordered.il", "stat.json")
+    )
     run_yosys(design.elaborate(elaborated), f"{what}: elaboration", elaborated, quiet=quiet)
     merged.write_text(merge_equal_modules(elaborated.read_text(), design.top))
-    last = f"tee -q -o {result} {commands[-1]}"
-    run_yosys([f"read_rtlil {merged}", *commands[:-1], last], f"{what}: synthesis", result, quiet=quiet)
+    first, rest = [f"read_rtlil {merged}", *commands.first], commands.rest
+    if rest:
+        run_yosys([*first, f"write_rtlil -selected {coarse}"], f"{what}: word level", coarse, quiet=quiet)
+        ordered.write_text(gates_behind_luts(coarse.read_text()))
+        first = [f"read_rtlil {ordered}", *rest]
+    run_yosys([*first[:-1], f"tee -q -o {result} {first[-1]}"], f"{what}: synthesis", result, quiet=quiet)
     statistics: dict[str, Any] = json.loads(result.read_text())
     return statistics
 
@@ -107,7 +125,7 @@ def synthesise(
 
     def make() -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="ringsmith-synth-") as folder:
-            commands = [mapping(design, family, uram=uram), "stat -json"]
+            commands = mapping(design, family, uram=uram).then("stat -json")
             what = f"{design.name} on {family}"
             return tally(synthesised(design, commands, what, Path(folder), quiet=quiet), design.top)
 
@@ -117,7 +135,7 @@ def synthesise(
 def settings_of(design: Design, target: str) -> list[str]:
     """What a cached result depends on beside the sources: tool version, target, top and parameters."""
     version = importlib.metadata.version("pyosys")
-    return [version, target, design.top, json.dumps(dict(sorted(design.parameters.items())))]
+    return [version, FLOW, target, design.top, json.dumps(dict(sorted(design.parameters.items())))]
 
 
 def run_yosys(commands: Sequence[str], what: str, result: Path, *, quiet: bool = False) -> str:
@@ -128,50 +146,11 @@ def run_yosys(commands: Sequence[str], what: str, result: Path, *, quiet: bool =
     """
     script = result.with_name("passes.json")
     script.write_text(json.dumps(list(commands)))
-    log = result.with_name("yosys.log")
-    with log.open("w") as output:
-        child = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("child.py")), str(script)],
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        try:
-            _follow(child, log, what, quiet=quiet)
-        except BaseException:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-            raise
-    text = log.read_text(errors="replace")
-    if child.returncode != 0 or not result.exists() or not result.stat().st_size:
-        errors = [line for line in text.splitlines() if "ERROR" in line or "error:" in line]
-        killed = f"killed by signal {-child.returncode}" if child.returncode < 0 else f"status {child.returncode}"
-        raise ToolError(
-            f"{what} failed ({killed}): {(errors or text.splitlines() or ['no output'])[0 if errors else -1]}"
-        )
-    return text
+    return run_tool(["yosys", str(script)], what, result, step=_last_pass, quiet=quiet)
 
 
-def _follow(child: subprocess.Popen[bytes], log: Path, what: str, *, quiet: bool) -> None:
-    started = time.monotonic()
-    while True:
-        try:
-            child.wait(timeout=TICK_S)
-            break
-        except subprocess.TimeoutExpired:
-            if not quiet:
-                say(f"{what}: {time.monotonic() - started:.0f} s, {_last_pass(log)}")
-    if not quiet:
-        say(f"{what}: {time.monotonic() - started:.0f} s, done")
-
-
-def _last_pass(log: Path) -> str:
+def _last_pass(tail: Sequence[str]) -> str:
     """The step that Yosys is in, from the end of its log."""
-    with log.open("rb") as file:
-        file.seek(0, os.SEEK_END)
-        file.seek(max(0, file.tell() - 65536))
-        tail = file.read().decode(errors="replace").splitlines()
     steps = [match for line in tail if (match := PASS.match(line))]
     return f"step {steps[-1][1]} {steps[-1][2]}" if steps else "reading"
 

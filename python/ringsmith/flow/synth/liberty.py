@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ringsmith.errors import InputError
-from ringsmith.flow.synth.job import Design, settings_of, synthesised
+from ringsmith.flow.synth.job import Design, Mapped, settings_of, synthesised
 from ringsmith.flow.synth.store import Store, key_of
 
 MAX_BYTES = 512 << 20
@@ -45,7 +45,7 @@ def cell_area(design: Design, library: Path, *, store: Store | None = None, quie
                 f"stat -json -liberty {library}",
             ]
             what = f"{design.name} with {library.name}"
-            statistics = synthesised(design, commands, what, Path(folder), quiet=quiet)
+            statistics = synthesised(design, Mapped(commands), what, Path(folder), quiet=quiet)
             modules = {name.removeprefix("\\"): data.get("area") for name, data in statistics["modules"].items()}
             return {"area": float(statistics["design"]["area"]), "modules": modules}
 

@@ -176,9 +176,10 @@ def test_a_fifo_through_all_flows(tmp_path: Path) -> None:
 
 @pytest.mark.hw
 def test_a_butterfly_uses_dsps_within_its_targets() -> None:
+    """With the operands of its adders in an order of chance it takes 711 LUTs."""
     total = json.loads(CliRunner().invoke(app, ["synth", "butterfly", "--json"]).stdout)["total"]
-    assert total["lut"] <= 800
-    assert 0 < total["dsp"] <= 10
+    assert total["lut"] <= 640
+    assert 0 < total["dsp"] <= 7
 
 
 @pytest.mark.hw

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tools in their child processes: none outlives its caller, progress is told, failures say why."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ringsmith.errors import ToolError
+from ringsmith.flow.synth.follow import run_tool
+from ringsmith.flow.synth.job import _last_pass, run_yosys
+from ringsmith.flow.synth.place import _phase
+
+CALLER = """
+import sys
+from pathlib import Path
+from ringsmith.flow.synth.job import run_yosys
+run_yosys(["script " + sys.argv[1]], "waiting", Path(sys.argv[2]), quiet=True)
+"""
+
+
+def children(process: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def runs(process: int) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until(condition: object, seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:  # type: ignore[operator]
+        time.sleep(0.05)
+    assert condition()  # type: ignore[operator]
+
+
+@pytest.mark.hw
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_no_tool_outlives_its_caller(tmp_path: Path, how: signal.Signals) -> None:
+    pipe, result = tmp_path / "pipe", tmp_path / "result"
+    os.mkfifo(pipe)  # Yosys waits for somebody to write into it
+    caller = subprocess.Popen([sys.executable, "-c", CALLER, str(pipe), str(result)], stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: bool(children(caller.pid)))
+        tool = children(caller.pid)[0]
+        wait_until(lambda: b"yosys" in Path(f"/proc/{tool}/cmdline").read_bytes())
+        time.sleep(0.5)
+        assert runs(tool)
+        caller.send_signal(how)
+        wait_until(lambda: not runs(tool))
+    finally:
+        caller.kill()
+        caller.wait()
+    assert not result.exists()
+
+
+@pytest.mark.hw
+def test_a_tool_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "passes.json").write_text(json.dumps([f"script {tmp_path / 'pipe'}"]))
+    command = ["yosys", str(tmp_path / "passes.json")]
+    with pytest.raises(ToolError, match=r"did not finish within 0\.1 s"):
+        run_tool(command, "waiting", tmp_path / "result", step=_last_pass, quiet=True, timeout_s=0.1)
+
+
+@pytest.mark.hw
+def test_a_killed_tool_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="killed by signal 9"):
+        run_yosys(["exec -- kill -9 $PPID"], "suicide", tmp_path / "result", quiet=True)
+
+
+def test_a_child_without_its_caller_ends_at_once() -> None:
+    child = Path(__file__).with_name("child.py")
+    done = subprocess.run([sys.executable, str(child), "1", "yosys", "/nonexistent"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "the caller is gone" in done.stderr
+
+
+def test_progress_names_the_step() -> None:
+    assert _last_pass(["3. Executing PROC pass.", "noise"]) == "step 3 Executing PROC pass."
+    assert _last_pass(["noise"]) == "reading"
+    assert _phase(["Info: Packing LUTs..", "Info:  at iteration #4, type ALL: wirelen = 7", "noise"]).startswith(
+        "at it"
+    )
+    assert _phase(["Info:     iter=3 wires=12 overused=4 overuse=5 archfail=NA"]).startswith("iter=3 wires=12")
+    assert _phase([]) == "packing"

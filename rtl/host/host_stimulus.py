@@ -116,40 +116,45 @@ async def uart_receive(dut: SimHandleBase, divisor: int) -> int:
     return value
 
 
-async def axil_write(dut: SimHandleBase, address: int, value: int) -> int:
-    """Write a register through the `axil_` slave pins; the response code."""
-    dut.axil_awaddr_i.value, dut.axil_wdata_i.value, dut.axil_wstrb_i.value = address, value, 15
-    dut.axil_awvalid_i.value = dut.axil_wvalid_i.value = dut.axil_bready_i.value = 1
+async def axil_write(dut: SimHandleBase, address: int, value: int, *, prefix: str = "axil_") -> int:
+    """Write a register through the AXI4-Lite slave pins; the response code."""
+    pins = {
+        name: getattr(dut, f"{prefix}{name}_i") for name in ("awvalid", "awaddr", "wvalid", "wdata", "wstrb", "bready")
+    }
+    answers = [getattr(dut, f"{prefix}{name}_o") for name in ("awready", "wready", "bvalid", "bresp")]
+    pins["awaddr"].value, pins["wdata"].value, pins["wstrb"].value = address, value, 15
+    pins["awvalid"].value = pins["wvalid"].value = pins["bready"].value = 1
     while True:
         await RisingEdge(dut.clk_i)
-        aw, w, b = (int(s.value) for s in (dut.axil_awready_o, dut.axil_wready_o, dut.axil_bvalid_o))
-        answer = int(dut.axil_bresp_o.value)
+        aw, w, b, answer = (int(s.value) for s in answers)
         await FallingEdge(dut.clk_i)
         if aw:
-            dut.axil_awvalid_i.value = 0
+            pins["awvalid"].value = 0
         if w:
-            dut.axil_wvalid_i.value = 0
+            pins["wvalid"].value = 0
         if b:
-            dut.axil_bready_i.value = 0
+            pins["bready"].value = 0
             return answer
 
 
-async def axil_read(dut: SimHandleBase, address: int) -> int:
-    """Read a register through the `axil_` slave pins; -1 if the answer is an error."""
-    dut.axil_araddr_i.value = address
-    dut.axil_arvalid_i.value = dut.axil_rready_i.value = 1
+async def axil_read(dut: SimHandleBase, address: int, *, prefix: str = "axil_") -> int:
+    """Read a register through the AXI4-Lite slave pins; -1 if the answer is an error."""
+    pins = {name: getattr(dut, f"{prefix}{name}_i") for name in ("arvalid", "araddr", "rready")}
+    answers = [getattr(dut, f"{prefix}{name}_o") for name in ("arready", "rvalid", "rdata", "rresp")]
+    pins["araddr"].value = address
+    pins["arvalid"].value = pins["rready"].value = 1
     while True:
         await RisingEdge(dut.clk_i)
-        ar, r = int(dut.axil_arready_o.value), int(dut.axil_rvalid_o.value)
-        data, answer = int(dut.axil_rdata_o.value), int(dut.axil_rresp_o.value)
+        ar, r, data, answer = (int(s.value) for s in answers)
         await FallingEdge(dut.clk_i)
         if ar:
-            dut.axil_arvalid_i.value = 0
+            pins["arvalid"].value = 0
         if r:
-            dut.axil_rready_i.value = 0
+            pins["rready"].value = 0
             return -1 if answer else data
 
 
-def rest_axil() -> dict[str, int]:
-    """Values of the `axil_` slave pins at rest."""
-    return dict.fromkeys(("axil_awvalid_i", "axil_wvalid_i", "axil_bready_i", "axil_arvalid_i", "axil_rready_i"), 0)
+def rest_axil(prefix: str = "axil_") -> dict[str, int]:
+    """Values of the AXI4-Lite slave pins at rest."""
+    names = ("awvalid", "wvalid", "bready", "arvalid", "rready")
+    return dict.fromkeys((f"{prefix}{name}_i" for name in names), 0)

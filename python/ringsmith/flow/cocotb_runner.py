@@ -53,7 +53,7 @@ def _compile(
     shim = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
     libs = cocotb_tools.config.libs_dir
     command: list[str | Path] = [
-        tool.command, "--cc", "--exe", "--vpi", "--public-flat-rw", "--prefix", "Vtop", "-Mdir", work,
+        tool.command, "--cc", "--exe", "--vpi", "--public-depth", "1", "--prefix", "Vtop", "-Mdir", work,
         "--top-module", top, "-o", "unfinished", "-LDFLAGS", f"-Wl,-rpath,{libs} -L{libs} -lcocotbvpi_verilator",
         *flags, *parameter_flags(parameters), WAIVERS, shim, *files,
     ]  # fmt: skip
@@ -61,6 +61,9 @@ def _compile(
     env = tool.environment(paths.cache("objects"))
     make = ["make", "-C", str(work), "-f", "Vtop.mk", "OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O1"]
     checked(f"compiling {top}", run(make, env=env, timeout_s=1800))
+    # Hundreds of megabytes a build, of no use once it is linked.
+    for header in work.glob("*.gch"):
+        header.unlink()
     (work / "unfinished").replace(work / "simulator")
 
 
@@ -76,6 +79,8 @@ def run_checks(
     waves: bool = False,
 ) -> None:
     """Build `top` with `parameters`, run the cocotb tests of the calling file on it, and fail if one fails.
+
+    The checks see the pins of `top` and nothing inside it.
 
     `checks` selects by name; `env` reaches the checks through os.environ (the parameters do so as PARAM_<Name>);
     `extra` lists further .sv files (a wrapper for the test); `module` names a test file other than the caller's.

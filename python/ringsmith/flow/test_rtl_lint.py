@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ringsmith.flow import format_rtl, registers
+from ringsmith.flow import format_rtl, paths, registers
 from ringsmith.flow.device import top_of, top_parameters
 from ringsmith.flow.verilator import elaboration_error, lint
 from ringsmith.presets import load_preset, preset_names
@@ -78,6 +78,19 @@ def test_rtl_is_formatted(tmp_path: Path) -> None:
     crooked = tmp_path / "rs_crooked.sv"
     crooked.write_text("module   rs_crooked;\nendmodule\n")
     assert format_rtl.unformatted([crooked]) == [crooked]
+
+
+def test_every_module_has_a_test_named_after_it() -> None:
+    modules = [path for path in paths.rtl().rglob("rs_*.sv") if not {"formal", "tb"} & set(path.parts)]
+    modules = [path for path in modules if not path.stem.endswith("_pkg")]
+    untested = [
+        path.stem for path in modules if not path.with_name(f"test_{path.stem.removeprefix('rs_')}.py").exists()
+    ]
+    assert len(modules) > 40
+    assert untested == []
+    for path in modules:
+        text = path.with_name(f"test_{path.stem.removeprefix('rs_')}.py").read_text()
+        assert f'"{path.stem}' in text, f"{path.stem}: its test builds something else"
 
 
 def test_register_files_are_fresh() -> None:

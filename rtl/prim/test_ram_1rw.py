@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rs_ram_1rw: random reads and writes, one a cycle, against a list."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import cocotb
+import pytest
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge
+
+from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.flow.verilator import elaboration_error
+
+pytestmark = pytest.mark.hw
+BITS_NAME, WORDS_NAME = "PARAM_Width", "PARAM_DepthWords"
+
+
+@cocotb.test()
+async def check_contents(dut):
+    bits, depth = int(os.environ[BITS_NAME]), int(os.environ[WORDS_NAME])
+    source, words, expected, reads = random.Random(2), [0] * depth, None, 0
+    cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
+    dut.rd_en_i.value = 0
+    for address in range(depth):
+        words[address] = source.getrandbits(bits)
+        dut.wr_en_i.value, dut.addr_i.value, dut.wr_data_i.value = 1, address, words[address]
+        await FallingEdge(dut.clk_i)
+    for _ in range(800):
+        write, address, data = source.random() < 0.4, source.randrange(depth), source.getrandbits(bits)
+        read = not write and source.random() < 0.8
+        dut.wr_en_i.value, dut.rd_en_i.value = write, read
+        dut.addr_i.value, dut.wr_data_i.value = address, data
+        if read:
+            expected, reads = words[address], reads + 1
+        if write:
+            words[address] = data
+        await FallingEdge(dut.clk_i)
+        # Neither a write nor an idle cycle changes the last word read.
+        if expected is not None:
+            assert int(dut.rd_data_o.value) == expected
+    assert reads > 300
+
+
+@pytest.mark.parametrize(("bits", "depth"), [(9, 12), (128, 2)])
+def test_ram_1rw(bits, depth):
+    run_checks("rs_ram_1rw", {"Width": bits, "DepthWords": depth})
+
+
+def test_refused():
+    assert "DepthWords must be 2 or more" in (elaboration_error("rs_ram_1rw", {"DepthWords": 1}) or "")

@@ -13,7 +13,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 INPUT ?=
 SECONDS ?= 60
 
-.PHONY: help setup setup-hw build run lint test test-hw-full prove gen-check fuzz bench bench-peers claims clean
+.PHONY: help setup setup-hw build run lint test test-simd test-hw-full sanitize constant-time prove gen-check fuzz bench bench-peers claims clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,15 @@ lint: build ## rustfmt, clippy, ruff, mypy
 
 test: build $(STAMP)-hw ## Lint and every test, hardware unit tests included (under 20 minutes)
 	@tools/test.sh
+
+test-simd: ## The engine's tests under every instruction set of this processor
+	@tools/simd.sh
+
+sanitize: ## AddressSanitizer, ThreadSanitizer, Miri (needs a nightly toolchain; see docs/testing.md)
+	@tools/sanitize.sh
+
+constant-time: ## Do keys, encryption, decryption leak by branch, address or time? (needs valgrind)
+	@tools/constant_time.sh
 
 test-hw-full: build $(STAMP)-hw ## The slow tests too: every transform size, width and preset (hours)
 	@$(PY) -m pytest -n 2 rtl python tests -m "slow or hw"

@@ -79,6 +79,7 @@ def _encryption(device: Device, seed: int) -> dict[str, Any]:
     clock = device.preset.clock_mhz[-1]
     same = software["ciphertexts"] == alone["ciphertexts"] == overlapped["ciphertexts"]
     transforms = 3 * SAMPLES
+    fabric = 3 * device.preset.latency
     return {
         "notice": NOTICE,
         "cycles": round(alone["traffic"].cycles / SAMPLES),
@@ -92,8 +93,13 @@ def _encryption(device: Device, seed: int) -> dict[str, Any]:
             "alone": _per(alone["traffic"], transforms),
             "overlapped": _per(overlapped["traffic"], transforms),
         },
-        "host": {"software_transforms_us": software["transform_us"], "other_us": software["other_us"]},
-        "busy": {"compute": 3 * device.preset.latency},
+        "split": {
+            "fabric_us": fabric / clock,
+            "bus_us": alone["traffic"].cycles / SAMPLES / clock - fabric / clock,
+            "host_us": software["other_us"],
+            "processor_us": software["transform_us"],
+        },
+        "busy": {"compute": fabric},
     }
 
 

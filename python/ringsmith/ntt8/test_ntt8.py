@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from ringsmith.errors import DeviceError, InputError, ParameterError
 from ringsmith.ntt8 import load_ntt8, ntt8_names
 from ringsmith.ntt8.device import Device
 from ringsmith.ntt8.encryption import Client, decode, encode
+from ringsmith.ntt8.report import side_by_side
 from ringsmith.ntt8.ring import Ring
 from ringsmith.ntt8.simulate import simulate
 
@@ -97,6 +99,27 @@ def test_encryption_on_the_rtl_equals_software() -> None:
     assert report["correct"]
     assert report["overlap_gain"] > 1
     assert report["per_transform"]["alone"]["writes"] == 9
+    split = report["split"]
+    assert split["fabric_us"] == 9 / report["clock_mhz"]  # three transforms of three cycles
+    assert split["fabric_us"] + split["bus_us"] == pytest.approx(report["time_us"])
+    assert min(split["host_us"], split["processor_us"]) > 0
+
+
+def test_the_table_names_every_variant_and_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    def report(name: str, *, correct: bool) -> dict[str, Any]:
+        per = {"writes": 9.0, "reads": 10.0, "polls": 2.0, "beats": 0.0, "cycles": 38.0}
+        split = {"fabric_us": 0.25, "bus_us": 9.75, "host_us": 30.0, "processor_us": 15.0}
+        times = {"time_us": 10.0, "time_us_overlapped": 8.0, "overlap_gain": 1.25, "clock_mhz": 12.5}
+        per_transform = {"alone": per, "overlapped": per}
+        return {"preset": name, "correct": correct, "split": split, "per_transform": per_transform, **times}
+
+    side_by_side([report("zynq-cn", correct=True), report("zynq-pn3", correct=False)])
+    shown = capsys.readouterr().out
+    assert "INSECURE" in shown
+    assert "processor alone" in shown
+    row = next(line for line in shown.splitlines() if "zynq-cn" in line)
+    assert [cell.strip() for cell in row.split("│")[2:-1]] == ["12.5", "10.00", "0.25", "9.75", "8.00", "1.25×"]
+    assert "WRONG results from zynq-pn3" in shown
 
 
 @pytest.mark.hw

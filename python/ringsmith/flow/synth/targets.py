@@ -39,9 +39,45 @@ _ARITHMETIC: dict[str, int | str] = {
     "modulus_bits_min": 5,
     "montgomery_bits": 16,
 }
+
+
+def _core(values: Mapping[str, int | str]) -> dict[str, int | str]:
+    n_max = int(values["n_max"])
+    if n_max < 8 or n_max > 32768 or n_max & (n_max - 1):
+        raise ParameterError(f"n_max must be a power of two from 8 to 32768, got {n_max}")
+    return {
+        "W": values["word_bits"],
+        "P": values["butterflies"],
+        "NMaxLog2": n_max.bit_length() - 1,
+        "Slots": values["slots"],
+        "SinglePort": 0,
+        "Moduli": 1,
+        "TwTables": 1,
+        "MulKind": REDUCTIONS[str(values["reduction"])],
+        "MontW": n_max.bit_length(),
+        "MulStyle": MULTIPLIERS[str(values["multiplier"])],
+        "ModMinBits": values["modulus_bits_min"],
+        "EnPmul": values["pmul"],
+        "EnCyclic": values["cyclic"],
+    }
+
+
+# One lane without a host: the slots it transforms between, the table, everything else that the core has.
+_CORE: dict[str, int | str] = {
+    "word_bits": 60,
+    "butterflies": 8,
+    "n_max": 16384,
+    "slots": 2,
+    "reduction": "montgomery",
+    "multiplier": "dsp26x17",
+    "modulus_bits_min": 5,
+    "pmul": 1,
+    "cyclic": 1,
+}
 PARTS = {
     "butterfly": Part("rs_butterfly", _ARITHMETIC, _arithmetic),
     "mod-mul": Part("rs_mod_mul", _ARITHMETIC, _arithmetic),
+    "core": Part("rs_core", _CORE, _core),
 }
 
 

@@ -7,9 +7,11 @@ import pytest
 
 from ringsmith.flow import paths
 from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.flow.device import top_parameters
 from ringsmith.flow.synth.job import Design
 from ringsmith.flow.synth.netlist import netlist
 from ringsmith.gen import latency
+from ringsmith.presets import load_preset
 
 pytestmark = pytest.mark.hw
 SLOW = pytest.mark.slow
@@ -32,4 +34,19 @@ def test_eight_point_netlists_pass_the_rtl_checks(variant: int, width: int) -> N
             "MODULUS_BITS": str(width),
             "EXPECTED_LATENCY": str(expected),
         },
+    )
+
+
+@SLOW
+def test_the_netlist_of_the_core_of_tiny_passes_the_rtl_checks() -> None:
+    """Transforms, pointwise work, random programs with hazards, latencies and refusals, all against the reference."""
+    parameters = top_parameters(load_preset("tiny"))
+    del parameters["ClockKhz"]  # of the shell
+    design = Design(name="core of tiny", top="rs_core", parameters=parameters)
+    run_checks(
+        design.top,
+        extra=[netlist(design)],
+        module=paths.rtl() / "core" / "test_core.py",
+        env={**{f"PARAM_{name}": str(value) for name, value in parameters.items()}, "CORE_PROGRAMS": "2"},
+        timeout_s=3000,
     )

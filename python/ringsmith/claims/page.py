@@ -25,6 +25,16 @@ def number(value: float | int | str | None) -> str:
     return f"{value:.5g}"
 
 
+def unit(claim: Claim) -> str:
+    """The published figure's unit; none where the paper gives no figure."""
+    return "" if claim.published == "not given" else f" {claim.unit}"
+
+
+def times(ratio: float | None) -> str:
+    """A ratio, to three digits."""
+    return "–" if ratio is None else f"{ratio:.3g}×" if ratio < 100 else f"{ratio:,.0f}×"
+
+
 def page(ledger: Ledger) -> str:
     """The whole document."""
     measured = sum(claim.ours is not None for claim in ledger.claims)
@@ -71,9 +81,9 @@ def _row(claim: Claim) -> str:
     cells = (
         _cell("paper", f"<span>{claim.paper}<br><small>{html.escape(claim.where)}</small></span>"),
         _cell("quantity", f"<span>{quantity}</span>"),
-        _figure("published", claim.published, f" {html.escape(claim.unit)}"),
-        _figure("ours", claim.ours),
-        _figure("ratio", ratio, "" if ratio is None else "×", tone),
+        _figure("published", claim.published, number(claim.published) + unit(claim)),
+        _figure("ours", claim.ours, number(claim.ours)),
+        _figure("ratio", ratio, times(ratio), tone),
         _cell("how", f"<span>{how}</span>"),
     )
     return f'<tr id="{claim.id}" data-paper="{claim.paper}">{"".join(cells)}</tr>\n'
@@ -83,6 +93,6 @@ def _cell(name: str, content: str) -> str:
     return f'<td data-name="{name}">{content}</td>'
 
 
-def _figure(name: str, value: float | int | str | None, unit: str = "", tone: str = "") -> str:
+def _figure(name: str, value: float | int | str | None, text: str, tone: str = "") -> str:
     data = f' data-value="{value}"' if isinstance(value, int | float) else ""
-    return f'<td class="number{tone}" data-name="{name}"{data}>{html.escape(number(value))}{unit}</td>'
+    return f'<td class="number{tone}" data-name="{name}"{data}>{html.escape(text)}</td>'

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from ringsmith.claims.ledger import CLAIMS, MEASURED, PAPERS, Ledger, load, read_measured
 from ringsmith.claims.measure import drift, measure, pick, store
-from ringsmith.claims.page import page
+from ringsmith.claims.page import page, times, unit
 from ringsmith.errors import InputError, ToolError
 
 ENTRY = """
@@ -165,6 +165,13 @@ def test_store_merges_and_drift_names_the_difference(tmp_path: Path) -> None:
     assert drift({"a": 1, "b": 3}, {"a": 1, "b": 4}) == ["b: stored 3, now 4"]
 
 
+def test_figures_read_as_people_write_them(tmp_path: Path) -> None:
+    assert [times(ratio) for ratio in (None, 1.01034, 54.72, 1234.5)] == ["–", "1.01×", "54.7×", "1,234×"]
+    given = ledger_of(tmp_path, ENTRY).claims[0]
+    assert unit(given) == " cycles"
+    assert unit(ledger_of(tmp_path, ENTRY.replace("published = 100", 'published = "not given"')).claims[0]) == ""
+
+
 def test_the_page_renders_and_sorts_in_a_browser(tmp_path: Path) -> None:
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:
@@ -176,7 +183,8 @@ def test_the_page_renders_and_sorts_in_a_browser(tmp_path: Path) -> None:
         "const cells=[...document.querySelectorAll('#claims tbody tr td:nth-child(3)')];"
         "const c=cells.map(x=>parseFloat(x.dataset.value)).filter(x=>!isNaN(x));"
         "document.body.dataset.sorted=c.every((v,i)=>!i||c[i-1]<=v);document.body.dataset.rows=c.length;"
-        "document.body.dataset.wide=document.documentElement.scrollWidth>document.documentElement.clientWidth</script>"
+        "document.body.dataset.wide=document.documentElement.scrollWidth>document.documentElement.clientWidth;"
+        "document.body.dataset.sortable=document.querySelector('#claims th button').offsetHeight>0</script>"
     )
     file = tmp_path / "claims.html"
     file.write_text(page(ledger).replace("</body>", probe + "</body>"), encoding="utf-8")
@@ -197,6 +205,7 @@ def test_the_page_renders_and_sorts_in_a_browser(tmp_path: Path) -> None:
     )
     assert 'data-sorted="true"' in done.stdout
     assert 'data-wide="false"' in done.stdout
+    assert 'data-sortable="true"' in done.stdout  # at phone width too
     rows = re.search(r'data-rows="(\d+)"', done.stdout)
     assert rows is not None
     assert int(rows[1]) == sum(not isinstance(claim.published, str) for claim in ledger.claims)

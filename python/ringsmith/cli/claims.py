@@ -14,7 +14,7 @@ from rich.table import Table
 
 from ringsmith.claims.ledger import CLAIMS, PAPERS, Ledger, load, read_measured
 from ringsmith.claims.measure import drift, measure, store
-from ringsmith.claims.page import number, page
+from ringsmith.claims.page import number, page, times, unit
 from ringsmith.errors import InputError
 
 EXAMPLES = """Examples:
@@ -97,11 +97,11 @@ def _table(ledger: Ledger) -> None:
     for claim in ledger.claims:
         ratio = claim.ratio
         style = "" if ratio is None else "green" if ratio >= 1 else "red"
-        shown = "" if ratio is None else f"{ratio:.2f}"
+        shown = "" if ratio is None else times(ratio)
         why = f"\n[dim]open: {claim.why_open}[/dim]" if claim.why_open else ""
         table.add_row(
             f"[bold]{claim.id}[/bold] {claim.quantity}{why}",
-            f"{number(claim.published)} {claim.unit}",
+            number(claim.published) + unit(claim),
             number(claim.ours),
             f"[{style}]{shown}[/]" if style else shown,
         )

@@ -125,6 +125,10 @@ class Core:
         self.cycle = 0
         self.jitter = random.Random(0)
         self.stutter = False
+        # What the host shall do: report an error at a word of the next LOAD, at the end of the next STORE; nothing.
+        self.load_error: int | None = None
+        self.store_error = False
+        self.hold = False
 
     async def start(self) -> None:
         """Reset, start the clock and the host's side, write moduli and what belongs to them."""
@@ -235,11 +239,13 @@ class Core:
             await FallingEdge(dut.clk_i)
             store, buffer = int(dut.dma_req_store_o.value), int(dut.dma_req_buf_o.value)
             words = (1 << int(dut.dma_req_logn_o.value)) // self.build.p
+            while self.hold:
+                await FallingEdge(dut.clk_i)
             await (self._take(buffer, words) if store else self._give(buffer, words))
 
     async def _give(self, buffer: int, words: int) -> None:
         dut, build = self.dut, self.build
-        for row in self.buffers[buffer]:
+        for lane, row in enumerate(self.buffers[buffer]):
             for word in range(words):
                 while True:
                     await FallingEdge(dut.clk_i)
@@ -249,9 +255,10 @@ class Core:
                         break
                 chunk = row[word * build.p : (word + 1) * build.p]
                 dut.ld_data_i.value = sum(x << i * build.width for i, x in enumerate(chunk))
+                dut.ld_err_i.value = lane * words + word == self.load_error
                 assert int(dut.ld_ready_o.value)
         await FallingEdge(dut.clk_i)
-        dut.ld_valid_i.value = 0
+        dut.ld_valid_i.value, dut.ld_err_i.value, self.load_error = 0, 0, None
 
     async def _take(self, buffer: int, words: int) -> None:
         dut, build = self.dut, self.build
@@ -270,9 +277,9 @@ class Core:
             assert last == (number == build.lanes * words - 1)
             rows[number // words] += [data >> i * build.width & mask for i in range(build.p)]
         self.buffers[buffer] = rows
-        dut.st_ready_i.value, dut.st_done_i.value = 0, 1
+        dut.st_ready_i.value, dut.st_done_i.value, dut.st_err_i.value = 0, 1, self.store_error
         await FallingEdge(dut.clk_i)
-        dut.st_done_i.value = 0
+        dut.st_done_i.value, dut.st_err_i.value, self.store_error = 0, 0, False
 
 
 class Reference:

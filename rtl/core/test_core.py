@@ -284,6 +284,73 @@ async def check_errors(dut):
         dut.clear_i.value = 0
 
 
+async def stopped(core: Core) -> tuple[int, int, int]:
+    """Wait until an error has stopped the core: its code, and the index and word of its instruction."""
+    dut = core.dut
+    for _ in range(8 * (core.build.lanes << core.build.log2n) + 400):
+        await FallingEdge(dut.clk_i)
+        if int(dut.error_o.value) and not int(dut.busy_o.value):
+            return tuple(int(s.value) for s in (dut.error_code_o, dut.error_index_o, dut.error_cmd_o))
+    raise AssertionError("no error stops the core")
+
+
+async def cleared(core: Core) -> None:
+    """Clear the error; the core works again."""
+    core.dut.clear_i.value = 1
+    await FallingEdge(core.dut.clk_i)
+    core.dut.clear_i.value = 0
+    await core.run(Insn("LOAD", 2, buf=0, log2n=core.build.log2n))
+    core.dut.clear_i.value = 1
+    await FallingEdge(core.dut.clk_i)
+    core.dut.clear_i.value = 0
+
+
+@cocotb.test()
+async def check_transfer_errors(dut):
+    """A transfer that the host reports as failed: code 7 with its own index, also when others were issued behind it."""
+    core, _ = await prepared(dut)
+    top, count = core.build.log2n, core.build.lanes * (1 << core.build.log2n) // core.build.p
+    core.buffers[0] = residues(core, 0, random.Random(6))
+    common = {"log2n": top}
+    for word in (0, count // 2, count - 1):
+        load = Insn("LOAD", 3, buf=0, **common)
+        await core.push(Insn("LOAD", 2, buf=0, **common))
+        while int(dut.retired_o.value) == 0:
+            await FallingEdge(dut.clk_i)
+        core.load_error = word
+        # The sum is issued while the LOAD runs, and finishes; what needs the slot never starts.
+        await core.push(load, Insn("PMODADD", 2, 2, 2, **common), Insn("PMODADD", 2, 3, 2, **common))
+        assert await stopped(core) == (7, 1, load.word()), word
+        assert int(dut.retired_o.value) == 2
+        await cleared(core)
+    store = Insn("STORE", a=2, buf=1, **common)
+    core.store_error = True
+    await core.push(Insn("LOAD", 2, buf=0, **common), Insn("MEMCPY", 3, 2, **common), store, Insn("SYNC"))
+    assert await stopped(core) == (7, 2, store.word())
+    assert int(dut.retired_o.value) == 2
+    await cleared(core)
+
+
+@cocotb.test()
+async def check_overflow(dut):
+    """A push into the full queue: code 8, and the command is lost; what runs finishes."""
+    core, _ = await prepared(dut)
+    top, depth = core.build.log2n, parameter("FifoDepth", 16)
+    core.buffers[0], core.hold = residues(core, 0, random.Random(7)), True
+    load = Insn("LOAD", 2, buf=0, log2n=top)
+    # One runs, one waits at the head, the rest fills the queue.
+    await core.push(load, load, *[Insn("SYNC")] * depth)
+    for _ in range(4):
+        await FallingEdge(dut.clk_i)
+    assert (int(dut.cmd_ready_o.value), int(dut.cmd_level_o.value), int(dut.error_o.value)) == (0, depth, 0)
+    dut.cmd_i.value, dut.cmd_valid_i.value = Insn("SYNC").word(), 1
+    await FallingEdge(dut.clk_i)
+    dut.cmd_valid_i.value, core.hold = 0, False
+    assert (await stopped(core))[0] == 8
+    assert int(dut.retired_o.value) == 1
+    await cleared(core)
+
+
 BUILDS = [
     {"W": 30, "P": 2, "NMaxLog2": 6, "MulStyle": 1},
     {"W": 40, "P": 1, "Lanes": 3, "NMaxLog2": 6, "MulStyle": 0, "SinglePort": 24},

@@ -11,11 +11,15 @@ pub use switch::{GaloisKeys, KeySwitchKey, RelinKey};
 
 use crate::params::RlweParams;
 use crate::seed::Seed;
+use crate::small::small_poly;
 use crate::wire::Fingerprint;
 use crate::{Error, sample};
 use rns::{Eval, RnsPoly};
 use zeroize::{Zeroize, Zeroizing};
 use zq::Word;
+
+/// Largest absolute value of a secret's or an error's coefficient.
+const MAX_SAMPLE: u64 = sample::MAX_ETA as u64;
 
 /// Identifies the secret key an object belongs to. Derived one-way from the seed of the secret, it reveals nothing of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -78,7 +82,7 @@ impl<W: Word> SecretKey<W> {
         id: KeyId,
         coefficients: Zeroizing<Vec<i64>>,
     ) -> Result<Self, Error> {
-        let eval = RnsPoly::from_i64(params.qp(), &coefficients)?.to_eval();
+        let eval = small_poly(params.qp(), &coefficients, MAX_SAMPLE).to_eval();
         Ok(Self {
             params: params.fingerprint(),
             id,

@@ -85,7 +85,8 @@ impl<W: Word> Modulus<W> {
     #[inline(always)]
     pub fn sub(&self, a: W, b: W) -> W {
         debug_assert!(a < self.q && b <= self.q);
-        a.wrapping_sub(b).wrapping_add(self.q & a.lt_mask(b))
+        a.wrapping_sub(b)
+            .wrapping_add(self.q & W::opaque(a.lt_mask(b)))
     }
 
     /// `-a mod q`; operand reduced.
@@ -204,7 +205,7 @@ impl<W: Word> Modulus<W> {
     #[inline(always)]
     pub fn centered(&self, a: W) -> i128 {
         debug_assert!(a < self.q);
-        let above = (self.q >> 1).lt_mask(a);
+        let above = W::opaque((self.q >> 1).lt_mask(a));
         a.to_u128().wrapping_sub((self.q & above).to_u128()) as i128
     }
 
@@ -267,9 +268,9 @@ impl<W: Word> Modulus<W> {
             .wrapping_add(carry)
             .wrapping_add(W::ONE);
         let r = lo.wrapping_sub(q1.wrapping_mul(d));
-        let too_big = q0.lt_mask(r);
+        let too_big = W::opaque(q0.lt_mask(r));
         let (q1, r) = (q1.wrapping_add(too_big), r.wrapping_add(d & too_big));
-        let too_small = !r.lt_mask(d);
+        let too_small = W::opaque(!r.lt_mask(d));
         (q1.wrapping_sub(too_small), r.wrapping_sub(d & too_small))
     }
 

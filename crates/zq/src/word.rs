@@ -61,6 +61,9 @@ pub trait Word:
     fn trailing_zeros(self) -> u32;
     /// All ones if `self < b`, else 0, without a branch.
     fn lt_mask(self, b: Self) -> Self;
+    /// A mask that the compiler knows nothing of. What it knows to come from a comparison it may turn into a branch on that
+    /// comparison, and then the time depends on the operands.
+    fn opaque(mask: Self) -> Self;
     /// Quotient and remainder of two words; variable time.
     fn div_rem_vt(self, b: Self) -> (Self, Self);
 
@@ -157,9 +160,30 @@ macro_rules! word_basics {
     };
 }
 
+/// See [`Word::opaque`]; costs no instruction.
+#[inline(always)]
+fn opaque(mask: u64) -> u64 {
+    #[cfg(all(not(miri), any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        let mut mask = mask;
+        // SAFETY: no instruction at all; the register is said to change.
+        unsafe {
+            core::arch::asm!("/* {0} */", inout(reg) mask, options(pure, nomem, nostack, preserves_flags));
+        }
+        mask
+    }
+    #[cfg(not(all(not(miri), any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    core::hint::black_box(mask)
+}
+
 impl Word for u64 {
     const MAX_MODULUS_BITS: u32 = 62;
     word_basics!(u64);
+
+    #[inline(always)]
+    fn opaque(mask: Self) -> Self {
+        opaque(mask)
+    }
 
     #[inline(always)]
     fn mul_wide(self, b: Self) -> (Self, Self) {
@@ -179,6 +203,12 @@ impl Word for u64 {
 impl Word for u128 {
     const MAX_MODULUS_BITS: u32 = 128;
     word_basics!(u128);
+
+    #[inline(always)]
+    fn opaque(mask: Self) -> Self {
+        let half = opaque(mask as u64);
+        u128::from(half) | u128::from(half) << 64
+    }
 
     /// Schoolbook over 64-bit halves; no partial sum exceeds 128 bits since `(2^64-1)^2 + 2(2^64-1) = 2^128-1`.
     #[inline(always)]

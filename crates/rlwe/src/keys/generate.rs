@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Key generation from one seed.
 
-use super::{GaloisKeys, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey, uniform_residues};
+use super::{
+    GaloisKeys, KeyId, KeySwitchKey, MAX_SAMPLE, PublicKey, RelinKey, SecretKey, uniform_residues,
+};
 use crate::Error;
 use crate::params::RlweParams;
 use crate::seed::Seed;
+use crate::small::small_poly;
 use rns::{Automorphism, Eval, RnsPoly};
 use std::collections::BTreeMap;
 use zeroize::{Zeroize, Zeroizing};
@@ -198,7 +201,7 @@ fn zero_pair<W: Word>(
         .error_sampler()
         .fill(&mut error_seed.stream("e", 0), &mut e);
     let basis = a.basis().clone();
-    let mut b = RnsPoly::from_i64(&basis, &e)?.to_eval();
+    let mut b = small_poly(&basis, &e, MAX_SAMPLE).to_eval();
     let mut product = a.clone();
     for (i, limb) in product.limbs_mut().enumerate() {
         let index = if i < limbs {

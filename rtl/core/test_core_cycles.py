@@ -15,7 +15,7 @@ from ringsmith.flow.cocotb_runner import run_checks
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from core_driver import TABLE, Build, Core, Insn, Reference
+from core_driver import TABLE, Build, Core, Insn, Reference, parameter
 from golden import prime_below
 
 pytestmark = pytest.mark.hw
@@ -138,6 +138,19 @@ async def check_figures(dut):
         assert seen[what] <= int(limit), (what, seen[what], limit)
 
 
+@cocotb.test()
+async def check_bound(dut):
+    """NTT and INTT of n = 1024 and more at the build's P take log2(n) n/(2P) + 64 cycles at most, results checked."""
+    core, reference = await started(dut, [parameter("W", 0)])
+    for log2n in range(10, core.build.log2n + 1):
+        await load(core, reference, [2], log2n)
+        limit = log2n * (1 << log2n) // (2 * core.build.p) + 64
+        for insn in (Insn("NTT", 2, 2, log2n=log2n), Insn("INTT", 2, 2, log2n=log2n)):
+            taken = await cycles(core, reference, [insn])
+            await compare(core, reference, [2], log2n)
+            assert taken <= limit, (insn, taken, limit)
+
+
 LIMITS = {
     ("cofhee", 12): "ntt=24640 intt=24640 pmodadd=4160 pmodmul=4160 polymul=78200 tensor=191000",
     ("cofhee", 13): "ntt=53312 intt=53312 tensor=407500",
@@ -149,4 +162,21 @@ LIMITS = {
 @pytest.mark.parametrize(("name", "log2n"), list(LIMITS))
 def test_cycles(name, log2n):
     env = {"FIGURE": name, "LOG2N": str(log2n), "LIMITS": LIMITS[name, log2n]}
-    run_checks("rs_core", COFHEE if name == "cofhee" else CLIENT, env=env)
+    run_checks("rs_core", COFHEE if name == "cofhee" else CLIENT, checks="check_figures", env=env)
+
+
+# Barrett in the asic style has the same short pipeline at every width; see docs/hardware.md for the others.
+BOUND = {"NMaxLog2": 11, "Slots": 3, "SinglePort": 0, "Moduli": 1, "MulStyle": 0, "EnPmul": 0, "EnCyclic": 0}
+WIDE = [(109, 8), (128, 32)]
+
+
+@pytest.mark.parametrize(
+    ("width", "p", "log2n"),
+    [
+        (30, 32, 10),
+        *(pytest.param(30, p, 11, marks=pytest.mark.slow) for p in (1, 2, 4, 8, 16, 32)),
+        *(pytest.param(w, p, 11, marks=pytest.mark.slow) for w, p in WIDE),
+    ],
+)
+def test_bound_of_a_transform(width, p, log2n):
+    run_checks("rs_core", BOUND | {"W": width, "P": p, "NMaxLog2": log2n}, checks="check_bound")

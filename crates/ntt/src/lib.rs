@@ -13,9 +13,11 @@ mod root;
 mod simd;
 #[cfg(test)]
 mod simd_tests;
+mod split;
 #[cfg(test)]
 mod tests;
 
 pub use error::NttError;
 pub use plan::{MAX_LOG_N, MIN_LOG_N, NttPlan};
 pub use root::{bit_reverse, eval_exponent, primitive_root};
+pub use split::{Form, Shift};

@@ -59,7 +59,7 @@ pub struct NttPlan<W: Word> {
     pub(crate) n_inv_last: Shoup<W>,
     /// The vector form, for `u64` where the level and the length have one.
     #[cfg(target_arch = "x86_64")]
-    simd: Option<crate::simd::SimdPlan>,
+    pub(crate) simd: Option<crate::simd::SimdPlan>,
 }
 
 impl<W: Word> NttPlan<W> {

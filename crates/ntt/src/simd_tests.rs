@@ -5,8 +5,8 @@ use zq::Modulus;
 use zq::primes::{Direction, ntt_primes};
 use zq::simd::Level;
 
-use crate::NttPlan;
 use crate::tests::residues;
+use crate::{Form, NttPlan, Shift};
 
 /// Widths at both ends of every path.
 const WIDTHS: [u32; 13] = [20, 30, 36, 45, 46, 47, 48, 49, 50, 51, 59, 60, 62];
@@ -89,4 +89,59 @@ fn smallest_primes_of_a_width_work_too() {
             assert_eq!((&a, &b), (&input, &input));
         }
     }
+}
+
+/// Outer stages and parts, of residues lifted from a prime next to this one, against lifting and transforming.
+fn check_split(bits: u32, log_n: u32) {
+    let n = 1usize << log_n;
+    let primes = ntt_primes::<u64>(bits, 2 * n as u64, 2, Direction::Down, &[]);
+    let Ok([p, q]) = primes.as_deref().map(|p| [p[0], p[1]]) else {
+        return;
+    };
+    let (from, m) = (Modulus::new(p).unwrap(), Modulus::new(q).unwrap());
+    let lift = Shift {
+        threshold: p / 2,
+        shift: q.wrapping_sub(p),
+    };
+    for level in Level::ALL.into_iter().filter(|l| l.is_supported()) {
+        let plan = NttPlan::with_level(m, n, level).unwrap();
+        let (len, bound) = (n / plan.parts(), u128::from(plan.open_bound()));
+        for (i, input) in inputs(&from, n).iter().enumerate() {
+            let what = format!("{bits} bits, n = 2^{log_n}, {}, input {i}", level.name());
+            let lifted = |x: &u64| if *x < p / 2 { *x } else { x + q - p };
+            let mut want: Vec<u64> = input.iter().map(lifted).collect();
+            plan.forward(&mut want);
+            let mut outer = vec![0; n];
+            plan.forward_outer(input, Some(lift), &mut outer);
+            // Parts in any order.
+            for part in (0..plan.parts()).rev() {
+                let range = part * len..(part + 1) * len;
+                let (mut reduced, mut open) =
+                    (outer[range.clone()].to_vec(), outer[range.clone()].to_vec());
+                plan.forward_part(part, &mut reduced, Form::Reduced, [&[], &[]]);
+                assert!(reduced == want[range.clone()], "reduced, {what}");
+                plan.forward_part(part, &mut open, Form::Open, [input, &want]);
+                for (x, want) in open.iter().zip(&want[range]) {
+                    let x = if bound > 1 { x & ((1 << 52) - 1) } else { *x };
+                    assert!(u128::from(x) < bound * u128::from(q), "bound, {what}");
+                    assert_eq!(x % q, *want, "open, {what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn transforms_in_parts_equal_whole_ones() {
+    for bits in WIDTHS {
+        (3..=12).for_each(|log_n| check_split(bits, log_n));
+    }
+}
+
+#[test]
+#[should_panic(expected = "slice length is not a part's")]
+fn a_part_of_the_wrong_length_is_refused() {
+    let q = ntt_primes::<u64>(45, 2048, 1, Direction::Down, &[]).unwrap()[0];
+    let plan = NttPlan::new(Modulus::new(q).unwrap(), 1024).unwrap();
+    plan.forward_part(0, &mut [0; 3], Form::Reduced, [&[], &[]]);
 }

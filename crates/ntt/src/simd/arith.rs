@@ -43,6 +43,9 @@ pub(crate) trait Arith: Copy {
     ) -> (Self::V, Self::V);
     /// A forward result to a reduced residue.
     unsafe fn leave(&self, v: Self::V) -> Self::V;
+    /// Forward results as they are have low 52 bits below this multiple of q, congruent to the residue; 1 where they have to
+    /// be reduced to be of use.
+    const OPEN_BOUND: u64 = 1;
     /// `(x + y, (x - y) w)`.
     unsafe fn inverse(
         &self,

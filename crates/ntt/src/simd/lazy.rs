@@ -113,6 +113,11 @@ impl<const PERIOD: usize> Lazy<PERIOD> {
 impl<const PERIOD: usize> Arith for Lazy<PERIOD> {
     type V = Avx512;
     const MAX_STAGES: u32 = 3;
+    const OPEN_BOUND: u64 = if PERIOD == NEVER {
+        35
+    } else {
+        2 + 2 * PERIOD as u64
+    };
 
     fn twiddle(q: u64, w: u64) -> [u64; 2] {
         [w, ((u128::from(w) << BITS) / u128::from(q)) as u64]
@@ -169,14 +174,7 @@ impl<const PERIOD: usize> Arith for Lazy<PERIOD> {
     unsafe fn leave(&self, v: Avx512) -> Avx512 {
         // SAFETY: as above. The largest bound of all: n = 2^17 without corrections.
         unsafe {
-            self.check(
-                v,
-                if PERIOD == NEVER {
-                    35
-                } else {
-                    2 + 2 * PERIOD as u64
-                },
-            );
+            self.check(v, Self::OPEN_BOUND);
             self.finish(self.reduce(v))
         }
     }

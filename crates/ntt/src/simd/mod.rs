@@ -21,10 +21,11 @@ mod passes;
 mod tables;
 mod wide;
 
-use zq::simd::{Avx2, Avx512, Level};
+use zq::simd::{Avx2, Avx512, Level, Vector};
 
 use crate::plan::ScalarTables;
 use arith::{Arith, Float, Lazy, Wide};
+use passes::{Lifted, Plain};
 use tables::Tables;
 
 /// An instruction set with an arithmetic that suits the modulus.
@@ -135,7 +136,7 @@ impl SimdPlan {
             "slice length is not the transform's"
         );
         // SAFETY: the length is checked, and `new` checked that the processor has the path's features.
-        unsafe { (self.entry_points().0)(self.q, &self.tables, a.as_mut_ptr()) }
+        unsafe { (self.entry_points().forward)(self.q, &self.tables, a.as_mut_ptr()) }
     }
 
     pub fn inverse(&self, a: &mut [u64]) {
@@ -145,25 +146,77 @@ impl SimdPlan {
             "slice length is not the transform's"
         );
         // SAFETY: as `forward`.
-        unsafe { (self.entry_points().1)(self.q, &self.tables, a.as_mut_ptr()) }
+        unsafe { (self.entry_points().inverse)(self.q, &self.tables, a.as_mut_ptr()) }
     }
 
-    fn entry_points(&self) -> (Entry, Entry) {
+    /// Parts of a transform in two steps; 1 where there is one step only.
+    pub fn parts(&self) -> usize {
+        with_arith!(self.path, A => passes::parts::<A>(self.tables.n))
+    }
+
+    /// See [`passes::Arith::OPEN_BOUND`](arith::Arith::OPEN_BOUND).
+    pub fn open_bound(&self) -> u64 {
+        with_arith!(self.path, A => <A as arith::Arith>::OPEN_BOUND)
+    }
+
+    /// The outer stages of `from`, lifted, into `out`.
+    pub fn forward_outer(&self, from: &[u64], lift: Option<[u64; 2]>, out: &mut [u64]) {
+        let n = self.tables.n;
+        assert!(
+            from.len() == n && out.len() == n && self.parts() > 1,
+            "slice lengths are not the transform's"
+        );
+        let outer = self.entry_points().outer;
+        // SAFETY: as `forward`, and there is a pass before the last.
+        unsafe { outer(self.q, &self.tables, from.as_ptr(), lift, out.as_mut_ptr()) }
+    }
+
+    /// The other stages of one part, in place.
+    pub fn forward_part(&self, part: usize, a: &mut [u64], open: bool, ahead: &[*const u64]) {
+        let parts = self.parts();
+        assert!(
+            part < parts && parts > 1 && a.len() * parts == self.tables.n,
+            "slice length is not a part's"
+        );
+        let run = self.entry_points().part;
+        // SAFETY: as `forward`; lengths and numbers are checked, and the first pass leaves that many parts.
+        unsafe {
+            run(
+                self.q,
+                &self.tables,
+                a.as_mut_ptr(),
+                [parts, part],
+                open,
+                ahead,
+            )
+        }
+    }
+
+    fn entry_points(&self) -> EntryPoints {
         match self.path {
-            Path::Ifma46 => (ifma46::forward, ifma46::inverse),
-            Path::Ifma49 => (ifma49::forward, ifma49::inverse),
-            Path::Ifma50 => (ifma50::forward, ifma50::inverse),
-            Path::Avx512Float => (avx512_float::forward, avx512_float::inverse),
-            Path::Avx512Wide60 => (avx512_wide60::forward, avx512_wide60::inverse),
-            Path::Avx512Wide62 => (avx512_wide62::forward, avx512_wide62::inverse),
-            Path::Avx2Float => (avx2_float::forward, avx2_float::inverse),
-            Path::Avx2Wide60 => (avx2_wide60::forward, avx2_wide60::inverse),
-            Path::Avx2Wide62 => (avx2_wide62::forward, avx2_wide62::inverse),
+            Path::Ifma46 => ifma46::ENTRY_POINTS,
+            Path::Ifma49 => ifma49::ENTRY_POINTS,
+            Path::Ifma50 => ifma50::ENTRY_POINTS,
+            Path::Avx512Float => avx512_float::ENTRY_POINTS,
+            Path::Avx512Wide60 => avx512_wide60::ENTRY_POINTS,
+            Path::Avx512Wide62 => avx512_wide62::ENTRY_POINTS,
+            Path::Avx2Float => avx2_float::ENTRY_POINTS,
+            Path::Avx2Wide60 => avx2_wide60::ENTRY_POINTS,
+            Path::Avx2Wide62 => avx2_wide62::ENTRY_POINTS,
         }
     }
 }
 
 type Entry = unsafe fn(u64, &Tables, *mut u64);
+
+/// The functions of one path.
+#[derive(Clone, Copy)]
+struct EntryPoints {
+    forward: Entry,
+    inverse: Entry,
+    outer: unsafe fn(u64, &Tables, *const u64, Option<[u64; 2]>, *mut u64),
+    part: unsafe fn(u64, &Tables, *mut u64, [usize; 2], bool, &[*const u64]),
+}
 
 /// The transforms of one arithmetic, compiled for its instruction set.
 macro_rules! entry_points {
@@ -186,6 +239,62 @@ macro_rules! entry_points {
                 // SAFETY: passed on.
                 unsafe { passes::inverse(&<$arith>::new(q), tables, a) }
             }
+
+            /// # Safety
+            /// As `forward`; `from` points to as many words, and a pass before the last exists.
+            #[target_feature(enable = $features)]
+            pub unsafe fn outer(
+                q: u64,
+                tables: &Tables,
+                from: *const u64,
+                lift: Option<[u64; 2]>,
+                out: *mut u64,
+            ) {
+                // SAFETY: passed on.
+                unsafe {
+                    let arith = <$arith>::new(q);
+                    match lift {
+                        None => passes::forward_outer(&arith, tables, Plain(from), out),
+                        Some([threshold, shift]) => {
+                            let lifted = Lifted {
+                                from,
+                                threshold: Vector::splat(threshold),
+                                shift: Vector::splat(shift),
+                            };
+                            passes::forward_outer(&arith, tables, lifted, out);
+                        }
+                    }
+                }
+            }
+
+            /// # Safety
+            /// As [`passes::forward_part`] from the second pass on.
+            #[target_feature(enable = $features)]
+            pub unsafe fn part(
+                q: u64,
+                tables: &Tables,
+                a: *mut u64,
+                part: [usize; 2],
+                open: bool,
+                ahead: &[*const u64],
+            ) {
+                // SAFETY: passed on.
+                unsafe {
+                    let arith = <$arith>::new(q);
+                    if open {
+                        passes::forward_part::<_, true>(&arith, tables, 1, a, part, ahead);
+                    } else {
+                        passes::forward_part::<_, false>(&arith, tables, 1, a, part, ahead);
+                    }
+                }
+            }
+
+            pub const ENTRY_POINTS: EntryPoints = EntryPoints {
+                forward,
+                inverse,
+                outer,
+                part,
+            };
         }
     };
 }

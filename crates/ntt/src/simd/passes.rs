@@ -151,24 +151,62 @@ unsafe fn scaling_stage<A: Arith, const R: usize>(arith: &A, v: &mut [A::V; 8], 
     }
 }
 
-/// A forward pass of `log2 R` stages over the block of `len` words at `a`, node `k`.
+/// Where the outermost pass takes its operands from.
+pub(crate) trait Input<V: Vector>: Copy {
+    /// The vector at word `i`, a reduced residue in every lane.
+    unsafe fn load(&self, i: usize) -> V;
+}
+
+/// Residues as they stand in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Plain(pub *const u64);
+
+impl<V: Vector> Input<V> for Plain {
+    #[inline(always)]
+    unsafe fn load(&self, i: usize) -> V {
+        // SAFETY: the caller's.
+        unsafe { V::load(self.0.add(i)) }
+    }
+}
+
+/// Residues of another prime: `shift` is added to those that are not below `threshold`.
+#[derive(Clone, Copy)]
+pub(crate) struct Lifted<V> {
+    pub from: *const u64,
+    pub threshold: V,
+    pub shift: V,
+}
+
+impl<V: Vector> Input<V> for Lifted<V> {
+    #[inline(always)]
+    unsafe fn load(&self, i: usize) -> V {
+        // SAFETY: the caller's.
+        unsafe {
+            let x = V::load(self.from.add(i));
+            x.add_unless_below(self.threshold, self.shift)
+        }
+    }
+}
+
+/// A forward pass of `log2 R` stages over the block of `len` words at `a`, node `k`, operands from `input`.
 #[inline(always)]
-unsafe fn forward_pass<A: Arith, const R: usize>(
+unsafe fn forward_pass<A: Arith, I: Input<A::V>, const R: usize>(
     arith: &A,
     t: &Direction,
+    input: I,
     a: *mut u64,
     len: usize,
     k: usize,
 ) {
-    // SAFETY: `a` has `len` words and every access is below; nodes as `factors`.
+    // SAFETY: `a` and the input have `len` words and every access is below; nodes as `factors`.
     unsafe {
         let f = factors::<A, R>(t, k);
         let step = len / R;
         for j in (0..step).step_by(A::V::LANES) {
             let p = a.add(j);
-            let mut v = [A::V::load(p); 8];
+            let mut v = [input.load(j); 8];
             for (r, v) in v.iter_mut().enumerate().take(R).skip(1) {
-                *v = A::V::load(p.add(r * step));
+                *v = input.load(j + r * step);
             }
             if k == 1 {
                 for v in v.iter_mut().take(R) {
@@ -279,12 +317,18 @@ unsafe fn store_block<V: Vector>(v: &[V; 8], p: *mut u64) {
     }
 }
 
-/// The last pass: block `b` of `blocks`, from three stages across vectors to fully reduced results in order.
+/// The last pass: block `b` of `blocks` at `p`, from three stages across vectors to results in order, fully reduced unless
+/// `OPEN`.
 #[inline(always)]
-unsafe fn forward_block<A: Arith>(arith: &A, t: &Direction, a: *mut u64, blocks: usize, b: usize) {
+unsafe fn forward_block<A: Arith, const OPEN: bool>(
+    arith: &A,
+    t: &Direction,
+    p: *mut u64,
+    blocks: usize,
+    b: usize,
+) {
     // SAFETY: block `b` lies within the transform.
     unsafe {
-        let p = a.add(b * block_len::<A::V>());
         let mut v = load_block::<A::V>(p);
         if blocks == 1 {
             each!(v, arith.enter);
@@ -303,7 +347,9 @@ unsafe fn forward_block<A: Arith>(arith: &A, t: &Direction, a: *mut u64, blocks:
             forward_lanes::<A, 8>(arith, t, b, &mut v);
             A::V::pin(&mut v);
         }
-        each!(v, arith.leave);
+        if !OPEN || A::OPEN_BOUND == 1 {
+            each!(v, arith.leave);
+        }
         shuffle!(v, A::V::merge);
         store_block(&v, p);
     }
@@ -385,28 +431,108 @@ unsafe fn inverse_block<A: Arith>(arith: &A, t: &Tables, a: *mut u64, blocks: us
 /// `a` points to `tables.n` words; the features of `A::V` are enabled.
 #[inline(always)]
 pub(crate) unsafe fn forward<A: Arith>(arith: &A, tables: &Tables, a: *mut u64) {
+    // SAFETY: the caller's; the whole is one part.
+    unsafe { forward_part::<A, false>(arith, tables, 0, a, [1, 0], &[]) }
+}
+
+/// Parts that the outermost pass leaves, each to be finished by itself; 1 where the last pass is the only one.
+pub(crate) fn parts<A: Arith>(n: usize) -> usize {
+    let schedule = Schedule::new::<A>(n);
+    if schedule.passes == 0 {
+        1
+    } else {
+        1 << schedule.stages(0)
+    }
+}
+
+/// The outermost pass alone, from `input` to `out`.
+///
+/// # Safety
+/// Both have `tables.n` words; the features of `A::V` are enabled; there is a pass before the last.
+#[inline(always)]
+pub(crate) unsafe fn forward_outer<A: Arith, I: Input<A::V>>(
+    arith: &A,
+    tables: &Tables,
+    input: I,
+    out: *mut u64,
+) {
+    let schedule = Schedule::new::<A>(tables.n);
+    // SAFETY: the caller's.
+    unsafe {
+        forward_pass_of(
+            arith,
+            &tables.forward,
+            schedule.stages(0),
+            input,
+            out,
+            tables.n,
+            1,
+        )
+    }
+}
+
+/// A forward pass of one, two or three stages.
+#[inline(always)]
+unsafe fn forward_pass_of<A: Arith, I: Input<A::V>>(
+    arith: &A,
+    t: &Direction,
+    stages: u32,
+    input: I,
+    a: *mut u64,
+    len: usize,
+    k: usize,
+) {
+    // SAFETY: as `forward_pass`.
+    unsafe {
+        match stages {
+            1 => forward_pass::<A, I, 2>(arith, t, input, a, len, k),
+            2 => forward_pass::<A, I, 4>(arith, t, input, a, len, k),
+            _ => forward_pass::<A, I, 8>(arith, t, input, a, len, k),
+        }
+    }
+}
+
+/// The passes from number `first` on of part `part` of `parts`, whose words are at `a`. Meanwhile as many words at each of
+/// `ahead` are asked for from memory.
+///
+/// # Safety
+/// `a` points to `tables.n / parts` words, and passes before `first` leave that many parts; the features of `A::V` are enabled.
+#[inline(always)]
+pub(crate) unsafe fn forward_part<A: Arith, const OPEN: bool>(
+    arith: &A,
+    tables: &Tables,
+    first: usize,
+    a: *mut u64,
+    [parts, part]: [usize; 2],
+    ahead: &[*const u64],
+) {
     let (n, t) = (tables.n, &tables.forward);
     let schedule = Schedule::new::<A>(n);
     let blocks = n / block_len::<A::V>();
-    for b in 0..blocks {
-        let start = b * block_len::<A::V>();
-        for pass in 0..schedule.passes {
+    let offset = part * (n / parts);
+    for b in 0..blocks / parts {
+        let (local, start) = (b * block_len::<A::V>(), offset + b * block_len::<A::V>());
+        for pass in first..schedule.passes {
             let len = 1 << schedule.log_len[pass];
             if start & (len - 1) != 0 {
                 continue;
             }
             // SAFETY: a block of `len` words starts at `start`; its node is below `n / block_len`.
             unsafe {
-                let (p, k) = (a.add(start), (n + start) / len);
-                match schedule.stages(pass) {
-                    1 => forward_pass::<A, 2>(arith, t, p, len, k),
-                    2 => forward_pass::<A, 4>(arith, t, p, len, k),
-                    _ => forward_pass::<A, 8>(arith, t, p, len, k),
-                }
+                let (p, k) = (a.add(local), (n + start) / len);
+                forward_pass_of(arith, t, schedule.stages(pass), Plain(p), p, len, k);
             }
         }
-        // SAFETY: `b < blocks`.
-        unsafe { forward_block(arith, t, a, blocks, b) };
+        // SAFETY: `start / block_len < blocks`.
+        unsafe {
+            for row in ahead {
+                for line in (0..block_len::<A::V>()).step_by(8) {
+                    A::V::prefetch(row.wrapping_add(local + line));
+                }
+            }
+            let b = start / block_len::<A::V>();
+            forward_block::<A, OPEN>(arith, t, a.add(local), blocks, b);
+        }
     }
 }
 

@@ -4,17 +4,25 @@
 use core::arch::x86_64::*;
 use zq::{Modulus, Word};
 
-/// The modulus, if these kernels can be used with it for a sum of `terms` products over `n` coefficients.
+/// The modulus, if these kernels can be used with it for a sum of `terms` products over `n` coefficients, one factor of
+/// each below `bound` times the modulus.
 ///
-/// The high halves of products below 2^(2b) are below 2^(2b-52); their sum and the carries from the low halves must stay
-/// below 2^52: terms·(2^(2b-52) + 1) <= 2^52.
-pub(super) fn modulus_for<W: Word>(modulus: &Modulus<W>, terms: usize, n: usize) -> Option<u64> {
-    let bits = modulus.bits();
-    let fits = W::BITS == 64
-        && bits <= 50
-        && n.is_multiple_of(8)
-        && terms < 1 << (104 - 2 * bits.max(46)).min(12);
-    (fits && zq::simd::level() == zq::simd::Level::Ifma).then(|| modulus.value().low_u64())
+/// The high halves of the products are at most bound·q²/2^52; their sum and the carries from the low halves must stay
+/// below 2^52: terms·(bound·q²/2^52 + 1) <= 2^52. A difference with such a factor needs (bound + 1)·q <= 2^52.
+pub(super) fn modulus_for<W: Word>(
+    modulus: &Modulus<W>,
+    bound: u64,
+    terms: usize,
+    n: usize,
+) -> Option<u64> {
+    if W::BITS != 64 || modulus.bits() > 50 || terms >= 1 << 12 || !n.is_multiple_of(8) {
+        return None;
+    }
+    let q = modulus.value().low_u64();
+    let (wide, limit) = (u128::from(q), 1u128 << 52);
+    let high = ((u128::from(bound) * wide * wide) >> 52) + 1;
+    let fits = terms as u128 * high <= limit && (u128::from(bound) + 1) * wide <= limit;
+    (fits && zq::simd::level() == zq::simd::Level::Ifma).then_some(q)
 }
 
 /// Constants in every lane.
@@ -83,32 +91,38 @@ unsafe fn load(row: *const u64, i: usize, block: Option<(usize, __m512i)>) -> __
     }
 }
 
+/// A permutation: the source of each coefficient, and what is to be subtracted from it.
+type Sources<'a> = (Option<&'a [u32]>, usize);
+
 /// Where the permutation takes lanes i..i+8 from: the start of the block, and lanes within it (low three bits count).
 ///
 /// # Safety
 /// `sources` has entries i..i+8.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-unsafe fn block(sources: Option<&[u32]>, i: usize) -> Option<(usize, __m512i)> {
+unsafe fn block((sources, base): Sources<'_>, i: usize) -> Option<(usize, __m512i)> {
     let sources = sources?;
     let lanes = &sources[i..i + 8];
     debug_assert!(lanes.iter().all(|l| l / 8 == lanes[0] / 8));
     // SAFETY: eight entries were sliced.
     let lanes256 = unsafe { _mm256_loadu_si256(lanes.as_ptr().cast()) };
-    Some((lanes[0] as usize & !7, _mm512_cvtepu32_epi64(lanes256)))
+    Some((
+        (lanes[0] as usize & !7) - base,
+        _mm512_cvtepu32_epi64(lanes256),
+    ))
 }
 
 /// See [`super::kernels::dot_pair`].
 ///
 /// # Safety
 /// The processor has IFMA; every row has as many words as the outputs, a multiple of eight; a permutation maps aligned
-/// blocks of eight to such blocks; `modulus_for` accepted q and the number of rows.
+/// blocks of eight to such blocks; `modulus_for` accepted q, the number of rows and the bound of the digits.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) unsafe fn dot_pair(
     q: u64,
     digits: &[*const u64],
     keys: [&[*const u64]; 2],
-    sources: Option<&[u32]>,
+    sources: Sources<'_>,
     out: [&mut [u64]; 2],
 ) {
     let c = constants(q);
@@ -149,32 +163,31 @@ fn reduce(c: &Constants, low: __m512i, high: __m512i) -> __m512i {
     csub(csub(sum, c.two_q), c.q)
 }
 
-/// See [`super::kernels::finish`].
+/// See [`super::kernels::Divide`].
 ///
 /// # Safety
 /// As [`dot_pair`].
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-pub(super) unsafe fn finish(
-    q: u64,
-    sum: &[u64],
+pub(super) unsafe fn divide(
+    (q, bound): (u64, u64),
     correction: &[u64],
     factor: u64,
-    add: Option<&[u64]>,
-    sources: Option<&[u32]>,
+    (add, sources): (Option<&[u64]>, Sources<'_>),
     out: &mut [u64],
 ) {
     let c = constants(q);
+    let bias = _mm512_set1_epi64((bound * q) as i64);
     let w = _mm512_set1_epi64(factor as i64);
     let quotient = _mm512_set1_epi64((((factor as u128) << 52) / q as u128) as i64);
     for i in (0..out.len()).step_by(8) {
         // SAFETY: i..i+8 lies within every slice, and blocks of the permutation within `add`.
         unsafe {
             let (x, y) = (
-                load(sum.as_ptr(), i, None),
+                load(out.as_ptr(), i, None),
                 load(correction.as_ptr(), i, None),
             );
-            // x - y + q is below 2q < 2^51.
-            let difference = _mm512_add_epi64(_mm512_sub_epi64(x, y), c.q);
+            // x - y + bound·q is below (bound + 1)·q <= 2^52 in the low 52 bits, which are those that count.
+            let difference = _mm512_add_epi64(_mm512_sub_epi64(x, y), bias);
             let mut r = csub(mul_lazy(&c, difference, w, quotient), c.q);
             if let Some(add) = add {
                 r = csub(

@@ -1,31 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Sums of products with one reduction, and the last step of a key switch.
 
+use ntt::NttPlan;
 use zq::{Modulus, Shoup, Word};
 
 /// Coefficients summed side by side in double words.
 const TILE: usize = 32;
 
-/// `out_h[i] = Σ_d digits[d][σ(i)] · keys[h][d][i]` for both halves h; `sources` holds σ, or the identity if `None`.
+/// The multiple of q below which operands of a sum of `terms` products and of a division may be: that of open transforms where
+/// the kernels take them, else 1.
+pub(super) fn operand_bound<W: Word>(plan: &NttPlan<W>, terms: usize) -> u64 {
+    let bound = plan.open_bound();
+    #[cfg(target_arch = "x86_64")]
+    if super::ifma::modulus_for(plan.modulus(), bound, terms, plan.n()).is_some() {
+        return bound;
+    }
+    1
+}
+
+/// Where one part of a permuted polynomial comes from: one part of the source.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Permuted<'a> {
+    /// For each coefficient its source's index, or none for the identity.
+    sources: Option<&'a [u32]>,
+    /// Index of the source part's first coefficient.
+    base: usize,
+}
+
+impl<'a> Permuted<'a> {
+    /// Part number `part` of `len` coefficients.
+    pub(super) fn part(sources: Option<&'a [u32]>, part: usize, len: usize) -> Self {
+        let sources = sources.map(|s| &s[part * len..][..len]);
+        let base = sources.map_or(0, |s| s[0] as usize / len * len);
+        Self { sources, base }
+    }
+
+    fn fits(&self, len: usize) -> bool {
+        self.sources.is_none_or(|s| s.len() == len)
+    }
+
+    /// `out[i] += add[σ(i)]`, if there is anything to add.
+    ///
+    /// # Panics
+    /// If lengths differ.
+    pub(super) fn add<W: Word>(&self, m: &Modulus<W>, add: Option<&[W]>, out: &mut [W]) {
+        match (add, self.sources) {
+            (Some(add), None) => m.add_assign(out, add),
+            (Some(add), Some(_)) => {
+                for (i, o) in out.iter_mut().enumerate() {
+                    *o = m.add(*o, add[self.source(i)]);
+                }
+            }
+            (None, _) => {}
+        }
+    }
+
+    #[inline(always)]
+    fn source(&self, i: usize) -> usize {
+        self.sources.map_or(i, |s| s[i] as usize - self.base)
+    }
+}
+
+/// `out_h[i] = Σ_d digits[d][σ(i)] · keys[h][d][i]` for both halves h. Digits are below `bound` times the modulus, their low
+/// 52 bits if that is not 1 (see [`operand_bound`]).
 ///
 /// # Panics
 /// If lengths differ.
 pub(super) fn dot_pair<W: Word>(
     modulus: &Modulus<W>,
+    bound: u64,
     digits: &[&[W]],
     keys: [&[&[W]]; 2],
-    sources: Option<&[u32]>,
+    permuted: Permuted<'_>,
     out: [&mut [W]; 2],
 ) {
     let n = out[0].len();
     let same = |rows: &[&[W]]| rows.len() == digits.len() && rows.iter().all(|r| r.len() == n);
     assert!(
-        same(digits) && same(keys[0]) && same(keys[1]) && out[1].len() == n,
+        same(digits) && same(keys[0]) && same(keys[1]) && out[1].len() == n && permuted.fits(n),
         "lengths differ"
     );
-    assert!(sources.is_none_or(|s| s.len() == n), "permutation length");
     #[cfg(target_arch = "x86_64")]
-    if let Some(q) = super::ifma::modulus_for(modulus, digits.len(), n) {
+    if let Some(q) = super::ifma::modulus_for(modulus, bound, digits.len(), n) {
         let words = |rows: &[&[W]]| {
             rows.iter()
                 .filter_map(|r| W::as_u64s(r).map(<[u64]>::as_ptr))
@@ -34,13 +90,13 @@ pub(super) fn dot_pair<W: Word>(
         let [first, second] = out;
         if let (Some(first), Some(second)) = (W::as_u64s_mut(first), W::as_u64s_mut(second)) {
             // SAFETY: `modulus_for` vouches for the processor; all rows have n words, a multiple of eight, and the
-            // permutation of an automorphism maps aligned blocks of eight to aligned blocks.
+            // permutation of an automorphism maps aligned blocks of eight of a part to such blocks of a part.
             unsafe {
                 super::ifma::dot_pair(
                     q,
                     &words(digits),
                     [&words(keys[0]), &words(keys[1])],
-                    sources,
+                    (permuted.sources, permuted.base),
                     [first, second],
                 )
             };
@@ -48,10 +104,11 @@ pub(super) fn dot_pair<W: Word>(
         }
         unreachable!("a modulus for the vector path has u64 words");
     }
+    assert!(bound == 1, "open operands have a kernel");
     for (keys, out) in keys.into_iter().zip(out) {
-        match sources {
+        match permuted.sources {
             None => modulus.dot_into(out, digits, keys),
-            Some(sources) => dot_permuted(modulus, digits, keys, sources, out),
+            Some(_) => dot_permuted(modulus, digits, keys, permuted, out),
         }
     }
 }
@@ -60,7 +117,7 @@ fn dot_permuted<W: Word>(
     m: &Modulus<W>,
     digits: &[&[W]],
     keys: &[&[W]],
-    sources: &[u32],
+    permuted: Permuted<'_>,
     out: &mut [W],
 ) {
     // u64: products below 2^(2·bits) are summed in u128, `lazy` of them at a time. Wider words reduce every product.
@@ -81,7 +138,7 @@ fn dot_permuted<W: Word>(
             }
             carried += 1;
             for (k, acc) in acc[..out.len()].iter_mut().enumerate() {
-                let x = digit[sources[start + k] as usize];
+                let x = digit[permuted.source(start + k)];
                 let y = key[start + k];
                 *acc = if W::BITS == 64 {
                     *acc + x.to_u128() * y.to_u128()
@@ -96,62 +153,50 @@ fn dot_permuted<W: Word>(
     }
 }
 
-/// The operands of [`finish`].
+/// The operands of a division.
 #[derive(Clone, Copy)]
-pub(super) struct Finish<'a, W: Word> {
-    /// Sums of products, reduced.
-    pub sum: &'a [W],
-    /// What is subtracted before the product with the factor.
-    pub correction: Option<(&'a [W], Shoup<W>)>,
+pub(super) struct Divide<'a, W: Word> {
+    /// What is subtracted first; below `bound` times the modulus as in [`dot_pair`].
+    pub correction: &'a [W],
+    pub bound: u64,
+    /// The divisor's inverse.
+    pub factor: Shoup<W>,
     /// What is added last, read through the permutation.
     pub add: Option<&'a [W]>,
-    /// The permutation, or the identity.
-    pub sources: Option<&'a [u32]>,
+    pub permuted: Permuted<'a>,
 }
 
-/// `out[i] = (sum[i] - correction[i]) · factor + add[σ(i)]`.
-///
-/// # Panics
-/// If lengths differ.
-pub(super) fn finish<W: Word>(m: &Modulus<W>, f: Finish<'_, W>, out: &mut [W]) {
-    let n = out.len();
-    let fits = |x: Option<&[W]>| x.is_none_or(|x| x.len() == n);
-    assert!(
-        f.sum.len() == n && fits(f.correction.map(|c| c.0)) && fits(f.add),
-        "lengths differ"
-    );
-    assert!(f.sources.is_none_or(|s| s.len() == n), "permutation length");
-    #[cfg(target_arch = "x86_64")]
-    if let (Some(q), Some((correction, factor))) = (super::ifma::modulus_for(m, 1, n), f.correction)
-    {
-        if let (Some(sum), Some(correction), Some(out)) = (
-            W::as_u64s(f.sum),
-            W::as_u64s(correction),
-            W::as_u64s_mut(out),
-        ) {
-            let add = f.add.and_then(W::as_u64s);
-            // SAFETY: as in `dot_pair`.
-            unsafe {
-                super::ifma::finish(q, sum, correction, factor.w.low_u64(), add, f.sources, out)
-            };
-            return;
+impl<W: Word> Divide<'_, W> {
+    /// `out[i] = (out[i] - correction[i]) · factor + add[σ(i)]`; `out` is reduced before and after.
+    ///
+    /// # Panics
+    /// If lengths differ.
+    pub(super) fn run(self, m: &Modulus<W>, out: &mut [W]) {
+        let n = out.len();
+        let fits = |x: Option<&[W]>| x.is_none_or(|x| x.len() == n);
+        assert!(
+            self.correction.len() == n && fits(self.add),
+            "lengths differ"
+        );
+        assert!(self.permuted.fits(n), "permutation length");
+        #[cfg(target_arch = "x86_64")]
+        if let Some(q) = super::ifma::modulus_for(m, self.bound, 1, n) {
+            if let (Some(correction), Some(out)) =
+                (W::as_u64s(self.correction), W::as_u64s_mut(out))
+            {
+                let add = self.add.and_then(W::as_u64s);
+                let sources = (self.permuted.sources, self.permuted.base);
+                let factor = self.factor.w.low_u64();
+                // SAFETY: as in `dot_pair`.
+                unsafe {
+                    super::ifma::divide((q, self.bound), correction, factor, (add, sources), out)
+                };
+                return;
+            }
+            unreachable!("a modulus for the vector path has u64 words");
         }
-        unreachable!("a modulus for the vector path has u64 words");
-    }
-    match f.correction {
-        Some((correction, factor)) => {
-            out.copy_from_slice(f.sum);
-            m.sub_shoup_mul_assign(out, correction, factor);
-        }
-        None => out.copy_from_slice(f.sum),
-    }
-    match (f.add, f.sources) {
-        (Some(add), None) => m.add_assign(out, add),
-        (Some(add), Some(sources)) => {
-            out.iter_mut()
-                .zip(sources)
-                .for_each(|(o, s)| *o = m.add(*o, add[*s as usize]));
-        }
-        (None, _) => {}
+        assert!(self.bound == 1, "open operands have a kernel");
+        m.sub_shoup_mul_assign(out, self.correction, self.factor);
+        self.permuted.add(m, self.add, out);
     }
 }

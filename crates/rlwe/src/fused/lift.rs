@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Centred residues of one prime to residues of another.
 
+use ntt::Shift;
 use zq::{Modulus, Word};
 
 /// From residues modulo `q` to the residues of their centred representatives modulo `m`.
@@ -37,6 +38,16 @@ impl<W: Word> CentredLift<W> {
         }
     }
 
+    /// The lift as an addition to some of the residues, where that gives reduced residues.
+    pub fn shift(&self) -> Option<Shift<W>> {
+        let (q, m) = (self.q.value(), self.m.value());
+        let largest = self.threshold.max(q.wrapping_sub(self.threshold));
+        (largest < m).then(|| Shift {
+            threshold: self.threshold,
+            shift: m.wrapping_sub(q),
+        })
+    }
+
     fn apply_any(&self, x: &[W], out: &mut [W]) {
         let wrap = self.m.reduce(self.q.value());
         for (o, &x) in out.iter_mut().zip(x) {
@@ -52,7 +63,7 @@ impl<W: Word> CentredLift<W> {
             q,
             m,
             threshold,
-            narrow: threshold.max(q - threshold) < m,
+            narrow: self.shift().is_some(),
             inverse: 1.0 / m as f64,
         }
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Key switching in evaluation form for several ciphertexts and keys at once.
 //!
-//! The loop runs over the target primes, not over the digits: for one prime all digits are lifted and transformed, every
-//! key's limbs of that prime are read once and used for every ciphertext, and the products are summed in double words with
-//! one reduction at the end. Only the inputs in coefficient form, one prime's digits and the sums stay in the caches.
+//! The loop runs over the target primes, not over the digits ([`modulo`]): modulo one prime all digits are lifted and transformed,
+//! and the products with the keys' limbs of that prime are summed in double words with one reduction at the end. The special
+//! primes come first, so that the sums modulo the others can be divided where they are made.
 //! Rotations share the digits of their source (hoisting, ePrint 2018/244): the digits commute with `x -> x^g`, which
 //! permutes evaluation points, so the permutation is folded into the loads of the inner product.
 //!
@@ -13,12 +13,13 @@
 mod ifma;
 mod kernels;
 mod lift;
+mod modulo;
 
 use crate::keys::KeySwitchKey;
 use crate::keyswitch::KeySwitchLevel;
 use crate::{Error, Threads};
-use kernels::{Finish, dot_pair, finish};
 use lift::CentredLift;
+use modulo::{Corrections, Modulo, subtract_and_divide};
 use rns::{Automorphism, Eval, RnsBasis, RnsPoly, Scratch};
 use std::sync::Mutex;
 use zq::{AlignedVec, Shoup, Word};
@@ -51,9 +52,9 @@ pub struct Job<'a, W: Word> {
 pub struct SwitchScratch<W: Word> {
     /// Digits of several primes, lifted to all limbs but their own, for every source.
     lifted: Scratch<W>,
-    /// The sums: for each prime of Q·P both halves of every job.
-    sums: Scratch<W>,
-    /// What is subtracted before the division by P, for both halves of every job.
+    /// The sums modulo the special primes, both halves of every job.
+    special: Scratch<W>,
+    /// Their centred representatives modulo the data primes, where there are several special primes.
     corrections: Scratch<W>,
     /// One for each thread at work.
     buffers: Mutex<Vec<Buffers<W>>>,
@@ -62,7 +63,7 @@ pub struct SwitchScratch<W: Word> {
 /// What one thread needs.
 #[derive(Debug, Default)]
 struct Buffers<W: Word> {
-    digits: Scratch<W>,
+    transforms: Scratch<W>,
     convert: Scratch<W>,
 }
 
@@ -80,14 +81,17 @@ fn for_each<W: Word, T: Send>(
     items: impl Iterator<Item = T>,
     f: impl Fn(T, &mut Buffers<W>) + Send + Sync,
 ) {
-    threads.for_each(items, |item| {
-        let lent = pool.lock().map_or(None, |mut pool| pool.pop());
-        let mut buffers = lent.unwrap_or_default();
-        f(item, &mut buffers);
-        if let Ok(mut pool) = pool.lock() {
-            pool.push(buffers);
-        }
-    });
+    threads.for_each(items, |item| with_buffers(pool, |buffers| f(item, buffers)));
+}
+
+/// Runs `f` with buffers that nobody else uses meanwhile.
+fn with_buffers<W: Word>(pool: &Mutex<Vec<Buffers<W>>>, f: impl FnOnce(&mut Buffers<W>)) {
+    let lent = pool.lock().map_or(None, |mut pool| pool.pop());
+    let mut buffers = lent.unwrap_or_default();
+    f(&mut buffers);
+    if let Ok(mut pool) = pool.lock() {
+        pool.push(buffers);
+    }
 }
 
 impl<W: Word> KeySwitchLevel<W> {
@@ -104,48 +108,52 @@ impl<W: Word> KeySwitchLevel<W> {
         scratch: &mut SwitchScratch<W>,
     ) -> Result<Vec<[RnsPoly<W, Eval>; 2]>, Error> {
         self.check(sources, jobs)?;
-        let (n, l, total) = (self.q().n(), self.q().len(), self.qp().len());
+        let (n, l, halves) = (self.q().n(), self.q().len(), 2 * jobs.len());
         let SwitchScratch {
             lifted,
-            sums,
+            special,
             corrections,
             buffers,
         } = scratch;
         let lifted = lifted.take(sources.len() * self.lifted_len() * n);
         self.lift_wide_digits(sources, lifted, threads, buffers);
-        let sums = sums.take(total * jobs.len() * 2 * n);
-        let rows = sums
-            .chunks_exact_mut((jobs.len() * 2 * n).max(1))
-            .enumerate();
-        for_each(threads, buffers, rows, |(j, sums), buffers| {
-            self.sum_at(
-                j,
-                sources,
-                lifted,
-                jobs,
-                sums,
-                buffers.digits.take(self.digit_count() * n),
-            );
-        });
-        let (kept, special) = sums.split_at_mut(l * jobs.len() * 2 * n);
-        let corrections = corrections.take(jobs.len() * 2 * l * n);
+        let modulo = |j| Modulo {
+            level: self,
+            j,
+            sources,
+            jobs,
+            lifted,
+        };
+        let transforms = Modulo::buffer_len(self, jobs);
+        let special = special.take((self.qp().len() - l) * halves * n);
+        for (i, sums) in special.chunks_exact_mut((halves * n).max(1)).enumerate() {
+            with_buffers(buffers, |own| {
+                let rows = sums.chunks_exact_mut(n).collect();
+                let work = own.transforms.take(transforms);
+                modulo(l + i).run(Corrections::None, work, rows, threads);
+            });
+        }
+        let corrections = corrections.take(self.corrections_len() * halves * n);
         self.correct(special, corrections, threads, buffers);
-        let mut out: Vec<AlignedVec<W>> = (0..2 * jobs.len())
+        let mut out: Vec<AlignedVec<W>> = (0..halves)
             .map(|_| AlignedVec::for_overwrite(l * n))
             .collect();
-        let limbs = out
+        let mut limbs: Vec<_> = out
             .iter_mut()
-            .zip(corrections.chunks_exact_mut(l * n))
-            .enumerate()
-            .flat_map(|(k, (out, fix))| {
-                out.chunks_exact_mut(n)
-                    .zip(fix.chunks_exact_mut(n))
-                    .enumerate()
-                    .map(move |(j, (out, fix))| (k, j, out, fix))
-            });
-        for_each(threads, buffers, limbs, |(k, j, out, fix), _| {
-            let sum = &kept[(j * 2 * jobs.len() + k) * n..][..n];
-            self.divide(j, &jobs[k / 2], k % 2, sum, fix, out);
+            .map(|part| part.chunks_exact_mut(n))
+            .collect();
+        let rows = (0..l).map(|j| (j, limbs.iter_mut().filter_map(Iterator::next).collect()));
+        for_each(threads, buffers, rows, |(j, rows), own| {
+            let fix = match self.corrections_len() {
+                _ if self.down_converter.is_none() => Corrections::None,
+                0 => Corrections::Special(
+                    special,
+                    CentredLift::new(self.qp().modulus(l), self.q().modulus(j)),
+                ),
+                _ => Corrections::Own(&corrections[(j * n).min(corrections.len())..], l * n),
+            };
+            let work = own.transforms.take(transforms);
+            modulo(j).run(fix, work, rows, &Threads::ONE);
         });
         let mut out = out
             .into_iter()
@@ -236,91 +244,16 @@ impl<W: Word> KeySwitchLevel<W> {
         );
     }
 
-    /// The sums of all jobs modulo prime `j` of Q·P.
-    fn sum_at(
-        &self,
-        j: usize,
-        sources: &[Source<'_, W>],
-        lifted: &[W],
-        jobs: &[Job<'_, W>],
-        sums: &mut [W],
-        buffers: &mut [W],
-    ) {
-        let n = self.q().n();
-        for (s, source) in sources.iter().enumerate() {
-            let lifted = &lifted[s * self.lifted_len() * n..][..self.lifted_len() * n];
-            let digits = self.digits_at(j, source, lifted, buffers);
-            for (job, sums) in jobs
-                .iter()
-                .zip(sums.chunks_exact_mut(2 * n))
-                .filter(|(job, _)| job.source == s)
-            {
-                self.accumulate(j, &digits, job, sums.split_at_mut(n).into());
-            }
+    /// Limbs that [`KeySwitchLevel::correct`] writes for each half of a job: none for one special prime or fewer.
+    fn corrections_len(&self) -> usize {
+        if self.qp().len() - self.q().len() > 1 {
+            self.q().len()
+        } else {
+            0
         }
     }
 
-    /// All digits modulo prime `j` of Q·P, in evaluation form.
-    fn digits_at<'a>(
-        &self,
-        j: usize,
-        source: &Source<'a, W>,
-        lifted: &[W],
-        buffers: &'a mut [W],
-    ) -> Vec<&'a [W]> {
-        let n = self.q().n();
-        let plan = self.qp().plan(j);
-        let mut lifted = lifted.chunks_exact(n);
-        let mut out: Vec<&'a [W]> = Vec::with_capacity(self.digits.len());
-        for (digit, buffer) in self.digits.iter().zip(buffers.chunks_exact_mut(n)) {
-            let (own, start) = (digit.own.contains(&j), digit.own.start);
-            let wide = if digit.own.len() > 1 {
-                self.qp().len() - digit.own.len()
-            } else {
-                0
-            };
-            let rows = lifted.by_ref().take(wide);
-            let row = if j < start {
-                j
-            } else {
-                j - digit.own.len().min(j)
-            };
-            let lift = rows.enumerate().fold(
-                None,
-                |found, (i, limb)| if i == row { Some(limb) } else { found },
-            );
-            match (own, source.values, lift) {
-                (true, Some(values), _) => {
-                    out.push(&values[j * n..][..n]);
-                    continue;
-                }
-                (true, None, _) => buffer.copy_from_slice(&source.coefficients[j * n..][..n]),
-                (false, _, Some(limb)) => buffer.copy_from_slice(limb),
-                (false, _, None) => CentredLift::new(self.q().modulus(start), plan.modulus())
-                    .apply(&source.coefficients[start * n..][..n], buffer),
-            }
-            plan.forward(buffer);
-            out.push(buffer);
-        }
-        out
-    }
-
-    /// `halves = Σ_d σ(digit_d)·key_d` modulo prime `j`.
-    fn accumulate(&self, j: usize, digits: &[&[W]], job: &Job<'_, W>, halves: [&mut [W]; 2]) {
-        let l = self.q().len();
-        let index = if j < l { j } else { job.key.limbs() + j - l };
-        let limbs = |half: usize| {
-            job.key.parts()[..digits.len()]
-                .iter()
-                .map(|p| p[half].limb(index))
-                .collect::<Vec<_>>()
-        };
-        let (b, a) = (limbs(0), limbs(1));
-        let sources = job.automorphism.map(Automorphism::eval_sources);
-        dot_pair(self.qp().modulus(j), digits, [&b, &a], sources, halves);
-    }
-
-    /// The centred representatives of the special limbs modulo each data prime, coefficient form.
+    /// The special limbs to coefficient form and, if there are several, their centred representatives modulo each data prime.
     fn correct(
         &self,
         special: &mut [W],
@@ -329,67 +262,25 @@ impl<W: Word> KeySwitchLevel<W> {
         buffers: &Mutex<Vec<Buffers<W>>>,
     ) {
         let (n, l) = (self.q().n(), self.q().len());
-        let Some(down) = &self.down_converter else {
+        let plans = &self.qp().plans()[l..];
+        let halves = special.len() / (n * plans.len().max(1));
+        let limbs = special.chunks_exact_mut(n).enumerate();
+        threads.for_each(limbs, |(i, limb)| plans[i / halves].inverse(limb));
+        let (special, Some(down)) = (&*special, &self.down_converter) else {
             return;
         };
-        let halves = corrections.len() / (l * n);
-        let plans = &self.qp().plans()[l..];
-        let limbs = special.chunks_exact_mut(n).enumerate();
-        for_each(threads, buffers, limbs, |(i, limb), _| {
-            plans[i / halves].inverse(limb)
+        let rows = corrections.chunks_exact_mut(l * n).enumerate();
+        for_each(threads, buffers, rows, |(k, fix), buffers| {
+            let Buffers {
+                transforms,
+                convert,
+            } = buffers;
+            let together = transforms.take(plans.len() * n);
+            for (i, out) in together.chunks_exact_mut(n).enumerate() {
+                out.copy_from_slice(&special[(i * halves + k) * n..][..n]);
+            }
+            down.convert_into(together, fix, convert);
         });
-        let special = &*special;
-        for_each(
-            threads,
-            buffers,
-            corrections.chunks_exact_mut(l * n).enumerate(),
-            |(k, fix), buffers| {
-                let limb = |i: usize| &special[(i * halves + k) * n..][..n];
-                if plans.len() == 1 {
-                    let p = self.qp().modulus(l);
-                    for (fix, q) in fix.chunks_exact_mut(n).zip(self.q().moduli()) {
-                        CentredLift::new(p, q).apply(limb(0), fix);
-                    }
-                    return;
-                }
-                let Buffers { digits, convert } = buffers;
-                let together = digits.take(plans.len() * n);
-                together
-                    .chunks_exact_mut(n)
-                    .enumerate()
-                    .for_each(|(i, out)| out.copy_from_slice(limb(i)));
-                down.convert_into(together, fix, convert);
-            },
-        );
-    }
-
-    /// `(sum - correction)/P + σ(add)` for limb `j` of one half.
-    fn divide(
-        &self,
-        j: usize,
-        job: &Job<'_, W>,
-        half: usize,
-        sum: &[W],
-        fix: &mut [W],
-        out: &mut [W],
-    ) {
-        let (n, plan) = (self.q().n(), self.q().plan(j));
-        let correction = self.down_converter.as_ref().map(|_| {
-            plan.forward(fix);
-            (&*fix, self.p_inverse[j])
-        });
-        let add = job.add[half].map(|a| &a[j * n..][..n]);
-        let sources = job.automorphism.map(Automorphism::eval_sources);
-        finish(
-            plan.modulus(),
-            Finish {
-                sum,
-                correction,
-                add,
-                sources,
-            },
-            out,
-        );
     }
 }
 
@@ -411,20 +302,14 @@ pub fn divide_by_last<W: Word>(
     );
     let mut dropped = AlignedVec::from_slice(x.limb(l));
     x.basis().plan(l).inverse(&mut dropped);
-    let (mut fix, mut out) = (
+    let (mut buffer, mut out) = (
         AlignedVec::for_overwrite(n),
         AlignedVec::for_overwrite(l * n),
     );
     for (j, (plan, out)) in kept.plans().iter().zip(out.chunks_exact_mut(n)).enumerate() {
-        CentredLift::new(x.basis().modulus(l), plan.modulus()).apply(&dropped, &mut fix);
-        plan.forward(&mut fix);
-        let operands = Finish {
-            sum: x.limb(j),
-            correction: Some((&fix, inverses[j])),
-            add: None,
-            sources: None,
-        };
-        finish(plan.modulus(), operands, out);
+        let lift = CentredLift::new(x.basis().modulus(l), plan.modulus());
+        out.copy_from_slice(x.limb(j));
+        subtract_and_divide(plan, (&dropped, &lift), inverses[j], &mut buffer, out);
     }
     RnsPoly::from_data(kept, out)
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The fused switch against the plain one, bit for bit.
 
+use super::kernels::{Permuted, dot_pair};
 use super::*;
 use crate::{
     HoistedDigits, KeyGenerator, RlweParams, RlweParamsLiteral, SecurityPolicy, Seed, sample,
@@ -124,6 +125,10 @@ fn equals_the_plain_path_for_every_shape() {
     check(&params::<u64>(32, &[62, 30, 61, 20], &[62, 62], 2));
     check(&params::<u64>(16, &[30, 30, 30], &[], 0));
     check(&params::<u64>(8, &[40, 40], &[45, 45], 1));
+    // Transforms in parts, open and not.
+    check(&params::<u64>(512, &[46, 45, 45], &[46], 0));
+    check(&params::<u64>(256, &[50, 49, 50, 40], &[50, 50], 2));
+    check(&params::<u64>(1024, &[60, 45, 30], &[58], 0));
     check(&params::<u128>(32, &[109, 100, 80], &[110], 0));
     check(&params::<u128>(16, &[70, 70, 70, 70], &[100, 100], 2));
 }
@@ -142,7 +147,14 @@ fn extreme_operands_are_summed_exactly() {
             let top = vec![q - 1; 32];
             let rows: Vec<&[u64]> = vec![&top; terms];
             let (mut a, mut b) = (vec![0; 32], vec![0; 32]);
-            dot_pair(&m, &rows, [&rows, &rows], None, [&mut a, &mut b]);
+            dot_pair(
+                &m,
+                1,
+                &rows,
+                [&rows, &rows],
+                Permuted::default(),
+                [&mut a, &mut b],
+            );
             // (-1)^2 summed.
             assert!(
                 a == b && a.iter().all(|x| *x == terms as u64 % q),

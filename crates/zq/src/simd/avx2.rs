@@ -114,6 +114,22 @@ impl Vector for Avx2 {
         }
     }
     #[inline(always)]
+    unsafe fn add_unless_below(self, threshold: Self, shift: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let below = _mm256_cmpgt_epi64(threshold.0, self.0);
+            Self(_mm256_add_epi64(
+                self.0,
+                _mm256_andnot_si256(below, shift.0),
+            ))
+        }
+    }
+    #[inline(always)]
+    unsafe fn prefetch(p: *const u64) {
+        // SAFETY: a prefetch reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(p.cast()) }
+    }
+    #[inline(always)]
     unsafe fn f_add(self, b: Self) -> Self {
         // SAFETY: see above.
         unsafe {

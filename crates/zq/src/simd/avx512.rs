@@ -106,6 +106,19 @@ impl Vector for Avx512 {
         unsafe { Self(_mm512_min_epu64(self.0, _mm512_sub_epi64(self.0, m.0))) }
     }
     #[inline(always)]
+    unsafe fn add_unless_below(self, threshold: Self, shift: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let reached = _mm512_cmp_epu64_mask::<_MM_CMPINT_NLT>(self.0, threshold.0);
+            Self(_mm512_mask_add_epi64(self.0, reached, self.0, shift.0))
+        }
+    }
+    #[inline(always)]
+    unsafe fn prefetch(p: *const u64) {
+        // SAFETY: a prefetch reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(p.cast()) }
+    }
+    #[inline(always)]
     unsafe fn f_add(self, b: Self) -> Self {
         // SAFETY: see above.
         unsafe {

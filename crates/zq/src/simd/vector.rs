@@ -40,6 +40,10 @@ pub trait Vector: Copy + 'static {
     unsafe fn mullo(self, b: Self) -> Self;
     /// `x - m` if that is not negative, else `x`; needs `-2^63 <= x - m < 2^63`.
     unsafe fn csub(self, m: Self) -> Self;
+    /// `x` if `x < threshold`, else `x + shift`; both operands of the comparison are below 2^63.
+    unsafe fn add_unless_below(self, threshold: Self, shift: Self) -> Self;
+    /// Asks for the cache line at `p` in the second level; any address will do.
+    unsafe fn prefetch(p: *const u64);
 
     unsafe fn f_add(self, b: Self) -> Self;
     unsafe fn f_sub(self, b: Self) -> Self;

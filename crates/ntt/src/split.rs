@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A forward transform in two steps, for work that goes on with one part of the results while it is in the caches.
+//!
+//! The outer stages read a polynomial and leave [`NttPlan::parts`] parts, runs of neighbouring results. Each part is finished by
+//! itself, in any order. Residues may be of another prime and are lifted as they are read; results may be left open.
+
+use zq::Word;
+
+use crate::NttPlan;
+
+/// What is added to residues of another prime as they are read, so that they represent the same centred integer:
+/// `x` if `x < threshold`, else `x + shift` in wrapping arithmetic. Results are reduced residues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shift<W: Word> {
+    /// Smallest word that is shifted.
+    pub threshold: W,
+    /// What is added.
+    pub shift: W,
+}
+
+/// How [`NttPlan::forward_part`] leaves its results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Reduced residues.
+    Reduced,
+    /// The low 52 bits are below [`NttPlan::open_bound`] times q and congruent to the residue; the bits above mean nothing.
+    Open,
+}
+
+impl<W: Word> NttPlan<W> {
+    /// Parts that the outer stages leave: 1, 2, 4 or 8, at least 64 results each unless it is 1.
+    #[inline]
+    pub fn parts(&self) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = &self.simd {
+            return simd.parts();
+        }
+        1
+    }
+
+    /// Open results are below this multiple of q, at most 2^52; 1 where there are none and they are reduced.
+    #[inline]
+    pub fn open_bound(&self) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = self.simd.as_ref().filter(|simd| simd.parts() > 1) {
+            return simd.open_bound();
+        }
+        1
+    }
+
+    /// The outer stages of the transform of `from`, lifted, into `out`.
+    ///
+    /// # Panics
+    /// If a length is not `n`.
+    pub fn forward_outer(&self, from: &[W], lift: Option<Shift<W>>, out: &mut [W]) {
+        assert!(
+            from.len() == self.n() && out.len() == self.n(),
+            "slice length is not the transform's"
+        );
+        #[cfg(target_arch = "x86_64")]
+        if let (Some(simd), Some(from), Some(out)) = (
+            self.simd.as_ref().filter(|simd| simd.parts() > 1),
+            W::as_u64s(from),
+            W::as_u64s_mut(out),
+        ) {
+            let lift = lift.map(|l| [l.threshold.low_u64(), l.shift.low_u64()]);
+            return simd.forward_outer(from, lift, out);
+        }
+        match lift {
+            None => out.copy_from_slice(from),
+            Some(Shift { threshold, shift }) => {
+                for (o, &x) in out.iter_mut().zip(from) {
+                    *o = x.wrapping_add(shift & !x.lt_mask(threshold));
+                }
+            }
+        }
+    }
+
+    /// The remaining stages of part `part`, in place. The words of `ahead`, each row as long as the part, are what is wanted next:
+    /// they are asked for from memory meanwhile.
+    ///
+    /// # Panics
+    /// If `part` is not below [`NttPlan::parts`] or `a` is not a part.
+    pub fn forward_part(&self, part: usize, a: &mut [W], form: Form, ahead: [&[W]; 2]) {
+        let parts = self.parts();
+        assert!(
+            part < parts && a.len() * parts == self.n(),
+            "slice length is not a part's"
+        );
+        #[cfg(target_arch = "x86_64")]
+        if let (Some(simd), Some(a)) = (self.simd.as_ref().filter(|_| parts > 1), W::as_u64s_mut(a))
+        {
+            let rows = ahead.map(|row| row.as_ptr().cast::<u64>());
+            let used = ahead.iter().take_while(|row| !row.is_empty()).count();
+            return simd.forward_part(part, a, form == Form::Open, &rows[..used]);
+        }
+        self.forward(a);
+    }
+}

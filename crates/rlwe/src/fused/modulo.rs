@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One prime's share of a key switch.
+//!
+//! The transforms of the digits are done in two steps ([`ntt::Form`]): first the outer stages of all digits, lifted as they are
+//! read; then, part by part, the other stages of every digit, the products with the keys' part and the division by P. A part of all
+//! digits fits the second cache level, so results meet the keys where they were made, and the keys are asked for from memory
+//! while the transforms go on.
+
+use super::kernels::{Divide, Permuted, dot_pair, operand_bound};
+use super::lift::CentredLift;
+use super::{Job, Source};
+use crate::Threads;
+use crate::keyswitch::KeySwitchLevel;
+use ntt::{Form, NttPlan};
+use rns::Automorphism;
+use zq::{Shoup, Word};
+
+/// The work modulo one prime of Q·P.
+pub(super) struct Modulo<'a, W: Word> {
+    pub level: &'a KeySwitchLevel<W>,
+    /// Index of the prime.
+    pub j: usize,
+    pub sources: &'a [Source<'a, W>],
+    pub jobs: &'a [Job<'a, W>],
+    /// Limbs of the digits of more than one prime, for every source.
+    pub lifted: &'a [W],
+}
+
+/// What is subtracted before the division by P: for each half of every job a polynomial in coefficient form.
+#[derive(Clone, Copy)]
+pub(super) enum Corrections<'a, W: Word> {
+    /// Nothing is divided.
+    None,
+    /// Residues of the only special prime.
+    Special(&'a [W], CentredLift<W>),
+    /// Residues of this prime; the polynomials are this many words apart.
+    Own(&'a [W], usize),
+}
+
+/// A transform in two steps: finished, or between them.
+enum Row<'a, W: Word> {
+    Finished(&'a [W]),
+    Open(&'a mut [W]),
+}
+
+/// One part of a [`Row`].
+enum Piece<'a, W: Word> {
+    Finished(&'a [W]),
+    Open(&'a mut [W]),
+}
+
+/// One job, and where its halves go.
+struct Use<'a, W: Word> {
+    index: usize,
+    job: &'a Job<'a, W>,
+    halves: [&'a mut [W]; 2],
+}
+
+/// One part of one job: where its halves go and what is subtracted from them.
+struct Target<'a, W: Word> {
+    job: &'a Job<'a, W>,
+    /// Number of the part of the results; that of the digits differs under an automorphism.
+    part: usize,
+    halves: [&'a mut [W]; 2],
+    corrections: Option<[Piece<'a, W>; 2]>,
+}
+
+impl<'a, W: Word> Row<'a, W> {
+    /// The parts, each `len` words.
+    fn pieces(self, len: usize) -> Vec<Piece<'a, W>> {
+        match self {
+            Self::Finished(row) => row.chunks_exact(len).map(Piece::Finished).collect(),
+            Self::Open(row) => row.chunks_exact_mut(len).map(Piece::Open).collect(),
+        }
+    }
+}
+
+impl<W: Word> Piece<'_, W> {
+    /// The remaining stages; returns the results.
+    fn finish(&mut self, plan: &NttPlan<W>, part: usize, form: Form, ahead: [&[W]; 2]) {
+        if let Self::Open(words) = self {
+            plan.forward_part(part, words, form, ahead);
+        }
+    }
+
+    fn words(&self) -> &[W] {
+        match self {
+            Self::Finished(words) => words,
+            Self::Open(words) => words,
+        }
+    }
+}
+
+impl<'a, W: Word> Modulo<'a, W> {
+    fn plan(&self) -> &'a NttPlan<W> {
+        self.level.qp().plan(self.j)
+    }
+
+    /// Words of buffers that [`Modulo::run`] needs: one source's digits, two corrections for each of its jobs.
+    pub fn buffer_len(level: &KeySwitchLevel<W>, jobs: &[Job<'_, W>]) -> usize {
+        let of_source = |s: usize| jobs.iter().filter(|job| job.source == s).count();
+        let most = jobs.iter().map(|job| of_source(job.source)).max();
+        (level.digit_count() + 2 * most.unwrap_or(0)) * level.q().n()
+    }
+
+    /// `out[2·job + half]` = sum of products, divided by P if there are corrections, plus what the job adds.
+    pub fn run(
+        &self,
+        corrections: Corrections<'_, W>,
+        buffers: &mut [W],
+        out: Vec<&mut [W]>,
+        threads: &Threads,
+    ) {
+        let n = self.plan().n();
+        let (digits, fixes) = buffers.split_at_mut(self.level.digit_count() * n);
+        let mut out = out.into_iter();
+        let mut uses: Vec<_> = (self.jobs.iter().enumerate())
+            .map_while(|(index, job)| {
+                let halves = [out.next()?, out.next()?];
+                Some(Use { index, job, halves })
+            })
+            .collect();
+        for (s, source) in self.sources.iter().enumerate() {
+            let uses: Vec<_> = uses.extract_if(.., |u| u.job.source == s).collect();
+            let fixes = self.corrections(corrections, &uses, fixes, threads);
+            let rows = self.digits(s, source, digits, threads);
+            self.parts(rows, uses, fixes, threads);
+        }
+    }
+
+    /// The outer stages of one source's digits.
+    fn digits<'b>(
+        &self,
+        s: usize,
+        source: &Source<'b, W>,
+        buffers: &'b mut [W],
+        threads: &Threads,
+    ) -> Vec<Row<'b, W>>
+    where
+        'a: 'b,
+    {
+        let (n, j, level) = (self.plan().n(), self.j, self.level);
+        let words = level.lifted_len() * n;
+        let mut lifted = self.lifted[s * words..][..words].chunks_exact(n);
+        let mut rows: Vec<Option<Row<'b, W>>> = Vec::new();
+        rows.resize_with(level.digit_count(), || None);
+        let work = level
+            .digits
+            .iter()
+            .zip(buffers.chunks_exact_mut(n))
+            .zip(&mut rows)
+            .map(|((digit, buffer), row)| {
+                let own = digit.own.contains(&j);
+                let wide = digit.own.len() > 1;
+                let others = if wide {
+                    level.qp().len() - digit.own.len()
+                } else {
+                    0
+                };
+                // The lifted limbs are those of all primes but the digit's own.
+                let at = if j < digit.own.start {
+                    j
+                } else {
+                    j.wrapping_sub(digit.own.len())
+                };
+                let mut limb = None;
+                for (i, candidate) in lifted.by_ref().take(others).enumerate() {
+                    if i == at && !own {
+                        limb = Some(candidate);
+                    }
+                }
+                (digit.own.start, own, limb, buffer, row)
+            });
+        let plan = self.plan();
+        threads.for_each(work, |(start, own, limb, buffer, row)| {
+            let coefficients = |i: usize| &source.coefficients[i * n..][..n];
+            *row = Some(match (own, source.values, limb) {
+                (true, Some(values), _) => Row::Finished(&values[j * n..][..n]),
+                (true, None, _) => outer(plan, coefficients(j), None, buffer),
+                (false, _, Some(limb)) => outer(plan, limb, None, buffer),
+                (false, _, None) => {
+                    let lift = CentredLift::new(level.q().modulus(start), plan.modulus());
+                    outer(plan, coefficients(start), Some(&lift), buffer)
+                }
+            });
+        });
+        rows.into_iter().flatten().collect()
+    }
+
+    /// The outer stages of the corrections of these uses, two for each, or none.
+    fn corrections<'b>(
+        &self,
+        corrections: Corrections<'b, W>,
+        uses: &[Use<'_, W>],
+        buffers: &'b mut [W],
+        threads: &Threads,
+    ) -> Vec<Row<'b, W>> {
+        let (plan, n) = (self.plan(), self.plan().n());
+        if matches!(corrections, Corrections::None) {
+            return Vec::new();
+        }
+        let mut rows: Vec<Option<Row<'b, W>>> = Vec::new();
+        rows.resize_with(2 * uses.len(), || None);
+        let halves = uses.iter().flat_map(|u| [2 * u.index, 2 * u.index + 1]);
+        let work = halves.zip(buffers.chunks_exact_mut(n)).zip(&mut rows);
+        threads.for_each(work, |((k, buffer), row)| {
+            *row = match corrections {
+                Corrections::None => None,
+                Corrections::Special(limbs, lift) => {
+                    Some(outer(plan, &limbs[k * n..][..n], Some(&lift), buffer))
+                }
+                Corrections::Own(limbs, stride) => {
+                    Some(outer(plan, &limbs[k * stride..][..n], None, buffer))
+                }
+            };
+        });
+        rows.into_iter().flatten().collect()
+    }
+
+    /// Part by part: the other stages, the sums, the division.
+    fn parts<'b>(
+        &self,
+        rows: Vec<Row<'b, W>>,
+        uses: Vec<Use<'b, W>>,
+        fixes: Vec<Row<'b, W>>,
+        threads: &Threads,
+    ) {
+        let plan = self.plan();
+        let (parts, len) = (plan.parts(), plan.n() / plan.parts());
+        let mut digits: Vec<Vec<Piece<'b, W>>> = (0..parts).map(|_| Vec::new()).collect();
+        for row in rows {
+            for (part, piece) in digits.iter_mut().zip(row.pieces(len)) {
+                part.push(piece);
+            }
+        }
+        let mut targets: Vec<Vec<Target<'b, W>>> = (0..parts).map(|_| Vec::new()).collect();
+        let mut fixes = fixes.into_iter().map(|row| row.pieces(len).into_iter());
+        for Use {
+            job,
+            halves: [first, second],
+            ..
+        } in uses
+        {
+            let mut fixes = fixes.next().zip(fixes.next());
+            let halves = first
+                .chunks_exact_mut(len)
+                .zip(second.chunks_exact_mut(len));
+            for (part, (a, b)) in halves.enumerate() {
+                let corrections = fixes
+                    .as_mut()
+                    .and_then(|(a, b)| Some([a.next()?, b.next()?]));
+                // An automorphism maps parts to parts.
+                let from = job
+                    .automorphism
+                    .map_or(part, |a| a.eval_sources()[part * len] as usize / len);
+                targets[from].push(Target {
+                    job,
+                    part,
+                    halves: [a, b],
+                    corrections,
+                });
+            }
+        }
+        let work = digits.into_iter().zip(targets).enumerate();
+        threads.for_each(work, |(part, (digits, targets))| {
+            self.part(part, digits, targets);
+        });
+    }
+
+    fn part(&self, part: usize, mut digits: Vec<Piece<'_, W>>, targets: Vec<Target<'_, W>>) {
+        let plan = self.plan();
+        let len = plan.n() / plan.parts();
+        // Open results serve where the sums can take them.
+        let bound = operand_bound(plan, digits.len());
+        let form = if bound > 1 { Form::Open } else { Form::Reduced };
+        for (d, digit) in digits.iter_mut().enumerate() {
+            let ahead = targets.first().map_or([&[][..]; 2], |target| {
+                [0, 1].map(|half| &self.key(target.job, d, half)[target.part * len..][..len])
+            });
+            digit.finish(plan, part, form, ahead);
+        }
+        let digits: Vec<&[W]> = digits.iter().map(Piece::words).collect();
+        for target in targets {
+            let keys = [0, 1].map(|half| {
+                (0..digits.len())
+                    .map(|d| &self.key(target.job, d, half)[target.part * len..][..len])
+                    .collect::<Vec<_>>()
+            });
+            let Target {
+                job,
+                part: to,
+                halves: [a, b],
+                corrections,
+            } = target;
+            let permuted =
+                Permuted::part(job.automorphism.map(Automorphism::eval_sources), to, len);
+            dot_pair(
+                plan.modulus(),
+                bound,
+                &digits,
+                [&keys[0], &keys[1]],
+                permuted,
+                [&mut *a, &mut *b],
+            );
+            let add = |half: usize| {
+                let limb = job.add[half].filter(|_| self.j < self.level.q().len())?;
+                Some(&limb[self.j * plan.n()..][part * len..][..len])
+            };
+            match corrections {
+                None => {
+                    for (half, out) in [a, b].into_iter().enumerate() {
+                        permuted.add(plan.modulus(), add(half), out);
+                    }
+                }
+                Some(corrections) => {
+                    for ((half, out), fix) in [a, b].into_iter().enumerate().zip(corrections) {
+                        let factor = self.level.p_inverse[self.j];
+                        divide(plan, to, fix, (factor, add(half), permuted), out);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Limb of digit `d`'s key modulo this prime.
+    fn key<'b>(&self, job: &Job<'b, W>, d: usize, half: usize) -> &'b [W] {
+        let l = self.level.q().len();
+        let index = if self.j < l {
+            self.j
+        } else {
+            job.key.limbs() + self.j - l
+        };
+        job.key.parts()[d][half].limb(index)
+    }
+}
+
+/// The outer stages of `from`, lifted, into `buffer`; the whole transform where the lift is not a shift.
+fn outer<'b, W: Word>(
+    plan: &NttPlan<W>,
+    from: &[W],
+    lift: Option<&CentredLift<W>>,
+    buffer: &'b mut [W],
+) -> Row<'b, W> {
+    match lift.map(CentredLift::shift) {
+        None => plan.forward_outer(from, None, buffer),
+        Some(Some(shift)) => plan.forward_outer(from, Some(shift), buffer),
+        Some(None) => {
+            if let Some(lift) = lift {
+                lift.apply(from, buffer);
+            }
+            plan.forward(buffer);
+            return Row::Finished(buffer);
+        }
+    }
+    Row::Open(buffer)
+}
+
+/// The other stages of part `part` of a correction, and `out = (out - correction)·factor + σ(add)`.
+fn divide<W: Word>(
+    plan: &NttPlan<W>,
+    part: usize,
+    mut correction: Piece<'_, W>,
+    (factor, add, permuted): (Shoup<W>, Option<&[W]>, Permuted<'_>),
+    out: &mut [W],
+) {
+    let bound = operand_bound(plan, 1);
+    let form = if bound > 1 { Form::Open } else { Form::Reduced };
+    correction.finish(plan, part, form, [&[], &[]]);
+    let open = matches!(correction, Piece::Open(_));
+    Divide {
+        correction: correction.words(),
+        bound: if open { bound } else { 1 },
+        factor,
+        add,
+        permuted,
+    }
+    .run(plan.modulus(), out);
+}
+
+/// `out = (out - transform of the lifted x)·factor` modulo the plan's prime, with `buffer` for the transform.
+pub(super) fn subtract_and_divide<W: Word>(
+    plan: &NttPlan<W>,
+    (x, lift): (&[W], &CentredLift<W>),
+    factor: Shoup<W>,
+    buffer: &mut [W],
+    out: &mut [W],
+) {
+    let len = plan.n() / plan.parts();
+    let pieces = outer(plan, x, Some(lift), buffer).pieces(len).into_iter();
+    for (part, (fix, out)) in pieces.zip(out.chunks_exact_mut(len)).enumerate() {
+        divide(plan, part, fix, (factor, None, Permuted::default()), out);
+    }
+}

@@ -138,14 +138,25 @@ BAD_PROGRAMS = [
     ("load s2 n=128 buf=40\nntt s2, s2 n=128", "the twiddle table of modulus 0 is for n = 64"),
     ("sync\n" * 4097, "the program has 4097 instructions, one submission takes 4096"),
     ("load s2 n=64 buf=40\nload s3 n=64 buf=1048575", r"instruction 1 \(load s3 n=64 buf=1048575\): bus error"),
+    ("load s2 n=64 buf=40\nstore s2 n=64 buf=1048575", r"instruction 1 \(store s2 n=64 buf=1048575\): bus error"),
 ]
 
 
-@pytest.mark.parametrize(("text", "words"), BAD_PROGRAMS, ids=[words[:28] for _, words in BAD_PROGRAMS])
+@pytest.mark.parametrize(("text", "words"), BAD_PROGRAMS, ids=[words[:30] for _, words in BAD_PROGRAMS])
 def test_bad_programs_get_the_same_words_on_both_devices(tiny: OpenDevice, text: str, words: str) -> None:
     native = set_up(tiny)
     with pytest.raises(DeviceError, match=words):
         run(native, text)
+
+
+def test_a_device_works_on_after_a_bus_error(tiny: OpenDevice) -> None:
+    native = set_up(tiny)
+    before = native.download(FIRST, N)
+    for text in ("load s2 n=64 buf=1048575", "load s2 n=64 buf=40\nstore s2 n=64 buf=1048575"):
+        with pytest.raises(DeviceError, match="bus error"):
+            run(native, text)
+        run(native, "load s2 n=64 buf=40\nmemcpy s3, s2 n=64\nstore s3 n=64 buf=44")
+        assert native.download(44, N) == before
 
 
 def test_unknown_instructions_are_refused(tiny: OpenDevice) -> None:

@@ -2,8 +2,12 @@
 """Times ringsmith beside the libraries of others: one run, one machine, the same parameters.
 
 `make bench-peers` installs the peers from package registries into `target/peers`, builds them, runs each pinned to one
-core, then two pinned copies at once (the throughput of two threads), checks every result by decryption, and writes
-`target/bench-peers.json`, a table on the terminal and `docs/bench-peers.svg`.
+core, then on two cores, checks every result by decryption, and writes `target/bench-peers.json`, a table on the
+terminal and `docs/bench-peers.svg`; sizes of keys and peak memory go to `target/bench-peers-memory.json` and a second
+table.
+
+On two cores a row is the time per operation at full load of both: for ours a batch on one pool of two pinned threads,
+for the others two pinned copies of the program, which is the most that two threads of them could reach.
 """
 
 from __future__ import annotations
@@ -21,12 +25,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chart import bar_chart
+from memory import SCHEMES, measure_memory, print_memory
 from table import print_table
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BUILD = ROOT / "target" / "peers"
 RESULT = ROOT / "target" / "bench-peers.json"
+MEMORY = ROOT / "target" / "bench-peers-memory.json"
 
 
 class UnavailableError(Exception):
@@ -39,6 +45,11 @@ class Peer:
 
     name: str
     command: list[str]
+    # Arguments for a run on two threads of its own; without, two copies run side by side.
+    two_threads: tuple[str, ...] = ()
+    # The command that prints sizes of keys, to which a scheme is added, and the schemes it knows.
+    memory: tuple[str, ...] = ()
+    schemes: tuple[str, ...] = SCHEMES
 
 
 def sh(command: list[str], *, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
@@ -70,7 +81,10 @@ def build_ours() -> list[Peer]:
             str(ROOT / "target"),
         ]
     )
-    return [Peer("ringsmith", [str(ROOT / "target/release/ringsmith-bench")])]
+    program = str(ROOT / "target/release/ringsmith-bench")
+    # With the decompositions that OpenFHE chooses, too.
+    schemes = (*SCHEMES, "bfv-no-special", "ckks-3-digits")
+    return [Peer("ringsmith", [program], ("--threads", "2"), (program, "memory"), schemes)]
 
 
 def build_rust() -> list[Peer]:
@@ -123,7 +137,7 @@ def build_lattigo() -> list[Peer]:
     need("go", "golang-go")
     binary = BUILD / "lattigo"
     sh(["go", "build", "-o", str(binary), "."], cwd=HERE / "lattigo")
-    return [Peer("Lattigo 6.2.0", [str(binary)])]
+    return [Peer("Lattigo 6.2.0", [str(binary)], memory=(str(binary), "memory"))]
 
 
 def build_python() -> list[Peer]:
@@ -158,7 +172,9 @@ def build_openfhe() -> list[Peer]:
     if not (venv / "bin/python").exists():
         sh([python310(), "-m", "venv", str(venv)])
     sh([str(venv / "bin/pip"), "install", "-q", "openfhe==1.6.1.0.22.4"])
-    return [Peer("OpenFHE 1.6.1", [str(venv / "bin/python"), str(HERE / "python/openfhe_bench.py")])]
+    python, scripts = str(venv / "bin/python"), HERE / "python"
+    memory = (python, str(scripts / "openfhe_memory.py"))
+    return [Peer("OpenFHE 1.6.1", [python, str(scripts / "openfhe_bench.py")], memory=memory)]
 
 
 BUILDERS = {
@@ -167,13 +183,14 @@ BUILDERS = {
     "seal": build_seal,
     "lattigo": build_lattigo,
     "python": build_python,
+    "openfhe": build_openfhe,
 }
 
 
-def run_pinned(peer: Peer, core: int) -> list[dict]:
-    """All lines of a peer, run on one core."""
+def run_pinned(peer: Peer, cores: str, extra: Iterable[str] = ()) -> list[dict]:
+    """All lines of a peer, run on these cores."""
     done = subprocess.run(
-        ["taskset", "-c", str(core), *peer.command],
+        ["taskset", "-c", cores, *peer.command, *extra],
         capture_output=True,
         text=True,
         check=False,
@@ -186,13 +203,15 @@ def run_pinned(peer: Peer, core: int) -> list[dict]:
 
 def one_thread(peer: Peer) -> list[dict]:
     """Latency on one core."""
-    return [{**row, "threads": 1} for row in run_pinned(peer, 0)]
+    return [{**row, "threads": 1} for row in run_pinned(peer, "0")]
 
 
 def two_threads(peer: Peer) -> list[dict]:
-    """Time per operation of two pinned copies at once: the throughput of two threads that never share a core."""
+    """Time per operation on two threads that never share a core: the program's own, or two pinned copies at once."""
+    if peer.two_threads:
+        return run_pinned(peer, "0,1", peer.two_threads)
     with ThreadPoolExecutor(2) as pool:
-        first, second = pool.map(lambda core: run_pinned(peer, core), (0, 1))
+        first, second = pool.map(lambda core: run_pinned(peer, core), ("0", "1"))
     return [
         {
             **a,
@@ -218,11 +237,19 @@ def measure(peers: Iterable[Peer], threads: list[int]) -> list[dict]:
     return rows
 
 
+def write(path: Path, rows: list[dict]) -> None:
+    """Replace a result as a whole."""
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(rows, indent=1))
+    part.replace(path)
+
+
 def main() -> int:
     """Build, run, write the JSON, the table and the chart; status 1 if any result was wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=sorted(BUILDERS), nargs="*", help="build and run only these peers")
     parser.add_argument("--threads", type=int, choices=[1, 2], nargs="*", default=[1, 2], help="thread counts")
+    parser.add_argument("--memory-only", action="store_true", help="sizes and peak memory, no times")
     parser.add_argument(
         "--report", action="store_true", help="print the table of the last run again, measuring nothing"
     )
@@ -236,19 +263,22 @@ def main() -> int:
                 peers += BUILDERS[name]()
             except UnavailableError as reason:
                 print(f"  left out: {reason}", file=sys.stderr)
-        rows = measure(peers, options.threads)
-        part = RESULT.with_suffix(".part")
-        part.write_text(json.dumps(rows, indent=1))
-        part.replace(RESULT)
+        if not options.memory_only:
+            write(RESULT, measure(peers, options.threads))
+        write(MEMORY, measure_memory(peer for peer in peers if peer.memory))
     elif not RESULT.exists():
         print(f"error: {RESULT.relative_to(ROOT)} does not exist yet: run `make bench-peers` first", file=sys.stderr)
         return 2
-    rows = json.loads(RESULT.read_text())
-    print_table(rows)
-    bar_chart(rows, ROOT / "docs" / "bench-peers.svg")
-    wrong = [row for row in rows if not row["correct"]]
+    memory = json.loads(MEMORY.read_text()) if MEMORY.exists() else []
+    rows = [] if options.memory_only else json.loads(RESULT.read_text())
+    if rows:
+        print_table(rows)
+        bar_chart(rows, ROOT / "docs" / "bench-peers.svg")
+    print_memory(memory)
+    wrong = [row for row in (*rows, *memory) if not row["correct"]]
     for row in wrong:
-        print(f"wrong result: {row['library']} {row['operation']} n={row['n']} {row['moduli_bits']}", file=sys.stderr)
+        what = row.get("operation") or row["scheme"]
+        print(f"wrong result: {row['library']} {what} n={row['n']} {row['moduli_bits']}", file=sys.stderr)
     return 1 if wrong else 0
 
 

@@ -1,28 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Times our own operations with the parameters of the peers in `bench/peers` and prints one JSON line each.
 //!
-//! Every result is checked: transforms by their inverse, homomorphic operations by decryption.
+//! Without arguments every operation runs alone on one thread. `--threads N` runs batches on N pinned threads (see
+//! [`batch`]); `memory SCHEME` prints the sizes of keys and ciphertexts (see [`memory`]). Every result is checked: transforms
+//! by their inverse, homomorphic operations by decryption.
 
+mod batch;
 mod bfv_sets;
 mod ckks_sets;
 mod measure;
+mod memory;
 mod transforms;
 
-fn main() {
+use std::process::ExitCode;
+
+fn one_thread() -> Result<(), String> {
     transforms::run();
-    for (n, data, special) in [
-        (4096, &[36, 36][..], 37),
-        (8192, &[43, 43, 44, 44], 44),
-        (4096, &[30; 6], 30),
-    ] {
-        bfv_sets::run(n, data, special).expect("a known set");
+    for (n, data, special) in bfv_sets::SETS {
+        let kit = bfv_sets::Kit::new(n, data, special);
+        kit.and_then(|kit| kit.run()).map_err(|e| e.to_string())?;
     }
-    for (n, data, special, dnum) in [
-        (8192, 3, 1, 3),
-        (16384, 7, 1, 7),
-        (32768, 14, 1, 14),
-        (32768, 12, 3, 4),
-    ] {
-        ckks_sets::run(n, data, special, dnum).expect("a known set");
+    for (n, data, special, dnum) in ckks_sets::SETS {
+        let kit = ckks_sets::Kit::new(n, data, special, dnum);
+        kit.and_then(|kit| kit.run()).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+fn batches(count: &str) -> Result<(), String> {
+    let count = count
+        .parse()
+        .map_err(|_| format!("{count} is no number of threads"))?;
+    let pools = batch::Pools::pinned(count)?;
+    transforms::run_batches(&pools);
+    for (n, data, special) in bfv_sets::SETS {
+        let kit = bfv_sets::Kit::new(n, data, special);
+        kit.and_then(|kit| kit.run_batches(&pools))
+            .map_err(|e| e.to_string())?;
+    }
+    for (n, data, special, dnum) in ckks_sets::SETS {
+        let kit = ckks_sets::Kit::new(n, data, special, dnum);
+        kit.and_then(|kit| kit.run_batches(&pools))
+            .map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => one_thread(),
+        ["--threads", count] => batches(count),
+        ["memory", scheme] => memory::run(scheme),
+        _ => Err("usage: ringsmith-bench [--threads N | memory bfv|ckks|nothing]".into()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(text) => {
+            eprintln!("error: {text}");
+            ExitCode::from(2)
+        }
     }
 }

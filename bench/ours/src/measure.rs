@@ -19,7 +19,7 @@ pub fn measure(mut op: impl FnMut()) -> (f64, f64) {
     (median, quartiles / median)
 }
 
-/// Print one operation's line.
+/// Print one operation's line; whoever runs the program knows on how many threads.
 pub fn report(operation: &str, n: usize, bits: &[u32], timing: (f64, f64), correct: bool) {
     println!(
         "{{\"operation\":\"{operation}\",\"n\":{n},\"moduli_bits\":{bits:?},\"library\":\"ringsmith\",\"median_us\":{:.3},\"spread\":{:.4},\"correct\":{correct}}}",

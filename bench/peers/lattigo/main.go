@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Times Lattigo's operations and prints one JSON line each. BFV is Lattigo's scale-invariant BGV.
+// Times Lattigo's operations and prints one JSON line each; with the arguments `memory bfv|ckks|nothing`, sizes of keys
+// and ciphertexts instead. BFV is Lattigo's scale-invariant BGV.
 package main
 
 import (
@@ -167,6 +168,10 @@ func chain(count, width int) (out []int) {
 }
 
 func main() {
+	if len(os.Args) == 3 && os.Args[1] == "memory" {
+		memory(os.Args[2])
+		return
+	}
 	for logN := 12; logN <= 15; logN++ {
 		for _, width := range []int{36, 45, 50, 60} {
 			benchNTT(logN, width)

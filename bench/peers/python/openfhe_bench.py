@@ -23,15 +23,32 @@ def context(params: object) -> tuple:
     return ctx, keys
 
 
-def bfv(n: int, width: int, depth: int, named: list[int]) -> None:
-    """BFV (HPSPOVERQLEVELED, OpenFHE's default) with as many primes of `width` bits as `depth` products need."""
+def bfv_parameters(n: int, width: int, depth: int) -> object:
+    """As many primes of `width` bits as `depth` products need."""
     params = openfhe.CCParamsBFVRNS()
     params.SetPlaintextModulus(65537)
     params.SetMultiplicativeDepth(depth)
     params.SetScalingModSize(width)
     params.SetSecurityLevel(openfhe.SecurityLevel.HEStd_NotSet)
     params.SetRingDim(n)
-    ctx, keys = context(params)
+    return params
+
+
+def ckks_parameters(n: int, depth: int) -> object:
+    """`depth` + 1 ciphertext primes of 45 bits, the first of 46."""
+    params = openfhe.CCParamsCKKSRNS()
+    params.SetMultiplicativeDepth(depth)
+    params.SetScalingModSize(45)
+    params.SetFirstModSize(46)
+    params.SetScalingTechnique(openfhe.ScalingTechnique.FIXEDMANUAL)
+    params.SetSecurityLevel(openfhe.SecurityLevel.HEStd_NotSet)
+    params.SetRingDim(n)
+    return params
+
+
+def bfv(n: int, width: int, depth: int, named: list[int]) -> None:
+    """BFV (HPSPOVERQLEVELED, OpenFHE's default) with as many primes of `width` bits as `depth` products need."""
+    ctx, keys = context(bfv_parameters(n, width, depth))
     x = [(3 * i + 1) % 1000 for i in range(n)]
     y = [(7 * i + 2) % 30 for i in range(n)]
     px, py = ctx.MakePackedPlaintext(x), ctx.MakePackedPlaintext(y)
@@ -60,14 +77,7 @@ def bfv(n: int, width: int, depth: int, named: list[int]) -> None:
 
 def ckks(n: int, depth: int, named: list[int]) -> None:
     """CKKS (hybrid key switching) with `depth` + 1 ciphertext primes."""
-    params = openfhe.CCParamsCKKSRNS()
-    params.SetMultiplicativeDepth(depth)
-    params.SetScalingModSize(45)
-    params.SetFirstModSize(46)
-    params.SetScalingTechnique(openfhe.ScalingTechnique.FIXEDMANUAL)
-    params.SetSecurityLevel(openfhe.SecurityLevel.HEStd_NotSet)
-    params.SetRingDim(n)
-    ctx, keys = context(params)
+    ctx, keys = context(ckks_parameters(n, depth))
     x = [math.sin(i) for i in range(n // 2)]
     y = [math.cos(i) for i in range(n // 2)]
     product = [a * b for a, b in zip(x, y, strict=True)]

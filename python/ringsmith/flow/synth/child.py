@@ -1,31 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """The child process that holds a tool: an error in pyosys ends the whole interpreter, so it never runs in ours.
 
-Usage: python child.py PARENT yosys PASSES.json    a list of Yosys commands, the last of which writes the result
-       python child.py PARENT nextpnr OPTION...    placement and routing on ECP5
+Usage: python child.py yosys PASSES.json    a list of Yosys commands, the last of which writes the result
+       python child.py nextpnr OPTION...    placement and routing on ECP5
 
-PARENT is the process id of the caller: the tool dies with it, however it dies. Run by its path, so that it loads
-nothing of this package beside the tool.
+Standard input is a pipe that ends when the caller does, however it ends: the tool and all it started die with it. Run
+by its path, so that it loads nothing of this package beside the tool.
 """
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import signal
 import sys
 from pathlib import Path
 
-PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
-
-def tie_to(parent: int) -> None:
-    """Let the kernel kill this process when its parent ends; end at once if it has ended already."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        sys.exit("the caller is gone")
+def tie_to_caller() -> None:
+    """Leave a watcher in this process's own group, which kills the group at the end of standard input."""
+    if os.getpgrp() != os.getpid():
+        os.setpgrp()
+    if os.fork() == 0:
+        while os.read(0, 1):
+            pass
+        os.killpg(0, signal.SIGKILL)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
 
 
 def yosys(script: str) -> None:
@@ -45,8 +46,8 @@ def nextpnr(options: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    tie_to(int(sys.argv[1]))
-    if sys.argv[2] == "yosys":
-        yosys(sys.argv[3])
+    tie_to_caller()
+    if sys.argv[1] == "yosys":
+        yosys(sys.argv[2])
     else:
-        nextpnr(sys.argv[3:])
+        nextpnr(sys.argv[2:])

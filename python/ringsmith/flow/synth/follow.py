@@ -35,19 +35,18 @@ def run_tool(
     log = result.with_name("tool.log")
     with terminate_as_interrupt(), log.open("w") as output:
         child = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("child.py")), str(os.getpid()), *command],
+            [sys.executable, str(Path(__file__).with_name("child.py")), *command],
             stdout=output,
             stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             cwd=result.parent,
             start_new_session=True,
         )
         try:
             _follow(child, log, what, step, quiet=quiet, timeout_s=timeout_s)
-        except BaseException:
+        finally:  # whatever the tool left behind ends too
             os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-            raise
+            child.communicate()
     text = log.read_text(errors="replace")
     if child.returncode != 0 or not result.exists() or not result.stat().st_size:
         raise ToolError(f"{what} failed ({_end(child.returncode)}): {_reason(text)}")

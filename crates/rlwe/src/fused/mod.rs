@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Key switching in evaluation form for several ciphertexts and keys at once.
+//! Key switching for several ciphertexts and keys at once, in evaluation form (CKKS), or from coefficients to coefficients (BFV).
 //!
 //! The loop runs over the target primes, not over the digits ([`modulo`]): modulo one prime all digits are lifted and transformed,
 //! and the products with the keys' limbs of that prime are summed in double words with one reduction at the end. The special
@@ -9,6 +9,7 @@
 //!
 //! Residues equal those of [`HoistedDigits`](crate::HoistedDigits) and [`key_switch`](crate::key_switch).
 
+mod coefficients;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
 mod kernels;
@@ -134,6 +135,10 @@ impl<W: Word> KeySwitchLevel<W> {
             });
         }
         let corrections = corrections.take(self.corrections_len() * halves * n);
+        let limbs = special.chunks_exact_mut(n).enumerate();
+        threads.for_each(limbs, |(i, limb)| {
+            self.qp().plan(l + i / halves).inverse(limb);
+        });
         self.correct(special, corrections, threads, buffers);
         let mut out: Vec<AlignedVec<W>> = (0..halves)
             .map(|_| AlignedVec::for_overwrite(l * n))
@@ -253,29 +258,27 @@ impl<W: Word> KeySwitchLevel<W> {
         }
     }
 
-    /// The special limbs to coefficient form and, if there are several, their centred representatives modulo each data prime.
+    /// The centred representatives of the special limbs, coefficient form, modulo each data prime, if there are several.
     fn correct(
         &self,
-        special: &mut [W],
+        special: &[W],
         corrections: &mut [W],
         threads: &Threads,
         buffers: &Mutex<Vec<Buffers<W>>>,
     ) {
         let (n, l) = (self.q().n(), self.q().len());
-        let plans = &self.qp().plans()[l..];
-        let halves = special.len() / (n * plans.len().max(1));
-        let limbs = special.chunks_exact_mut(n).enumerate();
-        threads.for_each(limbs, |(i, limb)| plans[i / halves].inverse(limb));
-        let (special, Some(down)) = (&*special, &self.down_converter) else {
+        let count = self.qp().len() - l;
+        let Some(down) = &self.down_converter else {
             return;
         };
+        let halves = special.len() / (n * count);
         let rows = corrections.chunks_exact_mut(l * n).enumerate();
         for_each(threads, buffers, rows, |(k, fix), buffers| {
             let Buffers {
                 transforms,
                 convert,
             } = buffers;
-            let together = transforms.take(plans.len() * n);
+            let together = transforms.take(count * n);
             for (i, out) in together.chunks_exact_mut(n).enumerate() {
                 out.copy_from_slice(&special[(i * halves + k) * n..][..n]);
             }

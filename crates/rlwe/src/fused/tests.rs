@@ -4,7 +4,8 @@
 use super::kernels::{Permuted, dot_pair};
 use super::*;
 use crate::{
-    HoistedDigits, KeyGenerator, RlweParams, RlweParamsLiteral, SecurityPolicy, Seed, sample,
+    CpuEngine, HoistedDigits, KeyGenerator, PolyEngine, RlweParams, RlweParamsLiteral,
+    SecurityPolicy, Seed, sample,
 };
 use rns::Coeff;
 use zq::primes::{Direction, ntt_primes};
@@ -63,6 +64,16 @@ fn check<W: Word>(params: &RlweParams<W>) {
                 values: (k == 0).then(|| values[k].data()),
             })
             .to_vec();
+        // From coefficients to coefficients, against digits, products and division one after another.
+        let c = &coefficients[1];
+        let [k0, k1] = CpuEngine
+            .key_switch_inner_owned(level.decompose(c), relin.key())
+            .unwrap();
+        let want = [level.mod_down(k0), level.mod_down(k1)];
+        for threads in [Threads::ONE, Threads::new(3).unwrap()] {
+            let got = level.switch_coeff(c, relin.key(), &threads).unwrap();
+            assert_eq!(got, want, "coefficients, {limbs} limbs");
+        }
         let mut jobs = Vec::new();
         for source in 0..2 {
             let add = [Some(add.data()), (source == 1).then(|| add.data())];

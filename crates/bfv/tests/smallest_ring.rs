@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The whole scheme in the smallest ring, n = 8: short enough for an interpreter (`make sanitize` runs it under Miri).
+//! The whole scheme in the smallest ring, n = 8: short enough for an interpreter (`tools/sanitize.sh miri-schemes`).
 
 use bfv::{BatchEncoder, BfvParams, BfvParamsLiteral, Ciphertext, Decryptor, Encryptor, Evaluator};
 use rlwe::{KeyGenerator, PublicKey, RlweParamsLiteral, SecurityPolicy, Seed};

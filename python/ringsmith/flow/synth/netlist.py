@@ -15,14 +15,19 @@ from ringsmith.flow.synth.store import key_of
 _PREAMBLE = "/* verilator lint_off {rule} */\n"
 _RULES = ("UNUSED", "WIDTH", "DECLFILENAME", "UNDRIVEN", "UNOPTFLAT", "BLKSEQ", "SYNCASYNCNET", "ASCRANGE", "VARHIDDEN")
 
+# A type that no pass knows and so leaves alone.
+_HIDDEN = "$__multiplier"
+
 
 def netlist(design: Design, *, quiet: bool = True) -> Path:
-    """The design's netlist, a file named after its top: flat, gates instead of operators, memories kept as arrays.
+    """The design's netlist, a file named after its top: flat, gates and flip-flops; memories and multipliers, which an
+    FPGA has as blocks, stay arrays and products.
 
     Raises:
         ToolError: Yosys failed; no file is left then.
     """
-    folder = paths.cache("netlists") / key_of(settings_of(design, "netlist, fast"), design.files())[:24]
+    passes = _passes(design, Path("elaborated"), Path("result"))
+    folder = paths.cache("netlists") / key_of([*settings_of(design, "netlist"), *passes], design.files())[:24]
     target = folder / f"{design.top}.sv"
     if target.exists():
         return target
@@ -44,13 +49,25 @@ def _passes(design: Design, elaborated: Path, result: Path) -> list[str]:
     return [
         *design.elaborate(elaborated),
         "setattr -mod -unset keep_hierarchy *",
-        f"synth -flatten -top {design.top} -run begin:fine",
-        "opt -fast -full",
+        f"hierarchy -top {design.top}",
+        "proc",
+        "flatten",
+        "opt",
+        "wreduce",
+        "peepopt",
+        f"chtype -set {_HIDDEN} t:$mul",
+        "alumacc",
+        "opt -full",
         "memory -nomap",
         "opt -fine",
         "techmap",
         "opt -fast",
-        "abc -fast -g AND,OR,XOR,MUX",  # its long script takes a quarter of an hour over a combinational transform
+        # The default script takes a quarter of an hour over a combinational transform.
+        "abc -g AND,OR,XOR,MUX -script +strash;dc2;map",
+        f"chtype -set $mul t:{_HIDDEN}",
+        "opt_clean -purge",
+        # The simulator keeps every signal of the top apart for the tests; behind a shell it may fold the gates.
+        f"submod -name {design.top}_gates",
         "opt_clean -purge",
         f"write_verilog -noattr -simple-lhs {result}",
     ]

@@ -22,6 +22,7 @@ from ringsmith.flow.synth.place import place
 from ringsmith.flow.synth.rtlil import merge_equal_modules
 from ringsmith.flow.synth.store import Store
 from ringsmith.flow.synth.targets import design_of
+from ringsmith.presets import load_preset
 
 FIFO = Design(name="fifo", top="rs_fifo", parameters={"Width": 32, "Depth": 16})
 LIBERTY = """
@@ -182,8 +183,36 @@ def test_a_butterfly_uses_dsps_within_its_targets() -> None:
     assert 0 < total["dsp"] <= 7
 
 
+SLOW = pytest.mark.slow
+
+
 @pytest.mark.hw
-def test_memories_of_a_preset_land_in_block_ram_and_multipliers_in_dsps() -> None:
-    total = synthesise(design_of("tiny", ["n_max=1024"]), Family.XCUP, quiet=True)["total"]
-    assert total["bram36"] >= 8
-    assert total["dsp"] >= 24
+@pytest.mark.parametrize(
+    ("name", "settings", "uram"),
+    [
+        ("tiny", {"n_max": "1024"}, False),
+        pytest.param("bfv-client", {}, False, marks=SLOW),
+        pytest.param("cofhee", {}, False, marks=SLOW),
+        pytest.param("cofhee", {}, True, marks=SLOW),
+    ],
+)
+def test_memories_land_in_block_ram_and_multipliers_in_dsps(name: str, settings: dict[str, str], uram: bool) -> None:
+    """Slots and twiddle tables bit for bit in block memory; of each butterfly, one multiplier of its width or more."""
+    preset = load_preset(name, settings)
+    design = design_of(name, [f"{key}={value}" for key, value in settings.items()])
+    total = synthesise(design, Family.XCUP, uram=uram, quiet=True)["total"]
+    memories = preset.slots + preset.twiddle_tables
+    bits = preset.lanes * memories * preset.n_max * preset.word_bits
+    assert total["bram36"] * 36 * 1024 + total["uram"] * 288 * 1024 >= bits
+    assert (total["uram"] > 0) == uram
+    tiles = -(-preset.word_bits // 26) * -(-preset.word_bits // 17)
+    assert total["dsp"] >= preset.lanes * preset.butterflies * 2 * tiles
+    assert total["ff"] < bits / 8
+
+
+@pytest.mark.hw
+def test_multipliers_of_an_eight_point_transform_land_in_dsps() -> None:
+    design = design_of("zynq-pn1", ["word_bits=16", "modulus_bits_min=12"])
+    rows = synthesise(design, Family.ECP5, quiet=True)["modules"]
+    tiles = [row for row in rows if str(row["module"]).startswith("rs_mult_tile")]
+    assert sum(row["instances"] * row["dsp"] for row in tiles) == sum(row["instances"] for row in tiles) == 48

@@ -37,11 +37,13 @@ class Board:
         return rows
 
     def overflow(self, used: Resources) -> str | None:
-        """Which resource a design exceeds, and by how much; None if it fits."""
-        for name, amount, available, _ in self.utilisation(used):
-            if amount > available:
-                return f"needs {amount:g} {name}, {self.name} has {available:g}: {amount - available:g} too many"
-        return None
+        """Which resources a design exceeds, and by how much; None if it fits."""
+        short = [
+            f"needs {amount:g} {name}, {self.name} has {available:g}: {amount - available:g} too many"
+            for name, amount, available, _ in self.utilisation(used)
+            if amount > available
+        ]
+        return "; ".join(short) or None
 
 
 def board_names() -> list[str]:

@@ -112,6 +112,11 @@ def test_boards_are_complete_and_say_what_does_not_fit() -> None:
     board = load_board("zynq-7020")
     assert board.overflow(Resources(lut=53200)) is None
     assert "needs 250 dsp, zynq-7020 has 220: 30 too many" in (board.overflow(Resources(dsp=250)) or "")
+    both = board.overflow(Resources(dsp=221, bram36=140.5)) or ""
+    assert both.split("; ") == [
+        "needs 221 dsp, zynq-7020 has 220: 1 too many",
+        "needs 140.5 bram36, zynq-7020 has 140: 0.5 too many",
+    ]
     with pytest.raises(InputError, match="no board 'zcu999'"):
         load_board("zcu999")
 

@@ -3,8 +3,8 @@
 
 `make bench-peers` installs the peers from package registries into `target/peers`, builds them, runs each pinned to one
 core, then on two cores, checks every result by decryption, and writes `target/bench-peers.json`, a table on the
-terminal and `docs/bench-peers.svg`; sizes of keys and peak memory go to `target/bench-peers-memory.json` and a second
-table.
+terminal, `docs/bench-peers.md` and `docs/bench-peers.svg`. The fraction of the arithmetic limit that our transforms
+reach is printed below the table. Sizes of keys and peak memory go to `target/bench-peers-memory.json` and a table.
 
 On two cores a row is the time per operation at full load of both: for ours a batch on one pool of two pinned threads,
 for the others two pinned copies of the program, which is the most that two threads of them could reach.
@@ -26,12 +26,13 @@ from pathlib import Path
 
 from chart import bar_chart
 from memory import SCHEMES, measure_memory, print_memory
-from table import print_table
+from table import print_table, write_markdown
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BUILD = ROOT / "target" / "peers"
 RESULT = ROOT / "target" / "bench-peers.json"
+LIMITS = ROOT / "target" / "bench-peers-limits.txt"
 MEMORY = ROOT / "target" / "bench-peers-memory.json"
 
 
@@ -237,6 +238,13 @@ def measure(peers: Iterable[Peer], threads: list[int]) -> list[dict]:
     return rows
 
 
+def transform_limits() -> str:
+    """The first table of the transforms' own bench: times and fractions of the arithmetic limit, on one core."""
+    print("measuring the transforms against their limit", file=sys.stderr, flush=True)
+    bench = ["cargo", "bench", "-q", "-p", "ringsmith-ntt", "--bench", "ntt", "--", "limits-only"]
+    return sh(["taskset", "-c", "0", *bench], cwd=ROOT).split("\n\n")[0]
+
+
 def write(path: Path, rows: list[dict]) -> None:
     """Replace a result as a whole."""
     part = path.with_suffix(".part")
@@ -265,6 +273,7 @@ def main() -> int:
                 print(f"  left out: {reason}", file=sys.stderr)
         if not options.memory_only:
             write(RESULT, measure(peers, options.threads))
+            LIMITS.write_text(transform_limits())
         write(MEMORY, measure_memory(peer for peer in peers if peer.memory))
     elif not RESULT.exists():
         print(f"error: {RESULT.relative_to(ROOT)} does not exist yet: run `make bench-peers` first", file=sys.stderr)
@@ -272,7 +281,10 @@ def main() -> int:
     memory = json.loads(MEMORY.read_text()) if MEMORY.exists() else []
     rows = [] if options.memory_only else json.loads(RESULT.read_text())
     if rows:
+        limits = LIMITS.read_text() if LIMITS.exists() else ""
         print_table(rows)
+        print(limits)
+        write_markdown(rows, limits, ROOT / "docs" / "bench-peers.md")
         bar_chart(rows, ROOT / "docs" / "bench-peers.svg")
     print_memory(memory)
     wrong = [row for row in (*rows, *memory) if not row["correct"]]

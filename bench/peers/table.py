@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The terminal table of a peer run: ours, each peer, and the ratio to the best peer."""
+"""The table of a peer run: ours, the best peer and the ratio, on the terminal and as a page."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -39,23 +40,46 @@ def best_peer(group: dict[str, dict]) -> dict | None:
     return min(peers, key=lambda row: row["median_us"], default=None)
 
 
-def print_table(rows: list[dict]) -> None:
-    """One line per operation and parameter set."""
-    table = Table(title="µs per operation (median), one run on this machine")
-    for name in ("operation", "n", "moduli", "threads", OURS, "spread", "best peer", "its time", "ratio"):
-        table.add_column(name, justify="right" if name not in ("operation", "best peer") else "left")
+COLUMNS = ("operation", "n", "moduli", "threads", OURS, "spread", "best peer", "its time", "ratio")
+
+
+def lines(rows: list[dict]) -> list[tuple[str, ...]]:
+    """The cells of the table, one line per operation and parameter set."""
+    out: list[tuple[str, ...]] = []
     for (operation, n, moduli, threads), group in grouped(rows).items():
         ours, peer = group.get(OURS), best_peer(group)
         ratio = f"{peer['median_us'] / ours['median_us']:.2f}" if ours and peer else "-"
-        table.add_row(
-            operation,
-            str(n),
-            moduli,
-            str(threads),
-            f"{ours['median_us']:.1f}" if ours else "-",
-            f"{100 * ours['spread']:.0f} %" if ours else "-",
-            peer["library"] if peer else "-",
-            f"{peer['median_us']:.1f}" if peer else "-",
-            ratio,
-        )
+        own = (f"{ours['median_us']:.1f}", f"{100 * ours['spread']:.0f} %") if ours else ("-", "-")
+        other = (peer["library"], f"{peer['median_us']:.1f}") if peer else ("-", "-")
+        out.append((operation, str(n), moduli, str(threads), *own, *other, ratio))
+    return out
+
+
+def print_table(rows: list[dict]) -> None:
+    """The table on the terminal."""
+    table = Table(title="µs per operation (median), one run on this machine")
+    for name in COLUMNS:
+        table.add_column(name, justify="right" if name not in ("operation", "best peer") else "left")
+    for line in lines(rows):
+        table.add_row(*line)
     Console(width=130).print(table)
+
+
+def write_markdown(rows: list[dict], limits: str, path: Path) -> None:
+    """The same table as a page, and below it the transforms against their limit."""
+    libraries = ", ".join(sorted({row["library"] for row in rows} - {OURS}))
+    head = [
+        "# ringsmith beside other libraries",
+        "",
+        "Written by `make bench-peers`: medians in µs of one run on one machine, every result checked by decryption.",
+        f"Peers: {libraries}. What each computes, and what a row on two threads means:",
+        "[performance.md](performance.md).",
+        "",
+        "![Time per operation beside the peers](bench-peers.svg)",
+        "",
+        "| " + " | ".join(COLUMNS) + " |",
+        "|" + "---|" * len(COLUMNS),
+    ]
+    body = ["| " + " | ".join(line) + " |" for line in lines(rows)]
+    tail = ["", "The transforms against their arithmetic limit, best (median):", "", "```", limits.rstrip(), "```", ""]
+    path.write_text("\n".join([*head, *body, *(tail if limits else [""])]))

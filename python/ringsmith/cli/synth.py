@@ -40,7 +40,7 @@ def synth(
     board: Annotated[str | None, typer.Option(help="Compare with a board of spec/boards.")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="key=value, repeatable.")] = None,
     liberty: Annotated[Path | None, typer.Option(help="Give the cell area with this liberty file instead.")] = None,
-    placed: Annotated[bool, typer.Option("--place", help="Place and route as well (ecp5; seconds to an hour).")] = False,
+    placed: Annotated[bool, typer.Option("--place", help="Place and route too (ecp5; up to an hour).")] = False,
     uram: Annotated[bool, typer.Option("--uram", help="Let large memories become URAM (xcup).")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:

@@ -16,6 +16,9 @@ use zq::primes::{Direction, ntt_primes};
 
 const PLAIN_MODULUS: u64 = 65537;
 
+/// One operation of a batch.
+type Operation<'a> = dyn Fn(&Evaluator<u64>) -> Result<Ciphertext<u64>, Error> + Sync + 'a;
+
 /// The sets: n, data primes, special prime.
 pub const SETS: [(usize, &[u32], u32); 3] = [
     (4096, &[36, 36], 37),
@@ -132,13 +135,11 @@ impl Kit {
             let want = want.to_vec();
             move |ct: &Ciphertext<u64>| self.read(ct).is_ok_and(|got| got == want)
         };
-        let each =
-            |threads: &rlwe::Threads,
-             op: &(dyn Fn(&Evaluator<u64>) -> Result<Ciphertext<u64>, Error> + Sync)| {
-                self.evaluator
-                    .batch(threads, &set.items(), |e, _| op(e))
-                    .expect("a batch")
-            };
+        let each = |threads: &rlwe::Threads, op: &Operation<'_>| {
+            self.evaluator
+                .batch(threads, &set.items(), |e, _| op(e))
+                .expect("a batch")
+        };
         let alone = |threads: &rlwe::Threads| self.evaluator.clone().with_threads(threads.clone());
         set.run(
             "bfv-encrypt",

@@ -70,7 +70,7 @@ impl<W: Word> NttPlan<W> {
             None => out.copy_from_slice(from),
             Some(Shift { threshold, shift }) => {
                 for (o, &x) in out.iter_mut().zip(from) {
-                    *o = x.wrapping_add(shift & !x.lt_mask(threshold));
+                    *o = x.wrapping_add(shift & W::opaque(!x.lt_mask(threshold)));
                 }
             }
         }

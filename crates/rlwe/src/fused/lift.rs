@@ -51,7 +51,7 @@ impl<W: Word> CentredLift<W> {
     fn apply_any(&self, x: &[W], out: &mut [W]) {
         let wrap = self.m.reduce(self.q.value());
         for (o, &x) in out.iter_mut().zip(x) {
-            let below = x.lt_mask(self.threshold);
+            let below = W::opaque(x.lt_mask(self.threshold));
             *o = self.m.sub(self.m.reduce(x), wrap & !below);
         }
     }

@@ -205,8 +205,10 @@ async def check_random_programs(dut):
         program = [i for i in random_program(core, source, 60) if not (build.kind and i.op == "CMODMUL" and i.mod)]
         first = next((i for i in program if i.log2n), None)
         assert first is not None
+        # Modulus 0 comes last: a program starts with it, and a shared table holds what was loaded last.
         fill = [
-            Insn("LOAD", TABLE, buf=1000 + 16 * m + first.log2n, log2n=first.log2n, mod=m) for m in range(build.moduli)
+            Insn("LOAD", TABLE, buf=1000 + 16 * m + first.log2n, log2n=first.log2n, mod=m)
+            for m in reversed(range(build.moduli))
         ]
         await both(core, reference, [*start, *fill, *program])
 

@@ -53,7 +53,7 @@ impl Evaluator {
         let level = self.params.rlwe().level(first.ct.level() + 1)?;
         let coefficients: Vec<_> = switches
             .iter()
-            .map(|s| s.ct.parts[s.part].clone().to_coeff())
+            .map(|s| s.ct.parts[s.part].coefficients())
             .collect();
         let sources: Vec<_> = switches
             .iter()

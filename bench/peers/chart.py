@@ -21,7 +21,7 @@ SHOWN = (
     ("ckks-relinearize", 16384, "8x45"),
     ("ckks-relinearize", 32768, "15x45"),
 )
-COLOURS = ("#1b7f5c", "#5b6ee1", "#8f9bb3", "#d08c2f", "#c0504d", "#7a5195", "#4f9bbd", "#666666")
+COLOURS = ("#1b7f5c", "#5b6ee1", "#8f9bb3", "#d08c2f", "#c0504d", "#7a5195", "#4f9bbd", "#666666", "#e377c2", "#bcbd22")
 TITLE = "Time per operation, one thread (log scale; shorter is better)"
 LEFT, WIDTH, BAR, GAP = 330, 520, 13, 16
 
@@ -36,7 +36,7 @@ def bar_chart(rows: list[dict], path: Path) -> None:
     colour = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(names)}
     longest = max(row["median_us"] / group[OURS]["median_us"] for _, group in shown for row in group.values())
     scale = WIDTH / math.log2(2 * longest)
-    parts, y = _legend(names, colour), 62
+    parts, y = _legend(names, colour), 82
     for (operation, n, moduli), group in shown:
         ours = group[OURS]["median_us"]
         label = f"{operation}  n={n}  {moduli}"
@@ -58,9 +58,11 @@ def bar_chart(rows: list[dict], path: Path) -> None:
 
 def _legend(names: list[str], colour: dict[str, str]) -> list[str]:
     parts = [f'<text x="12" y="20" font-size="14" font-weight="700">{TITLE}</text>']
-    x = 12
+    x, y = 12, 32
     for name in names:
-        parts.append(f'<rect x="{x}" y="32" width="11" height="11" fill="{colour[name]}"/>')
-        parts.append(f'<text x="{x + 16}" y="42">{escape(name)}</text>')
+        if x + 30 + 7 * len(name) > LEFT + WIDTH:
+            x, y = 12, y + 20
+        parts.append(f'<rect x="{x}" y="{y}" width="11" height="11" fill="{colour[name]}"/>')
+        parts.append(f'<text x="{x + 16}" y="{y + 10}">{escape(name)}</text>')
         x += 30 + 7 * len(name)
     return parts

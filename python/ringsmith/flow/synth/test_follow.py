@@ -19,9 +19,10 @@ from ringsmith.flow.synth.job import _last_pass, run_yosys
 from ringsmith.flow.synth.place import _phase
 
 CALLER = """
-import sys
+import signal, sys
 from pathlib import Path
 from ringsmith.flow.synth.job import run_yosys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background of a script
 run_yosys(["exec -- sleep 1000"], "waiting", Path(sys.argv[1]), quiet=True)
 """
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.triggers import FallingEdge, RisingEdge, with_timeout
+from cocotb.triggers import FallingEdge, First, RisingEdge, with_timeout
 
 from ringsmith.gen import expr, latency
 
@@ -200,15 +200,17 @@ class Core:
         dut.cmd_valid_i.value = 0
 
     async def run(self, *program: Insn, timeout: int = 4_000_000) -> None:
-        """Push a program and a SYNC, wait for it."""
-        waiter = cocotb.start_soon(self._sync())
+        """Push a program and a SYNC, wait for it; a core that stops with an error fails at once."""
+        waiter = cocotb.start_soon(self._end())
         await self.push(*program, Insn("SYNC"))
         await with_timeout(waiter, timeout, "step")
-        assert not int(self.dut.error_o.value), f"error {int(self.dut.error_code_o.value)}"
 
-    async def _sync(self) -> None:
-        await RisingEdge(self.dut.sync_o)
-        await FallingEdge(self.dut.clk_i)
+    async def _end(self) -> None:
+        dut = self.dut
+        await First(RisingEdge(dut.sync_o), RisingEdge(dut.error_o))
+        await FallingEdge(dut.clk_i)
+        code, index = int(dut.error_code_o.value), int(dut.error_index_o.value)
+        assert not int(dut.error_o.value), f"error {code} at instruction {index}: {int(dut.error_cmd_o.value):#018x}"
 
     async def trace(self) -> None:
         """Record events (start with `cocotb.start_soon`): (kind, unit, index, cycle)."""

@@ -105,6 +105,9 @@ class Build:
         low, found = max(step.bit_length() + 2, 5), []
         for index in range(self.moduli):
             bits = self.width if index % 2 == 0 else max(low, self.width // 2)
+            # Not every small size has a prime.
+            while prime_above(bits, step) >> bits:
+                bits += 1
             row: list[int] = []
             while len(row) < self.lanes:
                 prime = prime_below(bits, step) if len(row) % 2 == 0 else prime_above(bits, step)

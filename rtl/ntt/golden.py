@@ -46,10 +46,12 @@ def is_prime(candidate: int) -> bool:
 
 
 def prime_below(bits: int, step: int) -> int:
-    """Largest prime below 2^bits that is 1 modulo `step`."""
+    """Largest prime below 2^bits that is 1 modulo `step`; ValueError when there is none."""
     candidate = ((1 << bits) - 2) // step * step + 1
     while not is_prime(candidate):
         candidate -= step
+        if candidate <= 1:
+            raise ValueError(f"no prime below 2^{bits} is 1 modulo {step}")
     return candidate
 
 

@@ -12,6 +12,7 @@ from golden import (
     forward_in_place,
     inverse_in_place,
     prime_above,
+    prime_below,
     stage_distance,
     steps,
     transform,
@@ -58,3 +59,13 @@ def test_banks_and_distance(n, p, inverse):
         assert bank(step.reads[0]) != bank(step.reads[1])
         assert bank(step.writes[0]) != bank(step.writes[1])
     assert stage_distance(n, p, inverse=inverse) == n // (4 * p)
+
+
+@pytest.mark.parametrize(("bits", "step", "prime"), [(14, 1024, 15361), (13, 1024, None), (12, 512, None)])
+def test_prime_search_ends(bits, step, prime):
+    """The largest prime of a size; an error where no smaller number can be one."""
+    if prime:
+        assert prime_below(bits, step) == prime
+    else:
+        with pytest.raises(ValueError, match=f"no prime below 2\\^{bits} is 1 modulo {step}"):
+            prime_below(bits, step)

@@ -28,11 +28,17 @@ pub enum Form {
 }
 
 impl<W: Word> NttPlan<W> {
+    /// The vector form, where it has outer stages.
+    #[cfg(target_arch = "x86_64")]
+    fn split(&self) -> Option<&crate::simd::SimdPlan> {
+        self.simd.as_ref().filter(|simd| simd.parts() > 1)
+    }
+
     /// Parts that the outer stages leave: 1, 2, 4 or 8, at least 64 results each unless it is 1.
     #[inline]
     pub fn parts(&self) -> usize {
         #[cfg(target_arch = "x86_64")]
-        if let Some(simd) = &self.simd {
+        if let Some(simd) = self.split() {
             return simd.parts();
         }
         1
@@ -42,7 +48,7 @@ impl<W: Word> NttPlan<W> {
     #[inline]
     pub fn open_bound(&self) -> u64 {
         #[cfg(target_arch = "x86_64")]
-        if let Some(simd) = self.simd.as_ref().filter(|simd| simd.parts() > 1) {
+        if let Some(simd) = self.split() {
             return simd.open_bound();
         }
         1
@@ -58,11 +64,9 @@ impl<W: Word> NttPlan<W> {
             "slice length is not the transform's"
         );
         #[cfg(target_arch = "x86_64")]
-        if let (Some(simd), Some(from), Some(out)) = (
-            self.simd.as_ref().filter(|simd| simd.parts() > 1),
-            W::as_u64s(from),
-            W::as_u64s_mut(out),
-        ) {
+        if let (Some(simd), Some(from), Some(out)) =
+            (self.split(), W::as_u64s(from), W::as_u64s_mut(out))
+        {
             let lift = lift.map(|l| [l.threshold.low_u64(), l.shift.low_u64()]);
             return simd.forward_outer(from, lift, out);
         }
@@ -88,8 +92,7 @@ impl<W: Word> NttPlan<W> {
             "slice length is not a part's"
         );
         #[cfg(target_arch = "x86_64")]
-        if let (Some(simd), Some(a)) = (self.simd.as_ref().filter(|_| parts > 1), W::as_u64s_mut(a))
-        {
+        if let (Some(simd), Some(a)) = (self.split(), W::as_u64s_mut(a)) {
             let rows = ahead.map(|row| row.as_ptr().cast::<u64>());
             let used = ahead.iter().take_while(|row| !row.is_empty()).count();
             return simd.forward_part(part, a, form == Form::Open, &rows[..used]);

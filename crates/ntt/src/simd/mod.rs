@@ -151,7 +151,7 @@ impl SimdPlan {
 
     /// Parts of a transform in two steps; 1 where there is one step only.
     pub fn parts(&self) -> usize {
-        with_arith!(self.path, A => passes::parts::<A>(self.tables.n))
+        self.tables.schedule.parts()
     }
 
     /// See [`passes::Arith::OPEN_BOUND`](arith::Arith::OPEN_BOUND).

@@ -5,7 +5,7 @@ use zq::AlignedVec;
 use zq::simd::Vector;
 
 use super::arith::Arith;
-use super::passes::{VECTORS, block_len};
+use super::passes::{Schedule, VECTORS, block_len};
 use crate::plan::ScalarTables;
 
 /// Tables of one direction: 16 bytes for each coefficient with eight lanes.
@@ -22,6 +22,8 @@ pub(crate) struct Direction {
 #[derive(Debug, Clone)]
 pub(crate) struct Tables {
     pub n: usize,
+    /// The passes that read these tables.
+    pub schedule: Schedule,
     pub forward: Direction,
     pub inverse: Direction,
     /// `[n^-1, n^-1', n^-1 w, (n^-1 w)']` with the last inverse twiddle `w`.
@@ -39,6 +41,7 @@ impl Tables {
         let [a, b] = plan.scale.map(|w| A::twiddle(plan.q, w));
         Self {
             n: plan.forward.len(),
+            schedule: Schedule::new::<A>(plan.forward.len()),
             forward: direction(plan.forward),
             inverse: direction(plan.inverse),
             scale: [a[0], a[1], b[0], b[1]],

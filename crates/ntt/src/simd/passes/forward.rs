@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Forward passes.
+
+use std::marker::PhantomData;
+
+use zq::simd::Vector;
+
+use super::registers::*;
+use crate::simd::arith::Arith;
+use crate::simd::tables::Direction;
+
+/// Where the outermost pass takes its operands from.
+pub(crate) trait Input<V: Vector>: Copy {
+    /// The vector at word `i`, a reduced residue in every lane.
+    unsafe fn load(&self, i: usize) -> V;
+}
+
+/// Residues as they stand in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Plain(pub *const u64);
+
+impl<V: Vector> Input<V> for Plain {
+    #[inline(always)]
+    unsafe fn load(&self, i: usize) -> V {
+        // SAFETY: the caller's.
+        unsafe { V::load(self.0.add(i)) }
+    }
+}
+
+/// Residues of another prime: `shift` is added to those that are not below `threshold`.
+#[derive(Clone, Copy)]
+pub(crate) struct Lifted<V> {
+    pub from: *const u64,
+    pub threshold: V,
+    pub shift: V,
+}
+
+impl<V: Vector> Input<V> for Lifted<V> {
+    #[inline(always)]
+    unsafe fn load(&self, i: usize) -> V {
+        // SAFETY: the caller's.
+        unsafe {
+            let x = V::load(self.from.add(i));
+            x.add_unless_below(self.threshold, self.shift)
+        }
+    }
+}
+
+/// Forward stage `stage` of a group: four butterflies at distance `HALF`.
+#[inline(always)]
+unsafe fn forward_stage<A: Arith, F: Factors<A::V>, const HALF: usize>(
+    arith: &A,
+    v: &mut [A::V; 8],
+    f: &F,
+    g: usize,
+    stage: usize,
+) {
+    for i in 0..pairs::<A::V>(HALF << stage) {
+        let block = i / HALF;
+        let x = 2 * HALF * block + i % HALF;
+        // SAFETY: arithmetic on registers; the factor exists.
+        unsafe {
+            let f = f.get(g, stage, block % (1 << stage));
+            (v[x], v[x + HALF]) = arith.forward(stage, v[x], v[x + HALF], f);
+        }
+    }
+}
+
+/// `log2 R` forward stages of `R` operands; a group holds `8 / R` sets of them.
+#[inline(always)]
+unsafe fn forward_stages<A: Arith, F: Factors<A::V>, const R: usize, const G: usize>(
+    arith: &A,
+    v: &mut [[A::V; 8]; G],
+    f: &F,
+) {
+    // SAFETY: arithmetic on registers; factors as `forward_stage`.
+    unsafe {
+        if R > 4 {
+            groups!(G, g => forward_stage::<A, F, 4>(arith, &mut v[g], f, g, 0));
+            pin(v);
+        }
+        if R > 2 {
+            groups!(G, g => forward_stage::<A, F, 2>(arith, &mut v[g], f, g, R.ilog2() as usize - 2));
+            pin(v);
+        }
+        groups!(G, g => forward_stage::<A, F, 1>(arith, &mut v[g], f, g, R.ilog2() as usize - 1));
+        pin(v);
+    }
+}
+
+/// A forward pass of `log2 R` stages over the block of `len` words at `a`, node `k`, operands from `input`.
+#[inline(always)]
+unsafe fn forward_pass<A: Arith, I: Input<A::V>, const R: usize, const G: usize>(
+    arith: &A,
+    t: &Direction,
+    input: I,
+    a: *mut u64,
+    len: usize,
+    k: usize,
+) {
+    // SAFETY: `a` and the input have `len` words and every access is below; nodes as `factors`.
+    unsafe {
+        let f = factors::<A, R>(t, k);
+        let step = len / R;
+        let sets = sets::<A::V>(R);
+        for j in (0..step).step_by(G * sets * A::V::LANES) {
+            let mut v = [[input.load(j); 8]; G];
+            groups!(G, g => for (r, v) in v[g].iter_mut().enumerate().take(sets * R) {
+                let set = g * sets + r / R;
+                *v = input.load(j + set * A::V::LANES + r % R * step);
+            });
+            if k == 1 {
+                groups!(G, g => each!(v[g], arith.enter));
+            }
+            forward_stages::<A, _, R, G>(arith, &mut v, &f);
+            groups!(G, g => for (r, v) in v[g].iter().enumerate().take(sets * R) {
+                let set = g * sets + r / R;
+                v.store(a.add(j + set * A::V::LANES + r % R * step));
+            });
+        }
+    }
+}
+
+/// A forward pass of one, two or three stages.
+#[inline(always)]
+pub(super) unsafe fn forward_pass_of<A: Arith, I: Input<A::V>>(
+    arith: &A,
+    t: &Direction,
+    stages: u32,
+    input: I,
+    a: *mut u64,
+    len: usize,
+    k: usize,
+) {
+    // SAFETY: as `forward_pass`.
+    unsafe {
+        match (stages, group_count::<A::V>()) {
+            (1, 1) => forward_pass::<A, I, 2, 1>(arith, t, input, a, len, k),
+            (2, 1) => forward_pass::<A, I, 4, 1>(arith, t, input, a, len, k),
+            (_, 1) => forward_pass::<A, I, 8, 1>(arith, t, input, a, len, k),
+            (1, _) => forward_pass::<A, I, 2, 2>(arith, t, input, a, len, k),
+            (2, _) => forward_pass::<A, I, 4, 2>(arith, t, input, a, len, k),
+            (_, _) => forward_pass::<A, I, 8, 2>(arith, t, input, a, len, k),
+        }
+    }
+}
+
+/// The last pass: blocks `b..b + G` of `blocks` at `p`, from three stages across vectors to results in order, fully reduced
+/// unless `OPEN`. Stage by stage over all pairs of all blocks: one pair alone would wait for its own results.
+#[inline(always)]
+pub(super) unsafe fn forward_blocks<A: Arith, const OPEN: bool, const G: usize>(
+    arith: &A,
+    t: &Direction,
+    p: *mut u64,
+    blocks: usize,
+    b: usize,
+) {
+    // SAFETY: the blocks lie within the transform.
+    unsafe {
+        let mut v = [load_block::<A::V>(p); G];
+        groups!(G, g => v[g] = load_block::<A::V>(p.add(g * block_len::<A::V>())));
+        if blocks == 1 {
+            groups!(G, g => each!(v[g], arith.enter));
+        }
+        let nodes = FromNode {
+            table: t,
+            k: blocks + b,
+            arith: PhantomData::<A>,
+        };
+        forward_stages::<A, _, 8, G>(arith, &mut v, &nodes);
+        groups!(G, g => forward_lanes::<A, 2, 0>(arith, t, b + g, &mut v[g]));
+        pin(&mut v);
+        groups!(G, g => forward_lanes::<A, 4, 1>(arith, t, b + g, &mut v[g]));
+        pin(&mut v);
+        if A::V::LOG_LANES > 2 {
+            groups!(G, g => forward_lanes::<A, 8, 2>(arith, t, b + g, &mut v[g]));
+            pin(&mut v);
+        }
+        if !OPEN || A::OPEN_BOUND == 1 {
+            groups!(G, g => each!(v[g], arith.leave));
+        }
+        groups!(G, g => {
+            shuffle!(v[g], A::V::merge);
+            store_block(&v[g], p.add(g * block_len::<A::V>()));
+        });
+    }
+}
+
+/// In-register stage `S` with `D` blocks in a pair, forward.
+#[inline(always)]
+unsafe fn forward_lanes<A: Arith, const D: usize, const S: usize>(
+    arith: &A,
+    t: &Direction,
+    b: usize,
+    v: &mut [A::V; 8],
+) {
+    // SAFETY: shuffles; factors as `lane_factor`. Stages go on after the three across vectors.
+    unsafe {
+        shuffle!(v, A::V::split::<S>);
+        for i in 0..VECTORS / 2 {
+            let (x, y) = (2 * i, 2 * i + 1);
+            let f = lane_factor::<A, D>(t, b, i);
+            (v[x], v[y]) = arith.forward(3 + S, v[x], v[y], f);
+        }
+    }
+}

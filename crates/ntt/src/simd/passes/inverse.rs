@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Inverse passes, the mirror of the forward ones.
+
+use std::marker::PhantomData;
+
+use zq::simd::Vector;
+
+use super::registers::*;
+use crate::simd::arith::Arith;
+use crate::simd::tables::{Direction, Tables};
+
+/// The inverse stage of a group whose butterflies are at distance `HALF`, the mirror of forward stage `stage`.
+#[inline(always)]
+unsafe fn inverse_stage<A: Arith, F: Factors<A::V>, const HALF: usize>(
+    arith: &A,
+    v: &mut [A::V; 8],
+    f: &F,
+    g: usize,
+    stage: usize,
+) {
+    // Stages are numbered on from those within vectors.
+    let number = A::V::LOG_LANES + HALF.ilog2() as usize;
+    for i in 0..pairs::<A::V>(HALF << stage) {
+        let block = i / HALF;
+        let x = 2 * HALF * block + i % HALF;
+        // SAFETY: arithmetic on registers; the factor exists.
+        unsafe {
+            let f = f.get(g, stage, block % (1 << stage));
+            (v[x], v[x + HALF]) = arith.inverse(number, v[x], v[x + HALF], f);
+        }
+    }
+}
+
+/// `log2 R` inverse stages of `R` operands; the outermost of the whole transform, if this is it, multiplies by `n^-1` and
+/// reduces fully.
+#[inline(always)]
+unsafe fn inverse_stages<
+    A: Arith,
+    F: Factors<A::V>,
+    const R: usize,
+    const G: usize,
+    const ROOT: bool,
+>(
+    arith: &A,
+    v: &mut [[A::V; 8]; G],
+    f: &F,
+    scale: &[u64; 4],
+) {
+    // SAFETY: arithmetic on registers; factors as `inverse_stage`.
+    unsafe {
+        if R > 2 {
+            groups!(G, g => inverse_stage::<A, F, 1>(arith, &mut v[g], f, g, R.ilog2() as usize - 1));
+            pin(v);
+        }
+        if R > 4 {
+            groups!(G, g => inverse_stage::<A, F, 2>(arith, &mut v[g], f, g, R.ilog2() as usize - 2));
+            pin(v);
+        }
+        match (ROOT, R) {
+            (true, 2) => groups!(G, g => scaling_stage::<A, 1>(arith, &mut v[g], scale)),
+            (true, 4) => groups!(G, g => scaling_stage::<A, 2>(arith, &mut v[g], scale)),
+            (true, _) => groups!(G, g => scaling_stage::<A, 4>(arith, &mut v[g], scale)),
+            (false, 2) => groups!(G, g => inverse_stage::<A, F, 1>(arith, &mut v[g], f, g, 0)),
+            (false, 4) => groups!(G, g => inverse_stage::<A, F, 2>(arith, &mut v[g], f, g, 0)),
+            (false, _) => groups!(G, g => inverse_stage::<A, F, 4>(arith, &mut v[g], f, g, 0)),
+        }
+        if !ROOT {
+            // Back to what the next pass accepts.
+            groups!(G, g => for (r, v) in v[g].iter_mut().enumerate() {
+                *v = arith.settle(r % R, R, *v);
+            });
+        }
+    }
+}
+
+/// The outermost inverse stage of the whole transform, butterflies at distance `HALF`.
+#[inline(always)]
+unsafe fn scaling_stage<A: Arith, const HALF: usize>(
+    arith: &A,
+    v: &mut [A::V; 8],
+    scale: &[u64; 4],
+) {
+    // SAFETY: `scale` is two pairs; the rest is arithmetic on registers.
+    unsafe {
+        let n_inv = splat_pair(scale.as_ptr());
+        let last = splat_pair(scale.as_ptr().add(2));
+        let number = A::V::LOG_LANES + HALF.ilog2() as usize;
+        for i in 0..pairs::<A::V>(HALF) {
+            let x = 2 * HALF * (i / HALF) + i % HALF;
+            (v[x], v[x + HALF]) = arith.inverse_last(number, v[x], v[x + HALF], n_inv, last);
+        }
+    }
+}
+
+/// The mirror of [`forward_pass`]; with `scale` the outermost one.
+#[inline(always)]
+unsafe fn inverse_pass<A: Arith, const R: usize, const G: usize, const ROOT: bool>(
+    arith: &A,
+    t: &Tables,
+    a: *mut u64,
+    len: usize,
+    k: usize,
+) {
+    // SAFETY: as `forward_pass`.
+    unsafe {
+        let f = factors::<A, R>(&t.inverse, k);
+        let step = len / R;
+        let sets = sets::<A::V>(R);
+        for j in (0..step).step_by(G * sets * A::V::LANES) {
+            let mut v = [[A::V::load(a.add(j)); 8]; G];
+            groups!(G, g => for (r, v) in v[g].iter_mut().enumerate().take(sets * R) {
+                let set = g * sets + r / R;
+                *v = A::V::load(a.add(j + set * A::V::LANES + r % R * step));
+            });
+            inverse_stages::<A, _, R, G, ROOT>(arith, &mut v, &f, &t.scale);
+            groups!(G, g => for (r, v) in v[g].iter().enumerate().take(sets * R) {
+                let set = g * sets + r / R;
+                v.store(a.add(j + set * A::V::LANES + r % R * step));
+            });
+        }
+    }
+}
+
+/// An inverse pass of one, two or three stages.
+#[inline(always)]
+pub(super) unsafe fn inverse_pass_of<A: Arith, const ROOT: bool>(
+    arith: &A,
+    t: &Tables,
+    stages: u32,
+    a: *mut u64,
+    len: usize,
+    k: usize,
+) {
+    // SAFETY: as `inverse_pass`.
+    unsafe {
+        match (stages, group_count::<A::V>()) {
+            (1, 1) => inverse_pass::<A, 2, 1, ROOT>(arith, t, a, len, k),
+            (2, 1) => inverse_pass::<A, 4, 1, ROOT>(arith, t, a, len, k),
+            (_, 1) => inverse_pass::<A, 8, 1, ROOT>(arith, t, a, len, k),
+            (1, _) => inverse_pass::<A, 2, 2, ROOT>(arith, t, a, len, k),
+            (2, _) => inverse_pass::<A, 4, 2, ROOT>(arith, t, a, len, k),
+            (_, _) => inverse_pass::<A, 8, 2, ROOT>(arith, t, a, len, k),
+        }
+    }
+}
+
+/// The in-register stage with `D` blocks in a pair, inverse.
+#[inline(always)]
+unsafe fn inverse_lanes<A: Arith, const D: usize>(
+    arith: &A,
+    t: &Direction,
+    b: usize,
+    v: &mut [A::V; 8],
+) {
+    let number = A::V::LOG_LANES - D.trailing_zeros() as usize;
+    for i in 0..VECTORS / 2 {
+        let (x, y) = (2 * i, 2 * i + 1);
+        // SAFETY: as `lane_factor`.
+        (v[x], v[y]) = unsafe { arith.inverse(number, v[x], v[y], lane_factor::<A, D>(t, b, i)) };
+    }
+}
+
+/// The mirror of [`forward_blocks`].
+#[inline(always)]
+pub(super) unsafe fn inverse_blocks<A: Arith, const G: usize>(
+    arith: &A,
+    t: &Tables,
+    a: *mut u64,
+    blocks: usize,
+    b: usize,
+) {
+    // SAFETY: the blocks lie within the transform.
+    unsafe {
+        let p = a.add(b * block_len::<A::V>());
+        let mut v = [load_block::<A::V>(p); G];
+        groups!(G, g => v[g] = load_block::<A::V>(p.add(g * block_len::<A::V>())));
+        groups!(G, g => {
+            each!(v[g], arith.enter);
+            shuffle!(v[g], A::V::unmerge);
+        });
+        if A::V::LOG_LANES > 2 {
+            groups!(G, g => inverse_lanes::<A, 8>(arith, &t.inverse, b + g, &mut v[g]));
+            pin(&mut v);
+            groups!(G, g => {
+                shuffle!(v[g], A::V::join::<1>);
+                inverse_lanes::<A, 4>(arith, &t.inverse, b + g, &mut v[g]);
+            });
+            pin(&mut v);
+            groups!(G, g => shuffle!(v[g], A::V::join::<2>));
+        } else {
+            groups!(G, g => inverse_lanes::<A, 4>(arith, &t.inverse, b + g, &mut v[g]));
+            pin(&mut v);
+            groups!(G, g => shuffle!(v[g], A::V::join::<1>));
+        }
+        groups!(G, g => inverse_lanes::<A, 2>(arith, &t.inverse, b + g, &mut v[g]));
+        pin(&mut v);
+        groups!(G, g => {
+            shuffle!(v[g], A::V::unsplit);
+            each!(v[g], arith.between);
+        });
+        let nodes = FromNode {
+            table: &t.inverse,
+            k: blocks + b,
+            arith: PhantomData::<A>,
+        };
+        if blocks == 1 {
+            inverse_stages::<A, _, 8, G, true>(arith, &mut v, &nodes, &t.scale);
+        } else {
+            inverse_stages::<A, _, 8, G, false>(arith, &mut v, &nodes, &t.scale);
+        }
+        groups!(G, g => store_block(&v[g], p.add(g * block_len::<A::V>())));
+    }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The order of the work, for any arithmetic: passes of several stages each, depth first.
+//!
+//! Node `k` of the transform's tree is a block whose first stage uses twiddle `k` (the root is 1, the halves of block `k`
+//! are `2k` and `2k+1`). A pass takes a block through two or three stages with its operands in registers; then each
+//! sub-block is finished before the next one starts, so that a sub-block that fits a cache level stays in it, whatever the
+//! size of the caches. The last pass takes blocks of eight vectors through the remaining stages, in registers alone: three
+//! across vectors, `log2 LANES` within them. The inverse is the mirror.
+
+#[macro_use]
+mod registers;
+mod forward;
+mod inverse;
+
+use zq::simd::Vector;
+
+use super::arith::Arith;
+use super::tables::Tables;
+use forward::{Input, forward_blocks, forward_pass_of};
+pub(crate) use forward::{Lifted, Plain};
+use inverse::{inverse_blocks, inverse_pass_of};
+use registers::group_count;
+pub(crate) use registers::{VECTORS, block_len};
+
+/// Passes of the longest transform over the shortest block, two stages each.
+const MAX_PASSES: usize = 8;
+
+/// `log2` of the block lengths of the passes before the last, outermost first.
+#[derive(Debug, Clone)]
+pub(crate) struct Schedule {
+    log_len: [u32; MAX_PASSES + 1],
+    passes: usize,
+}
+
+impl Schedule {
+    pub fn new<A: Arith>(n: usize) -> Self {
+        let (mut log_len, last) = ([0; MAX_PASSES + 1], block_len::<A::V>().ilog2());
+        log_len[0] = n.ilog2();
+        let mut passes = 0;
+        while log_len[passes] > last {
+            // Three stages, but two where that leaves no single one.
+            let left = log_len[passes] - last;
+            let stages = if left == 4 {
+                2
+            } else {
+                left.min(A::MAX_STAGES)
+            };
+            log_len[passes + 1] = log_len[passes] - stages;
+            passes += 1;
+        }
+        Self { log_len, passes }
+    }
+
+    fn stages(&self, pass: usize) -> u32 {
+        self.log_len[pass] - self.log_len[pass + 1]
+    }
+
+    /// Parts that the outermost pass leaves, each to be finished by itself; 1 where the last pass is the only one.
+    pub fn parts(&self) -> usize {
+        if self.passes == 0 {
+            1
+        } else {
+            1 << self.stages(0)
+        }
+    }
+}
+
+/// The forward transform of `tables.n` words.
+///
+/// # Safety
+/// `a` points to `tables.n` words; the features of `A::V` are enabled.
+#[inline(always)]
+pub(crate) unsafe fn forward<A: Arith>(arith: &A, tables: &Tables, a: *mut u64) {
+    // SAFETY: the caller's; the whole is one part.
+    unsafe { forward_part::<A, false>(arith, tables, 0, a, [1, 0], &[]) }
+}
+
+/// The outermost pass alone, from `input` to `out`.
+///
+/// # Safety
+/// Both have `tables.n` words; the features of `A::V` are enabled; there is a pass before the last.
+#[inline(always)]
+pub(crate) unsafe fn forward_outer<A: Arith, I: Input<A::V>>(
+    arith: &A,
+    tables: &Tables,
+    input: I,
+    out: *mut u64,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        forward_pass_of(
+            arith,
+            &tables.forward,
+            tables.schedule.stages(0),
+            input,
+            out,
+            tables.n,
+            1,
+        )
+    }
+}
+
+/// The passes from number `first` on of part `part` of `parts`, whose words are at `a`. Meanwhile as many words at each of
+/// `ahead` are asked for from memory.
+///
+/// # Safety
+/// `a` points to `tables.n / parts` words, and passes before `first` leave that many parts; the features of `A::V` are enabled.
+#[inline(always)]
+pub(crate) unsafe fn forward_part<A: Arith, const OPEN: bool>(
+    arith: &A,
+    tables: &Tables,
+    first: usize,
+    a: *mut u64,
+    [parts, part]: [usize; 2],
+    ahead: &[*const u64],
+) {
+    let (n, t, schedule) = (tables.n, &tables.forward, &tables.schedule);
+    let blocks = n / block_len::<A::V>();
+    let offset = part * (n / parts);
+    let group = if blocks / parts > 1 {
+        group_count::<A::V>()
+    } else {
+        1
+    };
+    for b in (0..blocks / parts).step_by(group) {
+        let (local, start) = (b * block_len::<A::V>(), offset + b * block_len::<A::V>());
+        for pass in first..schedule.passes {
+            let len = 1 << schedule.log_len[pass];
+            if start & (len - 1) != 0 {
+                continue;
+            }
+            // SAFETY: a block of `len` words starts at `start`; its node is below `n / block_len`.
+            unsafe {
+                let (p, k) = (a.add(local), (n + start) / len);
+                forward_pass_of(arith, t, schedule.stages(pass), Plain(p), p, len, k);
+            }
+        }
+        // SAFETY: `start / block_len < blocks`.
+        unsafe {
+            for row in ahead {
+                for line in (0..group * block_len::<A::V>()).step_by(8) {
+                    A::V::prefetch(row.wrapping_add(local + line));
+                }
+            }
+            let b = start / block_len::<A::V>();
+            let p = a.add(local);
+            match group {
+                1 => forward_blocks::<A, OPEN, 1>(arith, t, p, blocks, b),
+                _ => forward_blocks::<A, OPEN, 2>(arith, t, p, blocks, b),
+            }
+        }
+    }
+}
+
+/// The inverse transform of `tables.n` words.
+///
+/// # Safety
+/// As [`forward`].
+#[inline(always)]
+pub(crate) unsafe fn inverse<A: Arith>(arith: &A, t: &Tables, a: *mut u64) {
+    let (n, schedule) = (t.n, &t.schedule);
+    let blocks = n / block_len::<A::V>();
+    let group = if blocks > 1 { group_count::<A::V>() } else { 1 };
+    for b in (0..blocks).step_by(group) {
+        // SAFETY: the blocks are below `blocks`, a power of two.
+        unsafe {
+            match group {
+                1 => inverse_blocks::<A, 1>(arith, t, a, blocks, b),
+                _ => inverse_blocks::<A, 2>(arith, t, a, blocks, b),
+            }
+        }
+        let end = (b + group) * block_len::<A::V>();
+        for pass in (0..schedule.passes).rev() {
+            let len = 1 << schedule.log_len[pass];
+            if end & (len - 1) != 0 {
+                break;
+            }
+            let start = end - len;
+            // SAFETY: as `forward`.
+            unsafe {
+                let (p, k) = (a.add(start), (n + start) / len);
+                let stages = schedule.stages(pass);
+                if pass == 0 {
+                    inverse_pass_of::<A, true>(arith, t, stages, p, len, k);
+                } else {
+                    inverse_pass_of::<A, false>(arith, t, stages, p, len, k);
+                }
+            }
+        }
+    }
+}

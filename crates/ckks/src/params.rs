@@ -5,9 +5,9 @@ use crate::Error;
 use crate::encoder::Embedding;
 use crate::noise::Estimator;
 use rlwe::wire::{self, Fingerprint, Reader, Tag, Writer};
-use rlwe::{RlweParams, RlweParamsLiteral, SecurityPolicy, SwitchScratch};
+use rlwe::{RlweParams, RlweParamsLiteral, SecurityPolicy};
 use rns::{RnsBasis, RnsError};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use zq::primes::{Direction, ntt_primes};
 use zq::{Modulus, Shoup};
 
@@ -28,12 +28,7 @@ struct Inner {
     /// Entry l: the inverses of `q[l]` modulo the primes before it.
     inverses: Vec<OnceLock<Arc<[Shoup<u64>]>>>,
     fingerprint: Fingerprint,
-    /// Work spaces of key switches that are not at work.
-    scratch: Mutex<Vec<SwitchScratch<u64>>>,
 }
-
-/// Work spaces kept at most: one for each thread that key-switches at the same time.
-const SCRATCH_LIMIT: usize = 64;
 
 /// A checked parameter set with its tables. Clones share one allocation.
 #[derive(Clone)]
@@ -92,7 +87,6 @@ impl CkksParams {
             embedding: Embedding::new(rlwe.n())?,
             inverses: (0..rlwe.data_primes()).map(|_| OnceLock::new()).collect(),
             fingerprint: Fingerprint::of(payload.as_bytes()),
-            scratch: Mutex::new(Vec::new()),
             estimator,
             rlwe,
             scale,
@@ -188,19 +182,6 @@ impl CkksParams {
             .map(inverse)
             .collect::<Result<_, RnsError>>()?;
         Ok(Arc::clone(slot.get_or_init(|| made)))
-    }
-
-    /// Lends a key-switching work space.
-    pub(crate) fn with_scratch<T>(&self, f: impl FnOnce(&mut SwitchScratch<u64>) -> T) -> T {
-        let lent = self.0.scratch.lock().map_or(None, |mut pool| pool.pop());
-        let mut scratch = lent.unwrap_or_default();
-        let out = f(&mut scratch);
-        if let Ok(mut pool) = self.0.scratch.lock()
-            && pool.len() < SCRATCH_LIMIT
-        {
-            pool.push(scratch);
-        }
-        out
     }
 
     /// Fails unless an object of fingerprint `got` belongs to this set.

@@ -7,11 +7,12 @@
 //! (Σ c_d·key_d)/P encrypts c·s'. The digits being centred, decomposition commutes with automorphisms exactly.
 
 use crate::engine::PolyEngine;
+use crate::fused::{Pool, SwitchScratch};
 use crate::keys::KeySwitchKey;
-use crate::{Error, RlweParams, SwitchScratch};
+use crate::{Error, RlweParams};
 use rns::{Automorphism, BaseConverter, Coeff, Eval, RnsBasis, RnsPoly, ScaleRounder, Scratch};
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::Arc;
 use zq::{AlignedVec, Modulus, Shoup, Word};
 
 /// Constants for ciphertexts over the first `l` data primes.
@@ -25,8 +26,8 @@ pub struct KeySwitchLevel<W: Word> {
     /// P^-1 modulo each data prime.
     pub(crate) p_inverse: Vec<Shoup<W>>,
     log2_special: f64,
-    /// Work space that is not in use.
-    pub(crate) scratch: Mutex<Vec<SwitchScratch<W>>>,
+    /// Work space, shared by all levels.
+    pub(crate) scratch: Arc<Pool<SwitchScratch<W>>>,
 }
 
 /// From the residues of one digit to all other primes of Q·P.
@@ -61,7 +62,7 @@ impl<W: Word> KeySwitchLevel<W> {
             digits,
             down,
             log2_special,
-            scratch: Mutex::default(),
+            scratch: Arc::clone(params.switch_scratch()),
         })
     }
 

@@ -28,7 +28,7 @@ pub mod wire;
 pub use distribution::{DEFAULT_ETA, ErrorDistribution, Sampler, SecretDistribution};
 pub use engine::{CpuEngine, PolyEngine, Polys, ThreadedEngine};
 pub use error::Error;
-pub use fused::{Job, Source, SwitchScratch, divide_by_last};
+pub use fused::{Job, Source, divide_by_last};
 pub use galois::{conjugation_element, rotation_element};
 pub use keys::{
     GaloisKeys, KeyGenerator, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey, open_of,

@@ -5,6 +5,7 @@ use crate::Error;
 mod codec;
 
 use crate::distribution::{ErrorDistribution, Sampler, SecretDistribution};
+use crate::fused::{Pool, SwitchScratch};
 use crate::keyswitch::KeySwitchLevel;
 use crate::noise::NoiseModel;
 use crate::security::{self, SecretKind, SecurityTable};
@@ -105,6 +106,7 @@ struct Inner<W: Word> {
     security: Security,
     fingerprint: Fingerprint,
     levels: Vec<OnceLock<Arc<KeySwitchLevel<W>>>>,
+    scratch: Arc<Pool<SwitchScratch<W>>>,
 }
 
 /// A checked parameter set. Clones share one allocation.
@@ -192,6 +194,7 @@ impl<W: Word> RlweParams<W> {
             security: judge(literal, log2_product(&qp), policy)?,
             fingerprint: Fingerprint::of(codec::encode(literal, l.div_ceil(alpha)).as_bytes()),
             levels: (0..l).map(|_| OnceLock::new()).collect(),
+            scratch: Arc::default(),
             qp,
         })))
     }
@@ -295,6 +298,11 @@ impl<W: Word> RlweParams<W> {
         }
         let made = Arc::new(KeySwitchLevel::new(self, limbs)?);
         Ok(Arc::clone(slot.get_or_init(|| made)))
+    }
+
+    /// Work space of key switches at any level.
+    pub(crate) fn switch_scratch(&self) -> &Arc<Pool<SwitchScratch<W>>> {
+        &self.0.scratch
     }
 
     /// Fails unless `got` is this set's fingerprint; `what` names the object in the error.

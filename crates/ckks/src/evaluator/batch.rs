@@ -76,9 +76,7 @@ impl Evaluator {
                 });
             }
         }
-        let parts = self
-            .params
-            .with_scratch(|scratch| level.switch_eval(&sources, &jobs, threads, scratch))?;
+        let parts = level.switch_eval(&sources, &jobs, threads)?;
         Ok(parts
             .into_iter()
             .zip(&jobs)

@@ -27,13 +27,8 @@ impl<W: Word> KeySwitchLevel<W> {
         threads: &Threads,
     ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
         assert!(c.basis() == self.q(), "switch_coeff: wrong basis");
-        let lent = self.scratch.lock().map_or(None, |mut pool| pool.pop());
-        let mut scratch = lent.unwrap_or_default();
-        let switched = self.switch_coeff_with(c, key, threads, &mut scratch);
-        if let Ok(mut pool) = self.scratch.lock() {
-            pool.push(scratch);
-        }
-        switched
+        self.scratch
+            .lend(|scratch| self.switch_coeff_with(c, key, threads, scratch))
     }
 
     fn switch_coeff_with(

@@ -15,14 +15,15 @@ mod ifma;
 mod kernels;
 mod lift;
 mod modulo;
+mod pool;
 
 use crate::keys::KeySwitchKey;
 use crate::keyswitch::KeySwitchLevel;
 use crate::{Error, Threads};
 use lift::CentredLift;
 use modulo::{Corrections, Modulo, subtract_and_divide};
+pub(crate) use pool::Pool;
 use rns::{Automorphism, Eval, RnsBasis, RnsPoly, Scratch};
-use std::sync::Mutex;
 use zq::{AlignedVec, Shoup, Word};
 
 /// A polynomial to decompose, over the level's data primes.
@@ -47,10 +48,9 @@ pub struct Job<'a, W: Word> {
     pub add: [Option<&'a [W]>; 2],
 }
 
-/// Work space of [`KeySwitchLevel::switch_eval`]; reused, it allocates nothing but the results after the first call of
-/// a size.
-#[derive(Debug, Default)]
-pub struct SwitchScratch<W: Word> {
+/// Work space of one key switch; reused, nothing but the results is allocated after the first of a size.
+#[derive(Default)]
+pub(crate) struct SwitchScratch<W: Word> {
     /// Digits of several primes, lifted to all limbs but their own, for every source.
     lifted: Scratch<W>,
     /// The sums modulo the special primes, both halves of every job.
@@ -58,41 +58,24 @@ pub struct SwitchScratch<W: Word> {
     /// Their centred representatives modulo the data primes, where there are several special primes.
     corrections: Scratch<W>,
     /// One for each thread at work.
-    buffers: Mutex<Vec<Buffers<W>>>,
+    buffers: Pool<Buffers<W>>,
 }
 
 /// What one thread needs.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Buffers<W: Word> {
     transforms: Scratch<W>,
     convert: Scratch<W>,
 }
 
-impl<W: Word> SwitchScratch<W> {
-    /// Empty work space.
-    pub fn new() -> Self {
-        Self::default()
-    }
-}
-
 /// Runs `f` on every item with buffers of its own.
 fn for_each<W: Word, T: Send>(
     threads: &Threads,
-    pool: &Mutex<Vec<Buffers<W>>>,
+    pool: &Pool<Buffers<W>>,
     items: impl Iterator<Item = T>,
     f: impl Fn(T, &mut Buffers<W>) + Send + Sync,
 ) {
-    threads.for_each(items, |item| with_buffers(pool, |buffers| f(item, buffers)));
-}
-
-/// Runs `f` with buffers that nobody else uses meanwhile.
-fn with_buffers<W: Word>(pool: &Mutex<Vec<Buffers<W>>>, f: impl FnOnce(&mut Buffers<W>)) {
-    let lent = pool.lock().map_or(None, |mut pool| pool.pop());
-    let mut buffers = lent.unwrap_or_default();
-    f(&mut buffers);
-    if let Ok(mut pool) = pool.lock() {
-        pool.push(buffers);
-    }
+    threads.for_each(items, |item| pool.lend(|buffers| f(item, buffers)));
 }
 
 impl<W: Word> KeySwitchLevel<W> {
@@ -106,9 +89,20 @@ impl<W: Word> KeySwitchLevel<W> {
         sources: &[Source<'_, W>],
         jobs: &[Job<'_, W>],
         threads: &Threads,
-        scratch: &mut SwitchScratch<W>,
     ) -> Result<Vec<[RnsPoly<W, Eval>; 2]>, Error> {
         self.check(sources, jobs)?;
+        Ok(self
+            .scratch
+            .lend(|scratch| self.switch_eval_with(sources, jobs, threads, scratch)))
+    }
+
+    fn switch_eval_with(
+        &self,
+        sources: &[Source<'_, W>],
+        jobs: &[Job<'_, W>],
+        threads: &Threads,
+        scratch: &mut SwitchScratch<W>,
+    ) -> Vec<[RnsPoly<W, Eval>; 2]> {
         let (n, l, halves) = (self.q().n(), self.q().len(), 2 * jobs.len());
         let SwitchScratch {
             lifted,
@@ -128,7 +122,7 @@ impl<W: Word> KeySwitchLevel<W> {
         let transforms = Modulo::buffer_len(self, jobs);
         let special = special.take((self.qp().len() - l) * halves * n);
         for (i, sums) in special.chunks_exact_mut((halves * n).max(1)).enumerate() {
-            with_buffers(buffers, |own| {
+            buffers.lend(|own| {
                 let rows = sums.chunks_exact_mut(n).collect();
                 let work = own.transforms.take(transforms);
                 modulo(l + i).run(Corrections::None, work, rows, threads);
@@ -163,10 +157,9 @@ impl<W: Word> KeySwitchLevel<W> {
         let mut out = out
             .into_iter()
             .map(|data| RnsPoly::from_data(self.q(), data));
-        Ok(jobs
-            .iter()
+        jobs.iter()
             .filter_map(|_| Some([out.next()?, out.next()?]))
-            .collect())
+            .collect()
     }
 
     fn check(&self, sources: &[Source<'_, W>], jobs: &[Job<'_, W>]) -> Result<(), Error> {
@@ -221,7 +214,7 @@ impl<W: Word> KeySwitchLevel<W> {
         sources: &[Source<'_, W>],
         mut lifted: &mut [W],
         threads: &Threads,
-        buffers: &Mutex<Vec<Buffers<W>>>,
+        buffers: &Pool<Buffers<W>>,
     ) {
         let n = self.q().n();
         let mut tasks = Vec::new();
@@ -264,7 +257,7 @@ impl<W: Word> KeySwitchLevel<W> {
         special: &[W],
         corrections: &mut [W],
         threads: &Threads,
-        buffers: &Mutex<Vec<Buffers<W>>>,
+        buffers: &Pool<Buffers<W>>,
     ) {
         let (n, l) = (self.q().n(), self.q().len());
         let count = self.qp().len() - l;

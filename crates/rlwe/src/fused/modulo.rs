@@ -270,9 +270,7 @@ impl<'a, W: Word> Modulo<'a, W> {
     fn part(&self, part: usize, mut digits: Vec<Piece<'_, W>>, targets: Vec<Target<'_, W>>) {
         let plan = self.plan();
         let len = plan.n() / plan.parts();
-        // Open results serve where the sums can take them.
-        let bound = operand_bound(plan, digits.len());
-        let form = if bound > 1 { Form::Open } else { Form::Reduced };
+        let (form, bound) = form_for(plan, digits.len());
         for (d, digit) in digits.iter_mut().enumerate() {
             let ahead = targets.first().map_or([&[][..]; 2], |target| {
                 [0, 1].map(|half| &self.key(target.job, d, half)[target.part * len..][..len])
@@ -334,6 +332,15 @@ impl<'a, W: Word> Modulo<'a, W> {
     }
 }
 
+/// How transforms are left for sums of so many terms, and the multiple of q their words are below: open where the sums can
+/// take that.
+fn form_for<W: Word>(plan: &NttPlan<W>, terms: usize) -> (Form, u64) {
+    match operand_bound(plan, terms) {
+        bound if bound > 1 => (Form::Open, bound),
+        bound => (Form::Reduced, bound),
+    }
+}
+
 /// The outer stages of `from`, lifted, into `buffer`; the whole transform where the lift is not a shift.
 fn outer<'b, W: Word>(
     plan: &NttPlan<W>,
@@ -363,8 +370,7 @@ fn divide<W: Word>(
     (factor, add, permuted): (Shoup<W>, Option<&[W]>, Permuted<'_>),
     out: &mut [W],
 ) {
-    let bound = operand_bound(plan, 1);
-    let form = if bound > 1 { Form::Open } else { Form::Reduced };
+    let (form, bound) = form_for(plan, 1);
     correction.finish(plan, part, form, [&[], &[]]);
     let open = matches!(correction, Piece::Open(_));
     Divide {

@@ -51,7 +51,6 @@ fn check<W: Word>(params: &RlweParams<W>) {
     let relin = generator.relin_key(&secret, limbs).unwrap();
     let elements = [5, 2 * params.n() as u64 - 1];
     let galois = generator.galois_keys(&secret, &elements, limbs).unwrap();
-    let mut scratch = SwitchScratch::new();
     for limbs in 1..=limbs {
         let level = params.level(limbs).unwrap();
         let values: Vec<_> = (0..2).map(|k| random(level.q(), k)).collect();
@@ -93,13 +92,11 @@ fn check<W: Word>(params: &RlweParams<W>) {
                 });
             }
         }
-        let got = level
-            .switch_eval(&sources, &jobs, &Threads::ONE, &mut scratch)
-            .unwrap();
+        let got = level.switch_eval(&sources, &jobs, &Threads::ONE).unwrap();
         assert_eq!(
             got,
             level
-                .switch_eval(&sources, &jobs, &Threads::new(3).unwrap(), &mut scratch)
+                .switch_eval(&sources, &jobs, &Threads::new(3).unwrap())
                 .unwrap(),
             "threads"
         );
@@ -191,8 +188,7 @@ fn wrong_shapes_are_refused() {
         automorphism: None,
         add: [add, None],
     };
-    let mut scratch = SwitchScratch::new();
-    let mut run = |words: &[u64], job| {
+    let run = |words: &[u64], job| {
         level.switch_eval(
             &[Source {
                 coefficients: words,
@@ -200,7 +196,6 @@ fn wrong_shapes_are_refused() {
             }],
             &[job],
             &Threads::ONE,
-            &mut scratch,
         )
     };
     assert!(run(&words, job(0, None)).is_err(), "key for a lower level");

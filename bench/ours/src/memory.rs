@@ -2,6 +2,7 @@
 //! Sizes of keys and ciphertexts in memory and as bytes, and the peak memory of a small workload.
 
 use crate::{bfv_sets, ckks_sets};
+use rlwe::{GaloisKeys, PublicKey, RelinKey};
 
 /// The scheme's set: what is printed for it is one JSON object.
 pub fn run(scheme: &str) -> Result<(), String> {
@@ -49,45 +50,35 @@ fn bytes<'a>(polynomials: impl IntoIterator<Item = &'a [u64]>) -> usize {
     polynomials.into_iter().map(size_of_val).sum()
 }
 
+/// Of each object its bytes of residues in memory, and its length as bytes.
+fn sizes(
+    public: &PublicKey<u64>,
+    relin: &RelinKey<u64>,
+    galois: &GaloisKeys<u64>,
+    ciphertext: (usize, usize),
+) -> Vec<(&'static str, usize, usize)> {
+    let memory = bytes(public.parts().map(|p| p.data()));
+    vec![
+        ("public_key", memory, public.to_bytes().len()),
+        ("relin_key", relin.key().memory(), relin.to_bytes().len()),
+        ("rotation_key", galois.memory(), galois.to_bytes().len()),
+        ("ciphertext", ciphertext.0, ciphertext.1),
+    ]
+}
+
 fn bfv((n, data, special): (usize, &[u32], u32)) -> Result<Sizes, bfv::Error> {
     let kit = bfv_sets::Kit::new(n, data, special)?;
     let (correct, fresh) = kit.workload()?;
-    let public = bytes(kit.public.parts().map(|p| p.data()));
-    let sizes = vec![
-        ("public_key", public, kit.public.to_bytes().len()),
-        (
-            "relin_key",
-            kit.relin.key().memory(),
-            kit.relin.to_bytes().len(),
-        ),
-        (
-            "rotation_key",
-            kit.galois.memory(),
-            kit.galois.to_bytes().len(),
-        ),
-        ("ciphertext", fresh.memory(), fresh.to_bytes().len()),
-    ];
+    let ciphertext = (fresh.memory(), fresh.to_bytes().len());
+    let sizes = sizes(&kit.public, &kit.relin, &kit.galois, ciphertext);
     Ok((n, kit.bits, correct, sizes))
 }
 
 fn ckks((n, data, special, dnum): (usize, usize, usize, usize)) -> Result<Sizes, ckks::Error> {
     let kit = ckks_sets::Kit::new(n, data, special, dnum)?;
     let (correct, fresh) = kit.workload()?;
-    let public = bytes(kit.public.parts().map(|p| p.data()));
-    let ciphertext = bytes(fresh.parts().iter().map(|p| p.data()));
-    let sizes = vec![
-        ("public_key", public, kit.public.to_bytes().len()),
-        (
-            "relin_key",
-            kit.relin.key().memory(),
-            kit.relin.to_bytes().len(),
-        ),
-        (
-            "rotation_key",
-            kit.galois.memory(),
-            kit.galois.to_bytes().len(),
-        ),
-        ("ciphertext", ciphertext, fresh.to_bytes().len()),
-    ];
+    let memory = bytes(fresh.parts().iter().map(|p| p.data()));
+    let ciphertext = (memory, fresh.to_bytes().len());
+    let sizes = sizes(&kit.public, &kit.relin, &kit.galois, ciphertext);
     Ok((n, kit.bits, correct, sizes))
 }

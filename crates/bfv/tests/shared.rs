@@ -4,17 +4,20 @@
 //! Tables made at first use, pools of work space and the message counter are what they share; `make sanitize` runs this under
 //! ThreadSanitizer.
 
+#[path = "../../rlwe/tests/together/mod.rs"]
+mod together;
+
 use bfv::{
     BatchEncoder, BfvParams, BfvParamsLiteral, Decryptor, Encryptor, Evaluator, MultiplyAlgorithm,
 };
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed, Threads};
 use std::collections::BTreeSet;
-use std::sync::{Arc, Barrier};
+use std::sync::Arc;
+use together::together;
 use zq::primes::{Direction, ntt_primes};
 
 const N: usize = 256;
 const T: u64 = 12289;
-const THREADS: usize = 4;
 
 fn params() -> BfvParams<u64> {
     let primes = ntt_primes::<u64>(40, 2 * N as u64, 4, Direction::Down, &[]).unwrap();
@@ -35,20 +38,6 @@ fn params() -> BfvParams<u64> {
 
 fn values(seed: u64) -> Vec<u64> {
     (0..N as u64).map(|i| (i * i + seed * 977) % T).collect()
-}
-
-/// Starts `work` on all threads at once, so that they meet at the first use of every table.
-fn together<R: Send>(work: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    let barrier = Barrier::new(THREADS);
-    let run = |i| {
-        barrier.wait();
-        work(i)
-    };
-    std::thread::scope(|scope| {
-        let run = &run;
-        let started: Vec<_> = (0..THREADS).map(|i| scope.spawn(move || run(i))).collect();
-        started.into_iter().map(|t| t.join().unwrap()).collect()
-    })
 }
 
 #[test]

@@ -3,13 +3,13 @@
 //!
 //! The level is fixed once per process, so each is forced in a child: this binary, running [`digests`] alone.
 
+#[path = "../../rlwe/tests/levels/mod.rs"]
+mod levels;
+
 use bfv::{BatchEncoder, BfvParams, BfvParamsLiteral, Encryptor, Evaluator};
-use rlwe::wire::Fingerprint;
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
-use std::process::{Command, Output};
 use std::sync::Arc;
 use zq::primes::{Direction, ntt_primes};
-use zq::simd::{ENV, Level};
 
 const N: usize = 2048;
 /// One set for each arithmetic of the transforms and slices, and one that mixes them.
@@ -80,61 +80,18 @@ fn objects(bits: &[u32]) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Runs [`digests`] in a child that is told to use `level`.
-fn child(level: &str) -> Output {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "digests", "--ignored", "--nocapture"])
-        .env(ENV, level)
-        .output()
-        .unwrap()
-}
-
 #[test]
 #[ignore = "run in children by the other tests"]
 fn digests() {
-    println!("digest level {}", zq::simd::level().name());
-    for bits in SETS {
-        for (what, bytes) in objects(bits) {
-            println!("digest {bits:?} {what}: {}", Fingerprint::of(&bytes));
-        }
-    }
+    levels::print(&SETS, objects);
 }
 
 #[test]
 fn one_seed_gives_the_same_bytes_under_every_level() {
-    let lines = |level: Level| -> Vec<String> {
-        let done = child(level.name());
-        let text = String::from_utf8(done.stdout).unwrap();
-        let error = String::from_utf8_lossy(&done.stderr);
-        assert!(done.status.success(), "{}: {error}", level.name());
-        let lines = text.lines().filter_map(|l| l.split_once("digest "));
-        let mut lines: Vec<String> = lines.map(|(_, l)| l.to_string()).collect();
-        assert_eq!(lines.remove(0), format!("level {}", level.name()));
-        assert_eq!(lines.len(), SETS.len() * 9);
-        lines
-    };
-    let expected = lines(Level::Portable);
-    for level in Level::ALL.into_iter().filter(|l| l.is_supported()) {
-        for (got, want) in lines(level).iter().zip(&expected) {
-            assert_eq!(got, want, "{}", level.name());
-        }
-    }
+    levels::assert_same_under_every_level(SETS.len() * 9);
 }
 
 #[test]
 fn what_cannot_be_had_ends_with_a_message() {
-    let lacking = Level::ALL.into_iter().filter(|l| !l.is_supported());
-    for name in lacking.map(Level::name).chain(["sse9"]) {
-        let done = child(name);
-        let error = String::from_utf8_lossy(&done.stderr);
-        // A status, not a signal: no illegal instruction was reached.
-        assert!(
-            done.status.code().is_some_and(|code| code != 0),
-            "{name}: {error}"
-        );
-        assert!(
-            error.contains(&format!("{ENV}={name} ")) && error.contains("portable"),
-            "{error}"
-        );
-    }
+    levels::assert_refused_with_a_message();
 }

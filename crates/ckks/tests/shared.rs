@@ -3,13 +3,15 @@
 //!
 //! Tables made at first use and pools of work space are what they share; `make sanitize` runs this under ThreadSanitizer.
 
+#[path = "../../rlwe/tests/together/mod.rs"]
+mod together;
+
 use ckks::{CkksParams, CkksParamsLiteral, Decryptor, Encoder, Encryptor, Evaluator, prime_chain};
 use num_complex::Complex64;
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed, Threads};
-use std::sync::Barrier;
+use together::{THREADS, together};
 
 const N: usize = 256;
-const THREADS: usize = 4;
 
 fn params() -> CkksParams {
     let (q, p) = prime_chain(N, 45, 40, 3, 45, 1).unwrap();
@@ -31,20 +33,6 @@ fn values() -> Vec<Complex64> {
     (0..N / 2)
         .map(|i| Complex64::new((i as f64).sin(), 0.5))
         .collect()
-}
-
-/// Starts `work` on all threads at once, so that they meet at the first use of every table.
-fn together<R: Send>(work: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    let barrier = Barrier::new(THREADS);
-    let run = |i| {
-        barrier.wait();
-        work(i)
-    };
-    std::thread::scope(|scope| {
-        let run = &run;
-        let started: Vec<_> = (0..THREADS).map(|i| scope.spawn(move || run(i))).collect();
-        started.into_iter().map(|t| t.join().unwrap()).collect()
-    })
 }
 
 #[test]

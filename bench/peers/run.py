@@ -26,7 +26,7 @@ from pathlib import Path
 
 from chart import bar_chart
 from memory import SCHEMES, measure_memory, print_memory
-from table import print_table, write_markdown
+from table import OURS, PORTABLE, print_table, write_markdown
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -51,6 +51,10 @@ class Peer:
     # The command that prints sizes of keys, to which a scheme is added, and the schemes it knows.
     memory: tuple[str, ...] = ()
     schemes: tuple[str, ...] = SCHEMES
+    # Settings of its environment, and what its rows are then called.
+    env: tuple[tuple[str, str], ...] = ()
+    library: str = ""
+    thread_counts: tuple[int, ...] = (1, 2)
 
 
 def sh(command: list[str], *, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
@@ -85,26 +89,25 @@ def build_ours() -> list[Peer]:
     program = str(ROOT / "target/release/ringsmith-bench")
     # With the decompositions that OpenFHE chooses, too.
     schemes = (*SCHEMES, "bfv-no-special", "ckks-3-digits")
-    return [Peer("ringsmith", [program], ("--threads", "2"), (program, "memory"), schemes)]
+    portable = OURS + PORTABLE
+    return [
+        Peer(OURS, [program], ("--threads", "2"), (program, "memory"), schemes),
+        Peer(portable, [program], env=(("RINGSMITH_SIMD", "portable"),), library=portable, thread_counts=(1,)),
+    ]
 
 
 def build_rust() -> list[Peer]:
-    """fhe.rs with its nightly NTT, and tfhe-ntt."""
-    target = BUILD / "rust"
-    sh(
-        [
-            "cargo",
-            "build",
-            "--release",
-            "--locked",
-            "--manifest-path",
-            str(HERE / "rust/Cargo.toml"),
-            "--target-dir",
-            str(target),
-        ],
-        env={"RUSTC_BOOTSTRAP": "1"},
-    )
-    return [Peer("fhe.rs, tfhe-ntt", [str(target / "release/ringsmith-peers-rust")])]
+    """fhe.rs with its nightly NTT, and tfhe-ntt; fhe.rs with its own portable NTT."""
+    manifest = str(HERE / "rust/Cargo.toml")
+    build = ["cargo", "build", "--release", "--locked", "--manifest-path", manifest, "--target-dir"]
+    vectors, portable = BUILD / "rust", BUILD / "rust-portable"
+    sh([*build, str(vectors)], env={"RUSTC_BOOTSTRAP": "1"})
+    sh([*build, str(portable), "--no-default-features"], env={"RUSTC_BOOTSTRAP": "1"})
+    program = "release/ringsmith-peers-rust"
+    return [
+        Peer("fhe.rs, tfhe-ntt", [str(vectors / program)]),
+        Peer("fhe.rs" + PORTABLE, [str(portable / program)], thread_counts=(1,)),
+    ]
 
 
 def seal_sources() -> Path:
@@ -195,11 +198,12 @@ def run_pinned(peer: Peer, cores: str, extra: Iterable[str] = ()) -> list[dict]:
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "GOMAXPROCS": "1", "RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "GOMAXPROCS": "1", "RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **dict(peer.env)},
     )
     if done.returncode != 0:
         raise UnavailableError(f"{peer.name} stopped with status {done.returncode}: {done.stderr.strip()[-300:]}")
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return [{**row, "library": peer.library or row["library"]} for row in rows]
 
 
 def one_thread(peer: Peer) -> list[dict]:
@@ -229,7 +233,7 @@ def measure(peers: Iterable[Peer], threads: list[int]) -> list[dict]:
     """Every peer at every thread count, in one run."""
     rows: list[dict] = []
     for peer in peers:
-        for count in threads:
+        for count in (count for count in threads if count in peer.thread_counts):
             print(f"running {peer.name} on {count} core(s)", file=sys.stderr, flush=True)
             try:
                 rows += one_thread(peer) if count == 1 else two_threads(peer)

@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 OURS = "ringsmith"
+# Ends the name of a library that ran without vector instructions; such rows are compared with each other.
+PORTABLE = ", portable"
 Key = tuple[str, int, str, int]
 
 
@@ -39,20 +41,23 @@ def grouped(rows: list[dict]) -> dict[Key, dict[str, dict]]:
     return dict(sorted(groups.items(), key=lambda item: (item[0][3], item[0][0], item[0][1], item[0][2])))
 
 
-def best_peer(group: dict[str, dict]) -> dict | None:
-    """The fastest correct library that is not ours."""
-    peers = [row for name, row in group.items() if name != OURS and row["correct"]]
+def best_peer(group: dict[str, dict], ours: str = OURS) -> dict | None:
+    """The fastest correct library that is not ours, with vector instructions or without as `ours` is."""
+    portable = ours.endswith(PORTABLE)
+    peers = [r for name, r in group.items() if name != ours and r["correct"] and name.endswith(PORTABLE) == portable]
     return min(peers, key=lambda row: row["median_us"], default=None)
 
 
 COLUMNS = ("operation", "n", "moduli", "threads", OURS, "spread", "best peer", "its time", "ratio")
 
 
-def lines(rows: list[dict]) -> list[tuple[str, ...]]:
-    """The cells of the table, one line per operation and parameter set."""
+def lines(rows: list[dict], name: str = OURS) -> list[tuple[str, ...]]:
+    """The cells of the table, one line per operation and parameter set that `name` or a library like it has."""
     out: list[tuple[str, ...]] = []
     for (operation, n, moduli, threads), group in grouped(rows).items():
-        ours, peer = group.get(OURS), best_peer(group)
+        ours, peer = group.get(name), best_peer(group, name)
+        if not (ours or peer) or (name != OURS and not (ours and peer)):
+            continue
         ratio = f"{peer['median_us'] / ours['median_us']:.2f}" if ours and peer else "-"
         own = (f"{ours['median_us']:.1f}", f"{100 * ours['spread']:.0f} %") if ours else ("-", "-")
         other = (peer["library"], f"{peer['median_us']:.1f}") if peer else ("-", "-")
@@ -62,17 +67,23 @@ def lines(rows: list[dict]) -> list[tuple[str, ...]]:
 
 def print_table(rows: list[dict]) -> None:
     """The table on the terminal."""
-    table = Table(title="µs per operation (median), one run on this machine")
-    for name in COLUMNS:
-        table.add_column(name, justify="right" if name not in ("operation", "best peer") else "left")
-    for line in lines(rows):
-        table.add_row(*line)
-    Console(width=130).print(table)
+    tables = {
+        "µs per operation (median), one run on this machine": lines(rows),
+        "The same without vector instructions": lines(rows, OURS + PORTABLE),
+    }
+    for title, body in tables.items():
+        table = Table(title=title)
+        for name in COLUMNS:
+            table.add_column(name, justify="right" if name not in ("operation", "best peer") else "left")
+        for line in body:
+            table.add_row(*line)
+        if body:
+            Console(width=130).print(table)
 
 
 def write_markdown(rows: list[dict], limits: str, path: Path) -> None:
     """The same table as a page, and below it the transforms against their limit."""
-    libraries = ", ".join(sorted({row["library"] for row in rows} - {OURS}))
+    libraries = ", ".join(sorted(name for name in {row["library"] for row in rows} if not name.startswith(OURS)))
     head = [
         "# ringsmith beside other libraries",
         "",
@@ -83,9 +94,16 @@ def write_markdown(rows: list[dict], limits: str, path: Path) -> None:
         "",
         "![Time per operation beside the peers](bench-peers.svg)",
         "",
-        "| " + " | ".join(COLUMNS) + " |",
-        "|" + "---|" * len(COLUMNS),
+        *_markdown(lines(rows)),
     ]
-    body = ["| " + " | ".join(line) + " |" for line in lines(rows)]
+    portable = lines(rows, OURS + PORTABLE)
+    if portable:
+        head += ["", "## Without vector instructions", "", f"Ours with `RINGSMITH_SIMD={PORTABLE[2:]}`.", ""]
+    body = _markdown(portable) if portable else []
     tail = ["", "The transforms against their arithmetic limit, best (median):", "", "```", limits.rstrip(), "```", ""]
     path.write_text("\n".join([*head, *body, *(tail if limits else [""])]))
+
+
+def _markdown(body: list[tuple[str, ...]]) -> list[str]:
+    head = ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
+    return head + ["| " + " | ".join(line) + " |" for line in body]

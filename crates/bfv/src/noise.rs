@@ -131,13 +131,13 @@ impl<W: Word> NoiseEstimator<W> {
         ))
     }
 
-    /// Modulus switching from `limbs` to `limbs − 1` data primes.
+    /// Modulus switching of a ciphertext of `size` polynomials, 2 or 3, from `limbs` to `limbs − 1` data primes.
     ///
     /// # Errors
     /// [`rlwe::Error::Shape`] unless 2 ≤ `limbs` ≤ L.
-    pub fn mod_switch(&self, a: Noise, limbs: usize) -> Result<Noise, Error> {
+    pub fn mod_switch(&self, a: Noise, limbs: usize, size: usize) -> Result<Noise, Error> {
         let dropped = log2_q(&self.params, limbs)? - log2_q(&self.params, limbs.saturating_sub(1))?;
-        Ok(self.model.mod_switch(a, dropped))
+        Ok(self.model.mod_switch(a, dropped, size))
     }
 
     /// log2 of the bound on the largest noise coefficient.

@@ -225,14 +225,8 @@ impl Estimator {
             return Err(exhausted("rescale", e));
         }
         let divisor = self.log2_q[e.level];
-        let rounding = if e.size > 2 {
-            self.model.rounding_three()
-        } else {
-            self.model.rounding()
-        };
-        let noise = e.noise.scaled(-divisor).plus_independent(rounding);
         Ok(Estimate {
-            noise,
+            noise: self.model.mod_switch(e.noise, divisor, e.size),
             scale: e.scale / divisor.exp2(),
             level: e.level - 1,
             ..*e

@@ -216,11 +216,14 @@ impl NoiseModel {
         }
     }
 
-    /// Modulus switching by 2^log2_dropped.
-    pub fn mod_switch(&self, noise: Noise, log2_dropped: f64) -> Noise {
-        noise
-            .scaled(-log2_dropped)
-            .plus_independent(self.rounding())
+    /// Modulus switching of a ciphertext of `size` polynomials, 2 or 3, by 2^log2_dropped.
+    pub fn mod_switch(&self, noise: Noise, log2_dropped: f64, size: usize) -> Noise {
+        let rounding = if size > 2 {
+            self.rounding_three()
+        } else {
+            self.rounding()
+        };
+        noise.scaled(-log2_dropped).plus_independent(rounding)
     }
 }
 

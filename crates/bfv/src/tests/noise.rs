@@ -80,8 +80,13 @@ fn check_operations<W: Word>(kit: &Kit<W>) {
         unstructured,
     );
     if limbs > 1 {
-        let low = estimate.mod_switch(fresh, limbs).unwrap();
+        let low = estimate.mod_switch(fresh, limbs, 2).unwrap();
         meter.check("modulus switching", &ev.mod_switch(&a).unwrap(), low);
+        let product = ev.multiply(&a, &a).unwrap();
+        let noise = estimate.multiply(fresh, fresh, limbs).unwrap();
+        let low = estimate.mod_switch(noise, limbs, product.size()).unwrap();
+        let switched = ev.mod_switch(&product).unwrap();
+        meter.check("modulus switching of a product", &switched, low);
     }
     let rotated = estimate.key_switch(fresh, limbs).unwrap();
     meter.check(

@@ -124,7 +124,8 @@ impl<W: Word> Machine<'_, W> {
     fn lower(&self, cell: &Cell<W>, limbs: usize) -> Cell<W> {
         let mut out = cell.clone();
         while out.ct.limbs() > limbs {
-            out.noise = self.estimate.mod_switch(out.noise, out.ct.limbs()).unwrap();
+            let (limbs, size) = (out.ct.limbs(), out.ct.size());
+            out.noise = self.estimate.mod_switch(out.noise, limbs, size).unwrap();
             out.ct = self.evaluator.mod_switch(&out.ct).unwrap();
         }
         out

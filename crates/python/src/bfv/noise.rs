@@ -188,7 +188,7 @@ impl BfvEstimator {
         if a.limbs < 2 {
             return Err(Kind::Parameter.error("mod_switch: no prime is left to divide by"));
         }
-        let noise = each!(&self.estimator, e => e.mod_switch(a.noise, a.limbs).or_raise())?;
+        let noise = each!(&self.estimator, e => e.mod_switch(a.noise, a.limbs, a.size).or_raise())?;
         Ok(BfvEstimate {
             noise,
             limbs: a.limbs - 1,

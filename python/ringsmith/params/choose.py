@@ -27,7 +27,7 @@ _MAX_SCALE = 60
 #: Primes up to this length take the CPU engine's fastest transforms; chosen BFV primes are no longer.
 CPU_TOWER_BITS = 46
 # Bits kept between the bound on the noise and the point where BFV decrypts wrongly.
-_BFV_MARGIN = 1.0
+BFV_MARGIN = 1.0
 # The largest total of data primes tried, in bits.
 _MAX_BITS = 3600
 
@@ -136,7 +136,7 @@ def _good_enough(wish: Wish, circuit: Circuit, params: ParameterSet) -> float | 
     """Return the noise figure of a circuit under a set, or None if it misses what is wished."""
     if wish.scheme == "bfv":
         budget, _ = noise.bfv(circuit, params, encryption=wish.encryption)
-        return budget if budget >= _BFV_MARGIN else None
+        return budget if budget >= BFV_MARGIN else None
     found = noise.ckks(circuit, params, encryption=wish.encryption)
     good = found.log2_error <= wish.wanted(params.n) and found.overflow_bits <= 0
     return found.log2_error if good else None
@@ -250,7 +250,7 @@ def _fit_bfv(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected:
     floor, step = t.bit_length() + 8, 8
     low, high = floor, floor
     found = _with_bits(wish, program, n, high, t)
-    while found.noise_bits < _BFV_MARGIN:
+    while found.noise_bits < BFV_MARGIN:
         low, high, step = high, high + step, step * 2
         if high > min(limit * 2, _MAX_BITS):
             return Rejected(n, f"n = {n} allows {limit} bits; the noise needs more than {low}")
@@ -258,7 +258,7 @@ def _fit_bfv(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected:
     while high - low > 1:
         middle = (low + high) // 2
         trial = _with_bits(wish, program, n, middle, t)
-        if trial.noise_bits >= _BFV_MARGIN:
+        if trial.noise_bits >= BFV_MARGIN:
             found, high = trial, middle
         else:
             low = middle

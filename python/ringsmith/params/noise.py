@@ -203,7 +203,10 @@ def _bfv_step(
         case Kind.ROTATE:
             return e.rotate(args[0])
         case Kind.MOD_DROP:
-            return e.mod_switch(args[0])
+            value = args[0]
+            while value.level > step.level:
+                value = e.mod_switch(value)
+            return value
     return args[0]
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from ringsmith.errors import KernelError, ParameterError
-from ringsmith.kernel import schedule, schedule_bfv
+from ringsmith.kernel import levels_bfv, schedule, schedule_bfv
 from ringsmith.kernel.circuit import Circuit
 from ringsmith.kernel.kernel import Kernel
 from ringsmith.kernel.lower import lower
@@ -43,9 +43,22 @@ def compile_kernel(
         graph = trace(kernel, shapes)
         wish = replace(wish_of(kernel, graph.output.bound, encryption), tower_bits=tower_bits)
         choice = choose.choose(wish, partial(lower, graph, kernel.arguments))
+    if kernel.scheme == "bfv" and not kernel.manual:
+        choice = _levelled(choice, encryption)
     arguments = {n: (shapes[n], a.encrypted, a.low, a.high) for n, a in kernel.arguments.items()}
     signature = Signature(kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments, kernel.publish)
     return Program(signature, choice.params, choice.circuit, choice.noise_bits, choice.rejected, encryption)
+
+
+def _levelled(choice: choose.Choice, encryption: str) -> choose.Choice:
+    """Run a BFV circuit at the lowest levels that keep the margin, or what little more or less it has."""
+
+    def budget(circuit: Circuit) -> float:
+        return noise.bfv(circuit, choice.params, encryption=encryption)[0]
+
+    enough = min(choice.noise_bits, choose.BFV_MARGIN)
+    circuit = levels_bfv.descend(choice.circuit, lambda circuit: budget(circuit) >= enough)
+    return replace(choice, circuit=circuit, noise_bits=budget(circuit))
 
 
 def wish_of(kernel: Kernel, plain_bound: float, encryption: str) -> choose.Wish:

@@ -19,7 +19,7 @@ pub struct Pools {
 }
 
 impl Pools {
-    /// `count` threads, one on each of the first cores that this process may use; the caller is pinned to the first.
+    /// `count` threads, one on each of the first cores that this process may use: the caller and those that help it.
     pub fn pinned(count: usize) -> Result<Self, String> {
         let allowed = sched_getaffinity(None).map_err(|e| e.to_string())?;
         let cores: Vec<usize> = (0..CpuSet::MAX_CPU)
@@ -35,16 +35,16 @@ impl Pools {
         let many = Threads::new(count).map_err(|e| e.to_string())?;
         let workers = tasks()?.into_iter().filter(|task| !before.contains(task));
         let workers: Vec<i32> = workers.collect();
-        if workers.len() != count {
+        if workers.len() + 1 != count {
             return Err(format!(
-                "{} new threads for a pool of {count}",
+                "{} new threads for {count} with the caller",
                 workers.len()
             ));
         }
-        for (worker, core) in workers.into_iter().zip(&cores) {
+        pin(None, cores[0])?;
+        for (worker, core) in workers.into_iter().zip(&cores[1..]) {
             pin(Pid::from_raw(worker), *core)?;
         }
-        pin(None, cores[0])?;
         Ok(Self {
             many,
             one: Threads::ONE,

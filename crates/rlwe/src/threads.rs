@@ -2,10 +2,9 @@
 //! How many threads work on one thing.
 
 use crate::Error;
-use rayon::prelude::*;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-/// A number of threads: one, or a pool of its own. What is computed never depends on it.
+/// A number of threads: the calling one, and a pool of the others. What is computed never depends on it.
 #[derive(Clone, Debug, Default)]
 pub struct Threads(Option<Arc<rayon::ThreadPool>>);
 
@@ -13,7 +12,7 @@ impl Threads {
     /// The calling thread alone.
     pub const ONE: Self = Self(None);
 
-    /// `count` threads, at least one.
+    /// `count` threads, at least one: the caller of each operation and `count - 1` that help it.
     ///
     /// # Errors
     /// [`Error::Parameter`] for 0, [`Error::Engine`] when the system gives no threads.
@@ -30,29 +29,42 @@ impl Threads {
                     engine: "cpu".into(),
                     message: e.to_string(),
                 };
-                let pool = rayon::ThreadPoolBuilder::new()
-                    .num_threads(count)
+                let helpers = rayon::ThreadPoolBuilder::new()
+                    .num_threads(count - 1)
                     .build()
                     .map_err(failed)?;
-                Ok(Self(Some(Arc::new(pool))))
+                Ok(Self(Some(Arc::new(helpers))))
             }
         }
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.0.as_ref().map_or(1, |p| p.current_num_threads())
+        1 + self.0.as_ref().map_or(0, |p| p.current_num_threads())
     }
 
-    /// Runs `f` on every item.
+    /// Runs `f` on every item. The caller starts at once; helpers take items as soon as they are awake.
     pub fn for_each<T: Send>(&self, items: impl Iterator<Item = T>, f: impl Fn(T) + Sync + Send) {
-        match &self.0 {
-            None => items.for_each(f),
-            Some(pool) => {
-                let items: Vec<T> = items.collect();
-                pool.install(|| items.into_par_iter().for_each(f));
+        let Some(helpers) = &self.0 else {
+            return items.for_each(f);
+        };
+        let items: Vec<T> = items.collect();
+        let wanted = helpers
+            .current_num_threads()
+            .min(items.len().saturating_sub(1));
+        let queue = Mutex::new(items.into_iter());
+        let next = || queue.lock().map_or(None, |mut items| items.next());
+        let work = || {
+            while let Some(item) = next() {
+                f(item);
             }
-        }
+        };
+        helpers.in_place_scope(|scope| {
+            for _ in 0..wanted {
+                scope.spawn(|_| work());
+            }
+            work();
+        });
     }
 
     /// The results of `f`, in the order of the items; of several errors the first item's.
@@ -64,19 +76,23 @@ impl Threads {
         items: &[T],
         f: impl Fn(&T) -> Result<R, E> + Sync + Send,
     ) -> Result<Vec<R>, E> {
-        match &self.0 {
-            None => items.iter().map(f).collect(),
-            Some(pool) => {
-                let results: Vec<Result<R, E>> = pool.install(|| items.par_iter().map(f).collect());
-                results.into_iter().collect()
-            }
+        if self.0.is_none() {
+            return items.iter().map(f).collect();
         }
+        let mut results: Vec<Option<Result<R, E>>> = Vec::new();
+        results.resize_with(items.len(), || None);
+        self.for_each(items.iter().zip(&mut results), |(item, result)| {
+            *result = Some(f(item));
+        });
+        results.into_iter().flatten().collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     #[test]
     fn order_and_first_error_do_not_depend_on_the_count() {
@@ -97,5 +113,28 @@ mod tests {
             );
         }
         assert!(Threads::new(0).is_err());
+    }
+
+    #[test]
+    fn work_may_start_more_work_on_the_same_threads() {
+        let threads = Threads::new(3).unwrap();
+        let total = AtomicU32::new(0);
+        threads.for_each(0..20u32, |outer| {
+            threads.for_each(0..20u32, |inner| {
+                total.fetch_add(20 * outer + inner, Ordering::Relaxed);
+            });
+        });
+        assert_eq!(total.into_inner(), (0..400).sum());
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller_and_the_threads_serve_on() {
+        let threads = Threads::new(2).unwrap();
+        for bad in [0, 7, 15] {
+            let run = || threads.for_each(0..16, |i| assert!(i != bad, "planted"));
+            assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+        }
+        let doubled = threads.try_map(&[1, 2, 3], |x| Ok::<_, ()>(2 * x));
+        assert_eq!(doubled, Ok(vec![2, 4, 6]));
     }
 }

@@ -13,7 +13,8 @@ const LINE: usize = 64;
 /// A fixed-length array of words, aligned to 64 bytes. Derefs to a slice.
 ///
 /// It over-allocates by one line and skips to the boundary, which needs no `unsafe`. Dropped arrays go to a small stock of
-/// their thread and are handed out again: fresh pages cost more than the transform of the polynomial they are for.
+/// their thread and are handed out again: fresh pages cost more than the transform of the polynomial they are for. What a
+/// stock has no room for goes to a depot of all threads, since results made by one are often dropped by another.
 pub struct AlignedVec<W: Word> {
     buf: Vec<W>,
     start: usize,
@@ -42,7 +43,12 @@ impl<W: Word> AlignedVec<W> {
     }
 
     fn reused(len: usize) -> Option<Self> {
-        let buf = W::with_stock(|stock| stock.take(len + LINE / size_of::<W>())).flatten()?;
+        let words = len + LINE / size_of::<W>();
+        if words * size_of::<W>() < Stock::<W>::LEAST_BYTES {
+            return None;
+        }
+        let own = W::with_stock(|stock| stock.take(words)).flatten();
+        let buf = own.or_else(|| W::depot().lock().ok()?.take(words))?;
         Some(Self::around(buf, len))
     }
 
@@ -65,7 +71,7 @@ impl<W: Word> AlignedVec<W> {
     }
 }
 
-/// Buffers of dropped arrays, for reuse by the same thread. Not part of the interface.
+/// Buffers of dropped arrays, for reuse. Not part of the interface.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct Stock<W> {
@@ -81,6 +87,14 @@ impl<W> Stock<W> {
     /// Smaller buffers are the allocator's business.
     const LEAST_BYTES: usize = 1 << 13;
 
+    /// An empty stock.
+    pub(crate) const fn new() -> Self {
+        Self {
+            buffers: Vec::new(),
+            bytes: 0,
+        }
+    }
+
     fn take(&mut self, words: usize) -> Option<Vec<W>> {
         // The youngest is the warmest.
         let at = self.buffers.iter().rposition(|b| b.len() == words)?;
@@ -88,13 +102,16 @@ impl<W> Stock<W> {
         Some(self.buffers.remove(at))
     }
 
-    fn put(&mut self, buffer: Vec<W>) {
+    /// Keeps a buffer; the oldest ones that it displaces go to `spill`.
+    fn put(&mut self, buffer: Vec<W>, mut spill: impl FnMut(Vec<W>)) {
         let bytes = buffer.len() * size_of::<W>();
         if !(Self::LEAST_BYTES..=Self::MOST_BYTES / 4).contains(&bytes) {
             return;
         }
         while self.buffers.len() >= Self::MOST || self.bytes + bytes > Self::MOST_BYTES {
-            self.bytes -= self.buffers.remove(0).len() * size_of::<W>();
+            let oldest = self.buffers.remove(0);
+            self.bytes -= oldest.len() * size_of::<W>();
+            spill(oldest);
         }
         self.bytes += bytes;
         self.buffers.push(buffer);
@@ -104,7 +121,13 @@ impl<W> Stock<W> {
 impl<W: Word> Drop for AlignedVec<W> {
     fn drop(&mut self) {
         let buffer = core::mem::take(&mut self.buf);
-        W::with_stock(|stock| stock.put(buffer));
+        W::with_stock(|stock| {
+            stock.put(buffer, |oldest| {
+                if let Ok(mut depot) = W::depot().lock() {
+                    depot.put(oldest, drop);
+                }
+            });
+        });
     }
 }
 
@@ -197,6 +220,33 @@ mod tests {
             bytes,
             u64::with_stock(|s| s.buffers.iter().map(|b| 8 * b.len()).sum()).unwrap()
         );
+    }
+
+    #[test]
+    fn what_one_thread_drops_another_reuses() {
+        // No other test here fills arrays of this word.
+        let make = |count| -> Vec<_> {
+            (0..count)
+                .map(|_| AlignedVec::<u128>::zeros(3777))
+                .collect()
+        };
+        let left = || u128::depot().lock().unwrap().buffers.len();
+        drop(make(Stock::<u128>::MOST + 20));
+        assert_eq!(left(), 20);
+        let made = std::thread::spawn(move || make(15)).join().unwrap();
+        assert_eq!(left(), 5);
+        assert!(made.iter().all(|v| v.iter().all(|&x| x == 0)));
+    }
+
+    #[test]
+    fn a_full_stock_spills_its_oldest_buffers() {
+        let mut stock = Stock::<u64>::new();
+        let mut spilled = Vec::new();
+        for i in 0..Stock::<u64>::MOST as u64 + 2 {
+            stock.put(vec![i; 2048], |oldest| spilled.push(oldest[0]));
+        }
+        assert_eq!(spilled, [0, 1]);
+        assert_eq!(stock.take(2048).unwrap()[0], Stock::<u64>::MOST as u64 + 1);
     }
 
     #[test]

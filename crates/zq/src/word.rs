@@ -69,6 +69,8 @@ pub trait Word:
 
     /// Runs `f` on this thread's stock of reusable buffers; `None` when the thread is ending.
     fn with_stock<R>(f: impl FnOnce(&mut crate::aligned::Stock<Self>) -> R) -> Option<R>;
+    /// What the stocks of all threads have left over.
+    fn depot() -> &'static std::sync::Mutex<crate::aligned::Stock<Self>>;
     /// The slice itself if the word is `u64`.
     fn as_u64s(s: &[Self]) -> Option<&[u64]>;
     /// The slice itself if the word is `u64`.
@@ -112,6 +114,11 @@ macro_rules! word_basics {
                 static STOCK: core::cell::RefCell<crate::aligned::Stock<$t>> = Default::default();
             }
             STOCK.try_with(|stock| f(&mut stock.borrow_mut())).ok()
+        }
+        fn depot() -> &'static std::sync::Mutex<crate::aligned::Stock<Self>> {
+            static DEPOT: std::sync::Mutex<crate::aligned::Stock<$t>> =
+                std::sync::Mutex::new(crate::aligned::Stock::new());
+            &DEPOT
         }
         #[inline(always)]
         fn from_u64(x: u64) -> Self {

@@ -9,8 +9,10 @@ use rlwe::Threads;
 use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 use std::fs::read_dir;
 
-/// Ciphertexts of a batch.
-pub const BATCH: usize = 8;
+/// Ciphertexts of a batch: some milliseconds of work, beside which waking a thread (some 50 µs) is little.
+pub fn batch_len(n: usize) -> usize {
+    ((1 << 17) / n).max(8)
+}
 
 /// A pool of all threads, and the calling thread alone.
 pub struct Pools {

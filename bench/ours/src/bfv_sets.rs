@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::batch::{BATCH, Pools};
+use crate::batch::{Pools, batch_len};
 use crate::measure::{measure, report};
 use bfv::{
     BatchEncoder, BfvParams, BfvParamsLiteral, Ciphertext, Decryptor, Encryptor, Error, Evaluator,
@@ -127,7 +127,7 @@ impl Kit {
 
     /// Every operation on batches, on several threads.
     pub fn run_batches(&self, pools: &Pools) -> Result<(), Error> {
-        let set = pools.of(self.n, &self.bits, BATCH);
+        let set = pools.of(self.n, &self.bits, batch_len(self.n));
         let (cx, cy) = (self.fresh(&self.x)?, self.fresh(&self.y)?);
         let tensor = self.evaluator.multiply(&cx, &cy)?;
         let message: Plaintext = self.encoder.encode(&self.x)?;

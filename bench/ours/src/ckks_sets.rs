@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS at chains of 45-bit primes.
 
-use crate::batch::{BATCH, Pools};
+use crate::batch::{Pools, batch_len};
 use crate::measure::{measure, report};
 use ckks::{
     Ciphertext, CkksParams, CkksParamsLiteral, Decryptor, Encoder, Encryptor, Error, Evaluator,
@@ -141,7 +141,7 @@ impl Kit {
 
     /// Every operation on batches, on several threads.
     pub fn run_batches(&self, pools: &Pools) -> Result<(), Error> {
-        let set = pools.of(self.n, &self.bits, BATCH);
+        let set = pools.of(self.n, &self.bits, batch_len(self.n));
         let (cx, cy) = self.pair()?;
         let px = self.encode(&self.x)?;
         let copies = |ct: &Ciphertext| vec![ct.clone(); set.items().len()];

@@ -2,10 +2,12 @@
 //! Encryption and decryption.
 
 use crate::{Ciphertext, CkksParams, Encoder, Error, Plaintext};
+use ntt::NttPlan;
 use rlwe::wire::Fingerprint;
-use rlwe::{KeyId, PublicKey, SecretKey, Seed, sample, small_poly, uniform_residues};
+use rlwe::{KeyId, PublicKey, SecretKey, Seed, sample, small_limb, uniform_residues};
 use rns::{Eval, RnsBasis, RnsPoly};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
+use zq::AlignedVec;
 
 /// Encrypts under a public or a secret key. Message number `index` under a seed always gives the same ciphertext.
 ///
@@ -47,21 +49,27 @@ impl Encryptor {
     ) -> Result<Ciphertext, Error> {
         let basis = self.check(plaintext, key.fingerprint())?;
         let seed = self.seed.derive("ckks-public", index);
-        let mut u = sampled(&basis, |out| sample::ternary(&mut seed.stream("u", 0), out));
         let errors = self.params.rlwe().error_sampler();
-        let half = |label, part: &RnsPoly<u64, Eval>| {
-            let mut c = sampled(&basis, |out| errors.fill(&mut seed.stream(label, 0), out));
-            for (i, q) in basis.moduli().iter().enumerate() {
-                q.mul_add_assign(c.limb_mut(i), u.limb(i), part.limb(i));
-            }
-            Ok::<_, Error>(c)
-        };
+        let error = |label| samples(&basis, |out| errors.fill(&mut seed.stream(label, 0), out));
+        let u = samples(&basis, |out| sample::ternary(&mut seed.stream("u", 0), out));
+        let [e0, e1] = ["e0", "e1"].map(error);
         let [b, a] = key.parts();
-        let mut c0 = half("e0", b)?;
-        let c1 = half("e1", a)?;
-        u.zeroize();
-        c0.add_assign(&plaintext.poly);
-        Ok(fresh(plaintext, vec![c0, c1], key.id(), None))
+        // Limb by limb, so that u and what is made of it stay in the second cache level.
+        let mut u_limb = Zeroizing::new(AlignedVec::for_overwrite(basis.n()));
+        let n = basis.n();
+        let mut parts = [(); 2].map(|()| AlignedVec::for_overwrite(basis.len() * n));
+        for (i, plan) in basis.plans().iter().enumerate() {
+            let (q, limb) = (plan.modulus(), i * n..(i + 1) * n);
+            transform(plan, &u, &mut u_limb);
+            for ((part, e), key) in parts.iter_mut().zip([&e0, &e1]).zip([b, a]) {
+                let out = &mut part[limb.clone()];
+                transform(plan, e, out);
+                q.mul_add_assign(out, &u_limb, key.limb(i));
+            }
+            q.add_assign(&mut parts[0][limb], plaintext.poly.limb(i));
+        }
+        let parts = parts.map(|data| RnsPoly::from_data(&basis, data));
+        Ok(fresh(plaintext, parts.into(), key.id(), None))
     }
 
     /// Encrypts under the secret key: `(-a s + e + m, a)`, a grown from a seed that replaces it in bytes.
@@ -79,18 +87,18 @@ impl Encryptor {
         let public = seed.derive("a", 0);
         let a = seeded_half(&self.params, &basis, &public);
         let errors = self.params.rlwe().error_sampler();
-        let mut c0 = sampled(&basis, |out| errors.fill(&mut seed.stream("e", 0), out));
-        c0.add_assign(&plaintext.poly);
-        let mut product = a.clone();
-        for ((limb, s), q) in product
-            .limbs_mut()
-            .zip(key.eval().limbs())
-            .zip(basis.moduli())
-        {
-            q.mul_assign(limb, s);
+        let e = samples(&basis, |out| errors.fill(&mut seed.stream("e", 0), out));
+        let n = basis.n();
+        let mut c0 = AlignedVec::for_overwrite(basis.len() * n);
+        let mut product = Zeroizing::new(AlignedVec::for_overwrite(n));
+        for ((i, plan), out) in basis.plans().iter().enumerate().zip(c0.chunks_exact_mut(n)) {
+            let q = plan.modulus();
+            transform(plan, &e, out);
+            q.add_assign(out, plaintext.poly.limb(i));
+            q.mul_into(&mut product, a.limb(i), key.eval().limb(i));
+            q.sub_assign(out, &product);
         }
-        c0.sub_assign(&product);
-        product.zeroize();
+        let c0 = RnsPoly::from_data(&basis, c0);
         Ok(fresh(plaintext, vec![c0, a], key.id(), Some(public)))
     }
 }
@@ -125,11 +133,17 @@ pub(crate) fn seeded_half(
 /// Largest absolute value that a sampler of errors or secrets may return.
 const MAX_SAMPLE: u64 = 20_808;
 
-/// A polynomial with sampled coefficients, in evaluation form; the samples are wiped.
-fn sampled(basis: &RnsBasis<u64>, fill: impl FnOnce(&mut [i64])) -> RnsPoly<u64, Eval> {
+/// The coefficients of a sampled polynomial.
+fn samples(basis: &RnsBasis<u64>, fill: impl FnOnce(&mut [i64])) -> Zeroizing<Vec<i64>> {
     let mut coefficients = Zeroizing::new(vec![0i64; basis.n()]);
     fill(&mut coefficients);
-    small_poly(basis, &coefficients, MAX_SAMPLE).to_eval()
+    coefficients
+}
+
+/// A sampled polynomial modulo one prime, in evaluation form.
+fn transform(plan: &NttPlan<u64>, coefficients: &[i64], out: &mut [u64]) {
+    small_limb(plan.modulus(), coefficients, MAX_SAMPLE, out);
+    plan.forward(out);
 }
 
 /// Decrypts. The result carries the error of the computation: share it only through

@@ -117,14 +117,16 @@ mod tests {
 
     #[test]
     fn work_may_start_more_work_on_the_same_threads() {
-        let threads = Threads::new(3).unwrap();
-        let total = AtomicU32::new(0);
-        threads.for_each(0..20u32, |outer| {
-            threads.for_each(0..20u32, |inner| {
-                total.fetch_add(20 * outer + inner, Ordering::Relaxed);
+        for count in 1..=4 {
+            let threads = Threads::new(count).unwrap();
+            let total = AtomicU32::new(0);
+            threads.for_each(0..20u32, |outer| {
+                threads.for_each(0..20u32, |inner| {
+                    total.fetch_add(20 * outer + inner, Ordering::Relaxed);
+                });
             });
-        });
-        assert_eq!(total.into_inner(), (0..400).sum());
+            assert_eq!(total.into_inner(), (0..400).sum(), "{count}");
+        }
     }
 
     #[test]

@@ -76,6 +76,8 @@ def execute(
 ) -> tuple[list[Any], dict[str, float]]:
     """Run the circuit; return the output ciphertexts and seconds by kind of operation."""
     walk = _Walk(circuit, scheme.evaluator(keys, seed), _Plaintexts(circuit, scheme, plains), inputs)
+    # A chain of steps has nothing to do side by side; starting threads would take longer than a small step.
+    threads = min(threads, walk.width())
     if threads == 1:
         for number in walk.order:
             walk.compute(number)
@@ -123,6 +125,14 @@ class _Walk:
         self.uses = Counter(arg for n in self.order for arg in circuit.steps[n].args)
         self.uses.update(circuit.outputs)
         self.lock = threading.Lock()
+
+    def width(self) -> int:
+        """Return the most steps that have the same number of steps before them on their longest way; 1 for a chain."""
+        before: dict[int, int] = {}
+        for number in self.order:
+            sources = (self.made_by.get(arg, arg) for arg in self.circuit.steps[number].args)
+            before[number] = 1 + max((before.get(source, 0) for source in sources), default=0)
+        return max(Counter(before.values()).values(), default=1)
 
     def compute(self, number: int) -> None:
         """Compute a step, and the rotations hoisted with it."""

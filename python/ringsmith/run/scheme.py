@@ -34,7 +34,9 @@ def workers() -> int:
 
 
 def side_by_side(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-    """Apply a function that releases the interpreter's lock to every item, on all cores."""
+    """Apply a function that releases the interpreter's lock to every item, on all cores; one alone takes no thread."""
+    if len(items) <= 1:
+        return [function(item) for item in items]
     with ThreadPoolExecutor(workers()) as pool:
         return list(pool.map(function, items))
 

@@ -79,6 +79,26 @@ def test_seed_reproduces_every_byte(scheme: str) -> None:
     assert keys[0] == keys[1] != keys[2]
 
 
+def test_only_what_has_a_width_starts_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads take longer to start than the steps of a chain take."""
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("a thread was started")
+
+    def evaluation(function: Any) -> Any:
+        program = rs.kernel(scheme="bfv", name="width", x=rs.Encrypted(8, bound=3))(function).compile()
+        client = program.client()
+        server, sent = program.server(client.evaluation_keys), client.encrypt(x=np.arange(8) % 3)
+        return lambda: server.evaluate(sent)
+
+    chain, wide = evaluation(lambda x: x * x + 1), evaluation(lambda x: x * x + x * 3)
+    monkeypatch.setattr(importlib.import_module("ringsmith.run.program"), "workers", lambda: 2)
+    monkeypatch.setattr("concurrent.futures.ThreadPoolExecutor.submit", refuse)
+    chain()
+    with pytest.raises(AssertionError, match="a thread was started"):
+        wide()
+
+
 def test_threads_do_not_change_the_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     digests = set()
     for count in (1, 2, 5):

@@ -55,8 +55,8 @@ impl Encryptor {
         let [e0, e1] = ["e0", "e1"].map(error);
         let [b, a] = key.parts();
         // Limb by limb, so that u and what is made of it stay in the second cache level.
-        let mut u_limb = Zeroizing::new(AlignedVec::for_overwrite(basis.n()));
         let n = basis.n();
+        let mut u_limb = Zeroizing::new(AlignedVec::for_overwrite(n));
         let mut parts = [(); 2].map(|()| AlignedVec::for_overwrite(basis.len() * n));
         for (i, plan) in basis.plans().iter().enumerate() {
             let (q, limb) = (plan.modulus(), i * n..(i + 1) * n);

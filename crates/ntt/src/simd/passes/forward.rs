@@ -5,46 +5,10 @@ use std::marker::PhantomData;
 
 use zq::simd::Vector;
 
+use super::input::Input;
 use super::registers::*;
 use crate::simd::arith::Arith;
 use crate::simd::tables::Direction;
-
-/// Where the outermost pass takes its operands from.
-pub(crate) trait Input<V: Vector>: Copy {
-    /// The vector at word `i`, a reduced residue in every lane.
-    unsafe fn load(&self, i: usize) -> V;
-}
-
-/// Residues as they stand in memory.
-#[derive(Clone, Copy)]
-pub(crate) struct Plain(pub *const u64);
-
-impl<V: Vector> Input<V> for Plain {
-    #[inline(always)]
-    unsafe fn load(&self, i: usize) -> V {
-        // SAFETY: the caller's.
-        unsafe { V::load(self.0.add(i)) }
-    }
-}
-
-/// Residues of another prime: `shift` is added to those that are not below `threshold`.
-#[derive(Clone, Copy)]
-pub(crate) struct Lifted<V> {
-    pub from: *const u64,
-    pub threshold: V,
-    pub shift: V,
-}
-
-impl<V: Vector> Input<V> for Lifted<V> {
-    #[inline(always)]
-    unsafe fn load(&self, i: usize) -> V {
-        // SAFETY: the caller's.
-        unsafe {
-            let x = V::load(self.from.add(i));
-            x.add_unless_below(self.threshold, self.shift)
-        }
-    }
-}
 
 /// Forward stage `stage` of a group: four butterflies at distance `HALF`.
 #[inline(always)]
@@ -56,8 +20,7 @@ unsafe fn forward_stage<A: Arith, F: Factors<A::V>, const HALF: usize>(
     stage: usize,
 ) {
     for i in 0..pairs::<A::V>(HALF << stage) {
-        let block = i / HALF;
-        let x = 2 * HALF * block + i % HALF;
+        let (block, x) = operands(i, HALF);
         // SAFETY: arithmetic on registers; the factor exists.
         unsafe {
             let f = f.get(g, stage, block % (1 << stage));
@@ -102,21 +65,13 @@ unsafe fn forward_pass<A: Arith, I: Input<A::V>, const R: usize, const G: usize>
     unsafe {
         let f = factors::<A, R>(t, k);
         let step = len / R;
-        let sets = sets::<A::V>(R);
-        for j in (0..step).step_by(G * sets * A::V::LANES) {
-            let mut v = [[input.load(j); 8]; G];
-            groups!(G, g => for (r, v) in v[g].iter_mut().enumerate().take(sets * R) {
-                let set = g * sets + r / R;
-                *v = input.load(j + set * A::V::LANES + r % R * step);
-            });
+        for j in (0..step).step_by(G * sets::<A::V>(R) * A::V::LANES) {
+            let mut v = load_sets::<A::V, I, R, G>(input, j, step);
             if k == 1 {
                 groups!(G, g => each!(v[g], arith.enter));
             }
             forward_stages::<A, _, R, G>(arith, &mut v, &f);
-            groups!(G, g => for (r, v) in v[g].iter().enumerate().take(sets * R) {
-                let set = g * sets + r / R;
-                v.store(a.add(j + set * A::V::LANES + r % R * step));
-            });
+            store_sets::<A::V, R, G>(&v, a.add(j), step);
         }
     }
 }

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use zq::simd::Vector;
 
+use super::input::Plain;
 use super::registers::*;
 use crate::simd::arith::Arith;
 use crate::simd::tables::{Direction, Tables};
@@ -21,8 +22,7 @@ unsafe fn inverse_stage<A: Arith, F: Factors<A::V>, const HALF: usize>(
     // Stages are numbered on from those within vectors.
     let number = A::V::LOG_LANES + HALF.ilog2() as usize;
     for i in 0..pairs::<A::V>(HALF << stage) {
-        let block = i / HALF;
-        let x = 2 * HALF * block + i % HALF;
+        let (block, x) = operands(i, HALF);
         // SAFETY: arithmetic on registers; the factor exists.
         unsafe {
             let f = f.get(g, stage, block % (1 << stage));
@@ -31,8 +31,8 @@ unsafe fn inverse_stage<A: Arith, F: Factors<A::V>, const HALF: usize>(
     }
 }
 
-/// `log2 R` inverse stages of `R` operands; the outermost of the whole transform, if this is it, multiplies by `n^-1` and
-/// reduces fully.
+/// `log2 R` inverse stages of `R` operands; with `ROOT` the last one is the outermost of the whole transform, which multiplies
+/// by `n^-1` and reduces fully.
 #[inline(always)]
 unsafe fn inverse_stages<
     A: Arith,
@@ -86,13 +86,13 @@ unsafe fn scaling_stage<A: Arith, const HALF: usize>(
         let last = splat_pair(scale.as_ptr().add(2));
         let number = A::V::LOG_LANES + HALF.ilog2() as usize;
         for i in 0..pairs::<A::V>(HALF) {
-            let x = 2 * HALF * (i / HALF) + i % HALF;
+            let (_, x) = operands(i, HALF);
             (v[x], v[x + HALF]) = arith.inverse_last(number, v[x], v[x + HALF], n_inv, last);
         }
     }
 }
 
-/// The mirror of [`forward_pass`]; with `scale` the outermost one.
+/// The mirror of `forward_pass`; `ROOT` is the outermost one.
 #[inline(always)]
 unsafe fn inverse_pass<A: Arith, const R: usize, const G: usize, const ROOT: bool>(
     arith: &A,
@@ -105,18 +105,10 @@ unsafe fn inverse_pass<A: Arith, const R: usize, const G: usize, const ROOT: boo
     unsafe {
         let f = factors::<A, R>(&t.inverse, k);
         let step = len / R;
-        let sets = sets::<A::V>(R);
-        for j in (0..step).step_by(G * sets * A::V::LANES) {
-            let mut v = [[A::V::load(a.add(j)); 8]; G];
-            groups!(G, g => for (r, v) in v[g].iter_mut().enumerate().take(sets * R) {
-                let set = g * sets + r / R;
-                *v = A::V::load(a.add(j + set * A::V::LANES + r % R * step));
-            });
+        for j in (0..step).step_by(G * sets::<A::V>(R) * A::V::LANES) {
+            let mut v = load_sets::<A::V, _, R, G>(Plain(a), j, step);
             inverse_stages::<A, _, R, G, ROOT>(arith, &mut v, &f, &t.scale);
-            groups!(G, g => for (r, v) in v[g].iter().enumerate().take(sets * R) {
-                let set = g * sets + r / R;
-                v.store(a.add(j + set * A::V::LANES + r % R * step));
-            });
+            store_sets::<A::V, R, G>(&v, a.add(j), step);
         }
     }
 }
@@ -160,7 +152,7 @@ unsafe fn inverse_lanes<A: Arith, const D: usize>(
     }
 }
 
-/// The mirror of [`forward_blocks`].
+/// The mirror of `forward_blocks`.
 #[inline(always)]
 pub(super) unsafe fn inverse_blocks<A: Arith, const G: usize>(
     arith: &A,

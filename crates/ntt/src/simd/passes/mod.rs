@@ -10,14 +10,16 @@
 #[macro_use]
 mod registers;
 mod forward;
+mod input;
 mod inverse;
 
 use zq::simd::Vector;
 
 use super::arith::Arith;
 use super::tables::Tables;
-use forward::{Input, forward_blocks, forward_pass_of};
-pub(crate) use forward::{Lifted, Plain};
+use forward::{forward_blocks, forward_pass_of};
+use input::Input;
+pub(crate) use input::{Lifted, Plain};
 use inverse::{inverse_blocks, inverse_pass_of};
 use registers::group_count;
 pub(crate) use registers::{VECTORS, block_len};

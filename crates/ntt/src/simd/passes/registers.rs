@@ -2,12 +2,13 @@
 //! What a pass holds in registers: one or two groups of eight vectors, and the factors of its stages.
 //!
 //! Two groups go through every stage side by side where there are thirty-two registers: four butterflies of one group alone take
-//! less time than their results need to arrive. Measured at n = 2^14: 7 to 12 % of a transform.
+//! less time than their results need to arrive (docs/performance.md).
 
 use std::marker::PhantomData;
 
 use zq::simd::Vector;
 
+use super::input::Input;
 use crate::simd::arith::{Arith, Factor};
 use crate::simd::tables::{Direction, stage_offset};
 
@@ -74,6 +75,50 @@ pub(super) const fn pairs<V: Vector>(half: usize) -> usize {
 pub(super) unsafe fn pin<V: Vector, const G: usize>(v: &mut [[V; 8]; G]) {
     // SAFETY: no instruction.
     unsafe { groups!(G, g => V::pin(&mut v[g])) };
+}
+
+/// Operands `i` of a stage at distance `half`: their block of the stage, and the first of them.
+#[inline(always)]
+pub(super) const fn operands(i: usize, half: usize) -> (usize, usize) {
+    (i / half, 2 * half * (i / half) + i % half)
+}
+
+/// Word of operand `r` of group `g` in a pass: sets of `R` operands, `step` words apart, stand next to each other.
+#[inline(always)]
+const fn word<V: Vector, const R: usize>(g: usize, r: usize, step: usize) -> usize {
+    (g * sets::<V>(R) + r / R) * V::LANES + r % R * step
+}
+
+/// The groups of a pass from word `j` on.
+#[inline(always)]
+pub(super) unsafe fn load_sets<V: Vector, I: Input<V>, const R: usize, const G: usize>(
+    input: I,
+    j: usize,
+    step: usize,
+) -> [[V; 8]; G] {
+    // SAFETY: the caller's words.
+    unsafe {
+        let mut v = [[input.load(j); 8]; G];
+        groups!(G, g => for (r, v) in v[g].iter_mut().enumerate().take(sets::<V>(R) * R) {
+            *v = input.load(j + word::<V, R>(g, r, step));
+        });
+        v
+    }
+}
+
+/// The mirror of [`load_sets`].
+#[inline(always)]
+pub(super) unsafe fn store_sets<V: Vector, const R: usize, const G: usize>(
+    v: &[[V; 8]; G],
+    a: *mut u64,
+    step: usize,
+) {
+    // SAFETY: the caller's words.
+    unsafe {
+        groups!(G, g => for (r, v) in v[g].iter().enumerate().take(sets::<V>(R) * R) {
+            v.store(a.add(word::<V, R>(g, r, step)));
+        });
+    }
 }
 
 #[inline(always)]

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Where passes take their operands from.
+
+use zq::simd::Vector;
+
+/// Where a pass takes its operands from.
+pub(crate) trait Input<V: Vector>: Copy {
+    /// The vector at word `i`, a reduced residue in every lane.
+    unsafe fn load(&self, i: usize) -> V;
+}
+
+/// Residues as they stand in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Plain(pub *const u64);
+
+impl<V: Vector> Input<V> for Plain {
+    #[inline(always)]
+    unsafe fn load(&self, i: usize) -> V {
+        // SAFETY: the caller's.
+        unsafe { V::load(self.0.add(i)) }
+    }
+}
+
+/// Residues of another prime: `shift` is added to those that are not below `threshold`.
+#[derive(Clone, Copy)]
+pub(crate) struct Lifted<V> {
+    pub from: *const u64,
+    pub threshold: V,
+    pub shift: V,
+}
+
+impl<V: Vector> Input<V> for Lifted<V> {
+    #[inline(always)]
+    unsafe fn load(&self, i: usize) -> V {
+        // SAFETY: the caller's.
+        unsafe {
+            let x = V::load(self.from.add(i));
+            x.add_unless_below(self.threshold, self.shift)
+        }
+    }
+}

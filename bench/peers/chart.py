@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from table import OURS, PORTABLE, grouped
+from table import OURS, grouped, with_vectors
 
 # (operation, n, moduli): what a reader asks first.
 SHOWN = (
@@ -28,8 +28,7 @@ LEFT, WIDTH, BAR, GAP = 330, 520, 13, 16
 
 def bar_chart(rows: list[dict], path: Path) -> None:
     """Write the chart of the one-thread rows; does nothing if ours was not measured."""
-    rows = [row for row in rows if not row["library"].endswith(PORTABLE)]
-    groups = {key[:3]: group for key, group in grouped(rows).items() if key[3] == 1}
+    groups = {key[:3]: group for key, group in grouped(with_vectors(rows)).items() if key[3] == 1}
     shown = [(key, groups[key]) for key in SHOWN if OURS in groups.get(key, {})]
     if not shown:
         return

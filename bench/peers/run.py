@@ -51,9 +51,8 @@ class Peer:
     # The command that prints sizes of keys, to which a scheme is added, and the schemes it knows.
     memory: tuple[str, ...] = ()
     schemes: tuple[str, ...] = SCHEMES
-    # Settings of its environment, and what its rows are then called.
+    # Settings of its environment; with some its rows are called by its name, not by what the program says.
     env: tuple[tuple[str, str], ...] = ()
-    library: str = ""
     thread_counts: tuple[int, ...] = (1, 2)
 
 
@@ -89,10 +88,9 @@ def build_ours() -> list[Peer]:
     program = str(ROOT / "target/release/ringsmith-bench")
     # With the decompositions that OpenFHE chooses, too.
     schemes = (*SCHEMES, "bfv-no-special", "ckks-3-digits")
-    portable = OURS + PORTABLE
     return [
         Peer(OURS, [program], ("--threads", "2"), (program, "memory"), schemes),
-        Peer(portable, [program], env=(("RINGSMITH_SIMD", "portable"),), library=portable, thread_counts=(1,)),
+        Peer(OURS + PORTABLE, [program], env=(("RINGSMITH_SIMD", "portable"),), thread_counts=(1,)),
     ]
 
 
@@ -203,7 +201,7 @@ def run_pinned(peer: Peer, cores: str, extra: Iterable[str] = ()) -> list[dict]:
     if done.returncode != 0:
         raise UnavailableError(f"{peer.name} stopped with status {done.returncode}: {done.stderr.strip()[-300:]}")
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    return [{**row, "library": peer.library or row["library"]} for row in rows]
+    return [{**row, "library": peer.name if peer.env else row["library"]} for row in rows]
 
 
 def one_thread(peer: Peer) -> list[dict]:

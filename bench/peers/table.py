@@ -42,22 +42,24 @@ def grouped(rows: list[dict]) -> dict[Key, dict[str, dict]]:
 
 
 def best_peer(group: dict[str, dict], ours: str = OURS) -> dict | None:
-    """The fastest correct library that is not ours, with vector instructions or without as `ours` is."""
-    portable = ours.endswith(PORTABLE)
-    peers = [r for name, r in group.items() if name != ours and r["correct"] and name.endswith(PORTABLE) == portable]
+    """The fastest correct library that is not ours."""
+    peers = [row for name, row in group.items() if name != ours and row["correct"]]
     return min(peers, key=lambda row: row["median_us"], default=None)
+
+
+def with_vectors(rows: list[dict]) -> list[dict]:
+    """The rows of libraries that used vector instructions."""
+    return [row for row in rows if not row["library"].endswith(PORTABLE)]
 
 
 COLUMNS = ("operation", "n", "moduli", "threads", OURS, "spread", "best peer", "its time", "ratio")
 
 
 def lines(rows: list[dict], name: str = OURS) -> list[tuple[str, ...]]:
-    """The cells of the table, one line per operation and parameter set that `name` or a library like it has."""
+    """The cells of the table, one line per operation and parameter set; `name` is what ours is called."""
     out: list[tuple[str, ...]] = []
     for (operation, n, moduli, threads), group in grouped(rows).items():
         ours, peer = group.get(name), best_peer(group, name)
-        if not (ours or peer) or (name != OURS and not (ours and peer)):
-            continue
         ratio = f"{peer['median_us'] / ours['median_us']:.2f}" if ours and peer else "-"
         own = (f"{ours['median_us']:.1f}", f"{100 * ours['spread']:.0f} %") if ours else ("-", "-")
         other = (peer["library"], f"{peer['median_us']:.1f}") if peer else ("-", "-")
@@ -65,11 +67,17 @@ def lines(rows: list[dict], name: str = OURS) -> list[tuple[str, ...]]:
     return out
 
 
+def portable_lines(rows: list[dict]) -> list[tuple[str, ...]]:
+    """The same for the rows without vector instructions, where there is something to compare."""
+    portable = [row for row in rows if row["library"].endswith(PORTABLE)]
+    return [line for line in lines(portable, OURS + PORTABLE) if line[-1] != "-"]
+
+
 def print_table(rows: list[dict]) -> None:
     """The table on the terminal."""
     tables = {
-        "µs per operation (median), one run on this machine": lines(rows),
-        "The same without vector instructions": lines(rows, OURS + PORTABLE),
+        "µs per operation (median), one run on this machine": lines(with_vectors(rows)),
+        "The same without vector instructions": portable_lines(rows),
     }
     for title, body in tables.items():
         table = Table(title=title)
@@ -94,12 +102,12 @@ def write_markdown(rows: list[dict], limits: str, path: Path) -> None:
         "",
         "![Time per operation beside the peers](bench-peers.svg)",
         "",
-        *_markdown(lines(rows)),
+        *_markdown(lines(with_vectors(rows))),
     ]
-    portable = lines(rows, OURS + PORTABLE)
+    portable, body = portable_lines(rows), []
     if portable:
-        head += ["", "## Without vector instructions", "", f"Ours with `RINGSMITH_SIMD={PORTABLE[2:]}`.", ""]
-    body = _markdown(portable) if portable else []
+        title = ["", "## Without vector instructions", "", f"Ours with `RINGSMITH_SIMD={PORTABLE[2:]}`.", ""]
+        body = title + _markdown(portable)
     tail = ["", "The transforms against their arithmetic limit, best (median):", "", "```", limits.rstrip(), "```", ""]
     path.write_text("\n".join([*head, *body, *(tail if limits else [""])]))
 

@@ -13,9 +13,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ringsmith.kernel.circuit import Circuit, Step
-from ringsmith.kernel.slots import Kind
+from ringsmith.kernel.slots import CIPHER_PRODUCTS, Kind
 
-_CIPHER_PRODUCTS = (Kind.MULTIPLY, Kind.SQUARE)
 _SOURCES = (Kind.INPUT, Kind.ENCRYPT_ZERO)
 
 
@@ -47,7 +46,7 @@ def _depths(circuit: Circuit) -> list[int]:
     depths: list[int] = []
     for step in circuit.steps:
         before = max((depths[arg] for arg in step.args), default=0)
-        depths.append(before + (step.kind in _CIPHER_PRODUCTS))
+        depths.append(before + (step.kind in CIPHER_PRODUCTS))
     return depths
 
 

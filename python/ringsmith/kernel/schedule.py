@@ -21,10 +21,9 @@ import numpy as np
 from ringsmith.kernel.align import ONE
 from ringsmith.kernel.circuit import Circuit, OutputPacking, Step
 from ringsmith.kernel.location import Location
-from ringsmith.kernel.slots import Kind, PlainOperand, SlotProgram
+from ringsmith.kernel.slots import CIPHER_PRODUCTS, Kind, PlainOperand, SlotProgram
 
 _LINEAR = (Kind.ADD, Kind.SUB, Kind.NEGATE, Kind.ADD_PLAIN, Kind.SUB_PLAIN)
-_CIPHER_PRODUCTS = (Kind.MULTIPLY, Kind.SQUARE)
 
 # How a plaintext is scaled: none, 1 (an integer in all slots), the ciphertext's own, or so that the product is raw.
 _NO_PLAIN, _UNIT, _SAME, _TO_RAW = range(4)
@@ -150,7 +149,7 @@ class _Scheduler:
         for op in ops:
             if op.kind in _LINEAR:
                 for arg in op.args:
-                    inside = ops[arg].kind in (*_LINEAR, *_CIPHER_PRODUCTS, Kind.MULTIPLY_PLAIN)
+                    inside = ops[arg].kind in (*_LINEAR, *CIPHER_PRODUCTS, Kind.MULTIPLY_PLAIN)
                     if inside and self.uses[arg] == 1:
                         inlined.add(arg)
         return inlined
@@ -204,7 +203,7 @@ class _Scheduler:
         op = self.program.ops[number]
         if op.kind is Kind.MULTIPLY_PLAIN:
             return self.program.plains[op.plain].integer is None
-        return op.kind in _CIPHER_PRODUCTS
+        return op.kind in CIPHER_PRODUCTS
 
     def _joins_raw(self, number: int) -> bool:
         """Tell whether a summand is a product that has not been normalised for another use."""

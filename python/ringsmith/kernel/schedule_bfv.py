@@ -5,9 +5,7 @@ and a result have two (lazy relinearisation)."""
 from __future__ import annotations
 
 from ringsmith.kernel.circuit import Circuit, OutputPacking, Step
-from ringsmith.kernel.slots import Kind, SlotOp, SlotProgram
-
-_CIPHER_PRODUCTS = (Kind.MULTIPLY, Kind.SQUARE)
+from ringsmith.kernel.slots import CIPHER_PRODUCTS, Kind, SlotOp, SlotProgram
 
 
 def schedule(program: SlotProgram, level: int, *, relinearize_results: bool = True) -> Circuit:
@@ -41,9 +39,9 @@ class _Scheduler:
         )
 
     def _step(self, op: SlotOp) -> int:
-        needs_two = op.kind in (*_CIPHER_PRODUCTS, Kind.ROTATE)
+        needs_two = op.kind in (*CIPHER_PRODUCTS, Kind.ROTATE)
         args = tuple(self._reduced(arg) if needs_two else self.number[arg] for arg in op.args)
-        size = 3 if op.kind in _CIPHER_PRODUCTS else max((self.steps[arg].size for arg in args), default=2)
+        size = 3 if op.kind in CIPHER_PRODUCTS else max((self.steps[arg].size for arg in args), default=2)
         self.steps.append(
             Step(op.kind, args, op.where, self.level, 1.0, size, op.plain, 1.0, op.steps, op.bound, op.everywhere)
         )

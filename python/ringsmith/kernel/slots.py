@@ -42,6 +42,10 @@ class Kind(StrEnum):
     WITHIN = "within"
 
 
+#: Products of two ciphertexts: three polynomials, and one multiplicative depth more.
+CIPHER_PRODUCTS = (Kind.MULTIPLY, Kind.SQUARE)
+
+
 @dataclass(frozen=True, eq=False)
 class PlainOperand:
     """A plaintext made when the program runs: slot s holds element `gather[s]` of a plain node, or 0 where it is -1."""

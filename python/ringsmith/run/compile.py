@@ -14,7 +14,7 @@ from ringsmith.kernel.circuit import Circuit
 from ringsmith.kernel.kernel import Kernel
 from ringsmith.kernel.lower import lower
 from ringsmith.kernel.manual import Chain
-from ringsmith.kernel.slots import Kind, SlotProgram
+from ringsmith.kernel.slots import CIPHER_PRODUCTS, SlotProgram
 from ringsmith.kernel.trace import record, trace
 from ringsmith.params import choose, noise, primes
 from ringsmith.params.sets import ParameterSet, ParamRequest, check, find
@@ -163,7 +163,7 @@ def _manual(kernel: Kernel, shapes: Shapes, encryption: str) -> choose.Choice:
         trial = record(kernel, shapes, Chain(kernel.scheme, n // 2, long, scale))
         depth = _LONG_CHAIN - 1 - min(step.level for step in trial.steps)
         keys = trial.relinearizes() or bool(trial.rotations())
-        depth += sum(step.kind in (Kind.MULTIPLY, Kind.SQUARE) for step in trial.steps) > 0 and kernel.scheme == "bfv"
+        depth += sum(step.kind in CIPHER_PRODUCTS for step in trial.steps) > 0 and kernel.scheme == "bfv"
         data = (min(60, scale + 15), *([scale] * depth))
         request = ParamRequest(
             n=n, data_bits=data, special_bits=(max(data),) if keys else (), log2_scale=scale, name="chosen",

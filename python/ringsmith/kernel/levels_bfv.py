@@ -15,8 +15,6 @@ from dataclasses import replace
 from ringsmith.kernel.circuit import Circuit, Step
 from ringsmith.kernel.slots import CIPHER_PRODUCTS, Kind
 
-_SOURCES = (Kind.INPUT, Kind.ENCRYPT_ZERO)
-
 
 def descend(circuit: Circuit, fits: Callable[[Circuit], bool]) -> Circuit:
     """Return the circuit at the lowest levels that `fits` accepts, from the first depth on; as it is if none are.
@@ -71,9 +69,9 @@ def _at_levels(circuit: Circuit, depths: list[int], levels: list[int]) -> Circui
     for step in circuit.steps:
         args = [number[arg] for arg in step.args]
         level = step.level
-        if step.kind not in _SOURCES:
+        if args:
             level = min(steps[arg].level for arg in args)
-            if step.kind is not Kind.RELINEARIZE and all(steps[arg].size == 2 for arg in args):
+            if all(steps[arg].size == 2 for arg in args):
                 level = min(level, levels[max(depths[arg] for arg in step.args)])
             args = [at(arg, level) for arg in args]
         steps.append(replace(step, args=tuple(args), level=level))

@@ -87,6 +87,19 @@ def test_each_depth_is_as_low_as_it_may_be() -> None:
     assert all(step.size == 2 for step in after.steps if step.kind is Kind.MOD_DROP)
 
 
+def test_sums_of_three_polynomials_stay_at_the_level_of_their_factors() -> None:
+    """They are relinearised first; a drop takes two polynomials."""
+    made = rs.kernel(scheme="bfv", x=rs.Encrypted(16, bound=3))(lambda x: (x * x + (x + 1) * (x * 2)) * (x - 1))
+
+    def deep_enough(trial: Circuit) -> bool:
+        return all(step.level >= 3 for step in trial.steps if step.kind is Kind.SQUARE)
+
+    after = descend(scheduled(made, x=(16,)), deep_enough)
+    sums = [step for step in after.steps if step.kind is Kind.ADD and step.size == 3]
+    assert [step.level for step in sums] == [3]
+    assert all(step.size == 2 for step in after.steps if step.kind is Kind.MOD_DROP)
+
+
 def levels(program: rs.Program, kind: Kind) -> list[int]:
     return [step.level for step in program.circuit.steps if step.kind is kind]
 

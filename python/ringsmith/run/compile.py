@@ -51,7 +51,7 @@ def compile_kernel(
 
 
 def _levelled(choice: choose.Choice, encryption: str) -> choose.Choice:
-    """Run a BFV circuit at the lowest levels that keep the margin, or what little more or less it has."""
+    """Run a BFV circuit at the lowest levels that keep the margin, or its budget where that is below the margin."""
 
     def budget(circuit: Circuit) -> float:
         return noise.bfv(circuit, choice.params, encryption=encryption)[0]

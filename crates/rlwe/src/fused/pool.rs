@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Work space that is lent and comes back, so that steady work allocates nothing.
 
-use std::fmt;
 use std::sync::Mutex;
 
 /// Spaces kept at most: one for each thread at work at the same time.
@@ -23,13 +22,6 @@ impl<T: Default> Pool<T> {
             spaces.push(space);
         }
         out
-    }
-}
-
-impl<T> fmt::Debug for Pool<T> {
-    /// The contents mean nothing to anyone else.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Pool")
     }
 }
 

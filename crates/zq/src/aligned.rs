@@ -6,17 +6,18 @@ use core::ops::{Deref, DerefMut};
 use zeroize::Zeroize;
 
 use crate::Word;
+use crate::pages::Buffer;
 
 /// Bytes of a cache line and of the widest vector register.
 const LINE: usize = 64;
 
 /// A fixed-length array of words, aligned to 64 bytes. Derefs to a slice.
 ///
-/// It over-allocates by one line and skips to the boundary, which needs no `unsafe`. Dropped arrays go to a small stock of
+/// It over-allocates by one line and skips to the boundary. Large arrays are on huge pages. Dropped arrays go to a small stock of
 /// their thread and are handed out again: fresh pages cost more than the transform of the polynomial they are for. What a
 /// stock has no room for goes to a depot of all threads, since results made by one are often dropped by another.
 pub struct AlignedVec<W: Word> {
-    buf: Vec<W>,
+    buf: Buffer<W>,
     start: usize,
     len: usize,
 }
@@ -39,7 +40,7 @@ impl<W: Word> AlignedVec<W> {
     }
 
     fn fresh(len: usize) -> Self {
-        Self::around(vec![W::ZERO; len + LINE / size_of::<W>()], len)
+        Self::around(Buffer::zeros(len + LINE / size_of::<W>()), len)
     }
 
     fn reused(len: usize) -> Option<Self> {
@@ -52,7 +53,7 @@ impl<W: Word> AlignedVec<W> {
         Some(Self::around(buf, len))
     }
 
-    fn around(buf: Vec<W>, len: usize) -> Self {
+    fn around(buf: Buffer<W>, len: usize) -> Self {
         let start = buf.as_ptr().align_offset(LINE);
         debug_assert!(start + len <= buf.len());
         Self { buf, start, len }
@@ -73,13 +74,13 @@ impl<W: Word> AlignedVec<W> {
 
 /// Buffers of dropped arrays, for reuse. Not part of the interface.
 #[doc(hidden)]
-#[derive(Debug, Default)]
-pub struct Stock<W> {
-    buffers: Vec<Vec<W>>,
+#[derive(Default)]
+pub struct Stock<W: Word> {
+    buffers: Vec<Buffer<W>>,
     bytes: usize,
 }
 
-impl<W> Stock<W> {
+impl<W: Word> Stock<W> {
     /// Most buffers kept.
     const MOST: usize = 96;
     /// Most bytes kept.
@@ -95,7 +96,7 @@ impl<W> Stock<W> {
         }
     }
 
-    fn take(&mut self, words: usize) -> Option<Vec<W>> {
+    fn take(&mut self, words: usize) -> Option<Buffer<W>> {
         // The youngest is the warmest.
         let at = self.buffers.iter().rposition(|b| b.len() == words)?;
         self.bytes -= words * size_of::<W>();
@@ -103,7 +104,7 @@ impl<W> Stock<W> {
     }
 
     /// Keeps a buffer; the oldest ones that it displaces go to `spill`.
-    fn put(&mut self, buffer: Vec<W>, mut spill: impl FnMut(Vec<W>)) {
+    fn put(&mut self, buffer: Buffer<W>, mut spill: impl FnMut(Buffer<W>)) {
         let bytes = buffer.len() * size_of::<W>();
         if !(Self::LEAST_BYTES..=Self::MOST_BYTES / 4).contains(&bytes) {
             return;
@@ -175,7 +176,7 @@ impl<W: Word> fmt::Debug for AlignedVec<W> {
 impl<W: Word> Zeroize for AlignedVec<W> {
     /// Wipes the whole allocation, truncated words included; the length stays.
     fn zeroize(&mut self) {
-        self.buf.as_mut_slice().zeroize();
+        self.buf.zeroize();
     }
 }
 
@@ -243,7 +244,9 @@ mod tests {
         let mut stock = Stock::<u64>::new();
         let mut spilled = Vec::new();
         for i in 0..Stock::<u64>::MOST as u64 + 2 {
-            stock.put(vec![i; 2048], |oldest| spilled.push(oldest[0]));
+            stock.put(Buffer::Heap(vec![i; 2048]), |oldest| {
+                spilled.push(oldest[0])
+            });
         }
         assert_eq!(spilled, [0, 1]);
         assert_eq!(stock.take(2048).unwrap()[0], Stock::<u64>::MOST as u64 + 1);

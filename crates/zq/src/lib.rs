@@ -11,6 +11,7 @@
 mod aligned;
 mod error;
 mod modulus;
+mod pages;
 pub mod primes;
 pub mod simd;
 mod slice;

@@ -61,27 +61,51 @@ impl<'a> Permuted<'a> {
     }
 }
 
-/// `out_h[i] = Σ_d digits[d][σ(i)] · keys[h][d][i]` for both halves h. Digits are below `bound` times the modulus, their low
-/// 52 bits if that is not 1 (see [`operand_bound`]).
+/// Rows that are multiplied with each other and summed.
+#[derive(Clone, Copy)]
+pub(super) struct Products<'a, W: Word> {
+    /// Below `bound` times the modulus, their low 52 bits if that is not 1 (see [`operand_bound`]); read through the permutation.
+    pub digits: &'a [&'a [W]],
+    pub bound: u64,
+    /// Reduced, for either half.
+    pub keys: [&'a [&'a [W]]; 2],
+    pub permuted: Permuted<'a>,
+}
+
+/// What becomes of a sum: `sum + add[σ(i)]`, or `(sum - correction)·factor + add[σ(i)]`.
+#[derive(Clone, Copy)]
+pub(super) enum Finish<'a, W: Word> {
+    Add(Option<&'a [W]>),
+    Divide(Divide<'a, W>),
+}
+
+/// `out_h[i] = Σ_d digits[d][σ(i)] · keys[h][d][i]` for both halves h, finished.
 ///
 /// # Panics
 /// If lengths differ.
 pub(super) fn dot_pair<W: Word>(
     modulus: &Modulus<W>,
-    bound: u64,
-    digits: &[&[W]],
-    keys: [&[&[W]]; 2],
-    permuted: Permuted<'_>,
+    products: Products<'_, W>,
+    finish: [Finish<'_, W>; 2],
     out: [&mut [W]; 2],
 ) {
+    let Products {
+        digits,
+        bound,
+        keys,
+        permuted,
+    } = products;
     let n = out[0].len();
     let same = |rows: &[&[W]]| rows.len() == digits.len() && rows.iter().all(|r| r.len() == n);
     assert!(
         same(digits) && same(keys[0]) && same(keys[1]) && out[1].len() == n && permuted.fits(n),
         "lengths differ"
     );
+    finish.iter().for_each(|f| f.check(n));
     #[cfg(target_arch = "x86_64")]
-    if let Some(q) = super::ifma::modulus_for(modulus, bound, digits.len(), n) {
+    if let Some(q) = super::ifma::modulus_for(modulus, bound, digits.len(), n)
+        && (finish.iter()).all(|f| super::ifma::modulus_for(modulus, f.bound(), 1, n).is_some())
+    {
         let words = |rows: &[&[W]]| {
             rows.iter()
                 .filter_map(|r| W::as_u64s(r).map(<[u64]>::as_ptr))
@@ -89,14 +113,14 @@ pub(super) fn dot_pair<W: Word>(
         };
         let [first, second] = out;
         if let (Some(first), Some(second)) = (W::as_u64s_mut(first), W::as_u64s_mut(second)) {
-            // SAFETY: `modulus_for` vouches for the processor; all rows have n words, a multiple of eight, and the
+            // SAFETY: `modulus_for` vouches for the processor; all rows have n words, a multiple of a block, and the
             // permutation of an automorphism maps aligned blocks of eight of a part to such blocks of a part.
             unsafe {
                 super::ifma::dot_pair(
                     q,
-                    &words(digits),
-                    [&words(keys[0]), &words(keys[1])],
+                    (&words(digits), [&words(keys[0]), &words(keys[1])]),
                     (permuted.sources, permuted.base),
+                    finish.map(Finish::words),
                     [first, second],
                 )
             };
@@ -105,11 +129,45 @@ pub(super) fn dot_pair<W: Word>(
         unreachable!("a modulus for the vector path has u64 words");
     }
     assert!(bound == 1, "open operands have a kernel");
-    for (keys, out) in keys.into_iter().zip(out) {
+    for ((keys, finish), out) in keys.into_iter().zip(finish).zip(out) {
         match permuted.sources {
             None => modulus.dot_into(out, digits, keys),
             Some(_) => dot_permuted(modulus, digits, keys, permuted, out),
         }
+        match finish {
+            Finish::Add(add) => permuted.add(modulus, add, out),
+            Finish::Divide(divide) => divide.run(modulus, out),
+        }
+    }
+}
+
+impl<'a, W: Word> Finish<'a, W> {
+    fn bound(&self) -> u64 {
+        match self {
+            Self::Add(_) => 1,
+            Self::Divide(divide) => divide.bound,
+        }
+    }
+
+    fn check(&self, n: usize) {
+        match self {
+            Self::Add(add) => assert!(add.is_none_or(|a| a.len() == n), "lengths differ"),
+            Self::Divide(divide) => divide.check(n),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn words(self) -> super::ifma::Finish<'a> {
+        let (division, add) = match self {
+            Self::Add(add) => (None, add),
+            Self::Divide(divide) => {
+                let factor = divide.factor.w.low_u64();
+                let correction = W::as_u64s(divide.correction);
+                (correction.map(|c| (c, factor)), divide.add)
+            }
+        };
+        let add = add.and_then(W::as_u64s);
+        super::ifma::Finish { division, add }
     }
 }
 
@@ -156,7 +214,7 @@ fn dot_permuted<W: Word>(
 /// The operands of a division.
 #[derive(Clone, Copy)]
 pub(super) struct Divide<'a, W: Word> {
-    /// What is subtracted first; below `bound` times the modulus as in [`dot_pair`].
+    /// What is subtracted first; below `bound` times the modulus as in [`Products`].
     pub correction: &'a [W],
     pub bound: u64,
     /// The divisor's inverse.
@@ -167,18 +225,21 @@ pub(super) struct Divide<'a, W: Word> {
 }
 
 impl<W: Word> Divide<'_, W> {
+    fn check(&self, n: usize) {
+        assert!(
+            self.correction.len() == n && self.add.is_none_or(|x| x.len() == n),
+            "lengths differ"
+        );
+        assert!(self.permuted.fits(n), "permutation length");
+    }
+
     /// `out[i] = (out[i] - correction[i]) · factor + add[σ(i)]`; `out` is reduced before and after.
     ///
     /// # Panics
     /// If lengths differ.
     pub(super) fn run(self, m: &Modulus<W>, out: &mut [W]) {
         let n = out.len();
-        let fits = |x: Option<&[W]>| x.is_none_or(|x| x.len() == n);
-        assert!(
-            self.correction.len() == n && fits(self.add),
-            "lengths differ"
-        );
-        assert!(self.permuted.fits(n), "permutation length");
+        self.check(n);
         #[cfg(target_arch = "x86_64")]
         if let Some(q) = super::ifma::modulus_for(m, self.bound, 1, n) {
             if let (Some(correction), Some(out)) =

@@ -6,7 +6,7 @@
 //! digits fits the second cache level, so results meet the keys where they were made, and the keys are asked for from memory
 //! while the transforms go on.
 
-use super::kernels::{Divide, Permuted, dot_pair, operand_bound};
+use super::kernels::{Divide, Finish, Permuted, Products, dot_pair, operand_bound};
 use super::lift::CentredLift;
 use super::{Job, Source};
 use crate::Threads;
@@ -88,6 +88,24 @@ impl<W: Word> Piece<'_, W> {
             Self::Finished(words) => words,
             Self::Open(words) => words,
         }
+    }
+
+    /// The multiple of q that the words are below, where results of parts are below `open` times q.
+    fn bound(&self, open: u64) -> u64 {
+        match self {
+            Self::Finished(_) => 1,
+            Self::Open(_) => open,
+        }
+    }
+}
+
+impl<'a, W: Word> Target<'a, W> {
+    fn permuted(&self, len: usize) -> Permuted<'a> {
+        Permuted::part(
+            self.job.automorphism.map(Automorphism::eval_sources),
+            self.part,
+            len,
+        )
     }
 }
 
@@ -284,40 +302,45 @@ impl<'a, W: Word> Modulo<'a, W> {
                     .map(|d| &self.key(target.job, d, half)[target.part * len..][..len])
                     .collect::<Vec<_>>()
             });
-            let Target {
-                job,
-                part: to,
-                halves: [a, b],
-                corrections,
-            } = target;
-            let permuted =
-                Permuted::part(job.automorphism.map(Automorphism::eval_sources), to, len);
-            dot_pair(
-                plan.modulus(),
+            let products = Products {
+                digits: &digits,
                 bound,
-                &digits,
-                [&keys[0], &keys[1]],
-                permuted,
-                [&mut *a, &mut *b],
-            );
-            let add = |half: usize| {
-                let limb = job.add[half].filter(|_| self.j < self.level.q().len())?;
-                Some(&limb[self.j * plan.n()..][part * len..][..len])
+                keys: [&keys[0], &keys[1]],
+                permuted: target.permuted(len),
             };
-            match corrections {
-                None => {
-                    for (half, out) in [a, b].into_iter().enumerate() {
-                        permuted.add(plan.modulus(), add(half), out);
-                    }
-                }
-                Some(corrections) => {
-                    for ((half, out), fix) in [a, b].into_iter().enumerate().zip(corrections) {
-                        let factor = self.level.p_inverse[self.j];
-                        divide(plan, to, fix, (factor, add(half), permuted), out);
-                    }
-                }
-            }
+            self.target(part, products, target);
         }
+    }
+
+    /// The sums of one part of one job, divided, from part `from` of the digits.
+    fn target(&self, from: usize, products: Products<'_, W>, target: Target<'_, W>) {
+        let (plan, factor) = (self.plan(), self.level.p_inverse.get(self.j));
+        let Target {
+            job,
+            part,
+            halves,
+            mut corrections,
+        } = target;
+        let (form, bound) = form_for(plan, 1);
+        for correction in corrections.iter_mut().flatten() {
+            correction.finish(plan, part, form, [&[], &[]]);
+        }
+        let start = self.j * plan.n() + from * halves[0].len();
+        let finish = [0, 1].map(|half| {
+            let add = job.add[half].filter(|_| self.j < self.level.q().len());
+            let add = add.map(|limbs| &limbs[start..][..halves[0].len()]);
+            match (&corrections, factor) {
+                (Some(corrections), Some(&factor)) => Finish::Divide(Divide {
+                    correction: corrections[half].words(),
+                    bound: corrections[half].bound(bound),
+                    factor,
+                    add,
+                    permuted: products.permuted,
+                }),
+                _ => Finish::Add(add),
+            }
+        });
+        dot_pair(plan.modulus(), products, finish, halves);
     }
 
     /// Limb of digit `d`'s key modulo this prime.
@@ -362,27 +385,6 @@ fn outer<'b, W: Word>(
     Row::Open(buffer)
 }
 
-/// The other stages of part `part` of a correction, and `out = (out - correction)·factor + σ(add)`.
-fn divide<W: Word>(
-    plan: &NttPlan<W>,
-    part: usize,
-    mut correction: Piece<'_, W>,
-    (factor, add, permuted): (Shoup<W>, Option<&[W]>, Permuted<'_>),
-    out: &mut [W],
-) {
-    let (form, bound) = form_for(plan, 1);
-    correction.finish(plan, part, form, [&[], &[]]);
-    let open = matches!(correction, Piece::Open(_));
-    Divide {
-        correction: correction.words(),
-        bound: if open { bound } else { 1 },
-        factor,
-        add,
-        permuted,
-    }
-    .run(plan.modulus(), out);
-}
-
 /// `out = (out - transform of the lifted x)·factor` modulo the plan's prime, with `buffer` for the transform.
 pub(super) fn subtract_and_divide<W: Word>(
     plan: &NttPlan<W>,
@@ -393,7 +395,16 @@ pub(super) fn subtract_and_divide<W: Word>(
 ) {
     let len = plan.n() / plan.parts();
     let pieces = outer(plan, x, Some(lift), buffer).pieces(len).into_iter();
-    for (part, (fix, out)) in pieces.zip(out.chunks_exact_mut(len)).enumerate() {
-        divide(plan, part, fix, (factor, None, Permuted::default()), out);
+    let (form, bound) = form_for(plan, 1);
+    for (part, (mut fix, out)) in pieces.zip(out.chunks_exact_mut(len)).enumerate() {
+        fix.finish(plan, part, form, [&[], &[]]);
+        Divide {
+            correction: fix.words(),
+            bound: fix.bound(bound),
+            factor,
+            add: None,
+            permuted: Permuted::default(),
+        }
+        .run(plan.modulus(), out);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The fused switch against the plain one, bit for bit.
 
-use super::kernels::{Permuted, dot_pair};
+use super::kernels::{Divide, Finish, Permuted, Products, dot_pair, operand_bound};
 use super::*;
 use crate::{
     CpuEngine, HoistedDigits, KeyGenerator, PolyEngine, RlweParams, RlweParamsLiteral,
@@ -155,19 +155,84 @@ fn extreme_operands_are_summed_exactly() {
             let top = vec![q - 1; 32];
             let rows: Vec<&[u64]> = vec![&top; terms];
             let (mut a, mut b) = (vec![0; 32], vec![0; 32]);
-            dot_pair(
-                &m,
-                1,
-                &rows,
-                [&rows, &rows],
-                Permuted::default(),
-                [&mut a, &mut b],
-            );
+            let products = Products {
+                digits: &rows,
+                bound: 1,
+                keys: [&rows, &rows],
+                permuted: Permuted::default(),
+            };
+            dot_pair(&m, products, [Finish::Add(None); 2], [&mut a, &mut b]);
             // (-1)^2 summed.
             assert!(
                 a == b && a.iter().all(|x| *x == terms as u64 % q),
                 "{bits} bits, {terms} terms"
             );
+        }
+    }
+}
+
+#[test]
+fn sums_at_their_bounds_are_divided_exactly() {
+    for bits in [14u32, 30, 45, 46, 49, 50, 58] {
+        let q = ntt_primes::<u64>(bits, 2048, 1, Direction::Down, &[]).unwrap()[0];
+        let m = zq::Modulus::new(q).unwrap();
+        let plan = ntt::NttPlan::new(m, 1024).unwrap();
+        for terms in [1usize, 7, 8, 9, 14, 17] {
+            let (open, fix_open) = (operand_bound(&plan, terms), operand_bound(&plan, 1));
+            // Operands end at their bounds; where they are open, bits above the low 52 mean nothing.
+            let row = |bound: u64, salt: u64| -> Vec<u64> {
+                let noise = |i: u64| if bound > 1 { (i * salt) << 52 } else { 0 };
+                let top = bound * q - 1;
+                (0..32)
+                    .map(|i| (top - i % salt * (top / 32)) | noise(i))
+                    .collect()
+            };
+            let value = |x: u64, bound: u64| if bound > 1 { x & ((1 << 52) - 1) } else { x };
+            let digits: Vec<_> = (0..terms as u64).map(|d| row(open, d + 1)).collect();
+            let keys: Vec<_> = (0..terms as u64).map(|d| row(1, d + 2)).collect();
+            let (fix, add) = (row(fix_open, 3), row(1, 5));
+            let digit_rows: Vec<&[u64]> = digits.iter().map(Vec::as_slice).collect();
+            let key_rows: Vec<&[u64]> = keys.iter().map(Vec::as_slice).collect();
+            for factor in [0, 1, q / 2, q - 1] {
+                let divide = Divide {
+                    correction: &fix,
+                    bound: fix_open,
+                    factor: m.shoup(factor),
+                    add: Some(&add),
+                    permuted: Permuted::default(),
+                };
+                let products = Products {
+                    digits: &digit_rows,
+                    bound: open,
+                    keys: [&key_rows, &key_rows],
+                    permuted: Permuted::default(),
+                };
+                let (mut a, mut b) = (vec![0; 32], vec![0; 32]);
+                let bare = Divide {
+                    add: None,
+                    ..divide
+                };
+                let finish = [Finish::Divide(divide), Finish::Divide(bare)];
+                dot_pair(&m, products, finish, [&mut a, &mut b]);
+                for i in 0..32 {
+                    let big = num_bigint::BigInt::from;
+                    let sum: num_bigint::BigInt = (digits.iter().zip(&keys))
+                        .map(|(d, k)| big(value(d[i], open)) * big(k[i]))
+                        .sum();
+                    let divided = (sum - big(value(fix[i], fix_open))) * big(factor);
+                    let reduced = |x: num_bigint::BigInt| ((x % big(q)) + big(q)) % big(q);
+                    assert_eq!(
+                        big(b[i]),
+                        reduced(divided.clone()),
+                        "{bits} bits, {terms} terms"
+                    );
+                    assert_eq!(
+                        big(a[i]),
+                        reduced(divided + big(add[i])),
+                        "{bits} bits, {terms} terms"
+                    );
+                }
+            }
         }
     }
 }

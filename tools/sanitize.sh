@@ -25,7 +25,7 @@ target=${CARGO_TARGET_DIR:-target}/sanitize
 packages=(-p ringsmith-zq -p ringsmith-ntt -p ringsmith-rns -p ringsmith-rlwe -p ringsmith-bfv -p ringsmith-ckks)
 
 address() {
-  export RUSTFLAGS="-Zsanitizer=address"
+  export RUSTFLAGS="-Zsanitizer=address" RINGSMITH_HUGE_PAGES=0
   local run=(cargo "$nightly" test --quiet --target "$host" --target-dir "$target/address" "${packages[@]}" --tests)
   for level in portable ""; do
     echo "== AddressSanitizer, ${level:-best path}"

@@ -186,4 +186,20 @@ impl<W: Word> NttPlan<W> {
         }
         portable::inverse(self, a);
     }
+
+    /// [`NttPlan::inverse`] of `from`, which stays as it is, into `out`.
+    ///
+    /// # Panics
+    /// If a length is not `n`.
+    pub fn inverse_from(&self, from: &[W], out: &mut [W]) {
+        #[cfg(target_arch = "x86_64")]
+        if let (Some(simd), Some(from), Some(out)) =
+            (&self.simd, W::as_u64s(from), W::as_u64s_mut(out))
+        {
+            return simd.inverse_from(from, out);
+        }
+        assert_eq!(from.len(), self.n(), "slice length is not the transform's");
+        out.copy_from_slice(from);
+        self.inverse(out);
+    }
 }

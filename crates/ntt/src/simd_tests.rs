@@ -54,6 +54,9 @@ fn check(bits: u32, log_n: u32) {
             let mut a = input.clone();
             plan.inverse(&mut a);
             assert!(a == inverse, "inverse, {what}");
+            a.fill(1);
+            plan.inverse_from(input, &mut a);
+            assert!(a == inverse, "inverse from elsewhere, {what}");
         }
     }
 }

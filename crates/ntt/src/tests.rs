@@ -124,6 +124,10 @@ fn every_length_round_trips() {
         p.forward(&mut f);
         p.inverse(&mut f);
         assert_eq!(f, a, "{bits} bits");
+        p.forward(&mut f);
+        let mut out = vec![1u128; 4096];
+        p.inverse_from(&f, &mut out);
+        assert_eq!(out, a, "{bits} bits, from elsewhere");
     }
 }
 

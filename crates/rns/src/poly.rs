@@ -296,14 +296,13 @@ impl<W: Word> RnsPoly<W, Eval> {
         self.into_domain()
     }
 
-    /// The coefficients, `self` staying as it is: each limb is copied and transformed while it is in the cache.
+    /// The coefficients, `self` staying as it is.
     pub fn coefficients(&self) -> RnsPoly<W, Coeff> {
         let n = self.n();
         let mut out = AlignedVec::for_overwrite(self.data().len());
         let limbs = out.chunks_exact_mut(n).zip(self.limbs());
         for ((out, limb), plan) in limbs.zip(self.basis.plans()) {
-            out.copy_from_slice(limb);
-            plan.inverse(out);
+            plan.inverse_from(limb, out);
         }
         RnsPoly::from_data(&self.basis, out)
     }

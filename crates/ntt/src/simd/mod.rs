@@ -145,8 +145,20 @@ impl SimdPlan {
             self.tables.n,
             "slice length is not the transform's"
         );
+        let inverse = self.entry_points().inverse;
         // SAFETY: as `forward`.
-        unsafe { (self.entry_points().inverse)(self.q, &self.tables, a.as_mut_ptr()) }
+        unsafe { inverse(self.q, &self.tables, a.as_ptr(), a.as_mut_ptr()) }
+    }
+
+    pub fn inverse_from(&self, from: &[u64], out: &mut [u64]) {
+        let n = self.tables.n;
+        assert!(
+            from.len() == n && out.len() == n,
+            "slice lengths are not the transform's"
+        );
+        let inverse = self.entry_points().inverse;
+        // SAFETY: as `forward`, for both.
+        unsafe { inverse(self.q, &self.tables, from.as_ptr(), out.as_mut_ptr()) }
     }
 
     /// Parts of a transform in two steps; 1 where there is one step only.
@@ -207,13 +219,11 @@ impl SimdPlan {
     }
 }
 
-type Entry = unsafe fn(u64, &Tables, *mut u64);
-
 /// The functions of one path.
 #[derive(Clone, Copy)]
 struct EntryPoints {
-    forward: Entry,
-    inverse: Entry,
+    forward: unsafe fn(u64, &Tables, *mut u64),
+    inverse: unsafe fn(u64, &Tables, *const u64, *mut u64),
     outer: unsafe fn(u64, &Tables, *const u64, Option<[u64; 2]>, *mut u64),
     part: unsafe fn(u64, &Tables, *mut u64, [usize; 2], bool, &[*const u64]),
 }
@@ -233,11 +243,11 @@ macro_rules! entry_points {
             }
 
             /// # Safety
-            /// As `forward`.
+            /// As `forward`, for both.
             #[target_feature(enable = $features)]
-            pub unsafe fn inverse(q: u64, tables: &Tables, a: *mut u64) {
+            pub unsafe fn inverse(q: u64, tables: &Tables, from: *const u64, a: *mut u64) {
                 // SAFETY: passed on.
-                unsafe { passes::inverse(&<$arith>::new(q), tables, a) }
+                unsafe { passes::inverse(&<$arith>::new(q), tables, from, a) }
             }
 
             /// # Safety

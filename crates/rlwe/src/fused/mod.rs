@@ -296,12 +296,12 @@ pub fn divide_by_last<W: Word>(
         x.limb_count() == l + 1 && inverses.len() == l,
         "shapes of a division by the last prime"
     );
-    let mut dropped = AlignedVec::from_slice(x.limb(l));
-    x.basis().plan(l).inverse(&mut dropped);
-    let (mut buffer, mut out) = (
+    let (mut dropped, mut buffer, mut out) = (
+        AlignedVec::for_overwrite(n),
         AlignedVec::for_overwrite(n),
         AlignedVec::for_overwrite(l * n),
     );
+    x.basis().plan(l).inverse_from(x.limb(l), &mut dropped);
     for (j, (plan, out)) in kept.plans().iter().zip(out.chunks_exact_mut(n)).enumerate() {
         let lift = CentredLift::new(x.basis().modulus(l), plan.modulus());
         out.copy_from_slice(x.limb(j));

@@ -152,20 +152,21 @@ unsafe fn inverse_lanes<A: Arith, const D: usize>(
     }
 }
 
-/// The mirror of `forward_blocks`.
+/// The mirror of `forward_blocks`, from `from` to `a`, which may be the same.
 #[inline(always)]
 pub(super) unsafe fn inverse_blocks<A: Arith, const G: usize>(
     arith: &A,
     t: &Tables,
-    a: *mut u64,
+    (from, a): (*const u64, *mut u64),
     blocks: usize,
     b: usize,
 ) {
     // SAFETY: the blocks lie within the transform.
     unsafe {
-        let p = a.add(b * block_len::<A::V>());
-        let mut v = [load_block::<A::V>(p); G];
-        groups!(G, g => v[g] = load_block::<A::V>(p.add(g * block_len::<A::V>())));
+        let start = b * block_len::<A::V>();
+        let (from, p) = (from.add(start), a.add(start));
+        let mut v = [load_block::<A::V>(from); G];
+        groups!(G, g => v[g] = load_block::<A::V>(from.add(g * block_len::<A::V>())));
         groups!(G, g => {
             each!(v[g], arith.enter);
             shuffle!(v[g], A::V::unmerge);

@@ -154,12 +154,12 @@ pub(crate) unsafe fn forward_part<A: Arith, const OPEN: bool>(
     }
 }
 
-/// The inverse transform of `tables.n` words.
+/// The inverse transform of the `tables.n` words at `from`, to `a`, which may be the same.
 ///
 /// # Safety
-/// As [`forward`].
+/// As [`forward`], for both.
 #[inline(always)]
-pub(crate) unsafe fn inverse<A: Arith>(arith: &A, t: &Tables, a: *mut u64) {
+pub(crate) unsafe fn inverse<A: Arith>(arith: &A, t: &Tables, from: *const u64, a: *mut u64) {
     let (n, schedule) = (t.n, &t.schedule);
     let blocks = n / block_len::<A::V>();
     let group = if blocks > 1 { group_count::<A::V>() } else { 1 };
@@ -167,8 +167,8 @@ pub(crate) unsafe fn inverse<A: Arith>(arith: &A, t: &Tables, a: *mut u64) {
         // SAFETY: the blocks are below `blocks`, a power of two.
         unsafe {
             match group {
-                1 => inverse_blocks::<A, 1>(arith, t, a, blocks, b),
-                _ => inverse_blocks::<A, 2>(arith, t, a, blocks, b),
+                1 => inverse_blocks::<A, 1>(arith, t, (from, a), blocks, b),
+                _ => inverse_blocks::<A, 2>(arith, t, (from, a), blocks, b),
             }
         }
         let end = (b + group) * block_len::<A::V>();

@@ -114,13 +114,13 @@ fn check_split(bits: u32, log_n: u32) {
             let lifted = |x: &u64| if *x < p / 2 { *x } else { x + q - p };
             let mut want: Vec<u64> = input.iter().map(lifted).collect();
             plan.forward(&mut want);
-            let mut outer = vec![0; n];
+            let mut outer = vec![0; plan.outer_len()];
             plan.forward_outer(input, Some(lift), &mut outer);
             // Parts in any order.
             for part in (0..plan.parts()).rev() {
                 let range = part * len..(part + 1) * len;
-                let (mut reduced, mut open) =
-                    (outer[range.clone()].to_vec(), outer[range.clone()].to_vec());
+                let left = &outer[part * plan.part_stride()..][..len];
+                let (mut reduced, mut open) = (left.to_vec(), left.to_vec());
                 plan.forward_part(part, &mut reduced, Form::Reduced, [&[], &[]]);
                 assert!(reduced == want[range.clone()], "reduced, {what}");
                 plan.forward_part(part, &mut open, Form::Open, [input, &want]);

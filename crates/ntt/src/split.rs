@@ -8,6 +8,9 @@ use zq::Word;
 
 use crate::NttPlan;
 
+/// Words between two parts: an odd number of cache lines.
+const PADDING: usize = 24;
+
 /// What is added to residues of another prime as they are read, so that they represent the same centred integer:
 /// `x` if `x < threshold`, else `x + shift` in wrapping arithmetic. Results are reduced residues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,13 +57,30 @@ impl<W: Word> NttPlan<W> {
         1
     }
 
-    /// The outer stages of the transform of `from`, lifted, into `out`.
+    /// Words from the start of one part to that of the next in what [`NttPlan::forward_outer`] leaves: more than a part where there
+    /// are several. Operands and results of the outer stages stand a power of two apart, in one set of the first cache level,
+    /// and more of them than it has ways, unless the parts are moved.
+    #[inline]
+    pub fn part_stride(&self) -> usize {
+        match self.parts() {
+            1 => self.n(),
+            parts => self.n() / parts + PADDING,
+        }
+    }
+
+    /// Words that [`NttPlan::forward_outer`] leaves.
+    #[inline]
+    pub fn outer_len(&self) -> usize {
+        self.parts() * self.part_stride()
+    }
+
+    /// The outer stages of the transform of `from`, lifted, into parts that stand [`NttPlan::part_stride`] words apart in `out`.
     ///
     /// # Panics
-    /// If a length is not `n`.
+    /// If `from` is not of length `n` or `out` not of length [`NttPlan::outer_len`].
     pub fn forward_outer(&self, from: &[W], lift: Option<Shift<W>>, out: &mut [W]) {
         assert!(
-            from.len() == self.n() && out.len() == self.n(),
+            from.len() == self.n() && out.len() == self.outer_len(),
             "slice length is not the transform's"
         );
         #[cfg(target_arch = "x86_64")]
@@ -68,7 +88,7 @@ impl<W: Word> NttPlan<W> {
             (self.split(), W::as_u64s(from), W::as_u64s_mut(out))
         {
             let lift = lift.map(|l| [l.threshold.low_u64(), l.shift.low_u64()]);
-            return simd.forward_outer(from, lift, out);
+            return simd.forward_outer(from, lift, out, self.part_stride());
         }
         match lift {
             None => out.copy_from_slice(from),

@@ -25,7 +25,7 @@ use zq::simd::{Avx2, Avx512, Level, Vector};
 
 use crate::plan::ScalarTables;
 use arith::{Arith, Float, Lazy, Wide};
-use passes::{Lifted, Plain};
+use passes::{Lifted, Plain, Runs};
 use tables::Tables;
 
 /// An instruction set with an arithmetic that suits the modulus.
@@ -171,16 +171,30 @@ impl SimdPlan {
         with_arith!(self.path, A => <A as arith::Arith>::OPEN_BOUND)
     }
 
-    /// The outer stages of `from`, lifted, into `out`.
-    pub fn forward_outer(&self, from: &[u64], lift: Option<[u64; 2]>, out: &mut [u64]) {
-        let n = self.tables.n;
+    /// The outer stages of `from`, lifted, into parts whose starts are `apart` words apart.
+    pub fn forward_outer(
+        &self,
+        from: &[u64],
+        lift: Option<[u64; 2]>,
+        out: &mut [u64],
+        apart: usize,
+    ) {
+        let (n, parts) = (self.tables.n, self.parts());
         assert!(
-            from.len() == n && out.len() == n && self.parts() > 1,
+            from.len() == n && out.len() >= apart * parts && apart >= n / parts && parts > 1,
             "slice lengths are not the transform's"
         );
         let outer = self.entry_points().outer;
         // SAFETY: as `forward`, and there is a pass before the last.
-        unsafe { outer(self.q, &self.tables, from.as_ptr(), lift, out.as_mut_ptr()) }
+        unsafe {
+            outer(
+                self.q,
+                &self.tables,
+                from.as_ptr(),
+                lift,
+                (out.as_mut_ptr(), apart),
+            )
+        }
     }
 
     /// The other stages of one part, in place.
@@ -224,7 +238,7 @@ impl SimdPlan {
 struct EntryPoints {
     forward: unsafe fn(u64, &Tables, *mut u64),
     inverse: unsafe fn(u64, &Tables, *const u64, *mut u64),
-    outer: unsafe fn(u64, &Tables, *const u64, Option<[u64; 2]>, *mut u64),
+    outer: unsafe fn(u64, &Tables, *const u64, Option<[u64; 2]>, Runs),
     part: unsafe fn(u64, &Tables, *mut u64, [usize; 2], bool, &[*const u64]),
 }
 
@@ -251,14 +265,14 @@ macro_rules! entry_points {
             }
 
             /// # Safety
-            /// As `forward`; `from` points to as many words, and a pass before the last exists.
+            /// The processor has the features; as [`passes::forward_outer`].
             #[target_feature(enable = $features)]
             pub unsafe fn outer(
                 q: u64,
                 tables: &Tables,
                 from: *const u64,
                 lift: Option<[u64; 2]>,
-                out: *mut u64,
+                out: Runs,
             ) {
                 // SAFETY: passed on.
                 unsafe {

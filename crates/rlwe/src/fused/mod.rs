@@ -21,7 +21,7 @@ use crate::keys::KeySwitchKey;
 use crate::keyswitch::KeySwitchLevel;
 use crate::{Error, Threads};
 use lift::CentredLift;
-use modulo::{Corrections, Modulo, subtract_and_divide};
+use modulo::{Corrections, Modulo, outer_len, subtract_and_divide};
 pub(crate) use pool::Pool;
 use rns::{Automorphism, Eval, RnsBasis, RnsPoly, Scratch};
 use zq::{AlignedVec, Shoup, Word};
@@ -298,7 +298,7 @@ pub fn divide_by_last<W: Word>(
     );
     let (mut dropped, mut buffer, mut out) = (
         AlignedVec::for_overwrite(n),
-        AlignedVec::for_overwrite(n),
+        AlignedVec::for_overwrite(outer_len(kept)),
         AlignedVec::for_overwrite(l * n),
     );
     x.basis().plan(l).inverse_from(x.limb(l), &mut dropped);

@@ -12,7 +12,7 @@ use super::{Job, Source};
 use crate::Threads;
 use crate::keyswitch::KeySwitchLevel;
 use ntt::{Form, NttPlan};
-use rns::Automorphism;
+use rns::{Automorphism, RnsBasis};
 use zq::{Shoup, Word};
 
 /// The work modulo one prime of Q·P.
@@ -66,11 +66,15 @@ struct Target<'a, W: Word> {
 }
 
 impl<'a, W: Word> Row<'a, W> {
-    /// The parts, each `len` words.
-    fn pieces(self, len: usize) -> Vec<Piece<'a, W>> {
+    /// The parts.
+    fn pieces(self, plan: &NttPlan<W>) -> Vec<Piece<'a, W>> {
+        let len = plan.n() / plan.parts();
         match self {
             Self::Finished(row) => row.chunks_exact(len).map(Piece::Finished).collect(),
-            Self::Open(row) => row.chunks_exact_mut(len).map(Piece::Open).collect(),
+            Self::Open(row) => row
+                .chunks_exact_mut(plan.part_stride())
+                .map(|part| Piece::Open(&mut part[..len]))
+                .collect(),
         }
     }
 }
@@ -118,7 +122,8 @@ impl<'a, W: Word> Modulo<'a, W> {
     pub fn buffer_len(level: &KeySwitchLevel<W>, jobs: &[Job<'_, W>]) -> usize {
         let of_source = |s: usize| jobs.iter().filter(|job| job.source == s).count();
         let most = jobs.iter().map(|job| of_source(job.source)).max();
-        (level.digit_count() + 2 * most.unwrap_or(0)) * level.q().n()
+        let rows = level.digit_count() + 2 * most.unwrap_or(0);
+        rows * outer_len(level.qp())
     }
 
     /// `out[2·job + half]` = sum of products, divided by P if there are corrections, plus what the job adds.
@@ -129,8 +134,8 @@ impl<'a, W: Word> Modulo<'a, W> {
         out: Vec<&mut [W]>,
         threads: &Threads,
     ) {
-        let n = self.plan().n();
-        let (digits, fixes) = buffers.split_at_mut(self.level.digit_count() * n);
+        let digits = self.level.digit_count() * self.plan().outer_len();
+        let (digits, fixes) = buffers.split_at_mut(digits);
         let mut out = out.into_iter();
         let mut uses: Vec<_> = (self.jobs.iter().enumerate())
             .map_while(|(index, job)| {
@@ -165,7 +170,7 @@ impl<'a, W: Word> Modulo<'a, W> {
         let work = level
             .digits
             .iter()
-            .zip(buffers.chunks_exact_mut(n))
+            .zip(buffers.chunks_exact_mut(self.plan().outer_len()))
             .zip(&mut rows)
             .map(|((digit, buffer), row)| {
                 let own = digit.own.contains(&j);
@@ -220,7 +225,9 @@ impl<'a, W: Word> Modulo<'a, W> {
         let mut rows: Vec<Option<Row<'b, W>>> = Vec::new();
         rows.resize_with(2 * uses.len(), || None);
         let halves = uses.iter().flat_map(|u| [2 * u.index, 2 * u.index + 1]);
-        let work = halves.zip(buffers.chunks_exact_mut(n)).zip(&mut rows);
+        let work = halves
+            .zip(buffers.chunks_exact_mut(plan.outer_len()))
+            .zip(&mut rows);
         threads.for_each(work, |((k, buffer), row)| {
             *row = match corrections {
                 Corrections::None => None,
@@ -247,12 +254,12 @@ impl<'a, W: Word> Modulo<'a, W> {
         let (parts, len) = (plan.parts(), plan.n() / plan.parts());
         let mut digits: Vec<Vec<Piece<'b, W>>> = (0..parts).map(|_| Vec::new()).collect();
         for row in rows {
-            for (part, piece) in digits.iter_mut().zip(row.pieces(len)) {
+            for (part, piece) in digits.iter_mut().zip(row.pieces(plan)) {
                 part.push(piece);
             }
         }
         let mut targets: Vec<Vec<Target<'b, W>>> = (0..parts).map(|_| Vec::new()).collect();
-        let mut fixes = fixes.into_iter().map(|row| row.pieces(len).into_iter());
+        let mut fixes = fixes.into_iter().map(|row| row.pieces(plan).into_iter());
         for Use {
             job,
             halves: [first, second],
@@ -364,6 +371,12 @@ fn form_for<W: Word>(plan: &NttPlan<W>, terms: usize) -> (Form, u64) {
     }
 }
 
+/// Words of a transform in two steps modulo any prime of `basis`.
+pub(super) fn outer_len<W: Word>(basis: &RnsBasis<W>) -> usize {
+    let longest = basis.plans().iter().map(|plan| plan.outer_len()).max();
+    longest.unwrap_or(0)
+}
+
 /// The outer stages of `from`, lifted, into `buffer`; the whole transform where the lift is not a shift.
 fn outer<'b, W: Word>(
     plan: &NttPlan<W>,
@@ -375,6 +388,7 @@ fn outer<'b, W: Word>(
         None => plan.forward_outer(from, None, buffer),
         Some(Some(shift)) => plan.forward_outer(from, Some(shift), buffer),
         Some(None) => {
+            let buffer = &mut buffer[..plan.n()];
             if let Some(lift) = lift {
                 lift.apply(from, buffer);
             }
@@ -385,7 +399,8 @@ fn outer<'b, W: Word>(
     Row::Open(buffer)
 }
 
-/// `out = (out - transform of the lifted x)·factor` modulo the plan's prime, with `buffer` for the transform.
+/// `out = (out - transform of the lifted x)·factor` modulo the plan's prime, with `buffer`
+/// of [`outer_len`] words for the transform.
 pub(super) fn subtract_and_divide<W: Word>(
     plan: &NttPlan<W>,
     (x, lift): (&[W], &CentredLift<W>),
@@ -394,7 +409,8 @@ pub(super) fn subtract_and_divide<W: Word>(
     out: &mut [W],
 ) {
     let len = plan.n() / plan.parts();
-    let pieces = outer(plan, x, Some(lift), buffer).pieces(len).into_iter();
+    let buffer = &mut buffer[..plan.outer_len()];
+    let pieces = outer(plan, x, Some(lift), buffer).pieces(plan).into_iter();
     let (form, bound) = form_for(plan, 1);
     for (part, (mut fix, out)) in pieces.zip(out.chunks_exact_mut(len)).enumerate() {
         fix.finish(plan, part, form, [&[], &[]]);

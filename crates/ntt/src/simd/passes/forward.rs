@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use zq::simd::Vector;
 
+use super::Runs;
 use super::input::Input;
 use super::registers::*;
 use crate::simd::arith::Arith;
@@ -51,17 +52,18 @@ unsafe fn forward_stages<A: Arith, F: Factors<A::V>, const R: usize, const G: us
     }
 }
 
-/// A forward pass of `log2 R` stages over the block of `len` words at `a`, node `k`, operands from `input`.
+/// A forward pass of `log2 R` stages over a block of `len` words, node `k`, operands from `input`, results to `out`: runs of
+/// `len / R` neighbours, which start that many words apart.
 #[inline(always)]
 unsafe fn forward_pass<A: Arith, I: Input<A::V>, const R: usize, const G: usize>(
     arith: &A,
     t: &Direction,
     input: I,
-    a: *mut u64,
+    (out, apart): Runs,
     len: usize,
     k: usize,
 ) {
-    // SAFETY: `a` and the input have `len` words and every access is below; nodes as `factors`.
+    // SAFETY: the input has `len` words, the output R runs of `len / R`, and every access is below; nodes as `factors`.
     unsafe {
         let f = factors::<A, R>(t, k);
         let step = len / R;
@@ -71,7 +73,7 @@ unsafe fn forward_pass<A: Arith, I: Input<A::V>, const R: usize, const G: usize>
                 groups!(G, g => each!(v[g], arith.enter));
             }
             forward_stages::<A, _, R, G>(arith, &mut v, &f);
-            store_sets::<A::V, R, G>(&v, a.add(j), step);
+            store_sets::<A::V, R, G>(&v, out.add(j), apart);
         }
     }
 }
@@ -83,19 +85,19 @@ pub(super) unsafe fn forward_pass_of<A: Arith, I: Input<A::V>>(
     t: &Direction,
     stages: u32,
     input: I,
-    a: *mut u64,
+    out: Runs,
     len: usize,
     k: usize,
 ) {
     // SAFETY: as `forward_pass`.
     unsafe {
         match (stages, group_count::<A::V>()) {
-            (1, 1) => forward_pass::<A, I, 2, 1>(arith, t, input, a, len, k),
-            (2, 1) => forward_pass::<A, I, 4, 1>(arith, t, input, a, len, k),
-            (_, 1) => forward_pass::<A, I, 8, 1>(arith, t, input, a, len, k),
-            (1, _) => forward_pass::<A, I, 2, 2>(arith, t, input, a, len, k),
-            (2, _) => forward_pass::<A, I, 4, 2>(arith, t, input, a, len, k),
-            (_, _) => forward_pass::<A, I, 8, 2>(arith, t, input, a, len, k),
+            (1, 1) => forward_pass::<A, I, 2, 1>(arith, t, input, out, len, k),
+            (2, 1) => forward_pass::<A, I, 4, 1>(arith, t, input, out, len, k),
+            (_, 1) => forward_pass::<A, I, 8, 1>(arith, t, input, out, len, k),
+            (1, _) => forward_pass::<A, I, 2, 2>(arith, t, input, out, len, k),
+            (2, _) => forward_pass::<A, I, 4, 2>(arith, t, input, out, len, k),
+            (_, _) => forward_pass::<A, I, 8, 2>(arith, t, input, out, len, k),
         }
     }
 }

@@ -24,6 +24,9 @@ use inverse::{inverse_blocks, inverse_pass_of};
 use registers::group_count;
 pub(crate) use registers::{VECTORS, block_len};
 
+/// Where a pass puts its runs of neighbouring results, and how many words apart they start.
+pub(crate) type Runs = (*mut u64, usize);
+
 /// Passes of the longest transform over the shortest block, two stages each.
 const MAX_PASSES: usize = 8;
 
@@ -77,16 +80,16 @@ pub(crate) unsafe fn forward<A: Arith>(arith: &A, tables: &Tables, a: *mut u64) 
     unsafe { forward_part::<A, false>(arith, tables, 0, a, [1, 0], &[]) }
 }
 
-/// The outermost pass alone, from `input` to `out`.
+/// The outermost pass alone, from `input` to parts whose starts are `apart` words apart at `out`.
 ///
 /// # Safety
-/// Both have `tables.n` words; the features of `A::V` are enabled; there is a pass before the last.
+/// The input has `tables.n` words and `out` room for the parts; the features of `A::V` are enabled; there is a pass before the last.
 #[inline(always)]
 pub(crate) unsafe fn forward_outer<A: Arith, I: Input<A::V>>(
     arith: &A,
     tables: &Tables,
     input: I,
-    out: *mut u64,
+    out: Runs,
 ) {
     // SAFETY: the caller's.
     unsafe {
@@ -134,7 +137,8 @@ pub(crate) unsafe fn forward_part<A: Arith, const OPEN: bool>(
             // SAFETY: a block of `len` words starts at `start`; its node is below `n / block_len`.
             unsafe {
                 let (p, k) = (a.add(local), (n + start) / len);
-                forward_pass_of(arith, t, schedule.stages(pass), Plain(p), p, len, k);
+                let stages = schedule.stages(pass);
+                forward_pass_of(arith, t, stages, Plain(p), (p, len >> stages), len, k);
             }
         }
         // SAFETY: `start / block_len < blocks`.

@@ -11,7 +11,7 @@ use std::fs::read_dir;
 
 /// Ciphertexts of a batch: some milliseconds of work, beside which waking a thread (some 50 µs) is little.
 pub fn batch_len(n: usize) -> usize {
-    ((1 << 17) / n).max(8)
+    ((1 << 18) / n).max(16)
 }
 
 /// A pool of all threads, and the calling thread alone.

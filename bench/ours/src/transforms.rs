@@ -9,8 +9,10 @@ use std::sync::Mutex;
 use zq::primes::{Direction, ntt_primes};
 use zq::{AlignedVec, Modulus};
 
-/// Polynomials of a batch: a few ciphertexts' limbs.
-const BATCH: usize = 64;
+/// Polynomials of a batch: a millisecond of work.
+fn batch_len(n: usize) -> usize {
+    ((1 << 20) / n).max(64)
+}
 
 /// Degrees and widths.
 fn shapes() -> impl Iterator<Item = (usize, u32)> {
@@ -28,7 +30,7 @@ pub fn run_batches(pools: &Pools) {
     for (n, bits) in shapes() {
         let (plan, original) = prepare(n, bits);
         let bits = [bits];
-        let set = pools.of(n, &bits, BATCH);
+        let set = pools.of(n, &bits, batch_len(n));
         let polys: Vec<Mutex<AlignedVec<u64>>> = set
             .items()
             .iter()

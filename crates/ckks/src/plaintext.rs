@@ -92,11 +92,10 @@ impl Encoder {
         scale: f64,
     ) -> Result<Plaintext, Error> {
         self.params.check_level("encode", level)?;
-        let coefficients = self
-            .params
-            .embedding()
-            .to_coefficients(values, slots, scale)?;
-        self.integers_to_plaintext(&coefficients, slots, level, scale)
+        let embedding = self.params.embedding();
+        embedding.with_coefficients(values, slots, scale, |x| {
+            self.integers_to_plaintext(x, slots, level, scale)
+        })?
     }
 
     /// A plaintext from integer coefficients held in doubles.
@@ -120,12 +119,13 @@ impl Encoder {
         }
         let basis = self.params.basis(level)?;
         let mut limbs = AlignedVec::for_overwrite(basis.len() * basis.n());
-        for (limb, q) in limbs.chunks_exact_mut(basis.n()).zip(basis.moduli()) {
-            integers_to_residues(x, largest, q, limb);
+        // Each limb is transformed while it is in the caches.
+        for (limb, plan) in limbs.chunks_exact_mut(basis.n()).zip(basis.plans()) {
+            integers_to_residues(x, largest, plan.modulus(), limb);
+            plan.forward(limb);
         }
-        let poly = RnsPoly::<u64, Coeff>::from_data(&basis, limbs);
         Ok(Plaintext {
-            poly: poly.to_eval(),
+            poly: RnsPoly::from_data(&basis, limbs),
             scale,
             slots,
             params: self.params.fingerprint(),

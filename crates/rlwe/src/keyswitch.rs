@@ -7,9 +7,9 @@
 //! (Σ c_d·key_d)/P encrypts c·s'. The digits being centred, decomposition commutes with automorphisms exactly.
 
 use crate::engine::PolyEngine;
-use crate::fused::{Pool, SwitchScratch};
+use crate::fused::SwitchScratch;
 use crate::keys::KeySwitchKey;
-use crate::{Error, RlweParams};
+use crate::{Error, Pool, RlweParams};
 use rns::{Automorphism, BaseConverter, Coeff, Eval, RnsBasis, RnsPoly, ScaleRounder, Scratch};
 use std::ops::Range;
 use std::sync::Arc;

@@ -18,6 +18,7 @@ mod keys;
 mod keyswitch;
 pub mod noise;
 mod params;
+mod pool;
 pub mod sample;
 pub mod security;
 mod seed;
@@ -38,6 +39,7 @@ pub use keyswitch::{HoistedDigits, KeySwitchLevel, key_switch};
 pub use params::{
     MAX_PRIMES, RlweParams, RlweParamsLiteral, Security, SecurityPolicy, word_bits_of,
 };
+pub use pool::Pool;
 pub use seed::{Seed, Xof};
 pub use small::{small_limb, small_poly};
 pub use threads::Threads;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parameters: an unchecked literal becomes a checked, immutable set.
 
-use crate::Error;
+use crate::{Error, Pool};
 mod codec;
 
 use crate::distribution::{ErrorDistribution, Sampler, SecretDistribution};
-use crate::fused::{Pool, SwitchScratch};
+use crate::fused::SwitchScratch;
 use crate::keyswitch::KeySwitchLevel;
 use crate::noise::NoiseModel;
 use crate::security::{self, SecretKind, SecurityTable};

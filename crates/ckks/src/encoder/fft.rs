@@ -28,6 +28,11 @@ pub(super) struct Split {
 }
 
 impl Split {
+    pub(super) fn resize(&mut self, len: usize) {
+        self.re.resize(len, 0.0);
+        self.im.resize(len, 0.0);
+    }
+
     pub(super) fn zero(len: usize) -> Self {
         Self {
             re: vec![0.0; len],

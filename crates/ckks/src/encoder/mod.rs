@@ -9,7 +9,8 @@ mod roots;
 use crate::Error;
 use fft::{SlotFft, Split};
 use num_complex::Complex64;
-use std::sync::{Mutex, OnceLock};
+use rlwe::Pool;
+use std::sync::OnceLock;
 
 pub(crate) use residues::{centred_to_f64, integers_to_residues, largest};
 
@@ -22,12 +23,16 @@ pub struct Embedding {
     n: usize,
     /// Transform for 2^k slots, made when first used.
     transforms: Vec<OnceLock<SlotFft>>,
-    /// Buffers of earlier calls: two per transform in flight.
-    pool: Mutex<Vec<Split>>,
+    work: Pool<Work>,
 }
 
-/// Buffers kept for reuse at most.
-const POOL_LIMIT: usize = 64;
+/// What one call needs.
+#[derive(Default)]
+struct Work {
+    x: Split,
+    scratch: Split,
+    coefficients: Vec<f64>,
+}
 
 impl Embedding {
     /// For ring degree `n`, a power of two from 4 to 2^17.
@@ -44,7 +49,7 @@ impl Embedding {
         Ok(Self {
             n,
             transforms,
-            pool: Mutex::new(Vec::new()),
+            work: Pool::default(),
         })
     }
 
@@ -68,25 +73,6 @@ impl Embedding {
         Ok(self.transforms[slots.trailing_zeros() as usize].get_or_init(|| SlotFft::new(slots)))
     }
 
-    fn take(&self, len: usize) -> Split {
-        let mut buffer = self
-            .pool
-            .lock()
-            .map_or(None, |mut pool| pool.pop())
-            .unwrap_or_default();
-        buffer.re.resize(len, 0.0);
-        buffer.im.resize(len, 0.0);
-        buffer
-    }
-
-    fn give(&self, buffers: [Split; 2]) {
-        if let Ok(mut pool) = self.pool.lock()
-            && pool.len() < POOL_LIMIT
-        {
-            pool.extend(buffers);
-        }
-    }
-
     /// The integer polynomial, as exact doubles, whose first `slots` slots are `scale · values` (missing values are 0).
     ///
     /// # Errors
@@ -97,6 +83,20 @@ impl Embedding {
         slots: usize,
         scale: f64,
     ) -> Result<Vec<f64>, Error> {
+        self.with_coefficients(values, slots, scale, <[f64]>::to_vec)
+    }
+
+    /// What `f` makes of [`Embedding::to_coefficients`], which stay in a buffer that is used again.
+    ///
+    /// # Errors
+    /// As [`Embedding::to_coefficients`].
+    pub fn with_coefficients<R>(
+        &self,
+        values: &[Complex64],
+        slots: usize,
+        scale: f64,
+        f: impl FnOnce(&[f64]) -> R,
+    ) -> Result<R, Error> {
         let fft = self.transform(slots)?;
         if values.len() > slots {
             return Err(Error::TooManyValues {
@@ -111,27 +111,38 @@ impl Embedding {
             });
         }
         check_finite(values)?;
-        let (mut x, mut scratch) = (self.take(slots), self.take(slots));
-        for (j, place) in fft.place().iter().enumerate() {
-            let value = values.get(j).copied().unwrap_or_default();
-            (x.re[*place as usize], x.im[*place as usize]) = (value.re, value.im);
-        }
-        fft.inverse(&mut x, &mut scratch);
-        let mut out = vec![0.0; self.n];
-        let gap = self.max_slots() / slots;
-        // 1/N is a power of two: the factor is as exact as the scale.
-        let factor = scale / slots as f64;
-        let (low, high) = out.split_at_mut(self.n / 2);
-        residues::scale_and_round(&x.re, factor, low, gap);
-        residues::scale_and_round(&x.im, factor, high, gap);
-        self.give([x, scratch]);
-        match out.iter().position(|c| !c.is_finite()) {
-            None => Ok(out),
-            Some(_) => Err(Error::Scale {
-                operation: "encode (the scaled values exceed the range of doubles)",
-                scale,
-            }),
-        }
+        self.work.lend(|work| {
+            let Work {
+                x,
+                scratch,
+                coefficients,
+            } = work;
+            x.resize(slots);
+            scratch.resize(slots);
+            for (j, place) in fft.place().iter().enumerate() {
+                let value = values.get(j).copied().unwrap_or_default();
+                (x.re[*place as usize], x.im[*place as usize]) = (value.re, value.im);
+            }
+            fft.inverse(x, scratch);
+            let gap = self.max_slots() / slots;
+            coefficients.resize(self.n, 0.0);
+            if gap > 1 {
+                coefficients.fill(0.0);
+            }
+            // 1/N is a power of two: the factor is as exact as the scale.
+            let factor = scale / slots as f64;
+            let (low, high) = coefficients.split_at_mut(self.n / 2);
+            residues::scale_and_round(&x.re, factor, low, gap);
+            residues::scale_and_round(&x.im, factor, high, gap);
+            if coefficients.iter().all(|c| c.is_finite()) {
+                Ok(f(coefficients))
+            } else {
+                Err(Error::Scale {
+                    operation: "encode (the scaled values exceed the range of doubles)",
+                    scale,
+                })
+            }
+        })
     }
 
     /// The first `slots` slots of a polynomial given by its coefficients, divided by `scale`.
@@ -153,20 +164,18 @@ impl Embedding {
         }
         debug_assert_eq!(coefficients.len(), self.n);
         let gap = self.max_slots() / slots;
-        let (mut x, mut scratch) = (self.take(slots), self.take(slots));
         let (low, high) = coefficients.split_at(self.n / 2);
         let inverse = 1.0 / scale;
-        for (k, (re, im)) in x.re.iter_mut().zip(x.im.iter_mut()).enumerate() {
-            (*re, *im) = (low[k * gap] * inverse, high[k * gap] * inverse);
-        }
-        fft.forward(&mut x, &mut scratch);
-        let values = fft
-            .place()
-            .iter()
-            .map(|p| Complex64::new(x.re[*p as usize], x.im[*p as usize]))
-            .collect();
-        self.give([x, scratch]);
-        Ok(values)
+        self.work.lend(|Work { x, scratch, .. }| {
+            x.resize(slots);
+            scratch.resize(slots);
+            for (k, (re, im)) in x.re.iter_mut().zip(x.im.iter_mut()).enumerate() {
+                (*re, *im) = (low[k * gap] * inverse, high[k * gap] * inverse);
+            }
+            fft.forward(x, scratch);
+            let value = |p: &u32| Complex64::new(x.re[*p as usize], x.im[*p as usize]);
+            Ok(fft.place().iter().map(value).collect())
+        })
     }
 }
 

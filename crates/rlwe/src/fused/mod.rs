@@ -15,14 +15,12 @@ mod ifma;
 mod kernels;
 mod lift;
 mod modulo;
-mod pool;
 
 use crate::keys::KeySwitchKey;
 use crate::keyswitch::KeySwitchLevel;
-use crate::{Error, Threads};
+use crate::{Error, Pool, Threads};
 use lift::CentredLift;
 use modulo::{Corrections, Modulo, outer_len, subtract_and_divide};
-pub(crate) use pool::Pool;
 use rns::{Automorphism, Eval, RnsBasis, RnsPoly, Scratch};
 use zq::{AlignedVec, Shoup, Word};
 

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Work space that is lent and comes back, so that steady work allocates nothing.
 
+use std::fmt;
 use std::sync::Mutex;
 
 /// Spaces kept at most: one for each thread at work at the same time.
 const LIMIT: usize = 64;
 
-/// Work spaces that are not in use.
+/// Work spaces that are not in use: one comes into being when all are lent.
 #[derive(Default)]
-pub(crate) struct Pool<T>(Mutex<Vec<T>>);
+pub struct Pool<T>(Mutex<Vec<T>>);
+
+impl<T> fmt::Debug for Pool<T> {
+    /// Names the type alone: spaces may hold what was computed with secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").finish_non_exhaustive()
+    }
+}
 
 impl<T: Default> Pool<T> {
     /// Runs `f` with a space that nobody else uses meanwhile: one that came back, or a new one.

@@ -95,7 +95,8 @@ def write_markdown(rows: list[dict], limits: str, path: Path) -> None:
     head = [
         "# ringsmith beside other libraries",
         "",
-        "Written by `make bench-peers`: medians in µs of one run on one machine, every result checked by decryption.",
+        "Written by `make bench-peers`: medians in µs of one run on one machine, of two rounds the less disturbed;",
+        "every result is checked by decryption.",
         f"Peers: {libraries}.",
         "Of several splits into data and special primes (n = 32768: 14+1, 12+3) each library's fastest stands.",
         "What a row on two threads means: [performance.md](performance.md).",

@@ -231,7 +231,7 @@ def two_threads(peer: Peer) -> list[dict]:
 
 
 def measure(peers: list[Peer], threads: list[int], rounds: int) -> list[dict]:
-    """Every peer at every thread count, one after another, several times in one run; of each row the least disturbed."""
+    """Every peer at every thread count, in rounds; of each row the least disturbed."""
     best: dict[tuple, dict] = {}
     for number in range(1, rounds + 1):
         for peer in peers:

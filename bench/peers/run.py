@@ -9,8 +9,8 @@ reach is printed below the table. Sizes of keys and peak memory go to `target/be
 On two cores a row is the time per operation at full load of both: for ours a batch on one pool of two pinned threads,
 for the others two pinned copies of the program, which is the most that two threads of them could reach.
 
-Other work on the machine comes and goes by the minute, so all programs run in rounds, and of each row the round with the
-lowest median counts, for every library alike.
+Other work on the machine comes and goes by the minute, so all programs run in rounds, and of each row the round with
+the lowest median counts, for every library alike.
 """
 
 from __future__ import annotations

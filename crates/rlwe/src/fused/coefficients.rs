@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Key switching from coefficients to coefficients, for ciphertexts that are kept in that form.
 
-use super::kernels::{Divide, Permuted};
+use super::kernels::Divide;
 use super::lift::CentredLift;
 use super::modulo::{Corrections, Modulo};
 use super::{Job, Source, SwitchScratch, for_each};
@@ -109,8 +109,6 @@ impl<W: Word> KeySwitchLevel<W> {
                     correction,
                     bound: 1,
                     factor: self.p_inverse[j],
-                    add: None,
-                    permuted: Permuted::default(),
                 }
                 .run(self.q().modulus(j), out);
             });

@@ -188,7 +188,7 @@ pub(super) struct Finish<'a> {
 /// # Safety
 /// The processor has IFMA; every row has as many words as the outputs, a multiple of [`BLOCK`]; a permutation maps aligned
 /// blocks of eight to such blocks; `modulus_for` accepted q, the number of rows and the bound of the digits, and q, one row and
-/// the bound of the corrections. Both sums are divided, or none.
+/// the bound of the corrections.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) unsafe fn dot_pair(
     q: u64,
@@ -227,9 +227,11 @@ unsafe fn sums<const D: usize, const PERMUTED: bool>(
     let zero = _mm512_setzero_si512();
     let word = (1u64 << 52) % q;
     // The sum is made smaller by 2^52 on the way.
-    let w = finish[0].division.map_or(1, |(_, w)| w);
-    let scaled = (u128::from(w) * u128::from(word) % u128::from(q)) as u64;
-    let (scaled, plain) = (factor(q, scaled), factor(q, w));
+    let factors = finish.map(|f| {
+        let w = f.division.map_or(1, |(_, w)| w);
+        let scaled = (u128::from(w) * u128::from(word) % u128::from(q)) as u64;
+        (factor(q, scaled), factor(q, w))
+    });
     for i in (0..first.len()).step_by(BLOCK) {
         // q in the high halves keeps the differences below positive.
         let mut sums = [[[zero; 2]; SIDE_BY_SIDE], [[c.q; 2]; SIDE_BY_SIDE]];
@@ -253,6 +255,7 @@ unsafe fn sums<const D: usize, const PERMUTED: bool>(
             }
             let [low, high] = sums;
             for (h, out) in [&mut *first, &mut *second].into_iter().enumerate() {
+                let (scaled, plain) = factors[h];
                 for (v, &block) in blocks.iter().enumerate() {
                     let at = i + 8 * v;
                     let t = divide_by_word(&c, low[v][h], high[v][h]);
@@ -308,18 +311,12 @@ fn subtract_products(
 /// # Safety
 /// As [`dot_pair`].
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-pub(super) unsafe fn divide(
-    (q, bound): (u64, u64),
-    correction: &[u64],
-    w: u64,
-    (add, sources): (Option<&[u64]>, Sources<'_>),
-    out: &mut [u64],
-) {
+pub(super) unsafe fn divide((q, bound): (u64, u64), correction: &[u64], w: u64, out: &mut [u64]) {
     let c = constants(q);
     let bias = splat(bound * q);
     let f = factor(q, w);
     for i in (0..out.len()).step_by(8) {
-        // SAFETY: i..i+8 lies within every slice, and blocks of the permutation within `add`.
+        // SAFETY: i..i+8 lies within every slice.
         unsafe {
             let (x, y) = (
                 _mm512_loadu_si512(out.as_ptr().add(i).cast()),
@@ -327,14 +324,7 @@ pub(super) unsafe fn divide(
             );
             // x - y + bound·q is below (bound + 1)·q <= 2^52 in the low 52 bits, which are those that count.
             let difference = _mm512_add_epi64(_mm512_sub_epi64(x, y), bias);
-            let mut r = csub(mul_lazy(&c, difference, f), c.q);
-            if let Some(add) = add {
-                let y = match sources.0 {
-                    None => _mm512_loadu_si512(add.as_ptr().add(i).cast()),
-                    Some(_) => load::<true>(add.as_ptr(), i, block(sources, i)),
-                };
-                r = csub(_mm512_add_epi64(r, y), c.q);
-            }
+            let r = csub(mul_lazy(&c, difference, f), c.q);
             _mm512_storeu_si512(out.as_mut_ptr().add(i).cast(), r);
         }
     }

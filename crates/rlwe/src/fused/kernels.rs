@@ -43,7 +43,7 @@ impl<'a> Permuted<'a> {
     ///
     /// # Panics
     /// If lengths differ.
-    pub(super) fn add<W: Word>(&self, m: &Modulus<W>, add: Option<&[W]>, out: &mut [W]) {
+    fn add<W: Word>(&self, m: &Modulus<W>, add: Option<&[W]>, out: &mut [W]) {
         match (add, self.sources) {
             (Some(add), None) => m.add_assign(out, add),
             (Some(add), Some(_)) => {
@@ -72,11 +72,12 @@ pub(super) struct Products<'a, W: Word> {
     pub permuted: Permuted<'a>,
 }
 
-/// What becomes of a sum: `sum + add[σ(i)]`, or `(sum - correction)·factor + add[σ(i)]`.
+/// What becomes of a sum: it is divided, if it is, then `add[σ(i)]` is added.
 #[derive(Clone, Copy)]
-pub(super) enum Finish<'a, W: Word> {
-    Add(Option<&'a [W]>),
-    Divide(Divide<'a, W>),
+pub(super) struct Finish<'a, W: Word> {
+    pub divide: Option<Divide<'a, W>>,
+    /// Read through the permutation.
+    pub add: Option<&'a [W]>,
 }
 
 /// `out_h[i] = Σ_d digits[d][σ(i)] · keys[h][d][i]` for both halves h, finished.
@@ -101,7 +102,7 @@ pub(super) fn dot_pair<W: Word>(
         same(digits) && same(keys[0]) && same(keys[1]) && out[1].len() == n && permuted.fits(n),
         "lengths differ"
     );
-    finish.iter().for_each(|f| f.check(n));
+    assert!(finish.iter().all(|f| f.fits(n)), "lengths differ");
     #[cfg(target_arch = "x86_64")]
     if let Some(q) = super::ifma::modulus_for(modulus, bound, digits.len(), n)
         && (finish.iter()).all(|f| super::ifma::modulus_for(modulus, f.bound(), 1, n).is_some())
@@ -134,39 +135,34 @@ pub(super) fn dot_pair<W: Word>(
             None => modulus.dot_into(out, digits, keys),
             Some(_) => dot_permuted(modulus, digits, keys, permuted, out),
         }
-        match finish {
-            Finish::Add(add) => permuted.add(modulus, add, out),
-            Finish::Divide(divide) => divide.run(modulus, out),
+        if let Some(divide) = finish.divide {
+            divide.run(modulus, out);
         }
+        permuted.add(modulus, finish.add, out);
     }
 }
 
 impl<'a, W: Word> Finish<'a, W> {
     fn bound(&self) -> u64 {
-        match self {
-            Self::Add(_) => 1,
-            Self::Divide(divide) => divide.bound,
-        }
+        self.divide.map_or(1, |divide| divide.bound)
     }
 
-    fn check(&self, n: usize) {
-        match self {
-            Self::Add(add) => assert!(add.is_none_or(|a| a.len() == n), "lengths differ"),
-            Self::Divide(divide) => divide.check(n),
-        }
+    fn fits(&self, n: usize) -> bool {
+        let mut rows = self
+            .divide
+            .map(|d| d.correction)
+            .into_iter()
+            .chain(self.add);
+        rows.all(|row| row.len() == n)
     }
 
     #[cfg(target_arch = "x86_64")]
     fn words(self) -> super::ifma::Finish<'a> {
-        let (division, add) = match self {
-            Self::Add(add) => (None, add),
-            Self::Divide(divide) => {
-                let factor = divide.factor.w.low_u64();
-                let correction = W::as_u64s(divide.correction);
-                (correction.map(|c| (c, factor)), divide.add)
-            }
-        };
-        let add = add.and_then(W::as_u64s);
+        let division = self.divide.and_then(|divide| {
+            let correction = W::as_u64s(divide.correction)?;
+            Some((correction, divide.factor.w.low_u64()))
+        });
+        let add = self.add.and_then(W::as_u64s);
         super::ifma::Finish { division, add }
     }
 }
@@ -219,45 +215,29 @@ pub(super) struct Divide<'a, W: Word> {
     pub bound: u64,
     /// The divisor's inverse.
     pub factor: Shoup<W>,
-    /// What is added last, read through the permutation.
-    pub add: Option<&'a [W]>,
-    pub permuted: Permuted<'a>,
 }
 
 impl<W: Word> Divide<'_, W> {
-    fn check(&self, n: usize) {
-        assert!(
-            self.correction.len() == n && self.add.is_none_or(|x| x.len() == n),
-            "lengths differ"
-        );
-        assert!(self.permuted.fits(n), "permutation length");
-    }
-
-    /// `out[i] = (out[i] - correction[i]) · factor + add[σ(i)]`; `out` is reduced before and after.
+    /// `out[i] = (out[i] - correction[i]) · factor`; `out` is reduced before and after.
     ///
     /// # Panics
     /// If lengths differ.
     pub(super) fn run(self, m: &Modulus<W>, out: &mut [W]) {
         let n = out.len();
-        self.check(n);
+        assert_eq!(self.correction.len(), n, "lengths differ");
         #[cfg(target_arch = "x86_64")]
         if let Some(q) = super::ifma::modulus_for(m, self.bound, 1, n) {
             if let (Some(correction), Some(out)) =
                 (W::as_u64s(self.correction), W::as_u64s_mut(out))
             {
-                let add = self.add.and_then(W::as_u64s);
-                let sources = (self.permuted.sources, self.permuted.base);
                 let factor = self.factor.w.low_u64();
                 // SAFETY: as in `dot_pair`.
-                unsafe {
-                    super::ifma::divide((q, self.bound), correction, factor, (add, sources), out)
-                };
+                unsafe { super::ifma::divide((q, self.bound), correction, factor, out) };
                 return;
             }
             unreachable!("a modulus for the vector path has u64 words");
         }
         assert!(self.bound == 1, "open operands have a kernel");
         m.sub_shoup_mul_assign(out, self.correction, self.factor);
-        self.permuted.add(m, self.add, out);
     }
 }

@@ -321,7 +321,7 @@ impl<'a, W: Word> Modulo<'a, W> {
 
     /// The sums of one part of one job, divided, from part `from` of the digits.
     fn target(&self, from: usize, products: Products<'_, W>, target: Target<'_, W>) {
-        let (plan, factor) = (self.plan(), self.level.p_inverse.get(self.j));
+        let plan = self.plan();
         let Target {
             job,
             part,
@@ -335,16 +335,13 @@ impl<'a, W: Word> Modulo<'a, W> {
         let start = self.j * plan.n() + from * halves[0].len();
         let finish = [0, 1].map(|half| {
             let add = job.add[half].filter(|_| self.j < self.level.q().len());
-            let add = add.map(|limbs| &limbs[start..][..halves[0].len()]);
-            match (&corrections, factor) {
-                (Some(corrections), Some(&factor)) => Finish::Divide(Divide {
+            Finish {
+                divide: corrections.as_ref().map(|corrections| Divide {
                     correction: corrections[half].words(),
                     bound: corrections[half].bound(bound),
-                    factor,
-                    add,
-                    permuted: products.permuted,
+                    factor: self.level.p_inverse[self.j],
                 }),
-                _ => Finish::Add(add),
+                add: add.map(|limbs| &limbs[start..][..halves[0].len()]),
             }
         });
         dot_pair(plan.modulus(), products, finish, halves);
@@ -418,8 +415,6 @@ pub(super) fn subtract_and_divide<W: Word>(
             correction: fix.words(),
             bound: fix.bound(bound),
             factor,
-            add: None,
-            permuted: Permuted::default(),
         }
         .run(plan.modulus(), out);
     }

@@ -161,7 +161,15 @@ fn extreme_operands_are_summed_exactly() {
                 keys: [&rows, &rows],
                 permuted: Permuted::default(),
             };
-            dot_pair(&m, products, [Finish::Add(None); 2], [&mut a, &mut b]);
+            dot_pair(
+                &m,
+                products,
+                [Finish {
+                    divide: None,
+                    add: None,
+                }; 2],
+                [&mut a, &mut b],
+            );
             // (-1)^2 summed.
             assert!(
                 a == b && a.iter().all(|x| *x == terms as u64 % q),
@@ -198,8 +206,6 @@ fn sums_at_their_bounds_are_divided_exactly() {
                     correction: &fix,
                     bound: fix_open,
                     factor: m.shoup(factor),
-                    add: Some(&add),
-                    permuted: Permuted::default(),
                 };
                 let products = Products {
                     digits: &digit_rows,
@@ -208,19 +214,28 @@ fn sums_at_their_bounds_are_divided_exactly() {
                     permuted: Permuted::default(),
                 };
                 let (mut a, mut b) = (vec![0; 32], vec![0; 32]);
-                let bare = Divide {
-                    add: None,
-                    ..divide
-                };
-                let finish = [Finish::Divide(divide), Finish::Divide(bare)];
+                let finish = [Some(&add[..]), None].map(|add| Finish {
+                    divide: Some(divide),
+                    add,
+                });
                 dot_pair(&m, products, finish, [&mut a, &mut b]);
+                // One half is divided, the other not.
+                let (mut c, mut d) = (vec![0; 32], vec![0; 32]);
+                let whole = Finish {
+                    divide: None,
+                    add: Some(&add),
+                };
+                dot_pair(&m, products, [whole, finish[1]], [&mut c, &mut d]);
+                assert_eq!(d, b, "{bits} bits, {terms} terms");
                 for i in 0..32 {
                     let big = num_bigint::BigInt::from;
                     let sum: num_bigint::BigInt = (digits.iter().zip(&keys))
                         .map(|(d, k)| big(value(d[i], open)) * big(k[i]))
                         .sum();
-                    let divided = (sum - big(value(fix[i], fix_open))) * big(factor);
                     let reduced = |x: num_bigint::BigInt| ((x % big(q)) + big(q)) % big(q);
+                    let whole = reduced(sum.clone() + big(add[i]));
+                    assert_eq!(big(c[i]), whole, "{bits} bits, {terms} terms");
+                    let divided = (sum - big(value(fix[i], fix_open))) * big(factor);
                     assert_eq!(
                         big(b[i]),
                         reduced(divided.clone()),

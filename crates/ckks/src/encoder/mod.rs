@@ -206,6 +206,16 @@ mod tests {
     }
 
     #[test]
+    fn what_an_earlier_call_left_does_not_show() {
+        let encode = |e: &Embedding, slots| e.to_coefficients(&values(slots), slots, 2f64.powi(40));
+        let used = Embedding::new(64).unwrap();
+        for slots in [32, 4, 16, 32, 1] {
+            let fresh = Embedding::new(64).unwrap();
+            assert_eq!(encode(&used, slots), encode(&fresh, slots), "{slots} slots");
+        }
+    }
+
+    #[test]
     fn round_trip_for_every_degree_and_slot_count() {
         for log in 2..=11 {
             let embedding = Embedding::new(1 << log).unwrap();

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use zq::simd::Vector;
 
 use super::Runs;
+use super::ahead::Ahead;
 use super::input::Input;
 use super::registers::*;
 use crate::simd::arith::Arith;
@@ -30,25 +31,29 @@ unsafe fn forward_stage<A: Arith, F: Factors<A::V>, const HALF: usize>(
     }
 }
 
-/// `log2 R` forward stages of `R` operands; a group holds `8 / R` sets of them.
+/// `log2 R` forward stages of `R` operands; a group holds `8 / R` sets of them. Portions 1 to 3 of `ahead` are asked for.
 #[inline(always)]
 unsafe fn forward_stages<A: Arith, F: Factors<A::V>, const R: usize, const G: usize>(
     arith: &A,
     v: &mut [[A::V; 8]; G],
     f: &F,
+    ahead: Ahead<'_>,
 ) {
     // SAFETY: arithmetic on registers; factors as `forward_stage`.
     unsafe {
         if R > 4 {
             groups!(G, g => forward_stage::<A, F, 4>(arith, &mut v[g], f, g, 0));
             pin(v);
+            ahead.ask::<A::V>(1);
         }
         if R > 2 {
             groups!(G, g => forward_stage::<A, F, 2>(arith, &mut v[g], f, g, R.ilog2() as usize - 2));
             pin(v);
+            ahead.ask::<A::V>(2);
         }
         groups!(G, g => forward_stage::<A, F, 1>(arith, &mut v[g], f, g, R.ilog2() as usize - 1));
         pin(v);
+        ahead.ask::<A::V>(3);
     }
 }
 
@@ -72,7 +77,7 @@ unsafe fn forward_pass<A: Arith, I: Input<A::V>, const R: usize, const G: usize>
             if k == 1 {
                 groups!(G, g => each!(v[g], arith.enter));
             }
-            forward_stages::<A, _, R, G>(arith, &mut v, &f);
+            forward_stages::<A, _, R, G>(arith, &mut v, &f, Ahead::NONE);
             store_sets::<A::V, R, G>(&v, out.add(j), apart);
         }
     }
@@ -103,17 +108,19 @@ pub(super) unsafe fn forward_pass_of<A: Arith, I: Input<A::V>>(
 }
 
 /// The last pass: blocks `b..b + G` of `blocks` at `p`, from three stages across vectors to results in order, fully reduced
-/// unless `OPEN`. Stage by stage over all pairs of all blocks: one pair alone would wait for its own results.
+/// unless `OPEN`. Stage by stage over all pairs of all blocks: one pair alone would wait for its own results. `ahead` is asked for
+/// between the stages.
 #[inline(always)]
 pub(super) unsafe fn forward_blocks<A: Arith, const OPEN: bool, const G: usize>(
     arith: &A,
     t: &Direction,
     p: *mut u64,
-    blocks: usize,
-    b: usize,
+    (blocks, b): (usize, usize),
+    ahead: Ahead<'_>,
 ) {
     // SAFETY: the blocks lie within the transform.
     unsafe {
+        ahead.ask::<A::V>(0);
         let mut v = [load_block::<A::V>(p); G];
         groups!(G, g => v[g] = load_block::<A::V>(p.add(g * block_len::<A::V>())));
         if blocks == 1 {
@@ -124,15 +131,18 @@ pub(super) unsafe fn forward_blocks<A: Arith, const OPEN: bool, const G: usize>(
             k: blocks + b,
             arith: PhantomData::<A>,
         };
-        forward_stages::<A, _, 8, G>(arith, &mut v, &nodes);
+        forward_stages::<A, _, 8, G>(arith, &mut v, &nodes, ahead);
         groups!(G, g => forward_lanes::<A, 2, 0>(arith, t, b + g, &mut v[g]));
         pin(&mut v);
+        ahead.ask::<A::V>(4);
         groups!(G, g => forward_lanes::<A, 4, 1>(arith, t, b + g, &mut v[g]));
         pin(&mut v);
+        ahead.ask::<A::V>(5);
         if A::V::LOG_LANES > 2 {
             groups!(G, g => forward_lanes::<A, 8, 2>(arith, t, b + g, &mut v[g]));
             pin(&mut v);
         }
+        ahead.ask::<A::V>(6);
         if !OPEN || A::OPEN_BOUND == 1 {
             groups!(G, g => each!(v[g], arith.leave));
         }
@@ -140,6 +150,7 @@ pub(super) unsafe fn forward_blocks<A: Arith, const OPEN: bool, const G: usize>(
             shuffle!(v[g], A::V::merge);
             store_block(&v[g], p.add(g * block_len::<A::V>()));
         });
+        ahead.ask::<A::V>(7);
     }
 }
 

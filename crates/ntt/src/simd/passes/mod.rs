@@ -9,14 +9,14 @@
 
 #[macro_use]
 mod registers;
+mod ahead;
 mod forward;
 mod input;
 mod inverse;
 
-use zq::simd::Vector;
-
 use super::arith::Arith;
 use super::tables::Tables;
+use ahead::Ahead;
 use forward::{forward_blocks, forward_pass_of};
 use input::Input;
 pub(crate) use input::{Lifted, Plain};
@@ -143,16 +143,16 @@ pub(crate) unsafe fn forward_part<A: Arith, const OPEN: bool>(
         }
         // SAFETY: `start / block_len < blocks`.
         unsafe {
-            for row in ahead {
-                for line in (0..group * block_len::<A::V>()).step_by(8) {
-                    A::V::prefetch(row.wrapping_add(local + line));
-                }
-            }
-            let b = start / block_len::<A::V>();
+            let at = (blocks, start / block_len::<A::V>());
             let p = a.add(local);
+            let ahead = |groups| Ahead {
+                rows: ahead,
+                start: local,
+                len: groups * block_len::<A::V>(),
+            };
             match group {
-                1 => forward_blocks::<A, OPEN, 1>(arith, t, p, blocks, b),
-                _ => forward_blocks::<A, OPEN, 2>(arith, t, p, blocks, b),
+                1 => forward_blocks::<A, OPEN, 1>(arith, t, p, at, ahead(1)),
+                _ => forward_blocks::<A, OPEN, 2>(arith, t, p, at, ahead(2)),
             }
         }
     }

@@ -75,6 +75,8 @@ pub trait Word:
     fn as_u64s(s: &[Self]) -> Option<&[u64]>;
     /// The slice itself if the word is `u64`.
     fn as_u64s_mut(s: &mut [Self]) -> Option<&mut [u64]>;
+    /// The slices themselves if the word is `u64`.
+    fn as_u64_rows<'a, 'b>(rows: &'a [&'b [Self]]) -> Option<&'a [&'b [u64]]>;
 
     /// The high half of the product.
     #[inline(always)]
@@ -205,6 +207,10 @@ impl Word for u64 {
     fn as_u64s_mut(s: &mut [Self]) -> Option<&mut [u64]> {
         Some(s)
     }
+    #[inline(always)]
+    fn as_u64_rows<'a, 'b>(rows: &'a [&'b [Self]]) -> Option<&'a [&'b [u64]]> {
+        Some(rows)
+    }
 }
 
 impl Word for u128 {
@@ -234,6 +240,10 @@ impl Word for u128 {
     }
     #[inline(always)]
     fn as_u64s_mut(_: &mut [Self]) -> Option<&mut [u64]> {
+        None
+    }
+    #[inline(always)]
+    fn as_u64_rows<'a, 'b>(_: &'a [&'b [Self]]) -> Option<&'a [&'b [u64]]> {
         None
     }
 }

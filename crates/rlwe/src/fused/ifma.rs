@@ -157,16 +157,16 @@ type Sums = [[[__m512i; 2]; SIDE_BY_SIDE]; 2];
 unsafe fn add_products<const D: usize, const PERMUTED: bool>(
     [low, high]: &mut Sums,
     (i, d): (usize, usize),
-    (digits, keys): (&[*const u64], [&[*const u64]; 2]),
+    (digits, keys): (&[&[u64]], [&[&[u64]]; 2]),
     blocks: [(usize, __m512i); SIDE_BY_SIDE],
 ) {
     // SAFETY: the caller's.
     unsafe {
         for d in d..d + D {
             for (v, &block) in blocks.iter().enumerate() {
-                let x = load::<PERMUTED>(*digits.get_unchecked(d), i + 8 * v, block);
+                let x = load::<PERMUTED>(digits.get_unchecked(d).as_ptr(), i + 8 * v, block);
                 for h in 0..2 {
-                    let y = load::<false>(*keys[h].get_unchecked(d), i + 8 * v, block);
+                    let y = load::<false>(keys[h].get_unchecked(d).as_ptr(), i + 8 * v, block);
                     low[v][h] = _mm512_madd52lo_epu64(low[v][h], x, y);
                     high[v][h] = _mm512_madd52hi_epu64(high[v][h], x, y);
                 }
@@ -192,7 +192,7 @@ pub(super) struct Finish<'a> {
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) unsafe fn dot_pair(
     q: u64,
-    rows: (&[*const u64], [&[*const u64]; 2]),
+    rows: (&[&[u64]], [&[&[u64]]; 2]),
     sources: Sources<'_>,
     finish: [Finish<'_>; 2],
     out: [&mut [u64]; 2],
@@ -218,7 +218,7 @@ pub(super) unsafe fn dot_pair(
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 unsafe fn sums<const D: usize, const PERMUTED: bool>(
     q: u64,
-    rows: (&[*const u64], [&[*const u64]; 2]),
+    rows: (&[&[u64]], [&[&[u64]]; 2]),
     sources: Sources<'_>,
     finish: [Finish<'_>; 2],
     [first, second]: [&mut [u64]; 2],

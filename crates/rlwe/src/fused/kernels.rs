@@ -107,19 +107,20 @@ pub(super) fn dot_pair<W: Word>(
     if let Some(q) = super::ifma::modulus_for(modulus, bound, digits.len(), n)
         && (finish.iter()).all(|f| super::ifma::modulus_for(modulus, f.bound(), 1, n).is_some())
     {
-        let words = |rows: &[&[W]]| {
-            rows.iter()
-                .filter_map(|r| W::as_u64s(r).map(<[u64]>::as_ptr))
-                .collect::<Vec<_>>()
-        };
         let [first, second] = out;
-        if let (Some(first), Some(second)) = (W::as_u64s_mut(first), W::as_u64s_mut(second)) {
+        if let (Some(digits), Some(a), Some(b), Some(first), Some(second)) = (
+            W::as_u64_rows(digits),
+            W::as_u64_rows(keys[0]),
+            W::as_u64_rows(keys[1]),
+            W::as_u64s_mut(first),
+            W::as_u64s_mut(second),
+        ) {
             // SAFETY: `modulus_for` vouches for the processor; all rows have n words, a multiple of a block, and the
             // permutation of an automorphism maps aligned blocks of eight of a part to such blocks of a part.
             unsafe {
                 super::ifma::dot_pair(
                     q,
-                    (&words(digits), [&words(keys[0]), &words(keys[1])]),
+                    (digits, [a, b]),
                     (permuted.sources, permuted.base),
                     finish.map(Finish::words),
                     [first, second],

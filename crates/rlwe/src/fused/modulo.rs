@@ -13,6 +13,7 @@ use crate::Threads;
 use crate::keyswitch::KeySwitchLevel;
 use ntt::{Form, NttPlan};
 use rns::{Automorphism, RnsBasis};
+use std::slice::{ChunksExact, ChunksExactMut};
 use zq::{Shoup, Word};
 
 /// The work modulo one prime of Q·P.
@@ -49,6 +50,13 @@ enum Piece<'a, W: Word> {
     Open(&'a mut [W]),
 }
 
+/// The [`Piece`]s of a [`Row`], one after another.
+enum Pieces<'a, W: Word> {
+    Finished(ChunksExact<'a, W>),
+    /// Words from one part to the next, and of a part.
+    Open(ChunksExactMut<'a, W>, usize),
+}
+
 /// One job, and where its halves go.
 struct Use<'a, W: Word> {
     index: usize,
@@ -67,14 +75,22 @@ struct Target<'a, W: Word> {
 
 impl<'a, W: Word> Row<'a, W> {
     /// The parts.
-    fn pieces(self, plan: &NttPlan<W>) -> Vec<Piece<'a, W>> {
+    fn pieces(self, plan: &NttPlan<W>) -> Pieces<'a, W> {
         let len = plan.n() / plan.parts();
         match self {
-            Self::Finished(row) => row.chunks_exact(len).map(Piece::Finished).collect(),
-            Self::Open(row) => row
-                .chunks_exact_mut(plan.part_stride())
-                .map(|part| Piece::Open(&mut part[..len]))
-                .collect(),
+            Self::Finished(row) => Pieces::Finished(row.chunks_exact(len)),
+            Self::Open(row) => Pieces::Open(row.chunks_exact_mut(plan.part_stride()), len),
+        }
+    }
+}
+
+impl<'a, W: Word> Iterator for Pieces<'a, W> {
+    type Item = Piece<'a, W>;
+
+    fn next(&mut self) -> Option<Piece<'a, W>> {
+        match self {
+            Self::Finished(parts) => parts.next().map(Piece::Finished),
+            Self::Open(parts, len) => parts.next().map(|part| Piece::Open(&mut part[..*len])),
         }
     }
 }
@@ -104,12 +120,9 @@ impl<W: Word> Piece<'_, W> {
 }
 
 impl<'a, W: Word> Target<'a, W> {
-    fn permuted(&self, len: usize) -> Permuted<'a> {
-        Permuted::part(
-            self.job.automorphism.map(Automorphism::eval_sources),
-            self.part,
-            len,
-        )
+    fn permuted(&self) -> Permuted<'a> {
+        let sources = self.job.automorphism.map(Automorphism::eval_sources);
+        Permuted::part(sources, self.part, self.halves[0].len())
     }
 }
 
@@ -252,14 +265,11 @@ impl<'a, W: Word> Modulo<'a, W> {
     ) {
         let plan = self.plan();
         let (parts, len) = (plan.parts(), plan.n() / plan.parts());
-        let mut digits: Vec<Vec<Piece<'b, W>>> = (0..parts).map(|_| Vec::new()).collect();
-        for row in rows {
-            for (part, piece) in digits.iter_mut().zip(row.pieces(plan)) {
-                part.push(piece);
-            }
-        }
-        let mut targets: Vec<Vec<Target<'b, W>>> = (0..parts).map(|_| Vec::new()).collect();
-        let mut fixes = fixes.into_iter().map(|row| row.pieces(plan).into_iter());
+        let mut rows: Vec<_> = rows.into_iter().map(|row| row.pieces(plan)).collect();
+        let digits = (0..parts).map(|_| rows.iter_mut().filter_map(Iterator::next).collect());
+        let mut targets: Vec<Vec<Target<'b, W>>> =
+            (0..parts).map(|_| Vec::with_capacity(uses.len())).collect();
+        let mut fixes = fixes.into_iter().map(|row| row.pieces(plan));
         for Use {
             job,
             halves: [first, second],
@@ -286,7 +296,7 @@ impl<'a, W: Word> Modulo<'a, W> {
                 });
             }
         }
-        let work = digits.into_iter().zip(targets).enumerate();
+        let work = digits.zip(targets).enumerate();
         threads.for_each(work, |(part, (digits, targets))| {
             self.part(part, digits, targets);
         });
@@ -294,26 +304,21 @@ impl<'a, W: Word> Modulo<'a, W> {
 
     fn part(&self, part: usize, mut digits: Vec<Piece<'_, W>>, targets: Vec<Target<'_, W>>) {
         let plan = self.plan();
-        let len = plan.n() / plan.parts();
+        let keys: Vec<_> = (targets.iter())
+            .map(|target| [0, 1].map(|half| self.keys(target, half, digits.len())))
+            .collect();
         let (form, bound) = form_for(plan, digits.len());
         for (d, digit) in digits.iter_mut().enumerate() {
-            let ahead = targets.first().map_or([&[][..]; 2], |target| {
-                [0, 1].map(|half| &self.key(target.job, d, half)[target.part * len..][..len])
-            });
+            let ahead = (keys.first()).map_or([&[][..]; 2], |[a, b]| [a[d], b[d]]);
             digit.finish(plan, part, form, ahead);
         }
         let digits: Vec<&[W]> = digits.iter().map(Piece::words).collect();
-        for target in targets {
-            let keys = [0, 1].map(|half| {
-                (0..digits.len())
-                    .map(|d| &self.key(target.job, d, half)[target.part * len..][..len])
-                    .collect::<Vec<_>>()
-            });
+        for (target, keys) in targets.into_iter().zip(&keys) {
             let products = Products {
                 digits: &digits,
                 bound,
                 keys: [&keys[0], &keys[1]],
-                permuted: target.permuted(len),
+                permuted: target.permuted(),
             };
             self.target(part, products, target);
         }
@@ -347,15 +352,18 @@ impl<'a, W: Word> Modulo<'a, W> {
         dot_pair(plan.modulus(), products, finish, halves);
     }
 
-    /// Limb of digit `d`'s key modulo this prime.
-    fn key<'b>(&self, job: &Job<'b, W>, d: usize, half: usize) -> &'b [W] {
+    /// The target's part of the limbs of all digits' keys modulo this prime.
+    fn keys<'b>(&self, target: &Target<'b, W>, half: usize, digits: usize) -> Vec<&'b [W]> {
+        let (job, len) = (target.job, target.halves[half].len());
         let l = self.level.q().len();
-        let index = if self.j < l {
+        let limb = if self.j < l {
             self.j
         } else {
             job.key.limbs() + self.j - l
         };
-        job.key.parts()[d][half].limb(index)
+        let keys = job.key.parts()[..digits].iter();
+        keys.map(|key| &key[half].limb(limb)[target.part * len..][..len])
+            .collect()
     }
 }
 
@@ -407,7 +415,7 @@ pub(super) fn subtract_and_divide<W: Word>(
 ) {
     let len = plan.n() / plan.parts();
     let buffer = &mut buffer[..plan.outer_len()];
-    let pieces = outer(plan, x, Some(lift), buffer).pieces(plan).into_iter();
+    let pieces = outer(plan, x, Some(lift), buffer).pieces(plan);
     let (form, bound) = form_for(plan, 1);
     for (part, (mut fix, out)) in pieces.zip(out.chunks_exact_mut(len)).enumerate() {
         fix.finish(plan, part, form, [&[], &[]]);

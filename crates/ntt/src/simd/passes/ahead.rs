@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Requests for memory while a pass computes.
+//! Requests for memory while passes compute.
 
 use zq::simd::Vector;
-
-/// Portions that the requests of one pass over a block are made in. All at once would be more than the first cache level has
-/// buffers for, and the loads behind them would wait.
-const PORTIONS: usize = 8;
 
 /// Words of a cache line.
 const LINE: usize = 8;
 
-/// As many words of each row as the pass works on.
+/// Words of several rows that are wanted next: as many of each, from the same place on.
+///
+/// They are asked for in portions spread over a pass. All at once would be more than the first cache level has buffers for, and
+/// the loads behind them would wait.
 #[derive(Clone, Copy)]
 pub(super) struct Ahead<'a> {
     pub rows: &'a [*const u64],
     /// First word.
     pub start: usize,
+    /// Words of each row.
     pub len: usize,
 }
 
@@ -27,17 +27,18 @@ impl Ahead<'_> {
         len: 0,
     };
 
-    /// Asks for portion number `portion`.
+    /// Asks for portion number `portion` of `portions`, in whole lines.
     ///
     /// # Safety
     /// The features of `V` are enabled.
     #[inline(always)]
-    pub unsafe fn ask<V: Vector>(self, portion: usize) {
-        let lines = self.len / LINE;
+    pub unsafe fn ask<V: Vector>(self, portion: usize, portions: usize) {
+        let lines = self.len / LINE / portions;
         for row in self.rows {
-            for line in lines * portion / PORTIONS..lines * (portion + 1) / PORTIONS {
+            let row = row.wrapping_add(self.start + LINE * lines * portion);
+            for line in 0..lines {
                 // SAFETY: any address will do.
-                unsafe { V::prefetch(row.wrapping_add(self.start + LINE * line)) };
+                unsafe { V::prefetch(row.wrapping_add(LINE * line)) };
             }
         }
     }

@@ -44,16 +44,16 @@ unsafe fn forward_stages<A: Arith, F: Factors<A::V>, const R: usize, const G: us
         if R > 4 {
             groups!(G, g => forward_stage::<A, F, 4>(arith, &mut v[g], f, g, 0));
             pin(v);
-            ahead.ask::<A::V>(1);
+            ahead.ask::<A::V>(1, 8);
         }
         if R > 2 {
             groups!(G, g => forward_stage::<A, F, 2>(arith, &mut v[g], f, g, R.ilog2() as usize - 2));
             pin(v);
-            ahead.ask::<A::V>(2);
+            ahead.ask::<A::V>(2, 8);
         }
         groups!(G, g => forward_stage::<A, F, 1>(arith, &mut v[g], f, g, R.ilog2() as usize - 1));
         pin(v);
-        ahead.ask::<A::V>(3);
+        ahead.ask::<A::V>(3, 8);
     }
 }
 
@@ -65,14 +65,16 @@ unsafe fn forward_pass<A: Arith, I: Input<A::V>, const R: usize, const G: usize>
     t: &Direction,
     input: I,
     (out, apart): Runs,
-    len: usize,
-    k: usize,
+    (len, k): (usize, usize),
+    ahead: Ahead<'_>,
 ) {
     // SAFETY: the input has `len` words, the output R runs of `len / R`, and every access is below; nodes as `factors`.
     unsafe {
         let f = factors::<A, R>(t, k);
         let step = len / R;
-        for j in (0..step).step_by(G * sets::<A::V>(R) * A::V::LANES) {
+        let width = G * sets::<A::V>(R) * A::V::LANES;
+        for j in (0..step).step_by(width) {
+            ahead.ask::<A::V>(j / width, step / width);
             let mut v = load_sets::<A::V, I, R, G>(input, j, step);
             if k == 1 {
                 groups!(G, g => each!(v[g], arith.enter));
@@ -91,18 +93,18 @@ pub(super) unsafe fn forward_pass_of<A: Arith, I: Input<A::V>>(
     stages: u32,
     input: I,
     out: Runs,
-    len: usize,
-    k: usize,
+    node: (usize, usize),
+    ahead: Ahead<'_>,
 ) {
     // SAFETY: as `forward_pass`.
     unsafe {
         match (stages, group_count::<A::V>()) {
-            (1, 1) => forward_pass::<A, I, 2, 1>(arith, t, input, out, len, k),
-            (2, 1) => forward_pass::<A, I, 4, 1>(arith, t, input, out, len, k),
-            (_, 1) => forward_pass::<A, I, 8, 1>(arith, t, input, out, len, k),
-            (1, _) => forward_pass::<A, I, 2, 2>(arith, t, input, out, len, k),
-            (2, _) => forward_pass::<A, I, 4, 2>(arith, t, input, out, len, k),
-            (_, _) => forward_pass::<A, I, 8, 2>(arith, t, input, out, len, k),
+            (1, 1) => forward_pass::<A, I, 2, 1>(arith, t, input, out, node, ahead),
+            (2, 1) => forward_pass::<A, I, 4, 1>(arith, t, input, out, node, ahead),
+            (_, 1) => forward_pass::<A, I, 8, 1>(arith, t, input, out, node, ahead),
+            (1, _) => forward_pass::<A, I, 2, 2>(arith, t, input, out, node, ahead),
+            (2, _) => forward_pass::<A, I, 4, 2>(arith, t, input, out, node, ahead),
+            (_, _) => forward_pass::<A, I, 8, 2>(arith, t, input, out, node, ahead),
         }
     }
 }
@@ -120,7 +122,7 @@ pub(super) unsafe fn forward_blocks<A: Arith, const OPEN: bool, const G: usize>(
 ) {
     // SAFETY: the blocks lie within the transform.
     unsafe {
-        ahead.ask::<A::V>(0);
+        ahead.ask::<A::V>(0, 8);
         let mut v = [load_block::<A::V>(p); G];
         groups!(G, g => v[g] = load_block::<A::V>(p.add(g * block_len::<A::V>())));
         if blocks == 1 {
@@ -134,15 +136,15 @@ pub(super) unsafe fn forward_blocks<A: Arith, const OPEN: bool, const G: usize>(
         forward_stages::<A, _, 8, G>(arith, &mut v, &nodes, ahead);
         groups!(G, g => forward_lanes::<A, 2, 0>(arith, t, b + g, &mut v[g]));
         pin(&mut v);
-        ahead.ask::<A::V>(4);
+        ahead.ask::<A::V>(4, 8);
         groups!(G, g => forward_lanes::<A, 4, 1>(arith, t, b + g, &mut v[g]));
         pin(&mut v);
-        ahead.ask::<A::V>(5);
+        ahead.ask::<A::V>(5, 8);
         if A::V::LOG_LANES > 2 {
             groups!(G, g => forward_lanes::<A, 8, 2>(arith, t, b + g, &mut v[g]));
             pin(&mut v);
         }
-        ahead.ask::<A::V>(6);
+        ahead.ask::<A::V>(6, 8);
         if !OPEN || A::OPEN_BOUND == 1 {
             groups!(G, g => each!(v[g], arith.leave));
         }
@@ -150,7 +152,7 @@ pub(super) unsafe fn forward_blocks<A: Arith, const OPEN: bool, const G: usize>(
             shuffle!(v[g], A::V::merge);
             store_block(&v[g], p.add(g * block_len::<A::V>()));
         });
-        ahead.ask::<A::V>(7);
+        ahead.ask::<A::V>(7, 8);
     }
 }
 

@@ -99,8 +99,8 @@ pub(crate) unsafe fn forward_outer<A: Arith, I: Input<A::V>>(
             tables.schedule.stages(0),
             input,
             out,
-            tables.n,
-            1,
+            (tables.n, 1),
+            Ahead::NONE,
         )
     }
 }
@@ -127,6 +127,9 @@ pub(crate) unsafe fn forward_part<A: Arith, const OPEN: bool>(
     } else {
         1
     };
+    // The last pass but one over a block asks for the first quarter of its words, the last pass for the second half; what lies
+    // between comes by itself, since the processor has seen a run of lines.
+    let last_block = 1 << schedule.log_len[schedule.passes.max(first + 1) - 1];
     for b in (0..blocks / parts).step_by(group) {
         let (local, start) = (b * block_len::<A::V>(), offset + b * block_len::<A::V>());
         for pass in first..schedule.passes {
@@ -134,21 +137,40 @@ pub(crate) unsafe fn forward_part<A: Arith, const OPEN: bool>(
             if start & (len - 1) != 0 {
                 continue;
             }
+            let asked = if pass + 1 == schedule.passes {
+                len / 4
+            } else {
+                0
+            };
             // SAFETY: a block of `len` words starts at `start`; its node is below `n / block_len`.
             unsafe {
                 let (p, k) = (a.add(local), (n + start) / len);
                 let stages = schedule.stages(pass);
-                forward_pass_of(arith, t, stages, Plain(p), (p, len >> stages), len, k);
+                let ahead = Ahead {
+                    rows: ahead,
+                    start: local,
+                    len: asked,
+                };
+                forward_pass_of(
+                    arith,
+                    t,
+                    stages,
+                    Plain(p),
+                    (p, len >> stages),
+                    (len, k),
+                    ahead,
+                );
             }
         }
         // SAFETY: `start / block_len < blocks`.
         unsafe {
             let at = (blocks, start / block_len::<A::V>());
             let p = a.add(local);
+            let within = local & (last_block - 1);
             let ahead = |groups| Ahead {
                 rows: ahead,
-                start: local,
-                len: groups * block_len::<A::V>(),
+                start: local - within + last_block / 2 + within / 2,
+                len: groups * block_len::<A::V>() / 2,
             };
             match group {
                 1 => forward_blocks::<A, OPEN, 1>(arith, t, p, at, ahead(1)),

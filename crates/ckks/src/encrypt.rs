@@ -2,9 +2,8 @@
 //! Encryption and decryption.
 
 use crate::{Ciphertext, CkksParams, Encoder, Error, Plaintext};
-use ntt::NttPlan;
 use rlwe::wire::Fingerprint;
-use rlwe::{KeyId, PublicKey, SecretKey, Seed, sample, small_limb, uniform_residues};
+use rlwe::{KeyId, PublicKey, SecretKey, Seed, SmallPoly, sample, uniform_residues};
 use rns::{Eval, RnsBasis, RnsPoly};
 use zeroize::Zeroizing;
 use zq::AlignedVec;
@@ -60,10 +59,10 @@ impl Encryptor {
         let mut parts = [(); 2].map(|()| AlignedVec::for_overwrite(basis.len() * n));
         for (i, plan) in basis.plans().iter().enumerate() {
             let (q, limb) = (plan.modulus(), i * n..(i + 1) * n);
-            transform(plan, &u, &mut u_limb);
+            u.transform(plan, &mut u_limb);
             for ((part, e), key) in parts.iter_mut().zip([&e0, &e1]).zip([b, a]) {
                 let out = &mut part[limb.clone()];
-                transform(plan, e, out);
+                e.transform(plan, out);
                 q.mul_add_assign(out, &u_limb, key.limb(i));
             }
             q.add_assign(&mut parts[0][limb], plaintext.poly.limb(i));
@@ -93,7 +92,7 @@ impl Encryptor {
         let mut product = Zeroizing::new(AlignedVec::for_overwrite(n));
         for ((i, plan), out) in basis.plans().iter().enumerate().zip(c0.chunks_exact_mut(n)) {
             let q = plan.modulus();
-            transform(plan, &e, out);
+            e.transform(plan, out);
             q.add_assign(out, plaintext.poly.limb(i));
             q.mul_into(&mut product, a.limb(i), key.eval().limb(i));
             q.sub_assign(out, &product);
@@ -133,17 +132,9 @@ pub(crate) fn seeded_half(
 /// Largest absolute value that a sampler of errors or secrets may return.
 const MAX_SAMPLE: u64 = 20_808;
 
-/// The coefficients of a sampled polynomial.
-fn samples(basis: &RnsBasis<u64>, fill: impl FnOnce(&mut [i64])) -> Zeroizing<Vec<i64>> {
-    let mut coefficients = Zeroizing::new(vec![0i64; basis.n()]);
-    fill(&mut coefficients);
-    coefficients
-}
-
-/// A sampled polynomial modulo one prime, in evaluation form.
-fn transform(plan: &NttPlan<u64>, coefficients: &[i64], out: &mut [u64]) {
-    small_limb(plan.modulus(), coefficients, MAX_SAMPLE, out);
-    plan.forward(out);
+/// A sampled polynomial.
+fn samples(basis: &RnsBasis<u64>, fill: impl FnOnce(&mut [i64])) -> SmallPoly {
+    SmallPoly::new(basis.n(), MAX_SAMPLE, fill)
 }
 
 /// Decrypts. The result carries the error of the computation: share it only through

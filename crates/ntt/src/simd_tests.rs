@@ -114,6 +114,9 @@ fn check_split(bits: u32, log_n: u32) {
             let lifted = |x: &u64| if *x < p / 2 { *x } else { x + q - p };
             let mut want: Vec<u64> = input.iter().map(lifted).collect();
             plan.forward(&mut want);
+            let mut whole = vec![0; n];
+            plan.forward_from(input, Some(lift), &mut whole);
+            assert!(whole == want, "whole, {what}");
             let mut outer = vec![0; plan.outer_len()];
             plan.forward_outer(input, Some(lift), &mut outer);
             // Parts in any order.

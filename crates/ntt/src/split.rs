@@ -11,8 +11,8 @@ use crate::NttPlan;
 /// Words between two parts: an odd number of cache lines.
 const PADDING: usize = 24;
 
-/// What is added to residues of another prime as they are read, so that they represent the same centred integer:
-/// `x` if `x < threshold`, else `x + shift` in wrapping arithmetic. Results are reduced residues.
+/// What is added to residues of another modulus as they are read, so that they represent the same centred integer:
+/// `x` if `x < threshold`, else `x + shift` in wrapping arithmetic. Words are below 2^63 (of 64 bits), results reduced residues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shift<W: Word> {
     /// Smallest word that is shifted.
@@ -90,14 +90,32 @@ impl<W: Word> NttPlan<W> {
             let lift = lift.map(|l| [l.threshold.low_u64(), l.shift.low_u64()]);
             return simd.forward_outer(from, lift, out, self.part_stride());
         }
-        match lift {
-            None => out.copy_from_slice(from),
-            Some(Shift { threshold, shift }) => {
-                for (o, &x) in out.iter_mut().zip(from) {
-                    *o = x.wrapping_add(shift & W::opaque(!x.lt_mask(threshold)));
-                }
+        lift_into(from, lift, out);
+    }
+
+    /// The transform of `from`, lifted, to `out`: reduced residues.
+    ///
+    /// # Panics
+    /// If `from` or `out` is not of length `n`.
+    pub fn forward_from(&self, from: &[W], lift: Option<Shift<W>>, out: &mut [W]) {
+        assert!(
+            from.len() == self.n() && out.len() == self.n(),
+            "slice length is not the transform's"
+        );
+        #[cfg(target_arch = "x86_64")]
+        if let (Some(simd), Some(from), Some(out)) =
+            (self.split(), W::as_u64s(from), W::as_u64s_mut(out))
+        {
+            let lift = lift.map(|l| [l.threshold.low_u64(), l.shift.low_u64()]);
+            let len = self.n() / simd.parts();
+            simd.forward_outer(from, lift, out, len);
+            for (part, words) in out.chunks_exact_mut(len).enumerate() {
+                simd.forward_part(part, words, false, &[]);
             }
+            return;
         }
+        lift_into(from, lift, out);
+        self.forward(out);
     }
 
     /// The remaining stages of part `part`, in place. The words of `ahead`, each row as long as the part, are what is wanted next:
@@ -118,5 +136,17 @@ impl<W: Word> NttPlan<W> {
             return simd.forward_part(part, a, form == Form::Open, &rows[..used]);
         }
         self.forward(a);
+    }
+}
+
+/// `from`, lifted, in constant time.
+fn lift_into<W: Word>(from: &[W], lift: Option<Shift<W>>, out: &mut [W]) {
+    match lift {
+        None => out.copy_from_slice(from),
+        Some(Shift { threshold, shift }) => {
+            for (o, &x) in out.iter_mut().zip(from) {
+                *o = x.wrapping_add(shift & W::opaque(!x.lt_mask(threshold)));
+            }
+        }
     }
 }

@@ -41,7 +41,7 @@ pub use params::{
 };
 pub use pool::Pool;
 pub use seed::{Seed, Xof};
-pub use small::{small_limb, small_poly};
+pub use small::{SmallPoly, small_poly};
 pub use threads::Threads;
 
 #[cfg(test)]

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Small signed polynomials as residues.
 
+use std::fmt;
+
+use ntt::{NttPlan, Shift};
 use rns::{Coeff, RnsBasis, RnsPoly};
+use zeroize::Zeroizing;
 use zq::{AlignedVec, Modulus, Word};
 
 /// Signed values to residues of one modulus, in constant time; `bound` is at least every |value|.
-pub fn small_limb<W: Word>(modulus: &Modulus<W>, values: &[i64], bound: u64, out: &mut [W]) {
+fn small_limb<W: Word>(modulus: &Modulus<W>, values: &[i64], bound: u64, out: &mut [W]) {
     let q = modulus.value();
     if q.to_u128() <= u128::from(bound) {
         return modulus.reduce_i64_into(out, values);
@@ -31,6 +35,52 @@ pub fn small_poly<W: Word>(basis: &RnsBasis<W>, values: &[i64], bound: u64) -> R
     RnsPoly::from_data(basis, data)
 }
 
+/// A polynomial of small signed values that is transformed modulo one prime after another. Wiped when dropped.
+pub struct SmallPoly {
+    /// The values modulo 2^62.
+    words: Zeroizing<AlignedVec<u64>>,
+    bound: u64,
+}
+
+/// Bits of the words of a [`SmallPoly`]: lifts compare words as signed numbers.
+const WORD_BITS: u32 = 62;
+
+impl SmallPoly {
+    /// The `n` values that `fill` writes; `bound`, below 2^61, is at least every |value|.
+    pub fn new(n: usize, bound: u64, fill: impl FnOnce(&mut [i64])) -> Self {
+        assert!(bound >> (WORD_BITS - 1) == 0, "the bound is 2^61 or more");
+        let mut words = Zeroizing::new(AlignedVec::for_overwrite(n));
+        fill(words.as_i64s_mut());
+        for word in words.iter_mut() {
+            *word &= (1 << WORD_BITS) - 1;
+        }
+        Self { words, bound }
+    }
+
+    /// Evaluation form modulo the plan's prime, in constant time.
+    ///
+    /// # Panics
+    /// If `out` is not of length n, or the plan is for another.
+    pub fn transform(&self, plan: &NttPlan<u64>, out: &mut [u64]) {
+        let q = plan.modulus().value();
+        let (threshold, shift) = (1 << (WORD_BITS - 1), q.wrapping_sub(1 << WORD_BITS));
+        if q > self.bound {
+            return plan.forward_from(&self.words, Some(Shift { threshold, shift }), out);
+        }
+        let value = |&word: &u64| ((word << (64 - WORD_BITS)) as i64) >> (64 - WORD_BITS);
+        let values = Zeroizing::new(self.words.iter().map(value).collect::<Vec<_>>());
+        small_limb(plan.modulus(), &values, self.bound, out);
+        plan.forward(out);
+    }
+}
+
+impl fmt::Debug for SmallPoly {
+    /// No values: they are secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SmallPoly").finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,5 +102,37 @@ mod tests {
             check(97u128, bound);
             check((1u128 << 127) - 1, bound);
         }
+    }
+
+    #[test]
+    fn transforms_of_small_polynomials_equal_those_of_their_residues() {
+        for (n, q) in [
+            (8usize, 97u64),
+            (64, 769),
+            (4096, 35_184_371_884_033),
+            (16384, 65_537),
+        ] {
+            let bound = 20_808;
+            let fill = |out: &mut [i64]| {
+                for (i, x) in out.iter_mut().enumerate() {
+                    *x = (i as i64 * 7919) % (bound as i64 + 1) * if i % 2 == 0 { 1 } else { -1 };
+                }
+                (out[0], out[1]) = (bound as i64, -(bound as i64));
+            };
+            let modulus = Modulus::new(q).unwrap();
+            let plan = NttPlan::new(modulus, n).unwrap();
+            let (mut values, mut want, mut got) = (vec![0; n], vec![0; n], vec![0; n]);
+            fill(&mut values);
+            modulus.reduce_i64_into(&mut want, &values);
+            plan.forward(&mut want);
+            SmallPoly::new(n, bound, fill).transform(&plan, &mut got);
+            assert!(got == want, "n = {n}, q = {q}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "the bound is 2^61 or more")]
+    fn bounds_are_bounded() {
+        SmallPoly::new(8, 1 << 61, |_| ());
     }
 }

@@ -15,7 +15,7 @@ const LINE: usize = 64;
 ///
 /// It over-allocates by one line and skips to the boundary. Large arrays are on huge pages. Dropped arrays go to a small stock of
 /// their thread and are handed out again: fresh pages cost more than the transform of the polynomial they are for. What a
-/// stock has no room for goes to a depot of all threads, since results made by one are often dropped by another.
+/// stock has no room for goes to a depot of all threads, since results made by several are often dropped by one.
 pub struct AlignedVec<W: Word> {
     buf: Buffer<W>,
     start: usize,
@@ -74,25 +74,37 @@ impl<W: Word> AlignedVec<W> {
 
 /// Buffers of dropped arrays, for reuse. Not part of the interface.
 #[doc(hidden)]
-#[derive(Default)]
 pub struct Stock<W: Word> {
     buffers: Vec<Buffer<W>>,
     bytes: usize,
+    /// Most bytes kept.
+    most_bytes: usize,
 }
 
 impl<W: Word> Stock<W> {
     /// Most buffers kept.
     const MOST: usize = 96;
-    /// Most bytes kept.
-    const MOST_BYTES: usize = 64 << 20;
+    /// Most bytes of a buffer that is kept.
+    const BUFFER_BYTES: usize = 16 << 20;
     /// Smaller buffers are the allocator's business.
     const LEAST_BYTES: usize = 1 << 13;
 
-    /// An empty stock.
-    pub(crate) const fn new() -> Self {
+    /// An empty stock of one thread: small, or the thread that drops a batch's results would keep them from those that make the
+    /// next ones.
+    pub(crate) const fn own() -> Self {
+        Self::of_bytes(8 << 20)
+    }
+
+    /// An empty stock of all threads.
+    pub(crate) const fn shared() -> Self {
+        Self::of_bytes(64 << 20)
+    }
+
+    const fn of_bytes(most_bytes: usize) -> Self {
         Self {
             buffers: Vec::new(),
             bytes: 0,
+            most_bytes,
         }
     }
 
@@ -106,10 +118,12 @@ impl<W: Word> Stock<W> {
     /// Keeps a buffer; the oldest ones that it displaces go to `spill`.
     fn put(&mut self, buffer: Buffer<W>, mut spill: impl FnMut(Buffer<W>)) {
         let bytes = buffer.len() * size_of::<W>();
-        if !(Self::LEAST_BYTES..=Self::MOST_BYTES / 4).contains(&bytes) {
+        if !(Self::LEAST_BYTES..=Self::BUFFER_BYTES).contains(&bytes) {
             return;
         }
-        while self.buffers.len() >= Self::MOST || self.bytes + bytes > Self::MOST_BYTES {
+        while !self.buffers.is_empty()
+            && (self.buffers.len() >= Self::MOST || self.bytes + bytes > self.most_bytes)
+        {
             let oldest = self.buffers.remove(0);
             self.bytes -= oldest.len() * size_of::<W>();
             spill(oldest);
@@ -167,6 +181,15 @@ impl<W: Word> PartialEq for AlignedVec<W> {
 
 impl<W: Word> Eq for AlignedVec<W> {}
 
+impl AlignedVec<u64> {
+    /// The words as signed numbers, two's complement.
+    pub fn as_i64s_mut(&mut self) -> &mut [i64] {
+        let words = &mut **self;
+        // SAFETY: both types have the same size and alignment, and every pattern of bits is a number of either.
+        unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len()) }
+    }
+}
+
 impl<W: Word> fmt::Debug for AlignedVec<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
@@ -216,7 +239,7 @@ mod tests {
             .collect();
         drop(many);
         let (count, bytes) = u64::with_stock(|s| (s.buffers.len(), s.bytes)).unwrap();
-        assert!(count <= Stock::<u64>::MOST && bytes <= Stock::<u64>::MOST_BYTES);
+        assert!(count <= Stock::<u64>::MOST && bytes <= Stock::<u64>::own().most_bytes);
         assert_eq!(
             bytes,
             u64::with_stock(|s| s.buffers.iter().map(|b| 8 * b.len()).sum()).unwrap()
@@ -226,13 +249,13 @@ mod tests {
     #[test]
     fn what_one_thread_drops_another_reuses() {
         // No other test here fills arrays of this word.
-        let make = |count| -> Vec<_> {
-            (0..count)
-                .map(|_| AlignedVec::<u128>::zeros(3777))
-                .collect()
-        };
+        let len = 3777;
+        let make =
+            move |count| -> Vec<_> { (0..count).map(|_| AlignedVec::<u128>::zeros(len)).collect() };
         let left = || u128::depot().lock().unwrap().buffers.len();
-        drop(make(Stock::<u128>::MOST + 20));
+        let bytes = (len + LINE / size_of::<u128>()) * size_of::<u128>();
+        let kept = (Stock::<u128>::own().most_bytes / bytes).min(Stock::<u128>::MOST);
+        drop(make(kept + 20));
         assert_eq!(left(), 20);
         let made = std::thread::spawn(move || make(15)).join().unwrap();
         assert_eq!(left(), 5);
@@ -241,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_full_stock_spills_its_oldest_buffers() {
-        let mut stock = Stock::<u64>::new();
+        let mut stock = Stock::<u64>::shared();
         let mut spilled = Vec::new();
         for i in 0..Stock::<u64>::MOST as u64 + 2 {
             stock.put(Buffer::Heap(vec![i; 2048]), |oldest| {
@@ -250,6 +273,13 @@ mod tests {
         }
         assert_eq!(spilled, [0, 1]);
         assert_eq!(stock.take(2048).unwrap()[0], Stock::<u64>::MOST as u64 + 1);
+    }
+
+    #[test]
+    fn words_are_signed_numbers_too() {
+        let mut v = AlignedVec::<u64>::zeros(3);
+        v.as_i64s_mut().copy_from_slice(&[-1, 0, i64::MIN]);
+        assert_eq!(v[..], [u64::MAX, 0, 1 << 63]);
     }
 
     #[test]

@@ -113,13 +113,14 @@ macro_rules! word_basics {
 
         fn with_stock<R>(f: impl FnOnce(&mut crate::aligned::Stock<Self>) -> R) -> Option<R> {
             thread_local! {
-                static STOCK: core::cell::RefCell<crate::aligned::Stock<$t>> = Default::default();
+                static STOCK: core::cell::RefCell<crate::aligned::Stock<$t>> =
+                    const { core::cell::RefCell::new(crate::aligned::Stock::own()) };
             }
             STOCK.try_with(|stock| f(&mut stock.borrow_mut())).ok()
         }
         fn depot() -> &'static std::sync::Mutex<crate::aligned::Stock<Self>> {
             static DEPOT: std::sync::Mutex<crate::aligned::Stock<$t>> =
-                std::sync::Mutex::new(crate::aligned::Stock::new());
+                std::sync::Mutex::new(crate::aligned::Stock::shared());
             &DEPOT
         }
         #[inline(always)]

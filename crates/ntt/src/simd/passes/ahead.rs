@@ -3,13 +3,12 @@
 
 use zq::simd::Vector;
 
+use super::registers::group_count;
+
 /// Words of a cache line.
 const LINE: usize = 8;
 
 /// Words of several rows that are wanted next: as many of each, from the same place on.
-///
-/// They are asked for in portions spread over a pass. All at once would be more than the first cache level has buffers for, and
-/// the loads behind them would wait.
 #[derive(Clone, Copy)]
 pub(super) struct Ahead<'a> {
     pub rows: &'a [*const u64],
@@ -17,6 +16,12 @@ pub(super) struct Ahead<'a> {
     pub start: usize,
     /// Words of each row.
     pub len: usize,
+}
+
+/// Whether requests are spread over passes. All at once are more than the first cache level has buffers for, and the loads behind
+/// them wait; but sixteen registers leave none for rows while stages go on.
+pub(super) const fn spread<V: Vector>() -> bool {
+    group_count::<V>() > 1
 }
 
 impl Ahead<'_> {
@@ -27,13 +32,17 @@ impl Ahead<'_> {
         len: 0,
     };
 
-    /// Asks for portion number `portion` of `portions`, in whole lines.
+    /// Asks for portion number `portion` of `portions`, in whole lines; for all with the first where they are not spread.
     ///
     /// # Safety
     /// The features of `V` are enabled.
     #[inline(always)]
     pub unsafe fn ask<V: Vector>(self, portion: usize, portions: usize) {
-        let lines = self.len / LINE / portions;
+        let lines = match (spread::<V>(), portion) {
+            (true, _) => self.len / LINE / portions,
+            (false, 0) => self.len / LINE,
+            (false, _) => return,
+        };
         for row in self.rows {
             let row = row.wrapping_add(self.start + LINE * lines * portion);
             for line in 0..lines {

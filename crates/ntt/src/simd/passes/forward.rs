@@ -12,6 +12,9 @@ use super::registers::*;
 use crate::simd::arith::Arith;
 use crate::simd::tables::Direction;
 
+/// Portions that the last pass asks for [`Ahead`]: one before, between and after its stages.
+const PORTIONS: usize = 8;
+
 /// Forward stage `stage` of a group: four butterflies at distance `HALF`.
 #[inline(always)]
 unsafe fn forward_stage<A: Arith, F: Factors<A::V>, const HALF: usize>(
@@ -44,16 +47,16 @@ unsafe fn forward_stages<A: Arith, F: Factors<A::V>, const R: usize, const G: us
         if R > 4 {
             groups!(G, g => forward_stage::<A, F, 4>(arith, &mut v[g], f, g, 0));
             pin(v);
-            ahead.ask::<A::V>(1, 8);
+            ahead.ask::<A::V>(1, PORTIONS);
         }
         if R > 2 {
             groups!(G, g => forward_stage::<A, F, 2>(arith, &mut v[g], f, g, R.ilog2() as usize - 2));
             pin(v);
-            ahead.ask::<A::V>(2, 8);
+            ahead.ask::<A::V>(2, PORTIONS);
         }
         groups!(G, g => forward_stage::<A, F, 1>(arith, &mut v[g], f, g, R.ilog2() as usize - 1));
         pin(v);
-        ahead.ask::<A::V>(3, 8);
+        ahead.ask::<A::V>(3, PORTIONS);
     }
 }
 
@@ -122,7 +125,7 @@ pub(super) unsafe fn forward_blocks<A: Arith, const OPEN: bool, const G: usize>(
 ) {
     // SAFETY: the blocks lie within the transform.
     unsafe {
-        ahead.ask::<A::V>(0, 8);
+        ahead.ask::<A::V>(0, PORTIONS);
         let mut v = [load_block::<A::V>(p); G];
         groups!(G, g => v[g] = load_block::<A::V>(p.add(g * block_len::<A::V>())));
         if blocks == 1 {
@@ -136,15 +139,15 @@ pub(super) unsafe fn forward_blocks<A: Arith, const OPEN: bool, const G: usize>(
         forward_stages::<A, _, 8, G>(arith, &mut v, &nodes, ahead);
         groups!(G, g => forward_lanes::<A, 2, 0>(arith, t, b + g, &mut v[g]));
         pin(&mut v);
-        ahead.ask::<A::V>(4, 8);
+        ahead.ask::<A::V>(4, PORTIONS);
         groups!(G, g => forward_lanes::<A, 4, 1>(arith, t, b + g, &mut v[g]));
         pin(&mut v);
-        ahead.ask::<A::V>(5, 8);
+        ahead.ask::<A::V>(5, PORTIONS);
         if A::V::LOG_LANES > 2 {
             groups!(G, g => forward_lanes::<A, 8, 2>(arith, t, b + g, &mut v[g]));
             pin(&mut v);
         }
-        ahead.ask::<A::V>(6, 8);
+        ahead.ask::<A::V>(6, PORTIONS);
         if !OPEN || A::OPEN_BOUND == 1 {
             groups!(G, g => each!(v[g], arith.leave));
         }
@@ -152,7 +155,7 @@ pub(super) unsafe fn forward_blocks<A: Arith, const OPEN: bool, const G: usize>(
             shuffle!(v[g], A::V::merge);
             store_block(&v[g], p.add(g * block_len::<A::V>()));
         });
-        ahead.ask::<A::V>(7, 8);
+        ahead.ask::<A::V>(7, PORTIONS);
     }
 }
 

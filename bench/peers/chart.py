@@ -23,7 +23,7 @@ SHOWN = (
 )
 COLOURS = ("#1b7f5c", "#5b6ee1", "#8f9bb3", "#d08c2f", "#c0504d", "#7a5195", "#4f9bbd", "#666666", "#e377c2", "#bcbd22")
 TITLE = "Time per operation, one thread (log scale; shorter is better)"
-LEFT, WIDTH, BAR, GAP = 330, 520, 13, 16
+LEFT, WIDTH, BAR, GAP = 220, 520, 13, 16
 
 
 def bar_chart(rows: list[dict], path: Path) -> None:
@@ -39,8 +39,9 @@ def bar_chart(rows: list[dict], path: Path) -> None:
     parts, y = _legend(names, colour), 82
     for (operation, n, moduli), group in shown:
         ours = group[OURS]["median_us"]
-        label = f"{operation}  n={n}  {moduli}"
-        parts.append(f'<text x="{LEFT - 10}" y="{y + BAR}" text-anchor="end" font-weight="600">{escape(label)}</text>')
+        for line, (label, weight) in enumerate(((operation, 600), (f"n = {n}, {moduli}", 400))):
+            at = f'x="{LEFT - 10}" y="{y + BAR + GAP * line}" text-anchor="end" font-weight="{weight}"'
+            parts.append(f"<text {at}>{escape(label)}</text>")
         for row in sorted(group.values(), key=lambda row: row["median_us"]):
             length = max(2.0, scale * math.log2(2 * row["median_us"] / ours)) if row["median_us"] * 2 > ours else 2.0
             text = f"{row['median_us']:.0f} µs ({row['median_us'] / ours:.1f}×)"

@@ -129,12 +129,9 @@ pub(crate) fn seeded_half(
     a
 }
 
-/// Largest absolute value that a sampler of errors or secrets may return.
-const MAX_SAMPLE: u64 = 20_808;
-
 /// A sampled polynomial.
 fn samples(basis: &RnsBasis<u64>, fill: impl FnOnce(&mut [i64])) -> SmallPoly {
-    SmallPoly::new(basis.n(), MAX_SAMPLE, fill)
+    SmallPoly::new(basis.n(), u64::from(sample::MAX_ETA), fill)
 }
 
 /// Decrypts. The result carries the error of the computation: share it only through

@@ -83,14 +83,7 @@ impl<W: Word> NttPlan<W> {
             from.len() == self.n() && out.len() == self.outer_len(),
             "slice length is not the transform's"
         );
-        #[cfg(target_arch = "x86_64")]
-        if let (Some(simd), Some(from), Some(out)) =
-            (self.split(), W::as_u64s(from), W::as_u64s_mut(out))
-        {
-            let lift = lift.map(|l| [l.threshold.low_u64(), l.shift.low_u64()]);
-            return simd.forward_outer(from, lift, out, self.part_stride());
-        }
-        lift_into(from, lift, out);
+        self.outer_stages(from, lift, out, self.part_stride());
     }
 
     /// The transform of `from`, lifted, to `out`: reduced residues.
@@ -102,20 +95,31 @@ impl<W: Word> NttPlan<W> {
             from.len() == self.n() && out.len() == self.n(),
             "slice length is not the transform's"
         );
+        let len = self.n() / self.parts();
+        self.outer_stages(from, lift, out, len);
+        for (part, words) in out.chunks_exact_mut(len).enumerate() {
+            self.forward_part(part, words, Form::Reduced, [&[], &[]]);
+        }
+    }
+
+    /// The outer stages, or the lift alone where there are none, into parts that stand `apart` words apart.
+    fn outer_stages(&self, from: &[W], lift: Option<Shift<W>>, out: &mut [W], apart: usize) {
         #[cfg(target_arch = "x86_64")]
         if let (Some(simd), Some(from), Some(out)) =
             (self.split(), W::as_u64s(from), W::as_u64s_mut(out))
         {
             let lift = lift.map(|l| [l.threshold.low_u64(), l.shift.low_u64()]);
-            let len = self.n() / simd.parts();
-            simd.forward_outer(from, lift, out, len);
-            for (part, words) in out.chunks_exact_mut(len).enumerate() {
-                simd.forward_part(part, words, false, &[]);
-            }
-            return;
+            return simd.forward_outer(from, lift, out, apart);
         }
-        lift_into(from, lift, out);
-        self.forward(out);
+        debug_assert_eq!(apart, self.n(), "one part");
+        match lift {
+            None => out.copy_from_slice(from),
+            Some(Shift { threshold, shift }) => {
+                for (o, &x) in out.iter_mut().zip(from) {
+                    *o = x.wrapping_add(shift & W::opaque(!x.lt_mask(threshold)));
+                }
+            }
+        }
     }
 
     /// The remaining stages of part `part`, in place. The words of `ahead`, each row as long as the part, are what is wanted next:
@@ -136,17 +140,5 @@ impl<W: Word> NttPlan<W> {
             return simd.forward_part(part, a, form == Form::Open, &rows[..used]);
         }
         self.forward(a);
-    }
-}
-
-/// `from`, lifted, in constant time.
-fn lift_into<W: Word>(from: &[W], lift: Option<Shift<W>>, out: &mut [W]) {
-    match lift {
-        None => out.copy_from_slice(from),
-        Some(Shift { threshold, shift }) => {
-            for (o, &x) in out.iter_mut().zip(from) {
-                *o = x.wrapping_add(shift & W::opaque(!x.lt_mask(threshold)));
-            }
-        }
     }
 }

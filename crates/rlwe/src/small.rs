@@ -69,7 +69,7 @@ impl SmallPoly {
         }
         let value = |&word: &u64| ((word << (64 - WORD_BITS)) as i64) >> (64 - WORD_BITS);
         let values = Zeroizing::new(self.words.iter().map(value).collect::<Vec<_>>());
-        small_limb(plan.modulus(), &values, self.bound, out);
+        plan.modulus().reduce_i64_into(out, &values);
         plan.forward(out);
     }
 }

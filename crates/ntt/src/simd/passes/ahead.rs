@@ -20,8 +20,33 @@ pub(super) struct Ahead<'a> {
 
 /// Whether requests are spread over passes. All at once are more than the first cache level has buffers for, and the loads behind
 /// them wait; but sixteen registers leave none for rows while stages go on.
-pub(super) const fn spread<V: Vector>() -> bool {
+const fn spread<V: Vector>() -> bool {
     group_count::<V>() > 1
+}
+
+impl<'a> Ahead<'a> {
+    /// What the last pass but one asks for over the block of `len` words at `start`: where requests are spread, the first quarter.
+    /// The last pass asks for the second half; what lies between comes by itself, since the processor has seen a run of lines.
+    #[inline(always)]
+    pub fn before_last<V: Vector>(rows: &'a [*const u64], start: usize, len: usize) -> Self {
+        Self {
+            rows: if spread::<V>() { rows } else { &[] },
+            start,
+            len: len / 4,
+        }
+    }
+
+    /// What the last pass asks for over the `len` words at `start`, which lie in a block of `block` words of the pass before.
+    #[inline(always)]
+    pub fn last<V: Vector>(rows: &'a [*const u64], start: usize, len: usize, block: usize) -> Self {
+        let within = start & (block - 1);
+        let (start, len) = if spread::<V>() {
+            (start - within + block / 2 + within / 2, len / 2)
+        } else {
+            (start, len)
+        };
+        Self { rows, start, len }
+    }
 }
 
 impl Ahead<'_> {

@@ -16,7 +16,7 @@ mod inverse;
 
 use super::arith::Arith;
 use super::tables::Tables;
-use ahead::{Ahead, spread};
+use ahead::Ahead;
 use forward::{forward_blocks, forward_pass_of};
 use input::Input;
 pub(crate) use input::{Lifted, Plain};
@@ -127,9 +127,6 @@ pub(crate) unsafe fn forward_part<A: Arith, const OPEN: bool>(
     } else {
         1
     };
-    // Where requests are spread, the last pass but one over a block asks for the first quarter of its words, the last pass for the
-    // second half; what lies between comes by itself, since the processor has seen a run of lines.
-    let spread = spread::<A::V>();
     let last_block = 1 << schedule.log_len[schedule.passes.max(first + 1) - 1];
     for b in (0..blocks / parts).step_by(group) {
         let (local, start) = (b * block_len::<A::V>(), offset + b * block_len::<A::V>());
@@ -138,16 +135,8 @@ pub(crate) unsafe fn forward_part<A: Arith, const OPEN: bool>(
             if start & (len - 1) != 0 {
                 continue;
             }
-            let asked = if pass + 1 == schedule.passes {
-                len / 4
-            } else {
-                0
-            };
-            let ahead = Ahead {
-                rows: if spread { ahead } else { &[] },
-                start: local,
-                len: asked,
-            };
+            let asked = if pass + 1 == schedule.passes { len } else { 0 };
+            let ahead = Ahead::before_last::<A::V>(ahead, local, asked);
             // SAFETY: a block of `len` words starts at `start`; its node is below `n / block_len`.
             unsafe {
                 let (p, k) = (a.add(local), (n + start) / len);
@@ -167,20 +156,8 @@ pub(crate) unsafe fn forward_part<A: Arith, const OPEN: bool>(
         unsafe {
             let at = (blocks, start / block_len::<A::V>());
             let p = a.add(local);
-            let within = local & (last_block - 1);
-            let half = local - within + last_block / 2 + within / 2;
             let ahead = |groups| {
-                let len = groups * block_len::<A::V>();
-                let (start, len) = if spread {
-                    (half, len / 2)
-                } else {
-                    (local, len)
-                };
-                Ahead {
-                    rows: ahead,
-                    start,
-                    len,
-                }
+                Ahead::last::<A::V>(ahead, local, groups * block_len::<A::V>(), last_block)
             };
             match group {
                 1 => forward_blocks::<A, OPEN, 1>(arith, t, p, at, ahead(1)),

@@ -4,7 +4,7 @@
 //! For every operation: the time of each item of a batch on all threads; the same batch on one of them (`…-batch`), so that their
 //! ratio is what the threads bring; for some, one operation alone spread over all threads (`…-alone`).
 
-use crate::measure::measure;
+use crate::measure::{measure, measure_alternately};
 use rlwe::Threads;
 use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 use std::fs::read_dir;
@@ -91,17 +91,22 @@ impl Set<'_> {
         (0..self.batch).collect()
     }
 
-    /// Times a batch on all threads and on one, and checks every result.
+    /// Times a batch on all threads and on one, in turns, and checks every result.
     pub fn run<R>(
         &self,
         operation: &str,
         batch: impl Fn(&Threads) -> Vec<R>,
         right: impl Fn(&R) -> bool,
     ) {
+        let [many, one] = [&self.pools.many, &self.pools.one];
+        let (mut on_many, mut on_one) = (batch(many), batch(one));
+        let timings = measure_alternately([
+            &mut || on_many = batch(many),
+            &mut || on_one = batch(one),
+        ]);
         let name = format!("{operation}-batch");
-        for (threads, name) in [(&self.pools.many, operation), (&self.pools.one, &name)] {
-            let mut out = batch(threads);
-            let (median, spread) = measure(|| out = batch(threads));
+        let rows = [(operation, many, on_many), (name.as_str(), one, on_one)];
+        for ((name, threads, out), (median, spread)) in rows.into_iter().zip(timings) {
             let correct = out.len() == self.batch && out.iter().all(&right);
             self.report(name, threads, (median / self.batch as f64, spread), correct);
         }

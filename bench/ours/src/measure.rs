@@ -5,14 +5,27 @@ use std::time::{Duration, Instant};
 
 /// Median in µs and relative interquartile spread over at least 0.4 s or 400 runs, after a warm-up.
 pub fn measure(mut op: impl FnMut()) -> (f64, f64) {
-    op();
-    let mut micros = Vec::new();
-    let begin = Instant::now();
-    while micros.len() < 7 || (micros.len() < 400 && begin.elapsed() < Duration::from_millis(400)) {
-        let start = Instant::now();
-        op();
-        micros.push(start.elapsed().as_secs_f64() * 1e6);
+    let [timing] = measure_alternately([&mut op]);
+    timing
+}
+
+/// [`measure`] for several operations that take turns, so that what disturbs one disturbs the others.
+pub fn measure_alternately<const N: usize>(mut ops: [&mut dyn FnMut(); N]) -> [(f64, f64); N] {
+    ops.iter_mut().for_each(|op| op());
+    let mut micros = [const { Vec::new() }; N];
+    let (limit, begin) = (N as u32 * Duration::from_millis(400), Instant::now());
+    while micros[0].len() < 7 || (micros[0].len() < 400 && begin.elapsed() < limit) {
+        for (op, micros) in ops.iter_mut().zip(&mut micros) {
+            let start = Instant::now();
+            op();
+            micros.push(start.elapsed().as_secs_f64() * 1e6);
+        }
     }
+    micros.map(summary)
+}
+
+/// Median and relative interquartile spread.
+fn summary(mut micros: Vec<f64>) -> (f64, f64) {
     micros.sort_by(f64::total_cmp);
     let median = micros[micros.len() / 2];
     let quartiles = micros[micros.len() * 3 / 4] - micros[micros.len() / 4];

@@ -100,10 +100,8 @@ impl Set<'_> {
     ) {
         let [many, one] = [&self.pools.many, &self.pools.one];
         let (mut on_many, mut on_one) = (batch(many), batch(one));
-        let timings = measure_alternately([
-            &mut || on_many = batch(many),
-            &mut || on_one = batch(one),
-        ]);
+        let timings =
+            measure_alternately([&mut || on_many = batch(many), &mut || on_one = batch(one)]);
         let name = format!("{operation}-batch");
         let rows = [(operation, many, on_many), (name.as_str(), one, on_one)];
         for ((name, threads, out), (median, spread)) in rows.into_iter().zip(timings) {

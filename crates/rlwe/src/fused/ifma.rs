@@ -29,7 +29,8 @@ pub(super) fn modulus_for<W: Word>(
 #[derive(Clone, Copy)]
 struct Constants {
     q: __m512i,
-    two_q: __m512i,
+    /// -1 modulo q.
+    minus_one: __m512i,
     low: __m512i,
     /// q^-1 mod 2^52.
     inverse: __m512i,
@@ -57,7 +58,7 @@ fn constants(q: u64) -> Constants {
     });
     Constants {
         q: splat(q),
-        two_q: splat(2 * q),
+        minus_one: splat(q - 1),
         low: splat((1 << 52) - 1),
         inverse: splat(inverse),
     }
@@ -148,6 +149,32 @@ const UNROLLED: usize = 8;
 /// Low and high halves of the sums of both outputs.
 type Sums = [[[__m512i; 2]; SIDE_BY_SIDE]; 2];
 
+/// An empty instruction that seems to read memory and to change all sums. Without it the compiler loads all rows first, more
+/// than there are registers for, and makes one half of the sums after the other.
+///
+/// # Safety
+/// The processor has AVX-512 F.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn pin(sums: &mut Sums) {
+    let [[[a, b], [c, d]], [[e, f], [g, h]]] = sums;
+    // SAFETY: no instruction.
+    unsafe {
+        core::arch::asm!(
+            "/* {0} {1} {2} {3} {4} {5} {6} {7} */",
+            inout(zmm_reg) * a,
+            inout(zmm_reg) * b,
+            inout(zmm_reg) * c,
+            inout(zmm_reg) * d,
+            inout(zmm_reg) * e,
+            inout(zmm_reg) * f,
+            inout(zmm_reg) * g,
+            inout(zmm_reg) * h,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
 /// Adds `D` products, from row `d` on, to the sums of each coefficient of the block at `i`.
 ///
 /// # Safety
@@ -155,7 +182,7 @@ type Sums = [[[__m512i; 2]; SIDE_BY_SIDE]; 2];
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 unsafe fn add_products<const D: usize, const PERMUTED: bool>(
-    [low, high]: &mut Sums,
+    sums: &mut Sums,
     (i, d): (usize, usize),
     (digits, keys): (&[&[u64]], [&[&[u64]]; 2]),
     blocks: [(usize, __m512i); SIDE_BY_SIDE],
@@ -165,12 +192,14 @@ unsafe fn add_products<const D: usize, const PERMUTED: bool>(
         for d in d..d + D {
             for (v, &block) in blocks.iter().enumerate() {
                 let x = load::<PERMUTED>(digits.get_unchecked(d).as_ptr(), i + 8 * v, block);
+                let [low, high] = &mut *sums;
                 for h in 0..2 {
                     let y = load::<false>(keys[h].get_unchecked(d).as_ptr(), i + 8 * v, block);
                     low[v][h] = _mm512_madd52lo_epu64(low[v][h], x, y);
                     high[v][h] = _mm512_madd52hi_epu64(high[v][h], x, y);
                 }
             }
+            pin(sums);
         }
     }
 }
@@ -187,8 +216,8 @@ pub(super) struct Finish<'a> {
 ///
 /// # Safety
 /// The processor has IFMA; every row has as many words as the outputs, a multiple of [`BLOCK`]; a permutation maps aligned
-/// blocks of eight to such blocks; `modulus_for` accepted q, the number of rows and the bound of the digits, and q, one row and
-/// the bound of the corrections.
+/// blocks of eight to such blocks; `modulus_for` accepted q, the larger of the bounds of digits and corrections, and the number of
+/// rows and one.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) unsafe fn dot_pair(
     q: u64,
@@ -228,9 +257,8 @@ unsafe fn sums<const D: usize, const PERMUTED: bool>(
     let word = (1u64 << 52) % q;
     // The sum is made smaller by 2^52 on the way.
     let factors = finish.map(|f| {
-        let w = f.division.map_or(1, |(_, w)| w);
-        let scaled = (u128::from(w) * u128::from(word) % u128::from(q)) as u64;
-        (factor(q, scaled), factor(q, w))
+        let w = u128::from(f.division.map_or(1, |(_, w)| w));
+        factor(q, (w * u128::from(word) % u128::from(q)) as u64)
     });
     for i in (0..first.len()).step_by(BLOCK) {
         // q in the high halves keeps the differences below positive.
@@ -253,19 +281,18 @@ unsafe fn sums<const D: usize, const PERMUTED: bool>(
                     add_products::<1, PERMUTED>(&mut sums, (i, d), rows, blocks);
                 }
             }
-            let [low, high] = sums;
+            let [mut low, mut high] = sums;
             for (h, out) in [&mut *first, &mut *second].into_iter().enumerate() {
-                let (scaled, plain) = factors[h];
                 for (v, &block) in blocks.iter().enumerate() {
                     let at = i + 8 * v;
+                    // What is subtracted is one product more.
+                    if let Some((correction, _)) = finish[h].division {
+                        let y = load::<false>(correction.as_ptr(), at, block);
+                        low[v][h] = _mm512_madd52lo_epu64(low[v][h], y, c.minus_one);
+                        high[v][h] = _mm512_madd52hi_epu64(high[v][h], y, c.minus_one);
+                    }
                     let t = divide_by_word(&c, low[v][h], high[v][h]);
-                    let mut r = match finish[h].division {
-                        None => csub(mul_lazy(&c, t, scaled), c.q),
-                        Some((correction, _)) => {
-                            let y = load::<false>(correction.as_ptr(), at, block);
-                            subtract_products(&c, (t, scaled), (y, plain))
-                        }
-                    };
+                    let mut r = csub(mul_lazy(&c, t, factors[h]), c.q);
                     if let Some(add) = finish[h].add {
                         let y = load::<PERMUTED>(add.as_ptr(), at, block);
                         r = csub(_mm512_add_epi64(r, y), c.q);
@@ -286,24 +313,6 @@ fn divide_by_word(c: &Constants, low: __m512i, high: __m512i) -> __m512i {
     let m = _mm512_madd52lo_epu64(zero, low, c.inverse);
     let high = _mm512_add_epi64(high, _mm512_srli_epi64::<52>(low));
     _mm512_sub_epi64(high, _mm512_madd52hi_epu64(zero, m, c.q))
-}
-
-/// `x·f - y·g` modulo q, reduced, for x and y below 2^52; of y only the low 52 bits count.
-#[inline]
-#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-fn subtract_products(
-    c: &Constants,
-    (x, f): (__m512i, Factor),
-    (y, g): (__m512i, Factor),
-) -> __m512i {
-    let zero = _mm512_setzero_si512();
-    let h = _mm512_madd52hi_epu64(zero, x, f.quotient);
-    let k = _mm512_madd52hi_epu64(zero, y, g.quotient);
-    let plus = _mm512_madd52lo_epu64(_mm512_madd52lo_epu64(c.two_q, x, f.w), k, c.q);
-    let minus = _mm512_madd52lo_epu64(_mm512_madd52lo_epu64(zero, h, c.q), y, g.w);
-    // Both products less their quotients are in 0..2q, so this is in 0..4q, below 2^52.
-    let r = _mm512_and_si512(_mm512_sub_epi64(plus, minus), c.low);
-    csub(csub(r, c.two_q), c.q)
 }
 
 /// See [`super::kernels::Divide`].

@@ -7,12 +7,13 @@ use zq::{Modulus, Shoup, Word};
 /// Coefficients summed side by side in double words.
 const TILE: usize = 32;
 
-/// The multiple of q below which operands of a sum of `terms` products and of a division may be: that of open transforms where
-/// the kernels take them, else 1.
+/// The multiple of q below which the operands of `terms` products that are summed and of the division that follows may be: that
+/// of open transforms where the kernels take them, else 1.
 pub(super) fn operand_bound<W: Word>(plan: &NttPlan<W>, terms: usize) -> u64 {
     let bound = plan.open_bound();
+    // What is subtracted before the division is one term more.
     #[cfg(target_arch = "x86_64")]
-    if super::ifma::modulus_for(plan.modulus(), bound, terms, plan.n()).is_some() {
+    if super::ifma::modulus_for(plan.modulus(), bound, terms + 1, plan.n()).is_some() {
         return bound;
     }
     1
@@ -103,10 +104,9 @@ pub(super) fn dot_pair<W: Word>(
         "lengths differ"
     );
     assert!(finish.iter().all(|f| f.fits(n)), "lengths differ");
+    let most = finish.iter().fold(bound, |most, f| most.max(f.bound()));
     #[cfg(target_arch = "x86_64")]
-    if let Some(q) = super::ifma::modulus_for(modulus, bound, digits.len(), n)
-        && (finish.iter()).all(|f| super::ifma::modulus_for(modulus, f.bound(), 1, n).is_some())
-    {
+    if let Some(q) = super::ifma::modulus_for(modulus, most, digits.len() + 1, n) {
         let [first, second] = out;
         if let (Some(digits), Some(a), Some(b), Some(first), Some(second)) = (
             W::as_u64_rows(digits),
@@ -130,7 +130,7 @@ pub(super) fn dot_pair<W: Word>(
         }
         unreachable!("a modulus for the vector path has u64 words");
     }
-    assert!(bound == 1, "open operands have a kernel");
+    assert!(most == 1, "open operands have a kernel");
     for ((keys, finish), out) in keys.into_iter().zip(finish).zip(out) {
         match permuted.sources {
             None => modulus.dot_into(out, digits, keys),

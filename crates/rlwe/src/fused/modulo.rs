@@ -333,7 +333,7 @@ impl<'a, W: Word> Modulo<'a, W> {
             halves,
             mut corrections,
         } = target;
-        let (form, bound) = form_for(plan, 1);
+        let (form, bound) = form_for(plan, products.digits.len());
         for correction in corrections.iter_mut().flatten() {
             correction.finish(plan, part, form, [&[], &[]]);
         }

@@ -10,7 +10,8 @@ On two cores a row is the time per operation at full load of both: for ours a ba
 for the others two pinned copies of the program, which is the most that two threads of them could reach.
 
 Other work on the machine comes and goes by the minute, so all programs run in rounds, and of each row the round with
-the lowest median counts, for every library alike.
+the lowest median counts, for every library alike. Rows that took turns (a batch on two threads and on one) stay
+together: their ratio is of one round.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -128,13 +130,11 @@ def seal_sources() -> Path:
 def build_seal() -> list[Peer]:
     """SEAL 4.0.0, plain and with HEXL."""
     need("cmake", "cmake")
+    names = {"hexl": "SEAL 4.0.0 + HEXL", "plain": "SEAL 4.0.0"}
     if not list(Path("/usr").glob("lib*/**/CpuFeaturesConfig.cmake")):
-        raise UnavailableError("HEXL needs the Debian package libcpu-features-dev")
-    sh(["bash", str(HERE / "seal/build.sh"), str(seal_sources()), str(BUILD / "seal")])
-    return [
-        Peer("SEAL 4.0.0 + HEXL", [str(BUILD / "seal/bench-hexl"), "SEAL 4.0.0 + HEXL"]),
-        Peer("SEAL 4.0.0", [str(BUILD / "seal/bench-plain"), "SEAL 4.0.0"]),
-    ]
+        print(f"  left out: {names.pop('hexl')} needs the Debian package libcpu-features-dev", file=sys.stderr)
+    sh(["bash", str(HERE / "seal/build.sh"), str(seal_sources()), str(BUILD / "seal"), *names])
+    return [Peer(name, [str(BUILD / f"seal/bench-{kind}"), name]) for kind, name in names.items()]
 
 
 def build_lattigo() -> list[Peer]:
@@ -231,8 +231,8 @@ def two_threads(peer: Peer) -> list[dict]:
 
 
 def measure(peers: list[Peer], threads: list[int], rounds: int) -> list[dict]:
-    """Every peer at every thread count, in rounds; of each row the least disturbed."""
-    best: dict[tuple, dict] = {}
+    """Every peer at every thread count, in rounds; of each row, or rows that took turns, the least disturbed."""
+    best: dict[tuple, list[dict]] = {}
     for number in range(1, rounds + 1):
         for peer in peers:
             for count in (count for count in threads if count in peer.thread_counts):
@@ -242,24 +242,44 @@ def measure(peers: list[Peer], threads: list[int], rounds: int) -> list[dict]:
                 except UnavailableError as reason:
                     print(f"  left out: {reason}", file=sys.stderr)
                     continue
-                for row in rows:
-                    keep_best(best, row)
-    return list(best.values())
+                for key, turns in taking_turns(rows, count).items():
+                    best[key] = less_disturbed(best.get(key, turns), turns)
+    return [row for turns in best.values() for row in turns]
 
 
-def keep_best(best: dict[tuple, dict], row: dict) -> None:
-    """Of two rows for the same thing keep the one with the lower median; it is right only if both are."""
-    key = (row["library"], row["operation"], row["n"], tuple(row["moduli_bits"]), row["threads"])
-    other = best.get(key, row)
-    lower = min(other, row, key=lambda r: r["median_us"])
-    best[key] = {**lower, "correct": other["correct"] and row["correct"]}
+def taking_turns(rows: list[dict], count: int) -> dict[tuple, list[dict]]:
+    """The rows of one run on `count` cores, those that took turns together: a batch on all threads and on one."""
+    out: dict[tuple, list[dict]] = {}
+    for row in rows:
+        operation = row["operation"].removesuffix("-batch")
+        out.setdefault((row["library"], operation, row["n"], tuple(row["moduli_bits"]), count), []).append(row)
+    return out
+
+
+def less_disturbed(a: list[dict], b: list[dict]) -> list[dict]:
+    """Of two rounds of the same rows the one with the lower medians; a row is right only if it is in both."""
+    lower = min(a, b, key=lambda turns: sum(row["median_us"] for row in turns))
+    correct = [x["correct"] and y["correct"] for x, y in zip(a, b, strict=True)]
+    return [{**row, "correct": right} for row, right in zip(lower, correct, strict=True)]
 
 
 def transform_limits() -> str:
-    """The first table of the transforms' own bench: times and fractions of the arithmetic limit, on one core."""
+    """The machine, and the first table of the transforms' own bench: times and fractions of the arithmetic limit."""
     print("measuring the transforms against their limit", file=sys.stderr, flush=True)
     bench = ["cargo", "bench", "-q", "-p", "ringsmith-ntt", "--bench", "ntt", "--", "limits-only"]
-    return sh(["taskset", "-c", "0", *bench], cwd=ROOT).split("\n\n")[0]
+    return f"{machine()}\n{sh(['taskset', '-c', '0', *bench], cwd=ROOT).split(chr(10) * 2)[0]}"
+
+
+def machine() -> str:
+    """The processor and its caches, as the system tells them."""
+    fields = dict(re.findall(r"^(.+?)\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.M))
+    caches = [
+        f"L{(path / 'level').read_text().strip()} {(path / 'size').read_text().strip()}"
+        for path in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"))
+        if (path / "type").read_text().strip() != "Instruction"
+    ]
+    name = (fields.get(key, "unknown") for key in ("model name", "cpu family", "model"))
+    return "{}, family {} model {}".format(*name) + "".join(f", {cache}" for cache in caches)
 
 
 def write(path: Path, rows: list[dict]) -> None:
@@ -274,7 +294,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=sorted(BUILDERS), nargs="*", help="build and run only these peers")
     parser.add_argument("--threads", type=int, choices=[1, 2], nargs="*", default=[1, 2], help="thread counts")
-    parser.add_argument("--rounds", type=int, default=2, help="runs of every program (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of every program (default: %(default)s)")
     parser.add_argument("--memory-only", action="store_true", help="sizes and peak memory, no times")
     parser.add_argument(
         "--report", action="store_true", help="print the table of the last run again, measuring nothing"

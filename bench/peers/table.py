@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import defaultdict
 from pathlib import Path
 
@@ -52,6 +53,35 @@ def with_vectors(rows: list[dict]) -> list[dict]:
     return [row for row in rows if not row["library"].endswith(PORTABLE)]
 
 
+BATCH = "-batch"
+TURNS = ("operation", "n", "moduli", "one thread", "two threads", "ratio")
+# What a second thread should bring at least.
+WANTED = 1.8
+
+
+def second_thread(rows: list[dict]) -> list[tuple[str, ...]]:
+    """What the second thread brings our batches: their cells, the lowest ratio first."""
+    groups = grouped([row for row in rows if row["library"] == OURS])
+    out = []
+    for (operation, n, moduli, threads), group in groups.items():
+        one = groups.get((operation + BATCH, n, moduli, 1))
+        if threads == 2 and one:
+            pair = (one[OURS]["median_us"], group[OURS]["median_us"])
+            out.append((pair[0] / pair[1], operation, n, moduli, *pair))
+    return [
+        (operation, str(n), moduli, f"{one:.1f}", f"{two:.1f}", f"{ratio:.2f}")
+        for ratio, operation, n, moduli, one, two in sorted(out)
+    ]
+
+
+def second_thread_summary(turns: list[tuple[str, ...]]) -> str:
+    """One line: how many batches, the median ratio, how many are too low."""
+    ratios = [float(line[-1]) for line in turns]
+    low = sum(ratio < WANTED for ratio in ratios)
+    what = f"A second thread brings {len(ratios)} batches a factor of {statistics.median(ratios):.2f} (median)"
+    return f"{what}, {low} of them less than {WANTED}."
+
+
 COLUMNS = ("operation", "n", "moduli", "threads", OURS, "spread", "best peer", "its time", "ratio")
 
 
@@ -75,18 +105,22 @@ def portable_lines(rows: list[dict]) -> list[tuple[str, ...]]:
 
 def print_table(rows: list[dict]) -> None:
     """The table on the terminal."""
+    turns = second_thread(rows)
     tables = {
-        "µs per operation (median), one run on this machine": lines(with_vectors(rows)),
-        "The same without vector instructions": portable_lines(rows),
+        "µs per operation (median), one run on this machine": (COLUMNS, lines(with_vectors(rows))),
+        "The same without vector instructions": (COLUMNS, portable_lines(rows)),
+        "µs per item of a batch, on one thread and on two, in turns": (TURNS, turns),
     }
-    for title, body in tables.items():
+    for title, (columns, body) in tables.items():
         table = Table(title=title)
-        for name in COLUMNS:
+        for name in columns:
             table.add_column(name, justify="right" if name not in ("operation", "best peer") else "left")
         for line in body:
             table.add_row(*line)
         if body:
             Console(width=130).print(table)
+    if turns:
+        print(second_thread_summary(turns))
 
 
 def write_markdown(rows: list[dict], limits: str, path: Path) -> None:
@@ -95,7 +129,7 @@ def write_markdown(rows: list[dict], limits: str, path: Path) -> None:
     head = [
         "# ringsmith beside other libraries",
         "",
-        "Written by `make bench-peers`: medians in µs of one run on one machine, of two rounds the less disturbed;",
+        "Written by `make bench-peers`: medians in µs of one run on one machine, of its rounds the least disturbed;",
         "every result is checked by decryption.",
         f"Peers: {libraries}.",
         "Of several splits into data and special primes (n = 32768: 14+1, 12+3) each library's fastest stands.",
@@ -103,16 +137,19 @@ def write_markdown(rows: list[dict], limits: str, path: Path) -> None:
         "",
         "![Time per operation beside the peers](bench-peers.svg)",
         "",
-        *_markdown(lines(with_vectors(rows))),
+        *_markdown(COLUMNS, lines(with_vectors(rows))),
     ]
+    turns = second_thread(rows)
+    if turns:
+        head += ["", "## A second thread", "", second_thread_summary(turns), "", *_markdown(TURNS, turns)]
     portable, body = portable_lines(rows), []
     if portable:
         title = ["", "## Without vector instructions", "", f"Ours with `RINGSMITH_SIMD={PORTABLE[2:]}`.", ""]
-        body = title + _markdown(portable)
+        body = title + _markdown(COLUMNS, portable)
     tail = ["", "The transforms against their arithmetic limit, best (median):", "", "```", limits.rstrip(), "```", ""]
     path.write_text("\n".join([*head, *body, *(tail if limits else [""])]))
 
 
-def _markdown(body: list[tuple[str, ...]]) -> list[str]:
-    head = ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
+def _markdown(columns: tuple[str, ...], body: list[tuple[str, ...]]) -> list[str]:
+    head = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     return head + ["| " + " | ".join(line) + " |" for line in body]

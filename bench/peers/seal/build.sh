@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds SEAL 4.0.0 twice (plain, and with the HEXL it carries) from the sources inside the crate `seal_fhe`, then the bench.
-# usage: build.sh CRATE_SOURCE_DIR BUILD_DIR
+# Builds SEAL 4.0.0 (plain, or with the HEXL it carries) from the sources inside the crate `seal_fhe`, then the bench.
+# usage: build.sh CRATE_SOURCE_DIR BUILD_DIR plain|hexl...
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 sources=$1/SEAL
 build=$2
+shift 2
 mkdir -p "$build"
 # Out-of-tree copy: SEAL's CMake writes into its own source folder.
 [ -d "$build/src" ] || { cp -r "$sources" "$build/src.part" && mv "$build/src.part" "$build/src"; }
-for kind in plain hexl; do
+for kind in "$@"; do
   [ -x "$build/bench-$kind" ] && [ "$build/bench-$kind" -nt "$here/main.cpp" ] && continue
   hexl=OFF; [ $kind = hexl ] && hexl=ON
   echo "SEAL ($kind): configure and build" >&2

@@ -11,7 +11,7 @@ for the others two pinned copies of the program, which is the most that two thre
 
 Other work on the machine comes and goes by the minute, so all programs run in rounds, and of each row the round with
 the lowest median counts, for every library alike. Rows that took turns (a batch on two threads and on one) stay
-together: their ratio is of one round.
+together: their ratio is of one round. On a busy machine `--continue` adds rounds to the last run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pathlib import Path
 
 from chart import bar_chart
 from memory import SCHEMES, measure_memory, print_memory
-from table import OURS, PORTABLE, print_table, write_markdown
+from table import BATCH, OURS, PORTABLE, print_table, write_markdown
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -230,9 +230,12 @@ def two_threads(peer: Peer) -> list[dict]:
     ]
 
 
-def measure(peers: list[Peer], threads: list[int], rounds: int) -> list[dict]:
-    """Every peer at every thread count, in rounds; of each row, or rows that took turns, the least disturbed."""
-    best: dict[tuple, list[dict]] = {}
+def measure(peers: list[Peer], threads: list[int], rounds: int, earlier: list[dict]) -> list[dict]:
+    """Every peer at every thread count, in rounds; of each row, or rows that took turns, the least disturbed.
+
+    The rows of earlier rounds count as one more.
+    """
+    best = taking_turns(earlier)
     for number in range(1, rounds + 1):
         for peer in peers:
             for count in (count for count in threads if count in peer.thread_counts):
@@ -242,17 +245,18 @@ def measure(peers: list[Peer], threads: list[int], rounds: int) -> list[dict]:
                 except UnavailableError as reason:
                     print(f"  left out: {reason}", file=sys.stderr)
                     continue
-                for key, turns in taking_turns(rows, count).items():
+                for key, turns in taking_turns(rows).items():
                     best[key] = less_disturbed(best.get(key, turns), turns)
     return [row for turns in best.values() for row in turns]
 
 
-def taking_turns(rows: list[dict], count: int) -> dict[tuple, list[dict]]:
-    """The rows of one run on `count` cores, those that took turns together: a batch on all threads and on one."""
+def taking_turns(rows: list[dict]) -> dict[tuple, list[dict]]:
+    """The rows by what they time, those that took turns together: a batch on two threads and on one."""
     out: dict[tuple, list[dict]] = {}
     for row in rows:
-        operation = row["operation"].removesuffix("-batch")
-        out.setdefault((row["library"], operation, row["n"], tuple(row["moduli_bits"]), count), []).append(row)
+        operation = row["operation"].removesuffix(BATCH)
+        threads = row["threads"] if operation == row["operation"] else 2
+        out.setdefault((row["library"], operation, row["n"], tuple(row["moduli_bits"]), threads), []).append(row)
     return out
 
 
@@ -295,6 +299,9 @@ def main() -> int:
     parser.add_argument("--only", choices=sorted(BUILDERS), nargs="*", help="build and run only these peers")
     parser.add_argument("--threads", type=int, choices=[1, 2], nargs="*", default=[1, 2], help="thread counts")
     parser.add_argument("--rounds", type=int, default=3, help="runs of every program (default: %(default)s)")
+    parser.add_argument(
+        "--continue", dest="more", action="store_true", help="add rounds to those of the last run, on this machine"
+    )
     parser.add_argument("--memory-only", action="store_true", help="sizes and peak memory, no times")
     parser.add_argument(
         "--report", action="store_true", help="print the table of the last run again, measuring nothing"
@@ -302,6 +309,9 @@ def main() -> int:
     options = parser.parse_args()
     if options.rounds < 1:
         parser.error(f"argument --rounds: {options.rounds}: 1 or more")
+    if options.more and (not LIMITS.exists() or LIMITS.read_text().split("\n")[0] != machine()):
+        print("error: --continue: the last run was not on this machine: run without it", file=sys.stderr)
+        return 2
     if not options.report:
         BUILD.mkdir(parents=True, exist_ok=True)
         peers: list[Peer] = []
@@ -312,7 +322,8 @@ def main() -> int:
             except UnavailableError as reason:
                 print(f"  left out: {reason}", file=sys.stderr)
         if not options.memory_only:
-            write(RESULT, measure(peers, options.threads, options.rounds))
+            earlier = json.loads(RESULT.read_text()) if options.more else []
+            write(RESULT, measure(peers, options.threads, options.rounds, earlier))
             LIMITS.write_text(transform_limits())
         write(MEMORY, measure_memory(peer for peer in peers if peer.memory))
     elif not RESULT.exists():

@@ -144,6 +144,8 @@ fn equals_the_plain_path_for_every_shape() {
 #[test]
 fn many_digits_of_the_widest_vector_modulus_do_not_overflow() {
     check(&params::<u64>(32, &[50; 18], &[50], 0));
+    // Too many for open digits, but not for open corrections.
+    check(&params::<u64>(512, &[48; 31], &[48], 0));
 }
 
 #[test]
@@ -185,14 +187,19 @@ fn sums_at_their_bounds_are_divided_exactly() {
         let q = ntt_primes::<u64>(bits, 2048, 1, Direction::Down, &[]).unwrap()[0];
         let m = zq::Modulus::new(q).unwrap();
         let plan = ntt::NttPlan::new(m, 1024).unwrap();
-        for terms in [1usize, 7, 8, 9, 14, 17] {
+        // At 50 bits the vector kernel takes 11 terms and a division.
+        for (terms, wide) in [1usize, 7, 8, 9, 11, 12, 14, 17]
+            .into_iter()
+            .flat_map(|terms| [(terms, false), (terms, true)])
+        {
             let (open, fix_open) = (operand_bound(&plan, terms), operand_bound(&plan, 1));
-            // Operands end at their bounds; where they are open, bits above the low 52 mean nothing.
+            // Operands end at their bounds, by ones or far apart; where they are open, bits above the low 52 mean nothing.
             let row = |bound: u64, salt: u64| -> Vec<u64> {
                 let noise = |i: u64| if bound > 1 { (i * salt) << 52 } else { 0 };
                 let top = bound * q - 1;
+                let step = if wide { top / 32 } else { 1 };
                 (0..32)
-                    .map(|i| (top - i % salt * (top / 32)) | noise(i))
+                    .map(|i| (top - i % (salt + 1) * step) | noise(i))
                     .collect()
             };
             let value = |x: u64, bound: u64| if bound > 1 { x & ((1 << 52) - 1) } else { x };

@@ -235,7 +235,8 @@ def measure(peers: list[Peer], threads: list[int], rounds: int, earlier: list[di
 
     The rows of earlier rounds count as one more.
     """
-    best = taking_turns(earlier)
+    best: dict[tuple, list[dict]] = {}
+    keep_best(best, earlier)
     for number in range(1, rounds + 1):
         for peer in peers:
             for count in (count for count in threads if count in peer.thread_counts):
@@ -245,23 +246,31 @@ def measure(peers: list[Peer], threads: list[int], rounds: int, earlier: list[di
                 except UnavailableError as reason:
                     print(f"  left out: {reason}", file=sys.stderr)
                     continue
-                for key, turns in taking_turns(rows).items():
-                    best[key] = less_disturbed(best.get(key, turns), turns)
+                keep_best(best, rows)
     return [row for turns in best.values() for row in turns]
 
 
-def taking_turns(rows: list[dict]) -> dict[tuple, list[dict]]:
-    """The rows by what they time, those that took turns together: a batch on two threads and on one."""
-    out: dict[tuple, list[dict]] = {}
+def keep_best(best: dict[tuple, list[dict]], rows: list[dict]) -> None:
+    """Of all rows for the same thing (rounds, splits of the moduli) keep the least disturbed."""
+    for turns in taking_turns(rows):
+        first = turns[0]
+        key = (first["library"], first["operation"], first["n"], tuple(first["moduli_bits"]), first["threads"])
+        best[key] = less_disturbed(best.get(key, turns), turns)
+
+
+def taking_turns(rows: list[dict]) -> list[list[dict]]:
+    """The rows that took turns, together: a batch on all threads, and the same on one, which a program prints next."""
+    out: list[list[dict]] = []
     for row in rows:
-        operation = row["operation"].removesuffix(BATCH)
-        threads = row["threads"] if operation == row["operation"] else 2
-        out.setdefault((row["library"], operation, row["n"], tuple(row["moduli_bits"]), threads), []).append(row)
+        if row["operation"].endswith(BATCH):
+            out[-1].append(row)
+        else:
+            out.append([row])
     return out
 
 
 def less_disturbed(a: list[dict], b: list[dict]) -> list[dict]:
-    """Of two rounds of the same rows the one with the lower medians; a row is right only if it is in both."""
+    """Of two timings of the same the one with the lower medians; a row is right only if it is in both."""
     lower = min(a, b, key=lambda turns: sum(row["median_us"] for row in turns))
     correct = [x["correct"] and y["correct"] for x, y in zip(a, b, strict=True)]
     return [{**row, "correct": right} for row, right in zip(lower, correct, strict=True)]
@@ -271,7 +280,8 @@ def transform_limits() -> str:
     """The machine, and the first table of the transforms' own bench: times and fractions of the arithmetic limit."""
     print("measuring the transforms against their limit", file=sys.stderr, flush=True)
     bench = ["cargo", "bench", "-q", "-p", "ringsmith-ntt", "--bench", "ntt", "--", "limits-only"]
-    return f"{machine()}\n{sh(['taskset', '-c', '0', *bench], cwd=ROOT).split(chr(10) * 2)[0]}"
+    limits = sh(["taskset", "-c", "0", *bench], cwd=ROOT).split("\n\n")[0]
+    return f"{machine()}\n{limits}"
 
 
 def machine() -> str:
@@ -309,8 +319,9 @@ def main() -> int:
     options = parser.parse_args()
     if options.rounds < 1:
         parser.error(f"argument --rounds: {options.rounds}: 1 or more")
-    if options.more and (not LIMITS.exists() or LIMITS.read_text().split("\n")[0] != machine()):
-        print("error: --continue: the last run was not on this machine: run without it", file=sys.stderr)
+    last = LIMITS.read_text().split("\n")[0] if LIMITS.exists() and RESULT.exists() else "no run"
+    if options.more and last != machine():
+        print(f"error: --continue: here is {machine()}; the last run: {last}; run without it", file=sys.stderr)
         return 2
     if not options.report:
         BUILD.mkdir(parents=True, exist_ok=True)

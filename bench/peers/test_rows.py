@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which of several rounds counts, and what a second thread brings."""
 
-from run import less_disturbed, taking_turns
+from run import keep_best, less_disturbed
 from table import second_thread, second_thread_summary
 
 
@@ -25,11 +25,18 @@ def batch(two: float, one: float, *, correct: bool = True) -> list[dict]:
 
 
 def test_rows_that_took_turns_stay_together() -> None:
-    (key, first), *others = taking_turns([*batch(2.0, 3.9), row("ntt-alone", 2, 1.0)]).items()
-    assert (key, first) == (("ringsmith", "ntt", 4096, (45,), 2), batch(2.0, 3.9))
-    assert [turns for _, turns in others] == [[row("ntt-alone", 2, 1.0)]]
+    best: dict[tuple, list[dict]] = {}
+    alone = row("ntt-alone", 2, 1.0)
+    keep_best(best, [*batch(2.0, 3.9), alone, row("ntt", 1, 3.0)])
     # The lower median of either thread count would be 3.0 / 2.0.
-    assert less_disturbed(batch(2.0, 3.9), batch(3.0, 3.0)) == batch(2.0, 3.9)
+    keep_best(best, [*batch(3.0, 3.0), alone, row("ntt", 1, 2.5)])
+    assert list(best.values()) == [batch(2.0, 3.9), [alone], [row("ntt", 1, 2.5)]]
+
+
+def test_of_two_splits_in_one_run_the_faster_stands() -> None:
+    best: dict[tuple, list[dict]] = {}
+    keep_best(best, [*batch(2.0, 3.9), *batch(1.5, 3.0)])
+    assert list(best.values()) == [batch(1.5, 3.0)]
 
 
 def test_a_row_is_right_only_if_every_round_is() -> None:

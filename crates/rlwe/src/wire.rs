@@ -77,11 +77,13 @@ pub enum Tag {
     CkksPlaintext = 48,
     /// CKKS ciphertext.
     CkksCiphertext = 49,
+    /// Homomorphic program.
+    Program = 64,
 }
 
 impl Tag {
     /// Every tag.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::RlweParams,
         Self::BfvParams,
         Self::CkksParams,
@@ -93,6 +95,7 @@ impl Tag {
         Self::BfvCiphertext,
         Self::CkksPlaintext,
         Self::CkksCiphertext,
+        Self::Program,
     ];
 
     fn from_u16(code: u16) -> Option<Self> {

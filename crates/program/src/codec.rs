@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A program as bytes (`docs/format.md`, "Program"). Reading takes memory only for bytes that are there, then checks
+//! everything; what is accepted encodes to the same bytes, so the hash of the bytes names the program.
+
+mod expression;
+mod fields;
+mod step;
+
+use crate::Error;
+use crate::check::Limits;
+use crate::parameters::Parameters;
+use crate::program::{Argument, Encryption, Guarantee, PlaintextSource, Program, Range, Secrecy};
+use crate::step::SourceLine;
+use fields::{
+    choice, list, read_map, read_shape, read_text, write_count, write_map, write_shape, write_text,
+};
+use rlwe::SecurityPolicy;
+use rlwe::wire::{self, Reader, Tag, WireError, Writer};
+use sha2::{Digest, Sha256};
+
+/// Longest name, file name or source line in bytes.
+const MAX_TEXT: u32 = 1024;
+
+impl Program {
+    /// The program as an object of the byte format.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::new();
+        write_text(&mut out, &self.name);
+        write_text(&mut out, &self.variant);
+        let parameters = self.parameters.to_bytes();
+        write_count(&mut out, parameters.len());
+        out.bytes(&parameters);
+        out.u8(u8::from(self.encryption == Encryption::Public));
+        write_guarantee(&mut out, &self.guarantee);
+        write_count(&mut out, self.arguments.len());
+        self.arguments
+            .iter()
+            .for_each(|a| write_argument(&mut out, a));
+        write_count(&mut out, self.expressions.len());
+        self.expressions
+            .iter()
+            .for_each(|e| expression::write(&mut out, e));
+        write_count(&mut out, self.plaintexts.len());
+        for plaintext in &self.plaintexts {
+            out.u32(plaintext.expression);
+            write_map(&mut out, &plaintext.slots);
+        }
+        write_count(&mut out, self.lines.len());
+        self.lines.iter().for_each(|l| write_line(&mut out, l));
+        write_count(&mut out, self.steps.len());
+        self.steps.iter().for_each(|s| step::write(&mut out, s));
+        write_count(&mut out, self.outputs.len());
+        self.outputs.iter().for_each(|&o| out.u32(o));
+        write_shape(&mut out, &self.result_shape);
+        write_map(&mut out, &self.result);
+        wire::seal(Tag::Program, self.parameters.fingerprint(), out.as_bytes())
+    }
+
+    /// Reads [`Program::to_bytes`] and checks it; parameters are judged by the reader's own policy.
+    ///
+    /// # Errors
+    /// [`Error`] naming the first thing that is wrong.
+    pub fn from_bytes(
+        bytes: &[u8],
+        policy: SecurityPolicy,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        let (header, payload) = wire::open_as(Tag::Program, bytes)?;
+        let mut input = Reader::new(payload);
+        let (name, variant) = (
+            read_text(&mut input, "the name")?,
+            read_text(&mut input, "the variant")?,
+        );
+        let parameters = read_parameters(&mut input, policy, limits)?;
+        if header.params != parameters.fingerprint() {
+            return Err(Error::Parameters(
+                "not those of the envelope's fingerprint".into(),
+            ));
+        }
+        let encryption = match choice(&mut input, "the encryption", 1)? {
+            0 => Encryption::Secret,
+            _ => Encryption::Public,
+        };
+        let program = Self {
+            name,
+            variant,
+            parameters,
+            encryption,
+            guarantee: read_guarantee(&mut input)?,
+            arguments: list(&mut input, "arguments", 24, read_argument)?,
+            expressions: list(&mut input, "expressions", 2, expression::read)?,
+            plaintexts: list(&mut input, "plaintexts", 8, read_plaintext)?,
+            lines: list(&mut input, "source lines", 12, read_line)?,
+            steps: list(&mut input, "steps", 22, step::read)?,
+            outputs: list(
+                &mut input,
+                "outputs",
+                4,
+                |input| Ok(input.u32("an output")?),
+            )?,
+            result_shape: read_shape(&mut input)?,
+            result: read_map(&mut input)?,
+        };
+        input.finish()?;
+        program.check(limits)?;
+        Ok(program)
+    }
+
+    /// SHA-256 of the bytes: the program's name among programs.
+    pub fn hash(&self) -> [u8; 32] {
+        Sha256::digest(self.to_bytes()).into()
+    }
+}
+
+/// Refuses a degree beyond the limit before tables are made.
+fn read_parameters(
+    input: &mut Reader<'_>,
+    policy: SecurityPolicy,
+    limits: &Limits,
+) -> Result<Parameters, Error> {
+    let len = input.ranged("the length of the parameters", 0..=1 << 16)? as usize;
+    let bytes = input.bytes(len, "the parameters")?;
+    wire::inspect(bytes)?;
+    let degree = bytes
+        .get(wire::HEADER_LEN + 1)
+        .map_or(0, |&log_n| 1_u64 << log_n.min(63));
+    if degree > limits.degree as u64 {
+        return Err(Error::Limit {
+            what: "coefficients a polynomial",
+            got: degree,
+            limit: limits.degree as u64,
+        });
+    }
+    Parameters::from_bytes(bytes, policy)
+}
+
+fn write_guarantee(out: &mut Writer, guarantee: &Guarantee) {
+    out.f64(guarantee.bits);
+    out.u32(guarantee.failure_bits);
+    out.f64(guarantee.tolerance);
+    out.u8(u8::from(guarantee.publish));
+}
+
+fn read_guarantee(input: &mut Reader<'_>) -> Result<Guarantee, Error> {
+    Ok(Guarantee {
+        bits: input.f64("the guarantee")?,
+        failure_bits: input.u32("the failure probability")?,
+        tolerance: input.f64("the tolerance")?,
+        publish: choice(input, "the room for publication", 1)? == 1,
+    })
+}
+
+fn write_argument(out: &mut Writer, argument: &Argument) {
+    write_text(out, &argument.name);
+    write_shape(out, &argument.shape);
+    match argument.range {
+        Range::Reals { low, high } => {
+            out.u8(0);
+            out.f64(low);
+            out.f64(high);
+        }
+        Range::Integers { low, high } => {
+            out.u8(1);
+            out.u64(low as u64);
+            out.u64(high as u64);
+        }
+    }
+    match &argument.secrecy {
+        Secrecy::Plain => out.u8(0),
+        Secrecy::Encrypted(packing) => {
+            out.u8(1);
+            write_map(out, packing);
+        }
+    }
+}
+
+fn read_argument(input: &mut Reader<'_>) -> Result<Argument, Error> {
+    let name = read_text(input, "an argument's name")?;
+    let shape = read_shape(input)?;
+    let range = match choice(input, "a range", 1)? {
+        0 => Range::Reals {
+            low: input.f64("a limit")?,
+            high: input.f64("a limit")?,
+        },
+        _ => Range::Integers {
+            low: input.u64("a limit")? as i64,
+            high: input.u64("a limit")? as i64,
+        },
+    };
+    let secrecy = match choice(input, "an argument's secrecy", 1)? {
+        0 => Secrecy::Plain,
+        _ => Secrecy::Encrypted(read_map(input)?),
+    };
+    Ok(Argument {
+        name,
+        shape,
+        range,
+        secrecy,
+    })
+}
+
+fn read_plaintext(input: &mut Reader<'_>) -> Result<PlaintextSource, Error> {
+    Ok(PlaintextSource {
+        expression: input.u32("an expression")?,
+        slots: read_map(input)?,
+    })
+}
+
+fn write_line(out: &mut Writer, line: &SourceLine) {
+    write_text(out, &line.file);
+    out.u32(line.number);
+    write_text(out, &line.text);
+}
+
+fn read_line(input: &mut Reader<'_>) -> Result<SourceLine, Error> {
+    Ok(SourceLine {
+        file: read_text(input, "a file name")?,
+        number: input.u32("a line number")?,
+        text: read_text(input, "a source line")?,
+    })
+}
+
+fn refused(what: &'static str, got: u64, allowed: impl Into<String>) -> Error {
+    WireError::Value {
+        what,
+        got,
+        allowed: allowed.into(),
+    }
+    .into()
+}

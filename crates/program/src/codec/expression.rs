@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Plaintext expressions as bytes: a code, operands, attributes, the shape.
+
+use super::fields::{choice, list, read_map, read_shape, write_count, write_map, write_shape};
+use super::refused;
+use crate::Error;
+use crate::expression::{Expression, Numbers, Operation};
+use rlwe::wire::{Reader, Writer};
+
+/// An axis that stands for all of them.
+const ALL_AXES: u8 = u8::MAX;
+
+pub fn write(out: &mut Writer, expression: &Expression) {
+    out.u8(code(&expression.operation));
+    match &expression.operation {
+        Operation::Argument(number) => out.u32(*number),
+        Operation::Constant(numbers) => write_numbers(out, numbers),
+        Operation::Add(a, b)
+        | Operation::Subtract(a, b)
+        | Operation::Multiply(a, b)
+        | Operation::MatMul(a, b) => {
+            out.u32(*a);
+            out.u32(*b);
+        }
+        Operation::Negate(a) => out.u32(*a),
+        Operation::Power(a, exponent) => {
+            out.u32(*a);
+            out.u32(*exponent);
+        }
+        Operation::Polynomial(a, coefficients) => {
+            out.u32(*a);
+            write_numbers(out, coefficients);
+        }
+        Operation::Sum(a, axis) => {
+            out.u32(*a);
+            out.u8(axis.unwrap_or(ALL_AXES));
+        }
+        Operation::Gather(operands, map) => {
+            write_count(out, operands.len());
+            operands.iter().for_each(|&a| out.u32(a));
+            write_map(out, map);
+        }
+    }
+    write_shape(out, &expression.shape);
+}
+
+fn code(operation: &Operation) -> u8 {
+    match operation {
+        Operation::Argument(_) => 0,
+        Operation::Constant(_) => 1,
+        Operation::Add(..) => 2,
+        Operation::Subtract(..) => 3,
+        Operation::Multiply(..) => 4,
+        Operation::Negate(_) => 5,
+        Operation::Power(..) => 6,
+        Operation::Polynomial(..) => 7,
+        Operation::MatMul(..) => 8,
+        Operation::Sum(..) => 9,
+        Operation::Gather(..) => 10,
+    }
+}
+
+pub fn read(input: &mut Reader<'_>) -> Result<Expression, Error> {
+    let code = choice(input, "an expression's code", 10)?;
+    let operation = match code {
+        0 => Operation::Argument(operand(input)?),
+        1 => Operation::Constant(read_numbers(input)?),
+        2 => Operation::Add(operand(input)?, operand(input)?),
+        3 => Operation::Subtract(operand(input)?, operand(input)?),
+        4 => Operation::Multiply(operand(input)?, operand(input)?),
+        5 => Operation::Negate(operand(input)?),
+        6 => Operation::Power(operand(input)?, input.u32("an exponent")?),
+        7 => Operation::Polynomial(operand(input)?, read_numbers(input)?),
+        8 => Operation::MatMul(operand(input)?, operand(input)?),
+        9 => Operation::Sum(
+            operand(input)?,
+            Some(input.u8("an axis")?).filter(|&axis| axis != ALL_AXES),
+        ),
+        _ => Operation::Gather(list(input, "operands", 4, operand)?, read_map(input)?),
+    };
+    Ok(Expression {
+        operation,
+        shape: read_shape(input)?,
+    })
+}
+
+fn operand(input: &mut Reader<'_>) -> Result<u32, Error> {
+    Ok(input.u32("an operand")?)
+}
+
+fn write_numbers(out: &mut Writer, numbers: &Numbers) {
+    match numbers {
+        Numbers::Reals(values) => {
+            out.u8(0);
+            write_count(out, values.len());
+            values.iter().for_each(|&v| out.f64(v));
+        }
+        Numbers::Integers(values) => {
+            out.u8(1);
+            write_count(out, values.len());
+            values.iter().for_each(|&v| out.u64(v as u64));
+        }
+    }
+}
+
+fn read_numbers(input: &mut Reader<'_>) -> Result<Numbers, Error> {
+    match input.u8("the kind of numbers")? {
+        0 => Ok(Numbers::Reals(list(input, "numbers", 8, |input| {
+            Ok(input.f64("a number")?)
+        })?)),
+        1 => Ok(Numbers::Integers(list(input, "numbers", 8, |input| {
+            Ok(input.u64("a number")? as i64)
+        })?)),
+        other => Err(refused(
+            "the kind of numbers",
+            other.into(),
+            "0 (reals), 1 (integers)",
+        )),
+    }
+}

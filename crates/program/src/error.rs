@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Why a program was refused: what, where, and what would be right.
+
+use rlwe::wire::WireError;
+
+/// Errors of making or reading a program.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The bytes are not a program's.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// The parameter set is refused.
+    #[error("the program's parameters: {0}")]
+    Parameters(String),
+    /// An index map that no writer makes.
+    #[error("index map: {0}")]
+    Map(String),
+    /// An argument, its packing or the result's.
+    #[error("{what}: {message}")]
+    Layout {
+        /// Which argument, or the result.
+        what: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A plaintext expression.
+    #[error("plaintext expression {number} ({operation}): {message}")]
+    Expression {
+        /// Its number.
+        number: usize,
+        /// What it does.
+        operation: &'static str,
+        /// What is wrong.
+        message: String,
+    },
+    /// A homomorphic operation.
+    #[error("step {number} ({operation}, {place}): {message}")]
+    Step {
+        /// Its number.
+        number: usize,
+        /// What it does.
+        operation: &'static str,
+        /// File and line of the kernel.
+        place: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// More than a reader takes from a stranger.
+    #[error("the program needs {got} {what}; at most {limit} are allowed")]
+    Limit {
+        /// Of what.
+        what: &'static str,
+        /// How many it needs.
+        got: u64,
+        /// How many are allowed.
+        limit: u64,
+    },
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A homomorphic program as data: what is encrypted and how it is packed, what is done in which order, what the result is
+//! and what is promised of it. It has bytes, hence a hash; whoever runs it needs no function and no source.
+//!
+//! ```text
+//! Argument ──────> Expression ──> PlaintextSource ─┐
+//!    └─ packing ─> Step, Step, Step, … <───────────┘ ──> outputs ──> result
+//! ```
+
+mod check;
+mod codec;
+mod error;
+pub mod evaluate;
+pub mod expression;
+mod index_map;
+mod listing;
+mod parameters;
+mod program;
+mod shape;
+pub mod step;
+
+pub use check::Limits;
+pub use error::Error;
+pub use index_map::{IndexMap, MAX_ELEMENTS, Run};
+pub use parameters::Parameters;
+pub use program::{
+    Argument, Encryption, Guarantee, PlaintextSource, Program, Range, RequiredKeys, Secrecy,
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A program as text, one line for each thing it holds: what `ringsmith show` prints and a reader compares.
+//!
+//! `e3` is a plaintext expression, `p0` a plaintext, `%7` a step. An index map is its runs `first:step:length`, or
+//! `_:length` where there is no element.
+
+use crate::expression::{Expression, Numbers, Operation as Plain};
+use crate::index_map::{IndexMap, Run};
+use crate::parameters::Parameters;
+use crate::program::{Argument, Encryption, Guarantee, Program, Range, Secrecy};
+use crate::step::{Operation, Step};
+use std::fmt::{self, Display, Formatter};
+
+impl Display for Program {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, "program {}{}", self.name, prefixed(" ", &self.variant))?;
+        writeln!(f, "{}", ParameterLine(&self.parameters))?;
+        let under = match self.encryption {
+            Encryption::Secret => "secret",
+            Encryption::Public => "public",
+        };
+        writeln!(f, "inputs under the {under} key")?;
+        self.guarantee
+            .line(f, self.parameters.plain_modulus().is_some())?;
+        self.arguments.iter().try_for_each(|a| writeln!(f, "{a}"))?;
+        for (number, expression) in self.expressions.iter().enumerate() {
+            writeln!(f, "e{number} = {expression}")?;
+        }
+        for (number, plaintext) in self.plaintexts.iter().enumerate() {
+            writeln!(
+                f,
+                "p{number} = e{} {}",
+                plaintext.expression, plaintext.slots
+            )?;
+        }
+        for (number, step) in self.steps.iter().enumerate() {
+            writeln!(f, "%{number} = {step} ; {}", self.place(step))?;
+        }
+        let outputs = joined(self.outputs.iter().map(|o| format!("%{o}")));
+        writeln!(
+            f,
+            "result {} = {outputs} {}",
+            Shape(&self.result_shape),
+            self.result
+        )
+    }
+}
+
+struct ParameterLine<'a>(&'a Parameters);
+
+impl Display for ParameterLine<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let p = self.0;
+        write!(
+            f,
+            "{} n {} primes {}",
+            p.scheme(),
+            p.n(),
+            joined(p.primes())
+        )?;
+        match p.plain_modulus() {
+            Some(t) => write!(f, " plaintext modulus {t}"),
+            None => write!(f, " scale 2^{:.4}", p.scale().log2()),
+        }
+    }
+}
+
+impl Guarantee {
+    fn line(&self, f: &mut Formatter<'_>, exact: bool) -> fmt::Result {
+        let what = if exact {
+            "bits of budget left"
+        } else {
+            "log2 of the error"
+        };
+        let room = if self.publish { "" } else { "no " };
+        writeln!(
+            f,
+            "guarantee {:.4} {what}, failing below 2^-{}, tolerance {:e}, {room}room for publication",
+            self.bits, self.failure_bits, self.tolerance
+        )
+    }
+}
+
+impl Display for Argument {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let (low, high) = match self.range {
+            Range::Reals { low, high } => (format!("{low:e}"), format!("{high:e}")),
+            Range::Integers { low, high } => (low.to_string(), high.to_string()),
+        };
+        let shape = Shape(&self.shape);
+        match &self.secrecy {
+            Secrecy::Plain => write!(f, "plain {} {shape} from {low} to {high}", self.name),
+            Secrecy::Encrypted(packing) => {
+                write!(
+                    f,
+                    "encrypted {} {shape} from {low} to {high} {packing}",
+                    self.name
+                )
+            }
+        }
+    }
+}
+
+impl Display for Expression {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.operation.name())?;
+        self.operation
+            .operands()
+            .iter()
+            .try_for_each(|a| write!(f, " e{a}"))?;
+        match &self.operation {
+            Plain::Argument(number) => write!(f, " {number}")?,
+            Plain::Constant(numbers) | Plain::Polynomial(_, numbers) => write!(f, " {numbers}")?,
+            Plain::Power(_, exponent) => write!(f, " {exponent}")?,
+            Plain::Sum(_, Some(axis)) => write!(f, " axis {axis}")?,
+            Plain::Gather(_, map) => write!(f, " {map}")?,
+            _ => {}
+        }
+        write!(f, " {}", Shape(&self.shape))
+    }
+}
+
+impl Display for Numbers {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reals(values) => f.write_str(&joined(values.iter().map(|v| format!("{v:e}")))),
+            Self::Integers(values) => f.write_str(&joined(values)),
+        }
+    }
+}
+
+impl Display for Step {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let (operands, count) = self.operation.operands();
+        write!(f, "{}", self.operation.name())?;
+        operands[..count]
+            .iter()
+            .try_for_each(|a| write!(f, " %{a}"))?;
+        if let Some(plaintext) = self.operation.plaintext() {
+            write!(
+                f,
+                " p{} at 2^{:.4}",
+                plaintext.number,
+                plaintext.scale.log2()
+            )?;
+        }
+        match self.operation {
+            Operation::Rotate(_, by) => write!(f, " by {by}")?,
+            Operation::Within(_, promise) => {
+                let reach = if promise.everywhere {
+                    " everywhere"
+                } else {
+                    ""
+                };
+                write!(f, " {:e}{reach}", promise.bound)?;
+            }
+            _ => {}
+        }
+        write!(
+            f,
+            " ; level {} scale 2^{:.4} size {}",
+            self.level,
+            self.scale.log2(),
+            self.size
+        )
+    }
+}
+
+impl Display for IndexMap {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}]", joined(self.runs()))
+    }
+}
+
+impl Display for Run {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.first {
+            Some(first) => write!(f, "{first}:{}:{}", self.step, self.length),
+            None => write!(f, "_:{}", self.length),
+        }
+    }
+}
+
+struct Shape<'a>(&'a [u32]);
+
+impl Display for Shape<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "({})", joined(self.0))
+    }
+}
+
+fn joined<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
+    let texts: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+    texts.join(" ")
+}
+
+fn prefixed(prefix: &str, text: &str) -> String {
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!("{prefix}{text}")
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The program: everything that is needed to encrypt, evaluate and decrypt, without the function it came from.
+
+use crate::expression::Expression;
+use crate::index_map::IndexMap;
+use crate::parameters::Parameters;
+use crate::step::{Operation, SourceLine, Step};
+
+/// Declared limits of an argument's values: reals in CKKS, integers in BFV.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Range {
+    /// Finite, low ≤ high.
+    Reals {
+        /// Least value.
+        low: f64,
+        /// Largest value.
+        high: f64,
+    },
+    /// low ≤ high.
+    Integers {
+        /// Least value.
+        low: i64,
+        /// Largest value.
+        high: i64,
+    },
+}
+
+/// How an argument reaches the evaluator.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Secrecy {
+    /// In the clear.
+    Plain,
+    /// In `packing.len() / slots` ciphertexts: position c·slots + s of the map is slot s of ciphertext c.
+    Encrypted(IndexMap),
+}
+
+/// One argument of the kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Argument {
+    /// Its name.
+    pub name: String,
+    /// Its shape.
+    pub shape: Vec<u32>,
+    /// The values it may have.
+    pub range: Range,
+    /// Plain or encrypted, and how.
+    pub secrecy: Secrecy,
+}
+
+/// A plaintext of the program: slot s is the element of an expression that the map names, or 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlaintextSource {
+    /// Number of the expression.
+    pub expression: u32,
+    /// From slots to elements; its length is the number of slots.
+    pub slots: IndexMap,
+}
+
+/// Which key the client encrypts under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encryption {
+    /// The secret key.
+    Secret,
+    /// The public key.
+    Public,
+}
+
+/// The evaluation keys a program needs, each at the highest level where it is used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequiredKeys {
+    /// Level of the relinearisation key.
+    pub relinearization: Option<u32>,
+    /// Level of the rotation keys.
+    pub galois: Option<u32>,
+    /// The rotations, rising.
+    pub rotations: Vec<i32>,
+    /// Whether the evaluator encrypts zeros.
+    pub public: bool,
+}
+
+/// What is promised of the result.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Guarantee {
+    /// CKKS: log2 of the largest error of a result. BFV: bits of noise budget left.
+    pub bits: f64,
+    /// The promise fails with probability below 2^−`failure_bits`.
+    pub failure_bits: u32,
+    /// CKKS: the error that was asked for; 0 in BFV.
+    pub tolerance: f64,
+    /// Whether there is room to publish decryptions.
+    pub publish: bool,
+}
+
+/// A homomorphic program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// The kernel's name.
+    pub name: String,
+    /// Which of its versions, often empty.
+    pub variant: String,
+    /// The parameter set.
+    pub parameters: Parameters,
+    /// The key that inputs are encrypted under.
+    pub encryption: Encryption,
+    /// What is promised of the result.
+    pub guarantee: Guarantee,
+    /// Arguments in the order of the kernel's signature.
+    pub arguments: Vec<Argument>,
+    /// Plaintext expressions, operands first.
+    pub expressions: Vec<Expression>,
+    /// Plaintexts.
+    pub plaintexts: Vec<PlaintextSource>,
+    /// Lines of source.
+    pub lines: Vec<SourceLine>,
+    /// Inputs (of the encrypted arguments in order), then operations.
+    pub steps: Vec<Step>,
+    /// The steps whose ciphertexts are sent back.
+    pub outputs: Vec<u32>,
+    /// Shape of the result.
+    pub result_shape: Vec<u32>,
+    /// Element e of the result is slot `r mod slots` of output `r / slots`, where r is the map's element at e.
+    pub result: IndexMap,
+}
+
+impl Program {
+    /// The shapes of the plain arguments in order.
+    pub fn plain_shapes(&self) -> Vec<&[u32]> {
+        let plain = |a: &&Argument| a.secrecy == Secrecy::Plain;
+        self.arguments
+            .iter()
+            .filter(plain)
+            .map(|a| a.shape.as_slice())
+            .collect()
+    }
+
+    /// Ciphertexts that the client sends.
+    pub fn input_count(&self) -> usize {
+        let count = |a: &Argument| match &a.secrecy {
+            Secrecy::Plain => 0,
+            Secrecy::Encrypted(packing) => packing.len() / self.parameters.slots(),
+        };
+        self.arguments.iter().map(count).sum()
+    }
+
+    /// The keys that the steps need.
+    pub fn required_keys(&self) -> RequiredKeys {
+        let mut keys = RequiredKeys::default();
+        for step in &self.steps {
+            let level = |old: Option<u32>| old.max(Some(step.level));
+            match step.operation {
+                Operation::Relinearize(_) => keys.relinearization = level(keys.relinearization),
+                Operation::Rotate(_, by) => {
+                    keys.galois = level(keys.galois);
+                    keys.rotations.push(by);
+                }
+                Operation::EncryptZero => keys.public = true,
+                _ => {}
+            }
+        }
+        keys.rotations.sort_unstable();
+        keys.rotations.dedup();
+        keys
+    }
+
+    /// `file:line` of a step, for messages.
+    pub fn place(&self, step: &Step) -> String {
+        let line = self.lines.get(step.place.line as usize);
+        line.map_or_else(
+            || "unknown place".into(),
+            |l| format!("{}:{}", l.file, l.number),
+        )
+    }
+}

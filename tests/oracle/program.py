@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program's bytes read by docs/format.md alone, as the listing that `ringsmith show` prints."""
+
+import math
+import struct
+
+from .wire import Reader
+
+CIPHER_OPERATIONS = [
+    "input", "encrypt_zero", "add", "sub", "negate", "add_plain", "sub_plain", "multiply_plain", "multiply", "square",
+    "relinearize", "rotate", "rescale", "mod_drop", "within",
+]  # fmt: skip
+PLAIN_OPERATIONS = [
+    "argument", "constant", "add", "subtract", "multiply", "negate", "power", "polynomial", "matmul", "sum", "gather",
+]  # fmt: skip
+#: Operands of each operation on ciphertexts.
+CIPHER_OPERANDS = [0, 0, 2, 2, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1]
+
+
+class Fields(Reader):
+    """The fields of a program's payload."""
+
+    def real(self) -> float:
+        """A double."""
+        return float(struct.unpack("<d", self.take(8))[0])
+
+    def signed(self, size: int) -> int:
+        """A two's complement integer."""
+        return int.from_bytes(self.take(size), "little", signed=True)
+
+    def text(self) -> str:
+        """A counted text."""
+        return self.take(self.number(4)).decode()
+
+    def shape(self) -> str:
+        """A shape."""
+        return "(" + " ".join(str(self.number(4)) for _ in range(self.number(1))) + ")"
+
+    def map(self) -> str:
+        """An index map."""
+        runs = []
+        for _ in range(self.number(4)):
+            first, step, length = self.number(4), self.signed(4), self.number(4)
+            runs.append(f"_:{length}" if first == 2**32 - 1 else f"{first}:{step}:{length}")
+        return f"[{' '.join(runs)}]"
+
+    def values(self) -> str:
+        """Counted numbers."""
+        kind, count = self.number(1), self.number(4)
+        return " ".join(scientific(self.real()) if kind == 0 else str(self.signed(8)) for _ in range(count))
+
+
+def scientific(x: float) -> str:
+    """The shortest digits of a double as d.ddde±x, without the zeros and signs that Python adds."""
+    if x == 0:
+        return "-0e0" if math.copysign(1, x) < 0 else "0e0"
+    digits, exponent = next(text.split("e") for text in (f"{x:.{p}e}" for p in range(17)) if float(text) == x)
+    return f"{digits}e{int(exponent)}"
+
+
+def listing(payload: bytes) -> list[str]:
+    """The lines of a program."""
+    f = Fields(payload)
+    name, variant = f.text(), f.text()
+    lines = [f"program {name}{' ' if variant else ''}{variant}"]
+    parameters = f.take(f.number(4))
+    exact = parameters[6] == 2
+    lines += [_parameters(parameters, exact), f"inputs under the {['secret', 'public'][f.number(1)]} key"]
+    bits, failure, tolerance, publish = f.real(), f.number(4), f.real(), f.number(1)
+    what = "bits of budget left" if exact else "log2 of the error"
+    room = "room" if publish else "no room"
+    lines.append(
+        f"guarantee {bits:.4f} {what}, failing below 2^-{failure}, tolerance {scientific(tolerance)}, "
+        f"{room} for publication"
+    )
+    lines += [_argument(f) for _ in range(f.number(4))]
+    lines += [f"e{number} = {_expression(f)}" for number in range(f.number(4))]
+    lines += [f"p{number} = e{f.number(4)} {f.map()}" for number in range(f.number(4))]
+    sources = [(f.text(), f.number(4), f.text()) for _ in range(f.number(4))]
+    lines += [f"%{number} = {_step(f, sources)}" for number in range(f.number(4))]
+    outputs = " ".join(f"%{f.number(4)}" for _ in range(f.number(4)))
+    lines.append(f"result {f.shape()} = {outputs} {f.map()}")
+    assert not f.rest
+    return lines
+
+
+def _parameters(data: bytes, exact: bool) -> str:
+    f = Fields(data[32:-8])
+    f.number(1)
+    n = 2 ** f.number(1)
+    f.take(18)
+    f.number(4)
+    count, special = f.number(4), f.number(4)
+    primes = [f.number(16) for _ in range(count + special)][:count]
+    last = f"plaintext modulus {f.number(8)}" if exact else f"scale 2^{math.log2(f.real()):.4f}"
+    return f"{'bfv' if exact else 'ckks'} n {n} primes {' '.join(map(str, primes))} {last}"
+
+
+def _argument(f: Fields) -> str:
+    name, shape = f.text(), f.shape()
+    real = f.number(1) == 0
+    low, high = (scientific(f.real()) if real else str(f.signed(8)) for _ in range(2))
+    encrypted = f.number(1) == 1
+    packing = f" {f.map()}" if encrypted else ""
+    return f"{'encrypted' if encrypted else 'plain'} {name} {shape} from {low} to {high}{packing}"
+
+
+def _expression(f: Fields) -> str:
+    name = PLAIN_OPERATIONS[f.number(1)]
+    match name:
+        case "argument":
+            words = [str(f.number(4))]
+        case "constant":
+            words = [f.values()]
+        case "add" | "subtract" | "multiply" | "matmul":
+            words = [f"e{f.number(4)}", f"e{f.number(4)}"]
+        case "gather":
+            words = [*(f"e{f.number(4)}" for _ in range(f.number(4))), f.map()]
+        case "power":
+            words = [f"e{f.number(4)}", str(f.number(4))]
+        case "polynomial":
+            words = [f"e{f.number(4)}", f.values()]
+        case "sum":
+            words = [f"e{f.number(4)}", *([] if (axis := f.number(1)) == 255 else [f"axis {axis}"])]
+        case _:
+            words = [f"e{f.number(4)}"]
+    return " ".join([name, *words, f.shape()])
+
+
+def _step(f: Fields, sources: list[tuple[str, int, str]]) -> str:
+    code = f.number(1)
+    name = CIPHER_OPERATIONS[code]
+    words = [name, *(f"%{f.number(4)}" for _ in range(CIPHER_OPERANDS[code]))]
+    if name.endswith("_plain"):
+        words.append(f"p{f.number(4)} at 2^{math.log2(f.real()):.4f}")
+    elif name == "rotate":
+        words.append(f"by {f.signed(4)}")
+    elif name == "within":
+        words.append(scientific(f.real()) + (" everywhere" if f.number(1) else ""))
+    words.append(f"; level {f.number(4)} scale 2^{math.log2(f.real()):.4f} size {f.number(1)}")
+    file, line, _ = sources[f.number(4)]
+    f.take(4)
+    return " ".join([*words, f"; {file}:{line}"])

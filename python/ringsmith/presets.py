@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ringsmith.errors import ParameterError
+from ringsmith.specs import build, checked_name, parsed_toml, read_toml, shown
 
+# What the info block's kHz registers hold.
+SLOWEST_MHZ, FASTEST_MHZ = 0.001, 4000.0
 OPERATIONS = ("polymul", "tensor", "zero-encrypt", "delta-m-decrypt", "key-switch")
 
 
@@ -95,8 +97,8 @@ def load_preset(name: str, overrides: Mapping[str, Any] | None = None) -> Preset
     for key, value in (overrides or {}).items():
         if key not in values:
             raise ParameterError(f"preset {name} has no key {key!r}; keys: {', '.join(values)}")
-        values[key] = _parse(key, value) if isinstance(value, str) else value
-    preset = _build(name, values)
+        values[key] = parse_setting(key, value) if isinstance(value, str) else value
+    preset = build(Preset, f"preset {name}", values)
     _check(preset)
     return preset
 
@@ -113,52 +115,28 @@ def parse_overrides(settings: list[str]) -> dict[str, str]:
 
 
 def _read(name: str) -> dict[str, Any]:
-    path = Path(name) if name.endswith(".toml") else spec_dir() / "presets" / f"{name}.toml"
-    try:
-        return tomllib.loads(path.read_text())
-    except FileNotFoundError as error:
+    if name.endswith(".toml"):
+        return read_toml(Path(name), "preset")
+    if name not in preset_names():
         raise ParameterError(
-            f"no preset {name!r}; presets: {', '.join(preset_names())}, or a path to a .toml file"
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ParameterError(f"{path}: not a preset file: {error}") from error
+            f"no preset {shown(name)}; presets: {', '.join(preset_names())}, or a path to a .toml file"
+        )
+    return read_toml(spec_dir() / "presets" / f"{name}.toml", "preset")
 
 
-def _parse(key: str, text: str) -> Any:
+def parse_setting(key: str, text: str) -> Any:
+    """Parse the value of a `key=value` setting: TOML, or a bare word for a string."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        return parsed_toml(f"value = {text}")["value"]
+    except ValueError:
         pass
     if any(mark in text for mark in "[]=\"'\n"):
-        raise ParameterError(f"{key}={text} is not a TOML value")
+        raise ParameterError(f"{key}={shown(text)} is not a TOML value")
     return text
 
 
-def _build(name: str, values: dict[str, Any]) -> Preset:
-    fields = {field.name: field.type for field in dataclasses.fields(Preset)}
-    missing, unknown = fields.keys() - values.keys(), values.keys() - fields.keys()
-    if missing or unknown:
-        complaint = [f"lacks {', '.join(sorted(missing))}"] * bool(missing)
-        complaint += [f"has unknown keys {', '.join(sorted(unknown))}"] * bool(unknown)
-        raise ParameterError(f"preset {name} {' and '.join(complaint)}")
-    return Preset(**{key: _typed(key, str(kind), values[key]) for key, kind in fields.items()})
-
-
-def _typed(key: str, kind: str, value: Any) -> Any:
-    """Check one value against the annotation of its field; a scalar stands for a list of one."""
-    if kind.startswith("tuple["):
-        element = kind[len("tuple[") :].split(",")[0]
-        items = value if isinstance(value, list | tuple) else [value]
-        return tuple(_typed(key, element, item) for item in items)
-    if kind == "float" and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    wanted = {"int": int, "float": float, "str": str, "bool": bool}[kind]
-    if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
-        raise ParameterError(f"{key} must be of type {kind}, got {value!r}")
-    return value
-
-
 def _check(preset: Preset) -> None:
+    checked_name("a preset", preset.name)
     for holds, reason in _rules(preset):
         if not holds:
             raise ParameterError(f"preset {preset.name}: {reason}")
@@ -166,7 +144,8 @@ def _check(preset: Preset) -> None:
 
 def _rules(p: Preset) -> list[tuple[bool, str]]:
     powers = p.n_max & (p.n_max - 1) == 0
-    bits = p.lane_bits() if p.prime_bits else ()
+    bits = p.lane_bits() if p.prime_bits and p.lanes <= 8 else ()
+    montgomery_bits = p.n_max.bit_length()
     least = max((2 * p.n_max).bit_length(), p.modulus_bits_min)
     return [
         (14 <= p.word_bits <= 128, f"word_bits must be 14..128, got {p.word_bits}"),
@@ -187,6 +166,11 @@ def _rules(p: Preset) -> list[tuple[bool, str]]:
         (3 <= p.slots <= 32, f"the slots, a twiddle memory left out, must be 3..32, got {p.slots}"),
         (p.reduction in ("barrett", "montgomery"), f"reduction must be barrett or montgomery, got {p.reduction!r}"),
         (
+            p.reduction != "montgomery" or montgomery_bits + 2 <= p.word_bits,
+            f"reduction montgomery needs word_bits of at least {montgomery_bits + 2} at n_max = {p.n_max}, "
+            f"got {p.word_bits}",
+        ),
+        (
             p.multiplier in ("asic", "dsp26x17", "dsp18x18"),
             f"multiplier must be asic, dsp26x17 or dsp18x18, got {p.multiplier!r}",
         ),
@@ -201,8 +185,18 @@ def _rules(p: Preset) -> list[tuple[bool, str]]:
             2 <= p.fifo_depth <= 1024 and p.fifo_depth & (p.fifo_depth - 1) == 0,
             f"fifo_depth must be a power of two from 2 to 1024, got {p.fifo_depth}",
         ),
-        (bool(p.clock_mhz) and min(p.clock_mhz, default=0) > 0, f"clock_mhz must be positive, got {list(p.clock_mhz)}"),
-        (p.serial_mhz > 0, f"serial_mhz must be positive, got {p.serial_mhz}"),
+        (
+            bool(p.clock_mhz) and all(SLOWEST_MHZ <= clock <= FASTEST_MHZ for clock in p.clock_mhz),
+            f"clock_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {shown(list(p.clock_mhz))}",
+        ),
+        (
+            SLOWEST_MHZ <= p.serial_mhz <= FASTEST_MHZ,
+            f"serial_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {p.serial_mhz}",
+        ),
+        (
+            p.host != "serial" or p.serial_mhz <= max(p.clock_mhz, default=0.0),
+            f"serial_mhz must be at most the fastest clock_mhz, got {p.serial_mhz:g}",
+        ),
         (
             set(p.operations) <= set(OPERATIONS),
             f"operations must be among {', '.join(OPERATIONS)}, got {', '.join(p.operations)}",

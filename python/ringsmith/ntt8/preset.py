@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ringsmith.errors import ParameterError
 from ringsmith.flow.device import MULTIPLIERS
 from ringsmith.gen import latency, ntt8
-from ringsmith.presets import spec_dir
+from ringsmith.presets import FASTEST_MHZ, SLOWEST_MHZ, parse_setting, spec_dir
+from ringsmith.specs import build, checked_name, read_toml, shown
 
 N = 8
 
@@ -79,32 +77,19 @@ def load_ntt8(name: str, overrides: Mapping[str, str] | None = None) -> Ntt8Pres
     Raises:
         ParameterError: no such preset or key, a value of the wrong type, or an impossible combination.
     """
-    path = spec_dir() / "presets" / "ntt8" / f"{name}.toml"
-    if not path.exists():
-        raise ParameterError(f"no preset {name!r}; 8-point presets: {', '.join(ntt8_names())}")
-    values: dict[str, Any] = tomllib.loads(path.read_text())
+    if name not in ntt8_names():
+        raise ParameterError(f"no preset {shown(name)}; 8-point presets: {', '.join(ntt8_names())}")
+    values = read_toml(spec_dir() / "presets" / "ntt8" / f"{name}.toml", "preset")
     for key, text in (overrides or {}).items():
         if key not in values:
             raise ParameterError(f"preset {name} has no key {key!r}; keys: {', '.join(values)}")
-        values[key] = _parse(text)
-    clocks = values["clock_mhz"]
-    values["clock_mhz"] = tuple(float(clock) for clock in (clocks if isinstance(clocks, list) else [clocks]))
-    for field in dataclasses.fields(Ntt8Preset):
-        wanted = {"int": int, "str": str}.get(str(field.type))
-        if wanted is not None and not isinstance(values[field.name], wanted):
-            raise ParameterError(f"{field.name} must be of type {field.type}, got {values[field.name]!r}")
-    preset = Ntt8Preset(**values)
+        values[key] = parse_setting(key, text)
+    preset = build(Ntt8Preset, f"preset {name}", values)
+    checked_name("a preset", preset.name)
     for holds, reason in _rules(preset):
         if not holds:
             raise ParameterError(f"preset {name}: {reason}")
     return preset
-
-
-def _parse(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
 
 
 def _rules(p: Ntt8Preset) -> list[tuple[bool, str]]:
@@ -123,10 +108,13 @@ def _rules(p: Ntt8Preset) -> list[tuple[bool, str]]:
             f"modulus must have {p.modulus_bits_min}..{p.word_bits} bits, got {p.modulus} of {bits} bits",
         ),
         (
-            p.modulus == 0 or (p.modulus % (2 * N) == 1 and _is_prime(p.modulus)),
+            p.modulus == 0 or (bits <= p.word_bits <= 32 and p.modulus % (2 * N) == 1 and _is_prime(p.modulus)),
             f"modulus must be a prime 1 mod 16, got {p.modulus}",
         ),
-        (all(clock > 0 for clock in p.clock_mhz), f"clock_mhz must be positive, got {list(p.clock_mhz)}"),
+        (
+            bool(p.clock_mhz) and all(SLOWEST_MHZ <= clock <= FASTEST_MHZ for clock in p.clock_mhz),
+            f"clock_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {shown(list(p.clock_mhz))}",
+        ),
     ]
 
 

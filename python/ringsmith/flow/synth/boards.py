@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
-import tomllib
-from dataclasses import dataclass, fields
+import math
+from dataclasses import dataclass
 
-from ringsmith.errors import InputError
+from ringsmith.errors import InputError, ParameterError
 from ringsmith.flow import paths
 from ringsmith.flow.synth.cells import Resources
+from ringsmith.flow.synth.job import Family
+from ringsmith.specs import build, checked_name, read_toml, shown
+
+
+FAMILIES = tuple(family.value for family in Family)
+NUMBERS = ("lut", "ff", "dsp", "bram36", "uram", "clock_mhz", "memory_gb_s")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,13 +58,14 @@ def board_names() -> list[str]:
 
 
 def load_board(name: str) -> Board:
-    """Load a board by name. Raises InputError for an unknown one or a file that lacks a key."""
-    path = paths.root() / "spec" / "boards" / f"{name}.toml"
-    if not path.exists():
-        raise InputError(f"no board '{name}'; boards: {', '.join(board_names())}")
-    values = tomllib.loads(path.read_text())
-    names = {field.name for field in fields(Board)}
-    if values.keys() != names:
-        wrong = sorted(values.keys() ^ names)
-        raise InputError(f"{path.name}: the keys {', '.join(wrong)} are missing or unknown")
-    return Board(**values)
+    """Load a board by name. Raises InputError for an unknown one, ParameterError for a file that does not describe one."""
+    if name not in board_names():
+        raise InputError(f"no board {shown(name)}; boards: {', '.join(board_names())}")
+    board = build(Board, f"board {name}", read_toml(paths.root() / "spec" / "boards" / f"{name}.toml", "board"))
+    checked_name("a board", board.name)
+    if board.family not in FAMILIES:
+        raise ParameterError(f"board {name}: family must be {', '.join(FAMILIES)}, got {shown(board.family)}")
+    for key in NUMBERS:
+        if not 0 <= getattr(board, key) < math.inf:
+            raise ParameterError(f"board {name}: {key} must not be negative or endless, got {getattr(board, key)}")
+    return board

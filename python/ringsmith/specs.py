@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Specification files that a user may write (presets, boards): names that are safe anywhere, TOML read with a reason."""
+"""Files that a user may write (presets, boards): names that are safe anywhere, TOML read with a reason."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _typed(key: str, kind: str, value: Any) -> Any:
         element = kind[len("tuple[") :].split(",")[0]
         items = value if isinstance(value, list | tuple) else [value]
         return tuple(_typed(key, element, item) for item in items)
-    wanted = {"int": int, "float": (int, float), "str": str, "bool": bool}[kind]
+    wanted = {"int": int, "float": int | float, "str": str, "bool": bool}[kind]
     if not isinstance(value, wanted) or (isinstance(value, bool) and kind != "bool"):
         raise ParameterError(f"{key} must be of type {kind}, got {shown(value)}")
     if isinstance(value, int) and value.bit_length() > 63:

@@ -12,7 +12,6 @@ from ringsmith.flow.synth.cells import Resources
 from ringsmith.flow.synth.job import Family
 from ringsmith.specs import build, checked_name, read_toml, shown
 
-
 FAMILIES = tuple(family.value for family in Family)
 NUMBERS = ("lut", "ff", "dsp", "bram36", "uram", "clock_mhz", "memory_gb_s")
 
@@ -58,7 +57,7 @@ def board_names() -> list[str]:
 
 
 def load_board(name: str) -> Board:
-    """Load a board by name. Raises InputError for an unknown one, ParameterError for a file that does not describe one."""
+    """Load a board by name. Raises InputError for an unknown one, ParameterError for a file that describes none."""
     if name not in board_names():
         raise InputError(f"no board {shown(name)}; boards: {', '.join(board_names())}")
     board = build(Board, f"board {name}", read_toml(paths.root() / "spec" / "boards" / f"{name}.toml", "board"))

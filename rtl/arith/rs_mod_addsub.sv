@@ -82,4 +82,28 @@ module rs_mod_addsub
   logic unused_sign;
   assign unused_sign = ^r_d[Width+1:Width];
 
+`ifndef SYNTHESIS
+  // Operands in range, under a modulus that stays, give a result in range.
+  localparam int unsigned Latency = 32'(addsub_latency(int'(Style)));
+  if (Style != 3) begin : gen_check
+    logic in_range, whole, reduced;
+    logic signed [Width+1:0] signed_b, signed_m;
+    logic [  Width-1:0] modulus_q;
+    logic [Latency-1:0] held_q;
+    // b in [-m, m); halving takes an odd modulus or an even sum; m is not taken off where nobody does.
+    assign signed_b = {b_i[Width], b_i};
+    assign signed_m = {2'b0, modulus_i};
+    assign reduced  = a_i < modulus_i && signed_b < signed_m && signed_b >= -signed_m;
+    assign whole    = !halve_i || modulus_i[0] || !s_d[0];
+    assign in_range = reduced && whole && (TakeOff || (sub_i && !b_i[Width]) || (halve_i && !s_d[0] && !b_i[Width]));
+    initial held_q = '0;
+    always @(posedge clk_i) begin
+      modulus_q <= modulus_i;
+      held_q    <= modulus_i == modulus_q ? Latency'({held_q, in_range}) : Latency'(in_range);
+    end
+    assert property (@(posedge clk_i) !held_q[Latency-1] || modulus_i != modulus_q || result_o < modulus_i)
+    else $error("%m: a result is not below the modulus");
+  end
+`endif
+
 endmodule

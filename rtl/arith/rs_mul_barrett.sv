@@ -135,6 +135,43 @@ module rs_mul_barrett
     end
   end
 
+`ifndef SYNTHESIS
+  // Operands below a modulus whose constants agree with it, and which stays, give a result in [-m, m).
+  if (Style != 3) begin : gen_check
+    localparam int unsigned Latency = 32'(barrett_latency(int'(Style), int'(Width), int'(ModMinBits)));
+    localparam int unsigned WideBits = 2 * Width + 3;
+    typedef logic [WideBits-1:0] wide_t;
+    logic [Width-1:0] modulus_q;
+    logic [Width+2:0] mu_q;
+    logic [7:0] mod_bits_q;
+    logic changed, agree, agree_q;
+    logic [Latency-1:0] held_q;
+    logic signed [Width+1:0] signed_result, signed_m;
+    assign signed_result = {result_o[Width], result_o};
+    assign signed_m      = {2'b0, modulus_i};
+    assign changed = modulus_i != modulus_q || mu_i != mu_q || mod_bits_i != mod_bits_q;
+    always_comb begin
+      agree = agree_q;
+      if (changed) begin
+        agree = int'(mod_bits_i) >= int'(ModMinBits) && int'(mod_bits_i) <= int'(Width);
+        agree &= (wide_t'(modulus_i) >> mod_bits_i) == '0 && (wide_t'(modulus_i) >> (mod_bits_i - 8'd1)) == wide_t'(1);
+        agree &= (modulus_i & (modulus_i - 1'b1)) != '0;
+        if (agree) agree = wide_t'(mu_i) == (wide_t'(1) << (int'(mod_bits_i) + int'(Width) + 2)) / wide_t'(modulus_i);
+      end
+    end
+    initial {agree_q, held_q} = '0;
+    always @(posedge clk_i) begin
+      modulus_q  <= modulus_i;
+      mu_q       <= mu_i;
+      mod_bits_q <= mod_bits_i;
+      agree_q    <= agree;
+      held_q     <= {agree && !changed ? held_q[Latency-2:0] : '0, agree && a_i < modulus_i && b_i < modulus_i};
+    end
+    assert property (@(posedge clk_i) !held_q[Latency-1] || changed || (signed_result < signed_m && signed_result >= -signed_m))
+    else $error("%m: a result is not in [-m, m)");
+  end
+`endif
+
   logic unused_bits;
   assign unused_bits = ^{quotient[MuWidth+ThWidth-1:2*Width+4], quotient[Width+3:0], mod_bits_i};
 

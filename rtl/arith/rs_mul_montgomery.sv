@@ -83,4 +83,24 @@ module rs_mul_montgomery
 
   assign result_o = gen_step[Steps].t;
 
+`ifndef SYNTHESIS
+  // Operands below m = mh * 2^w + 1, which stays, give a result in (-m, m).
+  localparam int unsigned Latency = 32'(montgomery_latency(int'(Style), int'(Width), int'(WordBits)));
+  logic [HighWidth-1:0] high_q;
+  logic [Width-1:0] modulus;
+  logic [Latency-1:0] held_q;
+  logic signed [Width+1:0] signed_result, signed_m;
+  assign signed_result = {result_o[Width], result_o};
+  assign signed_m      = {2'b0, modulus};
+  assign modulus = {modulus_high_i, WordBits'(1)};
+  initial held_q = '0;
+  always @(posedge clk_i) begin
+    high_q <= modulus_high_i;
+    held_q <= {modulus_high_i == high_q ? held_q[Latency-2:0] : '0, a_i < modulus && b_i < modulus};
+  end
+  assert property (@(posedge clk_i) !held_q[Latency-1] || modulus_high_i != high_q ||
+                   (signed_result < signed_m && signed_result > -signed_m))
+  else $error("%m: a result is not in (-m, m)");
+`endif
+
 endmodule

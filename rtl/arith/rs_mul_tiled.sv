@@ -108,23 +108,23 @@ module rs_mul_tiled
     // Level l holds ceil(Vectors / 2^l) summands.
     for (genvar l = 0; l <= Levels; l++) begin : gen_level
       localparam int unsigned Count = (Vectors + (1 << l) - 1) >> l;
-      logic [OutWidth-1:0] sum[Count];
+      logic [OutWidth-1:0] total[Count];
       if (l == 0) begin : gen_leaves
-        assign sum = vector;
+        assign total = vector;
       end else begin : gen_adders
         localparam int unsigned Above = (Vectors + (1 << (l - 1)) - 1) >> (l - 1);
         for (genvar v = 0; v < Count; v++) begin : gen_adder
           if (2 * v + 1 < Above) begin : gen_pair
             always_ff @(posedge clk_i) begin
-              sum[v] <= gen_level[l-1].sum[2*v] + gen_level[l-1].sum[2*v+1];
+              total[v] <= gen_level[l-1].total[2*v] + gen_level[l-1].total[2*v+1];
             end
           end else begin : gen_odd
-            always_ff @(posedge clk_i) sum[v] <= gen_level[l-1].sum[2*v];
+            always_ff @(posedge clk_i) total[v] <= gen_level[l-1].total[2*v];
           end
         end
       end
     end
-    assign p_o = gen_level[Levels].sum[0];
+    assign p_o = gen_level[Levels].total[0];
   end
 
   if (!Short && Latency != 2 + Levels) begin : gen_latency_check

@@ -144,7 +144,6 @@ class Core:
             "ld_err_i",
             "st_done_i",
             "st_err_i",
-            "fault_i",
         ):
             getattr(dut, name).value = 0
         dut.dma_req_ready_i.value, dut.st_ready_i.value, dut.rst_ni.value = 0, 0, 0

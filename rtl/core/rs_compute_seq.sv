@@ -346,6 +346,14 @@ module rs_compute_seq
 `ifndef SYNTHESIS
   assert property (@(posedge clk_i) disable iff (!rst_ni) !start_i || ready_o)
   else $error("%m: instruction taken while one is issued");
+  assert property (@(posedge clk_i) disable iff (!rst_ni)
+                   !start_i || (int'(instr_i.log2_n) >= int'(Log2P) + 2 &&
+                                int'(instr_i.log2_n) <= int'(WordAddrBits) + int'(Log2P)))
+  else $error("%m: a degree out of range");
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !issue || step_q <= last_step)
+  else $error("%m: a step beyond the stage");
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !end_o || wr_valid_o)
+  else $error("%m: an instruction ends without a write");
   assert property (@(posedge clk_i) disable iff (!rst_ni) !(rd_valid_o && rd_pair_o) || (^rd_word0_o != ^rd_word1_o))
   else $error("%m: the words of a pair share a bank");
   assert property (@(posedge clk_i) disable iff (!rst_ni) !(wr_valid_o && wr_pair_o) || (^wr_word0_o != ^wr_word1_o))

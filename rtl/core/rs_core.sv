@@ -45,6 +45,10 @@ module rs_core
 ) (
   input  logic                 clk_i,
   input  logic                 rst_ni,
+`ifdef RINGSMITH_FAULT_PIN
+  // Test hook of builds that ask for it: flips bit 0 of coefficient 0 of each result written.
+  input  logic                 fault_i,
+`endif
   // Empties the queue, forgets error, counters and what was written; only while idle or stopped by an error.
   input  logic                 clear_i,
   input  logic                 cmd_valid_i,
@@ -91,9 +95,7 @@ module rs_core
   output logic [    1:0]       ev_end_o,
   output logic [    1:0][31:0] ev_start_idx_o,
   output logic [    1:0][31:0] ev_end_idx_o,
-  output logic [    1:0][63:0] ev_start_cmd_o,
-  // Test hook: flips bit 0 of coefficient 0 of each result written.
-  input  logic                 fault_i
+  output logic [    1:0][63:0] ev_start_cmd_o
 );
 
   localparam int unsigned Log2P = $clog2(P);
@@ -479,6 +481,7 @@ module rs_core
       .EnCyclic    (EnCyclic)
     ) u_lane (
       .clk_i,
+      .rd_valid_i      (rd_valid),
       .modulus_i       (modulus[l]),
       .aux_i           (aux[l]),
       .mod_bits_i      (mod_bits[l]),
@@ -513,7 +516,9 @@ module rs_core
       .slot_wr_addr_i  (slot_wr_addr),
       .out_forward_i   (wr_forward),
       .out_bank_i      (wr_bank),
+`ifdef RINGSMITH_FAULT_PIN
       .fault_i,
+`endif
       .mem_sel_i       (mem_sel),
       .mem_bank_i      (mem_bank),
       .mem_reverse_i   (mem_reverse),
@@ -567,5 +572,22 @@ module rs_core
 
   logic unused_status;
   assign unused_status = ^{index_q, compute_issuing};
+
+`ifndef SYNTHESIS
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !clear_i || !busy_o || error_o)
+  else $error("%m: cleared while it works");
+  assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0({start_compute, start_memory, sync_o}))
+  else $error("%m: one instruction for two units");
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !sync_o || (compute_idle && memory_idle))
+  else $error("%m: SYNC while a unit works");
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !start_compute || compute_idle || head_q.mod_idx == mod_idx_q)
+  else $error("%m: the modulus changes while results are in flight");
+  assert property (@(posedge clk_i) disable iff (!rst_ni)
+                   !cfg_we_i || cfg_sel_i == 2'd3 || compute_idle || cfg_idx_i != 5'(mod_idx_q))
+  else $error("%m: the modulus in use is written");
+  // A write would hide the read.
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(table_rd_en && |table_wr_valid))
+  else $error("%m: the twiddle table is read while it is written");
+`endif
 
 endmodule

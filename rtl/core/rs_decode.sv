@@ -159,4 +159,29 @@ module rs_decode
     decoded_o.m.buf_idx   = instr.buf_idx;
   end
 
+`ifndef SYNTHESIS
+  // What holds of every word; of one that is not refused, all that its unit relies on.
+  logic fine, pointwise;
+  assign fine      = decoded_o.error == ErrNone;
+  assign pointwise = decoded_o.compute && !transform;
+  always_comb begin
+    assert (!fine || $onehot({decoded_o.compute, decoded_o.memory, decoded_o.sync}))
+    else $error("%m: an instruction without a unit of its own");
+    assert ((decoded_o.late & ~decoded_o.reads) == '0)
+    else $error("%m: a slot read late that is not read");
+    assert (((decoded_o.reads | decoded_o.writes | decoded_o.works) & ~AllSlots) == '0)
+    else $error("%m: a slot that is not there");
+    assert (!fine || decoded_o.sync || (int'(instr.log2_n) >= int'(NMinLog2) && int'(instr.log2_n) <= int'(NMaxLog2)))
+    else $error("%m: a degree out of range");
+    assert (!fine || !decoded_o.compute || int'(decoded_o.mod_idx) < int'(Moduli))
+    else $error("%m: a modulus index out of range");
+    assert (!fine || !(pointwise || decoded_o.m.load && !table_dst) || decoded_o.writes != '0)
+    else $error("%m: a result without a slot");
+    assert (!fine || !pointwise || (decoded_o.reads & decoded_o.writes & SinglePort) == '0)
+    else $error("%m: a single-port slot is read and written");
+    assert (!fine || !transform || !src_work || first_work != instr.src_a[0])
+    else $error("%m: a transform writes the slot it reads");
+  end
+`endif
+
 endmodule

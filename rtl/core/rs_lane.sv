@@ -43,7 +43,8 @@ module rs_lane
   input  logic    [          7:0]                    mod_bits_i,
   input  logic    [    Width-1:0]                    minus_one_i,
   input  logic    [    Width-1:0]                    constant_i,
-  // t0: memory ports.
+  // t0: memory ports; the compute unit reads operands (for assertions only).
+  input  logic                                       rd_valid_i,
   input  logic    [    Slots-1:0][1:0]               slot_rd_en_i,
   input  logic    [    Slots-1:0][1:0][BankBits-1:0] slot_rd_addr_i,
   input  logic                                       table_rd_en_i,
@@ -77,7 +78,10 @@ module rs_lane
   input  logic    [    Slots-1:0][1:0][BankBits-1:0] slot_wr_addr_i,
   input  logic                                       out_forward_i,
   input  logic                                       out_bank_i,
+`ifdef RINGSMITH_FAULT_PIN
+  // Test hook of builds that ask for it: flips bit 0 of coefficient 0 of each result written.
   input  logic                                       fault_i,
+`endif
   // Memory unit: read selection (t1), copy and load data, table writes.
   input  source_t                                    mem_sel_i,
   input  logic                                       mem_bank_i,
@@ -265,7 +269,9 @@ module rs_lane
   end
   always_comb begin
     first = x;
+`ifdef RINGSMITH_FAULT_PIN
     first[0][0] = x[0][0] ^ fault_i;
+`endif
     low_half = woven[P-1:0];
     low_half[0] = first[0];
     for (int b = 0; b < 2; b++) begin
@@ -317,5 +323,69 @@ module rs_lane
     logic unused_high;
     assign unused_high = ^slot_wr_high_i;
   end
+
+`ifndef SYNTHESIS
+  // Operands at t2 and addends are below the modulus, and so are results; PMUL takes and gives any words.
+  localparam int unsigned Latency = 32'(butterfly_latency(
+    int'(Kind), int'(Style), int'(Width), int'(ModMinBits), int'(MontWordBits)
+  ));
+  localparam int unsigned Log2P = $clog2(P);
+
+  function automatic logic below(word_t word);
+    below = 1'b1;
+    for (int p = 0; p < int'(P); p++) below &= word[p] < modulus_i;
+  endfunction
+
+  logic started_q;
+  logic faulty, operands_q, operands_q2, addends_q, product_late;
+  logic [1:0] writes;
+  rs_delay #(
+    .Width (1),
+    .Stages(Latency)
+  ) u_product_late (
+    .clk_i,
+    .data_i(product_i),
+    .data_o(product_late)
+  );
+`ifdef RINGSMITH_FAULT_PIN
+  assign faulty = fault_i;
+`else
+  assign faulty = 1'b0;
+`endif
+  always_comb begin
+    writes = '0;
+    for (int s = 0; s < int'(Slots); s++) writes |= slot_wr_en_i[s];
+  end
+  // Before its first edge the registers in front hold anything.
+  initial started_q = 1'b0;
+  always @(posedge clk_i) begin
+    started_q   <= 1'b1;
+    operands_q  <= rd_valid_i && started_q;
+    operands_q2 <= operands_q && started_q;
+    addends_q   <= !sel_e_i.zero && started_q;
+  end
+
+  logic operands_below, addends_below;
+  logic [1:0] results_below;
+  assign operands_below = below(u_q) && below(v_q) && below(w_q);
+  assign addends_below  = below(e0_q) && below(e1_q);
+  assert property (@(posedge clk_i) disable iff (!started_q) !operands_q2 || product_i || operands_below)
+  else $error("%m: an operand is not below the modulus");
+  assert property (@(posedge clk_i) disable iff (!started_q) !addends_q || addends_below)
+  else $error("%m: an addend is not below the modulus");
+  for (genvar b = 0; b < 2; b++) begin : gen_result_check
+    assign results_below[b] = below(results[b]);
+    assert property (@(posedge clk_i) disable iff (!started_q) !writes[b] || product_late || faulty || results_below[b])
+    else $error("%m: a result is not below the modulus");
+  end
+  assert property (@(posedge clk_i) disable iff (!started_q) !operands_q || int'(sel_level_i) <= int'(Log2P))
+  else $error("%m: a twiddle level beyond a word");
+  assert property (@(posedge clk_i) disable iff (!started_q)
+                   !operands_q2 || ((cross_i || !sub_i) && !(product_i && (cross_i || !EnPmul))))
+  else $error("%m: a butterfly mode that does not exist");
+`else
+  logic unused_valid;
+  assign unused_valid = rd_valid_i;
+`endif
 
 endmodule

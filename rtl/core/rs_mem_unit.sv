@@ -266,6 +266,25 @@ module rs_mem_unit
   else $error("%m: a word read ahead is lost");
   assert property (@(posedge clk_i) disable iff (!rst_ni) level <= ahead_q)
   else $error("%m: more words queued than read");
+  assert property (@(posedge clk_i) disable iff (!rst_ni)
+                   !start_i || (int'(instr_i.log2_n) >= int'(Log2P) + 1 && int'(instr_i.log2_n) <= int'(IndexBits)))
+  else $error("%m: a degree out of range");
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !start_i || !(instr_i.load && instr_i.store))
+  else $error("%m: a LOAD that is a STORE");
+  assert property (@(posedge clk_i) disable iff (!rst_ni) ahead_q <= LevelBits'(QueueWords))
+  else $error("%m: more words read ahead than the queue holds");
+  // Handshakes: what is offered stays until it is taken.
+  assert property (@(posedge clk_i) disable iff (!rst_ni) dma_req_valid_o && !dma_req_ready_i |=>
+                   dma_req_valid_o && $stable(
+    {dma_req_store_o, dma_req_buf_o, dma_req_logn_o}
+  ))
+  else $error("%m: a request is withdrawn");
+  assert property (@(posedge clk_i) disable iff (!rst_ni) st_valid_o && !st_ready_i |=> st_valid_o && $stable(
+    {st_last_o, st_data_o}
+  ))
+  else $error("%m: a stored word is withdrawn");
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !st_done_i || (instr_q.store && state_q == Wait))
+  else $error("%m: the host ends a STORE that has not given its words");
 `else
   logic unused_queue;
   assign unused_queue = ^{queue_ready, level};

@@ -93,12 +93,30 @@ module rs_slot_ports
   end
 
 `ifndef SYNTHESIS
+  // Before its first edge the registers in front hold anything.
+  logic started_q;
+  initial started_q = 1'b0;
+  always @(posedge clk_i) started_q <= 1'b1;
+  function automatic logic there(source_t source);
+    return source.zero || int'(source.slot) < int'(Slots);
+  endfunction
+
   for (genvar s = 0; s < Slots; s++) begin : gen_check
-    assert property (@(posedge clk_i) $onehot0({pair[s], single[s], late[s], mem_rd[s]}))
+    assert property (@(posedge clk_i) disable iff (!started_q) $onehot0({pair[s], single[s], late[s], mem_rd[s]}))
     else $error("%m: two readers at one port");
-    assert property (@(posedge clk_i) $onehot0({result[s], high[s], mem_wr[s]}))
+    assert property (@(posedge clk_i) disable iff (!started_q) $onehot0({result[s], high[s], mem_wr[s]}))
     else $error("%m: two writers at one port");
   end
+  logic operands_there, others_there;
+  assign operands_there = there(rd_v_i) && (rd_pair_i || (there(rd_u_i) && there(rd_w_i)));
+  assign others_there   = (!late_valid_i || there(late_source_i)) && (!mem_rd_valid_i || there(mem_rd_source_i));
+  assert property (@(posedge clk_i) disable iff (!started_q) !rd_valid_i || operands_there)
+  else $error("%m: an operand's slot that is not there");
+  assert property (@(posedge clk_i) disable iff (!started_q) others_there)
+  else $error("%m: a slot is read that is not there");
+  assert property (@(posedge clk_i) disable iff (!started_q)
+                   (!wr_valid_i || (|result && (!wr_high_valid_i || |high))) && (mem_wr_valid_i == '0 || |mem_wr))
+  else $error("%m: a slot is written that is not there");
 `else
   logic unused_clk;
   assign unused_clk = clk_i;

@@ -43,7 +43,8 @@ BUTTERFLY = formula("butterfly_latency", *BUILD)
 ADDEND = formula("addsub_latency", STYLE) + formula("mod_mul_latency", *BUILD)
 
 REST = dict.fromkeys(
-    ("slot_rd_en_i", "slot_rd_addr_i", "table_rd_en_i", "table_addr_i", "sel_bank_i", "sel_u_bank_i", "sel_v_bank_i",
+    ("rd_valid_i",
+     "slot_rd_en_i", "slot_rd_addr_i", "table_rd_en_i", "table_addr_i", "sel_bank_i", "sel_u_bank_i", "sel_v_bank_i",
      "sel_straight_i", "sel_pair_i", "sel_inverse_i", "sel_constant_i", "sel_cyclic_i", "sel_level_i",
      "sel_first_word_i", "sel_e_bank_i", "cross_i", "sub_i", "halve_i", "product_i", "slot_wr_en_i", "slot_wr_mem_i",
      "slot_wr_high_i", "slot_wr_addr_i", "out_forward_i", "out_bank_i", "mem_bank_i", "mem_reverse_i", "mem_pick_i",
@@ -136,7 +137,7 @@ class Lane:
             plain = mirror(step.twiddle_word) if inverse else step.twiddle_word
             first = bank(step.reads[0])
             self.port(start, "rd", slots[step.stage], *step.reads)
-            self.at(start, table_rd_en_i=1, table_addr_i=step.twiddle_word)
+            self.at(start, rd_valid_i=1, table_rd_en_i=1, table_addr_i=step.twiddle_word)
             # Forward: u in the first word, v in the second. Inverse: neighbours, in one word unless it holds one only.
             halves = (first << 0 | (1 - first) << 1) if inverse else 3 * first
             others = 3 * (1 - first) if not inverse or P == 1 else halves
@@ -165,6 +166,7 @@ class Lane:
         for word in range(count):
             self.at(word + 1, sel_bank_i=bank(word), sel_u_bank_i=3 * bank(word), sel_v_bank_i=3 * bank(word))
             self.at(word + 1, sel_straight_i=1, sel_constant_i=int(constant > 0), constant_i=constant)
+            self.at(word, rd_valid_i=1)
             for slot in set(roles.values()):
                 self.port(word, "rd", slot, word)
             for role in "vuw":
@@ -286,4 +288,4 @@ WIDER = [
 
 @pytest.mark.parametrize("build", [*BUILDS, *(pytest.param(b, marks=pytest.mark.slow) for b in WIDER)], ids=str)
 def test_lane(build):
-    run_checks("rs_lane", {"Slots": 6, "TableWords": 2 * build["BankWords"], **build})
+    run_checks("rs_lane", {"Slots": 6, "TableWords": 2 * build["BankWords"], **build}, defines=["RINGSMITH_FAULT_PIN"])

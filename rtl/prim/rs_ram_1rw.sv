@@ -31,7 +31,11 @@ module rs_ram_1rw #(
   end
 
 `ifndef SYNTHESIS
-  assert property (@(posedge clk_i) !(rd_en_i && wr_en_i))
+  // Before its first edge the registers in front hold anything.
+  logic started_q;
+  initial started_q = 1'b0;
+  always @(posedge clk_i) started_q <= 1'b1;
+  assert property (@(posedge clk_i) disable iff (!started_q) !(rd_en_i && wr_en_i))
   else $error("%m: read and write in one cycle");
 `endif
 

@@ -48,6 +48,10 @@ module rs_top_axi #(
 ) (
   input  logic                         clk_i,
   input  logic                         rst_ni,
+`ifdef RINGSMITH_FAULT_PIN
+  // Test hook of builds that ask for it: see rs_core.
+  input  logic                         fault_i,
+`endif
   output logic                         irq_o,
   // AXI4-Lite slave: registers.
   input  logic                         s_axil_awvalid_i,
@@ -99,9 +103,7 @@ module rs_top_axi #(
   output logic [            1:0][31:0] ev_start_idx_o,
   output logic [            1:0][31:0] ev_end_idx_o,
   output logic [            1:0][63:0] ev_start_cmd_o,
-  output logic [           63:0]       cycles_o,
-  // Test hook: see rs_core. Tie to 0.
-  input  logic                         fault_i
+  output logic [           63:0]       cycles_o
 );
   logic core_rst_n, clear, busy, error, sync;
   logic cmd_valid, cmd_ready, cfg_we;
@@ -218,6 +220,9 @@ module rs_top_axi #(
   ) u_core (
     .clk_i,
     .rst_ni(core_rst_n),
+`ifdef RINGSMITH_FAULT_PIN
+    .fault_i,
+`endif
     .clear_i(clear),
     .cmd_valid_i(cmd_valid),
     .cmd_ready_o(cmd_ready),
@@ -259,8 +264,7 @@ module rs_top_axi #(
     .ev_end_o,
     .ev_start_idx_o,
     .ev_end_idx_o,
-    .ev_start_cmd_o,
-    .fault_i
+    .ev_start_cmd_o
   );
 
   rs_axi_dma #(
@@ -321,6 +325,8 @@ module rs_top_axi #(
   logic unused;
   assign unused = ^{m_axi_rlast_i, sync, st_last, dma_base[63:AddrWidth]};
 
+`ifndef SYNTHESIS
   assert property (@(posedge clk_i) disable iff (!core_rst_n) st_done |-> !m_axi_wvalid_o);
   assert property (@(posedge clk_i) disable iff (!core_rst_n) !(m_axi_arvalid_o && m_axi_awvalid_o));
+`endif
 endmodule

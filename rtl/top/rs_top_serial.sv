@@ -51,6 +51,10 @@ module rs_top_serial #(
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
+`ifdef RINGSMITH_FAULT_PIN
+  // Test hook of builds that ask for it: see rs_core.
+  input  logic              fault_i,
+`endif
   output logic              irq_o,
   input  logic              spi_sck_i,
   input  logic              spi_csn_i,
@@ -70,9 +74,7 @@ module rs_top_serial #(
   output logic [ 1:0][31:0] ev_start_idx_o,
   output logic [ 1:0][31:0] ev_end_idx_o,
   output logic [ 1:0][63:0] ev_start_cmd_o,
-  output logic [63:0]       cycles_o,
-  // Test hook: see rs_core. Tie to 0.
-  input  logic              fault_i
+  output logic [63:0]       cycles_o
 );
   localparam int unsigned DataWidth = 8;
 
@@ -264,6 +266,9 @@ module rs_top_serial #(
   ) u_core (
     .clk_i,
     .rst_ni(core_rst_n),
+`ifdef RINGSMITH_FAULT_PIN
+    .fault_i,
+`endif
     .clear_i(clear),
     .cmd_valid_i(cmd_valid),
     .cmd_ready_o(cmd_ready),
@@ -305,8 +310,7 @@ module rs_top_serial #(
     .ev_end_o,
     .ev_start_idx_o,
     .ev_end_idx_o,
-    .ev_start_cmd_o,
-    .fault_i
+    .ev_start_cmd_o
   );
 
   rs_serial_dma #(
@@ -351,6 +355,8 @@ module rs_top_serial #(
   logic unused;
   assign unused = ^{sync, st_last, dma_base};
 
+`ifndef SYNTHESIS
   assert property (@(posedge clk_i) disable iff (!rst_ni) spi_csn_i || !$isunknown(spi_mosi_i));
   assert property (@(posedge clk_i) disable iff (!core_rst_n) st_done |=> !waiting);
+`endif
 endmodule

@@ -116,7 +116,7 @@ class AxiHost(Host):
 
 async def started(dut) -> tuple[AxiHost, Memory]:
     quiet = ("arready", "rvalid", "rdata", "rresp", "rlast", "awready", "wready", "bvalid", "bresp")
-    await start(dut, **rest_axil("s_axil_"), **{f"m_axi_{name}_i": 0 for name in quiet}, fault_i=0)
+    await start(dut, **rest_axil("s_axil_"), **{f"m_axi_{name}_i": 0 for name in quiet})
     host, memory = AxiHost(dut), Memory(dut)
     await host.set("dma_base_lo", BASE)
     await host.configure()

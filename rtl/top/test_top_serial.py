@@ -26,7 +26,6 @@ OK, BAD = 0xA5, 0x5A
 WRITE_REGISTER, READ_REGISTER, WRITE_DATA, READ_DATA = 0x10, 0x11, 0x20, 0x21
 REST = {
     "spi_sck_i": 0, "spi_csn_i": 1, "spi_mosi_i": 0, "uart_rx_i": 1, "byte_in_valid_i": 0, "byte_out_ready_i": 0,
-    "fault_i": 0,
 }  # fmt: skip
 
 

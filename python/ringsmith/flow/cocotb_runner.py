@@ -22,25 +22,32 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ringsmith.flow import paths, sources
+from ringsmith.flow import paths, sources, stored
 from ringsmith.flow.process import checked, run
 from ringsmith.flow.toolchain import Verilator, exclusive, verilator
-from ringsmith.flow.verilator import LINT_FLAGS, WAIVERS, Parameters, digest, parameter_flags
+from ringsmith.flow.verilator import LINT_FLAGS, STATE_FLAGS, WAIVERS, Parameters, digest, parameter_flags
 
 
-def build(top: str, parameters: Parameters, *, extra: Sequence[Path] = (), waves: bool = False) -> Path:
+def build(
+    top: str,
+    parameters: Parameters,
+    *,
+    extra: Sequence[Path] = (),
+    defines: Sequence[str] = (),
+    waves: bool = False,
+) -> Path:
     """The simulator executable of `top` for cocotb, from the cache or built now (lint warnings are errors)."""
     import cocotb_tools.config
 
     tool = verilator()
     files = _files(top, extra)
     shim = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
-    flags = [*LINT_FLAGS, "--trace-fst"] if waves else list(LINT_FLAGS)
+    flags = [*LINT_FLAGS, *STATE_FLAGS, *(f"-D{name}" for name in defines), *(["--trace-fst"] if waves else [])]
     key = digest(tool, top, parameters, [*files, WAIVERS, shim], flags)
     work = paths.cache("cocotb") / f"{top}-{key}"
     target = work / "simulator"
     with exclusive(work.with_suffix(".lock")):
-        if not target.exists():
+        if not stored.intact(target):
             _compile(tool, top, parameters, files, flags, work)
     return target
 
@@ -64,7 +71,7 @@ def _compile(
     # Hundreds of megabytes a build, of no use once it is linked.
     for header in work.glob("*.gch"):
         header.unlink()
-    (work / "unfinished").replace(work / "simulator")
+    stored.keep(work / "unfinished", work / "simulator")
 
 
 def run_checks(
@@ -74,6 +81,8 @@ def run_checks(
     checks: str | Sequence[str] | None = None,
     env: Mapping[str, str] | None = None,
     extra: Sequence[Path] = (),
+    defines: Sequence[str] = (),
+    seed: int | None = None,
     module: Path | None = None,
     timeout_s: float = 900,
     waves: bool = False,
@@ -83,21 +92,26 @@ def run_checks(
     The checks see the pins of `top` and nothing inside it.
 
     `checks` selects by name; `env` reaches the checks through os.environ (the parameters do so as PARAM_<Name>);
-    `extra` lists further .sv files (a wrapper for the test); `module` names a test file other than the caller's.
+    `extra` lists further .sv files (a wrapper for the test, or changed copies of modules); `defines` names macros;
+    `module` names a test file other than the caller's. Registers and memories start with random contents, drawn from
+    `seed` (default: one for each set of checks and parameters): what the design does not write, it must not rely on.
     """
     source = module or Path(inspect.stack()[1].filename)
     chosen = dict(parameters or {})
-    simulator = build(top, chosen, extra=extra, waves=waves)
+    simulator = build(top, chosen, extra=extra, defines=defines, waves=waves)
     runs = simulator.parent / "runs"
     runs.mkdir(exist_ok=True)
-    label = hashlib.sha256(json.dumps([str(source), checks, dict(env or {})], default=list).encode()).hexdigest()[:12]
+    told = [source.name, checks, dict(env or {}), chosen, seed]
+    label = hashlib.sha256(json.dumps(told, default=list).encode()).hexdigest()[:12]
     results = runs / f"{label}-{os.getpid()}.xml"
     variables = _environment(top, source, results) | {f"PARAM_{name}": str(value) for name, value in chosen.items()}
     if checks is not None:
         variables["COCOTB_TEST_FILTER"] = "|".join(
             f"{name}$" for name in ([checks] if isinstance(checks, str) else checks)
         )
-    finished = run([simulator], cwd=runs, env={**variables, **(env or {})}, timeout_s=timeout_s)
+    drawn = int(label[:7], 16) + 1 if seed is None else seed
+    command = [simulator, "+verilator+rand+reset+2", f"+verilator+seed+{drawn}"]
+    finished = run(command, cwd=runs, env={**variables, **(env or {})}, timeout_s=timeout_s)
     try:
         _judge(top, results, finished.output)
     finally:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ringsmith.errors import ToolError
-from ringsmith.flow import paths, sources
+from ringsmith.flow import paths, sources, stored
 from ringsmith.flow.process import checked, run, say
 from ringsmith.flow.toolchain import Verilator, verilator
 
@@ -22,6 +22,10 @@ Parameters = Mapping[str, int | str]
 # DECLFILENAME: file = module is what our own source resolver rests on. SYNCASYNCNET: `disable iff (!rst_ni)` in an
 # assertion counts as a synchronous use of an asynchronous reset.
 LINT_FLAGS = ("-Wall", "-Wno-DECLFILENAME", "-Wno-SYNCASYNCNET", "--assert", "--timing")
+# Registers and memories start with what a seed gives (rs_open's `seed`, +verilator+seed+N), not with zeros by chance.
+STATE_FLAGS = ("--x-assign", "unique", "--x-initial", "unique")
+# Style is the linter's business; a failed elaboration check (USERERROR) is an error.
+BUILD_FLAGS = ("--assert", "--no-timing", *STATE_FLAGS, "-Wno-lint", "-Wno-style")
 _OWN_CHECK = re.compile(r"%\w+-USER(?:FATAL|ERROR|WARN): [^:]+:\d+:\d+: (.*)")
 WAIVERS = Path(__file__).parent / "lint.vlt"
 HARNESS = Path(__file__).parent / "harness"
@@ -83,16 +87,17 @@ def build_library(
     listed = [*files, *harness, *sorted(HARNESS.glob("*.h"))]
     generated = dict(headers or {})
     macros = [f"-D{name}={value}" for name, value in sorted((defines or {}).items())]
-    key = digest(tool, top, parameters, listed, [optimise, *macros, json.dumps(generated, sort_keys=True)])
+    state = [optimise, *BUILD_FLAGS, *macros, json.dumps(generated, sort_keys=True)]
+    key = digest(tool, top, parameters, listed, state)
     target = paths.cache("verilated") / f"{top}-{key}.so"
-    if target.exists():
+    if stored.intact(target):
         return target
     work = Path(tempfile.mkdtemp(prefix=f".{top}-", dir=target.parent))
     try:
         for name, text in generated.items():
             (work / name).write_text(text)
         _compile(tool, top, parameters, files, harness, macros, optimise, work)
-        (work / "harness.so").replace(target)
+        stored.keep(work / "harness.so", target)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return target
@@ -112,8 +117,7 @@ def _compile(
     cflags = f"-fPIC -I{HARNESS} {' '.join(macros)}"
     command: list[str | Path] = [
         tool.command, "--cc", "--exe", "--prefix", "Vtop", "--top-module", top, "-Mdir", work, "-o", "harness.so",
-        "--assert", "--x-assign", "0", "--x-initial", "0", "-O3", "--no-timing",
-        "-Wno-fatal", "-Wno-lint", "-Wno-style",
+        "-O3", *BUILD_FLAGS, *macros,
         "-CFLAGS", cflags, "-LDFLAGS", "-shared", *parameter_flags(parameters), *files, *harness,
     ]  # fmt: skip
     done = checked(f"verilating {top}", run(command, timeout_s=900, log=work / "verilator.log"))

@@ -20,7 +20,8 @@ struct rs_link_use {
     uint64_t frames, bytes_to_device, bytes_from_device, cycles;
 };
 
-// Options: "memory=BYTES;link=axi|byte|spi|uart;read_latency=CYCLES", all optional. NULL on failure: rs_open_error().
+// Options: "memory=BYTES;link=axi|byte|spi|uart;read_latency=CYCLES;seed=N", all optional. NULL on failure: rs_open_error().
+// Registers and memories start with random contents, drawn from the seed (1 to 2^31 - 1, default 1).
 void* rs_open(const char* options);
 const char* rs_open_error(void);
 void rs_close(void* device);
@@ -38,7 +39,7 @@ int rs_step(void* device, uint64_t cycles);
 uint64_t rs_cycles(void* device);
 uint64_t rs_events(void* device, rs_event* out, uint64_t capacity);
 void rs_link(void* device, rs_link_use* out);
-// Test hooks.
+// Test hooks; rs_inject_fault in builds with RINGSMITH_FAULT_PIN only.
 int rs_inject_bus_error(void* device, uint64_t address, uint64_t length);
 int rs_inject_hang(void* device, int on);
 int rs_inject_fault(void* device, uint64_t after_cycles, uint64_t for_cycles);

@@ -18,8 +18,8 @@ class AxiHost final : public Simulation {
   public:
     explicit AxiHost(const Options& options) : Simulation(options), latency_(options.read_latency) {
         if (!options.link.empty() && options.link != "axi") throw Failure("link=" + options.link + ": this build has link=axi only");
-        beat_bytes_ = sizeof_data();
         reset();
+        beat_bytes_ = size_t{1} << top_->m_axi_arsize_o;
     }
 
     uint32_t read_register(uint32_t address) override {
@@ -100,11 +100,6 @@ class AxiHost final : public Simulation {
     }
 
   private:
-    size_t sizeof_data() const {
-        const unsigned size = top_->m_axi_arsize_o;
-        return size ? size_t{1} << size : sizeof(top_->m_axi_rdata_i);
-    }
-
     void patient_tick(uint64_t limit, const char* what, uint32_t address) {
         if (cycles >= limit) throw Failure(std::string("register ") + what + " at " + std::to_string(address) + " was never answered");
         tick();

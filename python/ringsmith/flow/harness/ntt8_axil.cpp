@@ -2,6 +2,11 @@
 // AXI4-Lite master for rs_ntt8_axil: one transaction at a time, as a processor's load or store.
 #include "ntt8_common.h"
 
+void rest(Vtop& top) {
+    top.s_axil_awvalid_i = top.s_axil_wvalid_i = top.s_axil_bready_i = 0;
+    top.s_axil_arvalid_i = top.s_axil_rready_i = 0;
+}
+
 int rs8_write(void* device, uint32_t address, uint32_t value) {
     Model& m = of(device);
     m.top->s_axil_awvalid_i = 1;

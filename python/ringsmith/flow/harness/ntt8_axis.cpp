@@ -16,6 +16,8 @@ void put(Port& port, unsigned low, unsigned width, uint64_t value) {
 
 }  // namespace
 
+void rest(Vtop& top) { top.s_axis_tvalid_i = top.m_axis_tready_i = 0; }
+
 int rs8_configure(void* device, uint32_t modulus, uint32_t bits, uint64_t barrett, const uint32_t* twiddles) {
     Model& m = of(device);
     m.top->modulus_i = modulus;

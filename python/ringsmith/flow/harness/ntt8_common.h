@@ -11,8 +11,19 @@
 constexpr int kOk = 0, kBusError = 1, kNoAnswer = 2, kNoSuchShell = 3;
 constexpr int kPatienceCycles = 1000;
 
+// Each shell: bring the pins of its bus to rest.
+void rest(Vtop& top);
+
+// A context in which registers and memories start with random contents, always the same.
+inline VerilatedContext* random_context() {
+    auto* context = new VerilatedContext;
+    context->randReset(2);
+    context->randSeed(1);
+    return context;
+}
+
 struct Model {
-    std::unique_ptr<VerilatedContext> context = std::make_unique<VerilatedContext>();
+    std::unique_ptr<VerilatedContext> context{random_context()};
     std::unique_ptr<Vtop> top = std::make_unique<Vtop>(context.get());
     uint64_t cycles = 0;
 
@@ -26,7 +37,11 @@ struct Model {
     }
 
     void reset() {
+        // The reset is asynchronous: its falling edge is shown, whatever the pins held before.
         top->clk_i = 0;
+        top->rst_ni = 1;
+        rest(*top);
+        top->eval();
         top->rst_ni = 0;
         top->eval();
         for (int i = 0; i < 4; i++) tick();

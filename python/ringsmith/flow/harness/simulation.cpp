@@ -17,6 +17,14 @@ uint64_t number(const std::string& key, const std::string& text) {
     return value;
 }
 
+// A context in which what has no initial value starts with random contents.
+VerilatedContext* random_context(int seed) {
+    auto context = std::make_unique<VerilatedContext>();
+    context->randReset(2);
+    context->randSeed(seed);
+    return context.release();
+}
+
 }  // namespace
 
 // Verilator calls these where $stop, $error or $fatal would end a stand-alone simulation.
@@ -41,10 +49,14 @@ Options::Options(const char* text) {
             memory_bytes = number(key, value);
         } else if (key == "read_latency") {
             read_latency = static_cast<unsigned>(number(key, value));
+        } else if (key == "seed") {
+            const uint64_t drawn = number(key, value);
+            if (drawn == 0 || drawn > INT32_MAX) throw Failure("option seed=" + value + " must be from 1 to 2147483647");
+            seed = static_cast<int>(drawn);
         } else if (key == "link") {
             link = value;
         } else {
-            throw Failure("unknown option " + item + ": memory, link and read_latency exist");
+            throw Failure("unknown option " + item + ": memory, link, read_latency and seed exist");
         }
     }
 }
@@ -65,14 +77,17 @@ void HostMemory::check(uint64_t address, uint64_t length) const {
 }
 
 Simulation::Simulation(const Options& options)
-    : memory(options.memory_bytes), context_(new VerilatedContext), top_(new Vtop(context_.get())) {}
+    : memory(options.memory_bytes), context_(random_context(options.seed)), top_(new Vtop(context_.get())) {}
 
 Simulation::~Simulation() { top_->final(); }
 
 void Simulation::reset() {
-    top_->fault_i = 0;
-    top_->rst_ni = 0;
+    // The reset is asynchronous: its falling edge is shown, whatever the pins held before.
+    top_->clk_i = 0;
+    top_->rst_ni = 1;
     rest();
+    top_->eval();
+    top_->rst_ni = 0;
     for (int i = 0; i < 8; ++i) tick();
     top_->rst_ni = 1;
     // The shell holds the core in reset for a few cycles more.
@@ -81,7 +96,9 @@ void Simulation::reset() {
 }
 
 void Simulation::tick() {
+#ifdef RINGSMITH_FAULT_PIN
     top_->fault_i = cycles >= fault_from_ && cycles < fault_until_;
+#endif
     top_->eval();
     record_events();
     sample();
@@ -116,10 +133,14 @@ uint64_t Simulation::take_events(rs_event* out, uint64_t capacity) {
     return taken;
 }
 
+#ifdef RINGSMITH_FAULT_PIN
 void Simulation::inject_fault(uint64_t after, uint64_t length) {
     fault_from_ = cycles + after;
     fault_until_ = fault_from_ + length;
 }
+#else
+void Simulation::inject_fault(uint64_t, uint64_t) { throw Failure("this build has no pin that makes results wrong"); }
+#endif
 
 void Simulation::step(uint64_t count) {
     while (count--) tick();

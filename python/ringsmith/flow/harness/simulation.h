@@ -26,6 +26,8 @@ struct Options {
     uint64_t memory_bytes = uint64_t{256} << 20;
     std::string link;
     unsigned read_latency = 20;
+    // Of the contents that registers and memories start with.
+    int seed = 1;
     explicit Options(const char* text);
 };
 
@@ -90,7 +92,9 @@ class Simulation {
     void record_events();
 
     std::deque<rs_event> events_;
+#ifdef RINGSMITH_FAULT_PIN
     uint64_t fault_from_ = 0, fault_until_ = 0;
+#endif
 };
 
 // Made by the host that the library is built with.

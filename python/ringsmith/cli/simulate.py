@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,12 +14,16 @@ from rich.table import Table
 
 from ringsmith import _native
 from ringsmith.cli.common import console, print_json
-from ringsmith.errors import InputError
+from ringsmith.errors import InputError, ParameterError
 from ringsmith.ntt8 import ntt8_names
 from ringsmith.ntt8.report import simulate_ntt8
 from ringsmith.presets import OPERATIONS, load_preset, parse_overrides
-from ringsmith.run.devices import OpenDevice, open_device
+from ringsmith.run.devices import KINDS, OpenDevice, open_device
 from ringsmith.run.timeline import summary, write_trace
+from ringsmith.specs import shown
+
+# Slots of a measurement: the transforms' two work slots, and operands a, b, c.
+SLOTS_NEEDED = 5
 
 EXAMPLES = """Examples:
 
@@ -28,7 +33,8 @@ EXAMPLES = """Examples:
   ringsmith simulate zynq-pn3 encrypt                (8-point accelerators: ntt, intt, encrypt)
 
 OP is an instruction in lower case (ntt, pmodmul, memcpy, ...) or an operation: polymul, tensor, zero-encrypt,
-delta-m-decrypt, key-switch. Cycles run from the first start to the last write; operands are on chip before.
+delta-m-decrypt, key-switch. Cycles run from the first start to the last write; operands are on chip before. PRESET
+needs five slots: two work slots and three for operands.
 """
 
 
@@ -53,13 +59,25 @@ def simulate(
     if preset in ntt8_names():
         raise typer.Exit(simulate_ntt8(preset, op, n, overrides or [], json=json))
     made = load_preset(preset, parse_overrides(overrides or []))
-    degree = min(made.n_max, 4096) if n is None else n
+    degree = min(made.n_max, 4096) if n is None else _ring_degree(n)
     known = {mnemonic for mnemonic, _, _ in _native.instruction_set()}
     if op not in known and op not in OPERATIONS:
-        raise InputError(f"{op!r} is no instruction or operation; operations: {', '.join(OPERATIONS)}")
+        raise InputError(f"{shown(op)} is no instruction or operation; operations: {', '.join(OPERATIONS)}")
+    if on not in KINDS:
+        raise InputError(f"--on {shown(on)}: {' or '.join(KINDS)}")
+    if trace is not None:
+        _check_place(trace)
+    model = open_device("model", made)
     if assembly:
-        _print_program(made.name, op, degree, open_device("model", made))
+        _print_program(made.name, op, degree, model)
         return
+    if made.slots < SLOTS_NEEDED:
+        raise ParameterError(
+            f"preset {made.name} has {made.slots} slots; simulate needs {SLOTS_NEEDED}: two work slots, three operands"
+        )
+    if on == "rtl":
+        # What the model refuses, the hardware refuses too: find out before it is built.
+        measure(model, op, degree)
     with console().status(f"{on}:{made.name}: building") as status:
         device = open_device(on, made)
         status.update(f"{device.name}: {op}, n = {degree}")
@@ -86,6 +104,18 @@ def measure(device: OpenDevice, op: str, n: int) -> dict[str, Any]:
             raise InputError(f"preset {device.preset.name} does not take {op}; it takes {able}")
         return device.native.simulate_operation(op, moduli, n)
     return device.native.simulate_instruction(op, moduli, n)
+
+
+def _ring_degree(n: int) -> int:
+    if not (8 <= n <= 32768 and n & (n - 1) == 0):
+        raise InputError(f"n = {shown(n)} is no ring degree: a power of two from 8 to 32768")
+    return n
+
+
+def _check_place(trace: Path) -> None:
+    folder = trace.resolve().parent
+    if not folder.is_dir() or trace.is_dir() or not os.access(folder, os.W_OK):
+        raise InputError(f"--trace {trace}: not a file that can be written")
 
 
 def _report(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall: float) -> dict[str, Any]:

@@ -37,6 +37,15 @@ def test_json_is_one_object_with_cycles_prediction_and_times(tmp_path: Path) -> 
         (["tiny", "ntt", "--set", "butterflies=3"], "butterflies must be 1, 2, 4, 8, 16 or 32, got 3"),
         (["bfv-client", "tensor", "--on", "model"], "does not take tensor; it takes zero-encrypt"),
         (["tiny", "ntt", "--assembly"], "--assembly prints the program of an operation"),
+        (["tiny", "ntt", "--n", "-8", "--on", "model"], "n = -8 is no ring degree"),
+        (["tiny", "ntt", "--n", str(1 << 70), "--on", "model"], "is no ring degree"),
+        (["tiny", "x" * 5000, "--on", "model"], "is no instruction or operation"),
+        (["tiny", "ntt", "--on", "fpga"], "--on 'fpga': model or rtl"),
+        (["zynq-pn3", "ntt", "--n", "-8"], "transforms 8 points, not -8"),
+        (
+            ["tiny", "ntt", "--set", "single_port_slots=0", "--set", "dual_port_slots=4"],
+            "has 4 slots; simulate needs 5",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(arguments: list[str], words: str) -> None:
@@ -45,6 +54,32 @@ def test_bad_input_is_one_line_and_exit_2(arguments: list[str], words: str) -> N
     assert words in done.stderr
     assert done.stderr.strip().count("\n") == 0
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["ntt", "--n", "100"], "n = 100 is no ring degree"),
+        (["ntt", "--n", "-8"], "n = -8 is no ring degree"),
+        (["ntt", "--n", "1024"], "n = 1024 is beyond the build"),
+        (["pmodadd", "--n", "4"], "n = 4 is no ring degree"),
+        (["lift"], "lift is not in this build"),
+        (["pmul", "--set", "pmul=false"], "pmul is not in this build"),
+        (["frob"], "'frob' is no instruction or operation"),
+        (["key-switch", "--set", "operations=['tensor']"], "does not take key-switch"),
+        (["ntt", "--set", "prime_bits=[5]"], "must leave at least"),
+        (["ntt", "--trace", "/nonexistent/t.pftrace"], "not a file that can be written"),
+    ],
+)
+def test_what_cannot_run_is_refused_before_the_build(
+    arguments: list[str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RINGSMITH_CACHE", str(tmp_path))
+    done = simulate("tiny", *arguments, "--on", "rtl")
+    assert done.returncode == 2, done.stdout
+    assert words in done.stderr
+    assert "[1/2]" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_assembly_prints_a_program() -> None:

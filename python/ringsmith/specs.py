@@ -67,7 +67,7 @@ def _typed(key: str, kind: str, value: Any) -> Any:
         element = kind[len("tuple[") :].split(",")[0]
         items = value if isinstance(value, list | tuple) else [value]
         return tuple(_typed(key, element, item) for item in items)
-    wanted = {"int": int, "float": int | float, "str": str, "bool": bool}[kind]
+    wanted: Any = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}[kind]
     if not isinstance(value, wanted) or (isinstance(value, bool) and kind != "bool"):
         raise ParameterError(f"{key} must be of type {kind}, got {shown(value)}")
     if isinstance(value, int) and value.bit_length() > 63:

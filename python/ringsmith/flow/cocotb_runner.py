@@ -110,7 +110,7 @@ def run_checks(
             f"{name}$" for name in ([checks] if isinstance(checks, str) else checks)
         )
     drawn = int(label[:7], 16) + 1 if seed is None else seed
-    command = [simulator, "+verilator+rand+reset+2", f"+verilator+seed+{drawn}"]
+    command: list[str | Path] = [simulator, "+verilator+rand+reset+2", f"+verilator+seed+{drawn}"]
     finished = run(command, cwd=runs, env={**variables, **(env or {})}, timeout_s=timeout_s)
     try:
         _judge(top, results, finished.output)

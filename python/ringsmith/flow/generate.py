@@ -6,20 +6,26 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from string import Template
 
-from ringsmith.errors import InputError
-from ringsmith.flow import registers, sources
+from ringsmith.errors import InputError, ParameterError, ToolError
+from ringsmith.flow import paths, registers, sources
 from ringsmith.flow.device import UART_DIVISOR, build_hash, top_of, top_parameters
-from ringsmith.flow.process import say
+from ringsmith.flow.hosts import AXI4, SERIAL
+from ringsmith.flow.process import run, say
+from ringsmith.flow.toolchain import verilator
 from ringsmith.flow.vectors import LaneVector, lane_vector, prime_below
-from ringsmith.flow.verilator import HARNESS, WAIVERS
+from ringsmith.flow.verilator import BUILD_FLAGS, HARNESS, LINT_FLAGS, WAIVERS, own_check
+from ringsmith.gen import isa_doc
+from ringsmith.gen.isa import load_isa
 from ringsmith.presets import Preset
 
 TEMPLATES = Path(__file__).parent / "templates"
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
 # The testbench's transform: large enough for every stage kind, small enough for its definition and for a serial link.
 LARGEST_TEST = 256
 
@@ -36,46 +42,100 @@ class Package:
 
 
 def generate(preset: Preset, directory: Path, *, force: bool = False) -> Package:
-    """Write the package of a preset, all of it at once. Refuses a directory with something in it unless forced."""
-    if directory.exists() and not directory.is_dir():
-        raise InputError(f"{directory} is a file: name a directory")
-    if directory.exists() and any(directory.iterdir()) and not force:
-        raise InputError(f"{directory} is not empty: name another directory, or replace it with --force")
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
+    """Write the package of a preset, all of it at once; what fails its own `make lint` is not written.
+
+    `directory` is new, empty, or replaced if forced; folders above it are made. Raises InputError where it cannot be
+    written, ParameterError for a design that cannot be elaborated.
+    """
+    target = _place(directory, force=force)
     try:
-        package = _fill(preset, work, directory)
-        work.chmod(0o755)
-        _swap(work, directory)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+        work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=_nearest(target.parent)))
+        try:
+            package = _fill(preset, work, directory)
+            _lint(preset, work)
+            work.chmod(0o755)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _swap(work, target)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    except OSError as error:
+        raise InputError(f"{directory} cannot be written: {error.strerror}") from None
     return package
 
 
-def _swap(work: Path, directory: Path) -> None:
+def _place(directory: Path, *, force: bool) -> Path:
+    """Where the package goes, links followed; refused before anything is made."""
+    try:
+        target = directory.resolve()
+        if target.exists() and not target.is_dir():
+            raise InputError(f"{directory} is a file: name a directory")
+        if Path.cwd().is_relative_to(target):
+            raise InputError(
+                f"{directory} is the folder you are in, or holds it: name another, such as {directory}/package"
+            )
+        if target.exists() and any(target.iterdir()) and not force:
+            raise InputError(f"{directory} is not empty: name another directory, or replace it with --force")
+        if not _nearest(target).is_dir():
+            raise InputError(f"{directory}: {_nearest(target)} is a file: name another directory")
+    except (OSError, ValueError, RuntimeError) as error:
+        raise InputError(f"{directory} cannot be written: {getattr(error, 'strerror', None) or error}") from None
+    return target
+
+
+def _nearest(path: Path) -> Path:
+    """The path itself or the closest above it that exists."""
+    return next(place for place in (path, *path.parents) if place.exists())
+
+
+def _swap(work: Path, target: Path) -> None:
+    """Put the package in place; what it replaces comes back if that fails."""
     old = work.with_name(f"{work.name}-old")
-    if directory.exists():
-        directory.replace(old)
-    work.replace(directory)
+    if target.exists():
+        target.replace(old)
+    try:
+        work.replace(target)
+    except BaseException:
+        if old.exists():
+            old.replace(target)
+        raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _lint(preset: Preset, work: Path) -> None:
+    """Run the package's own lint. Raises ParameterError with the words of the elaboration check that refuses it."""
+    say("[4/4] lint")
+    finished = run(["make", "--no-print-directory", "lint"], cwd=work, env=verilator().environment(), timeout_s=600)
+    if finished.status == 0:
+        return
+    refusal = own_check(finished.output)
+    if refusal is None:
+        raise ToolError(f"the package of {preset.name} fails its own lint:\n{finished.tail()}")
+    raise ParameterError(f"preset {preset.name} cannot be built: {refusal}")
 
 
 def _fill(preset: Preset, work: Path, directory: Path) -> Package:
     top, parameters = top_of(preset), top_parameters(preset)
     digest = build_hash(top, parameters)
     parameters["BuildHash"] = f"128'h{digest}"
-    for folder in ("rtl", "tb", "include", "docs"):
+    for folder in ("rtl", "tb", "include", "docs", "constraints"):
         (work / folder).mkdir()
-    say(f"[1/3] RTL of {preset.name}")
-    rtl = [_copy_rtl(path, work, top, parameters, preset) for path in sources.closure(top)]
-    say("[2/3] testbench and its known answers")
+    say(f"[1/4] RTL of {preset.name}")
+    units = [*sources.closure(top), *sources.closure("rs_reset_sync")]
+    rtl = [_copy_rtl(path, work, top, parameters, preset) for path in units]
+    say("[2/4] testbench and its known answers")
     harness = _testbench(preset, work)
-    say("[3/3] documents")
+    say("[3/4] documents")
     registers.html(work / "docs" / "registers")
     (work / "docs" / "registers.md").write_text(registers.page())
     (work / "include" / "registers.h").write_text(registers.c_header())
     names = _names(preset, top, digest)
     (work / "docs" / "driver.md").write_text(_template("driver.md", **names))
+    (work / "docs" / "integration.md").write_text(_template("integration.md", **names))
+    (work / "docs" / "isa.md").write_text(isa_doc.render(load_isa(paths.root() / "spec" / "isa.yaml")))
+    for name in ("isa.yaml", "latency.yaml"):
+        shutil.copyfile(paths.root() / "spec" / name, work / "docs" / name)
+    shutil.copyfile(paths.root() / "LICENSE", work / "LICENSE")
+    (work / "constraints" / f"{preset.name}.sdc").write_text(_template("constraints.sdc", **names))
     (work / f"{preset.name}.f").write_text("".join(f"{name}\n" for name in rtl))
     (work / "Makefile").write_text(_template("Makefile", **names, harness=" ".join(harness)))
     (work / f"{preset.name}.core").write_text(_core(names, rtl, work))
@@ -85,6 +145,8 @@ def _fill(preset: Preset, work: Path, directory: Path) -> Package:
 
 def _copy_rtl(path: Path, work: Path, top: str, parameters: dict[str, int | str], preset: Preset) -> str:
     text = path.read_text()
+    if LICENCE not in text:
+        text = f"// {LICENCE}\n{text}"
     if path.stem == top:
         text = f"// Parameter defaults are those of the preset {preset.name}.\n{_with_defaults(text, parameters)}"
     (work / "rtl" / path.name).write_text(text)
@@ -173,6 +235,8 @@ def _core(names: dict[str, str], rtl: list[str], work: Path) -> str:
         description=f"ringsmith co-processor, preset {names['name']}",
         rtl_files="\n".join(f"      - {name}" for name in rtl),
         tb_files="\n".join([*headers, *(f"      - tb/{p.name}" for p in tb if p.suffix == ".cpp")]),
+        build_options="\n".join(f"          - {' '.join(flag)}" for flag in _options(BUILD_FLAGS)),
+        lint_options=", ".join(LINT_FLAGS),
     )
 
 
@@ -214,7 +278,35 @@ def _names(preset: Preset, top: str, digest: str) -> dict[str, str]:
         if serial
         else "Write the address of host buffer 0 to DMA_BASE.",
         "transfer_note": _SERIAL_NOTE if serial else "",
+        "slots": str(preset.slots),
+        "build_flags": " ".join(BUILD_FLAGS),
+        "lint_flags": " ".join(LINT_FLAGS),
+        **_integration(preset),
     }
+
+
+def _options(flags: Sequence[str]) -> list[list[str]]:
+    """Flags with the values that follow them."""
+    groups: list[list[str]] = []
+    for flag in flags:
+        if flag.startswith("-"):
+            groups.append([])
+        groups[-1].append(flag)
+    return groups
+
+
+def _integration(preset: Preset) -> dict[str, str]:
+    """Clocks, reset and pins of a preset's host, in words and as constraints."""
+    period = 1000 / preset.clock_mhz[-1]
+    if preset.host == "axi4":
+        host = AXI4
+    else:
+        sck = 1000 / preset.serial_mhz
+        host = {
+            key: Template(text).substitute(sck_ns=f"{sck:.3f}", sck_delay_ns=f"{0.3 * sck / 2:.3f}")
+            for key, text in SERIAL.items()
+        }
+    return {"period_ns": f"{period:.3f}", "io_delay_ns": f"{0.3 * period:.3f}", **host}
 
 
 _FUSESOC_MODEL = """// SPDX-License-Identifier: Apache-2.0

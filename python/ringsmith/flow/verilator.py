@@ -50,10 +50,13 @@ def lint(top: str, parameters: Parameters | None = None, *, files: Sequence[Path
 
 def elaboration_error(top: str, parameters: Parameters, *, files: Sequence[Path] | None = None) -> str | None:
     """The text of the design's own `$fatal`/`$error` elaboration check that refuses `parameters`, or None."""
-    for line in lint(top, parameters, files=files):
-        if match := _OWN_CHECK.search(line):
-            return match.group(1)
-    return None
+    return own_check("\n".join(lint(top, parameters, files=files)))
+
+
+def own_check(output: str) -> str | None:
+    """The words of the first elaboration check of the design's own that has failed, or None."""
+    match = _OWN_CHECK.search(output)
+    return match.group(1) if match else None
 
 
 def digest(tool: Verilator, top: str, parameters: Parameters, files: Sequence[Path], flags: Sequence[str]) -> str:

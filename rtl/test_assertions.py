@@ -1,44 +1,278 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every assertion of core, lane, arithmetic, decode and memories fires once: a fault is planted, its words must come."""
+"""Every assertion of the core, its parts, arithmetic and memories fires once: a fault is planted, its words must come.
+
+`PLAYED`: pins of the module itself do what they must not. `PLANTED`: a line of a copy is changed, and the module's own
+checks run on it.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import cocotb
 import pytest
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge
 
 from ringsmith.flow import sources
 from ringsmith.flow.cocotb_runner import run_checks
 
-pytestmark = [pytest.mark.hw]
+sys.path.insert(0, str(Path(__file__).parent / "core"))
+
+from packed import COMPUTE, DECODED, MEMORY, ZERO_SOURCE, pack
+
+pytestmark = pytest.mark.hw
 HERE = Path(__file__).parent
+Pins = dict[str, int]
+
+
+@cocotb.test()
+async def check_play(dut):
+    """Play PLAY: its first entry from before the reset on, then one entry a cycle; the last stays for 60 cycles."""
+    rest, *steps = json.loads(os.environ["PLAY"])
+    for name, value in rest.items():
+        getattr(dut, name).value = value
+    resets = "rst_ni" in rest
+    cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
+    for _ in range(3):
+        await FallingEdge(dut.clk_i)
+    if resets:
+        dut.rst_ni.value = 1
+    for step in [*steps, *[{}] * 60]:
+        await FallingEdge(dut.clk_i)
+        for name, value in step.items():
+            getattr(dut, name).value = value
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A module with parameters that its own test builds too, and pins at rest."""
+
+    top: str
+    parameters: dict[str, int]
+    rest: Pins
+    defines: tuple[str, ...] = ()
+
+
+SCOREBOARD = Bench(
+    "rs_scoreboard",
+    {"Slots": 5, "SinglePort": 16, "PipeLatency": 12, "P": 1},
+    dict.fromkeys(
+        ("rst_ni", "head_i", "head_valid_i", "take_i", "sources_done_i", "table_busy_i", "compute_end_i",
+         "end_writes_i", "end_late_i", "memory_done_i"), 0) | {"compute_ready_i": 1, "memory_ready_i": 1},
+)  # fmt: skip
+SEQUENCER = Bench(
+    "rs_compute_seq",
+    {"WordAddrBits": 6, "P": 1, "SumLatency": 3, "MulLatency": 5, "PipeLatency": 14},
+    {"rst_ni": 0, "start_i": 0, "instr_i": 0},
+)
+MEMORY_UNIT = Bench(
+    "rs_mem_unit",
+    {"P": 1, "Lanes": 1, "WordAddrBits": 5, "WordBits": 14},
+    dict.fromkeys(
+        ("rst_ni", "start_i", "instr_i", "rd_data_i", "dma_req_ready_i", "ld_valid_i", "ld_data_i", "ld_err_i",
+         "st_ready_i", "st_done_i", "st_err_i"), 0),
+)  # fmt: skip
+PORTS = Bench(
+    "rs_slot_ports",
+    {"Slots": 3, "WordAddrBits": 3, "Lanes": 1},
+    dict.fromkeys(
+        ("rd_valid_i", "rd_pair_i", "rd_v_i", "rd_u_i", "rd_w_i", "rd_word0_i", "rd_word1_i", "late_valid_i",
+         "late_source_i", "late_word0_i", "late_word1_i", "mem_rd_valid_i", "mem_rd_source_i", "mem_rd_word_i",
+         "wr_valid_i", "wr_pair_i", "wr_slot_i", "wr_high_valid_i", "wr_high_slot_i", "wr_word0_i", "wr_word1_i",
+         "mem_wr_valid_i", "mem_wr_slot_i", "mem_wr_word_i"), 0),
+)  # fmt: skip
+LANE = Bench(
+    "rs_lane",
+    {"P": 1, "Width": 14, "Style": 0, "BankWords": 16, "SinglePort": 0b110000, "Slots": 6, "TableWords": 32},
+    dict.fromkeys(
+        ("rd_valid_i", "slot_rd_en_i", "slot_rd_addr_i", "table_rd_en_i", "table_addr_i", "sel_bank_i", "sel_u_bank_i",
+         "sel_v_bank_i", "sel_straight_i", "sel_pair_i", "sel_inverse_i", "sel_constant_i", "sel_cyclic_i",
+         "sel_level_i", "sel_first_word_i", "sel_e_bank_i", "cross_i", "sub_i", "halve_i", "product_i", "slot_wr_en_i",
+         "slot_wr_mem_i", "slot_wr_high_i", "slot_wr_addr_i", "out_forward_i", "out_bank_i", "mem_bank_i",
+         "mem_reverse_i", "mem_pick_i", "mem_place_i", "mem_load_i", "mem_load_data_i", "table_wr_en_i", "constant_i",
+         "fault_i", "aux_i", "minus_one_i"), 0)
+    | dict.fromkeys(("sel_v_i", "sel_u_i", "sel_w_i", "sel_e_i", "mem_sel_i"), ZERO_SOURCE)
+    | {"modulus_i": 97, "mod_bits_i": 7},
+    ("RINGSMITH_FAULT_PIN",),
+)  # fmt: skip
+RAM = {"rd_en_i": 0, "wr_en_i": 0, "wr_data_i": 0}
+RAM_1R1W = Bench("rs_ram_1r1w", {"Width": 9, "DepthWords": 12}, RAM | {"rd_addr_i": 0, "wr_addr_i": 0})
+RAM_1RW = Bench("rs_ram_1rw", {"Width": 9, "DepthWords": 12}, RAM | {"addr_i": 0})
+
+
+def head(**fields: int) -> int:
+    """An instruction at the scoreboard's head."""
+    return pack(DECODED, {"c.log2_n": 5, **{name.replace("c_", "c."): value for name, value in fields.items()}})
+
+
+LOAD, STORE = (pack(MEMORY, {kind: 1, "dst": 2, "log2_n": 5}) for kind in ("load", "store"))
+NTT = pack(COMPUTE, {"transform": 1, "log2_n": 5, "v": 2, "dst": 2})
+
+PLAYED: list[tuple[Bench, list[Pins], str]] = [
+    (SCOREBOARD, [{"take_i": 1, "head_i": head(compute=1)}], "an instruction is taken past a hazard"),
+    (SCOREBOARD, [{"compute_end_i": 1}], "an instruction ends that never started"),
+    (SCOREBOARD, [{"take_i": 1, "head_valid_i": 1, "head_i": head(compute=1, writes=4)},
+                  {"take_i": 0, "compute_end_i": 1, "end_writes_i": 8}], "a slot is given back that was not claimed"),
+    (SCOREBOARD, [{"take_i": 1, "head_valid_i": 1, "head_i": head(compute=1, writes=4)},
+                  {"take_i": 0, "compute_end_i": 1}, {"compute_end_i": 0}], "slots are claimed by nobody"),
+    (SCOREBOARD, [{"memory_done_i": 1}], "the memory unit ends what never started"),
+    (SCOREBOARD, [{"take_i": 1, "head_valid_i": 1, "head_i": head(compute=1, memory=1)}],
+     "an instruction for two units"),
+    (SEQUENCER, [{"start_i": 1, "instr_i": NTT}], "instruction taken while one is issued"),
+    (SEQUENCER, [{"start_i": 1, "instr_i": pack(COMPUTE, {"log2_n": 7})}, {"start_i": 0}], "a degree out of range"),
+    (MEMORY_UNIT, [{"start_i": 1, "instr_i": LOAD}], "instruction taken while one runs"),
+    (MEMORY_UNIT, [{"start_i": 1, "instr_i": pack(MEMORY, {"log2_n": 6})}, {"start_i": 0}], "a degree out of range"),
+    (MEMORY_UNIT, [{"start_i": 1, "instr_i": LOAD | STORE}, {"start_i": 0}], "a LOAD that is a STORE"),
+    (MEMORY_UNIT, [{"st_done_i": 1}], "the host ends a STORE that has not given its words"),
+    (PORTS, [{"rd_valid_i": 1, "late_valid_i": 1}], "two readers at one port"),
+    (PORTS, [{"wr_valid_i": 1, "mem_wr_valid_i": 1}], "two writers at one port"),
+    (PORTS, [{"wr_valid_i": 1, "wr_high_valid_i": 1}], "two writers at one port"),
+    (PORTS, [{"rd_valid_i": 1, "rd_w_i": 3}], "an operand's slot that is not there"),
+    (PORTS, [{"mem_rd_valid_i": 1, "mem_rd_source_i": 7}], "a slot is read that is not there"),
+    (PORTS, [{"mem_wr_valid_i": 1, "mem_wr_slot_i": 31}], "a slot is written that is not there"),
+    (LANE, [{"rd_valid_i": 1, "sel_constant_i": 1, "constant_i": 97}], "an operand is not below the modulus"),
+    (LANE, [{"slot_wr_mem_i": 3, "mem_load_i": 1, "mem_load_data_i": 98}, {"slot_wr_mem_i": 0, "slot_rd_en_i": 3},
+            {"sel_e_i": 0}], "an addend is not below the modulus"),
+    (LANE, [{"slot_wr_en_i": 1, "modulus_i": 0}], "a result is not below the modulus"),
+    (LANE, [{"rd_valid_i": 1, "sel_level_i": 7}], "a twiddle level beyond a word"),
+    (LANE, [{"rd_valid_i": 1, "sub_i": 1}], "a butterfly mode that does not exist"),
+    (LANE, [{"rd_valid_i": 1, "product_i": 1, "cross_i": 1}], "a butterfly mode that does not exist"),
+    (RAM_1R1W, [{"rd_en_i": 1, "wr_en_i": 1}], "a word is read while it is written"),
+    (RAM_1RW, [{"rd_en_i": 1, "wr_en_i": 1}], "read and write in one cycle"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("bench", "steps", "words"), PLAYED, ids=[f"{b.top}: {words}" for b, _, words in PLAYED])
+def test_pins_that_break_the_contract_are_noticed(bench: Bench, steps: list[Pins], words: str) -> None:
+    env = {"PLAY": json.dumps([bench.rest, *steps])}
+    with pytest.raises(AssertionError, match=re.escape(words)):
+        run_checks(bench.top, bench.parameters, env=env, defines=bench.defines)
+
+
+@pytest.mark.parametrize("bench", [SCOREBOARD, SEQUENCER, MEMORY_UNIT, PORTS, LANE], ids=lambda bench: bench.top)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_pins_at_rest_break_nothing(bench: Bench, seed: int) -> None:
+    run_checks(bench.top, bench.parameters, env={"PLAY": json.dumps([bench.rest])}, defines=bench.defines, seed=seed)
 
 
 @dataclass(frozen=True)
 class Plant:
-    """A fault: in `unit`, `old` becomes `new`; the checks of `test` on `top` then end with `words`."""
+    """In `unit`, `old` becomes `new`; then the checks of `test` on `top` end with `words`."""
 
     unit: str
     old: str
     new: str
     words: str
     test: str
-    top: str = ""
+    top: str
     parameters: dict[str, int] = field(default_factory=dict)
     checks: str | None = None
-    defines: tuple[str, ...] = ()
+    env: dict[str, str] = field(default_factory=dict)
 
 
-CORE = {"W": 20, "P": 1, "NMaxLog2": 5, "Slots": 5, "Lanes": 1, "SinglePort": 16, "ModMinBits": 9, "MulStyle": 0}
-LANE = {"P": 1, "Width": 14, "Style": 0, "BankWords": 16, "SinglePort": 0b110000, "Slots": 6, "TableWords": 32}
+DECODE = {"Slots": 5, "SinglePort": 16, "Moduli": 2, "Consts": 4}
+CORE = {"W": 20, "P": 1, "NMaxLog2": 5, "Slots": 5, "SinglePort": 16, "ModMinBits": 9, "MulStyle": 0}
 
 
-def core(unit: str, old: str, new: str, words: str, check: str = "check_random_programs") -> Plant:
-    """A fault seen from the core's pins."""
-    return Plant(unit, old, new, words, "core/test_core.py", "rs_core", CORE, check)
+def decode(old: str, new: str, words: str) -> Plant:
+    """A fault in the decoder."""
+    return Plant("rs_decode", old, new, words, "core/test_decode.py", "rs_decode", DECODE)
 
 
-def lane(unit: str, old: str, new: str, words: str, check: str = "check_pointwise") -> Plant:
-    """A fault seen from the lane's pins."""
-    return Plant(unit, old, new, words, "core/test_lane.py", "rs_lane", LANE, check, ("RINGSMITH_FAULT_PIN",))
+def core(unit: str, old: str, new: str, words: str) -> Plant:
+    """A fault that random programs on the core meet."""
+    programs = {"CORE_PROGRAMS": "6"}
+    return Plant(unit, old, new, words, "core/test_core.py", "rs_core", CORE, "check_random_programs", programs)
+
+
+def arithmetic(unit: str, old: str, new: str, words: str, **parameters: int) -> Plant:
+    """A fault in an arithmetic module."""
+    return Plant(unit, old, new, words, f"arith/test_{unit.removeprefix('rs_')}.py", unit, parameters)
+
+
+PLANTED = [
+    arithmetic("rs_mod_addsub", "sub_i == b_i[Width];", "sub_i != b_i[Width];", "a result is not below the modulus",
+               Width=14, Style=1),
+    arithmetic("rs_mul_barrett", "- {1'b0, modulus_i};", "+ {1'b0, modulus_i};", "a result is not in [-m, m)",
+               Width=14, Style=0, ModMinBits=5),
+    arithmetic("rs_mul_montgomery", "- Bits'(multiple);", "+ Bits'(multiple);", "a result is not in (-m, m)",
+               Width=14, WordBits=7, Style=0),
+]  # fmt: skip
+SLOW = [
+    decode("decoded_o.memory      = memory;", "decoded_o.memory      = 1'b1;",
+           "an instruction without a unit of its own"),
+    decode("(early | late) & AllSlots", "early & AllSlots", "a slot read late that is not read"),
+    decode("writes & AllSlots", "writes | 32'h8000_0000", "a slot that is not there"),
+    decode("int'(instr.log2_n) < int'(NMinLog2) ||", "1'b0 ||", "a degree out of range"),
+    decode("(!memory || table_dst) && int'(instr.mod_idx) >= int'(Moduli)", "1'b0", "a modulus index out of range"),
+    decode("writes_dst && !table_dst && int'(instr.dst) >= int'(Slots)", "1'b0", "a result without a slot"),
+    decode("in_place_clash || work_addend", "work_addend", "a single-port slot is read and written"),
+    decode("first_work = ~instr.src_a[0];", "first_work = instr.src_a[0];", "a transform writes the slot it reads"),
+    Plant("rs_fifo", "if (push) words_q[tail_q] <= data_i;", "words_q[tail_q-1'b1] <= data_i;",
+          "the head changes before it is taken", "prim/test_fifo.py", "rs_fifo", {"Width": 8, "Depth": 4}),
+    core("rs_mem_unit", "if (state_q == Request && dma_req_ready_i) state_q", "if (state_q == Request) state_q",
+         "a request is withdrawn"),
+    core("rs_mem_unit", "assign room = ahead_q < LevelBits'(QueueWords);", "assign room = 1'b1;",
+         "more words read ahead than the queue holds"),
+    core("rs_scoreboard", "assign memory_clear = (touched & busy_slots) == '0 &&", "assign memory_clear =",
+         "both units hold a slot"),
+    core("rs_scoreboard", "else clear_o = compute_idle_o && memory_idle_o;", "else clear_o = 1'b1;",
+         "SYNC while a unit works"),
+    core("rs_scoreboard", "(count_q == '0 || mod_idx_q == head_i.mod_idx) &&", "",
+         "the modulus changes while results are in flight"),
+    core("rs_scoreboard", "&& !(head_i.m.table_dst && table_busy_i)", "",
+         "the twiddle table is read while it is written"),
+    core("rs_core", "assign start_memory  = take && head_q.memory;", "assign start_memory  = take;",
+         "one instruction for two units"),
+    core("rs_compute_seq", "end_line_q   <= {end_line_q[WriteDelay-1:1], end_q};",
+         "end_line_q   <= {end_line_q[WriteDelay-1:1], end_q && 1'b1} << 1;", "an instruction ends without a write"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "plant",
+    [*PLANTED, *(pytest.param(plant, marks=pytest.mark.slow) for plant in SLOW)],
+    ids=lambda plant: f"{plant.unit}: {plant.words}",
+)
+def test_a_planted_fault_is_noticed(plant: Plant, tmp_path: Path) -> None:
+    original = sources.library()[plant.unit]
+    text = original.read_text()
+    assert text.count(plant.old) == 1, f"{original.name}: the fault to plant does not fit its text"
+    changed = tmp_path / original.name
+    changed.write_text(text.replace(plant.old, plant.new))
+    with pytest.raises(AssertionError, match=re.escape(plant.words)):
+        run_checks(
+            plant.top, plant.parameters, checks=plant.checks, env=plant.env, extra=[changed], module=HERE / plant.test
+        )
+
+
+def test_every_assertion_is_played_or_planted() -> None:
+    """No assertion of these files without its fault, but those older than this test, which their own tests hold."""
+    held = {words for _, _, words in PLAYED} | {plant.words for plant in [*PLANTED, *SLOW]} | set(OLDER)
+    for folder in ("core", "arith", "mem", "ntt", "prim"):
+        for path in sorted((HERE / folder).glob("rs_*.sv")):
+            for words in re.findall(r"else \$error\(\"%m: (.*)\"\)", path.read_text()):
+                assert words in held, f"{path.name}: nothing makes {words!r} fire"
+
+
+# What no single line breaks: arguments are in the modules, proofs in flow/prove.py.
+OLDER = {
+    "the words of a pair share a bank",
+    "the results of a pair share a bank",
+    "a step beyond the stage",
+    "a word read ahead is lost",
+    "more words queued than read",
+    "a stored word is withdrawn",
+    "level and pointers disagree",
+    "more words than Depth",
+    "more compute instructions in flight than indices kept",
+    "an end without a start",
+    "cleared while it works",
+    "the modulus in use is written",
+}

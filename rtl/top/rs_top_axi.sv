@@ -4,6 +4,8 @@
 //   s_axil -> rs_host_ctrl -> rs_core <-> rs_axi_dma <-> m_axi (host memory)
 //
 // One clock. CONTROL.reset resets the core and the data port: the bus behind m_axi must be quiet or reset with it.
+// Reset: rst_ni may fall at any time and must rise in step with clk_i (rs_reset_sync makes such a reset of any); two cycles or
+// more. It reaches every control register; data registers, slots and tables have none and nothing depends on what they hold.
 module rs_top_axi #(
   // Bits of a coefficient, 14 to 128.
   parameter int unsigned W = 32,

@@ -8,6 +8,7 @@ mod checksum;
 mod driver;
 mod error;
 mod info_block;
+mod intact;
 mod modeled;
 #[rustfmt::skip]
 #[allow(dead_code, reason = "the driver uses part of the register map")]

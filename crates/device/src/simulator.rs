@@ -79,13 +79,15 @@ impl Simulator {
     /// Load a library and open a simulation with `options` ("memory=BYTES;link=axi|byte|spi|uart;read_latency=N").
     ///
     /// # Errors
-    /// [`DeviceError::Library`] if it is no simulator library or the simulation does not open.
+    /// [`DeviceError::Library`] if it is not the library that was built (its SHA-256 stands in `PATH.sha256`), no
+    /// simulator library, or the simulation does not open.
     pub fn open(path: &Path, options: &str) -> Result<Self, DeviceError> {
         let name = path.display().to_string();
         let fail = |what: String| DeviceError::Library {
             path: name.clone(),
             what,
         };
+        crate::intact::check(path).map_err(fail)?;
         let options = CString::new(options).map_err(|error| fail(error.to_string()))?;
         // SAFETY: the library is one that the flow built; its constructors only register C++ statics.
         let library = unsafe { Library::new(path) }.map_err(|error| fail(error.to_string()))?;

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import itertools
+import re
+import sys
 from pathlib import Path
 
 import pytest
 
 from ringsmith.flow import format_rtl, paths, registers
 from ringsmith.flow.device import top_of, top_parameters
+from ringsmith.flow.process import run
 from ringsmith.flow.verilator import elaboration_error, lint
 from ringsmith.presets import load_preset, preset_names
 
@@ -78,6 +81,35 @@ def test_rtl_is_formatted(tmp_path: Path) -> None:
     crooked = tmp_path / "rs_crooked.sv"
     crooked.write_text("module   rs_crooked;\nendmodule\n")
     assert format_rtl.unformatted([crooked]) == [crooked]
+
+
+def test_verible_parses_every_file() -> None:
+    files = [*paths.rtl().rglob("*.sv"), *registers.block().glob("*.sv")]
+    finished = run([Path(sys.executable).parent / "verible-verilog-syntax", *files], timeout_s=300)
+    assert finished.status == 0, finished.tail()
+    assert set(format_rtl.sources()) >= {path for path in files if path.name.startswith("rs_mul_")}
+
+
+def synthesised_text(path: Path) -> str:
+    """The text outside of `ifndef SYNTHESIS, comments left out."""
+    kept, hidden = [], [False]
+    for line in path.read_text().splitlines():
+        word, *rest = line.split() or [""]
+        if word in ("`ifdef", "`ifndef"):
+            hidden.append(hidden[-1] or (word, *rest) == ("`ifndef", "SYNTHESIS"))
+        elif word == "`else":
+            hidden[-1] = hidden[-2]
+        elif word == "`endif":
+            hidden.pop()
+        elif not hidden[-1]:
+            kept.append(line.partition("//")[0])
+    return "\n".join(kept)
+
+
+def test_every_assertion_is_guarded_for_synthesis() -> None:
+    for folder in ("arith", "core", "mem", "ntt", "prim", "top"):
+        for path in (paths.rtl() / folder).glob("*.sv"):
+            assert not re.search(r"\bassert\b", synthesised_text(path)), f"{path.name}: synthesis sees an assertion"
 
 
 def test_every_module_has_a_test_named_after_it() -> None:

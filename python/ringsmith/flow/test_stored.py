@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
+import pytest
+
+from ringsmith import _native
+from ringsmith.errors import DeviceError
+from ringsmith.flow import verilator
 from ringsmith.flow.stored import checksum_file, intact, keep
 
 
@@ -34,3 +40,25 @@ def test_a_file_cut_short_or_changed_is_not(tmp_path: Path) -> None:
     assert not intact(target)
     target.unlink()
     assert not intact(target)
+
+
+@pytest.mark.hw
+def test_a_library_cut_short_is_refused_and_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RINGSMITH_CACHE", str(tmp_path))
+    made: list[str] = []
+
+    def compiled(*arguments: object) -> None:
+        made.append("library")
+        (Path(str(arguments[-1])) / "harness.so").write_bytes(b"\x7fELF" + bytes(100_000))
+
+    monkeypatch.setattr(verilator, "_compile", compiled)
+    build = partial(verilator.build_library, "rs_host_pack", {}, harness=[verilator.HARNESS / "abi.cpp"])
+    library = build()
+    assert build() == library
+    assert len(made) == 1
+    library.write_bytes(library.read_bytes()[:5000])
+    with pytest.raises(DeviceError, match="is cut short or changed since it was built"):
+        _native.Device.rtl("rtl:tiny", [], library)
+    build()
+    assert len(made) == 2
+    assert intact(library)

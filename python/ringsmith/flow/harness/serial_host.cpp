@@ -44,8 +44,11 @@ class SerialHost final : public Simulation {
   protected:
     void rest() override {
         top_->spi_sck_i = 0;
-        top_->spi_csn_i = 1;
         top_->spi_mosi_i = 0;
+        // A reset of the SPI clock's registers: a simulator sees its edge, not its level.
+        top_->spi_csn_i = 0;
+        top_->eval();
+        top_->spi_csn_i = 1;
         top_->uart_rx_i = 1;
         top_->byte_in_valid_i = 0;
         top_->byte_out_ready_i = 0;

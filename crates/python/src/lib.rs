@@ -11,6 +11,7 @@ mod errors;
 mod keys;
 mod literal;
 mod operations;
+mod panics;
 mod primes;
 mod security;
 mod words;
@@ -21,6 +22,7 @@ use pyo3::prelude::*;
 /// The extension module `ringsmith._native`.
 #[pymodule(gil_used = false)]
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    panics::quiet();
     // A forced instruction set that cannot be had is told at once, as an exception rather than a panic later.
     zq::simd::check_request().map_err(PyValueError::new_err)?;
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;

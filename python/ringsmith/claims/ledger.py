@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from ringsmith.errors import InputError
+from ringsmith.files import read_json, read_toml
 
 ROOT = Path(__file__).resolve().parents[3]
 CLAIMS = ROOT / "spec" / "claims.toml"
@@ -18,6 +17,43 @@ MEASURED = ROOT / "spec" / "claims-measured.json"
 PAPERS = ("cofhee", "zynq", "bfv-client", "heaws", "coxhe")
 BETTER = ("lower", "higher", "none")
 REQUIRED = ("id", "paper", "where", "quantity", "published", "unit", "better", "includes", "source")
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str) and value.isprintable()
+
+
+def _count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1000
+
+
+def _counts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_count, value))
+
+
+# By a field's type: what it holds, and how that is said.
+_FITS: dict[str, Callable[[Any], bool]] = {
+    "str": _text,
+    "str | None": _text,
+    "float": _finite,
+    "float | int | str": lambda value: _finite(value) or _text(value),
+    "bool": lambda value: isinstance(value, bool),
+    "int": _count,
+    "tuple[int, ...]": _counts,
+}
+_WORDS = {
+    "str": "text on one line",
+    "str | None": "text on one line",
+    "float": "a number",
+    "float | int | str": "a number or text on one line",
+    "bool": "true or false",
+    "int": "a number from 1 to 999",
+    "tuple[int, ...]": "a list of numbers from 1 to 999",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,19 +147,17 @@ def load(path: Path = CLAIMS, measured: Path = MEASURED) -> Ledger:
     """Read and check the ledger.
 
     Raises:
-        InputError: a file cannot be parsed, or an entry lacks a field, names an unknown paper, repeats an id, or has
-            neither a command nor a reason; the message names the file, the entry and what is missing.
+        InputError: a file cannot be parsed, or an entry lacks a field, has one of another type or of several lines,
+            names an unknown paper, repeats an id, or has neither a command nor a reason; the message names the file,
+            the entry and what is missing.
     """
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path}: cannot read the ledger: {error}") from error
-    errata = tuple(Erratum(**entry) for entry in data.get("erratum", []))
+    data = read_toml(path)
+    errata = tuple(_erratum(path, index, entry) for index, entry in enumerate(_entries(path, data, "erratum")))
     values = read_measured(measured)
     numbers = {erratum.number for erratum in errata}
     seen: set[str] = set()
     claims = []
-    for index, entry in enumerate(data.get("claim", [])):
+    for index, entry in enumerate(_entries(path, data, "claim")):
         claim = _claim(path, index, entry, values)
         if claim.id in seen:
             raise InputError(f"{path}: claim '{claim.id}' stands twice; ids are unique")
@@ -138,23 +172,45 @@ def read_measured(path: Path = MEASURED) -> dict[str, float]:
     """Our stored values by claim id; empty before the first measurement."""
     if not path.exists():
         return {}
+    data = read_json(path)
+    if not isinstance(data, dict) or not all(_finite(value) for value in data.values()):
+        raise InputError(f"{path}: not a table of measured values; make claims writes it anew")
+    return {key: float(value) for key, value in data.items()}
+
+
+def _entries(path: Path, data: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    """The tables `[[name]]` of the file."""
+    entries = data.get(name, [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise InputError(f"{path}: {name} is no list of tables: write [[{name}]]")
+    return entries
+
+
+def _check_types(path: Path, what: str, entry: Mapping[str, Any], kind: type[Claim | Erratum]) -> None:
+    """Refuse an unknown key and a value that its field cannot hold."""
+    known = {field.name: str(field.type) for field in fields(kind)}
+    known.pop("ours", None)
+    for key, value in entry.items():
+        if key not in known:
+            raise InputError(f"{path}: {what} has the unknown key {key!r}; known: {', '.join(sorted(known))}")
+        if not _FITS[known[key]](value):
+            raise InputError(f"{path}: {what}: {key} must be {_WORDS[known[key]]}")
+
+
+def _erratum(path: Path, index: int, entry: Mapping[str, Any]) -> Erratum:
+    _check_types(path, f"erratum number {index + 1}", entry, Erratum)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        return {str(key): float(value) for key, value in data.items()}
-    except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise InputError(f"{path}: not a table of measured values: {error}; make claims writes it anew") from error
+        return Erratum(**entry)
+    except TypeError:
+        raise InputError(f"{path}: erratum number {index + 1} needs number, paper and text") from None
 
 
 def _claim(path: Path, index: int, entry: Mapping[str, Any], values: Mapping[str, float]) -> Claim:
-    name = entry.get("id", f"number {index + 1}")
+    name = entry["id"] if _text(entry.get("id")) else f"number {index + 1}"
+    _check_types(path, f"claim '{name}'", entry, Claim)
     for key in REQUIRED:
         if entry.get(key) in (None, ""):
             raise InputError(f"{path}: claim '{name}' has no {key}; every claim needs {', '.join(REQUIRED)}")
-    known = {field.name for field in fields(Claim)} - {"ours"}
-    if unknown := sorted(set(entry) - known):
-        raise InputError(
-            f"{path}: claim '{name}' has the unknown key '{unknown[0]}'; known: {', '.join(sorted(known))}"
-        )
     if entry["paper"] not in PAPERS:
         raise InputError(f"{path}: claim '{name}' names the paper '{entry['paper']}'; known: {', '.join(PAPERS)}")
     if entry["better"] not in BETTER:

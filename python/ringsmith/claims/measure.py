@@ -15,6 +15,7 @@ from typing import Any
 
 from ringsmith.claims.ledger import MEASURED, ROOT, Claim, read_measured
 from ringsmith.errors import ToolError
+from ringsmith.files import write_text
 
 STEP = re.compile(r"^(?P<key>[^\[\]]+)(\[(?P<field>\w+)=(?P<value>[^\]]+)\])?$")
 
@@ -47,8 +48,11 @@ def run_command(command: str) -> Any:
     Raises:
         ToolError: it fails, answers wrongly or prints no JSON; the message holds its last words.
     """
-    words = shlex.split(command)
-    if words[0] != "ringsmith":
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise ToolError(f"'{command}' is not a ringsmith command: {error}") from None
+    if words[:1] != ["ringsmith"]:
         raise ToolError(f"'{command}' is not a ringsmith command")
     done = subprocess.run(
         [sys.executable, "-m", "ringsmith", *words[1:]],
@@ -96,9 +100,7 @@ def measure(
 def store(values: dict[str, float], path: Path = MEASURED) -> None:
     """Add `values` to the stored ones; the file is replaced whole, so that an interruption loses nothing."""
     merged = dict(sorted({**read_measured(path), **values}.items()))
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(merged, indent=1) + "\n", encoding="utf-8")
-    part.replace(path)
+    write_text(path, json.dumps(merged, indent=1) + "\n")
 
 
 def drift(stored: dict[str, float], fresh: dict[str, float]) -> list[str]:

@@ -14,6 +14,11 @@ HERE = Path(__file__).resolve().parent
 COLUMNS = ("paper", "quantity", "published", "ours", "ratio", "how")
 
 
+def escape(value: object) -> str:
+    """A value as text that adds no tag and ends no attribute: whatever an entry says passes through here."""
+    return html.escape(str(value))
+
+
 def number(value: float | int | str | None) -> str:
     """A figure as people write it: thousands separated, at most five digits after the point."""
     if value is None:
@@ -42,7 +47,7 @@ def page(ledger: Ledger) -> str:
     heads = "".join(f'<th aria-sort="none"><button>{name}</button></th>' for name in COLUMNS)
     options = "".join(f"<option>{name}</option>" for name in PAPERS)
     errata = "".join(
-        f'<li id="e{e.number}" value="{e.number}"><b>{html.escape(e.paper)}</b>: {html.escape(e.text)}</li>'
+        f'<li id="e{escape(e.number)}" value="{escape(e.number)}"><b>{escape(e.paper)}</b>: {escape(e.text)}</li>'
         for e in ledger.errata
     )
     return f"""<!doctype html>
@@ -67,26 +72,26 @@ def _asset(name: str) -> str:
 
 
 def _row(claim: Claim) -> str:
-    cites = " ".join(f'<a href="#e{n}">[{n}]</a>' for n in claim.errata)
-    note = f" {html.escape(claim.note)}" if claim.note else ""
+    cites = " ".join(f'<a href="#e{escape(n)}">[{escape(n)}]</a>' for n in claim.errata)
+    note = f" {escape(claim.note)}" if claim.note else ""
     quantity = (
-        f"{html.escape(claim.quantity)} {cites}<details><summary><small>includes</small></summary>"
-        f"<small>{html.escape(claim.includes)}. Source: {html.escape(claim.source)}.{note}</small></details>"
+        f"{escape(claim.quantity)} {cites}<details><summary><small>includes</small></summary>"
+        f"<small>{escape(claim.includes)}. Source: {escape(claim.source)}.{note}</small></details>"
     )
-    how = f"<code>{html.escape(claim.command)}</code>" if claim.command else ""
+    how = f"<code>{escape(claim.command)}</code>" if claim.command else ""
     if claim.why_open:
-        how += f' <span class="open">open: {html.escape(claim.why_open)}</span>'
+        how += f' <span class="open">open: {escape(claim.why_open)}</span>'
     ratio = claim.ratio
     tone = "" if ratio is None else " good" if ratio >= 1 else " bad"
     cells = (
-        _cell("paper", f"<span>{claim.paper}<br><small>{html.escape(claim.where)}</small></span>"),
+        _cell("paper", f"<span>{escape(claim.paper)}<br><small>{escape(claim.where)}</small></span>"),
         _cell("quantity", f"<span>{quantity}</span>"),
         _figure("published", claim.published, number(claim.published) + unit(claim)),
         _figure("ours", claim.ours, number(claim.ours)),
         _figure("ratio", ratio, times(ratio), tone),
         _cell("how", f"<span>{how}</span>"),
     )
-    return f'<tr id="{claim.id}" data-paper="{claim.paper}">{"".join(cells)}</tr>\n'
+    return f'<tr id="{escape(claim.id)}" data-paper="{escape(claim.paper)}">{"".join(cells)}</tr>\n'
 
 
 def _cell(name: str, content: str) -> str:
@@ -95,4 +100,4 @@ def _cell(name: str, content: str) -> str:
 
 def _figure(name: str, value: float | int | str | None, text: str, tone: str = "") -> str:
     data = f' data-value="{value}"' if isinstance(value, int | float) else ""
-    return f'<td class="number{tone}" data-name="{name}"{data}>{html.escape(text)}</td>'
+    return f'<td class="number{tone}" data-name="{name}"{data}>{escape(text)}</td>'

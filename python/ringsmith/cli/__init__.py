@@ -4,20 +4,37 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
+from typing import Annotated
 
 import typer
 
-from ringsmith.errors import RingsmithError
+from ringsmith.cli.outcome import TRACEBACK, guarded
 
 # One verb, one module of this package; a verb's module exposes `register(app: typer.Typer) -> None`.
 VERBS: tuple[str, ...] = ("run", "params", "claims", "synth", "generate", "simulate")
+STATUS = """Exit status: 0 right, 1 the answer is wrong or a check failed, 2 the input or the machine does not allow it,
+70 a defect of ringsmith, 130 interrupted, 141 the output was not read to its end."""
+FLAG = "--traceback"
 
-app = typer.Typer(name="ringsmith", no_args_is_help=True, add_completion=False, rich_markup_mode="rich")
+# A report of typer's own would print every local variable: rows of data, seeds, keys.
+app = typer.Typer(
+    name="ringsmith",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    pretty_exceptions_show_locals=False,
+)
 
 
-@app.callback()
-def _root() -> None:
+@app.callback(epilog=STATUS)
+def _root(
+    traceback: Annotated[
+        bool, typer.Option(FLAG, help="anywhere: where an error came from, without values (RINGSMITH_TRACEBACK=1)")
+    ] = False,
+) -> None:
     """Computations on encrypted data, on a CPU or on a co-processor that ringsmith generates itself."""
 
 
@@ -26,9 +43,15 @@ for _verb in VERBS:
 
 
 def main() -> None:
-    """Run the command line: exit status 0 right, 1 wrong answer or failed check, 2 bad input."""
-    try:
-        app()
-    except RingsmithError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+    """Run the command line; the exit status is one of `STATUS`."""
+    arguments = [argument for argument in sys.argv[1:] if argument != FLAG]
+    if len(arguments) < len(sys.argv) - 1:
+        os.environ[TRACEBACK] = "1"
+    sys.exit(guarded(lambda: _status(arguments)))
+
+
+def _status(arguments: list[str]) -> int:
+    command = typer.main.get_command(app)
+    with command.make_context("ringsmith", arguments) as context:
+        command.invoke(context)
+    return 0

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from ringsmith.claims.ledger import CLAIMS, PAPERS, Ledger, load, read_measured
 from ringsmith.claims.measure import drift, measure, store
 from ringsmith.claims.page import number, page, times, unit
 from ringsmith.errors import InputError
+from ringsmith.files import check_place, write_text
+from ringsmith.report.terminal import plain_console
 
 EXAMPLES = """Examples:
 
@@ -44,18 +46,15 @@ def claims(
     ] = False,
 ) -> None:
     """Print the ledger, write its page, or regenerate our values."""
+    if html is not None:
+        check_place(html)
     ledger = _select(load(file), paper)
     status = 0
     if measured or check:
         status = _regenerate(ledger, only_fast=check or fast, compare=check)
         ledger = _select(load(file), paper)
     if html is not None:
-        part = html.with_name(html.name + ".part")
-        try:
-            part.write_text(page(ledger), encoding="utf-8")
-            part.replace(html)
-        except OSError as error:
-            raise InputError(f"{html}: cannot write the page: {error.strerror}") from error
+        write_text(html, page(ledger))
     if as_json:
         print(json.dumps(ledger.as_dict()))
     elif html is None and not check:
@@ -97,12 +96,11 @@ def _table(ledger: Ledger) -> None:
     for claim in ledger.claims:
         ratio = claim.ratio
         style = "" if ratio is None else "green" if ratio >= 1 else "red"
-        shown = "" if ratio is None else times(ratio)
-        why = f"\n[dim]open: {claim.why_open}[/dim]" if claim.why_open else ""
+        why = (f"\nopen: {claim.why_open}", "dim") if claim.why_open else ""
         table.add_row(
-            f"[bold]{claim.id}[/bold] {claim.quantity}{why}",
+            Text.assemble((claim.id, "bold"), f" {claim.quantity}", why),
             number(claim.published) + unit(claim),
             number(claim.ours),
-            f"[{style}]{shown}[/]" if style else shown,
+            Text("" if ratio is None else times(ratio), style),
         )
-    Console().print(table)
+    plain_console().print(table)

@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from ringsmith.errors import InputError, RingsmithError
+from ringsmith.files import read_bytes, reason
 from ringsmith.kernel.kernel import Kernel
+from ringsmith.report.terminal import Console, plain_console
+
+#: Largest kernel file, in bytes.
+MAX_SOURCE = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -46,17 +49,16 @@ class KernelFile:
 
 def load_kernels(path: Path) -> KernelFile:
     """Run a Python file, its own folder first on the import path, and collect its kernels."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
     if path.suffix != ".py":
         raise InputError(f"{path}: a Python file with a kernel is needed")
+    read_bytes(path, MAX_SOURCE)
     sys.path.insert(0, str(path.resolve().parent))
     spec = importlib.util.spec_from_file_location(f"ringsmith_kernel_{path.stem.replace('-', '_')}", path)
     if spec is None or spec.loader is None:
         raise InputError(f"{path}: cannot be loaded as a Python module")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    with user_code(path):
+    with user_code(path, loading=True):
         spec.loader.exec_module(module)
     found = tuple(value for value in vars(module).values() if isinstance(value, Kernel))
     if not found:
@@ -66,19 +68,24 @@ def load_kernels(path: Path) -> KernelFile:
 
 
 @contextmanager
-def user_code(path: Path) -> Iterator[None]:
-    """Turn an exception of the user's own file into one line that names the place; what it prints goes to stderr."""
+def user_code(path: Path, *, loading: bool = False) -> Iterator[None]:
+    """Turn an exception of the user's own file into one line that names the place; what it prints goes to stderr.
+
+    While the file is `loading`, whatever is raised is its own.
+    """
     try:
         with redirect_stdout(sys.stderr):
             yield
     except RingsmithError:
         raise
     except SyntaxError as error:
-        raise InputError(f"{error.filename or path}:{error.lineno}: {error.msg}") from None
-    except Exception as error:
+        raise InputError(f"{error.filename or path}:{error.lineno}: {error.msg}") from error
+    except (Exception, SystemExit) as error:
         own = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).resolve() == path.resolve()]
+        if not own and not loading:
+            raise  # Not theirs: a defect of ours must not be laid at their door.
         place = f"{path}:{own[-1].lineno}" if own else str(path)
-        raise InputError(f"{place}: {type(error).__name__}: {error}") from None
+        raise InputError(f"{place}: {type(error).__name__}: {reason(error)}") from error
 
 
 def option_changes(
@@ -91,7 +98,7 @@ def option_changes(
 
 def console() -> Console:
     """Return the console for people: stderr, so that stdout holds the answer only."""
-    return Console(stderr=True)
+    return plain_console(stderr=True)
 
 
 def print_json(value: Mapping[str, Any]) -> None:

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from rich.text import Text
 
 from ringsmith.cli.common import console, load_kernels, option_changes, print_json, user_code
 from ringsmith.errors import InputError
+from ringsmith.files import check_place
 from ringsmith.kernel.kernel import Array, Kernel
 from ringsmith.params.box import box
 from ringsmith.report.table import render
+from ringsmith.report.terminal import plain_console
 from ringsmith.run.engine import EngineOptions, open_engine
 from ringsmith.run.inputs import read_arguments
 from ringsmith.run.outputs import check_output, write_output
@@ -67,6 +69,8 @@ def run(
         raise InputError(f"--encrypt {encrypt}: public or secret")
     if output is not None:
         check_output(output)
+    if trace is not None:
+        check_place(Path(trace))
     kernels = load_kernels(file)
     changes = option_changes(params, security, standard, allow_insecure)
     picked = kernels.pick(kernel, variant)
@@ -78,15 +82,15 @@ def run(
     with user_code(file), err.status("") as status:
         report = run_kernel(
             chosen, given, seed=seed, engine=engine, encryption=encrypt, variants=others,
-            progress=lambda step: status.update(f"{chosen.name}: {step}"),
+            progress=lambda step: status.update(Text(f"{chosen.name}: {step}")),
         )  # fmt: skip
-    print(box(report.program), file=sys.stderr)
     if output is not None:
         write_output(output, report.output)
+    print(box(report.program), file=sys.stderr)
     if json:
         print_json(report.json())
     else:
-        Console().print(render(report))
+        plain_console().print(render(report))
     raise typer.Exit(0 if report.correct else 1)
 
 

@@ -3,21 +3,22 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from ringsmith import _native
 from ringsmith.cli.common import console, print_json
 from ringsmith.errors import InputError, ParameterError
+from ringsmith.files import check_place
 from ringsmith.ntt8 import ntt8_names
 from ringsmith.ntt8.report import simulate_ntt8
 from ringsmith.presets import OPERATIONS, load_preset, parse_overrides
+from ringsmith.report.terminal import plain_console
 from ringsmith.run.devices import KINDS, OpenDevice, open_device
 from ringsmith.run.timeline import summary, write_trace
 from ringsmith.specs import shown
@@ -56,6 +57,8 @@ def simulate(
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
     """Simulate one instruction or operation on the RTL of a preset and check its result."""
+    if trace is not None:
+        check_place(trace)
     if preset in ntt8_names():
         raise typer.Exit(simulate_ntt8(preset, op, n, overrides or [], json=json))
     made = load_preset(preset, parse_overrides(overrides or []))
@@ -65,8 +68,6 @@ def simulate(
         raise InputError(f"{shown(op)} is no instruction or operation; operations: {', '.join(OPERATIONS)}")
     if on not in KINDS:
         raise InputError(f"--on {shown(on)}: {' or '.join(KINDS)}")
-    if trace is not None:
-        _check_place(trace)
     model = open_device("model", made)
     if assembly:
         _print_program(made.name, op, degree, model)
@@ -78,9 +79,9 @@ def simulate(
     if on == "rtl":
         # What the model refuses, the hardware refuses too: find out before it is built.
         measure(model, op, degree)
-    with console().status(f"{on}:{made.name}: building") as status:
+    with console().status(Text(f"{on}:{made.name}: building")) as status:
         device = open_device(on, made)
-        status.update(f"{device.name}: {op}, n = {degree}")
+        status.update(Text(f"{device.name}: {op}, n = {degree}"))
         begin = time.perf_counter()
         outcome = measure(device, op, degree)
         wall = time.perf_counter() - begin
@@ -110,12 +111,6 @@ def _ring_degree(n: int) -> int:
     if not (8 <= n <= 32768 and n & (n - 1) == 0):
         raise InputError(f"n = {shown(n)} is no ring degree: a power of two from 8 to 32768")
     return n
-
-
-def _check_place(trace: Path) -> None:
-    folder = trace.resolve().parent
-    if not folder.is_dir() or trace.is_dir() or not os.access(folder, os.W_OK):
-        raise InputError(f"--trace {trace}: not a file that can be written")
 
 
 def _report(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall: float) -> dict[str, Any]:
@@ -168,6 +163,6 @@ def _print(report: dict[str, Any]) -> None:
     for clock, time_us in report["time_us_by_clock"].items():
         table.add_row(f"time at {clock} MHz", f"{time_us:,.1f} us")
     table.add_row("send / receive", f"{report['send']['ms']:.3f} / {report['receive']['ms']:.3f} ms")
-    Console().print(table)
+    plain_console().print(table)
     for line in report["summary"]:
         print(line)

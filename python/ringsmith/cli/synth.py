@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from ringsmith.errors import InputError, ParameterError
@@ -17,6 +16,7 @@ from ringsmith.flow.synth.cells import Resources
 from ringsmith.flow.synth.liberty import cell_area
 from ringsmith.flow.synth.place import place
 from ringsmith.flow.synth.targets import design_of
+from ringsmith.report.terminal import plain_console
 
 NOT_AVAILABLE = "not available: no open place and route for this family"
 EXAMPLES = """Examples:
@@ -85,7 +85,7 @@ def _print(report: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(report))
         return
-    console = Console()
+    console = plain_console()
     if "area" in report:
         console.print(f"{report['design']}: cell area {report['area']:g} (in the unit of {report['liberty']})")
         return

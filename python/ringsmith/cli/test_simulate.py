@@ -68,7 +68,7 @@ def test_bad_input_is_one_line_and_exit_2(arguments: list[str], words: str) -> N
         (["frob"], "'frob' is no instruction or operation"),
         (["key-switch", "--set", "operations=['tensor']"], "does not take key-switch"),
         (["ntt", "--set", "prime_bits=[5]"], "must leave at least"),
-        (["ntt", "--trace", "/nonexistent/t.pftrace"], "not a file that can be written"),
+        (["ntt", "--trace", "/nonexistent/t.pftrace"], "no such folder"),
     ],
 )
 def test_what_cannot_run_is_refused_before_the_build(

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from ringsmith.errors import ToolError
+from ringsmith.files import reason
 
 
 def root() -> Path:
@@ -27,5 +28,10 @@ def cache(kind: str) -> Path:
     """Directory for cached build results of one kind, created on demand (`RINGSMITH_CACHE` overrides build/)."""
     base = os.environ.get("RINGSMITH_CACHE")
     path = (Path(base) if base else root() / "build") / kind
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ToolError(f"{path}: {reason(error)}; RINGSMITH_CACHE names another folder for build results") from None
+    if not os.access(path, os.W_OK):
+        raise ToolError(f"{path}: not writable; RINGSMITH_CACHE names another folder for build results")
     return path

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json as encoder
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from ringsmith.errors import InputError
@@ -14,6 +13,7 @@ from ringsmith.ntt8.preset import load_ntt8
 from ringsmith.ntt8.ring import N
 from ringsmith.ntt8.simulate import NOTICE, compare, simulate
 from ringsmith.presets import parse_overrides
+from ringsmith.report.terminal import plain_console
 
 EXPLANATION = (
     "Simulated at each accelerator's clock (the study's for cn, pn1 and pn3). fabric: cycles in which a transform "
@@ -65,22 +65,22 @@ def side_by_side(reports: list[dict[str, Any]]) -> None:
         counts = [per["alone"][name] for name in ("writes", "reads", "polls", "beats", "cycles")]
         traffic.add_row(report["preset"], *map("{:g}".format, counts), f"{per['overlapped']['cycles']:.1f}")
     host = min(report["split"]["host_us"] for report in reports)
-    console = Console()
-    console.print(f"[bold yellow]{NOTICE}[/]")
+    console = plain_console()
+    console.print(NOTICE, style="bold yellow")
     console.print(times)
     console.print(traffic)
-    console.print(EXPLANATION.format(host=host), highlight=False)
+    console.print(EXPLANATION.format(host=host))
     wrong = [report["preset"] for report in reports if not report["correct"]]
     console.print(f"WRONG results from {', '.join(wrong)}" if wrong else "All ciphertexts are equal and decrypt.")
 
 
 def _print(report: dict[str, Any]) -> None:
-    console = Console()
+    console = plain_console()
     mark = "correct" if report["correct"] else "WRONG"
-    console.print(f"{report['preset']} {report['operation']}: {report['cycles']} cycles, {mark}", highlight=False)
+    console.print(f"{report['preset']} {report['operation']}: {report['cycles']} cycles, {mark}")
     for key in ("predicted_cycles", "time_us", "time_us_overlapped", "overlap_gain", "accepts_every_cycles"):
         if report.get(key) is not None:
-            console.print(f"  {key.replace('_', ' ')}: {report[key]:g}", highlight=False)
+            console.print(f"  {key.replace('_', ' ')}: {report[key]:g}")
     for mode, per in report["per_transform"].items():
         line = ", ".join(f"{value:g} {name}" for name, value in per.items() if value)
-        console.print(f"  per transform, {mode}: {line}", highlight=False)
+        console.print(f"  per transform, {mode}: {line}")

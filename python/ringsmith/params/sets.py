@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import math
 import os
-import tomllib
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ringsmith import _native
 from ringsmith.errors import ParameterError
+from ringsmith.files import read_toml
 from ringsmith.params import primes
 
 #: Degrees a set may have; below 1024 nothing is secure.
@@ -170,21 +171,56 @@ def spec_directory() -> Path:
     return (Path(root) if root else Path(__file__).resolve().parents[3] / "spec") / "params"
 
 
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 128
+
+
+def _size(value: Any) -> bool:
+    return _whole(value) and value <= 127
+
+
+def _real(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1 << 16
+
+
+def _line(value: Any) -> bool:
+    return isinstance(value, str) and value.isprintable()
+
+
+_LISTS = ("data_bits", "special_bits", "moduli", "special")
+# What a key of a set's file holds, or each item of its list.
+_HOLDS: dict[str, Callable[[Any], bool]] = {
+    "n": _whole, "data_bits": _size, "special_bits": _size, "moduli": _whole, "special": _whole, "dnum": _size,
+    "log2_scale": _real, "plain_modulus": _whole, "secret": _line, "error": _line, "scheme": _line, "source": _line,
+}  # fmt: skip
+
+
 @cache
 def named_sets() -> dict[str, ParamRequest]:
     """Return every named set (`security.toml` holds tables, not sets)."""
-    known = {field.name for field in fields(ParamRequest)}
     found: dict[str, ParamRequest] = {}
     for path in sorted(spec_directory().glob("*.toml")):
         if path.name == "security.toml":
             continue
-        for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items():
-            unknown = sorted(set(entry) - known)
-            if unknown:
-                raise ParameterError(f"{path}: set {name} has the unknown key {unknown[0]!r}")
-            values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()}
-            found[name] = ParamRequest(**values, name=name)
+        for name, entry in read_toml(path).items():
+            found[name] = _request(f"{path}: set {name}", name, entry)
     return found
+
+
+def _request(what: str, name: str, entry: Any) -> ParamRequest:
+    """Return a set as a file writes it; ParameterError for a key that no set has and a value of another kind."""
+    if not isinstance(entry, dict):
+        raise ParameterError(f"{what} is no table")
+    for key, value in entry.items():
+        if key not in _HOLDS:
+            raise ParameterError(f"{what} has the unknown key {key!r}")
+        items = value if isinstance(value, list) and key in _LISTS else [value]
+        if (isinstance(value, list) != (key in _LISTS)) or not all(map(_HOLDS[key], items)):
+            raise ParameterError(f"{what} has a {key} of another kind than it needs")
+    if "n" not in entry:
+        raise ParameterError(f"{what} has no n")
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()}
+    return ParamRequest(**values, name=name)
 
 
 def find(name: str) -> ParamRequest:

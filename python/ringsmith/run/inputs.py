@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import csv
-import zipfile
-from collections.abc import Sequence
+import io
+import math
+import re
+from array import array
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,83 +16,73 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
+from ringsmith.files import parsed, read_bytes, read_text
+from ringsmith.run.arrays import archive_of, array_of
 
 Array = NDArray[Any]
 
-#: Larger files are refused before they are read: such inputs do not fit the memory of an encrypted run anyway.
-MAX_BYTES = 1 << 30
+#: Largest .npy file and largest unpacked .npz archive, in bytes; more does not fit the memory of an encrypted run.
+MAX_BYTES = 1 << 28
+#: Largest .csv file and longest line, in bytes: a number of text takes many times its length while it is read.
+MAX_TEXT = 1 << 26
+MAX_LINE = 1 << 22
 _FORMATS = ".npy, .npz or .csv"
+# What float() takes, less its underscores, digits of other scripts, infinities and hexadecimal.
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 
 
 def read_arguments(path: str | Path) -> dict[str, Array]:
     """Return the arrays of a file: by name from .npz, one under the empty name from .npy and .csv."""
     path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix == ".npz":
-        return _read_npz(path)
+    if path.suffix.lower() == ".npz":
+        data = read_bytes(path, MAX_BYTES)
+        return parsed(path, "a numpy archive", lambda data: archive_of(data, MAX_BYTES), data)
     return {"": read_table(path)}
 
 
 def read_table(path: str | Path) -> Array:
     """Return the numbers of a .npy or .csv file (a csv gives a 2-D float64 array; a header line is skipped)."""
     path = Path(path)
-    _check_file(path)
     suffix = path.suffix.lower()
     if suffix == ".npy":
-        return _numbers(path, _load(path))
+        return parsed(path, "a numpy file", array_of, read_bytes(path, MAX_BYTES))
     if suffix in (".csv", ".txt"):
-        return _read_csv(path)
+        return parsed(path, "a table", lambda text: _read_csv(path, text), read_text(path, MAX_TEXT))
     raise InputError(f"{path}: unknown kind of file; {_FORMATS} are read")
 
 
-def _check_file(path: Path) -> None:
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
-    if path.stat().st_size > MAX_BYTES:
-        raise InputError(f"{path}: {path.stat().st_size} bytes, more than the {MAX_BYTES} that are read")
-
-
-def _load(path: Path) -> Any:
-    try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: not a numpy file ({str(error).splitlines()[0]})") from None
-
-
-def _read_npz(path: Path) -> dict[str, Array]:
-    _check_file(path)
-    archive = _load(path)
-    if not isinstance(archive, np.lib.npyio.NpzFile):
-        raise InputError(f"{path}: not an .npz archive")
-    try:
-        return {name: _numbers(path, archive[name], name) for name in archive.files}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: not a numpy archive ({str(error).splitlines()[0]})") from None
-
-
-def _numbers(path: Path, array: Any, name: str = "") -> Array:
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "bifu":
-        kind = getattr(array, "dtype", type(array).__name__)
-        raise InputError(f"{path}{': ' + name if name else ''}: holds {kind}, real numbers are needed")
-    return array
-
-
-def _read_csv(path: Path) -> Array:
-    """Return the rows of a comma-separated file; blank lines are skipped, every row has as many cells."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not a text file in UTF-8") from None
-    lines = [(number, cells) for number, cells in enumerate(csv.reader(text.splitlines()), start=1) if any(cells)]
-    if lines and not any(_is_number(cell) for cell in lines[0][1]):
-        lines = lines[1:]
-    if not lines:
+def _read_csv(path: Path, text: str) -> Array:
+    """Return the rows of comma-separated text; blank lines are skipped, every row has as many cells."""
+    values = array("d")  # Row by row: a list of numbers takes ten times as much.
+    width = 0
+    for number, cells in _lines(path, text):
+        if not width and not any(map(_is_number, cells)):
+            width = -1  # The header; only a first line can be one.
+            continue
+        width = len(cells) if width <= 0 else width
+        values.extend(_row(path, number, cells, width))
+    if not values:
         raise InputError(f"{path}: no rows of numbers")
-    width = len(lines[0][1])
-    return np.array([_row(path, number, cells, width) for number, cells in lines], dtype=np.float64)
+    return np.frombuffer(values).reshape(-1, width)
+
+
+def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each line that is not blank."""
+    reader = csv.reader(_short_lines(path, text), strict=True)
+    for cells in reader:
+        if any(cells):
+            yield reader.line_num, cells
+
+
+def _short_lines(path: Path, text: str) -> Iterator[str]:
+    for number, line in enumerate(io.StringIO(text, newline=None), start=1):
+        if len(line) > MAX_LINE:
+            raise InputError(f"{path}: row {number} has {len(line)} characters; at most {MAX_LINE} are read")
+        yield line
 
 
 def _is_number(cell: str) -> bool:
+    """Whether a cell was meant as a number, if not as one that is taken."""
     try:
         float(cell)
     except ValueError:
@@ -101,6 +94,7 @@ def _row(path: Path, number: int, cells: Sequence[str], width: int) -> list[floa
     if len(cells) != width:
         raise InputError(f"{path}: row {number} has {len(cells)} cells, the first has {width}")
     for column, cell in enumerate(cells, start=1):
-        if not _is_number(cell) or not np.isfinite(float(cell)):
-            raise InputError(f"{path}: row {number}, column {column}: {cell.strip()!r} is not a finite number")
+        if not _NUMBER.fullmatch(cell) or math.isinf(float(cell)):
+            shown = cell.strip() if len(cell) <= 40 else f"{cell.strip()[:40]}..."
+            raise InputError(f"{path}: row {number}, column {column}: {shown!r} is not a finite number")
     return [float(cell) for cell in cells]

@@ -12,6 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from ringsmith.files import replacing
+
 UNITS = ("compute", "memory")
 _PROCESS = 1
 _SEQUENCE = 1
@@ -23,7 +25,8 @@ Event = tuple[int, str, str, int, int]
 
 def write_trace(path: Path, name: str, profile: Mapping[str, Any], clock_mhz: float, assembly: str = "") -> None:
     """Write a profile as a Perfetto trace; times are those of the clock."""
-    path.write_bytes(trace_bytes(name, profile, clock_mhz, assembly))
+    with replacing(path) as file:
+        file.write(trace_bytes(name, profile, clock_mhz, assembly))
 
 
 def trace_bytes(name: str, profile: Mapping[str, Any], clock_mhz: float, assembly: str = "") -> bytes:

@@ -7,10 +7,13 @@ import hashlib
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ringsmith.errors import ToolError
+from ringsmith.files import reason
 from ringsmith.flow import paths
 
 
@@ -29,14 +32,26 @@ class Store:
 
     def __init__(self, path: Path | None = None) -> None:
         """Open, or make, the database (default: in the flow's cache)."""
-        self._connection = sqlite3.connect(path or paths.cache("synth") / "results.sqlite", timeout=60)
-        self._connection.execute(
-            "create table if not exists result (key text primary key, what text, value text, seconds real, made real)"
-        )
+        self._path = path or paths.cache("synth") / "results.sqlite"
+        with self._told():
+            self._connection = sqlite3.connect(self._path, timeout=60)
+            self._connection.execute(
+                "create table if not exists result "
+                "(key text primary key, what text, value text, seconds real, made real)"
+            )
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Turn what SQLite says of a database (no such folder, damaged, full disk) into a ToolError that names it."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise ToolError(f"{self._path}: {reason(error)}; remove it, or name another RINGSMITH_CACHE") from None
 
     def get(self, key: str) -> dict[str, Any] | None:
         """The stored result, or None."""
-        row = self._connection.execute("select value from result where key = ?", (key,)).fetchone()
+        with self._told():
+            row = self._connection.execute("select value from result where key = ?", (key,)).fetchone()
         return None if row is None else json.loads(row[0])
 
     def get_or_make(self, key: str, what: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -47,6 +62,6 @@ class Store:
         started = time.monotonic()
         value = make()
         row = (key, what, json.dumps(value), time.monotonic() - started, time.time())
-        with self._connection:
+        with self._told(), self._connection:
             self._connection.execute("insert or replace into result values (?, ?, ?, ?, ?)", row)
         return value

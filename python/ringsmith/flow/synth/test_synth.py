@@ -143,7 +143,7 @@ def test_impossible_designs_are_refused(name: str, settings: list[str], words: s
         (["butterfly", "--place"], "no open place and route"),
         (["butterfly", "--family", "ecp5", "--board", "zcu102"], "contradicts --board"),
         (["butterfly", "--liberty", str(paths.root() / "pyproject.toml")], "not a liberty file"),
-        (["butterfly", "--liberty", "/nonexistent.lib"], "cannot read the liberty file"),
+        (["butterfly", "--liberty", "/nonexistent.lib"], "no such file"),
     ],
 )
 def test_the_command_line_refuses(arguments: list[str], words: str) -> None:
@@ -155,7 +155,7 @@ def test_the_command_line_refuses(arguments: list[str], words: str) -> None:
 def test_a_liberty_file_is_looked_at(tmp_path: Path) -> None:
     path = tmp_path / "cells.lib"
     path.write_bytes(b"\xff\xfe\x00binary")
-    with pytest.raises(InputError, match="cannot read"):
+    with pytest.raises(InputError, match="UTF-8"):
         check_liberty(path)
     path.write_text(LIBERTY)
     check_liberty(path)

@@ -11,9 +11,10 @@ PY := .venv/bin/python
 STAMP := .venv/.stamp
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 INPUT ?=
+ARGS ?=
 SECONDS ?= 60
 
-.PHONY: help setup setup-hw build run lint test test-simd test-hw-full sanitize constant-time prove gen-check fuzz bench bench-peers claims clean
+.PHONY: help setup setup-hw build run lint test test-simd test-hw-full sanitize constant-time prove gen-check fuzz bench bench-peers claims lock audit sbom clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,7 +35,7 @@ build: $(STAMP)-native ## Build the Rust engine (release) into .venv
 
 $(STAMP)-native: $(RUST_SOURCES) $(STAMP)-dev
 	@echo "build: compiling the engine (a few minutes the first time)"
-	@.venv/bin/maturin develop --release >/dev/null
+	@.venv/bin/maturin develop --release --locked >/dev/null
 	@touch $@
 
 run: build ## Score patients encrypted; INPUT=file.csv scores your own rows
@@ -68,13 +69,22 @@ fuzz: ## Fuzz each decoder; SECONDS=60 per target
 	@tools/fuzz.sh $(SECONDS)
 
 bench: ## Time our own operations
-	@cargo bench --workspace --exclude ringsmith-python --bench '*'
+	@cargo bench --locked --workspace --exclude ringsmith-python --bench '*'
 
 bench-peers: build ## Time us beside other libraries, installed from package registries (an hour)
 	@$(PY) bench/peers/run.py
 
 claims: build $(STAMP)-hw ## Regenerate every value of ours in the claims ledger (hours)
 	@$(PY) -m ringsmith claims --measure
+
+lock: $(STAMP)-dev ## Write requirements/*.txt from *.in: all packages with hashes; ARGS=--upgrade renews them
+	@tools/lock.sh $(ARGS)
+
+audit: $(STAMP)-dev ## Known vulnerabilities, licences, sources of what is locked (status 2: could not be looked up)
+	@tools/audit.sh
+
+sbom: $(STAMP)-dev ## Write build/sbom.json (CycloneDX): every locked package with version, hash, licence
+	@$(PY) tools/sbom.py build/sbom.json
 
 clean: ## Remove everything that was built, .venv included
 	rm -rf .venv target build fuzz/target python/ringsmith/_native*.so .mypy_cache .pytest_cache .ruff_cache

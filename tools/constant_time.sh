@@ -14,16 +14,16 @@ tests=(--release -p ringsmith-rlwe -p ringsmith-bfv -p ringsmith-ckks)
 
 if [ "$which" != time ]; then
   command -v valgrind >/dev/null || { echo "valgrind is missing: install the Debian package valgrind" >&2; exit 2; }
-  cargo test --quiet "${tests[@]}" --test secret_flow --no-run
+  cargo test --locked --quiet "${tests[@]}" --test secret_flow --no-run
   for level in portable avx2; do
     echo "== flow of secrets, $level"
     env RINGSMITH_SIMD="$level" "$runner=valgrind --quiet --num-callers=20" \
-      cargo test --quiet "${tests[@]}" --test secret_flow -- --ignored --nocapture --test-threads 1
+      cargo test --locked --quiet "${tests[@]}" --test secret_flow -- --ignored --nocapture --test-threads 1
   done
   # Valgrind's processor has no AVX-512: asking for it must end with a message there, not with an illegal instruction.
   echo "== a path that the processor lacks"
   if text=$(env RINGSMITH_SIMD=ifma "$runner=valgrind --quiet" \
-    cargo test --quiet "${tests[@]}" --test secret_flow -- --ignored --test-threads 1 2>&1); then
+    cargo test --locked --quiet "${tests[@]}" --test secret_flow -- --ignored --test-threads 1 2>&1); then
     echo "AVX-512 was accepted where there is none" >&2
     exit 1
   fi
@@ -31,5 +31,5 @@ if [ "$which" != time ]; then
 fi
 if [ "$which" != flow ]; then
   echo "== times"
-  cargo test --quiet --release -p ringsmith-bfv -p ringsmith-ckks --test constant_time -- --ignored --nocapture --test-threads 1
+  cargo test --locked --quiet --release -p ringsmith-bfv -p ringsmith-ckks --test constant_time -- --ignored --nocapture --test-threads 1
 fi

@@ -17,9 +17,10 @@ by_hand() {
   local flags="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
   flags+=" -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table"
   flags+=" -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1"
-  RUSTFLAGS="$flags" cargo build --quiet --release --target "$host" --bins
+  RUSTFLAGS="$flags" cargo build --locked --quiet --release --target "$host" --bins
 }
 if cargo fuzz --version >/dev/null 2>&1; then
+  cargo metadata --locked --format-version 1 >/dev/null # cargo-fuzz has no --locked of its own
   run() { cargo fuzz run "$1" --sanitizer none -- -max_total_time="$seconds" -max_len=4096 -verbosity=0 -print_final_stats=1; }
 else
   by_hand

@@ -11,7 +11,7 @@ step() {
 }
 
 step cargo fmt --all --check
-step cargo clippy --quiet --workspace --all-targets -- -D warnings
+step cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
 step ruff format --check --quiet .
 step ruff check --quiet .
 step mypy --no-error-summary

@@ -26,7 +26,7 @@ packages=(-p ringsmith-zq -p ringsmith-ntt -p ringsmith-rns -p ringsmith-rlwe -p
 
 address() {
   export RUSTFLAGS="-Zsanitizer=address" RINGSMITH_HUGE_PAGES=0
-  local run=(cargo "$nightly" test --quiet --target "$host" --target-dir "$target/address" "${packages[@]}" --tests)
+  local run=(cargo "$nightly" test --locked --quiet --target "$host" --target-dir "$target/address" "${packages[@]}" --tests)
   for level in portable ""; do
     echo "== AddressSanitizer, ${level:-best path}"
     # The comparison of paths starts children for each of them: once is enough.
@@ -37,7 +37,7 @@ address() {
 thread() {
   # crossbeam orders memory with fences, which ThreadSanitizer does not see, unless it is told of the sanitizer.
   export RUSTFLAGS="-Zsanitizer=thread --cfg crossbeam_sanitize_thread" TSAN_OPTIONS="halt_on_error=1"
-  local run=(cargo "$nightly" test --quiet -Zbuild-std --target "$host" --target-dir "$target/thread")
+  local run=(cargo "$nightly" test --locked --quiet -Zbuild-std --target "$host" --target-dir "$target/thread")
   echo "== ThreadSanitizer"
   "${run[@]}" -p ringsmith-bfv -p ringsmith-ckks --test shared
   "${run[@]}" -p ringsmith-rlwe --lib -- threads
@@ -51,7 +51,7 @@ thread() {
 interpreted() {
   export MIRIFLAGS="-Zmiri-disable-isolation" RUSTFLAGS="" RINGSMITH_SIMD=portable
   echo "== Miri, portable path: $*"
-  cargo "$nightly" miri test --quiet --target-dir "$target/miri" "$@"
+  cargo "$nightly" miri test --locked --quiet --target-dir "$target/miri" "$@"
 }
 
 miri() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Check the system tools, make .venv, install the pinned requirement groups named as arguments (core, dev, hw).
+# Check the system tools, make .venv, install the locked requirement groups named as arguments (core, dev, hw): wheels only,
+# each with the hash that its file names.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH=${PATH//"$PWD/.venv/bin:"/} # the system's Python, also where a broken .venv stands
@@ -45,5 +46,6 @@ if ! .venv/bin/python -c 'import pip' 2>/dev/null; then
 fi
 for group in "$@"; do
     echo "setup: installing requirements/$group.txt"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check -r "requirements/$group.txt"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
+        -r "requirements/$group.txt"
 done

@@ -9,11 +9,11 @@ levels=("$@")
 [ ${#levels[@]} -gt 0 ] || levels=(portable avx2 avx512 ifma)
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-cargo test --quiet "${packages[@]}" --tests --no-run
+cargo test --locked --quiet "${packages[@]}" --tests --no-run
 summary=()
 for level in "${levels[@]}"; do
   # A level that cannot be had stops the first test with a message; that is not a failure of this machine's tests.
-  if ! RINGSMITH_SIMD=$level cargo test --quiet -p ringsmith-zq --lib level_tests >"$log" 2>&1; then
+  if ! RINGSMITH_SIMD=$level cargo test --locked --quiet -p ringsmith-zq --lib level_tests >"$log" 2>&1; then
     reason=$(grep -o "RINGSMITH_SIMD=.*" "$log" | head -1)
     if [[ $reason == *lacks* ]]; then
       summary+=("$level: not run, $reason")
@@ -23,7 +23,7 @@ for level in "${levels[@]}"; do
     exit 1
   fi
   start=$SECONDS
-  if ! RINGSMITH_SIMD=$level cargo test --quiet "${packages[@]}" --tests >"$log" 2>&1; then
+  if ! RINGSMITH_SIMD=$level cargo test --locked --quiet "${packages[@]}" --tests >"$log" 2>&1; then
     cat "$log" >&2
     echo "$level: FAILED" >&2
     exit 1

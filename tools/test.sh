@@ -29,7 +29,7 @@ count() {
 }
 
 part lint tools/lint.sh
-part rust cargo test --quiet
+part rust cargo test --locked --quiet
 part fuzz tools/fuzz.sh 1
 part python .venv/bin/python -m pytest -n 2 -m "not slow" python rtl tests examples bench
 

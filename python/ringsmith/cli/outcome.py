@@ -82,6 +82,8 @@ def outcome(error: BaseException) -> tuple[int, list[str]]:
     match error:
         case click.exceptions.Exit():
             return error.exit_code, []
+        case SystemExit() if isinstance(error.__context__, BrokenPipeError):  # rich's way to say so
+            return UNREAD, []
         case SystemExit():
             return error.code if isinstance(error.code, int) else BAD_INPUT, []
         case KernelError() | ToolError():  # The user's own line with a caret; the last lines of a tool.

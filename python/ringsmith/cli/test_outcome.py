@@ -24,7 +24,8 @@ SECRETS = ("4711.25", "swordfish", "0xdeadbeef")
 # Breaks the compiler of kernels while rows, a seed and a key are local variables of several frames.
 CRASH = """
 import sys
-import ringsmith.run.runner as runner
+import ringsmith
+runner = sys.modules["ringsmith.run.runner"]
 def broken(kernel, shapes, encryption, tower_bits):
     rows, seed, key = [4711.25] * 3, "swordfish", "0xdeadbeef"
     {crash}
@@ -192,6 +193,7 @@ def shell(command: str) -> subprocess.CompletedProcess[str]:
     ("command", "status", "lines"),
     [
         ("$RINGSMITH claims --json | true; exit ${PIPESTATUS[0]}", 141, 0),
+        ("$RINGSMITH claims | true; exit ${PIPESTATUS[0]}", 141, 0),
         ("$RINGSMITH --help | true; exit ${PIPESTATUS[0]}", 141, 0),
         ("$RINGSMITH claims >/dev/full", 2, 1),
         ("$RINGSMITH claims --json >/dev/full", 2, 1),

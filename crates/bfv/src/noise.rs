@@ -3,8 +3,9 @@
 //!
 //! With phase c_0 + c_1·s = (Q/t)·m + v over the reals, a product of two ciphertexts has the noise
 //! v' = t·(v_1·K_2 + v_2·K_1) + m_1·v_2 + m_2·v_1 + (t/Q)·v_1·v_2 + (r_0 + r_1·s + r_2·s²), where K_i, the multiple of Q by
-//! which the integer phase differs, has coefficients like ±1/2 + s·(±1/2). (Q/t)·m being scaled exactly, no term in
-//! Q mod t arises. Messages are taken as arbitrary: coefficients up to t/2.
+//! which the integer phase differs, has coefficients like ±1/2 + s·(±1/2) + s²·(±1/2) + …, a term for each part of the
+//! ciphertext, and the product has a rounding r for each of its parts. (Q/t)·m being scaled exactly, no term in Q mod t
+//! arises. Messages are taken as arbitrary: coefficients up to t/2.
 
 use crate::Error;
 use crate::params::BfvParams;
@@ -43,6 +44,15 @@ impl<W: Word> NoiseEstimator<W> {
         }
     }
 
+    /// The estimates whose bounds fail with probability below 2^-bits; 2^-40 unless asked.
+    #[must_use]
+    pub fn with_failure_bits(self, bits: u32) -> Self {
+        Self {
+            model: self.model.with_failure_bits(bits),
+            ..self
+        }
+    }
+
     /// Rounding Q·m/t to an integer.
     fn scaling(&self) -> Noise {
         Noise::of_variance(1.0 / 12.0, 0)
@@ -75,7 +85,7 @@ impl<W: Word> NoiseEstimator<W> {
         Gain::worst_case(self.params.n(), self.params.plain_modulus() as f64 / 2.0)
     }
 
-    /// The gain of multiplying by a batch encoding of unstructured values.
+    /// What the gain of a batch encoding of unstructured values stays below; that of a contrived one may not.
     pub fn random_plaintext(&self) -> Gain {
         Gain::random(self.params.n(), self.params.plain_modulus() as f64 / 2.0)
     }
@@ -85,37 +95,41 @@ impl<W: Word> NoiseEstimator<W> {
         a.through(gain)
     }
 
-    /// Multiplication of ciphertexts over `limbs` data primes, before relinearisation, by either algorithm.
+    /// Multiplication of ciphertexts of `sizes` parts over `limbs` data primes, before relinearisation, by either
+    /// algorithm.
     ///
     /// # Errors
     /// [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
-    pub fn multiply(&self, a: Noise, b: Noise, limbs: usize) -> Result<Noise, Error> {
+    pub fn multiply(
+        &self,
+        a: Noise,
+        b: Noise,
+        sizes: [usize; 2],
+        limbs: usize,
+    ) -> Result<Noise, Error> {
         // HPSPOVERQ rounds the second operand at modulus P; with P ≥ Q that adds at most the rounding at modulus Q.
-        let b = b.plus_independent(self.model.rounding());
+        let b = b.plus_independent(self.model.rounding(sizes[1]));
+        let cross = self.spread(a, sizes[1]).plus(self.spread(b, sizes[0]));
         let log2_t = (self.params.plain_modulus() as f64).log2();
-        let cross = a.through(self.factor(a)).plus(b.through(self.factor(b)));
-        let n = self.params.n() as f64;
-        let both = Noise {
-            log2_variance: a.log2_variance
-                + b.log2_variance
-                + (n * f64::from(1 + a.factors.min(b.factors))).log2()
-                + 2.0 * (log2_t - log2_q(&self.params, limbs)?),
-            factors: a.factors + b.factors,
-        };
-        let mut sum = cross
-            .plus(both)
-            .plus_independent(self.model.rounding_three());
-        sum.factors = a.factors.max(b.factors) + 1;
-        Ok(sum)
+        let both = a.through(Gain {
+            log2: 2.0
+                * (self.model.log2_embedding_bound(b) + log2_t - log2_q(&self.params, limbs)?),
+        });
+        let rounding = self.model.rounding(sizes[0] + sizes[1] - 1);
+        Ok(cross.plus(both).plus_independent(rounding))
     }
 
-    /// log2 of the factor that t·K_other + m_other puts on the variance of noise `v`.
-    fn factor(&self, v: Noise) -> Gain {
+    /// Noise `v` times t·K + m of a ciphertext of `size` parts.
+    fn spread(&self, v: Noise, size: usize) -> Noise {
         let (n, t) = (self.params.n() as f64, self.params.plain_modulus() as f64);
-        // The uniform halves may be the same as in an earlier factor, hence (factors + 1) once more.
-        let k = n / 12.0 * (1.0 + self.model.secret_gain(v.factors)) * f64::from(v.factors.max(1));
-        Gain {
+        // The uniform halves may be the same as in an earlier factor, hence the factors once more.
+        let k = n / 12.0 * self.model.powers_gain(v.factors, size) * f64::from(v.factors.max(1));
+        let gain = Gain {
             log2: log2_add(k.log2() + 2.0 * t.log2(), self.any_plaintext().log2),
+        };
+        Noise {
+            factors: v.factors + size as u32 - 1,
+            ..v.through(gain)
         }
     }
 
@@ -131,7 +145,7 @@ impl<W: Word> NoiseEstimator<W> {
         ))
     }
 
-    /// Modulus switching of a ciphertext of `size` polynomials, 2 or 3, from `limbs` to `limbs − 1` data primes.
+    /// Modulus switching of a ciphertext of `size` polynomials from `limbs` to `limbs − 1` data primes.
     ///
     /// # Errors
     /// [`rlwe::Error::Shape`] unless 2 ≤ `limbs` ≤ L.
@@ -142,10 +156,10 @@ impl<W: Word> NoiseEstimator<W> {
 
     /// log2 of the bound on the largest noise coefficient.
     pub fn log2_bound(&self, a: Noise) -> f64 {
-        a.log2_bound(self.params.n())
+        self.model.log2_bound(a)
     }
 
-    /// Bits of budget left, for certain; negative when decryption may fail.
+    /// Bits of budget left but for the failure probability; negative when decryption may fail.
     ///
     /// # Errors
     /// [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Static error estimates: what the slots of a ciphertext can be off by, from public facts alone.
 //!
-//! Every ciphertext is described by a bound on its slots, its scale, level, size, and the variance of its error
-//! polynomial e (see [`rlwe::noise`] for the fresh, key-switching and rounding terms). In the slots e shows as e(ζ); for a
-//! polynomial that is a product of k independent ones with coefficient variance V in all, |e(ζ)|² has mean nV and the
-//! tail of a product of k exponentials, so |e(ζ)| exceeds `(T/k)^(k/2) · sqrt(nV)` with probability about e^-T
-//! (arithmetic-geometric mean: all k factors must be large at once). T = ln(n/2) + 40 ln 2 covers all slots with
-//! failure probability 2^-40 (canonical-norm analysis of Gentry, Halevi, Smart, ePrint 2012/099, appendix; Costache,
-//! Curtis, Hales, Murphy, Ogilvie, Player, ePrint 2022/162 for CKKS).
+//! Every ciphertext is described by a bound on its slots, its scale, level, size, and a bound on its error polynomial e in
+//! the canonical embedding: |e(ζ)| at every root ζ (Gentry, Halevi, Smart, ePrint 2012/099, appendix; Costache, Curtis,
+//! Hales, Murphy, Ogilvie, Player, ePrint 2022/162 for CKKS). [`rlwe::noise`] has the bounds of fresh errors, key switching
+//! and rounding and their failure probability.
 //!
-//! Products: `(m₁+e₁)(m₂+e₂) - m₁m₂ = m₁e₂ + m₂e₁ + e₁e₂`, where |m(ζ)| is at most scale times the slot bound.
+//! - Products: `(m₁+e₁)(m₂+e₂) - m₁m₂ = m₁e₂ + m₂e₁ + e₁e₂`, where |m(ζ)| is at most scale times the slot bound.
+//! - Sums add bounds, since the summands may be the same. Randomness drawn for the operation itself is independent of
+//!   what came before: there squares add.
+//! - Encoding rounds each coefficient by up to 1/2. Values can be chosen so that all roundings add up in one slot, hence
+//!   the worst case of n/π; a plaintext that is at hand brings the error that it really has.
 
 use crate::Error;
+use crate::evaluator::SCALE_TOLERANCE;
 use crate::poly::{Arithmetic, Plan, Polynomial, evaluate};
-use rlwe::noise::{Gain, Noise, NoiseModel, log2_add};
+use rlwe::noise::{FAILURE_BITS, Noise, NoiseModel, log2_add};
 use rlwe::{ErrorDistribution, SecretDistribution};
-use std::f64::consts::LN_2;
-
-/// Exponent of the failure probability of a bound.
-const TAIL_BITS: f64 = 40.0;
+use std::f64::consts::{LN_2, PI};
 
 /// Relative error of one pass through the slot transform.
 const EMBEDDING_ERROR: f64 = 1.0 / (1u64 << 49) as f64;
@@ -28,8 +27,8 @@ const EMBEDDING_ERROR: f64 = 1.0 / (1u64 << 49) as f64;
 pub struct Estimate {
     /// Bound on the absolute value of every slot.
     pub message: f64,
-    /// The error polynomial.
-    pub noise: Noise,
+    /// log2 of the bound on the error polynomial at every root (−∞: no error).
+    pub log2_error: f64,
     /// Scale.
     pub scale: f64,
     /// Rescales left.
@@ -80,13 +79,17 @@ impl Estimator {
         self.log2_q.len() - 1
     }
 
-    fn n(&self) -> f64 {
-        self.model.n() as f64
+    /// The estimator whose bounds fail with probability below 2^-bits; 2^-40 unless asked.
+    #[must_use]
+    pub fn with_failure_bits(self, bits: u32) -> Self {
+        Self {
+            model: self.model.with_failure_bits(bits),
+            ..self
+        }
     }
 
-    /// Noise whose slots are all at most `bound`.
-    fn bounded(&self, bound: f64) -> Noise {
-        Noise::of_variance(bound * bound / self.n(), 0)
+    fn n(&self) -> f64 {
+        self.model.n() as f64
     }
 
     /// log2 of the modulus at `level`.
@@ -94,46 +97,72 @@ impl Estimator {
         self.log2_q[..=level].iter().sum()
     }
 
-    /// A plaintext with slots of at most `bound` encoded at `level` and `scale`: every coefficient is rounded.
+    /// log2 of what rounding the coefficients of any plaintext can do to a slot: half of max |Σ ±ζ^j| = 1/sin(π/2n).
+    pub fn log2_worst_rounding(&self) -> f64 {
+        -1.0 - (PI / (2.0 * self.n())).sin().log2()
+    }
+
+    /// log2 of what rounding stays below for values that have nothing to do with the ring, but for one in 2^40
+    /// plaintexts. Contrived or few small values exceed it: only for plaintexts whose own rounding is checked.
+    pub fn log2_random_rounding(&self) -> f64 {
+        let tail = self.n().ln() + f64::from(FAILURE_BITS) * LN_2;
+        0.5 * (self.n() / 12.0 * tail).log2()
+    }
+
+    /// Any plaintext with slots of at most `bound` encoded at `level` and `scale`.
     pub fn encode(&self, bound: f64, level: usize, scale: f64) -> Estimate {
-        let rounding = Noise::of_variance(1.0 / 12.0, 0);
-        let noise = rounding.plus(self.bounded(bound * scale * EMBEDDING_ERROR));
+        self.encode_rounded(bound, level, scale, self.log2_worst_rounding())
+    }
+
+    /// A plaintext with slots of at most `bound` whose rounding is known to change none by more than
+    /// `2^log2_rounding / scale`.
+    pub fn encode_rounded(
+        &self,
+        bound: f64,
+        level: usize,
+        scale: f64,
+        log2_rounding: f64,
+    ) -> Estimate {
         Estimate {
             message: bound,
-            noise,
+            log2_error: log2_add(log2_rounding, (bound * scale * EMBEDDING_ERROR).log2()),
             scale,
             level,
             size: 1,
         }
     }
 
+    /// The bound with randomness of the operation's own added.
+    fn with_own(&self, log2_error: f64, own: Noise) -> f64 {
+        0.5 * log2_add(2.0 * log2_error, 2.0 * self.model.log2_embedding_bound(own))
+    }
+
     /// Encryption of a plaintext under the public key.
     pub fn encrypt_public(&self, plaintext: &Estimate) -> Estimate {
-        let noise = plaintext.noise.plus_independent(self.model.fresh_public());
-        Estimate {
-            noise,
-            size: 2,
-            ..*plaintext
-        }
+        self.encrypt(plaintext, self.model.fresh_public())
     }
 
     /// Encryption of a plaintext under the secret key.
     pub fn encrypt_secret(&self, plaintext: &Estimate) -> Estimate {
-        let noise = plaintext
-            .noise
-            .plus_independent(self.model.fresh_symmetric());
+        self.encrypt(plaintext, self.model.fresh_symmetric())
+    }
+
+    /// What encoding did is no chance: bounds add.
+    fn encrypt(&self, plaintext: &Estimate, fresh: Noise) -> Estimate {
+        let fresh = self.model.log2_embedding_bound(fresh);
         Estimate {
-            noise,
+            log2_error: log2_add(plaintext.log2_error, fresh),
             size: 2,
             ..*plaintext
         }
     }
 
-    /// Sum or difference of operands with equal scales.
+    /// Sum or difference of operands whose scales are equal up to [`SCALE_TOLERANCE`].
     pub fn add(&self, a: &Estimate, b: &Estimate) -> Estimate {
+        let drift = (b.message * b.scale * SCALE_TOLERANCE).log2();
         Estimate {
             message: a.message + b.message,
-            noise: a.noise.plus(b.noise),
+            log2_error: log2_add(log2_add(a.log2_error, b.log2_error), drift),
             scale: a.scale,
             level: a.level.min(b.level),
             size: a.size.max(b.size),
@@ -142,23 +171,11 @@ impl Estimator {
 
     /// Product of two ciphertexts, or of a ciphertext and a plaintext; not relinearised.
     pub fn multiply(&self, a: &Estimate, b: &Estimate) -> Estimate {
-        let gain = |e: &Estimate| Gain {
-            log2: 2.0 * (e.message * e.scale).log2(),
-        };
-        let cross = a.noise.through(gain(b)).plus(b.noise.through(gain(a)));
-        let factors = a.noise.factors + b.noise.factors + 1;
-        let both = Noise {
-            log2_variance: a.noise.log2_variance
-                + b.noise.log2_variance
-                + (self.n() * f64::from(factors)).log2(),
-            factors,
-        };
+        let value = |e: &Estimate| (e.message * e.scale).log2();
+        let cross = log2_add(value(a) + b.log2_error, value(b) + a.log2_error);
         Estimate {
             message: a.message * b.message,
-            noise: Noise {
-                factors: cross.factors,
-                ..cross.plus(both)
-            },
+            log2_error: log2_add(cross, a.log2_error + b.log2_error),
             scale: a.scale * b.scale,
             level: a.level.min(b.level),
             size: a.size + b.size - 1,
@@ -167,11 +184,11 @@ impl Estimator {
 
     /// Product with a real constant, to the scale `scale`: the constant is rounded to a multiple of `e.scale/scale`.
     pub fn multiply_constant(&self, e: &Estimate, c: f64, scale: f64) -> Estimate {
-        let factor = (c * scale / e.scale).abs();
-        let rounding = self.bounded(0.5 * e.message * e.scale);
+        let factor = (c * scale / e.scale).abs() + 0.5;
+        let rounding = (0.5 * e.message * e.scale).log2();
         Estimate {
             message: e.message * c.abs(),
-            noise: e.noise.scaled(factor.max(0.5).log2()).plus(rounding),
+            log2_error: log2_add(e.log2_error + factor.log2(), rounding),
             scale,
             ..*e
         }
@@ -181,7 +198,7 @@ impl Estimator {
     pub fn add_constant(&self, e: &Estimate, c: f64) -> Estimate {
         Estimate {
             message: e.message + c.abs(),
-            noise: e.noise.plus(self.bounded(0.5)),
+            log2_error: log2_add(e.log2_error, -1.0),
             ..*e
         }
     }
@@ -208,10 +225,9 @@ impl Estimator {
             .chunks(self.digit_limbs)
             .map(|d| d.iter().sum())
             .collect();
+        let own = self.model.key_switch(&digits, self.log2_p);
         Estimate {
-            noise: e
-                .noise
-                .plus_independent(self.model.key_switch(&digits, self.log2_p)),
+            log2_error: self.with_own(e.log2_error, own),
             ..*e
         }
     }
@@ -226,7 +242,7 @@ impl Estimator {
         }
         let divisor = self.log2_q[e.level];
         Ok(Estimate {
-            noise: self.model.mod_switch(e.noise, divisor, e.size),
+            log2_error: self.with_own(e.log2_error - divisor, self.model.rounding(e.size)),
             scale: e.scale / divisor.exp2(),
             level: e.level - 1,
             ..*e
@@ -257,13 +273,9 @@ impl Estimator {
 
     /// log2 of the bound on the error of a slot, in units of the message.
     pub fn log2_slot_error(&self, e: &Estimate) -> f64 {
-        let k = f64::from(e.noise.factors + 1);
-        let tail = (self.n() / 2.0).ln() + TAIL_BITS * LN_2;
-        let deviation = 0.5 * (e.noise.log2_variance + self.n().log2());
-        let decode = (e.message * EMBEDDING_ERROR).log2();
         log2_add(
-            0.5 * k * (tail / k).max(1.0).log2() + deviation - e.scale.log2(),
-            decode,
+            e.log2_error - e.scale.log2(),
+            (e.message * EMBEDDING_ERROR).log2(),
         )
     }
 

@@ -98,6 +98,20 @@ impl Encoder {
         })?
     }
 
+    /// What rounding does to the slots of an encoding at `scale`: the largest change, times the scale.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`] but for the level.
+    pub fn rounding(&self, values: &[f64], scale: f64) -> Result<f64, Error> {
+        let (embedding, slots) = (self.params.embedding(), self.params.slots());
+        let values = complex(values);
+        let rounded = embedding.to_coefficients(&values, slots, scale)?;
+        let back = embedding.to_slots(&rounded, slots, scale)?;
+        let given = values.iter().chain(std::iter::repeat(&Complex64::ZERO));
+        let change = back.iter().zip(given).map(|(a, b)| (a - b).norm());
+        Ok(change.fold(0.0, f64::max) * scale)
+    }
+
     /// A plaintext from integer coefficients held in doubles.
     fn integers_to_plaintext(
         &self,

@@ -3,27 +3,25 @@
 
 use std::f64::consts::PI;
 
-/// max |m(ζ)|² over the primitive 2n-th roots of unity ζ; the length n is a power of two.
+/// max |m(ζ)|² over the primitive 2n-th roots of unity ζ; the length n is a power of two, 2 or more.
 pub fn max_square(coefficients: &[f64]) -> f64 {
     let n = coefficients.len();
-    // m(ζ^(2k+1)) = Σ (m_j ζ^j) ω^(jk): a cyclic transform of the twisted coefficients.
-    let mut re: Vec<f64> = coefficients
-        .iter()
-        .enumerate()
-        .map(|(j, c)| c * (PI * j as f64 / n as f64).cos())
-        .collect();
-    let mut im: Vec<f64> = coefficients
-        .iter()
-        .enumerate()
-        .map(|(j, c)| c * (PI * j as f64 / n as f64).sin())
-        .collect();
+    // At the roots with ζ^(n/2) = i, m(ζ) = Σ (m_j + i m_(j+n/2)) ζ^j over the first half; the others are their conjugates.
+    // These roots are ζ·ω^k, ω of order n/2: a cyclic transform of the twisted half.
+    let (low, high) = coefficients.split_at(n / 2);
+    let twisted = |(j, (re, im)): (usize, (&f64, &f64))| {
+        let (sin, cos) = (PI * j as f64 / n as f64).sin_cos();
+        (re * cos - im * sin, re * sin + im * cos)
+    };
+    let halves = low.iter().zip(high).enumerate();
+    let (mut re, mut im): (Vec<f64>, Vec<f64>) = halves.map(twisted).unzip();
     // Decimation in frequency; the order of the outputs does not matter for a maximum.
-    let mut half = n / 2;
+    let mut half = n / 4;
     while half > 0 {
         let angles: Vec<(f64, f64)> = (0..half)
             .map(|j| (PI * j as f64 / half as f64).sin_cos())
             .collect();
-        for start in (0..n).step_by(2 * half) {
+        for start in (0..n / 2).step_by(2 * half) {
             for (j, (sin, cos)) in angles.iter().enumerate() {
                 let (a, b) = (start + j, start + j + half);
                 let (dr, di) = (re[a] - re[b], im[a] - im[b]);

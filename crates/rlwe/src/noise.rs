@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Noise estimates: high-probability upper bounds from the variance of a coefficient.
+//! Noise bounds that fail with a stated probability, from the variance of a coefficient.
 //!
-//! A noise polynomial is described by the variance of its coefficients and by how many random factors (powers of the
-//! secret, earlier ciphertext halves) it is a product of. In the canonical embedding a random polynomial a with coefficient
-//! second moment V is close to a complex Gaussian of E|a(ζ)|² = nV, hence E|a(ζ)|^{2k} = k!·(nV)^k: multiplying noise that
-//! already holds d such factors by one more of the same multiplies the variance by at most (d+1)·nV. The (d+1) is what an
-//! independence heuristic leaves out, and why these estimates stay above what is measured. Sums of ciphertexts add
-//! standard deviations, since the summands may be the same.
-//! The bound on the largest coefficient is z·sqrt(V) with z from a Gaussian tail of 2^-40 over all n coefficients.
+//! A noise polynomial v is described by a second moment V and by the powers d of the secret it holds: at every root ζ,
+//! E|v(ζ)|² ≤ nV. In the canonical embedding a random polynomial a with coefficient second moment V is close to a complex
+//! Gaussian of E|a(ζ)|² = nV, hence E|a(ζ)|^{2k} = k!·(nV)^k: multiplying noise that already holds d powers by one more of
+//! the same multiplies the variance by at most (d+1)·nV. The (d+1) is what an independence heuristic leaves out.
+//! Sums of ciphertexts add standard deviations, since the summands may be the same.
+//!
+//! Tails: |a(ζ)|²/nV exceeds x with probability e^-x. A bound may fail with e^-T in all, T = ln 2n + ln 2 · failure bits
+//! (n places, two signs), so the factors of a product share T. For one factor times the d-th power of another the worst
+//! share gives `x·y^d <= d^d (T/(d+1))^(d+1)` ([`NoiseModel::log2_embedding_bound`]). A coefficient is a mean over the roots:
+//! either of them all, a Gaussian of variance V, or of one pair of roots that is large by itself, as a plaintext or
+//! message made to that end can bring about ([`NoiseModel::log2_bound`]).
 
 use crate::distribution::{ErrorDistribution, SecretDistribution};
 use std::f64::consts::{LN_2, PI};
 
-/// Exponent of the failure probability of a bound, per polynomial.
-const TAIL_BITS: f64 = 40.0;
+/// A bound fails with probability below 2^-40 unless [`NoiseModel::with_failure_bits`] says otherwise.
+pub const FAILURE_BITS: u32 = 40;
 
 /// log2(2^a + 2^b).
 pub fn log2_add(a: f64, b: f64) -> f64 {
@@ -30,7 +34,7 @@ pub fn log2_add(a: f64, b: f64) -> f64 {
 pub struct Noise {
     /// log2 of the variance of a coefficient (−∞: no noise).
     pub log2_variance: f64,
-    /// How many random factors the noise is a product of.
+    /// How many powers of the secret the noise holds; besides them one half of a ciphertext for each product.
     pub factors: u32,
 }
 
@@ -47,12 +51,6 @@ impl Noise {
             log2_variance: variance.log2(),
             factors,
         }
-    }
-
-    /// log2 of the bound on the largest coefficient in absolute value, for degree n.
-    pub fn log2_bound(&self, n: usize) -> f64 {
-        let z2 = 2.0 * ((2.0 * n as f64).ln() + TAIL_BITS * LN_2);
-        0.5 * (self.log2_variance + z2.log2())
     }
 
     /// The sum of two noises that may depend on each other: deviations add.
@@ -115,12 +113,13 @@ impl Gain {
         }
     }
 
-    /// A polynomial with coefficients uniform within ±bound, such as an encoding of unstructured slots:
+    /// What a polynomial with coefficients uniform within ±bound, such as an encoding of unstructured slots, stays below:
     /// |m(ζ)|² is exponential with mean n·bound²/3; its maximum over the n roots stays below (ln n + 40 ln 2) times that.
+    /// A contrived polynomial exceeds it: only for plaintexts whose own gain is checked before they are used.
     pub fn random(n: usize, bound: f64) -> Self {
         let mean = n as f64 * bound * bound / 3.0;
         Self {
-            log2: (mean * ((n as f64).ln() + TAIL_BITS * LN_2)).log2(),
+            log2: (mean * ((n as f64).ln() + f64::from(FAILURE_BITS) * LN_2)).log2(),
         }
     }
 
@@ -138,6 +137,12 @@ pub struct NoiseModel {
     n: usize,
     secret: SecretDistribution,
     error_variance: f64,
+    failure_bits: u32,
+}
+
+/// d^d / d!: by how much a d-th power may exceed its mean in the worst share of the tail.
+fn power_excess(d: u32) -> f64 {
+    (1..=d).map(|i| f64::from(d) / f64::from(i)).product()
 }
 
 impl NoiseModel {
@@ -147,7 +152,49 @@ impl NoiseModel {
             n,
             secret,
             error_variance: error.variance(),
+            failure_bits: FAILURE_BITS,
         }
+    }
+
+    /// The model whose bounds fail with probability below 2^-bits.
+    #[must_use]
+    pub fn with_failure_bits(self, bits: u32) -> Self {
+        Self {
+            failure_bits: bits,
+            ..self
+        }
+    }
+
+    /// log2 of the inverse failure probability.
+    pub fn failure_bits(&self) -> u32 {
+        self.failure_bits
+    }
+
+    /// T: what happens at one place with probability e^-T happens at any of the n with less than the failure probability.
+    fn tail(&self) -> f64 {
+        (2.0 * self.n as f64).ln() + f64::from(self.failure_bits) * LN_2
+    }
+
+    /// (T/k)^k: k factors of a product all at once as large as the tail allows.
+    fn share(&self, k: u32) -> f64 {
+        (self.tail() / f64::from(k)).max(1.0).powi(k as i32)
+    }
+
+    /// log2 of the bound on the largest coefficient in absolute value.
+    pub fn log2_bound(&self, noise: Noise) -> f64 {
+        let d = noise.factors;
+        // One pair of roots: |coefficient| ≤ 2/n |v(ζ)|, of d powers of the secret, d − 1 halves and the error itself.
+        let halves = d.saturating_sub(1);
+        let pair = power_excess(d) * power_excess(halves) * self.share(d + halves + 1);
+        let all = 2.0 * self.tail();
+        0.5 * (noise.log2_variance + (all + 4.0 / self.n as f64 * pair).log2())
+    }
+
+    /// log2 of the bound on |v(ζ)| at every root ζ, for noise that is no product with a ciphertext's half.
+    pub fn log2_embedding_bound(&self, noise: Noise) -> f64 {
+        let d = noise.factors;
+        let peak = self.n as f64 * power_excess(d) * self.share(d + 1);
+        0.5 * (noise.log2_variance + peak.log2())
     }
 
     /// Ring degree.
@@ -162,14 +209,23 @@ impl NoiseModel {
 
     /// Factor by which the secret raises the variance of a polynomial that already holds `factors` powers of it.
     ///
-    /// A binary secret has mean 1/2: from the second power on, its peak counts: |s(ζ)| ≤ n/π + 2√n, four
-    /// deviations of what is left after the mean.
+    /// A binary secret has mean 1/2 and a peak: |s(ζ)| ≤ n/π at the first root, and what is left after the mean.
     pub fn secret_gain(&self, factors: u32) -> f64 {
         let n = self.n as f64;
         match self.secret {
-            SecretDistribution::Binary if factors > 0 => (n / PI + 2.0 * n.sqrt()).powi(2),
+            SecretDistribution::Binary => (n / PI + 1.0 + (n * self.tail()).sqrt() / 2.0).powi(2),
             _ => n * self.secret.second_moment() * f64::from(factors + 1),
         }
+    }
+
+    /// 1 + |s|² + |s²|² + …, `size` terms, on top of `factors` powers of the secret.
+    pub fn powers_gain(&self, factors: u32, size: usize) -> f64 {
+        let (mut power, mut sum) = (1.0, 1.0);
+        for j in 1..size as u32 {
+            power *= self.secret_gain(factors + j - 1);
+            sum += power;
+        }
+        sum
     }
 
     /// Fresh encryption under the secret key: e.
@@ -186,15 +242,9 @@ impl NoiseModel {
         )
     }
 
-    /// Rounding both halves of a ciphertext to integers: r0 + r1·s, each r uniform in ±1/2.
-    pub fn rounding(&self) -> Noise {
-        Noise::of_variance((1.0 + self.secret_gain(0)) / 12.0, 1)
-    }
-
-    /// Rounding all three parts of a product: r0 + r1·s + r2·s².
-    pub fn rounding_three(&self) -> Noise {
-        let s2 = self.secret_gain(0) * self.secret_gain(1);
-        Noise::of_variance((1.0 + self.secret_gain(0) + s2) / 12.0, 2)
+    /// Rounding the `size` parts of a ciphertext to integers: r0 + r1·s + r2·s² + …, each r uniform in ±1/2.
+    pub fn rounding(&self, size: usize) -> Noise {
+        Noise::of_variance(self.powers_gain(0, size) / 12.0, size as u32 - 1)
     }
 
     /// Key switching: Σ digit_d·e_d / P, and the rounding when there is a special modulus P.
@@ -210,20 +260,17 @@ impl NoiseModel {
             factors: 1,
         };
         if log2_special > 0.0 {
-            noise.plus_independent(self.rounding())
+            noise.plus_independent(self.rounding(2))
         } else {
             noise
         }
     }
 
-    /// Modulus switching of a ciphertext of `size` polynomials, 2 or 3, by 2^log2_dropped.
+    /// Modulus switching of a ciphertext of `size` polynomials by 2^log2_dropped.
     pub fn mod_switch(&self, noise: Noise, log2_dropped: f64, size: usize) -> Noise {
-        let rounding = if size > 2 {
-            self.rounding_three()
-        } else {
-            self.rounding()
-        };
-        noise.scaled(-log2_dropped).plus_independent(rounding)
+        noise
+            .scaled(-log2_dropped)
+            .plus_independent(self.rounding(size))
     }
 }
 

@@ -70,10 +70,8 @@ fn check_key_switching<W: Word>(params: &RlweParams<W>) {
         let switched = key_switch(params, &CpuEngine, &c, relin.key()).unwrap();
         let noise = switching_noise(params, &c, &source, &secret, &switched);
         let level = params.level(limbs).unwrap();
-        let estimate = params
-            .noise_model()
-            .key_switch(&level.log2_digits(), level.log2_special());
-        let bound = estimate.log2_bound(params.n());
+        let model = params.noise_model();
+        let bound = model.log2_bound(model.key_switch(&level.log2_digits(), level.log2_special()));
         assert!(
             noise <= bound,
             "{params:?} at {limbs}: noise 2^{noise} above the bound 2^{bound:.1}"
@@ -183,7 +181,8 @@ fn public_key_encrypts_zero_under_the_secret() {
         .unwrap()
         .compose_centered();
     let noise = noise.iter().map(|x| x.bits()).max().unwrap() as f64;
-    let bound = params.noise_model().fresh_public().log2_bound(256);
+    let model = params.noise_model();
+    let bound = model.log2_bound(model.fresh_public());
     assert!(
         noise <= bound && bound - noise < 12.0,
         "2^{noise} against 2^{bound:.1}"

@@ -6,6 +6,8 @@ use crate::noise::NoiseEstimator;
 use rlwe::noise::Noise;
 
 const MOST: f64 = 12.0;
+/// A small ring has few roots: one of them that is large by itself shows in every coefficient.
+const MOST_OF_SMALL_RINGS: f64 = 17.0;
 
 struct Meter<'a, W: Word> {
     kit: &'a Kit<W>,
@@ -15,15 +17,17 @@ struct Meter<'a, W: Word> {
 impl<W: Word> Meter<'_, W> {
     fn check(&self, operation: &str, ct: &Ciphertext<W>, estimate: Noise) {
         let measured = self.kit.decryptor.noise_bits(ct).unwrap();
-        let bound = estimate.log2_bound(self.kit.params.n());
+        let bound = NoiseEstimator::new(&self.kit.params).log2_bound(estimate);
         let what = &self.what;
         assert!(
             measured <= bound,
             "{what}, {operation}: measured 2^{measured:.1} above the bound 2^{bound:.1}"
         );
         let gap = bound - measured;
+        let small = self.kit.params.n() < 1024;
+        let most = if small { MOST_OF_SMALL_RINGS } else { MOST };
         assert!(
-            gap <= MOST,
+            gap <= most,
             "{what}, {operation}: measured 2^{measured:.1}, bound 2^{bound:.1}: {gap:.1} bits apart"
         );
     }
@@ -83,7 +87,7 @@ fn check_operations<W: Word>(kit: &Kit<W>) {
         let low = estimate.mod_switch(fresh, limbs, 2).unwrap();
         meter.check("modulus switching", &ev.mod_switch(&a).unwrap(), low);
         let product = ev.multiply(&a, &a).unwrap();
-        let noise = estimate.multiply(fresh, fresh, limbs).unwrap();
+        let noise = estimate.multiply(fresh, fresh, [2, 2], limbs).unwrap();
         let low = estimate.mod_switch(noise, limbs, product.size()).unwrap();
         let switched = ev.mod_switch(&product).unwrap();
         meter.check("modulus switching of a product", &switched, low);
@@ -114,14 +118,14 @@ fn check_depth<W: Word>(
         kit.encrypt(&values("a", n, t)),
         kit.encrypt(&values("b", n, t)),
     );
-    let once = estimate.multiply(fresh, fresh, limbs).unwrap();
+    let once = estimate.multiply(fresh, fresh, [2, 2], limbs).unwrap();
     if estimate.budget(once, limbs).unwrap() > 0.0 {
         meter.check("multiplication", &ev.multiply(&a, &b).unwrap(), once);
     }
     let (mut x, mut power, mut v, mut depth) = (a.clone(), a.clone(), fresh, 0);
     let mut w = fresh;
     loop {
-        let next = estimate.multiply(v, v, limbs).unwrap();
+        let next = estimate.multiply(v, v, [2, 2], limbs).unwrap();
         let next = estimate.key_switch(next, limbs).unwrap();
         if estimate.budget(next, limbs).unwrap() < 0.0 || depth == 4 {
             break;
@@ -132,7 +136,7 @@ fn check_depth<W: Word>(
         meter.check(&format!("squaring number {depth}"), &x, v);
         // Powers a, a², a³, …: the same operand again and again.
         w = estimate
-            .key_switch(estimate.multiply(w, fresh, limbs).unwrap(), limbs)
+            .key_switch(estimate.multiply(w, fresh, [2, 2], limbs).unwrap(), limbs)
             .unwrap();
         power = ev.multiply_relin(&power, &a, &kit.relin).unwrap();
         meter.check(&format!("power {}", depth + 1), &power, w);
@@ -183,6 +187,167 @@ fn estimates_hold_for_other_distributions() {
     }
 }
 
+/// Messages and plaintexts made to concentrate noise: constant, alternating, largest at one root, a single coefficient.
+fn contrived(n: usize, t: u64) -> Vec<Vec<u64>> {
+    let half = t / 2;
+    let signed = |positive: bool| if positive { half } else { t - half };
+    let at_root = |k: usize| {
+        let angle =
+            |j: usize| std::f64::consts::PI * ((j * (2 * k + 1)) % (2 * n)) as f64 / n as f64;
+        (0..n).map(|j| signed(angle(j).cos() >= 0.0)).collect()
+    };
+    let mut one = vec![0; n];
+    one[n / 3] = half;
+    let alternating = (0..n).map(|j| signed(j % 2 == 0)).collect();
+    let mut all = vec![vec![half; n], alternating, one];
+    all.extend([1, n / 3, n / 2].map(at_root));
+    all
+}
+
+/// Asserts that a ciphertext's noise is below its bound; says nothing once the bound leaves no room.
+fn check_bound<W: Word>(kit: &Kit<W>, what: &str, ct: &Ciphertext<W>, noise: Noise) -> bool {
+    let estimate = NoiseEstimator::new(&kit.params);
+    let (measured, bound) = (
+        kit.decryptor.noise_bits(ct).unwrap(),
+        estimate.log2_bound(noise),
+    );
+    if estimate.budget(noise, ct.limbs()).unwrap() <= 0.0 {
+        return false;
+    }
+    let (n, t) = (kit.params.n(), kit.params.plain_modulus());
+    assert!(
+        measured <= bound,
+        "n = {n}, t = {t}, {what}: 2^{measured:.1} above 2^{bound:.1}"
+    );
+    true
+}
+
+/// Powers of a contrived message kept in up to five parts, times a contrived plaintext again and again.
+fn check_contrived<W: Word>(kit: &Kit<W>) {
+    let (n, t, limbs) = (
+        kit.params.n(),
+        kit.params.plain_modulus(),
+        kit.params.rlwe().data_primes(),
+    );
+    let (ev, e) = (&kit.evaluator, NoiseEstimator::new(&kit.params));
+    let fresh = e.fresh_public();
+    for message in contrived(n, t) {
+        let plain = Plaintext::from_coefficients(&kit.params, &message).unwrap();
+        let x = kit.encrypt(&message);
+        let (mut power, mut v) = (x.clone(), fresh);
+        for size in 2..=5 {
+            let what = format!("{size} parts");
+            if !check_bound(kit, &what, &power, v) {
+                break;
+            }
+            for gain in [plain.gain(), e.any_plaintext()] {
+                let (mut ct, mut w) = (power.clone(), v);
+                for k in 0..3 {
+                    (ct, w) = (
+                        ev.multiply_plain(&ct, &plain).unwrap(),
+                        e.multiply_plain(w, gain),
+                    );
+                    check_bound(kit, &format!("{what} times plaintext, {k}"), &ct, w);
+                }
+            }
+            check_bound(
+                kit,
+                &format!("{what}, doubled"),
+                &ev.add(&power, &power).unwrap(),
+                e.add(v, v),
+            );
+            if limbs > 1 {
+                let low = e.mod_switch(v, limbs, size).unwrap();
+                check_bound(
+                    kit,
+                    &format!("{what}, switched"),
+                    &ev.mod_switch(&power).unwrap(),
+                    low,
+                );
+            }
+            if size == 3 {
+                let two = ev.relinearize(&power, &kit.relin).unwrap();
+                check_bound(kit, "relinearised", &two, e.key_switch(v, limbs).unwrap());
+                let wide = ev.multiply(&power, &power).unwrap();
+                check_bound(
+                    kit,
+                    "3 parts squared",
+                    &wide,
+                    e.multiply(v, v, [3, 3], limbs).unwrap(),
+                );
+            }
+            v = e.multiply(v, fresh, [size, 2], limbs).unwrap();
+            power = ev.multiply(&power, &x).unwrap();
+        }
+    }
+}
+
+fn with_distributions<W: Word>(
+    params: &BfvParams<W>,
+    secret: rlwe::SecretDistribution,
+    error: rlwe::ErrorDistribution,
+) -> Kit<W> {
+    let mut literal = params.literal();
+    (literal.rlwe.secret, literal.rlwe.error) = (secret, error);
+    Kit::new(BfvParams::new(&literal, SecurityPolicy::insecure()).unwrap())
+}
+
+fn check_all_distributions(n: usize, q: &[u32], p: &[u32], t: u64) {
+    use rlwe::{ErrorDistribution, SecretDistribution};
+    let set = params::<u64>(n, q, p, t);
+    for secret in [
+        SecretDistribution::Ternary,
+        SecretDistribution::Binary,
+        SecretDistribution::Binomial { eta: 21 },
+        SecretDistribution::Gaussian { sigma: 3.2 },
+    ] {
+        for error in [
+            ErrorDistribution::default(),
+            ErrorDistribution::Gaussian { sigma: 30.0 },
+        ] {
+            check_contrived(&with_distributions(&set, secret, error));
+        }
+    }
+}
+
+#[test]
+fn contrived_messages_in_up_to_five_parts_stay_below_the_bound() {
+    check_all_distributions(16, &[55; 4], &[56], 257);
+    check_all_distributions(64, &[60; 5], &[], 257);
+    check_contrived(&Kit::new(params::<u64>(256, &[55; 4], &[56], 12289)));
+}
+
+#[test]
+#[ignore = "minutes: the same at real degrees and moduli"]
+fn contrived_messages_stay_below_the_bound_at_real_degrees() {
+    for (n, t) in [(1024, 12289), (4096, 786_433), (8192, 65537)] {
+        check_all_distributions(n, &[58; 6], &[59], t);
+    }
+}
+
+#[test]
+fn a_product_with_a_part_more_needs_more_room() {
+    let kit = Kit::new(params::<u64>(64, &[55; 4], &[56], 257));
+    let e = NoiseEstimator::new(&kit.params);
+    let bound = |sizes| {
+        e.log2_bound(
+            e.multiply(e.fresh_public(), e.fresh_public(), sizes, 4)
+                .unwrap(),
+        )
+    };
+    assert!(bound([3, 2]) > bound([2, 2]) + 2.0);
+    assert!(bound([3, 3]) > bound([3, 2]));
+}
+
+#[test]
+fn rarer_failure_takes_a_larger_bound() {
+    let kit = Kit::new(params::<u64>(64, &[55; 4], &[56], 257));
+    let e = NoiseEstimator::new(&kit.params);
+    let rare = e.clone().with_failure_bits(128);
+    let gap = rare.log2_bound(e.fresh_public()) - e.log2_bound(e.fresh_public());
+    assert!((0.5..4.0).contains(&gap), "{gap}");
+}
+
 #[test]
 fn structured_messages_stay_below_the_bound() {
     let kit = Kit::new(params::<u64>(256, &[55; 4], &[56], 257));
@@ -194,7 +359,12 @@ fn structured_messages_stay_below_the_bound() {
     for _ in 0..3 {
         ct = kit.evaluator.multiply_relin(&ct, &a, &kit.relin).unwrap();
         v = estimate
-            .key_switch(estimate.multiply(v, estimate.fresh_public(), 4).unwrap(), 4)
+            .key_switch(
+                estimate
+                    .multiply(v, estimate.fresh_public(), [2, 2], 4)
+                    .unwrap(),
+                4,
+            )
             .unwrap();
         ct = kit.evaluator.multiply_plain(&ct, &plain).unwrap();
         v = estimate.multiply_plain(v, estimate.any_plaintext());

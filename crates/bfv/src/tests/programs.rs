@@ -89,7 +89,7 @@ impl<W: Word> Machine<'_, W> {
             6 | 7 => Cell {
                 ct: ev.multiply_relin(&a.ct, &b.ct, &self.kit.relin).unwrap(),
                 slots: self.zip(&a.slots, &b.slots, |x, y| x * y),
-                noise: switched(est.multiply(a.noise, b.noise, limbs).unwrap()),
+                noise: switched(est.multiply(a.noise, b.noise, [2, 2], limbs).unwrap()),
             },
             8 => {
                 let rotated = (0..n)
@@ -115,7 +115,7 @@ impl<W: Word> Machine<'_, W> {
                     .relinearize(&ev.square(&a.ct).unwrap(), &self.kit.relin)
                     .unwrap(),
                 slots: self.zip(&a.slots, &a.slots, |x, y| x * y),
-                noise: switched(est.multiply(a.noise, a.noise, limbs).unwrap()),
+                noise: switched(est.multiply(a.noise, a.noise, [2, 2], limbs).unwrap()),
             },
         };
         (est.budget(cell.noise, cell.ct.limbs()).unwrap() > 0.0).then_some(cell)

@@ -2,6 +2,7 @@
 //! Tests of the whole scheme on small rings, against clear arithmetic.
 
 mod bytes;
+mod contrived;
 mod operations;
 mod polynomials;
 mod programs;
@@ -80,6 +81,10 @@ impl Bench {
 
     pub fn seeded(shape: Shape, seed: &str) -> Self {
         let params = CkksParams::new(&literal(shape), SecurityPolicy::insecure()).unwrap();
+        Self::of(params, seed)
+    }
+
+    pub fn of(params: CkksParams, seed: &str) -> Self {
         let generator = KeyGenerator::new(params.rlwe(), Seed::from_text(seed));
         let secret = generator.secret_key().unwrap();
         let limbs = params.max_level() + 1;

@@ -26,6 +26,12 @@ data_class! {
             Ok(Self { context, inner })
         }
 
+        /// log2 of how much multiplying by this plaintext raises the variance of noise: max |m(ζ)|² over the roots ζ.
+        #[getter]
+        fn log2_gain(&self) -> f64 {
+            self.inner.gain().log2
+        }
+
         /// The coefficients, from -t/2 to t/2.
         fn coefficients<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
             PyArray1::from_vec(py, self.inner.signed())

@@ -7,7 +7,7 @@ use crate::literal::{RingArguments, policy};
 use crate::words::{Words, each};
 use bfv::noise::NoiseEstimator;
 use pyo3::prelude::*;
-use rlwe::noise::{Gain, Noise};
+use rlwe::noise::{FAILURE_BITS, Gain, Noise};
 
 /// What is known of a ciphertext's noise without any key.
 #[pyclass(frozen, module = "ringsmith._native")]
@@ -26,7 +26,7 @@ impl BfvEstimate {
         self.limbs - 1
     }
 
-    /// Components: 2, or 3 for a product.
+    /// Components: 2, or more for a product.
     #[getter]
     fn size(&self) -> usize {
         self.size
@@ -37,7 +37,7 @@ impl BfvEstimate {
     }
 }
 
-/// Noise bounds of each operation for one parameter set; a bound fails with probability below 2^-40.
+/// Noise bounds of each operation for one parameter set; a bound fails with probability below 2^-failure_bits.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct BfvEstimator {
     estimator: Words<NoiseEstimator<u64>, NoiseEstimator<u128>>,
@@ -49,7 +49,10 @@ pub struct BfvEstimator {
 #[pymethods]
 impl BfvEstimator {
     #[new]
-    #[pyo3(signature = (n, moduli, special, plain_modulus, *, dnum=None, secret="ternary", error="binomial:21"))]
+    #[pyo3(signature = (
+        n, moduli, special, plain_modulus, *, dnum=None, secret="ternary", error="binomial:21",
+        failure_bits=FAILURE_BITS
+    ))]
     #[expect(
         clippy::too_many_arguments,
         reason = "keyword arguments of a Python constructor"
@@ -63,6 +66,7 @@ impl BfvEstimator {
         dnum: Option<usize>,
         secret: &str,
         error: &str,
+        failure_bits: u32,
     ) -> PyResult<Self> {
         let ring = RingArguments {
             n,
@@ -80,8 +84,12 @@ impl BfvEstimator {
             false => build(&ring, plain_modulus, &[], any).map(Words::W64),
         })?;
         let estimator = match &params {
-            Words::W64(params) => Words::W64(NoiseEstimator::new(params)),
-            Words::W128(params) => Words::W128(NoiseEstimator::new(params)),
+            Words::W64(params) => {
+                Words::W64(NoiseEstimator::new(params).with_failure_bits(failure_bits))
+            }
+            Words::W128(params) => {
+                Words::W128(NoiseEstimator::new(params).with_failure_bits(failure_bits))
+            }
         };
         Ok(Self {
             estimator,
@@ -137,7 +145,7 @@ impl BfvEstimator {
     /// Product of two ciphertexts.
     fn multiply(&self, a: &BfvEstimate, b: &BfvEstimate) -> PyResult<BfvEstimate> {
         let limbs = same_level(a, b)?;
-        let noise = each!(&self.estimator, e => e.multiply(a.noise, b.noise, limbs).or_raise())?;
+        let noise = each!(&self.estimator, e => e.multiply(a.noise, b.noise, [a.size, b.size], limbs).or_raise())?;
         Ok(BfvEstimate {
             noise,
             limbs,
@@ -145,17 +153,23 @@ impl BfvEstimator {
         })
     }
 
-    /// Product with a plaintext whose coefficients are at most `bound` (default: t/2).
-    ///
-    /// `random`: the coefficients are independent of the noise and of each other, as those of packed data.
-    #[pyo3(signature = (a, bound=None, *, random=false))]
-    fn multiply_plain(&self, a: &BfvEstimate, bound: Option<f64>, random: bool) -> BfvEstimate {
+    /// log2 of what the gain of a plaintext stays below for all but contrived values.
+    #[getter]
+    fn log2_random_gain(&self) -> f64 {
+        Gain::random(self.n, self.half_t).log2
+    }
+
+    /// Product with a plaintext: of known `log2_gain` (`BfvPlaintext.log2_gain`), else any whose coefficients are at
+    /// most `bound` (default: t/2).
+    #[pyo3(signature = (a, bound=None, *, log2_gain=None))]
+    fn multiply_plain(
+        &self,
+        a: &BfvEstimate,
+        bound: Option<f64>,
+        log2_gain: Option<f64>,
+    ) -> BfvEstimate {
         let bound = bound.unwrap_or(self.half_t).min(self.half_t);
-        let gain = if random {
-            Gain::random(self.n, bound)
-        } else {
-            Gain::worst_case(self.n, bound)
-        };
+        let gain = log2_gain.map_or(Gain::worst_case(self.n, bound), |log2| Gain { log2 });
         let noise = each!(&self.estimator, e => e.multiply_plain(a.noise, gain));
         BfvEstimate { noise, ..*a }
     }
@@ -169,8 +183,17 @@ impl BfvEstimator {
         }
     }
 
-    /// Back to two components: one key switch.
+    /// Back to two components from three: one key switch.
     fn relinearize(&self, a: &BfvEstimate) -> PyResult<BfvEstimate> {
+        let size = a.size;
+        if size == 2 {
+            return Ok(*a);
+        }
+        if size > 3 {
+            return Err(Kind::Input.error(format!(
+                "relinearize: {size} components, 2 or 3 are needed; relinearize after each multiplication"
+            )));
+        }
         Ok(BfvEstimate {
             size: 2,
             ..self.rotate(a)?

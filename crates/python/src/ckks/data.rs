@@ -182,6 +182,18 @@ impl CkksEncoder {
         Ok(self.wrap(py, inner))
     }
 
+    /// The most that rounding changes a slot of real values encoded at `scale`, times the scale.
+    fn rounding(
+        &self,
+        py: Python<'_>,
+        values: PyReadonlyArrayDyn<'_, f64>,
+        scale: f64,
+    ) -> PyResult<f64> {
+        one_vector(values.shape())?;
+        let flat = elements(&values);
+        py.detach(|| self.encoder.rounding(&flat, scale)).or_raise()
+    }
+
     /// Encodes each row of a matrix.
     #[pyo3(signature = (values, *, level=None, scale=None))]
     fn encode_batch(

@@ -6,6 +6,7 @@ use crate::errors::OrRaise;
 use crate::literal::RingArguments;
 use ckks::noise::{Estimate, Estimator};
 use pyo3::prelude::*;
+use rlwe::noise::FAILURE_BITS;
 
 /// What is known of a plaintext or ciphertext without any key.
 #[pyclass(frozen, module = "ringsmith._native")]
@@ -52,7 +53,7 @@ impl CkksEstimate {
     }
 }
 
-/// Error bounds of each operation for one parameter set; a bound fails with probability below 2^-40.
+/// Error bounds of each operation for one parameter set; a bound fails with probability below 2^-failure_bits.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct CkksEstimator {
     estimator: Estimator,
@@ -65,7 +66,9 @@ fn wrap(inner: Estimate) -> CkksEstimate {
 #[pymethods]
 impl CkksEstimator {
     #[new]
-    #[pyo3(signature = (n, moduli, special, *, dnum=None, secret="ternary", error="binomial:21"))]
+    #[pyo3(signature = (
+        n, moduli, special, *, dnum=None, secret="ternary", error="binomial:21", failure_bits=FAILURE_BITS
+    ))]
     fn new(
         n: usize,
         moduli: Vec<u128>,
@@ -73,6 +76,7 @@ impl CkksEstimator {
         dnum: Option<usize>,
         secret: &str,
         error: &str,
+        failure_bits: u32,
     ) -> PyResult<Self> {
         let ring = RingArguments {
             n,
@@ -87,7 +91,9 @@ impl CkksEstimator {
         let digits = if set.dnum == 0 { set.q.len() } else { set.dnum };
         let estimator =
             Estimator::new(n, set.secret, &set.error, &set.q, &set.p, digits).or_raise()?;
-        Ok(Self { estimator })
+        Ok(Self {
+            estimator: estimator.with_failure_bits(failure_bits),
+        })
     }
 
     /// Level of a fresh ciphertext.
@@ -96,9 +102,26 @@ impl CkksEstimator {
         self.estimator.max_level()
     }
 
-    /// A plaintext with slots of at most `bound`.
-    fn encode(&self, bound: f64, level: usize, scale: f64) -> CkksEstimate {
-        wrap(self.estimator.encode(bound, level, scale))
+    /// What rounding may do to a slot of any plaintext, times its scale.
+    #[getter]
+    fn worst_rounding(&self) -> f64 {
+        self.estimator.log2_worst_rounding().exp2()
+    }
+
+    /// What rounding stays below for all but contrived or few small values, times the scale.
+    #[getter]
+    fn random_rounding(&self) -> f64 {
+        self.estimator.log2_random_rounding().exp2()
+    }
+
+    /// A plaintext with slots of at most `bound`; `rounding` (`CkksEncoder.rounding`) is the worst case unless given.
+    #[pyo3(signature = (bound, level, scale, *, rounding=None))]
+    fn encode(&self, bound: f64, level: usize, scale: f64, rounding: Option<f64>) -> CkksEstimate {
+        let log2_rounding = rounding.map_or(self.estimator.log2_worst_rounding(), f64::log2);
+        wrap(
+            self.estimator
+                .encode_rounded(bound, level, scale, log2_rounding),
+        )
     }
 
     /// Encryption under the public key.

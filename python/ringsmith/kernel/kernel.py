@@ -51,6 +51,7 @@ class Kernel:
     reference: Callable[..., Any] | None = None
     publish: bool = False
     encryption: str | None = None
+    worst_case: bool = False
     _programs: dict[Any, Program] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -159,6 +160,7 @@ def kernel(
     reference: Callable[..., Any] | None = None,
     publish: bool = False,
     encryption: str | None = None,
+    worst_case: bool = False,
     **arguments: Argument,
 ) -> Callable[[Callable[..., Any]], Kernel]:
     """Make a kernel of the decorated function; `arguments` declares each of its parameters.
@@ -167,14 +169,16 @@ def kernel(
     that prime; without it one is chosen so that no result wraps. `params` pins a named set or a ParamRequest.
     `publish` (CKKS) makes room for `client.decrypt(result, publish=True)`: the tolerance then holds with the noise that
     hides what a decryption would tell about the key. `encryption` is "public" or "secret": the key that arguments are
-    encrypted under; by default BFV's public and CKKS's secret one, whose ciphertexts are half as long.
+    encrypted under; by default BFV's public and CKKS's secret one, whose ciphertexts are half as long. `worst_case`
+    makes room for any plain argument within its range, even one contrived to spread noise; without it such an argument
+    is refused when the program runs.
     """
 
     def decorate(function: Callable[..., Any]) -> Kernel:
         made = Kernel(
             function, name or function.__name__.replace("_", "-"), variant, scheme, mode == "manual", {}, output,
             _tolerance(tolerance, precision), security, standard, allow_insecure, params, plain_modulus, sample,
-            reference, publish, encryption,
+            reference, publish, encryption, worst_case,
         )  # fmt: skip
         if mode not in ("auto", "manual"):
             raise KernelError(f"mode={mode!r}: auto or manual", made.where)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,19 @@ class PlainOperand:
             return 0.0
         low, high = self.node.low.reshape(-1)[used], self.node.high.reshape(-1)[used]
         return float(max(np.abs(low).max(), np.abs(high).max()))
+
+    @cached_property
+    def constant(self) -> bool:
+        """Tell whether the values are known before the program runs: no argument has part in them."""
+        seen: set[int] = set()
+        pending = [self.node]
+        while pending:
+            node = pending.pop()
+            if node.op is Op.INPUT:
+                return False
+            pending.extend(arg for arg in node.args if id(arg) not in seen)
+            seen.update(map(id, node.args))
+        return True
 
     @property
     def integer(self) -> int | None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from ringsmith import _native
-from ringsmith.errors import ParameterError
+from ringsmith.errors import ParameterError, RingsmithError
 from ringsmith.kernel import schedule, schedule_bfv
 from ringsmith.kernel.circuit import Circuit
 from ringsmith.kernel.slots import SlotProgram
@@ -45,10 +45,26 @@ class Wish:
     encryption: str
     publish: bool = False
     tower_bits: int = CPU_TOWER_BITS
+    assume: noise.Assume = noise.Assume.NONE
+    failure_bits: int = noise.FAILURE_BITS
 
     def wanted(self, n: int) -> float:
         """Return log2 of the error that a result may have before anything is added to publish it."""
-        return math.log2(self.tolerance) - (noise.log2_publication(n) if self.publish else 0.0)
+        return math.log2(self.tolerance) - (noise.log2_publication(n, self.failure_bits) if self.publish else 0.0)
+
+    def ckks(self, circuit: Circuit, params: ParameterSet) -> noise.CkksNoise:
+        """Return the noise of a circuit under what is assumed."""
+        return noise.ckks(
+            circuit, params, encryption=self.encryption, plaintexts=noise.Plaintexts(self.assume),
+            failure_bits=self.failure_bits,
+        )  # fmt: skip
+
+    def bfv(self, circuit: Circuit, params: ParameterSet) -> float:
+        """Return the noise budget of a circuit under what is assumed."""
+        return noise.bfv(
+            circuit, params, encryption=self.encryption, plaintexts=noise.Plaintexts(self.assume),
+            failure_bits=self.failure_bits,
+        )[0]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -70,10 +86,28 @@ class Choice:
 
 
 Lower = Callable[[int], SlotProgram]
+#: Tells whether a circuit's constants are ordinary plaintexts under a set.
+Ordinary = Callable[[Circuit, ParameterSet], bool]
 
 
-def choose(wish: Wish, lower: Lower) -> Choice:
-    """Return the smallest set for a kernel; `lower` gives its program for a number of slots."""
+def choose(wish: Wish, lower: Lower, ordinary: Ordinary) -> tuple[Choice, Wish]:
+    """Return the smallest set for a kernel, and the wish with what was assumed for it.
+
+    `lower` gives the kernel's program for a number of slots. Where the set has room for the worst plaintexts,
+    its noise figure is theirs; if the kernel's constants turn out contrived, the search starts anew with the worst case
+    for them.
+    """
+    found = _smallest(wish, lower)
+    worst = replace(wish, assume=noise.Assume.ALL)
+    if (bits := _good_enough(worst, found.circuit, found.params)) is not None:
+        return replace(found, noise_bits=bits), worst
+    if wish.assume is noise.Assume.NONE and not ordinary(found.circuit, found.params):
+        return choose(replace(wish, assume=noise.Assume.CONSTANTS), lower, ordinary)
+    return found, wish
+
+
+def _smallest(wish: Wish, lower: Lower) -> Choice:
+    """Return the first degree's set that does."""
     rejected: list[Rejected] = []
     for choice in candidates(wish, lower):
         if isinstance(choice, Rejected):
@@ -135,9 +169,9 @@ def _shorter_special(params: ParameterSet, bits: int) -> tuple[int, ...]:
 def _good_enough(wish: Wish, circuit: Circuit, params: ParameterSet) -> float | None:
     """Return the noise figure of a circuit under a set, or None if it misses what is wished."""
     if wish.scheme == "bfv":
-        budget, _ = noise.bfv(circuit, params, encryption=wish.encryption)
+        budget = wish.bfv(circuit, params)
         return budget if budget >= BFV_MARGIN else None
-    found = noise.ckks(circuit, params, encryption=wish.encryption)
+    found = wish.ckks(circuit, params)
     good = found.log2_error <= wish.wanted(params.n) and found.overflow_bits <= 0
     return found.log2_error if good else None
 
@@ -146,60 +180,87 @@ def _good_enough(wish: Wish, circuit: Circuit, params: ParameterSet) -> float | 
 
 
 def _fit_ckks(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected:
-    """Find scale and base for one degree; the error falls by one bit for each bit of scale."""
+    """Find the least scale that meets the tolerance in a set that is secure.
+
+    A larger tolerance accepts every set that a smaller one does and meets them in the same order: it never fails where
+    the smaller one succeeds.
+    """
     least = int(math.log2(2 * n)) + 4
-    guess = max(least, math.ceil(-wish.wanted(n)) + 8)
-    if guess > _MAX_SCALE:
-        return Rejected(n, f"n = {n} would need a scale of 2^{guess}; 2^{_MAX_SCALE} is the largest")
-    if guess + 4 > limit:
-        return Rejected(n, f"n = {n} allows {limit} bits in all; the precision alone takes a scale of {guess} bits")
+    precision = max(least, math.ceil(-wish.wanted(n)) + 8)
+    if precision + 4 > limit:
+        return Rejected(n, f"n = {n} allows {limit} bits in all; the precision alone takes a scale of {precision} bits")
     scheduled = schedule.schedule(lower(n // 2))
     if (scheduled.depth + 1) * least > limit:
         primes_needed = scheduled.depth + 1
         return Rejected(n, f"n = {n} allows {limit} bits; {primes_needed} primes of {least} bits or more exceed them")
-    found = _search_scale(wish, scheduled, n, least, guess)
-    if isinstance(found, Rejected):
-        return found
-    secure = _within_limit(wish, found, limit)
-    return secure if isinstance(secure, Rejected) else _fewer_digits(wish, secure, limit)
-
-
-def _search_scale(wish: Wish, scheduled: schedule.Schedule, n: int, least: int, guess: int) -> Choice | Rejected:
-    """Return the set with the least scale that meets the tolerance."""
-    wanted = wish.wanted(n)
-    scale, best = guess, None
-    for _ in range(12):
-        choice = _with_scale(wish, scheduled, n, scale)
-        excess = choice.noise_bits - wanted
-        if excess <= 0:
-            best = choice
-            if scale <= least or excess > -1:
-                break
-            scale = max(least, scale - max(1, math.floor(-excess)))
-        elif best is not None:
+    rejected = None
+    for scale in range(_least_scale(wish, scheduled, n, least), _MAX_SCALE + 1):
+        if found := _with_scale(wish, scheduled, n, scale):
+            secure = _within_limit(wish, found, limit)
+            if isinstance(secure, Choice):
+                return _fewer_digits(wish, secure, limit)
+            rejected = secure
+        if scheduled.depth * (scale - 1) > limit:
             break
+    return rejected or Rejected(n, f"n = {n}: {_too_inaccurate(wish, scheduled, n)}")
+
+
+def _least_scale(wish: Wish, scheduled: schedule.Schedule, n: int, least: int) -> int:
+    """Return the least scale in bits that is accurate enough, by bisection; one more than the largest if none is."""
+    low, high = least, _MAX_SCALE + 1
+    while low < high:
+        middle = (low + high) // 2
+        if _log2_error(wish, scheduled, n, middle) <= wish.wanted(n):
+            high = middle
         else:
-            scale += max(1, math.ceil(excess))
-        if scale > _MAX_SCALE:
-            return Rejected(n, f"n = {n} would need a scale of 2^{scale}; 2^{_MAX_SCALE} is the largest")
-    if best is None:
-        return Rejected(n, f"n = {n} reaches no error below {wish.tolerance:.3g}")
-    return best
+            low = middle + 1
+    return low
 
 
-def _with_scale(wish: Wish, scheduled: schedule.Schedule, n: int, scale: int) -> Choice:
-    """Return the set for a scale, its base just large enough for values and errors."""
-    base, specials = 60.0, int(_needs_keys(scheduled))
-    for _ in range(3):
+def _log2_error(wish: Wish, scheduled: schedule.Schedule, n: int, scale: int) -> float:
+    """Return log2 of the error at a scale in bits, whether or not the base has room for the result."""
+    trial = _trial(wish, scheduled, n, scale, 60.0)
+    return math.inf if trial is None else trial[1].log2_error
+
+
+def _too_inaccurate(wish: Wish, scheduled: schedule.Schedule, n: int) -> str:
+    """Say what the largest scale reaches."""
+    reached = noise.power_of_two(_log2_error(wish, scheduled, n, _MAX_SCALE))
+    wanted = noise.power_of_two(wish.wanted(n))
+    return f"at the largest scale, 2^{_MAX_SCALE}, the error may still reach {reached}, which is more than {wanted}"
+
+
+def _trial(
+    wish: Wish, scheduled: schedule.Schedule, n: int, scale: int, base: float
+) -> tuple[Choice, noise.CkksNoise] | None:
+    """Return the set for a scale and a base in bits, with its noise; None where there are no such primes."""
+    try:
         data = primes.ckks_chain(n, scheduled.depth, scale, base)
-        special = primes.special_primes(n, data, specials)
-        params = _parameter_set(wish, n, data, special, len(data), log2_scale=scale)
-        circuit = schedule.resolve(scheduled, data, scale)
-        found = noise.ckks(circuit, params, encryption=wish.encryption)
-        if -2.0 <= found.overflow_bits <= 0:
+        special = primes.special_primes(n, data, int(_needs_keys(scheduled)))
+    except RingsmithError:
+        return None
+    params = _parameter_set(wish, n, data, special, len(data), log2_scale=scale)
+    circuit = schedule.resolve(scheduled, data, scale)
+    found = wish.ckks(circuit, params)
+    return Choice(params, circuit, found.log2_error, ()), found
+
+
+def _with_scale(wish: Wish, scheduled: schedule.Schedule, n: int, scale: int) -> Choice | None:
+    """Return the set for a scale, its base just large enough for values and errors; None if it misses the wish."""
+    base, best = 60.0, None
+    for _ in range(4):
+        trial = _trial(wish, scheduled, n, scale, base)
+        if trial is None:
+            break
+        choice, found = trial
+        if found.log2_error <= wish.wanted(n) and found.overflow_bits <= 0:
+            best = choice
+            if found.overflow_bits >= -2.0:
+                break
+        if not found.overflow_bits < _MAX_BITS:
             break
         base = max(base + math.ceil(found.overflow_bits) + 1, math.log2(2 * n) + 4, scale / 2)
-    return Choice(params, circuit, found.log2_error, ())
+    return best
 
 
 def _needs_keys(scheduled: schedule.Schedule) -> bool:
@@ -275,5 +336,4 @@ def _with_bits(wish: Wish, program: SlotProgram, n: int, bits: int, t: int) -> C
     keys = circuit.relinearizes() or bool(circuit.rotations())
     special = primes.of_sizes(n, [max(sizes)], (*data, t)) if keys else ()
     params = _parameter_set(wish, n, data, special, len(data), plain_modulus=t)
-    budget, _ = noise.bfv(circuit, params, encryption=wish.encryption)
-    return Choice(params, circuit, budget, ())
+    return Choice(params, circuit, wish.bfv(circuit, params), ())

@@ -2,13 +2,20 @@
 """Static noise: what a circuit's results can be off by, and whether anything overflows, before it runs.
 
 The bounds of single operations are the engine's (`CkksEstimator`, `BfvEstimator`); here they are
-carried along a circuit.
+carried along a circuit. They fail with probability below 2^-failure_bits.
+
+What a plaintext does depends on its values: multiplying by it raises BFV noise by its gain, encoding it for CKKS rounds
+its coefficients. Both have a worst case that only contrived values reach, and a limit that ordinary ones stay below
+(but for one in 2^40). `Assume` says which of them a bound holds for; with the smaller limits a program's plaintexts are
+measured before they are used (`Effects`).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 
 from ringsmith import _native
 from ringsmith.errors import KernelError, ParameterError
@@ -20,6 +27,69 @@ from ringsmith.params.sets import ParameterSet
 PUBLISH_BITS, PUBLISH_QUERIES = 30, 1024
 
 
+#: A bound fails with probability below 2^-FAILURE_BITS unless another figure is asked for.
+FAILURE_BITS = 40
+
+
+class Assume(IntEnum):
+    """Which plaintexts are taken to be the worst possible ones; the others are ordinary. Each includes those before."""
+
+    NONE = 0
+    CONSTANTS = 1
+    ALL = 2
+
+
+#: A plaintext as it is encoded: its number and scale.
+Encoded = tuple[int, float]
+#: Measured plaintexts: BFV log2 of the gain, CKKS the rounding times the scale.
+Effects = Mapping[Encoded, float]
+_WITH_PLAIN = {
+    "bfv": (Kind.MULTIPLY_PLAIN,),
+    "ckks": (Kind.MULTIPLY_PLAIN, Kind.ADD_PLAIN, Kind.SUB_PLAIN),
+}
+
+
+def encodings(circuit: Circuit) -> dict[Encoded, Step]:
+    """Return the plaintexts whose values bear on the noise, each with the first step that uses it."""
+    found: dict[Encoded, Step] = {}
+    for step in circuit.steps:
+        if step.kind in _WITH_PLAIN[circuit.scheme] and not _is_exact(circuit, step):
+            found.setdefault((step.plain, step.plain_scale), step)
+    return found
+
+
+def _is_exact(circuit: Circuit, step: Step) -> bool:
+    """Tell whether a plaintext is an integer in all slots that is not scaled: a factor, neither spread nor rounded."""
+    return circuit.plains[step.plain].integer is not None and step.plain_scale == 1.0
+
+
+@dataclass(frozen=True)
+class Plaintexts:
+    """What bounds reckon with: what was measured, else what is assumed."""
+
+    assume: Assume = Assume.NONE
+    measured: Effects | None = None
+
+    def effect(self, circuit: Circuit, step: Step, ordinary: float) -> float | None:
+        """Return the effect of a step's plaintext; None for the worst case."""
+        key = (step.plain, step.plain_scale)
+        if self.measured is not None and key in self.measured:
+            return self.measured[key]
+        constant = circuit.plains[step.plain].constant
+        return None if self.assume >= (Assume.CONSTANTS if constant else Assume.ALL) else ordinary
+
+
+def ordinary_effect(params: ParameterSet) -> float:
+    """Return the limit that the effects of ordinary plaintexts stay below."""
+    if params.scheme == "bfv":
+        return _bfv_estimator(params, FAILURE_BITS).log2_random_gain
+    return ckks_estimator(params).random_rounding
+
+
+ORDINARY = Plaintexts()
+WORST = Plaintexts(Assume.ALL)
+
+
 @dataclass(frozen=True)
 class CkksNoise:
     """log2 of the bound on a result's error, and the bits by which the fullest step exceeds its modulus (< 0: room)."""
@@ -29,35 +99,57 @@ class CkksNoise:
     fullest: Step
 
 
-def ckks(circuit: Circuit, params: ParameterSet, *, encryption: str = "secret") -> CkksNoise:
+def ckks_estimator(params: ParameterSet, failure_bits: int = FAILURE_BITS) -> _native.CkksEstimator:
+    """Return the engine's bounds for a set."""
+    return _native.CkksEstimator(
+        params.n, list(params.moduli), list(params.special), dnum=params.dnum, secret=params.secret,
+        error=params.error, failure_bits=failure_bits,
+    )  # fmt: skip
+
+
+def ckks(
+    circuit: Circuit,
+    params: ParameterSet,
+    *,
+    encryption: str = "secret",
+    plaintexts: Plaintexts = ORDINARY,
+    failure_bits: int = FAILURE_BITS,
+) -> CkksNoise:
     """Bound the error of a CKKS circuit's results and find its fullest step.
 
     Two walks: with the author's promises (`rs.within`) for the error of the slots that matter, and for overflow without
     those that leave out slots, since what nobody looks at holds other values and would spoil the rest if it wrapped.
     """
-    promised = _CkksWalk(circuit, params, promises=True, encryption=encryption)
+    estimator = ckks_estimator(params, failure_bits)
+    promised = _CkksWalk(circuit, params, estimator, promises=True, encryption=encryption, plaintexts=plaintexts)
     values = promised.run()
-    log2_error = max(promised.estimator.log2_slot_error(values[number]) for number in circuit.outputs)
-    free = _CkksWalk(circuit, params, promises=False, encryption=encryption)
-    free.run()
+    log2_error = max(estimator.log2_slot_error(values[number]) for number in circuit.outputs)
+    if any(step.kind is Kind.WITHIN and not step.everywhere for step in circuit.steps):
+        free = _CkksWalk(circuit, params, estimator, promises=False, encryption=encryption, plaintexts=plaintexts)
+        free.run()
+    else:
+        free = promised
     return CkksNoise(log2_error, free.overflow_bits, free.fullest)
 
 
 class _CkksWalk:
     """Carries the engine's estimates along a circuit."""
 
-    def __init__(self, circuit: Circuit, params: ParameterSet, *, promises: bool, encryption: str) -> None:
+    def __init__(
+        self,
+        circuit: Circuit,
+        params: ParameterSet,
+        estimator: _native.CkksEstimator,
+        *,
+        promises: bool,
+        encryption: str,
+        plaintexts: Plaintexts,
+    ) -> None:
         self.circuit = circuit
         self.promises = promises
         self.encryption = encryption
-        self.estimator = _native.CkksEstimator(
-            params.n,
-            list(params.moduli),
-            list(params.special),
-            dnum=params.dnum,
-            secret=params.secret,
-            error=params.error,
-        )
+        self.plaintexts = plaintexts
+        self.estimator = estimator
         self.log2_moduli = [math.log2(q) for q in params.moduli]
         self.overflow_bits = -math.inf
         self.fullest = circuit.steps[0]
@@ -75,7 +167,8 @@ class _CkksWalk:
         return values
 
     def _encrypted(self, bound: float, step: Step) -> _native.CkksEstimate:
-        encoded = self.estimator.encode(bound, step.level, step.scale)
+        # Nobody measures what a client encrypts, so its rounding is the worst there is; a zero is not rounded.
+        encoded = self.estimator.encode(bound, step.level, step.scale, rounding=None if bound else 0.0)
         public = self.encryption == "public" or step.kind is Kind.ENCRYPT_ZERO
         return self.estimator.encrypt_public(encoded) if public else self.estimator.encrypt_secret(encoded)
 
@@ -91,7 +184,7 @@ class _CkksWalk:
             case Kind.SQUARE:
                 return e.multiply(args[0], args[0])
             case Kind.ADD_PLAIN | Kind.SUB_PLAIN:
-                return e.add(args[0], e.encode(self._plain(step).bound, step.level, step.plain_scale))
+                return e.add(args[0], self._encoded(step))
             case Kind.MULTIPLY_PLAIN:
                 return self._multiply_plain(step, args[0])
             case Kind.RELINEARIZE:
@@ -109,19 +202,29 @@ class _CkksWalk:
     def _plain(self, step: Step) -> PlainOperand:
         return self.circuit.plains[step.plain]
 
+    def _encoded(self, step: Step) -> _native.CkksEstimate:
+        rounding = self.plaintexts.effect(self.circuit, step, self.estimator.random_rounding)
+        return self.estimator.encode(self._plain(step).bound, step.level, step.plain_scale, rounding=rounding)
+
     def _multiply_plain(self, step: Step, value: _native.CkksEstimate) -> _native.CkksEstimate:
-        plain = self._plain(step)
-        if step.plain_scale == 1.0 and plain.integer is not None:
-            return _repeated(self.estimator, value, abs(plain.integer))
-        return self.estimator.multiply(value, self.estimator.encode(plain.bound, step.level, step.plain_scale))
+        integer = self._plain(step).integer
+        if step.plain_scale == 1.0 and integer is not None:
+            return _repeated(self.estimator, value, abs(integer))
+        return self.estimator.multiply(value, self._encoded(step))
 
     def _measure(self, step: Step, value: _native.CkksEstimate) -> None:
         """Keep the step that comes nearest to half its modulus; the engine wants room for the scale itself."""
-        error = 2.0 ** self.estimator.log2_slot_error(value)
-        needed = math.log2((max(value.message, 1.0) + error) * value.scale) + 1.0
+        content = log2_sum(math.log2(max(value.message, 1.0)), self.estimator.log2_slot_error(value))
+        needed = content + math.log2(value.scale) + 1.0
         over = needed - sum(self.log2_moduli[: value.level + 1])
         if over > self.overflow_bits:
             self.overflow_bits, self.fullest = over, step
+
+
+def log2_sum(a: float, b: float) -> float:
+    """Return log2(2^a + 2^b); the terms may exceed the range of doubles."""
+    low, high = sorted((a, b))
+    return high + math.log2(1.0 + 2.0 ** max(low - high, -1000.0)) if math.isfinite(high) else high
 
 
 def _repeated(estimator: _native.CkksEstimator, value: _native.CkksEstimate, count: int) -> _native.CkksEstimate:
@@ -134,19 +237,32 @@ def _repeated(estimator: _native.CkksEstimator, value: _native.CkksEstimate, cou
     return value if total is None else total
 
 
-def log2_publication(n: int) -> float:
+def log2_publication(n: int, failure_bits: int = FAILURE_BITS) -> float:
     """Return log2 of the factor by which publishing raises the bound on a slot's error.
 
     The added noise has the deviation sqrt(12 queries) 2^(bits/2) times the bound; the largest of its n/2 slots stays
-    below sqrt(n (ln(n/2) + 40 ln 2)) deviations (Li, Micciancio, Schultz, Sorrell, ePrint 2022/816).
+    below sqrt(n (ln(n/2) + failure_bits ln 2)) deviations (Li, Micciancio, Schultz, Sorrell, ePrint 2022/816).
     """
-    tail = math.log(n / 2) + 40 * math.log(2)
+    tail = math.log(n / 2) + failure_bits * math.log(2)
     return PUBLISH_BITS / 2 + math.log2(math.sqrt(12 * PUBLISH_QUERIES * n * tail))
 
 
-def check_ckks(circuit: Circuit, params: ParameterSet, tolerance: float, *, encryption: str = "secret") -> CkksNoise:
+def power_of_two(log2: float) -> str:
+    """Return 2^log2 in three digits, or as a power where a double does not hold it."""
+    return f"{2.0**log2:.3g}" if abs(log2) < 1000 else f"2^{log2:.0f}"
+
+
+def check_ckks(
+    circuit: Circuit,
+    params: ParameterSet,
+    tolerance: float,
+    *,
+    encryption: str = "secret",
+    plaintexts: Plaintexts = ORDINARY,
+    failure_bits: int = FAILURE_BITS,
+) -> CkksNoise:
     """Refuse a circuit that would overflow or miss its tolerance."""
-    noise = ckks(circuit, params, encryption=encryption)
+    noise = ckks(circuit, params, encryption=encryption, plaintexts=plaintexts, failure_bits=failure_bits)
     step = noise.fullest
     if noise.overflow_bits > 0:
         raise KernelError(
@@ -157,27 +273,44 @@ def check_ckks(circuit: Circuit, params: ParameterSet, tolerance: float, *, encr
         )
     if noise.log2_error > math.log2(tolerance):
         raise ParameterError(
-            f"the result's error may reach {2.0**noise.log2_error:.3g}, the tolerance is {tolerance:.3g}; use a scale "
-            f"{math.ceil(noise.log2_error - math.log2(tolerance))} bits larger, or accept a larger tolerance"
+            f"the result's error may reach {power_of_two(noise.log2_error)}, the tolerance is {tolerance:.3g}; use a "
+            f"scale {math.ceil(noise.log2_error - math.log2(tolerance))} bits larger, or accept a larger tolerance"
         )
     return noise
 
 
-def bfv(circuit: Circuit, params: ParameterSet, *, encryption: str = "public") -> tuple[float, Step]:
-    """Return the noise budget in bits that the poorest result is sure to keep, and the step that makes it."""
-    estimator = _native.BfvEstimator(
+def _bfv_estimator(params: ParameterSet, failure_bits: int) -> _native.BfvEstimator:
+    return _native.BfvEstimator(
         params.n, list(params.moduli), list(params.special), params.plain_modulus,
-        dnum=params.dnum, secret=params.secret, error=params.error,
+        dnum=params.dnum, secret=params.secret, error=params.error, failure_bits=failure_bits,
     )  # fmt: skip
+
+
+def bfv(
+    circuit: Circuit,
+    params: ParameterSet,
+    *,
+    encryption: str = "public",
+    plaintexts: Plaintexts = ORDINARY,
+    failure_bits: int = FAILURE_BITS,
+) -> tuple[float, Step]:
+    """Return the noise budget in bits that the poorest result keeps, and the step that makes it."""
+    estimator = _bfv_estimator(params, failure_bits)
     values: list[_native.BfvEstimate] = []
     for step in circuit.steps:
-        values.append(_bfv_step(estimator, circuit, step, [values[arg] for arg in step.args], encryption))
+        args = [values[arg] for arg in step.args]
+        values.append(_bfv_step(estimator, circuit, step, args, encryption, plaintexts))
     budgets = [(estimator.log2_budget(values[number]), circuit.steps[number]) for number in circuit.outputs]
     return min(budgets, key=lambda pair: pair[0])
 
 
 def _bfv_step(
-    e: _native.BfvEstimator, circuit: Circuit, step: Step, args: list[_native.BfvEstimate], encryption: str
+    e: _native.BfvEstimator,
+    circuit: Circuit,
+    step: Step,
+    args: list[_native.BfvEstimate],
+    encryption: str,
+    plaintexts: Plaintexts,
 ) -> _native.BfvEstimate:
     """Carry the estimate through one operation."""
     match step.kind:
@@ -196,8 +329,7 @@ def _bfv_step(
             integer = circuit.plains[step.plain].integer
             if integer is not None:
                 return e.multiply_constant(args[0], integer)
-            # Slots of data encode to coefficients spread over all of +-t/2; only a contrived plaintext gains more.
-            return e.multiply_plain(args[0], random=True)
+            return e.multiply_plain(args[0], log2_gain=plaintexts.effect(circuit, step, e.log2_random_gain))
         case Kind.RELINEARIZE:
             return e.relinearize(args[0])
         case Kind.ROTATE:
@@ -210,9 +342,16 @@ def _bfv_step(
     return args[0]
 
 
-def check_bfv(circuit: Circuit, params: ParameterSet, *, encryption: str = "public") -> float:
+def check_bfv(
+    circuit: Circuit,
+    params: ParameterSet,
+    *,
+    encryption: str = "public",
+    plaintexts: Plaintexts = ORDINARY,
+    failure_bits: int = FAILURE_BITS,
+) -> float:
     """Refuse a circuit whose results might not decrypt; return the budget left in bits."""
-    budget, step = bfv(circuit, params, encryption=encryption)
+    budget, step = bfv(circuit, params, encryption=encryption, plaintexts=plaintexts, failure_bits=failure_bits)
     if budget <= 0:
         raise KernelError(
             f"{step.kind}: the noise may exceed what log2 q = {params.log2_q:.0f} bits hold by {-budget:.1f} bits, "

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from ringsmith.errors import KernelError, ParameterError
 from ringsmith.kernel import levels_bfv, schedule, schedule_bfv
@@ -18,6 +19,7 @@ from ringsmith.kernel.slots import CIPHER_PRODUCTS, SlotProgram
 from ringsmith.kernel.trace import record, trace
 from ringsmith.params import choose, noise, primes
 from ringsmith.params.sets import ParameterSet, ParamRequest, check, find
+from ringsmith.run.plaintexts import constants_are_ordinary
 from ringsmith.run.program import Program, Signature
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -35,26 +37,27 @@ def compile_kernel(
 ) -> Program:
     """Trace, choose or check parameters, refuse what would decrypt wrongly, and return the program."""
     encryption = encryption or kernel.encryption or default_encryption(kernel.scheme)
+    wish = wish_of(kernel, 0.0, encryption)
     if kernel.params is not None:
-        choice = _pinned(kernel, shapes, encryption)
+        choice, wish = _pinned(kernel, shapes, wish)
     elif kernel.manual:
-        choice = _manual(kernel, shapes, encryption)
+        choice = _manual(kernel, shapes, wish)
     else:
         graph = trace(kernel, shapes)
         wish = replace(wish_of(kernel, graph.output.bound, encryption), tower_bits=tower_bits)
-        choice = choose.choose(wish, partial(lower, graph, kernel.arguments))
+        choice, wish = choose.choose(wish, partial(lower, graph, kernel.arguments), constants_are_ordinary)
     if kernel.scheme == "bfv" and not kernel.manual:
-        choice = _levelled(choice, encryption)
+        choice = _levelled(choice, wish)
     arguments = {n: (shapes[n], a.encrypted, a.low, a.high) for n, a in kernel.arguments.items()}
     signature = Signature(kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments, kernel.publish)
     return Program(signature, choice.params, choice.circuit, choice.noise_bits, choice.rejected, encryption)
 
 
-def _levelled(choice: choose.Choice, encryption: str) -> choose.Choice:
+def _levelled(choice: choose.Choice, wish: choose.Wish) -> choose.Choice:
     """Run a BFV circuit at the lowest levels that keep the margin, or its budget where that is below the margin."""
 
     def budget(circuit: Circuit) -> float:
-        return noise.bfv(circuit, choice.params, encryption=encryption)[0]
+        return wish.bfv(circuit, choice.params)
 
     enough = min(choice.noise_bits, choose.BFV_MARGIN)
     circuit = levels_bfv.descend(choice.circuit, lambda circuit: budget(circuit) >= enough)
@@ -72,6 +75,7 @@ def wish_of(kernel: Kernel, plain_bound: float, encryption: str) -> choose.Wish:
         kernel.plain_modulus,
         encryption,
         kernel.publish,
+        assume=noise.Assume.ALL if kernel.worst_case else noise.Assume.NONE,
     )
 
 
@@ -103,20 +107,37 @@ def _check_plain_modulus(kernel: Kernel, params: ParameterSet, plain_bound: floa
         raise ParameterError(f"results up to {plain_bound:.0f} wrap modulo t = {t}; use a larger plaintext modulus")
 
 
-def _pinned(kernel: Kernel, shapes: Shapes, encryption: str) -> choose.Choice:
-    """Compile for a given set."""
+def _pinned(kernel: Kernel, shapes: Shapes, wish: choose.Wish) -> tuple[choose.Choice, choose.Wish]:
+    """Compile for a given set, for the worst plaintexts if it has room for them."""
     if kernel.manual:
         params = _checked(kernel, _manual_bound(kernel))
         circuit = record(kernel, shapes, _chain_of(params))
-    else:
-        graph = trace(kernel, shapes)
-        params = _checked(kernel, graph.output.bound)
-        program = lower(graph, kernel.arguments, params.slots)
-        circuit = _scheduled(kernel, program, params)
-        if kernel.scheme == "bfv" and noise.bfv(circuit, params, encryption=encryption)[0] <= 0:
-            # A set whose digits are too long to relinearise still carries a last product.
-            circuit = schedule_bfv.schedule(program, len(params.moduli) - 1, relinearize_results=False)
-    return choose.Choice(params, circuit, _checked_noise(kernel, circuit, params, encryption), ())
+        return _settled(circuit, params, wish)
+    graph = trace(kernel, shapes)
+    params = _checked(kernel, graph.output.bound)
+    program = lower(graph, kernel.arguments, params.slots)
+    circuit = _scheduled(kernel, program, params)
+    try:
+        return _settled(circuit, params, wish)
+    except KernelError:
+        if kernel.scheme != "bfv":
+            raise
+    # A set whose digits are too long to relinearise still carries a last product.
+    circuit = schedule_bfv.schedule(program, len(params.moduli) - 1, relinearize_results=False)
+    return _settled(circuit, params, wish)
+
+
+def _settled(circuit: Circuit, params: ParameterSet, wish: choose.Wish) -> tuple[choose.Choice, choose.Wish]:
+    """Check a circuit under a set, with the worst case for every plaintext, else for those that need it."""
+    worst = replace(wish, assume=noise.Assume.ALL)
+    try:
+        return choose.Choice(params, circuit, _checked_noise(circuit, params, worst), ()), worst
+    except (KernelError, ParameterError):
+        if wish.assume is noise.Assume.ALL:
+            raise
+    if not constants_are_ordinary(circuit, params):
+        wish = replace(wish, assume=noise.Assume.CONSTANTS)
+    return choose.Choice(params, circuit, _checked_noise(circuit, params, wish), ()), wish
 
 
 def _manual_bound(kernel: Kernel) -> float:
@@ -144,14 +165,19 @@ def _scheduled(kernel: Kernel, program: SlotProgram, params: ParameterSet) -> Ci
     return schedule.resolve(scheduled, params.moduli, params.log2_scale)
 
 
-def _checked_noise(kernel: Kernel, circuit: Circuit, params: ParameterSet, encryption: str) -> float:
-    if kernel.scheme == "bfv":
-        return noise.check_bfv(circuit, params, encryption=encryption)
-    tolerance = 2.0 ** wish_of(kernel, 0.0, encryption).wanted(params.n)
-    return noise.check_ckks(circuit, params, tolerance, encryption=encryption).log2_error
+def _checked_noise(circuit: Circuit, params: ParameterSet, wish: choose.Wish) -> float:
+    plaintexts = noise.Plaintexts(wish.assume)
+    more: Mapping[str, Any] = {
+        "encryption": wish.encryption,
+        "plaintexts": plaintexts,
+        "failure_bits": wish.failure_bits,
+    }
+    if wish.scheme == "bfv":
+        return noise.check_bfv(circuit, params, **more)
+    return noise.check_ckks(circuit, params, 2.0 ** wish.wanted(params.n), **more).log2_error
 
 
-def _manual(kernel: Kernel, shapes: Shapes, encryption: str) -> choose.Choice:
+def _manual(kernel: Kernel, shapes: Shapes, wish: choose.Wish) -> choose.Choice:
     """Choose parameters for a manual kernel: as many primes as it drops, the scale from its tolerance."""
     rejected: list[choose.Rejected] = []
     scale = min(50, max(30, math.ceil(-math.log2(kernel.tolerance)) + 24))
@@ -171,7 +197,7 @@ def _manual(kernel: Kernel, shapes: Shapes, encryption: str) -> choose.Choice:
         )  # fmt: skip
         try:
             pinned = kernel.options(params=replace(request, plain_modulus=t))
-            choice = _pinned(pinned, shapes, encryption)
+            choice, _ = _pinned(pinned, shapes, wish)
         except ParameterError as error:
             rejected.append(choose.Rejected(n, f"n = {n}: {error}"))
             continue

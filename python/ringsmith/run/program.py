@@ -23,6 +23,7 @@ from ringsmith.kernel.declare import Argument, Encrypted, Plain
 from ringsmith.kernel.trace import packed_rows
 from ringsmith.params.choose import Rejected
 from ringsmith.params.sets import ParameterSet
+from ringsmith.run import plaintexts
 from ringsmith.run.execute import Execution, execute, plain_values
 from ringsmith.run.scheme import Keys, Scheme, open_scheme, serialized, workers
 
@@ -286,6 +287,7 @@ class Server:
         threads = workers() if program.engine is None else 1
         ciphertexts = self._scheme.ciphertexts(sent.ciphertexts)
         values = plain_values(program.circuit, arrays)
+        plaintexts.check(program, self._scheme, values)
         read = time.perf_counter() - start
         outputs, seconds = execute(
             program.circuit, self._scheme, self._loaded, ciphertexts, values, derive_seed(seed, "evaluate"), threads

@@ -130,6 +130,10 @@ class Scheme(ABC):
         """Return the plaintext of a vector of slots."""
 
     @abstractmethod
+    def effect(self, values: Array, scale: float) -> float:
+        """Return what a plaintext does to noise (`params.noise.Effects`)."""
+
+    @abstractmethod
     def decode(self, plaintexts: Sequence[Any]) -> Array:
         """Return one row of slots for each plaintext."""
 
@@ -233,6 +237,10 @@ class CkksScheme(Scheme):
         """Encode reals."""
         return self.encoder.encode(np.ascontiguousarray(values, dtype=np.float64), level=level, scale=scale)
 
+    def effect(self, values: Array, scale: float) -> float:
+        """Return the largest change of a slot by rounding, times the scale."""
+        return float(self.encoder.rounding(np.ascontiguousarray(values, dtype=np.float64), scale))
+
     def encode_top(self, rows: Array) -> list[Any]:
         """Encode at the top level and the set's scale."""
         return list(self.encoder.encode_batch(np.ascontiguousarray(rows, dtype=np.float64)))
@@ -283,6 +291,10 @@ class BfvScheme(Scheme):
     def encode(self, values: Array, level: int, scale: float) -> Any:
         """Encode integers modulo t."""
         return self.encoder.encode(self._both_rows(values))
+
+    def effect(self, values: Array, scale: float) -> float:
+        """Return log2 of the gain."""
+        return float(self.encode(values, 0, scale).log2_gain)
 
     def encode_top(self, rows: Array) -> list[Any]:
         """Encode integers modulo t."""

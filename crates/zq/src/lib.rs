@@ -10,6 +10,7 @@
 
 mod aligned;
 mod error;
+pub mod fork;
 mod modulus;
 mod pages;
 pub mod primes;

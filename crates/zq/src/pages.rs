@@ -9,12 +9,12 @@ use core::alloc::Layout;
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut, RangeInclusive};
 use core::ptr::NonNull;
-use std::sync::{LazyLock, Mutex};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use memmap2::MmapOptions;
 use talc::{OomHandler, Span, Talc};
 
-use crate::Word;
+use crate::{Word, fork};
 
 /// Set to 0 it turns regions off: every array comes from the usual allocator, whose checks a sanitizer knows.
 const ENV: &str = "RINGSMITH_HUGE_PAGES";
@@ -75,13 +75,27 @@ impl<W: Word> DerefMut for Buffer<W> {
 }
 
 /// The regions, unless they are turned off or the program is interpreted.
-static REGIONS: LazyLock<Option<Mutex<Talc<Regions>>>> = LazyLock::new(|| {
-    let off = cfg!(miri) || std::env::var_os(ENV).is_some_and(|value| value == "0");
-    (!off).then(|| Mutex::new(Talc::new(Regions { count: 0 })))
-});
+static REGIONS: OnceLock<Option<Mutex<Talc<Regions>>>> = OnceLock::new();
+
+fn regions() -> Option<&'static Mutex<Talc<Regions>>> {
+    let make = || {
+        let off = cfg!(miri) || std::env::var_os(ENV).is_some_and(|value| value == "0");
+        (!off).then(|| Mutex::new(Talc::new(Regions { count: 0 })))
+    };
+    fork::once(&REGIONS, make).as_ref()
+}
+
+/// Nobody allocates or frees a block while it lives.
+pub(crate) type Guard = MutexGuard<'static, Talc<Regions>>;
+
+/// Locks the regions, if there are any yet: see [`fork`].
+pub(crate) fn freeze() -> Option<Guard> {
+    let regions = REGIONS.get()?.as_ref()?;
+    Some(regions.lock().unwrap_or_else(PoisonError::into_inner))
+}
 
 /// Takes another region when the others are full.
-struct Regions {
+pub(crate) struct Regions {
     count: usize,
 }
 
@@ -125,7 +139,7 @@ impl<W: Word> Block<W> {
     fn zeros(len: usize) -> Option<Self> {
         let layout = Layout::array::<W>(len).ok()?.align_to(ALIGNMENT).ok()?;
         assert!(layout.size() > 0, "a block without words");
-        let mut regions = REGIONS.as_ref()?.lock().ok()?;
+        let mut regions = regions()?.lock().ok()?;
         // SAFETY: the size is not zero.
         let start = unsafe { regions.malloc(layout) }.ok()?;
         drop(regions);
@@ -145,7 +159,7 @@ impl<W: Word> Block<W> {
 
 impl<W: Word> Drop for Block<W> {
     fn drop(&mut self) {
-        if let Some(Ok(mut regions)) = REGIONS.as_ref().map(Mutex::lock) {
+        if let Some(Ok(mut regions)) = regions().map(Mutex::lock) {
             // SAFETY: the block came from these regions with this layout and is not used again.
             unsafe { regions.free(self.start, self.layout) };
         }
@@ -188,11 +202,7 @@ mod tests {
     #[test]
     fn freed_blocks_are_used_again() {
         let rounds = 20;
-        let regions = || {
-            REGIONS
-                .as_ref()
-                .map_or(0, |r| r.lock().unwrap().oom_handler.count)
-        };
+        let regions = || super::regions().map_or(0, |r| r.lock().unwrap().oom_handler.count);
         let before = regions();
         for _ in 0..rounds {
             let blocks: Vec<Buffer<u64>> = (0..300).map(|_| Buffer::zeros(1 << 14)).collect();

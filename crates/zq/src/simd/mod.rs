@@ -8,6 +8,7 @@
 //! Kernels are generic over [`Vector`] and `#[inline(always)]`; a thin `#[target_feature]` function per level instantiates
 //! them, so there is one source for all instruction sets.
 
+use crate::fork;
 use std::sync::OnceLock;
 
 #[cfg(target_arch = "x86_64")]
@@ -137,7 +138,9 @@ pub fn check_request() -> Result<Level, String> {
 /// With the text of [`check_request`] when the environment asks for what cannot be had.
 pub fn level() -> Level {
     static LEVEL: OnceLock<Level> = OnceLock::new();
-    *LEVEL.get_or_init(|| check_request().unwrap_or_else(|text| panic!("{text}")))
+    *fork::once(&LEVEL, || {
+        check_request().unwrap_or_else(|text| panic!("{text}"))
+    })
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]

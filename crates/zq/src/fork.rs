@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `fork` copies memory, locks included, but only the thread that calls it.
+//!
+//! [`generation`] tells a process from its copies. The locks of this crate's statics are taken while a fork happens, so the
+//! copy finds them free; [`hold`] does the same for a lock elsewhere, and [`once`] for a table that is made on first use.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError};
+
+use crate::aligned::Stock;
+use crate::{Word, pages};
+
+/// Forks between the first process that asked and this one.
+static GENERATION: AtomicU64 = AtomicU64::new(0);
+/// The process that last looked; a fork that the C library does not know of leaves it behind.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+static GATE: Mutex<()> = Mutex::new(());
+
+/// The statics' locks, from the moment before a fork to the one after it.
+struct Held {
+    _gate: MutexGuard<'static, ()>,
+    _depots: (
+        MutexGuard<'static, Stock<u64>>,
+        MutexGuard<'static, Stock<u128>>,
+    ),
+    // Last: a depot that drops a buffer holds its own lock and takes this one.
+    _regions: Option<pages::Guard>,
+}
+
+thread_local! {
+    static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+extern "C" fn prepare() {
+    let held = Held {
+        _gate: locked(&GATE),
+        _depots: (locked(u64::depot()), locked(u128::depot())),
+        _regions: pages::freeze(),
+    };
+    let _ = HELD.try_with(|slot| slot.replace(Some(held)));
+}
+
+extern "C" fn release() {
+    let _ = HELD.try_with(RefCell::take);
+}
+
+extern "C" fn child() {
+    GENERATION.fetch_add(1, Ordering::Release);
+    PROCESS.store(std::process::id(), Ordering::Release);
+    release();
+}
+
+/// Notices forks from now on. The other functions call it; a library may do so when it is loaded.
+pub fn watch() {
+    static WATCHED: Once = Once::new();
+    WATCHED.call_once(|| {
+        PROCESS.store(std::process::id(), Ordering::Release);
+        #[cfg(all(unix, not(miri)))]
+        // SAFETY: the three functions live as long as the program, and do not unwind.
+        unsafe {
+            libc::pthread_atfork(Some(prepare), Some(release), Some(child));
+        }
+    });
+}
+
+/// A number that a process keeps and that is another one in every process forked from it.
+pub fn generation() -> u64 {
+    watch();
+    let process = std::process::id();
+    if PROCESS.load(Ordering::Acquire) != process {
+        // Forked behind the C library's back. Twice counted by two threads at once is as good as once.
+        GENERATION.fetch_add(1, Ordering::Release);
+        PROCESS.store(process, Ordering::Release);
+    }
+    GENERATION.load(Ordering::Acquire)
+}
+
+/// No fork happens while the guard lives: to be held as long as a lock that the child may need, never across real work.
+#[must_use]
+pub fn hold() -> impl Drop {
+    watch();
+    locked(&GATE)
+}
+
+/// The slot's value, made on first use. `make` may run in several threads at once; one result is kept. A child that was
+/// forked meanwhile finds the slot full or empty, never waiting for a thread that it does not have.
+pub fn once<T>(slot: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
+    if let Some(value) = slot.get() {
+        return value;
+    }
+    let value = make();
+    let _whole = hold();
+    slot.get_or_init(|| value)
+}
+
+#[cfg(all(test, unix, not(miri)))]
+mod tests {
+    use super::*;
+    use crate::AlignedVec;
+    use std::sync::atomic::AtomicBool;
+
+    /// Runs `f` in a forked process; fails unless it returns true within ten seconds.
+    fn in_child(f: impl FnOnce() -> bool) {
+        // SAFETY: the child runs `f` and ends without unwinding or running the parent's destructors.
+        unsafe {
+            match libc::fork() {
+                0 => {
+                    libc::alarm(10);
+                    libc::_exit(i32::from(!f()));
+                }
+                child => {
+                    let mut status = 0;
+                    assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+                    assert_eq!(status, 0, "14 is a child that hung");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_process_has_its_own_generation() {
+        let mine = generation();
+        in_child(|| {
+            let own = generation();
+            own != mine && own == generation()
+        });
+        assert_eq!(generation(), mine);
+    }
+
+    #[test]
+    fn a_fork_that_the_c_library_does_not_see_counts() {
+        in_child(|| {
+            let mine = generation();
+            PROCESS.store(std::process::id() ^ 1, Ordering::Release);
+            generation() > mine && generation() == generation()
+        });
+    }
+
+    /// Forks while another thread holds a lock for some milliseconds, and takes it in the child.
+    fn while_locked<G>(lock: impl Fn() -> G + Sync) {
+        let (locked, taken) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let _guard = lock();
+                locked.send(()).unwrap();
+                std::thread::sleep(std::time::Duration::from_millis(50));
+            });
+            taken.recv().unwrap();
+            in_child(|| {
+                drop(lock());
+                true
+            });
+        });
+    }
+
+    #[test]
+    fn a_child_never_waits_for_a_thread_of_its_parent() {
+        watch();
+        drop(AlignedVec::<u64>::zeros(1 << 15));
+        while_locked(hold);
+        while_locked(|| locked(u64::depot()));
+        while_locked(|| locked(u128::depot()));
+        while_locked(pages::freeze);
+    }
+
+    #[test]
+    fn a_value_is_made_once_and_kept() {
+        let slot = OnceLock::new();
+        assert_eq!((once(&slot, || 3), once(&slot, || 4)), (&3, &3));
+    }
+}

@@ -2,10 +2,15 @@
 //! Work space that is lent and comes back, so that steady work allocates nothing.
 
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
 
 /// Spaces kept at most: one for each thread at work at the same time.
 const LIMIT: usize = 64;
+
+/// Times the lock is tried. It is held for as long as a push takes; held longer, its holder may be a thread that stayed behind
+/// when the process forked.
+const TRIES: usize = 64;
 
 /// Work spaces that are not in use: one comes into being when all are lent.
 #[derive(Default)]
@@ -21,15 +26,21 @@ impl<T> fmt::Debug for Pool<T> {
 impl<T: Default> Pool<T> {
     /// Runs `f` with a space that nobody else uses meanwhile: one that came back, or a new one.
     pub fn lend<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        let lent = self.0.lock().map_or(None, |mut spaces| spaces.pop());
+        let lent = self.spaces().and_then(|mut spaces| spaces.pop());
         let mut space = lent.unwrap_or_default();
         let out = f(&mut space);
-        if let Ok(mut spaces) = self.0.lock()
+        if let Some(mut spaces) = self.spaces()
             && spaces.len() < LIMIT
         {
             spaces.push(space);
         }
         out
+    }
+
+    /// The spaces, unless the lock is stuck: then the pool is as good as empty and full.
+    fn spaces(&self) -> Option<MutexGuard<'_, Vec<T>>> {
+        let attempt = |_| self.0.try_lock().map_err(|_| thread::yield_now()).ok();
+        (0..TRIES).find_map(attempt)
     }
 }
 
@@ -50,6 +61,13 @@ mod tests {
         });
         assert_eq!(seen, 1, "both came back, one of them used");
         assert_eq!(pool.0.lock().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_lock_that_is_never_freed_stops_nobody() {
+        let pool = Pool::<Vec<u8>>::default();
+        let _stuck = pool.0.lock().unwrap();
+        assert_eq!(pool.lend(|space| space.len()), 0);
     }
 
     #[test]

@@ -2,12 +2,59 @@
 //! How many threads work on one thing.
 
 use crate::Error;
-use std::iter;
-use std::sync::{Arc, Mutex};
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{iter, mem};
+use zq::fork;
 
 /// A number of threads: the calling one, and a pool of the others. What is computed never depends on it.
 #[derive(Clone, Debug, Default)]
-pub struct Threads(Option<Arc<rayon::ThreadPool>>);
+pub struct Threads(Option<Arc<Helpers>>);
+
+/// The other threads. A forked process has none of its parent's: it starts its own at their first use.
+#[derive(Debug)]
+struct Helpers {
+    count: usize,
+    pool: Mutex<Living>,
+}
+
+/// A pool, and the process that its threads are in.
+#[derive(Debug)]
+struct Living {
+    pool: Option<Arc<ThreadPool>>,
+    generation: u64,
+}
+
+impl Living {
+    fn start(count: usize) -> Result<Self, ThreadPoolBuildError> {
+        let pool = ThreadPoolBuilder::new().num_threads(count).build()?;
+        Ok(Self {
+            pool: Some(Arc::new(pool)),
+            generation: fork::generation(),
+        })
+    }
+}
+
+impl Drop for Living {
+    /// To end a pool is to tell its threads, which are not there in a fork: what the pool holds is left alone.
+    fn drop(&mut self) {
+        if self.generation != fork::generation() {
+            mem::forget(self.pool.take());
+        }
+    }
+}
+
+impl Helpers {
+    /// The pool of this process; none when the system has no threads for it.
+    fn pool(&self) -> Option<Arc<ThreadPool>> {
+        let _whole = fork::hold();
+        let mut living = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        if living.generation != fork::generation() {
+            *living = Living::start(self.count).ok()?;
+        }
+        living.pool.clone()
+    }
+}
 
 impl Threads {
     /// The calling thread alone.
@@ -26,27 +73,25 @@ impl Threads {
             }),
             1 => Ok(Self::ONE),
             _ => {
-                let failed = |e: rayon::ThreadPoolBuildError| Error::Engine {
+                let failed = |e: ThreadPoolBuildError| Error::Engine {
                     engine: "cpu".into(),
                     message: e.to_string(),
                 };
-                let helpers = rayon::ThreadPoolBuilder::new()
-                    .num_threads(count - 1)
-                    .build()
-                    .map_err(failed)?;
-                Ok(Self(Some(Arc::new(helpers))))
+                let (count, pool) = (count - 1, Living::start(count - 1).map_err(failed)?);
+                let pool = Mutex::new(pool);
+                Ok(Self(Some(Arc::new(Helpers { count, pool }))))
             }
         }
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        1 + self.0.as_ref().map_or(0, |p| p.current_num_threads())
+        1 + self.0.as_ref().map_or(0, |helpers| helpers.count)
     }
 
     /// Runs `f` on every item. The caller starts at once; helpers take items as soon as they are awake.
     pub fn for_each<T: Send>(&self, items: impl Iterator<Item = T>, f: impl Fn(T) + Sync + Send) {
-        let Some(helpers) = &self.0 else {
+        let Some(helpers) = self.0.as_ref().and_then(|helpers| helpers.pool()) else {
             return items.for_each(f);
         };
         let items: Vec<T> = items.collect();

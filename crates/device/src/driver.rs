@@ -213,7 +213,7 @@ impl Driver {
         self.load_table(index, &tables)
     }
 
-    /// Load a twiddle table of one's own: `[lane][n]`, entry j = psi^bitrev(j). Returns the cycles it took.
+    /// Load a twiddle table of one's own: `[lane][n]`, entry j = psi^bitrev(j) times [`Driver::factors`]. Returns the cycles it took.
     ///
     /// # Errors
     /// As [`Driver::upload`] and [`Driver::run`].

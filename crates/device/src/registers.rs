@@ -96,12 +96,12 @@ pub const CONTROL_CLEAR: (u32, u32) = (0, 1);
 pub const CONTROL_SNAPSHOT: (u32, u32) = (1, 1);
 /// Write TABLE_DATA to the table entry TABLE_ADDRESS names.
 pub const CONTROL_TABLE_WRITE: (u32, u32) = (2, 1);
-/// Hard reset of the core and the data port, also when wedged; the tables must be written again.
+/// Hard reset of the core, also when wedged; the data port ends what it has begun on the bus. Wait for STATUS.idle, then write the tables again.
 pub const CONTROL_RESET: (u32, u32) = (3, 1);
 
 /// State of the core.
 pub const STATUS: u32 = 0x104;
-/// No command waits or runs, and nothing is in flight on the data port.
+/// No command waits or runs, no reset is under way, and nothing is in flight on the data port.
 pub const STATUS_IDLE: (u32, u32) = (0, 1);
 /// An error stopped the core: see ERROR.
 pub const STATUS_FAILED: (u32, u32) = (1, 1);
@@ -140,7 +140,7 @@ pub const IRQ_STATUS_DONE: (u32, u32) = (0, 1);
 pub const IRQ_STATUS_FAILED: (u32, u32) = (1, 1);
 /// A polynomial waits for the serial host.
 pub const IRQ_STATUS_TRANSFER: (u32, u32) = (2, 1);
-/// A command was pushed into a full queue and is lost.
+/// A command was pushed into a full queue, or during a reset, and is lost.
 pub const IRQ_STATUS_OVERFLOW: (u32, u32) = (3, 1);
 
 /// Low half of an instruction; write it first.
@@ -158,7 +158,7 @@ pub const TABLE_ADDRESS: u32 = 0x130;
 pub const TABLE_ADDRESS_INDEX: (u32, u32) = (0, 5);
 /// Lane.
 pub const TABLE_ADDRESS_LANE: (u32, u32) = (8, 3);
-/// Table: 0 modulus, 1 its reciprocal (Barrett: floor(2^(k+W+2)/m)) or upper part (Montgomery: (m-1) >> w), 2 bit length k of the modulus, 3 constant.
+/// Table: 0 modulus m; 1 Barrett: floor(2^(k+W+2)/m), Montgomery: (m-1) >> w; 2 Barrett: k, the bit length of m, Montgomery: -R mod m, R = 2^(w ceil(W/w)); 3 constant (Montgomery: times R mod m). w is ARITHMETIC.montgomery_bits.
 pub const TABLE_ADDRESS_KIND: (u32, u32) = (12, 2);
 
 /// Value for a table entry (W+3 bits), least significant word first.

@@ -1,36 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the hardware's tables hold beside a modulus: its length and the constants that reduce by it.
+//! What the hardware's tables hold beside a modulus: the numbers that reduce by it, in the form of the build's reduction.
 
-use crate::Entry;
+use crate::{DeviceError, Entry};
 use isa::{BuildInfo, Reduction};
+use model::Lane;
+use zq::Modulus;
 
 /// Kinds of table entries, as TABLE_ADDRESS names them.
 const MODULUS: u32 = 0;
+/// Barrett: floor(2^(k + W + 2) / m). Montgomery: (m - 1) >> w.
 const RECIPROCAL: u32 = 1;
-const LENGTH: u32 = 2;
+/// Barrett: k, the bits of m. Montgomery: -R mod m, which the cyclic inverse needs.
+const COMPANION: u32 = 2;
 const CONSTANT: u32 = 3;
 
-/// The writes `(kind, index, 32-bit words)` that fill a table entry; the modulus itself comes last, which makes it valid.
-pub(crate) fn entries(info: &BuildInfo, entry: Entry, value: u128) -> Vec<(u32, u32, Vec<u32>)> {
+/// A write that fills (part of) a table entry: kind, index, 32-bit words.
+type Write = (u32, u32, Vec<u32>);
+
+/// The writes that fill a table entry; the modulus itself comes last, which makes it valid.
+///
+/// # Errors
+/// A modulus below 2.
+pub(crate) fn entries(
+    info: &BuildInfo,
+    entry: Entry,
+    value: u128,
+) -> Result<Vec<Write>, DeviceError> {
     let words = (info.word_bits + 3).div_ceil(32) as usize;
-    let plain = |value: u128| limbs([value, 0], words);
-    match entry {
-        Entry::Constant(index) => vec![(CONSTANT, index.into(), plain(value))],
-        Entry::Modulus(index) => {
-            let index = index.into();
-            let length = 128 - value.leading_zeros();
-            let reciprocal = match info.reduction {
-                Reduction::Barrett => {
-                    limbs(barrett_reciprocal(value, length, info.word_bits), words)
-                }
-                Reduction::Montgomery => plain((value - 1) >> info.montgomery_bits),
-            };
+    let kinds = match entry {
+        Entry::Constant(_) => vec![(CONSTANT, [value, 0])],
+        Entry::Modulus(_) => {
+            let modulus =
+                Modulus::new(value).map_err(|error| DeviceError::data(error.to_string()))?;
+            let [reciprocal, companion] = helpers(info, modulus);
             vec![
-                (RECIPROCAL, index, reciprocal),
-                (LENGTH, index, plain(length.into())),
-                (MODULUS, index, plain(value)),
+                (RECIPROCAL, reciprocal),
+                (COMPANION, companion),
+                (MODULUS, [value, 0]),
             ]
         }
+    };
+    let (Entry::Constant(index) | Entry::Modulus(index)) = entry;
+    let write = |(kind, value)| (kind, index.into(), limbs(value, words));
+    Ok(kinds.into_iter().map(write).collect())
+}
+
+/// What stands beside a modulus: RECIPROCAL and COMPANION, as low and high halves.
+fn helpers(info: &BuildInfo, modulus: Modulus<u128>) -> [[u128; 2]; 2] {
+    let value = modulus.value();
+    match info.reduction {
+        Reduction::Barrett => {
+            let length = 128 - value.leading_zeros();
+            let reciprocal = barrett_reciprocal(value, length, info.word_bits);
+            [reciprocal, [length.into(), 0]]
+        }
+        Reduction::Montgomery => [
+            [(value - 1) >> info.montgomery_bits, 0],
+            [Lane::new(info, modulus).minus_one(), 0],
+        ],
     }
 }
 
@@ -78,6 +105,34 @@ mod tests {
                 "{modulus}"
             );
         }
+    }
+
+    /// What a modulus brings along on a build of 14-bit words: with Montgomery w = 5, so R = 2^15.
+    #[test]
+    fn a_modulus_brings_what_its_reduction_needs() {
+        let barrett = BuildInfo {
+            word_bits: 14,
+            ..crate::tests::build()
+        };
+        let montgomery = BuildInfo {
+            reduction: Reduction::Montgomery,
+            montgomery_bits: 5,
+            ..barrett.clone()
+        };
+        let written = |info: &BuildInfo, m| entries(info, Entry::Modulus(1), m).unwrap();
+        for m in [97u128, 193, 16097] {
+            let (length, mu) = (m.ilog2() + 1, (1u128 << (m.ilog2() + 17)) / m);
+            let minus_r = m - (1u128 << 15) % m;
+            for (info, one, two) in [
+                (&barrett, mu, u128::from(length)),
+                (&montgomery, m >> 5, minus_r),
+            ] {
+                let entry = |kind, value: u128| (kind, 1, vec![value as u32]);
+                let expected = [entry(1, one), entry(2, two), entry(0, m)];
+                assert_eq!(written(info, m), expected, "{:?}, {m}", info.reduction);
+            }
+        }
+        assert!(entries(&barrett, Entry::Modulus(0), 0).is_err());
     }
 
     #[test]

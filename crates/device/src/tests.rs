@@ -8,7 +8,7 @@ use zq::primes::{Direction, ntt_primes};
 
 use crate::{DeviceError, Driver, Injection, Modeled};
 
-fn build() -> BuildInfo {
+pub(crate) fn build() -> BuildInfo {
     BuildInfo {
         isa_version: ISA_VERSION,
         word_bits: 32,
@@ -216,7 +216,17 @@ fn without_checksums_the_same_fault_goes_unnoticed() {
 
 #[test]
 fn random_programs_run_and_keep_their_checksums() {
-    let info = build();
+    let montgomery = BuildInfo {
+        reduction: Reduction::Montgomery,
+        montgomery_bits: 9,
+        ..build()
+    };
+    for info in [build(), montgomery] {
+        random_programs_keep_their_checksums(&info);
+    }
+}
+
+fn random_programs_keep_their_checksums(info: &BuildInfo) {
     let mix = Mix {
         length: 40,
         log2_n: 6,
@@ -227,7 +237,7 @@ fn random_programs_run_and_keep_their_checksums() {
     for seed in 0..10 {
         let mut driver = ready(info.clone());
         audit(&mut driver);
-        let program = random_program(&info, driver.state(), &mix, seed);
+        let program = random_program(info, driver.state(), &mix, seed);
         // STOREs inside the program go to buffers that must exist.
         driver.allocate(100).unwrap();
         let profile = driver
@@ -235,7 +245,7 @@ fn random_programs_run_and_keep_their_checksums() {
             .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         assert_eq!(profile.events.len(), program.len());
     }
-    assert_eq!(State::new(&info).slots.len(), 8);
+    assert_eq!(State::new(info).slots.len(), 8);
 }
 
 #[test]

@@ -223,7 +223,7 @@ impl Device for Verilated {
     }
 
     fn set(&mut self, entry: Entry, lane: usize, value: u128) -> Result<(), DeviceError> {
-        for (kind, index, words) in crate::tables::entries(&self.info, entry, value) {
+        for (kind, index, words) in crate::tables::entries(&self.info, entry, value)? {
             let address = (index << r::TABLE_ADDRESS_INDEX.0)
                 | ((lane as u32) << r::TABLE_ADDRESS_LANE.0)
                 | (kind << r::TABLE_ADDRESS_KIND.0);

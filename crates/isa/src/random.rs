@@ -5,7 +5,7 @@ use crate::check::{State, check_one};
 use crate::generated::TABLE;
 use crate::info::BuildInfo;
 use crate::instruction::Instruction;
-use crate::spec::{Modifier, Op, Slot, TWIDDLE_SLOT, ZERO_SLOT};
+use crate::spec::{Modifier, Op, Slot, Spec, TWIDDLE_SLOT, ZERO_SLOT};
 
 /// A small deterministic generator (xorshift64*), so that a failing program can be drawn again from its seed.
 #[derive(Clone, Debug)]
@@ -53,8 +53,13 @@ enum Content {
     Raw,
 }
 
+/// Operands drawn for an instruction before another one is drawn: transforms fit few, and must not be rare for that.
+const TRIES: usize = 64;
+
 /// A random program that passes [`crate::check`] from `state` and never feeds a word that is not a residue to modular
 /// arithmetic. It ends with a STORE of every slot that holds something, to buffers from `mix.outputs` on.
+///
+/// Instructions come equally often, and transforms in both rings where the build has both.
 ///
 /// Host buffer `m` < `mix.inputs` must hold residues of modulus index `m` in every lane.
 pub fn random_program(info: &BuildInfo, state: &State, mix: &Mix, seed: u64) -> Vec<Instruction> {
@@ -64,12 +69,14 @@ pub fn random_program(info: &BuildInfo, state: &State, mix: &Mix, seed: u64) -> 
     let mut program = Vec::with_capacity(mix.length + contents.len());
     let mut scratch_outputs = mix.outputs + info.slots();
     while program.len() < mix.length {
-        let instruction = draw_instruction(info, mix, &mut draw, &mut scratch_outputs);
-        let fits =
-            check_one(info, &state, &instruction, 0).is_ok() && feeds(&instruction, &contents);
-        if fits {
+        let spec = &TABLE[draw.below(TABLE.len() as u64) as usize];
+        let drawn = (0..TRIES)
+            .map(|_| draw_instruction(spec, info, mix, &mut draw, scratch_outputs))
+            .find(|i| check_one(info, &state, i, 0).is_ok() && feeds(i, &contents));
+        if let Some(instruction) = drawn {
             state.step(info, &instruction);
             learn(&instruction, &mut contents);
+            scratch_outputs += u32::from(instruction.op == Op::Store);
             program.push(instruction);
         }
     }
@@ -85,12 +92,12 @@ pub fn random_program(info: &BuildInfo, state: &State, mix: &Mix, seed: u64) -> 
 }
 
 fn draw_instruction(
+    spec: &Spec,
     info: &BuildInfo,
     mix: &Mix,
     draw: &mut Draw,
-    outputs: &mut u32,
+    output: u32,
 ) -> Instruction {
-    let spec = &TABLE[draw.below(TABLE.len() as u64) as usize];
     let mut instruction = Instruction::new(spec.op);
     for &slot in spec.operands {
         let zero = spec.reads.contains(&slot) && draw.below(8) == 0;
@@ -113,10 +120,7 @@ fn draw_instruction(
     }
     match spec.op {
         Op::Load => instruction.buf_idx = u32::from(instruction.mod_idx),
-        Op::Store => {
-            instruction.buf_idx = *outputs;
-            *outputs += 1;
-        }
+        Op::Store => instruction.buf_idx = output,
         _ => {}
     }
     instruction

@@ -35,6 +35,11 @@ impl Lane {
         })
     }
 
+    /// -1 as a factor: what stands in for the one twiddle of the cyclic inverse whose negative the table lacks.
+    pub fn minus_one(&self) -> u128 {
+        self.modulus.neg(self.factor())
+    }
+
     /// The product as the hardware gives it.
     pub fn mul(&self, a: u128, b: u128) -> u128 {
         let product = self.modulus.mul(a, b);

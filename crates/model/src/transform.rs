@@ -104,26 +104,44 @@ mod tests {
         }
     }
 
-    #[test]
-    fn cyclic_products_wrap_without_a_sign() {
-        let (n, q) = (16usize, 97u128);
-        let modulus = Modulus::new(q).unwrap();
-        let plan = NttPlan::new(modulus, n).unwrap();
-        let (a, b) = (
-            sample(q, n),
-            sample(q, n).into_iter().rev().collect::<Vec<_>>(),
-        );
-        let mut expected = vec![0; n];
-        for i in 0..n {
-            for j in 0..n {
-                expected[(i + j) % n] = (expected[(i + j) % n] + a[i] * b[j]) % q;
+    /// a b modulo x^n - 1 (cyclic) or x^n + 1, term by term.
+    fn schoolbook(a: &[u128], b: &[u128], q: u128, cyclic: bool) -> Vec<u128> {
+        let n = a.len();
+        let mut out = vec![0; n];
+        for (i, x) in a.iter().enumerate() {
+            for (j, y) in b.iter().enumerate() {
+                let term = x * y % q;
+                let wraps = i + j >= n && !cyclic;
+                out[(i + j) % n] = (out[(i + j) % n] + if wraps { q - term } else { term }) % q;
             }
         }
-        let (mut x, mut y) = (a, b);
-        forward(&barrett(modulus), plan.psi_rev(), &mut x, true);
-        forward(&barrett(modulus), plan.psi_rev(), &mut y, true);
-        modulus.mul_assign(&mut x, &y);
-        inverse(&barrett(modulus), plan.psi_rev(), &mut x, true);
-        assert_eq!(x, expected);
+        out
+    }
+
+    #[test]
+    fn products_wrap_as_their_ring_says_on_both_reductions() {
+        let (n, q) = (16usize, 97u128);
+        let modulus = Modulus::new(q).unwrap();
+        let montgomery = isa::BuildInfo {
+            reduction: isa::Reduction::Montgomery,
+            montgomery_bits: 5,
+            ..crate::tests::build(14)
+        };
+        let a = sample(q, n);
+        let b: Vec<u128> = a.iter().rev().copied().collect();
+        for lane in [barrett(modulus), Lane::new(&montgomery, modulus)] {
+            let carried = |x: &[u128]| -> Vec<u128> {
+                x.iter().map(|&x| modulus.mul(x, lane.factor())).collect()
+            };
+            let table = carried(NttPlan::new(modulus, n).unwrap().psi_rev());
+            for cyclic in [false, true] {
+                let (mut x, mut y) = (a.clone(), carried(&b));
+                forward(&lane, &table, &mut x, cyclic);
+                forward(&lane, &table, &mut y, cyclic);
+                let mut z: Vec<u128> = x.iter().zip(&y).map(|(&x, &y)| lane.mul(x, y)).collect();
+                inverse(&lane, &table, &mut z, cyclic);
+                assert_eq!(z, schoolbook(&a, &b, q, cyclic), "{lane:?}, {cyclic}");
+            }
+        }
     }
 }

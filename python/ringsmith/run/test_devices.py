@@ -15,6 +15,7 @@ from ringsmith.presets import OPERATIONS, load_preset
 from ringsmith.run.devices import OpenDevice, open_device
 
 N = 64
+REDUCTIONS = ["barrett", "montgomery"]
 KINDS = ["model", pytest.param("rtl", marks=pytest.mark.hw)]
 
 
@@ -93,8 +94,9 @@ def relocate(words: list[int]) -> list[int]:
     return _native.assemble("\n".join(moved))
 
 
-def compare_random_programs(seeds: range, length: int) -> None:
-    model, rtl = (set_up(open_device(kind, "tiny")) for kind in ("model", "rtl"))
+def compare_random_programs(seeds: range, length: int, overrides: dict[str, Any] | None = None) -> None:
+    """Programs of both rings: results and timelines on model and RTL are the same."""
+    model, rtl = (set_up(open_device(kind, "tiny", overrides)) for kind in ("model", "rtl"))
     for seed in seeds:
         words = relocate(model.random_program(seed, length=length, n=N, moduli=2, outputs=2))
         timelines = [device.run(words) for device in (model, rtl)]
@@ -106,14 +108,16 @@ def compare_random_programs(seeds: range, length: int) -> None:
 
 
 @pytest.mark.hw
-def test_random_programs_agree_on_model_and_rtl() -> None:
-    compare_random_programs(range(12), 40)
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_random_programs_agree_on_model_and_rtl(reduction: str) -> None:
+    compare_random_programs(range(12), 40, {"reduction": reduction})
 
 
 @pytest.mark.hw
 @pytest.mark.slow
-def test_many_random_programs_agree_on_model_and_rtl() -> None:
-    compare_random_programs(range(100, 400), 80)
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_many_random_programs_agree_on_model_and_rtl(reduction: str) -> None:
+    compare_random_programs(range(100, 400), 80, {"reduction": reduction})
 
 
 @pytest.mark.hw

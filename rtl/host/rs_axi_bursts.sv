@@ -6,7 +6,7 @@
 // the start of a lane is a multiple of the polynomial's size, so no burst crosses a 4096-byte boundary.
 //
 // Protocol: start_i (while idle_o) with address_i and log2_bytes_i; then valid/ready with one burst each; idle_o after
-// the last. Latency: the first burst is valid one cycle after start_i.
+// the last, or with stop_i after the one that is valid. Latency: the first burst is valid one cycle after start_i.
 module rs_axi_bursts #(
   // Address bits, 32 to 64.
   parameter int unsigned AddrWidth = 40,
@@ -23,11 +23,13 @@ module rs_axi_bursts #(
   input  logic [AddrWidth-1:0] address_i,
   // log2 of the bytes of one lane's polynomial: at least log2 BeatBytes, at most LaneStrideLog2.
   input  logic [          4:0] log2_bytes_i,
+  // The burst that is valid is the last one.
+  input  logic                 stop_i,
   output logic                 idle_o,
   output logic                 valid_o,
   input  logic                 ready_i,
   output logic [AddrWidth-1:0] address_o,
-  // Beats of the burst minus one, as AXI4 counts.
+  // Beats of the burst minus one, as AXI4 counts; the same for all bursts of a transfer.
   output logic [          7:0] length_o
 );
   localparam int unsigned BeatLog2 = $clog2(BeatBytes);
@@ -69,14 +71,18 @@ module rs_axi_bursts #(
       end
     end else if (ready_i) begin
       offset_q <= lane_done ? '0 : next_offset;
-      if (lane_done) begin
+      if (stop_i) begin
+        lanes_left_q <= '0;
+      end else if (lane_done) begin
         lanes_left_q   <= lanes_left_q - 4'd1;
         lane_address_q <= lane_address_q + (AddrWidth'(1) << LaneStrideLog2);
       end
     end
   end
 
+`ifndef SYNTHESIS
   assert property (@(posedge clk_i) disable iff (!rst_ni) start_i |-> idle_o && 32'(log2_bytes_i) >= BeatLog2);
   // No burst crosses a 4096-byte boundary.
   assert property (@(posedge clk_i) disable iff (!rst_ni) valid_o |-> (address_o & (burst_bytes - 1)) == '0);
+`endif
 endmodule

@@ -8,6 +8,11 @@
 //   STORE: st_* -> rs_host_pack -> W beats, AW bursts ahead of them -> B counted -> st_done_o (st_err_o: any BRESP error)
 //
 // One transfer at a time; within it bursts follow each other without waiting for answers. Beats: one per cycle.
+//
+// AXI4's rules: no VALID waits for a READY (a write beat goes out as soon as the address of its burst is offered, so a
+// slave may take either first), and what was offered stays until it is taken. abort_i ends a transfer within them: the
+// burst whose address is offered is the last one, read beats owed are taken and dropped, write beats owed go out with
+// no byte enabled (the memory keeps what it had), and idle_o waits for the last answer.
 module rs_axi_dma #(
   // Bits of a coefficient, 14 to 128.
   parameter int unsigned W = 32,
@@ -27,6 +32,8 @@ module rs_axi_dma #(
   input  logic                   clk_i,
   input  logic                   rst_ni,
   input  logic [  AddrWidth-1:0] base_i,
+  // The core is being reset: end the transfer. The core's side is quiet meanwhile; a request waits until idle_o.
+  input  logic                   abort_i,
   // Nothing is in flight.
   output logic                   idle_o,
   // Core: request, LOAD words, STORE words (see rs_core).
@@ -69,9 +76,9 @@ module rs_axi_dma #(
   localparam int unsigned CoeffLog2 = $clog2(CoeffBytes);
   localparam int unsigned LaneStrideLog2 = NMaxLog2 + CoeffLog2;
   localparam int unsigned BeatBytes = DataWidth / 8;
-  localparam int unsigned BeatLog2 = $clog2(BeatBytes);
-  // Beats of a transfer: at most 8 * 2^15 * 16.
+  // A transfer has at most 8 * 2^15 * 16 bytes: 2^22 beats, 2^14 bursts of 256 bytes; one bit is for the sign.
   localparam int unsigned CountWidth = 23;
+  localparam int unsigned BurstWidth = 16;
 
   if (NMaxLog2 < 3 || NMaxLog2 > 15) begin : gen_check_n
     $fatal(1, "%m: NMaxLog2 must be from 3 to 15");
@@ -84,16 +91,15 @@ module rs_axi_dma #(
   } state_e;
   state_e state_q;
 
-  logic start, finished;
+  logic start, finished, aborted_q, dropping;
   logic [4:0] log2_bytes;
   logic [AddrWidth-1:0] address;
   logic bursts_idle, burst_valid, burst_ready;
   logic [AddrWidth-1:0] burst_address;
   logic [7:0] burst_length;
-  logic [CountWidth-1:0] beats_left_q;
-  logic beat;
 
-  assign req_ready_o = state_q == Idle && bursts_idle;
+  assign dropping    = abort_i || aborted_q;
+  assign req_ready_o = state_q == Idle && bursts_idle && !abort_i;
   assign start       = req_valid_i && req_ready_o;
   assign log2_bytes  = 5'(req_logn_i) + 5'(CoeffLog2);
   assign address     = base_i + ((AddrWidth'(req_buf_i) * AddrWidth'(Lanes)) << LaneStrideLog2);
@@ -110,6 +116,7 @@ module rs_axi_dma #(
     .start_i     (start),
     .address_i   (address),
     .log2_bytes_i(log2_bytes),
+    .stop_i      (dropping),
     .idle_o      (bursts_idle),
     .valid_o     (burst_valid),
     .ready_i     (burst_ready),
@@ -119,24 +126,37 @@ module rs_axi_dma #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q      <= Idle;
-      beats_left_q <= '0;
-    end else if (start) begin
-      state_q      <= req_store_i ? Store : Load;
-      beats_left_q <= CountWidth'(Lanes) << (log2_bytes - 5'(BeatLog2));
+      state_q   <= Idle;
+      aborted_q <= 1'b0;
     end else begin
-      if (beat) beats_left_q <= beats_left_q - CountWidth'(1);
-      if (finished) state_q <= Idle;
+      if (start) state_q <= req_store_i ? Store : Load;
+      else if (finished) state_q <= Idle;
+      aborted_q <= dropping && state_q != Idle && !finished;
     end
   end
 
   // ------------------------------------------------------------------------------------------------------------- LOAD
-  logic beat_ready;
+  // Beats whose address was taken and that have not come.
+  logic [CountWidth-1:0] owed_q, owed_d;
+  logic beat_ready, ar_take, r_take;
 
   assign m_axi_arvalid_o = burst_valid && state_q == Load;
   assign m_axi_araddr_o  = burst_address;
   assign m_axi_arlen_o   = burst_length;
-  assign m_axi_rready_o  = beat_ready && state_q == Load;
+  assign m_axi_rready_o  = (beat_ready || dropping) && state_q == Load;
+  assign ar_take         = m_axi_arvalid_o && m_axi_arready_i;
+  assign r_take          = m_axi_rvalid_i && m_axi_rready_o;
+
+  always_comb begin
+    owed_d = owed_q;
+    if (ar_take) owed_d += CountWidth'(burst_length) + CountWidth'(1);
+    if (r_take) owed_d -= CountWidth'(1);
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) owed_q <= '0;
+    else owed_q <= owed_d;
+  end
 
   rs_host_unpack #(
     .W        (W),
@@ -146,7 +166,7 @@ module rs_axi_dma #(
   ) u_unpack (
     .clk_i,
     .rst_ni,
-    .clear_i     (1'b0),
+    .clear_i     (dropping),
     .beat_valid_i(m_axi_rvalid_i && state_q == Load),
     .beat_ready_o(beat_ready),
     .beat_data_i (m_axi_rdata_i),
@@ -158,31 +178,27 @@ module rs_axi_dma #(
   );
 
   // ------------------------------------------------------------------------------------------------------------ STORE
-  // Write data never overtakes its address: credit counts the beats whose address was taken.
-  logic [CountWidth-1:0] credit_q, credit_d;
+  // Bursts whose address was taken less those whose data went out: -1 while data is ahead of the address on offer.
+  logic signed [BurstWidth-1:0] lead_q;
+  logic [BurstWidth-1:0] answers_left_q;
   logic [7:0] in_burst_q;
-  logic [7:0] burst_beats_q;
-  logic [CountWidth-1:0] answers_left_q;
-  logic pack_ready, beat_valid, aw_take, w_take, b_take, failed_q;
+  logic pack_ready, beat_valid, beat_wanted, held_q, filling, aw_take, w_take, b_take, failed_q;
 
-  assign st_ready_o      = pack_ready && state_q == Store;
+  assign st_ready_o      = pack_ready && state_q == Store && !dropping;
   assign m_axi_awvalid_o = burst_valid && state_q == Store;
   assign m_axi_awaddr_o  = burst_address;
   assign m_axi_awlen_o   = burst_length;
   assign burst_ready     = (state_q == Load) ? m_axi_arready_i : (state_q == Store) && m_axi_awready_i;
   assign aw_take         = m_axi_awvalid_o && m_axi_awready_i;
-  assign m_axi_wvalid_o  = beat_valid && credit_q != '0;
-  assign m_axi_wstrb_o   = '1;
-  assign m_axi_wlast_o   = in_burst_q == burst_beats_q;
+  assign beat_wanted     = m_axi_awvalid_o ? !lead_q[BurstWidth-1] : lead_q > 0;
+  // While dropping, a beat that was offered stays; the others carry no byte.
+  assign filling         = dropping && !held_q;
+  assign m_axi_wvalid_o  = beat_wanted && (beat_valid || filling);
+  assign m_axi_wstrb_o   = filling ? '0 : '1;
+  assign m_axi_wlast_o   = in_burst_q == burst_length;
   assign w_take          = m_axi_wvalid_o && m_axi_wready_i;
   assign m_axi_bready_o  = 1'b1;
   assign b_take          = m_axi_bvalid_i && state_q == Store;
-
-  always_comb begin
-    credit_d = credit_q;
-    if (aw_take) credit_d += CountWidth'(burst_length) + CountWidth'(1);
-    if (w_take) credit_d -= CountWidth'(1);
-  end
 
   rs_host_pack #(
     .W        (W),
@@ -192,46 +208,64 @@ module rs_axi_dma #(
   ) u_pack (
     .clk_i,
     .rst_ni,
-    .clear_i     (1'b0),
-    .word_valid_i(st_valid_i && state_q == Store),
+    .clear_i     (filling),
+    .word_valid_i(st_valid_i && state_q == Store && !dropping),
     .word_ready_o(pack_ready),
     .word_data_i (st_data_i),
     .beat_valid_o(beat_valid),
-    .beat_ready_i(m_axi_wready_i && credit_q != '0),
+    .beat_ready_i(m_axi_wready_i && beat_wanted && !filling),
     .beat_data_o (m_axi_wdata_o)
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      credit_q       <= '0;
+      lead_q         <= '0;
       in_burst_q     <= '0;
-      burst_beats_q  <= '0;
+      held_q         <= 1'b0;
       answers_left_q <= '0;
       failed_q       <= 1'b0;
     end else begin
-      credit_q <= credit_d;
-      if (aw_take) burst_beats_q <= burst_length;
+      lead_q <= lead_q + BurstWidth'(aw_take) - BurstWidth'(w_take && m_axi_wlast_o);
       if (w_take) in_burst_q <= m_axi_wlast_o ? '0 : in_burst_q + 8'd1;
-      answers_left_q <= answers_left_q + CountWidth'(aw_take) - CountWidth'(b_take);
+      held_q <= m_axi_wvalid_o && !m_axi_wready_i && !filling;
+      answers_left_q <= answers_left_q + BurstWidth'(aw_take) - BurstWidth'(b_take);
       failed_q <= state_q == Store && (failed_q || (b_take && m_axi_bresp_i[1]));
     end
   end
 
-  assign beat = (state_q == Load) ? m_axi_rvalid_i && m_axi_rready_o : w_take;
   // The last answer can only come after the last beat; a LOAD is over with its last beat.
-  assign finished = (state_q == Load) ? beat && beats_left_q == CountWidth'(1) :
-      (state_q == Store) && beats_left_q == '0 && b_take && answers_left_q == CountWidth'(1);
-  assign st_done_o = finished && state_q == Store;
-  assign st_err_o = st_done_o && (failed_q || m_axi_bresp_i[1]);
+  logic last_beat, last_answer;
+  assign last_beat   = r_take && owed_q == CountWidth'(1);
+  assign last_answer = b_take && answers_left_q == BurstWidth'(1);
+  assign finished    = bursts_idle && (state_q == Load ? last_beat : last_answer);
+  assign st_done_o   = finished && state_q == Store && !dropping;
+  assign st_err_o    = st_done_o && (failed_q || m_axi_bresp_i[1]);
 
   // AXI4 answers: bit 1 says error; bit 0 only tells which kind.
   logic unused_resp;
   assign unused_resp = m_axi_rresp_i[0] ^ m_axi_bresp_i[0];
 
-  // A burst's answer belongs to a burst; no beat comes uncalled.
-  assert property (@(posedge clk_i) disable iff (!rst_ni) b_take |-> answers_left_q != '0);
-  assert property (@(posedge clk_i) disable iff (!rst_ni) beat |-> beats_left_q != '0);
+`ifndef SYNTHESIS
+  // What the slave owes us: no beat and no answer uncalled, none before the data it answers.
+  assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_rvalid_i |-> owed_q != '0)
+  else $error("%m: a read beat that no burst asked for");
+  assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_bvalid_i |->
+      answers_left_q != '0 && signed'(answers_left_q) > lead_q)
+  else $error("%m: a write answer before the address and the data of its burst");
+  // What we owe the slave is proved in rtl/formal/rs_axi_checks.sv; here the offers, as simulations see them.
   assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_arvalid_o && !m_axi_arready_i |=> m_axi_arvalid_o && $stable(
     m_axi_araddr_o
-  ));
+  ))
+  else $error("%m: an address offered must stay");
+  assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_awvalid_o && !m_axi_awready_i |=> m_axi_awvalid_o && $stable(
+    m_axi_awaddr_o
+  ))
+  else $error("%m: an address offered must stay");
+  assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_wvalid_o && !m_axi_wready_i |=> m_axi_wvalid_o && $stable(
+    {m_axi_wdata_o, m_axi_wstrb_o, m_axi_wlast_o}
+  ))
+  else $error("%m: a beat offered must stay");
+  assert property (@(posedge clk_i) disable iff (!rst_ni) abort_i |-> !req_valid_i && !st_valid_i)
+  else $error("%m: the core is not quiet while it is reset");
+`endif
 endmodule

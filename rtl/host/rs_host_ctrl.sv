@@ -5,7 +5,8 @@
 //                             <- info block, status, error, counters (through a snapshot)
 //
 // A command is pushed one cycle after its high half was written; a table entry one cycle after CONTROL.table_write.
-// CONTROL.reset holds core_rst_no low for 8 cycles; the registers themselves are reset by rst_ni only.
+// CONTROL.reset holds core_rst_no low for 8 cycles; the registers themselves are reset by rst_ni only. STATUS.idle stays
+// low until the reset is over and the data port has nothing in flight; commands and tables wait for it.
 module rs_host_ctrl #(
   // Shape of the core: see rs_core for the meaning of each.
   parameter int unsigned W = 32,
@@ -132,10 +133,11 @@ module rs_host_ctrl #(
   // ---------------------------------------------------------------------------------------------------------- actions
   logic push_q, table_write_q;
   logic [2:0] reset_left_q;
-  logic busy, idle, idle_q, error_q, transfer_q;
+  logic busy, resetting, idle, idle_q, error_q, transfer_q;
   logic [15:0] free;
 
-  assign busy = busy_i || port_busy_i || push_q || hw_out.command_hi.value.swmod;
+  assign resetting = hw_out.control.reset.value || reset_left_q != '0 || !core_rst_no;
+  assign busy = busy_i || port_busy_i || push_q || hw_out.command_hi.value.swmod || resetting;
   assign idle = !busy;
   assign free = 16'(FifoDepth) - 16'(cmd_level_i);
 
@@ -254,7 +256,7 @@ module rs_host_ctrl #(
   assign hw_in.irq_status.done.hwset = idle && !idle_q;
   assign hw_in.irq_status.failed.hwset = error_i && !error_q;
   assign hw_in.irq_status.transfer.hwset = transfer_valid_i && !transfer_q;
-  assign hw_in.irq_status.overflow.hwset = push_q && !cmd_ready_i;
+  assign hw_in.irq_status.overflow.hwset = push_q && (!cmd_ready_i || !core_rst_no);
   assign hw_in.retired.value.next = retired_i;
   assign hw_in.transfer.buffer.next = transfer_buf_i;
   assign hw_in.transfer.log2_n.next = transfer_logn_i;
@@ -271,6 +273,8 @@ module rs_host_ctrl #(
     assign hw_in.words_written[i].value.next = snapshot_q[7][i*32+:32];
   end
 
+`ifndef SYNTHESIS
   assert property (@(posedge clk_i) disable iff (!rst_ni) clear_o |-> !busy_i || error_i);
   assert property (@(posedge clk_i) disable iff (!rst_ni) 32'(cmd_level_i) <= FifoDepth);
+`endif
 endmodule

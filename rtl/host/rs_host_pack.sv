@@ -63,9 +63,11 @@ module rs_host_pack #(
     else if (beat_valid_o && beat_ready_i) held_q <= held_q >> BeatBits;
   end
 
+`ifndef SYNTHESIS
   // A beat that is not taken stays.
   assert property (@(posedge clk_i) disable iff (!rst_ni || clear_i) beat_valid_o && !beat_ready_i |=> beat_valid_o && $stable(
     beat_data_o
   ));
   assert property (@(posedge clk_i) disable iff (!rst_ni) 32'(left_q) <= Beats);
+`endif
 endmodule

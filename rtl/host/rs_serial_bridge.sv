@@ -66,14 +66,15 @@ module rs_serial_bridge
   logic [47:0] header_q;
   logic [ 2:0] header_left_q;
   logic [23:0] left_q;
-  logic bad_q, bad_d;
+  logic bad_q, bad_d, aborted_q;
   logic aw_pending_q, w_pending_q, ar_pending_q;
   logic [31:0] word_q;
   logic [ 1:0] word_left_q;
   logic [47:0] header_next;
-  logic take, header_over;
+  logic take, header_over, accessing;
   logic [31:0] length;
 
+  assign accessing   = state_q inside {Write, Read};
   assign between_o   = state_q == Between;
   assign rx_ready_o  = state_q inside {Between, Header, TakeData};
   assign take        = rx_valid_i && rx_ready_o;
@@ -146,12 +147,16 @@ module rs_serial_bridge
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q <= Between;
-      bad_q   <= 1'b0;
+      state_q   <= Between;
+      aborted_q <= 1'b0;
+      bad_q     <= 1'b0;
     end else begin
-      // A bus access is finished even when its frame is aborted: AXI4-Lite has no way to take it back.
-      state_q <= (abort_i && !(state_q inside {Write, Read})) ? Between : state_d;
-      bad_q   <= bad_d;
+      // A bus access is finished even when its frame is aborted: AXI4-Lite has no way to take it back. Its answer is
+      // not sent: the other side would take it for that of its next frame.
+      if (accessing && state_d == state_q) state_q <= state_q;
+      else state_q <= abort_i || aborted_q ? Between : state_d;
+      aborted_q <= accessing && (abort_i || aborted_q);
+      bad_q     <= bad_d;
     end
   end
 
@@ -224,8 +229,10 @@ module rs_serial_bridge
     endcase
   end
 
+`ifndef SYNTHESIS
   assert property (@(posedge clk_i) disable iff (!rst_ni || abort_i) tx_valid_o && !tx_ready_i |=> tx_valid_o);
   assert property (@(posedge clk_i) disable iff (!rst_ni) axil_awvalid_o && !axil_awready_i |=> axil_awvalid_o && $stable(
     axil_addr_o
   ));
+`endif
 endmodule

@@ -121,6 +121,8 @@ module rs_serial_dma #(
     .beat_data_o (dout_data_o)
   );
 
+`ifndef SYNTHESIS
   assert property (@(posedge clk_i) disable iff (!rst_ni) din_valid_i |-> waiting_q && !store_q);
   assert property (@(posedge clk_i) disable iff (!rst_ni) st_done_o |=> !waiting_q);
+`endif
 endmodule

@@ -122,6 +122,8 @@ module rs_serial_link #(
     end
   end
 
+`ifndef SYNTHESIS
   // The owner does not change within a frame.
   assert property (@(posedge clk_i) disable iff (!rst_ni) !between_i |-> owner == owner_q);
+`endif
 endmodule

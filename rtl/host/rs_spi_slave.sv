@@ -100,6 +100,8 @@ module rs_spi_slave (
     end
   end
 
+`ifndef SYNTHESIS
   assert property (@(posedge clk_i) disable iff (!rst_ni) full_q && active_o && $past(full_q) |-> $stable(hold_q));
   assert property (@(posedge clk_i) disable iff (!rst_ni) rx_valid_o |=> !rx_valid_o);
+`endif
 endmodule

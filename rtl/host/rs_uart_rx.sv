@@ -76,6 +76,8 @@ module rs_uart_rx #(
     end
   end
 
+`ifndef SYNTHESIS
   assert property (@(posedge clk_i) disable iff (!rst_ni) !(rx_valid_o && break_o));
   assert property (@(posedge clk_i) disable iff (!rst_ni) rx_valid_o |=> state_q == Idle);
+`endif
 endmodule

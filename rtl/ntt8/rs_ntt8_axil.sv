@@ -3,7 +3,8 @@
 //
 // A write of CONTROL with bit 0 set starts a transform of INPUT; STATUS bit 0 rises when its result stands in OUTPUT.
 // Reads and writes take one cycle; a write needs address and data at once and is answered the cycle after. Addresses
-// outside the map answer SLVERR. INPUT may be rewritten while a transform runs: the engine took its copy.
+// outside the map answer SLVERR, and so do writes of part of a word. INPUT may be rewritten while a transform runs: the
+// engine took its copy; CONTROL, MODULUS, BARRETT and TWIDDLE may not (SLVERR). A refused write changes nothing.
 module rs_ntt8_axil
   import rs_ntt8_pkg::*;
   import rs_latency_pkg::*;
@@ -46,7 +47,7 @@ module rs_ntt8_axil
   logic [7:0] mod_bits_q;
   logic [1:0][31:0] barrett_q;
   logic [7:0][Width-1:0] twiddle_q, input_q, output_q;
-  logic start_q, inverse_q, done_q;
+  logic start_q, busy_q, inverse_q, done_q;
   // Cycles since the engine took the operand, and those of the last finished transform.
   logic [7:0] running_q, taken_q;
 
@@ -76,7 +77,7 @@ module rs_ntt8_axil
   );
 
   // Writes.
-  logic write;
+  logic write, accepted;
   logic [5:0] write_word;
   logic [2:0] write_lane;
   assign write            = s_axil_awvalid_i && s_axil_wvalid_i && (!s_axil_bvalid_o || s_axil_bready_i);
@@ -93,15 +94,21 @@ module rs_ntt8_axil
     endcase
   end
 
+  assign accepted = write && writable && s_axil_wstrb_i == 4'hF && (!busy_q || write_word[5:3] == WordInput[5:3]);
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       s_axil_bvalid_o <= 1'b0;
       start_q         <= 1'b0;
+      busy_q          <= 1'b0;
       done_q          <= 1'b0;
     end else begin
       if (write) s_axil_bvalid_o <= 1'b1;
       else if (s_axil_bready_i) s_axil_bvalid_o <= 1'b0;
-      start_q <= write && write_word == WordControl && s_axil_wdata_i[0] || start_q && !ready;
+      start_q <= (accepted && write_word == WordControl && s_axil_wdata_i[0]) || (start_q && !ready);
+      // From the write that starts a transform to its result.
+      if (accepted && write_word == WordControl) busy_q <= s_axil_wdata_i[0];
+      else if (result_valid) busy_q <= 1'b0;
       if (start_q) done_q <= 1'b0;
       else if (result_valid) done_q <= 1'b1;
     end
@@ -113,8 +120,8 @@ module rs_ntt8_axil
       output_q <= result;
       taken_q  <= running_q;
     end
-    if (write) begin
-      s_axil_bresp_o <= writable && s_axil_wstrb_i == 4'hF ? Okay : SlvErr;
+    if (write) s_axil_bresp_o <= accepted ? Okay : SlvErr;
+    if (accepted) begin
       if (write_word == WordControl) inverse_q <= s_axil_wdata_i[1];
       if (write_word == WordModulus) modulus_q <= s_axil_wdata_i[Width-1:0];
       if (write_word == WordModulusBits) mod_bits_q <= s_axil_wdata_i[7:0];
@@ -179,6 +186,14 @@ module rs_ntt8_axil
     s_axil_rdata_o
   ))
   else $error("%m: a read answer must stay until it is taken");
+  WriteAnswerStays :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) s_axil_bvalid_o && !s_axil_bready_i |=> s_axil_bvalid_o && $stable(
+    s_axil_bresp_o
+  ))
+  else $error("%m: a write answer must stay until it is taken");
+  ResultIsWanted :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) result_valid |-> busy_q)
+  else $error("%m: a result comes only to a transform that was started");
 `endif
 
 endmodule

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import random
 from typing import Any
 
 import cocotb
@@ -106,6 +107,48 @@ async def check_refusals(dut: Any) -> None:
     for name in ("magic", "shape", "status", "output"):
         assert (await device.bus.write(MAP.registers[name].address, b"1234")).resp == AxiResp.SLVERR
     assert (await device.bus.read(MAP.registers["control"].address, 4)).resp == AxiResp.SLVERR
+
+
+@cocotb.test()
+async def check_refused_writes_change_nothing(dut: Any) -> None:
+    """A part of a word; a start, or a table entry, while a transform runs: refused, and the result is the right one."""
+    device = await open_device(dut)
+    ring = Ring.largest(WIDTH)
+    await device.configure(ring)
+    assert (await device.bus.write(MAP.registers["modulus"].address, b"12")).resp == AxiResp.SLVERR
+    assert await device.read("modulus") == ring.modulus
+    first, second = ring.polynomials(2, seed=4)
+    for index, value in enumerate(first):
+        await device.write("input", value, index)
+    control, twiddle = (MAP.registers[name].address for name in ("control", "twiddle"))
+    writes = [(control, 1), (control, 3), (twiddle, 7), (control, 1)]
+    pending = [device.bus.init_write(where, value.to_bytes(4, "little")) for where, value in writes]
+    for event in pending:
+        await event.wait()
+    answers = [event.data.resp for event in pending]
+    assert answers[0] == AxiResp.OKAY
+    for _ in range(100):
+        if await device.read("status") & 1:
+            break
+    # Where the transform was over before the next write came, that one was taken.
+    if answers[1:] == [AxiResp.SLVERR] * 3:
+        assert [await device.read("output", index) for index in range(8)] == ring.forward(first)
+    await device.configure(ring)
+    assert await device.transform(second, inverse=False) == ring.forward(second)
+
+
+@cocotb.test()
+async def check_back_pressure(dut: Any) -> None:
+    """The same answers with pauses on every channel."""
+    device = await open_device(dut)
+    pauses = random.Random(6)
+    reads, writes = device.bus.read_if, device.bus.write_if
+    for channel in (reads.ar_channel, reads.r_channel, writes.aw_channel, writes.w_channel, writes.b_channel):
+        channel.set_pause_generator(iter(lambda: pauses.random() < 0.4, None))
+    ring = Ring.largest(WIDTH)
+    await device.configure(ring)
+    for poly in ring.polynomials(3, seed=5):
+        assert await device.transform(poly, inverse=False) == ring.forward(poly)
 
 
 @pytest.mark.hw

@@ -76,6 +76,24 @@ async def check_stalling_sink(dut: Any) -> None:
     assert got == [beat(ring.forward(poly)) for poly in polys]
 
 
+@cocotb.test()
+async def check_reset_forgets_what_runs(dut: Any) -> None:
+    """A reset of one cycle, wherever it falls, leaves no beat of the transforms before it."""
+    ring = await start(dut)
+    polys = ring.polynomials(12, seed=3)
+    for delay in range(0, 40, 3):
+        dut.m_axis_tready_i.value = delay % 2
+        dut.s_axis_tvalid_i.value = 1
+        dut.s_axis_tdata_i.value = beat(polys[0])
+        for _ in range(1 + delay):
+            await FallingEdge(dut.clk_i)
+        dut.s_axis_tvalid_i.value = dut.rst_ni.value = 0
+        await FallingEdge(dut.clk_i)
+        dut.rst_ni.value = 1
+        got, _ = await stream(dut, polys[1:], random.Random(delay))
+        assert got == [beat(ring.forward(poly)) for poly in polys[1:]]
+
+
 @pytest.mark.hw
 @pytest.mark.parametrize("width", [14, 32])
 def test_ntt8_axis(width: int) -> None:

@@ -3,9 +3,10 @@
 //
 //   s_axil -> rs_host_ctrl -> rs_core <-> rs_axi_dma <-> m_axi (host memory)
 //
-// One clock. CONTROL.reset resets the core and the data port: the bus behind m_axi must be quiet or reset with it.
+// One clock. CONTROL.reset resets the core and ends the data port's transfer within the rules of AXI4 (see rs_axi_dma).
 // Reset: rst_ni may fall at any time and must rise in step with clk_i (rs_reset_sync makes such a reset of any); two cycles or
-// more. It reaches every control register; data registers, slots and tables have none and nothing depends on what they hold.
+// more; what is connected to both buses must be reset with it. It reaches every control register; data registers, slots and
+// tables have none and nothing depends on what they hold.
 module rs_top_axi #(
   // Bits of a coefficient, 14 to 128.
   parameter int unsigned W = 32,
@@ -279,8 +280,9 @@ module rs_top_axi #(
     .AddrWidth(AddrWidth)
   ) u_dma (
     .clk_i,
-    .rst_ni(core_rst_n),
+    .rst_ni,
     .base_i(dma_base[AddrWidth-1:0]),
+    .abort_i(!core_rst_n),
     .idle_o(port_idle),
     .req_valid_i(req_valid),
     .req_ready_o(req_ready),
@@ -328,7 +330,7 @@ module rs_top_axi #(
   assign unused = ^{m_axi_rlast_i, sync, st_last, dma_base[63:AddrWidth]};
 
 `ifndef SYNTHESIS
-  assert property (@(posedge clk_i) disable iff (!core_rst_n) st_done |-> !m_axi_wvalid_o);
-  assert property (@(posedge clk_i) disable iff (!core_rst_n) !(m_axi_arvalid_o && m_axi_awvalid_o));
+  assert property (@(posedge clk_i) disable iff (!rst_ni) st_done |-> !m_axi_wvalid_o);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(m_axi_arvalid_o && m_axi_awvalid_o));
 `endif
 endmodule

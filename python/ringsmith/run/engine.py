@@ -69,6 +69,8 @@ def open_engine(name: str, options: EngineOptions | None = None) -> Engine:
     """Return the engine of a name such as `cpu` or `model:cofhee`."""
     kind, _, preset = name.partition(":")
     if name == "cpu":
+        if options and (options.overrides or options.trace is not None):
+            raise InputError("the engine cpu takes no --set and no --trace; a co-processor does: --on model:PRESET")
         return Cpu()
     if kind not in ENGINES:
         known = ", ".join(["cpu", *(f"{kind}:PRESET" for kind in sorted(ENGINES))])

@@ -80,6 +80,10 @@ class Encryptions:
     fingerprint: bytes
     ciphertexts: tuple[bytes, ...]
 
+    def __repr__(self) -> str:
+        """Return what it is and its size, no bytes."""
+        return f"<Encryptions: {len(self.ciphertexts)} ciphertexts, {self.nbytes} bytes>"
+
     @property
     def nbytes(self) -> int:
         """Number of bytes."""
@@ -96,6 +100,10 @@ class PublicKey:
 
     fingerprint: bytes
     data: bytes
+
+    def __repr__(self) -> str:
+        """Return what it is and its size, no bytes."""
+        return f"<PublicKey: {self.nbytes} bytes>"
 
     @property
     def nbytes(self) -> int:
@@ -114,6 +122,13 @@ class Program:
     rejected: tuple[Rejected, ...] = ()
     encryption: str = "secret"
     engine: Any = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        """Return the name and the parameters in short."""
+        params, name = self.params, self.signature.name
+        return (
+            f"<Program {name}: {params.scheme}, n = {params.n}, {params.split} bits, {len(self.circuit.steps)} steps>"
+        )
 
     @property
     def counts(self) -> dict[str, int]:

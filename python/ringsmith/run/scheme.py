@@ -56,6 +56,10 @@ class Keys:
     rotations: tuple[int, ...]
     public: bytes
 
+    def __repr__(self) -> str:
+        """Return how many keys there are and their size, no bytes."""
+        return f"<Keys: {len(self.rotations)} rotations, {self.nbytes} bytes>"
+
     @property
     def nbytes(self) -> int:
         """Number of bytes."""

@@ -28,6 +28,8 @@ _MAX_SCALE = 60
 CPU_TOWER_BITS = 46
 # Bits kept between the bound on the noise and the point where BFV decrypts wrongly.
 BFV_MARGIN = 1.0
+# By how many bits a larger scale may have a smaller modulus: its primes and base are not exactly as long as wished.
+_SLACK_BITS = 6
 # The largest total of data primes tried, in bits.
 _MAX_BITS = 3600
 
@@ -193,16 +195,25 @@ def _fit_ckks(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected
     if (scheduled.depth + 1) * least > limit:
         primes_needed = scheduled.depth + 1
         return Rejected(n, f"n = {n} allows {limit} bits; {primes_needed} primes of {least} bits or more exceed them")
-    rejected = None
-    for scale in range(_least_scale(wish, scheduled, n, least), _MAX_SCALE + 1):
+    first, room = _least_scale(wish, scheduled, n, least), limit - _least_special(scheduled, n)
+    if first > _MAX_SCALE:
+        return Rejected(n, f"n = {n}: {_too_inaccurate(wish, scheduled, n)}")
+    # Every prime is about as long as the scale, the base longer than that.
+    rejected = Rejected(n, f"n = {n} allows {limit} bits; {scheduled.depth + 1} primes of {first} bits exceed them")
+    for scale in range(first, min(_MAX_SCALE, math.ceil(room / (scheduled.depth + 1))) + 1):
         if found := _with_scale(wish, scheduled, n, scale):
             secure = _within_limit(wish, found, limit)
             if isinstance(secure, Choice):
                 return _fewer_digits(wish, secure, limit)
             rejected = secure
-        if scheduled.depth * (scale - 1) > limit:
-            break
-    return rejected or Rejected(n, f"n = {n}: {_too_inaccurate(wish, scheduled, n)}")
+            if found.params.log2_q > room + _SLACK_BITS:
+                break
+    return rejected
+
+
+def _least_special(scheduled: schedule.Schedule, n: int) -> float:
+    """Return the bits of the shortest special prime, if one is needed."""
+    return math.log2(2 * n) + 2 if _needs_keys(scheduled) else 0.0
 
 
 def _least_scale(wish: Wish, scheduled: schedule.Schedule, n: int, least: int) -> int:

@@ -29,6 +29,13 @@ PUBLISH_BITS, PUBLISH_QUERIES = 30, 1024
 
 #: A bound fails with probability below 2^-FAILURE_BITS unless another figure is asked for.
 FAILURE_BITS = 40
+#: The same for results that are published: who collects them must not find one that exceeds its bound.
+PUBLISHED_FAILURE_BITS = 128
+
+
+def failure_bits_of(*, publish: bool) -> int:
+    """Return the failure probability that a kernel's bounds keep."""
+    return PUBLISHED_FAILURE_BITS if publish else FAILURE_BITS
 
 
 class Assume(IntEnum):
@@ -123,7 +130,9 @@ def ckks(
     estimator = ckks_estimator(params, failure_bits)
     promised = _CkksWalk(circuit, params, estimator, promises=True, encryption=encryption, plaintexts=plaintexts)
     values = promised.run()
-    log2_error = max(estimator.log2_slot_error(values[number]) for number in circuit.outputs)
+    # Not a number: values and errors beyond the range of doubles.
+    errors = (estimator.log2_slot_error(values[number]) for number in circuit.outputs)
+    log2_error = max(math.inf if math.isnan(error) else error for error in errors)
     if any(step.kind is Kind.WITHIN and not step.everywhere for step in circuit.steps):
         free = _CkksWalk(circuit, params, estimator, promises=False, encryption=encryption, plaintexts=plaintexts)
         free.run()
@@ -248,7 +257,9 @@ def log2_publication(n: int, failure_bits: int = FAILURE_BITS) -> float:
 
 
 def power_of_two(log2: float) -> str:
-    """Return 2^log2 in three digits, or as a power where a double does not hold it."""
+    """Return 2^log2 in three digits, as a power where a double does not hold it, or infinity."""
+    if not math.isfinite(log2):
+        return "infinity"
     return f"{2.0**log2:.3g}" if abs(log2) < 1000 else f"2^{log2:.0f}"
 
 

@@ -26,7 +26,7 @@ def deep(operations: str, tolerance: float, length: int = 4) -> Kernel:
                 case "s":
                     x = x * x
                 case "c":
-                    x = 1.5 * x - 0.5 * x * x * x
+                    x = x * x * x
                 case "a":
                     x = x + np.roll(x, 1)
                 case "w":
@@ -71,7 +71,10 @@ def test_deep_kernels_get_a_set(operations: str) -> None:
 def test_a_long_cumulative_sum_gets_a_set() -> None:
     @rs.kernel(tolerance=1e-2, x=rs.Encrypted(4096, low=-1, high=1))
     def running(x: Any) -> Any:
-        return np.cumsum(x)
+        total = x[0]
+        for i in range(1, 4096):
+            total = total + x[i]
+        return total
 
     program = running.compile()
     assert 2.0**program.noise_bits <= 1e-2

@@ -76,6 +76,7 @@ def wish_of(kernel: Kernel, plain_bound: float, encryption: str) -> choose.Wish:
         encryption,
         kernel.publish,
         assume=noise.Assume.ALL if kernel.worst_case else noise.Assume.NONE,
+        failure_bits=noise.failure_bits_of(publish=kernel.publish),
     )
 
 

@@ -72,7 +72,8 @@ def _matter(program: Program) -> bool:
 
 def _holds(program: Program, plaintexts: noise.Plaintexts) -> bool:
     """Tell whether the guarantee holds for plaintexts."""
-    more: Mapping[str, Any] = {"encryption": program.encryption, "plaintexts": plaintexts}
+    bits = noise.failure_bits_of(publish=program.signature.publish)
+    more: Mapping[str, Any] = {"encryption": program.encryption, "plaintexts": plaintexts, "failure_bits": bits}
     if program.params.scheme == "bfv":
         return noise.bfv(program.circuit, program.params, **more)[0] >= program.noise_bits - _SLACK
     return noise.ckks(program.circuit, program.params, **more).log2_error <= program.noise_bits + _SLACK

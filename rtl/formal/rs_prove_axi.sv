@@ -48,7 +48,7 @@ module rs_prove_axi #(
   logic [AddrWidth-1:0] araddr, awaddr;
   logic [7:0] arlen, awlen;
   logic [15:0] wdata;
-  logic [1:0] wstrb;
+  logic [ 1:0] wstrb;
 
   rs_axi_dma #(
     .W         (14),

@@ -143,7 +143,7 @@ module rs_axi_dma #(
   assign m_axi_arvalid_o = burst_valid && state_q == Load;
   assign m_axi_araddr_o  = burst_address;
   assign m_axi_arlen_o   = burst_length;
-  assign m_axi_rready_o  = (beat_ready || dropping) && state_q == Load;
+  assign m_axi_rready_o  = beat_ready && state_q == Load;
   assign ar_take         = m_axi_arvalid_o && m_axi_arready_i;
   assign r_take          = m_axi_rvalid_i && m_axi_rready_o;
 

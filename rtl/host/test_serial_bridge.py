@@ -113,5 +113,24 @@ async def check_abort(dut):
     assert words == {0x124: 0x12345678}
 
 
+@cocotb.test()
+async def check_abort_of_an_access(dut):
+    """A register access whose frame is aborted is finished, and its answer is not that of the next frame."""
+    words = await begin(dut)
+    for delay in range(14):
+        for whole in ([0x10, 0x24, 0x01, delay, 0, 0, 0], [0x11, 0x24, 0x01]):
+            await send(dut, "rx_valid_i", "rx_ready_o", [{"rx_data_i": b} for b in whole], random.Random(4))
+            for _ in range(delay):
+                await FallingEdge(dut.clk_i)
+            dut.abort_i.value = 1
+            await FallingEdge(dut.clk_i)
+            dut.abort_i.value = 0
+            while not int(dut.between_o.value):
+                assert not int(dut.tx_valid_o.value)
+                await FallingEdge(dut.clk_i)
+        assert words == {0x124: delay}
+        assert await frame(dut, [0x11, 0x24, 0x01], 5) == [OK, delay, 0, 0, 0]
+
+
 def test_serial_bridge():
     run_checks("rs_serial_bridge")

@@ -69,6 +69,47 @@ def _addsub(sub: int, halve: int) -> Proof:
     )
 
 
+def _bursts(beat_bytes: int, stride_log2: int) -> Proof:
+    return Proof(
+        f"bursts-{beat_bytes}",
+        "rs_prove_bursts",
+        f"transfers of every size become legal AXI4 bursts without a hole, for any time, beats of {beat_bytes} bytes",
+        {"BeatBytes": beat_bytes, "LaneStrideLog2": stride_log2},
+        steps=2,
+        induction=True,
+        mutations=(
+            Mutation("rs_axi_bursts", "(BeatLog2 + 8 < 12) ? BeatLog2 + 8 : 12;", "13;"),
+            Mutation("rs_axi_bursts", "offset_q <= lane_done ? '0 : next_offset;", "offset_q <= next_offset;"),
+        ),
+    )
+
+
+def _axi(patient: int) -> Proof:
+    claim = ("keeps the rules of AXI4 with any slave", "never waits for ever, also for a slave that takes data first")[
+        patient
+    ]
+    drain = (
+        Mutation("rs_axi_dma", ".clear_i     (dropping),", ".clear_i     (1'b0),"),
+        Mutation("rs_axi_dma", "finished    = bursts_idle &&", "finished    = aborted_q ||"),
+        Mutation("rs_axi_dma", "= dropping && !held_q;", "= dropping;"),
+        Mutation("rs_axi_dma", "in_burst_q == burst_length;", "in_burst_q == burst_length - 8'd1;"),
+        Mutation("rs_axi_bursts", "end else if (ready_i) begin", "end else if (ready_i || stop_i) begin"),
+    )
+    wait = (
+        Mutation("rs_axi_dma", "m_axi_awvalid_o ? !lead_q[BurstWidth-1] : lead_q > 0;", "lead_q > 0;"),
+        Mutation("rs_axi_dma", "beat_wanted && (beat_valid || filling);", "beat_wanted && beat_valid;"),
+    )
+    return Proof(
+        "axi" + "-progress" * patient,
+        "rs_prove_axi",
+        f"the data port {claim}, through aborted transfers, for any time, 3 lanes of 8 beats",
+        {"Patient": patient},
+        steps=(3, 6)[patient],
+        induction=True,
+        mutations=(drain, wait)[patient],
+    )
+
+
 PROOFS = (
     *(_addsub(sub, halve) for halve in (0, 1) for sub in (0, 1)),
     Proof(
@@ -106,6 +147,8 @@ PROOFS = (
             Mutation("rs_scoreboard", "busy_slots   = pending | late | sources_q;", "busy_slots   = late | sources_q;"),
         ),
     ),
+    *(_bursts(beat, stride) for beat, stride in ((16, 19), (2, 10))),
+    *(_axi(patient) for patient in (0, 1)),
 )  # fmt: skip
 
 

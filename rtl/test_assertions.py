@@ -174,6 +174,7 @@ class Plant:
     parameters: dict[str, int] = field(default_factory=dict)
     checks: str | None = None
     env: dict[str, str] = field(default_factory=dict)
+    play: list[Pins] = field(default_factory=list)  # instead of the checks of `test`
 
 
 DECODE = {"Slots": 5, "SinglePort": 16, "Moduli": 2, "Consts": 4}
@@ -191,18 +192,20 @@ def core(unit: str, old: str, new: str, words: str) -> Plant:
     return Plant(unit, old, new, words, "core/test_core.py", "rs_core", CORE, "check_random_programs", programs)
 
 
-def arithmetic(unit: str, old: str, new: str, words: str, **parameters: int) -> Plant:
-    """A fault in an arithmetic module."""
-    return Plant(unit, old, new, words, f"arith/test_{unit.removeprefix('rs_')}.py", unit, parameters)
+def arithmetic(unit: str, old: str, new: str, words: str, modulus: Pins, **parameters: int) -> Plant:
+    """A fault in an arithmetic module, met by operands below a modulus of 16001 = 125 * 2^7 + 1."""
+    values = [(16000, 16000), (15000, 15999), (12345, 16000), (15873, 15745), (0, 0), (1, 2)] * 3
+    play = [modulus | {"a_i": a, "b_i": b} for a, b in values]
+    return Plant(unit, old, new, words, "test_assertions.py", unit, parameters, "check_play", play=play)
 
 
 PLANTED = [
     arithmetic("rs_mod_addsub", "sub_i == b_i[Width];", "sub_i != b_i[Width];", "a result is not below the modulus",
-               Width=14, Style=1),
+               {"modulus_i": 16001, "sub_i": 0, "halve_i": 0}, Width=14, Style=1),
     arithmetic("rs_mul_barrett", "- {1'b0, modulus_i};", "+ {1'b0, modulus_i};", "a result is not in [-m, m)",
-               Width=14, Style=0, ModMinBits=5),
+               {"modulus_i": 16001, "mu_i": (1 << 30) // 16001, "mod_bits_i": 14}, Width=14, Style=0, ModMinBits=5),
     arithmetic("rs_mul_montgomery", "- Bits'(multiple);", "+ Bits'(multiple);", "a result is not in (-m, m)",
-               Width=14, WordBits=7, Style=0),
+               {"modulus_high_i": 125}, Width=14, WordBits=7, Style=0),
 ]  # fmt: skip
 SLOW = [
     decode("decoded_o.memory      = memory;", "decoded_o.memory      = 1'b1;",
@@ -247,9 +250,8 @@ def test_a_planted_fault_is_noticed(plant: Plant, tmp_path: Path) -> None:
     changed = tmp_path / original.name
     changed.write_text(text.replace(plant.old, plant.new))
     with pytest.raises(AssertionError, match=re.escape(plant.words)):
-        run_checks(
-            plant.top, plant.parameters, checks=plant.checks, env=plant.env, extra=[changed], module=HERE / plant.test
-        )
+        env = {"PLAY": json.dumps(plant.play)} if plant.play else plant.env
+        run_checks(plant.top, plant.parameters, checks=plant.checks, env=env, extra=[changed], module=HERE / plant.test)
 
 
 def test_every_assertion_is_played_or_planted() -> None:

@@ -23,6 +23,9 @@ async def check_contents(dut):
     bits, depth = int(os.environ[BITS_NAME]), int(os.environ[WORDS_NAME])
     source, words, expected = random.Random(2), [0] * depth, None
     cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
+    # The clock may have started high: its first edge is this one.
+    dut.wr_en_i.value = 0
+    await FallingEdge(dut.clk_i)
     dut.rd_en_i.value = 0
     for address in range(depth):
         words[address] = source.getrandbits(bits)

@@ -41,11 +41,7 @@ fn hash(path: &Path) -> io::Result<String> {
             read => state.update(&block[..read]),
         }
     }
-    Ok(state
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
+    Ok(format!("{:x}", state.finalize()))
 }
 
 #[cfg(test)]

@@ -158,6 +158,16 @@ def test_products_of_every_size(device: Device) -> None:
         multiply(device, n, n)
 
 
+@pytest.mark.parametrize("seed", [1, 2, 2147483647])
+def test_nothing_depends_on_what_registers_and_memories_start_with(axi: Path, serial: Path, seed: int) -> None:
+    for library, settings, links in ((axi, {}, ("axi",)), (serial, SERIAL, ("byte", "spi"))):
+        for link in links:
+            device = Device(library, load_preset("tiny", settings), f"seed={seed};link={link}")
+            device.modulus(MODULUS)
+            multiply(device, 16, seed % 7)
+            device.close()
+
+
 def test_events_and_counters(device: Device) -> None:
     multiply(device, 256, 1)
     events = (Event * 64)()
@@ -231,6 +241,8 @@ def test_bad_options(axi: Path) -> None:
         ("link=spi", "link=axi only"),
         ("colour=red", "unknown option"),
         ("memory=x", "not a number"),
+        ("seed=0", "must be from 1 to 2147483647"),
+        ("seed=2147483648", "must be from 1 to 2147483647"),
     ):
         with pytest.raises(RuntimeError, match=text):
             Device(axi, load_preset("tiny"), options)

@@ -81,6 +81,11 @@ impl<W: Word> Ciphertext<W> {
         self.key
     }
 
+    /// Whether one half is stored as a seed when serialized.
+    pub fn is_seeded(&self) -> bool {
+        self.seed.is_some()
+    }
+
     /// The parameter set's identity.
     pub fn fingerprint(&self) -> Fingerprint {
         self.params

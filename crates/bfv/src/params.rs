@@ -5,7 +5,7 @@ use crate::Error;
 use crate::level::Level;
 use ntt::NttPlan;
 use rlwe::wire::{self, Fingerprint, Reader, Tag, WireError, Writer};
-use rlwe::{RlweParams, RlweParamsLiteral, SecurityPolicy};
+use rlwe::{Limits, RlweParams, RlweParamsLiteral, SecurityPolicy};
 use std::sync::{Arc, OnceLock};
 use zq::{Modulus, Word};
 
@@ -216,13 +216,26 @@ impl<W: Word> BfvParams<W> {
         wire::seal(Tag::BfvParams, Fingerprint::default(), payload.as_bytes())
     }
 
-    /// Reads [`BfvParams::to_bytes`]; the reader's own policy applies.
+    /// Reads [`BfvParams::to_bytes`]; the reader's own policy applies, and the default [`Limits`].
     ///
     /// # Errors
-    /// [`rlwe::Error::Wire`] for bytes no writer produces, and everything [`BfvParams::new`] refuses.
+    /// [`rlwe::Error::Wire`] for bytes no writer produces, [`rlwe::Error::Limit`], and everything [`BfvParams::new`]
+    /// refuses.
     pub fn from_bytes(bytes: &[u8], policy: SecurityPolicy) -> Result<Self, Error> {
+        Self::from_bytes_within(bytes, policy, &Limits::default())
+    }
+
+    /// [`BfvParams::from_bytes`] with other limits.
+    ///
+    /// # Errors
+    /// As [`BfvParams::from_bytes`].
+    pub fn from_bytes_within(
+        bytes: &[u8],
+        policy: SecurityPolicy,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
         let mut input = Reader::new(wire::open_params(Tag::BfvParams, bytes)?);
-        let rlwe = RlweParams::read(&mut input, policy)?;
+        let rlwe = RlweParams::read(&mut input, policy, limits)?;
         let t = input.u64("the plaintext modulus")?;
         let count = input.ranged("the number of auxiliary primes", 0..=2 * rlwe::MAX_PRIMES)?;
         let mut auxiliary = Vec::with_capacity(count as usize);
@@ -241,7 +254,11 @@ impl<W: Word> BfvParams<W> {
             auxiliary.push(prime);
         }
         input.finish()?;
-        Self::from_rlwe(rlwe, t, auxiliary)
+        // The transform modulo t and the auxiliary primes' count as well.
+        limits.check(&rlwe.literal(), 1 + auxiliary.len())?;
+        let params = Self::from_rlwe(rlwe, t, auxiliary)?;
+        wire::check_canonical(bytes, &params.to_bytes())?;
+        Ok(params)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::encoder::Embedding;
 use crate::noise::Estimator;
 use rlwe::wire::{self, Fingerprint, Reader, Tag, Writer};
-use rlwe::{RlweParams, RlweParamsLiteral, SecurityPolicy};
+use rlwe::{Limits, RlweParams, RlweParamsLiteral, SecurityPolicy};
 use rns::{RnsBasis, RnsError};
 use std::sync::{Arc, OnceLock};
 use zq::primes::{Direction, ntt_primes};
@@ -209,17 +209,31 @@ impl CkksParams {
         wire::seal(Tag::CkksParams, Fingerprint::default(), payload.as_bytes())
     }
 
-    /// Reads [`CkksParams::to_bytes`]; the reader's own policy applies.
+    /// Reads [`CkksParams::to_bytes`]; the reader's own policy applies, and the default [`Limits`].
     ///
     /// # Errors
-    /// Bytes no writer produces, and everything [`CkksParams::new`] refuses.
+    /// Bytes no writer produces, a set beyond the limits, and everything [`CkksParams::new`] refuses.
     pub fn from_bytes(bytes: &[u8], policy: SecurityPolicy) -> Result<Self, Error> {
-        let (_, payload) = wire::open_as(Tag::CkksParams, bytes).map_err(rlwe::Error::from)?;
+        Self::from_bytes_within(bytes, policy, &Limits::default())
+    }
+
+    /// [`CkksParams::from_bytes`] with other limits.
+    ///
+    /// # Errors
+    /// As [`CkksParams::from_bytes`].
+    pub fn from_bytes_within(
+        bytes: &[u8],
+        policy: SecurityPolicy,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        let payload = wire::open_params(Tag::CkksParams, bytes).map_err(rlwe::Error::from)?;
         let mut input = Reader::new(payload);
-        let rlwe = RlweParams::read(&mut input, policy)?;
+        let rlwe = RlweParams::read(&mut input, policy, limits)?;
         let scale = input.f64("the scale").map_err(rlwe::Error::from)?;
         input.finish().map_err(rlwe::Error::from)?;
-        Self::from_rlwe(rlwe, scale)
+        let params = Self::from_rlwe(rlwe, scale)?;
+        wire::check_canonical(bytes, &params.to_bytes()).map_err(rlwe::Error::from)?;
+        Ok(params)
     }
 }
 

@@ -86,6 +86,20 @@ pub enum Error {
         /// What it reported.
         message: String,
     },
+    /// A parameter set from bytes asks for more than its reader allows.
+    #[error(
+        "a parameter set from bytes has {what} {got}; at most {limit} is allowed, {option} raises it"
+    )]
+    Limit {
+        /// Degree or bytes of tables.
+        what: &'static str,
+        /// What the set asks for.
+        got: u64,
+        /// What the reader allows.
+        limit: u64,
+        /// The reader's option.
+        option: &'static str,
+    },
     /// Bytes that do not decode.
     #[error(transparent)]
     Wire(#[from] crate::wire::WireError),

@@ -16,6 +16,7 @@ mod fused;
 mod galois;
 mod keys;
 mod keyswitch;
+mod limits;
 pub mod noise;
 mod params;
 mod pool;
@@ -36,13 +37,14 @@ pub use keys::{
     uniform_residues,
 };
 pub use keyswitch::{HoistedDigits, KeySwitchLevel, key_switch};
+pub use limits::Limits;
 pub use params::{
     MAX_PRIMES, RlweParams, RlweParamsLiteral, Security, SecurityPolicy, word_bits_of,
 };
 pub use pool::Pool;
 pub use seed::{Seed, Xof};
 pub use small::{SmallPoly, small_poly};
-pub use threads::Threads;
+pub use threads::{MAX_THREADS, Threads};
 
 #[cfg(test)]
 mod tests;

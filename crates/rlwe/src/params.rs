@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parameters: an unchecked literal becomes a checked, immutable set.
 
-use crate::{Error, Pool};
+use crate::{Error, Limits, Pool};
 mod codec;
 
 use crate::distribution::{ErrorDistribution, Sampler, SecretDistribution};
@@ -338,12 +338,18 @@ impl<W: Word> RlweParams<W> {
         out.bytes(codec::encode(&self.literal(), self.dnum()).as_bytes());
     }
 
-    /// Reads what [`RlweParams::write`] wrote.
+    /// Reads what [`RlweParams::write`] wrote; nothing is built for a set beyond the limits.
     ///
     /// # Errors
-    /// [`Error::Wire`] for bytes no writer produces, and everything [`RlweParams::new`] refuses.
-    pub fn read(input: &mut Reader<'_>, policy: SecurityPolicy) -> Result<Self, Error> {
-        Self::new(&codec::decode(input)?, policy)
+    /// [`Error::Wire`] for bytes no writer produces, [`Error::Limit`], and everything [`RlweParams::new`] refuses.
+    pub fn read(
+        input: &mut Reader<'_>,
+        policy: SecurityPolicy,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        let literal = codec::decode(input)?;
+        limits.check(&literal, 0)?;
+        Self::new(&literal, policy)
     }
 
     /// The set as an object of the byte format.
@@ -355,15 +361,28 @@ impl<W: Word> RlweParams<W> {
         )
     }
 
-    /// Reads [`RlweParams::to_bytes`]; the reader's own policy applies.
+    /// Reads [`RlweParams::to_bytes`]; the reader's own policy applies, and the default [`Limits`].
     ///
     /// # Errors
     /// As [`RlweParams::read`].
     pub fn from_bytes(bytes: &[u8], policy: SecurityPolicy) -> Result<Self, Error> {
+        Self::from_bytes_within(bytes, policy, &Limits::default())
+    }
+
+    /// [`RlweParams::from_bytes`] with other limits.
+    ///
+    /// # Errors
+    /// As [`RlweParams::read`].
+    pub fn from_bytes_within(
+        bytes: &[u8],
+        policy: SecurityPolicy,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
         let payload = wire::open_params(Tag::RlweParams, bytes)?;
         let mut input = Reader::new(payload);
-        let params = Self::read(&mut input, policy)?;
+        let params = Self::read(&mut input, policy, limits)?;
         input.finish()?;
+        wire::check_canonical(bytes, &params.to_bytes())?;
         Ok(params)
     }
 }

@@ -383,6 +383,75 @@ fn mutated_payloads_never_panic_and_what_decodes_is_canonical() {
     }
 }
 
+/// A set's bytes with every byte replaced by every other, checksum repaired.
+fn for_each_replaced_byte(bytes: &[u8], mut try_it: impl FnMut(&[u8])) {
+    for at in 0..bytes.len() - wire::CHECKSUM_LEN {
+        for value in 0..=u8::MAX {
+            let mut bad = bytes.to_vec();
+            bad[at] = value;
+            wire::mutate::repair(&mut bad);
+            try_it(&bad);
+        }
+    }
+}
+
+#[test]
+fn a_parameter_set_has_one_encoding() {
+    let params = params::<u64>(16, &[20, 21, 22, 23], &[24], 0);
+    for_each_replaced_byte(&params.to_bytes(), |bad| {
+        if let Ok(again) = RlweParams::<u64>::from_bytes(bad, SecurityPolicy::insecure()) {
+            assert_eq!(again.to_bytes(), bad);
+        }
+    });
+    // Three digits of four primes are two digits, and written so.
+    let mut three = params.to_bytes();
+    three[wire::HEADER_LEN + 20] = 3;
+    wire::mutate::repair(&mut three);
+    let refused = RlweParams::<u64>::from_bytes(&three, SecurityPolicy::insecure());
+    let at = wire::HEADER_LEN + 20;
+    assert_eq!(
+        refused.err(),
+        Some(Error::Wire(wire::WireError::NotCanonical { at }))
+    );
+}
+
+#[test]
+fn parameters_beyond_the_limits_are_refused_before_anything_is_built() {
+    // A thousand bytes that ask for half a gigabyte; the numbers need not even be primes.
+    let (n, policy) = (1 << 17, SecurityPolicy::insecure());
+    let small = params::<u64>(16, &[20], &[], 0);
+    let mut bytes = small.to_bytes();
+    bytes[wire::HEADER_LEN + 1] = 17;
+    wire::mutate::repair(&mut bytes);
+    let refused = RlweParams::<u64>::from_bytes(&bytes, policy);
+    assert!(
+        matches!(refused, Err(Error::Limit { what: "degree", got, limit: 65536, .. }) if got == n)
+    );
+    let tight = Limits {
+        degree: 16,
+        memory: Limits::table_bytes(16, 1) - 1,
+    };
+    let refused = RlweParams::<u64>::from_bytes_within(&small.to_bytes(), policy, &tight);
+    let message = refused.unwrap_err().to_string();
+    assert!(message.contains("max_memory"), "{message}");
+    let enough = Limits {
+        memory: Limits::table_bytes(16, 1),
+        ..tight
+    };
+    assert!(RlweParams::<u64>::from_bytes_within(&small.to_bytes(), policy, &enough).is_ok());
+}
+
+#[test]
+fn keys_that_would_go_with_every_ciphertext_are_refused() {
+    let params = params::<u64>(16, &[20, 21], &[22], 0);
+    for (kind, mut bytes) in objects(&params).into_iter().skip(1) {
+        bytes[wire::HEADER_LEN..][..16].fill(0);
+        wire::mutate::repair(&mut bytes);
+        let message = recode(&params, kind, &bytes).unwrap_err().to_string();
+        assert!(message.contains("belongs to no key"), "{kind}: {message}");
+    }
+}
+
 /// Schoolbook sums of products against the engine, for operands of several sizes, in place and not, on several threads.
 #[test]
 fn tensors_are_sums_of_products() {

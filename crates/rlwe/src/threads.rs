@@ -7,6 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::{iter, mem};
 use zq::fork;
 
+/// Most threads a pool may have: more than any machine has cores, few enough that the system gives them.
+pub const MAX_THREADS: usize = 1024;
+
 /// A number of threads: the calling one, and a pool of the others. What is computed never depends on it.
 #[derive(Clone, Debug, Default)]
 pub struct Threads(Option<Arc<Helpers>>);
@@ -60,19 +63,14 @@ impl Threads {
     /// The calling thread alone.
     pub const ONE: Self = Self(None);
 
-    /// `count` threads, at least one: the caller of each operation and `count - 1` that help it.
+    /// `count` threads, from 1 to [`MAX_THREADS`]: the caller of each operation and `count - 1` that help it.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for 0, [`Error::Engine`] when the system gives no threads.
+    /// [`Error::Parameter`] for another count, [`Error::Engine`] when the system gives no threads.
     pub fn new(count: usize) -> Result<Self, Error> {
         match count {
-            0 => Err(Error::Parameter {
-                what: "the number of threads",
-                got: "0".into(),
-                allowed: "1 or more".into(),
-            }),
             1 => Ok(Self::ONE),
-            _ => {
+            2..=MAX_THREADS => {
                 let failed = |e: ThreadPoolBuildError| Error::Engine {
                     engine: "cpu".into(),
                     message: e.to_string(),
@@ -81,6 +79,11 @@ impl Threads {
                 let pool = Mutex::new(pool);
                 Ok(Self(Some(Arc::new(Helpers { count, pool }))))
             }
+            _ => Err(Error::Parameter {
+                what: "the number of threads",
+                got: count.to_string(),
+                allowed: format!("1..={MAX_THREADS}"),
+            }),
         }
     }
 

@@ -147,6 +147,12 @@ pub enum WireError {
         /// The allowed values.
         allowed: String,
     },
+    /// Bytes that stand for an object, but not the ones that writers produce.
+    #[error("not the canonical encoding: the same object is written with another byte {at}")]
+    NotCanonical {
+        /// Where the two differ first.
+        at: usize,
+    },
     /// A residue that is not reduced.
     #[error("a residue of modulus number {limb} is not below the modulus")]
     Residue {
@@ -168,7 +174,7 @@ pub struct Header {
 
 /// Wraps a payload into an object.
 pub fn seal(tag: Tag, params: Fingerprint, payload: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(HEADER_LEN + payload.len() + CHECKSUM_LEN);
+    let mut out = zq::memory::reserved(HEADER_LEN + payload.len() + CHECKSUM_LEN);
     out.extend_from_slice(&MAGIC);
     out.extend_from_slice(&VERSION.to_le_bytes());
     out.extend_from_slice(&(tag as u16).to_le_bytes());
@@ -223,6 +229,18 @@ pub fn open_params(tag: Tag, bytes: &[u8]) -> Result<&[u8], WireError> {
         });
     }
     Ok(payload)
+}
+
+/// Fails unless an object is `written` with the very bytes it was `read` from: one object has one encoding.
+///
+/// # Errors
+/// [`WireError::NotCanonical`].
+pub fn check_canonical(read: &[u8], written: &[u8]) -> Result<(), WireError> {
+    if read == written {
+        return Ok(());
+    }
+    let same = read.iter().zip(written).take_while(|(a, b)| a == b).count();
+    Err(WireError::NotCanonical { at: same })
 }
 
 /// Reads the header of an object whose total length must fit; the checksum is not looked at.

@@ -11,6 +11,7 @@
 mod aligned;
 mod error;
 pub mod fork;
+pub mod memory;
 mod modulus;
 mod pages;
 pub mod primes;

@@ -42,7 +42,7 @@ impl<W: Word> Buffer<W> {
         let on_pages = BYTES.contains(&(len * size_of::<W>()));
         match on_pages.then(|| Block::zeros(len)).flatten() {
             Some(block) => Self::Pages(block),
-            None => Self::Heap(vec![W::ZERO; len]),
+            None => Self::Heap(crate::memory::zeros(len)),
         }
     }
 }

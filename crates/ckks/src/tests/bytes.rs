@@ -4,6 +4,7 @@
 use super::{Bench, SMALL, Shape, values};
 use crate::{Ciphertext, CkksParams, Plaintext};
 use rlwe::SecurityPolicy;
+use rlwe::wire::mutate;
 
 fn objects(b: &Bench) -> (Plaintext, Ciphertext, Ciphertext, Ciphertext) {
     let plaintext = b
@@ -117,6 +118,50 @@ fn well_sealed_nonsense_is_refused() {
     assert!(bad(resealed(&ct.to_bytes(), flag, 1)));
     assert!(bad(resealed(&seeded.to_bytes(), flag, 0)));
     assert!(bad(resealed(&wide.to_bytes(), flag, 1)), "a seeded product");
+}
+
+/// Decodes and encodes again.
+fn recode(params: &CkksParams, kind: &str, bytes: &[u8]) -> Result<Vec<u8>, crate::Error> {
+    Ok(match kind {
+        "params" => CkksParams::from_bytes(bytes, SecurityPolicy::insecure())?.to_bytes(),
+        "plaintext" => Plaintext::from_bytes(params, bytes)?.to_bytes(),
+        _ => Ciphertext::from_bytes(params, bytes)?.to_bytes(),
+    })
+}
+
+#[test]
+fn mutated_objects_never_panic_and_what_decodes_is_canonical() {
+    let b = Bench::new(Shape { log_n: 4, ..SMALL });
+    let (plaintext, ct, seeded, wide) = objects(&b);
+    let ciphertexts = [&ct, &seeded, &wide].map(|c| ("ciphertext", c.to_bytes()));
+    let others = [
+        ("params", b.params.to_bytes()),
+        ("plaintext", plaintext.to_bytes()),
+    ];
+    for (kind, bytes) in others.into_iter().chain(ciphertexts) {
+        mutate::for_each_mutation(&bytes, 3000, |bad| {
+            if let Ok(again) = recode(&b.params, kind, bad) {
+                assert_eq!(again, bad, "{kind}: two byte strings for one object");
+            }
+        });
+    }
+}
+
+#[test]
+fn every_byte_of_a_parameter_set_counts() {
+    let b = Bench::new(Shape { log_n: 4, ..SMALL });
+    let bytes = b.params.to_bytes();
+    for at in 0..bytes.len() - rlwe::wire::CHECKSUM_LEN {
+        for bit in 0..8 {
+            let mut bad = bytes.clone();
+            bad[at] ^= 1 << bit;
+            mutate::repair(&mut bad);
+            if let Ok(again) = CkksParams::from_bytes(&bad, SecurityPolicy::insecure()) {
+                assert_eq!(again.to_bytes(), bad, "byte {at}");
+                assert_ne!(again, b.params, "byte {at}");
+            }
+        }
+    }
 }
 
 #[test]

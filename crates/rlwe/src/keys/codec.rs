@@ -42,6 +42,21 @@ impl KeyId {
     pub fn read(input: &mut Reader<'_>) -> Result<Self, WireError> {
         Ok(Self(input.array("the key identity")?))
     }
+
+    /// Reads the identity of a key, which belongs to someone: one that goes with every ciphertext is refused.
+    ///
+    /// # Errors
+    /// [`WireError::Truncated`], [`WireError::Value`].
+    fn read_owner(input: &mut Reader<'_>) -> Result<Self, WireError> {
+        match Self::read(input)? {
+            Self::NONE => Err(WireError::Value {
+                what: "a key's identity",
+                got: 0,
+                allowed: "any but 0, which belongs to no key".into(),
+            }),
+            id => Ok(id),
+        }
+    }
 }
 
 impl<W: Word> SecretKey<W> {
@@ -62,7 +77,7 @@ impl<W: Word> SecretKey<W> {
     /// [`Error::Wire`], [`Error::ParameterMismatch`].
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
         let mut input = open_of(params, Tag::SecretKey, "the secret key", bytes)?;
-        let id = KeyId::read(&mut input)?;
+        let id = KeyId::read_owner(&mut input)?;
         let raw = input.bytes(2 * params.n(), "the secret's coefficients")?;
         input.finish()?;
         let value = |b: &[u8]| i64::from(i16::from_le_bytes([b[0], b[1]]));
@@ -111,7 +126,7 @@ impl<W: Word> PublicKey<W> {
     /// [`Error::Wire`], [`Error::ParameterMismatch`].
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
         let mut input = open_of(params, Tag::PublicKey, "the public key", bytes)?;
-        let id = KeyId::read(&mut input)?;
+        let id = KeyId::read_owner(&mut input)?;
         let seed = read_seed(&mut input)?;
         let b = input.poly(params.q())?;
         input.finish()?;
@@ -177,7 +192,7 @@ impl<W: Word> RelinKey<W> {
     /// [`Error::Wire`], [`Error::ParameterMismatch`].
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
         let mut input = open_of(params, Tag::RelinKey, "the relinearisation key", bytes)?;
-        let id = KeyId::read(&mut input)?;
+        let id = KeyId::read_owner(&mut input)?;
         let limbs = read_limbs(params, &mut input)?;
         let key = KeySwitchKey::read(params, id, limbs, &mut input)?;
         input.finish()?;
@@ -205,7 +220,7 @@ impl<W: Word> GaloisKeys<W> {
     /// [`Error::Wire`], [`Error::ParameterMismatch`].
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
         let mut input = open_of(params, Tag::GaloisKeys, "the Galois keys", bytes)?;
-        let id = KeyId::read(&mut input)?;
+        let id = KeyId::read_owner(&mut input)?;
         let limbs = read_limbs(params, &mut input)?;
         let count = input.ranged("the number of Galois keys", 0..=params.n() as u32)?;
         let mut keys = BTreeMap::new();

@@ -4,6 +4,7 @@
 use super::packing::pack;
 use rns::{Domain, RnsPoly};
 use zeroize::Zeroizing;
+use zq::memory::reserved;
 use zq::{Modulus, Word};
 
 /// A payload under construction; its buffer is wiped on drop, since secret keys pass through.
@@ -55,7 +56,7 @@ impl Writer {
     pub fn bytes(&mut self, x: &[u8]) {
         // Grow by hand: a reallocation would leave an unwiped copy behind.
         if self.0.len() + x.len() > self.0.capacity() {
-            let mut larger = Zeroizing::new(Vec::with_capacity(2 * (self.0.len() + x.len())));
+            let mut larger = Zeroizing::new(reserved(2 * (self.0.len() + x.len())));
             larger.extend_from_slice(&self.0);
             self.0 = larger;
         }
@@ -64,9 +65,7 @@ impl Writer {
 
     /// Residues of one modulus, bit-packed at its width.
     pub fn residues<W: Word>(&mut self, values: &[W], modulus: &Modulus<W>) {
-        let mut packed = Zeroizing::new(Vec::with_capacity(
-            values.len() * modulus.bits() as usize / 8 + 1,
-        ));
+        let mut packed = Zeroizing::new(reserved(values.len() * modulus.bits() as usize / 8 + 1));
         pack(values, modulus.bits(), &mut packed);
         self.bytes(&packed);
     }

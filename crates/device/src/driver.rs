@@ -9,6 +9,9 @@ use zq::Modulus;
 use crate::checksum::Audit;
 use crate::{Device, DeviceError, Entry, Injection};
 
+/// Bytes of host buffers that one call makes at most.
+const HOST_BYTES: usize = 1 << 28;
+
 /// What has been moved between host and device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Transfers {
@@ -235,6 +238,12 @@ impl Driver {
     /// # Errors
     /// No room.
     pub fn allocate(&mut self, count: u32) -> Result<u32, DeviceError> {
+        // Simulated host memory has two machine words for each coefficient.
+        let each = 16 * self.info.lanes as usize * self.info.n_max();
+        if (count as usize).saturating_mul(each) > HOST_BYTES {
+            let what = format!("{count} buffers of {each} bytes, the host memory has {HOST_BYTES}");
+            return Err(DeviceError::Data { what });
+        }
         self.device.allocate(count)
     }
 
@@ -265,6 +274,11 @@ impl Driver {
     /// # Errors
     /// No such buffer.
     pub fn download(&mut self, buffer: u32, n: usize) -> Result<Vec<Vec<u128>>, DeviceError> {
+        if n > self.info.n_max() {
+            let most = self.info.n_max();
+            let what = format!("{n} coefficients a lane, the build has up to {most}");
+            return Err(DeviceError::Data { what });
+        }
         self.transfers.received += 1;
         self.transfers.bytes_received += self.bytes(n);
         self.peek(buffer, n)

@@ -91,7 +91,7 @@ pub enum InfoError {
 impl BuildInfo {
     /// Polynomial slots in all.
     pub fn slots(&self) -> u32 {
-        self.dual_port_slots + self.single_port_slots
+        self.dual_port_slots.saturating_add(self.single_port_slots)
     }
 
     /// Largest ring degree.

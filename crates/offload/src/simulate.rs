@@ -4,7 +4,7 @@
 //! The reference is the production arithmetic of the `zq` and `ntt` crates, not the device model.
 
 use device::Profile;
-use isa::{Draw, Instruction};
+use isa::{BuildInfo, Draw, Instruction};
 use model::schedule;
 use ntt::NttPlan;
 use zq::Modulus;
@@ -14,6 +14,9 @@ use crate::plan::{Form, Frame, Operation, Plan};
 use crate::session::{Polynomial, Session};
 pub use crate::single::instruction;
 use crate::{OffloadError, Usage};
+
+/// Lanes of the largest build.
+const MOST_LANES: usize = 8;
 
 /// What was measured.
 #[derive(Clone, Debug)]
@@ -37,9 +40,17 @@ pub struct Outcome {
 /// The lanes' moduli: the largest primes of the bits given that serve degree `n` and the build's own.
 ///
 /// # Errors
-/// [`OffloadError::Shape`] if there is no such prime.
+/// [`OffloadError::Shape`] if there is no such prime, and for more moduli than any build has lanes.
 pub fn default_moduli(bits: &[u32], n: usize, n_max: usize) -> Result<Vec<u128>, OffloadError> {
-    let order = 2 * n.max(n_max) as u64;
+    if bits.len() > MOST_LANES {
+        return Err(OffloadError::Shape {
+            what: format!(
+                "{} moduli; a build has at most {MOST_LANES} lanes",
+                bits.len()
+            ),
+        });
+    }
+    let order = (n.max(n_max) as u64).saturating_mul(2);
     let mut moduli: Vec<u128> = Vec::new();
     for &width in bits {
         let found = ntt_primes(width, order, 1, Direction::Down, &moduli);
@@ -48,6 +59,22 @@ pub fn default_moduli(bits: &[u32], n: usize, n_max: usize) -> Result<Vec<u128>,
         })?);
     }
     Ok(moduli)
+}
+
+/// Fails unless there is one modulus for each lane, and arithmetic by it.
+pub(crate) fn check_moduli(info: &BuildInfo, moduli: &[u128]) -> Result<(), OffloadError> {
+    let refuse = |what| Err(OffloadError::Shape { what });
+    if moduli.len() != info.lanes as usize {
+        return refuse(format!(
+            "{} moduli, the build has {} lanes",
+            moduli.len(),
+            info.lanes
+        ));
+    }
+    match moduli.iter().find_map(|q| Modulus::new(*q).err()) {
+        Some(error) => refuse(error.to_string()),
+        None => Ok(()),
+    }
 }
 
 /// Random residues of each lane, and words of W bits where `raw`.
@@ -98,6 +125,7 @@ pub fn operation(
     n: usize,
 ) -> Result<Outcome, OffloadError> {
     session.fits(moduli, n)?;
+    check_moduli(session.info(), moduli)?;
     let info = session.info().clone();
     let mut source = Draw::new(n as u64);
     let inputs: Vec<Polynomial> = operation

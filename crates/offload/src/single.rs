@@ -12,7 +12,7 @@ use crate::OffloadError;
 use crate::halves::{Half, Halving};
 use crate::plan::{Frame, Plan};
 use crate::session::{Polynomial, Session, halves_of};
-use crate::simulate::{Outcome, draw, outcome, plan_for};
+use crate::simulate::{Outcome, check_moduli, draw, outcome, plan_for};
 
 /// What a measurement works on.
 struct Case {
@@ -46,6 +46,7 @@ pub fn instruction(
         check_degree(&info, n)?;
     }
     build_has(&info, op)?;
+    check_moduli(&info, moduli)?;
     let case = Case::new(op, &info, moduli, n);
     let mod_idx = session.select(moduli)?;
     session

@@ -4,6 +4,7 @@
 use crate::engine::PolyEngine;
 use crate::errors::{Kind, OrRaise};
 use crate::words::Words;
+use crate::work::Work;
 use ::device::{DeviceError, Driver, Injection, Modeled, Profile, Verilated};
 use isa::{BuildInfo, Host, ISA_VERSION, Instruction, Mix, Op, Reduction};
 use offload::{CoEngine, Frame, Moved, OffloadError, Operation, Plan, Session, Usage, simulate};
@@ -11,6 +12,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// Instructions of a random program at most, and the highest number of its first output buffer.
+const MOST_RANDOM: usize = 1 << 16;
 
 /// `[lane][n]` residues as Python integers.
 type Residues = Vec<Vec<u128>>;
@@ -29,6 +33,9 @@ fn build_info(preset: &Bound<'_, PyDict>) -> PyResult<BuildInfo> {
         text("reduction")? == "montgomery",
     );
     let n_max = number("n_max")?;
+    if !n_max.is_power_of_two() {
+        return Err(Kind::Parameter.error(format!("n_max is {n_max}; a power of two is needed")));
+    }
     let mut instructions = isa::implemented_mask();
     if !get("pmul")?.extract::<bool>()? {
         instructions &= !(1 << Op::Pmul as u8);
@@ -45,7 +52,11 @@ fn build_info(preset: &Bound<'_, PyDict>) -> PyResult<BuildInfo> {
         butterflies: number("butterflies")?,
         log2_n_max: n_max.ilog2(),
         dual_port_slots: number("dual_port_slots")?,
-        single_port_slots: number("single_port_slots")? - u32::from(slot_table),
+        single_port_slots: number("single_port_slots")?
+            .checked_sub(u32::from(slot_table))
+            .ok_or_else(|| {
+                Kind::Parameter.error("single_port_slots is 0; the twiddle table takes one")
+            })?,
         twiddle_tables: if slot_table {
             1
         } else {
@@ -157,7 +168,7 @@ impl Device {
     where
         T: Send,
     {
-        py.detach(|| f(self.engine.session().driver())).or_raise()
+        py.work(|| f(self.engine.session().driver()))
     }
 
     fn outcome<'py>(
@@ -165,7 +176,7 @@ impl Device {
         py: Python<'py>,
         f: impl Send + FnOnce(&mut Session) -> Result<simulate::Outcome, OffloadError>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let outcome = py.detach(|| f(&mut self.engine.session())).or_raise()?;
+        let outcome = py.work(|| f(&mut self.engine.session()))?;
         let dict = PyDict::new(py);
         dict.set_item("cycles", outcome.cycles)?;
         dict.set_item("predicted_cycles", outcome.predicted_cycles)?;
@@ -312,6 +323,18 @@ impl Device {
         moduli: u8,
         outputs: u32,
     ) -> PyResult<Vec<u64>> {
+        let mut session = self.engine.session();
+        let info = session.info().clone();
+        let in_range = length <= MOST_RANDOM
+            && outputs as usize <= MOST_RANDOM
+            && (1..=info.moduli_slots).contains(&moduli.into());
+        if !in_range {
+            return Err(Kind::Input.error(format!(
+                "length {length}, outputs {outputs}, moduli {moduli}; allowed: up to {MOST_RANDOM}, up to \
+                 {MOST_RANDOM}, 1..={}",
+                info.moduli_slots
+            )));
+        }
         let mix = Mix {
             length,
             log2_n: log2_degree(n)?,
@@ -319,8 +342,6 @@ impl Device {
             inputs: moduli.into(),
             outputs,
         };
-        let mut session = self.engine.session();
-        let info = session.info().clone();
         Ok(isa::encode(&isa::random_program(
             &info,
             session.driver().state(),

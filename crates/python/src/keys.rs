@@ -4,6 +4,7 @@
 use crate::context::Context;
 use crate::errors::{Kind, OrRaise};
 use crate::words::{Words, each, try_map, try_zip};
+use crate::work::{Work, written};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rlwe::Seed;
@@ -37,18 +38,17 @@ macro_rules! key_class {
             #[staticmethod]
             fn from_bytes(py: Python<'_>, context: Context, data: &[u8]) -> PyResult<Self> {
                 let params = context.rlwe();
-                let key = py.detach(|| try_map!(params, p => rlwe::$name::from_bytes(&p, data).map(Arc::new)))?;
+                let key = py.work(|| try_map!(params, p => rlwe::$name::from_bytes(&p, data).map(Arc::new)))?;
                 Ok(Self { context, key })
             }
 
             /// The key in the byte format.
-            fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-                let bytes = py.detach(|| each!(&self.key, key => Zeroizing::new(key.to_bytes().to_vec())));
-                PyBytes::new(py, &bytes)
+            fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+                written(py, || each!(&self.key, key => Zeroizing::new(key.to_bytes().to_vec())))
             }
 
             fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Context, Bound<'py, PyBytes>))> {
-                Ok((py.get_type::<Self>().getattr("from_bytes")?, (self.context.clone_ref(py), self.to_bytes(py))))
+                Ok((py.get_type::<Self>().getattr("from_bytes")?, (self.context.clone_ref(py), self.to_bytes(py)?)))
             }
 
             $($extra)*
@@ -115,6 +115,15 @@ key_class! {
         fn elements(&self) -> Vec<u64> {
             each!(&self.key, key => key.elements().collect())
         }
+
+        /// Those of `steps` that there is no key for: what to look at before a rotation is needed.
+        fn missing(&self, steps: Vec<i64>) -> Vec<i64> {
+            let lacks = |step: &i64| {
+                let wanted = self.context.galois_elements(&[*step], false);
+                wanted.iter().any(|g| each!(&self.key, key => !key.elements().any(|known| known == *g)))
+            };
+            steps.into_iter().filter(lacks).collect()
+        }
     }
 }
 
@@ -156,7 +165,7 @@ impl KeyGenerator {
 
     /// The secret key of this generator's seed.
     fn secret_key(&self, py: Python<'_>) -> PyResult<SecretKey> {
-        let key = py.detach(|| try_map!(&self.generator, g => g.secret_key().map(Arc::new)))?;
+        let key = py.work(|| try_map!(&self.generator, g => g.secret_key().map(Arc::new)))?;
         Ok(SecretKey {
             context: self.context.clone_ref(py),
             key,
@@ -166,9 +175,8 @@ impl KeyGenerator {
     /// The public key of `secret_key`.
     fn public_key(&self, py: Python<'_>, secret_key: &SecretKey) -> PyResult<PublicKey> {
         let secret = &secret_key.key;
-        let key = py.detach(
-            || try_zip!(&self.generator, secret, (g, s) => g.public_key(s).map(Arc::new)),
-        )?;
+        let key =
+            py.work(|| try_zip!(&self.generator, secret, (g, s) => g.public_key(s).map(Arc::new)))?;
         Ok(PublicKey {
             context: self.context.clone_ref(py),
             key,
@@ -184,7 +192,7 @@ impl KeyGenerator {
         level: Option<usize>,
     ) -> PyResult<RelinKey> {
         let (secret, limbs) = (&secret_key.key, self.limbs(level));
-        let key = py.detach(
+        let key = py.work(
             || try_zip!(&self.generator, secret, (g, s) => g.relin_key(s, limbs).map(Arc::new)),
         )?;
         Ok(RelinKey {
@@ -205,7 +213,7 @@ impl KeyGenerator {
     ) -> PyResult<GaloisKeys> {
         let (secret, limbs) = (&secret_key.key, self.limbs(level));
         let elements = self.context.galois_elements(&steps, conjugate);
-        let key = py.detach(
+        let key = py.work(
             || try_zip!(&self.generator, secret, (g, s) => g.galois_keys(s, &elements, limbs).map(Arc::new)),
         )?;
         Ok(GaloisKeys {

@@ -15,6 +15,7 @@ mod panics;
 mod primes;
 mod security;
 mod words;
+mod work;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -26,6 +27,9 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     // A forced instruction set that cannot be had is told at once, as an exception rather than a panic later.
     zq::simd::check_request().map_err(PyValueError::new_err)?;
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    let limits = rlwe::Limits::default();
+    m.add("MAX_DEGREE", limits.degree)?;
+    m.add("MAX_MEMORY", limits.memory)?;
     primes::register(m)?;
     security::register(m)?;
     keys::register(m)?;

@@ -75,8 +75,9 @@ pub fn checked_width(bits: u32) -> PyResult<u32> {
     }
 }
 
-/// The arguments that make a context again: its bytes and the policy it was judged by.
-pub type Recipe<'py> = (Bound<'py, PyBytes>, u32, &'static str, bool);
+/// The arguments that make a context again: its bytes, the policy it was judged by, and no limits, since whoever unpickles
+/// trusts the bytes.
+pub type Recipe<'py> = (Bound<'py, PyBytes>, u32, &'static str, bool, usize, u64);
 
 /// The policy a set is judged by.
 pub fn policy(level: u32, table: &str, allow_insecure: bool) -> PyResult<SecurityPolicy> {

@@ -58,7 +58,7 @@ macro_rules! evaluator_class {
                 items: &[T],
                 operation: impl Fn(&T) -> PyResult<<$cipher as $crate::operations::Wrapped>::Inner> + Send + Sync,
             ) -> PyResult<Vec<$cipher>> {
-                Ok(self.wrap_all(py, py.detach(|| self.threads.try_map(items, operation))?))
+                Ok(self.wrap_all(py, $crate::work::Work::work(py, || self.threads.try_map(items, operation))?))
             }
 
             fn wrap(&self, py: Python<'_>, inner: <$cipher as $crate::operations::Wrapped>::Inner) -> $cipher {
@@ -90,7 +90,7 @@ macro_rules! evaluator_class {
                 $(#[$udoc])*
                 fn $u(&self, py: Python<'_>, a: &$cipher) -> PyResult<$cipher> {
                     let ($ue, $ua) = (&self.engine, &a.inner);
-                    Ok(self.wrap(py, py.detach(|| $ubody)?))
+                    Ok(self.wrap(py, $crate::work::Work::work(py, || $ubody)?))
                 }
 
                 /// The same for each ciphertext of a list.
@@ -104,7 +104,7 @@ macro_rules! evaluator_class {
                 $(#[$bdoc])*
                 fn $b(&self, py: Python<'_>, a: &$cipher, b: &$cipher) -> PyResult<$cipher> {
                     let ($be, $ba, $bx) = (&self.engine, &a.inner, &b.inner);
-                    Ok(self.wrap(py, py.detach(|| $bbody)?))
+                    Ok(self.wrap(py, $crate::work::Work::work(py, || $bbody)?))
                 }
 
                 /// The same for each pair of two equally long lists.
@@ -123,7 +123,7 @@ macro_rules! evaluator_class {
                 $(#[$pdoc])*
                 fn $p(&self, py: Python<'_>, a: &$cipher, b: &$plain) -> PyResult<$cipher> {
                     let ($pe, $pa, $px) = (&self.engine, &a.inner, &b.inner);
-                    Ok(self.wrap(py, py.detach(|| $pbody)?))
+                    Ok(self.wrap(py, $crate::work::Work::work(py, || $pbody)?))
                 }
 
                 /// The same for each pair of two equally long lists.
@@ -141,7 +141,7 @@ macro_rules! evaluator_class {
             /// Back to two components after a multiplication.
             fn relinearize(&self, py: Python<'_>, a: &$cipher, key: &RelinKey) -> PyResult<$cipher> {
                 let ($re, $ra, $rk) = (&self.engine, &a.inner, &key.key);
-                Ok(self.wrap(py, py.detach(|| $rbody)?))
+                Ok(self.wrap(py, $crate::work::Work::work(py, || $rbody)?))
             }
 
             /// The same for each ciphertext of a list.
@@ -153,7 +153,7 @@ macro_rules! evaluator_class {
             /// Slots rotated left by `steps` (negative: right).
             fn rotate(&self, py: Python<'_>, a: &$cipher, steps: i64, keys: &GaloisKeys) -> PyResult<$cipher> {
                 let ($oe, $oa, $os, $ok) = (&self.engine, &a.inner, steps, &keys.key);
-                Ok(self.wrap(py, py.detach(|| $obody)?))
+                Ok(self.wrap(py, $crate::work::Work::work(py, || $obody)?))
             }
 
             /// The same for each ciphertext of a list.
@@ -203,22 +203,21 @@ macro_rules! data_class {
             #[staticmethod]
             fn from_bytes(py: Python<'_>, context: Py<$context>, data: &[u8]) -> PyResult<Self> {
                 let ($fc, $fd) = (context.get(), data);
-                let inner = py.detach(|| $read)?;
+                let inner = $crate::work::Work::work(py, || $read)?;
                 Ok(Self { context, inner })
             }
 
             /// The object in the byte format.
-            fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, pyo3::types::PyBytes> {
+            fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyBytes>> {
                 let ($tc, $ti) = (self.context.get(), &self.inner);
-                let bytes = py.detach(|| { let _ = $tc; $write });
-                pyo3::types::PyBytes::new(py, &bytes)
+                $crate::work::written(py, || { let _ = $tc; $write })
             }
 
             fn __reduce__<'py>(
                 &self,
                 py: Python<'py>,
             ) -> PyResult<(Bound<'py, PyAny>, (Py<$context>, Bound<'py, pyo3::types::PyBytes>))> {
-                Ok((py.get_type::<Self>().getattr("from_bytes")?, (self.context.clone_ref(py), self.to_bytes(py))))
+                Ok((py.get_type::<Self>().getattr("from_bytes")?, (self.context.clone_ref(py), self.to_bytes(py)?)))
             }
 
             $($more)*

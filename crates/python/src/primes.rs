@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Prime search.
 
-use crate::errors::OrRaise;
+use crate::errors::Kind;
+use crate::work::Work;
 use pyo3::prelude::*;
 use zq::primes::{Direction, is_prime_vt};
 
+/// Primes that one search finds or leaves out at most: no parameter set has a tenth of them.
+const MOST: usize = 1024;
+
 /// The `count` largest primes of exactly `bits` bits that are 1 mod 2n and not in `exclude`, largest first.
+/// At most 1024 primes are searched for and excluded.
 #[pyfunction]
 #[pyo3(signature = (n, bits, count, *, exclude=Vec::new(), smallest=false))]
 fn ntt_primes(
@@ -21,9 +26,14 @@ fn ntt_primes(
     } else {
         Direction::Down
     };
+    let asked = count.max(exclude.len());
+    if asked > MOST {
+        return Err(Kind::Parameter.error(format!(
+            "{asked} primes; at most {MOST} are searched for and excluded"
+        )));
+    }
     let order = n.saturating_mul(2);
-    py.detach(|| zq::primes::ntt_primes::<u128>(bits, order, count, direction, &exclude))
-        .or_raise()
+    py.work(|| zq::primes::ntt_primes::<u128>(bits, order, count, direction, &exclude))
 }
 
 /// Whether `value` is prime (certain below 2^81, beyond that wrong with probability below 2^-128).

@@ -6,10 +6,11 @@ use crate::errors::OrRaise;
 use crate::literal::{Recipe, RingArguments, policy};
 use crate::security::SecurityFields;
 use crate::words::{Words, each, mismatch};
+use crate::work::Work;
 use ::bfv::{BfvParams, BfvParamsLiteral};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rlwe::{RlweParams, SecurityPolicy};
+use rlwe::{Limits, RlweParams, SecurityPolicy};
 use std::sync::Arc;
 use zq::Word;
 
@@ -109,7 +110,7 @@ impl BfvContext {
         };
         let policy = policy(security, table, allow_insecure)?;
         let wide = ring.word_bits(word_bits, &auxiliary)? == u128::BITS;
-        let params = py.detach(|| match wide {
+        let params = py.work(|| match wide {
             true => build(&ring, plain_modulus, &auxiliary, policy).map(Words::W128),
             false => build(&ring, plain_modulus, &auxiliary, policy).map(Words::W64),
         })?;
@@ -121,22 +122,32 @@ impl BfvContext {
         Ok(made)
     }
 
-    /// Reads `to_bytes`; the reader's own security policy applies.
+    /// Reads `to_bytes`; the reader's own security policy applies. A degree above `max_degree` and tables of more than
+    /// `max_memory` bytes are refused before anything is built.
     #[staticmethod]
-    #[pyo3(signature = (data, security=128, table="2024-classical", allow_insecure=false))]
+    #[pyo3(signature = (
+        data, security=128, table="2024-classical", allow_insecure=false,
+        max_degree=Limits::default().degree, max_memory=Limits::default().memory
+    ))]
     fn from_bytes(
         py: Python<'_>,
         data: &[u8],
         security: u32,
         table: &str,
         allow_insecure: bool,
+        max_degree: usize,
+        max_memory: u64,
     ) -> PyResult<Self> {
         let policy = policy(security, table, allow_insecure)?;
-        let params = py.detach(|| match rlwe::word_bits_of(data).or_raise()? {
-            u128::BITS => BfvParams::from_bytes(data, policy)
+        let limits = Limits {
+            degree: max_degree,
+            memory: max_memory,
+        };
+        let params = py.work(|| match rlwe::word_bits_of(data).or_raise()? {
+            u128::BITS => BfvParams::from_bytes_within(data, policy, &limits)
                 .or_raise()
                 .map(Words::W128),
-            _ => BfvParams::from_bytes(data, policy)
+            _ => BfvParams::from_bytes_within(data, policy, &limits)
                 .or_raise()
                 .map(Words::W64),
         })?;
@@ -158,6 +169,8 @@ impl BfvContext {
             policy.level,
             policy.table.id(),
             policy.allow_insecure,
+            Limits::NONE.degree,
+            Limits::NONE.memory,
         );
         Ok((py.get_type::<Self>().getattr("from_bytes")?, arguments))
     }

@@ -6,6 +6,7 @@ use super::data::{BfvCiphertext, BfvPlaintext, Cipher};
 use crate::errors::OrRaise;
 use crate::keys::{EncryptionKey, SecretKey, seed_or_entropy};
 use crate::words::{Words, mismatch, try_map};
+use crate::work::Work;
 use bfv::{Decryptor, Encryptor, Plaintext};
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -81,7 +82,7 @@ impl BfvEncryptor {
     /// Encrypts a plaintext.
     fn encrypt(&self, py: Python<'_>, plaintext: &BfvPlaintext) -> PyResult<BfvCiphertext> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
-        Ok(self.wrap(py, py.detach(|| self.run(&plaintext.inner, index))?))
+        Ok(self.wrap(py, py.work(|| self.run(&plaintext.inner, index))?))
     }
 
     /// Encrypts each plaintext; the same ciphertexts as one call after the other.
@@ -94,7 +95,7 @@ impl BfvEncryptor {
             .next
             .fetch_add(plaintexts.len() as u64, Ordering::Relaxed);
         let one = |(i, p): (usize, &Py<BfvPlaintext>)| self.run(&p.get().inner, first + i as u64);
-        let all: Vec<Cipher> = py.detach(|| {
+        let all: Vec<Cipher> = py.work(|| {
             plaintexts
                 .par_iter()
                 .enumerate()
@@ -109,7 +110,7 @@ impl BfvEncryptor {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         Ok(self.wrap(
             py,
-            py.detach(|| try_map!(&self.encryptor, e => e.zero_at(index)))?,
+            py.work(|| try_map!(&self.encryptor, e => e.zero_at(index)))?,
         ))
     }
 }
@@ -165,7 +166,7 @@ impl BfvDecryptor {
 
     /// Decrypts.
     fn decrypt(&self, py: Python<'_>, ciphertext: &BfvCiphertext) -> PyResult<BfvPlaintext> {
-        Ok(self.wrap(py, py.detach(|| self.run(&ciphertext.inner))?))
+        Ok(self.wrap(py, py.work(|| self.run(&ciphertext.inner))?))
     }
 
     /// Decrypts each ciphertext.
@@ -176,13 +177,13 @@ impl BfvDecryptor {
     ) -> PyResult<Vec<BfvPlaintext>> {
         let one = |c: &Py<BfvCiphertext>| self.run(&c.get().inner);
         let all: Vec<Plaintext> =
-            py.detach(|| ciphertexts.par_iter().map(one).collect::<PyResult<_>>())?;
+            py.work(|| ciphertexts.par_iter().map(one).collect::<PyResult<_>>())?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
     }
 
     /// Bits of noise that may still be added before decryption fails; 0 when it may have failed.
     fn noise_budget(&self, py: Python<'_>, ciphertext: &BfvCiphertext) -> PyResult<f64> {
-        py.detach(|| match (&self.decryptor, &ciphertext.inner) {
+        py.work(|| match (&self.decryptor, &ciphertext.inner) {
             (Words::W64(d), Words::W64(c)) => d.noise_budget(c).or_raise(),
             (Words::W128(d), Words::W128(c)) => d.noise_budget(c).or_raise(),
             _ => Err(mismatch()),

@@ -57,6 +57,18 @@ data_class! {
             each!(&self.inner, ct => ct.limbs() - 1)
         }
 
+        /// Which secret key decrypts it.
+        #[getter]
+        fn key_id(&self) -> String {
+            each!(&self.inner, ct => ct.key_id().to_string())
+        }
+
+        /// Whether its second component is a seed: a fresh encryption under the secret key.
+        #[getter]
+        fn seeded(&self) -> bool {
+            each!(&self.inner, ct => ct.is_seeded())
+        }
+
         fn __repr__(&self) -> String {
             format!("<BfvCiphertext level={} size={}>", self.level(), self.size())
         }

@@ -6,6 +6,7 @@ use super::data::BfvPlaintext;
 use crate::arrays::{elements, one_vector, rows_and_columns, wrong_type};
 use crate::errors::{Kind, OrRaise};
 use crate::words::{Words, each, try_map};
+use crate::work::Work;
 use bfv::{BatchEncoder, FractionalEncoder, IntegerEncoder, Plaintext};
 use numpy::{PyArray1, PyArray2, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -119,7 +120,7 @@ impl BfvEncoder {
         let values = Array::of(values)?;
         one_vector(values.shape())?;
         let (length, flat) = (values.shape()[0], values.flat());
-        let inner = py.detach(|| self.encode_row(&flat, 0, length))?;
+        let inner = py.work(|| self.encode_row(&flat, 0, length))?;
         Ok(self.wrap(py, inner))
     }
 
@@ -133,7 +134,7 @@ impl BfvEncoder {
         let ((rows, columns), flat) = (rows_and_columns(values.shape())?, values.flat());
         let one = |row| self.encode_row(&flat, row, columns);
         let all: Vec<Plaintext> =
-            py.detach(|| (0..rows).into_par_iter().map(one).collect::<PyResult<_>>())?;
+            py.work(|| (0..rows).into_par_iter().map(one).collect::<PyResult<_>>())?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
     }
 
@@ -143,7 +144,7 @@ impl BfvEncoder {
         py: Python<'py>,
         plaintext: &BfvPlaintext,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let values = py.detach(|| self.decode_row(&plaintext.inner))?;
+        let values = py.work(|| self.decode_row(&plaintext.inner))?;
         Ok(PyArray1::from_vec(py, values))
     }
 
@@ -155,7 +156,7 @@ impl BfvEncoder {
     ) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let one = |p: &Py<BfvPlaintext>| self.decode_row(&p.get().inner);
         let rows: Vec<Vec<i64>> =
-            py.detach(|| plaintexts.par_iter().map(one).collect::<PyResult<_>>())?;
+            py.work(|| plaintexts.par_iter().map(one).collect::<PyResult<_>>())?;
         Ok(PyArray2::from_vec2(py, &rows)?)
     }
 

@@ -7,6 +7,7 @@ use crate::errors::OrRaise;
 use crate::keys::{GaloisKeys, RelinKey};
 use crate::operations::evaluator_class;
 use crate::words::{Words, mismatch, try_map, try_zip};
+use crate::work::Work;
 use bfv::Evaluator;
 use pyo3::prelude::*;
 use rlwe::Threads;
@@ -80,7 +81,7 @@ evaluator_class! {
     more {
         /// Both rows exchanged.
         fn swap_rows(&self, py: Python<'_>, a: &BfvCiphertext, keys: &GaloisKeys) -> PyResult<BfvCiphertext> {
-            let swapped = py.detach(|| on_two!(&self.engine, &a.inner, &keys.key, |e, x, k| e.swap_rows(x, k)));
+            let swapped = py.work(|| on_two!(&self.engine, &a.inner, &keys.key, |e, x, k| e.swap_rows(x, k)));
             Ok(self.wrap(py, swapped?))
         }
 
@@ -92,7 +93,7 @@ evaluator_class! {
             steps: Vec<i64>,
             keys: &GaloisKeys,
         ) -> PyResult<Vec<BfvCiphertext>> {
-            let all = py.detach(|| match (&self.engine, &a.inner, &keys.key) {
+            let all = py.work(|| match (&self.engine, &a.inner, &keys.key) {
                 (Words::W64(e), Words::W64(x), Words::W64(k)) => {
                     e.rotate_rows_many(x, &steps, k).or_raise().map(|all| all.into_iter().map(Words::W64).collect())
                 }
@@ -106,7 +107,7 @@ evaluator_class! {
 
         /// A ciphertext that hides nothing: a plaintext where a ciphertext is wanted.
         fn trivial(&self, py: Python<'_>, plaintext: &BfvPlaintext) -> PyResult<BfvCiphertext> {
-            Ok(self.wrap(py, py.detach(|| try_map!(&self.engine, e => e.trivial(&plaintext.inner)))?))
+            Ok(self.wrap(py, py.work(|| try_map!(&self.engine, e => e.trivial(&plaintext.inner)))?))
         }
     }
 }

@@ -5,6 +5,7 @@ use super::context::{Params, build};
 use crate::errors::{Kind, OrRaise};
 use crate::literal::{RingArguments, policy};
 use crate::words::{Words, each};
+use crate::work::Work;
 use bfv::noise::NoiseEstimator;
 use pyo3::prelude::*;
 use rlwe::noise::{FAILURE_BITS, Gain, Noise};
@@ -79,7 +80,7 @@ impl BfvEstimator {
         // Estimates say nothing of security; the set that is really used is judged when it is made.
         let any = policy(rlwe::security::DEFAULT_LEVEL, "2024-classical", true)?;
         let wide = ring.word_bits(None, &[])? == u128::BITS;
-        let params: Params = py.detach(|| match wide {
+        let params: Params = py.work(|| match wide {
             true => build(&ring, plain_modulus, &[], any).map(Words::W128),
             false => build(&ring, plain_modulus, &[], any).map(Words::W64),
         })?;

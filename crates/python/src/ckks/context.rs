@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS parameters.
 
-use crate::errors::OrRaise;
 use crate::literal::{Recipe, RingArguments, policy};
 use crate::security::SecurityFields;
+use crate::work::Work;
 use ckks::{CkksParams, CkksParamsLiteral};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use rlwe::Limits;
 
 /// A checked, immutable CKKS parameter set.
 #[pyclass(frozen, module = "ringsmith._native")]
@@ -58,25 +59,33 @@ impl CkksContext {
         };
         let policy = policy(security, table, allow_insecure)?;
         Ok(Self {
-            params: py.detach(|| CkksParams::new(&literal, policy)).or_raise()?,
+            params: py.work(|| CkksParams::new(&literal, policy))?,
         })
     }
 
-    /// Reads `to_bytes`; the reader's own security policy applies.
+    /// Reads `to_bytes`; the reader's own security policy applies. A degree above `max_degree` and tables of more than
+    /// `max_memory` bytes are refused before anything is built.
     #[staticmethod]
-    #[pyo3(signature = (data, security=128, table="2024-classical", allow_insecure=false))]
+    #[pyo3(signature = (
+        data, security=128, table="2024-classical", allow_insecure=false,
+        max_degree=Limits::default().degree, max_memory=Limits::default().memory
+    ))]
     fn from_bytes(
         py: Python<'_>,
         data: &[u8],
         security: u32,
         table: &str,
         allow_insecure: bool,
+        max_degree: usize,
+        max_memory: u64,
     ) -> PyResult<Self> {
         let policy = policy(security, table, allow_insecure)?;
+        let limits = Limits {
+            degree: max_degree,
+            memory: max_memory,
+        };
         Ok(Self {
-            params: py
-                .detach(|| CkksParams::from_bytes(data, policy))
-                .or_raise()?,
+            params: py.work(|| CkksParams::from_bytes_within(data, policy, &limits))?,
         })
     }
 
@@ -92,6 +101,8 @@ impl CkksContext {
             policy.level,
             policy.table.id(),
             policy.allow_insecure,
+            Limits::NONE.degree,
+            Limits::NONE.memory,
         );
         Ok((py.get_type::<Self>().getattr("from_bytes")?, arguments))
     }

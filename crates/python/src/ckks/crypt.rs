@@ -6,6 +6,7 @@ use super::data::{CkksCiphertext, CkksPlaintext};
 use super::evaluate::narrow;
 use crate::errors::OrRaise;
 use crate::keys::{EncryptionKey, SecretKey, seed_or_entropy};
+use crate::work::Work;
 use ckks::{Ciphertext, Decryptor, Encoder, Encryptor, Plaintext, Publication};
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -62,7 +63,7 @@ impl CkksEncryptor {
     /// Encrypts a plaintext at its level and scale.
     fn encrypt(&self, py: Python<'_>, plaintext: &CkksPlaintext) -> PyResult<CkksCiphertext> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
-        Ok(self.wrap(py, py.detach(|| self.run(&plaintext.inner, index))?))
+        Ok(self.wrap(py, py.work(|| self.run(&plaintext.inner, index))?))
     }
 
     /// Encrypts each plaintext; the same ciphertexts as one call after the other.
@@ -75,7 +76,7 @@ impl CkksEncryptor {
             .next
             .fetch_add(plaintexts.len() as u64, Ordering::Relaxed);
         let one = |(i, p): (usize, &Py<CkksPlaintext>)| self.run(&p.get().inner, first + i as u64);
-        let all: Vec<Ciphertext> = py.detach(|| {
+        let all: Vec<Ciphertext> = py.work(|| {
             plaintexts
                 .par_iter()
                 .enumerate()
@@ -99,7 +100,7 @@ impl CkksEncryptor {
             level.unwrap_or(params.max_level()),
             scale.unwrap_or(params.scale()),
         );
-        let inner = py.detach(|| {
+        let inner = py.work(|| {
             let zero = Encoder::new(params)
                 .encode_real(&[], level, scale)
                 .or_raise()?;
@@ -145,10 +146,7 @@ impl CkksDecryptor {
 
     /// Decrypts; the result carries the error of the computation.
     fn decrypt(&self, py: Python<'_>, ciphertext: &CkksCiphertext) -> PyResult<CkksPlaintext> {
-        Ok(self.wrap(
-            py,
-            py.detach(|| self.with(|d| d.decrypt(&ciphertext.inner)))?,
-        ))
+        Ok(self.wrap(py, py.work(|| self.with(|d| d.decrypt(&ciphertext.inner)))?))
     }
 
     /// Decrypts each ciphertext.
@@ -159,7 +157,7 @@ impl CkksDecryptor {
     ) -> PyResult<Vec<CkksPlaintext>> {
         let one = |c: &Py<CkksCiphertext>| self.with(|d| d.decrypt(&c.get().inner));
         let all: Vec<Plaintext> =
-            py.detach(|| ciphertexts.par_iter().map(one).collect::<PyResult<_>>())?;
+            py.work(|| ciphertexts.par_iter().map(one).collect::<PyResult<_>>())?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
     }
 
@@ -185,6 +183,6 @@ impl CkksDecryptor {
         let seed = seed_or_entropy(seed)?;
         let flooded =
             |d: &Decryptor<'_>| d.decrypt_for_publication(&ciphertext.inner, &publication, &seed);
-        Ok(self.wrap(py, py.detach(|| self.with(flooded))?))
+        Ok(self.wrap(py, py.work(|| self.with(flooded))?))
     }
 }

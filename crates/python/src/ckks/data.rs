@@ -5,6 +5,7 @@ use super::CkksContext;
 use crate::arrays::{elements, one_vector, rows_and_columns, wrong_type};
 use crate::errors::OrRaise;
 use crate::operations::{Wrapped, data_class};
+use crate::work::Work;
 use ckks::{Ciphertext, Encoder, Plaintext};
 use num_complex::Complex64;
 use numpy::{PyArray1, PyArray2, PyReadonlyArrayDyn, PyUntypedArrayMethods};
@@ -54,6 +55,24 @@ data_class! {
         #[getter]
         fn size(&self) -> usize {
             self.inner.size()
+        }
+
+        /// Number of slots.
+        #[getter]
+        fn slots(&self) -> usize {
+            self.inner.slots()
+        }
+
+        /// Which secret key decrypts it.
+        #[getter]
+        fn key_id(&self) -> String {
+            self.inner.key_id().to_string()
+        }
+
+        /// Whether its second component is a seed: a fresh encryption under the secret key.
+        #[getter]
+        fn seeded(&self) -> bool {
+            self.inner.is_seeded()
         }
 
         /// Bytes of `to_bytes`, without making them.
@@ -178,7 +197,7 @@ impl CkksEncoder {
         one_vector(values.shape())?;
         let ((level, scale), length, flat) =
             (self.target(level, scale), values.shape()[0], values.flat());
-        let inner = py.detach(|| flat.encode(&self.encoder, 0, length, level, scale))?;
+        let inner = py.work(|| flat.encode(&self.encoder, 0, length, level, scale))?;
         Ok(self.wrap(py, inner))
     }
 
@@ -208,7 +227,7 @@ impl CkksEncoder {
         let ((level, scale), flat) = (self.target(level, scale), values.flat());
         let one = |row| flat.encode(&self.encoder, row, columns, level, scale);
         let all: Vec<Plaintext> =
-            py.detach(|| (0..rows).into_par_iter().map(one).collect::<PyResult<_>>())?;
+            py.work(|| (0..rows).into_par_iter().map(one).collect::<PyResult<_>>())?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
     }
 
@@ -218,9 +237,7 @@ impl CkksEncoder {
         py: Python<'py>,
         plaintext: &CkksPlaintext,
     ) -> PyResult<Bound<'py, PyArray1<Complex64>>> {
-        let slots = py
-            .detach(|| self.encoder.decode(&plaintext.inner))
-            .or_raise()?;
+        let slots = py.work(|| self.encoder.decode(&plaintext.inner))?;
         Ok(PyArray1::from_vec(py, slots))
     }
 
@@ -230,9 +247,7 @@ impl CkksEncoder {
         py: Python<'py>,
         plaintext: &CkksPlaintext,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let slots = py
-            .detach(|| self.encoder.decode_real(&plaintext.inner))
-            .or_raise()?;
+        let slots = py.work(|| self.encoder.decode_real(&plaintext.inner))?;
         Ok(PyArray1::from_vec(py, slots))
     }
 
@@ -244,7 +259,7 @@ impl CkksEncoder {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let one = |p: &Py<CkksPlaintext>| self.encoder.decode_real(&p.get().inner).or_raise();
         let rows: Vec<Vec<f64>> =
-            py.detach(|| plaintexts.par_iter().map(one).collect::<PyResult<_>>())?;
+            py.work(|| plaintexts.par_iter().map(one).collect::<PyResult<_>>())?;
         Ok(PyArray2::from_vec2(py, &rows)?)
     }
 }

@@ -7,6 +7,7 @@ use crate::errors::{Kind, OrRaise};
 use crate::keys::{GaloisKeys, RelinKey};
 use crate::operations::evaluator_class;
 use crate::words::{Words, mismatch};
+use crate::work::Work;
 use ckks::{Basis, Evaluator, Polynomial};
 use num_complex::Complex64;
 use pyo3::prelude::*;
@@ -59,23 +60,23 @@ evaluator_class! {
             keys: &GaloisKeys,
         ) -> PyResult<Vec<CkksCiphertext>> {
             let keys = narrow(&keys.key)?;
-            Ok(self.wrap_all(py, py.detach(|| self.engine.rotate_many(&a.inner, &steps, keys)).or_raise()?))
+            Ok(self.wrap_all(py, py.work(|| self.engine.rotate_many(&a.inner, &steps, keys))?))
         }
 
         /// Complex conjugates of the slots.
         fn conjugate(&self, py: Python<'_>, a: &CkksCiphertext, keys: &GaloisKeys) -> PyResult<CkksCiphertext> {
             let keys = narrow(&keys.key)?;
-            Ok(self.wrap(py, py.detach(|| self.engine.conjugate(&a.inner, keys)).or_raise()?))
+            Ok(self.wrap(py, py.work(|| self.engine.conjugate(&a.inner, keys))?))
         }
 
         /// The same value at a lower level.
         fn drop_to(&self, py: Python<'_>, a: &CkksCiphertext, level: usize) -> PyResult<CkksCiphertext> {
-            Ok(self.wrap(py, py.detach(|| self.engine.drop_to(&a.inner, level)).or_raise()?))
+            Ok(self.wrap(py, py.work(|| self.engine.drop_to(&a.inner, level))?))
         }
 
         /// Each slot plus a constant.
         fn add_constant(&self, py: Python<'_>, a: &CkksCiphertext, value: Complex64) -> PyResult<CkksCiphertext> {
-            Ok(self.wrap(py, py.detach(|| self.engine.add_constant(&a.inner, value)).or_raise()?))
+            Ok(self.wrap(py, py.work(|| self.engine.add_constant(&a.inner, value))?))
         }
 
         /// Each slot times a constant; the scale of the result is `scale` (default: ready for one rescale).
@@ -87,16 +88,16 @@ evaluator_class! {
             value: Complex64,
             scale: Option<f64>,
         ) -> PyResult<CkksCiphertext> {
-            let product = py.detach(|| match scale {
+            let product = py.work(|| match scale {
                 Some(scale) => self.engine.multiply_constant_to_scale(&a.inner, value, scale),
                 None => self.engine.multiply_constant(&a.inner, value),
             });
-            Ok(self.wrap(py, product.or_raise()?))
+            Ok(self.wrap(py, product?))
         }
 
         /// Each slot times a small integer; scale and level stay.
         fn multiply_integer(&self, py: Python<'_>, a: &CkksCiphertext, value: i64) -> PyResult<CkksCiphertext> {
-            Ok(self.wrap(py, py.detach(|| self.engine.multiply_integer(&a.inner, value)).or_raise()?))
+            Ok(self.wrap(py, py.work(|| self.engine.multiply_integer(&a.inner, value))?))
         }
 
         /// A polynomial of the slots, coefficients lowest first in the basis "monomial" or "chebyshev" (over -1..1).
@@ -113,8 +114,8 @@ evaluator_class! {
             let polynomial = polynomial_of(basis, &coefficients)?;
             let key = narrow(&key.key)?;
             let scale = scale.unwrap_or(a.inner.scale());
-            let value = py.detach(|| self.engine.polynomial_to_scale(&a.inner, &polynomial, scale, key));
-            Ok(self.wrap(py, value.or_raise()?))
+            let value = py.work(|| self.engine.polynomial_to_scale(&a.inner, &polynomial, scale, key));
+            Ok(self.wrap(py, value?))
         }
     }
 }

@@ -2,7 +2,7 @@
 //! Static error estimates, from plain numbers: no keys, no tables.
 
 use super::evaluate::polynomial_of;
-use crate::errors::OrRaise;
+use crate::errors::{Kind, OrRaise};
 use crate::literal::RingArguments;
 use ckks::noise::{Estimate, Estimator};
 use pyo3::prelude::*;
@@ -63,6 +63,17 @@ fn wrap(inner: Estimate) -> CkksEstimate {
     CkksEstimate { inner }
 }
 
+impl CkksEstimator {
+    /// Fails for a level above the top: an estimate of another chain.
+    fn check_level(&self, level: usize) -> PyResult<()> {
+        let top = self.estimator.max_level();
+        if level <= top {
+            return Ok(());
+        }
+        Err(Kind::Parameter.error(format!("level {level}; this chain's highest is {top}")))
+    }
+}
+
 #[pymethods]
 impl CkksEstimator {
     #[new]
@@ -116,12 +127,13 @@ impl CkksEstimator {
 
     /// A plaintext with slots of at most `bound`; `rounding` (`CkksEncoder.rounding`) is the worst case unless given.
     #[pyo3(signature = (bound, level, scale, *, rounding=None))]
-    fn encode(&self, bound: f64, level: usize, scale: f64, rounding: Option<f64>) -> CkksEstimate {
+    fn encode(&self, bound: f64, level: usize, scale: f64, rounding: Option<f64>) -> PyResult<CkksEstimate> {
+        self.check_level(level)?;
         let log2_rounding = rounding.map_or(self.estimator.log2_worst_rounding(), f64::log2);
-        wrap(
+        Ok(wrap(
             self.estimator
                 .encode_rounded(bound, level, scale, log2_rounding),
-        )
+        ))
     }
 
     /// Encryption under the public key.
@@ -155,17 +167,20 @@ impl CkksEstimator {
     }
 
     /// Back to two components: one key switch.
-    fn relinearize(&self, a: &CkksEstimate) -> CkksEstimate {
-        wrap(self.estimator.relinearize(&a.inner))
+    fn relinearize(&self, a: &CkksEstimate) -> PyResult<CkksEstimate> {
+        self.check_level(a.inner.level)?;
+        Ok(wrap(self.estimator.relinearize(&a.inner)))
     }
 
     /// Rotation or conjugation: one key switch.
-    fn rotate(&self, a: &CkksEstimate) -> CkksEstimate {
-        wrap(self.estimator.rotate(&a.inner))
+    fn rotate(&self, a: &CkksEstimate) -> PyResult<CkksEstimate> {
+        self.check_level(a.inner.level)?;
+        Ok(wrap(self.estimator.rotate(&a.inner)))
     }
 
     /// Division by the last prime.
     fn rescale(&self, a: &CkksEstimate) -> PyResult<CkksEstimate> {
+        self.check_level(a.inner.level)?;
         self.estimator.rescale(&a.inner).map(wrap).or_raise()
     }
 
@@ -184,6 +199,7 @@ impl CkksEstimator {
         scale: Option<f64>,
     ) -> PyResult<CkksEstimate> {
         let polynomial = polynomial_of(basis, &coefficients)?;
+        self.check_level(a.inner.level)?;
         self.estimator
             .polynomial(&a.inner, &polynomial, scale.unwrap_or(a.inner.scale))
             .map(wrap)
@@ -210,8 +226,9 @@ impl CkksEstimator {
 
     /// Fails unless message and error stay below half the modulus; `operation` names the place in the error.
     fn check_room(&self, operation: &str, a: &CkksEstimate) -> PyResult<()> {
+        self.check_level(a.inner.level)?;
         let room = self.estimator.check_room("evaluate", &a.inner);
-        room.map_err(|error| crate::errors::Kind::Parameter.error(format!("{operation}: {error}")))
+        room.map_err(|error| Kind::Parameter.error(format!("{operation}: {error}")))
     }
 }
 

@@ -29,8 +29,8 @@ def reason(error: BaseException, longest: int = 160) -> str:
     return line if len(line) <= longest else f"{line[: longest - 3]}..."
 
 
-def read_bytes(path: Path, limit: int) -> bytes:
-    """Return what a regular file of at most `limit` bytes holds.
+def read_bytes(path: Path, limit: int, remedy: str = "") -> bytes:
+    """Return what a regular file of at most `limit` bytes holds; `remedy` says how to raise the limit.
 
     Raises:
         InputError: there is no such file, it is a folder, a pipe or a device, cannot be read, or is too large.
@@ -38,7 +38,7 @@ def read_bytes(path: Path, limit: int) -> bytes:
     with open(_opened(path), "rb") as file:
         data = _taken(path, lambda: file.read(limit + 1))
     if len(data) > limit:
-        raise InputError(f"{path}: more than the {limit} bytes that are read")
+        raise InputError(f"{path}: more than the {limit} bytes that are read{remedy and '; '}{remedy}")
     return data
 
 
@@ -66,10 +66,10 @@ def _taken(path: Path, read: Callable[[], bytes]) -> bytes:
         raise InputError(f"{path}: cannot be read: {reason(error)}") from None
 
 
-def read_text(path: Path, limit: int = MAX_TEXT) -> str:
+def read_text(path: Path, limit: int = MAX_TEXT, remedy: str = "") -> str:
     """Return a file's text in UTF-8, a byte order mark left out; InputError as from `read_bytes`."""
     try:
-        return read_bytes(path, limit).decode("utf-8-sig")
+        return read_bytes(path, limit, remedy).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not a text file in UTF-8 (byte {error.start})") from None
 

@@ -16,7 +16,8 @@ import pytest
 
 from ringsmith.errors import InputError
 from ringsmith.files import read_bytes, read_toml, replacing, write_text
-from ringsmith.run.inputs import MAX_BYTES, MAX_LINE, read_arguments, read_table
+from ringsmith.limits import MAX_MEMORY
+from ringsmith.run.inputs import MAX_LINE, read_arguments, read_table
 
 
 def one_line(error: Exception) -> bool:
@@ -130,7 +131,7 @@ def test_a_bomb_takes_no_memory(tmp_path: Path) -> None:
         [sys.executable, "-c", program, tmp_path / "x.npz"], capture_output=True, text=True, check=True
     )
     message, grown = done.stdout.splitlines()
-    assert f"at most 256 of {MAX_BYTES} are read" in message
+    assert f"at most 256 of {MAX_MEMORY} are read" in message
     assert int(grown) < 50_000  # KiB
 
 

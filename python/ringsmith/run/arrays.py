@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ringsmith.limits import VARIABLE
+
 Array = NDArray[Any]
 
 #: Members of an archive, and bytes of its table of contents.
@@ -54,7 +56,8 @@ def archive_of(data: bytes, limit: int) -> dict[str, Array]:
         size = sum(member.file_size for member in members)
         if len(members) > MAX_MEMBERS or size > limit:
             raise ValueError(
-                f"{len(members)} arrays of {size} bytes unpacked; at most {MAX_MEMBERS} of {limit} are read"
+                f"{len(members)} arrays of {size} bytes unpacked; at most {MAX_MEMBERS} of {limit} are read; "
+                f"raise {VARIABLE}"
             )
         names = [member.filename.removesuffix(".npy") for member in members]
         return {name: array_of(_unpacked(archive, member), name) for name, member in zip(names, members, strict=True)}

@@ -17,14 +17,12 @@ from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
 from ringsmith.files import parsed, read_bytes, read_text
+from ringsmith.limits import VARIABLE, max_memory
 from ringsmith.run.arrays import archive_of, array_of
 
 Array = NDArray[Any]
 
-#: Largest .npy file and largest unpacked .npz archive, in bytes; more does not fit the memory of an encrypted run.
-MAX_BYTES = 1 << 28
-#: Largest .csv file and longest line, in bytes: a number of text takes many times its length while it is read.
-MAX_TEXT = 1 << 26
+#: Longest line of a .csv file, in characters.
 MAX_LINE = 1 << 22
 _FORMATS = ".npy, .npz or .csv"
 # What float() takes, less its underscores, digits of other scripts, infinities and hexadecimal.
@@ -35,8 +33,7 @@ def read_arguments(path: str | Path) -> dict[str, Array]:
     """Return the arrays of a file: by name from .npz, one under the empty name from .npy and .csv."""
     path = Path(path)
     if path.suffix.lower() == ".npz":
-        data = read_bytes(path, MAX_BYTES)
-        return parsed(path, "a numpy archive", lambda data: archive_of(data, MAX_BYTES), data)
+        return parsed(path, "a numpy archive", lambda data: archive_of(data, max_memory()), _bytes_of(path))
     return {"": read_table(path)}
 
 
@@ -45,10 +42,19 @@ def read_table(path: str | Path) -> Array:
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix == ".npy":
-        return parsed(path, "a numpy file", array_of, read_bytes(path, MAX_BYTES))
+        return parsed(path, "a numpy file", array_of, _bytes_of(path))
     if suffix in (".csv", ".txt"):
-        return parsed(path, "a table", lambda text: _read_csv(path, text), read_text(path, MAX_TEXT))
+        return parsed(path, "a table", lambda text: _read_csv(path, text), _text_of(path))
     raise InputError(f"{path}: unknown kind of file; {_FORMATS} are read")
+
+
+def _bytes_of(path: Path) -> bytes:
+    return read_bytes(path, max_memory(), f"raise {VARIABLE}")
+
+
+def _text_of(path: Path) -> str:
+    # A number of text takes a few times its length while it is read.
+    return read_text(path, max_memory() // 4, f"raise {VARIABLE}")
 
 
 def _read_csv(path: Path, text: str) -> Array:

@@ -44,12 +44,16 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class OutputPacking:
-    """Where the result stands: element e is slot `slot[e]` of output `ct[e]`; or `unpack`, a user's own function."""
+    """Where the result stands: element e is slot `slot[e]` of output `ct[e]`.
+
+    Or `unpack`, a user's own function that does more than pick elements; `trace` holds its answers to probes.
+    """
 
     shape: Shape
     ct: Index | None
     slot: Index | None
     unpack: Callable[[NDArray[Any]], NDArray[Any]] | None = None
+    trace: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)

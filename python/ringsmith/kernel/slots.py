@@ -107,12 +107,14 @@ class SlotOp:
 class InputPacking:
     """How an encrypted argument is laid out: slot s of ciphertext c holds element `gather[c, s]`, 0 where -1.
 
-    `pack`, when given, is a user's own function (array, slots) -> rows and replaces `gather`.
+    `pack`, when given, is a user's own function (array, slots) -> rows that does more than place elements: it replaces
+    `gather`, and `trace` holds its answers to probes.
     """
 
     name: str
     gather: Index
     pack: Any = None
+    trace: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from ringsmith.errors import InputError, KernelError
 from ringsmith.kernel.circuit import Circuit, OutputPacking
 from ringsmith.kernel.declare import Argument, Output
 from ringsmith.kernel.graph import Graph, Node, Op, frozen
+from ringsmith.kernel.index_map import placement
 from ringsmith.kernel.location import Location
 from ringsmith.kernel.manual import Chain, PlainVector, Recorder, collect
 from ringsmith.kernel.slots import Index, InputPacking
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ringsmith.kernel.kernel import Kernel
 
 Array = NDArray[Any]
+Pack = Callable[[Array, int], Array]
 Shapes = Mapping[str, tuple[int, ...]]
 
 
@@ -65,7 +67,7 @@ def record(kernel: Kernel, shapes: Shapes, chain: Chain) -> Circuit:
     # Inputs come first among the steps, in order of declaration.
     ordered = sorted(kernel.arguments.items(), key=lambda item: not item[1].encrypted)
     for name, argument in ordered:
-        packing = _manual_packing(name, argument, shapes[name], chain.slots)
+        packing = _manual_packing(name, argument, shapes[name], chain)
         if argument.encrypted:
             inputs[name] = packing
             flat: list[Any] = [recorder.fresh() for _ in packing.gather]
@@ -78,7 +80,7 @@ def record(kernel: Kernel, shapes: Shapes, chain: Chain) -> Circuit:
     outputs = collect(kernel.function(**{name: handles[name] for name in kernel.arguments}))
     if kernel.output is None:
         raise AssertionError("a manual kernel declares its output")
-    output = _manual_output(kernel.output, len(outputs), chain.slots, kernel.where)
+    output = _manual_output(kernel.output, len(outputs), chain, kernel.where)
     bounds = {name: max(abs(a.low), abs(a.high)) for name, a in kernel.arguments.items() if a.encrypted}
     return Circuit(
         chain.scheme, chain.slots, frozen(inputs), frozen(bounds), tuple(recorder.steps), tuple(recorder.plains.items),
@@ -86,11 +88,25 @@ def record(kernel: Kernel, shapes: Shapes, chain: Chain) -> Circuit:
     )  # fmt: skip
 
 
-def _manual_packing(name: str, argument: Argument, shape: tuple[int, ...], slots: int) -> InputPacking:
+def _own_packing(name: str, argument: Argument, shape: tuple[int, ...], chain: Chain, own: Pack) -> InputPacking:
+    """Lay out an argument by the user's own function."""
+    pack = partial(packed_rows, name, own, slots=chain.slots)
+    made = placement(pack, shape, argument.low, argument.high, _dtype(chain.scheme))
+    if made.gather is not None:
+        return InputPacking(name, made.gather)
+    rows = len(pack(np.zeros(shape)))
+    return InputPacking(name, np.full((rows, chain.slots), -1, dtype=np.intp), own, made.trace)
+
+
+def _dtype(scheme: str) -> type:
+    return np.int64 if scheme == "bfv" else np.float64
+
+
+def _manual_packing(name: str, argument: Argument, shape: tuple[int, ...], chain: Chain) -> InputPacking:
     """Lay out an argument without repetition: values from slot 0, zeros after them."""
     if callable(argument.packing):
-        rows = packed_rows(name, argument.packing, np.zeros(shape), slots)
-        return InputPacking(name, np.full((len(rows), slots), -1, dtype=np.intp), argument.packing)
+        return _own_packing(name, argument, shape, chain, argument.packing)
+    slots = chain.slots
     elements = np.arange(int(np.prod(shape))).reshape(shape)
     if argument.packing == "each":
         rows = elements.reshape(-1, 1)
@@ -137,7 +153,8 @@ def _plain_input(name: str, argument: Argument, shape: tuple[int, ...], packing:
         return _input(name, argument, shape, where)
     bound = max(abs(argument.low), abs(argument.high))
     high = np.full(packing.gather.shape, bound)
-    return Node(Op.INPUT, (), high.shape, False, -high, high, where, frozen({"name": name, "pack": packing.pack}))
+    made = frozen({"name": name, "pack": packing.pack, "trace": packing.trace})
+    return Node(Op.INPUT, (), high.shape, False, -high, high, where, made)
 
 
 def _rows_of(node: Node, packing: InputPacking, slots: int) -> Index:
@@ -157,10 +174,20 @@ def _unpack_named(output: Output, rows: Array) -> Array:
     return rows.reshape(rows.size // width if width > rows.shape[1] else len(rows), -1)[:, :width].reshape(shape)
 
 
-def _manual_output(output: Output, count: int, slots: int, where: Location) -> OutputPacking:
+def _reading(output: Output, count: int, chain: Chain, unpack: Callable[[Array], Array]) -> OutputPacking:
+    """Return the slots that a result is read from, or the function that reads it."""
+    rows = (count, chain.slots)
+    made = placement(lambda probe: np.asarray(unpack(probe)).reshape(output.shape), rows, -1, 1, _dtype(chain.scheme))
+    if made.gather is not None and (made.gather >= 0).all():
+        return OutputPacking(output.shape, *np.divmod(made.gather, chain.slots))
+    return OutputPacking(output.shape, None, None, unpack, made.trace)
+
+
+def _manual_output(output: Output, count: int, chain: Chain, where: Location) -> OutputPacking:
     """Check that the number of ciphertexts fits the declared output."""
     if callable(output.packing):
-        return OutputPacking(output.shape, None, None, output.packing)
+        return _reading(output, count, chain, output.packing)
+    slots = chain.slots
     width = output.shape[-1] if output.shape else 1
     size = int(np.prod(output.shape))
     wanted = {"each": size, "columns": size // output.shape[0] if output.shape else 1}.get(
@@ -172,14 +199,14 @@ def _manual_output(output: Output, count: int, slots: int, where: Location) -> O
             f"packed {output.packing!r} has {wanted}",
             where,
         )
-    return OutputPacking(output.shape, None, None, partial(_unpack_named, output))
+    return _reading(output, count, chain, partial(_unpack_named, output))
 
 
 def clear_manual(kernel: Kernel, arrays: Mapping[str, Array], slots: int) -> Array:
     """Run a manual kernel's function on clear vectors of all slots."""
     handles = {}
     for name, argument in kernel.arguments.items():
-        packing = _manual_packing(name, argument, arrays[name].shape, slots)
+        packing = _manual_packing(name, argument, arrays[name].shape, Chain(kernel.scheme, slots, (), 0.0))
         if packing.pack is not None:
             rows = packed_rows(name, packing.pack, arrays[name], slots)
         else:

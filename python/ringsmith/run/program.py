@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A compiled program and its two sides: the client with the secret key, the server with evaluation keys only.
 
-All of these pickle (a manual kernel's own packing functions must be importable by name); ciphertexts and keys
-travel as the bytes of the engine's documented format.
+All of these pickle (a packing function that does more than place elements must be importable by name); ciphertexts and
+keys travel as the bytes of the engine's documented format, and each object says what it is (`identity`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,19 @@ from ringsmith.params.choose import Rejected
 from ringsmith.params.sets import ParameterSet
 from ringsmith.run import plaintexts
 from ringsmith.run.execute import Execution, execute, plain_values
-from ringsmith.run.scheme import Keys, Scheme, open_scheme, serialized, workers
+from ringsmith.run.identity import (
+    Identity,
+    Label,
+    Role,
+    Versioned,
+    check_distinct,
+    checksums,
+    expected_arguments,
+    expected_results,
+    identity,
+    received,
+)
+from ringsmith.run.scheme import Keys, Scheme, check_keys, open_scheme, serialized, workers
 
 Array = NDArray[Any]
 
@@ -74,11 +87,17 @@ class Signature:
 
 
 @dataclass(frozen=True)
-class Encryptions:
-    """Ciphertexts on their way, as bytes, with the fingerprint of the program and keys they belong to."""
+class Encryptions(Versioned):
+    """Ciphertexts on their way, as bytes; `checksums` holds what each ended with when it was sent."""
 
-    fingerprint: bytes
+    label: Label
     ciphertexts: tuple[bytes, ...]
+    checksums: tuple[bytes, ...]
+
+    @classmethod
+    def of(cls, label: Label, ciphertexts: Sequence[bytes]) -> Encryptions:
+        """Return a message to send."""
+        return cls(label, tuple(ciphertexts), checksums(ciphertexts))
 
     def __repr__(self) -> str:
         """Return what it is and its size, no bytes."""
@@ -95,10 +114,10 @@ class Encryptions:
 
 
 @dataclass(frozen=True)
-class PublicKey:
-    """A public encryption key as bytes, with the fingerprint of the program it is for."""
+class PublicKey(Versioned):
+    """A public encryption key as bytes."""
 
-    fingerprint: bytes
+    label: Label
     data: bytes
 
     def __repr__(self) -> str:
@@ -112,7 +131,7 @@ class PublicKey:
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class Program(Versioned):
     """A kernel compiled for one parameter set. `noise_bits`: CKKS log2 of the error bound, BFV noise budget left."""
 
     signature: Signature
@@ -141,13 +160,18 @@ class Program:
 
         return box(self)
 
-    def fingerprint(self) -> bytes:
-        """Return what ciphertexts and keys of this program must agree on."""
-        p = self.params
-        text = repr(
-            (self.signature.name, self.signature.variant, p.scheme, p.n, p.moduli, p.special, p.dnum, p.plain_modulus)
-        )
-        return hashlib.sha256(text.encode()).digest()[:16]
+    @cached_property
+    def identity(self) -> Identity:
+        """The hash of all that ciphertexts and keys of this program must agree on."""
+        return identity(self.signature, self.params, self.circuit, self.encryption)
+
+    def label(self, role: Role, key: str) -> Label:
+        """Return the label of an object of this program and of the secret key with the public identity `key`."""
+        return Label(role, self.identity, key)
+
+    def check_own(self, role: Role, given: Any, receiver: str) -> None:
+        """Fail unless a label is of this program and role, whosever key it names."""
+        self.label(role, getattr(given, "key", "")).check(given, receiver)
 
     def client(self, seed: str | bytes | None = None) -> Client:
         """Generate keys; with a seed everything the client does is reproducible to the byte."""
@@ -167,7 +191,7 @@ class Program:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return a picklable state; an opened engine stays behind."""
-        return {**self.__dict__, "engine": None}
+        return {**super().__getstate__(), "engine": None}
 
 
 class Encryptor:
@@ -175,7 +199,9 @@ class Encryptor:
 
     def __init__(self, program: Program, public_key: PublicKey, seed: str | bytes | None = None) -> None:
         """Check that the key belongs to the program and that its noise was reckoned with."""
-        _same(program, public_key.fingerprint, "the public key")
+        receiver = f"an encryptor of {program.signature.name}"
+        received(public_key, PublicKey, Role.PUBLIC_KEY, receiver)
+        program.check_own(Role.PUBLIC_KEY, public_key.label, receiver)
         if program.encryption != "public":
             raise InputError(
                 f"{program.signature.name} reckons with encryption under the secret key; "
@@ -185,6 +211,7 @@ class Encryptor:
         self._seed = seed
         self._scheme = program.open()
         self._key = self._scheme.load_public(public_key.data)
+        program.label(Role.PUBLIC_KEY, self._key.key_id).check(public_key.label, "its bytes")
         self._messages = 0
 
     def encrypt(self, **arguments: Any) -> Encryptions:
@@ -202,7 +229,8 @@ class Client:
         self.program = program
         self._seed = seed
         self._scheme = program.open()
-        secret, keys = self._scheme.generate_keys(program.circuit, derive_seed(seed, "keys"), program.fingerprint())
+        label = partial(program.label, Role.EVALUATION_KEYS)
+        secret, keys = self._scheme.generate_keys(program.circuit, derive_seed(seed, "keys"), label)
         self._secret = secret
         self._public = self._scheme.public_key(secret, derive_seed(seed, "public key"))
         self.evaluation_keys = keys
@@ -216,7 +244,7 @@ class Client:
     @property
     def public_key(self) -> PublicKey:
         """The key that lets others encrypt for this client: `program.encryptor(key)`."""
-        return PublicKey(self.program.fingerprint(), bytes(self._public.to_bytes()))
+        return PublicKey(self.program.label(Role.PUBLIC_KEY, self._secret.key_id), bytes(self._public.to_bytes()))
 
     def encrypt(self, **arguments: Any) -> Encryptions:
         """Encrypt the encrypted arguments, all of them."""
@@ -228,11 +256,16 @@ class Client:
     def decrypt(self, result: Encryptions, *, publish: bool = False) -> Array:
         """Decrypt a result. `publish` adds noise (CKKS) so that the numbers may be shown to others (IND-CPA-D)."""
         program = self.program
-        _same(program, result.fingerprint, "the result")
+        receiver = f"this client of {program.signature.name}"
+        received(result, Encryptions, Role.RESULT, receiver)
+        key = self._secret.key_id
+        program.label(Role.RESULT, key).check(result.label, receiver)
         if publish and program.params.scheme == "ckks" and not program.signature.publish:
             raise InputError(f"{program.signature.name} has no room for publication; make the kernel with publish=True")
         flood = program.noise_bits if publish and program.params.scheme == "ckks" else None
-        rows = self._scheme.decrypt(result.ciphertexts, self._secret, flood, derive_seed(self._seed, "publish"))
+        expected = expected_results(program.circuit, key)
+        ciphertexts = self._scheme.read(result.ciphertexts, result.checksums, expected)
+        rows = self._scheme.decrypt(ciphertexts, self._secret, flood, derive_seed(self._seed, "publish"))
         return unpack(program.circuit, rows)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -259,7 +292,7 @@ def _encrypted(program: Program, scheme: Scheme, key: Any, seed: bytes, argument
     """Pack and encrypt checked arguments."""
     arrays = program.signature.check(arguments, encrypted=True)
     rows = [row for name in program.circuit.inputs for row in _packed(program.circuit, name, arrays[name])]
-    return Encryptions(program.fingerprint(), tuple(scheme.encrypt(rows, key, seed)))
+    return Encryptions.of(program.label(Role.ARGUMENTS, key.key_id), scheme.encrypt(rows, key, seed))
 
 
 def _packed(circuit: Circuit, name: str, values: Array) -> Array:
@@ -275,7 +308,9 @@ class Server:
 
     def __init__(self, program: Program, keys: Keys) -> None:
         """Check that the keys belong to the program and are complete."""
-        _same(program, keys.fingerprint, "the evaluation keys")
+        receiver = f"a server of {program.signature.name}"
+        received(keys, Keys, Role.EVALUATION_KEYS, receiver)
+        program.check_own(Role.EVALUATION_KEYS, keys.label, receiver)
         missing = sorted(set(program.circuit.rotations()) - set(keys.rotations))
         if missing:
             raise KeyMismatchError(
@@ -285,6 +320,7 @@ class Server:
         self.keys = keys
         self._scheme = program.open()
         self._loaded = self._scheme.load(keys)
+        check_keys(program.circuit, self._loaded, keys.label.key)
 
     def evaluate(self, sent: Encryptions, *, seed: str | bytes | None = None, **plain: Any) -> Encryptions:
         """Evaluate on the encrypted arguments `sent` and the plain arguments."""
@@ -293,14 +329,15 @@ class Server:
     def run(self, sent: Encryptions, plain: Mapping[str, Any], seed: str | bytes | None = None) -> Execution:
         """Evaluate and return the result with the time each kind of operation took."""
         program = self.program
-        _same(program, sent.fingerprint, "the ciphertexts")
+        receiver, key = f"this server of {program.signature.name}", self.keys.label.key
+        received(sent, Encryptions, Role.ARGUMENTS, receiver)
+        program.label(Role.ARGUMENTS, key).check(sent.label, receiver)
         arrays = program.signature.check(plain, encrypted=False)
-        expected = sum(len(packing.gather) for packing in program.circuit.inputs.values())
-        if len(sent.ciphertexts) != expected:
-            raise InputError(f"{len(sent.ciphertexts)} ciphertexts came, the program takes {expected}")
+        expected = expected_arguments(program.circuit, program.encryption, key)
         start = time.perf_counter()
         threads = workers() if program.engine is None else 1
-        ciphertexts = self._scheme.ciphertexts(sent.ciphertexts)
+        ciphertexts = self._scheme.read(sent.ciphertexts, sent.checksums, expected)
+        check_distinct(sent.checksums, expected)
         values = plain_values(program.circuit, arrays)
         plaintexts.check(program, self._scheme, values)
         read = time.perf_counter() - start
@@ -310,7 +347,7 @@ class Server:
         start = time.perf_counter()
         data = tuple(serialized(outputs))
         seconds |= {"read": read, "write": time.perf_counter() - start}
-        return Execution(Encryptions(program.fingerprint(), data), seconds)
+        return Execution(Encryptions.of(program.label(Role.RESULT, key), data), seconds)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return a picklable state."""
@@ -327,8 +364,3 @@ def unpack(circuit: Circuit, rows: Array) -> Array:
     if output.unpack is not None:
         return np.asarray(output.unpack(rows)).reshape(output.shape)
     return np.asarray(rows[output.ct, output.slot])
-
-
-def _same(program: Program, fingerprint: bytes, what: str) -> None:
-    if fingerprint != program.fingerprint():
-        raise KeyMismatchError(f"{what}: made for another program or parameter set than {program.signature.name}")

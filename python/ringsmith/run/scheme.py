@@ -20,6 +20,7 @@ from ringsmith.kernel.circuit import Circuit, Step
 from ringsmith.kernel.slots import Kind
 from ringsmith.params.noise import PUBLISH_BITS, PUBLISH_QUERIES
 from ringsmith.params.sets import ParameterSet
+from ringsmith.run.identity import Expected, Label, Versioned, check_count, check_order
 
 Array = NDArray[Any]
 
@@ -47,10 +48,10 @@ def serialized(ciphertexts: Sequence[Any]) -> list[bytes]:
 
 
 @dataclass(frozen=True)
-class Keys:
+class Keys(Versioned):
     """Evaluation keys as bytes: what a server needs and nothing more. `public` only if the program encrypts zeros."""
 
-    fingerprint: bytes
+    label: Label
     relinearization: bytes
     galois: bytes
     rotations: tuple[int, ...]
@@ -64,6 +65,29 @@ class Keys:
     def nbytes(self) -> int:
         """Number of bytes."""
         return len(self.relinearization) + len(self.galois) + len(self.public)
+
+
+def check_keys(circuit: Circuit, keys: LoadedKeys, key: str) -> None:
+    """Fail unless the keys are of the secret key `key`, and all that a circuit needs, for the levels where it does."""
+    needs = (
+        ("relinearization", keys.relinearization, circuit.top_level(Kind.RELINEARIZE)),
+        ("rotation", keys.galois, circuit.top_level(Kind.ROTATE)),
+        ("public", keys.public, 0 if circuit.encrypts() else None),
+    )
+    for name, held, level in needs:
+        if level is not None and held is None:
+            raise KeyMismatchError(f"the evaluation keys hold no {name} key, which this program needs")
+        if held is not None and held.key_id != key:
+            raise KeyMismatchError(f"the {name} key is of key {held.key_id}, the evaluation keys are labelled {key}")
+        serves = getattr(held, "level", level)
+        if level is not None and serves is not None and serves < level:
+            raise KeyMismatchError(
+                f"the {name} key serves level {serves}, the program needs level {level}; "
+                "generate keys with program.client()"
+            )
+    missing = keys.galois.missing(circuit.rotations()) if keys.galois is not None else ()
+    if missing:
+        raise KeyMismatchError(f"the evaluation keys lack rotation {missing[0]}; generate keys with program.client()")
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +119,13 @@ class Scheme(ABC):
     encryptor_class: Any
     decryptor_class: Any
 
-    def generate_keys(self, circuit: Circuit, seed: bytes, fingerprint: bytes) -> tuple[_native.SecretKey, Keys]:
-        """Return the secret key and the evaluation keys a circuit needs, cut to the levels where it uses them."""
+    def generate_keys(
+        self, circuit: Circuit, seed: bytes, label: Callable[[str], Label]
+    ) -> tuple[_native.SecretKey, Keys]:
+        """Return the secret key and the evaluation keys a circuit needs, cut to the levels where it uses them.
+
+        `label` makes the keys' label of the secret key's public identity.
+        """
         generator = _native.KeyGenerator(self.context, seed=seed)
         secret = generator.secret_key()
         rotations = circuit.rotations()
@@ -106,7 +135,7 @@ class Scheme(ABC):
         if rotations:
             galois = generator.galois_keys(secret, list(rotations), level=circuit.top_level(Kind.ROTATE)).to_bytes()
         public = generator.public_key(secret).to_bytes() if circuit.encrypts() else b""
-        return secret, Keys(fingerprint, relin, galois, rotations, public)
+        return secret, Keys(label(secret.key_id), relin, galois, rotations, public)
 
     def load(self, keys: Keys) -> LoadedKeys:
         """Return the engine's objects of serialized keys."""
@@ -116,6 +145,20 @@ class Scheme(ABC):
             _native.GaloisKeys.from_bytes(context, keys.galois) if keys.galois else None,
             _native.PublicKey.from_bytes(context, keys.public) if keys.public else None,
         )
+
+    def facts(self, ciphertext: Any) -> dict[str, Any]:
+        """Return what a ciphertext says of itself without a key."""
+        c = ciphertext
+        return {"level": c.level, "size": c.size, "key": c.key_id, "seeded": c.seeded}
+
+    def read(self, data: Sequence[bytes], sent: Sequence[bytes], expected: Sequence[Expected]) -> list[Any]:
+        """Return the ciphertexts of a message whose parts had the checksums `sent`; each is what was expected there."""
+        check_count(data, expected)
+        ciphertexts = self.ciphertexts(data)
+        check_order(data, sent, expected)
+        for ciphertext, place in zip(ciphertexts, expected, strict=True):
+            place.check(self.facts(ciphertext))
+        return ciphertexts
 
     def secret_key(self, data: bytes) -> _native.SecretKey:
         """Return a secret key from its bytes."""
@@ -162,10 +205,9 @@ class Scheme(ABC):
     def encode_top(self, rows: Array) -> list[Any]:
         """Return the plaintexts of rows of slots at the top level and the set's own scale."""
 
-    def decrypt(self, data: Sequence[bytes], secret: _native.SecretKey, flood: float | None, seed: bytes) -> Array:
+    def decrypt(self, ciphertexts: Sequence[Any], secret: _native.SecretKey, flood: float | None, seed: bytes) -> Array:
         """Return the slots of each ciphertext; `flood` is log2 of the error that published noise must hide."""
         decryptor = self.decryptor_class(self.context, secret)
-        ciphertexts = self.ciphertexts(data)
         return self.decode(self.plaintexts(decryptor, ciphertexts, flood, seed))
 
     def plaintexts(self, decryptor: Any, ciphertexts: Sequence[Any], flood: float | None, seed: bytes) -> list[Any]:
@@ -248,6 +290,10 @@ class CkksScheme(Scheme):
     def encode_top(self, rows: Array) -> list[Any]:
         """Encode at the top level and the set's scale."""
         return list(self.encoder.encode_batch(np.ascontiguousarray(rows, dtype=np.float64)))
+
+    def facts(self, ciphertext: Any) -> dict[str, Any]:
+        """Add the scale and the number of slots."""
+        return super().facts(ciphertext) | {"scale": ciphertext.scale, "slots": ciphertext.slots}
 
     def decode(self, plaintexts: Sequence[Any]) -> Array:
         """Decode reals."""

@@ -233,7 +233,7 @@ def test_foreign_keys_and_ciphertexts() -> None:
     with pytest.raises(rs.KeyMismatchError, match="another program"):
         server.evaluate(other_sent)
     with pytest.raises(rs.KeyMismatchError, match="another program"):
-        other_client.decrypt(sent)
+        other_client.decrypt(server.evaluate(sent))
     stranger = program.client("b")
     with pytest.raises(rs.KeyMismatchError):
         stranger.decrypt(server.evaluate(sent))

@@ -13,6 +13,7 @@ import pytest
 
 import ringsmith as rs
 from ringsmith.kernel.test_lowering import random_kernel
+from ringsmith.run.identity import Role
 
 
 def small(**options: Any) -> rs.Kernel:
@@ -299,4 +300,4 @@ def test_replaced_keys_are_refused() -> None:
     with pytest.raises(rs.KeyMismatchError, match="lack rotation"):
         program.server(replace(keys, rotations=keys.rotations[1:]))
     with pytest.raises(rs.KeyMismatchError, match="another program"):
-        program.server(replace(keys, fingerprint=b"x"))
+        program.server(replace(keys, label=small(tolerance=1e-5).compile().label(Role.EVALUATION_KEYS, keys.label.key)))

@@ -64,7 +64,7 @@ CRASHES = {
     "    with ThreadPoolExecutor(2) as pool: list(pool.map(lambda seed: seed[rows], [key]))",
     # The level of instructions is looked at again when the engine is used first: a true panic of the native module.
     "panic": "import os; os.environ['RINGSMITH_SIMD'] = 'sse9'; from ringsmith import _native\n"
-    "    _native.BfvContext(n=1024, moduli=[12289], plain_modulus=257, security=0)",
+    "    _native.BfvContext(n=1024, moduli=[12289], special=[], plain_modulus=257)",
 }
 
 

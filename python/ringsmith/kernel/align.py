@@ -18,7 +18,7 @@ from ringsmith.kernel.layout import Packed, spread
 from ringsmith.kernel.location import Location
 from ringsmith.kernel.slots import Builder, Index, Kind
 
-_ONE = np.ones(())
+_ONE = np.ones((), dtype=np.int64)
 ONE = Node(Op.CONSTANT, (), (), False, _ONE, _ONE, Location("<mask>", 0, 0, 0), frozen({"value": _ONE}))
 
 

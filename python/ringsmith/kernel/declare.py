@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
+from ringsmith.kernel.numbers import integers, place_of, reals
 
 #: A packing by name, or a function (array, slots) -> 2-D array of one row of slot values for each ciphertext.
 Pack = str | Callable[[NDArray[Any], int], NDArray[Any]]
@@ -20,14 +21,24 @@ Unpack = str | Callable[[NDArray[Any]], NDArray[Any]]
 PACKINGS = ("rows", "columns", "each")
 
 
-def _check_shape(shape: tuple[int | None, ...]) -> None:
-    """Refuse an extent that is not positive, and an open extent anywhere but first."""
-    for axis, extent in enumerate(shape):
-        if extent is None:
-            if axis:
-                raise InputError(f"shape {shape}: only the first extent may be None (taken from the data)")
-        elif extent < 1:
+def _checked_shape(shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    """Return the extents as ints; refuse one that is not positive, and an open one anywhere but first."""
+    if any(isinstance(extent, tuple | list) for extent in shape):
+        raise InputError(f"shape {shape}: give the extents one by one, as in rs.Encrypted(4, 4, bound=1.0)")
+    if None in shape[1:]:
+        raise InputError(f"shape {shape}: only the first extent may be None (taken from the data)")
+    for extent in shape:
+        whole = isinstance(extent, int | np.integer) and not isinstance(extent, bool)
+        if extent is not None and not (whole and extent >= 1):
             raise InputError(f"shape {shape}: extents are positive integers")
+    return tuple(None if extent is None else int(extent) for extent in shape)
+
+
+def _finite(end: Any) -> int | float | None:
+    """Return an end of a range: an integer exactly, another number as float, None if it is no finite number."""
+    if isinstance(end, int | np.integer) and not isinstance(end, bool):
+        return int(end)
+    return float(end) if isinstance(end, float | np.floating) and math.isfinite(end) else None
 
 
 class Argument:
@@ -44,17 +55,31 @@ class Argument:
         packing: Pack = "rows",
     ) -> None:
         """Declare by `bound` (largest magnitude) or by `low` and `high`; one of the two is required."""
-        _check_shape(shape)
-        if bound is not None:
-            low, high = -bound, bound
-        if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)) or low > high:
+        self.shape = _checked_shape(shape)
+        if bound is not None and not (low is None and high is None):
+            raise InputError("give bound=B, or low=A and high=B, not both")
+        high = _finite(high if bound is None else bound)
+        low = -high if bound is not None and high is not None else _finite(low)
+        if low is None or high is None or low > high:
             raise InputError("give each argument its value range: bound=B (|value| <= B) or low=A, high=B, both finite")
         if isinstance(packing, str) and packing not in PACKINGS:
             raise InputError(f"packing {packing!r}: one of {', '.join(PACKINGS)}, or a function (array, slots) -> rows")
-        self.shape = shape
-        self.low = float(low)
-        self.high = float(high)
+        #: Integers are kept exactly.
+        self.low: int | float = low
+        self.high: int | float = high
         self.packing = packing
+
+    def range(self, name: str, *, exact: bool) -> NDArray[Any]:
+        """Return [low, high] as float64, or as the exact integers between them."""
+        if not exact:
+            return reals([self.low, self.high], f"argument {name}")
+        low, high = math.ceil(self.low), math.floor(self.high)
+        if low > high:
+            raise InputError(f"argument {name}: no integer lies in the declared {self._between()}")
+        return integers([low, high], f"argument {name}")
+
+    def _between(self) -> str:
+        return f"[{self.low:.15g}, {self.high:.15g}]" if isinstance(self.high, float) else f"[{self.low}, {self.high}]"
 
     def fix(self, name: str, shape: tuple[int, ...] | None) -> tuple[int, ...]:
         """Return the shape with an open first extent filled from `shape`."""
@@ -70,25 +95,17 @@ class Argument:
             raise InputError(f"argument {name} has shape {shape}, the kernel declares ({', '.join(map(str, wanted))})")
         return shape
 
-    def check(self, name: str, values: NDArray[Any], *, integers: bool) -> NDArray[Any]:
-        """Return the values as float64 (or int64) after checking that each is finite and inside the bounds."""
-        if values.dtype.kind not in "bifu":
-            raise InputError(f"argument {name}: {values.dtype} values; real numbers are needed")
-        bad = ~np.isfinite(values) if values.dtype.kind == "f" else np.zeros(values.shape, dtype=bool)
-        if bad.any():
-            raise InputError(f"argument {name}{_at(bad)} is {values[bad][0]}; every value must be finite")
-        outside = (values < self.low) | (values > self.high)
+    def check(self, name: str, values: Any, *, exact: bool) -> NDArray[Any]:
+        """Return the values as float64 (or exact integers) after checking that each is finite and inside the bounds."""
+        array = (integers if exact else reals)(values, f"argument {name}")
+        low, high = self.range(name, exact=exact).tolist()
+        outside = np.asarray((array < low) | (array > high), dtype=bool)
         if outside.any():
             raise InputError(
-                f"argument {name}{_at(outside)} is {values[outside][0]}, outside the declared "
-                f"[{self.low:g}, {self.high:g}]; widen the bounds in the kernel or scale the data"
+                f"argument {name}{place_of(outside)} is {array[outside][0]}, outside the declared "
+                f"{self._between()}; widen the bounds in the kernel or scale the data"
             )
-        if not integers:
-            return np.asarray(values, dtype=np.float64, order="C")
-        fractional = values != np.floor(values)
-        if fractional.any():
-            raise InputError(f"argument {name}{_at(fractional)} is {values[fractional][0]}; BFV computes on integers")
-        return np.asarray(values, dtype=np.int64, order="C")
+        return array
 
 
 class Encrypted(Argument):
@@ -106,11 +123,8 @@ class Output:
 
     def __init__(self, *shape: int, packing: Unpack = "rows") -> None:
         """Declare the result's shape and packing."""
-        _check_shape(shape)
-        self.shape = shape
+        checked = _checked_shape(shape)
+        if None in checked:
+            raise InputError(f"shape {shape}: an output's extents are positive integers")
+        self.shape = tuple(extent for extent in checked if extent is not None)
         self.packing = packing
-
-
-def _at(mask: NDArray[np.bool_]) -> str:
-    """Return `[row, column]` of the first set element."""
-    return str([int(i) for i in np.argwhere(mask)[0]]) if mask.ndim else ""

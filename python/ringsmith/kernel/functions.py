@@ -7,14 +7,23 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ringsmith.kernel import tensor
+from ringsmith.errors import InputError
+from ringsmith.kernel import promises, tensor
+from ringsmith.kernel.numbers import integers, narrowed
+from ringsmith.kernel.refusals import Refusing
 from ringsmith.kernel.tensor import Tensor
+
+
+def _clear(x: Any) -> NDArray[Any]:
+    """Return known numbers as an array; Python's integers stay exact."""
+    return x if isinstance(x, np.ndarray) else np.asarray(x, dtype=object if isinstance(x, int) else None)
 
 
 def sum(x: Any, axis: int | None = None) -> Any:
     """Sum along one axis, or everything."""
-    return x.sum(axis=axis)
+    return x.sum(axis=axis) if isinstance(x, Refusing) else _clear(x).sum(axis=axis)
 
 
 def rotate(x: Any, steps: int, axis: int = -1) -> Any:
@@ -22,7 +31,7 @@ def rotate(x: Any, steps: int, axis: int = -1) -> Any:
 
     A traced tensor or array rotates along `axis`; a manual ciphertext rotates all its slots.
     """
-    return np.roll(x, -steps, axis=axis) if isinstance(x, np.ndarray) else x.rotate(steps, axis)
+    return x.rotate(steps, axis) if isinstance(x, Refusing) else np.roll(_clear(x), -steps, axis=axis)
 
 
 def square(x: Any) -> Any:
@@ -34,29 +43,53 @@ def polynomial(x: Any, coefficients: Sequence[float]) -> Any:
     """Evaluate a polynomial with real coefficients, constant term first."""
     if isinstance(x, Tensor):
         return tensor.polynomial(x, coefficients)
-    result = x * 0.0 + coefficients[-1]
+    whole = None if isinstance(x, Refusing) else _whole(x, coefficients)
+    if whole is not None:
+        return narrowed(np.asarray(_horner(_clear(x).astype(object), whole), dtype=object))
+    return _horner(x, coefficients)
+
+
+def _horner(x: Any, coefficients: Sequence[Any]) -> Any:
+    result = x * 0 + coefficients[-1]
     for coefficient in reversed(coefficients[:-1]):
         result = result * x + coefficient
     return result
 
 
+def _whole(x: Any, coefficients: Sequence[float]) -> list[int] | None:
+    """Return the coefficients as integers if integers are computed with."""
+    if _clear(x).dtype.kind not in "iuO":
+        return None
+    try:
+        return list(integers(list(coefficients), "a coefficient").tolist())
+    except InputError:
+        return None
+
+
 def within(x: Any, bound: float) -> Any:
-    """Promise |x| <= bound, where the analysis of ranges would have to assume more; changes no value."""
+    """Promise |x| <= bound, where the analysis of ranges would have to assume more; changes no value.
+
+    On known numbers (`Kernel.clear`, `rs.run`) the promise is checked.
+    """
     if isinstance(x, Tensor):
         return tensor.within(x, bound)
-    return x if isinstance(x, np.ndarray) else x.within(bound)
+    return x.within(bound) if isinstance(x, Refusing) else promises.kept(x, bound)
 
 
 def stack(parts: Sequence[Any], axis: int = 0) -> Any:
     """Join tensors of one shape along a new axis."""
-    traced = any(isinstance(part, Tensor) for part in parts)
-    return tensor.stack(parts, axis) if traced else np.stack(parts, axis)
+    return np.stack(_held(parts), axis)
 
 
 def concatenate(parts: Sequence[Any], axis: int = 0) -> Any:
     """Join tensors along an axis they have."""
-    traced = any(isinstance(part, Tensor) for part in parts)
-    return tensor.concatenate(parts, axis) if traced else np.concatenate(parts, axis)
+    return np.concatenate(_held(parts), axis)
+
+
+def _held(parts: Sequence[Any]) -> list[Any]:
+    """Return the parts, manual ciphertexts in object arrays."""
+    manual = (isinstance(part, Refusing) and not isinstance(part, Tensor) for part in parts)
+    return [np.asarray(part, dtype=object) if held else part for part, held in zip(parts, manual, strict=True)]
 
 
 def relinearize(x: Any) -> Any:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The graph of a traced kernel: tensor operations with shapes, value ranges and places in the user's file.
 
-It is independent of scheme, ring degree and packing. `low` and `high` bound every element of a node (arrays of
-the node's shape), so that later stages can choose scales and plaintext moduli and refuse what would overflow.
+It is independent of ring degree and packing. `low` and `high` bound every element of a node (arrays of the node's
+shape), so that later stages can choose scales and plaintext moduli and refuse what would overflow; they are exact
+integers for BFV and float64 for CKKS.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -17,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.kernel.location import Location
+from ringsmith.kernel.numbers import exact, magnitude
 
-Reals = NDArray[np.float64]
+#: float64, or exact integers (int64 or object).
+Reals = NDArray[Any]
 Shape = tuple[int, ...]
 
 
@@ -36,11 +40,7 @@ class Op(StrEnum):
     MATMUL = "matmul"
     SUM = "sum"
     INDEX = "index"
-    RESHAPE = "reshape"
-    TRANSPOSE = "transpose"
-    ROTATE = "rotate"
-    STACK = "stack"
-    CONCATENATE = "concatenate"
+    JOIN = "join"
     WITHIN = "within"
 
 
@@ -62,11 +62,14 @@ class Node:
         return {**self.__dict__, "attributes": dict(self.attributes)}
 
     @property
-    def bound(self) -> float:
-        """Return the largest magnitude an element can have."""
-        if self.low.size == 0:
-            return 0.0
-        return float(max(np.max(np.abs(self.low)), np.max(np.abs(self.high))))
+    def exact(self) -> bool:
+        """Tell whether the values are exact integers (BFV)."""
+        return exact(self.low)
+
+    @property
+    def bound(self) -> Any:
+        """Return the largest magnitude an element can have: an int if exact, else a float."""
+        return max(magnitude(self.low), magnitude(self.high))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +98,27 @@ class Graph:
                 stack.append((node, True))
                 stack.extend((arg, False) for arg in reversed(node.args))
         return order
+
+
+def content_hash(nodes: list[Node]) -> bytes:
+    """Return a hash of what nodes compute (arguments before users), without the places in the user's file."""
+    digest = hashlib.sha256()
+    number: dict[int, int] = {}
+    for node in nodes:
+        number[id(node)] = len(number)
+        args = tuple(number[id(arg)] for arg in node.args)
+        facts = [(name, _plain(value)) for name, value in sorted(node.attributes.items())]
+        bounds = (_plain(node.low), _plain(node.high))
+        digest.update(repr((node.op.value, args, node.shape, node.encrypted, bounds, facts)).encode())
+    return digest.digest()
+
+
+def _plain(value: Any) -> Any:
+    """Return a value whose text tells all of its content."""
+    if not isinstance(value, np.ndarray):
+        return value
+    content = repr(value.tolist()).encode() if value.dtype == object else np.ascontiguousarray(value).tobytes()
+    return value.dtype.str, value.shape, hashlib.sha256(content).hexdigest()
 
 
 def frozen(attributes: dict[str, Any]) -> Mapping[str, Any]:

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from ringsmith.errors import InputError, KernelError
 from ringsmith.kernel.declare import Argument, Encrypted, Output
-from ringsmith.kernel.location import Location
+from ringsmith.kernel.location import Location, here
+from ringsmith.kernel.numbers import as_array
+from ringsmith.kernel.refusals import Refusing
 
 if TYPE_CHECKING:
     from ringsmith.params.sets import ParamRequest
@@ -31,7 +33,8 @@ _DEFAULT_TOLERANCE = 2.0**-20
 class Kernel:
     """A computation on encrypted data. Call it to run it encrypted; `clear` runs the same function on numpy arrays.
 
-    `tolerance` is the wanted absolute error of a CKKS result; BFV is exact.
+    `tolerance` is the wanted absolute error of a CKKS result; BFV is exact. A compiled program is used again until what
+    the function computes has changed, be it by other values of what it captures from outside.
     """
 
     function: Callable[..., Any]
@@ -52,7 +55,7 @@ class Kernel:
     publish: bool = False
     encryption: str | None = None
     worst_case: bool = False
-    _programs: dict[Any, Program] = field(default_factory=dict, repr=False)
+    _programs: dict[Any, tuple[bytes, Program]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         """Belong to the function's module: pickles look there."""
@@ -81,17 +84,12 @@ class Kernel:
 
     def clear(self, *args: Any, **kwargs: Any) -> Array:
         """Compute on numpy arrays; a manual kernel computes on clear vectors of the compiled number of slots."""
+        from ringsmith.kernel import clear
+
         arrays = self.bind(args, kwargs)
         if self.manual:
-            from ringsmith.kernel.trace import clear_manual
-
-            return clear_manual(self, arrays, self.compile(**_shapes(arrays)).params.slots)
-        if self.scheme == "bfv" and self.plain_modulus is not None:
-            exact = {name: array.astype(object) for name, array in arrays.items()}
-            t = self.plain_modulus
-            wrapped = np.asarray(self.function(**exact), dtype=object) % t
-            return np.asarray(np.where(wrapped > t // 2, wrapped - t, wrapped), dtype=np.int64)
-        return np.asarray(self.function(**arrays))
+            return clear.manual(self, arrays, self.compile(**_shapes(arrays)).params.slots)
+        return clear.exact(self, arrays) if self.scheme == "bfv" else clear.real(self, arrays)
 
     def expected(self, arrays: Mapping[str, Array]) -> Array:
         """Return what the answer ought to be: the reference's where one is given, else the clear evaluation."""
@@ -101,16 +99,18 @@ class Kernel:
 
     def compile(self, **shapes: tuple[int, ...]) -> Program:
         """Trace, choose parameters and return the program; `shapes` fill open first extents."""
-        from ringsmith.run.compile import compile_kernel
+        from ringsmith.run.compile import compile_kernel, traced_hash
 
         fixed = {name: argument.fix(name, shapes.get(name)) for name, argument in self.arguments.items()}
         unknown = sorted(set(shapes) - set(fixed))
         if unknown:
             raise InputError(f"kernel {self.name} has no argument {unknown[0]}; it has {', '.join(self.arguments)}")
         key = tuple(fixed.items())
-        if key not in self._programs:
-            self._programs[key] = compile_kernel(self, fixed)
-        return self._programs[key]
+        known = self._programs.get(key)
+        if known is None or known[0] != traced_hash(self, fixed, known[1].params):
+            program = compile_kernel(self, fixed)
+            known = self._programs[key] = (traced_hash(self, fixed, program.params), program)
+        return known[1]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Array:
         """Encrypt, evaluate and decrypt with fresh keys; numpy in, numpy out."""
@@ -132,10 +132,13 @@ class Kernel:
 
     def check(self, name: str, value: Any) -> Array:
         """Return one argument as a checked array."""
+        if isinstance(value, Refusing):
+            raise KernelError(
+                f"kernel {self.name} is called inside a kernel; call its function: kernel.function(x)", here()
+            )
         argument = self.arguments[name]
-        array = np.asarray(value)
-        argument.fix(name, array.shape)
-        return argument.check(name, array, integers=self.scheme == "bfv")
+        argument.fix(name, as_array(value, f"argument {name}").shape)
+        return argument.check(name, value, exact=self.scheme == "bfv")
 
 
 def _shapes(arrays: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
@@ -143,7 +146,7 @@ def _shapes(arrays: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
 
 
 def kernel(
-    *,
+    *misplaced: Any,
     scheme: str = "ckks",
     tolerance: float | None = None,
     precision: float | None = None,
@@ -163,7 +166,7 @@ def kernel(
     worst_case: bool = False,
     **arguments: Argument,
 ) -> Callable[[Callable[..., Any]], Kernel]:
-    """Make a kernel of the decorated function; `arguments` declares each of its parameters.
+    """Make a kernel of the decorated function; `arguments` declares each of its parameters. All are given by name.
 
     `precision` in bits is another way to say `tolerance` (2^-precision). `plain_modulus` makes BFV compute modulo
     that prime; without it one is chosen so that no result wraps. `params` pins a named set or a ParamRequest.
@@ -173,6 +176,9 @@ def kernel(
     makes room for any plain argument within its range, even one contrived to spread noise; without it such an argument
     is refused when the program runs.
     """
+
+    if misplaced:
+        raise KernelError("declare the arguments by name: @rs.kernel(x=rs.Encrypted(8, bound=1.0), ...)", here())
 
     def decorate(function: Callable[..., Any]) -> Kernel:
         made = Kernel(
@@ -215,6 +221,9 @@ def _check_options(made: Kernel, where: Location | None) -> None:
         raise KernelError("a manual kernel declares output=rs.Output(shape..., packing=...)", where)
     if made.plain_modulus is not None and made.scheme != "bfv":
         raise KernelError("plain_modulus belongs to BFV", where)
+    t = made.plain_modulus
+    if t is not None and (not isinstance(t, int) or isinstance(t, bool) or t < 2):
+        raise KernelError(f"plain_modulus={t!r}: a prime", where)
     if made.publish and made.scheme != "ckks":
         raise KernelError("publish belongs to CKKS; a BFV decryption tells nothing about the key", where)
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 
 import linecache
 import sys
+import sysconfig
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import CodeType, FrameType
 
+import numpy as np
+
 _PACKAGE = str(Path(__file__).resolve().parents[1])
+_NUMPY = str(Path(np.__file__).resolve().parent)
+_STANDARD = sysconfig.get_path("stdlib")
 
 
 @dataclass(frozen=True)
@@ -37,9 +42,11 @@ class Location:
         return f"    {text.strip()}\n    {' ' * start}{'^' * width}"
 
 
-def _belongs_to_package(file: str) -> bool:
-    """Tell whether a frame is ours; our own tests count as users."""
-    return file.startswith(_PACKAGE) and not Path(file).name.startswith("test_")
+def _is_library(file: str) -> bool:
+    """Tell whether a frame is ours, numpy's or the standard library's; our own tests count as users."""
+    if file.startswith(_PACKAGE):
+        return not Path(file).name.startswith("test_")
+    return file.startswith(_NUMPY) or (file.startswith(_STANDARD) and "site-packages" not in file)
 
 
 def _columns(code: CodeType, instruction: int) -> tuple[int, int, int, int]:
@@ -50,11 +57,9 @@ def _columns(code: CodeType, instruction: int) -> tuple[int, int, int, int]:
 
 
 def here() -> Location:
-    """Return the innermost place on the call stack that is outside this package."""
+    """Return the innermost place on the call stack that is outside this package and the libraries under it."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and (
-        _belongs_to_package(frame.f_code.co_filename) or frame.f_code.co_filename.startswith("<")
-    ):
+    while frame is not None and (_is_library(frame.f_code.co_filename) or frame.f_code.co_filename.startswith("<")):
         frame = frame.f_back
     if frame is None:
         return Location("<unknown>", 0, 0, 0)

@@ -21,7 +21,6 @@ from ringsmith.kernel.slots import Builder, InputPacking, Kind, SlotProgram
 
 _PLAIN_KIND = {Op.ADD: Kind.ADD_PLAIN, Op.SUB: Kind.SUB_PLAIN, Op.MULTIPLY: Kind.MULTIPLY_PLAIN}
 _KIND = {Op.ADD: Kind.ADD, Op.SUB: Kind.SUB, Op.MULTIPLY: Kind.MULTIPLY}
-_VIEWS = (Op.INDEX, Op.RESHAPE, Op.TRANSPOSE, Op.ROTATE)
 
 Value = Packed | PlainView
 
@@ -71,10 +70,10 @@ class _Lowering:
             return self._elementwise(node.op, args[0], args[1], node.where)
         if node.op is Op.MATMUL:
             return self._matmul(args[0], args[1], node.where)
-        if node.op in (Op.STACK, Op.CONCATENATE):
+        if node.op is Op.JOIN:
             return self._join(node, args)
         x = cast(Packed, args[0])
-        if node.op in _VIEWS:
+        if node.op is Op.INDEX:
             return x.gather(node.attributes["gather"])
         if node.op is Op.WITHIN:
             x = x.compact()
@@ -126,12 +125,11 @@ class _Lowering:
         packed = [self._encrypted(value, args, node.where) for value in args]
         period = max(part.period for part in packed)
         offsets = np.cumsum([0] + [len(part.cts) for part in packed])
-        join = np.stack if node.op is Op.STACK else np.concatenate
-        axis = node.attributes["axis"]
-        ct = join([part.ct + offset for part, offset in zip(packed, offsets, strict=False)], axis=axis)
-        slot = join([part.slot for part in packed], axis=axis)
+        picked = node.attributes["gather"]
+        ct = np.concatenate([(part.ct + offset).reshape(-1) for part, offset in zip(packed, offsets, strict=False)])
+        slot = np.concatenate([part.slot.reshape(-1) for part in packed])
         cts = tuple(number for part in packed for number in part.cts)
-        return Packed(cts, ct, slot, period, np.concatenate([part.zeros for part in packed]))
+        return Packed(cts, ct[picked], slot[picked], period, np.concatenate([part.zeros for part in packed]))
 
     def _encrypted(self, value: Value, others: list[Value], where: Location) -> Packed:
         """Return a plain part as ciphertexts: (x - x) + plain, which needs no key."""

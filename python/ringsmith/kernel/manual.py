@@ -15,8 +15,9 @@ from ringsmith.errors import KernelError
 from ringsmith.kernel.circuit import Step
 from ringsmith.kernel.graph import Node
 from ringsmith.kernel.location import here
+from ringsmith.kernel.nodes import constant
+from ringsmith.kernel.refusals import Refusing
 from ringsmith.kernel.slots import Index, Kind, Plains
-from ringsmith.kernel.tensor import constant
 
 # Two scales this close (relatively) count as equal; the error it makes is far below any other.
 SCALE_TOLERANCE = 2.0**-30
@@ -52,11 +53,25 @@ class Recorder:
         return self.emit(Step(Kind.INPUT, (), here(), len(self.chain.moduli) - 1, scale, 2))
 
 
-class PlainVector:
+class _Handle(Refusing):
+    """A value of a manual kernel. numpy's functions would take it for a scalar: they are refused."""
+
+    def __array_function__(self, function: Any, _types: Any, _args: Any, _kwargs: Any) -> Any:
+        """Refuse."""
+        raise KernelError(
+            f"numpy.{function.__name__} of a ciphertext is not supported; use its operators and rs", here()
+        )
+
+
+class PlainVector(_Handle):
     """A plaintext argument's vector, to be combined with ciphertexts."""
 
     # numpy arrays of these stay object arrays.
     __array_priority__ = 100.0
+
+    @property
+    def _is_encrypted(self) -> bool:
+        return False
 
     def __init__(self, recorder: Recorder, number: int) -> None:
         """Wrap a plaintext of the circuit."""
@@ -76,11 +91,10 @@ class PlainVector:
         return -other + self if isinstance(other, Cipher) else NotImplemented
 
 
-class Cipher:
+class Cipher(_Handle):
     """A ciphertext. `level`, `scale`, `size` and `slots` are known while tracing; the values are not."""
 
     __array_ufunc__ = None
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, recorder: Recorder, number: int) -> None:
         """Wrap a step of the circuit."""
@@ -111,10 +125,6 @@ class Cipher:
     def slots(self) -> int:
         """Number of values a ciphertext holds."""
         return self.recorder.chain.slots
-
-    def __bool__(self) -> bool:
-        """Refuse: the value is encrypted."""
-        raise KernelError("an encrypted value cannot decide a branch", here())
 
     def __add__(self, other: Any) -> Cipher:
         """Add a ciphertext or a plaintext."""
@@ -189,6 +199,8 @@ class Cipher:
 
     def within(self, bound: float) -> Cipher:
         """Promise that the magnitude of every value that matters later is at most `bound`."""
+        if not (np.isfinite(bound) and bound > 0):
+            raise KernelError(f"within: the bound {bound!r} must be a positive finite number", here())
         return self._emit(Kind.WITHIN, self.level, self.scale, self.size, bound=float(bound))
 
     def encrypt_zero(self) -> Cipher:
@@ -224,10 +236,9 @@ class Cipher:
         if isinstance(value, PlainVector):
             return value.number
         where = here()
-        try:
-            node = constant(value, where).node
-        except (TypeError, ValueError):
-            raise KernelError(f"cannot combine a ciphertext with a {type(value).__name__}", where) from None
+        if isinstance(value, Refusing):
+            raise KernelError(f"cannot combine a ciphertext with a {type(value).__name__}", where)
+        node = constant(value, where, exact=self.recorder.chain.scheme == "bfv")
         return self.recorder.plains.number(node, _gather_of_constant(node, self.slots))
 
     def _needs_two(self, name: str, other: Cipher) -> None:

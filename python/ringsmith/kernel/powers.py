@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ringsmith.kernel.align import PlainView, combine, combine_plain
-from ringsmith.kernel.graph import Node, Op, frozen
 from ringsmith.kernel.layout import Packed, power_of_two
 from ringsmith.kernel.location import Location
+from ringsmith.kernel.nodes import constant
 from ringsmith.kernel.slots import Builder, Kind
 
 
@@ -38,9 +36,8 @@ class Powers:
 
 
 def _scalar(value: float, where: Location) -> PlainView:
-    """Return a constant."""
-    array = np.asarray(value, dtype=np.float64)
-    return PlainView.of(Node(Op.CONSTANT, (), (), False, array, array, where, frozen({"value": array})))
+    """Return a constant: an exact integer, or a real."""
+    return PlainView.of(constant(value, where, exact=isinstance(value, int)))
 
 
 def _times(powers: Powers, x: Packed, value: float) -> Packed:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ringsmith.kernel.graph import Node, Op, frozen
 from ringsmith.kernel.location import Location
+from ringsmith.kernel.numbers import magnitude
 
 Index = NDArray[np.intp]
 
@@ -55,13 +56,10 @@ class PlainOperand:
     gather: Index
 
     @property
-    def bound(self) -> float:
-        """Return the largest magnitude a slot can hold."""
+    def bound(self) -> Any:
+        """Return the largest magnitude a slot can hold: an int if the node is exact, else a float."""
         used = self.gather[self.gather >= 0]
-        if used.size == 0:
-            return 0.0
-        low, high = self.node.low.reshape(-1)[used], self.node.high.reshape(-1)[used]
-        return float(max(np.abs(low).max(), np.abs(high).max()))
+        return max(magnitude(end.reshape(-1)[used]) for end in (self.node.low, self.node.high))
 
     @cached_property
     def constant(self) -> bool:
@@ -82,8 +80,9 @@ class PlainOperand:
         if self.node.op is not Op.CONSTANT or (self.gather < 0).any():
             return None
         values = self.node.low.reshape(-1)[self.gather]
-        whole = values[0] == np.floor(values[0]) and (values == values[0]).all() and abs(values[0]) < 2**31
-        return int(values[0]) if whole else None
+        first = values[0]
+        whole = int(first) == first and (values == first).all() and abs(first) < 2**31
+        return int(first) if whole else None
 
 
 @dataclass(frozen=True)

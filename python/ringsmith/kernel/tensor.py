@@ -4,28 +4,42 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ringsmith.errors import KernelError
-from ringsmith.kernel import bounds
-from ringsmith.kernel.graph import Node, Op, Reals, Shape, frozen
+from ringsmith.kernel import nodes
+from ringsmith.kernel.graph import Node, Op, Shape
 from ringsmith.kernel.location import Location, here
+from ringsmith.kernel.refusals import IN_ARRAY, Refusing, refusal
 
 Operand = Any  # Tensor, number or array: what stands on the other side of an operator.
 
+#: What answers for numpy's ufuncs and functions; `numpy_functions` fills it.
+NUMPY: dict[str, Callable[..., Any]] = {}
 
-class Tensor:
+
+class Tensor(Refusing):
     """A traced value. `shape`, `ndim` and `size` as in numpy; its elements are not known."""
 
-    __hash__ = None  # type: ignore[assignment]
+    __slots__ = ("_owns", "node")
 
-    def __init__(self, node: Node) -> None:
-        """Wrap a node of the graph."""
+    def __init__(self, node: Node, *, owns: bool = True) -> None:
+        """Wrap a node of the graph; `owns` tells whether numpy would have made a new array here, not a view."""
         self.node = node
+        self._owns = owns
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse what would change a numpy array (x.shape = ..., x.flat = ...)."""
+        if name not in Tensor.__slots__:
+            raise KernelError(f"x.{name} = ...: tensors are not changed in place", here())
+        super().__setattr__(name, value)
+
+    @property
+    def _is_encrypted(self) -> bool:
+        return self.node.encrypted
 
     @property
     def shape(self) -> Shape:
@@ -47,6 +61,15 @@ class Tensor:
         """The transposed tensor (axes reversed)."""
         return self.transpose()
 
+    @property
+    def mT(self) -> Tensor:
+        """The tensor with its last two axes exchanged."""
+        return self._numpy(np.matrix_transpose)
+
+    def __repr__(self) -> str:
+        """Return shape and secrecy."""
+        return f"<{'encrypted' if self._is_encrypted else 'plain'} tensor of shape {self.shape}>"
+
     def __len__(self) -> int:
         """Return the extent of the first axis."""
         if not self.shape:
@@ -57,284 +80,293 @@ class Tensor:
         """Iterate over the first axis."""
         return (self[i] for i in range(len(self)))
 
-    def __bool__(self) -> bool:
-        """Refuse: the value is encrypted."""
-        raise KernelError("an encrypted value cannot decide a branch; compute both sides and combine them", here())
+    def __copy__(self) -> Tensor:
+        """Return a copy."""
+        return self.copy()
 
-    def _compare(self, _other: Operand) -> bool:
-        raise KernelError("comparisons have no encrypted form; approximate one with rs.polynomial", here())
-
-    __lt__ = __le__ = __gt__ = __ge__ = _compare
+    def __deepcopy__(self, _memo: Any) -> Tensor:
+        """Return a copy of the same traced value."""
+        return self.copy()
 
     def __add__(self, other: Operand) -> Tensor:
         """Add element by element, with numpy's broadcasting."""
-        return _elementwise(Op.ADD, self, other)
+        return elementwise(Op.ADD, self, other)
 
     def __radd__(self, other: Operand) -> Tensor:
         """Add element by element."""
-        return _elementwise(Op.ADD, other, self)
+        return elementwise(Op.ADD, other, self)
 
     def __sub__(self, other: Operand) -> Tensor:
         """Subtract element by element."""
-        return _elementwise(Op.SUB, self, other)
+        return elementwise(Op.SUB, self, other)
 
     def __rsub__(self, other: Operand) -> Tensor:
         """Subtract element by element."""
-        return _elementwise(Op.SUB, other, self)
+        return elementwise(Op.SUB, other, self)
 
     def __mul__(self, other: Operand) -> Tensor:
         """Multiply element by element."""
-        return _elementwise(Op.MULTIPLY, self, other)
+        return elementwise(Op.MULTIPLY, self, other)
 
     def __rmul__(self, other: Operand) -> Tensor:
         """Multiply element by element."""
-        return _elementwise(Op.MULTIPLY, other, self)
+        return elementwise(Op.MULTIPLY, other, self)
 
     def __truediv__(self, other: Operand) -> Tensor:
-        """Divide by a number or array known while tracing (a multiplication by its inverse)."""
+        """Divide by a number or array known while tracing (a multiplication by its inverse); CKKS only."""
         where = here()
-        divisor = as_tensor(other, where)
-        if divisor.node.op is not Op.CONSTANT or (divisor.node.low == 0).any():
+        if self.node.exact:
+            raise KernelError("a division (/) leaves the integers, on which BFV computes", where)
+        divisor = as_tensor(other, where).node
+        if divisor.op is not Op.CONSTANT or (divisor.low == 0).any():
             raise KernelError("only division by a non-zero constant can be computed encrypted", where)
-        return _elementwise(Op.MULTIPLY, self, constant(1.0 / divisor.node.low, where))
+        return elementwise(Op.MULTIPLY, self, 1.0 / divisor.low)
 
     def __neg__(self) -> Tensor:
         """Negate."""
-        node = self.node
-        return _unary(Op.NEGATE, node, node.shape, -node.high, -node.low)
+        return Tensor(nodes.negate(self.node, here()))
 
-    def __pow__(self, exponent: int) -> Tensor:
+    def __pos__(self) -> Tensor:
+        """Return a copy."""
+        return self.copy()
+
+    def __pow__(self, exponent: int, modulus: None = None) -> Tensor:
         """Raise to a non-negative integer power."""
         where = here()
+        if modulus is not None:
+            raise KernelError(
+                "pow() with a modulus cannot be computed encrypted; BFV computes modulo plain_modulus", where
+            )
         if not isinstance(exponent, int | np.integer) or exponent < 0:
-            raise KernelError(f"power {exponent!r}: only integers >= 0 can be computed encrypted", where)
-        node = self.node
+            raise KernelError(
+                f"power {exponent!r}: only integers >= 0, the same for all elements, can be computed", where
+            )
         if exponent == 0:
-            return constant(np.ones(node.shape), where)
-        if exponent == 1:
-            return self
-        low, high = bounds.power((node.low, node.high), int(exponent))
-        return _unary(Op.POWER, node, node.shape, low, high, exponent=int(exponent))
+            return Tensor(constant(np.ones(self.shape, dtype=np.int64), where, like=self))
+        return self.copy() if exponent == 1 else Tensor(nodes.power(self.node, int(exponent), where))
 
     def __matmul__(self, other: Operand) -> Tensor:
         """Multiply matrices or vectors (at most two axes each)."""
-        return _matmul(self, other)
+        return matmul(self, other)
 
     def __rmatmul__(self, other: Operand) -> Tensor:
         """Multiply matrices or vectors."""
-        return _matmul(other, self)
+        return matmul(other, self)
+
+    def __iadd__(self, other: Operand) -> Tensor:
+        """Add in place, where numpy would change no other array."""
+        return self._in_place("+", self + other)
+
+    def __isub__(self, other: Operand) -> Tensor:
+        """Subtract in place."""
+        return self._in_place("-", self - other)
+
+    def __imul__(self, other: Operand) -> Tensor:
+        """Multiply in place."""
+        return self._in_place("*", self * other)
+
+    def __itruediv__(self, other: Operand) -> Tensor:
+        """Divide in place by a known number or array."""
+        return self._in_place("/", self / other)
+
+    def __ipow__(self, exponent: int) -> Tensor:  # type: ignore[misc]
+        """Raise to a power in place."""
+        return self._in_place("**", self**exponent)
+
+    def __imatmul__(self, other: Operand) -> Tensor:
+        """Multiply matrices in place."""
+        return self._in_place("@", self @ other)
+
+    def _in_place(self, sign: str, result: Tensor) -> Tensor:
+        """Take over a result as numpy does: a scalar is replaced, an array changed for everyone who holds it."""
+        if not self._owns:
+            raise KernelError(
+                f"x {sign}= ... would change an argument, or an array that shares its elements; write x = x {sign} ...",
+                here(),
+            )
+        if not self.shape:
+            return result
+        if result.shape != self.shape:
+            raise KernelError(f"x {sign}= ...: the result's shape {result.shape} is not {self.shape}", here())
+        self.node = result.node
+        return self
 
     def __getitem__(self, index: Any) -> Tensor:
-        """Select by integers, slices and ellipsis; costs nothing until the parts are combined with others."""
-        where = here()
-        try:
-            picked = np.arange(self.size).reshape(self.shape)[index]
-        except (IndexError, ValueError, TypeError) as error:
-            raise KernelError(f"cannot select from shape {self.shape}: {error}", where) from None
-        return _gather(Op.INDEX, self.node, np.asarray(picked), where)
+        """Select as numpy does, by an index known while tracing; costs nothing until parts are combined."""
+        if any(isinstance(part, Tensor) for part in (index if isinstance(index, tuple) else (index,))):
+            raise KernelError("an index must be known while tracing, a tensor's elements are not", here())
+        return self._viewed(lambda elements: elements[index])
 
-    def reshape(self, *shape: Any) -> Tensor:
-        """Return the same elements, row-major, under another shape."""
-        where = here()
-        wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
-        try:
-            picked = np.arange(self.size).reshape(wanted)
-        except ValueError as error:
-            raise KernelError(str(error), where) from None
-        return _gather(Op.RESHAPE, self.node, picked, where)
+    def copy(self, order: str = "C") -> Tensor:
+        """Return a copy; the order in memory (C, F, A, K) has no meaning for a tensor."""
+        if order not in tuple("CFAKcfak"):
+            raise KernelError(f"order={order!r}: one of C, F, A, K", here())
+        return Tensor(self.node)
 
-    def transpose(self, axes: Sequence[int] | None = None) -> Tensor:
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Tensor:
+        """Return the same elements under another shape, read and written in the given order."""
+        return self._numpy(np.reshape, shape[0] if len(shape) == 1 else shape, order=order, copy=copy)
+
+    def transpose(self, *axes: Any) -> Tensor:
         """Permute the axes (reversed by default)."""
-        where = here()
-        try:
-            picked = np.arange(self.size).reshape(self.shape).transpose(axes)
-        except ValueError as error:
-            raise KernelError(str(error), where) from None
-        return _gather(Op.TRANSPOSE, self.node, picked, where)
+        return self._numpy(np.transpose, axes[0] if len(axes) == 1 else axes or None)
 
-    def flatten(self) -> Tensor:
+    def flatten(self, order: str = "C") -> Tensor:
         """Return all elements along one axis."""
-        return self.reshape(self.size)
+        return self._numpy(np.ravel, order=order).copy()
+
+    def ravel(self, order: str = "C") -> Tensor:
+        """Return all elements along one axis."""
+        return self._numpy(np.ravel, order=order)
+
+    def squeeze(self, axis: Any = None) -> Tensor:
+        """Drop axes of extent 1."""
+        return self._numpy(np.squeeze, axis=axis)
+
+    def swapaxes(self, axis1: int, axis2: int) -> Tensor:
+        """Exchange two axes."""
+        return self._numpy(np.swapaxes, axis1, axis2)
+
+    def repeat(self, repeats: Any, axis: int | None = None) -> Tensor:
+        """Repeat elements."""
+        return self._numpy(np.repeat, repeats, axis=axis)
+
+    def take(self, indices: Any, axis: int | None = None, out: None = None, mode: str = "raise") -> Tensor:
+        """Select by known indices along an axis."""
+        return self._numpy(np.take, indices, axis=axis, out=out, mode=mode)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+        """Select a diagonal."""
+        return self._numpy(np.diagonal, offset=offset, axis1=axis1, axis2=axis2)
+
+    def dot(self, other: Operand, out: None = None) -> Tensor:
+        """Multiply as numpy.dot."""
+        return self._numpy(np.dot, other, out=out)
+
+    def sum(self, axis: Any = None, dtype: None = None, out: None = None, **more: Any) -> Tensor:
+        """Sum as numpy.sum: axis, keepdims, initial and where."""
+        return self._numpy(np.sum, axis=axis, dtype=dtype, out=out, **more)
+
+    def mean(self, axis: Any = None, dtype: None = None, out: None = None, **more: Any) -> Tensor:
+        """Average as numpy.mean: axis, keepdims and where."""
+        return self._numpy(np.mean, axis=axis, dtype=dtype, out=out, **more)
 
     def rotate(self, steps: int, axis: int = -1) -> Tensor:
         """Rotate left by `steps` along an axis, as numpy.roll(x, -steps, axis)."""
-        where = here()
-        self._check_axis(axis, where)
-        picked = np.roll(np.arange(self.size).reshape(self.shape), -operator.index(steps), axis=axis)
-        return _gather(Op.ROTATE, self.node, picked, where)
+        return self._viewed(lambda elements: np.roll(elements, -operator.index(steps), axis=axis))
 
-    def sum(self, axis: int | None = None, dtype: None = None, out: None = None) -> Tensor:
-        """Sum along one axis, or everything."""
-        node, where = self.node, here()
-        if axis is not None:
-            self._check_axis(axis, where)
-            axis %= max(self.ndim, 1)
-        low, high = np.asarray(node.low.sum(axis=axis)), np.asarray(node.high.sum(axis=axis))
-        return _unary(Op.SUM, node, low.shape, low, high, axis=axis)
-
-    def mean(self, axis: int | None = None) -> Tensor:
-        """Average along one axis, or over everything."""
-        count = self.size if axis is None else self.shape[axis]
-        return self.sum(axis) * (1.0 / count)
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **_kwargs: Any) -> Tensor:
-        """Let numpy arrays stand on the left of an operator; refuse functions that have no encrypted form."""
-        action = _UFUNCS.get(ufunc.__name__)
-        if method != "__call__" or action is None:
-            raise KernelError(
-                f"numpy.{ufunc.__name__} has no encrypted form; approximate it with rs.polynomial(x, coefficients)",
-                here(),
-            )
-        first, *rest = (as_tensor(value, here()) for value in inputs)
-        result: Tensor = action(first, *rest)
+    def _numpy(self, function: Any, *args: Any, **kwargs: Any) -> Tensor:
+        result: Tensor = NUMPY["function"](function, (self, *args), kwargs)
         return result
 
-    def __array_function__(self, function: Any, _types: Any, args: Any, kwargs: Any) -> Tensor:
-        """Map the few numpy functions that have an encrypted form."""
-        action = _FUNCTIONS.get(function.__name__)
-        if action is None:
-            raise KernelError(f"numpy.{function.__name__} has no encrypted form", here())
-        result: Tensor = action(*args, **kwargs)
+    def _viewed(self, select: Callable[[Any], Any]) -> Tensor:
+        result: Tensor = viewed(self, select)
         return result
 
-    def __array__(self, *_args: Any, **_kwargs: Any) -> NDArray[Any]:
-        """Refuse: the elements are not known."""
-        raise KernelError("an encrypted tensor has no values to put into a numpy array", here())
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """Compute numpy's ufuncs that have an encrypted form, refuse the others."""
+        return NUMPY["ufunc"](ufunc, method, inputs, kwargs)
 
-    def _check_axis(self, axis: int, where: Location) -> None:
-        if not -self.ndim <= axis < self.ndim:
-            raise KernelError(f"axis {axis} of a tensor with {self.ndim} axes", where)
+    def __array_function__(self, function: Any, _types: Any, args: Any, kwargs: Any) -> Any:
+        """Compute numpy's functions that have an encrypted form, refuse the others."""
+        return NUMPY["function"](function, args, kwargs)
 
-
-def constant(values: Any, where: Location) -> Tensor:
-    """Return a tensor of known finite values."""
-    array: Reals = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(array).all():
-        raise KernelError("a constant must be finite", where)
-    return Tensor(Node(Op.CONSTANT, (), array.shape, False, array, array, where, frozen({"value": array})))
+    __array__ = refusal(*IN_ARRAY)
 
 
-def as_tensor(value: Operand, where: Location) -> Tensor:
-    """Return a tensor from a tensor, a number or an array."""
+def constant(value: Any, where: Location, *, like: Tensor) -> Node:
+    """Return a node of known values: exact integers beside BFV's tensors, reals beside CKKS's."""
+    return nodes.constant(value, where, exact=like.node.exact)
+
+
+def as_tensor(value: Operand, where: Location, *, like: Tensor | None = None) -> Tensor:
+    """Return a tensor from a tensor, a number or an array; `like` tells whether numbers are exact."""
     if isinstance(value, Tensor):
         return value
-    try:
-        array = np.asarray(value)
-    except (TypeError, ValueError):
-        array = np.asarray(None)
-    if array.dtype.kind not in "bifu":
+    if isinstance(value, str | bytes | dict | set) or value is None or callable(value):
         raise KernelError(f"cannot compute with a {type(value).__name__}; numbers, arrays and tensors are meant", where)
-    return constant(array, where)
+    if isinstance(value, np.ndarray) and value.dtype == object and any(isinstance(v, Tensor) for v in value.flat):
+        raise KernelError("an object array of tensors; " + IN_ARRAY[1], where)
+    return Tensor(nodes.constant(value, where, exact=like is not None and like.node.exact))
 
 
-def stack(parts: Sequence[Operand], axis: int = 0) -> Tensor:
-    """Join tensors of one shape along a new axis."""
-    return _join(Op.STACK, parts, axis)
+def together(values: Sequence[Operand], where: Location) -> list[Tensor]:
+    """Return operands as tensors, numbers among them as exact as the tensors."""
+    like = next((value for value in values if isinstance(value, Tensor)), None)
+    return [as_tensor(value, where, like=like) for value in values]
 
 
-def concatenate(parts: Sequence[Operand], axis: int = 0) -> Tensor:
-    """Join tensors along an axis they have."""
-    return _join(Op.CONCATENATE, parts, axis)
+def elementwise(op: Op, left: Operand, right: Operand) -> Tensor:
+    """Add, subtract or multiply element by element."""
+    where = here()
+    a, b = together((left, right), where)
+    return Tensor(nodes.elementwise(op, a.node, b.node, where))
+
+
+def matmul(left: Operand, right: Operand) -> Tensor:
+    """Multiply matrices or vectors."""
+    where = here()
+    a, b = together((left, right), where)
+    return Tensor(nodes.matmul(a.node, b.node, where))
+
+
+def viewed(tensor: Tensor, select: Callable[[Any], Any]) -> Any:
+    """Apply a selection of elements: `select` gets each element's number under the tensor's shape.
+
+    numpy itself selects, so every index and keyword means what it means there. A list of selections gives a list.
+    """
+    where = here()
+    try:
+        picked = select(np.arange(tensor.size).reshape(tensor.shape))
+    except (IndexError, ValueError, TypeError, OverflowError) as error:
+        raise KernelError(f"cannot select from shape {tensor.shape}: {error}", where) from None
+    if isinstance(picked, list | tuple):
+        return type(picked)(_picked(tensor, part, where) for part in picked)
+    return _picked(tensor, picked, where)
+
+
+def _picked(tensor: Tensor, picked: Any, where: Location) -> Tensor:
+    """Return the tensor of the picked elements; a single one (numpy's scalar) shares nothing, an array may."""
+    scalar = not isinstance(picked, np.ndarray)
+    if not scalar:
+        tensor._owns = False
+    return Tensor(nodes.gather(tensor.node, np.asarray(picked), where), owns=scalar)
+
+
+def joined(parts: Sequence[Operand], join: Callable[[list[Any]], Any]) -> Tensor:
+    """Join tensors, numbers and arrays: `join` gets an array of element numbers for each and gives one array."""
+    where = here()
+    tensors = together(list(parts), where)
+    ends = np.cumsum([0] + [tensor.size for tensor in tensors])
+    numbered = [np.arange(e, e + t.size).reshape(t.shape) for e, t in zip(ends, tensors, strict=False)]
+    try:
+        picked = np.asarray(join(numbered))
+    except (IndexError, ValueError, TypeError) as error:
+        raise KernelError(f"cannot join shapes {', '.join(str(t.shape) for t in tensors)}: {error}", where) from None
+    return Tensor(nodes.join([t.node for t in tensors], picked, where))
 
 
 def within(x: Tensor, bound: float) -> Tensor:
     """Promise that every element's magnitude is at most `bound`, where the analysis would have to assume more."""
     where = here()
-    if not (np.isfinite(bound) and bound > 0):
-        raise KernelError(f"within: the bound {bound!r} must be positive and finite", where)
-    low, high = np.maximum(x.node.low, -bound), np.minimum(x.node.high, bound)
-    return _unary(Op.WITHIN, x.node, x.shape, np.minimum(low, high), np.maximum(low, high), bound=float(bound))
+    if not isinstance(bound, int | float | np.integer | np.floating) or not (np.isfinite(bound) and bound > 0):
+        raise KernelError(f"within: the bound {bound!r} must be a positive finite number", where)
+    x._owns = False
+    most = int(bound // 1) if x.node.exact else float(bound)
+    return Tensor(nodes.within(x.node, most, where), owns=False)
 
 
 def polynomial(x: Tensor, coefficients: Sequence[float]) -> Tensor:
     """Evaluate a polynomial with real coefficients, constant term first, with the fewest levels."""
     where = here()
-    trimmed = [float(c) for c in coefficients]
-    while len(trimmed) > 1 and trimmed[-1] == 0.0:
+    if isinstance(coefficients, Tensor) or any(isinstance(c, Tensor) for c in coefficients):
+        raise KernelError("the coefficients of a polynomial must be known while tracing", where)
+    values = constant(coefficients, where, like=x).low
+    if values.ndim != 1 or not values.size:
+        raise KernelError("a polynomial needs a list of at least one coefficient", where)
+    trimmed = values.tolist()
+    while len(trimmed) > 1 and trimmed[-1] == 0:
         trimmed.pop()
-    if not trimmed or not np.isfinite(trimmed).all():
-        raise KernelError("a polynomial needs at least one coefficient, all finite", where)
     if len(trimmed) == 1:
-        return constant(np.full(x.shape, trimmed[0]), where)
-    low, high = bounds.polynomial((x.node.low, x.node.high), trimmed)
-    return _unary(Op.POLYNOMIAL, x.node, x.shape, low, high, coefficients=tuple(trimmed))
-
-
-def _unary(op: Op, node: Node, shape: Shape, low: Reals, high: Reals, **attributes: Any) -> Tensor:
-    """Make a node of one argument."""
-    return Tensor(Node(op, (node,), shape, node.encrypted, low, high, here(), frozen(attributes)))
-
-
-def _gather(op: Op, node: Node, picked: NDArray[np.intp], where: Location) -> Tensor:
-    """Make a view: element e of the result is element `picked[e]` (row-major) of the argument."""
-    if picked.size == 0:
-        raise KernelError(f"{op} of shape {node.shape} leaves no element", where)
-    low, high = node.low.reshape(-1)[picked], node.high.reshape(-1)[picked]
-    return Tensor(Node(op, (node,), picked.shape, node.encrypted, low, high, where, frozen({"gather": picked})))
-
-
-def _elementwise(op: Op, left: Operand, right: Operand) -> Tensor:
-    """Make an elementwise node of two operands."""
-    where = here()
-    a, b = as_tensor(left, where).node, as_tensor(right, where).node
-    try:
-        shape = np.broadcast_shapes(a.shape, b.shape)
-    except ValueError:
-        raise KernelError(f"{op}: shapes {a.shape} and {b.shape} do not fit together", where) from None
-    if op is Op.ADD:
-        low, high = a.low + b.low, a.high + b.high
-    elif op is Op.SUB:
-        low, high = a.low - b.high, a.high - b.low
-    elif a is b:
-        low, high = bounds.power((a.low, a.high), 2)
-    else:
-        low, high = bounds.multiply((a.low, a.high), (b.low, b.high))
-    return Tensor(Node(op, (a, b), shape, a.encrypted or b.encrypted, np.asarray(low), np.asarray(high), where))
-
-
-def _matmul(left: Operand, right: Operand) -> Tensor:
-    """Make a matrix product node."""
-    where = here()
-    a, b = as_tensor(left, where).node, as_tensor(right, where).node
-    fits = len(a.shape) in (1, 2) and len(b.shape) in (1, 2) and a.shape[-1] == b.shape[0]
-    if not fits:
-        raise KernelError(
-            f"matmul: shapes {a.shape} and {b.shape}; vectors or matrices with a common inner extent", where
-        )
-    low, high = bounds.matmul((a.low, a.high), (b.low, b.high))
-    return Tensor(Node(Op.MATMUL, (a, b), low.shape, a.encrypted or b.encrypted, low, high, where))
-
-
-def _join(op: Op, parts: Sequence[Operand], axis: int) -> Tensor:
-    """Make a stack or a concatenation."""
-    where = here()
-    nodes = [as_tensor(part, where).node for part in parts]
-    join = np.stack if op is Op.STACK else np.concatenate
-    try:
-        low = join([node.low for node in nodes], axis=axis)
-        high = join([node.high for node in nodes], axis=axis)
-    except ValueError as error:
-        raise KernelError(f"{op}: {error}", where) from None
-    encrypted = any(node.encrypted for node in nodes)
-    return Tensor(Node(op, tuple(nodes), low.shape, encrypted, low, high, where, frozen({"axis": axis})))
-
-
-_UFUNCS: dict[str, Any] = {
-    "add": operator.add,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-    "negative": operator.neg,
-    "matmul": operator.matmul,
-    "divide": operator.truediv,
-    "square": lambda x: x * x,
-}
-_FUNCTIONS: dict[str, Any] = {
-    "sum": lambda x, axis=None, **_: x.sum(axis),
-    "mean": lambda x, axis=None, **_: x.mean(axis),
-    "stack": stack,
-    "concatenate": concatenate,
-    "transpose": lambda x, axes=None: x.transpose(axes),
-    "reshape": lambda x, shape, **_: x.reshape(shape),
-    "dot": operator.matmul,
-    "roll": lambda x, shift, axis=-1: x.rotate(-shift, axis),
-}
+        return Tensor(constant(np.full(x.shape, trimmed[0], dtype=values.dtype), where, like=x))
+    return Tensor(nodes.polynomial(x.node, trimmed, where))

@@ -251,7 +251,7 @@ def test_lazy_relinearization_of_a_sum_of_products() -> None:
 
 def test_a_promise_covers_all_slots_where_the_rest_is_zero() -> None:
     def promise(packing: str) -> bool:
-        made = kernel(x=Encrypted(5, 4, bound=1, packing=packing))(lambda x: rs.within(x @ np.ones(4), 2.0) ** 2)
+        made = kernel(x=Encrypted(5, 4, bound=1, packing=packing))(lambda x: rs.within(x @ np.ones(4), 3.0) ** 2)
         return next(step.everywhere for step in check(made).steps if step.kind is Kind.WITHIN)
 
     assert promise("columns")

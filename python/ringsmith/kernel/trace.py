@@ -17,6 +17,8 @@ from ringsmith.kernel.graph import Graph, Node, Op, frozen
 from ringsmith.kernel.index_map import placement
 from ringsmith.kernel.location import Location
 from ringsmith.kernel.manual import Chain, PlainVector, Recorder, collect
+from ringsmith.kernel.numbers import exact, integers, magnitude, reals
+from ringsmith.kernel.promises import manual_result
 from ringsmith.kernel.slots import Index, InputPacking
 from ringsmith.kernel.tensor import Tensor, as_tensor
 
@@ -30,33 +32,44 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 def trace(kernel: Kernel, shapes: Shapes) -> Graph:
     """Run the function on tensors and return its graph."""
-    inputs = {name: _input(name, argument, shapes[name], kernel.where) for name, argument in kernel.arguments.items()}
-    result = kernel.function(**{name: Tensor(node) for name, node in inputs.items()})
+    integral = kernel.scheme == "bfv"
+    inputs = {
+        name: _input(name, argument, shapes[name], kernel.where, exact=integral)
+        for name, argument in kernel.arguments.items()
+    }
+    result = traced_call(kernel, {name: Tensor(node, owns=False) for name, node in inputs.items()})
     if isinstance(result, tuple | list):
         raise KernelError("return one tensor; join several with rs.stack or rs.concatenate", kernel.where)
     output = as_tensor(result, kernel.where).node
     if not output.encrypted:
         raise KernelError("the result does not depend on any encrypted argument", kernel.where)
     graph = Graph(kernel.name, frozen(inputs), output)
-    if kernel.scheme == "bfv":
-        _check_integers(graph)
+    _check_finite(graph)
     return graph
 
 
-def _input(name: str, argument: Argument, shape: tuple[int, ...], where: Location) -> Node:
-    low, high = np.full(shape, argument.low), np.full(shape, argument.high)
+def traced_call(kernel: Kernel, handles: Mapping[str, Any]) -> Any:
+    """Call the function on stand-ins; numpy may wrap a refusal in an error of its own, which would hide the reason."""
+    try:
+        return kernel.function(**handles)
+    except (TypeError, ValueError) as error:
+        cause = error.__cause__ or error.__context__
+        if isinstance(cause, KernelError):
+            raise cause from None
+        raise
+
+
+def _input(name: str, argument: Argument, shape: tuple[int, ...], where: Location, *, exact: bool) -> Node:
+    ends = argument.range(name, exact=exact)
+    low, high = (np.full(shape, end, dtype=ends.dtype) for end in ends)
     return Node(Op.INPUT, (), shape, argument.encrypted, low, high, where, frozen({"name": name}))
 
 
-def _check_integers(graph: Graph) -> None:
-    """BFV computes on integers: refuse fractional constants and coefficients."""
+def _check_finite(graph: Graph) -> None:
+    """Refuse values that may leave float64."""
     for node in graph.nodes():
-        numbers = node.attributes.get("coefficients", ()) if node.op is Op.POLYNOMIAL else ()
-        if node.op is Op.CONSTANT:
-            numbers = node.low.reshape(-1)
-        for number in numbers:
-            if number != np.floor(number):
-                raise KernelError(f"{number} is not an integer; BFV computes on integers", node.where)
+        if not node.exact and not (np.isfinite(node.low).all() and np.isfinite(node.high).all()):
+            raise KernelError(f"{node.op}: values may exceed what float64 holds; scale the data down", node.where)
 
 
 def record(kernel: Kernel, shapes: Shapes, chain: Chain) -> Circuit:
@@ -72,16 +85,17 @@ def record(kernel: Kernel, shapes: Shapes, chain: Chain) -> Circuit:
             inputs[name] = packing
             flat: list[Any] = [recorder.fresh() for _ in packing.gather]
         else:
-            node = _plain_input(name, argument, shapes[name], packing, kernel.where)
+            node = _plain_input(name, argument, shapes[name], packing, kernel)
             flat = [
                 PlainVector(recorder, recorder.plains.number(node, row)) for row in _rows_of(node, packing, chain.slots)
             ]
         handles[name] = _array_of(flat, _handle_shape(argument, shapes[name], len(flat)))
-    outputs = collect(kernel.function(**{name: handles[name] for name in kernel.arguments}))
+    outputs = collect(traced_call(kernel, {name: handles[name] for name in kernel.arguments}))
     if kernel.output is None:
         raise AssertionError("a manual kernel declares its output")
     output = _manual_output(kernel.output, len(outputs), chain, kernel.where)
-    bounds = {name: max(abs(a.low), abs(a.high)) for name, a in kernel.arguments.items() if a.encrypted}
+    integral = kernel.scheme == "bfv"
+    bounds = {n: magnitude(a.range(n, exact=integral)) for n, a in kernel.arguments.items() if a.encrypted}
     return Circuit(
         chain.scheme, chain.slots, frozen(inputs), frozen(bounds), tuple(recorder.steps), tuple(recorder.plains.items),
         tuple(cipher.number for cipher in outputs), output,
@@ -120,9 +134,14 @@ def _manual_packing(name: str, argument: Argument, shape: tuple[int, ...], chain
     return InputPacking(name, gather.reshape(-1, slots))
 
 
-def packed_rows(name: str, pack: Callable[[Array, int], Array], values: Array, slots: int) -> Array:
-    """Apply a user's packing function and pad its rows with zeros to all slots."""
-    rows = np.asarray(pack(values, slots))
+def packed_rows(
+    name: str, pack: Callable[[Array, int], Array], values: Array, slots: int, bound: float | None = None
+) -> Array:
+    """Apply a user's packing function, hold the declared bound against it, and pad its rows with zeros to all slots."""
+    what = f"argument {name} as packed"
+    rows = (integers if exact(values) else reals)(pack(values, slots), what)
+    if bound is not None and magnitude(rows) > bound:
+        raise InputError(f"{what} reaches {magnitude(rows)}, the kernel declares at most {bound}")
     if rows.ndim != 2 or not 1 <= rows.shape[1] <= slots or not len(rows):
         raise InputError(
             f"argument {name}: the packing function returned shape {rows.shape}; "
@@ -147,14 +166,15 @@ def _array_of(values: list[Any], shape: tuple[int, ...]) -> Any:
     return array[0] if shape == () else array.reshape(shape)
 
 
-def _plain_input(name: str, argument: Argument, shape: tuple[int, ...], packing: InputPacking, where: Location) -> Node:
+def _plain_input(name: str, argument: Argument, shape: tuple[int, ...], packing: InputPacking, kernel: Kernel) -> Node:
     """Return the node of a plain argument; with a packing function, its packed rows are the node's elements."""
+    integral = kernel.scheme == "bfv"
     if packing.pack is None:
-        return _input(name, argument, shape, where)
-    bound = max(abs(argument.low), abs(argument.high))
-    high = np.full(packing.gather.shape, bound)
-    made = frozen({"name": name, "pack": packing.pack, "trace": packing.trace})
-    return Node(Op.INPUT, (), high.shape, False, -high, high, where, made)
+        return _input(name, argument, shape, kernel.where, exact=integral)
+    ends = argument.range(name, exact=integral)
+    high = np.full(packing.gather.shape, magnitude(ends), dtype=ends.dtype)
+    attributes = frozen({"name": name, "pack": packing.pack, "trace": packing.trace})
+    return Node(Op.INPUT, (), high.shape, False, -high, high, kernel.where, attributes)
 
 
 def _rows_of(node: Node, packing: InputPacking, slots: int) -> Index:
@@ -204,6 +224,10 @@ def _manual_output(output: Output, count: int, chain: Chain, where: Location) ->
 
 def clear_manual(kernel: Kernel, arrays: Mapping[str, Array], slots: int) -> Array:
     """Run a manual kernel's function on clear vectors of all slots."""
+    return manual_result(lambda: _clear_manual(kernel, arrays, slots))
+
+
+def _clear_manual(kernel: Kernel, arrays: Mapping[str, Array], slots: int) -> Array:
     handles = {}
     for name, argument in kernel.arguments.items():
         packing = _manual_packing(name, argument, arrays[name].shape, Chain(kernel.scheme, slots, (), 0.0))
@@ -221,6 +245,6 @@ def clear_manual(kernel: Kernel, arrays: Mapping[str, Array], slots: int) -> Arr
 
 def _clear_rows(result: Any) -> list[Array]:
     """Flatten what a manual kernel returned on clear vectors."""
-    if isinstance(result, np.ndarray) and result.dtype != object and result.ndim == 1:
+    if isinstance(result, np.ndarray) and result.ndim == 1 and not isinstance(result[0], np.ndarray):
         return [result]
     return [row for part in result for row in _clear_rows(part)]

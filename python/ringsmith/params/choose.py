@@ -309,11 +309,9 @@ def _fewer_digits(wish: Wish, found: Choice, limit: int) -> Choice:
 
 def _fit_bfv(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected:
     """Find the least modulus whose noise bound leaves a margin."""
-    t = wish.plain_modulus or primes.plain_modulus(n, 2 * wish.plain_bound + 2)
-    if t.bit_length() > 60:
-        raise ParameterError(
-            f"results up to {wish.plain_bound:.3g} need a plaintext modulus beyond 60 bits; scale the data down"
-        )
+    t = wish.plain_modulus or primes.plain_modulus(n, 2 * int(wish.plain_bound) + 2)
+    if t.bit_length() > primes.MAX_PLAIN_BITS:
+        raise ParameterError(f"plain_modulus {t} has more than {primes.MAX_PLAIN_BITS} bits")
     if t % (2 * n) != 1 or not _native.is_prime(t):
         return Rejected(n, f"plain modulus {t} is no prime 1 mod {2 * n}, so n = {n} cannot pack values")
     if t.bit_length() + 10 > limit:

@@ -32,13 +32,22 @@ def nearest(n: int, target: float, taken: Collection[int]) -> int:
     raise ParameterError(f"no prime 1 mod {step} near {target:.0f}")
 
 
-def plain_modulus(n: int, at_least: float) -> int:
+#: BFV computes modulo at most a prime of this many bits.
+MAX_PLAIN_BITS = 60
+
+
+def plain_modulus(n: int, at_least: int) -> int:
     """Return the smallest prime 1 mod 2n that is at least `at_least`: it allows n values in a BFV plaintext."""
     step = 2 * n
-    candidate = int(at_least) // step * step + 1
-    while candidate < at_least or not _native.is_prime(candidate):
+    candidate = at_least // step * step + 1
+    while candidate.bit_length() <= MAX_PLAIN_BITS:
+        if candidate >= at_least and _native.is_prime(candidate):
+            return candidate
         candidate += step
-    return candidate
+    raise ParameterError(
+        f"values of {(at_least // 2).bit_length()} bits need a plaintext modulus beyond {MAX_PLAIN_BITS} bits; "
+        "scale the data down, promise a smaller range with rs.within, or compute modulo a plain_modulus"
+    )
 
 
 def ckks_chain(n: int, depth: int, log2_scale: float, base_bits: float) -> tuple[int, ...]:

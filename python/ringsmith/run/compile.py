@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,9 +13,12 @@ from typing import Any
 from ringsmith.errors import KernelError, ParameterError
 from ringsmith.kernel import levels_bfv, schedule, schedule_bfv
 from ringsmith.kernel.circuit import Circuit
+from ringsmith.kernel.graph import content_hash
 from ringsmith.kernel.kernel import Kernel
 from ringsmith.kernel.lower import lower
 from ringsmith.kernel.manual import Chain
+from ringsmith.kernel.manual_range import largest_result
+from ringsmith.kernel.numbers import magnitude
 from ringsmith.kernel.slots import CIPHER_PRODUCTS, SlotProgram
 from ringsmith.kernel.trace import record, trace
 from ringsmith.params import choose, noise, primes
@@ -37,6 +41,7 @@ def compile_kernel(
 ) -> Program:
     """Trace, choose or check parameters, refuse what would decrypt wrongly, and return the program."""
     encryption = encryption or kernel.encryption or default_encryption(kernel.scheme)
+    _check_ranges(kernel)
     wish = wish_of(kernel, 0.0, encryption)
     if kernel.params is not None:
         choice, wish = _pinned(kernel, shapes, wish)
@@ -51,6 +56,33 @@ def compile_kernel(
     arguments = {n: (shapes[n], a.encrypted, a.low, a.high) for n, a in kernel.arguments.items()}
     signature = Signature(kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments, kernel.publish)
     return Program(signature, choice.params, choice.circuit, choice.noise_bits, choice.rejected, encryption)
+
+
+def _check_ranges(kernel: Kernel) -> None:
+    """Refuse arguments that the kernel's own plain modulus cannot tell apart."""
+    half = (kernel.plain_modulus or 0) // 2
+    for name, argument in kernel.arguments.items():
+        largest = magnitude(argument.range(name, exact=kernel.scheme == "bfv"))
+        if half and largest > half:
+            raise ParameterError(
+                f"argument {name}: values up to {largest} wrap modulo plain_modulus {kernel.plain_modulus}; "
+                f"declare at most {half}, or use a larger modulus"
+            )
+
+
+def traced_hash(kernel: Kernel, shapes: Shapes, params: ParameterSet) -> bytes:
+    """Return a hash of what a kernel's function computes now, with what it captures (a manual one under `params`)."""
+    if not kernel.manual:
+        return content_hash(trace(kernel, shapes).nodes())
+    circuit = record(kernel, shapes, _chain_of(params))
+    nodes = {id(plain.node): plain.node for plain in circuit.plains}
+    gathers = [(list(nodes).index(id(plain.node)), plain.gather.tobytes()) for plain in circuit.plains]
+    steps = [
+        (s.kind, s.args, s.level, s.scale, s.size, s.plain, s.plain_scale, s.steps, s.bound) for s in circuit.steps
+    ]
+    return hashlib.sha256(
+        content_hash(list(nodes.values())) + repr((steps, gathers, circuit.outputs)).encode()
+    ).digest()
 
 
 def _levelled(choice: choose.Choice, wish: choose.Wish) -> choose.Choice:
@@ -87,7 +119,7 @@ def _checked(kernel: Kernel, plain_bound: float) -> ParameterSet:
         raise ParameterError(f"params={kernel.params!r}: the name of a set or a ParamRequest")
     t = kernel.plain_modulus
     if kernel.scheme == "bfv" and t is None and request.plain_modulus is None:
-        t = primes.plain_modulus(request.n, 2 * plain_bound + 2)
+        t = primes.plain_modulus(request.n, 2 * int(plain_bound) + 2)
     params = check(
         request, kernel.scheme, security=kernel.security, standard=kernel.standard,
         allow_insecure=kernel.allow_insecure, plain_modulus=t,
@@ -105,14 +137,17 @@ def _check_plain_modulus(kernel: Kernel, params: ParameterSet, plain_bound: floa
             f"use {primes.plain_modulus(params.n, max(t, 2))}"
         )
     if kernel.plain_modulus is None and 2 * plain_bound + 1 > t:
-        raise ParameterError(f"results up to {plain_bound:.0f} wrap modulo t = {t}; use a larger plaintext modulus")
+        size = plain_bound if plain_bound < 1 << 64 else f"2^{int(plain_bound).bit_length() - 1}"
+        raise ParameterError(f"results up to {size} wrap modulo t = {t}; use a larger plaintext modulus")
 
 
 def _pinned(kernel: Kernel, shapes: Shapes, wish: choose.Wish) -> tuple[choose.Choice, choose.Wish]:
     """Compile for a given set, for the worst plaintexts if it has room for them."""
     if kernel.manual:
-        params = _checked(kernel, _manual_bound(kernel))
+        params = _checked(kernel, 0)
         circuit = record(kernel, shapes, _chain_of(params))
+        if kernel.scheme == "bfv":
+            params = _checked(kernel, largest_result(circuit))
         return _settled(circuit, params, wish)
     graph = trace(kernel, shapes)
     params = _checked(kernel, graph.output.bound)
@@ -139,11 +174,6 @@ def _settled(circuit: Circuit, params: ParameterSet, wish: choose.Wish) -> tuple
     if not constants_are_ordinary(circuit, params):
         wish = replace(wish, assume=noise.Assume.CONSTANTS)
     return choose.Choice(params, circuit, _checked_noise(circuit, params, wish), ()), wish
-
-
-def _manual_bound(kernel: Kernel) -> float:
-    """Return the largest declared magnitude: a manual kernel's ranges are not tracked, BFV computes modulo t."""
-    return max(max(abs(a.low), abs(a.high)) for a in kernel.arguments.values())
 
 
 def _chain_of(params: ParameterSet) -> Chain:
@@ -184,10 +214,10 @@ def _manual(kernel: Kernel, shapes: Shapes, wish: choose.Wish) -> choose.Choice:
     scale = min(50, max(30, math.ceil(-math.log2(kernel.tolerance)) + 24))
     for n in choose.DEGREES:
         long = tuple([(1 << scale) + 1] * _LONG_CHAIN)
-        t = kernel.plain_modulus or (
-            primes.plain_modulus(n, 2 * _manual_bound(kernel) + 2) if kernel.scheme == "bfv" else None
-        )
         trial = record(kernel, shapes, Chain(kernel.scheme, n // 2, long, scale))
+        t = kernel.plain_modulus
+        if kernel.scheme == "bfv" and t is None:
+            t = primes.plain_modulus(n, 2 * largest_result(trial) + 2)
         depth = _LONG_CHAIN - 1 - min(step.level for step in trial.steps)
         keys = trial.relinearizes() or bool(trial.rotations())
         depth += sum(step.kind in CIPHER_PRODUCTS for step in trial.steps) > 0 and kernel.scheme == "bfv"

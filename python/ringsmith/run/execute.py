@@ -58,7 +58,7 @@ def plain_values(circuit: Circuit, arrays: Mapping[str, Array]) -> list[Array]:
     for node in order:
         if node.op is Op.INPUT and node.attributes.get("pack") is not None:
             name = node.attributes["name"]
-            inputs[name] = packed_rows(name, node.attributes["pack"], arrays[name], circuit.slots)
+            inputs[name] = packed_rows(name, node.attributes["pack"], arrays[name], circuit.slots, node.bound)
     values = evaluate(order, inputs)
     return [
         np.where(plain.gather >= 0, values[id(plain.node)].reshape(-1)[plain.gather], 0) for plain in circuit.plains

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ringsmith.errors import InputError, KeyMismatchError
 from ringsmith.kernel.circuit import Circuit
 from ringsmith.kernel.declare import Argument, Encrypted, Plain
+from ringsmith.kernel.numbers import as_array
 from ringsmith.kernel.trace import packed_rows
 from ringsmith.params.choose import Rejected
 from ringsmith.params.sets import ParameterSet
@@ -80,9 +81,9 @@ class Signature:
             raise InputError(f"{self.name} takes the {kind} arguments {have}, not {got}")
         checked = {}
         for name in wanted:
-            argument, array = self.argument(name), np.asarray(given[name])
-            argument.fix(name, array.shape)
-            checked[name] = argument.check(name, array, integers=self.scheme == "bfv")
+            argument = self.argument(name)
+            argument.fix(name, as_array(given[name], f"argument {name}").shape)
+            checked[name] = argument.check(name, given[name], exact=self.scheme == "bfv")
         return checked
 
 
@@ -299,7 +300,7 @@ def _packed(circuit: Circuit, name: str, values: Array) -> Array:
     """Return one row of slots for each ciphertext of an argument."""
     packing = circuit.inputs[name]
     if packing.pack is not None:
-        return packed_rows(name, packing.pack, values, circuit.slots)
+        return packed_rows(name, packing.pack, values, circuit.slots, circuit.bounds[name])
     return np.where(packing.gather >= 0, values.reshape(-1)[packing.gather], 0)
 
 

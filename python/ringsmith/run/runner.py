@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import math
 import resource
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
 from ringsmith.kernel.kernel import Kernel
+from ringsmith.kernel.numbers import as_array
 from ringsmith.params.choose import CPU_TOWER_BITS
 from ringsmith.report.report import Report
 from ringsmith.run.compile import compile_kernel
@@ -49,9 +52,20 @@ def sample_inputs(kernel: Kernel, seed: str | None, shapes: Mapping[str, tuple[i
     arrays = {}
     for name, argument in kernel.arguments.items():
         shape = argument.fix(name, shapes.get(name, tuple(4 if e is None else e for e in argument.shape)))
-        values = rng.uniform(argument.low, argument.high, shape)
-        arrays[name] = np.round(values).astype(np.int64) if kernel.scheme == "bfv" else values
+        low, high = argument.range(name, exact=kernel.scheme == "bfv").tolist()
+        exactly = kernel.scheme == "bfv" and max(abs(low), abs(high)) >= 2**53
+        values = _large_integers(rng, low, high, shape) if exactly else rng.uniform(low, high, shape)
+        arrays[name] = np.round(values).astype(np.int64) if kernel.scheme == "bfv" and not exactly else values
     return arrays
+
+
+def _large_integers(rng: np.random.Generator, low: int, high: int, shape: tuple[int, ...]) -> Array:
+    """Return integers that float64 would round."""
+    drawn = np.empty(shape, dtype=object)
+    width = high - low + 1
+    for place in np.ndindex(shape):
+        drawn[place] = low + int.from_bytes(rng.bytes(width.bit_length() // 8 + 9), "little") % width
+    return drawn
 
 
 def complete_inputs(kernel: Kernel, given: Mapping[str, Array], seed: str | None) -> dict[str, Array]:
@@ -66,6 +80,17 @@ def complete_inputs(kernel: Kernel, given: Mapping[str, Array], seed: str | None
         raise InputError(f"the sample data of kernel {kernel.name} lack argument {absent[0]}")
     arrays = {name: given[name] if name in given else drawn[name] for name in kernel.arguments}
     return {name: kernel.check(name, array) for name, array in arrays.items()}
+
+
+def deviation(output: Array, expected: Array) -> float:
+    """Return the largest difference of two arrays: integers are compared exactly; infinite if the shapes differ."""
+    if output.shape != expected.shape:
+        return math.inf
+    if output.dtype.kind in "iu":
+        # A reference may give floats: as fractions they keep what a subtraction of floats would round away.
+        pairs = zip(output.reshape(-1).tolist(), expected.reshape(-1).tolist(), strict=True)
+        return max((float(abs(a - Fraction(b))) if math.isfinite(b) else math.inf for a, b in pairs), default=0.0)
+    return float(np.max(np.abs(output.astype(np.float64) - expected.astype(np.float64)), initial=0.0))
 
 
 def run(
@@ -86,7 +111,7 @@ def run(
     clock = _Clock(progress)
     used = open_engine(engine) if isinstance(engine, str) else engine
     tower_bits = used.tower_bits if isinstance(used, WideTowers) else CPU_TOWER_BITS
-    given = {name: np.asarray(value) for name, value in (inputs or {}).items()}
+    given = {name: as_array(value, f"argument {name}") for name, value in (inputs or {}).items()}
     arrays = clock.step("inputs", lambda: complete_inputs(kernel, given, seed))
     shapes = {name: array.shape for name, array in arrays.items()}
     compiled: Program = clock.step("compile", lambda: compile_kernel(kernel, shapes, encryption, tower_bits))
@@ -99,7 +124,7 @@ def run(
     server = program.server(client.evaluation_keys)
     done = clock.step("evaluate", lambda: server.run(sent, plain, seed))
     output = clock.step("decrypt", lambda: client.decrypt(done.result))
-    error = float(np.max(np.abs(output.astype(np.float64) - expected.astype(np.float64)), initial=0.0))
+    error = deviation(output, expected)
     tolerance = kernel.tolerance if kernel.scheme == "ckks" else 0.0
     return Report(
         kernel=kernel.name,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ringsmith import _native
 from ringsmith.errors import KeyMismatchError
 from ringsmith.kernel.circuit import Circuit, Step
+from ringsmith.kernel.numbers import residues
 from ringsmith.kernel.slots import Kind
 from ringsmith.params.noise import PUBLISH_BITS, PUBLISH_QUERIES
 from ringsmith.params.sets import ParameterSet
@@ -352,9 +353,7 @@ class BfvScheme(Scheme):
 
     def _both_rows(self, values: Array) -> Array:
         """Return the values modulo t, centred, for both rows of a plaintext."""
-        t = self.plain_modulus
-        reduced = np.mod(np.asarray(values).astype(np.int64), t)
-        centred = np.where(reduced > t // 2, reduced - t, reduced)
+        centred = residues(values, self.plain_modulus)
         return np.ascontiguousarray(np.concatenate([centred, centred], axis=-1), dtype=np.int64)
 
     def decode(self, plaintexts: Sequence[Any]) -> Array:

@@ -88,7 +88,7 @@ pub fn policy(level: u32, table: &str, allow_insecure: bool) -> PyResult<Securit
     })
 }
 
-fn secret_distribution(text: &str) -> PyResult<SecretDistribution> {
+pub fn secret_distribution(text: &str) -> PyResult<SecretDistribution> {
     match text {
         "ternary" => Ok(SecretDistribution::Ternary),
         "binary" => Ok(SecretDistribution::Binary),
@@ -101,7 +101,7 @@ fn secret_distribution(text: &str) -> PyResult<SecretDistribution> {
     }
 }
 
-fn error_distribution(text: &str) -> PyResult<ErrorDistribution> {
+pub fn error_distribution(text: &str) -> PyResult<ErrorDistribution> {
     noise(text, "binomial:ETA, gaussian:SIGMA")
 }
 

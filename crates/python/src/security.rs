@@ -2,8 +2,9 @@
 //! Security tables.
 
 use crate::errors::{Kind, OrRaise};
+use crate::literal::{error_distribution, policy, secret_distribution};
 use pyo3::prelude::*;
-use rlwe::security::{SecretKind, SecurityTable};
+use rlwe::security::{Drawn, SecretKind, SecurityTable};
 
 /// The table of that name.
 pub fn table_named(id: &str) -> PyResult<SecurityTable> {
@@ -24,6 +25,9 @@ pub struct SecurityFields {
     log2_qp: f64,
     /// The highest of 128, 192, 256 that the table grants, if any.
     level: Option<u32>,
+    /// The largest modulus of the wanted level at this degree, in bits; None if none reaches it or no table covers the
+    /// distributions.
+    limit: Option<u32>,
     /// Estimated bits: an estimate, not a proof.
     estimated_bits: f64,
     /// The table's name and origin.
@@ -37,6 +41,7 @@ impl From<&rlwe::Security> for SecurityFields {
         Self {
             log2_qp: known.log2_qp,
             level: known.level,
+            limit: known.max_log2_qp,
             estimated_bits: known.estimated_bits,
             source: known.source,
             table: known.policy.table.id(),
@@ -52,6 +57,26 @@ fn secret_named(name: &str) -> PyResult<SecretKind> {
             "no secret kind {name:?} in the tables; there are ternary, gaussian"
         ))),
     }
+}
+
+/// What the tables say of a set, judged by the weakest of what is drawn: the secret, and the ternary u of public-key
+/// encryption. `level` is the wanted one: 128, 192 or 256.
+#[pyfunction]
+#[pyo3(signature = (n, log2_qp, level=128, *, table="2024-classical", secret="ternary", error="binomial:21"))]
+fn judge_security(
+    n: usize,
+    log2_qp: f64,
+    level: u32,
+    table: &str,
+    secret: &str,
+    error: &str,
+) -> PyResult<SecurityFields> {
+    let drawn = Drawn {
+        secret: secret_distribution(secret)?,
+        error: error_distribution(error)?,
+    };
+    let policy = policy(level, table, false)?;
+    Ok((&rlwe::Security::of(drawn, n, log2_qp, policy).or_raise()?).into())
 }
 
 /// The largest log2(QP), special primes included, that reaches `level` bits at degree `n`; None if none does.
@@ -87,6 +112,7 @@ fn security_source(table: &str, secret: &str) -> PyResult<&'static str> {
 /// Adds this module's functions.
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<SecurityFields>()?;
+    m.add_function(wrap_pyfunction!(judge_security, m)?)?;
     m.add_function(wrap_pyfunction!(max_log2_qp, m)?)?;
     m.add_function(wrap_pyfunction!(security_bits, m)?)?;
     m.add_function(wrap_pyfunction!(security_source, m)?)

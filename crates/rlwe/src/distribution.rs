@@ -71,6 +71,14 @@ impl SecretDistribution {
         }
     }
 
+    /// Standard deviation of a coefficient.
+    pub fn deviation(&self) -> f64 {
+        match self {
+            Self::Binary => 0.5,
+            _ => self.second_moment().sqrt(),
+        }
+    }
+
     /// The rows of the security tables that apply, if any does.
     pub fn kind(&self) -> Option<SecretKind> {
         match self {

@@ -8,7 +8,7 @@ use crate::distribution::{ErrorDistribution, Sampler, SecretDistribution};
 use crate::fused::SwitchScratch;
 use crate::keyswitch::KeySwitchLevel;
 use crate::noise::NoiseModel;
-use crate::security::{self, SecretKind, SecurityTable};
+use crate::security::{self, Drawn, SecurityTable};
 use crate::wire::{self, Fingerprint, Reader, Tag, WireError, Writer};
 use rns::RnsBasis;
 use std::sync::{Arc, OnceLock};
@@ -87,6 +87,8 @@ pub struct Security {
     pub log2_qp: f64,
     /// The highest of 128, 192, 256 that the table grants, if any.
     pub level: Option<u32>,
+    /// The largest modulus of the policy's level for this degree, in bits, if any reaches it.
+    pub max_log2_qp: Option<u32>,
     /// Estimated bits (see [`security::estimated_bits`]).
     pub estimated_bits: f64,
     /// The table's name.
@@ -418,44 +420,48 @@ fn judge<W>(
     log2_qp: f64,
     policy: SecurityPolicy,
 ) -> Result<Security, Error> {
-    let kind = literal.secret.kind();
-    let rows = kind.unwrap_or(SecretKind::Ternary);
-    let wide_error = literal.error.variance().sqrt() >= security::MIN_TABLE_SIGMA;
-    let max = |level| security::max_log2_qp(policy.table, rows, literal.n, level);
-    let mut level = None;
-    for candidate in security::LEVELS {
-        let granted = max(candidate)?.is_some_and(|max| log2_qp <= f64::from(max));
-        if granted && kind.is_some() && wide_error {
-            level = Some(candidate);
-        }
+    let drawn = Drawn {
+        secret: literal.secret,
+        error: literal.error,
+    };
+    let known = Security::of(drawn, literal.n, log2_qp, policy)?;
+    if known.level.is_some_and(|l| l >= policy.level) || policy.allow_insecure {
+        return Ok(known);
     }
-    let estimated_bits = security::estimated_bits(policy.table, rows, literal.n, log2_qp);
-    let max_log2_qp = max(policy.level)?.unwrap_or(0);
-    let source = security::source_name(policy.table, rows);
-    if level.is_none_or(|l| l < policy.level) && !policy.allow_insecure {
-        let source_name = match (kind, wide_error) {
-            (None, _) => {
-                format!("no table covers the secret's distribution; estimate from {source}")
-            }
-            (_, false) => {
-                format!("no table covers an error below sigma 3.19; estimate from {source}")
-            }
-            _ => source.to_string(),
-        };
-        return Err(Error::Insecure {
-            n: literal.n,
-            log2_qp,
-            estimate: estimated_bits,
-            required: policy.level,
-            max_log2_qp,
-            source_name,
-        });
-    }
-    Ok(Security {
-        policy,
+    let source = known.source;
+    Err(Error::Insecure {
+        n: literal.n,
         log2_qp,
-        level,
-        estimated_bits,
-        source,
+        estimate: known.estimated_bits,
+        required: policy.level,
+        max_log2_qp: known.max_log2_qp.unwrap_or(0),
+        source_name: match drawn.covered() {
+            true => source.to_string(),
+            false => format!("no table covers this secret and error; estimate from {source}"),
+        },
     })
+}
+
+impl Security {
+    /// What is known of a set of degree `n` and modulus size `log2_qp`; the policy's opt-in changes nothing.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a level without a table.
+    pub fn of(drawn: Drawn, n: usize, log2_qp: f64, policy: SecurityPolicy) -> Result<Self, Error> {
+        let max = |level| drawn.max_log2_qp(policy.table, n, level);
+        let mut level = None;
+        for candidate in security::LEVELS {
+            if max(candidate)?.is_some_and(|max| log2_qp <= f64::from(max)) {
+                level = Some(candidate);
+            }
+        }
+        Ok(Self {
+            policy,
+            log2_qp,
+            level,
+            max_log2_qp: max(policy.level)?,
+            estimated_bits: drawn.estimated_bits(policy.table, n, log2_qp),
+            source: drawn.source_name(policy.table, n, log2_qp),
+        })
+    }
 }

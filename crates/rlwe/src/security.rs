@@ -2,6 +2,7 @@
 //! How secure a set is: tables of largest moduli (`spec/params/security.toml`) and an estimate between their points.
 
 use crate::Error;
+use crate::distribution::{ErrorDistribution, SecretDistribution};
 use serde::Deserialize;
 use std::sync::OnceLock;
 
@@ -131,6 +132,73 @@ pub fn max_log2_qp(
     Ok(row.map(|r| r[1 + column]).filter(|max| *max > 0))
 }
 
+/// What is drawn to make keys and ciphertexts of a set: whoever finds the weakest of it breaks the set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drawn {
+    /// The secret's distribution.
+    pub secret: SecretDistribution,
+    /// The errors' distribution.
+    pub error: ErrorDistribution,
+}
+
+impl Drawn {
+    /// The rows that hold: the secret's own, and the ternary ones for the u of public-key encryption, which is ternary
+    /// whatever the secret (a server's encryptions of zero draw it too).
+    fn kinds(&self) -> impl Iterator<Item = SecretKind> {
+        [SecretKind::Ternary].into_iter().chain(self.secret.kind())
+    }
+
+    /// Whether the tables speak about these distributions.
+    pub fn covered(&self) -> bool {
+        self.secret.kind().is_some() && self.error_deviation() >= MIN_TABLE_SIGMA
+    }
+
+    fn error_deviation(&self) -> f64 {
+        self.error.variance().sqrt()
+    }
+
+    /// Bits that the modulus counts as larger, because secret or error are narrower than the tables' narrowest. The
+    /// primal attack depends on Q/(σ_s·σ_e) (which is what parts the ternary rows from the Gaussian ones), so a bit less of
+    /// either is worth a bit of modulus. An estimate: attacks on sparse or binary secrets may do better.
+    fn narrowness(&self) -> f64 {
+        let missing = |least: f64, deviation: f64| (least / deviation).log2().max(0.0);
+        let ternary = SecretDistribution::Ternary.deviation();
+        missing(ternary, self.secret.deviation()) + missing(MIN_TABLE_SIGMA, self.error_deviation())
+    }
+
+    /// The largest log2(QP) that reaches `level` bits at degree `n`; `None` if none does or no table covers what is drawn.
+    ///
+    /// # Errors
+    /// As [`max_log2_qp`].
+    pub fn max_log2_qp(
+        &self,
+        which: SecurityTable,
+        n: usize,
+        level: u32,
+    ) -> Result<Option<u32>, Error> {
+        let limits: Option<Vec<u32>> = self
+            .kinds()
+            .map(|kind| max_log2_qp(which, kind, n, level))
+            .collect::<Result<_, _>>()?;
+        Ok(limits
+            .filter(|_| self.covered())
+            .and_then(|l| l.into_iter().min()))
+    }
+
+    /// Estimated bits, as [`estimated_bits`].
+    pub fn estimated_bits(&self, which: SecurityTable, n: usize, log2_qp: f64) -> f64 {
+        let bits = |kind| estimated_bits(which, kind, n, log2_qp + self.narrowness());
+        self.kinds().map(bits).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Where the figures come from: the rows with the least estimate.
+    pub fn source_name(&self, which: SecurityTable, n: usize, log2_qp: f64) -> &'static str {
+        let bits = |kind: &SecretKind| estimated_bits(which, *kind, n, log2_qp);
+        let weakest = self.kinds().min_by(|a, b| bits(a).total_cmp(&bits(b)));
+        source_name(which, weakest.unwrap_or(SecretKind::Ternary))
+    }
+}
+
 /// Estimated bits of security at degree `n` and modulus size `log2_qp`: an estimate, not a proof.
 ///
 /// Linear between the points known for this n (the table's three, and for ternary secrets under the classical tables the
@@ -216,6 +284,70 @@ mod tests {
                 .iter()
                 .all(|t| SecurityTable::from_id(t.id()) == Some(*t))
         );
+    }
+
+    fn drawn(secret: SecretDistribution) -> Drawn {
+        Drawn {
+            secret,
+            error: ErrorDistribution::default(),
+        }
+    }
+
+    #[test]
+    fn the_weakest_distribution_in_play_limits_every_table_and_degree() {
+        let gaussian = drawn(SecretDistribution::Gaussian { sigma: 3.2 });
+        let wide = drawn(SecretDistribution::Binomial { eta: 21 });
+        let ternary = drawn(SecretDistribution::Ternary);
+        for t in &file().table {
+            let table = SecurityTable::from_id(&t.id).unwrap();
+            for (row, (column, level)) in t
+                .rows
+                .iter()
+                .flat_map(|r| LEVELS.iter().enumerate().map(move |l| (r, l)))
+            {
+                let n = row[0] as usize;
+                let own = max_log2_qp(table, Ternary, n, *level).unwrap();
+                for set in [gaussian, wide, ternary] {
+                    assert_eq!(
+                        set.max_log2_qp(table, n, *level).unwrap(),
+                        own,
+                        "{set:?} {n} {level}"
+                    );
+                    assert!(row[column + 1] == 0 || own.unwrap_or(0) <= row[column + 1]);
+                }
+                for set in [
+                    drawn(SecretDistribution::Binary),
+                    drawn(SecretDistribution::Binomial { eta: 2 }),
+                ] {
+                    assert_eq!(set.max_log2_qp(table, n, *level).unwrap(), None, "{set:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn estimates_are_those_of_the_weakest_distribution() {
+        let bits = |secret| drawn(secret).estimated_bits(Guidelines2024, 4096, 108.0);
+        let ternary = bits(SecretDistribution::Ternary);
+        assert!(ternary < 128.0);
+        assert_eq!(bits(SecretDistribution::Gaussian { sigma: 3.2 }), ternary);
+        assert!(bits(SecretDistribution::Binary) < ternary);
+        let narrow = ErrorDistribution::Binomial { eta: 2 };
+        let weak = Drawn {
+            error: narrow,
+            ..drawn(SecretDistribution::Ternary)
+        };
+        assert!(weak.estimated_bits(Guidelines2024, 4096, 108.0) < ternary);
+        assert!(!weak.covered());
+    }
+
+    #[test]
+    fn narrowness_explains_the_gap_between_the_rows() {
+        // The Gaussian rows allow about log2(3.19 / 0.816) = 1.97 bits more than the ternary ones.
+        let ternary = SecretDistribution::Ternary.deviation();
+        for (a, b) in file().table[0].rows.iter().zip(&file().table[1].rows) {
+            assert!((f64::from(b[1] - a[1]) - (MIN_TABLE_SIGMA / ternary).log2()).abs() < 0.1);
+        }
     }
 
     #[test]

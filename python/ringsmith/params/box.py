@@ -60,7 +60,11 @@ def _security(params: ParameterSet) -> str:
     judged = params.security
     if judged.enough:
         return f"{judged.bits:.0f} bits (wanted {judged.wanted}, limit log2 QP <= {judged.limit})"
-    limit = "nothing at this degree" if judged.limit is None else f"log2 QP <= {judged.limit}"
+    limit = (
+        "the table has no limit for this degree, secret and error"
+        if judged.limit is None
+        else f"log2 QP <= {judged.limit}"
+    )
     return f"INSECURE, allowed by opt-in: about {judged.bits:.0f} bits, {judged.wanted} wanted ({limit})"
 
 

@@ -109,17 +109,18 @@ def table_of(standard: str) -> str:
     return f"{standard}-classical"
 
 
-def judge(n: int, log2_qp: float, wanted: int, standard: str) -> Security:
-    """Return how secure degree n and modulus size are by a table."""
+def judge(
+    n: int, log2_qp: float, wanted: int, standard: str, secret: str = "ternary", error: str = "binomial:21"
+) -> Security:
+    """Return how secure degree n and modulus size are by a table, for the weakest of what is drawn."""
     table = table_of(standard)
-    known = n >= 1024
-    limit = _native.max_log2_qp(n, wanted, table=table) if known else None
-    bits = _native.security_bits(n, log2_qp, table=table) if known else 0.0
+    known = _native.judge_security(n, log2_qp, wanted, table=table, secret=secret, error=error)
+    bits, limit = known.estimated_bits, known.limit
     if limit is not None and log2_qp <= limit:
         bits = max(bits, float(wanted))
     elif limit is not None:
         bits = min(bits, wanted - 0.1)
-    return Security(bits=bits, wanted=wanted, table=table, source=_native.security_source(table), limit=limit)
+    return Security(bits=bits, wanted=wanted, table=table, source=known.source, limit=limit)
 
 
 def check(
@@ -150,11 +151,12 @@ def check(
     if scheme == "ckks" and request.log2_scale is None:
         raise ParameterError(f"parameter set {request.name} fixes no scale; give log2_scale=")
     log2_qp = sum(math.log2(q) for q in (*moduli, *special))
-    judged = judge(request.n, log2_qp, security, standard)
+    judged = judge(request.n, log2_qp, security, standard, request.secret, request.error)
     if not judged.enough and not allow_insecure:
-        limit = "nothing" if judged.limit is None else f"log2 QP <= {judged.limit}"
+        limit = "nothing for these" if judged.limit is None else f"log2 QP <= {judged.limit}"
         raise ParameterError(
-            f"parameter set {request.name} (n = {request.n}, log2 QP = {log2_qp:.1f}) has about {judged.bits:.0f} bits "
+            f"parameter set {request.name} (n = {request.n}, log2 QP = {log2_qp:.1f}, {request.secret} secret, "
+            f"{request.error} error) has about {judged.bits:.0f} bits "
             f"of security, {security} are wanted ({judged.source} allows {limit}); choose other parameters or opt in "
             "with allow_insecure=True (--allow-insecure)"
         )

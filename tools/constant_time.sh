@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Key generation, encryption and decryption of both schemes: do they branch on a secret, use one as an address, or take a time
+# Key generation, encoding, encryption, decryption and decoding of both schemes: do they branch on a secret, use one as an address, or take a time
 # that depends on one? tools/constant_time.sh [flow|time], default both.
 #
 # flow: the release build under valgrind's memcheck with secrets declared uninitialised; portable and AVX2 (valgrind knows no
@@ -17,7 +17,7 @@ if [ "$which" != time ]; then
   cargo test --locked --quiet "${tests[@]}" --test secret_flow --no-run
   for level in portable avx2; do
     echo "== flow of secrets, $level"
-    env RINGSMITH_SIMD="$level" "$runner=valgrind --quiet --num-callers=20" \
+    env RINGSMITH_SIMD="$level" "$runner=valgrind --quiet --num-callers=20 --suppressions=$PWD/tools/constant_time.supp" \
       cargo test --locked --quiet "${tests[@]}" --test secret_flow -- --ignored --nocapture --test-threads 1
   done
   # Valgrind's processor has no AVX-512: asking for it must end with a message there, not with an illegal instruction.

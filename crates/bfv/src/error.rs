@@ -28,11 +28,9 @@ pub enum Error {
         /// 2n.
         order: usize,
     },
-    /// A value does not fit the plaintext.
-    #[error("value {value} at index {index} is outside {low}..={high}")]
+    /// A value does not fit the plaintext. Which value is not said: it may be secret, and errors end in logs.
+    #[error("the value at index {index} is outside {low}..={high}")]
     ValueRange {
-        /// The value.
-        value: String,
         /// Where it stands.
         index: usize,
         /// Smallest that fits.
@@ -94,6 +92,17 @@ pub enum Error {
         expected: &'static str,
         /// What to do about it.
         hint: &'static str,
+    },
+    /// A result that has no room for the noise that would hide what its decryption tells.
+    #[error(
+        "decrypt for publication: flooding takes {needed:.1} bits of noise budget, the circuit is sure to leave {budget:.1}; \
+         use a larger modulus, fewer queries or fewer bits of statistical security"
+    )]
+    Flooding {
+        /// Bits of budget that the flooding noise takes.
+        needed: f64,
+        /// Bits of budget that there are.
+        budget: f64,
     },
     /// There is nothing to add up.
     #[error("the sum of no ciphertexts is undefined")]

@@ -4,6 +4,7 @@
 use crate::Error;
 use crate::params::BfvParams;
 use rlwe::noise::Gain;
+use rlwe::reveal;
 use rlwe::wire::{self, Fingerprint, Tag, Writer};
 use zeroize::Zeroize;
 use zq::Word;
@@ -50,13 +51,10 @@ impl Plaintext {
         params: &BfvParams<W>,
         values: &[u64],
     ) -> Result<Self, Error> {
-        let mut coefficients = values.to_vec();
         check_count(values.len(), params.n())?;
-        let t = params.plain_modulus();
-        if let Some((index, value)) = values.iter().enumerate().find(|(_, v)| **v >= t) {
-            return Err(value_range(index, value, 0, t - 1));
-        }
-        coefficients.resize(params.n(), 0);
+        check_below(params.plain_modulus(), values)?;
+        let mut coefficients = vec![0; params.n()];
+        coefficients[..values.len()].copy_from_slice(values);
         Ok(Self::from_reduced(params, coefficients))
     }
 
@@ -66,8 +64,8 @@ impl Plaintext {
     /// [`Error::TooManyValues`], [`Error::ValueRange`].
     pub fn from_signed<W: Word>(params: &BfvParams<W>, values: &[i64]) -> Result<Self, Error> {
         check_count(values.len(), params.n())?;
-        let mut coefficients = reduce_signed(params.plain_modulus(), values)?;
-        coefficients.resize(params.n(), 0);
+        let mut coefficients = vec![0; params.n()];
+        reduce_signed(params.plain_modulus(), values, &mut coefficients)?;
         Ok(Self::from_reduced(params, coefficients))
     }
 
@@ -127,26 +125,38 @@ pub(crate) fn check_count(got: usize, max: usize) -> Result<(), Error> {
     }
 }
 
-pub(crate) fn value_range<T: ToString>(index: usize, value: &T, low: i64, high: u64) -> Error {
-    Error::ValueRange {
-        value: value.to_string(),
-        index,
+/// Refuses values that are `outside`, naming the first: one bit about all of them, and more only of those that are
+/// refused.
+fn check_range<V>(
+    values: &[V],
+    outside: impl Fn(&V) -> bool,
+    low: i64,
+    high: u64,
+) -> Result<(), Error> {
+    if !reveal(values.iter().fold(false, |any, v| any | outside(v))) {
+        return Ok(());
+    }
+    Err(Error::ValueRange {
+        index: values.iter().position(outside).unwrap_or_default(),
         low: low.to_string(),
         high: high.to_string(),
-    }
+    })
 }
 
-/// Signed values to residues modulo t.
-pub(crate) fn reduce_signed(t: u64, values: &[i64]) -> Result<Vec<u64>, Error> {
+/// Refuses values that are not below t.
+pub(crate) fn check_below(t: u64, values: &[u64]) -> Result<(), Error> {
+    check_range(values, |v| *v >= t, 0, t - 1)
+}
+
+/// Signed values to the residues modulo t that `out` begins with.
+pub(crate) fn reduce_signed(t: u64, values: &[i64], out: &mut [u64]) -> Result<(), Error> {
     let (low, high) = (-((t as i64 - 1) / 2), t as i64 / 2);
-    let residue = |(index, v): (usize, &i64)| {
-        if !(low..=high).contains(v) {
-            return Err(value_range(index, v, low, high as u64));
-        }
-        // The sign bit selects the addition of t without a branch: values may be secret.
-        Ok((*v as u64).wrapping_add(t & (*v >> 63) as u64))
-    };
-    values.iter().enumerate().map(residue).collect()
+    check_range(values, |v| (*v < low) | (*v > high), low, high as u64)?;
+    // The sign bit selects the addition of t without a branch: values may be secret.
+    for (o, v) in out.iter_mut().zip(values) {
+        *o = (*v as u64).wrapping_add(t & (*v >> 63) as u64);
+    }
+    Ok(())
 }
 
 /// Residues modulo t to −(t−1)/2..=t/2.

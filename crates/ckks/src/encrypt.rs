@@ -184,7 +184,7 @@ impl<'k> Decryptor<'k> {
                 remedy: "",
             });
         };
-        let mut poly = highest.clone();
+        let mut poly = Zeroizing::new(highest.clone());
         let basis = poly.basis().clone();
         for part in parts {
             for (i, q) in basis.moduli().iter().enumerate() {

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Encoded vectors.
 
-use crate::encoder::{centred_to_f64, integers_to_residues, largest};
+use crate::encoder::{Width, centred_to_f64, integers_to_residues};
 use crate::{CkksParams, Error};
 use num_complex::Complex64;
+use rlwe::reveal;
 use rlwe::wire::Fingerprint;
-use rns::{Coeff, Eval, RnsPoly};
+use rns::{Eval, RnsPoly};
+use zeroize::Zeroizing;
 use zq::{AlignedVec, Modulus};
 
-/// An encoded vector: a polynomial in evaluation form, its scale and its number of slots.
+/// An encoded vector: a polynomial in evaluation form, its scale and its number of slots. Wiped when dropped; `Debug`
+/// shows no residues.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plaintext {
-    pub(crate) poly: RnsPoly<u64, Eval>,
+    pub(crate) poly: Zeroizing<RnsPoly<u64, Eval>>,
     pub(crate) scale: f64,
     pub(crate) slots: usize,
     pub(crate) params: Fingerprint,
@@ -77,7 +80,7 @@ impl Encoder {
         level: usize,
         scale: f64,
     ) -> Result<Plaintext, Error> {
-        self.encode(&complex(values), level, scale)
+        self.encode_any(values, self.params.slots(), level, scale)
     }
 
     /// Encodes into `slots` slots (a power of two up to n/2), which the ciphertext repeats n/2 / `slots` times.
@@ -91,11 +94,7 @@ impl Encoder {
         level: usize,
         scale: f64,
     ) -> Result<Plaintext, Error> {
-        self.params.check_level("encode", level)?;
-        let embedding = self.params.embedding();
-        embedding.with_coefficients(values, slots, scale, |x| {
-            self.integers_to_plaintext(x, slots, level, scale)
-        })?
+        self.encode_any(values, slots, level, scale)
     }
 
     /// What rounding does to the slots of an encoding at `scale`: the largest change, times the scale.
@@ -104,7 +103,7 @@ impl Encoder {
     /// As [`Encoder::encode`] but for the level.
     pub fn rounding(&self, values: &[f64], scale: f64) -> Result<f64, Error> {
         let (embedding, slots) = (self.params.embedding(), self.params.slots());
-        let values = complex(values);
+        let values: Vec<Complex64> = values.iter().map(|&v| v.into()).collect();
         let rounded = embedding.to_coefficients(&values, slots, scale)?;
         let back = embedding.to_slots(&rounded, slots, scale)?;
         let given = values.iter().chain(std::iter::repeat(&Complex64::ZERO));
@@ -112,20 +111,35 @@ impl Encoder {
         Ok(change.fold(0.0, f64::max) * scale)
     }
 
-    /// A plaintext from integer coefficients held in doubles.
-    fn integers_to_plaintext(
+    fn encode_any<V: Copy + Into<Complex64>>(
         &self,
-        x: &[f64],
+        values: &[V],
         slots: usize,
         level: usize,
         scale: f64,
     ) -> Result<Plaintext, Error> {
-        let largest = largest(x);
-        let (needed, available) = (largest.log2(), self.params.log2_modulus(level) - 1.0);
-        if needed >= available {
+        self.params.check_level("encode", level)?;
+        let embedding = self.params.embedding();
+        embedding.with_coefficients(values, slots, scale, |x, largest| {
+            self.integers_to_plaintext(x, largest, slots, level, scale)
+        })?
+    }
+
+    /// A plaintext from integer coefficients held in doubles, `largest` the largest of their magnitudes.
+    fn integers_to_plaintext(
+        &self,
+        x: &[f64],
+        largest: f64,
+        slots: usize,
+        level: usize,
+        scale: f64,
+    ) -> Result<Plaintext, Error> {
+        let available = self.params.log2_modulus(level) - 1.0;
+        if reveal(largest >= available.exp2()) {
             return Err(Error::Overflow {
                 operation: "encode",
-                needed,
+                // Whole bits: enough to mend the scale, and no more about the message.
+                needed: largest.log2().floor() + 1.0,
                 log2_scale: scale.log2(),
                 level,
                 available,
@@ -133,13 +147,14 @@ impl Encoder {
         }
         let basis = self.params.basis(level)?;
         let mut limbs = AlignedVec::for_overwrite(basis.len() * basis.n());
+        let width = Width::of(largest);
         // Each limb is transformed while it is in the caches.
         for (limb, plan) in limbs.chunks_exact_mut(basis.n()).zip(basis.plans()) {
-            integers_to_residues(x, largest, plan.modulus(), limb);
+            integers_to_residues(x, width, plan.modulus(), limb);
             plan.forward(limb);
         }
         Ok(Plaintext {
-            poly: RnsPoly::from_data(&basis, limbs),
+            poly: RnsPoly::from_data(&basis, limbs).into(),
             scale,
             slots,
             params: self.params.fingerprint(),
@@ -153,7 +168,7 @@ impl Encoder {
     pub fn decode(&self, plaintext: &Plaintext) -> Result<Vec<Complex64>, Error> {
         self.params
             .check_fingerprint("plaintext", plaintext.params)?;
-        let coefficients = self.coefficients(plaintext);
+        let coefficients = Zeroizing::new(self.coefficients(plaintext));
         self.params
             .embedding()
             .to_slots(&coefficients, plaintext.slots, plaintext.scale)
@@ -169,22 +184,9 @@ impl Encoder {
 
     /// The centred coefficients, each within 2^-52 of its value.
     pub fn coefficients(&self, plaintext: &Plaintext) -> Vec<f64> {
-        let poly = plaintext.poly.clone().to_coeff();
+        let poly = Zeroizing::new(plaintext.poly.coefficients());
         let limbs: Vec<&[u64]> = poly.limbs().collect();
         let moduli: &[Modulus<u64>] = poly.basis().moduli();
         centred_to_f64(moduli, &limbs)
     }
-
-    /// Small integers as a polynomial at the level of `like`.
-    pub(crate) fn small_to_poly(
-        &self,
-        x: &[i64],
-        like: &Plaintext,
-    ) -> Result<RnsPoly<u64, Eval>, Error> {
-        Ok(RnsPoly::<u64, Coeff>::from_i64(&self.params.basis(like.level())?, x)?.to_eval())
-    }
-}
-
-fn complex(values: &[f64]) -> Vec<Complex64> {
-    values.iter().map(|re| Complex64::new(*re, 0.0)).collect()
 }

@@ -94,7 +94,7 @@ impl Plaintext {
             slots,
             basis,
         } = read_meta(params, &mut input)?;
-        let poly = wired(input.poly(&basis))?;
+        let poly = zeroize::Zeroizing::new(wired(input.poly(&basis))?);
         wired(input.finish())?;
         Ok(Self {
             poly,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! CKKS encryption and decryption neither branch on a secret nor use one as an address. Run by `make constant-time`.
+//! CKKS encoding, encryption, decryption and decoding neither branch on a secret nor use one as an address. Run by `make constant-time`.
 #![cfg(target_arch = "x86_64")]
 
 #[path = "../../rlwe/tests/taint/mod.rs"]
@@ -70,8 +70,10 @@ fn encryption_and_decryption() {
             let opened = expect_clean(&format!("decryption {bits:?}"), || {
                 decryptor.decrypt(&ct).unwrap()
             });
-            public(opened.poly().data());
-            let decoded = Encoder::new(&params).decode(&opened).unwrap();
+            let decoded = expect_clean(&format!("decoding {bits:?}"), || {
+                Encoder::new(&params).decode(&opened).unwrap()
+            });
+            public(&decoded);
             assert!(
                 decoded
                     .iter()
@@ -81,6 +83,91 @@ fn encryption_and_decryption() {
         }
     }
     verdict();
+}
+
+/// Messages whose coefficients take each way to residues, at a scale of 2^`log2_scale`.
+fn encodings(params: &CkksParams, log2_scale: i32) {
+    let scale = 2f64.powi(log2_scale);
+    let encoder = Encoder::new(params);
+    let (values, _) = message(params);
+    let reals: Vec<f64> = values.iter().map(|z| z.re).collect();
+    // Tables are made at first use; they are public.
+    for slots in [1, 4, N / 2] {
+        let few = &values[..slots];
+        encoder
+            .encode_sparse(few, slots, params.max_level(), scale)
+            .unwrap();
+        let few = few.to_vec();
+        secret(&few);
+        let what = format!("encoding in {slots} slots at scale 2^{log2_scale}");
+        let plain = expect_clean(&what, || {
+            encoder
+                .encode_sparse(&few, slots, params.max_level(), scale)
+                .unwrap()
+        });
+        let decoded = expect_clean("decoding", || encoder.decode(&plain).unwrap());
+        public(&decoded);
+        assert!(
+            decoded
+                .iter()
+                .zip(&values)
+                .all(|(a, b)| (a - b).norm() < 1e-3)
+        );
+    }
+    secret(&reals);
+    expect_clean("encoding of reals", || {
+        drop(
+            encoder
+                .encode_real(&reals, params.max_level(), scale)
+                .unwrap(),
+        );
+    });
+}
+
+#[test]
+#[ignore = "needs valgrind"]
+fn encoding_and_decoding() {
+    let longer = |bits: &[u32]| {
+        let mut q: Vec<u64> = Vec::new();
+        for b in bits {
+            q.extend(ntt_primes::<u64>(*b, 2 * N as u64, 1, Direction::Down, &q).unwrap());
+        }
+        let rlwe = RlweParamsLiteral {
+            n: N,
+            q,
+            ..Default::default()
+        };
+        let literal = CkksParamsLiteral {
+            rlwe,
+            scale: 2f64.powi(30),
+        };
+        CkksParams::new(&literal, SecurityPolicy::insecure()).unwrap()
+    };
+    for chain in [
+        &[40][..],
+        &[36, 36],
+        &[60, 61],
+        &[50, 51, 52, 36],
+        &[40, 40, 60, 40],
+    ] {
+        let params = longer(chain);
+        let room = chain.iter().sum::<u32>() as i32 - 5;
+        // Below 2^51, below 2^62, wider, and beyond the first two primes.
+        for log2_scale in [30, 55, 70, 130].into_iter().filter(|s| *s < room) {
+            encodings(&params, log2_scale);
+        }
+    }
+    verdict();
+}
+
+#[test]
+#[ignore = "needs valgrind"]
+fn a_planted_check_of_a_message_is_found() {
+    let (values, _) = message(&params(SETS[0]));
+    secret(&values);
+    let (_, errors) = watched(|| black_box(values.iter().position(|z| z.re > 0.5)));
+    println!("planted: {errors} branches");
+    assert!(errors > 0, "a planted leak was not seen");
 }
 
 #[test]

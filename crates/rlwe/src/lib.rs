@@ -20,6 +20,7 @@ mod limits;
 pub mod noise;
 mod params;
 mod pool;
+mod reveal;
 pub mod sample;
 pub mod security;
 mod seed;
@@ -42,6 +43,7 @@ pub use params::{
     MAX_PRIMES, RlweParams, RlweParamsLiteral, Security, SecurityPolicy, word_bits_of,
 };
 pub use pool::Pool;
+pub use reveal::reveal;
 pub use seed::{Seed, Xof};
 pub use small::{SmallPoly, small_poly};
 pub use threads::{MAX_THREADS, Threads};

@@ -96,13 +96,16 @@ class Argument:
         return shape
 
     def check(self, name: str, values: Any, *, exact: bool) -> NDArray[Any]:
-        """Return the values as float64 (or exact integers) after checking that each is finite and inside the bounds."""
+        """Return the values as float64 (or exact integers) after checking that each is finite and inside the bounds.
+
+        Errors name the place and the bound, never a value that could be a secret: errors end in logs.
+        """
         array = (integers if exact else reals)(values, f"argument {name}")
         low, high = self.range(name, exact=exact).tolist()
         outside = np.asarray((array < low) | (array > high), dtype=bool)
         if outside.any():
             raise InputError(
-                f"argument {name}{place_of(outside)} is {array[outside][0]}, outside the declared "
+                f"argument {name}{place_of(outside)} is outside the declared "
                 f"{self._between()}; widen the bounds in the kernel or scale the data"
             )
         return array

@@ -53,7 +53,7 @@ def reals(value: Any, name: str) -> Array:
     if array.dtype.kind not in "bifu":
         raise InputError(f"{name}: {array.dtype} values; real numbers are needed")
     array = np.asarray(array, dtype=np.float64, order="C")
-    _refuse(~np.isfinite(array), array, name, "every value must be finite")
+    _refuse(~np.isfinite(array), name, "is not finite; every value must be")
     return array
 
 
@@ -80,11 +80,11 @@ def integers(value: Any, name: str) -> Array:
 
 def _whole(array: Array, name: str) -> Array:
     """Return floats that are integers, below the size from which floats no longer hold every integer."""
-    _refuse(~np.isfinite(array), array, name, "every value must be finite")
-    _refuse(array != np.floor(array), array, name, "not an integer; BFV computes on integers")
+    _refuse(~np.isfinite(array), name, "is not finite; every value must be")
+    _refuse(array != np.floor(array), name, "is no integer; BFV computes on integers")
     limit = 2.0 ** (np.finfo(array.dtype).nmant + 1)
-    unsure = f"{array.dtype} does not hold every integer of that size; give integers (int64, or Python's own)"
-    _refuse(np.abs(array) >= min(limit, 2.0**62), array, name, unsure)
+    unsure = f"is so large that {array.dtype} does not hold every integer of that size; give integers (int64, or Python's own)"
+    _refuse(np.abs(array) >= min(limit, 2.0**62), name, unsure)
     return np.asarray(array, dtype=np.int64, order="C")
 
 
@@ -127,9 +127,10 @@ def residues(array: Array, modulus: int) -> Array:
     return np.where(reduced > modulus // 2, reduced - modulus, reduced)
 
 
-def _refuse(bad: Array, array: Array, name: str, reason: str) -> None:
+def _refuse(bad: Array, name: str, reason: str) -> None:
+    """Name the place of the first bad value, not the value: it may be a secret, and errors end in logs."""
     if bad.any():
-        raise InputError(f"{name}{place_of(bad)} is {array[bad][0]}; {reason}")
+        raise InputError(f"{name}{place_of(bad)} {reason}")
 
 
 def place_of(mask: Array) -> str:

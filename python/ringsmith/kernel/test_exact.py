@@ -64,7 +64,7 @@ def test_a_bound_that_a_float_would_round() -> None:
     kernel = bfv(lambda x: x, x=rs.Encrypted(2, bound=bound))
     assert kernel.compile().params.plain_modulus > 2 * bound
     assert kernel([bound, -bound]).tolist() == [bound, -bound]
-    with pytest.raises(rs.InputError, match=f"{bound + 1}, outside"):
+    with pytest.raises(rs.InputError, match="outside the declared"):
         kernel([bound + 1, 0])
 
 

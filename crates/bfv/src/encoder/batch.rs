@@ -3,10 +3,11 @@
 
 use crate::Error;
 use crate::params::BfvParams;
-use crate::plaintext::{Plaintext, centred, check_count, reduce_signed, value_range};
+use crate::plaintext::{Plaintext, centred, check_below, check_count, reduce_signed};
+use zeroize::Zeroizing;
 use zq::Word;
 
-/// Encodes vectors slot by slot. Slot i < n/2 is the value at ψ^(3^i), slot n/2 + i that at ψ^(−3^i) (ψ: the smallest
+/// Encodes vectors slot by slot, in constant time but for one bit: whether all values are in range. Slot i < n/2 is the value at ψ^(3^i), slot n/2 + i that at ψ^(−3^i) (ψ: the smallest
 /// primitive 2n-th root modulo t), so x -> x^3 rotates both rows left by one and x -> x^(2n−1) exchanges them.
 #[derive(Clone)]
 pub struct BatchEncoder<W: Word> {
@@ -47,10 +48,7 @@ impl<W: Word> BatchEncoder<W> {
     /// [`Error::TooManyValues`], [`Error::ValueRange`].
     pub fn encode(&self, values: &[u64]) -> Result<Plaintext, Error> {
         check_count(values.len(), self.slots())?;
-        let t = self.params.plain_modulus();
-        if let Some((index, value)) = values.iter().enumerate().find(|(_, v)| **v >= t) {
-            return Err(value_range(index, value, 0, t - 1));
-        }
+        check_below(self.params.plain_modulus(), values)?;
         let mut slots = vec![0; self.slots()];
         values
             .iter()
@@ -66,7 +64,9 @@ impl<W: Word> BatchEncoder<W> {
     /// [`Error::TooManyValues`], [`Error::ValueRange`].
     pub fn encode_signed(&self, values: &[i64]) -> Result<Plaintext, Error> {
         check_count(values.len(), self.slots())?;
-        self.encode(&reduce_signed(self.params.plain_modulus(), values)?)
+        let mut residues = Zeroizing::new(vec![0; values.len()]);
+        reduce_signed(self.params.plain_modulus(), values, &mut residues)?;
+        self.encode(&residues)
     }
 
     /// All slots, in 0..t.
@@ -76,7 +76,7 @@ impl<W: Word> BatchEncoder<W> {
     pub fn decode(&self, plain: &Plaintext) -> Result<Vec<u64>, Error> {
         self.params
             .check_fingerprint("the plaintext", plain.fingerprint())?;
-        let mut values = plain.coefficients().to_vec();
+        let mut values = Zeroizing::new(plain.coefficients().to_vec());
         self.plan().forward(&mut values);
         Ok(self.positions.iter().map(|p| values[*p as usize]).collect())
     }
@@ -86,7 +86,8 @@ impl<W: Word> BatchEncoder<W> {
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`].
     pub fn decode_signed(&self, plain: &Plaintext) -> Result<Vec<i64>, Error> {
-        Ok(centred(self.params.plain_modulus(), &self.decode(plain)?))
+        let residues = Zeroizing::new(self.decode(plain)?);
+        Ok(centred(self.params.plain_modulus(), &residues))
     }
 
     fn plan(&self) -> &ntt::NttPlan<u64> {

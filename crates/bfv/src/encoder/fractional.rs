@@ -7,7 +7,7 @@ use crate::params::BfvParams;
 use crate::plaintext::Plaintext;
 use zq::Word;
 
-/// Encodes Σ d_i·b^i with i ≥ −f: digit i ≥ 0 is the coefficient of X^i, digit −i that of −X^(n−i), because
+/// Encodes Σ d_i·b^i, in a time that depends on the value, with i ≥ −f: digit i ≥ 0 is the coefficient of X^i, digit −i that of −X^(n−i), because
 /// X^−i = −X^(n−i). Digits are as in [`crate::IntegerEncoder`].
 ///
 /// Products add up fraction digits, growing downwards from X^n; decoding reads coefficients below `cut` as integral and
@@ -75,7 +75,6 @@ impl<W: Word> FractionalEncoder<W> {
             let most = limit / (self.base as f64).powi(self.fraction as i32);
             let (low, high) = (format!("{:e}", -most), format!("{most:e}"));
             return Err(Error::ValueRange {
-                value: value.to_string(),
                 index: 0,
                 low,
                 high,

@@ -8,7 +8,7 @@ use zq::Word;
 
 /// Encodes an integer by its digits in base b: x = Σ d_i·b^i becomes Σ d_i·X^i, and decodes by evaluating at b.
 ///
-/// Digits are balanced, within −(b−1)/2..=b/2; in base 2 they are the bits of |x| with the sign of x. Sums and products
+/// Encoding takes a time that depends on the value. Digits are balanced, within −(b−1)/2..=b/2; in base 2 they are the bits of |x| with the sign of x. Sums and products
 /// decode rightly while no coefficient leaves −(t−1)/2..=t/2 and the degree stays below n.
 #[derive(Clone)]
 pub struct IntegerEncoder<W: Word> {

@@ -9,10 +9,11 @@ mod roots;
 use crate::Error;
 use fft::{SlotFft, Split};
 use num_complex::Complex64;
-use rlwe::Pool;
+use rlwe::{Pool, reveal};
 use std::sync::OnceLock;
+use zeroize::Zeroize;
 
-pub(crate) use residues::{centred_to_f64, integers_to_residues, largest};
+pub(crate) use residues::{Width, centred_to_f64, integers_to_residues};
 
 /// The canonical embedding for one ring degree, all slot counts 1, 2, 4, …, n/2.
 ///
@@ -26,12 +27,31 @@ pub struct Embedding {
     work: Pool<Work>,
 }
 
-/// What one call needs.
+/// What one call needs. It holds a message until the next call; wiped when dropped.
 #[derive(Default)]
 struct Work {
     x: Split,
     scratch: Split,
     coefficients: Vec<f64>,
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        let Self {
+            x,
+            scratch,
+            coefficients,
+        } = self;
+        for buffer in [
+            &mut x.re,
+            &mut x.im,
+            &mut scratch.re,
+            &mut scratch.im,
+            coefficients,
+        ] {
+            buffer.zeroize();
+        }
+    }
 }
 
 impl Embedding {
@@ -83,19 +103,20 @@ impl Embedding {
         slots: usize,
         scale: f64,
     ) -> Result<Vec<f64>, Error> {
-        self.with_coefficients(values, slots, scale, <[f64]>::to_vec)
+        self.with_coefficients(values, slots, scale, |x, _| x.to_vec())
     }
 
-    /// What `f` makes of [`Embedding::to_coefficients`], which stay in a buffer that is used again.
+    /// What `f` makes of [`Embedding::to_coefficients`], which stay in a buffer that is used again, and of the largest of
+    /// their magnitudes. Values may be real or complex.
     ///
     /// # Errors
     /// As [`Embedding::to_coefficients`].
-    pub fn with_coefficients<R>(
+    pub(crate) fn with_coefficients<V: Copy + Into<Complex64>, R>(
         &self,
-        values: &[Complex64],
+        values: &[V],
         slots: usize,
         scale: f64,
-        f: impl FnOnce(&[f64]) -> R,
+        f: impl FnOnce(&[f64], f64) -> R,
     ) -> Result<R, Error> {
         let fft = self.transform(slots)?;
         if values.len() > slots {
@@ -119,9 +140,11 @@ impl Embedding {
             } = work;
             x.resize(slots);
             scratch.resize(slots);
+            let least = MIN_SCALED / scale;
             for (j, place) in fft.place().iter().enumerate() {
-                let value = values.get(j).copied().unwrap_or_default();
-                (x.re[*place as usize], x.im[*place as usize]) = (value.re, value.im);
+                let value = values.get(j).map_or(Complex64::ZERO, |v| (*v).into());
+                let place = *place as usize;
+                (x.re[place], x.im[place]) = (flush(value.re, least), flush(value.im, least));
             }
             fft.inverse(x, scratch);
             let gap = self.max_slots() / slots;
@@ -134,14 +157,14 @@ impl Embedding {
             let (low, high) = coefficients.split_at_mut(self.n / 2);
             residues::scale_and_round(&x.re, factor, low, gap);
             residues::scale_and_round(&x.im, factor, high, gap);
-            if coefficients.iter().all(|c| c.is_finite()) {
-                Ok(f(coefficients))
-            } else {
-                Err(Error::Scale {
+            let largest = residues::largest(coefficients);
+            if reveal(largest.is_nan()) {
+                return Err(Error::Scale {
                     operation: "encode (the scaled values exceed the range of doubles)",
                     scale,
-                })
+                });
             }
+            Ok(f(coefficients, largest))
         })
     }
 
@@ -179,20 +202,32 @@ impl Embedding {
     }
 }
 
-/// Refuses NaN and infinity, naming the first.
-fn check_finite(values: &[Complex64]) -> Result<(), Error> {
-    match values.iter().position(|v| !v.is_finite()) {
-        None => Ok(()),
-        Some(index) => {
-            let v = values[index];
-            let value = if v.re.is_finite() { v.im } else { v.re };
-            Err(Error::NotFinite {
-                what: "value",
-                index,
-                value,
-            })
-        }
+/// Scaled values below this magnitude count as 0: they are far below every rounding error.
+const MIN_SCALED: f64 = 1.0 / (1u128 << 100) as f64 / (1u128 << 100) as f64;
+
+/// 0 instead of a magnitude below `least`: arithmetic on subnormal numbers takes longer on many processors.
+#[inline(always)]
+fn flush(x: f64, least: f64) -> f64 {
+    if x.abs() < least { 0.0 } else { x }
+}
+
+/// Refuses NaN and infinity, naming the first: one bit about all values, and more only of those that are refused.
+fn check_finite<V: Copy + Into<Complex64>>(values: &[V]) -> Result<(), Error> {
+    let finite = |v: &V| {
+        let v: Complex64 = (*v).into();
+        v.re.is_finite() & v.im.is_finite()
+    };
+    if !reveal(values.iter().fold(false, |bad, v| bad | !finite(v))) {
+        return Ok(());
     }
+    let index = values.iter().position(|v| !finite(v)).unwrap_or_default();
+    let v: Complex64 = values[index].into();
+    let value = if v.re.is_finite() { v.im } else { v.re };
+    Err(Error::NotFinite {
+        what: "value",
+        index,
+        value,
+    })
 }
 
 #[cfg(test)]
@@ -238,6 +273,21 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn tiny_values_count_as_zero_and_change_no_coefficient() {
+        let embedding = Embedding::new(64).unwrap();
+        let scale = 2f64.powi(40);
+        let with = |tiny: f64| {
+            let mut z = values(32);
+            (z[3], z[7]) = (Complex64::new(tiny, 0.0), Complex64::new(0.0, -tiny));
+            embedding.to_coefficients(&z, 32, scale).unwrap()
+        };
+        assert_eq!(with(0.0), with(f64::MIN_POSITIVE / 8.0));
+        assert_eq!(with(0.0), with(1e-70));
+        assert_eq!(flush(1e-70, MIN_SCALED / scale), 1e-70);
+        assert_eq!(flush(-1e-73, MIN_SCALED / scale), 0.0);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! Sums, differences, constants.
 
 use super::{Evaluator, common_level, prefixes, same_scale};
-use crate::encoder::integers_to_residues;
+use crate::encoder::{Width, integers_to_residues};
 use crate::{Ciphertext, Error, Plaintext};
 use num_complex::Complex64;
 use rns::{Eval, RnsPoly};
@@ -266,9 +266,10 @@ impl Evaluator {
             });
         }
         let basis = self.params.basis(level)?;
+        let width = Width::of(largest);
         let value = |(q, plan): (&Modulus<u64>, &std::sync::Arc<ntt::NttPlan<u64>>)| {
             let mut residues = [0; 2];
-            integers_to_residues(&parts, largest, q, &mut residues);
+            integers_to_residues(&parts, width, q, &mut residues);
             let imaginary = q.mul(residues[1], plan.psi_rev()[1]);
             [q.add(residues[0], imaginary), q.sub(residues[0], imaginary)]
         };

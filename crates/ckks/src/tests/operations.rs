@@ -380,8 +380,8 @@ proptest! {
         let (x, y) = (values(n / 2, seed), values(n / 2, seed ^ 1));
         let encode = |z: &[Complex64]| encoder.encode(z, 1, params.scale()).unwrap();
         let (px, py) = (encode(&x), encode(&y));
-        let sum = crate::Plaintext { poly: px.poly.add(&py.poly), ..px.clone() };
-        let product = crate::Plaintext { poly: px.poly.mul(&py.poly), scale: px.scale * py.scale, ..px.clone() };
+        let sum = crate::Plaintext { poly: px.poly.add(&py.poly).into(), ..px.clone() };
+        let product = crate::Plaintext { poly: px.poly.mul(&py.poly).into(), scale: px.scale * py.scale, ..px.clone() };
         let tolerance = 4.0 * n as f64 / params.scale();
         for (plaintext, want) in [(sum, zip(&x, &y, |a, b| a + b)), (product, zip(&x, &y, |a, b| a * b))] {
             let got = encoder.decode(&plaintext).unwrap();

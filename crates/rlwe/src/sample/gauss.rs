@@ -66,6 +66,11 @@ impl CdtTable {
         bytes.zeroize();
     }
 
+    /// The largest magnitude of a sample.
+    pub(crate) fn largest(&self) -> u64 {
+        self.0.len() as u64
+    }
+
     fn sample(&self, word: u128) -> i64 {
         let (sign, fraction) = ((word >> 127) as i64, word & (u128::MAX >> 1));
         // fraction − entry borrows into bit 127 exactly when fraction < entry: both are below 2^127.

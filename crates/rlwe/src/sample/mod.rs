@@ -5,11 +5,13 @@ mod binomial;
 mod gauss;
 mod ternary;
 mod uniform;
+mod wide;
 
 pub use binomial::{MAX_ETA, binomial};
 pub use gauss::{CdtTable, MAX_SIGMA, MIN_SIGMA};
 pub use ternary::{binary, ternary};
 pub use uniform::uniform;
+pub use wide::WideGaussian;
 
 #[cfg(test)]
 pub(crate) mod statistics {

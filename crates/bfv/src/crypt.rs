@@ -180,9 +180,10 @@ pub(crate) fn trivial<W: Word>(
     Ok(Ciphertext::new(params.fingerprint(), KeyId::NONE, parts))
 }
 
-/// Decrypts with the secret key.
+/// Decrypts with the secret key. A result is exact, yet whether it came out right depends on the noise: share results by
+/// [`Decryptor::decrypt_for_publication`], see there.
 pub struct Decryptor<W: Word> {
-    params: BfvParams<W>,
+    pub(crate) params: BfvParams<W>,
     key: Arc<SecretKey<W>>,
     engine: Arc<dyn PolyEngine<W>>,
 }
@@ -216,8 +217,16 @@ impl<W: Word> Decryptor<W> {
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`], [`rlwe::Error::KeyMismatch`]; the engine's own.
     pub fn decrypt(&self, ct: &Ciphertext<W>) -> Result<Plaintext, Error> {
-        let phase = self.phase(ct)?;
-        let level = self.params.level(ct.limbs())?;
+        self.rounded(&Zeroizing::new(self.phase(ct)?), ct.limbs())
+    }
+
+    /// The plaintext nearest to a phase.
+    pub(crate) fn rounded(
+        &self,
+        phase: &RnsPoly<W, Coeff>,
+        limbs: usize,
+    ) -> Result<Plaintext, Error> {
+        let level = self.params.level(limbs)?;
         let mut out = Zeroizing::new(vec![W::ZERO; self.params.n()]);
         level
             .decrypt
@@ -226,7 +235,8 @@ impl<W: Word> Decryptor<W> {
         Ok(Plaintext::from_reduced(&self.params, coefficients))
     }
 
-    fn phase(&self, ct: &Ciphertext<W>) -> Result<RnsPoly<W, Coeff>, Error> {
+    /// c_0 + c_1·s + … modulo Q.
+    pub(crate) fn phase(&self, ct: &Ciphertext<W>) -> Result<RnsPoly<W, Coeff>, Error> {
         self.params
             .check_fingerprint("the ciphertext", ct.fingerprint())?;
         self.key.id().join(ct.key_id(), "the ciphertext")?;

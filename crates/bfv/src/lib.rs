@@ -17,6 +17,7 @@ mod level;
 pub mod noise;
 mod params;
 mod plaintext;
+mod publish;
 
 pub use ciphertext::Ciphertext;
 pub use crypt::{Decryptor, Encryptor};
@@ -25,6 +26,7 @@ pub use error::Error;
 pub use evaluator::{Evaluator, Multiplier, MultiplyAlgorithm};
 pub use params::{BfvParams, BfvParamsLiteral, MAX_PLAIN_BITS};
 pub use plaintext::Plaintext;
+pub use publish::Publication;
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! BFV encryption and decryption neither branch on a secret nor use one as an address. Run by `make constant-time`.
+//! BFV encoding, encryption, decryption and decoding neither branch on a secret nor use one as an address. Run by `make constant-time`.
 #![cfg(target_arch = "x86_64")]
 
 #[path = "../../rlwe/tests/taint/mod.rs"]
 mod taint;
 
-use bfv::{BatchEncoder, BfvParams, BfvParamsLiteral, Decryptor, Encryptor, Plaintext};
+use bfv::{
+    BatchEncoder, BfvParams, BfvParamsLiteral, Decryptor, Encryptor, Plaintext, Publication,
+};
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -81,6 +83,64 @@ fn encryption_and_decryption() {
         }
     }
     verdict();
+}
+
+#[test]
+#[ignore = "needs valgrind"]
+fn encoding() {
+    let params = params(SETS[0]);
+    let encoder = BatchEncoder::new(&params).unwrap();
+    let (values, _) = message(&params);
+    let signed: Vec<i64> = values.iter().map(|v| *v as i64 - (T / 2) as i64).collect();
+    secret(&values);
+    secret(&signed);
+    expect_clean("batch encoding", || drop(encoder.encode(&values).unwrap()));
+    expect_clean("batch encoding of signed values", || {
+        drop(encoder.encode_signed(&signed).unwrap());
+    });
+    expect_clean("coefficients", || {
+        drop(Plaintext::from_coefficients(&params, &values).unwrap());
+        drop(Plaintext::from_signed(&params, &signed).unwrap());
+    });
+    verdict();
+}
+
+#[test]
+#[ignore = "needs valgrind"]
+fn published_decryption() {
+    let params = params(SETS[3]);
+    let generator = KeyGenerator::new(params.rlwe(), Seed::from_text("keys"));
+    let key = Arc::new(generator.secret_key().unwrap());
+    let decryptor = Decryptor::new(&params, key.clone()).unwrap();
+    let symmetric = Encryptor::symmetric(&params, key.clone(), Seed::from_text("s")).unwrap();
+    let (_, plain) = message(&params);
+    let ct = symmetric.encrypt(&plain).unwrap();
+    let publication = Publication::with_budget(60.0);
+    let seed = Seed::from_text("warm");
+    decryptor
+        .decrypt_for_publication(&ct, &publication, &seed)
+        .unwrap();
+    secret(key.coefficients());
+    secret(key.eval().data());
+    let seed = Seed::from_bytes(secret_bytes("flood"));
+    let opened = expect_clean("decryption for publication", || {
+        decryptor
+            .decrypt_for_publication(&ct, &publication, &seed)
+            .unwrap()
+    });
+    public(opened.coefficients());
+    assert!(opened == plain);
+    verdict();
+}
+
+#[test]
+#[ignore = "needs valgrind"]
+fn a_planted_check_of_a_message_is_found() {
+    let (values, _) = message(&params(SETS[0]));
+    secret(&values);
+    let (_, errors) = watched(|| black_box(values.iter().position(|v| *v >= T)));
+    println!("planted: {errors} branches");
+    assert!(errors > 0, "a planted leak was not seen");
 }
 
 #[test]

@@ -170,11 +170,11 @@ def kernel(
 
     `precision` in bits is another way to say `tolerance` (2^-precision). `plain_modulus` makes BFV compute modulo
     that prime; without it one is chosen so that no result wraps. `params` pins a named set or a ParamRequest.
-    `publish` (CKKS) makes room for `client.decrypt(result, publish=True)`: the tolerance then holds with the noise that
-    hides what a decryption would tell about the key. `encryption` is "public" or "secret": the key that arguments are
-    encrypted under; by default BFV's public and CKKS's secret one, whose ciphertexts are half as long. `worst_case`
-    makes room for any plain argument within its range, even one contrived to spread noise; without it such an argument
-    is refused when the program runs.
+    `publish` makes room for `client.decrypt(result, publish=True)`: tolerance (CKKS) and noise budget (BFV) then hold
+    with the noise that hides what a decryption would tell about the key. `encryption` is "public" or "secret": the key
+    that arguments are encrypted under; by default BFV's public and CKKS's secret one (ciphertexts half as long).
+    `worst_case` makes room for any plain argument within its range, even one contrived to spread noise; without it
+    such an argument is refused when the program runs.
     """
 
     if misplaced:
@@ -224,8 +224,6 @@ def _check_options(made: Kernel, where: Location | None) -> None:
     t = made.plain_modulus
     if t is not None and (not isinstance(t, int) or isinstance(t, bool) or t < 2):
         raise KernelError(f"plain_modulus={t!r}: a prime", where)
-    if made.publish and made.scheme != "ckks":
-        raise KernelError("publish belongs to CKKS; a BFV decryption tells nothing about the key", where)
 
 
 def _arguments(made: Kernel, arguments: Mapping[str, Argument]) -> dict[str, Argument]:

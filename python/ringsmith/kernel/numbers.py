@@ -83,7 +83,7 @@ def _whole(array: Array, name: str) -> Array:
     _refuse(~np.isfinite(array), name, "is not finite; every value must be")
     _refuse(array != np.floor(array), name, "is no integer; BFV computes on integers")
     limit = 2.0 ** (np.finfo(array.dtype).nmant + 1)
-    unsure = f"is so large that {array.dtype} does not hold every integer of that size; give integers (int64, or Python's own)"
+    unsure = f"is beyond what {array.dtype} holds exactly; give integers (int64, or Python's own)"
     _refuse(np.abs(array) >= min(limit, 2.0**62), name, unsure)
     return np.asarray(array, dtype=np.int64, order="C")
 

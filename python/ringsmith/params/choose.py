@@ -27,7 +27,7 @@ _MAX_SCALE = 60
 #: Primes up to this length take the CPU engine's fastest transforms; chosen BFV primes are no longer.
 CPU_TOWER_BITS = 46
 # Bits kept between the bound on the noise and the point where BFV decrypts wrongly.
-BFV_MARGIN = 1.0
+_BFV_MARGIN = 1.0
 # By how many bits a larger scale may have a smaller modulus: its primes and base are not exactly as long as wished.
 _SLACK_BITS = 6
 # The largest total of data primes tried, in bits.
@@ -67,6 +67,10 @@ class Wish:
             circuit, params, encryption=self.encryption, plaintexts=noise.Plaintexts(self.assume),
             failure_bits=self.failure_bits,
         )[0]  # fmt: skip
+
+    def budget(self, n: int) -> float:
+        """Return the bits of noise budget that a BFV result must be sure to keep."""
+        return _BFV_MARGIN + (noise.publication_budget(n) if self.publish else 0.0)
 
 
 @dataclass(frozen=True)
@@ -172,7 +176,7 @@ def _good_enough(wish: Wish, circuit: Circuit, params: ParameterSet) -> float | 
     """Return the noise figure of a circuit under a set, or None if it misses what is wished."""
     if wish.scheme == "bfv":
         budget = wish.bfv(circuit, params)
-        return budget if budget >= BFV_MARGIN else None
+        return budget if budget >= wish.budget(params.n) else None
     found = wish.ckks(circuit, params)
     good = found.log2_error <= wish.wanted(params.n) and found.overflow_bits <= 0
     return found.log2_error if good else None
@@ -316,11 +320,11 @@ def _fit_bfv(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected:
         return Rejected(n, f"plain modulus {t} is no prime 1 mod {2 * n}, so n = {n} cannot pack values")
     if t.bit_length() + 10 > limit:
         return Rejected(n, f"n = {n} allows {limit} bits in all; the plaintext modulus alone has {t.bit_length()}")
-    program = lower(n // 2)
+    program, margin = lower(n // 2), wish.budget(n)
     floor, step = t.bit_length() + 8, 8
     low, high = floor, floor
     found = _with_bits(wish, program, n, high, t)
-    while found.noise_bits < BFV_MARGIN:
+    while found.noise_bits < margin:
         low, high, step = high, high + step, step * 2
         if high > min(limit * 2, _MAX_BITS):
             return Rejected(n, f"n = {n} allows {limit} bits; the noise needs more than {low}")
@@ -328,7 +332,7 @@ def _fit_bfv(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected:
     while high - low > 1:
         middle = (low + high) // 2
         trial = _with_bits(wish, program, n, middle, t)
-        if trial.noise_bits >= BFV_MARGIN:
+        if trial.noise_bits >= margin:
             found, high = trial, middle
         else:
             low = middle

@@ -256,6 +256,11 @@ def log2_publication(n: int, failure_bits: int = FAILURE_BITS) -> float:
     return PUBLISH_BITS / 2 + math.log2(math.sqrt(12 * PUBLISH_QUERIES * n * tail))
 
 
+def publication_budget(n: int) -> float:
+    """Return the bits of noise budget that publishing a BFV result takes (docs/bfv.md)."""
+    return _native.bfv_publication_bits(n, security_bits=PUBLISH_BITS, queries=PUBLISH_QUERIES)
+
+
 def power_of_two(log2: float) -> str:
     """Return 2^log2 in three digits, as a power where a double does not hold it, or infinity."""
     if not math.isfinite(log2):
@@ -360,14 +365,23 @@ def check_bfv(
     encryption: str = "public",
     plaintexts: Plaintexts = ORDINARY,
     failure_bits: int = FAILURE_BITS,
+    publish: bool = False,
 ) -> float:
-    """Refuse a circuit whose results might not decrypt; return the budget left in bits."""
+    """Refuse a circuit whose results might not decrypt, or with `publish` not be flooded; return the budget left."""
     budget, step = bfv(circuit, params, encryption=encryption, plaintexts=plaintexts, failure_bits=failure_bits)
     if budget <= 0:
         raise KernelError(
             f"{step.kind}: the noise may exceed what log2 q = {params.log2_q:.0f} bits hold by {-budget:.1f} bits, "
             f"so the result could decrypt wrongly; use about {math.ceil(-budget) + 1} bits more of modulus, "
             "or fewer multiplications",
+            step.where,
+        )
+    needed = publication_budget(params.n) if publish else 0.0
+    if budget < needed:
+        raise KernelError(
+            f"publish=True: hiding the noise of a result takes {needed:.1f} bits of noise budget, the circuit is sure "
+            f"to leave {budget:.1f} of log2 q = {params.log2_q:.0f}; "
+            f"use about {math.ceil(needed - budget)} bits more of modulus",
             step.where,
         )
     return budget

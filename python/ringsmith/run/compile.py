@@ -91,7 +91,7 @@ def _levelled(choice: choose.Choice, wish: choose.Wish) -> choose.Choice:
     def budget(circuit: Circuit) -> float:
         return wish.bfv(circuit, choice.params)
 
-    enough = min(choice.noise_bits, choose.BFV_MARGIN)
+    enough = min(choice.noise_bits, wish.budget(choice.params.n))
     circuit = levels_bfv.descend(choice.circuit, lambda circuit: budget(circuit) >= enough)
     return replace(choice, circuit=circuit, noise_bits=budget(circuit))
 
@@ -204,7 +204,7 @@ def _checked_noise(circuit: Circuit, params: ParameterSet, wish: choose.Wish) ->
         "failure_bits": wish.failure_bits,
     }
     if wish.scheme == "bfv":
-        return noise.check_bfv(circuit, params, **more)
+        return noise.check_bfv(circuit, params, **more, publish=wish.publish)
     return noise.check_ckks(circuit, params, 2.0 ** wish.wanted(params.n), **more).log2_error
 
 

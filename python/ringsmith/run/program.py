@@ -255,15 +255,15 @@ class Client:
         return _encrypted(self.program, self._scheme, key, seed, arguments)
 
     def decrypt(self, result: Encryptions, *, publish: bool = False) -> Array:
-        """Decrypt a result. `publish` adds noise (CKKS) so that the numbers may be shown to others (IND-CPA-D)."""
+        """Decrypt a result. `publish` adds noise so that the numbers may be shown to others (IND-CPA-D)."""
         program = self.program
         receiver = f"this client of {program.signature.name}"
         received(result, Encryptions, Role.RESULT, receiver)
         key = self._secret.key_id
         program.label(Role.RESULT, key).check(result.label, receiver)
-        if publish and program.params.scheme == "ckks" and not program.signature.publish:
+        if publish and not program.signature.publish:
             raise InputError(f"{program.signature.name} has no room for publication; make the kernel with publish=True")
-        flood = program.noise_bits if publish and program.params.scheme == "ckks" else None
+        flood = program.noise_bits if publish else None
         expected = expected_results(program.circuit, key)
         ciphertexts = self._scheme.read(result.ciphertexts, result.checksums, expected)
         rows = self._scheme.decrypt(ciphertexts, self._secret, flood, derive_seed(self._seed, "publish"))

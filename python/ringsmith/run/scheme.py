@@ -207,13 +207,26 @@ class Scheme(ABC):
         """Return the plaintexts of rows of slots at the top level and the set's own scale."""
 
     def decrypt(self, ciphertexts: Sequence[Any], secret: _native.SecretKey, flood: float | None, seed: bytes) -> Array:
-        """Return the slots of each ciphertext; `flood` is log2 of the error that published noise must hide."""
+        """Return the slots of each ciphertext; `flood`, for publication, is the program's noise figure."""
         decryptor = self.decryptor_class(self.context, secret)
         return self.decode(self.plaintexts(decryptor, ciphertexts, flood, seed))
 
     def plaintexts(self, decryptor: Any, ciphertexts: Sequence[Any], flood: float | None, seed: bytes) -> list[Any]:
-        """Decrypt each ciphertext."""
-        return list(decryptor.decrypt_batch(list(ciphertexts)))
+        """Decrypt each ciphertext; with `flood`, for publication."""
+        if flood is None:
+            return list(decryptor.decrypt_batch(list(ciphertexts)))
+        seeds = [hashlib.sha256(seed + number.to_bytes(8, "little")).digest() for number in range(len(ciphertexts))]
+        bound = self.publication_bound(flood)
+        return [
+            decryptor.decrypt_for_publication(
+                ciphertext, bound, security_bits=PUBLISH_BITS, queries=PUBLISH_QUERIES, seed=own
+            )
+            for ciphertext, own in zip(ciphertexts, seeds, strict=True)
+        ]
+
+    @abstractmethod
+    def publication_bound(self, noise_bits: float) -> float:
+        """Return what the engine's flooding goes by, from a program's noise figure."""
 
     def evaluator(self, keys: LoadedKeys, seed: bytes) -> Evaluator:
         """Return what applies operations."""
@@ -300,17 +313,9 @@ class CkksScheme(Scheme):
         """Decode reals."""
         return np.asarray(self.encoder.decode_real_batch(list(plaintexts)))
 
-    def plaintexts(self, decryptor: Any, ciphertexts: Sequence[Any], flood: float | None, seed: bytes) -> list[Any]:
-        """Decrypt; with `flood`, for publication."""
-        if flood is None:
-            return super().plaintexts(decryptor, ciphertexts, flood, seed)
-        seeds = [hashlib.sha256(seed + number.to_bytes(8, "little")).digest() for number in range(len(ciphertexts))]
-        return [
-            decryptor.decrypt_for_publication(
-                ciphertext, 2.0**flood, security_bits=PUBLISH_BITS, queries=PUBLISH_QUERIES, seed=own
-            )
-            for ciphertext, own in zip(ciphertexts, seeds, strict=True)
-        ]
+    def publication_bound(self, noise_bits: float) -> float:
+        """Return the bound on a slot's error."""
+        return float(2.0**noise_bits)
 
     def reduce(self, native: Any, kind: Kind, value: Any, level: int) -> Any:
         """Rescale or drop."""
@@ -359,6 +364,10 @@ class BfvScheme(Scheme):
     def decode(self, plaintexts: Sequence[Any]) -> Array:
         """Decode the first row."""
         return np.stack([np.asarray(self.encoder.decode(plaintext))[: self.slots] for plaintext in plaintexts])
+
+    def publication_bound(self, noise_bits: float) -> float:
+        """Return the noise budget every result is sure to keep."""
+        return noise_bits
 
     def reduce(self, native: Any, kind: Kind, value: Any, level: int) -> Any:
         """Switch down to a level."""

@@ -13,6 +13,7 @@ import pytest
 
 import ringsmith as rs
 from ringsmith.kernel.test_lowering import random_kernel
+from ringsmith.params import noise
 from ringsmith.run.identity import Role
 
 
@@ -197,6 +198,31 @@ def test_published_decryptions_keep_the_tolerance() -> None:
     private, public = client.decrypt(answer), client.decrypt(answer, publish=True)
     assert 0 < np.abs(private - public).max() <= kernel.tolerance
     assert np.abs(public - values**2).max() <= kernel.tolerance
+
+
+@pytest.mark.parametrize("params", [None, rs.ParamRequest(n=4096, data_bits=(36, 36), special_bits=(34,))])
+def test_a_published_bfv_result_is_right_and_leaves_room_for_the_flooding(params: rs.ParamRequest | None) -> None:
+    kernel = rs.kernel(scheme="bfv", x=rs.Encrypted(8, bound=20), publish=True, params=params)(lambda x: 3 * x + 1)
+    values = np.arange(-4, 4)
+    program = kernel.compile()
+    assert program.noise_bits >= noise.publication_budget(program.params.n) > 25
+    client = program.client("p")
+    answer = program.server(client.evaluation_keys).evaluate(client.encrypt(x=values))
+    assert np.array_equal(client.decrypt(answer, publish=True), 3 * values + 1)
+
+
+def test_bfv_publication_is_refused_where_it_has_no_room() -> None:
+    def kernel(**options: Any) -> rs.Kernel:
+        return rs.kernel(scheme="bfv", x=rs.Encrypted(8, bound=20), **options)(lambda x: x * x)
+
+    program = kernel().compile()
+    client = program.client("p")
+    answer = program.server(client.evaluation_keys).evaluate(client.encrypt(x=np.arange(8)))
+    with pytest.raises(rs.InputError, match="publish=True"):
+        client.decrypt(answer, publish=True)
+    small = rs.ParamRequest(n=2048, data_bits=(27, 26))
+    with pytest.raises(rs.KernelError, match=r"publish=True: .* bits of noise budget"):
+        rs.kernel(scheme="bfv", x=rs.Encrypted(8, bound=20), params=small, publish=True)(lambda x: x + 1).compile()
 
 
 def test_manual_mode_runs_exactly_what_is_written() -> None:

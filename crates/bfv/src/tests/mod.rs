@@ -7,6 +7,7 @@ mod errors;
 mod noise;
 mod operations;
 mod programs;
+mod publication;
 mod textbook;
 
 use crate::*;

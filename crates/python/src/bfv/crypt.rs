@@ -7,7 +7,7 @@ use crate::errors::OrRaise;
 use crate::keys::{EncryptionKey, SecretKey, seed_or_entropy};
 use crate::words::{Words, mismatch, try_map};
 use crate::work::Work;
-use bfv::{Decryptor, Encryptor, Plaintext};
+use bfv::{Decryptor, Encryptor, Plaintext, Publication};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -179,6 +179,34 @@ impl BfvDecryptor {
         let all: Vec<Plaintext> =
             py.work(|| ciphertexts.par_iter().map(one).collect::<PyResult<_>>())?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
+    }
+
+    /// Decrypts with noise that hides the ciphertext's own, so that the result may be shared (IND-CPA-D).
+    ///
+    /// `noise_budget` is what the circuit that was evaluated is sure to leave (`BfvEstimator.log2_budget`), in bits;
+    /// `security_bits` of statistical security over `queries` published decryptions.
+    #[pyo3(signature = (ciphertext, noise_budget, *, security_bits=30, queries=1024, seed=None))]
+    fn decrypt_for_publication(
+        &self,
+        py: Python<'_>,
+        ciphertext: &BfvCiphertext,
+        noise_budget: f64,
+        security_bits: u32,
+        queries: u64,
+        seed: Option<&[u8]>,
+    ) -> PyResult<BfvPlaintext> {
+        let p = Publication {
+            noise_budget,
+            security_bits,
+            queries,
+        };
+        let seed = seed_or_entropy(seed)?;
+        let inner = py.work(|| match (&self.decryptor, &ciphertext.inner) {
+            (Words::W64(d), Words::W64(c)) => d.decrypt_for_publication(c, &p, &seed).or_raise(),
+            (Words::W128(d), Words::W128(c)) => d.decrypt_for_publication(c, &p, &seed).or_raise(),
+            _ => Err(mismatch()),
+        })?;
+        Ok(self.wrap(py, inner))
     }
 
     /// Bits of noise that may still be added before decryption fails; 0 when it may have failed.

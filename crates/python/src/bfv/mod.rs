@@ -22,5 +22,6 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<crypt::BfvDecryptor>()?;
     m.add_class::<evaluate::BfvEvaluator>()?;
     m.add_class::<noise::BfvEstimate>()?;
-    m.add_class::<noise::BfvEstimator>()
+    m.add_class::<noise::BfvEstimator>()?;
+    m.add_function(wrap_pyfunction!(noise::bfv_publication_bits, m)?)
 }

@@ -6,6 +6,7 @@ use crate::errors::{Kind, OrRaise};
 use crate::literal::{RingArguments, policy};
 use crate::words::{Words, each};
 use crate::work::Work;
+use bfv::Publication;
 use bfv::noise::NoiseEstimator;
 use pyo3::prelude::*;
 use rlwe::noise::{FAILURE_BITS, Gain, Noise};
@@ -45,6 +46,18 @@ pub struct BfvEstimator {
     n: usize,
     limbs: usize,
     half_t: f64,
+}
+
+/// Bits of noise budget that `BfvDecryptor.decrypt_for_publication` takes at degree `n`.
+#[pyfunction]
+#[pyo3(signature = (n, *, security_bits=30, queries=1024))]
+pub fn bfv_publication_bits(n: usize, security_bits: u32, queries: u64) -> f64 {
+    let publication = Publication {
+        noise_budget: 0.0,
+        security_bits,
+        queries,
+    };
+    publication.budget_needed(n)
 }
 
 #[pymethods]

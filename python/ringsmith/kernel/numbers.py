@@ -92,10 +92,11 @@ def _each_whole(array: Array, name: str) -> Array:
     """Return an object array of Python integers."""
     whole = np.empty(array.shape, dtype=object)
     for place, item in np.ndenumerate(array):
+        where = f"{name}{list(place) if place else ''}"
         if isinstance(item, float | np.floating):
-            item = _whole(np.asarray(item), f"{name}{list(place)}")
+            item = _whole(np.asarray(item), where)
         if not isinstance(item, int | np.integer | np.bool | np.ndarray):
-            raise InputError(f"{name}{list(place)}: a {type(item).__name__}; integers are needed")
+            raise InputError(f"{where}: a {type(item).__name__}; integers are needed")
         whole[place] = int(item)
     return whole
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import cocotb
 from cocotb.triggers import RisingEdge
+from cocotb.types import LogicArray
 from cocotbext.axi import AxiBus, AxiSlave
 
 
 class Tied:
     """A pin that the module does not have: the one ID of its transactions."""
 
-    value = 0
+    value = LogicArray("0")
 
     def __len__(self) -> int:
         """One bit wide."""

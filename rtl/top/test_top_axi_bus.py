@@ -113,7 +113,7 @@ async def check_resets(dut):
     """CONTROL.reset in a LOAD, a STORE, a transform or nothing: idle means a quiet bus, and programs are right."""
     host = await started(dut)
     common = {"log2n": host.log2n}
-    for number in range(12):
+    for number in range(8):
         insns, given, _ = program(host, SEED + number)
         host.put(given)
         begun = [insns[0:2], [*insns[0:3], Insn("STORE", a=2, buf=3, **common)], insns[0:3], []][number % 4]
@@ -135,6 +135,7 @@ async def check_bus_errors(dut):
     at = host.start_of(1, 0) + host.start_of(1, 0) // 2
     for insn in (Insn("LOAD", 3, buf=1, **common), Insn("STORE", a=2, buf=1, **common)):
         host.memory.bad = range(at, at + beat)
+        await host.set("control", CLEAR)
         await host.push(Insn("LOAD", 2, buf=0, **common), insn, Insn("LOAD", TABLE, buf=0, **common))
         while not await host.wait() & FAILED:
             pass

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import sys
 from dataclasses import dataclass, field
@@ -193,15 +194,15 @@ def core(unit: str, old: str, new: str, words: str) -> Plant:
 
 
 def arithmetic(unit: str, old: str, new: str, words: str, modulus: Pins, **parameters: int) -> Plant:
-    """A fault in an arithmetic module, met by operands below a modulus of 16001 = 125 * 2^7 + 1."""
-    values = [(16000, 16000), (15000, 15999), (12345, 16000), (15873, 15745), (0, 0), (1, 2)] * 3
-    play = [modulus | {"a_i": a, "b_i": b} for a, b in values]
+    """A fault in an arithmetic module, met by operands below a modulus: 97, or 16001 = 125 * 2^7 + 1."""
+    below, source = modulus.get("modulus_i", 16001), random.Random(1)
+    play = [modulus | {"a_i": source.randrange(below), "b_i": source.randrange(below)} for _ in range(400)]
     return Plant(unit, old, new, words, "test_assertions.py", unit, parameters, "check_play", play=play)
 
 
 PLANTED = [
     arithmetic("rs_mod_addsub", "sub_i == b_i[Width];", "sub_i != b_i[Width];", "a result is not below the modulus",
-               {"modulus_i": 16001, "sub_i": 0, "halve_i": 0}, Width=14, Style=1),
+               {"modulus_i": 97, "sub_i": 0, "halve_i": 0}, Width=14, Style=1),
     arithmetic("rs_mul_barrett", "- {1'b0, modulus_i};", "+ {1'b0, modulus_i};", "a result is not in [-m, m)",
                {"modulus_i": 16001, "mu_i": (1 << 30) // 16001, "mod_bits_i": 14}, Width=14, Style=0, ModMinBits=5),
     arithmetic("rs_mul_montgomery", "- Bits'(multiple);", "+ Bits'(multiple);", "a result is not in (-m, m)",
@@ -249,8 +250,8 @@ def test_a_planted_fault_is_noticed(plant: Plant, tmp_path: Path) -> None:
     assert text.count(plant.old) == 1, f"{original.name}: the fault to plant does not fit its text"
     changed = tmp_path / original.name
     changed.write_text(text.replace(plant.old, plant.new))
+    env = {"PLAY": json.dumps(plant.play)} if plant.play else plant.env
     with pytest.raises(AssertionError, match=re.escape(plant.words)):
-        env = {"PLAY": json.dumps(plant.play)} if plant.play else plant.env
         run_checks(plant.top, plant.parameters, checks=plant.checks, env=env, extra=[changed], module=HERE / plant.test)
 
 

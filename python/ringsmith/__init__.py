@@ -19,6 +19,8 @@ from ringsmith.errors import (
     KeyMismatchError,
     ParameterError,
     RingsmithError,
+    SeedError,
+    SeedWarning,
     ToolError,
 )
 from ringsmith.kernel.declare import Encrypted, Output, Plain
@@ -65,6 +67,8 @@ __all__ = [
     "Program",
     "PublicKey",
     "RingsmithError",
+    "SeedError",
+    "SeedWarning",
     "Server",
     "Tensor",
     "ToolError",

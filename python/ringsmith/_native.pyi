@@ -42,6 +42,7 @@ __all__ = [
     "bfv_publication_bits",
     "default_moduli",
     "disassemble",
+    "fork_generation",
     "instruction_set",
     "is_prime",
     "judge_security",
@@ -55,6 +56,8 @@ __all__ = [
 __version__: str
 MAX_DEGREE: int
 MAX_MEMORY: int
+
+def fork_generation() -> int: ...
 
 # ---------------------------------------------------------------- primes and security
 

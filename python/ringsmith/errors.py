@@ -17,6 +17,14 @@ class InputError(RingsmithError):
     """Data a user gave has the wrong shape, type, range or content."""
 
 
+class SeedError(RingsmithError):
+    """A seed would be used twice, in a copy of what it was given to, or publish what follows from it."""
+
+
+class SeedWarning(UserWarning):
+    """Data of a caller's own are encrypted with a seed: whoever knows or guesses the seed has the secret key."""
+
+
 class ParameterError(RingsmithError):
     """No parameter set satisfies the request, or the requested set is insecure or inconsistent."""
 

@@ -18,6 +18,12 @@ class Bfv:
         self.params, self.t, self.keys, self.messages = params, t, keys, messages
         self.q = prod(params.q)
 
+    def message_seed(self, kind: str, index: int) -> bytes:
+        """What message number `index` draws from, under the public or the secret key."""
+        stamp = self.keys.id + (self.keys.halves("public key")[0] if kind == "public" else b"")
+        bound = xof.bind(self.messages, f"bfv encrypt {kind}", self.keys.fingerprint, stamp)
+        return xof.derive(bound, "encrypt", index)
+
     def _reduce(self, parts: Ciphertext) -> Ciphertext:
         return [[x % self.q for x in part] for part in parts]
 
@@ -27,7 +33,7 @@ class Bfv:
 
     def encrypt(self, message: Poly, index: int) -> Ciphertext:
         """Under the public key: (b*u + e0 + round(Q*m/t), a*u + e1)."""
-        seed = xof.derive(self.messages, "encrypt", index)
+        seed = self.message_seed("public", index)
         u = xof.ternary(xof.Stream(seed, "u", 0), self.params.n)
         b, a = (compose(limbs, list(self.params.q)) for limbs in self.keys.public())
         c0 = add(multiply(b, u), self.params.error(seed, "e0"), self.scaled(message))
@@ -36,7 +42,7 @@ class Bfv:
 
     def encrypt_symmetric(self, message: Poly, index: int) -> Ciphertext:
         """Under the secret key: (-a*s + e + round(Q*m/t), a)."""
-        seed = xof.derive(self.messages, "encrypt", index)
+        seed = self.message_seed("secret", index)
         moduli = list(self.params.q)
         a = compose(self.params.uniform(xof.derive(seed, "a", 0), moduli), moduli)
         c0 = add(scale(multiply(a, self.keys.secret), -1), self.params.error(seed, "e"), self.scaled(message))
@@ -92,7 +98,7 @@ class Bfv:
 
     def rotate(self, x: Ciphertext, g: int) -> Ciphertext:
         """x -> x^g, switched back to the secret."""
-        key = self.keys.switch(automorphism(self.keys.secret, g), "galois", g)
+        key = self.keys.switch(automorphism(self.keys.secret, g), "galois key", g)
         c0, c1 = (automorphism(part, g) for part in x)
         k0, k1 = key_switch(self.params, [c % self.q for c in c1], key)
         return self._reduce([add(c0, k0), k1])

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Key generation and key switching by the book."""
 
+import hashlib
+import struct
 from dataclasses import dataclass
 from math import prod
 
@@ -27,8 +29,18 @@ class Set:
         """The primes of each digit."""
         return [list(self.q[i : i + self.digit_len]) for i in range(0, len(self.q), self.digit_len)]
 
+    @property
+    def fingerprint(self) -> bytes:
+        """Identity of the set, from its fields as docs/format.md writes them."""
+        ternary, binomial = struct.pack("<BQ", 0, 0), struct.pack("<BQ", 2, 21)
+        head = bytes([8 * self.word_bytes, self.n.bit_length() - 1]) + ternary + binomial
+        counts = struct.pack("<III", len(self.digits()), len(self.q), len(self.p))
+        primes = b"".join(m.to_bytes(16, "little") for m in self.qp)
+        return hashlib.sha256(head + counts + primes).digest()[:16]
+
     def uniform(self, seed: bytes, moduli: list[int]) -> list[Poly]:
         """Residues of a uniform polynomial; the stream's index is the prime's place in Q then P."""
+        seed = xof.bind(seed, "uniform", self.fingerprint)
         return [xof.uniform(xof.Stream(seed, "uniform", self.qp.index(m)), m, self.n, self.word_bytes) for m in moduli]
 
     def error(self, seed: bytes, label: str = "e") -> Poly:
@@ -41,13 +53,19 @@ SwitchKey = list[tuple[list[Poly], list[Poly]]]
 
 
 class Keys:
-    """All keys below one seed; polynomials as limbs of coefficients."""
+    """All keys below one seed under a set's fingerprint; polynomials as limbs of coefficients."""
 
-    def __init__(self, params: Set, seed: bytes) -> None:
+    def __init__(self, params: Set, seed: bytes, fingerprint: bytes) -> None:
         """Draw the secret."""
-        self.params, self.seed = params, seed
-        self.secret = xof.ternary(xof.Stream(seed, "secret", 0), params.n)
-        self.id = xof.Stream(seed, "key-id", 0).take(16)
+        self.params, self.seed, self.fingerprint = params, seed, fingerprint
+        own = xof.bind(seed, "secret key", fingerprint)
+        self.secret = xof.ternary(xof.Stream(own, "secret", 0), params.n)
+        self.id = xof.Stream(own, "key-id", 0).take(16)
+
+    def halves(self, role: str, index: int = 0) -> tuple[bytes, bytes]:
+        """The seeds of a key's uniform half and of its error."""
+        own = xof.bind(self.seed, role, self.fingerprint, self.id)
+        return xof.derive(own, "a", index), xof.derive(own, "e", index)
 
     def _zero(self, a: list[Poly], moduli: list[int], error: Poly) -> list[Poly]:
         """-a*s + e, limb by limb."""
@@ -59,15 +77,15 @@ class Keys:
     def public(self) -> tuple[list[Poly], list[Poly]]:
         """(b, a) over Q."""
         moduli = list(self.params.q)
-        values = self.params.uniform(xof.derive(self.seed, "public-a", 0), moduli)
+        uniform, errors = self.halves("public key")
+        values = self.params.uniform(uniform, moduli)
         a = [interpolate(limb, m) for limb, m in zip(values, moduli, strict=True)]
-        error = self.params.error(xof.derive(self.seed, "public-e", 0))
-        return self._zero(a, moduli, error), a
+        return self._zero(a, moduli, self.params.error(errors)), a
 
-    def switch(self, source: Poly, label: str, index: int) -> SwitchKey:
+    def switch(self, source: Poly, role: str, index: int) -> SwitchKey:
         """The key from `source` to the secret."""
         moduli = self.params.qp
-        uniform, errors = (xof.derive(self.seed, f"{label}-{half}", index) for half in "ae")
+        uniform, errors = self.halves(role, index)
         special = prod(self.params.p)
         key: SwitchKey = []
         for d, digit in enumerate(self.params.digits()):
@@ -84,7 +102,7 @@ class Keys:
 
     def relin(self) -> SwitchKey:
         """From s^2."""
-        return self.switch(multiply(self.secret, self.secret), "relin", 0)
+        return self.switch(multiply(self.secret, self.secret), "relin key", 0)
 
 
 def key_switch(params: Set, c: Poly, key: SwitchKey) -> list[Poly]:

@@ -19,7 +19,8 @@ def scheme_of(case: Case) -> Bfv:
     q, p = tuple(case.numbers("q")), tuple(case.numbers("p"))
     params = Set(case.number("n"), q, p, case.number("digit_len"), case.number("word_bytes"))
     seed = case.bytes("seed")
-    return Bfv(params, case.number("t"), Keys(params, seed), xof.derive(seed, "messages", 0))
+    keys = Keys(params, seed, fingerprint(case.bytes("params bytes")))
+    return Bfv(params, case.number("t"), keys, xof.derive(seed, "messages", 0))
 
 
 def stored(case: Case, name: str, moduli: list[int]) -> Ciphertext:
@@ -83,7 +84,7 @@ def test_bytes(case: Case) -> None:
     assert plain.residues(case.number("t"), n) == case.numbers("a")
     assert plain.rest == b""
     reader = Reader(unseal(case.bytes("encrypt bytes"), 33, owner))
-    assert reader.take(16) == Keys(scheme_of(case).params, case.bytes("seed")).id
+    assert reader.take(16) == scheme_of(case).keys.id
     assert [reader.number(size) for size in (4, 4, 1)] == [len(moduli), 2, 0]
     assert [reader.poly(moduli, n) for _ in range(2)] == [case.limbs(f"encrypt a {i}", n) for i in range(2)]
     assert reader.rest == b""
@@ -91,6 +92,5 @@ def test_bytes(case: Case) -> None:
     reader.take(16)
     assert [reader.number(size) for size in (4, 4, 1)] == [len(moduli), 2, 1]
     assert reader.poly(moduli, n) == case.limbs("symmetric a 0", n)
-    seed = xof.derive(xof.derive(case.bytes("seed"), "messages", 0), "encrypt", 2)
-    assert reader.take(32) == xof.derive(seed, "a", 0)
+    assert reader.take(32) == xof.derive(scheme_of(case).message_seed("secret", 2), "a", 0)
     assert reader.rest == b""

@@ -23,13 +23,19 @@ def set_of(case: Case) -> Set:
 
 
 def test_the_file_holds_every_kind() -> None:
-    assert {c["case"] for c in CASES} == {"stream", "sampler", "uniform", "keys"}
+    assert {c["case"] for c in CASES} == {"stream", "binding", "sampler", "uniform", "keys"}
 
 
 @pytest.mark.parametrize("case", of_kind("stream"))
 def test_streams(case: Case) -> None:
     stream = xof.Stream(case.bytes("seed"), case["label"], case.number("index"))
     assert stream.take(150) == case.bytes("bytes")
+
+
+@pytest.mark.parametrize("case", of_kind("binding"))
+def test_bindings(case: Case) -> None:
+    found = xof.bind(case.bytes("seed"), case["role"], case.bytes("set"), case.bytes("about"))
+    assert found == case.bytes("bound")
 
 
 @pytest.mark.parametrize("case", of_kind("sampler"), ids=lambda c: f"{c['name']}-{c['parameter']}")
@@ -54,14 +60,15 @@ def test_uniform(case: Case) -> None:
 @pytest.mark.parametrize("case", of_kind("keys"), ids=lambda c: c["name"])
 def test_keys(case: Case) -> None:
     params = set_of(case)
-    keys = Keys(params, case.bytes("seed"))
+    assert params.fingerprint == fingerprint(case.bytes("params bytes"))
+    keys = Keys(params, case.bytes("seed"), params.fingerprint)
     assert keys.secret == case.numbers("secret")
     assert keys.id == case.bytes("id")
     for key, limbs in zip("ba", keys.public(), strict=True):
         assert to_evaluation(limbs, list(params.q)) == case.limbs(f"public {key}", params.n)
     for name, switch in (
         ("relin", keys.relin()),
-        ("galois 3", keys.switch(automorphism(keys.secret, 3), "galois", 3)),
+        ("galois 3", keys.switch(automorphism(keys.secret, 3), "galois key", 3)),
     ):
         for d, pair in enumerate(switch):
             for key, limbs in zip("ba", pair, strict=True):
@@ -80,14 +87,15 @@ def test_key_bytes(case: Case) -> None:
     assert [reader.number(16) for _ in params.qp] == params.qp
     assert reader.rest == b""
     owner = fingerprint(data)
+    keys = Keys(params, case.bytes("seed"), owner)
 
     def open_key(name: str, tag: int) -> Reader:
         reader = Reader(unseal(case.bytes(name), tag, owner))
         assert reader.take(16) == case.bytes("id")
         return reader
 
-    def switch_key(reader: Reader, name: str, label: str, index: int) -> None:
-        assert reader.take(32) == xof.derive(case.bytes("seed"), label, index)
+    def switch_key(reader: Reader, name: str, role: str, index: int) -> None:
+        assert reader.take(32) == keys.halves(role, index)[0]
         for d in range(len(params.digits())):
             assert reader.poly(params.qp, n) == case.limbs(f"{name} b {d}", n)
         assert reader.rest == b""
@@ -96,12 +104,12 @@ def test_key_bytes(case: Case) -> None:
     assert [int.from_bytes(reader.take(2), "little", signed=True) for _ in range(n)] == case.numbers("secret")
     assert reader.rest == b""
     reader = open_key("public bytes", 17)
-    assert reader.take(32) == xof.derive(case.bytes("seed"), "public-a", 0)
+    assert reader.take(32) == keys.halves("public key")[0]
     assert reader.poly(list(params.q), n) == case.limbs("public b", n)
     assert reader.rest == b""
     reader = open_key("relin bytes", 18)
     assert reader.number(4) == len(params.q)
-    switch_key(reader, "relin", "relin-a", 0)
+    switch_key(reader, "relin", "relin key", 0)
     reader = open_key("galois bytes", 19)
     assert [reader.number(4) for _ in range(3)] == [len(params.q), 1, 3]
-    switch_key(reader, "galois 3", "galois-a", 3)
+    switch_key(reader, "galois 3", "galois key", 3)

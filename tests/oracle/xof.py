@@ -33,7 +33,7 @@ class Stream:
 
     def __init__(self, seed: bytes, label: str, index: int) -> None:
         """Start the stream at its first byte."""
-        text = b"ringsmith.xof.1" + seed + bytes([len(label)]) + label.encode() + struct.pack("<Q", index)
+        text = b"ringsmith.xof.2" + seed + bytes([len(label)]) + label.encode() + struct.pack("<Q", index)
         self._key = hashlib.sha256(text).digest()
         self._counter = 0
         self._buffer = b""
@@ -45,6 +45,12 @@ class Stream:
             self._counter += 1
         out, self._buffer = self._buffer[:count], self._buffer[count:]
         return out
+
+
+def bind(seed: bytes, role: str, fingerprint: bytes, about: bytes = b"") -> bytes:
+    """The seed of a role under a parameter set, for the objects that `about` names."""
+    text = b"ringsmith.bind.2" + seed + bytes([len(role)]) + role.encode() + fingerprint + about
+    return hashlib.sha256(text).digest()
 
 
 def derive(seed: bytes, label: str, index: int) -> bytes:

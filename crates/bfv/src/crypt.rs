@@ -9,7 +9,8 @@ use num_bigint::BigInt;
 use num_traits::Signed;
 use rlwe::sample::MAX_ETA;
 use rlwe::{
-    CpuEngine, KeyId, PolyEngine, PublicKey, Sampler, SecretKey, Seed, small_poly, uniform_residues,
+    CpuEngine, KeyId, PolyEngine, PublicKey, Randomness, Sampler, SecretKey, Seed, small_poly,
+    uniform_residues,
 };
 use rns::{Coeff, RnsPoly, Scratch};
 use std::sync::Arc;
@@ -24,12 +25,13 @@ enum Key<W: Word> {
 
 /// Encrypts under a public key, or under the secret key with a seed for the uniform half.
 ///
-/// Message number i draws from `seed.derive("encrypt", i)`: `u`, `e0`, `e1` (public key); `a`, `e` (secret key). The same
-/// seed and number give the same bytes: one pair must never serve two messages.
+/// A given seed is bound to the parameter set, the role `bfv encrypt public` or `bfv encrypt secret` and the key; below it message
+/// number i draws from `derive("encrypt", i)`: `u`, `e0`, `e1` (public key); `a`, `e` (secret key). The same seed and number give
+/// the same bytes: one pair must never serve two messages. With [`Randomness::SYSTEM`] every encryption is new.
 pub struct Encryptor<W: Word> {
     params: BfvParams<W>,
     key: Key<W>,
-    seed: Seed,
+    randomness: Randomness,
     count: AtomicU64,
     engine: Arc<dyn PolyEngine<W>>,
 }
@@ -39,11 +41,15 @@ impl<W: Word> Encryptor<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`].
-    pub fn new(params: &BfvParams<W>, key: Arc<PublicKey<W>>, seed: Seed) -> Result<Self, Error> {
+    pub fn new(
+        params: &BfvParams<W>,
+        key: Arc<PublicKey<W>>,
+        randomness: impl Into<Randomness>,
+    ) -> Result<Self, Error> {
         params
             .rlwe()
             .check_fingerprint("the public key", key.fingerprint())?;
-        Ok(Self::with_key(params, Key::Public(key), seed))
+        Ok(Self::with_key(params, Key::Public(key), randomness.into()))
     }
 
     /// Encrypts under the secret key; such ciphertexts are half as long in bytes.
@@ -53,19 +59,19 @@ impl<W: Word> Encryptor<W> {
     pub fn symmetric(
         params: &BfvParams<W>,
         key: Arc<SecretKey<W>>,
-        seed: Seed,
+        randomness: impl Into<Randomness>,
     ) -> Result<Self, Error> {
         params
             .rlwe()
             .check_fingerprint("the secret key", key.fingerprint())?;
-        Ok(Self::with_key(params, Key::Secret(key), seed))
+        Ok(Self::with_key(params, Key::Secret(key), randomness.into()))
     }
 
-    fn with_key(params: &BfvParams<W>, key: Key<W>, seed: Seed) -> Self {
+    fn with_key(params: &BfvParams<W>, key: Key<W>, randomness: Randomness) -> Self {
         Self {
             params: params.clone(),
             key,
-            seed,
+            randomness,
             count: AtomicU64::new(0),
             engine: Arc::new(CpuEngine),
         }
@@ -102,12 +108,16 @@ impl<W: Word> Encryptor<W> {
     /// An encryption of zero, message number `index`.
     ///
     /// # Errors
-    /// The engine's own.
+    /// Those of [`Randomness::seed`]; the engine's own.
     pub fn zero_at(&self, index: u64) -> Result<Ciphertext<W>, Error> {
-        let seed = self.seed.derive("encrypt", index);
+        let seed = self.randomness.seed("the encryptor")?;
+        let of = |role, key: &[u8]| {
+            seed.bind(role, self.params.fingerprint(), key)
+                .derive("encrypt", index)
+        };
         match &self.key {
-            Key::Public(key) => self.zero_public(key, &seed),
-            Key::Secret(key) => self.zero_symmetric(key, &seed),
+            Key::Public(key) => self.zero_public(key, &of("bfv encrypt public", &key.stamp())),
+            Key::Secret(key) => self.zero_symmetric(key, &of("bfv encrypt secret", &key.id().0)),
         }
     }
 

@@ -153,7 +153,7 @@ fn lazily<T>(
         return Ok(Arc::clone(made));
     }
     let made = Arc::new(make()?);
-    Ok(Arc::clone(slot.get_or_init(|| made)))
+    Ok(Arc::clone(zq::fork::once(slot, || made)))
 }
 
 fn product<W: Word>(primes: &[W]) -> BigUint {

@@ -57,6 +57,16 @@ impl<W: Word> std::fmt::Debug for BfvParams<W> {
     }
 }
 
+impl<W: Word> rlwe::ParameterSet for BfvParams<W> {
+    type Word = W;
+    fn rlwe(&self) -> &RlweParams<W> {
+        self.rlwe()
+    }
+    fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint()
+    }
+}
+
 impl<W: Word> BfvParams<W> {
     /// Checks a literal.
     ///
@@ -150,7 +160,7 @@ impl<W: Word> BfvParams<W> {
             return Ok(Arc::clone(level));
         }
         let made = Arc::new(Level::new(self, limbs)?);
-        Ok(Arc::clone(slot.get_or_init(|| made)))
+        Ok(Arc::clone(zq::fork::once(slot, || made)))
     }
 
     /// The auxiliary basis of multiplication by HPS for ciphertexts over the first `limbs` data primes: the primes a

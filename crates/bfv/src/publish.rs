@@ -101,7 +101,10 @@ impl<W: Word> Decryptor<W> {
         let sigma = publication.log2_sigma(n, log2_limit - budget).exp2();
         let mut phase = Zeroizing::new(self.phase(ct)?);
         let gaussian = WideGaussian::new(sigma)?;
-        let noise = gaussian.poly(phase.basis(), &mut seed.stream("bfv-publish", 0));
+        // The noise follows from the ciphertext too: no two results have it in common, so that none can be subtracted.
+        let about = [&sigma.to_le_bytes()[..], &ct.to_bytes()].concat();
+        let seed = seed.bind("bfv publish", self.params.fingerprint(), &about);
+        let noise = gaussian.poly(phase.basis(), &mut seed.stream("noise", 0));
         phase.add_assign(&Zeroizing::new(noise));
         Ok(phase)
     }

@@ -8,6 +8,7 @@ use bfv::{
     BfvParams, BfvParamsLiteral, Ciphertext, Decryptor, Encryptor, Evaluator, MultiplyAlgorithm,
     Plaintext,
 };
+use rlwe::wire::Fingerprint;
 use rlwe::{
     ErrorDistribution, KeyGenerator, KeySwitchKey, RlweParamsLiteral, Sampler, SecretDistribution,
     SecurityPolicy, Seed, conjugation_element, rotation_element, sample,
@@ -97,6 +98,20 @@ fn streams(text: &mut Text) {
         let mut bytes = [0; 150];
         seed().stream(label, index).fill(&mut bytes);
         text.hex("bytes", &bytes);
+    }
+}
+
+fn bindings(text: &mut Text) {
+    for (role, set, about) in [
+        ("secret key", Fingerprint([7; 16]), &b""[..]),
+        ("", Fingerprint::default(), b"two keys"),
+    ] {
+        text.case("binding");
+        text.hex("seed", seed().as_bytes());
+        text.field("role", role);
+        text.hex("set", &set.0);
+        text.hex("about", about);
+        text.hex("bound", seed().bind(role, set, about).as_bytes());
     }
 }
 
@@ -238,7 +253,7 @@ impl<W: Word> Set<W> {
 
     fn scheme(&self, text: &mut Text) {
         let params = self.params(SecretDistribution::Ternary);
-        let generator = KeyGenerator::new(params.rlwe(), seed());
+        let generator = KeyGenerator::new(&params, seed());
         let secret = Arc::new(generator.secret_key().unwrap());
         let limbs = self.q.len();
         let relin = generator.relin_key(&secret, limbs).unwrap();
@@ -304,6 +319,7 @@ impl<W: Word> Set<W> {
 fn rlwe_vectors_are_current() {
     let mut text = Text::new("Seeds, samplers and keys");
     streams(&mut text);
+    bindings(&mut text);
     samplers(&mut text);
     uniform::<u64>(&mut text, 68719476481);
     uniform::<u64>(&mut text, 40);

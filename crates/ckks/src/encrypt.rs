@@ -3,28 +3,37 @@
 
 use crate::{Ciphertext, CkksParams, Encoder, Error, Plaintext};
 use rlwe::wire::Fingerprint;
-use rlwe::{KeyId, PublicKey, SecretKey, Seed, SmallPoly, sample, uniform_residues};
+use rlwe::{KeyId, PublicKey, Randomness, SecretKey, Seed, SmallPoly, sample, uniform_residues};
 use rns::{Eval, RnsBasis, RnsPoly};
 use zeroize::Zeroizing;
 use zq::AlignedVec;
 
-/// Encrypts under a public or a secret key. Message number `index` under a seed always gives the same ciphertext.
+/// Encrypts under a public or a secret key. Message number `index` under a given seed always gives the same ciphertext; with
+/// [`Randomness::SYSTEM`] every encryption is new.
 ///
-/// Labels below the seed: `ckks-public` and `ckks-secret` derive the message's seed from `index`; below it the streams `u`,
-/// `e0`, `e1` (public) or the public seed `a` and the stream `e` (secret).
+/// A given seed is bound to the parameter set, the role `ckks encrypt public` or `ckks encrypt secret` and the key; below it
+/// `derive("encrypt", index)` is the message's seed, and below that the streams `u`, `e0`, `e1` (public) or the public seed `a` and
+/// the stream `e` (secret).
 #[derive(Clone, Debug)]
 pub struct Encryptor {
     params: CkksParams,
-    seed: Seed,
+    randomness: Randomness,
 }
 
 impl Encryptor {
-    /// An encryptor that draws all randomness from `seed`. The same (seed, index) must never encrypt two messages.
-    pub fn new(params: &CkksParams, seed: Seed) -> Self {
+    /// An encryptor that draws from the system, or from a seed: the same (seed, index) must never encrypt two messages.
+    pub fn new(params: &CkksParams, randomness: impl Into<Randomness>) -> Self {
         Self {
             params: params.clone(),
-            seed,
+            randomness: randomness.into(),
         }
+    }
+
+    /// The seed of message number `index` under a key.
+    fn seed(&self, role: &str, key: &[u8], index: u64) -> Result<Seed, Error> {
+        let seed = self.randomness.seed("the encryptor")?;
+        let bound = seed.bind(role, self.params.fingerprint(), key);
+        Ok(bound.derive("encrypt", index))
     }
 
     fn check(&self, plaintext: &Plaintext, key: Fingerprint) -> Result<RnsBasis<u64>, Error> {
@@ -39,7 +48,7 @@ impl Encryptor {
     /// Encrypts under the public key at the plaintext's level: `(b u + e0 + m, a u + e1)`, u ternary.
     ///
     /// # Errors
-    /// [`Error::Rlwe`] for a plaintext or key of other parameters.
+    /// [`Error::Rlwe`] for a plaintext or key of other parameters, and those of [`Randomness::seed`].
     pub fn encrypt(
         &self,
         plaintext: &Plaintext,
@@ -47,7 +56,7 @@ impl Encryptor {
         index: u64,
     ) -> Result<Ciphertext, Error> {
         let basis = self.check(plaintext, key.fingerprint())?;
-        let seed = self.seed.derive("ckks-public", index);
+        let seed = self.seed("ckks encrypt public", &key.stamp(), index)?;
         let errors = self.params.rlwe().error_sampler();
         let error = |label| samples(&basis, |out| errors.fill(&mut seed.stream(label, 0), out));
         let u = samples(&basis, |out| sample::ternary(&mut seed.stream("u", 0), out));
@@ -82,7 +91,7 @@ impl Encryptor {
         index: u64,
     ) -> Result<Ciphertext, Error> {
         let basis = self.check(plaintext, key.fingerprint())?;
-        let seed = self.seed.derive("ckks-secret", index);
+        let seed = self.seed("ckks encrypt secret", &key.id().0, index)?;
         let public = seed.derive("a", 0);
         let a = seeded_half(&self.params, &basis, &public);
         let errors = self.params.rlwe().error_sampler();

@@ -49,6 +49,16 @@ impl std::fmt::Debug for CkksParams {
     }
 }
 
+impl rlwe::ParameterSet for CkksParams {
+    type Word = u64;
+    fn rlwe(&self) -> &RlweParams<u64> {
+        self.rlwe()
+    }
+    fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint()
+    }
+}
+
 impl CkksParams {
     /// Checks a literal.
     ///
@@ -181,7 +191,7 @@ impl CkksParams {
             .iter()
             .map(inverse)
             .collect::<Result<_, RnsError>>()?;
-        Ok(Arc::clone(slot.get_or_init(|| made)))
+        Ok(Arc::clone(zq::fork::once(slot, || made)))
     }
 
     /// Fails unless an object of fingerprint `got` belongs to this set.

@@ -61,7 +61,8 @@ impl Publication {
 
 impl Decryptor<'_> {
     /// Decrypts, floods the coefficients with Gaussian noise and rounds away nothing else. The security statement and its
-    /// conditions stand in the module's documentation and in docs/ckks.md.
+    /// conditions stand in the module's documentation and in docs/ckks.md. The noise follows from the seed, the parameter set, the
+    /// width and the ciphertext: no two results have it in common, so that none can be subtracted from another.
     ///
     /// # Errors
     /// As [`Decryptor::decrypt`]; [`Error::Flooding`] when the noise does not fit the modulus;
@@ -87,8 +88,9 @@ impl Decryptor<'_> {
         if log2_noise + 4.0 > log2_q - 1.0 {
             return Err(Error::Flooding { log2_noise, log2_q });
         }
-        let mut stream = seed.stream("ckks-publish", 0);
-        let noise = WideGaussian::new(sigma)?.poly(plaintext.poly.basis(), &mut stream);
+        let about = [&sigma.to_le_bytes()[..], &ct.to_bytes()].concat();
+        let seed = seed.bind("ckks publish", self.params.fingerprint(), &about);
+        let noise = WideGaussian::new(sigma)?.poly(plaintext.poly.basis(), &mut seed.stream("noise", 0));
         plaintext.poly.add_assign(&Zeroizing::new(noise.to_eval()));
         Ok(plaintext)
     }

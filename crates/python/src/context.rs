@@ -5,7 +5,7 @@ use crate::bfv::BfvContext;
 use crate::ckks::CkksContext;
 use crate::words::{Words, each};
 use pyo3::prelude::*;
-use rlwe::RlweParams;
+use rlwe::{KeyGenerator, Randomness, RlweParams};
 
 /// A context of either scheme.
 #[derive(FromPyObject, IntoPyObject)]
@@ -22,6 +22,20 @@ impl Context {
         match self {
             Self::Bfv(context) => context.get().rlwe(),
             Self::Ckks(context) => Words::W64(context.get().params.rlwe().clone()),
+        }
+    }
+
+    /// A generator of keys for this scheme's set.
+    pub fn key_generator(
+        &self,
+        randomness: Randomness,
+    ) -> Words<KeyGenerator<u64>, KeyGenerator<u128>> {
+        match self {
+            Self::Ckks(context) => Words::W64(KeyGenerator::new(&context.get().params, randomness)),
+            Self::Bfv(context) => match &context.get().params {
+                Words::W64(params) => Words::W64(KeyGenerator::new(params, randomness)),
+                Words::W128(params) => Words::W128(KeyGenerator::new(params, randomness)),
+            },
         }
     }
 

@@ -12,6 +12,8 @@ pub enum Kind {
     Other,
     /// Bad data.
     Input,
+    /// A seed that would be used twice.
+    Seed,
     /// Bad or insecure parameters.
     Parameter,
     /// Bytes that do not decode.
@@ -24,6 +26,7 @@ pub enum Kind {
 
 static OTHER: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static INPUT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static SEED: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static PARAMETER: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static FORMAT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static KEY_MISMATCH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -34,6 +37,7 @@ impl Kind {
         match self {
             Self::Other => (&OTHER, "RingsmithError"),
             Self::Input => (&INPUT, "InputError"),
+            Self::Seed => (&SEED, "SeedError"),
             Self::Parameter => (&PARAMETER, "ParameterError"),
             Self::Format => (&FORMAT, "FormatError"),
             Self::KeyMismatch => (&KEY_MISMATCH, "KeyMismatchError"),
@@ -91,6 +95,7 @@ impl Raise for rlwe::Error {
             | Self::KeyMismatch { .. }
             | Self::MissingGaloisKey { .. } => Kind::KeyMismatch,
             Self::Shape { .. } => Kind::Input,
+            Self::Forked { .. } => Kind::Seed,
             Self::Entropy(_) => Kind::Other,
             Self::Engine { .. } => Kind::Device,
             _ => Kind::Parameter,

@@ -7,19 +7,24 @@ use crate::words::{Words, each, try_map, try_zip};
 use crate::work::{Work, written};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rlwe::Seed;
+use rlwe::{Randomness, Seed};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// 32 bytes from Python, or fresh entropy of the system.
+/// 32 bytes from Python, or fresh entropy of the system for one use.
 pub fn seed_or_entropy(seed: Option<&[u8]>) -> PyResult<Seed> {
+    randomness(seed)?.seed("the seed").or_raise()
+}
+
+/// The randomness of a generator: 32 bytes from Python, or the system's.
+pub fn randomness(seed: Option<&[u8]>) -> PyResult<Randomness> {
     let Some(bytes) = seed else {
-        return Seed::random().or_raise();
+        return Ok(Randomness::SYSTEM);
     };
     let bytes = bytes.try_into().map_err(|_| {
         Kind::Input.error(format!("a seed of {} bytes; 32 are needed", bytes.len()))
     })?;
-    Ok(Seed::from_bytes(bytes))
+    Ok(Seed::from_bytes(bytes).into())
 }
 
 /// A key class: bytes in and out, pickling, and what else the key can say.
@@ -136,7 +141,9 @@ pub enum EncryptionKey {
     Secret(Py<SecretKey>),
 }
 
-/// Makes keys from one seed; the same seed gives the same keys on every machine.
+/// Makes keys: the same ones on every machine from a seed, new ones at every call without.
+///
+/// A seed serves the process it was given in: after a fork the child's calls raise `SeedError`.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct KeyGenerator {
     context: Context,
@@ -155,15 +162,11 @@ impl KeyGenerator {
     #[new]
     #[pyo3(signature = (context, *, seed=None))]
     fn new(context: Context, seed: Option<&[u8]>) -> PyResult<Self> {
-        let seed = seed_or_entropy(seed)?;
-        let generator = match context.rlwe() {
-            Words::W64(params) => Words::W64(rlwe::KeyGenerator::new(&params, seed)),
-            Words::W128(params) => Words::W128(rlwe::KeyGenerator::new(&params, seed)),
-        };
+        let generator = context.key_generator(randomness(seed)?);
         Ok(Self { context, generator })
     }
 
-    /// The secret key of this generator's seed.
+    /// The secret key: a new one at every call unless the generator has a seed.
     fn secret_key(&self, py: Python<'_>) -> PyResult<SecretKey> {
         let key = py.work(|| try_map!(&self.generator, g => g.secret_key().map(Arc::new)))?;
         Ok(SecretKey {

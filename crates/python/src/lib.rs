@@ -20,12 +20,20 @@ mod work;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+/// A number that this process keeps and that is another one in every process forked from it.
+#[pyfunction]
+fn fork_generation() -> u64 {
+    zq::fork::generation()
+}
+
 /// The extension module `ringsmith._native`.
 #[pymodule(gil_used = false)]
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     panics::quiet();
     // A forced instruction set that cannot be had is told at once, as an exception rather than a panic later.
     zq::simd::check_request().map_err(PyValueError::new_err)?;
+    zq::fork::watch();
+    m.add_function(wrap_pyfunction!(fork_generation, m)?)?;
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     let limits = rlwe::Limits::default();
     m.add("MAX_DEGREE", limits.degree)?;

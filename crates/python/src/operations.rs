@@ -4,6 +4,7 @@
 use crate::errors::{Kind, OrRaise};
 use pyo3::PyResult;
 use rlwe::Threads;
+use std::sync::OnceLock;
 
 /// Fails unless two lists of a batch are equally long.
 pub fn same_length(left: usize, right: usize) -> PyResult<()> {
@@ -19,6 +20,16 @@ pub fn same_length(left: usize, right: usize) -> PyResult<()> {
 pub fn threads_or_all(count: Option<usize>) -> PyResult<Threads> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     Threads::new(count.unwrap_or_else(cores)).or_raise()
+}
+
+/// One thread per core, shared by all batches that have no evaluator's.
+pub fn cores() -> PyResult<&'static Threads> {
+    static CORES: OnceLock<Threads> = OnceLock::new();
+    if let Some(threads) = CORES.get() {
+        return Ok(threads);
+    }
+    let threads = threads_or_all(None)?;
+    Ok(zq::fork::once(&CORES, || threads))
 }
 
 /// An evaluator class. Each operation is given as a closure over the engine's evaluator and its operands; from it come

@@ -11,6 +11,15 @@ pub enum Error {
     /// The system gave no randomness.
     #[error("the system gave no randomness: {0}")]
     Entropy(String),
+    /// A seed from before a fork.
+    #[error(
+        "{what} was seeded before this process was forked and would repeat the randomness of the process it came from: \
+         make a new one here, with a seed of its own or none"
+    )]
+    Forked {
+        /// Who holds the seed.
+        what: &'static str,
+    },
     /// A parameter is outside its range.
     #[error("{what} is {got}; allowed: {allowed}")]
     Parameter {

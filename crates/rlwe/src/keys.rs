@@ -133,13 +133,23 @@ impl<W: Word> PublicKey<W> {
         self.params
     }
 
+    /// What tells this key from others of its owner: identity and seed of a. Encryptions draw from a seed bound to it, or two keys
+    /// under one seed would share u.
+    pub fn stamp(&self) -> [u8; 48] {
+        let mut stamp = [0; 48];
+        stamp[..16].copy_from_slice(&self.id.0);
+        stamp[16..].copy_from_slice(self.seed.as_bytes());
+        stamp
+    }
+
     /// The two halves (b, a).
     pub fn parts(&self) -> [&RnsPoly<W, Eval>; 2] {
         [&self.b, &self.a]
     }
 }
 
-/// A uniform polynomial grown from a public seed: limb j is stream ("uniform", index of its prime in the set's Q·P).
+/// A uniform polynomial grown from a public seed, bound to the set: limb j is stream ("uniform", index of its prime in the set's
+/// Q·P).
 ///
 /// `limbs` data primes, then all special primes if `special`. The residues are uniform in either domain.
 pub fn uniform_residues<W: Word>(
@@ -150,6 +160,7 @@ pub fn uniform_residues<W: Word>(
     out: &mut [W],
 ) {
     let all = params.qp();
+    let seed = seed.bind("uniform", params.fingerprint(), &[]);
     let special = if special {
         params.data_primes()..all.len()
     } else {

@@ -2,7 +2,7 @@
 //! Ring-LWE: samplers, seeds, parameters, keys, key switching, noise and the byte format's core.
 //!
 //! ```text
-//! Seed -> Xof -> sample::* -> KeyGenerator -> SecretKey, PublicKey, RelinKey, GaloisKeys
+//! Randomness -> Seed -> Xof -> sample::* -> KeyGenerator -> SecretKey, PublicKey, RelinKey, GaloisKeys
 //! RlweParamsLiteral -> RlweParams -> level(l): KeySwitchLevel (decompose, mod_down)
 //! PolyEngine: the products and transforms, on this CPU or elsewhere
 //! ```
@@ -20,6 +20,7 @@ mod limits;
 pub mod noise;
 mod params;
 mod pool;
+mod randomness;
 mod reveal;
 pub mod sample;
 pub mod security;
@@ -40,13 +41,16 @@ pub use keys::{
 pub use keyswitch::{HoistedDigits, KeySwitchLevel, key_switch};
 pub use limits::Limits;
 pub use params::{
-    MAX_PRIMES, RlweParams, RlweParamsLiteral, Security, SecurityPolicy, word_bits_of,
+    MAX_PRIMES, ParameterSet, RlweParams, RlweParamsLiteral, Security, SecurityPolicy, word_bits_of,
 };
 pub use pool::Pool;
+pub use randomness::Randomness;
 pub use reveal::reveal;
 pub use seed::{Seed, Xof};
 pub use small::{SmallPoly, small_poly};
 pub use threads::{MAX_THREADS, Threads};
 
+#[cfg(test)]
+mod seed_tests;
 #[cfg(test)]
 mod tests;

@@ -111,6 +111,26 @@ struct Inner<W: Word> {
     scratch: Arc<Pool<SwitchScratch<W>>>,
 }
 
+/// A ring-LWE set, or one of a scheme over it. Its fingerprint goes into all that is derived from a seed under it.
+pub trait ParameterSet {
+    /// The word of its residues.
+    type Word: Word;
+    /// The ring-LWE set.
+    fn rlwe(&self) -> &RlweParams<Self::Word>;
+    /// Identity of the whole set.
+    fn fingerprint(&self) -> Fingerprint;
+}
+
+impl<W: Word> ParameterSet for RlweParams<W> {
+    type Word = W;
+    fn rlwe(&self) -> &Self {
+        self
+    }
+    fn fingerprint(&self) -> Fingerprint {
+        self.0.fingerprint
+    }
+}
+
 /// A checked parameter set. Clones share one allocation.
 pub struct RlweParams<W: Word>(Arc<Inner<W>>);
 
@@ -299,7 +319,7 @@ impl<W: Word> RlweParams<W> {
             return Ok(Arc::clone(level));
         }
         let made = Arc::new(KeySwitchLevel::new(self, limbs)?);
-        Ok(Arc::clone(slot.get_or_init(|| made)))
+        Ok(Arc::clone(zq::fork::once(slot, || made)))
     }
 
     /// Work space of key switches at any level.

@@ -83,7 +83,7 @@ struct Estimates {
 
 fn file() -> &'static File {
     static FILE: OnceLock<File> = OnceLock::new();
-    FILE.get_or_init(|| {
+    zq::fork::once(&FILE, || {
         toml::from_str(include_str!("../../../spec/params/security.toml"))
             .expect("the file in the source tree is valid")
     })

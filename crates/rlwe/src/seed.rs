@@ -2,15 +2,20 @@
 //! Seeds and the extendable-output streams grown from them.
 //!
 //! A stream is ChaCha20 (20 rounds, 64-bit block counter, zero nonce) under the key
-//! `SHA-256("ringsmith.xof.1" ‖ seed ‖ len(label) as u8 ‖ label ‖ index as u64 LE)`; its bytes are consumed in order.
+//! `SHA-256("ringsmith.xof.2" ‖ seed ‖ len(label) as u8 ‖ label ‖ index as u64 LE)`; its bytes are consumed in order.
+//!
+//! No generator draws from the seed it is given. It draws from [`Seed::bind`], so that one seed in two parameter sets, in two
+//! roles or for two keys gives streams that have nothing in common.
 
 use crate::Error;
 use crate::chacha::{BATCH, ChaCha20};
+use crate::wire::Fingerprint;
 use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// Domain that separates these streams from any other use of SHA-256.
-const DOMAIN: &[u8] = b"ringsmith.xof.1";
+/// Domains that separate these streams and bindings from each other and from any other use of SHA-256.
+const STREAM: &[u8] = b"ringsmith.xof.2";
+const BINDING: &[u8] = b"ringsmith.bind.2";
 
 /// 32 secret or public random bytes. Wiped on drop; its content is never printed.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
@@ -48,6 +53,20 @@ impl Seed {
         Self(Sha256::digest(text.as_bytes()).into())
     }
 
+    /// The seed of one `role` under the parameter set `set`, for the objects whose public bytes `about` are:
+    /// `SHA-256("ringsmith.bind.2" ‖ seed ‖ len(role) as u8 ‖ role ‖ set ‖ about)`.
+    pub fn bind(&self, role: &str, set: Fingerprint, about: &[u8]) -> Self {
+        debug_assert!(role.len() < 256);
+        let mut hash = Sha256::new();
+        hash.update(BINDING);
+        hash.update(self.0);
+        hash.update([role.len() as u8]);
+        hash.update(role.as_bytes());
+        hash.update(set.0);
+        hash.update(about);
+        Self(hash.finalize().into())
+    }
+
     /// The child seed of `(label, index)`: the first 32 bytes of that stream.
     pub fn derive(&self, label: &str, index: u64) -> Self {
         let mut bytes = [0; 32];
@@ -59,7 +78,7 @@ impl Seed {
     pub fn stream(&self, label: &str, index: u64) -> Xof {
         debug_assert!(label.len() < 256);
         let mut hash = Sha256::new();
-        hash.update(DOMAIN);
+        hash.update(STREAM);
         hash.update(self.0);
         hash.update([label.len() as u8]);
         hash.update(label.as_bytes());
@@ -128,6 +147,24 @@ mod tests {
         assert_ne!(take(&seed, "a", 0), take(&seed, "a", 1));
         assert_ne!(take(&seed, "a", 0), take(&seed, "b", 0));
         assert_ne!(take(&seed, "a", 0), take(&Seed::from_text("y"), "a", 0));
+    }
+
+    #[test]
+    fn bindings_differ_by_each_of_their_parts() {
+        let seed = Seed::from_text("x");
+        let (set, other) = (Fingerprint([1; 16]), Fingerprint([2; 16]));
+        let all = [
+            seed.clone(),
+            seed.bind("role", set, b"about"),
+            seed.bind("rol", set, b"about"),
+            seed.bind("role", other, b"about"),
+            seed.bind("role", set, b""),
+            Seed::from_text("y").bind("role", set, b"about"),
+        ];
+        for (i, a) in all.iter().enumerate() {
+            assert!(all[..i].iter().all(|b| a != b), "{i}");
+        }
+        assert!(seed.bind("role", set, b"about") == all[1]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! ```text
 //! offset size  field (little-endian)
 //!  0      4    magic "RSMI"
-//!  4      2    format version (1)
+//!  4      2    format version (2)
 //!  6      2    type tag
 //!  8     16    fingerprint of the parameter set (zero in a parameter set itself)
 //! 24      8    payload length N
@@ -27,7 +27,7 @@ use sha2::{Digest, Sha256};
 /// First bytes of every object.
 pub const MAGIC: [u8; 4] = *b"RSMI";
 /// The version this build writes and reads.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// Bytes before the payload.
 pub const HEADER_LEN: usize = 32;
 /// Bytes after the payload.

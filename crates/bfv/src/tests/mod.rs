@@ -8,6 +8,7 @@ mod noise;
 mod operations;
 mod programs;
 mod publication;
+mod seeds;
 mod textbook;
 
 use crate::*;

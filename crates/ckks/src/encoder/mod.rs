@@ -90,7 +90,8 @@ impl Embedding {
                 max: self.max_slots(),
             });
         }
-        Ok(self.transforms[slots.trailing_zeros() as usize].get_or_init(|| SlotFft::new(slots)))
+        let slot = &self.transforms[slots.trailing_zeros() as usize];
+        Ok(zq::fork::once(slot, || SlotFft::new(slots)))
     }
 
     /// The integer polynomial, as exact doubles, whose first `slots` slots are `scale · values` (missing values are 0).

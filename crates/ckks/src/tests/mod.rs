@@ -8,6 +8,7 @@ mod polynomials;
 mod programs;
 mod publication;
 mod refusals;
+mod seeds;
 
 use crate::{
     Ciphertext, CkksParams, CkksParamsLiteral, Decryptor, Encoder, Encryptor, Evaluator,

@@ -63,6 +63,39 @@ fn each_seed_gives_its_own_noise() {
 }
 
 #[test]
+fn one_seed_floods_two_results_with_noises_of_their_own() {
+    let b = Bench::new(SMALL);
+    let decryptor = Decryptor::new(&b.params, &b.secret).unwrap();
+    let noise = |index: u64, slot_error: f64| {
+        let ct = b.encrypt(&values(4, 1), index);
+        let publication = Publication::with_slot_error(slot_error);
+        let published = decryptor
+            .decrypt_for_publication(&ct, &publication, &Seed::from_text("p"))
+            .unwrap();
+        let exact = b.encoder.coefficients(&decryptor.decrypt(&ct).unwrap());
+        let found = b.encoder.coefficients(&published);
+        found
+            .iter()
+            .zip(exact)
+            .map(|(a, b)| a - b)
+            .collect::<Vec<f64>>()
+    };
+    let (first, again, other, wider) = (
+        noise(0, 1e-9),
+        noise(0, 1e-9),
+        noise(1, 1e-9),
+        noise(0, 2e-9),
+    );
+    assert_eq!(first, again);
+    let correlation = |a: &[f64], b: &[f64]| {
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+    };
+    assert!(correlation(&first, &other).abs() < 0.6);
+    assert!(correlation(&first, &wider).abs() < 0.6);
+}
+
+#[test]
 fn impossible_noise_is_refused() {
     let b = Bench::new(SMALL);
     let ct = b.encrypt(&values(4, 1), 0);

@@ -4,12 +4,12 @@
 use super::BfvContext;
 use super::data::{BfvCiphertext, BfvPlaintext, Cipher};
 use crate::errors::OrRaise;
-use crate::keys::{EncryptionKey, SecretKey, seed_or_entropy};
+use crate::keys::{EncryptionKey, SecretKey, randomness};
+use crate::operations::cores;
 use crate::words::{Words, mismatch, try_map};
 use crate::work::Work;
 use bfv::{Decryptor, Encryptor, Plaintext, Publication};
 use pyo3::prelude::*;
-use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,7 +36,8 @@ macro_rules! encryptor {
 
 /// Encrypts under a public key, or under the secret key (half the bytes).
 ///
-/// Messages are numbered from 0: the same seed and order give the same ciphertexts.
+/// Messages are numbered from 0: the same seed and order give the same ciphertexts. Without a seed every ciphertext is new. A seed
+/// serves the process it was given in: after a fork the child's calls raise `SeedError`.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct BfvEncryptor {
     context: Py<BfvContext>,
@@ -62,7 +63,7 @@ impl BfvEncryptor {
     #[new]
     #[pyo3(signature = (context, key, *, seed=None))]
     fn new(context: Py<BfvContext>, key: EncryptionKey, seed: Option<&[u8]>) -> PyResult<Self> {
-        let seed = seed_or_entropy(seed)?;
+        let seed = randomness(seed)?;
         let set = context.get();
         let encryptor = match &set.params {
             Words::W64(params) => {
@@ -94,14 +95,9 @@ impl BfvEncryptor {
         let first = self
             .next
             .fetch_add(plaintexts.len() as u64, Ordering::Relaxed);
-        let one = |(i, p): (usize, &Py<BfvPlaintext>)| self.run(&p.get().inner, first + i as u64);
-        let all: Vec<Cipher> = py.work(|| {
-            plaintexts
-                .par_iter()
-                .enumerate()
-                .map(one)
-                .collect::<PyResult<_>>()
-        })?;
+        let numbered: Vec<_> = (first..).zip(&plaintexts).collect();
+        let one = |(i, p): &(u64, &Py<BfvPlaintext>)| self.run(&p.get().inner, *i);
+        let all: Vec<Cipher> = py.work(|| cores()?.try_map(&numbered, one))?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
     }
 
@@ -176,8 +172,7 @@ impl BfvDecryptor {
         ciphertexts: Vec<Py<BfvCiphertext>>,
     ) -> PyResult<Vec<BfvPlaintext>> {
         let one = |c: &Py<BfvCiphertext>| self.run(&c.get().inner);
-        let all: Vec<Plaintext> =
-            py.work(|| ciphertexts.par_iter().map(one).collect::<PyResult<_>>())?;
+        let all: Vec<Plaintext> = py.work(|| cores()?.try_map(&ciphertexts, one))?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
     }
 

@@ -5,12 +5,12 @@ use super::BfvContext;
 use super::data::BfvPlaintext;
 use crate::arrays::{elements, one_vector, rows_and_columns, wrong_type};
 use crate::errors::{Kind, OrRaise};
+use crate::operations::cores;
 use crate::words::{Words, each, try_map};
 use crate::work::Work;
 use bfv::{BatchEncoder, FractionalEncoder, IntegerEncoder, Plaintext};
 use numpy::{PyArray1, PyArray2, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Encodes integers and fractions into plaintexts and back.
@@ -132,9 +132,9 @@ impl BfvEncoder {
     ) -> PyResult<Vec<BfvPlaintext>> {
         let values = Array::of(values)?;
         let ((rows, columns), flat) = (rows_and_columns(values.shape())?, values.flat());
-        let one = |row| self.encode_row(&flat, row, columns);
+        let one = |row: &usize| self.encode_row(&flat, *row, columns);
         let all: Vec<Plaintext> =
-            py.work(|| (0..rows).into_par_iter().map(one).collect::<PyResult<_>>())?;
+            py.work(|| cores()?.try_map(&(0..rows).collect::<Vec<_>>(), one))?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
     }
 
@@ -155,8 +155,7 @@ impl BfvEncoder {
         plaintexts: Vec<Py<BfvPlaintext>>,
     ) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let one = |p: &Py<BfvPlaintext>| self.decode_row(&p.get().inner);
-        let rows: Vec<Vec<i64>> =
-            py.work(|| plaintexts.par_iter().map(one).collect::<PyResult<_>>())?;
+        let rows: Vec<Vec<i64>> = py.work(|| cores()?.try_map(&plaintexts, one))?;
         Ok(PyArray2::from_vec2(py, &rows)?)
     }
 

@@ -5,16 +5,17 @@ use super::CkksContext;
 use super::data::{CkksCiphertext, CkksPlaintext};
 use super::evaluate::narrow;
 use crate::errors::OrRaise;
-use crate::keys::{EncryptionKey, SecretKey, seed_or_entropy};
+use crate::keys::{EncryptionKey, SecretKey, randomness, seed_or_entropy};
+use crate::operations::cores;
 use crate::work::Work;
 use ckks::{Ciphertext, Decryptor, Encoder, Encryptor, Plaintext, Publication};
 use pyo3::prelude::*;
-use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Encrypts under a public key, or under the secret key (half the bytes).
 ///
-/// Messages are numbered from 0: the same seed and order give the same ciphertexts.
+/// Messages are numbered from 0: the same seed and order give the same ciphertexts. Without a seed every ciphertext is new. A seed
+/// serves the process it was given in: after a fork the child's calls raise `SeedError`.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct CkksEncryptor {
     context: Py<CkksContext>,
@@ -51,7 +52,7 @@ impl CkksEncryptor {
     #[new]
     #[pyo3(signature = (context, key, *, seed=None))]
     fn new(context: Py<CkksContext>, key: EncryptionKey, seed: Option<&[u8]>) -> PyResult<Self> {
-        let encryptor = Encryptor::new(&context.get().params, seed_or_entropy(seed)?);
+        let encryptor = Encryptor::new(&context.get().params, randomness(seed)?);
         Ok(Self {
             context,
             encryptor,
@@ -75,14 +76,9 @@ impl CkksEncryptor {
         let first = self
             .next
             .fetch_add(plaintexts.len() as u64, Ordering::Relaxed);
-        let one = |(i, p): (usize, &Py<CkksPlaintext>)| self.run(&p.get().inner, first + i as u64);
-        let all: Vec<Ciphertext> = py.work(|| {
-            plaintexts
-                .par_iter()
-                .enumerate()
-                .map(one)
-                .collect::<PyResult<_>>()
-        })?;
+        let numbered: Vec<_> = (first..).zip(&plaintexts).collect();
+        let one = |(i, p): &(u64, &Py<CkksPlaintext>)| self.run(&p.get().inner, *i);
+        let all: Vec<Ciphertext> = py.work(|| cores()?.try_map(&numbered, one))?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
     }
 
@@ -156,8 +152,7 @@ impl CkksDecryptor {
         ciphertexts: Vec<Py<CkksCiphertext>>,
     ) -> PyResult<Vec<CkksPlaintext>> {
         let one = |c: &Py<CkksCiphertext>| self.with(|d| d.decrypt(&c.get().inner));
-        let all: Vec<Plaintext> =
-            py.work(|| ciphertexts.par_iter().map(one).collect::<PyResult<_>>())?;
+        let all: Vec<Plaintext> = py.work(|| cores()?.try_map(&ciphertexts, one))?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
     }
 

@@ -4,13 +4,11 @@
 use super::CkksContext;
 use crate::arrays::{elements, one_vector, rows_and_columns, wrong_type};
 use crate::errors::OrRaise;
-use crate::operations::{Wrapped, data_class};
-use crate::work::Work;
+use crate::operations::{Wrapped, cores, data_class};
 use ckks::{Ciphertext, Encoder, Plaintext};
 use num_complex::Complex64;
 use numpy::{PyArray1, PyArray2, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 data_class! {
@@ -210,7 +208,7 @@ impl CkksEncoder {
     ) -> PyResult<f64> {
         one_vector(values.shape())?;
         let flat = elements(&values);
-        py.detach(|| self.encoder.rounding(&flat, scale)).or_raise()
+        py.work(|| self.encoder.rounding(&flat, scale).or_raise())
     }
 
     /// Encodes each row of a matrix.
@@ -225,9 +223,9 @@ impl CkksEncoder {
         let values = Values::of(values)?;
         let (rows, columns) = rows_and_columns(values.shape())?;
         let ((level, scale), flat) = (self.target(level, scale), values.flat());
-        let one = |row| flat.encode(&self.encoder, row, columns, level, scale);
+        let one = |row: &usize| flat.encode(&self.encoder, *row, columns, level, scale);
         let all: Vec<Plaintext> =
-            py.work(|| (0..rows).into_par_iter().map(one).collect::<PyResult<_>>())?;
+            py.work(|| cores()?.try_map(&(0..rows).collect::<Vec<_>>(), one))?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
     }
 
@@ -258,8 +256,7 @@ impl CkksEncoder {
         plaintexts: Vec<Py<CkksPlaintext>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let one = |p: &Py<CkksPlaintext>| self.encoder.decode_real(&p.get().inner).or_raise();
-        let rows: Vec<Vec<f64>> =
-            py.work(|| plaintexts.par_iter().map(one).collect::<PyResult<_>>())?;
+        let rows: Vec<Vec<f64>> = py.work(|| cores()?.try_map(&plaintexts, one))?;
         Ok(PyArray2::from_vec2(py, &rows)?)
     }
 }

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Key generation from one seed.
+//! Key generation.
 
 use super::{
     GaloisKeys, KeyId, KeySwitchKey, MAX_SAMPLE, PublicKey, RelinKey, SecretKey, uniform_residues,
 };
 use crate::Error;
-use crate::params::RlweParams;
+use crate::params::{ParameterSet, RlweParams};
+use crate::randomness::Randomness;
 use crate::seed::Seed;
 use crate::small::small_poly;
+use crate::wire::Fingerprint;
 use rns::{Automorphism, Eval, RnsPoly};
 use std::collections::BTreeMap;
 use zeroize::{Zeroize, Zeroizing};
 use zq::Word;
 
-/// Makes keys; the same seed gives the same keys on every machine.
+/// Makes keys: the same ones on every machine from a given seed, new ones at every call from [`Randomness::SYSTEM`].
 ///
-/// Labels below the seed: `secret`, `key-id`; `public-a`, `public-e`; `relin-a`, `relin-e`; `galois-a`, `galois-e` (index:
-/// the Galois element); below a switching key's two seeds `digit` d for its uniform half, `digit` d for its error.
+/// The seed is bound to the parameter set and a role: `secret key`, below it the streams `secret` and `key-id`; `public key`, `relin
+/// key`, `galois key`, bound to the identity of the secret key too, below them the seeds `a` and `e` (index: the Galois element,
+/// else 0); below a switching key's two seeds `digit` d for its uniform half, `digit` d for its error.
 pub struct KeyGenerator<W: Word> {
     params: RlweParams<W>,
-    seed: Seed,
+    set: Fingerprint,
+    randomness: Randomness,
 }
 
 /// The halves of one encryption of zero under the secret key, evaluation form.
@@ -29,25 +33,38 @@ pub(super) struct ZeroPair<W: Word> {
 }
 
 impl<W: Word> KeyGenerator<W> {
-    /// A generator for `params`.
-    pub fn new(params: &RlweParams<W>, seed: Seed) -> Self {
+    /// A generator for `params`: a scheme's set, or a ring-LWE set alone, whose keys then serve every scheme over it.
+    pub fn new(params: &impl ParameterSet<Word = W>, randomness: impl Into<Randomness>) -> Self {
         Self {
-            params: params.clone(),
-            seed,
+            params: params.rlwe().clone(),
+            set: params.fingerprint(),
+            randomness: randomness.into(),
         }
+    }
+
+    fn seed(&self, role: &str, about: &[u8]) -> Result<Seed, Error> {
+        let seed = self.randomness.seed("the key generator")?;
+        Ok(seed.bind(role, self.set, about))
+    }
+
+    /// The seeds of the uniform halves and of the errors of a key that belongs to `secret`.
+    fn halves(&self, role: &str, secret: &SecretKey<W>, index: u64) -> Result<(Seed, Seed), Error> {
+        let seed = self.seed(role, &secret.id.0)?;
+        Ok((seed.derive("a", index), seed.derive("e", index)))
     }
 
     /// The secret key.
     ///
     /// # Errors
-    /// None for checked parameters.
+    /// Those of [`Randomness::seed`], as everywhere below.
     pub fn secret_key(&self) -> Result<SecretKey<W>, Error> {
+        let seed = self.seed("secret key", &[])?;
         let mut coefficients = Zeroizing::new(vec![0; self.params.n()]);
         self.params
             .secret_sampler()
-            .fill(&mut self.seed.stream("secret", 0), &mut coefficients);
+            .fill(&mut seed.stream("secret", 0), &mut coefficients);
         let mut id = [0; 16];
-        self.seed.stream("key-id", 0).fill(&mut id);
+        seed.stream("key-id", 0).fill(&mut id);
         SecretKey::from_coefficients(&self.params, KeyId(id), coefficients)
     }
 
@@ -59,16 +76,10 @@ impl<W: Word> KeyGenerator<W> {
         self.params
             .check_fingerprint("the secret key", secret.params)?;
         let limbs = self.params.data_primes();
-        let seed = self.seed.derive("public-a", 0);
+        let (seed, errors) = self.halves("public key", secret, 0)?;
         let mut a = RnsPoly::zeros(self.params.q());
         uniform_residues(&self.params, &seed, limbs, false, a.data_mut());
-        let ZeroPair { b, a } = zero_pair(
-            &self.params,
-            secret,
-            a,
-            limbs,
-            &self.seed.derive("public-e", 0),
-        )?;
+        let ZeroPair { b, a } = zero_pair(&self.params, secret, a, limbs, &errors)?;
         Ok(PublicKey {
             params: secret.params,
             id: secret.id,
@@ -83,11 +94,8 @@ impl<W: Word> KeyGenerator<W> {
     /// # Errors
     /// [`Error::ParameterMismatch`]; [`Error::Shape`] unless 1 ≤ `limbs` ≤ L.
     pub fn relin_key(&self, secret: &SecretKey<W>, limbs: usize) -> Result<RelinKey<W>, Error> {
+        let seeds = self.halves("relin key", secret, 0)?;
         let mut square = secret.eval.mul(&secret.eval);
-        let seeds = (
-            self.seed.derive("relin-a", 0),
-            self.seed.derive("relin-e", 0),
-        );
         let key = self.switch_key(secret, &square, limbs, seeds);
         square.zeroize();
         Ok(RelinKey(key?))
@@ -106,11 +114,8 @@ impl<W: Word> KeyGenerator<W> {
         let mut keys = BTreeMap::new();
         for &g in elements {
             let auto = galois_automorphism(self.params.n(), g)?;
+            let seeds = self.halves("galois key", secret, g)?;
             let mut image = secret.eval.automorphism(&auto);
-            let seeds = (
-                self.seed.derive("galois-a", g),
-                self.seed.derive("galois-e", g),
-            );
             let key = self.switch_key(secret, &image, limbs, seeds);
             image.zeroize();
             keys.insert(g, (auto, key?));
@@ -123,7 +128,8 @@ impl<W: Word> KeyGenerator<W> {
         })
     }
 
-    /// A key from `source` (over Q·P) to `secret`; `seeds` are those of the uniform halves and of the errors.
+    /// A key from `source` (over Q·P) to `secret`; `seeds` are those of the uniform halves and of the errors, and must serve no
+    /// other source or secret: the difference of two such keys tells that of the sources.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`]; [`Error::Shape`].

@@ -114,7 +114,7 @@ def encrypted_probabilities(model: Model, standardised: Array, seed: str | None,
     with clock.step("choose parameters, compile"):
         program = probability.compile(x=standardised.shape)
     with clock.step("client: make keys"):
-        client = program.client(seed=seed)
+        client = program.client(seed=seed, sample_data=True)
     with clock.step("client: encode, encrypt"):
         sent = client.encrypt(x=standardised)
     with clock.step("server: score encrypted"):

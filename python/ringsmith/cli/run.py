@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ import typer
 from rich.text import Text
 
 from ringsmith.cli.common import console, load_kernels, option_changes, print_json, user_code
-from ringsmith.errors import InputError
+from ringsmith.errors import InputError, SeedWarning
 from ringsmith.files import check_place
 from ringsmith.kernel.kernel import Array, Kernel
 from ringsmith.params.box import box
@@ -79,7 +80,11 @@ def run(
     others = {name: other.options(**changes) for name, other in kernels.others(picked).items()}
     err = console()
     given = _read(inputs or [], chosen)
-    with user_code(file), err.status("") as status:
+    if given and seed is not None:
+        # Sample data are made up; what --input reads may be real.
+        print("warning: --seed with --input: whoever guesses the seed has the secret key and the data", file=sys.stderr)
+    with user_code(file), err.status("") as status, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeedWarning)  # Said above, in a line.
         report = run_kernel(
             chosen, given, seed=seed, engine=engine, encryption=encrypt, variants=others,
             progress=lambda step: status.update(Text(f"{chosen.name}: {step}")),

@@ -97,6 +97,16 @@ def test_seed_gives_the_same_bytes(kernel: Path) -> None:
     assert digests[0] == digests[1] != digests[2]
 
 
+def test_a_seed_on_a_file_of_data_warns_in_a_line(kernel: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "rows.npy", np.ones((3, 4)))
+    made_up = ringsmith("run", kernel, "--seed", "5")
+    real = ringsmith("run", kernel, "--seed", "5", "--input", tmp_path / "rows.npy")
+    lines = [[line for line in done.stderr.splitlines() if "warning" in line.lower()] for done in (made_up, real)]
+    assert lines[0] == []
+    assert [line.startswith("warning: --seed with --input") for line in lines[1]] == [True]
+    assert real.returncode == 0
+
+
 def test_run_table_variant_and_input(kernel: Path, tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("a,b,c,d\n1,1,1,1\n0,0.5,-1,2\n")

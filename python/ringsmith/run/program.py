@@ -8,7 +8,6 @@ keys travel as the bytes of the engine's documented format, and each object says
 from __future__ import annotations
 
 import hashlib
-import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ringsmith.errors import InputError, KeyMismatchError
+from ringsmith.errors import InputError, KeyMismatchError, SeedError
 from ringsmith.kernel.circuit import Circuit
 from ringsmith.kernel.declare import Argument, Encrypted, Plain
 from ringsmith.kernel.numbers import as_array
@@ -39,17 +38,10 @@ from ringsmith.run.identity import (
     identity,
     received,
 )
+from ringsmith.run.randomness import Randomness, Seed, derive_seed
 from ringsmith.run.scheme import Keys, Scheme, check_keys, open_scheme, serialized, workers
 
 Array = NDArray[Any]
-
-
-def derive_seed(seed: str | bytes | None, label: str) -> bytes:
-    """Return 32 bytes for a purpose: from the user's seed, or from the operating system."""
-    if seed is None:
-        return secrets.token_bytes(32)
-    text = seed.encode() if isinstance(seed, str) else seed
-    return hashlib.sha256(b"ringsmith seed\0" + label.encode() + b"\0" + text).digest()
 
 
 @dataclass(frozen=True)
@@ -174,13 +166,13 @@ class Program(Versioned):
         """Fail unless a label is of this program and role, whosever key it names."""
         self.label(role, getattr(given, "key", "")).check(given, receiver)
 
-    def client(self, seed: str | bytes | None = None) -> Client:
-        """Generate keys; with a seed everything the client does is reproducible to the byte."""
-        return Client(self, seed)
+    def client(self, seed: Seed = None, **options: bool) -> Client:
+        """Generate keys; with a seed all the client does is reproducible to the byte. `options`: those of `Client`."""
+        return Client(self, seed, **options)
 
-    def encryptor(self, public_key: PublicKey, seed: str | bytes | None = None) -> Encryptor:
-        """Return a side that only encrypts, for the client whose public key this is."""
-        return Encryptor(self, public_key, seed)
+    def encryptor(self, public_key: PublicKey, seed: Seed = None, **options: bool) -> Encryptor:
+        """Return a side that only encrypts, for the client whose public key this is. `options`: see `Encryptor`."""
+        return Encryptor(self, public_key, seed, **options)
 
     def server(self, evaluation_keys: Keys) -> Server:
         """Return the side that evaluates; it never sees the secret key."""
@@ -196,10 +188,18 @@ class Program(Versioned):
 
 
 class Encryptor:
-    """Encrypts arguments under a public key; it can decrypt nothing."""
+    """Encrypts arguments under a public key; it can decrypt nothing.
 
-    def __init__(self, program: Program, public_key: PublicKey, seed: str | bytes | None = None) -> None:
-        """Check that the key belongs to the program and that its noise was reckoned with."""
+    With a seed it is reproducible to the byte: for tests. Two encryptors under one key and seed repeat each other.
+    """
+
+    def __init__(
+        self, program: Program, public_key: PublicKey, seed: Seed = None, *, sample_data: bool = False
+    ) -> None:
+        """Check that the key belongs to the program and that its noise was reckoned with.
+
+        `sample_data`: what it will encrypt is made up, so a seed needs no `SeedWarning`.
+        """
         receiver = f"an encryptor of {program.signature.name}"
         received(public_key, PublicKey, Role.PUBLIC_KEY, receiver)
         program.check_own(Role.PUBLIC_KEY, public_key.label, receiver)
@@ -209,33 +209,46 @@ class Encryptor:
                 'make the kernel with encryption="public"'
             )
         self.program = program
-        self._seed = seed
+        self._randomness = Randomness(seed, program.identity.digest, "encryptor", sample_data=sample_data)
         self._scheme = program.open()
         self._key = self._scheme.load_public(public_key.data)
         program.label(Role.PUBLIC_KEY, self._key.key_id).check(public_key.label, "its bytes")
-        self._messages = 0
 
     def encrypt(self, **arguments: Any) -> Encryptions:
-        """Encrypt the encrypted arguments, all of them."""
-        seed = derive_seed(self._seed, f"encrypt {self._messages}")
-        self._messages += 1
-        return _encrypted(self.program, self._scheme, self._key, seed, arguments)
+        """Encrypt the encrypted arguments, all of them. A copy of an encryptor with a seed raises `SeedError`."""
+        self._randomness.warn()
+        return _encrypted(self.program, self._scheme, self._key, self._randomness.take("encrypt"), arguments)
+
+    def reseed(self, seed: Seed = None) -> None:
+        """Draw from a new seed from now on, or from the operating system."""
+        self._randomness.reseed(seed)
 
 
 class Client:
-    """Holds the secret key: encrypts arguments and decrypts results."""
+    """Holds the secret key: encrypts arguments and decrypts results.
 
-    def __init__(self, program: Program, seed: str | bytes | None = None) -> None:
-        """Generate the keys that the program needs."""
+    With a seed its keys and ciphertexts are reproducible to the byte: for tests, never for real data, and `encrypt`
+    says so once (`SeedWarning`). The seed serves this object in this process. Forks, pickles and deep copies keep the
+    keys and decrypt; to encrypt they must `reseed`, or two of them would hide two messages with the same randomness.
+    """
+
+    def __init__(
+        self, program: Program, seed: Seed = None, *, sample_data: bool = False, allow_seeded_publish: bool = False
+    ) -> None:
+        """Generate the keys that the program needs.
+
+        `sample_data`: what it will encrypt is made up, so a seed needs no warning. `allow_seeded_publish`: `decrypt`
+        may publish although whoever knows the seed can take the noise off again.
+        """
         self.program = program
-        self._seed = seed
+        self._randomness = Randomness(seed, program.identity.digest, "client", sample_data=sample_data)
+        self._allow_seeded_publish = allow_seeded_publish
         self._scheme = program.open()
         label = partial(program.label, Role.EVALUATION_KEYS)
-        secret, keys = self._scheme.generate_keys(program.circuit, derive_seed(seed, "keys"), label)
+        secret, keys = self._scheme.generate_keys(program.circuit, self._randomness.take("keys"), label)
         self._secret = secret
-        self._public = self._scheme.public_key(secret, derive_seed(seed, "public key"))
+        self._public = self._scheme.public_key(secret, self._randomness.take("public key"))
         self.evaluation_keys = keys
-        self._messages = 0
 
     @property
     def secret_key(self) -> bytes:
@@ -248,14 +261,28 @@ class Client:
         return PublicKey(self.program.label(Role.PUBLIC_KEY, self._secret.key_id), bytes(self._public.to_bytes()))
 
     def encrypt(self, **arguments: Any) -> Encryptions:
-        """Encrypt the encrypted arguments, all of them."""
+        """Encrypt the encrypted arguments, all of them. A copy of a client with a seed raises `SeedError`."""
+        self._randomness.warn()
         key = self._public if self.program.encryption == "public" else self._secret
-        seed = derive_seed(self._seed, f"encrypt {self._messages}")
-        self._messages += 1
-        return _encrypted(self.program, self._scheme, key, seed, arguments)
+        return _encrypted(self.program, self._scheme, key, self._randomness.take("encrypt"), arguments)
+
+    def reseed(self, seed: Seed = None) -> None:
+        """Draw from a new seed from now on, or from the operating system; the keys stay."""
+        self._randomness.reseed(seed)
+
+    def _publish_seed(self) -> bytes:
+        if self._randomness.seeded and not self._allow_seeded_publish:
+            raise SeedError(
+                "a client with a seed does not publish: whoever knows the seed takes the noise off again. Make the "
+                "client without a seed, or with allow_seeded_publish=True in a test"
+            )
+        return self._randomness.take("publish")
 
     def decrypt(self, result: Encryptions, *, publish: bool = False) -> Array:
-        """Decrypt a result. `publish` adds noise so that the numbers may be shown to others (IND-CPA-D)."""
+        """Decrypt a result. `publish` adds noise so that the numbers may be shown to others (IND-CPA-D).
+
+        Every published result has noise of its own; a client with a seed refuses to publish (`SeedError`) unless told.
+        """
         program = self.program
         receiver = f"this client of {program.signature.name}"
         received(result, Encryptions, Role.RESULT, receiver)
@@ -264,25 +291,27 @@ class Client:
         if publish and not program.signature.publish:
             raise InputError(f"{program.signature.name} has no room for publication; make the kernel with publish=True")
         flood = program.noise_bits if publish else None
+        seed = self._publish_seed() if publish else b""
         expected = expected_results(program.circuit, key)
         ciphertexts = self._scheme.read(result.ciphertexts, result.checksums, expected)
-        rows = self._scheme.decrypt(ciphertexts, self._secret, flood, derive_seed(self._seed, "publish"))
+        rows = self._scheme.decrypt(ciphertexts, self._secret, flood, seed)
         return unpack(program.circuit, rows)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return a picklable state: the secret key as bytes. Keep it as you would keep the key."""
         return {
             "program": self.program,
-            "seed": self._seed,
+            "randomness": self._randomness,
+            "allow_seeded_publish": self._allow_seeded_publish,
             "secret": self.secret_key,
             "public": self.public_key,
             "keys": self.evaluation_keys,
-            "messages": self._messages,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the keys."""
-        self.program, self._seed, self._messages = state["program"], state["seed"], state["messages"]
+        self.program, self._randomness = state["program"], state["randomness"]
+        self._allow_seeded_publish = state["allow_seeded_publish"]
         self._scheme = self.program.open()
         self._secret = self._scheme.secret_key(state["secret"])
         self._public = self._scheme.load_public(state["public"].data)
@@ -323,11 +352,11 @@ class Server:
         self._loaded = self._scheme.load(keys)
         check_keys(program.circuit, self._loaded, keys.label.key)
 
-    def evaluate(self, sent: Encryptions, *, seed: str | bytes | None = None, **plain: Any) -> Encryptions:
-        """Evaluate on the encrypted arguments `sent` and the plain arguments."""
+    def evaluate(self, sent: Encryptions, *, seed: Seed = None, **plain: Any) -> Encryptions:
+        """Evaluate on the encrypted arguments `sent` and the plain arguments. `seed`: what zeros are encrypted with."""
         return self.run(sent, plain, seed).result
 
-    def run(self, sent: Encryptions, plain: Mapping[str, Any], seed: str | bytes | None = None) -> Execution:
+    def run(self, sent: Encryptions, plain: Mapping[str, Any], seed: Seed = None) -> Execution:
         """Evaluate and return the result with the time each kind of operation took."""
         program = self.program
         receiver, key = f"this server of {program.signature.name}", self.keys.label.key
@@ -342,9 +371,9 @@ class Server:
         values = plain_values(program.circuit, arrays)
         plaintexts.check(program, self._scheme, values)
         read = time.perf_counter() - start
-        outputs, seconds = execute(
-            program.circuit, self._scheme, self._loaded, ciphertexts, values, derive_seed(seed, "evaluate"), threads
-        )
+        about = b"".join(sent.ciphertexts) if seed is not None and program.circuit.encrypts() else b""
+        zeros = derive_seed(seed, program.identity.digest, "server", about=about)
+        outputs, seconds = execute(program.circuit, self._scheme, self._loaded, ciphertexts, values, zeros, threads)
         start = time.perf_counter()
         data = tuple(serialized(outputs))
         seconds |= {"read": read, "write": time.perf_counter() - start}

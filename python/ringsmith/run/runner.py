@@ -21,7 +21,8 @@ from ringsmith.params.choose import CPU_TOWER_BITS
 from ringsmith.report.report import Report
 from ringsmith.run.compile import compile_kernel
 from ringsmith.run.engine import Engine, WideTowers, open_engine
-from ringsmith.run.program import Program, derive_seed
+from ringsmith.run.program import Program
+from ringsmith.run.randomness import derive_seed
 
 Array = NDArray[Any]
 #: Told the name of each step as it begins.
@@ -45,7 +46,7 @@ class _Clock:
 
 def sample_inputs(kernel: Kernel, seed: str | None, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
     """Return the kernel's own sample data, or random data inside the declared ranges."""
-    source = int.from_bytes(derive_seed("0" if seed is None else seed, "sample")[:8], "little")
+    source = int.from_bytes(derive_seed("0" if seed is None else seed, b"", "sample data")[:8], "little")
     rng = np.random.default_rng(source)
     if kernel.sample is not None:
         return {name: np.asarray(array) for name, array in kernel.sample(rng).items()}
@@ -106,7 +107,8 @@ def run(
     """Run a kernel encrypted and compare with the clear answer.
 
     `inputs` may leave arguments out: they come from the kernel's sample data. With a `seed` the same keys and the same
-    ciphertexts come out again. `variants` are other packings of the kernel, whose operations are counted beside it.
+    ciphertexts come out again, and inputs of one's own raise a `SeedWarning`. `variants` are other packings of the
+    kernel, whose operations are counted beside it.
     """
     clock = _Clock(progress)
     used = open_engine(engine) if isinstance(engine, str) else engine
@@ -117,7 +119,7 @@ def run(
     compiled: Program = clock.step("compile", lambda: compile_kernel(kernel, shapes, encryption, tower_bits))
     expected = clock.step("clear", lambda: kernel.expected(arrays))
     program = replace(compiled, engine=used.native(compiled.params))
-    client = clock.step("keygen", lambda: program.client(seed))
+    client = clock.step("keygen", lambda: program.client(seed, sample_data=not given))
     encrypted = {name: array for name, array in arrays.items() if kernel.arguments[name].encrypted}
     plain = {name: array for name, array in arrays.items() if not kernel.arguments[name].encrypted}
     sent = clock.step("encrypt", lambda: client.encrypt(**encrypted))

@@ -193,7 +193,7 @@ def test_published_decryptions_keep_the_tolerance() -> None:
     kernel = rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-3, publish=True)(lambda x: x * x)
     values = data()["x"]
     program = kernel.compile()
-    client = program.client("p")
+    client = program.client()
     answer = program.server(client.evaluation_keys).evaluate(client.encrypt(x=values))
     private, public = client.decrypt(answer), client.decrypt(answer, publish=True)
     assert 0 < np.abs(private - public).max() <= kernel.tolerance

@@ -4,7 +4,7 @@
 use super::BfvContext;
 use super::data::{BfvCiphertext, BfvPlaintext, Cipher};
 use crate::errors::OrRaise;
-use crate::keys::{EncryptionKey, SecretKey, randomness};
+use crate::keys::{EncryptionKey, SecretKey, randomness, seed_or_entropy};
 use crate::operations::cores;
 use crate::words::{Words, mismatch, try_map};
 use crate::work::Work;

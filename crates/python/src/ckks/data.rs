@@ -5,6 +5,7 @@ use super::CkksContext;
 use crate::arrays::{elements, one_vector, rows_and_columns, wrong_type};
 use crate::errors::OrRaise;
 use crate::operations::{Wrapped, cores, data_class};
+use crate::work::Work;
 use ckks::{Ciphertext, Encoder, Plaintext};
 use num_complex::Complex64;
 use numpy::{PyArray1, PyArray2, PyReadonlyArrayDyn, PyUntypedArrayMethods};

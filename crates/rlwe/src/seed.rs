@@ -194,6 +194,6 @@ mod tests {
             .iter()
             .map(|b| format!("{b:02x}"))
             .collect();
-        assert_eq!(hex, "e4f41b55742d7c98");
+        assert_eq!(hex, "78d1f7b13a6a396a");
     }
 }

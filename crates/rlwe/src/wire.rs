@@ -339,7 +339,8 @@ mod tests {
             bytes[at..at + b.len()].copy_from_slice(b);
             open(&bytes).unwrap_err()
         };
-        assert_eq!(set(4, &[2, 0]), WireError::Version(2));
+        assert_eq!(set(4, &[1, 0]), WireError::Version(1));
+        assert_eq!(set(4, &[3, 0]), WireError::Version(3));
         assert_eq!(set(0, b"ZIP!"), WireError::Magic(*b"ZIP!"));
         assert!(matches!(
             set(24, &[0xff; 8]),

@@ -90,7 +90,8 @@ impl Decryptor<'_> {
         }
         let about = [&sigma.to_le_bytes()[..], &ct.to_bytes()].concat();
         let seed = seed.bind("ckks publish", self.params.fingerprint(), &about);
-        let noise = WideGaussian::new(sigma)?.poly(plaintext.poly.basis(), &mut seed.stream("noise", 0));
+        let noise =
+            WideGaussian::new(sigma)?.poly(plaintext.poly.basis(), &mut seed.stream("noise", 0));
         plaintext.poly.add_assign(&Zeroizing::new(noise.to_eval()));
         Ok(plaintext)
     }

@@ -127,13 +127,21 @@ impl CkksEstimator {
 
     /// A plaintext with slots of at most `bound`; `rounding` (`CkksEncoder.rounding`) is the worst case unless given.
     #[pyo3(signature = (bound, level, scale, *, rounding=None))]
-    fn encode(&self, bound: f64, level: usize, scale: f64, rounding: Option<f64>) -> PyResult<CkksEstimate> {
+    fn encode(
+        &self,
+        bound: f64,
+        level: usize,
+        scale: f64,
+        rounding: Option<f64>,
+    ) -> PyResult<CkksEstimate> {
         self.check_level(level)?;
         let log2_rounding = rounding.map_or(self.estimator.log2_worst_rounding(), f64::log2);
-        Ok(wrap(
-            self.estimator
-                .encode_rounded(bound, level, scale, log2_rounding),
-        ))
+        Ok(wrap(self.estimator.encode_rounded(
+            bound,
+            level,
+            scale,
+            log2_rounding,
+        )))
     }
 
     /// Encryption under the public key.

@@ -95,7 +95,7 @@ impl<W: Word> Decryptor<W> {
         // A bound below 1 is raised to 1: encryption alone adds more.
         let budget = publication.noise_budget.min(log2_limit);
         let needed = publication.budget_needed(n);
-        if !(needed <= budget) || publication.noise_budget.is_nan() {
+        if needed > budget || publication.noise_budget.is_nan() {
             return Err(Error::Flooding { needed, budget });
         }
         let sigma = publication.log2_sigma(n, log2_limit - budget).exp2();

@@ -278,7 +278,7 @@ def public_functions() -> list[tuple[str, Any]]:
     return [
         (f"{prefix}{name}", getattr(module, name))
         for prefix, module in (("", np), ("linalg.", np.linalg), ("fft.", np.fft))
-        for name in module.__all__
+        for name in sorted(module.__all__)
         if callable(getattr(module, name)) and not isinstance(getattr(module, name), type)
         and getattr(module, name) not in FUNCTIONS and getattr(module, name) not in UFUNCS
     ]  # fmt: skip

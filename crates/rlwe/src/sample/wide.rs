@@ -94,7 +94,6 @@ mod tests {
     use super::*;
     use crate::Seed;
     use num_bigint::BigInt;
-    use num_traits::ToPrimitive;
     use zq::primes::{Direction, ntt_primes};
 
     fn samples(sigma: f64, basis: &RnsBasis<u64>) -> Vec<f64> {
@@ -102,7 +101,7 @@ mod tests {
         let poly = WideGaussian::new(sigma)
             .unwrap()
             .poly(basis, &mut seed.stream("t", 0));
-        let double = |x: &BigInt| x.to_f64().unwrap();
+        let double = |x: &BigInt| x.to_string().parse::<f64>().unwrap();
         poly.compose_centered().iter().map(double).collect()
     }
 

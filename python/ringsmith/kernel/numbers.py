@@ -81,9 +81,9 @@ def integers(value: Any, name: str) -> Array:
 def _whole(array: Array, name: str) -> Array:
     """Return floats that are integers, below the size from which floats no longer hold every integer."""
     _refuse(~np.isfinite(array), name, "is not finite; every value must be")
-    _refuse(array != np.floor(array), name, "is no integer; BFV computes on integers")
+    _refuse(array != np.floor(array), name, "is not an integer; BFV computes on integers")
     limit = 2.0 ** (np.finfo(array.dtype).nmant + 1)
-    unsure = f"is beyond what {array.dtype} holds exactly; give integers (int64, or Python's own)"
+    unsure = f"is so large that {array.dtype} does not hold every integer; give integers (int64, or Python's own)"
     _refuse(np.abs(array) >= min(limit, 2.0**62), name, unsure)
     return np.asarray(array, dtype=np.int64, order="C")
 

@@ -94,16 +94,16 @@ def test_powers_modulo_t_larger_than_can_be_written() -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (0.5, "no integer"),
+        (0.5, "not an integer"),
         (2.0**60, "does not hold every integer"),
         (float(BIG), "does not hold every integer"),
         (np.float32(2**25), "does not hold every integer"),
         (np.nan, "finite"),
         (np.inf, "finite"),
         (1j, "complex"),
-        ([1, 0.5], "no integer"),
+        ([1, 0.5], "not an integer"),
         (np.array([1, "a"], dtype=object), "integers"),
-        (np.array([1, 0.5], dtype=object), "no integer"),
+        (np.array([1, 0.5], dtype=object), "not an integer"),
     ],
 )
 def test_numbers_that_are_no_exact_integers(value: Any, words: str) -> None:

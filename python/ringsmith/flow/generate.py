@@ -196,7 +196,7 @@ def _vectors(preset: Preset) -> str:
     lines += [f"constexpr uint64_t kSlot = {min(2, preset.slots - 1)};"]
     lines.append(_words("kModulus", [v.modulus for v in lanes]))
     lines.append(_words("kReciprocal", [_reciprocal(preset, v, montgomery_bits) for v in lanes]))
-    lines.append(_words("kLength", [v.modulus.bit_length() for v in lanes]))
+    lines.append(_words("kReduction", [_reduction(preset, v, radix) for v in lanes]))
     tables = [tuple(t * radix % v.modulus for t in v.table) for v in lanes]
     for name, data in (
         ("kTable", tables),
@@ -211,6 +211,11 @@ def _reciprocal(preset: Preset, vector: LaneVector, montgomery_bits: int) -> int
     if preset.reduction == "montgomery":
         return (vector.modulus - 1) >> montgomery_bits
     return int((1 << (vector.modulus.bit_length() + preset.word_bits + 2)) // vector.modulus)
+
+
+def _reduction(preset: Preset, vector: LaneVector, radix: int) -> int:
+    """Table 2: the bit length of the modulus (Barrett), or minus one in Montgomery form."""
+    return -radix % vector.modulus if preset.reduction == "montgomery" else vector.modulus.bit_length()
 
 
 def _words(name: str, values: list[int]) -> str:
@@ -274,6 +279,7 @@ def _names(preset: Preset, top: str, digest: str) -> dict[str, str]:
         "reciprocal_note": "The upper part is (m - 1) >> w."
         if montgomery
         else "The reciprocal is floor(2^(k+W+2) / m).",
+        "reduction_entry": "-R mod m, R = 2^(w ceil(W/w))" if montgomery else "bit length k of m",
         "base_note": "The serial host needs no base address."
         if serial
         else "Write the address of host buffer 0 to DMA_BASE.",

@@ -73,7 +73,7 @@ int main(int count, char** options) {
     check(read(RS_MAGIC) == 0x52534350, "magic number");
     for (uint32_t lane = 0; lane < kLanes; ++lane) {
         write_table(1, lane, kReciprocal[lane]);
-        write_table(2, lane, kLength[lane]);
+        write_table(2, lane, kReduction[lane]);
         write_table(0, lane, kModulus[lane]);
     }
     put(0, kTable);

@@ -127,7 +127,7 @@ def test_no_file_names_a_registry_host_or_a_place_on_a_machine() -> None:
         (
             "/work/" + "(main|wt|shared)",
             "/home/" + r"\w",
-            "/root/" + r"\S",
+            "/root" + r"/\S",
             "--(extra-)?index" + "-url",
             "find-" + "links",
         )

@@ -82,7 +82,7 @@ class Scheme:
             "bound": 1.0, "operation": "x", "value": 3, "data": context.to_bytes(), "text": "SYNC", "words": [0],
             "allow_insecure": True, "security": 128, "table": "2024-classical", "secret": "ternary",
             "error": "binomial:21", "seed": bytes(32), "max_degree": _N, "max_memory": 2**28, "word_bits": 64,
-            "engine": None,
+            "engine": None, "noise_budget": 60.0,
         }  # fmt: skip
 
     def named(self, kind: str) -> Any:

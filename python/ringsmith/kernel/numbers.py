@@ -53,7 +53,7 @@ def reals(value: Any, name: str) -> Array:
     if array.dtype.kind not in "bifu":
         raise InputError(f"{name}: {array.dtype} values; real numbers are needed")
     array = np.asarray(array, dtype=np.float64, order="C")
-    _refuse(~np.isfinite(array), name, "is not finite; every value must be")
+    _refuse_infinite(array, name)
     return array
 
 
@@ -80,7 +80,7 @@ def integers(value: Any, name: str) -> Array:
 
 def _whole(array: Array, name: str) -> Array:
     """Return floats that are integers, below the size from which floats no longer hold every integer."""
-    _refuse(~np.isfinite(array), name, "is not finite; every value must be")
+    _refuse_infinite(array, name)
     _refuse(array != np.floor(array), name, "is not an integer; BFV computes on integers")
     limit = 2.0 ** (np.finfo(array.dtype).nmant + 1)
     unsure = f"is so large that {array.dtype} does not hold every integer; give integers (int64, or Python's own)"
@@ -126,6 +126,12 @@ def residues(array: Array, modulus: int) -> Array:
     wide = array.astype(object) if array.dtype == np.uint64 else array
     reduced = np.asarray(np.mod(wide, modulus), dtype=np.int64)
     return np.where(reduced > modulus // 2, reduced - modulus, reduced)
+
+
+def _refuse_infinite(array: Array, name: str) -> None:
+    bad = ~np.isfinite(array)
+    if bad.any():
+        raise InputError(f"{name}{place_of(bad)} is {array[bad][0]}; every value must be finite")
 
 
 def _refuse(bad: Array, name: str, reason: str) -> None:

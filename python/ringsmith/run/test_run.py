@@ -206,7 +206,7 @@ def test_a_published_bfv_result_is_right_and_leaves_room_for_the_flooding(params
     values = np.arange(-4, 4)
     program = kernel.compile()
     assert program.noise_bits >= noise.publication_budget(program.params.n) > 25
-    client = program.client("p")
+    client = program.client("p", sample_data=True, allow_seeded_publish=True)
     answer = program.server(client.evaluation_keys).evaluate(client.encrypt(x=values))
     assert np.array_equal(client.decrypt(answer, publish=True), 3 * values + 1)
 
@@ -216,7 +216,7 @@ def test_bfv_publication_is_refused_where_it_has_no_room() -> None:
         return rs.kernel(scheme="bfv", x=rs.Encrypted(8, bound=20), **options)(lambda x: x * x)
 
     program = kernel().compile()
-    client = program.client("p")
+    client = program.client("p", sample_data=True, allow_seeded_publish=True)
     answer = program.server(client.evaluation_keys).evaluate(client.encrypt(x=np.arange(8)))
     with pytest.raises(rs.InputError, match="publish=True"):
         client.decrypt(answer, publish=True)

@@ -7,7 +7,7 @@ use rlwe::noise::Noise;
 
 const MOST: f64 = 12.0;
 /// A small ring has few roots: one of them that is large by itself shows in every coefficient.
-const MOST_OF_SMALL_RINGS: f64 = 17.0;
+const MOST_OF_SMALL_RINGS: f64 = 19.0;
 
 struct Meter<'a, W: Word> {
     kit: &'a Kit<W>,

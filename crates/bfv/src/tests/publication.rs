@@ -23,7 +23,7 @@ fn product<W: Word>(kit: &Kit<W>) -> (Ciphertext<W>, Plaintext, f64) {
     );
     let ct = kit.evaluator.multiply(&a, &b).unwrap();
     let fresh = estimate.fresh_public();
-    let noise = estimate.multiply(fresh, fresh, limbs).unwrap();
+    let noise = estimate.multiply(fresh, fresh, [2, 2], limbs).unwrap();
     let exact = kit.decryptor.decrypt(&ct).unwrap();
     (ct, exact, estimate.budget(noise, limbs).unwrap())
 }

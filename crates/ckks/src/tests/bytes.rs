@@ -151,7 +151,8 @@ fn mutated_objects_never_panic_and_what_decodes_is_canonical() {
 fn every_byte_of_a_parameter_set_counts() {
     let b = Bench::new(Shape { log_n: 4, ..SMALL });
     let bytes = b.params.to_bytes();
-    for at in 0..bytes.len() - rlwe::wire::CHECKSUM_LEN {
+    // The length field (24 to 31) is not tried: `repair` puts the right one there.
+    for at in (0..24).chain(32..bytes.len() - rlwe::wire::CHECKSUM_LEN) {
         for bit in 0..8 {
             let mut bad = bytes.clone();
             bad[at] ^= 1 << bit;

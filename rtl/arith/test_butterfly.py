@@ -10,9 +10,9 @@ from pathlib import Path
 import cocotb
 import pytest
 from cases import WIDTHS, matrix, word_moduli
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
@@ -39,7 +39,7 @@ async def check_modes(dut):
     build = (kind, parameter("Style", 1), width, parameter("ModMinBits", 5), word)
     latency, late = formula("butterfly_latency", *build), formula("addsub_latency", build[1])
     late += formula("mod_mul_latency", *build)
-    cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
+    await start_clock(dut.clk_i, 2)
     dut.product_i.value = 0
     source = random.Random(width)
     for m in word_moduli(width, word):

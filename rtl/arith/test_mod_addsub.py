@@ -6,9 +6,9 @@ from __future__ import annotations
 import cocotb
 import pytest
 from cases import WIDTHS, any_moduli, matrix, operands, parameter
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -19,7 +19,7 @@ STAGES = 1 if parameter("Style", 1) == 0 else 3
 
 @cocotb.test()
 async def check_all(dut):
-    cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
+    await start_clock(dut.clk_i, 2)
     for modulus in any_moduli(WIDTH, 5):
         odd = modulus & 1
         await FallingEdge(dut.clk_i)

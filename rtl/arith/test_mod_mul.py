@@ -8,9 +8,9 @@ import os
 import cocotb
 import pytest
 from cases import WIDTHS, any_moduli, matrix, operands, signed, word_moduli
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 from ringsmith.flow.verilator import elaboration_error
 
@@ -39,7 +39,7 @@ async def measure(dut) -> int:
 async def check_products(dut):
     width, kind, word = parameter("Width"), parameter("Kind"), parameter("MontWordBits")
     factor_bits = -(-width // word) * word if kind else 0
-    cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
+    await start_clock(dut.clk_i, 2)
     moduli = word_moduli(width, word) if kind else any_moduli(width, parameter("ModMinBits"))
     for modulus in moduli:
         bits = modulus.bit_length()

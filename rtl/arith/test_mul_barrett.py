@@ -9,9 +9,9 @@ from pathlib import Path
 import cocotb
 import pytest
 from cases import any_moduli, matrix, operands, parameter, signed
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 from ringsmith.flow.verilator import elaboration_error
 
@@ -27,7 +27,7 @@ async def check_results(dut):
     width, smallest, style = parameter("Width", 32), parameter("ModMinBits", 5), parameter("Style", 1)
     product_at = formula("mul_latency", style, width, width)
     result_at = formula("barrett_latency", style, width, smallest)
-    cocotb.start_soon(Clock(dut.clk_i, 4, unit="step").start())
+    await start_clock(dut.clk_i, 4)
     for modulus in any_moduli(width, smallest):
         bits = modulus.bit_length()
         dut.modulus_i.value, dut.mod_bits_i.value = modulus, bits

@@ -9,9 +9,9 @@ from pathlib import Path
 import cocotb
 import pytest
 from cases import matrix, operands, parameter, signed, word_moduli
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 from ringsmith.flow.verilator import elaboration_error
 
@@ -28,7 +28,7 @@ async def check_results(dut):
     product_at = formula("mul_latency", style, width, width)
     result_at = formula("montgomery_latency", style, width, word)
     steps = -(-width // word)
-    cocotb.start_soon(Clock(dut.clk_i, 4, unit="step").start())
+    await start_clock(dut.clk_i, 4)
     for modulus in word_moduli(width, word):
         dut.modulus_high_i.value = modulus >> word
         undo = pow(2, -word * steps, modulus)

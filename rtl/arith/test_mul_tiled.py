@@ -9,9 +9,9 @@ import random
 import cocotb
 import pytest
 from cases import WIDTHS, matrix
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -36,7 +36,7 @@ async def check_product(dut):
     drop, style = parameter("DropBelow"), parameter("Style")
     tile = TILE[style] or (max(aw, bw) + 1) // 2
     error = -(-bw // tile) << drop if drop else 1
-    cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
+    await start_clock(dut.clk_i, 2)
     expected = []
     latency = int(os.environ["LATENCY"])
     worst = 0

@@ -574,8 +574,6 @@ module rs_core
   assign unused_status = ^{index_q, compute_issuing};
 
 `ifndef SYNTHESIS
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !clear_i || !busy_o || error_o)
-  else $error("%m: cleared while it works");
   assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0({start_compute, start_memory, sync_o}))
   else $error("%m: one instruction for two units");
   assert property (@(posedge clk_i) disable iff (!rst_ni) !sync_o || (compute_idle && memory_idle))

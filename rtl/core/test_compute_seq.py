@@ -9,9 +9,9 @@ from pathlib import Path
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ntt"))
@@ -37,7 +37,7 @@ def transform(log2n: int, *, inverse: bool, cyclic: bool, first_work: int) -> in
 @cocotb.test()
 async def check_schedule(dut):
     dut.rst_ni.value, dut.start_i.value = 0, 0
-    cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
+    await start_clock(dut.clk_i, 2)
     await FallingEdge(dut.clk_i)
     dut.rst_ni.value = 1
     for log2n in range(P.bit_length() + 2, WORD_BITS + P.bit_length()):

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -21,7 +21,7 @@ def entry(sel: int, lane: int, index: int) -> int:
 @cocotb.test()
 async def check_entries(dut):
     dut.rst_ni.value, dut.we_i.value, dut.mod_idx_i.value = 0, 0, 0
-    cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
+    await start_clock(dut.clk_i, 2)
     await FallingEdge(dut.clk_i)
     dut.rst_ni.value = 1
     for index in range(MODULI):

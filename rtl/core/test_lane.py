@@ -10,9 +10,9 @@ from pathlib import Path
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -184,7 +184,7 @@ class Lane:
 async def started(dut, modulus: int) -> Lane:
     for name, value in REST.items():
         getattr(dut, name).value = value
-    cocotb.start_soon(Clock(dut.clk_i, 4, unit="step").start())
+    await start_clock(dut.clk_i, 4)
     return Lane(dut, modulus)
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -172,7 +172,7 @@ async def check_answers(dut):
         getattr(dut, name).value = 0
     dut.compute_ready_i.value, dut.memory_ready_i.value = 1, 1
     dut.sources_done_i.value, dut.table_busy_i.value, dut.rst_ni.value = 1, 0, 0
-    cocotb.start_soon(Clock(dut.clk_i, 4, unit="step").start())
+    await start_clock(dut.clk_i, 4)
     await FallingEdge(dut.clk_i)
     dut.rst_ni.value = 1
     head, seen = draw(source, slots), Counter[str]()

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -107,7 +107,7 @@ async def check_ports(dut):
     slots, bits, lanes = parameter("Slots", 3), parameter("WordAddrBits", 4), parameter("Lanes", 1)
     source, bank_bits = random.Random(slots), bits - 1
     users = set()
-    cocotb.start_soon(Clock(dut.clk_i, 4, unit="step").start())
+    await start_clock(dut.clk_i, 4)
     for _ in range(1000):
         await FallingEdge(dut.clk_i)
         traffic = Traffic(source, slots, bits, lanes)

@@ -8,9 +8,9 @@ from collections import Counter, deque
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -110,7 +110,7 @@ async def check_counters(dut):
     for name, value in draw(model, random.Random(0), 0.0).items():
         getattr(dut, name).value = value if name.endswith("idle_i") else 0
     dut.rst_ni.value = 0
-    cocotb.start_soon(Clock(dut.clk_i, 4, unit="step").start())
+    await start_clock(dut.clk_i, 4)
     await FallingEdge(dut.clk_i)
     await FallingEdge(dut.clk_i)
     dut.rst_ni.value = 1

@@ -7,9 +7,9 @@ import random
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -19,7 +19,7 @@ BITS, WORDS = 20, 8
 @cocotb.test()
 async def check_banks(dut):
     dut.rd_en_i.value, dut.wr_en_i.value = 0, 0
-    cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
+    await start_clock(dut.clk_i, 2)
     source = random.Random(3)
     words = [[source.getrandbits(BITS) for _ in range(WORDS)] for _ in range(2)]
     for address in range(WORDS):

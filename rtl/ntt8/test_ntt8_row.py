@@ -8,11 +8,11 @@ from typing import Any
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 from ntt8_oracle import Ring, parameter
 from test_ntt8_engine import WIDTH, split, words
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 from ringsmith.gen import latency
 
@@ -36,7 +36,7 @@ def row(ring: Ring, data: list[int], stage: int, *, inverse: bool) -> list[int]:
 
 async def start(dut: Any) -> Ring:
     ring = Ring.largest(WIDTH)
-    cocotb.start_soon(Clock(dut.clk_i, 4, unit="step").start())
+    await start_clock(dut.clk_i, 4)
     dut.modulus_i.value, dut.mod_bits_i.value = ring.modulus, ring.modulus.bit_length()
     dut.mu_i.value, dut.twiddle_i.value = ring.barrett(WIDTH), words(ring.twiddles())
     return ring

@@ -7,9 +7,9 @@ import os
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -19,7 +19,7 @@ STAGES = int(os.environ.get(NAME, "0"))
 
 @cocotb.test()
 async def check_delay(dut):
-    cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
+    await start_clock(dut.clk_i, 2)
     for cycle in range(60):
         await FallingEdge(dut.clk_i)
         if cycle > STAGES:

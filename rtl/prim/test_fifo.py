@@ -8,9 +8,9 @@ from collections import deque
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 from ringsmith.flow.verilator import elaboration_error
 
@@ -21,7 +21,7 @@ DEPTH = 4
 @cocotb.test()
 async def check_order(dut):
     dut.rst_ni.value, dut.clear_i.value, dut.valid_i.value, dut.ready_i.value = 0, 0, 0, 0
-    cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
+    await start_clock(dut.clk_i, 2)
     await FallingEdge(dut.clk_i)
     await FallingEdge(dut.clk_i)
     dut.rst_ni.value = 1

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 from ringsmith.flow.verilator import elaboration_error
 
@@ -37,7 +37,7 @@ def pairs(a_bits: int, b_bits: int) -> Iterator[tuple[int, int]]:
 async def check_products(dut):
     a_bits, b_bits, out = parameter("AWidth"), parameter("BWidth"), parameter("OutWidth")
     registers = REGISTERS[parameter("Style")]
-    cocotb.start_soon(Clock(dut.clk_i, 4, unit="step").start())
+    await start_clock(dut.clk_i, 4)
     cases = list(pairs(a_bits, b_bits))
     # A new pair every cycle: a register too many or too few shows another pair's product.
     for cycle in range(len(cases) + registers):

@@ -8,9 +8,9 @@ import random
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 from ringsmith.flow.verilator import elaboration_error
 
@@ -22,10 +22,7 @@ BITS_NAME, WORDS_NAME = "PARAM_Width", "PARAM_DepthWords"
 async def check_contents(dut):
     bits, depth = int(os.environ[BITS_NAME]), int(os.environ[WORDS_NAME])
     source, words, expected, reads = random.Random(2), [0] * depth, None, 0
-    cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
-    # The clock may have started high: its first edge is this one.
-    dut.wr_en_i.value = 0
-    await FallingEdge(dut.clk_i)
+    await start_clock(dut.clk_i, 2)
     dut.rd_en_i.value = 0
     for address in range(depth):
         words[address] = source.getrandbits(bits)

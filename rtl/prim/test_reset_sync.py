@@ -7,9 +7,9 @@ import os
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge, Timer
 
+from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.hw
 async def check_release(dut):
     stages = int(os.environ["PARAM_Stages"])
     dut.rst_ni.value = 1
-    cocotb.start_soon(Clock(dut.clk_i, 10, unit="step").start())
+    await start_clock(dut.clk_i, 10)
     for phase in range(1, 10):
         await RisingEdge(dut.clk_i)
         await Timer(phase, unit="step")

@@ -102,7 +102,6 @@ pub fn once<T>(slot: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
 mod tests {
     use super::*;
     use crate::AlignedVec;
-    use std::sync::atomic::AtomicBool;
 
     /// Runs `f` in a forked process; fails unless it returns true within ten seconds.
     fn in_child(f: impl FnOnce() -> bool) {

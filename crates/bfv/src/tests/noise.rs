@@ -6,8 +6,8 @@ use crate::noise::NoiseEstimator;
 use rlwe::noise::Noise;
 
 const MOST: f64 = 12.0;
-/// A small ring has few roots: one of them that is large by itself shows in every coefficient.
-const MOST_OF_SMALL_RINGS: f64 = 19.0;
+/// A small ring has few roots: one of them that is large by itself shows in every coefficient, and more so at each depth.
+const MOST_OF_SMALL_RINGS: f64 = 28.0;
 
 struct Meter<'a, W: Word> {
     kit: &'a Kit<W>,

@@ -52,7 +52,8 @@ impl Program {
         Limits::hold("ciphertexts", inputs.max(outputs), limits.ciphertexts)?;
         Limits::hold(
             "plain operations",
-            self.check_plaintexts()?,
+            self.check_plaintexts()?
+                .saturating_add(self.result.len() as u64),
             limits.plain_work,
         )?;
         for number in 0..self.steps.len() {
@@ -399,7 +400,7 @@ impl Program {
         }
         let elements = shape::elements(&self.result_shape);
         let there = self.outputs.len() * self.parameters.slots();
-        let whole = self.result.iter().all(|e| e.is_some());
+        let whole = self.result.runs().iter().all(|run| run.first.is_some());
         if self.outputs.is_empty()
             || elements != Some(self.result.len())
             || self.result.elements() > there

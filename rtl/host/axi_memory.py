@@ -42,6 +42,13 @@ class Pins:
             setattr(self, f"{prefix}_{channel}id", Tied())
 
 
+#: What a slave drives, at rest: pins start at random.
+SLAVE_AT_REST = {
+    f"m_axi_{name}_i": 0
+    for name in ("arready", "rvalid", "rdata", "rresp", "rlast", "awready", "wready", "bvalid", "bresp")
+}
+
+
 class AxiMemory:
     """`size` bytes from `base`; reads and writes of places in `bad`, and beyond the end, are answered with SLVERR."""
 

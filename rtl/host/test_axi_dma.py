@@ -6,7 +6,7 @@ import random
 
 import cocotb
 import pytest
-from axi_memory import AxiMemory
+from axi_memory import SLAVE_AT_REST, AxiMemory
 from cocotb.triggers import FallingEdge, RisingEdge, with_timeout
 from host_stimulus import PERIOD_NS, cycles, packed, parameter, receive, send, start
 
@@ -29,7 +29,7 @@ SEED = int(os.environ.get("AXI_SEED", "1"))
 
 async def started(dut) -> AxiMemory:
     quiet = dict.fromkeys(("abort_i", "req_valid_i", "ld_ready_i", "st_valid_i"), 0)
-    await start(dut, base_i=BASE, **quiet)
+    await start(dut, base_i=BASE, **quiet, **{n: v for n, v in SLAVE_AT_REST.items() if hasattr(dut, n)})
     return AxiMemory(dut, dut, BASE, MEMORY_BYTES, SEED)
 
 

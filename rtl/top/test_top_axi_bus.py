@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "host"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
 
-from axi_memory import AxiMemory, Pins
+from axi_memory import SLAVE_AT_REST, AxiMemory, Pins
 from core_driver import TABLE, Insn
 from host_stimulus import PERIOD_NS, rest_axil, start
 from test_top_axi import SHAPES
@@ -75,8 +75,7 @@ class BusHost(Host):
 
 
 async def started(dut) -> BusHost:
-    quiet = ("arready", "rvalid", "rdata", "rresp", "rlast", "awready", "wready", "bvalid", "bresp")
-    await start(dut, **rest_axil("s_axil_"), **{f"m_axi_{name}_i": 0 for name in quiet}, fault_i=0)
+    await start(dut, **rest_axil("s_axil_"), **SLAVE_AT_REST)
     host = BusHost(dut)
     await host.set("dma_base_lo", BASE)
     while not await host.get("status") & IDLE:

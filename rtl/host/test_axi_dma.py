@@ -29,7 +29,7 @@ SEED = int(os.environ.get("AXI_SEED", "1"))
 
 async def started(dut) -> AxiMemory:
     quiet = dict.fromkeys(("abort_i", "req_valid_i", "ld_ready_i", "st_valid_i"), 0)
-    await start(dut, base_i=BASE, **quiet, **{n: v for n, v in SLAVE_AT_REST.items() if hasattr(dut, n)})
+    await start(dut, base_i=BASE, **quiet, **{name.removesuffix("_i"): v for name, v in SLAVE_AT_REST.items()})
     return AxiMemory(dut, dut, BASE, MEMORY_BYTES, SEED)
 
 

@@ -130,7 +130,6 @@ PLAYED: list[tuple[Bench, list[Pins], str]] = [
     (MEMORY_UNIT, [{"start_i": 1, "instr_i": LOAD}], "instruction taken while one runs"),
     (MEMORY_UNIT, [{"start_i": 1, "instr_i": pack(MEMORY, {"log2_n": 6})}, {"start_i": 0}], "a degree out of range"),
     (MEMORY_UNIT, [{"start_i": 1, "instr_i": LOAD | STORE}, {"start_i": 0}], "a LOAD that is a STORE"),
-    (MEMORY_UNIT, [{"st_done_i": 1}], "the host ends a STORE that has not given its words"),
     (PORTS, [{"rd_valid_i": 1, "late_valid_i": 1}], "two readers at one port"),
     (PORTS, [{"wr_valid_i": 1, "mem_wr_valid_i": 1}], "two writers at one port"),
     (PORTS, [{"wr_valid_i": 1, "wr_high_valid_i": 1}], "two writers at one port"),

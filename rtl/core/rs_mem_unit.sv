@@ -283,8 +283,6 @@ module rs_mem_unit
     {st_last_o, st_data_o}
   ))
   else $error("%m: a stored word is withdrawn");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !st_done_i || (instr_q.store && state_q == Wait))
-  else $error("%m: the host ends a STORE that has not given its words");
 `else
   logic unused_queue;
   assign unused_queue = ^{queue_ready, level};

@@ -8,7 +8,7 @@ import random
 
 from cocotb.clock import Clock
 from cocotb.handle import SimHandleBase
-from cocotb.triggers import FallingEdge, RisingEdge
+from cocotb.triggers import FallingEdge, RisingEdge, Timer
 
 PERIOD_NS = 4
 
@@ -20,10 +20,12 @@ def parameter(name: str, default: int = 0) -> int:
 
 async def start(dut: SimHandleBase, **inputs: int) -> None:
     """Start the clock, set the given inputs, and pulse the reset; returns just after a falling edge."""
-    Clock(dut.clk_i, PERIOD_NS, "ns").start()
     for name, value in inputs.items():
         getattr(dut, name).value = value
-    dut.rst_ni.value = 0
+    # Pins start at random: the reset comes before the first edge.
+    dut.clk_i.value = dut.rst_ni.value = 0
+    await Timer(1, "ns")
+    Clock(dut.clk_i, PERIOD_NS, "ns").start()
     for _ in range(3):
         await FallingEdge(dut.clk_i)
     dut.rst_ni.value = 1

@@ -93,8 +93,8 @@ def run_checks(
 
     `checks` selects by name; `env` reaches the checks through os.environ (the parameters do so as PARAM_<Name>);
     `extra` lists further .sv files (a wrapper for the test, or changed copies of modules); `defines` names macros;
-    `module` names a test file other than the caller's. Registers and memories start with random contents, drawn from
-    `seed` (default: one for each set of checks and parameters): what the design does not write, it must not rely on.
+    `module` names a test file other than the caller's. With a `seed`, registers, memories and
+    pins start with random contents: what the design does not write, it must not rely on.
     """
     source = module or Path(inspect.stack()[1].filename)
     chosen = dict(parameters or {})

@@ -344,19 +344,25 @@ module rs_compute_seq
   end
 
 `ifndef SYNTHESIS
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !start_i || ready_o)
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
+  assert property (@(posedge clk_i) disable iff (!armed) !start_i || ready_o)
   else $error("%m: instruction taken while one is issued");
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
+  assert property (@(posedge clk_i) disable iff (!armed)
                    !start_i || (int'(instr_i.log2_n) >= int'(Log2P) + 2 &&
                                 int'(instr_i.log2_n) <= int'(WordAddrBits) + int'(Log2P)))
   else $error("%m: a degree out of range");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !issue || step_q <= last_step)
+  assert property (@(posedge clk_i) disable iff (!armed) !issue || step_q <= last_step)
   else $error("%m: a step beyond the stage");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !end_o || wr_valid_o)
+  assert property (@(posedge clk_i) disable iff (!armed) !end_o || wr_valid_o)
   else $error("%m: an instruction ends without a write");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !(rd_valid_o && rd_pair_o) || (^rd_word0_o != ^rd_word1_o))
+  assert property (@(posedge clk_i) disable iff (!armed) !(rd_valid_o && rd_pair_o) || (^rd_word0_o != ^rd_word1_o))
   else $error("%m: the words of a pair share a bank");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !(wr_valid_o && wr_pair_o) || (^wr_word0_o != ^wr_word1_o))
+  assert property (@(posedge clk_i) disable iff (!armed) !(wr_valid_o && wr_pair_o) || (^wr_word0_o != ^wr_word1_o))
   else $error("%m: the results of a pair share a bank");
 `endif
 

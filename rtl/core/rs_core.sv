@@ -574,17 +574,23 @@ module rs_core
   assign unused_status = ^{index_q, compute_issuing};
 
 `ifndef SYNTHESIS
-  assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0({start_compute, start_memory, sync_o}))
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
+  assert property (@(posedge clk_i) disable iff (!armed) $onehot0({start_compute, start_memory, sync_o}))
   else $error("%m: one instruction for two units");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !sync_o || (compute_idle && memory_idle))
+  assert property (@(posedge clk_i) disable iff (!armed) !sync_o || (compute_idle && memory_idle))
   else $error("%m: SYNC while a unit works");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !start_compute || compute_idle || head_q.mod_idx == mod_idx_q)
+  assert property (@(posedge clk_i) disable iff (!armed) !start_compute || compute_idle || head_q.mod_idx == mod_idx_q)
   else $error("%m: the modulus changes while results are in flight");
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
+  assert property (@(posedge clk_i) disable iff (!armed)
                    !cfg_we_i || cfg_sel_i == 2'd3 || compute_idle || cfg_idx_i != 5'(mod_idx_q))
   else $error("%m: the modulus in use is written");
   // A write would hide the read.
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !(table_rd_en && |table_wr_valid))
+  assert property (@(posedge clk_i) disable iff (!armed) !(table_rd_en && |table_wr_valid))
   else $error("%m: the twiddle table is read while it is written");
 `endif
 

@@ -260,26 +260,32 @@ module rs_mem_unit
   assign error_o = done_o && (instr_q.store ? st_err_i : fault_q);
 
 `ifndef SYNTHESIS
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !start_i || ready_o)
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
+  assert property (@(posedge clk_i) disable iff (!armed) !start_i || ready_o)
   else $error("%m: instruction taken while one runs");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !push || queue_ready)
+  assert property (@(posedge clk_i) disable iff (!armed) !push || queue_ready)
   else $error("%m: a word read ahead is lost");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) level <= ahead_q)
+  assert property (@(posedge clk_i) disable iff (!armed) level <= ahead_q)
   else $error("%m: more words queued than read");
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
+  assert property (@(posedge clk_i) disable iff (!armed)
                    !start_i || (int'(instr_i.log2_n) >= int'(Log2P) + 1 && int'(instr_i.log2_n) <= int'(IndexBits)))
   else $error("%m: a degree out of range");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !start_i || !(instr_i.load && instr_i.store))
+  assert property (@(posedge clk_i) disable iff (!armed) !start_i || !(instr_i.load && instr_i.store))
   else $error("%m: a LOAD that is a STORE");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) ahead_q <= LevelBits'(QueueWords))
+  assert property (@(posedge clk_i) disable iff (!armed) ahead_q <= LevelBits'(QueueWords))
   else $error("%m: more words read ahead than the queue holds");
   // Handshakes: what is offered stays until it is taken.
-  assert property (@(posedge clk_i) disable iff (!rst_ni) dma_req_valid_o && !dma_req_ready_i |=>
+  assert property (@(posedge clk_i) disable iff (!armed) dma_req_valid_o && !dma_req_ready_i |=>
                    dma_req_valid_o && $stable(
     {dma_req_store_o, dma_req_buf_o, dma_req_logn_o}
   ))
   else $error("%m: a request is withdrawn");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) st_valid_o && !st_ready_i |=> st_valid_o && $stable(
+  assert property (@(posedge clk_i) disable iff (!armed) st_valid_o && !st_ready_i |=> st_valid_o && $stable(
     {st_last_o, st_data_o}
   ))
   else $error("%m: a stored word is withdrawn");

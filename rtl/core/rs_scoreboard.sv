@@ -150,23 +150,29 @@ module rs_scoreboard
   end
 
 `ifndef SYNTHESIS
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !take_i || (head_valid_i && unit_free_o && clear_o))
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
+  assert property (@(posedge clk_i) disable iff (!armed) !take_i || (head_valid_i && unit_free_o && clear_o))
   else $error("%m: an instruction is taken past a hazard");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !compute_end_i || count_q != '0)
+  assert property (@(posedge clk_i) disable iff (!armed) !compute_end_i || count_q != '0)
   else $error("%m: an instruction ends that never started");
   logic given_back, shared, one_unit;
   assign given_back = (end_writes_i & ~pending) == '0 && (end_late_i & ~late) == '0;
   assign shared     = ((pending | late | sources_q) & memory_q[MaxSlots-1:0]) != '0;
   assign one_unit   = $onehot0({head_i.compute, head_i.memory, head_i.sync});
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !compute_end_i || given_back)
+  assert property (@(posedge clk_i) disable iff (!armed) !compute_end_i || given_back)
   else $error("%m: a slot is given back that was not claimed");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) count_q != '0 || (pending | late) == '0)
+  assert property (@(posedge clk_i) disable iff (!armed) count_q != '0 || (pending | late) == '0)
   else $error("%m: slots are claimed by nobody");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !shared)
+  assert property (@(posedge clk_i) disable iff (!armed) !shared)
   else $error("%m: both units hold a slot");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !memory_done_i || memory_busy_q)
+  assert property (@(posedge clk_i) disable iff (!armed) !memory_done_i || memory_busy_q)
   else $error("%m: the memory unit ends what never started");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !take_i || one_unit)
+  assert property (@(posedge clk_i) disable iff (!armed) !take_i || one_unit)
   else $error("%m: an instruction for two units");
 `else
   logic unused_valid;

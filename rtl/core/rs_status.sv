@@ -129,9 +129,15 @@ module rs_status
   assign ev_start_cmd_o = {head_word_i, head_word_i};
 
 `ifndef SYNTHESIS
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !start_compute_i || index_ready)
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
+  assert property (@(posedge clk_i) disable iff (!armed) !start_compute_i || index_ready)
   else $error("%m: more compute instructions in flight than indices kept");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !compute_end_i || index_valid)
+  assert property (@(posedge clk_i) disable iff (!armed) !compute_end_i || index_valid)
   else $error("%m: an end without a start");
 `endif
   logic unused_queue;

@@ -81,8 +81,14 @@ module rs_axi_bursts #(
   end
 
 `ifndef SYNTHESIS
-  assert property (@(posedge clk_i) disable iff (!rst_ni) start_i |-> idle_o && 32'(log2_bytes_i) >= BeatLog2);
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
+  assert property (@(posedge clk_i) disable iff (!armed) start_i |-> idle_o && 32'(log2_bytes_i) >= BeatLog2);
   // No burst crosses a 4096-byte boundary.
-  assert property (@(posedge clk_i) disable iff (!rst_ni) valid_o |-> (address_o & (burst_bytes - 1)) == '0);
+  assert property (@(posedge clk_i) disable iff (!armed) valid_o |-> (address_o & (burst_bytes - 1)) == '0);
 `endif
 endmodule

@@ -246,26 +246,32 @@ module rs_axi_dma #(
   assign unused_resp = m_axi_rresp_i[0] ^ m_axi_bresp_i[0];
 
 `ifndef SYNTHESIS
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
   // What the slave owes us: no beat and no answer uncalled, none before the data it answers.
-  assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_rvalid_i |-> owed_q != '0)
+  assert property (@(posedge clk_i) disable iff (!armed) m_axi_rvalid_i |-> owed_q != '0)
   else $error("%m: a read beat that no burst asked for");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_bvalid_i |->
+  assert property (@(posedge clk_i) disable iff (!armed) m_axi_bvalid_i |->
       answers_left_q != '0 && signed'(answers_left_q) > lead_q)
   else $error("%m: a write answer before the address and the data of its burst");
   // What we owe the slave is proved in rtl/formal/rs_axi_checks.sv; here the offers, as simulations see them.
-  assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_arvalid_o && !m_axi_arready_i |=> m_axi_arvalid_o && $stable(
+  assert property (@(posedge clk_i) disable iff (!armed) m_axi_arvalid_o && !m_axi_arready_i |=> m_axi_arvalid_o && $stable(
     m_axi_araddr_o
   ))
   else $error("%m: an address offered must stay");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_awvalid_o && !m_axi_awready_i |=> m_axi_awvalid_o && $stable(
+  assert property (@(posedge clk_i) disable iff (!armed) m_axi_awvalid_o && !m_axi_awready_i |=> m_axi_awvalid_o && $stable(
     m_axi_awaddr_o
   ))
   else $error("%m: an address offered must stay");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) m_axi_wvalid_o && !m_axi_wready_i |=> m_axi_wvalid_o && $stable(
+  assert property (@(posedge clk_i) disable iff (!armed) m_axi_wvalid_o && !m_axi_wready_i |=> m_axi_wvalid_o && $stable(
     {m_axi_wdata_o, m_axi_wstrb_o, m_axi_wlast_o}
   ))
   else $error("%m: a beat offered must stay");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) abort_i |-> !req_valid_i && !st_valid_i)
+  assert property (@(posedge clk_i) disable iff (!armed) abort_i |-> !req_valid_i && !st_valid_i)
   else $error("%m: the core is not quiet while it is reset");
 `endif
 endmodule

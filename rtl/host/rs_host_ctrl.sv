@@ -274,7 +274,13 @@ module rs_host_ctrl #(
   end
 
 `ifndef SYNTHESIS
-  assert property (@(posedge clk_i) disable iff (!rst_ni) clear_o |-> !busy_i || error_i);
-  assert property (@(posedge clk_i) disable iff (!rst_ni) 32'(cmd_level_i) <= FifoDepth);
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
+  assert property (@(posedge clk_i) disable iff (!armed) clear_o |-> !busy_i || error_i);
+  assert property (@(posedge clk_i) disable iff (!armed) 32'(cmd_level_i) <= FifoDepth);
 `endif
 endmodule

@@ -64,10 +64,16 @@ module rs_host_pack #(
   end
 
 `ifndef SYNTHESIS
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
   // A beat that is not taken stays.
-  assert property (@(posedge clk_i) disable iff (!rst_ni || clear_i) beat_valid_o && !beat_ready_i |=> beat_valid_o && $stable(
+  assert property (@(posedge clk_i) disable iff (!armed || clear_i) beat_valid_o && !beat_ready_i |=> beat_valid_o && $stable(
     beat_data_o
   ));
-  assert property (@(posedge clk_i) disable iff (!rst_ni) 32'(left_q) <= Beats);
+  assert property (@(posedge clk_i) disable iff (!armed) 32'(left_q) <= Beats);
 `endif
 endmodule

@@ -90,10 +90,16 @@ module rs_host_unpack #(
   assign word_err_o   = err_q;
 
 `ifndef SYNTHESIS
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
   // A word that is not taken stays.
-  assert property (@(posedge clk_i) disable iff (!rst_ni || clear_i) word_valid_o && !word_ready_i |=> word_valid_o && $stable(
+  assert property (@(posedge clk_i) disable iff (!armed || clear_i) word_valid_o && !word_ready_i |=> word_valid_o && $stable(
     word_data_o
   ));
-  assert property (@(posedge clk_i) disable iff (!rst_ni) 32'(count_q) < Beats);
+  assert property (@(posedge clk_i) disable iff (!armed) 32'(count_q) < Beats);
 `endif
 endmodule

@@ -229,8 +229,14 @@ module rs_serial_bridge
   end
 
 `ifndef SYNTHESIS
-  assert property (@(posedge clk_i) disable iff (!rst_ni || abort_i) tx_valid_o && !tx_ready_i |=> tx_valid_o);
-  assert property (@(posedge clk_i) disable iff (!rst_ni) axil_awvalid_o && !axil_awready_i |=> axil_awvalid_o && $stable(
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
+  assert property (@(posedge clk_i) disable iff (!armed || abort_i) tx_valid_o && !tx_ready_i |=> tx_valid_o);
+  assert property (@(posedge clk_i) disable iff (!armed) axil_awvalid_o && !axil_awready_i |=> axil_awvalid_o && $stable(
     axil_addr_o
   ));
 `endif

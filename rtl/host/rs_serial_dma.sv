@@ -122,7 +122,13 @@ module rs_serial_dma #(
   );
 
 `ifndef SYNTHESIS
-  assert property (@(posedge clk_i) disable iff (!rst_ni) din_valid_i |-> waiting_q && !store_q);
-  assert property (@(posedge clk_i) disable iff (!rst_ni) st_done_o |=> !waiting_q);
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
+  assert property (@(posedge clk_i) disable iff (!armed) din_valid_i |-> waiting_q && !store_q);
+  assert property (@(posedge clk_i) disable iff (!armed) st_done_o |=> !waiting_q);
 `endif
 endmodule

@@ -123,7 +123,13 @@ module rs_serial_link #(
   end
 
 `ifndef SYNTHESIS
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
   // The owner does not change within a frame.
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !between_i |-> owner == owner_q);
+  assert property (@(posedge clk_i) disable iff (!armed) !between_i |-> owner == owner_q);
 `endif
 endmodule

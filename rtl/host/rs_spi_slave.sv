@@ -101,7 +101,13 @@ module rs_spi_slave (
   end
 
 `ifndef SYNTHESIS
-  assert property (@(posedge clk_i) disable iff (!rst_ni) full_q && active_o && $past(full_q) |-> $stable(hold_q));
-  assert property (@(posedge clk_i) disable iff (!rst_ni) rx_valid_o |=> !rx_valid_o);
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
+  assert property (@(posedge clk_i) disable iff (!armed) full_q && active_o && $past(full_q) |-> $stable(hold_q));
+  assert property (@(posedge clk_i) disable iff (!armed) rx_valid_o |=> !rx_valid_o);
 `endif
 endmodule

@@ -77,7 +77,13 @@ module rs_uart_rx #(
   end
 
 `ifndef SYNTHESIS
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !(rx_valid_o && break_o));
-  assert property (@(posedge clk_i) disable iff (!rst_ni) rx_valid_o |=> state_q == Idle);
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
+  assert property (@(posedge clk_i) disable iff (!armed) !(rx_valid_o && break_o));
+  assert property (@(posedge clk_i) disable iff (!armed) rx_valid_o |=> state_q == Idle);
 `endif
 endmodule

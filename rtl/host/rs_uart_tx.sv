@@ -45,7 +45,13 @@ module rs_uart_tx #(
   end
 
 `ifndef SYNTHESIS
-  assert property (@(posedge clk_i) disable iff (!rst_ni) left_q <= 4'd10);
-  assert property (@(posedge clk_i) disable iff (!rst_ni) left_q == '0 |-> uart_tx_o);
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
+  assert property (@(posedge clk_i) disable iff (!armed) left_q <= 4'd10);
+  assert property (@(posedge clk_i) disable iff (!armed) left_q == '0 |-> uart_tx_o);
 `endif
 endmodule

@@ -181,18 +181,24 @@ module rs_ntt8_axil
   assign unused_bits = ^{s_axil_awaddr_i[1:0], s_axil_araddr_i[1:0], barrett[63:Width+3]};
 
 `ifndef SYNTHESIS
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
   AnswerStays :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) s_axil_rvalid_o && !s_axil_rready_i |=> s_axil_rvalid_o && $stable(
+  assert property (@(posedge clk_i) disable iff (!armed) s_axil_rvalid_o && !s_axil_rready_i |=> s_axil_rvalid_o && $stable(
     s_axil_rdata_o
   ))
   else $error("%m: a read answer must stay until it is taken");
   WriteAnswerStays :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) s_axil_bvalid_o && !s_axil_bready_i |=> s_axil_bvalid_o && $stable(
+  assert property (@(posedge clk_i) disable iff (!armed) s_axil_bvalid_o && !s_axil_bready_i |=> s_axil_bvalid_o && $stable(
     s_axil_bresp_o
   ))
   else $error("%m: a write answer must stay until it is taken");
   ResultIsWanted :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) result_valid |-> busy_q)
+  assert property (@(posedge clk_i) disable iff (!armed) result_valid |-> busy_q)
   else $error("%m: a result comes only to a transform that was started");
 `endif
 

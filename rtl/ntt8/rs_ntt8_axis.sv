@@ -100,8 +100,14 @@ module rs_ntt8_axis
   assign unused_signals = ^{engine_ready, level};
 
 `ifndef SYNTHESIS
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
   NeverOverflows :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) result_valid |-> result_ready)
+  assert property (@(posedge clk_i) disable iff (!armed) result_valid |-> result_ready)
   else $error("%m: the result queue must have room for every result");
 `endif
 

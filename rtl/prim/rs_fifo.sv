@@ -61,12 +61,18 @@ module rs_fifo #(
   end
 
 `ifndef SYNTHESIS
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
   // The level is the distance of the pointers, modulo Depth.
-  assert property (@(posedge clk_i) disable iff (!rst_ni) level_q[AddrBits-1:0] == AddrBits'(tail_q - head_q))
+  assert property (@(posedge clk_i) disable iff (!armed) level_q[AddrBits-1:0] == AddrBits'(tail_q - head_q))
   else $error("%m: level and pointers disagree");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) level_q <= LevelBits'(Depth))
+  assert property (@(posedge clk_i) disable iff (!armed) level_q <= LevelBits'(Depth))
   else $error("%m: more words than Depth");
-  assert property (@(posedge clk_i) disable iff (!rst_ni) valid_o && !ready_i && !clear_i |=> valid_o && $stable(
+  assert property (@(posedge clk_i) disable iff (!armed) valid_o && !ready_i && !clear_i |=> valid_o && $stable(
     data_o
   ))
   else $error("%m: the head changes before it is taken");

@@ -330,7 +330,13 @@ module rs_top_axi #(
   assign unused = ^{m_axi_rlast_i, sync, st_last, dma_base[63:AddrWidth]};
 
 `ifndef SYNTHESIS
-  assert property (@(posedge clk_i) disable iff (!rst_ni) st_done |-> !m_axi_wvalid_o);
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !(m_axi_arvalid_o && m_axi_awvalid_o));
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
+  assert property (@(posedge clk_i) disable iff (!armed) st_done |-> !m_axi_wvalid_o);
+  assert property (@(posedge clk_i) disable iff (!armed) !(m_axi_arvalid_o && m_axi_awvalid_o));
 `endif
 endmodule

@@ -359,7 +359,13 @@ module rs_top_serial #(
   assign unused = ^{sync, st_last, dma_base};
 
 `ifndef SYNTHESIS
-  assert property (@(posedge clk_i) disable iff (!rst_ni) spi_csn_i || !$isunknown(spi_mosi_i));
+  logic armed;
+  rs_reset_seen u_armed (
+    .clk_i,
+    .rst_ni,
+    .seen_o(armed)
+  );
+  assert property (@(posedge clk_i) disable iff (!armed) spi_csn_i || !$isunknown(spi_mosi_i));
   assert property (@(posedge clk_i) disable iff (!core_rst_n) st_done |=> !waiting);
 `endif
 endmodule

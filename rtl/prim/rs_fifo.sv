@@ -72,9 +72,7 @@ module rs_fifo #(
   else $error("%m: level and pointers disagree");
   assert property (@(posedge clk_i) disable iff (!armed) level_q <= LevelBits'(Depth))
   else $error("%m: more words than Depth");
-  assert property (@(posedge clk_i) disable iff (!armed) valid_o && !ready_i && !clear_i |=> valid_o && $stable(
-    data_o
-  ))
+  assert property (@(posedge clk_i) disable iff (!armed) valid_o && !ready_i && !clear_i |=> valid_o && $stable(data_o))
   else $error("%m: the head changes before it is taken");
 `endif
 

@@ -43,7 +43,8 @@ def build(
     files = _files(top, extra)
     shim = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
     flags = [*LINT_FLAGS, *STATE_FLAGS, *(f"-D{name}" for name in defines), *(["--trace-fst"] if waves else [])]
-    key = digest(tool, top, parameters, [*files, WAIVERS, shim], flags)
+    # The simulator finds cocotb's library by the path it was linked with.
+    key = digest(tool, top, parameters, [*files, WAIVERS, shim], [*flags, str(cocotb_tools.config.libs_dir)])
     work = paths.cache("cocotb") / f"{top}-{key}"
     target = work / "simulator"
     with exclusive(work.with_suffix(".lock")):
@@ -93,8 +94,8 @@ def run_checks(
 
     `checks` selects by name; `env` reaches the checks through os.environ (the parameters do so as PARAM_<Name>);
     `extra` lists further .sv files (a wrapper for the test, or changed copies of modules); `defines` names macros;
-    `module` names a test file other than the caller's. With a `seed`, registers, memories and
-    pins start with random contents: what the design does not write, it must not rely on.
+    `module` names a test file other than the caller's. Registers, memories and pins start at random, drawn from
+    `seed` (default: one for each set of checks and parameters): what the design does not write, it must not rely on.
     """
     source = module or Path(inspect.stack()[1].filename)
     chosen = dict(parameters or {})

@@ -20,6 +20,10 @@ mod work;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+/// A shortage of memory becomes Python's `MemoryError`, in small vectors too.
+#[global_allocator]
+static ALLOCATOR: zq::memory::Reserve = zq::memory::Reserve;
+
 /// A number that this process keeps and that is another one in every process forked from it.
 #[pyfunction]
 fn fork_generation() -> u64 {
@@ -33,6 +37,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     // A forced instruction set that cannot be had is told at once, as an exception rather than a panic later.
     zq::simd::check_request().map_err(PyValueError::new_err)?;
     zq::fork::watch();
+    zq::memory::Reserve::keep();
     m.add_function(wrap_pyfunction!(fork_generation, m)?)?;
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     let limits = rlwe::Limits::default();

@@ -14,6 +14,7 @@ pub mod evaluate;
 pub mod expression;
 mod index_map;
 mod listing;
+mod message;
 mod parameters;
 mod program;
 mod shape;
@@ -22,6 +23,7 @@ pub mod step;
 pub use check::Limits;
 pub use error::Error;
 pub use index_map::{IndexMap, MAX_ELEMENTS, Run};
+pub use message::{Message, Role, Section};
 pub use parameters::Parameters;
 pub use program::{
     Argument, Encryption, Guarantee, PlaintextSource, Program, Range, RequiredKeys, Secrecy,

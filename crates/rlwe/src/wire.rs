@@ -79,11 +79,13 @@ pub enum Tag {
     CkksCiphertext = 49,
     /// Homomorphic program.
     Program = 64,
+    /// Labelled objects that travel beside a program.
+    Message = 65,
 }
 
 impl Tag {
     /// Every tag.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::RlweParams,
         Self::BfvParams,
         Self::CkksParams,
@@ -96,6 +98,7 @@ impl Tag {
         Self::CkksPlaintext,
         Self::CkksCiphertext,
         Self::Program,
+        Self::Message,
     ];
 
     fn from_u16(code: u16) -> Option<Self> {

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What travels beside a program: keys, arguments and results, each with a label that says whose and what it is.
+//!
+//! The label is the role, the hash of the program by section (so that a refusal can say what differs) and the public
+//! identity of the secret key. The parts are objects of the byte format, read by whoever knows the parameters. Labels
+//! find mistakes, not forgery: whoever may change the bytes may change the label.
+
+use crate::Error;
+use rlwe::wire::{self, Fingerprint, Reader, Tag, WireError, Writer};
+
+/// Most sections of a program's hash, and the longest name of a section and of a key in bytes.
+const MAX_SECTIONS: u64 = 16;
+const MAX_NAME: u64 = 64;
+
+/// What a message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Role {
+    /// The key that others encrypt under.
+    PublicKey = 0,
+    /// What a server needs.
+    EvaluationKeys = 1,
+    /// Encrypted arguments.
+    Arguments = 2,
+    /// An encrypted result.
+    Result = 3,
+    /// A client: its program, its secret key and all the others.
+    Client = 4,
+}
+
+impl Role {
+    /// Every role, by its code.
+    pub const ALL: [Self; 5] = [
+        Self::PublicKey,
+        Self::EvaluationKeys,
+        Self::Arguments,
+        Self::Result,
+        Self::Client,
+    ];
+}
+
+/// The hash of one section of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// Its name.
+    pub name: String,
+    /// The first 16 bytes of SHA-256.
+    pub hash: [u8; 16],
+}
+
+/// Labelled objects. `Debug` tells sizes alone: a client's parts are secret.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Message {
+    /// What it is for.
+    pub role: Role,
+    /// The program it is of.
+    pub program: Vec<Section>,
+    /// The public identity of the secret key it belongs to.
+    pub key: String,
+    /// The objects, which may be empty.
+    pub parts: Vec<Vec<u8>>,
+}
+
+impl std::fmt::Debug for Message {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let sizes: Vec<usize> = self.parts.iter().map(Vec::len).collect();
+        f.debug_struct("Message")
+            .field("role", &self.role)
+            .field("key", &self.key)
+            .field("sizes", &sizes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Message {
+    /// The message as an object of the byte format.
+    ///
+    /// # Errors
+    /// [`Error::Layout`] for names and counts that a reader would refuse.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        self.check()?;
+        let mut out = Writer::new();
+        out.u8(self.role as u8);
+        out.u8(self.program.len() as u8);
+        for section in &self.program {
+            write_name(&mut out, &section.name);
+            out.bytes(&section.hash);
+        }
+        write_name(&mut out, &self.key);
+        out.u32(self.parts.len() as u32);
+        for part in &self.parts {
+            out.u64(part.len() as u64);
+            out.bytes(part);
+        }
+        Ok(wire::seal(
+            Tag::Message,
+            Fingerprint::default(),
+            out.as_bytes(),
+        ))
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let named = |name: &str| !name.is_empty() && name.len() as u64 <= MAX_NAME && plain(name);
+        let right = self.program.len() as u64 <= MAX_SECTIONS
+            && self.program.iter().all(|section| named(&section.name))
+            && named(&self.key)
+            && u32::try_from(self.parts.len()).is_ok();
+        if right {
+            return Ok(());
+        }
+        Err(Error::Layout {
+            what: "message".into(),
+            message: format!("names of 1 to {MAX_NAME} printable ASCII characters are needed"),
+        })
+    }
+
+    /// Reads [`Message::to_bytes`]. The parts are bounded by the bytes that are there.
+    ///
+    /// # Errors
+    /// [`Error::Wire`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let (header, payload) = wire::open_as(Tag::Message, bytes)?;
+        if header.params != Fingerprint::default() {
+            return Err(refused("the fingerprint of a message", 1, "zeros"));
+        }
+        let mut input = Reader::new(payload);
+        let code = input.u8("the role")?;
+        let role = *Role::ALL
+            .get(usize::from(code))
+            .ok_or_else(|| refused("the role", code.into(), "0..=4"))?;
+        let sections = input.u8("the number of sections")?;
+        if u64::from(sections) > MAX_SECTIONS {
+            return Err(refused("the number of sections", sections.into(), "0..=16"));
+        }
+        let program = (0..sections)
+            .map(|_| read_section(&mut input))
+            .collect::<Result<_, _>>()?;
+        let key = read_name(&mut input, "a key's identity")?;
+        let count = input.u32("the number of parts")?;
+        let mut parts = vec![];
+        for _ in 0..count {
+            let len = input.u64("the length of a part")?;
+            let len = usize::try_from(len).map_err(|_| {
+                refused("the length of a part", len, "what memory can hold")
+            })?;
+            parts.push(input.bytes(len, "a part")?.to_vec());
+        }
+        input.finish()?;
+        Ok(Self {
+            role,
+            program,
+            key,
+            parts,
+        })
+    }
+}
+
+fn plain(name: &str) -> bool {
+    name.bytes().all(|b| (b' '..=b'~').contains(&b))
+}
+
+fn write_name(out: &mut Writer, name: &str) {
+    out.u8(name.len() as u8);
+    out.bytes(name.as_bytes());
+}
+
+fn read_name(input: &mut Reader<'_>, what: &'static str) -> Result<String, Error> {
+    let len = input.u8(what)?;
+    if len == 0 || u64::from(len) > MAX_NAME {
+        return Err(refused(what, len.into(), "1 to 64 characters"));
+    }
+    match std::str::from_utf8(input.bytes(len.into(), what)?) {
+        Ok(name) if plain(name) => Ok(name.into()),
+        _ => Err(refused(what, len.into(), "printable ASCII")),
+    }
+}
+
+fn read_section(input: &mut Reader<'_>) -> Result<Section, Error> {
+    let name = read_name(input, "a section's name")?;
+    let hash = input.bytes(16, "a section's hash")?;
+    Ok(Section {
+        name,
+        hash: hash.try_into().expect("16 bytes were read"),
+    })
+}
+
+fn refused(what: &'static str, got: u64, allowed: &str) -> Error {
+    WireError::Value {
+        what,
+        got,
+        allowed: allowed.into(),
+    }
+    .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rlwe::wire::mutate;
+
+    fn message(parts: Vec<Vec<u8>>) -> Message {
+        Message {
+            role: Role::Arguments,
+            program: vec![Section {
+                name: "circuit".into(),
+                hash: [7; 16],
+            }],
+            key: "00ff".into(),
+            parts,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_give_the_message_back(parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..5)) {
+            let made = message(parts);
+            prop_assert_eq!(Message::from_bytes(&made.to_bytes().unwrap()).unwrap(), made);
+        }
+    }
+
+    #[test]
+    fn a_damaged_message_is_refused_or_read_as_it_stands() {
+        let bytes = message(vec![vec![1, 2, 3], vec![]]).to_bytes().unwrap();
+        mutate::for_each_mutation(&bytes, 20_000, |broken| {
+            if let Ok(read) = Message::from_bytes(broken) {
+                assert_eq!(read.to_bytes().unwrap(), broken);
+            }
+        });
+        for cut in 0..bytes.len() {
+            assert!(Message::from_bytes(&bytes[..cut]).is_err());
+        }
+    }
+
+    #[test]
+    fn names_no_reader_takes_are_not_written() {
+        for key in ["", "a\nb", &"x".repeat(65)] {
+            let made = Message {
+                key: key.into(),
+                ..message(vec![])
+            };
+            assert!(made.to_bytes().is_err(), "{key:?}");
+        }
+    }
+
+    #[test]
+    fn parts_are_not_shown() {
+        let shown = format!("{:?}", message(vec![vec![42; 7]]));
+        assert!(shown.contains('7') && !shown.contains("42"), "{shown}");
+    }
+}

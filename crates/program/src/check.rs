@@ -9,6 +9,8 @@ use crate::step::{Operation, Step};
 
 /// Relative difference up to which two scales are the same (that of the CKKS evaluator).
 const SCALE_TOLERANCE: f64 = ckks::SCALE_TOLERANCE;
+/// Published results exceed their bound with probability below 2^−this.
+const PUBLISHED_FAILURE_BITS: u32 = 128;
 
 /// What a reader takes from a stranger; a program beyond it is refused before memory or time is spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,18 +43,18 @@ impl Limits {
 }
 
 impl Program {
-    /// Checks everything but the guarantee.
+    /// Checks everything but that the guarantee holds ([`Program::check_guarantee`]).
     ///
     /// # Errors
     /// The first thing that is wrong: [`Error::Layout`], [`Error::Expression`], [`Error::Step`], [`Error::Limit`].
     pub fn check(&self, limits: &Limits) -> Result<(), Error> {
-        self.check_guarantee()?;
+        self.check_request()?;
         let inputs = self.check_arguments()?;
         let outputs = self.outputs.len() as u64;
         Limits::hold("ciphertexts", inputs.max(outputs), limits.ciphertexts)?;
         Limits::hold(
             "plain operations",
-            self.check_plaintexts()?
+            self.check_sources()?
                 .saturating_add(self.result.len() as u64),
             limits.plain_work,
         )?;
@@ -77,9 +79,12 @@ impl Program {
         self.check_result()
     }
 
-    fn check_guarantee(&self) -> Result<(), Error> {
+    /// The form of the guarantee; [`Program::check_guarantee`] checks that it holds.
+    fn check_request(&self) -> Result<(), Error> {
         let g = &self.guarantee;
-        let known = matches!(g.failure_bits, 1..=1024) && g.bits.is_finite();
+        // Who collects published results must not find one that exceeds its bound.
+        let least = if g.publish { PUBLISHED_FAILURE_BITS } else { 1 };
+        let known = (least..=1024).contains(&g.failure_bits) && g.bits.is_finite();
         let tolerance = match self.parameters.plain_modulus() {
             Some(_) => g.tolerance == 0.0 && g.bits > 0.0,
             None => g.tolerance > 0.0 && g.tolerance.is_finite(),
@@ -151,7 +156,7 @@ impl Program {
     }
 
     /// Checks expressions and plaintexts; returns the elementary operations they take.
-    fn check_plaintexts(&self) -> Result<u64, Error> {
+    fn check_sources(&self) -> Result<u64, Error> {
         let arguments = self.plain_shapes();
         let mut work = 0_u64;
         for (number, expression) in self.expressions.iter().enumerate() {
@@ -174,6 +179,16 @@ impl Program {
                     source.expression
                 )));
             };
+            let largest = self
+                .parameters
+                .plain_modulus()
+                .map_or(f64::MAX, |t| (t / 2) as f64);
+            if !(0.0..=largest).contains(&source.bound) {
+                return Err(wrong(format!(
+                    "a bound of {}; from 0 to {largest:e} is needed",
+                    source.bound
+                )));
+            }
             let elements = shape::elements(&expression.shape).unwrap_or(0);
             if source.slots.len() != self.parameters.slots() || source.slots.elements() > elements {
                 let (slots, used) = (source.slots.len(), source.slots.elements());

@@ -4,6 +4,7 @@
 
 mod expression;
 mod fields;
+mod sections;
 mod step;
 
 use crate::Error;
@@ -41,10 +42,9 @@ impl Program {
             .iter()
             .for_each(|e| expression::write(&mut out, e));
         write_count(&mut out, self.plaintexts.len());
-        for plaintext in &self.plaintexts {
-            out.u32(plaintext.expression);
-            write_map(&mut out, &plaintext.slots);
-        }
+        self.plaintexts
+            .iter()
+            .for_each(|p| write_plaintext(&mut out, p));
         write_count(&mut out, self.lines.len());
         self.lines.iter().for_each(|l| write_line(&mut out, l));
         write_count(&mut out, self.steps.len());
@@ -89,7 +89,7 @@ impl Program {
             guarantee: read_guarantee(&mut input)?,
             arguments: list(&mut input, "arguments", 24, read_argument)?,
             expressions: list(&mut input, "expressions", 2, expression::read)?,
-            plaintexts: list(&mut input, "plaintexts", 8, read_plaintext)?,
+            plaintexts: list(&mut input, "plaintexts", 16, read_plaintext)?,
             lines: list(&mut input, "source lines", 12, read_line)?,
             steps: list(&mut input, "steps", 22, step::read)?,
             outputs: list(
@@ -103,6 +103,7 @@ impl Program {
         };
         input.finish()?;
         program.check(limits)?;
+        program.check_guarantee()?;
         Ok(program)
     }
 
@@ -151,6 +152,14 @@ fn read_guarantee(input: &mut Reader<'_>) -> Result<Guarantee, Error> {
 }
 
 fn write_argument(out: &mut Writer, argument: &Argument) {
+    write_declaration(out, argument);
+    if let Secrecy::Encrypted(packing) = &argument.secrecy {
+        write_map(out, packing);
+    }
+}
+
+/// An argument without its packing.
+fn write_declaration(out: &mut Writer, argument: &Argument) {
     write_text(out, &argument.name);
     write_shape(out, &argument.shape);
     match argument.range {
@@ -165,13 +174,7 @@ fn write_argument(out: &mut Writer, argument: &Argument) {
             out.u64(high as u64);
         }
     }
-    match &argument.secrecy {
-        Secrecy::Plain => out.u8(0),
-        Secrecy::Encrypted(packing) => {
-            out.u8(1);
-            write_map(out, packing);
-        }
-    }
+    out.u8(u8::from(argument.secrecy != Secrecy::Plain));
 }
 
 fn read_argument(input: &mut Reader<'_>) -> Result<Argument, Error> {
@@ -199,10 +202,17 @@ fn read_argument(input: &mut Reader<'_>) -> Result<Argument, Error> {
     })
 }
 
+fn write_plaintext(out: &mut Writer, plaintext: &PlaintextSource) {
+    out.u32(plaintext.expression);
+    write_map(out, &plaintext.slots);
+    out.f64(plaintext.bound);
+}
+
 fn read_plaintext(input: &mut Reader<'_>) -> Result<PlaintextSource, Error> {
     Ok(PlaintextSource {
         expression: input.u32("an expression")?,
         slots: read_map(input)?,
+        bound: input.f64("a plaintext's bound")?,
     })
 }
 

@@ -46,6 +46,24 @@ pub enum Error {
         /// What is wrong.
         message: String,
     },
+    /// A value that breaks the author's promise about an expression.
+    #[error(
+        "plaintext expression {number} (within): the promise |value| <= {bound} is false, a value is {value}"
+    )]
+    Promise {
+        /// Its number.
+        number: usize,
+        /// What was promised.
+        bound: f64,
+        /// A value that exceeds it.
+        value: f64,
+    },
+    /// Values of plain arguments that the program was not made for.
+    #[error("{0}")]
+    Values(String),
+    /// A promise about the result that the engine's estimates do not bear out.
+    #[error("{0}")]
+    Guarantee(String),
     /// More than a reader takes from a stranger.
     #[error("the program needs {got} {what}; at most {limit} are allowed")]
     Limit {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The values of plaintext expressions, over the reals or modulo t.
 
+use crate::Error;
 use crate::expression::{Expression, Numbers, Operation};
 use crate::shape::{self, MatMul};
 
-/// The ring an expression is evaluated in. Operations never fail; reals may overflow to infinity, which encoding refuses.
+/// By how much reals may exceed a bound: what rounding can change.
+const ROUNDING: f64 = 1e-9;
+
+/// The ring an expression is evaluated in. Operations never fail; reals may overflow to infinity, which no bound holds.
 pub trait Ring {
     /// An element.
     type Element: Copy;
@@ -20,6 +24,8 @@ pub trait Ring {
     fn multiply(&self, a: Self::Element, b: Self::Element) -> Self::Element;
     /// −a.
     fn negate(&self, a: Self::Element) -> Self::Element;
+    /// `a` if |a| ≤ `bound` does not hold, of reals up to rounding; what is not a number exceeds every bound.
+    fn beyond(a: Self::Element, bound: f64) -> Option<f64>;
 }
 
 /// Doubles.
@@ -44,6 +50,10 @@ impl Ring for Reals {
     }
     fn negate(&self, a: f64) -> f64 {
         -a
+    }
+    fn beyond(a: f64, bound: f64) -> Option<f64> {
+        let held = a.abs() <= bound * (1.0 + ROUNDING);
+        (!held).then_some(a)
     }
 }
 
@@ -84,21 +94,50 @@ impl Ring for IntegersModulo {
     fn negate(&self, a: i64) -> i64 {
         self.centre(-i128::from(a))
     }
+    fn beyond(a: i64, bound: f64) -> Option<f64> {
+        // Rounding to doubles keeps the order.
+        (a.unsigned_abs() as f64 > bound).then_some(a as f64)
+    }
 }
 
 /// The value of every expression, row-major, in order. `arguments` are the plain arguments in order; shapes were checked.
+///
+/// # Errors
+/// [`Error::Promise`] for a value that breaks one.
 pub fn evaluate<R: Ring>(
     ring: &R,
     expressions: &[Expression],
     arguments: &[Vec<R::Element>],
-) -> Vec<Vec<R::Element>> {
+) -> Result<Vec<Vec<R::Element>>, Error> {
+    evaluate_where(ring, expressions, arguments, |_| true)
+}
+
+/// The same for the wanted expressions, which need no others; those are left empty.
+pub(crate) fn evaluate_where<R: Ring>(
+    ring: &R,
+    expressions: &[Expression],
+    arguments: &[Vec<R::Element>],
+    wanted: impl Fn(usize) -> bool,
+) -> Result<Vec<Vec<R::Element>>, Error> {
     let mut values: Vec<Vec<R::Element>> = Vec::with_capacity(expressions.len());
-    for expression in expressions {
+    for (number, expression) in expressions.iter().enumerate() {
         let shape_of = |number: u32| expressions[number as usize].shape.as_slice();
-        let value = one(ring, expression, arguments, &values, &shape_of);
-        values.push(value);
+        values.push(if wanted(number) {
+            one(ring, expression, arguments, &values, &shape_of)
+        } else {
+            vec![]
+        });
+        if let Operation::Within(_, bound) = expression.operation
+            && let Some(value) = values[number].iter().find_map(|&v| R::beyond(v, bound))
+        {
+            return Err(Error::Promise {
+                number,
+                bound,
+                value,
+            });
+        }
     }
-    values
+    Ok(values)
 }
 
 fn one<'a, R: Ring>(
@@ -125,6 +164,7 @@ fn one<'a, R: Ring>(
         Operation::Subtract(a, b) => pairs(a, b, &|x, y| ring.add(x, ring.negate(y))),
         Operation::Multiply(a, b) => pairs(a, b, &|x, y| ring.multiply(x, y)),
         Operation::Negate(a) => each(a, &|x| ring.negate(x)),
+        Operation::Within(a, _) => of(a).to_vec(),
         Operation::Power(a, exponent) => each(a, &|x| power(ring, x, *exponent)),
         Operation::Polynomial(a, numbers) => {
             let coefficients = ring.numbers(numbers);
@@ -237,6 +277,7 @@ mod tests {
         }
         let values: Vec<Vec<i64>> = arguments.iter().map(|(_, v)| v.to_vec()).collect();
         evaluate(&IntegersModulo(t), expressions, &values)
+            .unwrap()
             .pop()
             .unwrap()
     }
@@ -245,7 +286,7 @@ mod tests {
     fn every_operation_on_small_integers() {
         use Operation::{
             Add, Argument, Constant, Gather, MatMul, Multiply, Negate, Polynomial, Power, Subtract,
-            Sum,
+            Sum, Within,
         };
         let arguments: [(&[u32], &[i64]); 2] =
             [(&[2, 3], &[1, 2, 3, 4, 5, 6]), (&[3], &[10, 20, 30])];
@@ -266,6 +307,7 @@ mod tests {
         assert_eq!(run(Subtract(1, 0), &[2, 3]), [9, 18, 27, 6, 15, 24]);
         assert_eq!(run(Multiply(0, 1), &[2, 3]), [10, 40, 90, 40, 100, 180]);
         assert_eq!(run(Negate(1), &[3]), [-10, -20, -30]);
+        assert_eq!(run(Within(1, 30.0), &[3]), [10, 20, 30]);
         assert_eq!(run(Power(0, 3), &[2, 3]), [1, 8, 27, 64, 125, 216]);
         assert_eq!(run(Power(0, 0), &[2, 3]), [1; 6]);
         let coefficients = Numbers::Integers(vec![5, 0, -1]);
@@ -292,6 +334,35 @@ mod tests {
             expression(Operation::MatMul(0, 1), &[2, 1, 2]),
         ];
         assert_eq!(last(&expressions, &arguments, 1 << 40), [1, 4, 3, 8]);
+    }
+
+    #[test]
+    fn a_broken_promise_is_reported_with_a_value_that_breaks_it() {
+        let expressions = |bound| {
+            [
+                expression(Operation::Argument(0), &[3]),
+                expression(Operation::Within(0, bound), &[3]),
+            ]
+        };
+        let text = |result: Result<_, Error>| result.unwrap_err().to_string();
+        let reals = |bound, values: [f64; 3]| {
+            evaluate(&Reals, &expressions(bound), &[values.to_vec()]).map(|v| v[1].clone())
+        };
+        // Reals have room for rounding, and nothing bounds what is no number.
+        assert_eq!(
+            reals(2.0, [-2.0, 2.0 + 1e-10, 0.0]).unwrap(),
+            [-2.0, 2.0 + 1e-10, 0.0]
+        );
+        assert_eq!(
+            text(reals(2.0, [1.0, -2.5, 9.0])),
+            "plaintext expression 1 (within): the promise |value| <= 2 is false, a value is -2.5"
+        );
+        assert!(text(reals(f64::INFINITY, [0.0, f64::NAN, 0.0])).contains("a value is NaN"));
+        let integers = |bound, values: [i64; 3]| {
+            evaluate(&IntegersModulo(97), &expressions(bound), &[values.to_vec()])
+        };
+        assert!(integers(3.0, [3, -3, 0]).is_ok());
+        assert!(text(integers(3.0, [3, -4, 0])).contains("<= 3 is false, a value is -4"));
     }
 
     #[test]

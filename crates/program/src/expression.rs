@@ -62,6 +62,8 @@ pub enum Operation {
     Sum(u32, Option<u8>),
     /// Elements of several tensors, flattened and joined end to end, in the places the map names.
     Gather(Vec<u32>, IndexMap),
+    /// a, of which the author promises |value| ≤ bound for every element; in BFV of centred residues.
+    Within(u32, f64),
 }
 
 impl Operation {
@@ -79,6 +81,7 @@ impl Operation {
             Self::MatMul(..) => "matmul",
             Self::Sum(..) => "sum",
             Self::Gather(..) => "gather",
+            Self::Within(..) => "within",
         }
     }
 
@@ -86,9 +89,11 @@ impl Operation {
     pub fn operands(&self) -> Vec<u32> {
         match self {
             Self::Argument(_) | Self::Constant(_) => vec![],
-            Self::Negate(a) | Self::Power(a, _) | Self::Polynomial(a, _) | Self::Sum(a, _) => {
-                vec![*a]
-            }
+            Self::Negate(a)
+            | Self::Power(a, _)
+            | Self::Polynomial(a, _)
+            | Self::Sum(a, _)
+            | Self::Within(a, _) => vec![*a],
             Self::Add(a, b) | Self::Subtract(a, b) | Self::Multiply(a, b) | Self::MatMul(a, b) => {
                 vec![*a, *b]
             }
@@ -160,6 +165,8 @@ impl Expression {
                 (shape::broadcast(of(*a), of(*b)), 0)
             }
             Operation::Negate(a) => (Some(of(*a).to_vec()), 0),
+            Operation::Within(a, bound) if *bound >= 0.0 => (Some(of(*a).to_vec()), 0),
+            Operation::Within(_, bound) => return Err(format!("a promise of {bound}")),
             Operation::Power(a, k) => (Some(of(*a).to_vec()), 2 * count(*a) * log2_ceil(*k)),
             Operation::Polynomial(a, coefficients) if !coefficients.is_empty() => {
                 let work = count(*a).saturating_mul(coefficients.len() as u64);

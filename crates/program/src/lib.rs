@@ -8,10 +8,12 @@
 //! ```
 
 mod check;
+mod clear;
 mod codec;
 mod error;
 pub mod evaluate;
 pub mod expression;
+mod guarantee;
 mod index_map;
 mod listing;
 mod message;
@@ -19,15 +21,18 @@ mod parameters;
 mod program;
 mod shape;
 pub mod step;
+mod values;
 
 pub use check::Limits;
 pub use error::Error;
+pub use guarantee::{Assume, Bound, Effects};
 pub use index_map::{IndexMap, MAX_ELEMENTS, Run};
 pub use message::{Message, Role, Section};
 pub use parameters::Parameters;
 pub use program::{
     Argument, Encryption, Guarantee, PlaintextSource, Program, Range, RequiredKeys, Secrecy,
 };
+pub use values::Values;
 
 #[cfg(test)]
 mod tests;

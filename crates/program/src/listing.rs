@@ -29,8 +29,8 @@ impl Display for Program {
         for (number, plaintext) in self.plaintexts.iter().enumerate() {
             writeln!(
                 f,
-                "p{number} = e{} {}",
-                plaintext.expression, plaintext.slots
+                "p{number} = e{} {} at most {:e}",
+                plaintext.expression, plaintext.slots, plaintext.bound
             )?;
         }
         for (number, step) in self.steps.iter().enumerate() {
@@ -114,6 +114,7 @@ impl Display for Expression {
             Plain::Power(_, exponent) => write!(f, " {exponent}")?,
             Plain::Sum(_, Some(axis)) => write!(f, " axis {axis}")?,
             Plain::Gather(_, map) => write!(f, " {map}")?,
+            Plain::Within(_, bound) => write!(f, " {bound:e}")?,
             _ => {}
         }
         write!(f, " {}", Shape(&self.shape))

@@ -54,6 +54,8 @@ pub struct PlaintextSource {
     pub expression: u32,
     /// From slots to elements; its length is the number of slots.
     pub slots: IndexMap,
+    /// No slot exceeds it in magnitude: what the noise guarantee reckons with, finite and at least 0; at most t/2 in BFV.
+    pub bound: f64,
 }
 
 /// Which key the client encrypts under.

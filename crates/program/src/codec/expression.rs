@@ -40,6 +40,10 @@ pub fn write(out: &mut Writer, expression: &Expression) {
             operands.iter().for_each(|&a| out.u32(a));
             write_map(out, map);
         }
+        Operation::Within(a, bound) => {
+            out.u32(*a);
+            out.f64(*bound);
+        }
     }
     write_shape(out, &expression.shape);
 }
@@ -57,11 +61,12 @@ fn code(operation: &Operation) -> u8 {
         Operation::MatMul(..) => 8,
         Operation::Sum(..) => 9,
         Operation::Gather(..) => 10,
+        Operation::Within(..) => 11,
     }
 }
 
 pub fn read(input: &mut Reader<'_>) -> Result<Expression, Error> {
-    let code = choice(input, "an expression's code", 10)?;
+    let code = choice(input, "an expression's code", 11)?;
     let operation = match code {
         0 => Operation::Argument(operand(input)?),
         1 => Operation::Constant(read_numbers(input)?),
@@ -76,7 +81,8 @@ pub fn read(input: &mut Reader<'_>) -> Result<Expression, Error> {
             operand(input)?,
             Some(input.u8("an axis")?).filter(|&axis| axis != ALL_AXES),
         ),
-        _ => Operation::Gather(list(input, "operands", 4, operand)?, read_map(input)?),
+        10 => Operation::Gather(list(input, "operands", 4, operand)?, read_map(input)?),
+        _ => Operation::Within(operand(input)?, input.f64("a promise")?),
     };
     Ok(Expression {
         operation,

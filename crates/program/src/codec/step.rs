@@ -7,6 +7,14 @@ use crate::step::{Operation, Place, Plaintext, Promise, Step};
 use rlwe::wire::{Reader, Writer};
 
 pub fn write(out: &mut Writer, step: &Step) {
+    write_placeless(out, step);
+    out.u32(step.place.line);
+    out.u16(step.place.column);
+    out.u16(step.place.end_column);
+}
+
+/// What a step does, without where it comes from.
+pub fn write_placeless(out: &mut Writer, step: &Step) {
     out.u8(code(&step.operation));
     let (operands, count) = step.operation.operands();
     operands[..count].iter().for_each(|&a| out.u32(a));
@@ -25,9 +33,6 @@ pub fn write(out: &mut Writer, step: &Step) {
     out.u32(step.level);
     out.f64(step.scale);
     out.u8(step.size);
-    out.u32(step.place.line);
-    out.u16(step.place.column);
-    out.u16(step.place.end_column);
 }
 
 fn code(operation: &Operation) -> u8 {

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Noise of BFV, along the steps.
+
+use super::{Bound, Plaintexts, operands};
+use crate::Error;
+use crate::program::Encryption;
+use crate::step::{Operation, Step};
+use bfv::BfvParams;
+use bfv::noise::NoiseEstimator;
+use rlwe::noise::{Gain, Noise};
+use zq::Word;
+
+/// More multiplications in a row than any modulus has room for: noise beyond them counts as infinite, which keeps the time
+/// of a step bounded.
+const MAX_FACTORS: u32 = 2048;
+
+/// The noise budget of the poorest result.
+pub fn bound<W: Word>(plaintexts: &Plaintexts<'_>, params: &BfvParams<W>) -> Result<Bound, Error> {
+    let program = plaintexts.program;
+    let failure_bits = program.guarantee.failure_bits;
+    let walk = Walk {
+        plaintexts,
+        estimator: NoiseEstimator::new(params).with_failure_bits(failure_bits),
+    };
+    let values = walk.run()?;
+    let mut poorest = Bound {
+        bits: f64::INFINITY,
+        overflow_bits: f64::NEG_INFINITY,
+        step: 0,
+    };
+    for &output in &program.outputs {
+        let step = output as usize;
+        let bits = walk.budget(&program.steps[step], values[step]);
+        let bits = bits.map_err(|e| program.at(step, e.to_string()))?;
+        // What is not a number comes of noise beyond the range of doubles.
+        let bits = if bits.is_nan() {
+            f64::NEG_INFINITY
+        } else {
+            bits
+        };
+        if bits < poorest.bits {
+            poorest = Bound {
+                bits,
+                step,
+                ..poorest
+            };
+        }
+    }
+    Ok(poorest)
+}
+
+struct Walk<'a, W: Word> {
+    plaintexts: &'a Plaintexts<'a>,
+    estimator: NoiseEstimator<W>,
+}
+
+impl<W: Word> Walk<'_, W> {
+    fn run(&self) -> Result<Vec<Noise>, Error> {
+        let program = self.plaintexts.program;
+        let mut values = Vec::with_capacity(program.steps.len());
+        for (number, step) in program.steps.iter().enumerate() {
+            let noise = self
+                .applied(step, &values)
+                .map_err(|e| program.at(number, e.to_string()))?;
+            values.push(if noise.factors > MAX_FACTORS {
+                Noise {
+                    log2_variance: f64::INFINITY,
+                    factors: MAX_FACTORS,
+                }
+            } else {
+                noise
+            });
+        }
+        Ok(values)
+    }
+
+    fn budget(&self, step: &Step, noise: Noise) -> Result<f64, bfv::Error> {
+        self.estimator.budget(noise, step.level as usize + 1)
+    }
+
+    fn applied(&self, step: &Step, values: &[Noise]) -> Result<Noise, bfv::Error> {
+        let (e, steps) = (&self.estimator, &self.plaintexts.program.steps);
+        let limbs = step.level as usize + 1;
+        let (numbers, _) = step.operation.operands();
+        let from = |index: usize| &steps[numbers[index] as usize];
+        let [a, b] = operands(step, values);
+        let Some(&a) = a else {
+            let secret = self.plaintexts.program.encryption == Encryption::Secret
+                && step.operation == Operation::Input;
+            return Ok(if secret {
+                e.fresh_symmetric()
+            } else {
+                e.fresh_public()
+            });
+        };
+        let b = b.copied().unwrap_or(a);
+        Ok(match step.operation {
+            Operation::Add(..) | Operation::Sub(..) => e.add(a, b),
+            Operation::AddPlain(..) | Operation::SubPlain(..) => e.add_plain(a),
+            Operation::Multiply(..) | Operation::Square(_) => {
+                // Both factors have two polynomials, as was checked.
+                e.multiply(a, b, [2, 2], limbs)?
+            }
+            Operation::MultiplyPlain(_, p) => match self.plaintexts.factor(p) {
+                Some(factor) => a.scaled((factor.unsigned_abs() as f64).max(1.0).log2()),
+                None => {
+                    let effect = self.plaintexts.effect(p).map(|log2| Gain { log2 });
+                    e.multiply_plain(a, effect.unwrap_or(e.any_plaintext()))
+                }
+            },
+            Operation::Relinearize(_) | Operation::Rotate(..) => e.key_switch(a, limbs)?,
+            Operation::ModDrop(_) => {
+                let (top, size) = (from(0).level as usize + 1, usize::from(step.size));
+                let dropped = (limbs + 1..=top).rev();
+                dropped
+                    .into_iter()
+                    .try_fold(a, |noise, limbs| e.mod_switch(noise, limbs, size))?
+            }
+            _ => a,
+        })
+    }
+}

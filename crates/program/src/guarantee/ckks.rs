@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Errors of CKKS: bounds on values and errors, along the steps.
+
+use super::{Bound, Plaintexts, operands};
+use crate::Error;
+use crate::program::{Argument, Encryption, Program, Range, Secrecy};
+use crate::step::{Operation, Plaintext, Step};
+use ckks::noise::{Estimate, Estimator};
+use ckks::{CkksParams, Publication};
+use rlwe::noise::log2_add;
+use std::f64::consts::LN_2;
+
+/// Two walks: with the author's promises for the error of the slots that matter, and for overflow without those that leave
+/// out slots, since what nobody looks at holds other values and would spoil the rest if it wrapped.
+pub fn bound(plaintexts: &Plaintexts<'_>, params: &CkksParams) -> Result<Bound, Error> {
+    let program = plaintexts.program;
+    let failure_bits = program.guarantee.failure_bits;
+    let estimator = &params.estimator().clone().with_failure_bits(failure_bits);
+    let walk = |promises| Walk {
+        plaintexts,
+        estimator,
+        promises,
+    };
+    let values = walk(true).run()?;
+    let errors = program
+        .outputs
+        .iter()
+        .map(|&o| known(estimator.log2_slot_error(&values[o as usize])));
+    let bits = errors.fold(f64::NEG_INFINITY, f64::max);
+    let partial = |step: &Step| matches!(step.operation, Operation::Within(_, p) if !p.everywhere);
+    let (overflow_bits, step) = if program.steps.iter().any(partial) {
+        fullest(estimator, &walk(false).run()?)
+    } else {
+        fullest(estimator, &values)
+    };
+    Ok(Bound {
+        bits,
+        overflow_bits,
+        step,
+    })
+}
+
+/// log2 of the factor by which publishing raises the bound on a slot's error: the largest of the n/2 slots of the added
+/// noise stays below sqrt(n (ln(n/2) + failure_bits ln 2)) deviations of a coefficient.
+pub fn log2_publication(n: usize, failure_bits: u32) -> f64 {
+    let tail = (n as f64 / 2.0).ln() + f64::from(failure_bits) * LN_2;
+    (Publication::with_slot_error(1.0).sigma(1.0) * (n as f64 * tail).sqrt()).log2()
+}
+
+/// What is not a number comes of values and errors beyond the range of doubles.
+fn known(log2: f64) -> f64 {
+    if log2.is_nan() { f64::INFINITY } else { log2 }
+}
+
+/// The step that comes nearest to half its modulus, and by how many bits it exceeds it; there is room for the scale itself.
+fn fullest(estimator: &Estimator, values: &[Estimate]) -> (f64, usize) {
+    let over = |value: &Estimate| {
+        let error = estimator.log2_slot_error(value);
+        let content = log2_add(value.message.max(1.0).log2(), error);
+        known(content + value.scale.log2() + 1.0 - estimator.log2_modulus(value.level))
+    };
+    let mut fullest = (f64::NEG_INFINITY, 0);
+    for (number, value) in values.iter().enumerate() {
+        let over = over(value);
+        if over > fullest.0 {
+            fullest = (over, number);
+        }
+    }
+    fullest
+}
+
+struct Walk<'a> {
+    plaintexts: &'a Plaintexts<'a>,
+    estimator: &'a Estimator,
+    /// Whether promises that leave out slots count.
+    promises: bool,
+}
+
+impl Walk<'_> {
+    fn run(&self) -> Result<Vec<Estimate>, Error> {
+        let program = self.plaintexts.program;
+        let mut values = Vec::with_capacity(program.steps.len());
+        let mut inputs = input_bounds(program);
+        for (number, step) in program.steps.iter().enumerate() {
+            let value = match step.operation {
+                Operation::Input => self.encrypted(inputs.next().unwrap_or(f64::INFINITY), step),
+                Operation::EncryptZero => self.encrypted(0.0, step),
+                _ => self
+                    .applied(step, &values)
+                    .map_err(|e| program.at(number, e.to_string()))?,
+            };
+            values.push(value);
+        }
+        Ok(values)
+    }
+
+    /// Nobody measures what a client encrypts, so its rounding is the worst there is; a zero is not rounded.
+    fn encrypted(&self, bound: f64, step: &Step) -> Estimate {
+        let (e, level) = (self.estimator, step.level as usize);
+        let encoded = if bound == 0.0 {
+            e.encode_rounded(bound, level, step.scale, f64::NEG_INFINITY)
+        } else {
+            e.encode(bound, level, step.scale)
+        };
+        let public = self.plaintexts.program.encryption == Encryption::Public
+            || step.operation == Operation::EncryptZero;
+        if public {
+            e.encrypt_public(&encoded)
+        } else {
+            e.encrypt_secret(&encoded)
+        }
+    }
+
+    fn applied(&self, step: &Step, values: &[Estimate]) -> Result<Estimate, ckks::Error> {
+        let e = self.estimator;
+        let [Some(a), b] = operands(step, values) else {
+            unreachable!("what has no operands is an encryption")
+        };
+        Ok(match step.operation {
+            Operation::Add(..) | Operation::Sub(..) => e.add(a, b.unwrap_or(a)),
+            Operation::Multiply(..) | Operation::Square(_) => e.multiply(a, b.unwrap_or(a)),
+            Operation::AddPlain(_, p) | Operation::SubPlain(_, p) => {
+                e.add(a, &self.encoded(p, step))
+            }
+            Operation::MultiplyPlain(_, p) => match self.plaintexts.factor(p) {
+                Some(factor) => repeated(e, *a, factor.unsigned_abs()),
+                None => e.multiply(a, &self.encoded(p, step)),
+            },
+            Operation::Relinearize(_) => e.relinearize(a),
+            Operation::Rotate(..) => e.rotate(a),
+            Operation::Rescale(_) => e.rescale(a)?,
+            Operation::ModDrop(_) => e.drop_to(a, step.level as usize),
+            Operation::Within(_, promise) if self.promises || promise.everywhere => Estimate {
+                message: a.message.min(promise.bound),
+                ..*a
+            },
+            _ => *a,
+        })
+    }
+
+    fn encoded(&self, plaintext: Plaintext, step: &Step) -> Estimate {
+        let rounding = self.plaintexts.effect(plaintext);
+        self.estimator.encode_rounded(
+            self.plaintexts.bound(plaintext),
+            step.level as usize,
+            plaintext.scale,
+            rounding.map_or(self.estimator.log2_worst_rounding(), f64::log2),
+        )
+    }
+}
+
+/// The largest magnitude of every ciphertext that is sent, in order.
+fn input_bounds(program: &Program) -> impl Iterator<Item = f64> + '_ {
+    let slots = program.parameters.slots();
+    let bound = |argument: &Argument| match argument.range {
+        Range::Reals { low, high } => low.abs().max(high.abs()),
+        Range::Integers { low, high } => low.unsigned_abs().max(high.unsigned_abs()) as f64,
+    };
+    program.arguments.iter().flat_map(move |argument| {
+        let sent = match &argument.secrecy {
+            Secrecy::Plain => 0,
+            Secrecy::Encrypted(packing) => packing.len() / slots,
+        };
+        std::iter::repeat_n(bound(argument), sent)
+    })
+}
+
+/// A bound on `count` times a value: an exact integer adds no rounding, and 0 times it is no more than it.
+fn repeated(estimator: &Estimator, value: Estimate, mut count: u64) -> Estimate {
+    let (mut total, mut block) = (None, value);
+    while count > 0 {
+        if count & 1 == 1 {
+            total = Some(total.map_or(block, |total| estimator.add(&total, &block)));
+        }
+        block = estimator.add(&block, &block);
+        count >>= 1;
+    }
+    total.unwrap_or(value)
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What given plaintexts do to the noise.
+
+use super::Effects;
+use crate::Error;
+use crate::expression::Numbers;
+use crate::parameters::Parameters;
+use crate::program::Program;
+use crate::values::Values;
+use bfv::{BatchEncoder, BfvParams};
+use ckks::Encoder;
+use rlwe::Threads;
+use zq::Word;
+
+/// Tells the effect of slots at a scale.
+type Meter = Box<dyn Fn(&Numbers, f64) -> Result<f64, String> + Sync + Send>;
+
+impl Program {
+    /// Measures the plaintexts whose values bear on the noise.
+    ///
+    /// # Errors
+    /// [`Error::Values`] for slots that exceed their bound or cannot be encoded.
+    pub fn measure(&self, values: &Values, threads: &Threads) -> Result<Effects, Error> {
+        let encodings = self.encodings();
+        let all: Vec<(u32, f64)> = encodings.iter().map(|e| (e.0, e.1)).collect();
+        self.measure_encodings(values, &all, threads)
+    }
+
+    pub(super) fn measure_encodings(
+        &self,
+        values: &Values,
+        encodings: &[(u32, f64)],
+        threads: &Threads,
+    ) -> Result<Effects, Error> {
+        let mut effects = Effects::default();
+        if encodings.is_empty() {
+            return Ok(effects);
+        }
+        let meter = meter(&self.parameters).map_err(|message| self.refused(message))?;
+        let found = threads.try_map(encodings, |&(number, scale)| {
+            let slots = self.slots(values, number)?;
+            meter(&slots, scale).map_err(|message| {
+                self.refused(format!("the values of {}: {message}", self.origin(number)))
+            })
+        })?;
+        for (&(number, scale), effect) in encodings.iter().zip(found) {
+            effects.insert(number, scale, effect);
+        }
+        Ok(effects)
+    }
+}
+
+fn meter(parameters: &Parameters) -> Result<Meter, String> {
+    match parameters {
+        Parameters::Ckks(p) => {
+            let encoder = Encoder::new(p);
+            Ok(Box::new(move |slots, scale| match slots {
+                Numbers::Reals(slots) => encoder.rounding(slots, scale).map_err(|e| e.to_string()),
+                Numbers::Integers(_) => Err("integers in CKKS".into()),
+            }))
+        }
+        Parameters::Bfv(p) => gain(p),
+        Parameters::BfvWide(p) => gain(p),
+    }
+}
+
+/// log2 of the gain of slots that stand in both rows alike: a constant stays a constant polynomial.
+fn gain<W: Word>(params: &BfvParams<W>) -> Result<Meter, String> {
+    let encoder = BatchEncoder::new(params).map_err(|e| e.to_string())?;
+    Ok(Box::new(move |slots, _| match slots {
+        Numbers::Integers(slots) => {
+            let both_rows = [slots.as_slice(), slots].concat();
+            let plaintext = encoder.encode_signed(&both_rows);
+            plaintext.map(|p| p.gain().log2).map_err(|e| e.to_string())
+        }
+        Numbers::Reals(_) => Err("reals in BFV".into()),
+    }))
+}

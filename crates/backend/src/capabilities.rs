@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a backend can do, told before it is asked to.
+
+use crate::Error;
+use program::{Parameters, Program};
+
+/// Names of everything that a program may ask for.
+pub(crate) const OPERATIONS: [&str; 15] = [
+    "input",
+    "encrypt_zero",
+    "add",
+    "sub",
+    "negate",
+    "add_plain",
+    "sub_plain",
+    "multiply_plain",
+    "multiply",
+    "square",
+    "relinearize",
+    "rotate",
+    "rescale",
+    "mod_drop",
+    "within",
+];
+
+/// What a backend can do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// `"bfv"`, `"ckks"`.
+    pub schemes: Vec<&'static str>,
+    /// Operations by [`program::step::Operation::name`].
+    pub operations: Vec<&'static str>,
+    /// Largest ring degree; `None`: any.
+    pub max_degree: Option<usize>,
+    /// Widest prime in bits.
+    pub max_prime_bits: u32,
+}
+
+impl Capabilities {
+    /// Fails for a program that asks for more.
+    ///
+    /// # Errors
+    /// [`Error::Capability`].
+    pub fn check(&self, backend: &str, program: &Program) -> Result<(), Error> {
+        match self.lack(program) {
+            None => Ok(()),
+            Some(lack) => Err(Error::Capability {
+                backend: backend.into(),
+                lack,
+            }),
+        }
+    }
+
+    fn lack(&self, program: &Program) -> Option<String> {
+        let parameters = &program.parameters;
+        let (scheme, n) = (parameters.scheme(), parameters.n());
+        if !self.schemes.contains(&scheme) {
+            return Some(format!("has no {scheme}"));
+        }
+        if let Some(most) = self.max_degree.filter(|most| n > *most) {
+            return Some(format!("has degrees up to {most}, not {n}"));
+        }
+        let widest = widest_prime(parameters);
+        if widest > self.max_prime_bits {
+            let most = self.max_prime_bits;
+            return Some(format!("has primes up to {most} bits, not {widest}"));
+        }
+        let names = program.steps.iter().map(|step| step.operation.name());
+        let mut unknown = names.filter(|name| !self.operations.contains(name));
+        unknown
+            .next()
+            .map(|name| format!("has no operation {name}"))
+    }
+}
+
+fn widest_prime(parameters: &Parameters) -> u32 {
+    let bits = |q: &u128| u128::BITS - q.leading_zeros();
+    parameters.primes().iter().map(bits).max().unwrap_or(0)
+}

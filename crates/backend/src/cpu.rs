@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//! This machine's processor.
+
+mod bfv;
+mod ckks;
+mod inputs;
+mod plaintexts;
+mod plan;
+mod scheme;
+mod walk;
+
+use crate::capabilities::OPERATIONS;
+use crate::{Backend, Capabilities, Error, Inputs, Observer, Outcome, Request, Seconds};
+use inputs::Given;
+use plaintexts::Plaintexts;
+use plan::Plan;
+use program::Parameters;
+use rlwe::{PolyEngine, Threads};
+use scheme::Scheme;
+use std::sync::Arc;
+use std::time::Instant;
+use walk::Walk;
+use zq::Word;
+
+/// Runs programs on this machine's processor. Independent steps run side by side, each on one thread; a step that nothing
+/// else can run beside has all threads. A co-processor may take over the polynomial work of BFV: then steps run one after
+/// another. Results depend on neither.
+#[derive(Clone)]
+pub struct Cpu {
+    threads: Threads,
+    narrow: Option<Arc<dyn PolyEngine<u64>>>,
+    wide: Option<Arc<dyn PolyEngine<u128>>>,
+}
+
+impl Cpu {
+    /// On these threads.
+    pub fn new(threads: Threads) -> Self {
+        Self {
+            threads,
+            narrow: None,
+            wide: None,
+        }
+    }
+
+    /// Hands the polynomial work of BFV over 64-bit words to another engine.
+    #[must_use]
+    pub fn on(mut self, engine: Arc<dyn PolyEngine<u64>>) -> Self {
+        self.narrow = Some(engine);
+        self
+    }
+
+    /// The same for 128-bit words.
+    #[must_use]
+    pub fn on_wide(mut self, engine: Arc<dyn PolyEngine<u128>>) -> Self {
+        self.wide = Some(engine);
+        self
+    }
+
+    /// How many steps run side by side.
+    fn workers(&self, offloaded: bool) -> usize {
+        if offloaded { 1 } else { self.threads.count() }
+    }
+
+    fn run_on<S: Scheme>(
+        &self,
+        scheme: &S,
+        given: &Given<'_, S::Ciphertext>,
+        request: &Request<'_>,
+        observer: &dyn Observer,
+        workers: usize,
+    ) -> Result<Outcome, Error> {
+        let program = request.program;
+        let owner = request.keys.check(program)?;
+        let mut seconds = Seconds::default();
+        let start = Instant::now();
+        let inputs = inputs::read(scheme, given, &self.threads)?;
+        inputs::check(scheme, program, &inputs, owner)?;
+        seconds.add("read", start);
+        let start = Instant::now();
+        let plaintexts = Plaintexts::new(program, scheme, request.plain, &self.threads)?;
+        if !program.plaintexts.is_empty() {
+            seconds.add("encode", start);
+        }
+        let plan = Plan::new(program);
+        let walk = Walk::new(program, &plan, scheme, &plaintexts, inputs, observer);
+        let (outputs, steps) = walk.run(workers)?;
+        seconds.merge(&steps);
+        let start = Instant::now();
+        let outputs = self
+            .threads
+            .try_map(&outputs, |c| Ok::<_, Error>(scheme.write(c)))?;
+        seconds.add("write", start);
+        Ok(Outcome { outputs, seconds })
+    }
+}
+
+impl Backend for Cpu {
+    fn name(&self) -> &str {
+        "cpu"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            schemes: vec!["bfv", "ckks"],
+            operations: OPERATIONS.to_vec(),
+            max_degree: None,
+            max_prime_bits: u128::MAX_MODULUS_BITS,
+        }
+    }
+
+    fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {
+        let (inputs, seed) = (request.inputs, request.seed.clone());
+        match &request.program.parameters {
+            Parameters::Bfv(params) => {
+                let (keys, engine) = (request.keys.narrow()?, self.narrow.as_ref());
+                let scheme = bfv::Bfv::new(params, keys, seed, &self.threads, engine)?;
+                let given = match inputs {
+                    Inputs::Bytes(bytes) => Given::Bytes(bytes),
+                    Inputs::Bfv(all) => Given::Ciphertexts(all),
+                    _ => return Err(of_another_scheme()),
+                };
+                let workers = self.workers(engine.is_some());
+                self.run_on(&scheme, &given, request, observer, workers)
+            }
+            Parameters::BfvWide(params) => {
+                let (keys, engine) = (request.keys.wide()?, self.wide.as_ref());
+                let scheme = bfv::Bfv::new(params, keys, seed, &self.threads, engine)?;
+                let given = match inputs {
+                    Inputs::Bytes(bytes) => Given::Bytes(bytes),
+                    Inputs::BfvWide(all) => Given::Ciphertexts(all),
+                    _ => return Err(of_another_scheme()),
+                };
+                let workers = self.workers(engine.is_some());
+                self.run_on(&scheme, &given, request, observer, workers)
+            }
+            Parameters::Ckks(params) => {
+                let keys = request.keys.narrow()?;
+                let scheme = ckks::Ckks::new(params, keys, seed, &self.threads);
+                let given = match inputs {
+                    Inputs::Bytes(bytes) => Given::Bytes(bytes),
+                    Inputs::Ckks(all) => Given::Ciphertexts(all),
+                    _ => return Err(of_another_scheme()),
+                };
+                self.run_on(&scheme, &given, request, observer, self.workers(false))
+            }
+        }
+    }
+}
+
+fn of_another_scheme() -> Error {
+    Error::Input("the ciphertexts are of another scheme or word width than the program".into())
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Ciphertexts of the encrypted arguments: read, and compared with what the program has at their places.
+
+use super::scheme::{Facts, Scheme};
+use super::walk::Value;
+use crate::Error;
+use ckks::SCALE_TOLERANCE;
+use program::step::Step;
+use program::{Encryption, Program, Secrecy};
+use rlwe::{KeyId, Threads};
+use std::fmt::Display;
+use std::sync::Arc;
+
+/// Ciphertexts as a scheme takes them.
+pub enum Given<'a, C> {
+    Bytes(&'a [&'a [u8]]),
+    Ciphertexts(&'a [&'a C]),
+}
+
+/// Reads the ciphertexts; each may expand a seed, so threads share them.
+pub fn read<'a, S: Scheme>(
+    scheme: &S,
+    given: &Given<'a, S::Ciphertext>,
+    threads: &Threads,
+) -> Result<Vec<Value<'a, S::Ciphertext>>, Error> {
+    match given {
+        Given::Ciphertexts(all) => Ok(all.iter().map(|c| Value::Lent(*c)).collect()),
+        Given::Bytes(all) => {
+            let one = |bytes: &&[u8]| scheme.read(bytes).map(|c| Value::Own(Arc::new(c)));
+            threads.try_map(all, one)
+        }
+    }
+}
+
+/// Fails unless every ciphertext is what the program has at its place, all of one key: `owner` if it is known.
+pub fn check<S: Scheme>(
+    scheme: &S,
+    program: &Program,
+    inputs: &[Value<'_, S::Ciphertext>],
+    mut owner: Option<KeyId>,
+) -> Result<(), Error> {
+    if inputs.len() != program.input_count() {
+        return Err(Error::Input(format!(
+            "{} ciphertexts came, the program takes {}",
+            inputs.len(),
+            program.input_count()
+        )));
+    }
+    let places = places(program);
+    for ((input, place), step) in inputs.iter().zip(places).zip(&program.steps) {
+        let facts = scheme.facts(input);
+        compare(program, step, &facts).map_err(|(name, got, wanted)| {
+            Error::Input(format!(
+                "{place} has {name} {got}, the program has {name} {wanted} there; send what this program's own client or \
+                 server made, in its order"
+            ))
+        })?;
+        let known = *owner.get_or_insert(facts.key);
+        if facts.key != known {
+            return Err(Error::Keys(format!(
+                "{place} belongs to key {}, its message to key {known}",
+                facts.key
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn places(program: &Program) -> impl Iterator<Item = String> + '_ {
+    let slots = program.parameters.slots();
+    program.arguments.iter().flat_map(move |argument| {
+        let count = match &argument.secrecy {
+            Secrecy::Plain => 0,
+            Secrecy::Encrypted(packing) => packing.len() / slots,
+        };
+        (0..count).map(|number| format!("ciphertext {number} of argument {}", argument.name))
+    })
+}
+
+/// The first fact that differs: its name, what came, what is wanted.
+fn compare(
+    program: &Program,
+    step: &Step,
+    facts: &Facts,
+) -> Result<(), (&'static str, String, String)> {
+    fn same<T: PartialEq + Display>(
+        name: &'static str,
+        got: T,
+        wanted: T,
+    ) -> Result<(), (&'static str, String, String)> {
+        if got == wanted {
+            return Ok(());
+        }
+        Err((name, got.to_string(), wanted.to_string()))
+    }
+    if let Some(slots) = facts.slots {
+        same("slots", slots, program.parameters.slots())?;
+    }
+    same(
+        "seeded",
+        facts.seeded,
+        program.encryption == Encryption::Secret,
+    )?;
+    same("level", facts.level, step.level as usize)?;
+    same("size", facts.size, usize::from(step.size))?;
+    match facts.scale {
+        Some(scale) if (scale / step.scale - 1.0).abs() > SCALE_TOLERANCE => {
+            Err(("scale", scale.to_string(), step.scale.to_string()))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which steps are computed together, and which wait for which.
+
+use program::Program;
+use program::step::Operation;
+use std::collections::BTreeMap;
+
+/// Steps computed as one: a single one, or all rotations of one ciphertext, which share its decomposition (hoisting).
+#[derive(Debug, PartialEq, Eq)]
+pub struct Task {
+    /// In program order.
+    pub steps: Vec<u32>,
+    /// Tasks before it whose results it uses.
+    pub waits_for: usize,
+    /// Tasks after it that use its results.
+    pub users: Vec<u32>,
+}
+
+/// The order of a run.
+pub struct Plan {
+    /// In the order of their first steps.
+    pub tasks: Vec<Task>,
+    /// How often each step's result is used, as an operand or as an output.
+    pub uses: Vec<u32>,
+    /// The encryptions of zero: their places here number their randomness.
+    pub zeros: Vec<u32>,
+}
+
+impl Plan {
+    pub fn new(program: &Program) -> Self {
+        let mut tasks: Vec<Task> = Vec::new();
+        let mut task_of: Vec<Option<u32>> = Vec::with_capacity(program.steps.len());
+        let mut rotations: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut uses = vec![0; program.steps.len()];
+        let mut zeros = Vec::new();
+        for (number, step) in (0..).zip(&program.steps) {
+            let next = tasks.len() as u32;
+            let own = match step.operation {
+                Operation::Input => None,
+                Operation::Rotate(of, _) => Some(*rotations.entry(of).or_insert(next)),
+                _ => Some(next),
+            };
+            task_of.push(own);
+            let Some(own) = own else { continue };
+            if step.operation == Operation::EncryptZero {
+                zeros.push(number);
+            }
+            if own < next {
+                tasks[own as usize].steps.push(number);
+                continue;
+            }
+            let operands = step.operation.operands();
+            let mut before: Vec<u32> = Vec::new();
+            for &operand in &operands.0[..operands.1] {
+                uses[operand as usize] += 1;
+                before.extend(task_of[operand as usize]);
+            }
+            before.dedup();
+            before
+                .iter()
+                .for_each(|&task| tasks[task as usize].users.push(own));
+            tasks.push(Task {
+                steps: vec![number],
+                waits_for: before.len(),
+                users: Vec::new(),
+            });
+        }
+        program
+            .outputs
+            .iter()
+            .for_each(|&output| uses[output as usize] += 1);
+        Self { tasks, uses, zeros }
+    }
+
+    /// The number of an encryption of zero among all of them.
+    pub fn zero_index(&self, step: u32) -> u64 {
+        self.zeros.partition_point(|&zero| zero < step) as u64
+    }
+
+    /// The most tasks that have equally many before them on their longest way; 1 for a chain.
+    pub fn width(&self) -> usize {
+        let mut depth = vec![0_usize; self.tasks.len()];
+        let mut count = vec![0_usize; self.tasks.len()];
+        for (task, at) in self.tasks.iter().zip(0..) {
+            let own: usize = depth[at];
+            count[own] += 1;
+            for &user in &task.users {
+                depth[user as usize] = depth[user as usize].max(own + 1);
+            }
+        }
+        count.into_iter().max().unwrap_or(1).max(1)
+    }
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Computing the tasks of a plan: independent ones side by side, each as soon as its operands are there, the first in
+//! program order first. Ciphertexts are freed after their last use. What is computed depends on no thread.
+
+use super::plaintexts::Plaintexts;
+use super::plan::{Plan, Task};
+use super::scheme::{Scheme, Spread};
+use crate::{Error, Observer, Seconds};
+use program::Program;
+use program::step::Operation;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Deref;
+use std::panic::resume_unwind;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+/// How many tasks beyond the first unfinished one may start, for each worker: enough to work beside a chain of steps, few
+/// enough that little more memory is taken than in a walk one by one.
+const AHEAD: usize = 8;
+
+/// A ciphertext of the run, or the caller's own.
+pub enum Value<'a, C> {
+    Lent(&'a C),
+    Own(Arc<C>),
+}
+
+impl<C> Clone for Value<'_, C> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Lent(value) => Self::Lent(value),
+            Self::Own(value) => Self::Own(value.clone()),
+        }
+    }
+}
+
+impl<C> Deref for Value<'_, C> {
+    type Target = C;
+
+    fn deref(&self) -> &C {
+        match self {
+            Self::Lent(value) => value,
+            Self::Own(value) => value,
+        }
+    }
+}
+
+/// What changes while a plan is computed.
+struct State<'a, C> {
+    values: Vec<Option<Value<'a, C>>>,
+    uses: Vec<u32>,
+    waits_for: Vec<usize>,
+    ready: BinaryHeap<Reverse<usize>>,
+    finished: Vec<bool>,
+    /// The first task that is not finished.
+    first: usize,
+    running: usize,
+    /// Steps done.
+    done: usize,
+    /// The failed step with the lowest number, or what else ended the walk.
+    failure: Option<(u32, Error)>,
+    /// Nothing more is started.
+    stopped: bool,
+    seconds: Seconds,
+}
+
+impl<C> State<'_, C> {
+    fn fail(&mut self, number: u32, error: Error) {
+        self.stopped = true;
+        if self.failure.as_ref().is_none_or(|(at, _)| number < *at) {
+            self.failure = Some((number, error));
+        }
+    }
+
+    /// The next task that may start, and how many threads it gets.
+    fn start(&mut self, ahead: usize) -> Option<(usize, Spread)> {
+        let within = self.first + ahead;
+        let startable =
+            |ready: &BinaryHeap<Reverse<usize>>| ready.peek().is_some_and(|next| next.0 < within);
+        if !startable(&self.ready) {
+            return None;
+        }
+        let Reverse(task) = self.ready.pop()?;
+        // Alone now is alone to its end: until then nothing becomes ready.
+        let alone = self.running == 0 && !startable(&self.ready);
+        self.running += 1;
+        Some((task, if alone { Spread::All } else { Spread::Single }))
+    }
+}
+
+/// A plan being computed.
+pub struct Walk<'a, S: Scheme> {
+    program: &'a Program,
+    plan: &'a Plan,
+    scheme: &'a S,
+    plaintexts: &'a Plaintexts<'a, S>,
+    observer: &'a dyn Observer,
+    ahead: usize,
+    state: Mutex<State<'a, S::Ciphertext>>,
+    changed: Condvar,
+}
+
+/// What a task made, by step, or why not.
+type Made<'a, C> = Result<Vec<(u32, Value<'a, C>)>, (u32, Error)>;
+
+/// Ends the walk when its worker unwinds, so that no other waits for the lost task.
+struct Unwinding<'w, 'a, S: Scheme>(&'w Walk<'a, S>);
+
+impl<S: Scheme> Drop for Unwinding<'_, '_, S> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.lock().stopped = true;
+            self.0.changed.notify_all();
+        }
+    }
+}
+
+impl<'a, S: Scheme> Walk<'a, S> {
+    pub fn new(
+        program: &'a Program,
+        plan: &'a Plan,
+        scheme: &'a S,
+        plaintexts: &'a Plaintexts<'a, S>,
+        inputs: Vec<Value<'a, S::Ciphertext>>,
+        observer: &'a dyn Observer,
+    ) -> Self {
+        let mut values: Vec<_> = inputs.into_iter().map(Some).collect();
+        values.resize_with(program.steps.len(), || None);
+        let waits_for: Vec<usize> = plan.tasks.iter().map(|task| task.waits_for).collect();
+        let free = (0..plan.tasks.len()).filter(|&task| waits_for[task] == 0);
+        let state = State {
+            values,
+            uses: plan.uses.clone(),
+            ready: free.map(Reverse).collect(),
+            waits_for,
+            finished: vec![false; plan.tasks.len()],
+            first: 0,
+            running: 0,
+            done: 0,
+            failure: None,
+            stopped: false,
+            seconds: Seconds::default(),
+        };
+        Self {
+            program,
+            plan,
+            scheme,
+            plaintexts,
+            observer,
+            ahead: AHEAD,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Computes everything with that many workers; returns the outputs and the time each kind of operation took.
+    pub fn run(
+        mut self,
+        workers: usize,
+    ) -> Result<(Vec<Value<'a, S::Ciphertext>>, Seconds), Error> {
+        let workers = workers.min(self.plan.width());
+        self.ahead = AHEAD * workers;
+        // Threads of this run alone: in a shared pool, runs side by side would wait for one another's ends.
+        thread::scope(|scope| {
+            let spawn = |_| {
+                let worker = thread::Builder::new().name("ringsmith-step".into());
+                // Fewer threads than asked for are slower, nothing else.
+                worker.spawn_scoped(scope, || self.work()).ok()
+            };
+            let others: Vec<_> = (1..workers).filter_map(spawn).collect();
+            self.work();
+            for other in others {
+                if let Err(payload) = other.join() {
+                    resume_unwind(payload);
+                }
+            }
+        });
+        let state = self.state.into_inner();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, error)) = state.failure {
+            return Err(error);
+        }
+        let of = |&output: &u32| state.values[output as usize].clone();
+        let outputs: Option<Vec<_>> = self.program.outputs.iter().map(of).collect();
+        let unfinished = || Error::Input("the program has steps that wait for each other".into());
+        Ok((outputs.ok_or_else(unfinished)?, state.seconds))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<'a, S::Ciphertext>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Computes tasks until none is left.
+    fn work(&self) {
+        let _unwinding = Unwinding(self);
+        while let Some((task, spread)) = self.next() {
+            let mut seconds = Seconds::default();
+            let made = self.compute(task, spread, &mut seconds);
+            self.finish(task, made, &seconds);
+        }
+    }
+
+    fn next(&self) -> Option<(usize, Spread)> {
+        let mut state = self.lock();
+        loop {
+            if state.stopped || state.first == self.plan.tasks.len() {
+                return None;
+            }
+            if self.observer.cancelled() {
+                state.fail(u32::MAX, Error::Cancelled);
+                self.changed.notify_all();
+                return None;
+            }
+            if let Some(next) = state.start(self.ahead) {
+                return Some(next);
+            }
+            if state.running == 0 {
+                return None;
+            }
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn compute(
+        &self,
+        task: usize,
+        spread: Spread,
+        seconds: &mut Seconds,
+    ) -> Made<'a, S::Ciphertext> {
+        let steps = &self.plan.tasks[task].steps;
+        let number = steps[0];
+        let failed = |error: Error| (number, error.at(self.program, number));
+        let step = &self.program.steps[number as usize];
+        let operands = self.operands(number);
+        let start = Instant::now();
+        let plaintext = match step.operation.plaintext() {
+            None => None,
+            Some(plaintext) => {
+                let encoded = self
+                    .plaintexts
+                    .take(plaintext, step.level)
+                    .map_err(failed)?;
+                seconds.add("encode", start);
+                Some(encoded)
+            }
+        };
+        let start = Instant::now();
+        let made = match (step.operation, operands.as_slice()) {
+            (Operation::Within(..), [a]) => vec![(number, a.clone())],
+            (Operation::Rotate(..), [a]) if steps.len() > 1 => {
+                self.turn(spread, a, steps).map_err(failed)?
+            }
+            (Operation::EncryptZero, _) => {
+                let zero = self.scheme.zero(self.plan.zero_index(number), step);
+                vec![(number, Value::Own(Arc::new(zero.map_err(failed)?)))]
+            }
+            _ => {
+                let operands: Vec<&S::Ciphertext> = operands.iter().map(|a| &**a).collect();
+                let value = self
+                    .scheme
+                    .apply(spread, step, &operands, plaintext.as_deref());
+                vec![(number, Value::Own(Arc::new(value.map_err(failed)?)))]
+            }
+        };
+        seconds.add(step.operation.name(), start);
+        Ok(made)
+    }
+
+    fn operands(&self, number: u32) -> Vec<Value<'a, S::Ciphertext>> {
+        let (operands, count) = self.program.steps[number as usize].operation.operands();
+        let state = self.lock();
+        operands[..count]
+            .iter()
+            .filter_map(|&a| state.values[a as usize].clone())
+            .collect()
+    }
+
+    /// Rotations of one ciphertext.
+    fn turn(
+        &self,
+        spread: Spread,
+        a: &S::Ciphertext,
+        steps: &[u32],
+    ) -> Result<Vec<(u32, Value<'a, S::Ciphertext>)>, Error> {
+        let by = |&number: &u32| match self.program.steps[number as usize].operation {
+            Operation::Rotate(_, by) => i64::from(by),
+            _ => 0,
+        };
+        let by: Vec<i64> = steps.iter().map(by).collect();
+        let turned = self.scheme.rotate_many(spread, a, &by)?;
+        let own = |(&number, value)| (number, Value::Own(Arc::new(value)));
+        Ok(steps.iter().zip(turned).map(own).collect())
+    }
+
+    /// Keeps what a task made, forgets what it used last, and readies those that waited for it.
+    fn finish(&self, task: usize, made: Made<'a, S::Ciphertext>, seconds: &Seconds) {
+        let Task { steps, users, .. } = &self.plan.tasks[task];
+        let mut freed = Vec::new();
+        let mut state = self.lock();
+        state.running -= 1;
+        state.seconds.merge(seconds);
+        match made {
+            Err((number, error)) => state.fail(number, error),
+            Ok(made) => {
+                for (number, value) in made {
+                    if state.uses[number as usize] > 0 {
+                        state.values[number as usize] = Some(value);
+                    }
+                }
+                state.done += steps.len();
+                let (operands, count) = self.program.steps[steps[0] as usize].operation.operands();
+                for &a in &operands[..count] {
+                    state.uses[a as usize] -= 1;
+                    if state.uses[a as usize] == 0 {
+                        freed.extend(state.values[a as usize].take());
+                    }
+                }
+                for &user in users {
+                    state.waits_for[user as usize] -= 1;
+                    if state.waits_for[user as usize] == 0 {
+                        state.ready.push(Reverse(user as usize));
+                    }
+                }
+                state.finished[task] = true;
+                while state.finished.get(state.first) == Some(&true) {
+                    state.first += 1;
+                }
+            }
+        }
+        let done = state.done;
+        drop(state);
+        self.changed.notify_all();
+        drop(freed);
+        let inputs = self.program.input_count();
+        self.observer
+            .progress(done, self.program.steps.len() - inputs);
+    }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Evaluation keys, and whether they are all that a program needs.
+
+use crate::Error;
+use program::{Parameters, Program};
+use rlwe::{GaloisKeys, KeyId, PublicKey, RelinKey, RlweParams};
+use std::sync::Arc;
+use zq::Word;
+
+/// Evaluation keys of either word width.
+#[derive(Clone)]
+pub enum Keys {
+    /// Over `u64`: of CKKS and of BFV.
+    Narrow(KeySet<u64>),
+    /// Over `u128`: of BFV.
+    Wide(KeySet<u128>),
+}
+
+/// Evaluation keys; those that no step needs may be missing.
+#[derive(Clone)]
+pub struct KeySet<W: Word> {
+    /// For relinearisation.
+    pub relinearization: Option<Arc<RelinKey<W>>>,
+    /// For rotations.
+    pub galois: Option<Arc<GaloisKeys<W>>>,
+    /// For encryptions of zero.
+    pub public: Option<Arc<PublicKey<W>>>,
+}
+
+impl<W: Word> Default for KeySet<W> {
+    fn default() -> Self {
+        Self {
+            relinearization: None,
+            galois: None,
+            public: None,
+        }
+    }
+}
+
+impl Keys {
+    /// Checks that the keys belong together and suffice; returns their owner, if there are any.
+    ///
+    /// # Errors
+    /// [`Error::Keys`], [`Error::Rlwe`] for keys of other parameters.
+    pub fn check(&self, program: &Program) -> Result<Option<KeyId>, Error> {
+        match (self, &program.parameters) {
+            (Self::Narrow(keys), Parameters::Bfv(p)) => {
+                keys.check(program, p.rlwe(), rlwe::rotation_element)
+            }
+            (Self::Narrow(keys), Parameters::Ckks(p)) => {
+                keys.check(program, p.rlwe(), ckks::slot_rotation_element)
+            }
+            (Self::Wide(keys), Parameters::BfvWide(p)) => {
+                keys.check(program, p.rlwe(), rlwe::rotation_element)
+            }
+            _ => Err(Self::of_other_words()),
+        }
+    }
+
+    /// Keys over 64-bit words.
+    pub(crate) fn narrow(&self) -> Result<&KeySet<u64>, Error> {
+        match self {
+            Self::Narrow(keys) => Ok(keys),
+            Self::Wide(_) => Err(Self::of_other_words()),
+        }
+    }
+
+    /// Keys over 128-bit words.
+    pub(crate) fn wide(&self) -> Result<&KeySet<u128>, Error> {
+        match self {
+            Self::Wide(keys) => Ok(keys),
+            Self::Narrow(_) => Err(Self::of_other_words()),
+        }
+    }
+
+    fn of_other_words() -> Error {
+        Error::Keys("the evaluation keys and the program are of different word widths".into())
+    }
+}
+
+/// What is known of one kind of key.
+struct Held {
+    name: &'static str,
+    owner: Option<KeyId>,
+    limbs: Option<usize>,
+    needed: Option<u32>,
+}
+
+impl<W: Word> KeySet<W> {
+    fn check(
+        &self,
+        program: &Program,
+        params: &RlweParams<W>,
+        element: impl Fn(usize, i64) -> u64,
+    ) -> Result<Option<KeyId>, Error> {
+        self.check_parameters(params)?;
+        let needs = program.required_keys();
+        let held = self.held(needs.relinearization, needs.galois, needs.public);
+        held.iter().try_for_each(Held::check)?;
+        let lacks = |by: &&i32| {
+            let wanted = element(params.n(), i64::from(**by));
+            let known = self.galois.as_ref();
+            known.is_none_or(|keys| keys.elements().all(|e| e != wanted))
+        };
+        if let Some(missing) = needs.rotations.iter().find(lacks) {
+            return Err(Error::Keys(format!(
+                "the evaluation keys lack rotation {missing}; generate keys with program.client()"
+            )));
+        }
+        common_owner(&held)
+    }
+
+    fn check_parameters(&self, params: &RlweParams<W>) -> Result<(), Error> {
+        if let Some(key) = &self.relinearization {
+            params.check_fingerprint("the relinearization key", key.key().fingerprint())?;
+        }
+        if let Some(keys) = &self.galois {
+            params.check_fingerprint("the rotation key", keys.fingerprint())?;
+        }
+        if let Some(key) = &self.public {
+            params.check_fingerprint("the public key", key.fingerprint())?;
+        }
+        Ok(())
+    }
+
+    fn held(&self, relinearization: Option<u32>, galois: Option<u32>, public: bool) -> [Held; 3] {
+        let (relin, turn) = (&self.relinearization, &self.galois);
+        [
+            Held {
+                name: "relinearization",
+                owner: relin.as_ref().map(|key| key.key().id()),
+                limbs: relin.as_ref().map(|key| key.key().limbs()),
+                needed: relinearization,
+            },
+            Held {
+                name: "rotation",
+                owner: turn.as_ref().map(|keys| keys.id()),
+                limbs: turn.as_ref().map(|keys| keys.limbs()),
+                needed: galois,
+            },
+            Held {
+                name: "public",
+                owner: self.public.as_ref().map(|key| key.id()),
+                limbs: None,
+                needed: public.then_some(0),
+            },
+        ]
+    }
+}
+
+impl Held {
+    fn check(&self) -> Result<(), Error> {
+        let (name, Some(needed)) = (self.name, self.needed) else {
+            return Ok(());
+        };
+        if self.owner.is_none() {
+            return Err(Error::Keys(format!(
+                "the evaluation keys hold no {name} key, which this program needs"
+            )));
+        }
+        match self.limbs {
+            Some(limbs) if limbs <= needed as usize => Err(Error::Keys(format!(
+                "the {name} key serves level {}, the program needs level {needed}; generate keys with program.client()",
+                limbs.saturating_sub(1)
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn common_owner(held: &[Held]) -> Result<Option<KeyId>, Error> {
+    let mut owned = held.iter().filter_map(|h| Some((h.name, h.owner?)));
+    let Some((first, owner)) = owned.next() else {
+        return Ok(None);
+    };
+    match owned.find(|(_, other)| *other != owner) {
+        None => Ok(Some(owner)),
+        Some((name, other)) => Err(Error::Keys(format!(
+            "the {name} key is of key {other}, the {first} key of key {owner}"
+        ))),
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Whole programs on an engine. A backend gets a program, evaluation keys, ciphertexts and plain arguments and gives
+//! ciphertexts back; in between it may schedule, keep and share what it likes. The same seed gives the same bytes on every
+//! backend.
+//!
+//! ```text
+//! Program ─┐
+//! Keys ────┼─> Backend ──> ciphertexts, seconds by kind of operation
+//! inputs ──┘       └─> Observer: progress, cancellation
+//! ```
+
+mod capabilities;
+mod cpu;
+mod error;
+mod keys;
+mod request;
+
+pub use capabilities::Capabilities;
+pub use cpu::Cpu;
+pub use error::Error;
+pub use keys::{KeySet, Keys};
+pub use request::{Inputs, Observer, Outcome, Request, Seconds, Unobserved};
+
+/// An engine that runs whole programs.
+pub trait Backend {
+    /// Its name in reports.
+    fn name(&self) -> &str;
+
+    /// What it can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Runs a program.
+    ///
+    /// # Errors
+    /// Keys or inputs that are not the program's, plaintexts that break its guarantee, a step that failed, with its place;
+    /// [`Error::Cancelled`].
+    fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error>;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a run takes and gives.
+
+use crate::Keys;
+use program::Program;
+use program::expression::Numbers;
+use rlwe::Seed;
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// Ciphertexts of the encrypted arguments, in the program's order.
+#[derive(Clone, Copy)]
+pub enum Inputs<'a> {
+    /// As they travel.
+    Bytes(&'a [&'a [u8]]),
+    /// Of BFV.
+    Bfv(&'a [&'a bfv::Ciphertext<u64>]),
+    /// Of BFV over wide words.
+    BfvWide(&'a [&'a bfv::Ciphertext<u128>]),
+    /// Of CKKS.
+    Ckks(&'a [&'a ckks::Ciphertext]),
+}
+
+/// One run of a program.
+pub struct Request<'a> {
+    /// What to compute.
+    pub program: &'a Program,
+    /// Evaluation keys.
+    pub keys: &'a Keys,
+    /// Encrypted arguments.
+    pub inputs: Inputs<'a>,
+    /// Plain arguments in order, row-major: reals in CKKS; in BFV any integers, reduced modulo t.
+    pub plain: &'a [Numbers],
+    /// What encryptions of zero are drawn from: the k-th of the program is message k.
+    pub seed: Seed,
+}
+
+/// Seconds by kind of operation, summed over threads; `"read"`, `"encode"` and `"write"` are kinds too.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seconds(pub BTreeMap<&'static str, f64>);
+
+impl Seconds {
+    /// Adds the time since `start`.
+    pub fn add(&mut self, kind: &'static str, start: Instant) {
+        *self.0.entry(kind).or_default() += start.elapsed().as_secs_f64();
+    }
+
+    /// Adds all of another's.
+    pub fn merge(&mut self, other: &Self) {
+        for (kind, seconds) in &other.0 {
+            *self.0.entry(kind).or_default() += seconds;
+        }
+    }
+}
+
+/// What a run gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The output ciphertexts as bytes.
+    pub outputs: Vec<Vec<u8>>,
+    /// Where the time went.
+    pub seconds: Seconds,
+}
+
+/// Whoever waits for a run. Its methods are called from any thread between steps, so they return at once.
+pub trait Observer: Sync {
+    /// So many of all operations are done.
+    fn progress(&self, done: usize, total: usize);
+
+    /// Whether to stop before the next step.
+    fn cancelled(&self) -> bool;
+}
+
+/// Nobody waits.
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn progress(&self, _: usize, _: usize) {}
+    fn cancelled(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Random programs against a walk step by step, and what is refused.
+
+mod clear;
+mod random;
+mod reference;
+mod refusals;
+
+use crate::{Backend, Cpu, Inputs, KeySet, Keys, Observer, Outcome, Request, Unobserved};
+use bfv::{BfvParams, BfvParamsLiteral};
+use ckks::{CkksParams, CkksParamsLiteral};
+use clear::Slots;
+use program::expression::Numbers;
+use program::{Encryption, Parameters, Program};
+use random::Maker;
+use reference::Client;
+use rlwe::{ParameterSet, RlweParamsLiteral, SecurityPolicy, Seed, Threads};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use zq::Word;
+use zq::primes::{Direction, ntt_primes};
+
+/// 1 modulo 2048: it has slots for degrees up to 1024.
+const PLAIN_MODULUS: u64 = 12289;
+
+pub fn ckks_parameters() -> Parameters {
+    let (q, p) = ckks::prime_chain(1024, 50, 40, 4, 50, 1).unwrap();
+    let rlwe = RlweParamsLiteral {
+        n: 1024,
+        q,
+        p,
+        ..Default::default()
+    };
+    let scale = 40_f64.exp2();
+    let literal = CkksParamsLiteral { rlwe, scale };
+    Parameters::Ckks(CkksParams::new(&literal, SecurityPolicy::insecure()).unwrap())
+}
+
+fn bfv<W: Word>(n: usize, bits: u32, plain_modulus: u64) -> BfvParams<W> {
+    let mut q = ntt_primes::<W>(bits, 2 * n as u64, 4, Direction::Down, &[]).unwrap();
+    let p = q.split_off(3);
+    let rlwe = RlweParamsLiteral {
+        n,
+        q,
+        p,
+        ..Default::default()
+    };
+    let literal = BfvParamsLiteral {
+        rlwe,
+        plain_modulus,
+        auxiliary: vec![],
+    };
+    BfvParams::new(&literal, SecurityPolicy::insecure()).unwrap()
+}
+
+pub fn bfv_parameters() -> Parameters {
+    Parameters::Bfv(bfv(1024, 55, PLAIN_MODULUS))
+}
+
+pub fn bfv_wide_parameters() -> Parameters {
+    Parameters::BfvWide(bfv(256, 80, PLAIN_MODULUS))
+}
+
+/// Runs a program on some threads.
+pub fn run(
+    program: &Program,
+    client: &Client,
+    plain: &[Numbers],
+    threads: usize,
+) -> Result<Outcome, crate::Error> {
+    let bytes: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+    run_with(program, &client.keys, &bytes, plain, threads, &Unobserved)
+}
+
+pub fn run_with(
+    program: &Program,
+    keys: &Keys,
+    inputs: &[&[u8]],
+    plain: &[Numbers],
+    threads: usize,
+    observer: &dyn Observer,
+) -> Result<Outcome, crate::Error> {
+    let request = Request {
+        program,
+        keys,
+        inputs: Inputs::Bytes(inputs),
+        plain,
+        seed: Seed::from_text("zeros"),
+    };
+    Cpu::new(Threads::new(threads).unwrap()).run(&request, observer)
+}
+
+fn random_programs(parameters: &Parameters, encryption: Encryption, seeds: u64) {
+    for seed in 0..seeds {
+        let (program, plain) = Maker::new(parameters.clone(), encryption, seed).finish();
+        program.check(&program::Limits::default()).unwrap();
+        let rows = clear::inputs(&program, seed);
+        let client = Client::new(&program, &rows);
+        let expected = client.reference(&program, &plain);
+        for threads in [1, 2, 3] {
+            let outcome = run(&program, &client, &plain, threads)
+                .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{program}"));
+            assert_eq!(
+                outcome.outputs, expected,
+                "seed {seed}, {threads} threads\n{program}"
+            );
+            for step in &program.steps[program.input_count()..] {
+                assert!(outcome.seconds.0.contains_key(step.operation.name()));
+            }
+            assert!(["read", "write"].map(|k| outcome.seconds.0[k] > 0.0) == [true; 2]);
+        }
+        let wanted = clear::evaluate(&program, &plain, &rows);
+        for (bytes, wanted) in expected.iter().zip(wanted) {
+            match (client.decrypt(&program, bytes), wanted) {
+                (Slots::Integers(got), Slots::Integers(wanted)) => {
+                    assert_eq!(got, wanted, "seed {seed}\n{program}");
+                }
+                (Slots::Reals(got), Slots::Reals(wanted)) => {
+                    let error = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs());
+                    let error = error.fold(0.0, f64::max);
+                    assert!(error < 1e-4, "seed {seed}: {error}\n{program}");
+                }
+                _ => panic!("slots of another scheme"),
+            }
+        }
+    }
+}
+
+#[test]
+fn random_ckks_programs_are_the_walk_step_by_step() {
+    random_programs(&ckks_parameters(), Encryption::Secret, 12);
+}
+
+#[test]
+fn random_bfv_programs_are_the_walk_step_by_step() {
+    random_programs(&bfv_parameters(), Encryption::Secret, 12);
+}
+
+#[test]
+fn random_wide_bfv_programs_are_the_walk_step_by_step() {
+    random_programs(&bfv_wide_parameters(), Encryption::Public, 4);
+}
+
+#[test]
+fn ciphertexts_may_come_as_objects() {
+    let parameters = ckks_parameters();
+    let (program, plain) = Maker::new(parameters.clone(), Encryption::Secret, 3).finish();
+    let client = Client::new(&program, &clear::inputs(&program, 3));
+    let Parameters::Ckks(params) = &parameters else {
+        panic!("CKKS")
+    };
+    let read = |bytes: &Vec<u8>| ckks::Ciphertext::from_bytes(params, bytes).unwrap();
+    let inputs: Vec<ckks::Ciphertext> = client.inputs.iter().map(read).collect();
+    let request = Request {
+        program: &program,
+        keys: &client.keys,
+        inputs: Inputs::Ckks(&inputs.iter().collect::<Vec<_>>()),
+        plain: &plain,
+        seed: Seed::from_text("zeros"),
+    };
+    let outcome = Cpu::new(Threads::ONE).run(&request, &Unobserved).unwrap();
+    assert_eq!(outcome, {
+        let expected = client.reference(&program, &plain);
+        Outcome {
+            outputs: expected,
+            seconds: outcome.seconds.clone(),
+        }
+    });
+}
+
+/// Stops a run after some steps.
+struct Impatient {
+    most: usize,
+    done: AtomicUsize,
+}
+
+impl Observer for Impatient {
+    fn progress(&self, done: usize, total: usize) {
+        assert!(done <= total);
+        self.done.fetch_max(done, Ordering::Relaxed);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.done.load(Ordering::Relaxed) >= self.most
+    }
+}
+
+#[test]
+fn a_cancelled_run_stops_between_two_steps() {
+    let (program, plain) = Maker::new(bfv_parameters(), Encryption::Secret, 5).finish();
+    let client = Client::new(&program, &clear::inputs(&program, 5));
+    let bytes: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+    let total = program.steps.len() - program.input_count();
+    for threads in [1, 2] {
+        for most in [0, 4, total + 1] {
+            let observer = Impatient {
+                most,
+                done: AtomicUsize::new(0),
+            };
+            let ended = run_with(&program, &client.keys, &bytes, &plain, threads, &observer);
+            let done = observer.done.into_inner();
+            if most > total {
+                assert!(ended.is_ok() && done == total, "{done} of {total}");
+            } else {
+                assert_eq!(ended.unwrap_err(), crate::Error::Cancelled);
+                assert!(done < total, "{done} of {total} after {most}");
+            }
+        }
+    }
+}
+
+/// Keys of a set, all of them.
+fn key_set<W: Word>(
+    params: &impl ParameterSet<Word = W>,
+    secret: &rlwe::SecretKey<W>,
+    limbs: usize,
+    elements: &[u64],
+) -> KeySet<W> {
+    let generator = rlwe::KeyGenerator::new(params, Seed::from_text("keys"));
+    KeySet {
+        relinearization: Some(generator.relin_key(secret, limbs).unwrap().into()),
+        galois: Some(
+            generator
+                .galois_keys(secret, elements, limbs)
+                .unwrap()
+                .into(),
+        ),
+        public: Some(generator.public_key(secret).unwrap().into()),
+    }
+}

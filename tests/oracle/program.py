@@ -12,6 +12,7 @@ CIPHER_OPERATIONS = [
 ]  # fmt: skip
 PLAIN_OPERATIONS = [
     "argument", "constant", "add", "subtract", "multiply", "negate", "power", "polynomial", "matmul", "sum", "gather",
+    "within",
 ]  # fmt: skip
 #: Operands of each operation on ciphertexts.
 CIPHER_OPERANDS = [0, 0, 2, 2, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1]
@@ -75,7 +76,7 @@ def listing(payload: bytes) -> list[str]:
     )
     lines += [_argument(f) for _ in range(f.number(4))]
     lines += [f"e{number} = {_expression(f)}" for number in range(f.number(4))]
-    lines += [f"p{number} = e{f.number(4)} {f.map()}" for number in range(f.number(4))]
+    lines += [f"p{number} = e{f.number(4)} {f.map()} at most {scientific(f.real())}" for number in range(f.number(4))]
     sources = [(f.text(), f.number(4), f.text()) for _ in range(f.number(4))]
     lines += [f"%{number} = {_step(f, sources)}" for number in range(f.number(4))]
     outputs = " ".join(f"%{f.number(4)}" for _ in range(f.number(4)))
@@ -122,6 +123,8 @@ def _expression(f: Fields) -> str:
             words = [f"e{f.number(4)}", f.values()]
         case "sum":
             words = [f"e{f.number(4)}", *([] if (axis := f.number(1)) == 255 else [f"axis {axis}"])]
+        case "within":
+            words = [f"e{f.number(4)}", scientific(f.real())]
         case _:
             words = [f"e{f.number(4)}"]
     return " ".join([name, *words, f.shape()])

@@ -373,3 +373,32 @@ fn one_integer(numbers: &Numbers, map: &IndexMap) -> Option<i64> {
 
 /// Factors are below it.
 const LARGEST_FACTOR: f64 = 2147483648.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_factor_is_one_small_integer_in_every_slot() {
+        let same = || IndexMap::new([Some(0); 4]).unwrap();
+        let each = || IndexMap::identity(4).unwrap();
+        let reals = |values: &[f64]| Numbers::Reals(values.to_vec());
+        let integers = |values: &[i64]| Numbers::Integers(values.to_vec());
+        assert_eq!(one_integer(&reals(&[-3.0]), &each()), Some(-3));
+        assert_eq!(one_integer(&reals(&[7.0, 8.0, 7.0]), &same()), Some(7));
+        assert_eq!(one_integer(&integers(&[0]), &same()), Some(0));
+        assert_eq!(one_integer(&integers(&[5, 5, 5, 5]), &each()), Some(5));
+        assert_eq!(one_integer(&integers(&[5, 5, 5, 6]), &each()), None);
+        assert_eq!(one_integer(&reals(&[2.5]), &each()), None);
+        let limit = 1_i64 << 31;
+        assert_eq!(
+            one_integer(&integers(&[1 - limit]), &same()),
+            Some(1 - limit)
+        );
+        assert_eq!(one_integer(&integers(&[-limit]), &same()), None);
+        assert_eq!(one_integer(&reals(&[limit as f64]), &same()), None);
+        // A slot without an element is 0.
+        let hole = IndexMap::new([Some(0), None, Some(0), Some(0)]).unwrap();
+        assert_eq!(one_integer(&reals(&[3.0]), &hole), None);
+    }
+}

@@ -7,11 +7,14 @@ use crate::program::{Encryption, Program, Secrecy};
 use rlwe::wire::Writer;
 use sha2::{Digest, Sha256};
 
+/// Writes one part.
+type Part = fn(&Program, &mut Writer);
+
 impl Program {
     /// The first 16 bytes of SHA-256 over each part, as it is written. What both sides need not have in common is left
     /// out: source lines, places, and the bits of the guarantee.
     pub fn sections(&self) -> Vec<(&'static str, [u8; 16])> {
-        let parts: [(&'static str, fn(&Program, &mut Writer)); 7] = [
+        let parts: [(&'static str, Part); 7] = [
             ("kernel", kernel),
             ("parameters", |p, out| out.bytes(&p.parameters.to_bytes())),
             ("encryption", |p, out| {
@@ -25,7 +28,7 @@ impl Program {
                 write_map(out, &p.result);
             }),
         ];
-        let hash = |write: fn(&Program, &mut Writer)| {
+        let hash = |write: Part| {
             let mut out = Writer::new();
             write(self, &mut out);
             let digest: [u8; 32] = Sha256::digest(out.as_bytes()).into();

@@ -140,9 +140,8 @@ impl Message {
         let mut parts = vec![];
         for _ in 0..count {
             let len = input.u64("the length of a part")?;
-            let len = usize::try_from(len).map_err(|_| {
-                refused("the length of a part", len, "what memory can hold")
-            })?;
+            let len = usize::try_from(len)
+                .map_err(|_| refused("the length of a part", len, "what memory can hold"))?;
             parts.push(input.bytes(len, "a part")?.to_vec());
         }
         input.finish()?;

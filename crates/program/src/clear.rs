@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A program on values in the clear: what its results ought to be, without noise, keys or levels.
+
+use crate::Error;
+use crate::evaluate::{IntegersModulo, Reals, Ring};
+use crate::expression::Numbers;
+use crate::program::Program;
+use crate::step::{Operation, Plaintext};
+
+impl Program {
+    /// The slots of every output for the slots of every input: reals in CKKS, centred residues modulo t in BFV.
+    /// `arguments` are the plain ones in order.
+    ///
+    /// # Errors
+    /// [`Error::Values`], [`Error::Promise`] for arguments that the program was not made for.
+    pub fn clear(&self, inputs: &[Numbers], arguments: &[Numbers]) -> Result<Vec<Numbers>, Error> {
+        let slots = self.parameters.slots();
+        if inputs.len() != self.input_count() || inputs.iter().any(|row| row.len() != slots) {
+            let (got, needed) = (inputs.len(), self.input_count());
+            return Err(self.refused(format!("{got} rows; {needed} of {slots} slots are needed")));
+        }
+        let values = self.evaluate(arguments)?;
+        let plaintexts: Vec<Numbers> = (0..self.plaintexts.len())
+            .map(|number| self.slots(&values, number as u32))
+            .collect::<Result<_, _>>()?;
+        Ok(match self.parameters.plain_modulus() {
+            None => walk(&Reals, self, inputs, &plaintexts)
+                .into_iter()
+                .map(Numbers::Reals)
+                .collect(),
+            Some(t) => walk(&IntegersModulo(t), self, inputs, &plaintexts)
+                .into_iter()
+                .map(Numbers::Integers)
+                .collect(),
+        })
+    }
+}
+
+fn walk<R: Ring>(
+    ring: &R,
+    program: &Program,
+    inputs: &[Numbers],
+    plaintexts: &[Numbers],
+) -> Vec<Vec<R::Element>> {
+    let plaintexts: Vec<Vec<R::Element>> = plaintexts.iter().map(|p| ring.numbers(p)).collect();
+    let mut fresh = inputs.iter().map(|row| ring.numbers(row));
+    let mut values: Vec<Vec<R::Element>> = Vec::with_capacity(program.steps.len());
+    for step in &program.steps {
+        let of = |a: u32| values[a as usize].as_slice();
+        let plain = |p: Plaintext| plaintexts[p.number as usize].as_slice();
+        let value = match step.operation {
+            Operation::Input => fresh.next().unwrap_or_default(),
+            Operation::EncryptZero => vec![R::ZERO; program.parameters.slots()],
+            Operation::Add(a, b) => pairs(of(a), of(b), |x, y| ring.add(x, y)),
+            Operation::Sub(a, b) => pairs(of(a), of(b), |x, y| ring.add(x, ring.negate(y))),
+            Operation::Multiply(a, b) => pairs(of(a), of(b), |x, y| ring.multiply(x, y)),
+            Operation::AddPlain(a, p) => pairs(of(a), plain(p), |x, y| ring.add(x, y)),
+            Operation::SubPlain(a, p) => pairs(of(a), plain(p), |x, y| ring.add(x, ring.negate(y))),
+            Operation::MultiplyPlain(a, p) => pairs(of(a), plain(p), |x, y| ring.multiply(x, y)),
+            Operation::Square(a) => pairs(of(a), of(a), |x, y| ring.multiply(x, y)),
+            Operation::Negate(a) => of(a).iter().map(|&x| ring.negate(x)).collect(),
+            Operation::Rotate(a, by) => rotated(of(a), by),
+            Operation::Relinearize(a)
+            | Operation::Rescale(a)
+            | Operation::ModDrop(a)
+            | Operation::Within(a, _) => of(a).to_vec(),
+        };
+        values.push(value);
+    }
+    program
+        .outputs
+        .iter()
+        .map(|&output| values[output as usize].clone())
+        .collect()
+}
+
+fn pairs<E: Copy>(a: &[E], b: &[E], f: impl Fn(E, E) -> E) -> Vec<E> {
+    a.iter().zip(b).map(|(&x, &y)| f(x, y)).collect()
+}
+
+/// The slots moved left by `by` places.
+fn rotated<E: Copy>(values: &[E], by: i32) -> Vec<E> {
+    let mut turned = values.to_vec();
+    let places = i64::from(by).rem_euclid(values.len() as i64);
+    turned.rotate_left(places as usize);
+    turned
+}

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The decoder of programs. The input follows a fixed head (names and parameters), which a fuzzer could not guess.
+//! The decoder of programs. The input follows a fixed head (names and parameters), which a fuzzer could not guess. What is
+//! accepted also runs on plain arguments of zero.
 #![no_main]
 
+use program::expression::Numbers;
 use program::{Limits, Program};
 use ringsmith_fuzz::{check, params};
-use rlwe::SecurityPolicy;
 use rlwe::wire::{Tag, Writer};
+use rlwe::{SecurityPolicy, Threads};
 
 fn head() -> Writer {
     let parameters = params().to_bytes();
@@ -17,10 +19,37 @@ fn head() -> Writer {
     out
 }
 
+/// Values are refused or not; there is nothing else to them. An argument may be as large as its maker has memory for.
+fn evaluate(program: &Program) {
+    let elements = |shape: &[u32]| shape.iter().map(|&axis| axis as usize).product::<usize>();
+    let shapes = program.plain_shapes();
+    if shapes.iter().any(|shape| elements(shape) > 1 << 16) {
+        return;
+    }
+    let zeros = |shape: &&[u32]| Numbers::Integers(vec![0; elements(shape)]);
+    let arguments: Vec<Numbers> = shapes.iter().map(zeros).collect();
+    if let Ok(values) = program.evaluate(&arguments)
+        && let Ok(effects) = program.measure(&values, &Threads::ONE)
+    {
+        let _ = program.check_plaintexts(&effects);
+    }
+}
+
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let mut payload = head();
     payload.bytes(data);
-    check(payload.as_bytes(), Tag::Program, params().fingerprint(), |bytes| {
-        Program::from_bytes(bytes, SecurityPolicy::insecure(), &Limits::default()).map(|p| p.to_bytes())
-    });
+    let limits = Limits {
+        plain_work: 1 << 16,
+        ..Limits::default()
+    };
+    check(
+        payload.as_bytes(),
+        Tag::Program,
+        params().fingerprint(),
+        |bytes| {
+            let program = Program::from_bytes(bytes, SecurityPolicy::insecure(), &limits)?;
+            evaluate(&program);
+            Ok::<_, program::Error>(program.to_bytes())
+        },
+    );
 });

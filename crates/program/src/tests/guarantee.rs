@@ -2,7 +2,6 @@
 //! What a program promises is held against the estimates, and values against what was promised of them.
 
 use super::*;
-use rlwe::Threads;
 
 /// Large enough that contrived plaintexts exceed ordinary ones.
 const DEGREE: usize = 1024;

@@ -11,7 +11,7 @@ use crate::*;
 use bfv::{BfvParams, BfvParamsLiteral};
 use ckks::{CkksParams, CkksParamsLiteral};
 use rlwe::wire::{WireError, mutate};
-use rlwe::{RlweParamsLiteral, SecurityPolicy};
+use rlwe::{RlweParamsLiteral, SecurityPolicy, Threads};
 
 const N: usize = 16;
 const SLOTS: u32 = N as u32 / 2;
@@ -245,11 +245,30 @@ fn mutated_bytes_never_panic_and_what_is_accepted_is_canonical() {
         mutate::for_each_mutation(&bytes, 20_000, |bad| {
             if let Ok(program) = read(bad) {
                 assert_eq!(program.to_bytes(), bad);
+                evaluate_zeros(&program);
                 accepted += 1;
             }
         });
         // Names, bounds and places may change; that much is seen as right shows that the decoders are reached.
         assert!(accepted > 50, "{accepted}");
+    }
+}
+
+/// Values are refused or not, whatever the program.
+fn evaluate_zeros(program: &Program) {
+    let exact = program.parameters.plain_modulus().is_some();
+    let zeros = |shape: &&[u32]| {
+        let elements = shape.iter().map(|&axis| axis as usize).product();
+        match exact {
+            true => Numbers::Integers(vec![0; elements]),
+            false => Numbers::Reals(vec![0.0; elements]),
+        }
+    };
+    let arguments: Vec<Numbers> = program.plain_shapes().iter().map(zeros).collect();
+    if let Ok(values) = program.evaluate(&arguments)
+        && let Ok(effects) = program.measure(&values, &Threads::ONE)
+    {
+        let _ = program.check_plaintexts(&effects);
     }
 }
 

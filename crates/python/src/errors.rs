@@ -123,6 +123,30 @@ impl Raise for bfv::Error {
     }
 }
 
+impl Raise for program::Error {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Wire(_) | Self::Limit { .. } => Kind::Format,
+            Self::Parameters(_) | Self::Guarantee(_) => Kind::Parameter,
+            _ => Kind::Input,
+        }
+    }
+}
+
+impl Raise for backend::Error {
+    fn kind(&self) -> Kind {
+        match self.cause() {
+            Self::Program(error) => error.kind(),
+            Self::Bfv(error) => error.kind(),
+            Self::Ckks(error) => error.kind(),
+            Self::Rlwe(error) => error.kind(),
+            Self::Keys(_) => Kind::KeyMismatch,
+            Self::Capability { .. } => Kind::Device,
+            _ => Kind::Input,
+        }
+    }
+}
+
 impl Raise for device::DeviceError {
     fn kind(&self) -> Kind {
         Kind::Device

@@ -13,6 +13,7 @@ mod literal;
 mod operations;
 mod panics;
 mod primes;
+mod program;
 mod security;
 mod words;
 mod work;
@@ -49,5 +50,6 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<engine::PolyEngine>()?;
     bfv::register(m)?;
     device::register(m)?;
+    program::register(m)?;
     ckks::register(m)
 }

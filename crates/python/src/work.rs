@@ -5,7 +5,7 @@ use crate::errors::Raise;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use zq::memory::attempt;
+use zq::memory::{OutOfMemory, attempt};
 
 /// What a failed piece of work becomes in Python.
 pub trait Failure {
@@ -42,10 +42,15 @@ impl Work for Python<'_> {
         E: Failure + Send,
         F: Send + FnOnce() -> Result<T, E>,
     {
-        match self.detach(|| attempt(work)) {
-            Ok(done) => done.map_err(Failure::raised),
-            Err(shortage) => Err(PyMemoryError::new_err(shortage.to_string())),
-        }
+        finished(self.detach(|| attempt(work)))
+    }
+}
+
+/// What attempted work gave.
+pub fn finished<T, E: Failure>(done: Result<Result<T, E>, OutOfMemory>) -> PyResult<T> {
+    match done {
+        Ok(done) => done.map_err(Failure::raised),
+        Err(shortage) => Err(PyMemoryError::new_err(shortage.to_string())),
     }
 }
 

@@ -9,6 +9,7 @@ mod evaluate;
 mod noise;
 
 pub use context::BfvContext;
+pub use data::BfvCiphertext;
 
 use pyo3::prelude::*;
 

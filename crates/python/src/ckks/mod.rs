@@ -8,6 +8,7 @@ mod evaluate;
 mod noise;
 
 pub use context::CkksContext;
+pub use data::CkksCiphertext;
 
 use pyo3::prelude::*;
 

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A program: bytes in and out, and what it says of itself.
+
+use super::arrays::{map_array, number_array, numbers};
+use crate::bfv::BfvContext;
+use crate::ckks::CkksContext;
+use crate::context::Context;
+use crate::engine::PolyEngine;
+use crate::errors::Kind;
+use crate::literal::policy;
+use crate::words::Words;
+use crate::work::{Work, written};
+use ::program::expression::Numbers;
+use ::program::step::{Operation, Step};
+use ::program::{Assume, Encryption, Limits, Parameters, Range, Secrecy};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::sync::Arc;
+
+/// A homomorphic program: everything that is needed to encrypt, evaluate and decrypt.
+#[pyclass(frozen, module = "ringsmith._native")]
+pub struct Program {
+    pub(crate) inner: Arc<::program::Program>,
+}
+
+/// The arguments of [`Program::from_bytes`].
+type Recipe<'py> = (
+    Bound<'py, PyBytes>,
+    u32,
+    &'static str,
+    bool,
+    usize,
+    u64,
+    u64,
+);
+
+impl Program {
+    pub fn of(inner: ::program::Program) -> Self {
+        let inner = Arc::new(inner);
+        Self { inner }
+    }
+
+    fn step(&self, number: usize) -> PyResult<&Step> {
+        self.inner.steps.get(number).ok_or_else(|| {
+            let there = self.inner.steps.len();
+            Kind::Input.error(format!("there is no step {number}, there are {there}"))
+        })
+    }
+
+    fn facts_of<'py>(
+        &self,
+        py: Python<'py>,
+        steps: impl Iterator<Item = usize>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let facts = |number: usize| {
+            let step = self.step(number)?;
+            let facts = PyDict::new(py);
+            facts.set_item("level", step.level)?;
+            facts.set_item("scale", step.scale)?;
+            facts.set_item("size", step.size)?;
+            Ok(facts)
+        };
+        steps.map(facts).collect()
+    }
+}
+
+#[pymethods]
+impl Program {
+    /// Reads `to_bytes` and checks all of it, the guarantee too; the reader's own security policy applies. What is more than
+    /// the limits is refused before memory or time is spent.
+    #[staticmethod]
+    #[pyo3(signature = (
+        data, security=128, table="2024-classical", allow_insecure=false, max_degree=Limits::default().degree,
+        max_ciphertexts=Limits::default().ciphertexts, max_plain_work=Limits::default().plain_work
+    ))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "keyword arguments of a Python method"
+    )]
+    fn from_bytes(
+        py: Python<'_>,
+        data: &[u8],
+        security: u32,
+        table: &str,
+        allow_insecure: bool,
+        max_degree: usize,
+        max_ciphertexts: u64,
+        max_plain_work: u64,
+    ) -> PyResult<Self> {
+        let policy = policy(security, table, allow_insecure)?;
+        let limits = Limits {
+            degree: max_degree,
+            ciphertexts: max_ciphertexts,
+            plain_work: max_plain_work,
+        };
+        py.work(|| ::program::Program::from_bytes(data, policy, &limits))
+            .map(Self::of)
+    }
+
+    /// The program in the byte format.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        written(py, || self.inner.to_bytes())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Recipe<'py>)> {
+        let policy = match &self.inner.parameters {
+            Parameters::Bfv(params) => params.rlwe().security().policy,
+            Parameters::BfvWide(params) => params.rlwe().security().policy,
+            Parameters::Ckks(params) => params.rlwe().security().policy,
+        };
+        let recipe = (
+            self.to_bytes(py)?,
+            policy.level,
+            policy.table.id(),
+            policy.allow_insecure,
+            usize::MAX,
+            u64::MAX,
+            u64::MAX,
+        );
+        Ok((py.get_type::<Self>().getattr("from_bytes")?, recipe))
+    }
+
+    /// SHA-256 of the bytes.
+    fn hash<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.inner.hash())
+    }
+
+    /// Hashes of its parts, by name: what two sides must have in common.
+    fn sections<'py>(&self, py: Python<'py>) -> Vec<(&'static str, Bound<'py, PyBytes>)> {
+        let section = |(name, hash): (_, [u8; 16])| (name, PyBytes::new(py, &hash));
+        self.inner.sections().into_iter().map(section).collect()
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.inner == other.inner
+    }
+
+    fn __hash__(&self) -> u64 {
+        let hash = self.inner.hash();
+        hash.iter().take(8).fold(0, |h, b| h << 8 | u64::from(*b))
+    }
+
+    fn __repr__(&self) -> String {
+        let (name, parameters) = (&self.inner.name, &self.inner.parameters);
+        let (scheme, n) = (parameters.scheme(), parameters.n());
+        let steps = self.inner.steps.len();
+        format!("<Program {name}: {scheme}, n = {n}, {steps} steps>")
+    }
+
+    /// The kernel's name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// Which of its versions.
+    #[getter]
+    fn variant(&self) -> &str {
+        &self.inner.variant
+    }
+
+    /// "bfv" or "ckks".
+    #[getter]
+    fn scheme(&self) -> &'static str {
+        self.inner.parameters.scheme()
+    }
+
+    /// Ring degree.
+    #[getter]
+    fn n(&self) -> usize {
+        self.inner.parameters.n()
+    }
+
+    /// Values in a ciphertext: n/2.
+    #[getter]
+    fn slots(&self) -> usize {
+        self.inner.parameters.slots()
+    }
+
+    /// The key that inputs are encrypted under: "secret" or "public".
+    #[getter]
+    fn encryption(&self) -> &'static str {
+        match self.inner.encryption {
+            Encryption::Secret => "secret",
+            Encryption::Public => "public",
+        }
+    }
+
+    /// Shape of the result.
+    #[getter]
+    fn result_shape(&self) -> Vec<u32> {
+        self.inner.result_shape.clone()
+    }
+
+    /// Element e of the result is slot `r % slots` of output `r // slots`, r being `result[e]`.
+    #[getter]
+    fn result<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        map_array(py, &self.inner.result)
+    }
+
+    /// The parameter set in the byte format.
+    #[getter]
+    fn parameters_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.inner.parameters.to_bytes())
+    }
+
+    /// Number of steps, inputs among them.
+    #[getter]
+    fn steps(&self) -> usize {
+        self.inner.steps.len()
+    }
+
+    /// The lowest level of a step.
+    #[getter]
+    fn lowest_level(&self) -> u32 {
+        let levels = self.inner.steps.iter().map(|step| step.level);
+        levels.min().unwrap_or(0)
+    }
+
+    /// What is promised of the result: `bits`, `failure_bits`, `tolerance`, `publish`.
+    #[getter]
+    fn guarantee<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (guarantee, facts) = (&self.inner.guarantee, PyDict::new(py));
+        facts.set_item("bits", guarantee.bits)?;
+        facts.set_item("failure_bits", guarantee.failure_bits)?;
+        facts.set_item("tolerance", guarantee.tolerance)?;
+        facts.set_item("publish", guarantee.publish)?;
+        Ok(facts)
+    }
+
+    /// Name, shape, whether it is encrypted, least and largest value of every argument.
+    #[getter]
+    fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let facts = |argument: &::program::Argument| {
+            let (name, shape) = (&argument.name, &argument.shape);
+            let encrypted = argument.secrecy != Secrecy::Plain;
+            let facts = match argument.range {
+                Range::Reals { low, high } => {
+                    (name, shape, encrypted, low, high).into_pyobject(py)?
+                }
+                Range::Integers { low, high } => {
+                    (name, shape, encrypted, low, high).into_pyobject(py)?
+                }
+            };
+            Ok(facts.into_any())
+        };
+        self.inner.arguments.iter().map(facts).collect()
+    }
+
+    /// The element in every slot of an encrypted argument's ciphertexts, -1 for zero.
+    fn packing<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let named = |a: &&::program::Argument| a.name == name;
+        match self.inner.arguments.iter().find(named).map(|a| &a.secrecy) {
+            Some(Secrecy::Encrypted(packing)) => Ok(map_array(py, packing)),
+            _ => Err(Kind::Input.error(format!("there is no encrypted argument {name:?}"))),
+        }
+    }
+
+    /// Steps by name.
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut counts = std::collections::BTreeMap::new();
+        for step in &self.inner.steps {
+            *counts.entry(step.operation.name()).or_insert(0) += 1;
+        }
+        counts.into_pyobject(py)
+    }
+
+    /// The rotations that are needed, rising.
+    fn rotations(&self) -> Vec<i32> {
+        self.inner.required_keys().rotations
+    }
+
+    /// The evaluation keys that are needed: `relinearization` and `galois` with the level they serve or None, `rotations`,
+    /// `public`.
+    fn required_keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (keys, facts) = (self.inner.required_keys(), PyDict::new(py));
+        facts.set_item("relinearization", keys.relinearization)?;
+        facts.set_item("galois", keys.galois)?;
+        facts.set_item("rotations", keys.rotations)?;
+        facts.set_item("public", keys.public)?;
+        Ok(facts)
+    }
+
+    /// `level`, `scale` and `size` of every ciphertext that is sent.
+    fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let input = |step: &Step| step.operation == Operation::Input;
+        let count = self.inner.steps.iter().take_while(|s| input(s)).count();
+        self.facts_of(py, 0..count)
+    }
+
+    /// `level`, `scale` and `size` of every ciphertext that is returned.
+    fn outputs<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        self.facts_of(py, self.inner.outputs.iter().map(|&o| o as usize))
+    }
+
+    /// The program as text.
+    fn listing(&self) -> String {
+        self.inner.to_string()
+    }
+
+    /// `file:line` of a step.
+    fn place(&self, step: usize) -> PyResult<String> {
+        self.step(step).map(|step| self.inner.place(step))
+    }
+
+    /// What the engine's own estimate is sure of, with "none", "constants" or "all" plaintexts the worst possible: `bits` as
+    /// in `guarantee`, `overflow_bits` (above 0: `step` overflows), `step`.
+    fn bound<'py>(&self, py: Python<'py>, assume: &str) -> PyResult<Bound<'py, PyDict>> {
+        let assume = match assume {
+            "none" => Assume::None,
+            "constants" => Assume::Constants,
+            "all" => Assume::All,
+            _ => {
+                return Err(Kind::Input.error(format!(
+                    "no assumption {assume:?}; there are none, constants, all"
+                )));
+            }
+        };
+        let bound = py.work(|| self.inner.bound(assume, None))?;
+        let facts = PyDict::new(py);
+        facts.set_item("bits", bound.bits)?;
+        facts.set_item("overflow_bits", bound.overflow_bits)?;
+        facts.set_item("step", bound.step)?;
+        Ok(facts)
+    }
+
+    /// The slots of every output for the slots of every input and the plain arguments, all in the clear.
+    fn clear<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Vec<Bound<'py, PyAny>>,
+        plain: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let read = |all: &[Bound<'py, PyAny>]| {
+            let all: PyResult<Vec<Numbers>> = all.iter().map(numbers).collect();
+            all
+        };
+        let (inputs, plain) = (read(&inputs)?, read(&plain)?);
+        let outputs = py.work(|| self.inner.clear(&inputs, &plain))?;
+        Ok(outputs.iter().map(|row| number_array(py, row)).collect())
+    }
+
+    /// The context of its parameters, which share their tables with it; `engine` takes over the polynomial work of BFV.
+    #[pyo3(signature = (*, engine=None))]
+    fn context(&self, py: Python<'_>, engine: Option<Py<PolyEngine>>) -> PyResult<Context> {
+        match (&self.inner.parameters, engine) {
+            (Parameters::Bfv(params), engine) => {
+                let params = Words::W64(params.clone());
+                let made = BfvContext { params, engine };
+                made.narrow_engine()?;
+                Ok(Context::Bfv(Py::new(py, made)?))
+            }
+            (Parameters::BfvWide(params), engine) => {
+                let params = Words::W128(params.clone());
+                let made = BfvContext { params, engine };
+                made.wide_engine()?;
+                Ok(Context::Bfv(Py::new(py, made)?))
+            }
+            (Parameters::Ckks(params), None) => {
+                let params = params.clone();
+                Ok(Context::Ckks(Py::new(py, CkksContext { params })?))
+            }
+            (Parameters::Ckks(_), Some(_)) => {
+                Err(Kind::Parameter.error("no engine takes over the polynomial work of CKKS"))
+            }
+        }
+    }
+}

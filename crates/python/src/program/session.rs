@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Running a program.
+
+use super::Program;
+use super::arrays::numbers;
+use super::build::parameters;
+use crate::bfv::{BfvCiphertext, BfvContext};
+use crate::ckks::CkksCiphertext;
+use crate::context::Context;
+use crate::errors::{Kind, OrRaise};
+use crate::keys::{GaloisKeys, PublicKey, RelinKey};
+use crate::operations::threads_or_all;
+use crate::words::{Words, mismatch};
+use crate::work::finished;
+use ::program::expression::Numbers;
+use backend::{Backend, Cpu, Inputs, KeySet, Keys, Observer, Outcome, Request};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+use rlwe::Seed;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+use zq::Word;
+use zq::memory::attempt;
+
+/// How often a waiting caller looks for signals and tells progress.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// A program with the keys to run it.
+#[pyclass(frozen, module = "ringsmith._native")]
+pub struct Session {
+    program: Arc<::program::Program>,
+    keys: Keys,
+    cpu: Cpu,
+}
+
+/// Ciphertexts as Python has them.
+#[derive(FromPyObject)]
+enum Sent {
+    Bytes(Vec<PyBackedBytes>),
+    Bfv(Vec<Py<BfvCiphertext>>),
+    Ckks(Vec<Py<CkksCiphertext>>),
+}
+
+/// Ciphertexts as the backend takes them.
+enum Lent<'a> {
+    Bytes(Vec<&'a [u8]>),
+    Bfv(Vec<&'a ::bfv::Ciphertext<u64>>),
+    BfvWide(Vec<&'a ::bfv::Ciphertext<u128>>),
+    Ckks(Vec<&'a ::ckks::Ciphertext>),
+}
+
+impl Sent {
+    fn lent(&self) -> PyResult<Lent<'_>> {
+        let narrow = |c: &'_ Py<BfvCiphertext>| matches!(c.get().inner, Words::W64(_));
+        Ok(match self {
+            Self::Bytes(all) => Lent::Bytes(all.iter().map(|bytes| &**bytes).collect()),
+            Self::Ckks(all) => Lent::Ckks(all.iter().map(|c| &c.get().inner).collect()),
+            Self::Bfv(all) if all.iter().all(narrow) => Lent::Bfv(
+                all.iter()
+                    .filter_map(|c| match &c.get().inner {
+                        Words::W64(inner) => Some(inner),
+                        Words::W128(_) => None,
+                    })
+                    .collect(),
+            ),
+            Self::Bfv(all) if !all.iter().any(narrow) => Lent::BfvWide(
+                all.iter()
+                    .filter_map(|c| match &c.get().inner {
+                        Words::W128(inner) => Some(inner),
+                        Words::W64(_) => None,
+                    })
+                    .collect(),
+            ),
+            Self::Bfv(_) => return Err(mismatch()),
+        })
+    }
+}
+
+impl Lent<'_> {
+    fn inputs(&self) -> Inputs<'_> {
+        match self {
+            Self::Bytes(all) => Inputs::Bytes(all),
+            Self::Bfv(all) => Inputs::Bfv(all),
+            Self::BfvWide(all) => Inputs::BfvWide(all),
+            Self::Ckks(all) => Inputs::Ckks(all),
+        }
+    }
+}
+
+/// Keys of one width out of those of both.
+fn key_set<W: Word>(
+    relinearization: Option<Option<Arc<rlwe::RelinKey<W>>>>,
+    galois: Option<Option<Arc<rlwe::GaloisKeys<W>>>>,
+    public: Option<Option<Arc<rlwe::PublicKey<W>>>>,
+) -> PyResult<KeySet<W>> {
+    let (Some(relinearization), Some(galois), Some(public)) = (relinearization, galois, public)
+    else {
+        return Err(mismatch());
+    };
+    Ok(KeySet {
+        relinearization,
+        galois,
+        public,
+    })
+}
+
+/// A key of a width; no key is of any.
+macro_rules! of_width {
+    ($key:expr, $width:ident) => {
+        match $key.map(|key| &key.key) {
+            None => Some(None),
+            Some(Words::$width(key)) => Some(Some(Arc::clone(key))),
+            Some(_) => None,
+        }
+    };
+}
+
+/// The engine of a context, which runs its programs.
+fn cpu(context: &Context, threads: Option<usize>) -> PyResult<Cpu> {
+    let cpu = Cpu::new(threads_or_all(threads)?);
+    let Context::Bfv(context) = context else {
+        return Ok(cpu);
+    };
+    let context: &BfvContext = context.get();
+    Ok(match &context.params {
+        Words::W64(_) => match context.narrow_engine()? {
+            Some(engine) => cpu.on(engine),
+            None => cpu,
+        },
+        Words::W128(_) => match context.wide_engine()? {
+            Some(engine) => cpu.on_wide(engine),
+            None => cpu,
+        },
+    })
+}
+
+/// What the caller and the run tell each other.
+#[derive(Default)]
+struct Watch {
+    done: AtomicUsize,
+    total: AtomicUsize,
+    cancelled: AtomicBool,
+    ended: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Observer for Watch {
+    fn progress(&self, done: usize, total: usize) {
+        self.done.fetch_max(done, Ordering::Relaxed);
+        self.total.store(total, Ordering::Relaxed);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+/// Tells that the run ended, however it did.
+struct Ending<'a>(&'a Watch);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        *self.0.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.changed.notify_all();
+    }
+}
+
+impl Watch {
+    /// Waits an interval or until the run ended; returns whether it did.
+    fn wait(&self) -> bool {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self
+            .changed
+            .wait_timeout_while(ended, INTERVAL, |ended| !*ended);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Looks for signals and tells progress until the run ended. What is raised cancels it.
+    fn serve(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+        let mut told = 0;
+        let mut raised = Ok(());
+        loop {
+            let ended = py.detach(|| self.wait());
+            if raised.is_ok() {
+                raised = py
+                    .check_signals()
+                    .and_then(|()| self.tell(py, progress, &mut told));
+                let stop = raised.is_err();
+                self.cancelled.fetch_or(stop, Ordering::Relaxed);
+            }
+            if ended {
+                return raised;
+            }
+        }
+    }
+
+    fn tell(&self, py: Python<'_>, progress: Option<&Py<PyAny>>, told: &mut usize) -> PyResult<()> {
+        let (done, total) = (
+            self.done.load(Ordering::Relaxed),
+            self.total.load(Ordering::Relaxed),
+        );
+        match progress {
+            Some(progress) if done > *told => {
+                *told = done;
+                progress.call1(py, (done, total)).map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[pymethods]
+impl Session {
+    /// Keys that the program needs must be there, and of one owner. `threads`: one per core unless given; results do not
+    /// depend on their number. The context's engine, if it has one, does the polynomial work.
+    #[new]
+    #[pyo3(signature = (program, context, relinearization, galois, public, *, threads=None))]
+    fn new(
+        program: &Program,
+        context: Context,
+        relinearization: Option<&RelinKey>,
+        galois: Option<&GaloisKeys>,
+        public: Option<&PublicKey>,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        let (own, given) = (
+            program.inner.parameters.fingerprint(),
+            parameters(&context).fingerprint(),
+        );
+        if own != given {
+            return Err(Kind::KeyMismatch.error(format!(
+                "the context is of parameter set {given}, the program of {own}"
+            )));
+        }
+        let keys = match &program.inner.parameters {
+            ::program::Parameters::BfvWide(_) => Keys::Wide(key_set(
+                of_width!(relinearization, W128),
+                of_width!(galois, W128),
+                of_width!(public, W128),
+            )?),
+            _ => Keys::Narrow(key_set(
+                of_width!(relinearization, W64),
+                of_width!(galois, W64),
+                of_width!(public, W64),
+            )?),
+        };
+        keys.check(&program.inner).or_raise()?;
+        Ok(Self {
+            program: Arc::clone(&program.inner),
+            keys,
+            cpu: cpu(&context, threads)?,
+        })
+    }
+
+    /// Runs the program on ciphertexts (objects or bytes) and the plain arguments in order: float64 in CKKS, int64 in BFV.
+    /// Zeros are encrypted from the 32 bytes `seed`. Returns the results as bytes, and seconds by kind of operation.
+    ///
+    /// `progress(done, total)` is called now and then; what it raises, and Ctrl-C, ends the run.
+    #[pyo3(signature = (inputs, plain, seed, *, progress=None))]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Sent,
+        plain: Vec<Bound<'py, PyAny>>,
+        seed: &[u8],
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Vec<Bound<'py, PyBytes>>, BTreeMap<&'static str, f64>)> {
+        let plain: Vec<Numbers> = plain.iter().map(numbers).collect::<PyResult<_>>()?;
+        let lent = inputs.lent()?;
+        let seed = seed.try_into().map_err(|_| {
+            Kind::Input.error(format!("a seed of {} bytes; 32 are needed", seed.len()))
+        })?;
+        let request = Request {
+            program: &self.program,
+            keys: &self.keys,
+            inputs: lent.inputs(),
+            plain: &plain,
+            seed: Seed::from_bytes(seed),
+        };
+        let watch = Watch::default();
+        let outcome: Outcome = thread::scope(|scope| {
+            let running = scope.spawn(|| {
+                let _ending = Ending(&watch);
+                attempt(|| self.cpu.run(&request, &watch))
+            });
+            let served = watch.serve(py, progress.as_ref());
+            let ended = running.join();
+            served?;
+            finished(ended.unwrap_or_else(|payload| std::panic::resume_unwind(payload)))
+        })?;
+        let outputs = outcome.outputs.iter().map(|data| PyBytes::new(py, data));
+        Ok((outputs.collect(), outcome.seconds.0))
+    }
+}

@@ -101,8 +101,14 @@ pub struct Walk<'a, S: Scheme> {
     changed: Condvar,
 }
 
-/// What a task made, by step, or why not.
-type Made<'a, C> = Result<Vec<(u32, Value<'a, C>)>, (u32, Error)>;
+/// Ciphertexts by step.
+type Numbered<'a, C> = Vec<(u32, Value<'a, C>)>;
+
+/// What a task made, or the step that failed.
+type Made<'a, C> = Result<Numbered<'a, C>, (u32, Error)>;
+
+/// The outputs, and the time each kind of operation took.
+type Ended<'a, C> = Result<(Vec<Value<'a, C>>, Seconds), Error>;
 
 /// Ends the walk when its worker unwinds, so that no other waits for the lost task.
 struct Unwinding<'w, 'a, S: Scheme>(&'w Walk<'a, S>);
@@ -154,11 +160,8 @@ impl<'a, S: Scheme> Walk<'a, S> {
         }
     }
 
-    /// Computes everything with that many workers; returns the outputs and the time each kind of operation took.
-    pub fn run(
-        mut self,
-        workers: usize,
-    ) -> Result<(Vec<Value<'a, S::Ciphertext>>, Seconds), Error> {
+    /// Computes everything with that many workers.
+    pub fn run(mut self, workers: usize) -> Ended<'a, S::Ciphertext> {
         let workers = workers.min(self.plan.width());
         self.ahead = AHEAD * workers;
         // Threads of this run alone: in a shared pool, runs side by side would wait for one another's ends.
@@ -285,7 +288,7 @@ impl<'a, S: Scheme> Walk<'a, S> {
         spread: Spread,
         a: &S::Ciphertext,
         steps: &[u32],
-    ) -> Result<Vec<(u32, Value<'a, S::Ciphertext>)>, Error> {
+    ) -> Result<Numbered<'a, S::Ciphertext>, Error> {
         let by = |&number: &u32| match self.program.steps[number as usize].operation {
             Operation::Rotate(_, by) => i64::from(by),
             _ => 0,

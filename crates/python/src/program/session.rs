@@ -37,6 +37,9 @@ pub struct Session {
     cpu: Cpu,
 }
 
+/// Results as bytes, and seconds by kind of operation.
+type Ran<'py> = (Vec<Bound<'py, PyBytes>>, BTreeMap<&'static str, f64>);
+
 /// Ciphertexts as Python has them.
 #[derive(FromPyObject)]
 enum Sent {
@@ -268,7 +271,7 @@ impl Session {
         plain: Vec<Bound<'py, PyAny>>,
         seed: &[u8],
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(Vec<Bound<'py, PyBytes>>, BTreeMap<&'static str, f64>)> {
+    ) -> PyResult<Ran<'py>> {
         let plain: Vec<Numbers> = plain.iter().map(numbers).collect::<PyResult<_>>()?;
         let lent = inputs.lent()?;
         let seed = seed.try_into().map_err(|_| {

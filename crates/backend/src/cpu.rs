@@ -109,6 +109,7 @@ impl Backend for Cpu {
     }
 
     fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {
+        self.capabilities().check(self.name(), request.program)?;
         let (inputs, seed) = (request.inputs, request.seed.clone());
         match &request.program.parameters {
             Parameters::Bfv(params) => {

@@ -91,3 +91,67 @@ impl Plan {
         count.into_iter().max().unwrap_or(1).max(1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{bfv_parameters, random::Maker};
+    use program::Encryption;
+    use program::step::Step;
+
+    /// Three inputs, then these operations.
+    fn plan(operations: &[Operation]) -> Plan {
+        let (mut program, _) = Maker::new(bfv_parameters(), Encryption::Secret, 0).finish();
+        let input = program.steps[0];
+        program.steps.truncate(3);
+        let step = |&operation: &Operation| Step { operation, ..input };
+        program.steps.extend(operations.iter().map(step));
+        program.outputs = vec![program.steps.len() as u32 - 1];
+        Plan::new(&program)
+    }
+
+    #[test]
+    fn rotations_of_one_ciphertext_are_one_task_with_one_use_of_it() {
+        let plan = plan(&[
+            Operation::Rotate(0, 1),
+            Operation::Rotate(1, 1),
+            Operation::Add(3, 4),
+            Operation::Rotate(0, 2),
+            Operation::Add(5, 6),
+        ]);
+        let steps: Vec<&[u32]> = plan
+            .tasks
+            .iter()
+            .map(|task| task.steps.as_slice())
+            .collect();
+        assert_eq!(steps, [&[3, 6][..], &[4], &[5], &[7]]);
+        assert_eq!(plan.tasks[0].users, [2, 3]);
+        let waits: Vec<usize> = plan.tasks.iter().map(|task| task.waits_for).collect();
+        assert_eq!(waits, [0, 0, 2, 2]);
+        assert_eq!(plan.uses, [1, 1, 0, 1, 1, 1, 1, 1]);
+        assert_eq!(plan.width(), 2);
+    }
+
+    #[test]
+    fn a_chain_is_one_wide_and_a_doubled_operand_is_waited_for_once() {
+        let plan = plan(&[
+            Operation::Negate(0),
+            Operation::Add(3, 3),
+            Operation::Negate(4),
+        ]);
+        assert_eq!(plan.width(), 1);
+        assert_eq!(plan.tasks[1].waits_for, 1);
+        assert_eq!(plan.uses[3], 2);
+    }
+
+    #[test]
+    fn zeros_are_numbered_in_program_order() {
+        let plan = plan(&[
+            Operation::EncryptZero,
+            Operation::Negate(0),
+            Operation::EncryptZero,
+            Operation::Add(3, 5),
+        ]);
+        assert_eq!([3, 5].map(|step| plan.zero_index(step)), [0, 1]);
+    }
+}

@@ -41,9 +41,12 @@ from ringsmith.kernel.kernel import Kernel, kernel
 from ringsmith.kernel.manual import Cipher, PlainVector
 from ringsmith.kernel.tensor import Tensor
 from ringsmith.params.sets import ParameterSet, ParamRequest
-from ringsmith.run.program import Client, Encryptions, Encryptor, Program, PublicKey, Server
+from ringsmith.run.client import Client, Encryptor
+from ringsmith.run.messages import Encryptions, Keys, PublicKey
+from ringsmith.run.objects import load
+from ringsmith.run.program import Program
 from ringsmith.run.runner import run
-from ringsmith.run.scheme import Keys
+from ringsmith.run.server import Server
 
 __all__ = [
     "Cipher",
@@ -76,6 +79,7 @@ __all__ = [
     "concatenate",
     "encrypt_zero",
     "kernel",
+    "load",
     "mod_drop",
     "polynomial",
     "relinearize",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Rust engine as Python sees it; a test checks this stub against the built module."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, final
 
@@ -33,10 +33,13 @@ __all__ = [
     "GaloisKeys",
     "KeyGenerator",
     "PolyEngine",
+    "Program",
+    "ProgramBuilder",
     "PublicKey",
     "RelinKey",
     "SecretKey",
     "Security",
+    "Session",
     "__version__",
     "assemble",
     "bfv_publication_bits",
@@ -47,7 +50,10 @@ __all__ = [
     "is_prime",
     "judge_security",
     "max_log2_qp",
+    "message_from_bytes",
+    "message_to_bytes",
     "ntt_primes",
+    "object_kind",
     "polynomial_depth",
     "security_bits",
     "security_source",
@@ -58,6 +64,9 @@ MAX_DEGREE: int
 MAX_MEMORY: int
 
 def fork_generation() -> int: ...
+def message_to_bytes(role: str, program: Sequence[tuple[str, bytes]], key: str, parts: Sequence[bytes]) -> bytes: ...
+def message_from_bytes(data: bytes) -> tuple[str, list[tuple[str, bytes]], str, list[bytes]]: ...
+def object_kind(data: bytes) -> dict[str, Any]: ...
 
 # ---------------------------------------------------------------- primes and security
 
@@ -209,6 +218,10 @@ class BfvContext:
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
     def on(self, engine: PolyEngine | None) -> BfvContext: ...
+    @property
+    def secret(self) -> str: ...
+    @property
+    def error(self) -> str: ...
     @property
     def n(self) -> int: ...
     @property
@@ -395,6 +408,10 @@ class CkksContext:
     def to_bytes(self) -> bytes: ...
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
+    @property
+    def secret(self) -> str: ...
+    @property
+    def error(self) -> str: ...
     @property
     def n(self) -> int: ...
     @property
@@ -583,3 +600,140 @@ class CkksEstimator:
     def check_room(self, operation: str, a: CkksEstimate) -> None: ...
 
 def polynomial_depth(coefficients: Sequence[float], *, basis: str = ...) -> int: ...
+
+# ---------------------------------------------------------------- programs
+
+@final
+class ProgramBuilder:
+    def __new__(cls, name: str, variant: str, context: BfvContext | CkksContext, encryption: str) -> ProgramBuilder: ...
+    def argument(
+        self,
+        name: str,
+        shape: Sequence[int],
+        low: float,
+        high: float,
+        packing: npt.NDArray[np.int64] | None = ...,
+    ) -> None: ...
+    def expression(
+        self,
+        kind: str,
+        operands: Sequence[int],
+        shape: Sequence[int],
+        *,
+        argument: int | None = ...,
+        values: npt.NDArray[np.float64] | npt.NDArray[np.int64] | None = ...,
+        exponent: int | None = ...,
+        axis: int | None = ...,
+        map: npt.NDArray[np.int64] | None = ...,
+        bound: float | None = ...,
+    ) -> int: ...
+    def plaintext(self, expression: int, slots: npt.NDArray[np.int64], bound: float) -> int: ...
+    def line(self, file: str, number: int, text: str) -> int: ...
+    def step(
+        self,
+        kind: str,
+        operands: Sequence[int],
+        level: int,
+        scale: float,
+        size: int,
+        *,
+        plaintext: int = ...,
+        plain_scale: float = ...,
+        rotation: int = ...,
+        bound: float = ...,
+        everywhere: bool = ...,
+        line: int = ...,
+        column: int = ...,
+        end_column: int = ...,
+    ) -> int: ...
+    def finish(
+        self,
+        outputs: Sequence[int],
+        result_shape: Sequence[int],
+        result: npt.NDArray[np.int64],
+        *,
+        bits: float,
+        failure_bits: int,
+        tolerance: float,
+        publish: bool,
+    ) -> Program: ...
+
+@final
+class Program:
+    @staticmethod
+    def from_bytes(
+        data: bytes,
+        security: int = ...,
+        table: str = ...,
+        allow_insecure: bool = ...,
+        max_degree: int = ...,
+        max_ciphertexts: int = ...,
+        max_plain_work: int = ...,
+    ) -> Program: ...
+    def to_bytes(self) -> bytes: ...
+    def hash(self) -> bytes: ...
+    def sections(self) -> list[tuple[str, bytes]]: ...
+    def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def variant(self) -> str: ...
+    @property
+    def scheme(self) -> str: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def slots(self) -> int: ...
+    @property
+    def encryption(self) -> str: ...
+    @property
+    def result_shape(self) -> list[int]: ...
+    @property
+    def result(self) -> npt.NDArray[np.int64]: ...
+    @property
+    def parameters_bytes(self) -> bytes: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def lowest_level(self) -> int: ...
+    @property
+    def guarantee(self) -> dict[str, Any]: ...
+    @property
+    def arguments(self) -> list[tuple[str, list[int], bool, float, float]]: ...
+    def packing(self, name: str) -> npt.NDArray[np.int64]: ...
+    def counts(self) -> dict[str, int]: ...
+    def rotations(self) -> list[int]: ...
+    def required_keys(self) -> dict[str, Any]: ...
+    def inputs(self) -> list[dict[str, Any]]: ...
+    def outputs(self) -> list[dict[str, Any]]: ...
+    def listing(self) -> str: ...
+    def place(self, step: int) -> str: ...
+    def bound(self, assume: str) -> dict[str, Any]: ...
+    def clear(
+        self,
+        inputs: Sequence[npt.NDArray[np.float64] | npt.NDArray[np.int64]],
+        plain: Sequence[npt.NDArray[np.float64] | npt.NDArray[np.int64]],
+    ) -> list[npt.NDArray[Any]]: ...
+    def context(self, *, engine: PolyEngine | None = ...) -> Any: ...
+
+@final
+class Session:
+    def __new__(
+        cls,
+        program: Program,
+        context: BfvContext | CkksContext,
+        relinearization: RelinKey | None,
+        galois: GaloisKeys | None,
+        public: PublicKey | None,
+        *,
+        threads: int | None = ...,
+    ) -> Session: ...
+    def run(
+        self,
+        inputs: Sequence[bytes] | Sequence[BfvCiphertext] | Sequence[CkksCiphertext],
+        plain: Sequence[npt.NDArray[np.float64] | npt.NDArray[np.int64]],
+        seed: bytes,
+        *,
+        progress: Callable[[int, int], object] | None = ...,
+    ) -> tuple[list[bytes], dict[str, float]]: ...

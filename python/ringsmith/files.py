@@ -110,8 +110,10 @@ def check_place(path: Path) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     """Open a new file that takes the place of `path` when the block ends; if it fails nothing is changed.
+
+    A `private` file is read by its owner alone.
 
     Raises:
         InputError: the file cannot be written there, or the disk is full.
@@ -121,10 +123,13 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     target = Path(os.path.realpath(path))
     part = target.with_name(f".ringsmith-{secrets.token_hex(8)}")
     try:
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb") as file:
+        with open(
+            os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600 if private else 0o666), "wb"
+        ) as file:
             yield file
             file.flush()
-            _keep_mode(target, file.fileno())
+            if not private:
+                _keep_mode(target, file.fileno())
             os.fsync(file.fileno())
         os.replace(part, target)
     except OSError as error:

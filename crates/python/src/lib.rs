@@ -10,6 +10,7 @@ mod engine;
 mod errors;
 mod keys;
 mod literal;
+mod message;
 mod operations;
 mod panics;
 mod primes;
@@ -51,5 +52,6 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     bfv::register(m)?;
     device::register(m)?;
     program::register(m)?;
+    message::register(m)?;
     ckks::register(m)
 }

@@ -101,6 +101,24 @@ pub fn secret_distribution(text: &str) -> PyResult<SecretDistribution> {
     }
 }
 
+/// What [`secret_distribution`] reads.
+pub fn secret_name(secret: SecretDistribution) -> String {
+    match secret {
+        SecretDistribution::Ternary => "ternary".into(),
+        SecretDistribution::Binary => "binary".into(),
+        SecretDistribution::Binomial { eta } => error_name(ErrorDistribution::Binomial { eta }),
+        SecretDistribution::Gaussian { sigma } => error_name(ErrorDistribution::Gaussian { sigma }),
+    }
+}
+
+/// What [`error_distribution`] reads.
+pub fn error_name(error: ErrorDistribution) -> String {
+    match error {
+        ErrorDistribution::Binomial { eta } => format!("binomial:{eta}"),
+        ErrorDistribution::Gaussian { sigma } => format!("gaussian:{sigma}"),
+    }
+}
+
 pub fn error_distribution(text: &str) -> PyResult<ErrorDistribution> {
     noise(text, "binomial:ETA, gaussian:SIGMA")
 }

@@ -96,6 +96,15 @@ def option_changes(
     return {name: value for name, value in given.items() if value is not None}
 
 
+def policy(security: int | None, standard: str | None, allow_insecure: bool) -> dict[str, Any]:
+    """Return how the parameters of a program that is read are judged."""
+    if security not in (None, 128, 192, 256):
+        raise InputError(f"--security {security}: 128, 192 or 256")
+    if standard not in (None, "2024", "2018"):
+        raise InputError(f"--standard {standard}: 2024 or 2018")
+    return {"security": security or 128, "standard": standard or "2024", "allow_insecure": allow_insecure}
+
+
 def console() -> Console:
     """Return the console for people: stderr, so that stdout holds the answer only."""
     return plain_console(stderr=True)

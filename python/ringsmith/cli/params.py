@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,19 +48,19 @@ def params(
     changes = option_changes(chosen_set, security, standard, allow_insecure)
     picked = load_kernels(file).pick(kernel, variant).options(**changes)
     with user_code(file):
-        program = _compiled(picked)
+        program = compiled(picked, {})
     if json:
         print_json(_facts(program))
     else:
         print(box(program))
 
 
-def _compiled(kernel: Kernel) -> Program:
-    """Compile for the declared shapes, or for those of the sample data where one is open."""
-    if any(None in argument.shape for argument in kernel.arguments.values()):
+def compiled(kernel: Kernel, shapes: Mapping[str, tuple[int, ...]]) -> Program:
+    """Compile for these shapes and the declared ones, or for those of the sample data where one is left open."""
+    if any(None in argument.shape and name not in shapes for name, argument in kernel.arguments.items()):
         arrays = complete_inputs(kernel, {}, None)
-        return kernel.compile(**{name: array.shape for name, array in arrays.items()})
-    return kernel.compile()
+        shapes = {name: array.shape for name, array in arrays.items()} | dict(shapes)
+    return kernel.compile(**shapes)
 
 
 def _facts(program: Program) -> dict[str, Any]:
@@ -72,7 +73,7 @@ def _facts(program: Program) -> dict[str, Any]:
         "params": params_json(program.params),
         "depth": depth_of(program),
         "operations": program.counts,
-        "rotations": list(program.circuit.rotations()),
+        "rotations": list(program.native.rotations()),
         "why": why(program),
         "alternatives": [
             {"name": o.name, "n": o.n, "moduli_bits": list(o.bits), "log2_qp": sum(o.bits), "note": o.note}

@@ -1,27 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ringsmith run`: a kernel encrypted end to end, checked against the clear answer."""
+"""`ringsmith run`: a kernel or a program encrypted end to end, checked against the clear answer."""
 
 from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
-from ringsmith.cli.common import console, load_kernels, option_changes, print_json, user_code
+from ringsmith.cli.common import console, load_kernels, option_changes, policy, print_json, user_code
 from ringsmith.errors import InputError, SeedWarning
 from ringsmith.files import check_place
-from ringsmith.kernel.kernel import Array, Kernel
+from ringsmith.kernel.declare import Argument
+from ringsmith.kernel.kernel import Array
 from ringsmith.params.box import box
 from ringsmith.report.table import render
 from ringsmith.report.terminal import plain_console
 from ringsmith.run.engine import EngineOptions, open_engine
 from ringsmith.run.inputs import read_arguments
+from ringsmith.run.objects import load
 from ringsmith.run.outputs import check_output, write_output
+from ringsmith.run.program import Program
 from ringsmith.run.runner import run as run_kernel
+from ringsmith.run.runner import run_program
 
 EXAMPLES = """Examples:
 
@@ -33,6 +38,8 @@ ringsmith run kernel.py --variant ours --params seal-ckks-8192
 
 ringsmith run kernel.py --input x=x.npy --input w=weights.npy --on cpu
 
+ringsmith run program.rsp --input x=x.npy
+
 Exit status: 0 the answer is right, 1 it is wrong, 2 the input is bad.
 """
 
@@ -43,7 +50,7 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    file: Annotated[Path, typer.Argument(help="Python file with a kernel")],
+    file: Annotated[Path, typer.Argument(help="Python file with a kernel, or a program that ringsmith compile wrote")],
     kernel: Annotated[str | None, typer.Option("--kernel", help="name of the kernel (default: the first)")] = None,
     variant: Annotated[str | None, typer.Option("--variant", help="packing of the kernel (default: the first)")] = None,
     on: Annotated[str, typer.Option("--on", help="engine: cpu, model:PRESET, rtl:PRESET")] = "cpu",
@@ -65,30 +72,38 @@ def run(
     trace: Annotated[str | None, typer.Option("--trace", help="write the engine's timeline to this file")] = None,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
-    """Compile a kernel, encrypt, evaluate and decrypt it, and compare with the clear answer."""
+    """Encrypt, evaluate and decrypt a kernel or a compiled program, and compare with the clear answer."""
     if encrypt not in (None, "public", "secret"):
         raise InputError(f"--encrypt {encrypt}: public or secret")
     if output is not None:
         check_output(output)
     if trace is not None:
         check_place(Path(trace))
-    kernels = load_kernels(file)
-    changes = option_changes(params, security, standard, allow_insecure)
-    picked = kernels.pick(kernel, variant)
-    chosen = picked.options(**changes)
     engine = open_engine(on, EngineOptions(tuple(overrides or ()), trace))
-    others = {name: other.options(**changes) for name, other in kernels.others(picked).items()}
     err = console()
-    given = _read(inputs or [], chosen)
-    if given and seed is not None:
-        # Sample data are made up; what --input reads may be real.
-        print("warning: --seed with --input: whoever guesses the seed has the secret key and the data", file=sys.stderr)
-    with user_code(file), err.status("") as status, warnings.catch_warnings():
-        warnings.simplefilter("ignore", SeedWarning)  # Said above, in a line.
-        report = run_kernel(
-            chosen, given, seed=seed, engine=engine, encryption=encrypt, variants=others,
-            progress=lambda step: status.update(Text(f"{chosen.name}: {step}")),
-        )  # fmt: skip
+    with err.status("") as status, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeedWarning)  # Said by `_read`, in a line.
+        if file.suffix == ".py":
+            kernels = load_kernels(file)
+            changes = option_changes(params, security, standard, allow_insecure)
+            picked = kernels.pick(kernel, variant)
+            chosen = picked.options(**changes)
+            others = {name: other.options(**changes) for name, other in kernels.others(picked).items()}
+            given = _read(inputs or [], chosen.name, chosen.arguments, seed)
+            with user_code(file):
+                report = run_kernel(
+                    chosen, given, seed=seed, engine=engine, encryption=encrypt, variants=others,
+                    progress=lambda step: status.update(Text(f"{chosen.name}: {step}")),
+                )  # fmt: skip
+        else:
+            unused = {"--kernel": kernel, "--variant": variant, "--params": params, "--encrypt": encrypt}
+            program = _program(file, unused, security, standard, allow_insecure)
+            signature = program.signature
+            arguments = {name: signature.argument(name) for name in signature.arguments}
+            report = run_program(
+                program, _read(inputs or [], signature.name, arguments, seed), seed=seed, engine=engine,
+                progress=lambda step: status.update(Text(f"{signature.name}: {step}")),
+            )  # fmt: skip
     if output is not None:
         write_output(output, report.output)
     print(box(report.program), file=sys.stderr)
@@ -99,24 +114,41 @@ def run(
     raise typer.Exit(0 if report.correct else 1)
 
 
-def _read(inputs: list[str], kernel: Kernel) -> dict[str, Array]:
+def _program(
+    file: Path, unused: dict[str, str | None], security: int | None, standard: str | None, allow_insecure: bool
+) -> Program:
+    """Return the program of a file; options that choose what it was compiled from mean nothing for it."""
+    wrong = [option for option, value in unused.items() if value is not None]
+    if wrong:
+        raise InputError(
+            f"{file} is a program: {wrong[0]} is for a kernel's .py file; compile it anew with that option"
+        )
+    program = load(file, **policy(security, standard, allow_insecure))
+    if not isinstance(program, Program):
+        raise InputError(f"{file}: {type(program).__name__}; a kernel (.py) or a program (ringsmith compile) is run")
+    return program
+
+
+def _read(inputs: list[str], what: str, arguments: Mapping[str, Argument], seed: str | None) -> dict[str, Array]:
     """Return the arrays of the --input options by argument; a bare file feeds the first encrypted argument."""
-    first = next(name for name, argument in kernel.arguments.items() if argument.encrypted)
+    first = next(name for name, argument in arguments.items() if argument.encrypted)
     found: dict[str, Array] = {}
     for entry in inputs:
         name, mark, path = entry.partition("=")
         if not mark:
             name, path = first, entry
-        if name not in kernel.arguments:
-            raise InputError(f"--input {entry}: kernel {kernel.name} has no argument {name!r}")
+        if name not in arguments:
+            raise InputError(f"--input {entry}: {what} has no argument {name!r}; it has {', '.join(arguments)}")
         for key, array in read_arguments(path).items():
-            found[key or name] = _fitted(key or name, array, kernel)
+            found[key or name] = _fitted(array, arguments.get(key or name))
+    if found and seed is not None:
+        # Sample data are made up; what --input reads may be real.
+        print("warning: --seed with --input: whoever guesses the seed has the secret key and the data", file=sys.stderr)
     return found
 
 
-def _fitted(name: str, array: Array, kernel: Kernel) -> Array:
+def _fitted(array: Array, argument: Argument | None) -> Array:
     """A csv file is always a table: drop axes of one row or column that the declaration does not have."""
-    argument = kernel.arguments.get(name)
     if argument is not None and array.ndim == 2 and len(argument.shape) == 1 and 1 in array.shape:
         return array.reshape(-1)
     if argument is not None and argument.shape == () and array.size == 1:

@@ -9,7 +9,7 @@ integers for BFV and float64 for CKKS.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -86,18 +86,21 @@ class Graph:
 
     def nodes(self) -> list[Node]:
         """Return every node the result depends on, arguments before users."""
-        order: list[Node] = []
-        seen: set[int] = set()
-        stack: list[tuple[Node, bool]] = [(self.output, False)]
-        while stack:
-            node, ready = stack.pop()
-            if ready:
-                order.append(node)
-            elif id(node) not in seen:
-                seen.add(id(node))
-                stack.append((node, True))
-                stack.extend((arg, False) for arg in reversed(node.args))
-        return order
+        return ordered([self.output])
+
+
+def ordered(roots: Iterable[Node]) -> list[Node]:
+    """Return every node behind the roots, arguments before users."""
+    order: dict[int, Node] = {}
+    stack = [(node, False) for node in reversed(list(roots))]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            order.setdefault(id(node), node)
+        elif id(node) not in order:
+            stack.append((node, True))
+            stack.extend((arg, False) for arg in reversed(node.args))
+    return list(order.values())
 
 
 def content_hash(nodes: list[Node]) -> bytes:

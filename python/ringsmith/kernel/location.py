@@ -31,9 +31,13 @@ class Location:
         """Return `file:line`."""
         return f"{self.file}:{self.line}"
 
+    def text(self) -> str:
+        """Return the source line, empty when the file is gone."""
+        return linecache.getline(self.file, self.line).rstrip("\n")
+
     def caret(self) -> str:
         """Return the source line with carets under the columns, or an empty string when the file is gone."""
-        text = linecache.getline(self.file, self.line).rstrip("\n")
+        text = self.text()
         if not text.strip():
             return ""
         indent = len(text) - len(text.lstrip())

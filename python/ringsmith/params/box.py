@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ringsmith.kernel.slots import Kind
 from ringsmith.params.alternatives import Alternative, alternatives
 from ringsmith.params.sets import ParameterSet
 
@@ -22,8 +21,7 @@ _WIDTH = 96
 
 def depth_of(program: Program) -> int:
     """Return how many primes the deepest path of the circuit drops."""
-    rescales = [step.level for step in program.circuit.steps if step.kind is not Kind.MOD_DROP]
-    return len(program.params.moduli) - 1 - min(rescales)
+    return len(program.params.moduli) - 1 - program.native.lowest_level
 
 
 def standard_of(params: ParameterSet) -> str:
@@ -77,7 +75,7 @@ def why(program: Program) -> list[str]:
     params, counts = program.params, program.counts
     depth = depth_of(program)
     reasons = [f"{depth} rescaling level{'' if depth == 1 else 's'}"] if params.scheme == "ckks" else []
-    reasons += [f"{counts['key_switch']} key switches, {len(program.circuit.rotations())} rotation keys"]
+    reasons += [f"{counts['key_switch']} key switches, {len(program.native.rotations())} rotation keys"]
     if params.scheme == "ckks":
         reached = program.noise_bits
         wanted = math.log2(program.signature.tolerance)

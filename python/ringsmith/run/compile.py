@@ -55,7 +55,7 @@ def compile_kernel(
         choice = _levelled(choice, wish)
     arguments = {n: (shapes[n], a.encrypted, a.low, a.high) for n, a in kernel.arguments.items()}
     signature = Signature(kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments, kernel.publish)
-    return Program(signature, choice.params, choice.circuit, choice.noise_bits, choice.rejected, encryption)
+    return Program.assembled(signature, choice.params, choice.circuit, choice.noise_bits, choice.rejected, encryption)
 
 
 def _check_ranges(kernel: Kernel) -> None:

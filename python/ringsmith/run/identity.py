@@ -3,29 +3,25 @@
 
 Ciphertexts and keys go from client to server and back as bytes. Beside them travels a label: the role (a key,
 arguments, a result), the hash of the program in sections, so that a refusal can say what differs, and the public
-identity of the key. A ciphertext's own level, scale, size and key are compared with what the circuit has at that place.
+identity of the key. A ciphertext's own level, scale, size and key are compared with what the program has at that place.
 Labels find mistakes, not forgery: whoever may change the bytes may change the label.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from math import isclose
 from typing import Any
 
-import numpy as np
-
-from ringsmith.errors import FormatError, InputError, KeyMismatchError
-from ringsmith.kernel.circuit import Circuit, OutputPacking, Step
-from ringsmith.kernel.graph import Node
+from ringsmith import _native
+from ringsmith.errors import InputError, KeyMismatchError
 from ringsmith.kernel.manual import SCALE_TOLERANCE
-from ringsmith.kernel.slots import InputPacking
 from ringsmith.run.canonical import digest
 
-#: Version of what is pickled and of what the hashes are made from.
-VERSION = 1
+#: Version of what the hashes are made from.
+VERSION = 2
 #: Bytes of the checksum that ends every object of the engine's byte format.
 _CHECKSUM_BYTES = 8
 
@@ -37,6 +33,7 @@ class Role(StrEnum):
     EVALUATION_KEYS = "the evaluation keys"
     ARGUMENTS = "the encrypted arguments"
     RESULT = "the result"
+    CLIENT = "the client"
 
 
 #: Where an object of each role comes from: the remedy of most mistakes.
@@ -45,25 +42,8 @@ _SOURCES = {
     Role.EVALUATION_KEYS: "client.evaluation_keys",
     Role.ARGUMENTS: "what client.encrypt(...) or encryptor.encrypt(...) returned",
     Role.RESULT: "what server.evaluate(...) returned",
+    Role.CLIENT: "what client.save(...) wrote",
 }
-
-
-class Versioned:
-    """Pickles with the version of its form; another version is refused when it is read."""
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the fields and the version."""
-        return {**{field.name: getattr(self, field.name) for field in fields(self)}, "version": VERSION}  # type: ignore[arg-type]
-
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Restore the fields."""
-        found = state.get("version")
-        if found != VERSION:
-            raise FormatError(
-                f"a pickled {type(self).__name__} of version {found}; this ringsmith reads version {VERSION}: "
-                "make it again with the same version at both sides"
-            )
-        self.__dict__.update({name: value for name, value in state.items() if name != "version"})
 
 
 @dataclass(frozen=True)
@@ -84,7 +64,7 @@ class Identity:
 
 
 @dataclass(frozen=True)
-class Label(Versioned):
+class Label:
     """What travels with ciphertexts and keys: their role, their program, and which secret key they belong to."""
 
     role: Role
@@ -118,7 +98,7 @@ def received(given: Any, kind: type, role: Role, receiver: str) -> None:
 
 @dataclass(frozen=True)
 class Expected:
-    """A ciphertext's place in a message, and the facts the circuit promises about it."""
+    """A ciphertext's place in a message, and the facts the program promises about it."""
 
     place: str
     facts: Mapping[str, Any]
@@ -138,28 +118,22 @@ class Expected:
             )
 
 
-def expected_arguments(circuit: Circuit, encryption: str, key: str) -> list[Expected]:
-    """Return what the circuit takes, in order."""
+def expected_arguments(program: _native.Program, key: str) -> list[Expected]:
+    """Return what the program takes, in order."""
     places = [
         f"ciphertext {number} of argument {name}"
-        for name, packing in circuit.inputs.items()
-        for number in range(len(packing.gather))
+        for name, _, encrypted, _, _ in program.arguments
+        if encrypted
+        for number in range(len(program.packing(name)) // program.slots)
     ]
-    facts = {"key": key, "slots": circuit.slots, "seeded": encryption == "secret"}
-    return [Expected(place, facts | _facts(step)) for place, step in zip(places, circuit.steps, strict=False)]
+    facts = {"key": key, "slots": program.slots, "seeded": program.encryption == "secret"}
+    return [Expected(place, facts | own) for place, own in zip(places, program.inputs(), strict=True)]
 
 
-def expected_results(circuit: Circuit, key: str) -> list[Expected]:
-    """Return what the circuit gives, in order."""
-    facts = {"key": key, "slots": circuit.slots}
-    return [
-        Expected(f"ciphertext {number} of the result", facts | _facts(circuit.steps[output]))
-        for number, output in enumerate(circuit.outputs)
-    ]
-
-
-def _facts(step: Step) -> dict[str, Any]:
-    return {"level": step.level, "size": step.size, "scale": step.scale}
+def expected_results(program: _native.Program, key: str) -> list[Expected]:
+    """Return what the program gives, in order."""
+    facts = {"key": key, "slots": program.slots}
+    return [Expected(f"ciphertext {n} of the result", facts | own) for n, own in enumerate(program.outputs())]
 
 
 def checksums(ciphertexts: Iterable[bytes]) -> tuple[bytes, ...]:
@@ -192,73 +166,3 @@ def check_distinct(sent: Sequence[bytes], expected: Sequence[Expected]) -> None:
         if own in sent[:number]:
             first = expected[sent.index(own)].place
             raise InputError(f"{expected[number].place} is {first} once more; encrypt each argument anew")
-
-
-def identity(signature: Any, params: Any, circuit: Circuit, encryption: str) -> Identity:
-    """Return the hash of a program: all that decides what it computes, with which parameters, and how data is packed.
-
-    Names of sections are what refusals say. Places in source files, notes about the choice of parameters and the noise
-    guarantee, which follows from the rest, are left out.
-    """
-    sections: dict[str, Any] = {
-        "kernel": _plain_fields(signature),
-        "parameters": _plain_fields(params, without=("security", "name", "source")),
-        "encryption": encryption,
-        "circuit": _circuit(circuit),
-        "packing": [_packing(packing) for packing in circuit.inputs.values()],
-        "plaintexts": _plaintexts(circuit),
-        "output": _output(circuit.output),
-    }
-    return Identity(tuple((name, digest(content)) for name, content in sections.items()))
-
-
-def _plain_fields(value: Any, without: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the fields of a dataclass that count in comparisons."""
-    names = [field.name for field in fields(value) if field.compare and field.name not in without]
-    return {name: getattr(value, name) for name in names}
-
-
-def _circuit(circuit: Circuit) -> tuple[Any, ...]:
-    names = [field.name for field in fields(Step) if field.compare]
-    columns = {name: _column([getattr(step, name) for step in circuit.steps]) for name in names}
-    return circuit.scheme, circuit.slots, dict(circuit.bounds), columns, circuit.outputs
-
-
-def _column(values: list[Any]) -> Any:
-    """Return numbers as an array: circuits have thousands of steps."""
-    return np.asarray(values) if values and isinstance(values[0], int | float) else values
-
-
-def _packing(packing: InputPacking) -> tuple[Any, ...]:
-    return packing.name, packing.gather, packing.trace
-
-
-def _output(output: OutputPacking) -> tuple[Any, ...]:
-    return output.shape, output.ct, output.slot, output.trace
-
-
-def _plaintexts(circuit: Circuit) -> tuple[Any, ...]:
-    """Return the plain expressions, arguments before users, and what each plaintext gathers of which."""
-    nodes = _ordered([plain.node for plain in circuit.plains])
-    number = {id(node): index for index, node in enumerate(nodes)}
-    expressions = [(node.op, [number[id(arg)] for arg in node.args], node.shape, _attributes(node)) for node in nodes]
-    return expressions, [(number[id(plain.node)], plain.gather) for plain in circuit.plains]
-
-
-def _attributes(node: Node) -> dict[str, Any]:
-    """Return the attributes of a plain node; its packing function is told by the answers to probes beside it."""
-    return {name: value for name, value in node.attributes.items() if name != "pack"}
-
-
-def _ordered(roots: Sequence[Node]) -> list[Node]:
-    """Return every node behind the roots, arguments before users."""
-    order: dict[int, Node] = {}
-    stack = [(node, False) for node in reversed(roots)]
-    while stack:
-        node, ready = stack.pop()
-        if ready:
-            order.setdefault(id(node), node)
-        elif id(node) not in order:
-            stack.append((node, True))
-            stack.extend((arg, False) for arg in reversed(node.args))
-    return list(order.values())

@@ -1,45 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A compiled program and its two sides: the client with the secret key, the server with evaluation keys only.
-
-All of these pickle (a packing function that does more than place elements must be importable by name); ciphertexts and
-keys travel as the bytes of the engine's documented format, and each object says what it is (`identity`).
-"""
+"""A compiled program: data, with bytes and a hash; what client and server are made of."""
 
 from __future__ import annotations
 
-import hashlib
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ringsmith.errors import InputError, KeyMismatchError, SeedError
+from ringsmith import _native
+from ringsmith.errors import InputError
+from ringsmith.files import replacing
 from ringsmith.kernel.circuit import Circuit
 from ringsmith.kernel.declare import Argument, Encrypted, Plain
-from ringsmith.kernel.numbers import as_array
+from ringsmith.kernel.index_map import taken
+from ringsmith.kernel.numbers import as_array, residues
 from ringsmith.kernel.trace import packed_rows
 from ringsmith.params.choose import Rejected
-from ringsmith.params.sets import ParameterSet
-from ringsmith.run import plaintexts
-from ringsmith.run.execute import Execution, execute, plain_values
-from ringsmith.run.identity import (
-    Identity,
-    Label,
-    Role,
-    Versioned,
-    check_distinct,
-    checksums,
-    expected_arguments,
-    expected_results,
-    identity,
-    received,
-)
-from ringsmith.run.randomness import Randomness, Seed, derive_seed
-from ringsmith.run.scheme import Keys, Scheme, check_keys, open_scheme, serialized, workers
+from ringsmith.params.sets import ParameterSet, judge
+from ringsmith.run.assemble import assemble
+from ringsmith.run.canonical import digest
+from ringsmith.run.identity import Identity, Label, Role
+from ringsmith.run.messages import Keys, PublicKey
+from ringsmith.run.randomness import Seed
+from ringsmith.run.scheme import Scheme, open_scheme
+
+if TYPE_CHECKING:
+    from ringsmith.run.client import Client, Encryptor
+    from ringsmith.run.server import Server
 
 Array = NDArray[Any]
 
@@ -54,6 +46,15 @@ class Signature:
     tolerance: float
     arguments: Mapping[str, tuple[tuple[int, ...], bool, float, float]]
     publish: bool = False
+
+    @classmethod
+    def of(cls, native: _native.Program) -> Signature:
+        """Return what a program read from bytes says."""
+        arguments = {name: (tuple(shape), secret, low, high) for name, shape, secret, low, high in native.arguments}
+        promised = native.guarantee
+        return cls(
+            native.name, native.variant, native.scheme, promised["tolerance"], arguments, promised["publish"]
+        )  # fmt: skip
 
     def argument(self, name: str) -> Argument:
         """Return an argument's declaration again."""
@@ -79,73 +80,123 @@ class Signature:
         return checked
 
 
-@dataclass(frozen=True)
-class Encryptions(Versioned):
-    """Ciphertexts on their way, as bytes; `checksums` holds what each ended with when it was sent."""
+@dataclass(frozen=True, eq=False)
+class Functions:
+    """Functions of the user's that compute what enters or leaves: they are no data, so they stay in this process.
 
-    label: Label
-    ciphertexts: tuple[bytes, ...]
-    checksums: tuple[bytes, ...]
+    `pack` has one for each argument that is more than placed, `unpack` makes a result of `shape`; two sides compare
+    them by `probes`, their answers.
+    """
+
+    pack: Mapping[str, Callable[[Array, int], Array]] = field(default_factory=dict)
+    unpack: Callable[[Array], Array] | None = None
+    shape: tuple[int, ...] = ()
+    probes: tuple[Any, ...] = ()
 
     @classmethod
-    def of(cls, label: Label, ciphertexts: Sequence[bytes]) -> Encryptions:
-        """Return a message to send."""
-        return cls(label, tuple(ciphertexts), checksums(ciphertexts))
-
-    def __repr__(self) -> str:
-        """Return what it is and its size, no bytes."""
-        return f"<Encryptions: {len(self.ciphertexts)} ciphertexts, {self.nbytes} bytes>"
-
-    @property
-    def nbytes(self) -> int:
-        """Number of bytes."""
-        return sum(map(len, self.ciphertexts))
-
-    def digest(self) -> str:
-        """SHA-256 of all ciphertext bytes, in hexadecimal."""
-        return hashlib.sha256(b"".join(self.ciphertexts)).hexdigest()
-
-
-@dataclass(frozen=True)
-class PublicKey(Versioned):
-    """A public encryption key as bytes."""
-
-    label: Label
-    data: bytes
-
-    def __repr__(self) -> str:
-        """Return what it is and its size, no bytes."""
-        return f"<PublicKey: {self.nbytes} bytes>"
+    def of(cls, circuit: Circuit) -> Functions:
+        """Return the functions of a circuit."""
+        packings = {name: packing for name, packing in circuit.inputs.items() if packing.pack is not None}
+        pack = {name: packing.pack for name, packing in packings.items()}
+        probes = [(name, packing.trace) for name, packing in packings.items()]
+        for plain in circuit.plains:
+            attributes = plain.node.attributes
+            if attributes.get("pack") is not None and attributes["name"] not in pack:
+                pack[attributes["name"]] = attributes["pack"]
+                probes.append((attributes["name"], attributes["trace"]))
+        if circuit.output.unpack is not None:
+            probes.append(("the result", circuit.output.trace))
+        return cls(pack, circuit.output.unpack, circuit.output.shape, tuple(probes))
 
     @property
-    def nbytes(self) -> int:
-        """Number of bytes."""
-        return len(self.data)
+    def names(self) -> list[str]:
+        """What they belong to, for messages."""
+        return [f"argument {name}" for name in self.pack] + (["the result"] if self.unpack is not None else [])
 
 
 @dataclass(frozen=True, eq=False)
-class Program(Versioned):
-    """A kernel compiled for one parameter set. `noise_bits`: CKKS log2 of the error bound, BFV noise budget left."""
+class Program:
+    """A kernel compiled for one parameter set.
+
+    `native` is the program as the engine runs, writes and hashes it. `circuit` and `rejected` tell how it was made; a
+    program that was read from bytes has none of them.
+    """
 
     signature: Signature
     params: ParameterSet
-    circuit: Circuit
-    noise_bits: float
+    native: _native.Program
+    circuit: Circuit | None = None
     rejected: tuple[Rejected, ...] = ()
-    encryption: str = "secret"
-    engine: Any = field(default=None, compare=False)
+    functions: Functions = Functions()
+    engine: Any = None
+
+    @classmethod
+    def assembled(
+        cls,
+        signature: Signature,
+        params: ParameterSet,
+        circuit: Circuit,
+        noise_bits: float,
+        rejected: tuple[Rejected, ...],
+        encryption: str,
+    ) -> Program:
+        """Return the program of a circuit."""
+        native = assemble(signature, params, circuit, noise_bits, encryption)
+        return cls(signature, params, native, circuit, rejected, Functions.of(circuit))
+
+    @classmethod
+    def from_bytes(
+        cls, data: bytes, *, security: int = 128, standard: str = "2024", allow_insecure: bool = False
+    ) -> Program:
+        """Read `to_bytes`, checked as a stranger's: FormatError, or ParameterError for a set that is not secure."""
+        policy: dict[str, Any] = {
+            "security": security, "table": f"{standard}-classical", "allow_insecure": allow_insecure,
+        }  # fmt: skip
+        native = _native.Program.from_bytes(data, **policy)
+        return cls(Signature.of(native), _parameters(native.context(), native, security, standard), native)
+
+    def to_bytes(self) -> bytes:
+        """Return the program as an object of the byte format (docs/format.md); InputError if functions belong to it."""
+        if self.functions.names:
+            raise InputError(
+                f"{self.signature.name}: {' and '.join(self.functions.names)}: packed or read by a function that "
+                "computes; only one that places elements can be written down (place elements there, compute outside)"
+            )
+        return bytes(self.native.to_bytes())
+
+    def save(self, path: str | Path) -> None:
+        """Write the bytes to a file; `ringsmith.load` reads it."""
+        data = self.to_bytes()
+        with replacing(Path(path)) as file:
+            file.write(data)
 
     def __repr__(self) -> str:
         """Return the name and the parameters in short."""
         params, name = self.params, self.signature.name
-        return (
-            f"<Program {name}: {params.scheme}, n = {params.n}, {params.split} bits, {len(self.circuit.steps)} steps>"
-        )
+        return f"<Program {name}: {params.scheme}, n = {params.n}, {params.split} bits, {self.native.steps} steps>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as bytes; functions of the user's travel by name."""
+        judged = self.params.security
+        policy = (judged.wanted, judged.table.split("-")[0], not judged.enough)
+        return _unpickled, (bytes(self.native.to_bytes()), policy, self.signature, self.functions)
+
+    @property
+    def noise_bits(self) -> float:
+        """CKKS: log2 of the error bound; BFV: bits of noise budget left."""
+        return float(self.native.guarantee["bits"])
+
+    @property
+    def encryption(self) -> str:
+        """Whether arguments are encrypted under the `public` or the `secret` key."""
+        return str(self.native.encryption)
 
     @property
     def counts(self) -> dict[str, int]:
-        """Operations by name."""
-        return self.circuit.counts()
+        """Operations by name; `key_switch` is the sum of relinearisations and rotations."""
+        counts = {name: count for name, count in self.native.counts().items() if name not in ("input", "within")}
+        counts["key_switch"] = counts.get("relinearize", 0) + counts.get("rotate", 0)
+        return counts
 
     def box(self) -> str:
         """Return the parameter box as text."""
@@ -156,7 +207,10 @@ class Program(Versioned):
     @cached_property
     def identity(self) -> Identity:
         """The hash of all that ciphertexts and keys of this program must agree on."""
-        return identity(self.signature, self.params, self.circuit, self.encryption)
+        sections = [(name, bytes(value)) for name, value in self.native.sections()]
+        if self.functions.probes:
+            sections.append(("packing functions", digest(self.functions.probes)))
+        return Identity(tuple(sections))
 
     def label(self, role: Role, key: str) -> Label:
         """Return the label of an object of this program and of the secret key with the public identity `key`."""
@@ -168,229 +222,91 @@ class Program(Versioned):
 
     def client(self, seed: Seed = None, **options: bool) -> Client:
         """Generate keys; with a seed all the client does is reproducible to the byte. `options`: those of `Client`."""
+        from ringsmith.run.client import Client
+
         return Client(self, seed, **options)
 
     def encryptor(self, public_key: PublicKey, seed: Seed = None, **options: bool) -> Encryptor:
         """Return a side that only encrypts, for the client whose public key this is. `options`: see `Encryptor`."""
+        from ringsmith.run.client import Encryptor
+
         return Encryptor(self, public_key, seed, **options)
 
     def server(self, evaluation_keys: Keys) -> Server:
         """Return the side that evaluates; it never sees the secret key."""
+        from ringsmith.run.server import Server
+
         return Server(self, evaluation_keys)
 
     def open(self) -> Scheme:
         """Return the engine's objects for this program's parameters."""
         return open_scheme(self.params, self.engine)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return a picklable state; an opened engine stays behind."""
-        return {**super().__getstate__(), "engine": None}
+    def packed(self, name: str, values: Array) -> Array:
+        """Return one row of slots for each ciphertext of an encrypted argument."""
+        slots, bound = self.native.slots, self._bound(name)
+        if name in self.functions.pack:
+            return packed_rows(name, self.functions.pack[name], values, slots, bound)
+        return taken(self.native.packing(name), values).reshape(-1, slots)
 
+    def numbers(self, values: Array) -> Array:
+        """Return values as the engine takes them: doubles, or residues modulo t."""
+        if self.params.scheme == "bfv":
+            return np.ascontiguousarray(residues(values, self.params.plain_modulus), dtype=np.int64)
+        return np.ascontiguousarray(values, dtype=np.float64)
 
-class Encryptor:
-    """Encrypts arguments under a public key; it can decrypt nothing.
-
-    With a seed it is reproducible to the byte: for tests. Two encryptors under one key and seed repeat each other.
-    """
-
-    def __init__(
-        self, program: Program, public_key: PublicKey, seed: Seed = None, *, sample_data: bool = False
-    ) -> None:
-        """Check that the key belongs to the program and that its noise was reckoned with.
-
-        `sample_data`: what it will encrypt is made up, so a seed needs no `SeedWarning`.
-        """
-        receiver = f"an encryptor of {program.signature.name}"
-        received(public_key, PublicKey, Role.PUBLIC_KEY, receiver)
-        program.check_own(Role.PUBLIC_KEY, public_key.label, receiver)
-        if program.encryption != "public":
-            raise InputError(
-                f"{program.signature.name} reckons with encryption under the secret key; "
-                'make the kernel with encryption="public"'
-            )
-        self.program = program
-        self._randomness = Randomness(seed, program.identity.digest, "encryptor", sample_data=sample_data)
-        self._scheme = program.open()
-        self._key = self._scheme.load_public(public_key.data)
-        program.label(Role.PUBLIC_KEY, self._key.key_id).check(public_key.label, "its bytes")
-
-    def encrypt(self, **arguments: Any) -> Encryptions:
-        """Encrypt the encrypted arguments, all of them. A copy of an encryptor with a seed raises `SeedError`."""
-        self._randomness.warn()
-        return _encrypted(self.program, self._scheme, self._key, self._randomness.take("encrypt"), arguments)
-
-    def reseed(self, seed: Seed = None) -> None:
-        """Draw from a new seed from now on, or from the operating system."""
-        self._randomness.reseed(seed)
-
-
-class Client:
-    """Holds the secret key: encrypts arguments and decrypts results.
-
-    With a seed its keys and ciphertexts are reproducible to the byte: for tests, never for real data, and `encrypt`
-    says so once (`SeedWarning`). The seed serves this object in this process. Forks, pickles and deep copies keep the
-    keys and decrypt; to encrypt they must `reseed`, or two of them would hide two messages with the same randomness.
-    """
-
-    def __init__(
-        self, program: Program, seed: Seed = None, *, sample_data: bool = False, allow_seeded_publish: bool = False
-    ) -> None:
-        """Generate the keys that the program needs.
-
-        `sample_data`: what it will encrypt is made up, so a seed needs no warning. `allow_seeded_publish`: `decrypt`
-        may publish although whoever knows the seed can take the noise off again.
-        """
-        self.program = program
-        self._randomness = Randomness(seed, program.identity.digest, "client", sample_data=sample_data)
-        self._allow_seeded_publish = allow_seeded_publish
-        self._scheme = program.open()
-        label = partial(program.label, Role.EVALUATION_KEYS)
-        secret, keys = self._scheme.generate_keys(program.circuit, self._randomness.take("keys"), label)
-        self._secret = secret
-        self._public = self._scheme.public_key(secret, self._randomness.take("public key"))
-        self.evaluation_keys = keys
-
-    @property
-    def secret_key(self) -> bytes:
-        """The secret key, serialized."""
-        return bytes(self._secret.to_bytes())
-
-    @property
-    def public_key(self) -> PublicKey:
-        """The key that lets others encrypt for this client: `program.encryptor(key)`."""
-        return PublicKey(self.program.label(Role.PUBLIC_KEY, self._secret.key_id), bytes(self._public.to_bytes()))
-
-    def encrypt(self, **arguments: Any) -> Encryptions:
-        """Encrypt the encrypted arguments, all of them. A copy of a client with a seed raises `SeedError`."""
-        self._randomness.warn()
-        key = self._public if self.program.encryption == "public" else self._secret
-        return _encrypted(self.program, self._scheme, key, self._randomness.take("encrypt"), arguments)
-
-    def reseed(self, seed: Seed = None) -> None:
-        """Draw from a new seed from now on, or from the operating system; the keys stay."""
-        self._randomness.reseed(seed)
-
-    def _publish_seed(self) -> bytes:
-        if self._randomness.seeded and not self._allow_seeded_publish:
-            raise SeedError(
-                "a client with a seed does not publish: whoever knows the seed takes the noise off again. Make the "
-                "client without a seed, or with allow_seeded_publish=True in a test"
-            )
-        return self._randomness.take("publish")
-
-    def decrypt(self, result: Encryptions, *, publish: bool = False) -> Array:
-        """Decrypt a result. `publish` adds noise so that the numbers may be shown to others (IND-CPA-D).
-
-        Every published result has noise of its own; a client with a seed refuses to publish (`SeedError`) unless told.
-        """
-        program = self.program
-        receiver = f"this client of {program.signature.name}"
-        received(result, Encryptions, Role.RESULT, receiver)
-        key = self._secret.key_id
-        program.label(Role.RESULT, key).check(result.label, receiver)
-        if publish and not program.signature.publish:
-            raise InputError(f"{program.signature.name} has no room for publication; make the kernel with publish=True")
-        flood = program.noise_bits if publish else None
-        seed = self._publish_seed() if publish else b""
-        expected = expected_results(program.circuit, key)
-        ciphertexts = self._scheme.read(result.ciphertexts, result.checksums, expected)
-        rows = self._scheme.decrypt(ciphertexts, self._secret, flood, seed)
-        return unpack(program.circuit, rows)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return a picklable state: the secret key as bytes. Keep it as you would keep the key."""
-        return {
-            "program": self.program,
-            "randomness": self._randomness,
-            "allow_seeded_publish": self._allow_seeded_publish,
-            "secret": self.secret_key,
-            "public": self.public_key,
-            "keys": self.evaluation_keys,
+    def plain(self, arrays: Mapping[str, Array]) -> list[Array]:
+        """Return the plain arguments in order, as the engine takes them."""
+        rows = {
+            name: packed_rows(name, pack, arrays[name], self.native.slots, self._bound(name))
+            for name, pack in self.functions.pack.items()
+            if name in arrays
         }
+        return [self.numbers(rows.get(name, array)).reshape(-1) for name, array in arrays.items()]
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the keys."""
-        self.program, self._randomness = state["program"], state["randomness"]
-        self._allow_seeded_publish = state["allow_seeded_publish"]
-        self._scheme = self.program.open()
-        self._secret = self._scheme.secret_key(state["secret"])
-        self._public = self._scheme.load_public(state["public"].data)
-        self.evaluation_keys = state["keys"]
-
-
-def _encrypted(program: Program, scheme: Scheme, key: Any, seed: bytes, arguments: Mapping[str, Any]) -> Encryptions:
-    """Pack and encrypt checked arguments."""
-    arrays = program.signature.check(arguments, encrypted=True)
-    rows = [row for name in program.circuit.inputs for row in _packed(program.circuit, name, arrays[name])]
-    return Encryptions.of(program.label(Role.ARGUMENTS, key.key_id), scheme.encrypt(rows, key, seed))
-
-
-def _packed(circuit: Circuit, name: str, values: Array) -> Array:
-    """Return one row of slots for each ciphertext of an argument."""
-    packing = circuit.inputs[name]
-    if packing.pack is not None:
-        return packed_rows(name, packing.pack, values, circuit.slots, circuit.bounds[name])
-    return np.where(packing.gather >= 0, values.reshape(-1)[packing.gather], 0)
-
-
-class Server:
-    """Evaluates a program on ciphertexts with evaluation keys only."""
-
-    def __init__(self, program: Program, keys: Keys) -> None:
-        """Check that the keys belong to the program and are complete."""
-        receiver = f"a server of {program.signature.name}"
-        received(keys, Keys, Role.EVALUATION_KEYS, receiver)
-        program.check_own(Role.EVALUATION_KEYS, keys.label, receiver)
-        missing = sorted(set(program.circuit.rotations()) - set(keys.rotations))
-        if missing:
-            raise KeyMismatchError(
-                f"the evaluation keys lack rotation {missing[0]}; generate keys with program.client()"
+    def clear(self, **arguments: Any) -> Array:
+        """Return what the program computes, on values in the clear: no keys, no noise."""
+        arrays = {}
+        for encrypted in (True, False):
+            names = self.signature.names(encrypted=encrypted)
+            arrays[encrypted] = self.signature.check(
+                {
+                    name: value
+                    for name, value in arguments.items()
+                    if (name in names) or (encrypted and name not in self.signature.arguments)
+                },
+                encrypted=encrypted,
             )
-        self.program = program
-        self.keys = keys
-        self._scheme = program.open()
-        self._loaded = self._scheme.load(keys)
-        check_keys(program.circuit, self._loaded, keys.label.key)
+        rows = [self.numbers(row) for name, array in arrays[True].items() for row in self.packed(name, array)]
+        return self.unpacked(np.stack(self.native.clear(rows, self.plain(arrays[False]))))
 
-    def evaluate(self, sent: Encryptions, *, seed: Seed = None, **plain: Any) -> Encryptions:
-        """Evaluate on the encrypted arguments `sent` and the plain arguments. `seed`: what zeros are encrypted with."""
-        return self.run(sent, plain, seed).result
+    def _bound(self, name: str) -> Any:
+        """Return the largest magnitude of what enters for an argument."""
+        low, high = next((low, high) for own, _, _, low, high in self.native.arguments if own == name)
+        return max(abs(low), abs(high))
 
-    def run(self, sent: Encryptions, plain: Mapping[str, Any], seed: Seed = None) -> Execution:
-        """Evaluate and return the result with the time each kind of operation took."""
-        program = self.program
-        receiver, key = f"this server of {program.signature.name}", self.keys.label.key
-        received(sent, Encryptions, Role.ARGUMENTS, receiver)
-        program.label(Role.ARGUMENTS, key).check(sent.label, receiver)
-        arrays = program.signature.check(plain, encrypted=False)
-        expected = expected_arguments(program.circuit, program.encryption, key)
-        start = time.perf_counter()
-        threads = workers() if program.engine is None else 1
-        ciphertexts = self._scheme.read(sent.ciphertexts, sent.checksums, expected)
-        check_distinct(sent.checksums, expected)
-        values = plain_values(program.circuit, arrays)
-        plaintexts.check(program, self._scheme, values)
-        read = time.perf_counter() - start
-        about = b"".join(sent.ciphertexts) if seed is not None and program.circuit.encrypts() else b""
-        zeros = derive_seed(seed, program.identity.digest, "server", about=about)
-        outputs, seconds = execute(program.circuit, self._scheme, self._loaded, ciphertexts, values, zeros, threads)
-        start = time.perf_counter()
-        data = tuple(serialized(outputs))
-        seconds |= {"read": read, "write": time.perf_counter() - start}
-        return Execution(Encryptions.of(program.label(Role.RESULT, key), data), seconds)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return a picklable state."""
-        return {"program": self.program, "keys": self.keys}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the engine's objects."""
-        self.__init__(state["program"], state["keys"])  # type: ignore[misc]
+    def unpacked(self, rows: Array) -> Array:
+        """Return the result from the slots of the output ciphertexts, one row for each."""
+        if self.functions.unpack is not None:
+            return np.asarray(self.functions.unpack(rows)).reshape(self.functions.shape)
+        return np.asarray(rows.reshape(-1)[self.native.result].reshape(self.native.result_shape))
 
 
-def unpack(circuit: Circuit, rows: Array) -> Array:
-    """Return the result from the slots of the output ciphertexts."""
-    output = circuit.output
-    if output.unpack is not None:
-        return np.asarray(output.unpack(rows)).reshape(output.shape)
-    return np.asarray(rows[output.ct, output.slot])
+def _parameters(context: Any, native: _native.Program, security: int, standard: str) -> ParameterSet:
+    """Return the set of a program that was read."""
+    moduli, special = tuple(context.moduli), tuple(context.special)
+    log2_qp = float(sum(np.log2(float(q)) for q in (*moduli, *special)))
+    secret, error = context.secret, context.error
+    return ParameterSet(
+        scheme=native.scheme, n=native.n, moduli=moduli, special=special, dnum=context.dnum,
+        log2_scale=float(np.log2(context.scale)) if native.scheme == "ckks" else 0.0,
+        plain_modulus=0 if native.scheme == "ckks" else context.plain_modulus, secret=secret, error=error,
+        security=judge(native.n, log2_qp, security, standard, secret, error), name="chosen",
+        source="read with the program",
+    )  # fmt: skip
+
+
+def _unpickled(data: bytes, policy: tuple[int, str, bool], signature: Signature, functions: Functions) -> Program:
+    security, standard, insecure = policy
+    program = Program.from_bytes(data, security=security, standard=standard, allow_insecure=insecure)
+    return replace(program, signature=signature, functions=functions)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
+from ringsmith.kernel.declare import Argument
 from ringsmith.kernel.kernel import Kernel
 from ringsmith.kernel.numbers import as_array
 from ringsmith.params.choose import CPU_TOWER_BITS
@@ -43,21 +44,36 @@ class _Clock:
         self.times[name] = (time.perf_counter() - start) * 1e3
         return result
 
+    def share(self, done: int, total: int) -> None:
+        """Tell how much of the evaluation is done."""
+        self.progress(f"evaluate {100 * done // max(total, 1)} %")
+
 
 def sample_inputs(kernel: Kernel, seed: str | None, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
     """Return the kernel's own sample data, or random data inside the declared ranges."""
-    source = int.from_bytes(derive_seed("0" if seed is None else seed, b"", "sample data")[:8], "little")
-    rng = np.random.default_rng(source)
+    rng = _generator(seed)
     if kernel.sample is not None:
         return {name: np.asarray(array) for name, array in kernel.sample(rng).items()}
     arrays = {}
     for name, argument in kernel.arguments.items():
         shape = argument.fix(name, shapes.get(name, tuple(4 if e is None else e for e in argument.shape)))
-        low, high = argument.range(name, exact=kernel.scheme == "bfv").tolist()
-        exactly = kernel.scheme == "bfv" and max(abs(low), abs(high)) >= 2**53
-        values = _large_integers(rng, low, high, shape) if exactly else rng.uniform(low, high, shape)
-        arrays[name] = np.round(values).astype(np.int64) if kernel.scheme == "bfv" and not exactly else values
+        arrays[name] = _drawn(rng, argument, name, shape, kernel.scheme == "bfv")
     return arrays
+
+
+def _generator(seed: str | None) -> np.random.Generator:
+    """Return what sample data are drawn from."""
+    source = int.from_bytes(derive_seed("0" if seed is None else seed, b"", "sample data")[:8], "little")
+    return np.random.default_rng(source)
+
+
+def _drawn(rng: np.random.Generator, argument: Argument, name: str, shape: tuple[int, ...], exact: bool) -> Array:
+    """Return random values inside an argument's declared range."""
+    low, high = argument.range(name, exact=exact).tolist()
+    if exact and max(abs(low), abs(high)) >= 2**53:
+        return _large_integers(rng, low, high, shape)
+    values = rng.uniform(low, high, shape)
+    return np.round(values).astype(np.int64) if exact else values
 
 
 def _large_integers(rng: np.random.Generator, low: int, high: int, shape: tuple[int, ...]) -> Array:
@@ -116,29 +132,84 @@ def run(
     given = {name: as_array(value, f"argument {name}") for name, value in (inputs or {}).items()}
     arrays = clock.step("inputs", lambda: complete_inputs(kernel, given, seed))
     shapes = {name: array.shape for name, array in arrays.items()}
-    compiled: Program = clock.step("compile", lambda: compile_kernel(kernel, shapes, encryption, tower_bits))
+    program: Program = clock.step("compile", lambda: compile_kernel(kernel, shapes, encryption, tower_bits))
     expected = clock.step("clear", lambda: kernel.expected(arrays))
+    counts = {name: compile_kernel(other, shapes, encryption).counts for name, other in (variants or {}).items()}
+    title = (kernel.__doc__ or "").split("\n")[0]
+    return _evaluated(program, arrays, expected, used, clock, seed, sample_data=not given, title=title, variants=counts)
+
+
+def run_program(
+    program: Program,
+    inputs: Mapping[str, Any] | None = None,
+    *,
+    seed: str | None = None,
+    engine: str | Engine = "cpu",
+    progress: Progress = lambda _: None,
+) -> Report:
+    """Run a program encrypted and compare with the same program on values in the clear.
+
+    Arguments that `inputs` leave out are drawn from their declared ranges.
+    """
+    clock = _Clock(progress)
+    used = open_engine(engine) if isinstance(engine, str) else engine
+    given = {name: as_array(value, f"argument {name}") for name, value in (inputs or {}).items()}
+    arrays = clock.step("inputs", lambda: _drawn_inputs(program, given, seed))
+    expected = clock.step("clear", lambda: program.clear(**arrays))
+    return _evaluated(program, arrays, expected, used, clock, seed, sample_data=not given, title="")
+
+
+def _drawn_inputs(program: Program, given: Mapping[str, Array], seed: str | None) -> dict[str, Array]:
+    """Return an array for every argument: those given, and random ones for the others."""
+    unknown = sorted(set(given) - set(program.signature.arguments))
+    if unknown:
+        known = ", ".join(program.signature.arguments)
+        raise InputError(f"program {program.signature.name} has no argument {unknown[0]}; it has {known}")
+    rng = _generator(seed)
+    exact = program.params.scheme == "bfv"
+    names = program.signature.arguments
+    return {
+        name: given[name] if name in given else _drawn(rng, program.signature.argument(name), name, entry[0], exact)
+        for name, entry in names.items()
+    }
+
+
+def _evaluated(
+    compiled: Program,
+    arrays: Mapping[str, Array],
+    expected: Array,
+    used: Engine,
+    clock: _Clock,
+    seed: str | None,
+    *,
+    sample_data: bool,
+    title: str,
+    variants: Mapping[str, Mapping[str, int]] | None = None,
+) -> Report:
+    """Encrypt, evaluate, decrypt, compare, report."""
+    signature = compiled.signature
     program = replace(compiled, engine=used.native(compiled.params))
-    client = clock.step("keygen", lambda: program.client(seed, sample_data=not given))
-    encrypted = {name: array for name, array in arrays.items() if kernel.arguments[name].encrypted}
-    plain = {name: array for name, array in arrays.items() if not kernel.arguments[name].encrypted}
+    client = clock.step("keygen", lambda: program.client(seed, sample_data=sample_data))
+    encrypted = {name: arrays[name] for name in signature.names(encrypted=True)}
+    plain = {name: arrays[name] for name in signature.names(encrypted=False)}
     sent = clock.step("encrypt", lambda: client.encrypt(**encrypted))
     server = program.server(client.evaluation_keys)
-    done = clock.step("evaluate", lambda: server.run(sent, plain, seed))
+    done = clock.step("evaluate", lambda: server.run(sent, plain, seed, clock.share))
     output = clock.step("decrypt", lambda: client.decrypt(done.result))
     error = deviation(output, expected)
-    tolerance = kernel.tolerance if kernel.scheme == "ckks" else 0.0
+    exact = program.params.scheme == "bfv"
+    tolerance = 0.0 if exact else signature.tolerance
     return Report(
-        kernel=kernel.name,
-        variant=kernel.variant,
-        title=(kernel.__doc__ or "").split("\n")[0],
+        kernel=signature.name,
+        variant=signature.variant,
+        title=title,
         engine=used.name,
         program=compiled,
         operations=program.counts,
         correct=bool(output.shape == expected.shape and error <= tolerance),
         max_abs_error=error,
         tolerance=tolerance,
-        guarantee=2.0**program.noise_bits if kernel.scheme == "ckks" else program.noise_bits,
+        guarantee=program.noise_bits if exact else 2.0**program.noise_bits,
         time_ms=clock.times,
         bytes={
             "ciphertexts_in": sent.nbytes,
@@ -150,6 +221,6 @@ def run(
         digest=done.result.digest(),
         peak_memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         evaluation_ms={name: seconds * 1e3 for name, seconds in done.seconds.items()},
-        variants={name: compile_kernel(other, shapes, encryption).counts for name, other in (variants or {}).items()},
+        variants=variants or {},
         engine_facts=used.report(),
     )

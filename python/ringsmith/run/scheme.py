@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine's objects behind one face for both schemes: keys, encryption, operations by kind, decryption."""
+"""The engine's objects behind one face for both schemes: keys, encryption, encoding, decryption."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith import _native
 from ringsmith.errors import KeyMismatchError
-from ringsmith.kernel.circuit import Circuit, Step
 from ringsmith.kernel.numbers import residues
-from ringsmith.kernel.slots import Kind
 from ringsmith.params.noise import PUBLISH_BITS, PUBLISH_QUERIES
 from ringsmith.params.sets import ParameterSet
-from ringsmith.run.identity import Expected, Label, Versioned, check_count, check_order
+from ringsmith.run.identity import Expected, Label, check_count, check_order
+from ringsmith.run.messages import Keys
 
 Array = NDArray[Any]
 
@@ -48,32 +47,13 @@ def serialized(ciphertexts: Sequence[Any]) -> list[bytes]:
     return side_by_side(lambda ciphertext: ciphertext.to_bytes(), ciphertexts)
 
 
-@dataclass(frozen=True)
-class Keys(Versioned):
-    """Evaluation keys as bytes: what a server needs and nothing more. `public` only if the program encrypts zeros."""
-
-    label: Label
-    relinearization: bytes
-    galois: bytes
-    rotations: tuple[int, ...]
-    public: bytes
-
-    def __repr__(self) -> str:
-        """Return how many keys there are and their size, no bytes."""
-        return f"<Keys: {len(self.rotations)} rotations, {self.nbytes} bytes>"
-
-    @property
-    def nbytes(self) -> int:
-        """Number of bytes."""
-        return len(self.relinearization) + len(self.galois) + len(self.public)
-
-
-def check_keys(circuit: Circuit, keys: LoadedKeys, key: str) -> None:
-    """Fail unless the keys are of the secret key `key`, and all that a circuit needs, for the levels where it does."""
+def check_keys(program: _native.Program, keys: LoadedKeys, key: str) -> None:
+    """Fail unless the keys are of the secret key `key`, and all that a program needs, for the levels where it does."""
+    required = program.required_keys()
     needs = (
-        ("relinearization", keys.relinearization, circuit.top_level(Kind.RELINEARIZE)),
-        ("rotation", keys.galois, circuit.top_level(Kind.ROTATE)),
-        ("public", keys.public, 0 if circuit.encrypts() else None),
+        ("relinearization", keys.relinearization, required["relinearization"]),
+        ("rotation", keys.galois, required["galois"]),
+        ("public", keys.public, 0 if required["public"] else None),
     )
     for name, held, level in needs:
         if level is not None and held is None:
@@ -86,7 +66,7 @@ def check_keys(circuit: Circuit, keys: LoadedKeys, key: str) -> None:
                 f"the {name} key serves level {serves}, the program needs level {level}; "
                 "generate keys with program.client()"
             )
-    missing = keys.galois.missing(circuit.rotations()) if keys.galois is not None else ()
+    missing = keys.galois.missing(tuple(required["rotations"])) if keys.galois is not None else ()
     if missing:
         raise KeyMismatchError(f"the evaluation keys lack rotation {missing[0]}; generate keys with program.client()")
 
@@ -100,42 +80,32 @@ class LoadedKeys:
     public: _native.PublicKey | None
 
 
-class Evaluator(Protocol):
-    """Applies one operation to ciphertexts."""
-
-    def apply(self, step: Step, args: Sequence[Any], plaintext: Any) -> Any:
-        """Return the result of `step`; `plaintext` is its encoded plaintext or None."""
-
-    def rotate_many(self, value: Any, steps: Sequence[int]) -> Sequence[Any]:
-        """Rotate one ciphertext by several distances, with one decomposition."""
-
-
 class Scheme(ABC):
     """What both schemes share. A subclass knows its context, encoder and special operations."""
 
     context: Any
     encoder: Any
-    evaluator_class: Any
     ciphertext_class: Any
     encryptor_class: Any
     decryptor_class: Any
 
     def generate_keys(
-        self, circuit: Circuit, seed: bytes, label: Callable[[str], Label]
+        self, program: _native.Program, seed: bytes, label: Callable[[str], Label]
     ) -> tuple[_native.SecretKey, Keys]:
-        """Return the secret key and the evaluation keys a circuit needs, cut to the levels where it uses them.
+        """Return the secret key and the evaluation keys a program needs, cut to the levels where it uses them.
 
         `label` makes the keys' label of the secret key's public identity.
         """
         generator = _native.KeyGenerator(self.context, seed=seed)
         secret = generator.secret_key()
-        rotations = circuit.rotations()
+        required = program.required_keys()
+        rotations = tuple(required["rotations"])
         relin = galois = b""
-        if circuit.relinearizes():
-            relin = generator.relin_key(secret, level=circuit.top_level(Kind.RELINEARIZE)).to_bytes()
+        if required["relinearization"] is not None:
+            relin = generator.relin_key(secret, level=required["relinearization"]).to_bytes()
         if rotations:
-            galois = generator.galois_keys(secret, list(rotations), level=circuit.top_level(Kind.ROTATE)).to_bytes()
-        public = generator.public_key(secret).to_bytes() if circuit.encrypts() else b""
+            galois = generator.galois_keys(secret, list(rotations), level=required["galois"]).to_bytes()
+        public = generator.public_key(secret).to_bytes() if required["public"] else b""
         return secret, Keys(label(secret.key_id), relin, galois, rotations, public)
 
     def load(self, keys: Keys) -> LoadedKeys:
@@ -228,54 +198,6 @@ class Scheme(ABC):
     def publication_bound(self, noise_bits: float) -> float:
         """Return what the engine's flooding goes by, from a program's noise figure."""
 
-    def evaluator(self, keys: LoadedKeys, seed: bytes) -> Evaluator:
-        """Return what applies operations."""
-        return _Apply(self, self.evaluator_class(self.context), keys, seed)
-
-    @abstractmethod
-    def reduce(self, native: Any, kind: Kind, value: Any, level: int) -> Any:
-        """Rescale, or drop primes down to `level`."""
-
-    @abstractmethod
-    def fresh_zero(self, encryptor: Any, step: Step) -> Any:
-        """Encrypt zero at a step's level and scale."""
-
-
-class _Apply:
-    """Applies operations with an engine's evaluator and loaded keys."""
-
-    def __init__(self, scheme: Scheme, native: Any, keys: LoadedKeys, seed: bytes) -> None:
-        self.scheme = scheme
-        self.native = native
-        self.keys = keys
-        self.zeros = scheme.encryptor_class(scheme.context, keys.public, seed=seed) if keys.public else None
-
-    def apply(self, step: Step, args: Sequence[Any], plaintext: Any) -> Any:
-        kind = step.kind
-        match kind:
-            case Kind.WITHIN:
-                return args[0]
-            case Kind.RELINEARIZE:
-                return self.native.relinearize(args[0], self._key(self.keys.relinearization, "relinearization"))
-            case Kind.ROTATE:
-                return self.native.rotate(args[0], step.steps, self._key(self.keys.galois, "rotation"))
-            case Kind.RESCALE | Kind.MOD_DROP:
-                return self.scheme.reduce(self.native, kind, args[0], step.level)
-            case Kind.ENCRYPT_ZERO:
-                return self.scheme.fresh_zero(self._key(self.zeros, "public"), step)
-        operands = (*args, plaintext) if plaintext is not None else tuple(args)
-        return getattr(self.native, kind.value)(*operands)
-
-    def rotate_many(self, value: Any, steps: Sequence[int]) -> Sequence[Any]:
-        rotated: Sequence[Any] = self.native.rotate_hoisted(value, list(steps), self._key(self.keys.galois, "rotation"))
-        return rotated
-
-    @staticmethod
-    def _key(key: Any, name: str) -> Any:
-        if key is None:
-            raise KeyMismatchError(f"the evaluation keys hold no {name} key, which this program needs")
-        return key
-
 
 class CkksScheme(Scheme):
     """CKKS on the engine."""
@@ -290,7 +212,6 @@ class CkksScheme(Scheme):
         self.encoder = _native.CkksEncoder(self.context)
         self.encryptor_class = _native.CkksEncryptor
         self.decryptor_class = _native.CkksDecryptor
-        self.evaluator_class = _native.CkksEvaluator
         self.ciphertext_class = _native.CkksCiphertext
 
     def encode(self, values: Array, level: int, scale: float) -> Any:
@@ -317,14 +238,6 @@ class CkksScheme(Scheme):
         """Return the bound on a slot's error."""
         return float(2.0**noise_bits)
 
-    def reduce(self, native: Any, kind: Kind, value: Any, level: int) -> Any:
-        """Rescale or drop."""
-        return native.rescale(value) if kind is Kind.RESCALE else native.drop_to(value, level)
-
-    def fresh_zero(self, encryptor: Any, step: Step) -> Any:
-        """Encrypt zero."""
-        return encryptor.encrypt_zero(level=step.level, scale=step.scale)
-
 
 class BfvScheme(Scheme):
     """BFV on the engine. A program's n/2 slots stand in both rows alike: a constant stays a constant polynomial."""
@@ -341,7 +254,6 @@ class BfvScheme(Scheme):
         self.encoder = _native.BfvEncoder(self.context)
         self.encryptor_class = _native.BfvEncryptor
         self.decryptor_class = _native.BfvDecryptor
-        self.evaluator_class = _native.BfvEvaluator
         self.ciphertext_class = _native.BfvCiphertext
 
     def encode(self, values: Array, level: int, scale: float) -> Any:
@@ -368,16 +280,6 @@ class BfvScheme(Scheme):
     def publication_bound(self, noise_bits: float) -> float:
         """Return the noise budget every result is sure to keep."""
         return noise_bits
-
-    def reduce(self, native: Any, kind: Kind, value: Any, level: int) -> Any:
-        """Switch down to a level."""
-        while value.level > level:
-            value = native.mod_switch(value)
-        return value
-
-    def fresh_zero(self, encryptor: Any, step: Step) -> Any:
-        """Encrypt zero."""
-        return encryptor.encrypt_zero()
 
 
 def _security(params: ParameterSet) -> dict[str, Any]:

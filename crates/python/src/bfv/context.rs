@@ -3,7 +3,7 @@
 
 use crate::engine::PolyEngine;
 use crate::errors::OrRaise;
-use crate::literal::{Recipe, RingArguments, policy};
+use crate::literal::{Recipe, RingArguments, error_name, policy, secret_name};
 use crate::security::SecurityFields;
 use crate::words::{Words, each, mismatch};
 use crate::work::Work;
@@ -231,6 +231,18 @@ impl BfvContext {
     #[getter]
     fn batching(&self) -> bool {
         each!(&self.params, params => params.batching().is_some())
+    }
+
+    /// Distribution of the secret.
+    #[getter]
+    fn secret(&self) -> String {
+        each!(&self.params, params => secret_name(params.rlwe().secret()))
+    }
+
+    /// Distribution of errors.
+    #[getter]
+    fn error(&self) -> String {
+        each!(&self.params, params => error_name(params.rlwe().error()))
     }
 
     /// Digits of key switching.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS parameters.
 
-use crate::literal::{Recipe, RingArguments, policy};
+use crate::literal::{Recipe, RingArguments, error_name, policy, secret_name};
 use crate::security::SecurityFields;
 use crate::work::Work;
 use ckks::{CkksParams, CkksParamsLiteral};
@@ -156,6 +156,18 @@ impl CkksContext {
     #[getter]
     fn scale(&self) -> f64 {
         self.params.scale()
+    }
+
+    /// Distribution of the secret.
+    #[getter]
+    fn secret(&self) -> String {
+        secret_name(self.params.rlwe().secret())
+    }
+
+    /// Distribution of errors.
+    #[getter]
+    fn error(&self) -> String {
+        error_name(self.params.rlwe().error())
     }
 
     /// Digits of key switching.

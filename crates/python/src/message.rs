@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Messages: labelled objects as bytes; and what kind of object bytes hold.
+
+use crate::errors::{Kind, OrRaise, Raise};
+use program::{Message, Role, Section};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict};
+use rlwe::wire::{self, Tag};
+
+/// Names of the roles, as `ringsmith.run.identity.Role` has them.
+const ROLES: [(&str, Role); 5] = [
+    ("PUBLIC_KEY", Role::PublicKey),
+    ("EVALUATION_KEYS", Role::EvaluationKeys),
+    ("ARGUMENTS", Role::Arguments),
+    ("RESULT", Role::Result),
+    ("CLIENT", Role::Client),
+];
+
+/// Names of objects in messages.
+fn name_of(tag: Tag) -> &'static str {
+    match tag {
+        Tag::RlweParams => "ring-LWE parameters",
+        Tag::BfvParams => "BFV parameters",
+        Tag::CkksParams => "CKKS parameters",
+        Tag::SecretKey => "secret key",
+        Tag::PublicKey => "public key",
+        Tag::RelinKey => "relinearization key",
+        Tag::GaloisKeys => "rotation keys",
+        Tag::BfvPlaintext => "BFV plaintext",
+        Tag::BfvCiphertext => "BFV ciphertext",
+        Tag::CkksPlaintext => "CKKS plaintext",
+        Tag::CkksCiphertext => "CKKS ciphertext",
+        Tag::Program => "program",
+        Tag::Message => "message",
+    }
+}
+
+/// A message in the byte format; `program` is the hash of a program by section.
+#[pyfunction]
+fn message_to_bytes<'py>(
+    py: Python<'py>,
+    role: &str,
+    program: Vec<(String, [u8; 16])>,
+    key: String,
+    parts: Vec<PyBackedBytes>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let role = ROLES.iter().find(|(name, _)| *name == role);
+    let (_, role) = role.ok_or_else(|| Kind::Input.error("no such role"))?;
+    let message = Message {
+        role: *role,
+        program: program
+            .into_iter()
+            .map(|(name, hash)| Section { name, hash })
+            .collect(),
+        key,
+        parts: parts.iter().map(|part| part.to_vec()).collect(),
+    };
+    Ok(PyBytes::new(py, &message.to_bytes().or_raise()?))
+}
+
+/// Role, sections, key, parts.
+type Opened<'py> = (
+    &'static str,
+    Vec<(String, Bound<'py, PyBytes>)>,
+    String,
+    Vec<Bound<'py, PyBytes>>,
+);
+
+/// Reads `message_to_bytes`.
+#[pyfunction]
+fn message_from_bytes<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Opened<'py>> {
+    let message = Message::from_bytes(data).or_raise()?;
+    let role = ROLES.iter().find(|(_, role)| *role == message.role);
+    let (name, _) = role.expect("every role has a name");
+    let bytes = |content: &[u8]| PyBytes::new(py, content);
+    Ok((
+        name,
+        message
+            .program
+            .iter()
+            .map(|s| (s.name.clone(), bytes(&s.hash)))
+            .collect(),
+        message.key,
+        message.parts.iter().map(|part| bytes(part)).collect(),
+    ))
+}
+
+/// What an object of the byte format is, from its envelope: `kind`, `parameters` (fingerprint), `bytes` of its payload.
+#[pyfunction]
+fn object_kind<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyDict>> {
+    let header = wire::inspect(data).map_err(|e| e.kind().error(&e))?;
+    let facts = PyDict::new(py);
+    facts.set_item("kind", name_of(header.tag))?;
+    facts.set_item("parameters", header.params.to_string())?;
+    facts.set_item("bytes", data.len())?;
+    Ok(facts)
+}
+
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(message_to_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(message_from_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(object_kind, m)?)
+}

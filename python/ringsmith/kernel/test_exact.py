@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 
 import ringsmith as rs
 from ringsmith.kernel import bounds
+from ringsmith.kernel.evaluate import evaluate
+from ringsmith.kernel.graph import ordered
+from ringsmith.kernel.index_map import taken
 from ringsmith.kernel.lower import lower
 from ringsmith.kernel.numbers import integers, residues
 from ringsmith.kernel.trace import trace
 from ringsmith.params.primes import plain_modulus
-from ringsmith.run.execute import plain_values
 from ringsmith.run.runner import deviation, sample_inputs
 
 BIG = 2**53 + 1
@@ -337,7 +339,8 @@ def test_random_expressions_in_the_clear(tree: Any, values: dict[str, list[int]]
 def run_exactly(kernel: rs.Kernel, arrays: dict[str, Any]) -> list[int]:
     """Run the lowered operations on slots of Python's integers."""
     program = lower(trace(kernel, dict.fromkeys(arrays, (3,))), kernel.arguments, 8)
-    plains = [plain.astype(object) for plain in plain_values(program, arrays)]  # type: ignore[arg-type]
+    values_of = evaluate(ordered(plain.node for plain in program.plains), arrays)
+    plains = [taken(plain.gather, values_of[id(plain.node)]).astype(object) for plain in program.plains]
     fresh = iter(
         np.where(row >= 0, arrays[name].astype(object)[row], 0)
         for name, packing in program.inputs.items()

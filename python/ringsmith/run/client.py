@@ -213,4 +213,4 @@ def _encrypted(program: Program, scheme: Scheme, key: Any, seed: bytes, argument
     """Pack and encrypt checked arguments."""
     arrays = program.signature.check(arguments, encrypted=True)
     rows = [row for name, array in arrays.items() for row in program.packed(name, array)]
-    return Encryptions.of(program.label(Role.ARGUMENTS, key.key_id), scheme.encrypt(rows, key, seed))
+    return Encryptions.of_parts(program.label(Role.ARGUMENTS, key.key_id), scheme.encrypt(rows, key, seed))

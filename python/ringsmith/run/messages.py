@@ -76,11 +76,9 @@ class Encryptions(Message):
     _roles = (Role.ARGUMENTS, Role.RESULT)
 
     @classmethod
-    def of(cls, label: Label, ciphertexts: Sequence[bytes]) -> Encryptions:
+    def of_parts(cls, label: Label, parts: Sequence[bytes]) -> Encryptions:
         """Return a message to send."""
-        return cls(label, tuple(ciphertexts), checksums(ciphertexts))
-
-    of_parts = of
+        return cls(label, tuple(parts), checksums(parts))
 
     def parts(self) -> tuple[bytes, ...]:
         """Return the ciphertexts."""

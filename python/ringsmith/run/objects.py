@@ -23,8 +23,8 @@ _MESSAGES: dict[Role, type[Message]] = {
 }
 
 
-def load(path: str | Path, **policy: Any) -> Program | Client | Message:
-    """Return what a file written by `save` holds: a program, keys, arguments, a result or a client.
+def load(path: str | Path, **policy: Any) -> Any:
+    """Return what a file written by `save` holds: `Program`, `Keys`, `Encryptions`, `PublicKey` or `Client`.
 
     `policy` judges a program's parameters: `security` (128 bits), `standard` ("2024"), `allow_insecure` (False).
 

@@ -118,14 +118,14 @@ class Functions:
 class Program:
     """A kernel compiled for one parameter set.
 
-    `native` is the program as the engine runs, writes and hashes it. `circuit` and `rejected` tell how it was made; a
-    program that was read from bytes has none of them.
+    `native` is the program as the engine runs, writes and hashes it. `made_from` and `rejected` tell how it was made; a
+    program that was read from bytes has neither.
     """
 
     signature: Signature
     params: ParameterSet
     native: _native.Program
-    circuit: Circuit | None = None
+    made_from: Circuit | None = None
     rejected: tuple[Rejected, ...] = ()
     functions: Functions = Functions()
     engine: Any = None
@@ -180,6 +180,13 @@ class Program:
         judged = self.params.security
         policy = (judged.wanted, judged.table.split("-")[0], not judged.enough)
         return _unpickled, (bytes(self.native.to_bytes()), policy, self.signature, self.functions)
+
+    @property
+    def circuit(self) -> Circuit:
+        """The circuit it was made from; AttributeError for a program that was read from bytes."""
+        if self.made_from is None:
+            raise AttributeError(f"program {self.signature.name} was read from bytes: `native` has all there is")
+        return self.made_from
 
     @property
     def noise_bits(self) -> float:

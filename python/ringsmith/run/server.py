@@ -74,7 +74,7 @@ class Server:
         zeros = derive_seed(seed, program.identity.digest, "server", about=about)
         data, seconds = self._session.run(ciphertexts, values, zeros, progress=progress)
         seconds["read"] = seconds.get("read", 0.0) + read
-        return Execution(Encryptions.of(program.label(Role.RESULT, key), data), seconds)
+        return Execution(Encryptions.of_parts(program.label(Role.RESULT, key), data), seconds)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as program and keys."""

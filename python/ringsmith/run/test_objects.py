@@ -47,12 +47,12 @@ server.evaluate(rs.load(sent), w=np.arange(4.0)).save(answer)
 
 
 @rs.kernel(x=rs.Encrypted(2, 4, bound=1.0), w=rs.Plain(4, bound=4.0), tolerance=1e-3)
-def score(x, w):
+def score(x: Any, w: Any) -> Any:
     return (x @ w) ** 2 + 0.25
 
 
 @rs.kernel(x=rs.Encrypted(8, low=-50, high=50), w=rs.Plain(8, low=-9, high=9), scheme="bfv")
-def votes(x, w):
+def votes(x: Any, w: Any) -> Any:
     return (x * w - 3) * x
 
 
@@ -64,7 +64,7 @@ def in_process(code: str, *arguments: Any) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("kernel", [score, votes], ids=str)
+@pytest.mark.parametrize("kernel", [score, votes], ids=["ckks", "bfv"])
 def test_a_program_reads_back_as_the_same_bytes(kernel: rs.Kernel, tmp_path: Path) -> None:
     program = kernel.compile()
     path = tmp_path / "p.rsp"
@@ -74,7 +74,8 @@ def test_a_program_reads_back_as_the_same_bytes(kernel: rs.Kernel, tmp_path: Pat
     assert again.to_bytes() == program.to_bytes() == path.read_bytes()
     assert again.identity == program.identity
     assert again.signature.arguments == program.signature.arguments
-    assert again.counts == program.counts and again.noise_bits == program.noise_bits
+    assert again.counts == program.counts
+    assert again.noise_bits == program.noise_bits
     assert "noise budget" in again.box() or "error below" in again.box()
     assert pickle.loads(pickle.dumps(program)).to_bytes() == program.to_bytes()
 
@@ -99,7 +100,8 @@ def test_client_and_server_share_files_only(tmp_path: Path) -> None:
     program = score.compile()
     client = program.client()
     x = np.linspace(-1, 1, 8).reshape(2, 4)
-    for name, what in {"p": program, "k": client.evaluation_keys, "x": client.encrypt(x=x), "c": client}.items():
+    files: dict[str, Any] = {"p": program, "k": client.evaluation_keys, "x": client.encrypt(x=x), "c": client}
+    for name, what in files.items():
         what.save(tmp_path / name)
     in_process(SERVE, *(tmp_path / name for name in ("p", "k", "x", "answer")))
     again = rs.load(tmp_path / "c")

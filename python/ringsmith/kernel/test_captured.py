@@ -115,7 +115,7 @@ def test_a_false_promise_about_a_plain_argument_is_found_by_the_server() -> None
     )
     program = kernel.compile()
     client = program.client()
-    with pytest.raises(rs.KernelError, match="a value is 3"):
+    with pytest.raises(rs.InputError, match="a value is 3"):
         program.server(client.evaluation_keys).evaluate(client.encrypt(x=[1, 1]), w=[3, 0])
 
 

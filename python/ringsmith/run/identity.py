@@ -127,13 +127,18 @@ def expected_arguments(program: _native.Program, key: str) -> list[Expected]:
         for number in range(len(program.packing(name)) // program.slots)
     ]
     facts = {"key": key, "slots": program.slots, "seeded": program.encryption == "secret"}
-    return [Expected(place, facts | own) for place, own in zip(places, program.inputs(), strict=True)]
+    return [Expected(place, facts | _shape(own)) for place, own in zip(places, program.inputs(), strict=True)]
 
 
 def expected_results(program: _native.Program, key: str) -> list[Expected]:
     """Return what the program gives, in order."""
     facts = {"key": key, "slots": program.slots}
-    return [Expected(f"ciphertext {n} of the result", facts | own) for n, own in enumerate(program.outputs())]
+    return [Expected(f"ciphertext {n} of the result", facts | _shape(own)) for n, own in enumerate(program.outputs())]
+
+
+def _shape(own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a ciphertext's facts, what explains the others first."""
+    return {name: own[name] for name in ("level", "size", "scale")}
 
 
 def checksums(ciphertexts: Iterable[bytes]) -> tuple[bytes, ...]:

@@ -239,11 +239,11 @@ class Program:
 
         return Encryptor(self, public_key, seed, **options)
 
-    def server(self, evaluation_keys: Keys) -> Server:
-        """Return the side that evaluates; it never sees the secret key."""
+    def server(self, evaluation_keys: Keys, *, threads: int | None = None) -> Server:
+        """Return the side that evaluates; it never sees the secret key. `threads`: by default one for each core."""
         from ringsmith.run.server import Server
 
-        return Server(self, evaluation_keys)
+        return Server(self, evaluation_keys, threads=threads)
 
     def open(self) -> Scheme:
         """Return the engine's objects for this program's parameters."""

@@ -31,8 +31,8 @@ class Execution:
 class Server:
     """Evaluates a program on ciphertexts with evaluation keys only."""
 
-    def __init__(self, program: Program, keys: Keys) -> None:
-        """Check that the keys belong to the program and are complete."""
+    def __init__(self, program: Program, keys: Keys, *, threads: int | None = None) -> None:
+        """Check that the keys belong to the program and are complete. `threads`: by default one for each core."""
         receiver = f"a server of {program.signature.name}"
         received(keys, Keys, Role.EVALUATION_KEYS, receiver)
         program.check_own(Role.EVALUATION_KEYS, keys.label, receiver)
@@ -47,7 +47,12 @@ class Server:
         loaded = self._scheme.load(keys)
         check_keys(program.native, loaded, keys.label.key)
         self._session = _native.Session(
-            program.native, self._scheme.context, loaded.relinearization, loaded.galois, loaded.public
+            program.native,
+            self._scheme.context,
+            loaded.relinearization,
+            loaded.galois,
+            loaded.public,
+            threads=threads,
         )
 
     def evaluate(self, sent: Encryptions, *, seed: Seed = None, **plain: Any) -> Encryptions:

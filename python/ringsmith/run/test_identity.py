@@ -122,6 +122,8 @@ VARIANTS: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_another_programs_objects_are_refused(party: Party, role: Role, variant: str) -> None:
     changed, section = VARIANTS[variant]
+    if variant == "tolerance" and party.program.params.scheme == "bfv":
+        pytest.skip("BFV has none")
     other = Party(difference(party.program.params.scheme, **changed))
     with pytest.raises((rs.KeyMismatchError, rs.InputError), match=f"another program.*{section}|reckons") as caught:
         other.receivers[role](party.objects[role])

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 import pickle
 from dataclasses import replace
 from typing import Any
@@ -15,6 +14,7 @@ import ringsmith as rs
 from ringsmith.kernel.test_lowering import random_kernel
 from ringsmith.params import noise
 from ringsmith.run.identity import Role
+from ringsmith.run.runner import sample_inputs
 
 
 def small(**options: Any) -> rs.Kernel:
@@ -81,31 +81,18 @@ def test_seed_reproduces_every_byte(scheme: str) -> None:
     assert keys[0] == keys[1] != keys[2]
 
 
-def test_only_what_has_a_width_starts_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads take longer to start than the steps of a chain take."""
-
-    def refuse(*_: Any) -> None:
-        raise AssertionError("a thread was started")
-
-    def evaluation(function: Any) -> Any:
-        program = rs.kernel(scheme="bfv", name="width", x=rs.Encrypted(8, bound=3))(function).compile()
-        client = program.client()
-        server, sent = program.server(client.evaluation_keys), client.encrypt(x=np.arange(8) % 3)
-        return lambda: server.evaluate(sent)
-
-    chain, wide = evaluation(lambda x: x * x + 1), evaluation(lambda x: x * x + x * 3)
-    monkeypatch.setattr(importlib.import_module("ringsmith.run.program"), "workers", lambda: 2)
-    monkeypatch.setattr("concurrent.futures.ThreadPoolExecutor.submit", refuse)
-    chain()
-    with pytest.raises(AssertionError, match="a thread was started"):
-        wide()
-
-
-def test_threads_do_not_change_the_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    digests = set()
-    for count in (1, 2, 5):
-        monkeypatch.setattr(importlib.import_module("ringsmith.run.program"), "workers", lambda count=count: count)
-        digests.add(rs.run(random_kernel(4, "ckks", max_depth=3), seed="threads").digest)
+def test_threads_do_not_change_the_bytes() -> None:
+    kernel = random_kernel(4, "ckks", max_depth=3)
+    arrays = sample_inputs(kernel, "1", {})
+    program = kernel.compile(**{name: array.shape for name, array in arrays.items()})
+    client = program.client("threads", sample_data=True)
+    encrypted = program.signature.names(encrypted=True)
+    sent = client.encrypt(**{name: arrays[name] for name in encrypted})
+    plain = {name: array for name, array in arrays.items() if name not in encrypted}
+    digests = {
+        program.server(client.evaluation_keys, threads=count).run(sent, plain, "threads").result.digest()
+        for count in (1, 2, 5)
+    }
     assert len(digests) == 1
 
 

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ringsmith as rs
 from ringsmith import _native
 from ringsmith.presets import load_preset
 
@@ -82,7 +83,7 @@ class Scheme:
             "bound": 1.0, "operation": "x", "value": 3, "data": context.to_bytes(), "text": "SYNC", "words": [0],
             "allow_insecure": True, "security": 128, "table": "2024-classical", "secret": "ternary",
             "error": "binomial:21", "seed": bytes(32), "max_degree": _N, "max_memory": 2**28, "word_bits": 64,
-            "engine": None, "noise_budget": 60.0,
+            "engine": None, "noise_budget": 60.0, "role": "RESULT", "program": [("circuit", bytes(16))], "parts": [b""],
         }  # fmt: skip
 
     def named(self, kind: str) -> Any:
@@ -106,6 +107,46 @@ class Scheme:
         if name == "values" and "batch" in method:
             return self.sensible["values"].reshape(1, -1)
         return self.sensible[name]
+
+
+class Programs:
+    """A small program, what makes one and what runs it."""
+
+    def __init__(self) -> None:
+        """Compile, make keys, encrypt."""
+        made = rs.kernel(name="k", x=rs.Encrypted(8, bound=9), w=rs.Plain(8, bound=9), scheme="bfv")(_rolled).compile()
+        self.native, self.client, scheme = made.native, made.client(), made.open()
+        keys = self.client.evaluation_keys
+        galois = _native.GaloisKeys.from_bytes(scheme.context, keys.galois)
+        relin = _native.RelinKey.from_bytes(scheme.context, keys.relinearization)
+        self.sensible: dict[str, Any] = {
+            "data": made.to_bytes(), "context": scheme.context, "name": "k", "variant": "", "encryption": "secret",
+            "shape": [8], "low": -9, "high": 9, "packing": None, "kind": "argument", "operands": [], "expression": 0,
+            "slots": np.arange(8), "bound": 9.0, "file": "k.py", "number": 1, "text": "x", "level": 0, "scale": 1.0,
+            "size": 2, "outputs": [0], "result_shape": [8], "result": np.arange(8), "bits": 3.0, "failure_bits": 40,
+            "tolerance": 0.0, "publish": False, "step": 0, "assume": "all", "plain": [np.arange(8)], "seed": bytes(32),
+            "inputs": list(self.client.encrypt(x=np.arange(8)).ciphertexts), "program": made.native, "galois": galois,
+            "relinearization": relin, "public": None, "allow_insecure": False,
+        }  # fmt: skip
+        self.session = _native.Session(made.native, scheme.context, relin, galois, None)
+
+    def made(self, owner: str) -> Any:
+        """Return an object of a class."""
+        context = self.sensible["context"]
+        builders = {"Program": self.native, "Session": self.session}
+        return builders.get(owner) or _native.ProgramBuilder("k", "", context, "secret")
+
+    def argument(self, _owner: str, method: str, name: str) -> Any:
+        """Return a sensible argument."""
+        if (method, name) == ("packing", "name"):
+            return "x"
+        if (method, name) == ("clear", "inputs"):
+            return [np.zeros(self.native.slots, dtype=np.int64)]
+        return "input" if (method, name) == ("step", "kind") else self.sensible[name]
+
+
+def _rolled(x: Any, w: Any) -> Any:
+    return (x + np.roll(x, 1)) * x * w
 
 
 class Co:
@@ -138,7 +179,7 @@ def _callables(made: Any, targets: Iterator[tuple[str, Any]]) -> Iterator[tuple[
         if not isinstance(target, type):
             yield owner, owner, target
             continue
-        if not owner.endswith("Estimate") and owner not in ("Security", "PolyEngine", "Device", *_UNMADE):
+        if not owner.endswith("Estimate") and owner not in ("Security", "PolyEngine", "Device", "Program", *_UNMADE):
             yield owner, "__new__", target
         instance = made(owner)
         for method in dir(target):
@@ -153,7 +194,7 @@ _UNMADE = (
 
 
 def _calls(
-    source: Scheme | Co, made: Any, targets: Iterator[tuple[str, Any]]
+    source: Scheme | Co | Programs, made: Any, targets: Iterator[tuple[str, Any]]
 ) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Return every call with one hostile argument, named."""
     for owner, method, function in _callables(made, targets):
@@ -182,6 +223,11 @@ def _all_calls(part: str) -> Iterator[tuple[str, Callable[[], Any]]]:
         yield from _calls(scheme, None, ((n, getattr(_native, n)) for n in ours if n not in device))
         yield from _calls(co, None, ((n, getattr(_native, n)) for n in device))
         return
+    if part == "Program":
+        programs = Programs()
+        classes = ((n, getattr(_native, n)) for n in ("Program", "ProgramBuilder", "Session"))
+        yield from _calls(programs, programs.made, classes)
+        return
     scheme = Scheme(part)
     yield from _calls(scheme, scheme.objects.__getitem__, ((o, getattr(_native, o)) for o in scheme.objects))
 
@@ -208,7 +254,9 @@ def attack(part: str) -> None:
     print(f"calls {count}")
 
 
-@pytest.mark.parametrize(("part", "least"), [("functions", 1000), ("Bfv", 8000), ("Ckks", 8000), ("Device", 2000)])
+@pytest.mark.parametrize(
+    ("part", "least"), [("functions", 1000), ("Bfv", 8000), ("Ckks", 8000), ("Device", 2000), ("Program", 2000)]
+)
 def test_no_argument_ends_panics_or_hangs(part: str, least: int, tmp_path: Path) -> None:
     log = tmp_path / "calls"
     with log.open("w") as names:

@@ -22,7 +22,7 @@ from ringsmith.report.table import render
 from ringsmith.report.terminal import plain_console
 from ringsmith.run.engine import EngineOptions, open_engine
 from ringsmith.run.inputs import read_arguments
-from ringsmith.run.objects import load
+from ringsmith.run.objects import kind_of, load
 from ringsmith.run.outputs import check_output, write_output
 from ringsmith.run.program import Program
 from ringsmith.run.runner import run as run_kernel
@@ -123,9 +123,10 @@ def _program(
         raise InputError(
             f"{file} is a program: {wrong[0]} is for a kernel's .py file; compile it anew with that option"
         )
-    program = load(file, **policy(security, standard, allow_insecure))
-    if not isinstance(program, Program):
-        raise InputError(f"{file}: {type(program).__name__}; a kernel (.py) or a program (ringsmith compile) is run")
+    wanted = "a kernel (.py) or a program (ringsmith compile) is run"
+    if kind_of(file) != "program":
+        raise InputError(f"{file}: {kind_of(file) or 'no file of ringsmith'}; {wanted}")
+    program: Program = load(file, **policy(security, standard, allow_insecure))
     return program
 
 

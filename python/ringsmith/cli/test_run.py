@@ -159,7 +159,7 @@ def test_insecure_set_needs_the_opt_in(kernel: Path) -> None:
     ("arguments", "words"),
     [
         (["run", "missing.py"], "no such file"),
-        (["run", "data.csv"], "a Python file"),
+        (["run", "data.csv"], "a kernel (.py) or a program"),
         (["run", "empty.py"], "defines no kernel"),
         (["run", "syntax.py"], "syntax.py:1"),
         (["run", "raises.py"], "raises.py:2: ZeroDivisionError"),

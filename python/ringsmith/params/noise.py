@@ -332,7 +332,8 @@ def _bfv_step(
     match step.kind:
         case Kind.INPUT | Kind.ENCRYPT_ZERO:
             secret = encryption == "secret" and step.kind is Kind.INPUT
-            return e.encrypt_secret() if secret else e.encrypt_public()
+            # A zero below the top level is encrypted there and switched down.
+            return _switched(e, e.encrypt_secret() if secret else e.encrypt_public(), step.level)
         case Kind.ADD | Kind.SUB:
             return e.add(args[0], args[1])
         case Kind.MULTIPLY:
@@ -351,11 +352,14 @@ def _bfv_step(
         case Kind.ROTATE:
             return e.rotate(args[0])
         case Kind.MOD_DROP:
-            value = args[0]
-            while value.level > step.level:
-                value = e.mod_switch(value)
-            return value
+            return _switched(e, args[0], step.level)
     return args[0]
+
+
+def _switched(e: _native.BfvEstimator, value: _native.BfvEstimate, level: int) -> _native.BfvEstimate:
+    while value.level > level:
+        value = e.mod_switch(value)
+    return value
 
 
 def check_bfv(

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ringsmith import _native
-from ringsmith.errors import InputError
+from ringsmith.errors import FormatError, InputError, RingsmithError
 from ringsmith.files import read_bytes
 from ringsmith.limits import VARIABLE, max_memory
 from ringsmith.run.client import Client
@@ -34,15 +35,30 @@ def load(path: str | Path, **policy: Any) -> Any:
         ParameterError: the program's parameters are not secure by the policy.
     """
     data = object_bytes(Path(path))
+    try:
+        return _object(data, policy)
+    except RingsmithError as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def _object(data: bytes, policy: Mapping[str, Any]) -> Any:
     kind = _native.object_kind(data)["kind"]
     if kind == "program":
         return Program.from_bytes(data, **policy)
     if policy:
-        raise InputError(f"{path}: only a program's parameters are judged; {', '.join(policy)} means nothing for it")
+        raise InputError(f"only a program's parameters are judged; {', '.join(policy)} means nothing for a {kind}")
     if kind != "message":
-        raise InputError(f"{path}: {kind}; programs, keys, arguments, results and clients written by save() are read")
+        raise InputError(f"a {kind}; programs, keys, arguments, results and clients written by save() are read")
     role = Role[_native.message_from_bytes(data)[0]]
     return Client.from_bytes(data) if role is Role.CLIENT else _MESSAGES[role].from_bytes(data)
+
+
+def kind_of(path: Path) -> str | None:
+    """Return what an intact file of ours holds, None for any other file."""
+    try:
+        return str(_native.object_kind(object_bytes(path))["kind"])
+    except FormatError:
+        return None
 
 
 def object_bytes(path: Path) -> bytes:

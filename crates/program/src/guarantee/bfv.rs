@@ -87,11 +87,16 @@ impl<W: Word> Walk<'_, W> {
         let Some(&a) = a else {
             let secret = self.plaintexts.program.encryption == Encryption::Secret
                 && step.operation == Operation::Input;
-            return Ok(if secret {
+            let fresh = if secret {
                 e.fresh_symmetric()
             } else {
                 e.fresh_public()
-            });
+            };
+            // A zero below the top level is encrypted there and switched down.
+            let top = self.plaintexts.program.parameters.primes().len();
+            return (limbs + 1..=top)
+                .rev()
+                .try_fold(fresh, |noise, limbs| e.mod_switch(noise, limbs, 2));
         };
         let b = b.copied().unwrap_or(a);
         Ok(match step.operation {

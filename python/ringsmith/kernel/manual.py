@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ringsmith.errors import KernelError
 from ringsmith.kernel.circuit import Step
 from ringsmith.kernel.graph import Node
-from ringsmith.kernel.location import here
+from ringsmith.kernel.location import Location, here
 from ringsmith.kernel.nodes import constant
 from ringsmith.kernel.refusals import Refusing
 from ringsmith.kernel.slots import Index, Kind, Plains
@@ -47,10 +47,10 @@ class Recorder:
         self.steps.append(step)
         return Cipher(self, len(self.steps) - 1)
 
-    def fresh(self) -> Cipher:
-        """Append an input."""
+    def fresh(self, where: Location) -> Cipher:
+        """Append an input of the kernel defined at a place."""
         scale = 2.0**self.chain.log2_scale if self.chain.scheme == "ckks" else 1.0
-        return self.emit(Step(Kind.INPUT, (), here(), len(self.chain.moduli) - 1, scale, 2))
+        return self.emit(Step(Kind.INPUT, (), where, len(self.chain.moduli) - 1, scale, 2))
 
 
 class _Handle(Refusing):

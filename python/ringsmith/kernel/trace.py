@@ -83,7 +83,7 @@ def record(kernel: Kernel, shapes: Shapes, chain: Chain) -> Circuit:
         packing = _manual_packing(name, argument, shapes[name], chain)
         if argument.encrypted:
             inputs[name] = packing
-            flat: list[Any] = [recorder.fresh() for _ in packing.gather]
+            flat: list[Any] = [recorder.fresh(kernel.where) for _ in packing.gather]
         else:
             node = _plain_input(name, argument, shapes[name], packing, kernel)
             flat = [

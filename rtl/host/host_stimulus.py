@@ -24,6 +24,11 @@ async def start(dut: SimHandleBase, **inputs: int) -> None:
         getattr(dut, name).value = value
     # Pins start at random: the reset comes before the first edge.
     dut.clk_i.value = dut.rst_ni.value = 0
+    if "spi_csn_i" in inputs:
+        # The SPI clock stands still: a simulator resets what follows it on the edges of reset and select only.
+        dut.rst_ni.value, dut.spi_csn_i.value = 1, 1 - inputs["spi_csn_i"]
+        await Timer(1, "ns")
+        dut.rst_ni.value, dut.spi_csn_i.value = 0, inputs["spi_csn_i"]
     await Timer(1, "ns")
     Clock(dut.clk_i, PERIOD_NS, "ns").start()
     for _ in range(3):

@@ -154,7 +154,7 @@ module rs_serial_bridge
       // A bus access is finished even when its frame is aborted: AXI4-Lite has no way to take it back. Its answer is
       // not sent: the other side would take it for that of its next frame.
       if (!accessing || state_d != state_q) state_q <= (abort_i || aborted_q) ? Between : state_d;
-      aborted_q <= accessing && (abort_i || aborted_q);
+      aborted_q <= accessing && state_d == state_q && (abort_i || aborted_q);
       bad_q     <= bad_d;
     end
   end

@@ -12,7 +12,7 @@ from ringsmith.flow.cocotb_runner import run_checks
 async def check_bursts(dut):
     """Every byte of every lane is asked for once, in order, in legal bursts, for every size of polynomial."""
     beat, lanes, stride = parameter("BeatBytes"), parameter("Lanes"), parameter("LaneStrideLog2")
-    await start(dut, start_i=0, ready_i=0)
+    await start(dut, start_i=0, ready_i=0, stop_i=0)
     for log2_bytes in range((4 * beat).bit_length() - 1, stride + 1):
         base = random.Random(log2_bytes).randrange(1 << 20) << stride
         dut.address_i.value, dut.log2_bytes_i.value, dut.start_i.value = base, log2_bytes, 1

@@ -383,7 +383,9 @@ def test_core(build, programs):
     run_checks("rs_core", BASE | build, env={"CORE_PROGRAMS": str(programs)})
 
 
-@pytest.mark.parametrize("build", [*WIDER, *(pytest.param(b, marks=pytest.mark.slow) for b in LARGE)], ids=str)
+@pytest.mark.parametrize(
+    "build", [*WIDER[:2], *(pytest.param(b, marks=pytest.mark.slow) for b in (WIDER[2], *LARGE))], ids=str
+)
 def test_transforms(build):
     run_checks("rs_core", BASE | build, checks="check_transforms")
 

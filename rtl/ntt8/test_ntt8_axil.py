@@ -152,7 +152,10 @@ async def check_back_pressure(dut: Any) -> None:
 
 
 @pytest.mark.hw
-@pytest.mark.parametrize(("variant", "width"), [(0, 32), (1, 30), (2, 14), (3, 32)])
+@pytest.mark.parametrize(
+    ("variant", "width"),
+    [(0, 32), (2, 14), *(pytest.param(*shape, marks=pytest.mark.slow) for shape in ((1, 30), (3, 32)))],
+)
 def test_ntt8_axil(variant: int, width: int) -> None:
     from ringsmith.gen import latency
 

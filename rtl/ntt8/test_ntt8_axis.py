@@ -95,6 +95,6 @@ async def check_reset_forgets_what_runs(dut: Any) -> None:
 
 
 @pytest.mark.hw
-@pytest.mark.parametrize("width", [14, 32])
+@pytest.mark.parametrize("width", [14, pytest.param(32, marks=pytest.mark.slow)])
 def test_ntt8_axis(width: int) -> None:
     run_checks("rs_ntt8_axis", {"Width": width})

@@ -217,6 +217,7 @@ def test_the_shipped_ledger_is_where_the_tool_looks() -> None:
 
 
 @pytest.mark.hw
+@pytest.mark.slow
 def test_the_fast_subset_still_gives_the_stored_values() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "ringsmith", "claims", "--check"], capture_output=True, text=True, check=False

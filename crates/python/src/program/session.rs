@@ -286,10 +286,13 @@ impl Session {
         };
         let watch = Watch::default();
         let outcome: Outcome = thread::scope(|scope| {
-            let running = scope.spawn(|| {
+            let run = || {
                 let _ending = Ending(&watch);
                 attempt(|| self.cpu.run(&request, &watch))
-            });
+            };
+            let running = thread::Builder::new()
+                .spawn_scoped(scope, run)
+                .map_err(|e| Kind::Other.error(format!("no thread can be started: {e}")))?;
             let served = watch.serve(py, progress.as_ref());
             let ended = running.join();
             served?;

@@ -59,15 +59,8 @@ impl Program {
             limits.plain_work,
         )?;
         for number in 0..self.steps.len() {
-            self.check_step(number, inputs).map_err(|message| {
-                let step = &self.steps[number];
-                Error::Step {
-                    number,
-                    operation: step.operation.name(),
-                    place: self.place(step),
-                    message,
-                }
-            })?;
+            self.check_step(number, inputs)
+                .map_err(|message| self.at(number, message))?;
         }
         let first = self.steps.len() as u64;
         if first < inputs {

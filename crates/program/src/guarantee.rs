@@ -180,16 +180,6 @@ impl Program {
             Parameters::BfvWide(p) => bfv::bound(&plaintexts, p),
         }
     }
-
-    fn at(&self, number: usize, message: String) -> Error {
-        let step = &self.steps[number];
-        Error::Step {
-            number,
-            operation: step.operation.name(),
-            place: self.place(step),
-            message,
-        }
-    }
 }
 
 /// The operands of a step among the values of those before it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The program: everything that is needed to encrypt, evaluate and decrypt, without the function it came from.
 
+use crate::Error;
 use crate::expression::Expression;
 use crate::index_map::IndexMap;
 use crate::parameters::Parameters;
@@ -162,6 +163,17 @@ impl Program {
         keys.rotations.sort_unstable();
         keys.rotations.dedup();
         keys
+    }
+
+    /// What is wrong with a step, with its number, operation and place.
+    pub(crate) fn at(&self, number: usize, message: String) -> Error {
+        let step = &self.steps[number];
+        Error::Step {
+            number,
+            operation: step.operation.name(),
+            place: self.place(step),
+            message,
+        }
     }
 
     /// `file:line` of a step, for messages.

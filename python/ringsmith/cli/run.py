@@ -123,9 +123,9 @@ def _program(
         raise InputError(
             f"{file} is a program: {wrong[0]} is for a kernel's .py file; compile it anew with that option"
         )
-    wanted = "a kernel (.py) or a program (ringsmith compile) is run"
-    if kind_of(file) != "program":
-        raise InputError(f"{file}: {kind_of(file) or 'no file of ringsmith'}; {wanted}")
+    kind = kind_of(file) or "no file of ringsmith"
+    if kind != "program":
+        raise InputError(f"{file}: {kind}; a kernel (.py) or a program (ringsmith compile) is run")
     program: Program = load(file, **policy(security, standard, allow_insecure))
     return program
 

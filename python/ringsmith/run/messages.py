@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,20 +19,20 @@ from ringsmith.run.identity import Identity, Label, Role, checksums
 
 
 @dataclass(frozen=True)
-class Message:
+class Message(ABC):
     """A label and the objects of the engine's byte format that it speaks of."""
 
     label: Label
     _roles: ClassVar[tuple[Role, ...]] = ()
 
+    @abstractmethod
     def parts(self) -> tuple[bytes, ...]:
         """Return the objects, in the order of the format."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def of_parts(cls, label: Label, parts: Sequence[bytes]) -> Self:
         """Return the message of these objects."""
-        raise NotImplementedError
 
     @property
     def nbytes(self) -> int:

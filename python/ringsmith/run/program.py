@@ -52,9 +52,7 @@ class Signature:
         """Return what a program read from bytes says."""
         arguments = {name: (tuple(shape), secret, low, high) for name, shape, secret, low, high in native.arguments}
         promised = native.guarantee
-        return cls(
-            native.name, native.variant, native.scheme, promised["tolerance"], arguments, promised["publish"]
-        )  # fmt: skip
+        return cls(native.name, native.variant, native.scheme, promised["tolerance"], arguments, promised["publish"])
 
     def argument(self, name: str) -> Argument:
         """Return an argument's declaration again."""

@@ -14,7 +14,7 @@ from ringsmith.run.identity import Role, check_distinct, expected_arguments, rec
 from ringsmith.run.messages import Encryptions, Keys
 from ringsmith.run.program import Program
 from ringsmith.run.randomness import Seed, derive_seed
-from ringsmith.run.scheme import check_keys
+from ringsmith.run.scheme import check_owner
 
 #: Told how many steps are done, of how many.
 Progress = Callable[[int, int], None]
@@ -45,7 +45,7 @@ class Server:
         self.keys = keys
         self._scheme = program.open()
         loaded = self._scheme.load(keys)
-        check_keys(program.native, loaded, keys.label.key)
+        check_owner(loaded, keys.label.key)
         self._session = _native.Session(
             program.native,
             self._scheme.context,

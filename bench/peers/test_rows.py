@@ -2,7 +2,7 @@
 """Which of several rounds counts, and what a second thread brings."""
 
 from run import keep_best, less_disturbed
-from table import second_thread, second_thread_summary
+from table import budget_lines, second_thread, second_thread_summary
 
 
 def row(operation: str, threads: int, median: float, *, correct: bool = True) -> dict:
@@ -48,3 +48,10 @@ def test_second_thread() -> None:
     turns = second_thread([*batch(2.0, 3.9), *slow, row("ntt", 1, 3.0)])
     assert turns == [("ntt", "8192", "45", "3.0", "2.0", "1.50"), ("ntt", "4096", "45", "3.9", "2.0", "1.95")]
     assert second_thread_summary(turns).endswith("2 batches a factor of 1.73 (median), 1 of them less than 1.8.")
+
+
+def test_budgets_stand_beside_each_other_where_both_tell_them() -> None:
+    ours = {**row("bfv-encrypt", 1, 1.0), "noise_budget_bits": 41.0}
+    peer = {**ours, "library": "peer", "noise_budget_bits": 45}
+    other = {**row("bfv-multiply", 1, 1.0), "noise_budget_bits": 12.0}
+    assert budget_lines([ours, peer, {**row("ntt", 1, 1.0)}, other]) == [("bfv-encrypt", "4096", "45", "41", "peer 45")]

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::batch::{Pools, batch_len};
-use crate::measure::{measure, report};
+use crate::measure::{measure, report, report_budget};
 use bfv::{
     BatchEncoder, BfvParams, BfvParamsLiteral, Ciphertext, Decryptor, Encryptor, Error, Evaluator,
     Plaintext,
@@ -20,10 +20,13 @@ const PLAIN_MODULUS: u64 = 65537;
 type Operation<'a> = dyn Fn(&Evaluator<u64>) -> Result<Ciphertext<u64>, Error> + Sync + 'a;
 
 /// The sets: n, data primes, special prime.
-pub const SETS: [(usize, &[u32], u32); 3] = [
+///
+/// The last two hold the same 180 bits of data in six primes and in four.
+pub const SETS: [(usize, &[u32], u32); 4] = [
     (4096, &[36, 36], 37),
     (8192, &[43, 43, 44, 44], 44),
     (4096, &[30; 6], 30),
+    (4096, &[45; 4], 45),
 ];
 
 /// Everything one set needs.
@@ -90,13 +93,20 @@ impl Kit {
     pub fn run(&self) -> Result<(), Error> {
         let row =
             |operation: &str, timing, right| report(operation, self.n, &self.bits, timing, right);
+        let left = |operation: &str, timing, right, ct: &Ciphertext<u64>| {
+            let budget = self.decryptor.noise_budget(ct)?;
+            report_budget(operation, self.n, &self.bits, timing, right, budget);
+            Ok::<_, Error>(())
+        };
         let (cx, cy) = (self.fresh(&self.x)?, self.fresh(&self.y)?);
         let evaluator = &self.evaluator;
         let mut out = cx.clone();
         let timing = measure(|| out = self.fresh(&self.x).expect("encrypts"));
-        row("bfv-encrypt", timing, self.read(&out)? == self.x);
+        left("bfv-encrypt", timing, self.read(&out)? == self.x, &out)?;
         let timing = measure(|| drop(self.read(&cx).expect("decrypts")));
         row("bfv-decrypt", timing, self.read(&cx)? == self.x);
+        let timing = measure(|| drop(self.decryptor.decrypt(&cx).expect("decrypts")));
+        row("bfv-decrypt-only", timing, self.read(&cx)? == self.x);
         let timing = measure(|| out = evaluator.multiply(&cx, &cy).expect("multiplies"));
         row("bfv-multiply", timing, self.read(&out)? == self.product);
         let tensor = out.clone();
@@ -105,11 +115,12 @@ impl Kit {
                 .multiply_relin(&cx, &cy, &self.relin)
                 .expect("multiplies")
         });
-        row(
+        left(
             "bfv-multiply-relinearize",
             timing,
             self.read(&out)? == self.product,
-        );
+            &out,
+        )?;
         let timing = measure(|| {
             out = evaluator
                 .relinearize(&tensor, &self.relin)

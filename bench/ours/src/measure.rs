@@ -34,8 +34,31 @@ fn summary(mut micros: Vec<f64>) -> (f64, f64) {
 
 /// Print one operation's line; whoever runs the program knows on how many threads.
 pub fn report(operation: &str, n: usize, bits: &[u32], timing: (f64, f64), correct: bool) {
+    print_row(operation, n, bits, timing, correct, "");
+}
+
+/// [`report`], with the bits of noise budget that the result has left (BFV).
+pub fn report_budget(
+    operation: &str,
+    n: usize,
+    bits: &[u32],
+    timing: (f64, f64),
+    correct: bool,
+    budget: f64,
+) {
+    let left = format!(",\"noise_budget_bits\":{budget:.1}");
+    print_row(operation, n, bits, timing, correct, &left);
+}
+
+fn print_row(
+    operation: &str,
+    n: usize,
+    bits: &[u32],
+    (median, spread): (f64, f64),
+    correct: bool,
+    more: &str,
+) {
     println!(
-        "{{\"operation\":\"{operation}\",\"n\":{n},\"moduli_bits\":{bits:?},\"library\":\"ringsmith\",\"median_us\":{:.3},\"spread\":{:.4},\"correct\":{correct}}}",
-        timing.0, timing.1
+        "{{\"operation\":\"{operation}\",\"n\":{n},\"moduli_bits\":{bits:?},\"library\":\"ringsmith\",\"median_us\":{median:.3},\"spread\":{spread:.4},\"correct\":{correct}{more}}}"
     );
 }

@@ -12,6 +12,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/tuneinsight/lattigo/v6/circuits/ckks/lintrans"
 	"github.com/tuneinsight/lattigo/v6/core/rlwe"
 	"github.com/tuneinsight/lattigo/v6/ring"
 	"github.com/tuneinsight/lattigo/v6/schemes/bgv"
@@ -108,6 +109,7 @@ func benchBFV(logN int, logQ, logP []int, t uint64) {
 	ct := must(encryptor.EncryptNew(pt))
 	report("bfv-encrypt", n, bits, func() { check(encoder.Encode(x, pt)); check(encryptor.Encrypt(pt, ct)) }, equals(ct, func(i int) uint64 { return x[i] }))
 	report("bfv-decrypt", n, bits, func() { decryptor.Decrypt(cx, py); check(encoder.Decode(py, out)) }, equals(cx, func(i int) uint64 { return x[i] }))
+	report("bfv-decrypt-only", n, bits, func() { decryptor.Decrypt(cx, py) }, equals(cx, func(i int) uint64 { return x[i] }))
 	c3, c2 := bgv.NewCiphertext(params, 2, params.MaxLevel()), bgv.NewCiphertext(params, 1, params.MaxLevel())
 	report("bfv-multiply", n, bits, func() { check(eval.MulScaleInvariant(cx, cy, c3)) }, equals(c3, product))
 	if len(logP) == 0 {
@@ -160,6 +162,57 @@ func benchCKKS(logN int, logQ, logP []int) {
 	report("ckks-rotate", n, bits, func() { check(eval.Rotate(cx, 1, c2)) }, near(c2, func(i int) float64 { return x[(i+1)%(n/2)] }))
 }
 
+// benchLinear times a product with a plain matrix of so many diagonals, by baby steps and giant steps.
+func benchLinear(logN int, logQ, logP []int, count int) {
+	params := must(ckks.NewParametersFromLiteral(ckks.ParametersLiteral{LogN: logN, LogQ: logQ, LogP: logP, LogDefaultScale: 40}))
+	keygen := rlwe.NewKeyGenerator(params)
+	sk, pk := keygen.GenKeyPairNew()
+	encoder, encryptor, decryptor := ckks.NewEncoder(params), rlwe.NewEncryptor(params, pk), rlwe.NewDecryptor(params, sk)
+	n, bits := 1<<logN, append(append([]int{}, logQ...), logP...)
+	slots := n / 2
+	x := make([]float64, slots)
+	for i := range x {
+		x[i] = math.Sin(float64(i))
+	}
+	weight := func(d, i int) float64 { return math.Cos(float64(d*i+d)) / float64(count) }
+	diagonals := make(lintrans.Diagonals[float64])
+	for d := range count {
+		diagonals[d] = make([]float64, slots)
+		for i := range slots {
+			diagonals[d][i] = weight(d, i)
+		}
+	}
+	px := ckks.NewPlaintext(params, params.MaxLevel())
+	check(encoder.Encode(x, px))
+	cx := must(encryptor.EncryptNew(px))
+	transform := lintrans.NewTransformation(params, lintrans.Parameters{
+		DiagonalsIndexList:        diagonals.DiagonalsIndexList(),
+		LevelQ:                    params.MaxLevel(),
+		LevelP:                    params.MaxLevelP(),
+		Scale:                     rlwe.NewScale(params.Q()[params.MaxLevel()]),
+		LogDimensions:             cx.LogDimensions,
+		LogBabyStepGiantStepRatio: 1,
+	})
+	check(lintrans.Encode(encoder, diagonals, transform))
+	keys := rlwe.NewMemEvaluationKeySet(nil, keygen.GenGaloisKeysNew(transform.GaloisElements(params), sk)...)
+	eval := lintrans.NewEvaluator(ckks.NewEvaluator(params, keys))
+	out := ckks.NewCiphertext(params, 1, params.MaxLevel())
+	values := make([]float64, slots)
+	report(fmt.Sprintf("ckks-linear-%d", count), n, bits, func() { check(eval.Evaluate(cx, transform, out)) }, func() bool {
+		check(encoder.Decode(decryptor.DecryptNew(out), values))
+		for i := range values {
+			want := 0.0
+			for d := range count {
+				want += weight(d, i) * x[(i+d)%slots]
+			}
+			if math.Abs(values[i]-want) > 1e-3 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
 func chain(count, width int) (out []int) {
 	for range count {
 		out = append(out, width)
@@ -180,8 +233,14 @@ func main() {
 	benchBFV(12, []int{36, 36}, []int{37}, 65537)
 	benchBFV(13, []int{43, 43, 44, 44}, []int{44}, 65537)
 	benchBFV(12, chain(6, 30), []int{30}, 65537)
+	benchBFV(12, chain(4, 45), []int{45}, 65537)
 	benchCKKS(13, chain(3, 45), []int{45})
 	benchCKKS(14, chain(7, 45), []int{45})
+	for _, special := range []int{1, 2, 3} {
+		for _, count := range []int{128, 512} {
+			benchLinear(14, chain(7, 45), chain(special, 45), count)
+		}
+	}
 	benchCKKS(15, chain(14, 45), []int{45})
 	benchCKKS(15, chain(12, 45), []int{45, 45, 45})
 }

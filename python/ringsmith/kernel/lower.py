@@ -12,6 +12,7 @@ from ringsmith.errors import KernelError
 from ringsmith.kernel import fold, matvec
 from ringsmith.kernel.align import PlainView, combine, combine_plain, negate
 from ringsmith.kernel.declare import Argument
+from ringsmith.kernel.fuse import fuse
 from ringsmith.kernel.graph import Graph, Node, Op
 from ringsmith.kernel.layout import Packed, pack
 from ringsmith.kernel.location import Location
@@ -27,7 +28,7 @@ Value = Packed | PlainView
 
 def lower(graph: Graph, arguments: Mapping[str, Argument], slots: int) -> SlotProgram:
     """Lower a graph for ciphertexts of `slots` slots."""
-    return _Lowering(arguments, slots).run(graph)
+    return fuse(_Lowering(arguments, slots).run(graph))
 
 
 class _Lowering:

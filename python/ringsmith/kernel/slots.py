@@ -202,6 +202,16 @@ class SlotProgram:
     output_ct: Index
     output_slot: Index
 
+    def compact(self) -> SlotProgram:
+        """Return the program without plaintexts that no operation uses."""
+        used = sorted({plain for op in self.ops for plain in op.plains})
+        numbers = {old: new for new, old in enumerate(used)} | {-1: -1}
+        ops = tuple(
+            replace(op, plain=numbers[op.plain], transform=op.transform and op.transform.renumbered(numbers))
+            for op in self.ops
+        )
+        return replace(self, ops=ops, plains=tuple(self.plains[old] for old in used))
+
     def __getstate__(self) -> dict[str, Any]:
         """Return a picklable state."""
         return {**self.__dict__, "inputs": dict(self.inputs), "bounds": dict(self.bounds)}
@@ -281,19 +291,9 @@ class Builder:
                 alive.update(self.ops[number].args)
         order = sorted(alive)
         renumber = {old: new for new, old in enumerate(order)}
-        used = sorted({plain for old in order for plain in self.ops[old].plains})
-        replain = {old: new for new, old in enumerate(used)} | {-1: -1}
-        ops = tuple(
-            replace(
-                op,
-                args=tuple(renumber[a] for a in op.args),
-                plain=replain[op.plain],
-                transform=op.transform and op.transform.renumbered(replain),
-            )
-            for op in (self.ops[old] for old in order)
-        )
-        plains = tuple(self.plains.items[old] for old in used)
+        ops = tuple(replace(op, args=tuple(renumber[a] for a in op.args)) for op in (self.ops[old] for old in order))
         results = tuple(renumber[o] for o in outputs)
         return SlotProgram(
-            self.slots, frozen(dict(inputs)), frozen(dict(bounds)), ops, plains, results, output_ct, output_slot
-        )
+            self.slots, frozen(dict(inputs)), frozen(dict(bounds)), ops, tuple(self.plains.items), results,
+            output_ct, output_slot,
+        ).compact()  # fmt: skip

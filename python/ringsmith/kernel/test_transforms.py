@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,13 @@ import pytest
 
 from ringsmith.kernel import cost
 from ringsmith.kernel import functions as rs
+from ringsmith.kernel.align import ONE
 from ringsmith.kernel.circuit import Circuit
 from ringsmith.kernel.declare import Encrypted, Plain
+from ringsmith.kernel.fuse import fuse
 from ringsmith.kernel.kernel import kernel
-from ringsmith.kernel.slots import Kind, Transform
+from ringsmith.kernel.location import Location
+from ringsmith.kernel.slots import Builder, Kind, SlotProgram, Transform
 from ringsmith.kernel.test_lowering import check
 
 
@@ -83,6 +87,79 @@ def test_products_are_relinearised_and_rescaled_at_once() -> None:
     for step in circuit.steps:
         if step.kind is Kind.RELINEARIZE_RESCALE:
             assert circuit.steps[step.args[0]].size == 3
+
+
+def blur(x: Any, y: Any) -> Any:
+    """A convolution of a picture with a plain 3x3 window, without its edge."""
+    rows, columns = x.shape
+    shifted = ((i, j, x[i : rows - 2 + i, j : columns - 2 + j]) for i in range(3) for j in range(3))
+    return sum(part * y[i, j] for i, j, part in shifted)
+
+
+@pytest.mark.parametrize("scheme", ["ckks", "bfv"])
+def test_a_convolution_is_one_transform(scheme: str) -> None:
+    made = kernel(scheme=scheme, x=Encrypted(8, 8, low=-3, high=3), y=Plain(3, 3, low=-3, high=3))
+    (transform,) = transforms(check(made(blur)))
+    assert [term.rotation for term in transform.terms] == [0, 1, 2, 8, 9, 10, 16, 17, 18]
+    assert len(set(transform.plains)) == 9
+    check(made(lambda x, y: x[1:-1, 1:-1] * 2 - blur(x, y) + y[0, 0]))
+    check(made(lambda x, y: blur(x, y) * blur(x, -y)))
+
+
+def test_a_shifted_sum_is_one_transform_without_plaintexts() -> None:
+    def function(x: Any) -> Any:
+        return x[1:6] + x[2:7] + x[3:8] - x[4:9] + x[0:5]
+
+    circuit = check(kernel(x=Encrypted(16, bound=1))(function))
+    (transform,) = transforms(circuit)
+    assert not transform.plains
+    assert len(transform.terms) >= 3
+    assert circuit.counts()["sub"] == 1
+
+
+def fused(build: Callable[[Builder, int], int]) -> SlotProgram:
+    """Return the fused program of what is built on one input."""
+    where = Location("test", 1, 0, 0)
+    builder = Builder(16)
+    x = builder.fresh(where)
+    nowhere = np.zeros(1, dtype=np.intp)
+    return fuse(builder.finish({}, {}, (build(builder, x),), nowhere, nowhere))
+
+
+def test_rotations_that_others_need_stay() -> None:
+    where = Location("test", 1, 0, 0)
+
+    def build(builder: Builder, x: int, *, shared: bool) -> int:
+        turned = [builder.add(Kind.ROTATE, (x,), where, steps=by) for by in (1, 2, 3)]
+        total = builder.add(Kind.ADD, (turned[0], turned[1]), where)
+        total = builder.add(Kind.SUB, (total, turned[2]), where)
+        return builder.add(Kind.MULTIPLY, (total, turned[0]), where) if shared else total
+
+    alone = fused(lambda builder, x: build(builder, x, shared=False))
+    assert [op.kind for op in alone.ops] == [Kind.INPUT, Kind.ROTATE, Kind.LINEAR_TRANSFORM, Kind.SUB]
+    shared = fused(lambda builder, x: build(builder, x, shared=True))
+    assert Kind.LINEAR_TRANSFORM not in [op.kind for op in shared.ops]
+
+
+def test_a_rotated_product_is_a_rotation_times_the_rotated_plaintext() -> None:
+    where = Location("test", 1, 0, 0)
+    gather = np.where(np.arange(16) < 5, 0, -1)
+
+    def build(builder: Builder, x: int) -> int:
+        total = x
+        for by in (1, -2):
+            # Different plaintexts, so that neither product is shared.
+            plain = builder.plains.number(ONE, np.roll(gather, by))
+            product = builder.add(Kind.MULTIPLY_PLAIN, (x,), where, plain)
+            total = builder.add(Kind.ADD, (total, builder.add(Kind.ROTATE, (product,), where, steps=by)), where)
+        return total
+
+    program = fused(build)
+    assert [op.kind for op in program.ops] == [Kind.INPUT, Kind.LINEAR_TRANSFORM, Kind.ADD]
+    (transform,) = (op.transform for op in program.ops if op.transform is not None)
+    # Rotations by -2 and 1 of what stood -2 and 1 places further on.
+    assert [term.rotation for term in transform.terms] == [-2, 1]
+    assert [program.plains[n].gather.tolist() for n in transform.plains] == [gather.tolist()] * 2
 
 
 def test_rotations_of_a_transform_need_keys() -> None:

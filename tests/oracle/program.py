@@ -8,14 +8,14 @@ from .wire import Reader
 
 CIPHER_OPERATIONS = [
     "input", "encrypt_zero", "add", "sub", "negate", "add_plain", "sub_plain", "multiply_plain", "multiply", "square",
-    "relinearize", "rotate", "rescale", "mod_drop", "within",
+    "relinearize", "rotate", "rescale", "mod_drop", "within", "", "relinearize_rescale", "linear_transform",
 ]  # fmt: skip
 PLAIN_OPERATIONS = [
     "argument", "constant", "add", "subtract", "multiply", "negate", "power", "polynomial", "matmul", "sum", "gather",
     "within",
 ]  # fmt: skip
 #: Operands of each operation on ciphertexts.
-CIPHER_OPERANDS = [0, 0, 2, 2, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1]
+CIPHER_OPERANDS = [0, 0, 2, 2, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 0, 1, 1]
 
 
 class Fields(Reader):
@@ -77,6 +77,7 @@ def listing(payload: bytes) -> list[str]:
     lines += [_argument(f) for _ in range(f.number(4))]
     lines += [f"e{number} = {_expression(f)}" for number in range(f.number(4))]
     lines += [f"p{number} = e{f.number(4)} {f.map()} at most {scientific(f.real())}" for number in range(f.number(4))]
+    lines += [f"t{number} = {_transform(f)}" for number in range(f.number(4))]
     sources = [(f.text(), f.number(4), f.text()) for _ in range(f.number(4))]
     lines += [f"%{number} = {_step(f, sources)}" for number in range(f.number(4))]
     outputs = " ".join(f"%{f.number(4)}" for _ in range(f.number(4)))
@@ -130,6 +131,16 @@ def _expression(f: Fields) -> str:
     return " ".join([name, *words, f.shape()])
 
 
+def _transform(f: Fields) -> str:
+    multiplies, scale = f.number(1) == 1, f.real()
+    words = ["sum", *([f"at 2^{math.log2(scale):.4f}"] if multiplies else [])]
+    for _ in range(f.number(4)):
+        giant, count = f.signed(4), f.number(4)
+        terms = [f"{f.signed(4)}*p{f.number(4)}" if multiplies else str(f.signed(4)) for _ in range(count)]
+        words.append(f"{giant}[{' '.join(terms)}]")
+    return " ".join(words)
+
+
 def _step(f: Fields, sources: list[tuple[str, int, str]]) -> str:
     code = f.number(1)
     name = CIPHER_OPERATIONS[code]
@@ -138,6 +149,8 @@ def _step(f: Fields, sources: list[tuple[str, int, str]]) -> str:
         words.append(f"p{f.number(4)} at 2^{math.log2(f.real()):.4f}")
     elif name == "rotate":
         words.append(f"by {f.signed(4)}")
+    elif name == "linear_transform":
+        words.append(f"t{f.number(4)}")
     elif name == "within":
         words.append(scientific(f.real()) + (" everywhere" if f.number(1) else ""))
     words.append(f"; level {f.number(4)} scale 2^{math.log2(f.real()):.4f} size {f.number(1)}")

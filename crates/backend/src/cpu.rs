@@ -111,10 +111,11 @@ impl Backend for Cpu {
     fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {
         self.capabilities().check(self.name(), request.program)?;
         let (inputs, seed) = (request.inputs, request.seed.clone());
+        let encodes = !request.program.plaintexts.is_empty();
         match &request.program.parameters {
             Parameters::Bfv(params) => {
                 let (keys, engine) = (request.keys.narrow()?, self.narrow.as_ref());
-                let scheme = bfv::Bfv::new(params, keys, seed, &self.threads, engine)?;
+                let scheme = bfv::Bfv::new(params, keys, seed, &self.threads, engine, encodes)?;
                 let given = match inputs {
                     Inputs::Bytes(bytes) => Given::Bytes(bytes),
                     Inputs::Bfv(all) => Given::Ciphertexts(all),
@@ -125,7 +126,7 @@ impl Backend for Cpu {
             }
             Parameters::BfvWide(params) => {
                 let (keys, engine) = (request.keys.wide()?, self.wide.as_ref());
-                let scheme = bfv::Bfv::new(params, keys, seed, &self.threads, engine)?;
+                let scheme = bfv::Bfv::new(params, keys, seed, &self.threads, engine, encodes)?;
                 let given = match inputs {
                     Inputs::Bytes(bytes) => Given::Bytes(bytes),
                     Inputs::BfvWide(all) => Given::Ciphertexts(all),

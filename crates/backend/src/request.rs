@@ -62,7 +62,8 @@ pub struct Outcome {
     pub seconds: Seconds,
 }
 
-/// Whoever waits for a run. Its methods are called from any thread between steps, so they return at once.
+/// Whoever waits for a run. Its methods are called from any thread between steps, and by whoever waits for a step now and
+/// then; one of the threads is the caller's of the run.
 pub trait Observer: Sync {
     /// So many of all operations are done.
     fn progress(&self, done: usize, total: usize);

@@ -104,6 +104,16 @@ pub enum Error {
         /// Bits of budget that there are.
         budget: f64,
     },
+    /// Terms of a linear transform that do not go together.
+    #[error("linear transform: term {term} of giant step {giant} {reason}")]
+    LinearTransform {
+        /// Number of the giant step, from 0.
+        giant: usize,
+        /// Number of its term, from 0.
+        term: usize,
+        /// What is wrong with it, and what would work.
+        reason: String,
+    },
     /// There is nothing to add up.
     #[error("the sum of no ciphertexts is undefined")]
     EmptySum,

@@ -14,6 +14,7 @@ mod encoder;
 mod error;
 mod evaluator;
 mod level;
+pub mod linear_transform;
 pub mod noise;
 mod params;
 mod plaintext;

@@ -145,6 +145,39 @@ impl<W: Word> NoiseEstimator<W> {
         ))
     }
 
+    /// A linear transform over `limbs` data primes: for each giant step whether it rotates, and for each of its terms whether
+    /// it rotates and its plaintext's gain, if it has a plaintext.
+    ///
+    /// # Errors
+    /// [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+    pub fn linear_transform(
+        &self,
+        value: Noise,
+        giants: &[(bool, Vec<(bool, Option<Gain>)>)],
+        limbs: usize,
+    ) -> Result<Noise, Error> {
+        let level = self.params.rlwe().level(limbs).map_err(Error::from)?;
+        let (digits, special) = (level.log2_digits(), level.log2_special());
+        // Inner rotations are not divided by P, hence not rounded.
+        let rotated = value.plus(self.model.key_products(&digits, special));
+        let term = |(rotates, gain): &(bool, Option<Gain>)| {
+            let x = if *rotates { rotated } else { value };
+            gain.map_or(x, |gain| x.through(gain))
+        };
+        let switch = self.model.key_switch(&digits, special);
+        let giant = |(rotates, terms): &(bool, Vec<_>)| {
+            let sum = terms.iter().map(term).fold(Noise::NONE, Noise::plus);
+            // One part of the sum is divided and rounded, which is no more than for both.
+            if *rotates { sum.plus(switch) } else { sum }
+        };
+        let sum = giants.iter().map(giant).fold(Noise::NONE, Noise::plus);
+        Ok(if special > 0.0 {
+            sum.plus_independent(self.model.rounding(2))
+        } else {
+            sum
+        })
+    }
+
     /// Modulus switching of a ciphertext of `size` polynomials from `limbs` to `limbs − 1` data primes.
     ///
     /// # Errors

@@ -116,6 +116,16 @@ pub enum Error {
         /// What to insert.
         remedy: &'static str,
     },
+    /// Terms of a linear transform that do not go together.
+    #[error("linear transform: term {term} of giant step {giant} {reason}")]
+    LinearTransform {
+        /// Number of the giant step, from 0.
+        giant: usize,
+        /// Number of its term, from 0.
+        term: usize,
+        /// What is wrong with it, and what would work.
+        reason: String,
+    },
     /// Coefficients that make no polynomial.
     #[error("{given} coefficients: between 1 and {max_degree}+1 are needed")]
     Polynomial {

@@ -15,6 +15,7 @@ mod encoder;
 mod encrypt;
 mod error;
 mod evaluator;
+pub mod linear_transform;
 pub mod noise;
 mod params;
 mod plaintext;

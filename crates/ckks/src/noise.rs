@@ -221,14 +221,82 @@ impl Estimator {
     }
 
     fn key_switch(&self, e: &Estimate) -> Estimate {
-        let digits: Vec<f64> = self.log2_q[..=e.level]
-            .chunks(self.digit_limbs)
-            .map(|d| d.iter().sum())
-            .collect();
-        let own = self.model.key_switch(&digits, self.log2_p);
+        let own = self
+            .model
+            .key_switch(&self.log2_digits(e.level), self.log2_p);
         Estimate {
             log2_error: self.with_own(e.log2_error, own),
             ..*e
+        }
+    }
+
+    /// A key switch whose sums over Q·P stay as they are: no division, no rounding.
+    fn switch_undivided(&self, e: &Estimate) -> Estimate {
+        let own = self
+            .model
+            .key_products(&self.log2_digits(e.level), self.log2_p);
+        Estimate {
+            log2_error: self.with_own(e.log2_error, own),
+            ..*e
+        }
+    }
+
+    /// Sizes of the digits of a level in bits.
+    fn log2_digits(&self, level: usize) -> Vec<f64> {
+        let digits = self.log2_q[..=level].chunks(self.digit_limbs);
+        digits.map(|d| d.iter().sum()).collect()
+    }
+
+    /// Relinearisation of a product and division by the last prime, rounded once. At level 0, where there is no such
+    /// prime, no bound holds.
+    pub fn relinearize_rescale(&self, e: &Estimate) -> Estimate {
+        let switched = self.switch_undivided(e);
+        match self.rescale(&Estimate {
+            size: 2,
+            ..switched
+        }) {
+            Ok(rescaled) => rescaled,
+            Err(_) => Estimate {
+                log2_error: f64::INFINITY,
+                size: 2,
+                ..*e
+            },
+        }
+    }
+
+    /// A linear transform of a ciphertext: for each giant step whether it rotates, and for each of its terms whether it
+    /// rotates and the estimate of its encoded plaintext, if it has one. All plaintexts have one scale.
+    pub fn linear_transform(
+        &self,
+        value: &Estimate,
+        giants: &[(bool, Vec<(bool, Option<Estimate>)>)],
+    ) -> Estimate {
+        let rotated = self.switch_undivided(value);
+        let term = |(rotates, plaintext): &(bool, Option<Estimate>)| {
+            let x = if *rotates { &rotated } else { value };
+            plaintext.map_or(*x, |plaintext| self.multiply(x, &plaintext))
+        };
+        let giant = |(rotates, terms): &(bool, Vec<_>)| {
+            let sum = terms.iter().map(term).reduce(|a, b| self.add(&a, &b))?;
+            // One part of the sum is divided and rounded, which is no more than for both.
+            Some(if *rotates { self.key_switch(&sum) } else { sum })
+        };
+        let sum = giants
+            .iter()
+            .filter_map(giant)
+            .reduce(|a, b| self.add(&a, &b));
+        let sum = sum.unwrap_or(Estimate {
+            message: 0.0,
+            log2_error: f64::NEG_INFINITY,
+            ..*value
+        });
+        if self.log2_p > 0.0 {
+            Estimate {
+                log2_error: self.with_own(sum.log2_error, self.model.rounding(2)),
+                ..sum
+            }
+        } else {
+            sum
         }
     }
 

@@ -2,11 +2,12 @@
 //! Encoded vectors.
 
 use crate::encoder::{Width, centred_to_f64, integers_to_residues};
+use crate::linear_transform::ExtendedPlaintext;
 use crate::{CkksParams, Error};
 use num_complex::Complex64;
 use rlwe::reveal;
 use rlwe::wire::Fingerprint;
-use rns::{Eval, RnsPoly};
+use rns::{Eval, RnsBasis, RnsPoly};
 use zeroize::Zeroizing;
 use zq::{AlignedVec, Modulus};
 
@@ -83,6 +84,29 @@ impl Encoder {
         self.encode_any(values, self.params.slots(), level, scale)
     }
 
+    /// Encodes up to n/2 real values for a linear transform of ciphertexts of `level`: over Q_l·P.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub fn encode_real_extended(
+        &self,
+        values: &[f64],
+        level: usize,
+        scale: f64,
+    ) -> Result<ExtendedPlaintext, Error> {
+        self.params.check_level("encode", level)?;
+        let basis = self.params.rlwe().level(level + 1)?.qp().clone();
+        let slots = self.params.slots();
+        let poly = self.encode_over(&basis, values, slots, level, scale)?;
+        Ok(ExtendedPlaintext {
+            poly: poly.into(),
+            level,
+            scale,
+            slots,
+            params: self.params.fingerprint(),
+        })
+    }
+
     /// Encodes into `slots` slots (a power of two up to n/2), which the ciphertext repeats n/2 / `slots` times.
     ///
     /// # Errors
@@ -119,46 +143,40 @@ impl Encoder {
         scale: f64,
     ) -> Result<Plaintext, Error> {
         self.params.check_level("encode", level)?;
-        let embedding = self.params.embedding();
-        embedding.with_coefficients(values, slots, scale, |x, largest| {
-            self.integers_to_plaintext(x, largest, slots, level, scale)
-        })?
-    }
-
-    /// A plaintext from integer coefficients held in doubles, `largest` the largest of their magnitudes.
-    fn integers_to_plaintext(
-        &self,
-        x: &[f64],
-        largest: f64,
-        slots: usize,
-        level: usize,
-        scale: f64,
-    ) -> Result<Plaintext, Error> {
-        let available = self.params.log2_modulus(level) - 1.0;
-        if reveal(largest >= available.exp2()) {
-            return Err(Error::Overflow {
-                operation: "encode",
-                // Whole bits: enough to mend the scale, and no more about the message.
-                needed: largest.log2().floor() + 1.0,
-                log2_scale: scale.log2(),
-                level,
-                available,
-            });
-        }
         let basis = self.params.basis(level)?;
-        let mut limbs = AlignedVec::for_overwrite(basis.len() * basis.n());
-        let width = Width::of(largest);
-        // Each limb is transformed while it is in the caches.
-        for (limb, plan) in limbs.chunks_exact_mut(basis.n()).zip(basis.plans()) {
-            integers_to_residues(x, width, plan.modulus(), limb);
-            plan.forward(limb);
-        }
+        let poly = self.encode_over(&basis, values, slots, level, scale)?;
         Ok(Plaintext {
-            poly: RnsPoly::from_data(&basis, limbs).into(),
+            poly: poly.into(),
             scale,
             slots,
             params: self.params.fingerprint(),
         })
+    }
+
+    /// The encoding over `basis`, which holds the primes of `level`.
+    fn encode_over<V: Copy + Into<Complex64>>(
+        &self,
+        basis: &RnsBasis<u64>,
+        values: &[V],
+        slots: usize,
+        level: usize,
+        scale: f64,
+    ) -> Result<RnsPoly<u64, Eval>, Error> {
+        let embedding = self.params.embedding();
+        embedding.with_coefficients(values, slots, scale, |x, largest| {
+            let available = self.params.log2_modulus(level) - 1.0;
+            if reveal(largest >= available.exp2()) {
+                return Err(Error::Overflow {
+                    operation: "encode",
+                    // Whole bits: enough to mend the scale, and no more about the message.
+                    needed: largest.log2().floor() + 1.0,
+                    log2_scale: scale.log2(),
+                    level,
+                    available,
+                });
+            }
+            Ok(integers_to_eval(basis, x, largest))
+        })?
     }
 
     /// The slots of a plaintext.
@@ -189,4 +207,16 @@ impl Encoder {
         let moduli: &[Modulus<u64>] = poly.basis().moduli();
         centred_to_f64(moduli, &limbs)
     }
+}
+
+/// Integers held in doubles, `largest` the largest of their magnitudes, as a polynomial over `basis`.
+fn integers_to_eval(basis: &RnsBasis<u64>, x: &[f64], largest: f64) -> RnsPoly<u64, Eval> {
+    let mut limbs = AlignedVec::for_overwrite(basis.len() * basis.n());
+    let width = Width::of(largest);
+    // Each limb is transformed while it is in the caches.
+    for (limb, plan) in limbs.chunks_exact_mut(basis.n()).zip(basis.plans()) {
+        integers_to_residues(x, width, plan.modulus(), limb);
+        plan.forward(limb);
+    }
+    RnsPoly::from_data(basis, limbs)
 }

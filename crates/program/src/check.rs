@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a program must satisfy, whoever made it: shapes, operands before use, levels, scales, sizes.
 
+mod transform;
+
 use crate::Error;
 use crate::expression::{Numbers, Operation as ExpressionOperation};
 use crate::program::{Argument, Program, Range, Secrecy};
@@ -52,12 +54,16 @@ impl Program {
         let inputs = self.check_arguments()?;
         let outputs = self.outputs.len() as u64;
         Limits::hold("ciphertexts", inputs.max(outputs), limits.ciphertexts)?;
+        let sources = self.check_sources()?;
+        let work = sources.saturating_add(self.result.len() as u64);
         Limits::hold(
             "plain operations",
-            self.check_sources()?
-                .saturating_add(self.result.len() as u64),
+            work.saturating_add(self.transform_work()),
             limits.plain_work,
         )?;
+        for number in 0..self.transforms.len() {
+            self.check_transform(number)?;
+        }
         for number in 0..self.steps.len() {
             self.check_step(number, inputs)
                 .map_err(|message| self.at(number, message))?;
@@ -336,6 +342,24 @@ impl Program {
             Operation::Within(_, promise) if promise.bound >= 0.0 => same(of(0)),
             Operation::Within(_, promise) => Err(format!("a promise of {}", promise.bound)),
             Operation::Negate(_) => same(of(0)),
+            Operation::RelinearizeRescale(_) => {
+                sized(of(0), 3)?;
+                Ok(Expected {
+                    size: 2,
+                    ..self.rescaled(of(0))?
+                })
+            }
+            Operation::LinearTransform(_, number) => {
+                let transform = self.transforms.get(number as usize).ok_or_else(|| {
+                    let there = self.transforms.len();
+                    format!("there is no transform {number}, there are {there}")
+                })?;
+                sized(of(0), 2)?;
+                Ok(Expected {
+                    scale: of(0).scale * transform.scale,
+                    ..same(of(0))?
+                })
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use crate::evaluate::{IntegersModulo, Reals, Ring};
 use crate::expression::Numbers;
 use crate::program::Program;
 use crate::step::{Operation, Plaintext};
+use crate::transform::Transform;
 
 impl Program {
     /// The slots of every output for the slots of every input: reals in CKKS, centred residues modulo t in BFV.
@@ -63,7 +64,12 @@ fn walk<R: Ring>(
             Operation::Relinearize(a)
             | Operation::Rescale(a)
             | Operation::ModDrop(a)
-            | Operation::Within(a, _) => of(a).to_vec(),
+            | Operation::Within(a, _)
+            | Operation::RelinearizeRescale(a) => of(a).to_vec(),
+            Operation::LinearTransform(a, number) => {
+                let transform = &program.transforms[number as usize];
+                transformed(ring, transform, of(a), &plaintexts)
+            }
         };
         values.push(value);
     }
@@ -84,4 +90,28 @@ fn rotated<E: Copy>(values: &[E], by: i32) -> Vec<E> {
     let places = i64::from(by).rem_euclid(values.len() as i64);
     turned.rotate_left(places as usize);
     turned
+}
+
+/// The sum of rotations and plaintexts that a transform is.
+fn transformed<R: Ring>(
+    ring: &R,
+    transform: &Transform,
+    a: &[R::Element],
+    plaintexts: &[Vec<R::Element>],
+) -> Vec<R::Element> {
+    let mut total = vec![R::ZERO; a.len()];
+    for giant in &transform.giants {
+        let mut inner = vec![R::ZERO; a.len()];
+        for term in &giant.terms {
+            let turned = rotated(a, term.rotation);
+            let term = match term.plaintext {
+                Some(p) => pairs(&turned, &plaintexts[p as usize], |x, y| ring.multiply(x, y)),
+                None => turned,
+            };
+            inner = pairs(&inner, &term, |x, y| ring.add(x, y));
+        }
+        let turned = rotated(&inner, giant.rotation);
+        total = pairs(&total, &turned, |x, y| ring.add(x, y));
+    }
+    total
 }

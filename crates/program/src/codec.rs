@@ -6,6 +6,7 @@ mod expression;
 mod fields;
 mod sections;
 mod step;
+mod transform;
 
 use crate::Error;
 use crate::check::Limits;
@@ -45,6 +46,10 @@ impl Program {
         self.plaintexts
             .iter()
             .for_each(|p| write_plaintext(&mut out, p));
+        write_count(&mut out, self.transforms.len());
+        self.transforms
+            .iter()
+            .for_each(|t| transform::write(&mut out, t));
         write_count(&mut out, self.lines.len());
         self.lines.iter().for_each(|l| write_line(&mut out, l));
         write_count(&mut out, self.steps.len());
@@ -90,6 +95,7 @@ impl Program {
             arguments: list(&mut input, "arguments", 24, read_argument)?,
             expressions: list(&mut input, "expressions", 2, expression::read)?,
             plaintexts: list(&mut input, "plaintexts", 16, read_plaintext)?,
+            transforms: list(&mut input, "transforms", 17, transform::read)?,
             lines: list(&mut input, "source lines", 12, read_line)?,
             steps: list(&mut input, "steps", 22, step::read)?,
             outputs: list(

@@ -119,15 +119,21 @@ impl Program {
         let mut seen = HashSet::new();
         let mut found = Vec::new();
         for step in &self.steps {
-            let Some(plaintext) = step.operation.plaintext() else {
-                continue;
-            };
             // BFV adds any plaintext with the same rounding.
-            let bears = !exact || matches!(step.operation, Operation::MultiplyPlain(..));
-            let factor = facts[plaintext.number as usize].integer.is_some();
-            let key = (plaintext.number, plaintext.scale.to_bits());
-            if bears && !(factor && plaintext.scale == 1.0) && seen.insert(key) {
-                found.push((plaintext.number, plaintext.scale, step.level));
+            if exact
+                && matches!(
+                    step.operation,
+                    Operation::AddPlain(..) | Operation::SubPlain(..)
+                )
+            {
+                continue;
+            }
+            for plaintext in self.plaintexts_of(step) {
+                let factor = facts[plaintext.number as usize].integer.is_some();
+                let key = (plaintext.number, plaintext.scale.to_bits());
+                if !(factor && plaintext.scale == 1.0) && seen.insert(key) {
+                    found.push((plaintext.number, plaintext.scale, step.level));
+                }
             }
         }
         found

@@ -21,6 +21,7 @@ mod parameters;
 mod program;
 mod shape;
 pub mod step;
+pub mod transform;
 mod values;
 
 pub use check::Limits;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A program as text, one line for each thing it holds: what `ringsmith show` prints and a reader compares.
 //!
-//! `e3` is a plaintext expression, `p0` a plaintext, `%7` a step. An index map is its runs `first:step:length`, or
+//! `e3` is a plaintext expression, `p0` a plaintext, `%7` a step. `t1` is a linear transform, written as its giant
+//! rotations, each with its terms `rotation*plaintext` in brackets. An index map is its runs `first:step:length`, or
 //! `_:length` where there is no element.
 
 use crate::expression::{Expression, Numbers, Operation as Plain};
@@ -9,6 +10,7 @@ use crate::index_map::{IndexMap, Run};
 use crate::parameters::Parameters;
 use crate::program::{Argument, Encryption, Guarantee, Program, Range, Secrecy};
 use crate::step::{Operation, Step};
+use crate::transform::{Giant, Transform};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Program {
@@ -32,6 +34,9 @@ impl Display for Program {
                 "p{number} = e{} {} at most {:e}",
                 plaintext.expression, plaintext.slots, plaintext.bound
             )?;
+        }
+        for (number, transform) in self.transforms.iter().enumerate() {
+            writeln!(f, "t{number} = {transform}")?;
         }
         for (number, step) in self.steps.iter().enumerate() {
             writeln!(f, "%{number} = {step} ; {}", self.place(step))?;
@@ -147,6 +152,7 @@ impl Display for Step {
         }
         match self.operation {
             Operation::Rotate(_, by) => write!(f, " by {by}")?,
+            Operation::LinearTransform(_, number) => write!(f, " t{number}")?,
             Operation::Within(_, promise) => {
                 let reach = if promise.everywhere {
                     " everywhere"
@@ -163,6 +169,31 @@ impl Display for Step {
             self.level,
             self.scale.log2(),
             self.size
+        )
+    }
+}
+
+impl Display for Transform {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("sum")?;
+        if self.multiplies() {
+            write!(f, " at 2^{:.4}", self.scale.log2())?;
+        }
+        self.giants.iter().try_for_each(|g| write!(f, " {g}"))
+    }
+}
+
+impl Display for Giant {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let term = |term: &crate::transform::Term| match term.plaintext {
+            Some(number) => format!("{}*p{number}", term.rotation),
+            None => term.rotation.to_string(),
+        };
+        write!(
+            f,
+            "{}[{}]",
+            self.rotation,
+            joined(self.terms.iter().map(term))
         )
     }
 }

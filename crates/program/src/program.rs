@@ -5,7 +5,8 @@ use crate::Error;
 use crate::expression::Expression;
 use crate::index_map::IndexMap;
 use crate::parameters::Parameters;
-use crate::step::{Operation, SourceLine, Step};
+use crate::step::{Operation, Plaintext, SourceLine, Step};
+use crate::transform::Transform;
 
 /// Declared limits of an argument's values: reals in CKKS, integers in BFV.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,6 +114,8 @@ pub struct Program {
     pub expressions: Vec<Expression>,
     /// Plaintexts.
     pub plaintexts: Vec<PlaintextSource>,
+    /// Linear transforms that steps apply.
+    pub transforms: Vec<Transform>,
     /// Lines of source.
     pub lines: Vec<SourceLine>,
     /// Inputs (of the encrypted arguments in order), then operations.
@@ -145,6 +148,32 @@ impl Program {
         self.arguments.iter().map(count).sum()
     }
 
+    /// The linear transform of a step, if it is one.
+    pub fn transform(&self, step: &Step) -> Option<&Transform> {
+        match step.operation {
+            Operation::LinearTransform(_, number) => Some(&self.transforms[number as usize]),
+            _ => None,
+        }
+    }
+
+    /// The plaintexts that a step uses, each with its scale.
+    pub fn plaintexts_of(&self, step: &Step) -> impl Iterator<Item = Plaintext> {
+        let transform = self.transform(step).into_iter();
+        let own = step.operation.plaintext().into_iter();
+        own.chain(transform.flat_map(Transform::plaintexts))
+    }
+
+    /// Key switches of all steps; a transform has one for each distinct baby rotation and each giant rotation.
+    pub fn key_switches(&self) -> usize {
+        let switches = |step: &Step| match step.operation {
+            Operation::Relinearize(_)
+            | Operation::RelinearizeRescale(_)
+            | Operation::Rotate(..) => 1,
+            _ => self.transform(step).map_or(0, Transform::key_switches),
+        };
+        self.steps.iter().map(switches).sum()
+    }
+
     /// The keys that the steps need.
     pub fn required_keys(&self) -> RequiredKeys {
         let mut keys = RequiredKeys::default();
@@ -157,6 +186,18 @@ impl Program {
                     keys.rotations.push(by);
                 }
                 Operation::EncryptZero => keys.public = true,
+                Operation::RelinearizeRescale(a) => {
+                    // The key serves the operand, which has a prime more.
+                    let operand = self.steps[a as usize].level;
+                    keys.relinearization = keys.relinearization.max(Some(operand));
+                }
+                Operation::LinearTransform(_, number) => {
+                    let own: Vec<i32> = self.transforms[number as usize].rotations().collect();
+                    if !own.is_empty() {
+                        keys.galois = level(keys.galois);
+                    }
+                    keys.rotations.extend(own);
+                }
                 _ => {}
             }
         }

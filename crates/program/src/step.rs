@@ -43,6 +43,10 @@ pub enum Operation {
     ModDrop(u32),
     /// The author's promise that values are at most `bound`: those that matter later, or everywhere. Nothing runs.
     Within(u32, Promise),
+    /// Back to two polynomials, value and scale divided by the last prime, with one division for both (a key switch).
+    RelinearizeRescale(u32),
+    /// The linear transform of that number among the program's.
+    LinearTransform(u32, u32),
 }
 
 /// What the author of a kernel knows about values.
@@ -73,6 +77,8 @@ impl Operation {
             Self::Rescale(_) => "rescale",
             Self::ModDrop(_) => "mod_drop",
             Self::Within(..) => "within",
+            Self::RelinearizeRescale(_) => "relinearize_rescale",
+            Self::LinearTransform(..) => "linear_transform",
         }
     }
 
@@ -90,7 +96,9 @@ impl Operation {
             | Self::Rotate(a, _)
             | Self::Rescale(a)
             | Self::ModDrop(a)
-            | Self::Within(a, _) => ([a, 0], 1),
+            | Self::Within(a, _)
+            | Self::RelinearizeRescale(a)
+            | Self::LinearTransform(a, _) => ([a, 0], 1),
         }
     }
 

@@ -6,6 +6,7 @@
 //! (q/q_i)·[(q/q_i)^-1]_{q_i}). With c_d the centred residue of c modulo D_d, Σ c_d·g_d ≡ P·c (mod Q), so
 //! (Σ c_d·key_d)/P encrypts c·s'. The digits being centred, decomposition commutes with automorphisms exactly.
 
+use crate::division::{Division, residue};
 use crate::engine::PolyEngine;
 use crate::fused::SwitchScratch;
 use crate::keys::KeySwitchKey;
@@ -21,10 +22,12 @@ pub struct KeySwitchLevel<W: Word> {
     qp: RnsBasis<W>,
     pub(crate) digits: Vec<DigitLift<W>>,
     down: Option<ScaleRounder<W>>,
-    /// From the special primes to the data primes; with it and the next field [`crate::fused`] divides by P.
-    pub(crate) down_converter: Option<BaseConverter<W>>,
-    /// P^-1 modulo each data prime.
-    pub(crate) p_inverse: Vec<Shoup<W>>,
+    /// Division by P, the product of the special primes.
+    pub(crate) special: Division<W>,
+    /// Division by P and the last data prime, where that is not the only one.
+    pub(crate) rescale: Option<Division<W>>,
+    /// P modulo each data prime; 1 without special primes.
+    pub(crate) special_residues: Vec<Shoup<W>>,
     log2_special: f64,
     /// Work space, shared by all levels.
     pub(crate) scratch: Arc<Pool<SwitchScratch<W>>>,
@@ -53,10 +56,15 @@ impl<W: Word> KeySwitchLevel<W> {
             .p()
             .map(|p| ScaleRounder::new(p, &q, 1))
             .transpose()?;
+        let special = params.p().map_or(&[][..], RnsBasis::moduli);
+        let of_special = |m: &Modulus<W>| m.shoup(residue(special, m));
         let log2_special = params.p().map_or(0.0, crate::params::log2_product);
         Ok(Self {
-            p_inverse: special_inverses(&q, params.p())?,
-            down_converter: params.p().map(|p| BaseConverter::new(p, &q)),
+            special: Division::by_special(&qp, limbs)?,
+            rescale: (limbs > 1)
+                .then(|| Division::by_special_and_last(&qp, limbs))
+                .transpose()?,
+            special_residues: q.moduli().iter().map(of_special).collect(),
             q,
             qp,
             digits,
@@ -183,21 +191,6 @@ impl<W: Word> DigitLift<W> {
         data[start..end].copy_from_slice(digit);
         RnsPoly::from_data(qp, data)
     }
-}
-
-/// P^-1 modulo each prime of `q`; 1 without special primes.
-fn special_inverses<W: Word>(
-    q: &RnsBasis<W>,
-    p: Option<&RnsBasis<W>>,
-) -> Result<Vec<Shoup<W>>, Error> {
-    let special = p.map_or(&[][..], RnsBasis::moduli);
-    let inverse = |m: &Modulus<W>| {
-        let product = special
-            .iter()
-            .fold(m.reduce(W::ONE), |acc, x| m.mul(acc, m.reduce(x.value())));
-        Ok(m.shoup(m.inv_vt(product).map_err(rns::RnsError::from)?))
-    };
-    q.moduli().iter().map(inverse).collect()
 }
 
 /// The digits of a polynomial in evaluation form, to be used with several keys (hoisting).

@@ -9,6 +9,7 @@
 
 mod chacha;
 mod distribution;
+mod division;
 mod embedding;
 mod engine;
 mod error;
@@ -17,6 +18,7 @@ mod galois;
 mod keys;
 mod keyswitch;
 mod limits;
+mod linear_transform;
 pub mod noise;
 mod params;
 mod pool;
@@ -40,6 +42,7 @@ pub use keys::{
 };
 pub use keyswitch::{HoistedDigits, KeySwitchLevel, key_switch};
 pub use limits::Limits;
+pub use linear_transform::{BabyStep, GiantStep, Rotation, TransformSource};
 pub use params::{
     MAX_PRIMES, ParameterSet, RlweParams, RlweParamsLiteral, Security, SecurityPolicy, word_bits_of,
 };

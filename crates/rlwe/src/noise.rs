@@ -247,18 +247,23 @@ impl NoiseModel {
         Noise::of_variance(self.powers_gain(0, size) / 12.0, size as u32 - 1)
     }
 
-    /// Key switching: Σ digit_d·e_d / P, and the rounding when there is a special modulus P.
+    /// The products of key switching, Σ digit_d·e_d / P, before they are rounded.
     ///
     /// `log2_digits` are the sizes of the digits in bits (each digit is centred), `log2_special` that of P (0 for none).
-    pub fn key_switch(&self, log2_digits: &[f64], log2_special: f64) -> Noise {
+    pub fn key_products(&self, log2_digits: &[f64], log2_special: f64) -> Noise {
         let per_unit = self.n as f64 * self.error_variance / 12.0;
         let products = log2_digits
             .iter()
             .fold(f64::NEG_INFINITY, |sum, d| log2_add(sum, 2.0 * d));
-        let noise = Noise {
+        Noise {
             log2_variance: products + per_unit.log2() - 2.0 * log2_special,
             factors: 1,
-        };
+        }
+    }
+
+    /// Key switching: [`NoiseModel::key_products`], and the rounding when there is a special modulus P.
+    pub fn key_switch(&self, log2_digits: &[f64], log2_special: f64) -> Noise {
+        let noise = self.key_products(log2_digits, log2_special);
         if log2_special > 0.0 {
             noise.plus_independent(self.rounding(2))
         } else {

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from ringsmith.kernel.graph import Shape
 from ringsmith.kernel.location import Location
-from ringsmith.kernel.slots import Index, InputPacking, Kind, PlainOperand
+from ringsmith.kernel.slots import Index, InputPacking, Kind, PlainOperand, Transform
 
-KEY_SWITCHES = (Kind.RELINEARIZE, Kind.ROTATE)
+RELINEARIZATIONS = (Kind.RELINEARIZE, Kind.RELINEARIZE_RESCALE)
 _FREE = (Kind.INPUT, Kind.WITHIN)
 
 
@@ -26,7 +26,8 @@ _FREE = (Kind.INPUT, Kind.WITHIN)
 class Step:
     """One homomorphic operation. `plain` indexes the plaintexts (-1: none), encoded at `plain_scale` and `level`.
 
-    `bound` and `everywhere` belong to `within`.
+    `transform` is that of a linear transform, its plaintexts encoded at `plain_scale`; `bound` and `everywhere` belong
+    to `within`.
     """
 
     kind: Kind
@@ -40,6 +41,25 @@ class Step:
     steps: int = 0
     bound: float = math.inf
     everywhere: bool = False
+    transform: Transform | None = None
+
+    @property
+    def plains(self) -> list[int]:
+        """The plaintexts it uses."""
+        own = [self.plain] if self.plain >= 0 else []
+        return own + (self.transform.plains if self.transform else [])
+
+    @property
+    def rotations(self) -> list[int]:
+        """The rotations it takes keys for."""
+        if self.transform is not None:
+            return self.transform.rotations
+        return [self.steps] if self.kind is Kind.ROTATE else []
+
+    @property
+    def key_switches(self) -> int:
+        """Key switches: in a transform one for each distinct baby rotation and each giant rotation."""
+        return len(self.rotations) + (self.kind in RELINEARIZATIONS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,19 +94,16 @@ class Circuit:
         return {**self.__dict__, "inputs": dict(self.inputs), "bounds": dict(self.bounds)}
 
     def counts(self) -> dict[str, int]:
-        """Count the operations by name; `key_switch` is the sum of relinearisations and rotations."""
+        """Count the operations by name; `key_switch` is the sum of relinearisations and rotations, those inside linear
+        transforms too."""
         found = Counter(step.kind for step in self.steps if step.kind not in _FREE)
         counts = {kind.value: found[kind] for kind in Kind if found[kind]}
-        counts["key_switch"] = sum(found[kind] for kind in KEY_SWITCHES)
+        counts["key_switch"] = sum(step.key_switches for step in self.steps)
         return counts
 
     def rotations(self) -> tuple[int, ...]:
         """Return the distinct rotation steps: they determine the Galois keys."""
-        return tuple(sorted({step.steps for step in self.steps if step.kind is Kind.ROTATE}))
-
-    def top_level(self, kind: Kind) -> int | None:
-        """Return the highest level at which operations of a kind run (None: there are none): keys are cut to it."""
-        return max((step.level for step in self.steps if step.kind is kind), default=None)
+        return tuple(sorted({by for step in self.steps for by in step.rotations}))
 
     def encrypts(self) -> bool:
         """Tell whether the evaluator encrypts zeros and so needs the public key."""
@@ -94,4 +111,4 @@ class Circuit:
 
     def relinearizes(self) -> bool:
         """Tell whether a relinearisation key is needed."""
-        return any(step.kind is Kind.RELINEARIZE for step in self.steps)
+        return any(step.kind in RELINEARIZATIONS for step in self.steps)

@@ -9,9 +9,10 @@ from typing import cast
 import numpy as np
 
 from ringsmith.errors import KernelError
-from ringsmith.kernel import matvec
+from ringsmith.kernel import fold, matvec
 from ringsmith.kernel.align import PlainView, combine, combine_plain, negate
 from ringsmith.kernel.declare import Argument
+from ringsmith.kernel.fuse import fuse
 from ringsmith.kernel.graph import Graph, Node, Op
 from ringsmith.kernel.layout import Packed, pack
 from ringsmith.kernel.location import Location
@@ -27,7 +28,7 @@ Value = Packed | PlainView
 
 def lower(graph: Graph, arguments: Mapping[str, Argument], slots: int) -> SlotProgram:
     """Lower a graph for ciphertexts of `slots` slots."""
-    return _Lowering(arguments, slots).run(graph)
+    return fuse(_Lowering(arguments, slots).run(graph))
 
 
 class _Lowering:
@@ -118,8 +119,19 @@ class _Lowering:
         right = _transposed(b) if rank_b == 2 else b
         if rank_a == 2 and rank_b == 2:
             right = _expand(right, 0)
+        folded = self._folded(left, right, where)
+        if folded is not None:
+            return folded
         products = self._elementwise(Op.MULTIPLY, left, right, where)
         return sum_axis(self.builder, products, len(products.shape) - 1, where)
+
+    def _folded(self, left: Value, right: Value, where: Location) -> Packed | None:
+        """Return sum_k left[.., k] right[.., k] of rows over several ciphertexts and plain ones, packed together."""
+        x, plain = (left, right) if isinstance(left, Packed) else (right, left)
+        if not isinstance(x, Packed) or not isinstance(plain, PlainView):
+            return None
+        shape = np.broadcast_shapes(x.shape, plain.picked.shape)
+        return fold.inner_products(self.builder, x.broadcast(shape), plain, where)
 
     def _join(self, node: Node, args: list[Value]) -> Packed:
         packed = [self._encrypted(value, args, node.where) for value in args]

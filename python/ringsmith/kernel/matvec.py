@@ -2,35 +2,32 @@
 """Plain matrix times encrypted vector by generalised diagonals with baby steps and giant steps.
 
 y_i = sum_d W[i, j(i, d)] rot(x, d st) over the distances d between result slot i and operand slot j, both spaced by
-the operand's stride st (Halevi and Shoup, CRYPTO 2014 and 2018). With g giant and b baby steps the rotations are
-g + b - 2 instead of g b - 1.
+the operand's stride st (Halevi and Shoup, CRYPTO 2014 and 2018): one linear transform. With g giant and b baby steps
+the rotations are g + b - 2 instead of g b - 1.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from ringsmith.kernel import cost
 from ringsmith.kernel.align import PlainView
 from ringsmith.kernel.layout import Packed, power_of_two
 from ringsmith.kernel.location import Location
-from ringsmith.kernel.slots import Builder, Index, Kind
-
-# What one rotation costs in multiplications by a plaintext, for choosing between methods.
-_ROTATION_COST = 8
+from ringsmith.kernel.slots import Builder, Index, Transform
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Distances to visit (in strides, below `cycle`), baby steps per giant step, and an estimated cost."""
+    """Distances to visit (in strides, below `cycle`), baby steps per giant step, and its cost in rotations."""
 
     stride: int
     cycle: int
     baby: int
     distances: tuple[int, ...]
-    cost: int
+    cost: float
 
 
 def plan(x: Packed, rows: int) -> Plan | None:
@@ -49,9 +46,7 @@ def plan(x: Packed, rows: int) -> Plan | None:
         sorted({(j - i) % cycle for i in (0, rows - 1) for j in range(columns)} | _between(rows, columns, cycle))
     )
     baby = _baby_steps(distances)
-    giants = len({d // baby for d in distances})
-    babies = len({d % baby for d in distances})
-    return Plan(stride, cycle, baby, distances, _ROTATION_COST * (giants + babies - 2) + len(distances))
+    return Plan(stride, cycle, baby, distances, _cost(distances, baby))
 
 
 def _between(rows: int, columns: int, cycle: int) -> set[int]:
@@ -60,17 +55,21 @@ def _between(rows: int, columns: int, cycle: int) -> set[int]:
 
 
 def _baby_steps(distances: tuple[int, ...]) -> int:
-    """Return the power of two near the square root that needs the fewest rotations."""
-    top = power_of_two(math.isqrt(len(distances)) + 1) * 2
-    choices = [1 << k for k in range(top.bit_length())]
-    return min(choices, key=lambda b: (len({d // b for d in distances}) + len({d % b for d in distances}), b))
+    """Return the power of two of least cost."""
+    choices = [1 << k for k in range(power_of_two(len(distances)).bit_length())]
+    return min(choices, key=lambda baby: (_cost(distances, baby), baby))
 
 
-def spread_cost(x: Packed, rows: int, slots: int) -> int:
+def _cost(distances: tuple[int, ...], baby: int) -> float:
+    giants, babies = {d // baby for d in distances} - {0}, {d % baby for d in distances} - {0}
+    return cost.transform(len(babies), len(giants), len(distances))
+
+
+def spread_cost(x: Packed, rows: int, slots: int) -> float:
     """Return the comparable cost of multiplying `rows` repetitions of the vector and summing by rotations."""
     per_ct = max(slots // x.period, 1)
     cts = -(-rows // per_ct)
-    return cts * (1 + _ROTATION_COST * (power_of_two(x.shape[0]).bit_length() - 1))
+    return cts * (cost.PLAIN + cost.summed(power_of_two(x.shape[0])))
 
 
 def multiply(builder: Builder, x: Packed, matrix: PlainView, chosen: Plan, where: Location) -> Packed:
@@ -79,23 +78,16 @@ def multiply(builder: Builder, x: Packed, matrix: PlainView, chosen: Plan, where
     rows = matrix.picked.shape[0]
     first = int(x.slot[0])
     target = (first + chosen.stride * np.arange(rows)) % x.period
-    total = -1
-    for giant in sorted({d // chosen.baby for d in chosen.distances}):
-        inner = -1
-        shift = giant * chosen.baby
-        for distance in (d for d in chosen.distances if d // chosen.baby == giant):
-            gather = _diagonal(matrix, target, distance, chosen, x.period)
-            if gather is None:
-                continue
-            plain = builder.plains.number(
-                matrix.node, np.tile(np.roll(gather, shift * chosen.stride), builder.slots // x.period)
-            )
-            turned = builder.add(Kind.ROTATE, x.cts, where, steps=(distance - shift) * chosen.stride)
-            term = builder.add(Kind.MULTIPLY_PLAIN, (turned,), where, plain)
-            inner = term if inner < 0 else builder.add(Kind.ADD, (inner, term), where)
-        if inner >= 0:
-            inner = builder.add(Kind.ROTATE, (inner,), where, steps=shift * chosen.stride)
-            total = inner if total < 0 else builder.add(Kind.ADD, (total, inner), where)
+    terms: dict[int, dict[int, int]] = {}
+    for distance in chosen.distances:
+        gather = _diagonal(matrix, target, distance, chosen, x.period)
+        if gather is None:
+            continue
+        shift = distance // chosen.baby * chosen.baby
+        turned = np.tile(np.roll(gather, shift * chosen.stride), builder.slots // x.period)
+        plain = builder.plains.number(matrix.node, turned)
+        terms.setdefault(shift * chosen.stride, {})[(distance - shift) * chosen.stride] = plain
+    total = builder.transform(x.cts[0], Transform.of(terms, builder.slots), where)
     zeros = np.ones(x.period, dtype=bool)
     zeros[target] = False
     return Packed(

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums along an axis of a packed tensor: additions of ciphertexts first, then rotations by doubling."""
+"""Sums along an axis of a packed tensor: additions of ciphertexts first, then rotations.
+
+The rotations are summed in stages of which each is one linear transform without plaintexts, or by doubling, whichever
+costs less.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ringsmith.kernel import cost
 from ringsmith.kernel.align import combine
 from ringsmith.kernel.layout import Packed, power_of_two
 from ringsmith.kernel.location import Location
-from ringsmith.kernel.slots import Builder, Index, Kind
+from ringsmith.kernel.slots import Builder, Index, Kind, Transform
 
 Zeros = NDArray[np.bool_]
 
@@ -98,11 +103,32 @@ def _reduce(builder: Builder, x: Packed, rows: list[Index], where: Location) -> 
     if all(x.zeros[x.ct, (rows[0] + stride * i) % x.period].all() for i in range(count, padded)):
         count = padded
     x = x.compact()
-    done = [_doubling(builder, ct, zero, stride, count, where) for ct, zero in zip(x.cts, x.zeros, strict=True)]
-    cts, zeros = tuple(ct for ct, _ in done), np.stack([zero for _, zero in done])
+    x = shifted_sum(builder, x, stride, count, where)
     full_circle = count * stride == x.period and power_of_two(stride) == stride
     period = stride if full_circle else x.period
-    return Packed(cts, x.ct, x.slot % period, period, zeros)
+    return Packed(x.cts, x.ct, x.slot % period, period, x.zeros)
+
+
+def shifted_sum(builder: Builder, x: Packed, stride: int, count: int, where: Location) -> Packed:
+    """Return the sum of the first `count` rotations by multiples of `stride`, in the same places."""
+    way = _staged if cost.total(cost.stages(count)) <= cost.doubling(count) else _doubling
+    done = [way(builder, ct, zero, stride, count, where) for ct, zero in zip(x.cts, x.zeros, strict=True)]
+    cts, zeros = tuple(ct for ct, _ in done), np.stack([zero for _, zero in done])
+    return Packed(cts, x.ct, x.slot, x.period, zeros)
+
+
+def _staged(builder: Builder, ct: int, zero: Zeros, stride: int, count: int, where: Location) -> tuple[int, Zeros]:
+    """Return the sum of `count` rotations of a ciphertext by multiples of `stride`, and where it is zero, in stages."""
+    for radix in cost.stages(count):
+        steps = [stride * i for i in range(radix)]
+        if radix == 2:
+            turned = builder.add(Kind.ROTATE, (ct,), where, steps=stride)
+            ct = builder.add(Kind.ADD, (ct, turned), where)
+        else:
+            ct = builder.transform(ct, Transform.of({0: dict.fromkeys(steps, -1)}, builder.slots), where)
+        zero = np.logical_and.reduce([np.roll(zero, -by) for by in steps])
+        stride *= radix
+    return ct, zero
 
 
 def _doubling(builder: Builder, ct: int, zero: Zeros, stride: int, count: int, where: Location) -> tuple[int, Zeros]:

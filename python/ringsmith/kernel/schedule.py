@@ -21,7 +21,7 @@ import numpy as np
 from ringsmith.kernel.align import ONE
 from ringsmith.kernel.circuit import Circuit, OutputPacking, Step
 from ringsmith.kernel.location import Location
-from ringsmith.kernel.slots import CIPHER_PRODUCTS, Kind, PlainOperand, SlotProgram
+from ringsmith.kernel.slots import CIPHER_PRODUCTS, Kind, PlainOperand, SlotOp, SlotProgram, Transform
 
 _LINEAR = (Kind.ADD, Kind.SUB, Kind.NEGATE, Kind.ADD_PLAIN, Kind.SUB_PLAIN)
 
@@ -45,6 +45,7 @@ class _Planned:
     steps: int = 0
     bound: float = math.inf
     everywhere: bool = False
+    transform: Transform | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def resolve(scheduled: Schedule, moduli: Sequence[int], log2_scale: float) -> Ci
         steps.append(
             Step(
                 planned.kind, planned.args, planned.where, top - planned.depth, scale, planned.size,
-                planned.plain, plain_scale, planned.steps, planned.bound, planned.everywhere,
+                planned.plain, plain_scale, planned.steps, planned.bound, planned.everywhere, planned.transform,
             )
         )  # fmt: skip
     steps, outputs = _drop_outputs(steps, scheduled.outputs, top - scheduled.depth)
@@ -117,6 +118,11 @@ def _drop_outputs(steps: list[Step], outputs: tuple[int, ...], floor: int) -> tu
             number = len(steps) - 1
         dropped.append(number)
     return steps, tuple(dropped)
+
+
+def _is_plain_product(op: SlotOp) -> bool:
+    """Tell whether an operation multiplies one ciphertext by plaintexts."""
+    return op.kind is Kind.MULTIPLY_PLAIN or (op.kind is Kind.LINEAR_TRANSFORM and bool(op.plains))
 
 
 class _Scheduler:
@@ -149,7 +155,7 @@ class _Scheduler:
         for op in ops:
             if op.kind in _LINEAR:
                 for arg in op.args:
-                    inside = ops[arg].kind in (*_LINEAR, *CIPHER_PRODUCTS, Kind.MULTIPLY_PLAIN)
+                    inside = ops[arg].kind in (*_LINEAR, *CIPHER_PRODUCTS) or _is_plain_product(ops[arg])
                     if inside and self.uses[arg] == 1:
                         inlined.add(arg)
         return inlined
@@ -163,10 +169,11 @@ class _Scheduler:
         op = self.program.ops[number]
         if op.kind is Kind.INPUT:
             self.normal[number] = self._emit(_Planned(Kind.INPUT, (), op.where, 0, False, 2))
-        elif op.kind is Kind.ROTATE:
+        elif op.kind is Kind.ROTATE or (op.kind is Kind.LINEAR_TRANSFORM and not op.plains):
             x = self._normal(op.args[0])
             depth = self.planned[x].depth
-            self.normal[number] = self._emit(_Planned(Kind.ROTATE, (x,), op.where, depth, False, 2, steps=op.steps))
+            turned = _Planned(op.kind, (x,), op.where, depth, False, 2, steps=op.steps, transform=op.transform)
+            self.normal[number] = self._emit(turned)
         elif op.kind is Kind.WITHIN:
             x = self._normal(op.args[0])
             depth = self.planned[x].depth
@@ -203,7 +210,7 @@ class _Scheduler:
         op = self.program.ops[number]
         if op.kind is Kind.MULTIPLY_PLAIN:
             return self.program.plains[op.plain].integer is None
-        return op.kind in CIPHER_PRODUCTS
+        return op.kind in CIPHER_PRODUCTS or _is_plain_product(op)
 
     def _joins_raw(self, number: int) -> bool:
         """Tell whether a summand is a product that has not been normalised for another use."""
@@ -223,20 +230,21 @@ class _Scheduler:
         if number in self.raw and self.planned[self.raw[number]].depth == depth:
             return self.raw[number]
         op = self.program.ops[number]
-        if op.kind is Kind.MULTIPLY_PLAIN:
-            step = self._scaled(self._normal(op.args[0]), op.plain, depth, op.where)
+        if _is_plain_product(op):
+            step = self._scaled(self._normal(op.args[0]), op, depth)
         else:
             args = tuple(self._at_depth(arg, depth) for arg in op.args)
             step = self._emit(_Planned(op.kind, args, op.where, depth, True, 3))
         self.raw.setdefault(number, step)
         return step
 
-    def _scaled(self, x: int, plain: int, depth: int, where: Location) -> int:
-        """Multiply a normal ciphertext by a plaintext so that the product is raw at `depth`."""
+    def _scaled(self, x: int, op: SlotOp, depth: int) -> int:
+        """Multiply a normal ciphertext by an operation's plaintexts so that the product is raw at `depth`."""
         source = self.planned[x].depth
         if source < depth:
-            x = self._dropped(x, depth, where)
-        return self._emit(_Planned(Kind.MULTIPLY_PLAIN, (x,), where, depth, True, 2, plain, _TO_RAW, source))
+            x = self._dropped(x, depth, op.where)
+        product = _Planned(op.kind, (x,), op.where, depth, True, 2, op.plain, _TO_RAW, source, transform=op.transform)
+        return self._emit(product)
 
     def _dropped(self, x: int, depth: int, where: Location) -> int:
         key = (x, depth)
@@ -251,6 +259,10 @@ class _Scheduler:
         x = self._normal(op.args[0])
         depth = self.planned[x].depth
         return self._emit(_Planned(Kind.MULTIPLY_PLAIN, (x,), op.where, depth, False, 2, op.plain, _UNIT))
+
+    def _times_one(self, x: int, depth: int, where: Location) -> int:
+        """Multiply a normal ciphertext by 1 so that the product is raw at `depth`."""
+        return self._scaled(x, SlotOp(Kind.MULTIPLY_PLAIN, (), where, self._unit()), depth)
 
     def _unit(self) -> int:
         """Return the plaintext 1."""
@@ -271,7 +283,7 @@ class _Scheduler:
     def _normalize(self, raw: int) -> int:
         value = self.planned[raw]
         if value.size == 3:
-            raw = self._emit(_Planned(Kind.RELINEARIZE, (raw,), value.where, value.depth, True, 2))
+            return self._emit(_Planned(Kind.RELINEARIZE_RESCALE, (raw,), value.where, value.depth + 1, False, 2))
         return self._emit(_Planned(Kind.RESCALE, (raw,), value.where, value.depth + 1, False, 2))
 
     def _at_depth(self, number: int, depth: int) -> int:
@@ -282,7 +294,7 @@ class _Scheduler:
         key = (-1 - x, depth)
         if key not in self.adjusted:
             where = self.program.ops[number].where
-            raw = self._scaled(x, self._unit(), depth - 1, where)
+            raw = self._times_one(x, depth - 1, where)
             self.adjusted[key] = self._emit(_Planned(Kind.RESCALE, (raw,), where, depth, False, 2))
         return self.adjusted[key]
 
@@ -299,7 +311,7 @@ class _Scheduler:
         raw: list[tuple[int, int]] = []
         late: list[tuple[int, int]] = []
         for term in products:
-            is_plain = self.program.ops[term.op].kind is Kind.MULTIPLY_PLAIN
+            is_plain = _is_plain_product(self.program.ops[term.op])
             if self._product_depth(term.op) + 1 == depth or is_plain:
                 raw.append((term.sign, self._product(term.op, depth - 1)))
             else:
@@ -309,7 +321,7 @@ class _Scheduler:
             if self.planned[x].depth == depth:
                 late.append((term.sign, x))
             else:
-                raw.append((term.sign, self._scaled(x, self._unit(), depth - 1, where)))
+                raw.append((term.sign, self._times_one(x, depth - 1, where)))
         self._finish_sum(number, raw, late, plains)
 
     def _finish_sum(

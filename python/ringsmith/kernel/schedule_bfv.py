@@ -39,11 +39,24 @@ class _Scheduler:
         )
 
     def _step(self, op: SlotOp) -> int:
-        needs_two = op.kind in (*CIPHER_PRODUCTS, Kind.ROTATE)
+        needs_two = op.kind in (*CIPHER_PRODUCTS, Kind.ROTATE, Kind.LINEAR_TRANSFORM)
         args = tuple(self._reduced(arg) if needs_two else self.number[arg] for arg in op.args)
         size = 3 if op.kind in CIPHER_PRODUCTS else max((self.steps[arg].size for arg in args), default=2)
         self.steps.append(
-            Step(op.kind, args, op.where, self.level, 1.0, size, op.plain, 1.0, op.steps, op.bound, op.everywhere)
+            Step(
+                op.kind,
+                args,
+                op.where,
+                self.level,
+                1.0,
+                size,
+                op.plain,
+                1.0,
+                op.steps,
+                op.bound,
+                op.everywhere,
+                op.transform,
+            )
         )
         return len(self.steps) - 1
 

@@ -42,6 +42,8 @@ class Kind(StrEnum):
     ENCRYPT_ZERO = "encrypt_zero"
     # A promise about values, nothing that runs.
     WITHIN = "within"
+    RELINEARIZE_RESCALE = "relinearize_rescale"
+    LINEAR_TRANSFORM = "linear_transform"
 
 
 #: Products of two ciphertexts: three polynomials, and one multiplicative depth more.
@@ -86,11 +88,75 @@ class PlainOperand:
 
 
 @dataclass(frozen=True)
+class Term:
+    """A rotation of a transform's operand, times a plaintext (-1: none)."""
+
+    rotation: int
+    plain: int = -1
+
+
+@dataclass(frozen=True)
+class Giant:
+    """A sum of terms that is rotated as a whole."""
+
+    rotation: int
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A linear transform of one ciphertext: giants by rising rotation, each with its terms by rising rotation."""
+
+    giants: tuple[Giant, ...]
+
+    @classmethod
+    def of(cls, terms: Mapping[int, Mapping[int, int]], slots: int) -> Transform:
+        """Return the transform of `terms[giant rotation][baby rotation] = plaintext or -1`, rotations in any form."""
+        giants = [
+            Giant(turn(giant, slots), tuple(sorted((Term(turn(r, slots), p) for r, p in inner.items()), key=_rotation)))
+            for giant, inner in terms.items()
+        ]
+        return cls(tuple(sorted(giants, key=_rotation)))
+
+    @property
+    def terms(self) -> list[Term]:
+        """The terms of all giants."""
+        return [term for giant in self.giants for term in giant.terms]
+
+    @property
+    def plains(self) -> list[int]:
+        """The plaintexts of the terms in order; empty if they have none."""
+        return [term.plain for term in self.terms if term.plain >= 0]
+
+    @property
+    def rotations(self) -> list[int]:
+        """The rotations that take a key: distinct babies, then giants."""
+        babies = sorted({term.rotation for term in self.terms} - {0})
+        return babies + [giant.rotation for giant in self.giants if giant.rotation]
+
+    def renumbered(self, numbers: Mapping[int, int]) -> Transform:
+        """Return it with other numbers of plaintexts."""
+        return Transform(
+            tuple(Giant(g.rotation, tuple(Term(t.rotation, numbers[t.plain]) for t in g.terms)) for g in self.giants)
+        )
+
+
+def _rotation(part: Term | Giant) -> int:
+    return part.rotation
+
+
+def turn(steps: int, slots: int) -> int:
+    """Return a rotation to the left as it is written: from 1 - slots/2 to slots/2."""
+    steps %= slots
+    return steps - slots if steps > slots // 2 else steps
+
+
+@dataclass(frozen=True)
 class SlotOp:
     """One operation: operands as indices into the program, a plaintext's index or -1, rotation steps (left).
 
-    `bound` belongs to `within`: the author's promise about the values that later operations use, or, if `everywhere`,
-    about all slots.
+    `transform` is that of a linear transform. `bound` belongs to `within`: the author's promise about the values that
+    later operations use, or, if `everywhere`, about all slots.
     """
 
     kind: Kind
@@ -100,6 +166,13 @@ class SlotOp:
     steps: int = 0
     bound: float = math.inf
     everywhere: bool = False
+    transform: Transform | None = None
+
+    @property
+    def plains(self) -> list[int]:
+        """The plaintexts it uses."""
+        own = [self.plain] if self.plain >= 0 else []
+        return own + (self.transform.plains if self.transform else [])
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +201,16 @@ class SlotProgram:
     outputs: tuple[int, ...]
     output_ct: Index
     output_slot: Index
+
+    def compact(self) -> SlotProgram:
+        """Return the program without plaintexts that no operation uses."""
+        used = sorted({plain for op in self.ops for plain in op.plains})
+        numbers = {old: new for new, old in enumerate(used)} | {-1: -1}
+        ops = tuple(
+            replace(op, plain=numbers[op.plain], transform=op.transform and op.transform.renumbered(numbers))
+            for op in self.ops
+        )
+        return replace(self, ops=ops, plains=tuple(self.plains[old] for old in used))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return a picklable state."""
@@ -174,15 +257,20 @@ class Builder:
     def add(self, kind: Kind, args: tuple[int, ...], where: Location, plain: int = -1, steps: int = 0) -> int:
         """Add an operation, or find the equal one."""
         if kind is Kind.ROTATE:
-            steps %= self.slots
+            steps = turn(steps, self.slots)
             if steps == 0:
                 return args[0]
-            steps -= self.slots if steps > self.slots // 2 else 0
         if kind is Kind.MULTIPLY and args[0] == args[1]:
             kind, args = Kind.SQUARE, args[:1]
         if kind in (Kind.ADD, Kind.MULTIPLY):
             args = (min(args), max(args))
-        op = SlotOp(kind, args, where, plain, steps)
+        return self._shared(SlotOp(kind, args, where, plain, steps))
+
+    def transform(self, arg: int, transform: Transform, where: Location) -> int:
+        """Add a linear transform that rotates, or find the equal one."""
+        return self._shared(SlotOp(Kind.LINEAR_TRANSFORM, (arg,), where, transform=transform))
+
+    def _shared(self, op: SlotOp) -> int:
         if op not in self._known:
             self._known[op] = len(self.ops)
             self.ops.append(op)
@@ -203,14 +291,9 @@ class Builder:
                 alive.update(self.ops[number].args)
         order = sorted(alive)
         renumber = {old: new for new, old in enumerate(order)}
-        used = sorted({self.ops[old].plain for old in order} - {-1})
-        replain = {old: new for new, old in enumerate(used)} | {-1: -1}
-        ops = tuple(
-            replace(op, args=tuple(renumber[a] for a in op.args), plain=replain[op.plain])
-            for op in (self.ops[old] for old in order)
-        )
-        plains = tuple(self.plains.items[old] for old in used)
+        ops = tuple(replace(op, args=tuple(renumber[a] for a in op.args)) for op in (self.ops[old] for old in order))
         results = tuple(renumber[o] for o in outputs)
         return SlotProgram(
-            self.slots, frozen(dict(inputs)), frozen(dict(bounds)), ops, plains, results, output_ct, output_slot
-        )
+            self.slots, frozen(dict(inputs)), frozen(dict(bounds)), ops, tuple(self.plains.items), results,
+            output_ct, output_slot,
+        ).compact()  # fmt: skip

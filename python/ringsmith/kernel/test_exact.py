@@ -19,6 +19,7 @@ from ringsmith.kernel.graph import ordered
 from ringsmith.kernel.index_map import taken
 from ringsmith.kernel.lower import lower
 from ringsmith.kernel.numbers import integers, residues
+from ringsmith.kernel.slots import SlotOp
 from ringsmith.kernel.trace import trace
 from ringsmith.params.primes import plain_modulus
 from ringsmith.run.runner import deviation, sample_inputs
@@ -354,6 +355,8 @@ def run_exactly(kernel: rs.Kernel, arrays: dict[str, Any]) -> list[int]:
                 values.append(next(fresh))
             case "rotate":
                 values.append(np.roll(args[0], -op.steps))
+            case "linear":
+                values.append(transformed(op, args[0], plains))
             case "square":
                 values.append(args[0] ** 2)
             case "negate":
@@ -363,6 +366,16 @@ def run_exactly(kernel: rs.Kernel, arrays: dict[str, Any]) -> list[int]:
                 values.append(reduce(action, args))
     rows = np.stack([values[number] for number in program.outputs])
     return list(rows[program.output_ct, program.output_slot].tolist())
+
+
+def transformed(op: SlotOp, x: Any, plains: list[Any]) -> Any:
+    """Apply a linear transform, by its definition."""
+    total = 0 * x
+    for giant in op.transform.giants if op.transform else ():
+        for term in giant.terms:
+            product = np.roll(x, -term.rotation) * (plains[term.plain] if term.plain >= 0 else 1)
+            total = total + np.roll(product, -giant.rotation)
+    return total
 
 
 @settings(max_examples=20, deadline=None, derandomize=True)

@@ -280,7 +280,7 @@ def _with_scale(wish: Wish, scheduled: schedule.Schedule, n: int, scale: int) ->
 
 def _needs_keys(scheduled: schedule.Schedule) -> bool:
     names = {planned.kind.value for planned in scheduled.planned}
-    return bool(names & {"relinearize", "rotate"})
+    return bool(names & {"relinearize", "relinearize_rescale", "rotate", "linear_transform"})
 
 
 def _key_switch_transforms(level_primes: int, specials: int, dnum: int) -> int:

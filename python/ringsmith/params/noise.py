@@ -13,15 +13,18 @@ measured before they are used (`Effects`).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TypeVar
 
 from ringsmith import _native
 from ringsmith.errors import KernelError, ParameterError
 from ringsmith.kernel.circuit import Circuit, Step
-from ringsmith.kernel.slots import Kind, PlainOperand
+from ringsmith.kernel.slots import Kind
 from ringsmith.params.sets import ParameterSet
+
+_T = TypeVar("_T")
 
 #: Statistical security in bits of a published decryption, and how many decryptions share it.
 PUBLISH_BITS, PUBLISH_QUERIES = 30, 1024
@@ -51,8 +54,8 @@ Encoded = tuple[int, float]
 #: Measured plaintexts: BFV log2 of the gain, CKKS the rounding times the scale.
 Effects = Mapping[Encoded, float]
 _WITH_PLAIN = {
-    "bfv": (Kind.MULTIPLY_PLAIN,),
-    "ckks": (Kind.MULTIPLY_PLAIN, Kind.ADD_PLAIN, Kind.SUB_PLAIN),
+    "bfv": (Kind.MULTIPLY_PLAIN, Kind.LINEAR_TRANSFORM),
+    "ckks": (Kind.MULTIPLY_PLAIN, Kind.LINEAR_TRANSFORM, Kind.ADD_PLAIN, Kind.SUB_PLAIN),
 }
 
 
@@ -60,14 +63,15 @@ def encodings(circuit: Circuit) -> dict[Encoded, Step]:
     """Return the plaintexts whose values bear on the noise, each with the first step that uses it."""
     found: dict[Encoded, Step] = {}
     for step in circuit.steps:
-        if step.kind in _WITH_PLAIN[circuit.scheme] and not _is_exact(circuit, step):
-            found.setdefault((step.plain, step.plain_scale), step)
+        for plain in step.plains if step.kind in _WITH_PLAIN[circuit.scheme] else []:
+            if _factor(circuit, plain, step.plain_scale) is None:
+                found.setdefault((plain, step.plain_scale), step)
     return found
 
 
-def _is_exact(circuit: Circuit, step: Step) -> bool:
-    """Tell whether a plaintext is an integer in all slots that is not scaled: a factor, neither spread nor rounded."""
-    return circuit.plains[step.plain].integer is not None and step.plain_scale == 1.0
+def _factor(circuit: Circuit, plain: int, scale: float) -> int | None:
+    """Return the integer that an unscaled plaintext has in all slots: a factor, neither spread nor rounded."""
+    return circuit.plains[plain].integer if scale == 1.0 else None
 
 
 @dataclass(frozen=True)
@@ -77,12 +81,11 @@ class Plaintexts:
     assume: Assume = Assume.NONE
     measured: Effects | None = None
 
-    def effect(self, circuit: Circuit, step: Step, ordinary: float) -> float | None:
-        """Return the effect of a step's plaintext; None for the worst case."""
-        key = (step.plain, step.plain_scale)
+    def effect(self, circuit: Circuit, key: Encoded, ordinary: float) -> float | None:
+        """Return the effect of a plaintext; None for the worst case."""
         if self.measured is not None and key in self.measured:
             return self.measured[key]
-        constant = circuit.plains[step.plain].constant
+        constant = circuit.plains[key[0]].constant
         return None if self.assume >= (Assume.CONSTANTS if constant else Assume.ALL) else ordinary
 
 
@@ -193,11 +196,15 @@ class _CkksWalk:
             case Kind.SQUARE:
                 return e.multiply(args[0], args[0])
             case Kind.ADD_PLAIN | Kind.SUB_PLAIN:
-                return e.add(args[0], self._encoded(step))
+                return e.add(args[0], self._encoded(step.plain, step))
             case Kind.MULTIPLY_PLAIN:
                 return self._multiply_plain(step, args[0])
             case Kind.RELINEARIZE:
                 return e.relinearize(args[0])
+            case Kind.RELINEARIZE_RESCALE:
+                return e.relinearize_rescale(args[0])
+            case Kind.LINEAR_TRANSFORM:
+                return e.linear_transform(args[0], _giants(step, lambda plain: self._encoded(plain, step)))
             case Kind.ROTATE:
                 return e.rotate(args[0])
             case Kind.RESCALE:
@@ -208,18 +215,20 @@ class _CkksWalk:
                 return e.limit(args[0], step.bound) if self.promises or step.everywhere else args[0]
         return args[0]
 
-    def _plain(self, step: Step) -> PlainOperand:
-        return self.circuit.plains[step.plain]
-
-    def _encoded(self, step: Step) -> _native.CkksEstimate:
-        rounding = self.plaintexts.effect(self.circuit, step, self.estimator.random_rounding)
-        return self.estimator.encode(self._plain(step).bound, step.level, step.plain_scale, rounding=rounding)
+    def _encoded(self, plain: int, step: Step) -> _native.CkksEstimate:
+        if _factor(self.circuit, plain, step.plain_scale) is not None:
+            rounding: float | None = 0.0
+        else:
+            key = (plain, step.plain_scale)
+            rounding = self.plaintexts.effect(self.circuit, key, self.estimator.random_rounding)
+        bound = self.circuit.plains[plain].bound
+        return self.estimator.encode(bound, step.level, step.plain_scale, rounding=rounding)
 
     def _multiply_plain(self, step: Step, value: _native.CkksEstimate) -> _native.CkksEstimate:
-        integer = self._plain(step).integer
-        if step.plain_scale == 1.0 and integer is not None:
-            return _repeated(self.estimator, value, abs(integer))
-        return self.estimator.multiply(value, self._encoded(step))
+        factor = _factor(self.circuit, step.plain, step.plain_scale)
+        if factor is not None:
+            return _repeated(self.estimator, value, abs(factor))
+        return self.estimator.multiply(value, self._encoded(step.plain, step))
 
     def _measure(self, step: Step, value: _native.CkksEstimate) -> None:
         """Keep the step that comes nearest to half its modulus; the engine wants room for the scale itself."""
@@ -343,10 +352,9 @@ def _bfv_step(
         case Kind.ADD_PLAIN | Kind.SUB_PLAIN:
             return e.add_plain(args[0])
         case Kind.MULTIPLY_PLAIN:
-            integer = circuit.plains[step.plain].integer
-            if integer is not None:
-                return e.multiply_constant(args[0], integer)
-            return e.multiply_plain(args[0], log2_gain=plaintexts.effect(circuit, step, e.log2_random_gain))
+            return e.multiply_plain(args[0], log2_gain=_gain(e, circuit, step.plain, plaintexts))
+        case Kind.LINEAR_TRANSFORM:
+            return e.linear_transform(args[0], _giants(step, lambda plain: _gain(e, circuit, plain, plaintexts)))
         case Kind.RELINEARIZE:
             return e.relinearize(args[0])
         case Kind.ROTATE:
@@ -354,6 +362,26 @@ def _bfv_step(
         case Kind.MOD_DROP:
             return _switched(e, args[0], step.level)
     return args[0]
+
+
+def _gain(e: _native.BfvEstimator, circuit: Circuit, plain: int, plaintexts: Plaintexts) -> float:
+    """Return log2 of the gain of multiplying by a plaintext; a factor stays a constant polynomial."""
+    factor = _factor(circuit, plain, 1.0)
+    if factor is not None:
+        return 2.0 * math.log2(max(abs(factor), 1))
+    effect = plaintexts.effect(circuit, (plain, 1.0), e.log2_random_gain)
+    return e.log2_worst_gain if effect is None else effect
+
+
+def _giants(step: Step, plaintext: Callable[[int], _T]) -> list[tuple[bool, list[tuple[bool, _T | None]]]]:
+    """Return a transform as the estimators take it: what rotates, and the estimate of each plaintext."""
+    transform = step.transform
+    if transform is None:
+        raise AssertionError("a linear transform has a transform")
+    return [
+        (g.rotation != 0, [(t.rotation != 0, plaintext(t.plain) if t.plain >= 0 else None) for t in g.terms])
+        for g in transform.giants
+    ]
 
 
 def _switched(e: _native.BfvEstimator, value: _native.BfvEstimate, level: int) -> _native.BfvEstimate:

@@ -78,7 +78,8 @@ def traced_hash(kernel: Kernel, shapes: Shapes, params: ParameterSet) -> bytes:
     nodes = {id(plain.node): plain.node for plain in circuit.plains}
     gathers = [(list(nodes).index(id(plain.node)), plain.gather.tobytes()) for plain in circuit.plains]
     steps = [
-        (s.kind, s.args, s.level, s.scale, s.size, s.plain, s.plain_scale, s.steps, s.bound) for s in circuit.steps
+        (s.kind, s.args, s.level, s.scale, s.size, s.plain, s.plain_scale, s.steps, s.bound, s.transform)
+        for s in circuit.steps
     ]
     return hashlib.sha256(
         content_hash(list(nodes.values())) + repr((steps, gathers, circuit.outputs)).encode()

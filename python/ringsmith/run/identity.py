@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from math import isclose
 from typing import Any
 
@@ -52,7 +53,7 @@ class Identity:
 
     sections: tuple[tuple[str, bytes], ...]
 
-    @property
+    @cached_property
     def digest(self) -> bytes:
         """One hash of all sections."""
         return digest((VERSION, self.sections))

@@ -198,9 +198,9 @@ class Program:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Operations by name; `key_switch` is the sum of relinearisations and rotations."""
+        """Operations by name; `key_switch` is the sum of relinearisations and rotations, inside transforms too."""
         counts = {name: count for name, count in self.native.counts().items() if name not in ("input", "within")}
-        counts["key_switch"] = counts.get("relinearize", 0) + counts.get("rotate", 0)
+        counts["key_switch"] = self.native.key_switches
         return counts
 
     def box(self) -> str:

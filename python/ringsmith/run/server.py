@@ -46,6 +46,8 @@ class Server:
         self._scheme = program.open()
         loaded = self._scheme.load(keys)
         check_owner(loaded, keys.label.key)
+        self._expected = expected_arguments(program.native, keys.label.key)
+        self._draws = program.native.required_keys()["public"]
         self._session = _native.Session(
             program.native,
             self._scheme.context,
@@ -68,14 +70,13 @@ class Server:
         received(sent, Encryptions, Role.ARGUMENTS, receiver)
         program.label(Role.ARGUMENTS, key).check(sent.label, receiver)
         arrays = program.signature.check(plain, encrypted=False)
-        expected = expected_arguments(program.native, key)
+        expected = self._expected
         start = time.perf_counter()
         ciphertexts = self._scheme.read(sent.ciphertexts, sent.checksums, expected)
         check_distinct(sent.checksums, expected)
         values = program.plain(arrays)
         read = time.perf_counter() - start
-        draws = program.native.required_keys()["public"]
-        about = b"".join(sent.ciphertexts) if seed is not None and draws else b""
+        about = b"".join(sent.ciphertexts) if seed is not None and self._draws else b""
         zeros = derive_seed(seed, program.identity.digest, "server", about=about)
         data, seconds = self._session.run(ciphertexts, values, zeros, progress=progress)
         seconds["read"] = seconds.get("read", 0.0) + read

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! BFV. A program's n/2 slots stand in both rows alike: a constant stays a constant polynomial.
 
-use super::scheme::{Evaluators, Facts, Scheme, Spread, key, other_numbers, unknown};
+use super::scheme::{
+    Evaluators, Facts, Scheme, Spread, applied, key, lent_transform, other_numbers,
+};
 use crate::{Error, KeySet};
+use bfv::linear_transform::ExtendedPlaintext;
 use bfv::{BatchEncoder, BfvParams, Ciphertext, Encryptor, Evaluator, Plaintext};
 use program::expression::Numbers;
 use program::step::{Operation, Step};
+use program::transform::Transform;
 use rlwe::{PolyEngine, Seed, Threads};
 use std::sync::Arc;
 use zq::Word;
@@ -15,7 +19,7 @@ pub struct Bfv<'a, W: Word> {
     params: &'a BfvParams<W>,
     keys: &'a KeySet<W>,
     evaluators: Evaluators<Evaluator<W>>,
-    /// `None` where the plaintext modulus has no slots; programs without plaintexts need none.
+    /// `None` where the plaintext modulus has no slots, and for programs without plaintexts.
     encoder: Option<BatchEncoder<W>>,
     zeros: Option<Encryptor<W>>,
 }
@@ -27,6 +31,7 @@ impl<'a, W: Word> Bfv<'a, W> {
         seed: Seed,
         threads: &Threads,
         engine: Option<&Arc<dyn PolyEngine<W>>>,
+        encodes: bool,
     ) -> Result<Self, Error> {
         let made = || Evaluator::new(params);
         let evaluators = match engine {
@@ -49,7 +54,7 @@ impl<'a, W: Word> Bfv<'a, W> {
                 })
             }
         };
-        let encoder = match params.batching() {
+        let encoder = match params.batching().filter(|_| encodes) {
             Some(_) => Some(BatchEncoder::new(params)?),
             None => None,
         };
@@ -63,9 +68,29 @@ impl<'a, W: Word> Bfv<'a, W> {
     }
 }
 
+impl<W: Word> Bfv<'_, W> {
+    fn encoder(&self) -> Result<&BatchEncoder<W>, Error> {
+        let no_slots = || bfv::Error::NoBatching {
+            t: self.params.plain_modulus(),
+            n: self.params.n(),
+            order: 2 * self.params.n(),
+        };
+        Ok(self.encoder.as_ref().ok_or_else(no_slots)?)
+    }
+}
+
+/// The slots of both rows, which are alike.
+fn both_rows(slots: &Numbers) -> Result<Vec<i64>, Error> {
+    match slots {
+        Numbers::Integers(slots) => Ok([slots.as_slice(), slots].concat()),
+        Numbers::Reals(_) => Err(other_numbers("integers")),
+    }
+}
+
 impl<W: Word> Scheme for Bfv<'_, W> {
     type Ciphertext = Ciphertext<W>;
     type Plaintext = Plaintext;
+    type Extended = ExtendedPlaintext<W>;
 
     fn read(&self, bytes: &[u8]) -> Result<Ciphertext<W>, Error> {
         Ok(Ciphertext::from_bytes(self.params, bytes)?)
@@ -87,16 +112,31 @@ impl<W: Word> Scheme for Bfv<'_, W> {
     }
 
     fn encode(&self, slots: &Numbers, _: usize, _: f64) -> Result<Plaintext, Error> {
-        let Numbers::Integers(slots) = slots else {
-            return Err(other_numbers("integers"));
-        };
-        let no_slots = || bfv::Error::NoBatching {
-            t: self.params.plain_modulus(),
-            n: self.params.n(),
-            order: 2 * self.params.n(),
-        };
-        let encoder = self.encoder.as_ref().ok_or_else(no_slots)?;
-        Ok(encoder.encode_signed(&[slots.as_slice(), slots].concat())?)
+        let slots = both_rows(slots)?;
+        Ok(self.encoder()?.encode_signed(&slots)?)
+    }
+
+    fn encode_extended(
+        &self,
+        slots: &Numbers,
+        level: usize,
+        _: f64,
+    ) -> Result<ExtendedPlaintext<W>, Error> {
+        let slots = both_rows(slots)?;
+        Ok(self.encoder()?.encode_signed_extended(&slots, level + 1)?)
+    }
+
+    fn transform(
+        &self,
+        spread: Spread,
+        a: &Ciphertext<W>,
+        transform: &Transform,
+        plaintexts: &[Arc<ExtendedPlaintext<W>>],
+    ) -> Result<Ciphertext<W>, Error> {
+        let keys = self.keys.galois.as_deref();
+        let transform = lent_transform!(bfv, transform, plaintexts);
+        let e = self.evaluators.on(spread);
+        Ok(e.linear_transform(a, &transform, key(keys, "rotation")?)?)
     }
 
     fn zero(&self, index: u64, step: &Step) -> Result<Ciphertext<W>, Error> {
@@ -126,26 +166,12 @@ impl<W: Word> Scheme for Bfv<'_, W> {
         plaintext: Option<&Plaintext>,
     ) -> Result<Ciphertext<W>, Error> {
         let e = self.evaluators.on(spread);
-        let done = match (step.operation, operands, plaintext) {
-            (Operation::Add(..), [a, b], _) => e.add(a, b),
-            (Operation::Sub(..), [a, b], _) => e.sub(a, b),
-            (Operation::Negate(_), [a], _) => e.negate(a),
-            (Operation::AddPlain(..), [a], Some(m)) => e.add_plain(a, m),
-            (Operation::SubPlain(..), [a], Some(m)) => e.sub_plain(a, m),
-            (Operation::MultiplyPlain(..), [a], Some(m)) => e.multiply_plain(a, m),
-            (Operation::Multiply(..), [a, b], _) => e.multiply(a, b),
-            (Operation::Square(_), [a], _) => e.square(a),
-            (Operation::Relinearize(_), [a], _) => {
-                let relin = key(self.keys.relinearization.as_deref(), "relinearization")?;
-                e.relinearize(a, relin)
-            }
+        applied!("BFV", e, self.keys, step, operands, plaintext, {
             (Operation::Rotate(_, by), [a], _) => {
                 let keys = key(self.keys.galois.as_deref(), "rotation")?;
                 e.rotate_rows(a, i64::from(by), keys)
-            }
+            },
             (Operation::ModDrop(_), [a], _) => e.mod_switch_to(a, step.level as usize + 1),
-            _ => return Err(unknown("BFV", step)),
-        };
-        Ok(done?)
+        })
     }
 }

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS.
 
-use super::scheme::{Evaluators, Facts, Scheme, Spread, key, other_numbers, unknown};
+use super::scheme::{
+    Evaluators, Facts, Scheme, Spread, applied, key, lent_transform, other_numbers,
+};
 use crate::{Error, KeySet};
+use ckks::linear_transform::ExtendedPlaintext;
 use ckks::{Ciphertext, CkksParams, Encoder, Encryptor, Evaluator, Plaintext};
 use program::expression::Numbers;
 use program::step::{Operation, Step};
+use program::transform::Transform;
 use rlwe::{Seed, Threads};
+use std::sync::Arc;
 
 /// CKKS for one run.
 pub struct Ckks<'a> {
@@ -40,6 +45,7 @@ impl<'a> Ckks<'a> {
 impl Scheme for Ckks<'_> {
     type Ciphertext = Ciphertext;
     type Plaintext = Plaintext;
+    type Extended = ExtendedPlaintext;
 
     fn read(&self, bytes: &[u8]) -> Result<Ciphertext, Error> {
         Ok(Ciphertext::from_bytes(self.params, bytes)?)
@@ -65,6 +71,31 @@ impl Scheme for Ckks<'_> {
             Numbers::Reals(slots) => Ok(self.encoder.encode_real(slots, level, scale)?),
             Numbers::Integers(_) => Err(other_numbers("reals")),
         }
+    }
+
+    fn encode_extended(
+        &self,
+        slots: &Numbers,
+        level: usize,
+        scale: f64,
+    ) -> Result<ExtendedPlaintext, Error> {
+        match slots {
+            Numbers::Reals(slots) => Ok(self.encoder.encode_real_extended(slots, level, scale)?),
+            Numbers::Integers(_) => Err(other_numbers("reals")),
+        }
+    }
+
+    fn transform(
+        &self,
+        spread: Spread,
+        a: &Ciphertext,
+        transform: &Transform,
+        plaintexts: &[Arc<ExtendedPlaintext>],
+    ) -> Result<Ciphertext, Error> {
+        let keys = self.keys.galois.as_deref();
+        let transform = lent_transform!(ckks, transform, plaintexts);
+        let e = self.evaluators.on(spread);
+        Ok(e.linear_transform(a, &transform, key(keys, "rotation")?)?)
     }
 
     fn zero(&self, index: u64, step: &Step) -> Result<Ciphertext, Error> {
@@ -93,27 +124,17 @@ impl Scheme for Ckks<'_> {
         plaintext: Option<&Plaintext>,
     ) -> Result<Ciphertext, Error> {
         let e = self.evaluators.on(spread);
-        let done = match (step.operation, operands, plaintext) {
-            (Operation::Add(..), [a, b], _) => e.add(a, b),
-            (Operation::Sub(..), [a, b], _) => e.sub(a, b),
-            (Operation::Negate(_), [a], _) => e.negate(a),
-            (Operation::AddPlain(..), [a], Some(m)) => e.add_plain(a, m),
-            (Operation::SubPlain(..), [a], Some(m)) => e.sub_plain(a, m),
-            (Operation::MultiplyPlain(..), [a], Some(m)) => e.multiply_plain(a, m),
-            (Operation::Multiply(..), [a, b], _) => e.multiply(a, b),
-            (Operation::Square(_), [a], _) => e.square(a),
-            (Operation::Relinearize(_), [a], _) => {
-                let relin = key(self.keys.relinearization.as_deref(), "relinearization")?;
-                e.relinearize(a, relin)
-            }
+        applied!("CKKS", e, self.keys, step, operands, plaintext, {
             (Operation::Rotate(_, by), [a], _) => {
                 let keys = key(self.keys.galois.as_deref(), "rotation")?;
                 e.rotate(a, i64::from(by), keys)
-            }
+            },
             (Operation::Rescale(_), [a], _) => e.rescale(a),
+            (Operation::RelinearizeRescale(_), [a], _) => {
+                let relin = key(self.keys.relinearization.as_deref(), "relinearization")?;
+                e.relinearize_rescale(a, relin)
+            },
             (Operation::ModDrop(_), [a], _) => e.drop_to(a, step.level as usize),
-            _ => return Err(unknown("CKKS", step)),
-        };
-        Ok(done?)
+        })
     }
 }

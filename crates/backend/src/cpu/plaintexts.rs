@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Plaintexts of a run: evaluated and held against what the program promises, each encoded once for a level and scale, and
-//! forgotten after its last use.
+//! Plaintexts of a run: evaluated and held against what the program promises, each encoded once for a level, a scale and a
+//! use, and forgotten after its last one.
 
-use super::scheme::Scheme;
+use super::scheme::{Scheme, Spread};
 use crate::Error;
 use program::expression::Numbers;
-use program::step::Plaintext;
+use program::step::{Plaintext, Step};
 use program::{Program, Values};
 use rlwe::Threads;
 use std::collections::HashMap;
@@ -20,12 +20,47 @@ struct Encoding<P> {
     plaintext: Option<Arc<P>>,
 }
 
+/// Encodings of one kind.
+struct Encodings<P>(HashMap<Key, Mutex<Encoding<P>>>);
+
+impl<P> Encodings<P> {
+    fn new() -> Self {
+        Self(HashMap::new())
+    }
+
+    fn expect(&mut self, key: Key) {
+        let fresh = || {
+            Mutex::new(Encoding {
+                uses: 0,
+                plaintext: None,
+            })
+        };
+        let encoding = self.0.entry(key).or_insert_with(fresh);
+        let encoding = encoding.get_mut().unwrap_or_else(PoisonError::into_inner);
+        encoding.uses += 1;
+    }
+
+    /// The encoding for one use; others that want it meanwhile wait.
+    fn take(&self, key: Key, encode: impl FnOnce() -> Result<P, Error>) -> Result<Arc<P>, Error> {
+        let mut encoding = self.0[&key].lock().unwrap_or_else(PoisonError::into_inner);
+        let encoded = match &encoding.plaintext {
+            Some(encoded) => encoded.clone(),
+            None => Arc::new(encode()?),
+        };
+        encoding.uses -= 1;
+        encoding.plaintext = (encoding.uses > 0).then(|| encoded.clone());
+        Ok(encoded)
+    }
+}
+
 /// Evaluated plaintexts.
 pub struct Plaintexts<'a, S: Scheme> {
     program: &'a Program,
     scheme: &'a S,
+    threads: &'a Threads,
     values: Values,
-    encodings: HashMap<Key, Mutex<Encoding<S::Plaintext>>>,
+    ordinary: Encodings<S::Plaintext>,
+    extended: Encodings<S::Extended>,
 }
 
 impl<'a, S: Scheme> Plaintexts<'a, S> {
@@ -34,7 +69,7 @@ impl<'a, S: Scheme> Plaintexts<'a, S> {
         program: &'a Program,
         scheme: &'a S,
         arguments: &[Numbers],
-        threads: &Threads,
+        threads: &'a Threads,
     ) -> Result<Self, Error> {
         let values = program.evaluate(arguments)?;
         let numbers: Vec<u32> = (0..program.plaintexts.len() as u32).collect();
@@ -42,51 +77,57 @@ impl<'a, S: Scheme> Plaintexts<'a, S> {
         if program.needs_measuring()? {
             program.check_plaintexts(&program.measure(&values, threads)?)?;
         }
-        let mut encodings: HashMap<Key, Mutex<Encoding<S::Plaintext>>> = HashMap::new();
+        let (mut ordinary, mut extended) = (Encodings::new(), Encodings::new());
         for step in &program.steps {
-            let Some(plaintext) = step.operation.plaintext() else {
-                continue;
-            };
-            let fresh = || {
-                Mutex::new(Encoding {
-                    uses: 0,
-                    plaintext: None,
-                })
-            };
-            let encoding = encodings
-                .entry(key(plaintext, step.level))
-                .or_insert_with(fresh);
-            encoding
-                .get_mut()
-                .unwrap_or_else(PoisonError::into_inner)
-                .uses += 1;
+            if let Some(plaintext) = step.operation.plaintext() {
+                ordinary.expect(key(plaintext, step.level));
+            }
+            if let Some(transform) = program.transform(step) {
+                let plaintexts = transform.plaintexts();
+                plaintexts.for_each(|p| extended.expect(key(p, step.level)));
+            }
         }
         Ok(Self {
             program,
             scheme,
+            threads,
             values,
-            encodings,
+            ordinary,
+            extended,
         })
     }
 
-    /// A plaintext's encoding for one use at a level; others that want it meanwhile wait.
-    pub fn take(&self, plaintext: Plaintext, level: u32) -> Result<Arc<S::Plaintext>, Error> {
-        let mut encoding = self.encodings[&key(plaintext, level)]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let encoded = match &encoding.plaintext {
-            Some(encoded) => encoded.clone(),
-            None => {
+    /// The encoding of a step's plaintext for this use, if it has one.
+    pub fn of_step(&self, step: &Step) -> Result<Option<Arc<S::Plaintext>>, Error> {
+        let one = |plaintext: Plaintext| {
+            self.ordinary.take(key(plaintext, step.level), || {
                 let slots = self.program.slots(&self.values, plaintext.number)?;
-                let encoded = self
-                    .scheme
-                    .encode(&slots, level as usize, plaintext.scale)?;
-                Arc::new(encoded)
-            }
+                self.scheme
+                    .encode(&slots, step.level as usize, plaintext.scale)
+            })
         };
-        encoding.uses -= 1;
-        encoding.plaintext = (encoding.uses > 0).then(|| encoded.clone());
-        Ok(encoded)
+        step.operation.plaintext().map(one).transpose()
+    }
+
+    /// The encodings of the terms of a step's transform for this use, in order.
+    pub fn of_transform(
+        &self,
+        spread: Spread,
+        step: &Step,
+    ) -> Result<Vec<Arc<S::Extended>>, Error> {
+        let one = |plaintext: &Plaintext| {
+            self.extended.take(key(*plaintext, step.level), || {
+                let slots = self.program.slots(&self.values, plaintext.number)?;
+                self.scheme
+                    .encode_extended(&slots, step.level as usize, plaintext.scale)
+            })
+        };
+        let transform = self.program.transform(step).into_iter();
+        let all: Vec<Plaintext> = transform.flat_map(|t| t.plaintexts()).collect();
+        match spread {
+            Spread::Single => all.iter().map(one).collect(),
+            Spread::All => self.threads.try_map(&all, one),
+        }
     }
 }
 

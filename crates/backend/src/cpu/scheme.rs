@@ -4,7 +4,9 @@
 use crate::Error;
 use program::expression::Numbers;
 use program::step::Step;
+use program::transform::Transform;
 use rlwe::KeyId;
+use std::sync::Arc;
 
 /// How many threads share one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +50,8 @@ pub struct Facts {
 pub trait Scheme: Sync {
     type Ciphertext: Send + Sync;
     type Plaintext: Send + Sync;
+    /// A plaintext of a linear transform, whose products are summed before the division by the special primes.
+    type Extended: Send + Sync;
 
     fn read(&self, bytes: &[u8]) -> Result<Self::Ciphertext, Error>;
 
@@ -57,6 +61,14 @@ pub trait Scheme: Sync {
 
     /// The plaintext of a vector of slots.
     fn encode(&self, slots: &Numbers, level: usize, scale: f64) -> Result<Self::Plaintext, Error>;
+
+    /// The same for a linear transform of ciphertexts of that level.
+    fn encode_extended(
+        &self,
+        slots: &Numbers,
+        level: usize,
+        scale: f64,
+    ) -> Result<Self::Extended, Error>;
 
     /// The encryption of zero with that number, at a step's level and scale.
     fn zero(&self, index: u64, step: &Step) -> Result<Self::Ciphertext, Error>;
@@ -68,6 +80,15 @@ pub trait Scheme: Sync {
         a: &Self::Ciphertext,
         by: &[i64],
     ) -> Result<Vec<Self::Ciphertext>, Error>;
+
+    /// A linear transform; `plaintexts` are those of its terms in order.
+    fn transform(
+        &self,
+        spread: Spread,
+        a: &Self::Ciphertext,
+        transform: &Transform,
+        plaintexts: &[Arc<Self::Extended>],
+    ) -> Result<Self::Ciphertext, Error>;
 
     /// The result of any other step that computes.
     fn apply(
@@ -98,3 +119,50 @@ pub fn unknown(scheme: &str, step: &Step) -> Error {
     let name = step.operation.name();
     Error::Input(format!("{scheme} has no {name} of such operands"))
 }
+
+/// [`Scheme::apply`] of what both schemes have, and of a scheme's own operations. `Operation` and [`key`] are in scope.
+macro_rules! applied {
+    (
+        $scheme:literal, $evaluator:expr, $keys:expr, $step:expr, $operands:expr, $plaintext:expr,
+        { $($own:pat => $done:expr),* $(,)? }
+    ) => {{
+        let e = $evaluator;
+        let done = match ($step.operation, $operands, $plaintext) {
+            (Operation::Add(..), [a, b], _) => e.add(a, b),
+            (Operation::Sub(..), [a, b], _) => e.sub(a, b),
+            (Operation::Negate(_), [a], _) => e.negate(a),
+            (Operation::AddPlain(..), [a], Some(m)) => e.add_plain(a, m),
+            (Operation::SubPlain(..), [a], Some(m)) => e.sub_plain(a, m),
+            (Operation::MultiplyPlain(..), [a], Some(m)) => e.multiply_plain(a, m),
+            (Operation::Multiply(..), [a, b], _) => e.multiply(a, b),
+            (Operation::Square(_), [a], _) => e.square(a),
+            (Operation::Relinearize(_), [a], _) => {
+                e.relinearize(a, key($keys.relinearization.as_deref(), "relinearization")?)
+            }
+            $($own => $done,)*
+            _ => return Err($crate::cpu::scheme::unknown($scheme, $step)),
+        };
+        Ok(done?)
+    }};
+}
+pub(super) use applied;
+
+/// A transform as an evaluator's crate has it, its plaintexts in order.
+macro_rules! lent_transform {
+    ($scheme:ident, $transform:expr, $plaintexts:expr) => {{
+        use ::$scheme::linear_transform::{Giant, LinearTransform, Term};
+        let mut plaintexts = $plaintexts.iter();
+        let mut term = |term: &::program::transform::Term| Term {
+            rotation: i64::from(term.rotation),
+            plaintext: term.plaintext.and_then(|_| plaintexts.next()).map(|p| &**p),
+        };
+        let giants = $transform.giants.iter().map(|giant| Giant {
+            rotation: i64::from(giant.rotation),
+            terms: giant.terms.iter().map(&mut term).collect(),
+        });
+        LinearTransform {
+            giants: giants.collect(),
+        }
+    }};
+}
+pub(super) use lent_transform;

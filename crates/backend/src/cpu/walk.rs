@@ -14,11 +14,14 @@ use std::ops::Deref;
 use std::panic::resume_unwind;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How many tasks beyond the first unfinished one may start, for each worker: enough to work beside a chain of steps, few
 /// enough that little more memory is taken than in a walk one by one.
 const AHEAD: usize = 8;
+
+/// How long a worker without work waits before it asks its observer again.
+const WAIT: Duration = Duration::from_millis(50);
 
 /// A ciphertext of the run, or the caller's own.
 pub enum Value<'a, C> {
@@ -205,12 +208,14 @@ impl<'a, S: Scheme> Walk<'a, S> {
     }
 
     fn next(&self) -> Option<(usize, Spread)> {
-        let mut state = self.lock();
         loop {
+            // Outside the lock: an observer may take its time.
+            let cancelled = self.observer.cancelled();
+            let mut state = self.lock();
             if state.stopped || state.first == self.plan.tasks.len() {
                 return None;
             }
-            if self.observer.cancelled() {
+            if cancelled {
                 state.fail(u32::MAX, Error::Cancelled);
                 self.changed.notify_all();
                 return None;
@@ -221,10 +226,7 @@ impl<'a, S: Scheme> Walk<'a, S> {
             if state.running == 0 {
                 return None;
             }
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            drop(self.changed.wait_timeout(state, WAIT));
         }
     }
 
@@ -240,22 +242,21 @@ impl<'a, S: Scheme> Walk<'a, S> {
         let step = &self.program.steps[number as usize];
         let operands = self.operands(number);
         let start = Instant::now();
-        let plaintext = match step.operation.plaintext() {
-            None => None,
-            Some(plaintext) => {
-                let encoded = self
-                    .plaintexts
-                    .take(plaintext, step.level)
-                    .map_err(failed)?;
-                seconds.add("encode", start);
-                Some(encoded)
-            }
-        };
+        let plaintext = self.plaintexts.of_step(step).map_err(failed)?;
+        let of_terms = self.plaintexts.of_transform(spread, step).map_err(failed)?;
+        if plaintext.is_some() || !of_terms.is_empty() {
+            seconds.add("encode", start);
+        }
         let start = Instant::now();
         let made = match (step.operation, operands.as_slice()) {
             (Operation::Within(..), [a]) => vec![(number, a.clone())],
             (Operation::Rotate(..), [a]) if steps.len() > 1 => {
                 self.turn(spread, a, steps).map_err(failed)?
+            }
+            (Operation::LinearTransform(_, transform), [a]) => {
+                let transform = &self.program.transforms[transform as usize];
+                let value = self.scheme.transform(spread, a, transform, &of_terms);
+                vec![(number, Value::Own(Arc::new(value.map_err(failed)?)))]
             }
             (Operation::EncryptZero, _) => {
                 let zero = self.scheme.zero(self.plan.zero_index(number), step);

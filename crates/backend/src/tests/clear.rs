@@ -67,7 +67,32 @@ fn walk<E: Copy>(
             Operation::Relinearize(a)
             | Operation::Rescale(a)
             | Operation::ModDrop(a)
-            | Operation::Within(a, _) => of(a).to_vec(),
+            | Operation::Within(a, _)
+            | Operation::RelinearizeRescale(a) => of(a).to_vec(),
+            Operation::LinearTransform(a, number) => {
+                let turned = |x: &[E], by: i32, i: usize| {
+                    x[(i as i64 + i64::from(by)).rem_euclid(slots as i64) as usize]
+                };
+                let mut sum = zeros;
+                for giant in &program.transforms[number as usize].giants {
+                    let mut inner = vec![ring.zero; slots];
+                    for term in &giant.terms {
+                        let x: Vec<E> = (0..slots)
+                            .map(|i| turned(of(a), term.rotation, i))
+                            .collect();
+                        let x = match term.plaintext {
+                            Some(p) => zip(&x, &plain[p as usize], ring.multiply),
+                            None => x,
+                        };
+                        inner = zip(&inner, &x, ring.add);
+                    }
+                    let inner: Vec<E> = (0..slots)
+                        .map(|i| turned(&inner, giant.rotation, i))
+                        .collect();
+                    sum = zip(&sum, &inner, ring.add);
+                }
+                sum
+            }
         };
         values.push(own);
     }

@@ -4,6 +4,7 @@
 
 use program::expression::{Expression, Numbers, Operation as Plain};
 use program::step::{Operation, Place, Plaintext, Promise, SourceLine, Step};
+use program::transform::{Giant, Term, Transform};
 use program::{
     Argument, Encryption, Guarantee, IndexMap, Parameters, PlaintextSource, Program, Range, Secrecy,
 };
@@ -83,6 +84,7 @@ impl Maker {
                 source(1, alternating),
                 source(2, IndexMap::identity(slots).unwrap()),
             ],
+            transforms: vec![],
             lines: vec![SourceLine {
                 file: "kernel.py".into(),
                 number: 7,
@@ -148,7 +150,10 @@ impl Maker {
         let before = operands[..count].iter().map(|&a| self.depth[a as usize]);
         let product = matches!(
             operation,
-            Operation::Multiply(..) | Operation::Square(_) | Operation::MultiplyPlain(..)
+            Operation::Multiply(..)
+                | Operation::Square(_)
+                | Operation::MultiplyPlain(..)
+                | Operation::LinearTransform(..)
         );
         self.depth
             .push(before.max().unwrap_or(0) + usize::from(product));
@@ -204,13 +209,39 @@ impl Maker {
             return a;
         }
         let of = self.step(a);
-        let prime = self.program.parameters.primes()[of.level as usize] as f64;
-        self.push(
-            Operation::Rescale(a),
-            of.level - 1,
-            of.scale / prime,
-            of.size,
-        )
+        let scale = of.scale / self.prime(of.level);
+        self.push(Operation::Rescale(a), of.level - 1, scale, of.size)
+    }
+
+    fn prime(&self, level: u32) -> f64 {
+        self.program.parameters.primes()[level as usize] as f64
+    }
+
+    /// A transform of two giant steps, one of them without a rotation, and up to four terms.
+    fn transform(&mut self, scale: Option<f64>) -> u32 {
+        let terms = |made: &mut Self, rotations: [i32; 2]| {
+            let count = if scale.is_some() { 2 } else { 1 };
+            let term = |made: &mut Self, rotation: i32| Term {
+                rotation,
+                plaintext: scale.map(|_| made.below(3) as u32),
+            };
+            let first = made.below(3 - count);
+            let rotations = rotations[first..first + count].iter();
+            rotations.map(|&by| term(made, by)).collect::<Vec<_>>()
+        };
+        let giants = vec![
+            Giant {
+                rotation: -16,
+                terms: terms(self, [-3, 0]),
+            },
+            Giant {
+                rotation: 0,
+                terms: terms(self, [0, 2]),
+            },
+        ];
+        let scale = scale.unwrap_or(1.0);
+        self.program.transforms.push(Transform { scale, giants });
+        self.program.transforms.len() as u32 - 1
     }
 
     fn draw(&mut self) {
@@ -220,7 +251,7 @@ impl Maker {
             true => self.depth[a as usize] < DEPTH,
             false => of.level > 0,
         };
-        match self.below(11) {
+        match self.below(13) {
             0 => {
                 let b = self.partner(a);
                 self.same(Operation::Add(a, b), a);
@@ -255,8 +286,13 @@ impl Maker {
                 let square = self.push(Operation::Square(a), of.level, scale, 3);
                 let product = self.push(Operation::Multiply(a, b), of.level, scale, 3);
                 let sum = self.push(Operation::Sub(square, product), of.level, scale, 3);
-                let two = self.push(Operation::Relinearize(sum), of.level, scale, 2);
-                self.reduced(two);
+                if !self.exact() && self.below(2) == 0 {
+                    let (level, prime) = (of.level - 1, self.prime(of.level));
+                    self.push(Operation::RelinearizeRescale(sum), level, scale / prime, 2);
+                } else {
+                    let two = self.push(Operation::Relinearize(sum), of.level, scale, 2);
+                    self.reduced(two);
+                }
             }
             7 | 8 => {
                 let by = [1, -3, 2, 16][self.below(4)];
@@ -268,6 +304,17 @@ impl Maker {
             }
             10 if of.level > 0 && (self.exact() && of.level > 1 || !self.exact()) => {
                 self.push(Operation::ModDrop(a), of.level - 1, of.scale, of.size);
+            }
+            11 if room => {
+                let scale = self.program.parameters.scale();
+                let number = self.transform(Some(scale));
+                let transform = Operation::LinearTransform(a, number);
+                let product = self.push(transform, of.level, of.scale * scale, 2);
+                self.reduced(product);
+            }
+            12 if room => {
+                let number = self.transform(None);
+                self.same(Operation::LinearTransform(a, number), a);
             }
             _ => {
                 let promise = Promise {

@@ -207,7 +207,36 @@ fn walk_bfv<W: Word>(
                 Ok(value)
             }
             Operation::Within(a, _) => Ok(of(a).clone()),
-            Operation::Rescale(_) => panic!("BFV has no rescaling"),
+            Operation::LinearTransform(a, number) => {
+                use bfv::linear_transform::{Giant, LinearTransform, Term};
+                let transform = &program.transforms[number as usize];
+                let encoded: Vec<_> = transform
+                    .plaintexts()
+                    .map(|p| {
+                        let row = integers(&plain[p.number as usize]);
+                        let slots = [row, row].concat();
+                        encoder
+                            .encode_signed_extended(&slots, step.level as usize + 1)
+                            .unwrap()
+                    })
+                    .collect();
+                let mut encoded = encoded.iter();
+                let mut giants = vec![];
+                for giant in &transform.giants {
+                    let terms = giant.terms.iter().map(|term| Term {
+                        rotation: term.rotation.into(),
+                        plaintext: term.plaintext.and_then(|_| encoded.next()),
+                    });
+                    giants.push(Giant {
+                        rotation: giant.rotation.into(),
+                        terms: terms.collect(),
+                    });
+                }
+                e.linear_transform(of(a), &LinearTransform { giants }, galois)
+            }
+            Operation::Rescale(_) | Operation::RelinearizeRescale(_) => {
+                panic!("BFV has no rescaling")
+            }
         };
         values.push(value.unwrap());
     }
@@ -255,6 +284,31 @@ fn walk_ckks(
             Operation::Relinearize(a) => e.relinearize(of(a), relin),
             Operation::Rotate(a, by) => e.rotate(of(a), i64::from(by), galois),
             Operation::Rescale(a) => e.rescale(of(a)),
+            Operation::RelinearizeRescale(a) => e.relinearize_rescale(of(a), relin),
+            Operation::LinearTransform(a, number) => {
+                use ckks::linear_transform::{Giant, LinearTransform, Term};
+                let transform = &program.transforms[number as usize];
+                let encoded: Vec<_> = transform
+                    .plaintexts()
+                    .map(|p| {
+                        let row = reals(&plain[p.number as usize]);
+                        encoder.encode_real_extended(row, level, p.scale).unwrap()
+                    })
+                    .collect();
+                let mut encoded = encoded.iter();
+                let mut giants = vec![];
+                for giant in &transform.giants {
+                    let terms = giant.terms.iter().map(|term| Term {
+                        rotation: term.rotation.into(),
+                        plaintext: term.plaintext.and_then(|_| encoded.next()),
+                    });
+                    giants.push(Giant {
+                        rotation: giant.rotation.into(),
+                        terms: terms.collect(),
+                    });
+                }
+                e.linear_transform(of(a), &LinearTransform { giants }, galois)
+            }
             Operation::ModDrop(a) => e.drop_to(of(a), level),
             Operation::Within(a, _) => Ok(of(a).clone()),
         };

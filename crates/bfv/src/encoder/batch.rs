@@ -2,6 +2,7 @@
 //! Batching: n slots modulo a prime t ≡ 1 (mod 2n), as two rows of n/2.
 
 use crate::Error;
+use crate::linear_transform::ExtendedPlaintext;
 use crate::params::BfvParams;
 use crate::plaintext::{Plaintext, centred, check_below, check_count, reduce_signed};
 use zeroize::Zeroizing;
@@ -67,6 +68,30 @@ impl<W: Word> BatchEncoder<W> {
         let mut residues = Zeroizing::new(vec![0; values.len()]);
         reduce_signed(self.params.plain_modulus(), values, &mut residues)?;
         self.encode(&residues)
+    }
+
+    /// Encodes values in 0..t for a linear transform of ciphertexts over `limbs` data primes.
+    ///
+    /// # Errors
+    /// As [`BatchEncoder::encode`], and [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+    pub fn encode_extended(
+        &self,
+        values: &[u64],
+        limbs: usize,
+    ) -> Result<ExtendedPlaintext<W>, Error> {
+        ExtendedPlaintext::new(&self.params, &self.encode(values)?, limbs)
+    }
+
+    /// Encodes values within −(t−1)/2..=t/2 for a linear transform of ciphertexts over `limbs` data primes.
+    ///
+    /// # Errors
+    /// As [`BatchEncoder::encode_signed`], and [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+    pub fn encode_signed_extended(
+        &self,
+        values: &[i64],
+        limbs: usize,
+    ) -> Result<ExtendedPlaintext<W>, Error> {
+        ExtendedPlaintext::new(&self.params, &self.encode_signed(values)?, limbs)
     }
 
     /// All slots, in 0..t.

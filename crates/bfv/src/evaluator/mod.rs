@@ -5,6 +5,7 @@ mod linear;
 mod multiply;
 mod plain;
 mod rotate;
+mod transform;
 
 pub use multiply::MultiplyAlgorithm;
 pub use plain::Multiplier;

@@ -112,7 +112,7 @@ impl<W: Word> Evaluator<W> {
         steps.chain([conjugation_element(n)]).collect()
     }
 
-    fn rotatable<'a>(
+    pub(super) fn rotatable<'a>(
         &self,
         a: &'a Ciphertext<W>,
         keys: &GaloisKeys<W>,

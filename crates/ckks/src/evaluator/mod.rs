@@ -6,6 +6,7 @@ mod galois;
 mod linear;
 mod multiply;
 mod rescale;
+mod transform;
 
 pub use galois::{inner_sum_steps, slot_rotation_element};
 
@@ -125,7 +126,7 @@ fn need_two_parts(operation: &'static str, ct: &Ciphertext) -> Result<(), Error>
 }
 
 /// Refuses scales that differ by more than rounding.
-fn same_scale(
+pub(crate) fn same_scale(
     operation: &'static str,
     left: f64,
     right: f64,

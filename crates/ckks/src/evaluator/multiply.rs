@@ -4,7 +4,7 @@
 use super::batch::Switch;
 use super::{Evaluator, need_two_parts};
 use crate::{Ciphertext, Error};
-use rlwe::RelinKey;
+use rlwe::{Job, RelinKey, Source};
 use rns::{Eval, RnsBasis, RnsPoly};
 use zq::{AlignedVec, Modulus};
 
@@ -76,6 +76,45 @@ impl Evaluator {
             uses: vec![(None, key.key())],
         };
         Ok(self.switch(&[switch])?.swap_remove(0))
+    }
+
+    /// Three parts to two, one level down, with one division by the special primes and the level's prime together: what
+    /// [`Evaluator::relinearize`] and [`Evaluator::rescale`] do with two, rounded once.
+    ///
+    /// # Errors
+    /// [`Error::Size`] unless `a` has three parts; as [`Evaluator::relinearize`] and [`Evaluator::rescale`].
+    pub fn relinearize_rescale(
+        &self,
+        a: &Ciphertext,
+        key: &RelinKey<u64>,
+    ) -> Result<Ciphertext, Error> {
+        self.check_relin(a, key)?;
+        if a.size() != 3 {
+            return Err(Error::Size {
+                operation: "relinearize_rescale",
+                given: a.size(),
+                needed: "3",
+                remedy: "rescale it, there is nothing to relinearize",
+            });
+        }
+        let scale = self.rescaled("relinearize_rescale", a)?;
+        let coefficients = a.parts[2].coefficients();
+        let source = Source {
+            coefficients: coefficients.data(),
+            values: Some(a.parts[2].data()),
+        };
+        let job = Job {
+            source: 0,
+            key: key.key(),
+            automorphism: None,
+            add: [0, 1].map(|k| Some(a.parts[k].data())),
+        };
+        let level = self.params.rlwe().level(a.level() + 1)?;
+        let parts = level.switch_eval_rescaled(&[source], &[job], &self.threads)?;
+        Ok(Ciphertext {
+            scale,
+            ..a.with_parts(parts.into_iter().flatten().collect())
+        })
     }
 }
 

@@ -12,10 +12,25 @@ impl Evaluator {
     /// [`Error::LevelsExhausted`] at level 0, [`Error::Scale`] when the scale would fall below 1, [`Error::Rlwe`].
     pub fn rescale(&self, a: &Ciphertext) -> Result<Ciphertext, Error> {
         self.check(&[a])?;
+        let (level, scale) = (a.level(), self.rescaled("rescale", a)?);
+        let (inverses, basis) = (self.params.inverses(level)?, self.params.basis(level - 1)?);
+        let parts = a
+            .parts
+            .iter()
+            .map(|part| divide_by_last(part, &basis, &inverses))
+            .collect();
+        Ok(Ciphertext {
+            scale,
+            ..a.with_parts(parts)
+        })
+    }
+
+    /// The scale after a rescale of `a`.
+    pub(super) fn rescaled(&self, operation: &'static str, a: &Ciphertext) -> Result<f64, Error> {
         let level = a.level();
         if level == 0 {
             return Err(Error::LevelsExhausted {
-                operation: "rescale",
+                operation,
                 needed: 1,
                 levels_left: 0,
                 log2_scale: a.scale.log2(),
@@ -29,16 +44,7 @@ impl Evaluator {
                 scale,
             });
         }
-        let (inverses, basis) = (self.params.inverses(level)?, self.params.basis(level - 1)?);
-        let parts = a
-            .parts
-            .iter()
-            .map(|part| divide_by_last(part, &basis, &inverses))
-            .collect();
-        Ok(Ciphertext {
-            scale,
-            ..a.with_parts(parts)
-        })
+        Ok(scale)
     }
 
     /// The same value at a lower level; the scale stays. Dropping to the ciphertext's own level copies it.

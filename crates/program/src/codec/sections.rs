@@ -2,7 +2,7 @@
 //! A program's hash in parts, so that two sides of a wire that disagree can say in what.
 
 use super::fields::{write_count, write_map, write_shape, write_text};
-use super::{expression, step, write_declaration, write_plaintext};
+use super::{expression, step, transform, write_declaration, write_plaintext};
 use crate::program::{Encryption, Program, Secrecy};
 use rlwe::wire::Writer;
 use sha2::{Digest, Sha256};
@@ -48,6 +48,7 @@ fn kernel(program: &Program, out: &mut Writer) {
 }
 
 fn circuit(program: &Program, out: &mut Writer) {
+    list(out, &program.transforms, transform::write);
     list(out, &program.steps, step::write_placeless);
     list(out, &program.outputs, |out, &output| out.u32(output));
 }

@@ -2,6 +2,7 @@
 //! Steps as bytes: a code, operands and attributes, then level, scale, size and place of the result.
 
 use super::fields::choice;
+use super::refused;
 use crate::Error;
 use crate::step::{Operation, Place, Plaintext, Promise, Step};
 use rlwe::wire::{Reader, Writer};
@@ -28,6 +29,7 @@ pub fn write_placeless(out: &mut Writer, step: &Step) {
             out.f64(promise.bound);
             out.u8(u8::from(promise.everywhere));
         }
+        Operation::LinearTransform(_, number) => out.u32(number),
         _ => {}
     }
     out.u32(step.level);
@@ -52,11 +54,13 @@ fn code(operation: &Operation) -> u8 {
         Operation::Rescale(_) => 12,
         Operation::ModDrop(_) => 13,
         Operation::Within(..) => 14,
+        Operation::RelinearizeRescale(_) => 16,
+        Operation::LinearTransform(..) => 17,
     }
 }
 
 pub fn read(input: &mut Reader<'_>) -> Result<Step, Error> {
-    let operation = match choice(input, "a step's code", 14)? {
+    let operation = match choice(input, "a step's code", 17)? {
         0 => Operation::Input,
         1 => Operation::EncryptZero,
         2 => Operation::Add(operand(input)?, operand(input)?),
@@ -71,7 +75,10 @@ pub fn read(input: &mut Reader<'_>) -> Result<Step, Error> {
         11 => Operation::Rotate(operand(input)?, input.u32("a rotation")? as i32),
         12 => Operation::Rescale(operand(input)?),
         13 => Operation::ModDrop(operand(input)?),
-        _ => Operation::Within(operand(input)?, promise(input)?),
+        14 => Operation::Within(operand(input)?, promise(input)?),
+        16 => Operation::RelinearizeRescale(operand(input)?),
+        17 => Operation::LinearTransform(operand(input)?, input.u32("a transform")?),
+        code => return Err(refused("a step's code", code.into(), "0..=14, 16, 17")),
     };
     Ok(Step {
         operation,

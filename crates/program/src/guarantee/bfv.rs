@@ -4,7 +4,8 @@
 use super::{Bound, Plaintexts, operands};
 use crate::Error;
 use crate::program::Encryption;
-use crate::step::{Operation, Step};
+use crate::step::{Operation, Plaintext, Step};
+use crate::transform::Term;
 use bfv::BfvParams;
 use bfv::noise::NoiseEstimator;
 use rlwe::noise::{Gain, Noise};
@@ -106,13 +107,8 @@ impl<W: Word> Walk<'_, W> {
                 // Both factors have two polynomials, as was checked.
                 e.multiply(a, b, [2, 2], limbs)?
             }
-            Operation::MultiplyPlain(_, p) => match self.plaintexts.factor(p) {
-                Some(factor) => a.scaled((factor.unsigned_abs() as f64).max(1.0).log2()),
-                None => {
-                    let effect = self.plaintexts.effect(p).map(|log2| Gain { log2 });
-                    e.multiply_plain(a, effect.unwrap_or(e.any_plaintext()))
-                }
-            },
+            Operation::MultiplyPlain(_, p) => e.multiply_plain(a, self.gain(p)),
+            Operation::LinearTransform(_, number) => self.transformed(a, number, limbs)?,
             Operation::Relinearize(_) | Operation::Rotate(..) => e.key_switch(a, limbs)?,
             Operation::ModDrop(_) => {
                 let (top, size) = (from(0).level as usize + 1, usize::from(step.size));
@@ -123,5 +119,31 @@ impl<W: Word> Walk<'_, W> {
             }
             _ => a,
         })
+    }
+
+    /// The gain of multiplying by a plaintext; a factor stays a constant polynomial.
+    fn gain(&self, plaintext: Plaintext) -> Gain {
+        match self.plaintexts.factor(plaintext) {
+            Some(factor) => Gain {
+                log2: 2.0 * (factor.unsigned_abs() as f64).max(1.0).log2(),
+            },
+            None => {
+                let effect = self.plaintexts.effect(plaintext).map(|log2| Gain { log2 });
+                effect.unwrap_or(self.estimator.any_plaintext())
+            }
+        }
+    }
+
+    fn transformed(&self, a: Noise, number: u32, limbs: usize) -> Result<Noise, bfv::Error> {
+        let transform = &self.plaintexts.program.transforms[number as usize];
+        let scale = transform.scale;
+        let gain = |number| self.gain(Plaintext { number, scale });
+        let term = |term: &Term| (term.rotation != 0, term.plaintext.map(gain));
+        let giants = transform.giants.iter().map(|giant| {
+            let terms: Vec<_> = giant.terms.iter().map(term).collect();
+            (giant.rotation != 0, terms)
+        });
+        self.estimator
+            .linear_transform(a, &giants.collect::<Vec<_>>(), limbs)
     }
 }

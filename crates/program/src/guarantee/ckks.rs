@@ -5,6 +5,7 @@ use super::{Bound, Plaintexts, operands};
 use crate::Error;
 use crate::program::{Argument, Encryption, Program, Range, Secrecy};
 use crate::step::{Operation, Plaintext, Step};
+use crate::transform::Term;
 use ckks::noise::{Estimate, Estimator};
 use ckks::{CkksParams, Publication};
 use rlwe::noise::log2_add;
@@ -120,13 +121,15 @@ impl Walk<'_> {
             Operation::Add(..) | Operation::Sub(..) => e.add(a, b.unwrap_or(a)),
             Operation::Multiply(..) | Operation::Square(_) => e.multiply(a, b.unwrap_or(a)),
             Operation::AddPlain(_, p) | Operation::SubPlain(_, p) => {
-                e.add(a, &self.encoded(p, step))
+                e.add(a, &self.encoded(p, step.level))
             }
             Operation::MultiplyPlain(_, p) => match self.plaintexts.factor(p) {
                 Some(factor) => repeated(e, *a, factor.unsigned_abs()),
-                None => e.multiply(a, &self.encoded(p, step)),
+                None => e.multiply(a, &self.encoded(p, step.level)),
             },
             Operation::Relinearize(_) => e.relinearize(a),
+            Operation::RelinearizeRescale(_) => e.relinearize_rescale(a),
+            Operation::LinearTransform(_, number) => self.transformed(a, number, step.level),
             Operation::Rotate(..) => e.rotate(a),
             Operation::Rescale(_) => e.rescale(a)?,
             Operation::ModDrop(_) => e.drop_to(a, step.level as usize),
@@ -138,13 +141,33 @@ impl Walk<'_> {
         })
     }
 
-    fn encoded(&self, plaintext: Plaintext, step: &Step) -> Estimate {
-        let rounding = self.plaintexts.effect(plaintext);
+    fn transformed(&self, a: &Estimate, number: u32, level: u32) -> Estimate {
+        let transform = &self.plaintexts.program.transforms[number as usize];
+        let scale = transform.scale;
+        let factor = |number| self.encoded(Plaintext { number, scale }, level);
+        let term = |term: &Term| (term.rotation != 0, term.plaintext.map(factor));
+        let giants = transform.giants.iter().map(|giant| {
+            let terms: Vec<_> = giant.terms.iter().map(term).collect();
+            (giant.rotation != 0, terms)
+        });
+        self.estimator
+            .linear_transform(a, &giants.collect::<Vec<_>>())
+    }
+
+    fn encoded(&self, plaintext: Plaintext, level: u32) -> Estimate {
+        let rounding = match (
+            self.plaintexts.factor(plaintext),
+            self.plaintexts.effect(plaintext),
+        ) {
+            (Some(_), _) => f64::NEG_INFINITY,
+            (None, Some(effect)) => effect.log2(),
+            (None, None) => self.estimator.log2_worst_rounding(),
+        };
         self.estimator.encode_rounded(
             self.plaintexts.bound(plaintext),
-            step.level as usize,
+            level as usize,
             plaintext.scale,
-            rounding.map_or(self.estimator.log2_worst_rounding(), f64::log2),
+            rounding,
         )
     }
 }

@@ -66,6 +66,7 @@ fn scaled(bfv: bool, constant: Numbers) -> Program {
         plaintext(2, 3.0, one),
     ];
     program.steps.clear();
+    program.transforms.clear();
     let mut level = primes.len() as u32 - 1;
     let mut now = scale;
     let mut step = |operation, level, scale| {
@@ -407,7 +408,7 @@ fn arguments_of_another_kind_are_refused() {
 #[test]
 fn a_part_that_differs_has_another_hash() {
     type Change = (&'static str, fn(&mut Program));
-    let changes: [Change; 14] = [
+    let changes: [Change; 15] = [
         ("kernel", |p| p.name.push('s')),
         ("kernel", |p| p.guarantee.tolerance *= 2.0),
         ("kernel", |p| p.guarantee.failure_bits = 39),
@@ -418,6 +419,7 @@ fn a_part_that_differs_has_another_hash() {
             p.steps[8].operation = Operation::Rotate(7, 1)
         }),
         ("circuit", |p| p.outputs.push(3)),
+        ("circuit", |p| p.transforms[1].giants[1].rotation = 3),
         ("packing", |p| {
             p.arguments[0].secrecy = Secrecy::Encrypted(IndexMap::identity(8).unwrap())
         }),
@@ -456,4 +458,38 @@ fn a_part_that_differs_has_another_hash() {
     }
     let other = sample(bfv_parameters()).sections();
     assert_ne!(other[1], sections[1]);
+}
+
+/// The first product as a sum of two rotations, each times the argument.
+fn transforming(mut program: Program) -> Program {
+    let scale = program.parameters.scale();
+    program.transforms = vec![transform(scale, &[(0, &[(0, 0), (1, 0)])])];
+    program.steps[1].operation = Operation::LinearTransform(0, 0);
+    program
+}
+
+#[test]
+fn the_plaintexts_of_a_transform_are_measured_as_those_of_products() {
+    for program in exact() {
+        let encodings = program.encodings();
+        let bits = program.guarantee.bits;
+        let program = promising(transforming(program), Assume::None);
+        assert_eq!(program.encodings(), encodings);
+        // Two terms and a key switch are worse than one product.
+        let worse = match program.parameters.plain_modulus() {
+            Some(_) => bits - program.guarantee.bits,
+            None => program.guarantee.bits - bits,
+        };
+        assert!((0.1..5.0).contains(&worse), "{worse}");
+        read(&program.to_bytes()).unwrap();
+        assert!(program.needs_measuring().unwrap());
+        let contrived = contrived(&program.parameters);
+        let values = program.evaluate(&[contrived]).unwrap();
+        let effects = program.measure(&values, &Threads::ONE).unwrap();
+        let text = refused(program.check_plaintexts(&effects));
+        assert!(text.contains("the values of w"), "{text}");
+        promising(program, Assume::All)
+            .check_plaintexts(&effects)
+            .unwrap();
+    }
 }

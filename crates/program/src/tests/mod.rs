@@ -7,6 +7,7 @@ mod vectors;
 use crate::evaluate::IntegersModulo;
 use crate::expression::{Expression, Numbers, Operation as Plain};
 use crate::step::{Operation, Place, Plaintext, Promise, SourceLine, Step};
+use crate::transform::{Giant, Term, Transform};
 use crate::*;
 use bfv::{BfvParams, BfvParamsLiteral};
 use ckks::{CkksParams, CkksParamsLiteral};
@@ -115,6 +116,22 @@ fn sample(parameters: Parameters) -> Program {
         at = step(Operation::Rescale(at), level, now, 2);
     }
     at = step(Operation::ModDrop(at), 0, now, 2);
+    let (mut level, mut now) = (top, scale * scale);
+    let mut other = step(Operation::LinearTransform(x, 0), level, now, 2);
+    if !bfv {
+        now /= primes[level as usize] as f64;
+        level -= 1;
+        other = step(Operation::Rescale(other), level, now, 2);
+    }
+    other = step(Operation::LinearTransform(other, 1), level, now, 2);
+    if !bfv {
+        now *= now;
+        other = step(Operation::Square(other), level, now, 3);
+        now /= primes[level as usize] as f64;
+        level -= 1;
+        other = step(Operation::RelinearizeRescale(other), level, now, 2);
+    }
+    other = step(Operation::ModDrop(other), 0, now, 2);
     let range = if bfv {
         Range::Integers { low: -3, high: 4 }
     } else {
@@ -187,19 +204,39 @@ fn sample(parameters: Parameters) -> Program {
             bound: 4.0,
             slots: IndexMap::new((0..SLOTS).map(|i| (i < 3).then_some(i))).unwrap(),
         }],
+        transforms: vec![
+            transform(scale, &[(-3, &[(-1, 0), (0, 0), (2, 0)]), (0, &[(1, 0)])]),
+            transform(1.0, &[(0, &[(0, -1), (1, -1), (3, -1)]), (4, &[(0, -1)])]),
+        ],
         lines: vec![SourceLine {
             file: "kernel.py".into(),
             number: 12,
             text: "    return x * y".into(),
         }],
         steps,
-        outputs: vec![at],
+        outputs: vec![at, other],
         result_shape: vec![3],
         result: IndexMap::identity(3).unwrap(),
         parameters,
     };
     program.guarantee.bits = promised(&program);
     program
+}
+
+/// A transform of giant rotations with their terms: rotations and plaintexts, −1 for none.
+fn transform(scale: f64, giants: &[(i32, &[(i32, i64)])]) -> Transform {
+    let term = |&(rotation, plaintext): &(i32, i64)| Term {
+        rotation,
+        plaintext: u32::try_from(plaintext).ok(),
+    };
+    let giant = |&(rotation, terms): &(i32, &[(i32, i64)])| Giant {
+        rotation,
+        terms: terms.iter().map(term).collect(),
+    };
+    Transform {
+        scale,
+        giants: giants.iter().map(giant).collect(),
+    }
 }
 
 /// What a program may promise, in quarters of a bit: other platforms' logarithms may differ in their last digits.
@@ -229,7 +266,11 @@ fn what_is_written_is_read_again() {
         assert_eq!(back.to_bytes(), bytes);
         assert_eq!(back.hash(), program.hash());
         let keys = program.required_keys();
-        assert_eq!((keys.rotations.as_slice(), keys.public), (&[-3][..], true));
+        assert_eq!(keys.rotations, [-3, -1, 1, 2, 3, 4]);
+        assert!(keys.public);
+        // Two relinearisations and a rotation, four and three in the transforms, and in CKKS a relinearisation with a rescale.
+        let ckks = program.parameters.plain_modulus().is_none();
+        assert_eq!(program.key_switches(), 3 + 7 + usize::from(ckks));
         assert_eq!(
             keys.relinearization,
             Some(program.parameters.primes().len() as u32 - 1)
@@ -275,7 +316,7 @@ fn evaluate_zeros(program: &Program) {
 #[test]
 fn a_lie_in_a_program_is_refused_with_its_place() {
     type Lie = (&'static str, fn(&mut Program));
-    let lies: [Lie; 29] = [
+    let lies: [Lie; 41] = [
         ("operand 2 is not defined before it", |p| {
             p.steps[2].operation = Operation::Multiply(0, 2)
         }),
@@ -368,6 +409,42 @@ fn a_lie_in_a_program_is_refused_with_its_place() {
         ("plaintext expression 12 (within): a promise of NaN", |p| {
             p.expressions[12].operation = Plain::Within(11, f64::NAN)
         }),
+        ("there is no transform 2, there are 2", |p| {
+            p.steps[18].operation = Operation::LinearTransform(0, 2)
+        }),
+        (
+            "step 22 (relinearize_rescale, kernel.py:12): an operand of 2",
+            |p| p.steps[22].operation = Operation::RelinearizeRescale(20),
+        ),
+        ("level 2; its operands give 1", |p| p.steps[22].level = 2),
+        (
+            "transform 0: a giant step by -3 after one by 0; they",
+            |p| p.transforms[0].giants.reverse(),
+        ),
+        ("transform 1: a baby step by 0 after one by 0", |p| {
+            p.transforms[1].giants[0].terms[1].rotation = 0
+        }),
+        ("transform 0: no baby step", |p| {
+            p.transforms[0].giants[1].terms.clear()
+        }),
+        ("transform 1: no giant step", |p| {
+            p.transforms[1].giants.clear()
+        }),
+        ("transform 0: a rotation by 5; from -3 to 4", |p| {
+            p.transforms[0].giants[0].terms[2].rotation = 5
+        }),
+        ("transform 1: nothing is rotated", |p| {
+            p.transforms[1] = transform(1.0, &[(0, &[(0, -1)])])
+        }),
+        ("transform 1: scale 2 without plaintexts; 1 is", |p| {
+            p.transforms[1].scale = 2.0
+        }),
+        ("transform 0: there is no plaintext 7, there are 1", |p| {
+            p.transforms[0].giants[0].terms[0].plaintext = Some(7)
+        }),
+        ("transform 0: a plaintext cannot have scale 0.5", |p| {
+            p.transforms[0].scale = 0.5
+        }),
     ];
     for (number, (reason, lie)) in lies.into_iter().enumerate() {
         let mut program = sample(ckks_parameters());
@@ -446,6 +523,20 @@ fn limits_hold_before_work_is_done() {
         })
         .contains("plain operations; at most 5")
     );
+    // The transforms have eight terms, each of which counts for 4096.
+    let work = 8 * 4096;
+    assert!(
+        refused(&Limits {
+            plain_work: work,
+            ..limits
+        })
+        .contains("plain operations; at most 32768")
+    );
+    let roomy = Limits {
+        plain_work: work + 1000,
+        ..limits
+    };
+    Program::from_bytes(&bytes, SecurityPolicy::insecure(), &roomy).unwrap();
     let secure = Program::from_bytes(&bytes, SecurityPolicy::default(), &limits).unwrap_err();
     assert!(secure.to_string().contains("insecure"));
 }
@@ -491,4 +582,50 @@ fn the_plaintext_of_the_sample_is_what_python_computes() {
         ring.centre(dot),
     ];
     assert_eq!(values[11], expected);
+}
+
+#[test]
+fn a_transform_has_a_plaintext_in_every_term_or_in_none() {
+    let mut program = sample(ckks_parameters());
+    program.transforms[0].giants[0].terms[1].plaintext = None;
+    let text = program.check(&Limits::default()).unwrap_err().to_string();
+    assert_eq!(
+        text,
+        "transform 0: a term without a plaintext beside others that have one"
+    );
+    // Such a program has no bytes: what is written for the missing number is out of range.
+    let text = read(&program.to_bytes()).unwrap_err().to_string();
+    assert!(text.contains("no plaintext 4294967295"), "{text}");
+}
+
+#[test]
+fn a_transform_in_the_clear_is_the_sum_it_says() {
+    let program = sample(bfv_parameters());
+    let x: Vec<i64> = (1..=SLOTS as i64).collect();
+    let inputs = [
+        Numbers::Integers(x.clone()),
+        Numbers::Integers(vec![0; SLOTS as usize]),
+    ];
+    let w = Numbers::Integers(vec![1, 2, 3]);
+    let values = program.evaluate(std::slice::from_ref(&w)).unwrap();
+    let Numbers::Integers(p) = program.slots(&values, 0).unwrap() else {
+        panic!("integers")
+    };
+    let at = |v: &[i64], i: i64| v[i.rem_euclid(SLOTS.into()) as usize];
+    let inner = |i: i64| at(&p, i) * (at(&x, i - 1) + at(&x, i) + at(&x, i + 2));
+    let first: Vec<i64> = (0..SLOTS.into())
+        .map(|i| inner(i - 3) + at(&p, i) * at(&x, i + 1))
+        .collect();
+    let sum = |i: i64| {
+        [0, 1, 3, 4]
+            .map(|by| at(&first, i + by))
+            .iter()
+            .sum::<i64>()
+    };
+    let ring = IntegersModulo(97);
+    let wanted: Vec<i64> = (0..SLOTS.into())
+        .map(|i| ring.centre(sum(i).into()))
+        .collect();
+    let outputs = program.clear(&inputs, &[w]).unwrap();
+    assert_eq!(outputs[1], Numbers::Integers(wanted));
 }

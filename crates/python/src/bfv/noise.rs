@@ -173,6 +173,12 @@ impl BfvEstimator {
         Gain::random(self.n, self.half_t).log2
     }
 
+    /// log2 of the largest gain of any plaintext.
+    #[getter]
+    fn log2_worst_gain(&self) -> f64 {
+        Gain::worst_case(self.n, self.half_t).log2
+    }
+
     /// Product with a plaintext: of known `log2_gain` (`BfvPlaintext.log2_gain`), else any whose coefficients are at
     /// most `bound` (default: t/2).
     #[pyo3(signature = (a, bound=None, *, log2_gain=None))]
@@ -217,6 +223,23 @@ impl BfvEstimator {
     /// Rotation or row swap: one key switch.
     fn rotate(&self, a: &BfvEstimate) -> PyResult<BfvEstimate> {
         let noise = each!(&self.estimator, e => e.key_switch(a.noise, a.limbs).or_raise())?;
+        Ok(BfvEstimate { noise, ..*a })
+    }
+
+    /// A linear transform: for each giant step whether it rotates, and for each of its terms whether it rotates and log2 of
+    /// its plaintext's gain or None for no plaintext.
+    fn linear_transform(
+        &self,
+        a: &BfvEstimate,
+        giants: Vec<(bool, Vec<(bool, Option<f64>)>)>,
+    ) -> PyResult<BfvEstimate> {
+        let term = |(rotates, gain): (bool, Option<f64>)| (rotates, gain.map(|log2| Gain { log2 }));
+        let giant = |(rotates, terms): (bool, Vec<_>)| {
+            (rotates, terms.into_iter().map(term).collect::<Vec<_>>())
+        };
+        let giants: Vec<_> = giants.into_iter().map(giant).collect();
+        let noise =
+            each!(&self.estimator, e => e.linear_transform(a.noise, &giants, a.limbs).or_raise())?;
         Ok(BfvEstimate { noise, ..*a })
     }
 

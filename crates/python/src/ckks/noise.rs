@@ -15,6 +15,10 @@ pub struct CkksEstimate {
     inner: Estimate,
 }
 
+/// Of a linear transform: whether it rotates, and its plaintext.
+type Term = (bool, Option<CkksEstimate>);
+type Giant = (bool, Vec<Term>);
+
 #[pymethods]
 impl CkksEstimate {
     /// Bound on the absolute value of every slot.
@@ -178,6 +182,25 @@ impl CkksEstimator {
     fn relinearize(&self, a: &CkksEstimate) -> PyResult<CkksEstimate> {
         self.check_level(a.inner.level)?;
         Ok(wrap(self.estimator.relinearize(&a.inner)))
+    }
+
+    /// Back to two components and division by the last prime, rounded once.
+    fn relinearize_rescale(&self, a: &CkksEstimate) -> PyResult<CkksEstimate> {
+        self.check_level(a.inner.level)?;
+        if a.inner.level == 0 {
+            return Err(Kind::Parameter.error("relinearize_rescale: no prime is left to divide by"));
+        }
+        Ok(wrap(self.estimator.relinearize_rescale(&a.inner)))
+    }
+
+    /// A linear transform: for each giant step whether it rotates, and for each of its terms whether it rotates and its
+    /// encoded plaintext or None.
+    fn linear_transform(&self, a: &CkksEstimate, giants: Vec<Giant>) -> PyResult<CkksEstimate> {
+        self.check_level(a.inner.level)?;
+        let term = |(rotates, plaintext): Term| (rotates, plaintext.map(|p| p.inner));
+        let giant = |(rotates, terms): Giant| (rotates, terms.into_iter().map(term).collect());
+        let giants: Vec<_> = giants.into_iter().map(giant).collect();
+        Ok(wrap(self.estimator.linear_transform(&a.inner, &giants)))
     }
 
     /// Rotation or conjugation: one key switch.

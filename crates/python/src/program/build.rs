@@ -9,6 +9,7 @@ use crate::words::Words;
 use crate::work::Work;
 use ::program::expression::{Expression, Operation as Plain};
 use ::program::step::{Operation, Place, Plaintext, Promise, SourceLine, Step};
+use ::program::transform::{Giant, Term, Transform};
 use ::program::{
     Argument, Encryption, Guarantee, IndexMap, Limits, Parameters, PlaintextSource, Range, Secrecy,
 };
@@ -75,6 +76,7 @@ impl ProgramBuilder {
             arguments: vec![],
             expressions: vec![],
             plaintexts: vec![],
+            transforms: vec![],
             lines: vec![],
             steps: vec![],
             outputs: vec![],
@@ -181,16 +183,33 @@ impl ProgramBuilder {
         Ok(number_of(&self.program.plaintexts))
     }
 
+    /// Adds a linear transform: giant steps by rising rotation, each with its terms by rising rotation, a term with the number
+    /// of its plaintext or -1 for none, which holds for all or none; `scale` is that of the plaintexts, 1 without.
+    fn transform(&mut self, scale: f64, giants: Vec<(i32, Vec<(i32, i64)>)>) -> usize {
+        let term = |(rotation, plaintext): (i32, i64)| Term {
+            rotation,
+            plaintext: u32::try_from(plaintext).ok(),
+        };
+        let giant = |(rotation, terms): (i32, Vec<(i32, i64)>)| Giant {
+            rotation,
+            terms: terms.into_iter().map(term).collect(),
+        };
+        let giants = giants.into_iter().map(giant).collect();
+        self.program.transforms.push(Transform { scale, giants });
+        number_of(&self.program.transforms)
+    }
+
     /// Adds a line of source.
     fn line(&mut self, file: String, number: u32, text: String) -> usize {
         self.program.lines.push(SourceLine { file, number, text });
         number_of(&self.program.lines)
     }
 
-    /// Adds an operation; level, scale and size are its result's. `bound` and `everywhere` are of "within".
+    /// Adds an operation; level, scale and size are its result's. `bound` and `everywhere` are of "within", `transform` of
+    /// "linear_transform".
     #[pyo3(signature = (
         kind, operands, level, scale, size, *, plaintext=-1, plain_scale=1.0, rotation=0, bound=f64::INFINITY,
-        everywhere=false, line=0, column=0, end_column=0
+        everywhere=false, transform=-1, line=0, column=0, end_column=0
     ))]
     #[expect(
         clippy::too_many_arguments,
@@ -208,6 +227,7 @@ impl ProgramBuilder {
         rotation: i32,
         bound: f64,
         everywhere: bool,
+        transform: i64,
         line: u32,
         column: u16,
         end_column: u16,
@@ -236,6 +256,11 @@ impl ProgramBuilder {
             "rescale" => Operation::Rescale(one()?),
             "mod_drop" => Operation::ModDrop(one()?),
             "within" => Operation::Within(one()?, Promise { bound, everywhere }),
+            "relinearize_rescale" => Operation::RelinearizeRescale(one()?),
+            "linear_transform" => {
+                let number = needed(kind, "transform", u32::try_from(transform).ok())?;
+                Operation::LinearTransform(one()?, number)
+            }
             _ => return Err(Kind::Input.error(format!("no operation {kind:?}"))),
         };
         let place = Place {

@@ -266,6 +266,12 @@ impl Program {
         counts.into_pyobject(py)
     }
 
+    /// Key switches of all steps; a linear transform has one for each distinct baby rotation and each giant rotation.
+    #[getter]
+    fn key_switches(&self) -> usize {
+        self.inner.key_switches()
+    }
+
     /// The rotations that are needed, rising.
     fn rotations(&self) -> Vec<i32> {
         self.inner.required_keys().rotations

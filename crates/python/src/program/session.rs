@@ -20,13 +20,13 @@ use pyo3::types::PyBytes;
 use rlwe::Seed;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
 use zq::Word;
 use zq::memory::attempt;
 
-/// How often a waiting caller looks for signals and tells progress.
+/// How often a caller looks for signals and tells progress.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// A program with the keys to run it.
@@ -141,78 +141,90 @@ fn cpu(context: &Context, threads: Option<usize>) -> PyResult<Cpu> {
     })
 }
 
-/// What the caller and the run tell each other.
-#[derive(Default)]
-struct Watch {
+/// What the caller and the run tell each other. The caller's own thread is the run's first worker: between steps it looks
+/// for signals and tells progress, which takes the interpreter's lock for a moment.
+struct Watch<'a> {
+    caller: ThreadId,
+    progress: Option<&'a Py<PyAny>>,
     done: AtomicUsize,
     total: AtomicUsize,
     cancelled: AtomicBool,
-    ended: Mutex<bool>,
-    changed: Condvar,
+    looked: Mutex<Looked>,
 }
 
-impl Observer for Watch {
+/// The last look at signals and progress.
+struct Looked {
+    at: Instant,
+    /// Steps that were told to be done.
+    told: usize,
+    raised: PyResult<()>,
+}
+
+impl Observer for Watch<'_> {
     fn progress(&self, done: usize, total: usize) {
         self.done.fetch_max(done, Ordering::Relaxed);
         self.total.store(total, Ordering::Relaxed);
     }
 
     fn cancelled(&self) -> bool {
+        if thread::current().id() == self.caller {
+            let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+            if looked.at.elapsed() >= INTERVAL {
+                Python::attach(|py| self.look(py, &mut looked));
+            }
+        }
         self.cancelled.load(Ordering::Relaxed)
     }
 }
 
-/// Tells that the run ended, however it did.
-struct Ending<'a>(&'a Watch);
-
-impl Drop for Ending<'_> {
-    fn drop(&mut self) {
-        *self.0.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.0.changed.notify_all();
-    }
-}
-
-impl Watch {
-    /// Waits an interval or until the run ended; returns whether it did.
-    fn wait(&self) -> bool {
-        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self
-            .changed
-            .wait_timeout_while(ended, INTERVAL, |ended| !*ended);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
-    }
-
-    /// Looks for signals and tells progress until the run ended. What is raised cancels it.
-    fn serve(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
-        let mut told = 0;
-        let mut raised = Ok(());
-        loop {
-            let ended = py.detach(|| self.wait());
-            if raised.is_ok() {
-                raised = py
-                    .check_signals()
-                    .and_then(|()| self.tell(py, progress, &mut told));
-                let stop = raised.is_err();
-                self.cancelled.fetch_or(stop, Ordering::Relaxed);
-            }
-            if ended {
-                return raised;
-            }
+impl<'a> Watch<'a> {
+    fn new(progress: Option<&'a Py<PyAny>>) -> Self {
+        let looked = Looked {
+            at: Instant::now(),
+            told: 0,
+            raised: Ok(()),
+        };
+        Self {
+            caller: thread::current().id(),
+            progress,
+            done: AtomicUsize::new(0),
+            total: AtomicUsize::new(0),
+            cancelled: AtomicBool::new(false),
+            looked: Mutex::new(looked),
         }
     }
 
-    fn tell(&self, py: Python<'_>, progress: Option<&Py<PyAny>>, told: &mut usize) -> PyResult<()> {
+    /// Looks for signals and tells progress. What is raised cancels the run, and is kept until its end.
+    fn look(&self, py: Python<'_>, looked: &mut Looked) {
+        if looked.raised.is_ok() {
+            let told = &mut looked.told;
+            looked.raised = py.check_signals().and_then(|()| self.tell(py, told));
+            let stop = looked.raised.is_err();
+            self.cancelled.fetch_or(stop, Ordering::Relaxed);
+        }
+        looked.at = Instant::now();
+    }
+
+    fn tell(&self, py: Python<'_>, told: &mut usize) -> PyResult<()> {
         let (done, total) = (
             self.done.load(Ordering::Relaxed),
             self.total.load(Ordering::Relaxed),
         );
-        match progress {
+        match self.progress {
             Some(progress) if done > *told => {
                 *told = done;
                 progress.call1(py, (done, total)).map(drop)
             }
             _ => Ok(()),
         }
+    }
+
+    /// Tells what is left to tell; fails with what was raised.
+    fn end(self, py: Python<'_>) -> PyResult<()> {
+        let looked = || self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        self.look(py, &mut looked());
+        let raised = std::mem::replace(&mut looked().raised, Ok(()));
+        raised
     }
 }
 
@@ -284,20 +296,10 @@ impl Session {
             plain: &plain,
             seed: Seed::from_bytes(seed),
         };
-        let watch = Watch::default();
-        let outcome: Outcome = thread::scope(|scope| {
-            let run = || {
-                let _ending = Ending(&watch);
-                attempt(|| self.cpu.run(&request, &watch))
-            };
-            let running = thread::Builder::new()
-                .spawn_scoped(scope, run)
-                .map_err(|e| Kind::Other.error(format!("no thread can be started: {e}")))?;
-            let served = watch.serve(py, progress.as_ref());
-            let ended = running.join();
-            served?;
-            finished(ended.unwrap_or_else(|payload| std::panic::resume_unwind(payload)))
-        })?;
+        let watch = Watch::new(progress.as_ref());
+        let ran = py.detach(|| attempt(|| self.cpu.run(&request, &watch)));
+        watch.end(py)?;
+        let outcome: Outcome = finished(ran)?;
         let outputs = outcome.outputs.iter().map(|data| PyBytes::new(py, data));
         Ok((outputs.collect(), outcome.seconds.0))
     }

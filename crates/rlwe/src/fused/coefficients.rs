@@ -52,7 +52,7 @@ impl<W: Word> KeySwitchLevel<W> {
         let (n, l) = (self.q().n(), self.q().len());
         let SwitchScratch {
             lifted,
-            special,
+            dropped: special,
             corrections,
             buffers,
         } = scratch;
@@ -73,6 +73,7 @@ impl<W: Word> KeySwitchLevel<W> {
                 |(j, (a, b)), own| {
                     let modulo = Modulo {
                         level: self,
+                        division: &self.special,
                         j,
                         sources: &sources,
                         jobs: &jobs,
@@ -90,9 +91,9 @@ impl<W: Word> KeySwitchLevel<W> {
                 },
             );
         }
-        let corrections = corrections.take(self.corrections_len() * 2 * n);
-        self.correct(special, corrections, threads, buffers);
-        if self.down_converter.is_some() {
+        let corrections = corrections.take(self.special.corrections() * 2 * n);
+        self.correct(&self.special, special, corrections, threads, buffers);
+        if self.qp().len() > l {
             let limbs = out.iter_mut().enumerate().flat_map(|(half, part)| {
                 part.chunks_exact_mut(n).enumerate().map(move |x| (half, x))
             });
@@ -108,7 +109,7 @@ impl<W: Word> KeySwitchLevel<W> {
                 Divide {
                     correction,
                     bound: 1,
-                    factor: self.p_inverse[j],
+                    factor: self.special.inverses[j],
                 }
                 .run(self.q().modulus(j), out);
             });

@@ -204,12 +204,13 @@ unsafe fn add_products<const D: usize, const PERMUTED: bool>(
     }
 }
 
-/// What becomes of a sum: `(sum - correction)·factor + add[σ(i)]`, or `sum + add[σ(i)]`.
+/// What becomes of a sum: `(sum - correction)·factor`, or the sum itself, and `add[σ(i)]·factor`, or `add[σ(i)]` itself, added.
 #[derive(Clone, Copy)]
 pub(super) struct Finish<'a> {
     /// The correction, and the factor.
     pub division: Option<(&'a [u64], u64)>,
-    pub add: Option<&'a [u64]>,
+    /// What is added, and its factor.
+    pub add: Option<(&'a [u64], Option<u64>)>,
 }
 
 /// See [`super::kernels::dot_pair`].
@@ -260,6 +261,7 @@ unsafe fn sums<const D: usize, const PERMUTED: bool>(
         let w = u128::from(f.division.map_or(1, |(_, w)| w));
         factor(q, (w * u128::from(word) % u128::from(q)) as u64)
     });
+    let addends = finish.map(|f| Some(factor(q, f.add?.1?)));
     for i in (0..first.len()).step_by(BLOCK) {
         // q in the high halves keeps the differences below positive.
         let mut sums = [[[zero; 2]; SIDE_BY_SIDE], [[c.q; 2]; SIDE_BY_SIDE]];
@@ -293,8 +295,11 @@ unsafe fn sums<const D: usize, const PERMUTED: bool>(
                     }
                     let t = divide_by_word(&c, low[v][h], high[v][h]);
                     let mut r = csub(mul_lazy(&c, t, factors[h]), c.q);
-                    if let Some(add) = finish[h].add {
-                        let y = load::<PERMUTED>(add.as_ptr(), at, block);
+                    if let Some((add, _)) = finish[h].add {
+                        let mut y = load::<PERMUTED>(add.as_ptr(), at, block);
+                        if let Some(factor) = addends[h] {
+                            y = csub(mul_lazy(&c, y, factor), c.q);
+                        }
                         r = csub(_mm512_add_epi64(r, y), c.q);
                     }
                     _mm512_storeu_si512(out.as_mut_ptr().add(at).cast(), r);

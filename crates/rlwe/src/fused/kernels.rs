@@ -40,19 +40,25 @@ impl<'a> Permuted<'a> {
         self.sources.is_none_or(|s| s.len() == len)
     }
 
-    /// `out[i] += add[σ(i)]`, if there is anything to add.
+    /// `out[i] += words[σ(i)]·factor`.
     ///
     /// # Panics
     /// If lengths differ.
-    fn add<W: Word>(&self, m: &Modulus<W>, add: Option<&[W]>, out: &mut [W]) {
-        match (add, self.sources) {
-            (Some(add), None) => m.add_assign(out, add),
-            (Some(add), Some(_)) => {
+    fn add<W: Word>(&self, m: &Modulus<W>, add: Add<'_, W>, out: &mut [W]) {
+        let Add { words, factor } = add;
+        match (factor, self.sources) {
+            (None, None) => m.add_assign(out, words),
+            (Some(factor), None) => m.shoup_mul_add_assign(out, words, factor),
+            (None, Some(_)) => {
                 for (i, o) in out.iter_mut().enumerate() {
-                    *o = m.add(*o, add[self.source(i)]);
+                    *o = m.add(*o, words[self.source(i)]);
                 }
             }
-            (None, _) => {}
+            (Some(factor), Some(_)) => {
+                for (i, o) in out.iter_mut().enumerate() {
+                    *o = m.add(*o, m.mul_shoup(words[self.source(i)], factor));
+                }
+            }
         }
     }
 
@@ -73,12 +79,20 @@ pub(super) struct Products<'a, W: Word> {
     pub permuted: Permuted<'a>,
 }
 
-/// What becomes of a sum: it is divided, if it is, then `add[σ(i)]` is added.
+/// What becomes of a sum: it is divided, if it is, then `words[σ(i)]·factor` is added.
 #[derive(Clone, Copy)]
 pub(super) struct Finish<'a, W: Word> {
     pub divide: Option<Divide<'a, W>>,
+    pub add: Option<Add<'a, W>>,
+}
+
+/// What is added to a sum.
+#[derive(Clone, Copy)]
+pub(super) struct Add<'a, W: Word> {
     /// Read through the permutation.
-    pub add: Option<&'a [W]>,
+    pub words: &'a [W],
+    /// None for 1.
+    pub factor: Option<Shoup<W>>,
 }
 
 /// `out_h[i] = Σ_d digits[d][σ(i)] · keys[h][d][i]` for both halves h, finished.
@@ -139,7 +153,9 @@ pub(super) fn dot_pair<W: Word>(
         if let Some(divide) = finish.divide {
             divide.run(modulus, out);
         }
-        permuted.add(modulus, finish.add, out);
+        if let Some(add) = finish.add {
+            permuted.add(modulus, add, out);
+        }
     }
 }
 
@@ -153,7 +169,7 @@ impl<'a, W: Word> Finish<'a, W> {
             .divide
             .map(|d| d.correction)
             .into_iter()
-            .chain(self.add);
+            .chain(self.add.map(|add| add.words));
         rows.all(|row| row.len() == n)
     }
 
@@ -163,7 +179,10 @@ impl<'a, W: Word> Finish<'a, W> {
             let correction = W::as_u64s(divide.correction)?;
             Some((correction, divide.factor.w.low_u64()))
         });
-        let add = self.add.and_then(W::as_u64s);
+        let add = self.add.and_then(|add| {
+            let factor = add.factor.map(|factor| factor.w.low_u64());
+            Some((W::as_u64s(add.words)?, factor))
+        });
         super::ifma::Finish { division, add }
     }
 }

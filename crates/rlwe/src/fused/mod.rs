@@ -15,7 +15,9 @@ mod ifma;
 mod kernels;
 mod lift;
 mod modulo;
+mod transform;
 
+use crate::division::Division;
 use crate::keys::KeySwitchKey;
 use crate::keyswitch::KeySwitchLevel;
 use crate::{Error, Pool, Threads};
@@ -51,9 +53,9 @@ pub struct Job<'a, W: Word> {
 pub(crate) struct SwitchScratch<W: Word> {
     /// Digits of several primes, lifted to all limbs but their own, for every source.
     lifted: Scratch<W>,
-    /// The sums modulo the special primes, both halves of every job.
-    special: Scratch<W>,
-    /// Their centred representatives modulo the data primes, where there are several special primes.
+    /// The sums modulo the primes that are divided away, both halves of every job.
+    dropped: Scratch<W>,
+    /// Their centred representatives modulo the kept primes, where several are divided away.
     corrections: Scratch<W>,
     /// One for each thread at work.
     buffers: Pool<Buffers<W>>,
@@ -88,23 +90,62 @@ impl<W: Word> KeySwitchLevel<W> {
         jobs: &[Job<'_, W>],
         threads: &Threads,
     ) -> Result<Vec<[RnsPoly<W, Eval>; 2]>, Error> {
-        self.check(sources, jobs)?;
-        Ok(self
-            .scratch
-            .lend(|scratch| self.switch_eval_with(sources, jobs, threads, scratch)))
+        self.switch_and_divide(&self.special, self.q(), sources, jobs, threads)
     }
 
-    fn switch_eval_with(
+    /// As [`KeySwitchLevel::switch_eval`] with one division by P and the last data prime together, P·add being added before it:
+    /// results are over the data basis without that prime, and smaller by it.
+    ///
+    /// # Errors
+    /// As [`KeySwitchLevel::switch_eval`], and [`Error::Shape`] when there is one data prime only.
+    pub fn switch_eval_rescaled(
         &self,
         sources: &[Source<'_, W>],
         jobs: &[Job<'_, W>],
         threads: &Threads,
+    ) -> Result<Vec<[RnsPoly<W, Eval>; 2]>, Error> {
+        let division = self.rescale.as_ref().ok_or(Error::Shape {
+            what: "data primes of a rescale",
+            got: self.q().len(),
+            expected: 2,
+        })?;
+        let kept = self.q().prefix(division.kept)?;
+        self.switch_and_divide(division, &kept, sources, jobs, threads)
+    }
+
+    fn switch_and_divide(
+        &self,
+        division: &Division<W>,
+        kept: &RnsBasis<W>,
+        sources: &[Source<'_, W>],
+        jobs: &[Job<'_, W>],
+        threads: &Threads,
+    ) -> Result<Vec<[RnsPoly<W, Eval>; 2]>, Error> {
+        self.check(sources, jobs)?;
+        let parts = self
+            .scratch
+            .lend(|scratch| self.switch_eval_with(division, sources, jobs, threads, scratch));
+        let mut parts = parts.into_iter().map(|data| RnsPoly::from_data(kept, data));
+        let pairs = jobs
+            .iter()
+            .filter_map(|_| Some([parts.next()?, parts.next()?]));
+        Ok(pairs.collect())
+    }
+
+    /// The halves of all jobs, limbs of the primes that the division keeps.
+    fn switch_eval_with(
+        &self,
+        division: &Division<W>,
+        sources: &[Source<'_, W>],
+        jobs: &[Job<'_, W>],
+        threads: &Threads,
         scratch: &mut SwitchScratch<W>,
-    ) -> Vec<[RnsPoly<W, Eval>; 2]> {
-        let (n, l, halves) = (self.q().n(), self.q().len(), 2 * jobs.len());
+    ) -> Vec<AlignedVec<W>> {
+        let (n, kept, halves) = (self.q().n(), division.kept, 2 * jobs.len());
+        let dropped = self.qp().len() - kept;
         let SwitchScratch {
             lifted,
-            special,
+            dropped: sums,
             corrections,
             buffers,
         } = scratch;
@@ -112,52 +153,48 @@ impl<W: Word> KeySwitchLevel<W> {
         self.lift_wide_digits(sources, lifted, threads, buffers);
         let modulo = |j| Modulo {
             level: self,
+            division,
             j,
             sources,
             jobs,
             lifted,
         };
         let transforms = Modulo::buffer_len(self, jobs);
-        let special = special.take((self.qp().len() - l) * halves * n);
-        for (i, sums) in special.chunks_exact_mut((halves * n).max(1)).enumerate() {
+        let sums = sums.take(dropped * halves * n);
+        for (i, sums) in sums.chunks_exact_mut((halves * n).max(1)).enumerate() {
             buffers.lend(|own| {
                 let rows = sums.chunks_exact_mut(n).collect();
                 let work = own.transforms.take(transforms);
-                modulo(l + i).run(Corrections::None, work, rows, threads);
+                modulo(kept + i).run(Corrections::None, work, rows, threads);
             });
         }
-        let corrections = corrections.take(self.corrections_len() * halves * n);
-        let limbs = special.chunks_exact_mut(n).enumerate();
+        let corrections = corrections.take(division.corrections() * halves * n);
+        let limbs = sums.chunks_exact_mut(n).enumerate();
         threads.for_each(limbs, |(i, limb)| {
-            self.qp().plan(l + i / halves).inverse(limb);
+            self.qp().plan(kept + i / halves).inverse(limb);
         });
-        self.correct(special, corrections, threads, buffers);
+        self.correct(division, sums, corrections, threads, buffers);
         let mut out: Vec<AlignedVec<W>> = (0..halves)
-            .map(|_| AlignedVec::for_overwrite(l * n))
+            .map(|_| AlignedVec::for_overwrite(kept * n))
             .collect();
         let mut limbs: Vec<_> = out
             .iter_mut()
             .map(|part| part.chunks_exact_mut(n))
             .collect();
-        let rows = (0..l).map(|j| (j, limbs.iter_mut().filter_map(Iterator::next).collect()));
+        let rows = (0..kept).map(|j| (j, limbs.iter_mut().filter_map(Iterator::next).collect()));
         for_each(threads, buffers, rows, |(j, rows), own| {
-            let fix = match self.corrections_len() {
-                _ if self.down_converter.is_none() => Corrections::None,
-                0 => Corrections::Special(
-                    special,
-                    CentredLift::new(self.qp().modulus(l), self.q().modulus(j)),
+            let fix = match dropped {
+                0 => Corrections::None,
+                1 => Corrections::Dropped(
+                    sums,
+                    CentredLift::new(self.qp().modulus(kept), self.q().modulus(j)),
                 ),
-                _ => Corrections::Own(&corrections[(j * n).min(corrections.len())..], l * n),
+                _ => Corrections::Own(&corrections[(j * n).min(corrections.len())..], kept * n),
             };
             let work = own.transforms.take(transforms);
             modulo(j).run(fix, work, rows, &Threads::ONE);
         });
-        let mut out = out
-            .into_iter()
-            .map(|data| RnsPoly::from_data(self.q(), data));
-        jobs.iter()
-            .filter_map(|_| Some([out.next()?, out.next()?]))
-            .collect()
+        out
     }
 
     fn check(&self, sources: &[Source<'_, W>], jobs: &[Job<'_, W>]) -> Result<(), Error> {
@@ -240,30 +277,22 @@ impl<W: Word> KeySwitchLevel<W> {
         );
     }
 
-    /// Limbs that [`KeySwitchLevel::correct`] writes for each half of a job: none for one special prime or fewer.
-    fn corrections_len(&self) -> usize {
-        if self.qp().len() - self.q().len() > 1 {
-            self.q().len()
-        } else {
-            0
-        }
-    }
-
-    /// The centred representatives of the special limbs, coefficient form, modulo each data prime, if there are several.
+    /// The centred representatives of the sums modulo the dropped primes, coefficient form, modulo each kept prime, if there
+    /// are several.
     fn correct(
         &self,
-        special: &[W],
+        division: &Division<W>,
+        sums: &[W],
         corrections: &mut [W],
         threads: &Threads,
         buffers: &Pool<Buffers<W>>,
     ) {
-        let (n, l) = (self.q().n(), self.q().len());
-        let count = self.qp().len() - l;
-        let Some(down) = &self.down_converter else {
+        let (n, count) = (self.q().n(), self.qp().len() - division.kept);
+        let Some(converter) = &division.converter else {
             return;
         };
-        let halves = special.len() / (n * count);
-        let rows = corrections.chunks_exact_mut(l * n).enumerate();
+        let halves = sums.len() / (n * count);
+        let rows = corrections.chunks_exact_mut(division.kept * n).enumerate();
         for_each(threads, buffers, rows, |(k, fix), buffers| {
             let Buffers {
                 transforms,
@@ -271,9 +300,9 @@ impl<W: Word> KeySwitchLevel<W> {
             } = buffers;
             let together = transforms.take(count * n);
             for (i, out) in together.chunks_exact_mut(n).enumerate() {
-                out.copy_from_slice(&special[(i * halves + k) * n..][..n]);
+                out.copy_from_slice(&sums[(i * halves + k) * n..][..n]);
             }
-            down.convert_into(together, fix, convert);
+            converter.convert_into(together, fix, convert);
         });
     }
 }

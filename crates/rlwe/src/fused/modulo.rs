@@ -6,10 +6,11 @@
 //! digits fits the second cache level, so results meet the keys where they were made, and the keys are asked for from memory
 //! while the transforms go on.
 
-use super::kernels::{Divide, Finish, Permuted, Products, dot_pair, operand_bound};
+use super::kernels::{Add, Divide, Finish, Permuted, Products, dot_pair, operand_bound};
 use super::lift::CentredLift;
 use super::{Job, Source};
 use crate::Threads;
+use crate::division::Division;
 use crate::keyswitch::KeySwitchLevel;
 use ntt::{Form, NttPlan};
 use rns::{Automorphism, RnsBasis};
@@ -19,6 +20,7 @@ use zq::{Shoup, Word};
 /// The work modulo one prime of Q·P.
 pub(super) struct Modulo<'a, W: Word> {
     pub level: &'a KeySwitchLevel<W>,
+    pub division: &'a Division<W>,
     /// Index of the prime.
     pub j: usize,
     pub sources: &'a [Source<'a, W>],
@@ -27,13 +29,13 @@ pub(super) struct Modulo<'a, W: Word> {
     pub lifted: &'a [W],
 }
 
-/// What is subtracted before the division by P: for each half of every job a polynomial in coefficient form.
+/// What is subtracted before the division: for each half of every job a polynomial in coefficient form.
 #[derive(Clone, Copy)]
 pub(super) enum Corrections<'a, W: Word> {
     /// Nothing is divided.
     None,
-    /// Residues of the only special prime.
-    Special(&'a [W], CentredLift<W>),
+    /// Residues of the only prime that is divided away.
+    Dropped(&'a [W], CentredLift<W>),
     /// Residues of this prime; the polynomials are this many words apart.
     Own(&'a [W], usize),
 }
@@ -244,7 +246,7 @@ impl<'a, W: Word> Modulo<'a, W> {
         threads.for_each(work, |((k, buffer), row)| {
             *row = match corrections {
                 Corrections::None => None,
-                Corrections::Special(limbs, lift) => {
+                Corrections::Dropped(limbs, lift) => {
                     Some(outer(plan, &limbs[k * n..][..n], Some(&lift), buffer))
                 }
                 Corrections::Own(limbs, stride) => {
@@ -344,9 +346,12 @@ impl<'a, W: Word> Modulo<'a, W> {
                 divide: corrections.as_ref().map(|corrections| Divide {
                     correction: corrections[half].words(),
                     bound: corrections[half].bound(bound),
-                    factor: self.level.p_inverse[self.j],
+                    factor: self.division.inverses[self.j],
                 }),
-                add: add.map(|limbs| &limbs[start..][..halves[0].len()]),
+                add: add.map(|limbs| Add {
+                    words: &limbs[start..][..halves[0].len()],
+                    factor: self.division.addend[self.j],
+                }),
             }
         });
         dot_pair(plan.modulus(), products, finish, halves);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The fused switch against the plain one, bit for bit.
 
-use super::kernels::{Divide, Finish, Permuted, Products, dot_pair, operand_bound};
+use super::kernels::{Add, Divide, Finish, Permuted, Products, dot_pair, operand_bound};
 use super::*;
 use crate::{
     CpuEngine, HoistedDigits, KeyGenerator, PolyEngine, RlweParams, RlweParamsLiteral,
@@ -221,7 +221,11 @@ fn sums_at_their_bounds_are_divided_exactly() {
                     permuted: Permuted::default(),
                 };
                 let (mut a, mut b) = (vec![0; 32], vec![0; 32]);
-                let finish = [Some(&add[..]), None].map(|add| Finish {
+                let plus = Add {
+                    words: &add[..],
+                    factor: None,
+                };
+                let finish = [Some(plus), None].map(|add| Finish {
                     divide: Some(divide),
                     add,
                 });
@@ -230,7 +234,7 @@ fn sums_at_their_bounds_are_divided_exactly() {
                 let (mut c, mut d) = (vec![0; 32], vec![0; 32]);
                 let whole = Finish {
                     divide: None,
-                    add: Some(&add),
+                    add: Some(plus),
                 };
                 dot_pair(&m, products, [whole, finish[1]], [&mut c, &mut d]);
                 assert_eq!(d, b, "{bits} bits, {terms} terms");

@@ -59,7 +59,8 @@ fn walk<R: Ring>(
             Operation::MultiplyPlain(a, p) => pairs(of(a), plain(p), |x, y| ring.multiply(x, y)),
             Operation::Square(a) => pairs(of(a), of(a), |x, y| ring.multiply(x, y)),
             Operation::Negate(a) => of(a).iter().map(|&x| ring.negate(x)).collect(),
-            Operation::Rotate(a, by) => rotated(of(a), by),
+            Operation::Rotate(a, by) => rotated(of(a), program.parameters.row_width(), by),
+            Operation::SwapRows(a) => swapped(of(a)),
             Operation::Relinearize(a)
             | Operation::Rescale(a)
             | Operation::ModDrop(a)
@@ -78,10 +79,18 @@ fn pairs<E: Copy>(a: &[E], b: &[E], f: impl Fn(E, E) -> E) -> Vec<E> {
     a.iter().zip(b).map(|(&x, &y)| f(x, y)).collect()
 }
 
-/// The slots moved left by `by` places.
-fn rotated<E: Copy>(values: &[E], by: i32) -> Vec<E> {
+/// The slots of every row moved left by `by` places.
+fn rotated<E: Copy>(values: &[E], row_width: usize, by: i32) -> Vec<E> {
     let mut turned = values.to_vec();
-    let places = i64::from(by).rem_euclid(values.len() as i64);
-    turned.rotate_left(places as usize);
+    let places = i64::from(by).rem_euclid(row_width as i64);
+    for row in turned.chunks_mut(row_width) {
+        row.rotate_left(places as usize);
+    }
     turned
+}
+
+/// The two rows swapped.
+fn swapped<E: Copy>(values: &[E]) -> Vec<E> {
+    let (first, second) = values.split_at(values.len() / 2);
+    [second, first].concat()
 }

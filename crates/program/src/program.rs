@@ -73,10 +73,12 @@ pub enum Encryption {
 pub struct RequiredKeys {
     /// Level of the relinearisation key.
     pub relinearization: Option<u32>,
-    /// Level of the rotation keys.
+    /// Level of the keys of rotations and of the row swap.
     pub galois: Option<u32>,
     /// The rotations, rising.
     pub rotations: Vec<i32>,
+    /// Whether rows are swapped.
+    pub swap_rows: bool,
     /// Whether the evaluator encrypts zeros.
     pub public: bool,
 }
@@ -155,6 +157,10 @@ impl Program {
                 Operation::Rotate(_, by) => {
                     keys.galois = level(keys.galois);
                     keys.rotations.push(by);
+                }
+                Operation::SwapRows(_) => {
+                    keys.galois = level(keys.galois);
+                    keys.swap_rows = true;
                 }
                 Operation::EncryptZero => keys.public = true,
                 _ => {}

@@ -14,11 +14,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ringsmith.kernel.geometry import Index, Slots
 from ringsmith.kernel.graph import Shape
 from ringsmith.kernel.location import Location
-from ringsmith.kernel.slots import Index, InputPacking, Kind, PlainOperand
+from ringsmith.kernel.slots import InputPacking, Kind, PlainOperand
 
-KEY_SWITCHES = (Kind.RELINEARIZE, Kind.ROTATE)
+KEY_SWITCHES = (Kind.RELINEARIZE, Kind.ROTATE, Kind.SWAP_ROWS)
 _FREE = (Kind.INPUT, Kind.WITHIN)
 
 
@@ -61,7 +62,7 @@ class Circuit:
     """A kernel ready to run: inputs in order (their steps come first), operations, plaintexts, outputs."""
 
     scheme: str
-    slots: int
+    slots: Slots
     inputs: Mapping[str, InputPacking]
     bounds: Mapping[str, float]
     steps: tuple[Step, ...]
@@ -74,7 +75,7 @@ class Circuit:
         return {**self.__dict__, "inputs": dict(self.inputs), "bounds": dict(self.bounds)}
 
     def counts(self) -> dict[str, int]:
-        """Count the operations by name; `key_switch` is the sum of relinearisations and rotations."""
+        """Count the operations by name; `key_switch` is the sum of those that switch keys."""
         found = Counter(step.kind for step in self.steps if step.kind not in _FREE)
         counts = {kind.value: found[kind] for kind in Kind if found[kind]}
         counts["key_switch"] = sum(found[kind] for kind in KEY_SWITCHES)
@@ -83,6 +84,10 @@ class Circuit:
     def rotations(self) -> tuple[int, ...]:
         """Return the distinct rotation steps: they determine the Galois keys."""
         return tuple(sorted({step.steps for step in self.steps if step.kind is Kind.ROTATE}))
+
+    def switches_keys(self) -> bool:
+        """Tell whether any operation needs a key switch."""
+        return any(step.kind in KEY_SWITCHES for step in self.steps)
 
     def top_level(self, kind: Kind) -> int | None:
         """Return the highest level at which operations of a kind run (None: there are none): keys are cut to it."""

@@ -13,14 +13,12 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from ringsmith.kernel.geometry import Index, Slots
 from ringsmith.kernel.graph import Node, Op, frozen
 from ringsmith.kernel.location import Location
 from ringsmith.kernel.numbers import magnitude
-
-Index = NDArray[np.intp]
 
 
 class Kind(StrEnum):
@@ -42,6 +40,8 @@ class Kind(StrEnum):
     ENCRYPT_ZERO = "encrypt_zero"
     # A promise about values, nothing that runs.
     WITHIN = "within"
+    # BFV: the two rows swapped.
+    SWAP_ROWS = "swap_rows"
 
 
 #: Products of two ciphertexts: three polynomials, and one multiplicative depth more.
@@ -120,7 +120,7 @@ class InputPacking:
 class SlotProgram:
     """Operations in order, the plaintexts they use, and where the result's elements stand in the output ciphertexts."""
 
-    slots: int
+    slots: Slots
     inputs: Mapping[str, InputPacking]
     bounds: Mapping[str, float]
     ops: tuple[SlotOp, ...]
@@ -132,6 +132,12 @@ class SlotProgram:
     def __getstate__(self) -> dict[str, Any]:
         """Return a picklable state."""
         return {**self.__dict__, "inputs": dict(self.inputs), "bounds": dict(self.bounds)}
+
+
+def rotation(steps: int, slots: Slots) -> int:
+    """Return the shortest rotation to the left that does what one by `steps` does."""
+    steps %= slots.width
+    return steps - slots.width if steps > slots.width // 2 else steps
 
 
 class Plains:
@@ -154,7 +160,7 @@ class Plains:
 class Builder:
     """Collects the operations of a slot program; equal ones are shared, dead ones dropped at the end."""
 
-    def __init__(self, slots: int) -> None:
+    def __init__(self, slots: Slots) -> None:
         """Start an empty program."""
         self.slots = slots
         self.ops: list[SlotOp] = []
@@ -174,10 +180,11 @@ class Builder:
     def add(self, kind: Kind, args: tuple[int, ...], where: Location, plain: int = -1, steps: int = 0) -> int:
         """Add an operation, or find the equal one."""
         if kind is Kind.ROTATE:
-            steps %= self.slots
+            steps = rotation(steps, self.slots)
             if steps == 0:
                 return args[0]
-            steps -= self.slots if steps > self.slots // 2 else 0
+        if kind is Kind.SWAP_ROWS and self.ops[args[0]].kind is Kind.SWAP_ROWS:
+            return self.ops[args[0]].args[0]
         if kind is Kind.MULTIPLY and args[0] == args[1]:
             kind, args = Kind.SQUARE, args[:1]
         if kind in (Kind.ADD, Kind.MULTIPLY):
@@ -187,6 +194,12 @@ class Builder:
             self._known[op] = len(self.ops)
             self.ops.append(op)
         return self._known[op]
+
+    def turn(self, arg: int, distance: int, where: Location) -> int:
+        """Move slots by a distance: slot 0 receives slot `distance`. Rows first, so that rotations share their work."""
+        if distance // self.slots.width % self.slots.rows:
+            arg = self.add(Kind.SWAP_ROWS, (arg,), where)
+        return self.add(Kind.ROTATE, (arg,), where, steps=distance)
 
     def finish(
         self,

@@ -14,6 +14,7 @@ from ringsmith.kernel import schedule, schedule_bfv
 from ringsmith.kernel.circuit import Circuit, Step
 from ringsmith.kernel.declare import Encrypted, Plain
 from ringsmith.kernel.evaluate import evaluate
+from ringsmith.kernel.geometry import Slots
 from ringsmith.kernel.kernel import Kernel, kernel
 from ringsmith.kernel.lower import lower
 from ringsmith.kernel.slots import Kind
@@ -44,16 +45,16 @@ def clear_run(circuit: Circuit, arrays: dict[str, Array]) -> Array:
     for step in circuit.steps:
         check_types(circuit, step)
         args = [values[arg] for arg in step.args]
-        plain = np.zeros(circuit.slots)
+        plain = np.zeros(circuit.slots.count)
         if step.plain >= 0:
             operand = circuit.plains[step.plain]
             plain = np.where(operand.gather >= 0, plain_values[id(operand.node)].reshape(-1)[operand.gather], 0)
-        values.append(next(fresh) if step.kind is Kind.INPUT else apply(step, args, plain))
+        values.append(next(fresh) if step.kind is Kind.INPUT else apply(circuit.slots, step, args, plain))
     rows = np.stack([values[number] for number in circuit.outputs])
     return np.asarray(rows[circuit.output.ct, circuit.output.slot])
 
 
-def apply(step: Step, args: list[Array], plain: Array) -> Array:
+def apply(slots: Slots, step: Step, args: list[Array], plain: Array) -> Array:
     """Apply one operation to clear slots."""
     match step.kind:
         case Kind.ADD:
@@ -73,7 +74,10 @@ def apply(step: Step, args: list[Array], plain: Array) -> Array:
         case Kind.MULTIPLY_PLAIN:
             return args[0] * plain
         case Kind.ROTATE:
-            return np.roll(args[0], -step.steps)
+            return np.concatenate([np.roll(row, -step.steps) for row in np.split(args[0], slots.rows)])
+        case Kind.SWAP_ROWS:
+            first, second = np.split(args[0], 2)
+            return np.concatenate([second, first])
     return args[0]
 
 
@@ -95,7 +99,7 @@ def check_types(circuit: Circuit, step: Step) -> None:
     if step.kind is Kind.RELINEARIZE:
         assert args[0].size == 3
         assert step.size == 2
-    if step.kind is Kind.ROTATE:
+    if step.kind in (Kind.ROTATE, Kind.SWAP_ROWS):
         assert args[0].size == 2
     if step.kind is Kind.RESCALE:
         assert args[0].level == step.level + 1
@@ -105,9 +109,10 @@ MODULI = tuple((1 << 40) + 2 * k + 1 for k in range(16))
 
 
 def run(made: Kernel, slots: int, **arrays: Array) -> tuple[Array, Circuit]:
-    """Lower, schedule and run a kernel on clear slots."""
+    """Lower, schedule and run a kernel on clear slots: one row of them in CKKS, two in BFV."""
+    rows = 2 if made.scheme == "bfv" else 1
     graph = trace(made, {name: array.shape for name, array in arrays.items()})
-    program = lower(graph, made.arguments, slots)
+    program = lower(graph, made.arguments, Slots(rows, slots // rows))
     if made.scheme == "bfv":
         circuit = schedule_bfv.schedule(program, 3)
     else:

@@ -349,7 +349,7 @@ def _bfv_step(
             return e.multiply_plain(args[0], log2_gain=plaintexts.effect(circuit, step, e.log2_random_gain))
         case Kind.RELINEARIZE:
             return e.relinearize(args[0])
-        case Kind.ROTATE:
+        case Kind.ROTATE | Kind.SWAP_ROWS:
             return e.rotate(args[0])
         case Kind.MOD_DROP:
             return _switched(e, args[0], step.level)

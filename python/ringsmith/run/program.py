@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ringsmith import _native
 from ringsmith.errors import InputError
 from ringsmith.files import replacing
-from ringsmith.kernel.circuit import Circuit
+from ringsmith.kernel.circuit import KEY_SWITCHES, Circuit
 from ringsmith.kernel.declare import Argument, Encrypted, Plain
 from ringsmith.kernel.index_map import taken
 from ringsmith.kernel.numbers import as_array, residues
@@ -198,10 +198,15 @@ class Program:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Operations by name; `key_switch` is the sum of relinearisations and rotations."""
+        """Operations by name; `key_switch` is the sum of those that switch keys."""
         counts = {name: count for name, count in self.native.counts().items() if name not in ("input", "within")}
-        counts["key_switch"] = counts.get("relinearize", 0) + counts.get("rotate", 0)
+        counts["key_switch"] = sum(counts.get(kind.value, 0) for kind in KEY_SWITCHES)
         return counts
+
+    @property
+    def rotation_keys(self) -> int:
+        """Number of Galois keys: one for each rotation, one for the row swap."""
+        return len(self.native.rotations()) + int(self.native.required_keys()["swap_rows"])
 
     def box(self) -> str:
         """Return the parameter box as text."""

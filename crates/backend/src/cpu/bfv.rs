@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! BFV. A program's n/2 slots stand in both rows alike: a constant stays a constant polynomial.
+//! BFV.
 
 use super::scheme::{Evaluators, Facts, Scheme, Spread, key, other_numbers, unknown};
 use crate::{Error, KeySet};
@@ -96,7 +96,7 @@ impl<W: Word> Scheme for Bfv<'_, W> {
             order: 2 * self.params.n(),
         };
         let encoder = self.encoder.as_ref().ok_or_else(no_slots)?;
-        Ok(encoder.encode_signed(&[slots.as_slice(), slots].concat())?)
+        Ok(encoder.encode_signed(slots)?)
     }
 
     fn zero(&self, index: u64, step: &Step) -> Result<Ciphertext<W>, Error> {
@@ -142,6 +142,10 @@ impl<W: Word> Scheme for Bfv<'_, W> {
             (Operation::Rotate(_, by), [a], _) => {
                 let keys = key(self.keys.galois.as_deref(), "rotation")?;
                 e.rotate_rows(a, i64::from(by), keys)
+            }
+            (Operation::SwapRows(_), [a], _) => {
+                let keys = key(self.keys.galois.as_deref(), "rotation")?;
+                e.swap_rows(a, keys)
             }
             (Operation::ModDrop(_), [a], _) => e.mod_switch_to(a, step.level as usize + 1),
             _ => return Err(unknown("BFV", step)),

@@ -220,7 +220,7 @@ impl Maker {
             true => self.depth[a as usize] < DEPTH,
             false => of.level > 0,
         };
-        match self.below(11) {
+        match self.below(12) {
             0 => {
                 let b = self.partner(a);
                 self.same(Operation::Add(a, b), a);
@@ -268,6 +268,9 @@ impl Maker {
             }
             10 if of.level > 0 && (self.exact() && of.level > 1 || !self.exact()) => {
                 self.push(Operation::ModDrop(a), of.level - 1, of.scale, of.size);
+            }
+            11 if self.exact() => {
+                self.same(Operation::SwapRows(a), a);
             }
             _ => {
                 let promise = Promise {

@@ -52,11 +52,12 @@ fn code(operation: &Operation) -> u8 {
         Operation::Rescale(_) => 12,
         Operation::ModDrop(_) => 13,
         Operation::Within(..) => 14,
+        Operation::SwapRows(_) => 15,
     }
 }
 
 pub fn read(input: &mut Reader<'_>) -> Result<Step, Error> {
-    let operation = match choice(input, "a step's code", 14)? {
+    let operation = match choice(input, "a step's code", 15)? {
         0 => Operation::Input,
         1 => Operation::EncryptZero,
         2 => Operation::Add(operand(input)?, operand(input)?),
@@ -71,7 +72,8 @@ pub fn read(input: &mut Reader<'_>) -> Result<Step, Error> {
         11 => Operation::Rotate(operand(input)?, input.u32("a rotation")? as i32),
         12 => Operation::Rescale(operand(input)?),
         13 => Operation::ModDrop(operand(input)?),
-        _ => Operation::Within(operand(input)?, promise(input)?),
+        14 => Operation::Within(operand(input)?, promise(input)?),
+        _ => Operation::SwapRows(operand(input)?),
     };
     Ok(Step {
         operation,

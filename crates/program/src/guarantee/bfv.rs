@@ -113,7 +113,9 @@ impl<W: Word> Walk<'_, W> {
                     e.multiply_plain(a, effect.unwrap_or(e.any_plaintext()))
                 }
             },
-            Operation::Relinearize(_) | Operation::Rotate(..) => e.key_switch(a, limbs)?,
+            Operation::Relinearize(_) | Operation::Rotate(..) | Operation::SwapRows(_) => {
+                e.key_switch(a, limbs)?
+            }
             Operation::ModDrop(_) => {
                 let (top, size) = (from(0).level as usize + 1, usize::from(step.size));
                 let dropped = (limbs + 1..=top).rev();

@@ -236,6 +236,7 @@ impl ProgramBuilder {
             "rescale" => Operation::Rescale(one()?),
             "mod_drop" => Operation::ModDrop(one()?),
             "within" => Operation::Within(one()?, Promise { bound, everywhere }),
+            "swap_rows" => Operation::SwapRows(one()?),
             _ => return Err(Kind::Input.error(format!("no operation {kind:?}"))),
         };
         let place = Place {

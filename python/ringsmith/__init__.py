@@ -35,6 +35,7 @@ from ringsmith.kernel.functions import (
     square,
     stack,
     sum,
+    swap_rows,
     within,
 )
 from ringsmith.kernel.kernel import Kernel, kernel
@@ -89,5 +90,6 @@ __all__ = [
     "square",
     "stack",
     "sum",
+    "swap_rows",
     "within",
 ]

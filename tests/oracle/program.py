@@ -8,14 +8,14 @@ from .wire import Reader
 
 CIPHER_OPERATIONS = [
     "input", "encrypt_zero", "add", "sub", "negate", "add_plain", "sub_plain", "multiply_plain", "multiply", "square",
-    "relinearize", "rotate", "rescale", "mod_drop", "within", "", "relinearize_rescale", "linear_transform",
+    "relinearize", "rotate", "rescale", "mod_drop", "within", "swap_rows", "relinearize_rescale", "linear_transform",
 ]  # fmt: skip
 PLAIN_OPERATIONS = [
     "argument", "constant", "add", "subtract", "multiply", "negate", "power", "polynomial", "matmul", "sum", "gather",
     "within",
 ]  # fmt: skip
 #: Operands of each operation on ciphertexts.
-CIPHER_OPERANDS = [0, 0, 2, 2, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 0, 1, 1]
+CIPHER_OPERANDS = [0, 0, 2, 2, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1]
 
 
 class Fields(Reader):

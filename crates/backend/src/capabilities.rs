@@ -5,7 +5,7 @@ use crate::Error;
 use program::{Parameters, Program};
 
 /// Names of everything that a program may ask for.
-pub(crate) const OPERATIONS: [&str; 17] = [
+pub(crate) const OPERATIONS: [&str; 18] = [
     "input",
     "encrypt_zero",
     "add",
@@ -21,6 +21,7 @@ pub(crate) const OPERATIONS: [&str; 17] = [
     "rescale",
     "mod_drop",
     "within",
+    "swap_rows",
     "relinearize_rescale",
     "linear_transform",
 ];

@@ -97,17 +97,24 @@ impl<W: Word> KeySet<W> {
         let needs = program.required_keys();
         let held = self.held(needs.relinearization, needs.galois, needs.public);
         held.iter().try_for_each(Held::check)?;
-        let lacks = |by: &&i32| {
-            let wanted = element(params.n(), i64::from(**by));
-            let known = self.galois.as_ref();
-            known.is_none_or(|keys| keys.elements().all(|e| e != wanted))
-        };
+        let lacks = |by: &&i32| !self.holds(element(params.n(), i64::from(**by)));
         if let Some(missing) = needs.rotations.iter().find(lacks) {
             return Err(Error::Keys(format!(
                 "the evaluation keys lack rotation {missing}; generate keys with program.client()"
             )));
         }
+        if needs.swap_rows && !self.holds(rlwe::conjugation_element(params.n())) {
+            return Err(Error::Keys(
+                "the evaluation keys lack the row swap; generate keys with program.client()".into(),
+            ));
+        }
         common_owner(&held)
+    }
+
+    /// Whether there is a Galois key of that element.
+    fn holds(&self, element: u64) -> bool {
+        let galois = self.galois.as_ref();
+        galois.is_some_and(|keys| keys.elements().any(|e| e == element))
     }
 
     fn check_parameters(&self, params: &RlweParams<W>) -> Result<(), Error> {

@@ -110,7 +110,7 @@ impl Program {
                 .ok_or_else(|| wrong(format!("shape {:?} is too large", argument.shape)))?;
             self.check_range(argument).map_err(wrong)?;
             if let Secrecy::Encrypted(packing) = &argument.secrecy {
-                inputs += self.rows(packing.len()).ok_or_else(|| {
+                inputs += self.ciphertexts(packing.len()).ok_or_else(|| {
                     layout(
                         &argument.name,
                         format!(
@@ -138,9 +138,9 @@ impl Program {
     }
 
     /// How many ciphertexts that many slots are.
-    fn rows(&self, slots: usize) -> Option<u64> {
-        let row = self.parameters.slots();
-        (slots > 0 && slots.is_multiple_of(row)).then_some((slots / row) as u64)
+    fn ciphertexts(&self, slots: usize) -> Option<u64> {
+        let each = self.parameters.slots();
+        (slots > 0 && slots.is_multiple_of(each)).then_some((slots / each) as u64)
     }
 
     fn check_range(&self, argument: &Argument) -> Result<(), String> {
@@ -331,6 +331,13 @@ impl Program {
                 sized(of(0), 2)?;
                 same(of(0))
             }
+            Operation::SwapRows(_) if self.parameters.rows() == 1 => {
+                Err("CKKS has one row of slots; only BFV has two to swap".into())
+            }
+            Operation::SwapRows(_) => {
+                sized(of(0), 2)?;
+                same(of(0))
+            }
             Operation::Rescale(_) => self.rescaled(of(0)),
             Operation::ModDrop(_) if step.level < of(0).level => Ok(Expected {
                 level: step.level,
@@ -376,7 +383,7 @@ impl Program {
     }
 
     fn check_rotation(&self, by: i32) -> Result<(), String> {
-        let half = (self.parameters.slots() / 2) as i32;
+        let half = (self.parameters.row_width() / 2) as i32;
         if by != 0 && (-half < by || by == -half && half > 1) && by <= half {
             return Ok(());
         }

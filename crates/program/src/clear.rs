@@ -60,7 +60,8 @@ fn walk<R: Ring>(
             Operation::MultiplyPlain(a, p) => pairs(of(a), plain(p), |x, y| ring.multiply(x, y)),
             Operation::Square(a) => pairs(of(a), of(a), |x, y| ring.multiply(x, y)),
             Operation::Negate(a) => of(a).iter().map(|&x| ring.negate(x)).collect(),
-            Operation::Rotate(a, by) => rotated(of(a), by),
+            Operation::Rotate(a, by) => rotated(of(a), program.parameters.row_width(), by),
+            Operation::SwapRows(a) => swapped(of(a)),
             Operation::Relinearize(a)
             | Operation::Rescale(a)
             | Operation::ModDrop(a)
@@ -68,7 +69,8 @@ fn walk<R: Ring>(
             | Operation::RelinearizeRescale(a) => of(a).to_vec(),
             Operation::LinearTransform(a, number) => {
                 let transform = &program.transforms[number as usize];
-                transformed(ring, transform, of(a), &plaintexts)
+                let row_width = program.parameters.row_width();
+                transformed(ring, transform, row_width, of(a), &plaintexts)
             }
         };
         values.push(value);
@@ -84,11 +86,13 @@ fn pairs<E: Copy>(a: &[E], b: &[E], f: impl Fn(E, E) -> E) -> Vec<E> {
     a.iter().zip(b).map(|(&x, &y)| f(x, y)).collect()
 }
 
-/// The slots moved left by `by` places.
-fn rotated<E: Copy>(values: &[E], by: i32) -> Vec<E> {
+/// The slots of every row moved left by `by` places.
+fn rotated<E: Copy>(values: &[E], row_width: usize, by: i32) -> Vec<E> {
     let mut turned = values.to_vec();
-    let places = i64::from(by).rem_euclid(values.len() as i64);
-    turned.rotate_left(places as usize);
+    let places = i64::from(by).rem_euclid(row_width as i64);
+    for row in turned.chunks_mut(row_width) {
+        row.rotate_left(places as usize);
+    }
     turned
 }
 
@@ -96,6 +100,7 @@ fn rotated<E: Copy>(values: &[E], by: i32) -> Vec<E> {
 fn transformed<R: Ring>(
     ring: &R,
     transform: &Transform,
+    row_width: usize,
     a: &[R::Element],
     plaintexts: &[Vec<R::Element>],
 ) -> Vec<R::Element> {
@@ -103,15 +108,21 @@ fn transformed<R: Ring>(
     for giant in &transform.giants {
         let mut inner = vec![R::ZERO; a.len()];
         for term in &giant.terms {
-            let turned = rotated(a, term.rotation);
+            let turned = rotated(a, row_width, term.rotation);
             let term = match term.plaintext {
                 Some(p) => pairs(&turned, &plaintexts[p as usize], |x, y| ring.multiply(x, y)),
                 None => turned,
             };
             inner = pairs(&inner, &term, |x, y| ring.add(x, y));
         }
-        let turned = rotated(&inner, giant.rotation);
+        let turned = rotated(&inner, row_width, giant.rotation);
         total = pairs(&total, &turned, |x, y| ring.add(x, y));
     }
     total
+}
+
+/// The two rows swapped.
+fn swapped<E: Copy>(values: &[E]) -> Vec<E> {
+    let (first, second) = values.split_at(values.len() / 2);
+    [second, first].concat()
 }

@@ -36,8 +36,21 @@ impl Parameters {
         }
     }
 
-    /// Values in a ciphertext, and the length of a rotation's cycle: n/2.
+    /// Values in a ciphertext: n in BFV, n/2 in CKKS. Slot s is number s mod `row_width` of row ⌊s / `row_width`⌋.
     pub fn slots(&self) -> usize {
+        self.rows() * self.row_width()
+    }
+
+    /// Rows of slots, which rotations turn alike: 2 in BFV, 1 in CKKS.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Bfv(_) | Self::BfvWide(_) => 2,
+            Self::Ckks(_) => 1,
+        }
+    }
+
+    /// Slots of a row, and the length of a rotation's cycle: n/2.
+    pub fn row_width(&self) -> usize {
         self.n() / 2
     }
 

@@ -74,10 +74,12 @@ pub enum Encryption {
 pub struct RequiredKeys {
     /// Level of the relinearisation key.
     pub relinearization: Option<u32>,
-    /// Level of the rotation keys.
+    /// Level of the keys of rotations and of the row swap.
     pub galois: Option<u32>,
     /// The rotations, rising.
     pub rotations: Vec<i32>,
+    /// Whether rows are swapped.
+    pub swap_rows: bool,
     /// Whether the evaluator encrypts zeros.
     pub public: bool,
 }
@@ -163,12 +165,13 @@ impl Program {
         own.chain(transform.flat_map(Transform::plaintexts))
     }
 
-    /// Key switches of all steps; a transform has one for each distinct baby rotation and each giant rotation.
+    /// Key switches of all steps: relinearisations, rotations and row swaps; a transform has one for each distinct baby rotation and each giant rotation.
     pub fn key_switches(&self) -> usize {
         let switches = |step: &Step| match step.operation {
             Operation::Relinearize(_)
             | Operation::RelinearizeRescale(_)
-            | Operation::Rotate(..) => 1,
+            | Operation::Rotate(..)
+            | Operation::SwapRows(_) => 1,
             _ => self.transform(step).map_or(0, Transform::key_switches),
         };
         self.steps.iter().map(switches).sum()
@@ -184,6 +187,10 @@ impl Program {
                 Operation::Rotate(_, by) => {
                     keys.galois = level(keys.galois);
                     keys.rotations.push(by);
+                }
+                Operation::SwapRows(_) => {
+                    keys.galois = level(keys.galois);
+                    keys.swap_rows = true;
                 }
                 Operation::EncryptZero => keys.public = true,
                 Operation::RelinearizeRescale(a) => {

@@ -35,7 +35,7 @@ pub enum Operation {
     Square(u32),
     /// Back to two polynomials (a key switch).
     Relinearize(u32),
-    /// All slots of a row moved left by that many places (a key switch).
+    /// The slots of every row moved left by that many places (a key switch).
     Rotate(u32, i32),
     /// Value and scale divided by the last prime, which is dropped.
     Rescale(u32),
@@ -43,6 +43,8 @@ pub enum Operation {
     ModDrop(u32),
     /// The author's promise that values are at most `bound`: those that matter later, or everywhere. Nothing runs.
     Within(u32, Promise),
+    /// The two rows of a BFV ciphertext swapped (a key switch).
+    SwapRows(u32),
     /// Back to two polynomials, value and scale divided by the last prime, with one division for both (a key switch).
     RelinearizeRescale(u32),
     /// The linear transform of that number among the program's.
@@ -77,6 +79,7 @@ impl Operation {
             Self::Rescale(_) => "rescale",
             Self::ModDrop(_) => "mod_drop",
             Self::Within(..) => "within",
+            Self::SwapRows(_) => "swap_rows",
             Self::RelinearizeRescale(_) => "relinearize_rescale",
             Self::LinearTransform(..) => "linear_transform",
         }
@@ -97,6 +100,7 @@ impl Operation {
             | Self::Rescale(a)
             | Self::ModDrop(a)
             | Self::Within(a, _)
+            | Self::SwapRows(a)
             | Self::RelinearizeRescale(a)
             | Self::LinearTransform(a, _) => ([a, 0], 1),
         }

@@ -74,6 +74,7 @@ def _facts(program: Program) -> dict[str, Any]:
         "depth": depth_of(program),
         "operations": program.counts,
         "rotations": list(program.native.rotations()),
+        "swap_rows": program.native.required_keys()["swap_rows"],
         "why": why(program),
         "alternatives": [
             {"name": o.name, "n": o.n, "moduli_bits": list(o.bits), "log2_qp": sum(o.bits), "note": o.note}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bringing two packed tensors into line, and elementwise operations on them.
 
-Aligning costs a rotation where a whole ciphertext moves by one distance; parts that move by different distances are
-rotated, masked and added, without the mask where the other parts are known to be zero.
+Aligning costs a rotation where a whole ciphertext moves by one distance, and a row swap where that leads to
+another row; parts that move by different distances are rotated, masked and added, without the mask where the other
+parts are known to be zero.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ringsmith.kernel.geometry import Index, Slots
 from ringsmith.kernel.graph import Node, Op, frozen
 from ringsmith.kernel.layout import Packed, spread
 from ringsmith.kernel.location import Location
-from ringsmith.kernel.slots import Builder, Index, Kind
+from ringsmith.kernel.slots import Builder, Kind
 
 _ONE = np.ones((), dtype=np.int64)
 ONE = Node(Op.CONSTANT, (), (), False, _ONE, _ONE, Location("<mask>", 0, 0, 0), frozen({"value": _ONE}))
@@ -44,36 +46,38 @@ class _Move:
     """Elements of one source ciphertext that move by one distance: `mask` is where they arrive."""
 
     source: int
-    shift: int
+    distance: int
     mask: NDArray[np.bool_]
 
+    def key_switches(self, slots: Slots) -> int:
+        """Return how many key switches moving takes."""
+        return int(self.distance >= slots.width) + int(self.distance % slots.width != 0)
 
-def _tiled(slots_used: Index, period: int, slots: int) -> NDArray[np.bool_]:
+
+def _mask(used: Index, period: Slots, slots: Slots) -> NDArray[np.bool_]:
     """Return a mask of all slots with the given slots of each period set."""
-    mask = np.zeros(period, dtype=bool)
-    mask[slots_used % period] = True
-    return np.tile(mask, slots // period)
+    mask = np.zeros(slots.count, dtype=bool)
+    mask[slots.plus(used, 0, period)] = True
+    return slots.repeat(mask, period)
 
 
-def _moves(source: Packed, target: Packed, slots: int) -> Iterator[list[_Move]]:
+def _moves(source: Packed, target: Packed, slots: Slots) -> Iterator[list[_Move]]:
     """Yield, for each ciphertext of the target, the moves that fill it."""
-    period = max(source.period, target.period)
+    period = source.period.join(target.period)
     src_ct, src_slot = source.ct.reshape(-1), source.slot.reshape(-1)
     dst_slot = target.slot.reshape(-1)
-    shift = (src_slot - dst_slot) % source.period
-    key = src_ct * slots + shift
+    key = src_ct * slots.count + slots.minus(src_slot, dst_slot, source.period)
     for here in target.elements_of():
         keys, places = key[here], dst_slot[here]
-        yield [
-            _Move(int(k) // slots, int(k) % slots, _tiled(places[keys == k], period, slots)) for k in np.unique(keys)
-        ]
+        yield [_Move(*divmod(int(k), slots.count), _mask(places[keys == k], period, slots)) for k in np.unique(keys)]
 
 
-def cost(source: Packed, target: Packed, slots: int) -> int:
-    """Return a figure that grows with the rotations and masks that aligning would take."""
+def cost(source: Packed, target: Packed, slots: Slots) -> int:
+    """Return a figure that grows with the key switches and masks that aligning would take."""
     total = 0
     for moves in _moves(source, target, slots):
-        total += int(moves[0].shift != 0) if len(moves) == 1 else 2 * len(moves)
+        switches = [move.key_switches(slots) for move in moves]
+        total += switches[0] if len(moves) == 1 else sum(1 + max(1, count) for count in switches)
     return total
 
 
@@ -86,17 +90,17 @@ def align(builder: Builder, source: Packed, target: Packed, where: Location) -> 
         number, zero = _assemble(builder, source, moves, where)
         cts.append(number)
         zeros.append(zero)
-    period = source.period if single else max(source.period, target.period)
-    return Packed(tuple(cts), target.ct, target.slot % period, period, np.stack(zeros))
+    period = source.period if single else source.period.join(target.period)
+    return Packed(tuple(cts), target.ct, slots.plus(target.slot, 0, period), period, np.stack(zeros))
 
 
 def _assemble(builder: Builder, source: Packed, moves: list[_Move], where: Location) -> tuple[int, NDArray[np.bool_]]:
     """Add the moves into one ciphertext; return it and where it is zero."""
-    total, zero = -1, np.ones(builder.slots, dtype=bool)
+    total, zero = -1, np.ones(builder.slots.count, dtype=bool)
     for move in moves:
-        part = builder.add(Kind.ROTATE, (source.cts[move.source],), where, steps=move.shift)
-        part_zero = np.roll(source.zeros[move.source], -move.shift)
-        others = np.zeros(builder.slots, dtype=bool)
+        part = builder.turn(source.cts[move.source], move.distance, where)
+        part_zero = builder.slots.turned(source.zeros[move.source], move.distance)
+        others = np.zeros(builder.slots.count, dtype=bool)
         for other in moves:
             others |= other.mask & ~move.mask
         if not part_zero[others].all():
@@ -108,20 +112,27 @@ def _assemble(builder: Builder, source: Packed, moves: list[_Move], where: Locat
     return total, zero
 
 
-def same_places(a: Packed, b: Packed) -> bool:
+def same_places(a: Packed, b: Packed, slots: Slots) -> bool:
     """Tell whether two tensors of one shape already line up, ciphertext by ciphertext."""
     if len(a.cts) != len(b.cts) or not np.array_equal(a.ct, b.ct):
         return False
-    return np.array_equal(a.slot % min(a.period, b.period), b.slot % min(a.period, b.period))
+    common = Slots(min(a.period.rows, b.period.rows), min(a.period.width, b.period.width))
+    return not slots.minus(a.slot, b.slot, common).any()
+
+
+def _common_slots(a: Packed, b: Packed, slots: Slots) -> Index:
+    """Return where the elements of two tensors that line up stand in the least period of both."""
+    tall, wide = (a if a.period.rows >= b.period.rows else b), (a if a.period.width >= b.period.width else b)
+    return np.asarray(tall.slot // slots.width * slots.width + wide.slot % slots.width)
 
 
 def _line_up(builder: Builder, a: Packed, b: Packed, where: Location) -> tuple[Packed, Packed]:
     """Align one of two tensors of the same shape to the other, whichever is cheaper."""
     a, b = spread(a.compact(), builder.slots), b.compact()
-    if same_places(a, b):
+    if same_places(a, b, builder.slots):
         return a, b
     to_b = spread(b, builder.slots)
-    if same_places(a, to_b):
+    if same_places(a, to_b, builder.slots):
         return a, to_b
     if cost(b, a, builder.slots) <= cost(a, to_b, builder.slots):
         return a, align(builder, b, a, where)
@@ -136,8 +147,8 @@ def combine(builder: Builder, kind: Kind, a: Packed, b: Packed, where: Location)
     left, right = _line_up(builder, a.broadcast(shape), b.broadcast(shape), where)
     cts = tuple(builder.add(kind, pair, where) for pair in zip(left.cts, right.cts, strict=True))
     joined = left.zeros | right.zeros if kind is Kind.MULTIPLY else left.zeros & right.zeros
-    wide = left if left.period >= right.period else right
-    return Packed(cts, left.ct, wide.slot, wide.period, joined)
+    slot = _common_slots(left, right, builder.slots)
+    return Packed(cts, left.ct, slot, left.period.join(right.period), joined)
 
 
 def square(builder: Builder, x: Packed, where: Location) -> Packed:
@@ -167,10 +178,10 @@ def combine_plain(builder: Builder, kind: Kind, x: Packed, plain: PlainView, whe
     cts, zeros = [], []
     slots = placed.slot.reshape(-1)
     for number, here in enumerate(placed.elements_of()):
-        gather = np.full(placed.period, picked[0] if everywhere else -1, dtype=np.intp)
+        gather = np.full(builder.slots.count, picked[0] if everywhere else -1, dtype=np.intp)
         if not everywhere:
             gather[slots[here]] = picked[here]
-        gather = np.tile(gather, builder.slots // placed.period)
+            gather = builder.slots.repeat(gather, placed.period)
         cts.append(builder.add(kind, (placed.cts[number],), where, builder.plains.number(plain.node, gather)))
         untouched = gather < 0
         zero = placed.zeros[number]

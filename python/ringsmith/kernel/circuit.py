@@ -14,9 +14,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ringsmith.kernel.geometry import Index, Slots
 from ringsmith.kernel.graph import Shape
 from ringsmith.kernel.location import Location
-from ringsmith.kernel.slots import Index, InputPacking, Kind, PlainOperand, Transform
+from ringsmith.kernel.slots import InputPacking, Kind, PlainOperand, Transform
 
 RELINEARIZATIONS = (Kind.RELINEARIZE, Kind.RELINEARIZE_RESCALE)
 _FREE = (Kind.INPUT, Kind.WITHIN)
@@ -59,7 +60,7 @@ class Step:
     @property
     def key_switches(self) -> int:
         """Key switches: in a transform one for each distinct baby rotation and each giant rotation."""
-        return len(self.rotations) + (self.kind in RELINEARIZATIONS)
+        return len(self.rotations) + (self.kind in (*RELINEARIZATIONS, Kind.SWAP_ROWS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,7 @@ class Circuit:
     """A kernel ready to run: inputs in order (their steps come first), operations, plaintexts, outputs."""
 
     scheme: str
-    slots: int
+    slots: Slots
     inputs: Mapping[str, InputPacking]
     bounds: Mapping[str, float]
     steps: tuple[Step, ...]
@@ -94,8 +95,8 @@ class Circuit:
         return {**self.__dict__, "inputs": dict(self.inputs), "bounds": dict(self.bounds)}
 
     def counts(self) -> dict[str, int]:
-        """Count the operations by name; `key_switch` is the sum of relinearisations and rotations, those inside linear
-        transforms too."""
+        """Count the operations by name; `key_switch` is the sum of relinearisations, rotations and row swaps, those
+        inside linear transforms too."""
         found = Counter(step.kind for step in self.steps if step.kind not in _FREE)
         counts = {kind.value: found[kind] for kind in Kind if found[kind]}
         counts["key_switch"] = sum(step.key_switches for step in self.steps)
@@ -104,6 +105,10 @@ class Circuit:
     def rotations(self) -> tuple[int, ...]:
         """Return the distinct rotation steps: they determine the Galois keys."""
         return tuple(sorted({by for step in self.steps for by in step.rotations}))
+
+    def switches_keys(self) -> bool:
+        """Tell whether any operation needs a key switch."""
+        return any(step.key_switches for step in self.steps)
 
     def encrypts(self) -> bool:
         """Tell whether the evaluator encrypts zeros and so needs the public key."""

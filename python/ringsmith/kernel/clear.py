@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
 from ringsmith.kernel.evaluate import evaluate
+from ringsmith.kernel.geometry import Slots
 from ringsmith.kernel.graph import Graph
 from ringsmith.kernel.numbers import integers, narrowed, residues
 from ringsmith.kernel.trace import clear_manual, trace
@@ -56,7 +57,7 @@ def _integers(result: Array) -> Array:
     return integers(result, "the result")
 
 
-def manual(kernel: Kernel, arrays: Mapping[str, Array], slots: int) -> Array:
+def manual(kernel: Kernel, arrays: Mapping[str, Array], slots: Slots) -> Array:
     """Run a manual kernel's function on clear vectors of all slots."""
     if kernel.scheme != "bfv":
         return clear_manual(kernel, arrays, slots)

@@ -15,10 +15,11 @@ import numpy as np
 
 from ringsmith.kernel import cost
 from ringsmith.kernel.align import PlainView
+from ringsmith.kernel.geometry import Index, Slots
 from ringsmith.kernel.layout import Packed, power_of_two
 from ringsmith.kernel.location import Location
 from ringsmith.kernel.reduce import shifted_sum
-from ringsmith.kernel.slots import Builder, Index, Kind, Transform
+from ringsmith.kernel.slots import Builder, Kind
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class _Rows:
 def inner_products(builder: Builder, x: Packed, weights: PlainView, where: Location) -> Packed | None:
     """Return the sums of x * weights along the last axis; None where folding is impossible or costs more."""
     x = x.compact()
-    rows = _rows(x)
+    x = x.view(x.ct, builder.slots.plus(x.slot, 0, x.period))
+    rows = _rows(x, builder.slots)
     if rows is None or len(x.cts) == 1:
         return None
     factor = _factor(len(x.cts), rows.padded)
@@ -45,7 +47,7 @@ def inner_products(builder: Builder, x: Packed, weights: PlainView, where: Locat
     return _folded(builder, x, np.broadcast_to(weights.picked, x.shape), weights, rows, factor, where)
 
 
-def _rows(x: Packed) -> _Rows | None:
+def _rows(x: Packed, slots: Slots) -> _Rows | None:
     """Return how rows lie, if they all lie alike."""
     width = x.shape[-1]
     if width < 2 or (x.ct != x.ct[..., :1]).any():
@@ -54,9 +56,10 @@ def _rows(x: Packed) -> _Rows | None:
     stride, padded = int(steps[0]), power_of_two(width)
     if len(steps) > 1 or stride < 1 or power_of_two(stride) != stride:
         return None
-    span, places = stride * padded, x.ct * x.period + x.slot
+    span, places = stride * padded, x.ct * slots.count + x.slot
     apart = len(np.unique(places)) == x.slot.size
-    return _Rows(stride, padded) if apart and x.period % span == 0 and (x.slot[..., 0] % span < stride).all() else None
+    aligned = x.period.width % span == 0 and (x.slot[..., 0] % span < stride).all()
+    return _Rows(stride, padded) if apart and aligned else None
 
 
 def _factor(cts: int, padded: int) -> int:
@@ -75,7 +78,8 @@ def _folded(
     builder: Builder, x: Packed, picked: Index, weights: PlainView, rows: _Rows, factor: int, where: Location
 ) -> Packed:
     part, groups = rows.part(factor), -(-len(x.cts) // factor)
-    totals, zeros = [-1] * groups, np.ones((groups, x.period), dtype=bool)
+    slots = builder.slots
+    totals, zeros = [-1] * groups, np.ones((groups, slots.count), dtype=bool)
     slot = x.slot.reshape(-1)
     block = slot % (part * factor) // part
     for number, here in enumerate(x.elements_of()):
@@ -85,19 +89,14 @@ def _folded(
             elements = here[block[here] == source]
             shift = int(source - own) * part
             places = slot[elements] - shift
-            gather = np.full(x.period, -1, dtype=np.intp)
+            gather = np.full(slots.count, -1, dtype=np.intp)
             gather[places] = picked.reshape(-1)[elements]
             zeros[group, places] = False
-            terms[shift] = builder.plains.number(weights.node, np.tile(gather, builder.slots // x.period))
-        product = _product(builder, x.cts[number], terms, where)
+            terms[shift] = builder.plains.number(weights.node, slots.repeat(gather, x.period))
+        product = builder.transform(x.cts[number], {0: terms}, where)
         totals[group] = product if totals[group] < 0 else builder.add(Kind.ADD, (totals[group], product), where)
-    first_ct, first_slot = x.ct[..., 0], x.slot[..., 0]
-    tiled = np.tile(zeros, (1, builder.slots // x.period))
-    folded = Packed(tuple(totals), first_ct // factor, first_slot + first_ct % factor * part, x.period, tiled)
-    return shifted_sum(builder, folded, rows.stride, rows.padded // factor, where)
-
-
-def _product(builder: Builder, ct: int, terms: dict[int, int], where: Location) -> int:
-    if list(terms) == [0]:
-        return builder.add(Kind.MULTIPLY_PLAIN, (ct,), where, terms[0])
-    return builder.transform(ct, Transform.of({0: terms}, builder.slots), where)
+    ct, place = x.ct[..., 0], x.slot[..., 0] + x.ct[..., 0] % factor * part
+    starts = zip(totals, slots.repeat(zeros, x.period), strict=True)
+    done = [shifted_sum(builder, start, rows.stride, rows.padded // factor, where) for start in starts]
+    cts, zero = tuple(total for total, _ in done), np.stack([own for _, own in done])
+    return Packed(cts, ct // factor, place, x.period, zero)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
 from ringsmith.kernel import promises, tensor
+from ringsmith.kernel.clear_slots import slots_held, turned
 from ringsmith.kernel.numbers import integers, narrowed
 from ringsmith.kernel.refusals import Refusing
 from ringsmith.kernel.tensor import Tensor
@@ -29,8 +30,10 @@ def sum(x: Any, axis: int | None = None) -> Any:
 def rotate(x: Any, steps: int, axis: int = -1) -> Any:
     """Rotate left by `steps`: element i of the result is element i + steps, cyclically.
 
-    A traced tensor or array rotates along `axis`; a manual ciphertext rotates all its slots.
+    A traced tensor or array rotates along `axis`; a manual ciphertext rotates each row of its slots.
     """
+    if slots := slots_held(x):
+        return turned(x, steps % slots.width, slots)
     return x.rotate(steps, axis) if isinstance(x, Refusing) else np.roll(_clear(x), -steps, axis=axis)
 
 
@@ -90,6 +93,15 @@ def _held(parts: Sequence[Any]) -> list[Any]:
     """Return the parts, manual ciphertexts in object arrays."""
     manual = (isinstance(part, Refusing) and not isinstance(part, Tensor) for part in parts)
     return [np.asarray(part, dtype=object) if held else part for part, held in zip(parts, manual, strict=True)]
+
+
+def swap_rows(x: Any) -> Any:
+    """Manual mode, BFV: swap the two rows of slots (one key switch)."""
+    if slots := slots_held(x):
+        return turned(x, slots.width, slots)
+    if isinstance(x, np.ndarray):
+        raise InputError(f"swap_rows takes all slots of a ciphertext, not an array of shape {x.shape}")
+    return x.swap_rows()
 
 
 def relinearize(x: Any) -> Any:

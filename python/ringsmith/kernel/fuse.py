@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from ringsmith.kernel.slots import Kind, PlainOperand, SlotOp, SlotProgram, Transform
 
 _LINEAR = (Kind.ADD, Kind.SUB, Kind.NEGATE)
@@ -123,7 +121,9 @@ class _Fusion:
         if key not in self.turned:
             self.turned[key] = len(self.plains)
             operand = self.program.plains[leaf.plain]
-            self.plains.append(PlainOperand(operand.node, np.roll(operand.gather, -leaf.rotation)))
+            slots = self.program.slots
+            turned = slots.turned(operand.gather, leaf.rotation % slots.width)
+            self.plains.append(PlainOperand(operand.node, turned))
         return self.turned[key]
 
     def _groups(self, leaves: list[_Leaf]) -> list[list[_Leaf]]:

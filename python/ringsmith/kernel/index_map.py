@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ringsmith.kernel.slots import Index
+from ringsmith.kernel.geometry import Index
 
 Array = NDArray[Any]
 

@@ -88,7 +88,7 @@ class Kernel:
 
         arrays = self.bind(args, kwargs)
         if self.manual:
-            return clear.manual(self, arrays, self.compile(**_shapes(arrays)).params.slots)
+            return clear.manual(self, arrays, self.compile(**_shapes(arrays)).params.geometry)
         return clear.exact(self, arrays) if self.scheme == "bfv" else clear.real(self, arrays)
 
     def expected(self, arrays: Mapping[str, Array]) -> Array:

@@ -3,7 +3,8 @@
 
 A view (slice, transposition, rotation, broadcast) only changes the map; ciphertexts are touched when two operands
 have to line up. Slots outside the map hold anything, unless `zeros` says 0. All cts of one tensor repeat with one
-`period` (a power of two dividing the slots); mapped slots are below it.
+`period`; mapped slots are the first ones of it. A vector that fits into a row of slots stands in one row, one that
+does not starts at the first slot and goes on in the next row.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ringsmith.kernel.geometry import Index, Slots
 from ringsmith.kernel.graph import Shape
-from ringsmith.kernel.slots import Index
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,7 @@ class Packed:
     cts: tuple[int, ...]
     ct: Index
     slot: Index
-    period: int
+    period: Slots
     zeros: NDArray[np.bool_]
 
     @property
@@ -53,11 +54,11 @@ class Packed:
         ends = np.searchsorted(self.ct.reshape(-1)[order], np.arange(1, len(self.cts)))
         return list(np.split(order, ends))
 
-    def fills(self) -> bool:
+    def fills(self, slots: Slots) -> bool:
         """Tell whether every slot holds an element or is known to be zero."""
-        held = self.zeros[:, : self.period].copy()
+        held = np.zeros_like(self.zeros)
         held[self.ct, self.slot] = True
-        return bool(held.all())
+        return bool((self.zeros | slots.repeat(held, self.period)).all())
 
     def compact(self) -> Packed:
         """Return the tensor without ciphertexts that no element uses."""
@@ -72,11 +73,11 @@ def power_of_two(count: int) -> int:
     return 1 << (count - 1).bit_length()
 
 
-def pack(shape: Shape, packing: str, slots: int) -> tuple[Index, Index, int, Index]:
+def pack(shape: Shape, packing: str, slots: Slots) -> tuple[Index, Index, Slots, Index]:
     """Lay out a tensor: maps (ct, slot), the period, and for each ciphertext the element in each slot (-1: zero)."""
     elements = np.arange(int(np.prod(shape))).reshape(shape)
     if packing == "each":
-        ct, slot, period = elements, np.zeros(shape, dtype=np.intp), 1
+        ct, slot, period = elements, np.zeros(shape, dtype=np.intp), Slots(1, 1)
     elif packing == "columns":
         width = shape[-1] if shape else 1
         flat = elements.reshape(-1, width)
@@ -89,28 +90,29 @@ def pack(shape: Shape, packing: str, slots: int) -> tuple[Index, Index, int, Ind
         rows = elements.size // width
         row_ct, row_slot, period = _lay_vectors(rows, width, slots)
         ct, slot = row_ct.reshape(shape), row_slot.reshape(shape)
-    fill = np.full((int(ct.max()) + 1, period), -1, dtype=np.intp)
+    fill = np.full((int(ct.max()) + 1, slots.count), -1, dtype=np.intp)
     fill[ct.reshape(-1), slot.reshape(-1)] = elements.reshape(-1)
-    return ct.astype(np.intp), slot.astype(np.intp), period, np.tile(fill, (1, slots // period))
+    return ct.astype(np.intp), slot.astype(np.intp), period, slots.repeat(fill, period)
 
 
-def _lay_vectors(rows: int, width: int, slots: int) -> tuple[Index, Index, int]:
-    """Place `rows` vectors: each padded to a power of two; several in one ciphertext or one over several."""
-    padded = power_of_two(width)
-    column = np.arange(width)[None, :]
-    row = np.arange(rows)[:, None]
-    if padded > slots:
-        chunks = -(-width // slots)
-        return row * chunks + column // slots, np.broadcast_to(column % slots, (rows, width)), slots
-    per_ct = slots // padded
-    ct = np.broadcast_to(row // per_ct, (rows, width))
-    slot = (row % per_ct) * padded + column
-    return ct, slot, min(power_of_two(rows) * padded, slots)
+def _lay_vectors(count: int, length: int, slots: Slots) -> tuple[Index, Index, Slots]:
+    """Place vectors: each padded to a power of two; several in one ciphertext or one over several."""
+    padded = power_of_two(length)
+    element = np.arange(length)[None, :]
+    vector = np.arange(count)[:, None]
+    if padded > slots.count:
+        chunks = -(-length // slots.count)
+        slot = np.broadcast_to(element % slots.count, (count, length))
+        return vector * chunks + element // slots.count, slot, slots
+    per_ct = slots.count // padded
+    ct = np.broadcast_to(vector // per_ct, (count, length))
+    slot = (vector % per_ct) * padded + element
+    return ct, slot, slots.first(min(power_of_two(count) * padded, slots.count))
 
 
-def spread(tensor: Packed, slots: int) -> Packed:
+def spread(tensor: Packed, slots: Slots) -> Packed:
     """Return a view without two elements in one place: copies go to the repetitions, then to repeated ciphertexts."""
-    place = (tensor.ct * slots + tensor.slot).reshape(-1)
+    place = (tensor.ct * slots.count + tensor.slot).reshape(-1)
     order = np.argsort(place, kind="stable")
     ranked = place[order]
     starts = np.r_[0, np.flatnonzero(np.diff(ranked)) + 1]
@@ -120,8 +122,12 @@ def spread(tensor: Packed, slots: int) -> Packed:
     rank = np.empty_like(place)
     rank[order] = rank_sorted
     rank = rank.reshape(tensor.shape)
-    repeats = min(slots // tensor.period, power_of_two(int(rank.max()) + 1))
-    slot = tensor.slot + tensor.period * (rank % repeats)
+    period = tensor.period
+    repeats = min(slots.count // period.count, power_of_two(int(rank.max()) + 1))
+    # Along a row first.
+    across = min(slots.width // period.width, repeats)
+    slot = tensor.slot + period.width * (rank % across) + slots.width * period.rows * (rank % repeats // across)
     copies = int(rank.max()) // repeats + 1
     ct = tensor.ct + len(tensor.cts) * (rank // repeats)
-    return Packed(tensor.cts * copies, ct, slot, tensor.period * repeats, np.tile(tensor.zeros, (copies, 1))).compact()
+    wider = Slots(period.rows * (repeats // across), period.width * across)
+    return Packed(tensor.cts * copies, ct, slot, wider, np.tile(tensor.zeros, (copies, 1))).compact()

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the graph of tensor operations to a program on packed vectors of a given number of slots."""
+"""From the graph of tensor operations to a program on packed vectors of slots."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 from typing import cast
 
 import numpy as np
@@ -13,6 +14,7 @@ from ringsmith.kernel import fold, matvec
 from ringsmith.kernel.align import PlainView, combine, combine_plain, negate
 from ringsmith.kernel.declare import Argument
 from ringsmith.kernel.fuse import fuse
+from ringsmith.kernel.geometry import Slots
 from ringsmith.kernel.graph import Graph, Node, Op
 from ringsmith.kernel.layout import Packed, pack
 from ringsmith.kernel.location import Location
@@ -26,15 +28,15 @@ _KIND = {Op.ADD: Kind.ADD, Op.SUB: Kind.SUB, Op.MULTIPLY: Kind.MULTIPLY}
 Value = Packed | PlainView
 
 
-def lower(graph: Graph, arguments: Mapping[str, Argument], slots: int) -> SlotProgram:
-    """Lower a graph for ciphertexts of `slots` slots."""
+def lower(graph: Graph, arguments: Mapping[str, Argument], slots: Slots) -> SlotProgram:
+    """Lower a graph for ciphertexts of these slots."""
     return fuse(_Lowering(arguments, slots).run(graph))
 
 
 class _Lowering:
     """One walk over a graph."""
 
-    def __init__(self, arguments: Mapping[str, Argument], slots: int) -> None:
+    def __init__(self, arguments: Mapping[str, Argument], slots: Slots) -> None:
         self.arguments = arguments
         self.slots = slots
         self.builder = Builder(slots)
@@ -78,7 +80,7 @@ class _Lowering:
             return x.gather(node.attributes["gather"])
         if node.op is Op.WITHIN:
             x = x.compact()
-            bound, everywhere = node.attributes["bound"], x.fills()
+            bound, everywhere = node.attributes["bound"], x.fills(self.slots)
             cts = tuple(self.builder.within(ct, bound, everywhere, node.where) for ct in x.cts)
             return Packed(cts, x.ct, x.slot, x.period, x.zeros)
         if node.op is Op.NEGATE:
@@ -111,7 +113,7 @@ class _Lowering:
             a, b = PlainView(b.node, b.picked.T), a
         if isinstance(a, PlainView) and isinstance(b, Packed) and len(b.shape) == 1 and a.picked.ndim == 2:
             rows = a.picked.shape[0]
-            chosen = matvec.plan(b, rows)
+            chosen = matvec.plan(b, rows, self.slots)
             if chosen is not None and chosen.cost < matvec.spread_cost(b, rows, self.slots):
                 return matvec.multiply(self.builder, b, a, chosen, where)
         rank_a, rank_b = _rank(a), _rank(b)
@@ -135,7 +137,7 @@ class _Lowering:
 
     def _join(self, node: Node, args: list[Value]) -> Packed:
         packed = [self._encrypted(value, args, node.where) for value in args]
-        period = max(part.period for part in packed)
+        period = reduce(Slots.join, (part.period for part in packed))
         offsets = np.cumsum([0] + [len(part.cts) for part in packed])
         picked = node.attributes["gather"]
         ct = np.concatenate([(part.ct + offset).reshape(-1) for part, offset in zip(packed, offsets, strict=False)])

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from ringsmith.errors import KernelError
 from ringsmith.kernel.circuit import Step
+from ringsmith.kernel.geometry import Index, Slots
 from ringsmith.kernel.graph import Node
 from ringsmith.kernel.location import Location, here
 from ringsmith.kernel.nodes import constant
 from ringsmith.kernel.refusals import Refusing
-from ringsmith.kernel.slots import Index, Kind, Plains
+from ringsmith.kernel.slots import Kind, Plains, rotation
 
 # Two scales this close (relatively) count as equal; the error it makes is far below any other.
 SCALE_TOLERANCE = 2.0**-30
@@ -28,7 +29,7 @@ class Chain:
     """What manual operations need of the parameters: data primes (first prime first) and log2 of the scale."""
 
     scheme: str
-    slots: int
+    slots: Slots
     moduli: tuple[int, ...]
     log2_scale: float
 
@@ -123,8 +124,8 @@ class Cipher(_Handle):
 
     @property
     def slots(self) -> int:
-        """Number of values a ciphertext holds."""
-        return self.recorder.chain.slots
+        """Number of values a ciphertext holds: n/2 in CKKS, n in BFV (two rows of n/2)."""
+        return self.recorder.chain.slots.count
 
     def __add__(self, other: Any) -> Cipher:
         """Add a ciphertext or a plaintext."""
@@ -172,15 +173,21 @@ class Cipher(_Handle):
         return self._emit(Kind.SQUARE, self.level, self.scale**2, 3)
 
     def rotate(self, steps: int, axis: int = -1) -> Cipher:
-        """Rotate all slots left by `steps` (a key switch)."""
+        """Rotate the slots of every row left by `steps` (a key switch)."""
         if axis not in (-1, 0):
             raise KernelError(f"a ciphertext has one axis, not {axis}", here())
-        steps %= self.slots
+        steps = rotation(steps, self.recorder.chain.slots)
         if steps == 0:
             return self
-        steps -= self.slots if steps > self.slots // 2 else 0
         self._needs_two("rotate", self)
         return self._emit(Kind.ROTATE, self.level, self.scale, 2, steps=steps)
+
+    def swap_rows(self) -> Cipher:
+        """Swap the two rows of slots of a BFV ciphertext (a key switch)."""
+        if self.recorder.chain.slots.rows == 1:
+            raise KernelError("swap_rows belongs to BFV; a CKKS ciphertext has one row of slots", here())
+        self._needs_two("swap_rows", self)
+        return self._emit(Kind.SWAP_ROWS, self.level, self.scale, 2)
 
     def relinearize(self) -> Cipher:
         """Bring a product back to two polynomials (a key switch)."""

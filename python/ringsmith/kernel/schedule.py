@@ -268,7 +268,7 @@ class _Scheduler:
         """Return the plaintext 1."""
         if self._one < 0:
             self._one = len(self.plains)
-            self.plains.append(PlainOperand(ONE, np.zeros(self.program.slots, dtype=np.intp)))
+            self.plains.append(PlainOperand(ONE, np.zeros(self.program.slots.count, dtype=np.intp)))
         return self._one
 
     def _normal(self, number: int) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BFV: where to relinearise. Products keep three polynomials through sums; a product's factor, a rotation's operand
+"""BFV: where to relinearise. Products keep three polynomials through sums; a product's factor, what moves slots
 and a result have two (lazy relinearisation)."""
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Scheduler:
         )
 
     def _step(self, op: SlotOp) -> int:
-        needs_two = op.kind in (*CIPHER_PRODUCTS, Kind.ROTATE, Kind.LINEAR_TRANSFORM)
+        needs_two = op.kind in (*CIPHER_PRODUCTS, Kind.ROTATE, Kind.SWAP_ROWS, Kind.LINEAR_TRANSFORM)
         args = tuple(self._reduced(arg) if needs_two else self.number[arg] for arg in op.args)
         size = 3 if op.kind in CIPHER_PRODUCTS else max((self.steps[arg].size for arg in args), default=2)
         self.steps.append(

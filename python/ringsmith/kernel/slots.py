@@ -13,14 +13,12 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from ringsmith.kernel.geometry import Index, Slots
 from ringsmith.kernel.graph import Node, Op, frozen
 from ringsmith.kernel.location import Location
 from ringsmith.kernel.numbers import magnitude
-
-Index = NDArray[np.intp]
 
 
 class Kind(StrEnum):
@@ -42,6 +40,8 @@ class Kind(StrEnum):
     ENCRYPT_ZERO = "encrypt_zero"
     # A promise about values, nothing that runs.
     WITHIN = "within"
+    # BFV: the two rows swapped.
+    SWAP_ROWS = "swap_rows"
     RELINEARIZE_RESCALE = "relinearize_rescale"
     LINEAR_TRANSFORM = "linear_transform"
 
@@ -87,6 +87,10 @@ class PlainOperand:
         return int(first) if whole else None
 
 
+#: What a transform adds: `terms[giant rotation][baby rotation]` is a plaintext or -1.
+Terms = Mapping[int, Mapping[int, int]]
+
+
 @dataclass(frozen=True)
 class Term:
     """A rotation of a transform's operand, times a plaintext (-1: none)."""
@@ -110,12 +114,13 @@ class Transform:
     giants: tuple[Giant, ...]
 
     @classmethod
-    def of(cls, terms: Mapping[int, Mapping[int, int]], slots: int) -> Transform:
-        """Return the transform of `terms[giant rotation][baby rotation] = plaintext or -1`, rotations in any form."""
-        giants = [
-            Giant(turn(giant, slots), tuple(sorted((Term(turn(r, slots), p) for r, p in inner.items()), key=_rotation)))
-            for giant, inner in terms.items()
-        ]
+    def of(cls, terms: Terms, slots: Slots) -> Transform:
+        """Return the transform of terms, rotations in any form."""
+
+        def inner(terms: Mapping[int, int]) -> tuple[Term, ...]:
+            return tuple(sorted((Term(rotation(by, slots), plain) for by, plain in terms.items()), key=_rotation))
+
+        giants = [Giant(rotation(giant, slots), inner(own)) for giant, own in terms.items()]
         return cls(tuple(sorted(giants, key=_rotation)))
 
     @property
@@ -143,12 +148,6 @@ class Transform:
 
 def _rotation(part: Term | Giant) -> int:
     return part.rotation
-
-
-def turn(steps: int, slots: int) -> int:
-    """Return a rotation to the left as it is written: from 1 - slots/2 to slots/2."""
-    steps %= slots
-    return steps - slots if steps > slots // 2 else steps
 
 
 @dataclass(frozen=True)
@@ -193,7 +192,7 @@ class InputPacking:
 class SlotProgram:
     """Operations in order, the plaintexts they use, and where the result's elements stand in the output ciphertexts."""
 
-    slots: int
+    slots: Slots
     inputs: Mapping[str, InputPacking]
     bounds: Mapping[str, float]
     ops: tuple[SlotOp, ...]
@@ -217,6 +216,12 @@ class SlotProgram:
         return {**self.__dict__, "inputs": dict(self.inputs), "bounds": dict(self.bounds)}
 
 
+def rotation(steps: int, slots: Slots) -> int:
+    """Return the shortest rotation to the left that does what one by `steps` does."""
+    steps %= slots.width
+    return steps - slots.width if steps > slots.width // 2 else steps
+
+
 class Plains:
     """The plaintexts of a program, equal ones shared."""
 
@@ -237,7 +242,7 @@ class Plains:
 class Builder:
     """Collects the operations of a slot program; equal ones are shared, dead ones dropped at the end."""
 
-    def __init__(self, slots: int) -> None:
+    def __init__(self, slots: Slots) -> None:
         """Start an empty program."""
         self.slots = slots
         self.ops: list[SlotOp] = []
@@ -257,17 +262,22 @@ class Builder:
     def add(self, kind: Kind, args: tuple[int, ...], where: Location, plain: int = -1, steps: int = 0) -> int:
         """Add an operation, or find the equal one."""
         if kind is Kind.ROTATE:
-            steps = turn(steps, self.slots)
+            steps = rotation(steps, self.slots)
             if steps == 0:
                 return args[0]
+        if kind is Kind.SWAP_ROWS and self.ops[args[0]].kind is Kind.SWAP_ROWS:
+            return self.ops[args[0]].args[0]
         if kind is Kind.MULTIPLY and args[0] == args[1]:
             kind, args = Kind.SQUARE, args[:1]
         if kind in (Kind.ADD, Kind.MULTIPLY):
             args = (min(args), max(args))
         return self._shared(SlotOp(kind, args, where, plain, steps))
 
-    def transform(self, arg: int, transform: Transform, where: Location) -> int:
-        """Add a linear transform that rotates, or find the equal one."""
+    def transform(self, arg: int, terms: Terms, where: Location) -> int:
+        """Add a linear transform, or find the equal one; what rotates nothing is a product with a plaintext."""
+        transform = Transform.of(terms, self.slots)
+        if not transform.rotations and transform.plains:
+            return self.add(Kind.MULTIPLY_PLAIN, (arg,), where, transform.plains[0])
         return self._shared(SlotOp(Kind.LINEAR_TRANSFORM, (arg,), where, transform=transform))
 
     def _shared(self, op: SlotOp) -> int:
@@ -275,6 +285,12 @@ class Builder:
             self._known[op] = len(self.ops)
             self.ops.append(op)
         return self._known[op]
+
+    def turn(self, arg: int, distance: int, where: Location) -> int:
+        """Move slots by a distance: slot 0 receives slot `distance`. Rows first, so that rotations share their work."""
+        if distance // self.slots.width % self.slots.rows:
+            arg = self.add(Kind.SWAP_ROWS, (arg,), where)
+        return self.add(Kind.ROTATE, (arg,), where, steps=distance)
 
     def finish(
         self,

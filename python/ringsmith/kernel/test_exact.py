@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import ringsmith as rs
 from ringsmith.kernel import bounds
 from ringsmith.kernel.evaluate import evaluate
+from ringsmith.kernel.geometry import Slots
 from ringsmith.kernel.graph import ordered
 from ringsmith.kernel.index_map import taken
 from ringsmith.kernel.lower import lower
@@ -339,7 +340,7 @@ def test_random_expressions_in_the_clear(tree: Any, values: dict[str, list[int]]
 
 def run_exactly(kernel: rs.Kernel, arrays: dict[str, Any]) -> list[int]:
     """Run the lowered operations on slots of Python's integers."""
-    program = lower(trace(kernel, dict.fromkeys(arrays, (3,))), kernel.arguments, 8)
+    program = lower(trace(kernel, dict.fromkeys(arrays, (3,))), kernel.arguments, Slots(2, 4))
     values_of = evaluate(ordered(plain.node for plain in program.plains), arrays)
     plains = [taken(plain.gather, values_of[id(plain.node)]).astype(object) for plain in program.plains]
     fresh = iter(
@@ -354,9 +355,11 @@ def run_exactly(kernel: rs.Kernel, arrays: dict[str, Any]) -> list[int]:
             case "input":
                 values.append(next(fresh))
             case "rotate":
-                values.append(np.roll(args[0], -op.steps))
+                values.append(turned(args[0], op.steps))
             case "linear":
                 values.append(transformed(op, args[0], plains))
+            case "swap":
+                values.append(np.concatenate(np.split(args[0], 2)[::-1]))
             case "square":
                 values.append(args[0] ** 2)
             case "negate":
@@ -373,9 +376,14 @@ def transformed(op: SlotOp, x: Any, plains: list[Any]) -> Any:
     total = 0 * x
     for giant in op.transform.giants if op.transform else ():
         for term in giant.terms:
-            product = np.roll(x, -term.rotation) * (plains[term.plain] if term.plain >= 0 else 1)
-            total = total + np.roll(product, -giant.rotation)
+            product = turned(x, term.rotation) * (plains[term.plain] if term.plain >= 0 else 1)
+            total = total + turned(product, giant.rotation)
     return total
+
+
+def turned(x: Any, steps: int) -> Any:
+    """Rotate both rows of slots."""
+    return np.concatenate([np.roll(row, -steps) for row in np.split(x, 2)])
 
 
 @settings(max_examples=20, deadline=None, derandomize=True)

@@ -12,6 +12,7 @@ import pytest
 import ringsmith as rs
 from ringsmith.kernel import schedule_bfv
 from ringsmith.kernel.circuit import Circuit
+from ringsmith.kernel.geometry import Slots
 from ringsmith.kernel.kernel import Kernel
 from ringsmith.kernel.levels_bfv import descend
 from ringsmith.kernel.lower import lower
@@ -24,7 +25,7 @@ TOP = 5
 
 
 def scheduled(made: Kernel, **shapes: tuple[int, ...]) -> Circuit:
-    return schedule_bfv.schedule(lower(trace(made, shapes), made.arguments, 32), TOP)
+    return schedule_bfv.schedule(lower(trace(made, shapes), made.arguments, Slots(2, 32)), TOP)
 
 
 def keeps_the_rules(circuit: Circuit) -> None:

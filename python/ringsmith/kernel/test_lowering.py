@@ -14,6 +14,7 @@ from ringsmith.kernel import schedule, schedule_bfv
 from ringsmith.kernel.circuit import Circuit, Step
 from ringsmith.kernel.declare import Encrypted, Plain
 from ringsmith.kernel.evaluate import evaluate
+from ringsmith.kernel.geometry import Slots
 from ringsmith.kernel.kernel import Kernel, kernel
 from ringsmith.kernel.lower import lower
 from ringsmith.kernel.slots import Kind, PlainOperand
@@ -45,7 +46,7 @@ def clear_run(circuit: Circuit, arrays: dict[str, Array]) -> Array:
         check_types(circuit, step)
         args = [values[arg] for arg in step.args]
         plains = {number: plain_slots(circuit.plains[number], plain_values) for number in step.plains}
-        values.append(next(fresh) if step.kind is Kind.INPUT else apply(step, args, plains))
+        values.append(next(fresh) if step.kind is Kind.INPUT else apply(circuit.slots, step, args, plains))
     rows = np.stack([values[number] for number in circuit.outputs])
     return np.asarray(rows[circuit.output.ct, circuit.output.slot])
 
@@ -55,16 +56,21 @@ def plain_slots(operand: PlainOperand, values: dict[int, Array]) -> Array:
     return np.where(operand.gather >= 0, values[id(operand.node)].reshape(-1)[operand.gather], 0)
 
 
-def transformed(step: Step, x: Array, plains: dict[int, Array]) -> Array:
+def turned(slots: Slots, x: Array, steps: int) -> Array:
+    """Rotate every row of slots to the left."""
+    return np.concatenate([np.roll(row, -steps) for row in np.split(x, slots.rows)])
+
+
+def transformed(slots: Slots, step: Step, x: Array, plains: dict[int, Array]) -> Array:
     """Apply a linear transform, by its definition."""
     total = np.zeros_like(x)
     for giant in step.transform.giants if step.transform else ():
-        terms = [np.roll(x, -t.rotation) * (plains[t.plain] if t.plain >= 0 else 1) for t in giant.terms]
-        total = total + np.roll(sum(terms), -giant.rotation)
+        terms = [turned(slots, x, t.rotation) * (plains[t.plain] if t.plain >= 0 else 1) for t in giant.terms]
+        total = total + turned(slots, np.sum(terms, axis=0), giant.rotation)
     return total
 
 
-def apply(step: Step, args: list[Array], plains: dict[int, Array]) -> Array:
+def apply(slots: Slots, step: Step, args: list[Array], plains: dict[int, Array]) -> Array:
     """Apply one operation to clear slots."""
     plain = plains.get(step.plain)
     match step.kind:
@@ -85,9 +91,12 @@ def apply(step: Step, args: list[Array], plains: dict[int, Array]) -> Array:
         case Kind.MULTIPLY_PLAIN:
             return args[0] * plain
         case Kind.ROTATE:
-            return np.roll(args[0], -step.steps)
+            return turned(slots, args[0], step.steps)
         case Kind.LINEAR_TRANSFORM:
-            return transformed(step, args[0], plains)
+            return transformed(slots, step, args[0], plains)
+        case Kind.SWAP_ROWS:
+            first, second = np.split(args[0], 2)
+            return np.concatenate([second, first])
     return args[0]
 
 
@@ -109,7 +118,7 @@ def check_types(circuit: Circuit, step: Step) -> None:
     if step.kind is Kind.RELINEARIZE:
         assert args[0].size == 3
         assert step.size == 2
-    if step.kind is Kind.ROTATE or step.kind is Kind.LINEAR_TRANSFORM:
+    if step.kind in (Kind.ROTATE, Kind.SWAP_ROWS, Kind.LINEAR_TRANSFORM):
         assert args[0].size == step.size == 2
     if step.kind is Kind.RELINEARIZE_RESCALE:
         assert args[0].size == 3
@@ -134,9 +143,10 @@ MODULI = tuple((1 << 40) + 2 * k + 1 for k in range(16))
 
 
 def run(made: Kernel, slots: int, **arrays: Array) -> tuple[Array, Circuit]:
-    """Lower, schedule and run a kernel on clear slots."""
+    """Lower, schedule and run a kernel on clear slots: one row of them in CKKS, two in BFV."""
+    rows = 2 if made.scheme == "bfv" else 1
     graph = trace(made, {name: array.shape for name, array in arrays.items()})
-    program = lower(graph, made.arguments, slots)
+    program = lower(graph, made.arguments, Slots(rows, slots // rows))
     if made.scheme == "bfv":
         circuit = schedule_bfv.schedule(program, 3)
     else:

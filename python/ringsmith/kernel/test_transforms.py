@@ -16,6 +16,7 @@ from ringsmith.kernel.align import ONE
 from ringsmith.kernel.circuit import Circuit
 from ringsmith.kernel.declare import Encrypted, Plain
 from ringsmith.kernel.fuse import fuse
+from ringsmith.kernel.geometry import Slots
 from ringsmith.kernel.kernel import kernel
 from ringsmith.kernel.location import Location
 from ringsmith.kernel.slots import Builder, Kind, SlotProgram, Transform
@@ -99,7 +100,7 @@ def blur(x: Any, y: Any) -> Any:
 @pytest.mark.parametrize("scheme", ["ckks", "bfv"])
 def test_a_convolution_is_one_transform(scheme: str) -> None:
     made = kernel(scheme=scheme, x=Encrypted(8, 8, low=-3, high=3), y=Plain(3, 3, low=-3, high=3))
-    (transform,) = transforms(check(made(blur)))
+    (transform,) = transforms(check(made(blur), slots=128))
     assert [term.rotation for term in transform.terms] == [0, 1, 2, 8, 9, 10, 16, 17, 18]
     assert len(set(transform.plains)) == 9
     check(made(lambda x, y: x[1:-1, 1:-1] * 2 - blur(x, y) + y[0, 0]))
@@ -120,7 +121,7 @@ def test_a_shifted_sum_is_one_transform_without_plaintexts() -> None:
 def fused(build: Callable[[Builder, int], int]) -> SlotProgram:
     """Return the fused program of what is built on one input."""
     where = Location("test", 1, 0, 0)
-    builder = Builder(16)
+    builder = Builder(Slots(1, 16))
     x = builder.fresh(where)
     nowhere = np.zeros(1, dtype=np.intp)
     return fuse(builder.finish({}, {}, (build(builder, x),), nowhere, nowhere))
@@ -177,8 +178,8 @@ def test_the_cheapest_stages_make_the_sum(count: int) -> None:
 
 
 def test_a_transform_has_one_form() -> None:
-    one = Transform.of({0: {1: 5, 0: 4}, 60: {3: 2, -2: 1}}, 64)
-    other = Transform.of({-4: {62: 1, 3: 2}, 64: {0: 4, 65: 5}}, 64)
+    one = Transform.of({0: {1: 5, 0: 4}, 60: {3: 2, -2: 1}}, Slots(1, 64))
+    other = Transform.of({-4: {62: 1, 3: 2}, 64: {0: 4, 65: 5}}, Slots(1, 64))
     assert one == other
     assert [giant.rotation for giant in one.giants] == [-4, 0]
     assert one.plains == [1, 2, 4, 5]

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 
 from ringsmith.errors import InputError, KernelError
 from ringsmith.kernel.circuit import Circuit, OutputPacking
+from ringsmith.kernel.clear_slots import ClearSlots
 from ringsmith.kernel.declare import Argument, Output
+from ringsmith.kernel.geometry import Index, Slots
 from ringsmith.kernel.graph import Graph, Node, Op, frozen
 from ringsmith.kernel.index_map import placement
 from ringsmith.kernel.location import Location
 from ringsmith.kernel.manual import Chain, PlainVector, Recorder, collect
 from ringsmith.kernel.numbers import exact, integers, magnitude, reals
 from ringsmith.kernel.promises import manual_result
-from ringsmith.kernel.slots import Index, InputPacking
+from ringsmith.kernel.slots import InputPacking
 from ringsmith.kernel.tensor import Tensor, as_tensor
 
 if TYPE_CHECKING:
@@ -87,7 +89,8 @@ def record(kernel: Kernel, shapes: Shapes, chain: Chain) -> Circuit:
         else:
             node = _plain_input(name, argument, shapes[name], packing, kernel)
             flat = [
-                PlainVector(recorder, recorder.plains.number(node, row)) for row in _rows_of(node, packing, chain.slots)
+                PlainVector(recorder, recorder.plains.number(node, row))
+                for row in _rows_of(node, packing, chain.slots.count)
             ]
         handles[name] = _array_of(flat, _handle_shape(argument, shapes[name], len(flat)))
     outputs = collect(traced_call(kernel, {name: handles[name] for name in kernel.arguments}))
@@ -104,12 +107,12 @@ def record(kernel: Kernel, shapes: Shapes, chain: Chain) -> Circuit:
 
 def _own_packing(name: str, argument: Argument, shape: tuple[int, ...], chain: Chain, own: Pack) -> InputPacking:
     """Lay out an argument by the user's own function."""
-    pack = partial(packed_rows, name, own, slots=chain.slots)
+    pack = partial(packed_rows, name, own, slots=chain.slots.count)
     made = placement(pack, shape, argument.low, argument.high, _dtype(chain.scheme))
     if made.gather is not None:
         return InputPacking(name, made.gather)
     rows = len(pack(np.zeros(shape)))
-    return InputPacking(name, np.full((rows, chain.slots), -1, dtype=np.intp), own, made.trace)
+    return InputPacking(name, np.full((rows, chain.slots.count), -1, dtype=np.intp), own, made.trace)
 
 
 def _dtype(scheme: str) -> type:
@@ -120,7 +123,7 @@ def _manual_packing(name: str, argument: Argument, shape: tuple[int, ...], chain
     """Lay out an argument without repetition: values from slot 0, zeros after them."""
     if callable(argument.packing):
         return _own_packing(name, argument, shape, chain, argument.packing)
-    slots = chain.slots
+    slots = chain.slots.count
     elements = np.arange(int(np.prod(shape))).reshape(shape)
     if argument.packing == "each":
         rows = elements.reshape(-1, 1)
@@ -196,10 +199,10 @@ def _unpack_named(output: Output, rows: Array) -> Array:
 
 def _reading(output: Output, count: int, chain: Chain, unpack: Callable[[Array], Array]) -> OutputPacking:
     """Return the slots that a result is read from, or the function that reads it."""
-    rows = (count, chain.slots)
+    rows = (count, chain.slots.count)
     made = placement(lambda probe: np.asarray(unpack(probe)).reshape(output.shape), rows, -1, 1, _dtype(chain.scheme))
     if made.gather is not None and (made.gather >= 0).all():
-        return OutputPacking(output.shape, *np.divmod(made.gather, chain.slots))
+        return OutputPacking(output.shape, *np.divmod(made.gather, chain.slots.count))
     return OutputPacking(output.shape, None, None, unpack, made.trace)
 
 
@@ -207,7 +210,7 @@ def _manual_output(output: Output, count: int, chain: Chain, where: Location) ->
     """Check that the number of ciphertexts fits the declared output."""
     if callable(output.packing):
         return _reading(output, count, chain, output.packing)
-    slots = chain.slots
+    slots = chain.slots.count
     width = output.shape[-1] if output.shape else 1
     size = int(np.prod(output.shape))
     wanted = {"each": size, "columns": size // output.shape[0] if output.shape else 1}.get(
@@ -222,20 +225,21 @@ def _manual_output(output: Output, count: int, chain: Chain, where: Location) ->
     return _reading(output, count, chain, partial(_unpack_named, output))
 
 
-def clear_manual(kernel: Kernel, arrays: Mapping[str, Array], slots: int) -> Array:
+def clear_manual(kernel: Kernel, arrays: Mapping[str, Array], slots: Slots) -> Array:
     """Run a manual kernel's function on clear vectors of all slots."""
     return manual_result(lambda: _clear_manual(kernel, arrays, slots))
 
 
-def _clear_manual(kernel: Kernel, arrays: Mapping[str, Array], slots: int) -> Array:
+def _clear_manual(kernel: Kernel, arrays: Mapping[str, Array], slots: Slots) -> Array:
     handles = {}
     for name, argument in kernel.arguments.items():
         packing = _manual_packing(name, argument, arrays[name].shape, Chain(kernel.scheme, slots, (), 0.0))
         if packing.pack is not None:
-            rows = packed_rows(name, packing.pack, arrays[name], slots)
+            rows = packed_rows(name, packing.pack, arrays[name], slots.count)
         else:
             rows = np.where(packing.gather >= 0, arrays[name].reshape(-1)[packing.gather], 0)
-        handles[name] = _array_of(list(rows), _handle_shape(argument, arrays[name].shape, len(rows)))
+        vectors = [ClearSlots.of(row, slots) for row in rows]
+        handles[name] = _array_of(vectors, _handle_shape(argument, arrays[name].shape, len(rows)))
     result = _clear_rows(kernel.function(**handles))
     if kernel.output is None:
         raise AssertionError("a manual kernel declares its output")

@@ -75,7 +75,7 @@ def why(program: Program) -> list[str]:
     params, counts = program.params, program.counts
     depth = depth_of(program)
     reasons = [f"{depth} rescaling level{'' if depth == 1 else 's'}"] if params.scheme == "ckks" else []
-    reasons += [f"{counts['key_switch']} key switches, {len(program.native.rotations())} rotation keys"]
+    reasons += [f"{counts['key_switch']} key switches, {program.rotation_keys} rotation keys"]
     if params.scheme == "ckks":
         reached = program.noise_bits
         wanted = math.log2(program.signature.tolerance)

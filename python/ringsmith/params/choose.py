@@ -17,6 +17,7 @@ from ringsmith import _native
 from ringsmith.errors import ParameterError, RingsmithError
 from ringsmith.kernel import schedule, schedule_bfv
 from ringsmith.kernel.circuit import Circuit
+from ringsmith.kernel.geometry import Slots, slots_of
 from ringsmith.kernel.slots import SlotProgram
 from ringsmith.params import noise, primes
 from ringsmith.params.sets import ParameterSet, judge, table_of
@@ -91,7 +92,7 @@ class Choice:
     rejected: tuple[Rejected, ...]
 
 
-Lower = Callable[[int], SlotProgram]
+Lower = Callable[[Slots], SlotProgram]
 #: Tells whether a circuit's constants are ordinary plaintexts under a set.
 Ordinary = Callable[[Circuit, ParameterSet], bool]
 
@@ -99,7 +100,7 @@ Ordinary = Callable[[Circuit, ParameterSet], bool]
 def choose(wish: Wish, lower: Lower, ordinary: Ordinary) -> tuple[Choice, Wish]:
     """Return the smallest set for a kernel, and the wish with what was assumed for it.
 
-    `lower` gives the kernel's program for a number of slots. Where the set has room for the worst plaintexts,
+    `lower` gives the kernel's program for ciphertexts of some slots. Where the set has room for the worst plaintexts,
     its noise figure is theirs; if the kernel's constants turn out contrived, the search starts anew with the worst case
     for them.
     """
@@ -195,7 +196,7 @@ def _fit_ckks(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected
     precision = max(least, math.ceil(-wish.wanted(n)) + 8)
     if precision + 4 > limit:
         return Rejected(n, f"n = {n} allows {limit} bits in all; the precision alone takes a scale of {precision} bits")
-    scheduled = schedule.schedule(lower(n // 2))
+    scheduled = schedule.schedule(lower(slots_of("ckks", n)))
     if (scheduled.depth + 1) * least > limit:
         primes_needed = scheduled.depth + 1
         return Rejected(n, f"n = {n} allows {limit} bits; {primes_needed} primes of {least} bits or more exceed them")
@@ -320,7 +321,7 @@ def _fit_bfv(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected:
         return Rejected(n, f"plain modulus {t} is no prime 1 mod {2 * n}, so n = {n} cannot pack values")
     if t.bit_length() + 10 > limit:
         return Rejected(n, f"n = {n} allows {limit} bits in all; the plaintext modulus alone has {t.bit_length()}")
-    program, margin = lower(n // 2), wish.budget(n)
+    program, margin = lower(slots_of("bfv", n)), wish.budget(n)
     floor, step = t.bit_length() + 8, 8
     low, high = floor, floor
     found = _with_bits(wish, program, n, high, t)
@@ -346,7 +347,6 @@ def _with_bits(wish: Wish, program: SlotProgram, n: int, bits: int, t: int) -> C
     sizes = [max(least, bits // count + (i < bits % count)) for i in range(count)]
     data = primes.of_sizes(n, sizes, (t,))
     circuit = schedule_bfv.schedule(program, len(data) - 1)
-    keys = circuit.relinearizes() or bool(circuit.rotations())
-    special = primes.of_sizes(n, [max(sizes)], (*data, t)) if keys else ()
+    special = primes.of_sizes(n, [max(sizes)], (*data, t)) if circuit.switches_keys() else ()
     params = _parameter_set(wish, n, data, special, len(data), plain_modulus=t)
     return Choice(params, circuit, wish.bfv(circuit, params), ())

@@ -357,7 +357,7 @@ def _bfv_step(
             return e.linear_transform(args[0], _giants(step, lambda plain: _gain(e, circuit, plain, plaintexts)))
         case Kind.RELINEARIZE:
             return e.relinearize(args[0])
-        case Kind.ROTATE:
+        case Kind.ROTATE | Kind.SWAP_ROWS:
             return e.rotate(args[0])
         case Kind.MOD_DROP:
             return _switched(e, args[0], step.level)

@@ -14,6 +14,7 @@ from typing import Any
 from ringsmith import _native
 from ringsmith.errors import ParameterError
 from ringsmith.files import read_toml
+from ringsmith.kernel.geometry import Slots, slots_of
 from ringsmith.params import primes
 
 #: Degrees a set may have; below 1024 nothing is secure.
@@ -74,8 +75,13 @@ class ParameterSet:
 
     @property
     def slots(self) -> int:
-        """Values per ciphertext and rotation cycle: n/2."""
-        return self.n // 2
+        """Values per ciphertext: n in BFV, as two rows of n/2; n/2 in CKKS."""
+        return self.geometry.count
+
+    @property
+    def geometry(self) -> Slots:
+        """Rows of slots and their width, a rotation's cycle."""
+        return slots_of(self.scheme, self.n)
 
     @property
     def log2_q(self) -> float:

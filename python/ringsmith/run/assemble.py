@@ -190,9 +190,9 @@ class _Assembly:
     def _result(self) -> tuple[Sequence[int], Array]:
         output = self.circuit.output
         if output.ct is None or output.slot is None:
-            shape = [len(self.circuit.outputs), self.circuit.slots]
+            shape = [len(self.circuit.outputs), self.circuit.slots.count]
             return shape, np.arange(shape[0] * shape[1], dtype=np.int64)
-        places = np.asarray(output.ct) * self.circuit.slots + np.asarray(output.slot)
+        places = np.asarray(output.ct) * self.circuit.slots.count + np.asarray(output.slot)
         return list(output.shape), np.ascontiguousarray(np.broadcast_to(places, output.shape).reshape(-1), np.int64)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from ringsmith.errors import KernelError, ParameterError
 from ringsmith.kernel import levels_bfv, schedule, schedule_bfv
 from ringsmith.kernel.circuit import Circuit
+from ringsmith.kernel.geometry import slots_of
 from ringsmith.kernel.graph import content_hash
 from ringsmith.kernel.kernel import Kernel
 from ringsmith.kernel.lower import lower
@@ -152,7 +153,7 @@ def _pinned(kernel: Kernel, shapes: Shapes, wish: choose.Wish) -> tuple[choose.C
         return _settled(circuit, params, wish)
     graph = trace(kernel, shapes)
     params = _checked(kernel, graph.output.bound)
-    program = lower(graph, kernel.arguments, params.slots)
+    program = lower(graph, kernel.arguments, params.geometry)
     circuit = _scheduled(kernel, program, params)
     try:
         return _settled(circuit, params, wish)
@@ -178,7 +179,7 @@ def _settled(circuit: Circuit, params: ParameterSet, wish: choose.Wish) -> tuple
 
 
 def _chain_of(params: ParameterSet) -> Chain:
-    return Chain(params.scheme, params.slots, params.moduli, params.log2_scale)
+    return Chain(params.scheme, params.geometry, params.moduli, params.log2_scale)
 
 
 def _scheduled(kernel: Kernel, program: SlotProgram, params: ParameterSet) -> Circuit:
@@ -215,12 +216,12 @@ def _manual(kernel: Kernel, shapes: Shapes, wish: choose.Wish) -> choose.Choice:
     scale = min(50, max(30, math.ceil(-math.log2(kernel.tolerance)) + 24))
     for n in choose.DEGREES:
         long = tuple([(1 << scale) + 1] * _LONG_CHAIN)
-        trial = record(kernel, shapes, Chain(kernel.scheme, n // 2, long, scale))
+        trial = record(kernel, shapes, Chain(kernel.scheme, slots_of(kernel.scheme, n), long, scale))
         t = kernel.plain_modulus
         if kernel.scheme == "bfv" and t is None:
             t = primes.plain_modulus(n, 2 * largest_result(trial) + 2)
         depth = _LONG_CHAIN - 1 - min(step.level for step in trial.steps)
-        keys = trial.relinearizes() or bool(trial.rotations())
+        keys = trial.switches_keys()
         depth += sum(step.kind in CIPHER_PRODUCTS for step in trial.steps) > 0 and kernel.scheme == "bfv"
         data = (min(60, scale + 15), *([scale] * depth))
         request = ParamRequest(

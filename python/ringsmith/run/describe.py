@@ -63,7 +63,7 @@ def facts(program: Program) -> Facts:
         "ciphertexts_in": len(native.inputs()),
         "inputs_under": f"the {native.encryption} key",
         "operations": program.counts,
-        "rotation_keys": len(native.rotations()),
+        "rotation_keys": program.rotation_keys,
         "guarantee": f"{guarantee}, failing below 2^-{promised['failure_bits']}",
         "publishable": promised["publish"],
         "bytes": len(native.to_bytes()),

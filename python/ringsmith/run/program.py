@@ -198,10 +198,16 @@ class Program:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Operations by name; `key_switch` is the sum of relinearisations and rotations, inside transforms too."""
+        """Operations by name; `key_switch` is the sum of relinearisations, rotations and row swaps, those inside
+        transforms too."""
         counts = {name: count for name, count in self.native.counts().items() if name not in ("input", "within")}
         counts["key_switch"] = self.native.key_switches
         return counts
+
+    @property
+    def rotation_keys(self) -> int:
+        """Number of Galois keys: one for each rotation, one for the row swap."""
+        return len(self.native.rotations()) + int(self.native.required_keys()["swap_rows"])
 
     def box(self) -> str:
         """Return the parameter box as text."""

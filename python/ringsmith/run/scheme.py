@@ -87,8 +87,10 @@ class Scheme(ABC):
         relin = galois = b""
         if required["relinearization"] is not None:
             relin = generator.relin_key(secret, level=required["relinearization"]).to_bytes()
-        if rotations:
-            galois = generator.galois_keys(secret, list(rotations), level=required["galois"]).to_bytes()
+        if required["galois"] is not None:
+            galois = generator.galois_keys(
+                secret, list(rotations), conjugate=required["swap_rows"], level=required["galois"]
+            ).to_bytes()
         public = generator.public_key(secret).to_bytes() if required["public"] else b""
         return secret, Keys(label(secret.key_id), relin, galois, rotations, public)
 
@@ -224,12 +226,11 @@ class CkksScheme(Scheme):
 
 
 class BfvScheme(Scheme):
-    """BFV on the engine. A program's n/2 slots stand in both rows alike: a constant stays a constant polynomial."""
+    """BFV on the engine."""
 
     def __init__(self, params: ParameterSet, engine: Any = None) -> None:
         """Build the context of a set."""
         more = {} if engine is None else {"engine": engine}
-        self.slots = params.slots
         self.plain_modulus = params.plain_modulus
         self.context = _native.BfvContext(
             params.n, list(params.moduli), list(params.special), params.plain_modulus,
@@ -242,7 +243,7 @@ class BfvScheme(Scheme):
 
     def encode(self, values: Array, level: int, scale: float) -> Any:
         """Encode integers modulo t."""
-        return self.encoder.encode(self._both_rows(values))
+        return self.encoder.encode(self._residues(values))
 
     def effect(self, values: Array, scale: float) -> float:
         """Return log2 of the gain."""
@@ -250,16 +251,15 @@ class BfvScheme(Scheme):
 
     def encode_top(self, rows: Array) -> list[Any]:
         """Encode integers modulo t."""
-        return list(self.encoder.encode_batch(self._both_rows(rows)))
+        return list(self.encoder.encode_batch(self._residues(rows)))
 
-    def _both_rows(self, values: Array) -> Array:
-        """Return the values modulo t, centred, for both rows of a plaintext."""
-        centred = residues(values, self.plain_modulus)
-        return np.ascontiguousarray(np.concatenate([centred, centred], axis=-1), dtype=np.int64)
+    def _residues(self, values: Array) -> Array:
+        """Return the values modulo t, centred."""
+        return np.ascontiguousarray(residues(values, self.plain_modulus), dtype=np.int64)
 
     def decode(self, plaintexts: Sequence[Any]) -> Array:
-        """Decode the first row."""
-        return np.stack([np.asarray(self.encoder.decode(plaintext))[: self.slots] for plaintext in plaintexts])
+        """Decode integers modulo t, centred."""
+        return np.stack([np.asarray(self.encoder.decode(plaintext)) for plaintext in plaintexts])
 
     def publication_bound(self, noise_bits: float) -> float:
         """Return the noise budget every result is sure to keep."""

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! BFV. A program's n/2 slots stand in both rows alike: a constant stays a constant polynomial.
+//! BFV.
 
 use super::scheme::{
     Evaluators, Facts, Scheme, Spread, applied, key, lent_transform, other_numbers,
@@ -79,10 +79,9 @@ impl<W: Word> Bfv<'_, W> {
     }
 }
 
-/// The slots of both rows, which are alike.
-fn both_rows(slots: &Numbers) -> Result<Vec<i64>, Error> {
+fn integers(slots: &Numbers) -> Result<&[i64], Error> {
     match slots {
-        Numbers::Integers(slots) => Ok([slots.as_slice(), slots].concat()),
+        Numbers::Integers(slots) => Ok(slots),
         Numbers::Reals(_) => Err(other_numbers("integers")),
     }
 }
@@ -112,8 +111,8 @@ impl<W: Word> Scheme for Bfv<'_, W> {
     }
 
     fn encode(&self, slots: &Numbers, _: usize, _: f64) -> Result<Plaintext, Error> {
-        let slots = both_rows(slots)?;
-        Ok(self.encoder()?.encode_signed(&slots)?)
+        let slots = integers(slots)?;
+        Ok(self.encoder()?.encode_signed(slots)?)
     }
 
     fn encode_extended(
@@ -122,8 +121,8 @@ impl<W: Word> Scheme for Bfv<'_, W> {
         level: usize,
         _: f64,
     ) -> Result<ExtendedPlaintext<W>, Error> {
-        let slots = both_rows(slots)?;
-        Ok(self.encoder()?.encode_signed_extended(&slots, level + 1)?)
+        let slots = integers(slots)?;
+        Ok(self.encoder()?.encode_signed_extended(slots, level + 1)?)
     }
 
     fn transform(
@@ -170,6 +169,10 @@ impl<W: Word> Scheme for Bfv<'_, W> {
             (Operation::Rotate(_, by), [a], _) => {
                 let keys = key(self.keys.galois.as_deref(), "rotation")?;
                 e.rotate_rows(a, i64::from(by), keys)
+            },
+            (Operation::SwapRows(_), [a], _) => {
+                let keys = key(self.keys.galois.as_deref(), "rotation")?;
+                e.swap_rows(a, keys)
             },
             (Operation::ModDrop(_), [a], _) => e.mod_switch_to(a, step.level as usize + 1),
         })

@@ -61,9 +61,15 @@ fn walk<E: Copy>(
             Operation::Multiply(a, b) => zip(of(a), of(b), ring.multiply),
             Operation::Square(a) => zip(of(a), of(a), ring.multiply),
             Operation::Rotate(a, by) => {
-                let at = |i: usize| (i as i64 + i64::from(by)).rem_euclid(slots as i64) as usize;
-                (0..slots).map(|i| of(a)[at(i)]).collect()
+                let width = program.parameters.n() / 2;
+                let column = |i: usize| {
+                    (i as i64 % width as i64 + i64::from(by)).rem_euclid(width as i64) as usize
+                };
+                (0..slots)
+                    .map(|i| of(a)[i / width * width + column(i)])
+                    .collect()
             }
+            Operation::SwapRows(a) => (0..slots).map(|i| of(a)[i ^ (slots / 2)]).collect(),
             Operation::Relinearize(a)
             | Operation::Rescale(a)
             | Operation::ModDrop(a)

@@ -251,7 +251,7 @@ impl Maker {
             true => self.depth[a as usize] < DEPTH,
             false => of.level > 0,
         };
-        match self.below(13) {
+        match self.below(14) {
             0 => {
                 let b = self.partner(a);
                 self.same(Operation::Add(a, b), a);
@@ -315,6 +315,9 @@ impl Maker {
             12 if room => {
                 let number = self.transform(None);
                 self.same(Operation::LinearTransform(a, number), a);
+            }
+            13 if self.exact() => {
+                self.same(Operation::SwapRows(a), a);
             }
             _ => {
                 let promise = Promise {

@@ -33,10 +33,12 @@ impl Client {
 
     pub fn seeded(program: &Program, rows: &[Slots], seed: &str) -> Self {
         let limbs = program.parameters.primes().len();
-        let rotations = program.required_keys().rotations;
+        let needs = program.required_keys();
         let n = program.parameters.n();
         let elements = |of: fn(usize, i64) -> u64| -> Vec<u64> {
-            rotations.iter().map(|&by| of(n, i64::from(by))).collect()
+            let swap = needs.swap_rows.then(|| rlwe::conjugation_element(n));
+            let rotations = needs.rotations.iter().map(|&by| of(n, i64::from(by)));
+            rotations.chain(swap).collect()
         };
         let seed = Seed::from_text(seed);
         match &program.parameters {
@@ -141,9 +143,7 @@ fn encrypt_bfv<W: Word>(
     .unwrap();
     let one = |row: &Slots| {
         let row = integer_row(row);
-        let plain = encoder
-            .encode_signed(&[row.as_slice(), &row].concat())
-            .unwrap();
+        let plain = encoder.encode_signed(&row).unwrap();
         encryptor.encrypt(&plain).unwrap().to_bytes()
     };
     rows.iter().map(one).collect()
@@ -153,13 +153,8 @@ fn decrypt_bfv<W: Word>(params: &BfvParams<W>, secret: &Arc<SecretKey<W>>, bytes
     let ciphertext = bfv::Ciphertext::from_bytes(params, bytes).unwrap();
     let decryptor = bfv::Decryptor::new(params, secret.clone()).unwrap();
     let plain = decryptor.decrypt(&ciphertext).unwrap();
-    let mut slots = BatchEncoder::new(params)
-        .unwrap()
-        .decode_signed(&plain)
-        .unwrap();
-    let second = slots.split_off(slots.len() / 2);
-    assert_eq!(slots, second, "both rows are alike");
-    Slots::Integers(slots)
+    let encoder = BatchEncoder::new(params).unwrap();
+    Slots::Integers(encoder.decode_signed(&plain).unwrap())
 }
 
 fn walk_bfv<W: Word>(
@@ -175,7 +170,7 @@ fn walk_bfv<W: Word>(
     let zeros = bfv::Encryptor::new(params, public, Seed::from_text("zeros")).unwrap();
     let encode = |number: u32| {
         let row = integers(&plain[number as usize]);
-        encoder.encode_signed(&[row, row].concat()).unwrap()
+        encoder.encode_signed(row).unwrap()
     };
     let mut values: Vec<bfv::Ciphertext<W>> = Vec::new();
     for (number, step) in program.steps.iter().enumerate() {
@@ -199,6 +194,7 @@ fn walk_bfv<W: Word>(
             Operation::Square(a) => e.square(of(a)),
             Operation::Relinearize(a) => e.relinearize(of(a), relin),
             Operation::Rotate(a, by) => e.rotate_rows(of(a), i64::from(by), galois),
+            Operation::SwapRows(a) => e.swap_rows(of(a), galois),
             Operation::ModDrop(a) => {
                 let mut value = of(a).clone();
                 while value.limbs() > step.level as usize + 1 {
@@ -311,6 +307,7 @@ fn walk_ckks(
             }
             Operation::ModDrop(a) => e.drop_to(of(a), level),
             Operation::Within(a, _) => Ok(of(a).clone()),
+            Operation::SwapRows(_) => panic!("CKKS has one row"),
         };
         values.push(value.unwrap());
     }

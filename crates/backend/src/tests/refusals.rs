@@ -153,6 +153,31 @@ fn keys_that_do_not_suffice() {
 }
 
 #[test]
+fn a_missing_key_for_the_row_swap_is_named() {
+    let (mut program, plain, client) = sample(bfv_parameters());
+    let needs = program.required_keys();
+    program.steps.push(Step {
+        operation: Operation::SwapRows(0),
+        ..program.steps[0]
+    });
+    assert!(program.required_keys().swap_rows);
+    let Parameters::Bfv(params) = &program.parameters else {
+        panic!("BFV")
+    };
+    let secret = rlwe::KeyGenerator::new(params, rlwe::Seed::from_text("client"))
+        .secret_key()
+        .unwrap();
+    let turns = needs.rotations.iter();
+    let elements: Vec<u64> = turns
+        .map(|&by| rlwe::rotation_element(params.n(), i64::from(by)))
+        .collect();
+    let keys = Keys::Narrow(super::key_set(params, &secret, 3, &elements));
+    let message = with_keys(&(program, plain, client), keys).to_string();
+    let expected = "the evaluation keys lack the row swap; generate keys with program.client()";
+    assert_eq!(message, expected);
+}
+
+#[test]
 fn plain_arguments_that_the_program_was_not_made_for() {
     let (program, _, client) = sample(ckks_parameters());
     let refused = |plain: &[Numbers]| run(&program, &client, plain, 2).unwrap_err().to_string();
@@ -181,8 +206,8 @@ fn a_failed_step_says_where_it_stands() {
         ..step
     });
     program.outputs = vec![3];
-    program.result_shape = vec![512];
-    program.result = IndexMap::identity(512).unwrap();
+    program.result_shape = vec![1024];
+    program.result = IndexMap::identity(1024).unwrap();
     program.check(&program::Limits::default()).unwrap();
     let Parameters::Bfv(params) = &program.parameters else {
         panic!("BFV")

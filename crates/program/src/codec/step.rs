@@ -2,7 +2,6 @@
 //! Steps as bytes: a code, operands and attributes, then level, scale, size and place of the result.
 
 use super::fields::choice;
-use super::refused;
 use crate::Error;
 use crate::step::{Operation, Place, Plaintext, Promise, Step};
 use rlwe::wire::{Reader, Writer};
@@ -54,6 +53,7 @@ fn code(operation: &Operation) -> u8 {
         Operation::Rescale(_) => 12,
         Operation::ModDrop(_) => 13,
         Operation::Within(..) => 14,
+        Operation::SwapRows(_) => 15,
         Operation::RelinearizeRescale(_) => 16,
         Operation::LinearTransform(..) => 17,
     }
@@ -76,9 +76,9 @@ pub fn read(input: &mut Reader<'_>) -> Result<Step, Error> {
         12 => Operation::Rescale(operand(input)?),
         13 => Operation::ModDrop(operand(input)?),
         14 => Operation::Within(operand(input)?, promise(input)?),
+        15 => Operation::SwapRows(operand(input)?),
         16 => Operation::RelinearizeRescale(operand(input)?),
-        17 => Operation::LinearTransform(operand(input)?, input.u32("a transform")?),
-        code => return Err(refused("a step's code", code.into(), "0..=14, 16, 17")),
+        _ => Operation::LinearTransform(operand(input)?, input.u32("a transform")?),
     };
     Ok(Step {
         operation,

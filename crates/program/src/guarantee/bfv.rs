@@ -109,7 +109,9 @@ impl<W: Word> Walk<'_, W> {
             }
             Operation::MultiplyPlain(_, p) => e.multiply_plain(a, self.gain(p)),
             Operation::LinearTransform(_, number) => self.transformed(a, number, limbs)?,
-            Operation::Relinearize(_) | Operation::Rotate(..) => e.key_switch(a, limbs)?,
+            Operation::Relinearize(_) | Operation::Rotate(..) | Operation::SwapRows(_) => {
+                e.key_switch(a, limbs)?
+            }
             Operation::ModDrop(_) => {
                 let (top, size) = (from(0).level as usize + 1, usize::from(step.size));
                 let dropped = (limbs + 1..=top).rev();

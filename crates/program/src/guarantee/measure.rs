@@ -64,13 +64,12 @@ fn meter(parameters: &Parameters) -> Result<Meter, String> {
     }
 }
 
-/// log2 of the gain of slots that stand in both rows alike: a constant stays a constant polynomial.
+/// log2 of the gain of slots.
 fn gain<W: Word>(params: &BfvParams<W>) -> Result<Meter, String> {
     let encoder = BatchEncoder::new(params).map_err(|e| e.to_string())?;
     Ok(Box::new(move |slots, _| match slots {
         Numbers::Integers(slots) => {
-            let both_rows = [slots.as_slice(), slots].concat();
-            let plaintext = encoder.encode_signed(&both_rows);
+            let plaintext = encoder.encode_signed(slots);
             plaintext.map(|p| p.gain().log2).map_err(|e| e.to_string())
         }
         Numbers::Reals(_) => Err("reals in BFV".into()),

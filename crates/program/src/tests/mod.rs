@@ -15,7 +15,6 @@ use rlwe::wire::{WireError, mutate};
 use rlwe::{RlweParamsLiteral, SecurityPolicy, Threads};
 
 const N: usize = 16;
-const SLOTS: u32 = N as u32 / 2;
 
 fn ckks_parameters() -> Parameters {
     let (q, p) = ckks::prime_chain(N, 40, 30, 3, 40, 1).unwrap();
@@ -53,7 +52,7 @@ fn sample(parameters: Parameters) -> Program {
     let bfv = parameters.plain_modulus().is_some();
     let primes = parameters.primes();
     let top = primes.len() as u32 - 1;
-    let scale = parameters.scale();
+    let (scale, slots) = (parameters.scale(), parameters.slots() as u32);
     let mut steps = Vec::new();
     let mut step = |operation, level, scale, size| {
         steps.push(Step {
@@ -115,6 +114,9 @@ fn sample(parameters: Parameters) -> Program {
         level -= 1;
         at = step(Operation::Rescale(at), level, now, 2);
     }
+    if bfv {
+        at = step(Operation::SwapRows(at), level, now, 2);
+    }
     at = step(Operation::ModDrop(at), 0, now, 2);
     let (mut level, mut now) = (top, scale * scale);
     let mut other = step(Operation::LinearTransform(x, 0), level, now, 2);
@@ -152,7 +154,7 @@ fn sample(parameters: Parameters) -> Program {
         shape: shape.to_vec(),
     };
     let packed =
-        IndexMap::new((0..2 * SLOTS).map(|i| (i % SLOTS < 3).then_some(i / SLOTS * 3 + i % SLOTS)))
+        IndexMap::new((0..2 * slots).map(|i| (i % slots < 3).then_some(i / slots * 3 + i % slots)))
             .unwrap();
     let mut program = Program {
         name: "sample".into(),
@@ -202,7 +204,7 @@ fn sample(parameters: Parameters) -> Program {
         plaintexts: vec![PlaintextSource {
             expression: 12,
             bound: 4.0,
-            slots: IndexMap::new((0..SLOTS).map(|i| (i < 3).then_some(i))).unwrap(),
+            slots: IndexMap::new((0..slots).map(|i| (i < 3).then_some(i))).unwrap(),
         }],
         transforms: vec![
             transform(scale, &[(-3, &[(-1, 0), (0, 0), (2, 0)]), (0, &[(1, 0)])]),
@@ -268,9 +270,10 @@ fn what_is_written_is_read_again() {
         let keys = program.required_keys();
         assert_eq!(keys.rotations, [-3, -1, 1, 2, 3, 4]);
         assert!(keys.public);
-        // Two relinearisations and a rotation, four and three in the transforms, and in CKKS a relinearisation with a rescale.
-        let ckks = program.parameters.plain_modulus().is_none();
-        assert_eq!(program.key_switches(), 3 + 7 + usize::from(ckks));
+        assert_eq!(keys.swap_rows, program.parameters.scheme() == "bfv");
+        // Two relinearisations and a rotation, four and three in the transforms, in BFV a row swap and in CKKS a
+        // relinearisation with a rescale.
+        assert_eq!(program.key_switches(), 3 + 7 + 1);
         assert_eq!(
             keys.relinearization,
             Some(program.parameters.primes().len() as u32 - 1)
@@ -316,7 +319,7 @@ fn evaluate_zeros(program: &Program) {
 #[test]
 fn a_lie_in_a_program_is_refused_with_its_place() {
     type Lie = (&'static str, fn(&mut Program));
-    let lies: [Lie; 41] = [
+    let lies: [Lie; 42] = [
         ("operand 2 is not defined before it", |p| {
             p.steps[2].operation = Operation::Multiply(0, 2)
         }),
@@ -352,6 +355,9 @@ fn a_lie_in_a_program_is_refused_with_its_place() {
         }),
         ("a rotation by 8", |p| {
             p.steps[8].operation = Operation::Rotate(7, 8)
+        }),
+        ("swap_rows, kernel.py:12): CKKS has one row of slots", |p| {
+            p.steps[8].operation = Operation::SwapRows(7)
         }),
         ("an operand of 3 polynomials", |p| {
             p.steps[3].operation = Operation::Rotate(2, 1)
@@ -452,6 +458,39 @@ fn a_lie_in_a_program_is_refused_with_its_place() {
         let text = read(&program.to_bytes()).expect_err(reason).to_string();
         assert!(text.contains(reason), "lie {number}: {text}");
     }
+}
+
+#[test]
+fn rows_are_swapped_and_turned_each_by_itself() {
+    let mut program = sample(bfv_parameters());
+    let of_two = |operation| Step {
+        operation,
+        size: 2,
+        ..program.steps[0]
+    };
+    let added = [
+        of_two(Operation::Rotate(0, -3)),
+        of_two(Operation::SwapRows(0)),
+    ];
+    let first = program.steps.len() as u32;
+    program.steps.extend(added);
+    program.outputs = vec![first, first + 1];
+    program.expressions[12].operation = Plain::Within(11, 48.0);
+    program.plaintexts[0].bound = 48.0;
+    let slots: Vec<i64> = (0..N as i64).collect();
+    let inputs = [&slots, &slots].map(|row| Numbers::Integers(row.clone()));
+    let got = program
+        .clear(&inputs, &[Numbers::Integers(vec![0; 3])])
+        .unwrap();
+    let expected = [
+        [5, 6, 7, 0, 1, 2, 3, 4, 13, 14, 15, 8, 9, 10, 11, 12],
+        [8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7],
+    ];
+    assert_eq!(got, expected.map(|row| Numbers::Integers(row.to_vec())));
+    // A product of three polynomials cannot be switched.
+    program.steps[first as usize + 1].operation = Operation::SwapRows(2);
+    let refused = program.check(&Limits::default()).unwrap_err().to_string();
+    assert!(refused.contains("an operand of 3 polynomials"), "{refused}");
 }
 
 #[test]

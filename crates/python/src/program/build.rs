@@ -256,6 +256,7 @@ impl ProgramBuilder {
             "rescale" => Operation::Rescale(one()?),
             "mod_drop" => Operation::ModDrop(one()?),
             "within" => Operation::Within(one()?, Promise { bound, everywhere }),
+            "swap_rows" => Operation::SwapRows(one()?),
             "relinearize_rescale" => Operation::RelinearizeRescale(one()?),
             "linear_transform" => {
                 let number = needed(kind, "transform", u32::try_from(transform).ok())?;

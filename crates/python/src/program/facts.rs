@@ -172,7 +172,7 @@ impl Program {
         self.inner.parameters.n()
     }
 
-    /// Values in a ciphertext: n/2.
+    /// Values in a ciphertext: n in BFV, as two rows of n/2; n/2 in CKKS.
     #[getter]
     fn slots(&self) -> usize {
         self.inner.parameters.slots()
@@ -278,12 +278,13 @@ impl Program {
     }
 
     /// The evaluation keys that are needed: `relinearization` and `galois` with the level they serve or None, `rotations`,
-    /// `public`.
+    /// `swap_rows`, `public`.
     fn required_keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (keys, facts) = (self.inner.required_keys(), PyDict::new(py));
         facts.set_item("relinearization", keys.relinearization)?;
         facts.set_item("galois", keys.galois)?;
         facts.set_item("rotations", keys.rotations)?;
+        facts.set_item("swap_rows", keys.swap_rows)?;
         facts.set_item("public", keys.public)?;
         Ok(facts)
     }

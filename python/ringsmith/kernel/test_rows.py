@@ -15,7 +15,8 @@ from ringsmith.kernel.circuit import Circuit
 from ringsmith.kernel.declare import Encrypted, Plain
 from ringsmith.kernel.geometry import Slots, slots_of
 from ringsmith.kernel.kernel import kernel
-from ringsmith.kernel.slots import Kind
+from ringsmith.kernel.location import Location
+from ringsmith.kernel.slots import Builder, Kind
 from ringsmith.kernel.test_lowering import check
 
 #: Slots of a ciphertext in these tests, as two rows of 32.
@@ -81,12 +82,38 @@ def test_a_sum_over_both_rows_takes_one_swap() -> None:
     assert moves(checked(lambda x: rs.sum(x, -1), 4, 16)) == (4, 0)
     # The order of the terms does not matter.
     assert moves(checked(lambda x: rs.sum(x[::-1]), SLOTS)) == (5, 1)
+    shuffled = np.random.default_rng(1).permutation(SLOTS)
+    assert moves(checked(lambda x: rs.sum(x[shuffled]), SLOTS)) == (5, 1)
+
+
+def test_a_sum_of_a_part_that_crosses_the_rows_is_one_of_each_row() -> None:
+    rotations, swaps = moves(checked(lambda x: rs.sum(x[5:37]), SLOTS))
+    assert rotations <= 12
+    assert swaps == 1
+
+
+def test_terms_that_come_twice_count_twice() -> None:
+    twice = np.r_[0:SLOTS, 0:SLOTS]
+    checked(lambda x: rs.sum(x[twice]), SLOTS)
+    checked(lambda x: rs.sum(x[twice % 32]) + x, SLOTS)
+
+
+def test_a_swap_undoes_a_swap() -> None:
+    builder, where = Builder(Slots(2, 8)), Location("here", 1, 0, 0)
+    x = builder.fresh(where)
+    assert builder.turn(builder.turn(x, 8, where), 8, where) == x
 
 
 def test_the_sum_of_a_whole_row_stands_everywhere_in_it() -> None:
     circuit = checked(lambda x: x * 32 - rs.sum(x, -1).reshape(2, 1), 2, 32)
     assert moves(circuit) == (5, 0)
     assert Kind.MULTIPLY_PLAIN not in [step.kind for step in circuit.steps if step.plain > 0]
+
+
+def test_a_value_for_each_row_meets_a_vector_in_both() -> None:
+    for function in (lambda x, y: y * rs.sum(x, -1).reshape(2, 1), lambda x, y: rs.sum(x, -1).reshape(2, 1) * y):
+        circuit = checked(function, 2, 32, y=Encrypted(16, bound=9))
+        assert moves(circuit) == (5, 0)
 
 
 SLICES = [

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! This machine's processor.
 
-mod bfv;
-mod ckks;
-mod inputs;
-mod plaintexts;
-mod plan;
-mod scheme;
-mod walk;
+pub(crate) mod bfv;
+pub(crate) mod ckks;
+pub(crate) mod inputs;
+pub(crate) mod plaintexts;
+pub(crate) mod plan;
+pub(crate) mod scheme;
+pub(crate) mod walk;
 
 use crate::capabilities::OPERATIONS;
 use crate::{Backend, Capabilities, Error, Inputs, Observer, Outcome, Request, Seconds};
@@ -148,6 +148,6 @@ impl Backend for Cpu {
     }
 }
 
-fn of_another_scheme() -> Error {
+pub(crate) fn of_another_scheme() -> Error {
     Error::Input("the ciphertexts are of another scheme or word width than the program".into())
 }

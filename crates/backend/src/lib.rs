@@ -10,12 +10,15 @@
 //! ```
 
 mod capabilities;
+mod coprocessor;
 mod cpu;
 mod error;
 mod keys;
+mod lower;
 mod request;
 
 pub use capabilities::Capabilities;
+pub use coprocessor::Coprocessor;
 pub use cpu::Cpu;
 pub use error::Error;
 pub use keys::{KeySet, Keys};

@@ -12,9 +12,9 @@ use zq::Word;
 
 /// BFV for one run.
 pub struct Bfv<'a, W: Word> {
-    params: &'a BfvParams<W>,
-    keys: &'a KeySet<W>,
-    evaluators: Evaluators<Evaluator<W>>,
+    pub(crate) params: &'a BfvParams<W>,
+    pub(crate) keys: &'a KeySet<W>,
+    pub(crate) evaluators: Evaluators<Evaluator<W>>,
     /// `None` where the plaintext modulus has no slots; programs without plaintexts need none.
     encoder: Option<BatchEncoder<W>>,
     zeros: Option<Encryptor<W>>,

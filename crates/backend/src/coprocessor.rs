@@ -2,30 +2,26 @@
 //! A co-processor: the polynomial operations of a whole program, planned at once.
 
 use crate::capabilities::OPERATIONS;
-use crate::lower::{Engine, run};
+use crate::lower::{Engine, Shape, run};
 use crate::{Backend, Capabilities, Error, Observer, Outcome, Request};
 use ::polynomial::{Graph, Host, Memory};
-use offload::{Ended, Progress, Stream};
+use isa::Reduction;
+use offload::{CoEngine, Ended, Progress};
 use rlwe::Threads;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use zq::Word;
 
 /// Runs programs on a co-processor; what it cannot do, and what only the schemes do, stays on this machine's processor.
 #[derive(Clone)]
 pub struct Coprocessor {
-    name: String,
-    stream: Arc<Mutex<Stream>>,
+    engine: Arc<CoEngine>,
     threads: Threads,
 }
 
 impl Coprocessor {
-    /// On a device, named for reports: `model:cofhee`.
-    pub fn new(name: impl Into<String>, stream: Arc<Mutex<Stream>>, threads: Threads) -> Self {
-        Self {
-            name: name.into(),
-            stream,
-            threads,
-        }
+    /// On a device; the threads are for what stays here.
+    pub fn new(engine: Arc<CoEngine>, threads: Threads) -> Self {
+        Self { engine, threads }
     }
 }
 
@@ -40,9 +36,20 @@ impl Progress for Shown<'_> {
 }
 
 impl Engine for Coprocessor {
-    fn lanes(&self) -> usize {
-        let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        stream.info().lanes as usize
+    fn shape(&self, n: usize) -> Shape {
+        let session = self.engine.session();
+        let info = session.info();
+        let takes = |name: &str| self.engine.takes_named(name);
+        // Lanes work on one limb each: fewer limbs would leave some idle.
+        let is_wide = info.lanes == 1
+            && info.reduction == Reduction::Barrett
+            && n <= 2 * info.n_max()
+            && takes("tensor")
+            && takes("key-switch");
+        Shape {
+            lanes: info.lanes as usize,
+            wide_bits: is_wide.then_some(info.word_bits),
+        }
     }
 
     fn compute<'g, W: Word, H: Host<W, Error = Error>>(
@@ -54,15 +61,13 @@ impl Engine for Coprocessor {
         if observer.cancelled() {
             return Err(Error::Cancelled);
         }
-        // A panic elsewhere leaves counters behind at worst: a plan reckons with nothing that the device holds.
-        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        stream
-            .run(graph, host, &Shown(observer))
+        self.engine
+            .run_program(graph, host, &Shown(observer))
             .map_err(|ended| match ended {
                 Ended::Host(error) => error,
                 Ended::Stopped => Error::Cancelled,
                 Ended::Device(error) => Error::Device {
-                    name: self.name.clone(),
+                    name: self.name().into(),
                     message: error.to_string(),
                 },
             })
@@ -71,7 +76,7 @@ impl Engine for Coprocessor {
 
 impl Backend for Coprocessor {
     fn name(&self) -> &str {
-        &self.name
+        self.engine.name()
     }
 
     /// Everything: the host does what the device cannot.

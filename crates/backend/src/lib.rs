@@ -15,6 +15,7 @@ mod cpu;
 mod error;
 mod keys;
 mod lower;
+mod record;
 mod request;
 
 pub use capabilities::Capabilities;
@@ -22,6 +23,7 @@ pub use coprocessor::Coprocessor;
 pub use cpu::Cpu;
 pub use error::Error;
 pub use keys::{KeySet, Keys};
+pub use record::{Record, Recorder};
 pub use request::{Inputs, Observer, Outcome, Request, Seconds, Unobserved};
 
 /// An engine that runs whole programs.

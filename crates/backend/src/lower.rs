@@ -11,15 +11,17 @@ mod execute;
 mod run;
 mod scheme;
 mod switch;
+mod wide;
+mod widened;
 
 use crate::Error;
 use ::polynomial::{Form, Graph, Limb, Operation as Op};
 use program::Program;
 use program::step::{Operation, Plaintext, Step};
-pub use run::{Engine, run};
+use rns::RnsBasis;
+pub use run::{Engine, Shape, run};
 pub use scheme::{Lower, Word};
 use std::collections::HashMap;
-use zq::Word as _;
 
 /// One polynomial of a ciphertext.
 #[derive(Clone, Debug)]
@@ -46,12 +48,14 @@ pub enum Source {
     Sum(Plaintext, u32),
     /// A plaintext as a factor.
     Factor(Plaintext, u32),
-    /// Half of a digit of a key, for ciphertexts of so many limbs: the relinearization key, or that of a rotation.
+    /// Half of a digit of a key, for ciphertexts of so many limbs: the relinearization key, or that of a rotation. Over `wide`
+    /// wide primes, or over its own.
     Key {
         rotation: Option<i32>,
         digit: usize,
         half: usize,
         limbs: usize,
+        wide: usize,
     },
 }
 
@@ -75,20 +79,28 @@ pub struct Lowered<W: Word> {
     pub outputs: Vec<Output>,
     /// Scales of the operands of steps done whole.
     pub scales: HashMap<u32, Vec<f64>>,
+    /// Bases of wide primes.
+    pub wide_bases: Vec<RnsBasis<W>>,
 }
 
-/// Lowers a program; `lanes` are the limbs that whoever computes it works on together.
+/// Lowers a program for whoever computes it.
 pub fn lower<S: Lower>(
     program: &Program,
     scheme: &S,
     input_scales: &[f64],
-    lanes: usize,
+    shape: Shape,
 ) -> Result<Lowered<S::Word>, Error> {
-    let graph = Graph::new(scheme.rlwe().n());
+    let graph = Graph::new(scheme.chain().q.n());
     let mut lowering = Lowering {
         scheme,
         input_scales,
-        graph: if lanes > 1 { graph.together() } else { graph },
+        graph: if shape.lanes > 1 {
+            graph.together()
+        } else {
+            graph
+        },
+        wide_bits: shape.wide_bits,
+        wide_bases: Vec::new(),
         sources: Vec::new(),
         scales: HashMap::new(),
     };
@@ -109,7 +121,11 @@ pub fn lower<S: Lower>(
         }
     });
     let outputs: Vec<Output> = outputs.collect();
-    for part in outputs.iter().filter(|o| o.input.is_none()).flat_map(|o| &o.parts) {
+    for part in outputs
+        .iter()
+        .filter(|o| o.input.is_none())
+        .flat_map(|o| &o.parts)
+    {
         lowering.graph.output(part);
     }
     Ok(Lowered {
@@ -117,6 +133,7 @@ pub fn lower<S: Lower>(
         sources: lowering.sources,
         outputs,
         scales: lowering.scales,
+        wide_bases: lowering.wide_bases,
     })
 }
 
@@ -127,6 +144,9 @@ pub struct Lowering<'s, S: Lower> {
     graph: Graph<S::Word>,
     sources: Vec<Source>,
     scales: HashMap<u32, Vec<f64>>,
+    /// Bits of the primes that integers may be worked on by, where that is worth it.
+    wide_bits: Option<u32>,
+    wide_bases: Vec<RnsBasis<S::Word>>,
 }
 
 impl<S: Lower> Lowering<'_, S> {
@@ -193,7 +213,7 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     fn moduli(&mut self, limbs: usize) -> Result<Vec<u16>, Error> {
-        let whole = self.graph.basis(self.scheme.rlwe().q());
+        let whole = self.graph.basis(&self.scheme.chain().q);
         Ok(whole[..limbs].to_vec())
     }
 
@@ -284,20 +304,30 @@ impl<S: Lower> Lowering<'_, S> {
 
     /// Both in the form that one of them has: values, if one of them is.
     fn alike(&mut self, a: &Part, b: &Part, task: u32) -> [Part; 2] {
-        let form = if a.form == b.form { a.form } else { Form::Values };
+        let form = if a.form == b.form {
+            a.form
+        } else {
+            Form::Values
+        };
         [a, b].map(|part| self.in_form(part, form, task))
     }
 
     fn sum(&mut self, a: &Value, b: &Value, (operation, task): (&Op, u32)) -> Value {
         let common = a.parts[0].limbs.len().min(b.parts[0].limbs.len());
-        let parts = (0..a.parts.len().max(b.parts.len())).map(|i| match (a.parts.get(i), b.parts.get(i)) {
-            (Some(x), Some(y)) => {
-                let [x, y] = self.alike(x, y, task);
-                self.by_limb(operation.clone(), &[&x, &y], task)
-            }
-            (None, Some(y)) if *operation == Op::Sub => self.by_limb(Op::Neg, &[&y.prefix(common)], task),
-            (x, y) => x.or(y).map(|part| part.prefix(common)).unwrap_or_else(|| a.parts[0].clone()),
-        });
+        let parts =
+            (0..a.parts.len().max(b.parts.len())).map(|i| match (a.parts.get(i), b.parts.get(i)) {
+                (Some(x), Some(y)) => {
+                    let [x, y] = self.alike(x, y, task);
+                    self.by_limb(operation.clone(), &[&x, &y], task)
+                }
+                (None, Some(y)) if *operation == Op::Sub => {
+                    self.by_limb(Op::Neg, &[&y.prefix(common)], task)
+                }
+                (x, y) => x
+                    .or(y)
+                    .map(|part| part.prefix(common))
+                    .unwrap_or_else(|| a.parts[0].clone()),
+            });
         Value {
             parts: parts.collect(),
             scale: a.scale,
@@ -351,7 +381,7 @@ impl<S: Lower> Lowering<'_, S> {
 
     fn last_prime(&self, value: &Value) -> f64 {
         let last = value.parts[0].limbs.len() - 1;
-        self.scheme.rlwe().q().modulus(last).value().to_u128() as f64
+        self.scheme.chain().q.modulus(last).value().to_u128() as f64
     }
 
     fn mod_drop(&mut self, a: &Value, limbs: usize, task: u32) -> Result<Value, Error> {
@@ -366,7 +396,10 @@ impl<S: Lower> Lowering<'_, S> {
         if S::DROPS_BY_DIVISION {
             return Ok(value);
         }
-        value.parts.iter_mut().for_each(|part| part.limbs.truncate(limbs));
+        value
+            .parts
+            .iter_mut()
+            .for_each(|part| part.limbs.truncate(limbs));
         value.input = None;
         Ok(value)
     }

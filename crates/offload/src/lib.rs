@@ -17,5 +17,5 @@ pub use engine::CoEngine;
 pub use error::OffloadError;
 pub use plan::{Form, Frame, Operation, Plan};
 pub use session::{Polynomial, Session};
-pub use stream::{Ended, Progress, Stream};
+pub use stream::{Ended, Progress};
 pub use usage::{Moved, Usage};

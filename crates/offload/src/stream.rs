@@ -17,4 +17,5 @@ mod run;
 mod section;
 mod tiles;
 
-pub use run::{Ended, Progress, Stream};
+pub(crate) use run::{Buffers, Stream};
+pub use run::{Ended, Progress};

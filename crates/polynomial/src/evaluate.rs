@@ -224,7 +224,10 @@ impl<'g, W: Word> Memory<'g, W> {
             self.conversions.insert(key.clone(), made);
         }
         let n = self.graph.n();
-        let input: Vec<W> = operand.iter().flat_map(|limb| limb.iter().copied()).collect();
+        let input: Vec<W> = operand
+            .iter()
+            .flat_map(|limb| limb.iter().copied())
+            .collect();
         let mut out = vec![W::ZERO; n * bundle.moduli.len()];
         match &self.conversions[&key] {
             Conversion::Base(converter) => {

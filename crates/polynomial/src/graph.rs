@@ -169,12 +169,7 @@ impl<W: Word> Graph<W> {
     }
 
     /// Something given from outside.
-    pub fn source(
-        &mut self,
-        (number, form): (u32, Form),
-        moduli: &[u16],
-        task: u32,
-    ) -> Vec<Limb> {
+    pub fn source(&mut self, (number, form): (u32, Form), moduli: &[u16], task: u32) -> Vec<Limb> {
         let operation = Operation::Source(number, form);
         self.push(operation, Vec::new(), moduli.to_vec(), task)
     }
@@ -187,19 +182,19 @@ impl<W: Word> Graph<W> {
         moduli: &[u16],
         task: u32,
     ) -> Vec<Limb> {
-        self.push(Operation::Step(number, form), operands, moduli.to_vec(), task)
+        self.push(
+            Operation::Step(number, form),
+            operands,
+            moduli.to_vec(),
+            task,
+        )
     }
 
     /// An operation limb by limb.
     ///
     /// # Panics
     /// If the operands have different moduli.
-    pub fn by_limb(
-        &mut self,
-        operation: Operation,
-        operands: &[&[Limb]],
-        task: u32,
-    ) -> Vec<Limb> {
+    pub fn by_limb(&mut self, operation: Operation, operands: &[&[Limb]], task: u32) -> Vec<Limb> {
         debug_assert!(operation.is_by_limb());
         let moduli = self.moduli_of(operands[0]);
         let alike = |other: &&[Limb]| self.moduli_of(other) == moduli;
@@ -238,7 +233,10 @@ impl<W: Word> Graph<W> {
                 true => Vec::new().into_iter(),
                 false => self.by_limb(operation, &[&rest], task).into_iter(),
             };
-            return undone.into_iter().filter_map(|limb| limb.or_else(|| made.next())).collect();
+            return undone
+                .into_iter()
+                .filter_map(|limb| limb.or_else(|| made.next()))
+                .collect();
         }
         self.by_limb(operation, &[a], task)
     }

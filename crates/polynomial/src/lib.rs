@@ -6,6 +6,8 @@
 
 mod evaluate;
 mod graph;
+mod text;
 
 pub use evaluate::{Host, Memory};
 pub use graph::{Bundle, Form, Graph, Limb, Operation, Task};
+pub use text::fhetch;

@@ -6,8 +6,7 @@ use crate::{Error, KeySet};
 use bfv::{BatchEncoder, BfvParams, Ciphertext, Encryptor, Evaluator, Plaintext};
 use program::expression::Numbers;
 use program::step::{Operation, Step};
-use rlwe::{PolyEngine, Seed, Threads};
-use std::sync::Arc;
+use rlwe::{Seed, Threads};
 use zq::Word;
 
 /// BFV for one run.
@@ -26,28 +25,15 @@ impl<'a, W: Word> Bfv<'a, W> {
         keys: &'a KeySet<W>,
         seed: Seed,
         threads: &Threads,
-        engine: Option<&Arc<dyn PolyEngine<W>>>,
     ) -> Result<Self, Error> {
         let made = || Evaluator::new(params);
-        let evaluators = match engine {
-            Some(engine) => Evaluators {
-                single: made().on(engine.clone()),
-                all: made().on(engine.clone()),
-            },
-            None => Evaluators {
-                single: made().with_threads(Threads::ONE),
-                all: made().with_threads(threads.clone()),
-            },
+        let evaluators = Evaluators {
+            single: made().with_threads(Threads::ONE),
+            all: made().with_threads(threads.clone()),
         };
         let zeros = match &keys.public {
             None => None,
-            Some(public) => {
-                let made = Encryptor::new(params, public.clone(), seed)?;
-                Some(match engine {
-                    Some(engine) => made.on(engine.clone()),
-                    None => made,
-                })
-            }
+            Some(public) => Some(Encryptor::new(params, public.clone(), seed)?),
         };
         let encoder = match params.batching() {
             Some(_) => Some(BatchEncoder::new(params)?),

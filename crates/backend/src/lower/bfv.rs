@@ -1,38 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 //! BFV: multiplication by HPSPOVERQ (ePrint 2021/204), plaintexts scaled by Q/t.
 
-use super::scheme::{Lower, Parts};
+use super::scheme::{Chain, Lower, Parts};
 use super::{Lowering, Part, Value};
 use crate::Error;
 use crate::cpu::bfv::Bfv;
 use crate::cpu::scheme::key;
 use ::bfv::{Ciphertext, Plaintext};
 use ::polynomial::Form;
-use rlwe::{KeyId, KeySwitchKey, RlweParams};
+use rlwe::KeyId;
 use rns::{RnsBasis, RnsPoly};
-use zq::{AlignedVec, Word};
+use zq::{AlignedVec, Modulus, Word};
 
 impl<W: Word> Lower for Bfv<'_, W> {
     type Word = W;
     const FORM: Form = Form::Coefficients;
     const DROPS_BY_DIVISION: bool = true;
 
-    fn rlwe(&self) -> &RlweParams<W> {
-        self.params.rlwe()
+    fn chain(&self) -> Chain<W> {
+        Chain::of(self.params.rlwe())
     }
 
     fn product_scale(_: f64, _: f64) -> f64 {
         1.0
     }
 
-    fn part<'c>(&self, ciphertext: &'c Ciphertext<W>, part: usize) -> &'c [W] {
-        ciphertext.parts()[part].data()
+    fn part(&self, ciphertext: &Ciphertext<W>, part: usize) -> Vec<W> {
+        ciphertext.parts()[part].data().to_vec()
     }
 
     fn assemble(&self, parts: &Parts<W>, _: f64, key: KeyId) -> Result<Ciphertext<W>, Error> {
         let poly = |limbs: &Vec<Vec<W>>| {
             let basis = self.params.rlwe().q_prefix(limbs.len())?;
-            Ok(RnsPoly::from_data(&basis, AlignedVec::from_slice(&limbs.concat())))
+            Ok(RnsPoly::from_data(
+                &basis,
+                AlignedVec::from_slice(&limbs.concat()),
+            ))
         };
         let parts = parts.iter().map(poly).collect::<Result<_, Error>>()?;
         Ok(Ciphertext::from_parts(self.params, key, parts)?)
@@ -52,14 +55,23 @@ impl<W: Word> Lower for Bfv<'_, W> {
         Ok(poly.data().to_vec())
     }
 
-    fn switching_key(&self, rotation: Option<i32>) -> Result<&KeySwitchKey<W>, Error> {
-        match rotation {
-            None => Ok(key(self.keys.relinearization.as_deref(), "relinearization")?.key()),
+    fn key(
+        &self,
+        rotation: Option<i32>,
+        (digit, half): (usize, usize),
+        limbs: usize,
+    ) -> Result<Vec<Vec<W>>, Error> {
+        let key = match rotation {
+            None => key(self.keys.relinearization.as_deref(), "relinearization")?.key(),
             Some(by) => {
                 let keys = key(self.keys.galois.as_deref(), "rotation")?;
-                Ok(keys.get(self.element(by))?.1)
+                keys.get(self.element(by))?.1
             }
-        }
+        };
+        Ok(key
+            .limbs_at(digit, half, limbs)
+            .map(<[_]>::to_vec)
+            .collect())
     }
 
     fn element(&self, rotation: i32) -> u64 {
@@ -68,21 +80,11 @@ impl<W: Word> Lower for Bfv<'_, W> {
 
     fn operands(
         lowering: &mut Lowering<'_, Self>,
-        [a, b]: [&Value; 2],
+        factors: [&Value; 2],
         limbs: usize,
         task: u32,
     ) -> Result<[Vec<Part>; 2], Error> {
-        let q = lowering.scheme.params.rlwe().q_prefix(limbs)?;
-        let p = lowering.scheme.params.over_q_basis(limbs)?;
-        let mut left = Vec::new();
-        for part in &a.parts {
-            left.push(lifted(lowering, part, &p, task));
-        }
-        let mut right = Vec::new();
-        for part in &b.parts {
-            right.push(switched(lowering, part, [&q, &p], task)?);
-        }
-        Ok([left, right])
+        operands(lowering, factors, limbs, task)
     }
 
     fn after_tensor(
@@ -91,28 +93,106 @@ impl<W: Word> Lower for Bfv<'_, W> {
         limbs: usize,
         task: u32,
     ) -> Result<Vec<Part>, Error> {
-        let params = lowering.scheme.params;
-        let (p, t) = (params.over_q_basis(limbs)?, params.plain_modulus());
-        let scaled = |product: &Part| {
-            let product = lowering.in_form(product, Form::Coefficients, task);
-            lowering.divided(&product, limbs, (&p, t), task)
-        };
-        products.iter().map(scaled).collect()
+        after_tensor(lowering, products, limbs, task)
     }
 }
 
+/// What multiplication asks of BFV, whatever its words.
+pub trait Multiplies: Lower {
+    /// The auxiliary basis P of a level.
+    fn over_q(&self, limbs: usize) -> Result<RnsBasis<Self::Word>, Error>;
+
+    /// t.
+    fn plain_modulus(&self) -> u64;
+}
+
+impl<W: Word> Multiplies for Bfv<'_, W> {
+    fn over_q(&self, limbs: usize) -> Result<RnsBasis<W>, Error> {
+        Ok(self.params.over_q_basis(limbs)?)
+    }
+
+    fn plain_modulus(&self) -> u64 {
+        self.params.plain_modulus()
+    }
+}
+
+/// The bases of a product: Q, P, and wide primes that hold it as an integer, where those are fewer.
+struct Bases<W: Word> {
+    q: RnsBasis<W>,
+    p: RnsBasis<W>,
+    wide: Option<RnsBasis<W>>,
+}
+
+fn bases<S: Multiplies>(
+    lowering: &mut Lowering<'_, S>,
+    limbs: usize,
+) -> Result<Bases<S::Word>, Error> {
+    let q = lowering.scheme.chain().q.prefix(limbs)?;
+    let p = lowering.scheme.over_q(limbs)?;
+    // A part of the product is a sum of up to 16 products of polynomials of n coefficients, at most Q/2 and P/2.
+    let bits = q.product().bits() + p.product().bits() + q.n().ilog2() as u64 + 4;
+    let wide = lowering.wide_basis(bits, q.len() + p.len())?;
+    Ok(Bases { q, p, wide })
+}
+
+/// The first factor lifted to Q·P, the second brought to modulus P first; as values over Q·P or over wide primes.
+pub fn operands<S: Multiplies>(
+    lowering: &mut Lowering<'_, S>,
+    [a, b]: [&Value; 2],
+    limbs: usize,
+    task: u32,
+) -> Result<[Vec<Part>; 2], Error> {
+    let bases = bases(lowering, limbs)?;
+    let left = a
+        .parts
+        .iter()
+        .map(|part| lifted(lowering, part, &bases, task));
+    let left = left.collect();
+    let right = b
+        .parts
+        .iter()
+        .map(|part| switched(lowering, part, &bases, task));
+    Ok([left, right.collect::<Result<_, _>>()?])
+}
+
+/// round(t·x/P) of each product.
+pub fn after_tensor<S: Multiplies>(
+    lowering: &mut Lowering<'_, S>,
+    products: Vec<Part>,
+    limbs: usize,
+    task: u32,
+) -> Result<Vec<Part>, Error> {
+    let (bases, t) = (bases(lowering, limbs)?, lowering.scheme.plain_modulus());
+    let joint = [&bases.q, &bases.p]
+        .map(|basis| lowering.graph.basis(basis))
+        .concat();
+    let scaled = |product: &Part| {
+        let mut product = lowering.in_form(product, Form::Coefficients, task);
+        if bases.wide.is_some() {
+            product.limbs = lowering.graph.convert(&product.limbs, &joint, task);
+        }
+        lowering.divided(&product, limbs, (&bases.p, t), task)
+    };
+    products.iter().map(scaled).collect()
+}
+
 /// From Q to Q·P, centred, as values.
-fn lifted<W: Word>(
-    lowering: &mut Lowering<'_, Bfv<'_, W>>,
+fn lifted<S: Multiplies>(
+    lowering: &mut Lowering<'_, S>,
     part: &Part,
-    p: &RnsBasis<W>,
+    bases: &Bases<S::Word>,
     task: u32,
 ) -> Part {
-    let moduli = lowering.graph.basis(p);
     let own = lowering.in_form(part, Form::Coefficients, task);
-    let high = lowering.graph.convert(&own.limbs, &moduli, task);
-    // Each basis by itself: the values of the first may be there already.
-    let mut limbs = lowering.in_form(part, Form::Values, task).limbs;
+    let high = lowering
+        .graph
+        .basis(bases.wide.as_ref().unwrap_or(&bases.p));
+    let high = lowering.graph.convert(&own.limbs, &high, task);
+    let mut limbs = match bases.wide {
+        Some(_) => Vec::new(),
+        // Each basis by itself: the values of the first may be there already.
+        None => lowering.in_form(part, Form::Values, task).limbs,
+    };
     limbs.extend(lowering.graph.ntt(&high, task));
     Part {
         form: Form::Values,
@@ -121,24 +201,37 @@ fn lifted<W: Word>(
 }
 
 /// round(P·x/Q), centred modulo P, over Q·P, as values: −[P·x]_Q / Q modulo P, because P vanishes there.
-fn switched<W: Word>(
-    lowering: &mut Lowering<'_, Bfv<'_, W>>,
+fn switched<S: Multiplies>(
+    lowering: &mut Lowering<'_, S>,
     part: &Part,
-    [q, p]: [&RnsBasis<W>; 2],
+    bases: &Bases<S::Word>,
     task: u32,
 ) -> Result<Part, Error> {
+    let (q, p) = (&bases.q, &bases.p);
     let own = lowering.in_form(part, Form::Coefficients, task).limbs;
     let [q_moduli, p_moduli] = [q, p].map(|basis| lowering.graph.basis(basis));
-    let residue = |of: &RnsBasis<W>, m: &zq::Modulus<W>| m.reduce_digits(&of.product().to_u64_digits());
+    let residue = |of: &RnsBasis<S::Word>, m: &Modulus<S::Word>| {
+        m.reduce_digits(&of.product().to_u64_digits())
+    };
     let p_mod_q = q.moduli().iter().map(|m| residue(p, m).to_u128()).collect();
-    let inverse = |m: &zq::Modulus<W>| m.inv_vt(residue(q, m)).map(|i| m.neg(i).to_u128());
+    let inverse = |m: &Modulus<S::Word>| m.inv_vt(residue(q, m)).map(|i| m.neg(i).to_u128());
     let minus_q_inv = p.moduli().iter().map(inverse).collect::<Result<_, _>>();
     let remainder = lowering.scaled(&own, p_mod_q, task);
     let remainder = lowering.graph.convert(&remainder, &p_moduli, task);
     let high = lowering.scaled(&remainder, minus_q_inv.map_err(rns::RnsError::from)?, task);
-    let low = lowering.graph.convert(&high, &q_moduli, task);
-    let mut limbs = lowering.graph.ntt(&low, task);
-    limbs.extend(lowering.graph.ntt(&high, task));
+    let limbs = match &bases.wide {
+        Some(wide) => {
+            let moduli = lowering.graph.basis(wide);
+            let whole = lowering.graph.convert(&high, &moduli, task);
+            lowering.graph.ntt(&whole, task)
+        }
+        None => {
+            let low = lowering.graph.convert(&high, &q_moduli, task);
+            let mut limbs = lowering.graph.ntt(&low, task);
+            limbs.extend(lowering.graph.ntt(&high, task));
+            limbs
+        }
+    };
     Ok(Part {
         form: Form::Values,
         limbs,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS: everything is values.
 
-use super::scheme::{Lower, Parts};
+use super::scheme::{Chain, Lower, Parts};
 use super::{Lowering, Part, Value};
 use crate::Error;
 use crate::cpu::ckks::Ckks;
 use crate::cpu::scheme::key;
 use ::ckks::{Ciphertext, Plaintext};
 use ::polynomial::Form;
-use rlwe::{KeyId, KeySwitchKey, RlweParams};
+use rlwe::KeyId;
 use rns::RnsPoly;
 use zq::AlignedVec;
 
@@ -17,26 +17,35 @@ impl Lower for Ckks<'_> {
     const FORM: Form = Form::Values;
     const DROPS_BY_DIVISION: bool = false;
 
-    fn rlwe(&self) -> &RlweParams<u64> {
-        self.params.rlwe()
+    fn chain(&self) -> Chain<u64> {
+        Chain::of(self.params.rlwe())
     }
 
     fn product_scale(a: f64, b: f64) -> f64 {
         a * b
     }
 
-    fn part<'c>(&self, ciphertext: &'c Ciphertext, part: usize) -> &'c [u64] {
-        ciphertext.parts()[part].data()
+    fn part(&self, ciphertext: &Ciphertext, part: usize) -> Vec<u64> {
+        ciphertext.parts()[part].data().to_vec()
     }
 
     fn assemble(&self, parts: &Parts<u64>, scale: f64, key: KeyId) -> Result<Ciphertext, Error> {
         let poly = |limbs: &Vec<Vec<u64>>| {
             let basis = self.params.rlwe().q_prefix(limbs.len())?;
-            Ok(RnsPoly::from_data(&basis, AlignedVec::from_slice(&limbs.concat())))
+            Ok(RnsPoly::from_data(
+                &basis,
+                AlignedVec::from_slice(&limbs.concat()),
+            ))
         };
         let parts = parts.iter().map(poly).collect::<Result<_, Error>>()?;
         let slots = self.params.slots();
-        Ok(Ciphertext::from_parts(self.params, parts, scale, slots, key)?)
+        Ok(Ciphertext::from_parts(
+            self.params,
+            parts,
+            scale,
+            slots,
+            key,
+        )?)
     }
 
     fn summand(&self, plaintext: &Plaintext, limbs: usize) -> Result<Vec<u64>, Error> {
@@ -47,14 +56,23 @@ impl Lower for Ckks<'_> {
         Ok(plaintext.poly().data()[..limbs * self.params.n()].to_vec())
     }
 
-    fn switching_key(&self, rotation: Option<i32>) -> Result<&KeySwitchKey<u64>, Error> {
-        match rotation {
-            None => Ok(key(self.keys.relinearization.as_deref(), "relinearization")?.key()),
+    fn key(
+        &self,
+        rotation: Option<i32>,
+        (digit, half): (usize, usize),
+        limbs: usize,
+    ) -> Result<Vec<Vec<u64>>, Error> {
+        let key = match rotation {
+            None => key(self.keys.relinearization.as_deref(), "relinearization")?.key(),
             Some(by) => {
                 let keys = key(self.keys.galois.as_deref(), "rotation")?;
-                Ok(keys.get(self.element(by))?.1)
+                keys.get(self.element(by))?.1
             }
-        }
+        };
+        Ok(key
+            .limbs_at(digit, half, limbs)
+            .map(<[_]>::to_vec)
+            .collect())
     }
 
     fn element(&self, rotation: i32) -> u64 {

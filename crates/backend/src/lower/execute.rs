@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the polynomial program takes from outside: ciphertexts, plaintexts, keys, whole steps.
 
+use super::wide::widen;
 use super::{Lower, Lowered, Output, Source};
 use crate::Error;
 use crate::cpu::plaintexts::Plaintexts;
@@ -31,11 +32,11 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
     type Error = Error;
 
     fn source(&self, number: u32) -> Result<Vec<Words<S>>, Error> {
-        let n = self.scheme.rlwe().n();
+        let n = self.lowered.graph.n();
         let cut = |words: &[S::Word]| words.chunks_exact(n).map(<[_]>::to_vec).collect();
         let limbs = |level: u32| level as usize + 1;
         match self.lowered.sources[number as usize] {
-            Source::Input { input, part } => Ok(cut(self.scheme.part(&self.inputs[input], part))),
+            Source::Input { input, part } => Ok(cut(&self.scheme.part(&self.inputs[input], part))),
             Source::Sum(plaintext, level) => {
                 let encoded = self.plaintexts.take(plaintext, level)?;
                 Ok(cut(&self.scheme.summand(&encoded, limbs(level))?))
@@ -49,9 +50,19 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
                 digit,
                 half,
                 limbs,
+                wide,
             } => {
-                let key = self.scheme.switching_key(rotation)?;
-                Ok(key.limbs_at(digit, half, limbs).map(<[_]>::to_vec).collect())
+                let key = self.scheme.key(rotation, (digit, half), limbs)?;
+                let known = &mut self.lowered.wide_bases.iter();
+                let Some(to) = known.find(|basis| basis.len() == wide) else {
+                    return Ok(key);
+                };
+                let chain = self.scheme.chain();
+                let mut from = chain.q.prefix(limbs)?;
+                if let Some(p) = &chain.p {
+                    from = from.concat(p)?;
+                }
+                Ok(widen(key, &from, to))
             }
         }
     }
@@ -65,9 +76,11 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
             self.apply(number, operands)
         };
         let made = made.map_err(failed)?;
-        let n = self.scheme.rlwe().n();
-        let parts = (0..usize::from(step.size)).map(|part| self.scheme.part(&made, part));
-        Ok(parts.flat_map(|words| words.chunks_exact(n).map(<[_]>::to_vec)).collect())
+        let n = self.lowered.graph.n();
+        let parts: Vec<Words<S>> = (0..usize::from(step.size))
+            .map(|part| self.scheme.part(&made, part))
+            .collect();
+        Ok(parts.concat().chunks_exact(n).map(<[_]>::to_vec).collect())
     }
 }
 
@@ -92,7 +105,8 @@ impl<S: Lower> Around<'_, S> {
             None => None,
         };
         let operands: Vec<&S::Ciphertext> = ciphertexts.iter().collect();
-        self.scheme.apply(Spread::All, step, &operands, plaintext.as_deref())
+        self.scheme
+            .apply(Spread::All, step, &operands, plaintext.as_deref())
     }
 
     /// A result as bytes; `take` gives the limbs.
@@ -106,7 +120,8 @@ impl<S: Lower> Around<'_, S> {
         }
         let mut parts = Vec::with_capacity(output.parts.len());
         for limbs in &output.parts {
-            let limbs: Result<Vec<Words<S>>, Error> = limbs.iter().map(|limb| take(*limb)).collect();
+            let limbs: Result<Vec<Words<S>>, Error> =
+                limbs.iter().map(|limb| take(*limb)).collect();
             parts.push(limbs?);
         }
         let made = self.scheme.assemble(&parts, output.scale, self.key)?;

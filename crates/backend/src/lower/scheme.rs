@@ -5,11 +5,34 @@ use super::{Lowering, Part, Value};
 use crate::Error;
 use crate::cpu::scheme::Scheme;
 use ::polynomial::Form;
-use rlwe::{KeyId, KeySwitchKey, RlweParams};
+use rlwe::{KeyId, RlweParams};
+use rns::RnsBasis;
 pub use zq::Word;
 
 /// Limbs of the parts of a ciphertext.
 pub type Parts<W> = Vec<Vec<Vec<W>>>;
+
+/// The primes of a set.
+#[derive(Clone)]
+pub struct Chain<W: Word> {
+    /// Data primes.
+    pub q: RnsBasis<W>,
+    /// Special primes.
+    pub p: Option<RnsBasis<W>>,
+    /// Data primes of a digit.
+    pub digit_len: usize,
+}
+
+impl<W: Word> Chain<W> {
+    /// Those of ring-LWE parameters.
+    pub fn of(params: &RlweParams<W>) -> Self {
+        Self {
+            q: params.q().clone(),
+            p: params.p().cloned(),
+            digit_len: params.digit_len(),
+        }
+    }
+}
 
 /// A scheme whose steps can be written as polynomial operations.
 pub trait Lower: Scheme + Sized {
@@ -20,14 +43,14 @@ pub trait Lower: Scheme + Sized {
     /// Whether primes are dropped by dividing by them.
     const DROPS_BY_DIVISION: bool;
 
-    /// The ring-LWE parameters.
-    fn rlwe(&self) -> &RlweParams<Self::Word>;
+    /// The primes.
+    fn chain(&self) -> Chain<Self::Word>;
 
     /// Scale of a product.
     fn product_scale(a: f64, b: f64) -> f64;
 
     /// A part of a ciphertext, limb after limb.
-    fn part<'c>(&self, ciphertext: &'c Self::Ciphertext, part: usize) -> &'c [Self::Word];
+    fn part(&self, ciphertext: &Self::Ciphertext, part: usize) -> Vec<Self::Word>;
 
     /// The ciphertext of these parts.
     fn assemble(
@@ -43,8 +66,14 @@ pub trait Lower: Scheme + Sized {
     /// What parts are multiplied by, as values.
     fn factor(&self, plaintext: &Self::Plaintext, limbs: usize) -> Result<Vec<Self::Word>, Error>;
 
-    /// The relinearization key, or that of a rotation.
-    fn switching_key(&self, rotation: Option<i32>) -> Result<&KeySwitchKey<Self::Word>, Error>;
+    /// The limbs of a digit's half of the relinearization key, or of a rotation's, for ciphertexts of so many limbs: values over
+    /// these, then over the special primes.
+    fn key(
+        &self,
+        rotation: Option<i32>,
+        place: (usize, usize),
+        limbs: usize,
+    ) -> Result<Vec<Vec<Self::Word>>, Error>;
 
     /// The automorphism of a rotation.
     fn element(&self, rotation: i32) -> u64;

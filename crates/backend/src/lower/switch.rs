@@ -7,13 +7,19 @@ use ::polynomial::{Form, Limb, Operation as Op};
 use rns::RnsBasis;
 use zq::{Modulus, Word};
 
-/// Digits of a polynomial as values over the data primes, then the special primes.
-type Digits = Vec<Part>;
+/// Digits of a polynomial as values over the data primes, then the special primes; or over wide primes.
+struct Digits {
+    parts: Vec<Part>,
+    /// Data primes of the polynomial.
+    limbs: usize,
+    /// How many wide primes, or 0.
+    wide: usize,
+}
 
 impl<S: Lower> Lowering<'_, S> {
     fn special(&mut self) -> Vec<u16> {
-        match self.scheme.rlwe().p() {
-            Some(p) => self.graph.basis(p),
+        match self.scheme.chain().p {
+            Some(p) => self.graph.basis(&p),
             None => Vec::new(),
         }
     }
@@ -24,9 +30,19 @@ impl<S: Lower> Lowering<'_, S> {
         let limbs = own.len();
         let mut all = self.moduli(limbs)?;
         all.extend(self.special());
-        let step = self.scheme.rlwe().digit_len();
+        let step = self.scheme.chain().digit_len;
+        let wide = self.wide_for_digits(&all, limbs, step)?;
         let digits = (0..limbs).step_by(step).map(|start| {
             let range = start..limbs.min(start + step);
+            if let Some(wide) = &wide {
+                let moduli = self.graph.basis(wide);
+                let digit = self.graph.convert(&own[range], &moduli, task);
+                let limbs = self.graph.ntt(&digit, task);
+                return Part {
+                    form: Form::Values,
+                    limbs,
+                };
+            }
             let others: Vec<u16> = [&all[..range.start], &all[range.end..]].concat();
             let mut digit = if others.is_empty() {
                 Vec::new()
@@ -39,26 +55,48 @@ impl<S: Lower> Lowering<'_, S> {
                 limbs: self.graph.ntt(&digit, task),
             }
         });
-        Ok(digits.collect())
+        Ok(Digits {
+            parts: digits.collect(),
+            limbs,
+            wide: wide.map_or(0, |basis| basis.len()),
+        })
+    }
+
+    /// Wide primes that hold a sum of products of digits and keys, if that pays.
+    fn wide_for_digits(
+        &mut self,
+        all: &[u16],
+        limbs: usize,
+        step: usize,
+    ) -> Result<Option<RnsBasis<S::Word>>, Error> {
+        // A key's coefficient is at most QP/2, a digit's at most half the product of its primes.
+        let bits = |moduli: &[u16]| -> u64 {
+            let of = |m: &u16| u64::from(self.graph.plans()[usize::from(*m)].modulus().bits());
+            moduli.iter().map(of).sum()
+        };
+        let digit = all[..limbs].chunks(step).map(bits).max().unwrap_or(0);
+        let terms = limbs.div_ceil(step).next_power_of_two().ilog2() + self.graph.n().ilog2();
+        let needed = digit + bits(all) + u64::from(terms);
+        self.wide_basis(needed, all.len())
     }
 
     /// Σ digit·key for both halves of the key, permuted by x -> x^`element`.
     fn inner_product(
         &mut self,
-        digits: &[Part],
+        digits: &Digits,
         rotation: Option<i32>,
         element: u64,
         task: u32,
     ) -> [Part; 2] {
-        let limbs = digits[0].limbs.len() - self.special().len();
         [0, 1].map(|half| {
             let mut sum: Option<Part> = None;
-            for (d, digit) in digits.iter().enumerate() {
+            for (d, digit) in digits.parts.iter().enumerate() {
                 let source = Source::Key {
                     rotation,
                     digit: d,
                     half,
-                    limbs,
+                    limbs: digits.limbs,
+                    wide: digits.wide,
                 };
                 let moduli = self.graph.moduli_of(&digit.limbs);
                 let given = Part {
@@ -71,8 +109,29 @@ impl<S: Lower> Lowering<'_, S> {
                     Some(sum) => self.by_limb(Op::MulAdd, &[digit, &key, &sum], task),
                 });
             }
-            sum.unwrap_or_else(|| digits[0].clone())
+            sum.unwrap_or_else(|| digits.parts[0].clone())
         })
+    }
+
+    /// Sums over wide primes as those over the primes of the set.
+    fn narrowed(
+        &mut self,
+        sums: [Part; 2],
+        digits: &Digits,
+        task: u32,
+    ) -> Result<[Part; 2], Error> {
+        if digits.wide == 0 {
+            return Ok(sums);
+        }
+        let mut all = self.moduli(digits.limbs)?;
+        all.extend(self.special());
+        Ok(sums.map(|sum| {
+            let whole = self.in_form(&sum, Form::Coefficients, task).limbs;
+            Part {
+                form: Form::Coefficients,
+                limbs: self.graph.convert(&whole, &all, task),
+            }
+        }))
     }
 
     fn permuted(&mut self, part: &Part, element: u64, task: u32) -> Part {
@@ -88,7 +147,7 @@ impl<S: Lower> Lowering<'_, S> {
         let special = self.special().len();
         let sum = self.in_form(sum, S::FORM, task);
         let kept = sum.limbs.len() - special;
-        match self.scheme.rlwe().p().cloned() {
+        match self.scheme.chain().p {
             None => Ok(sum),
             Some(p) => self.divided(&sum, kept, (&p, 1), task),
         }
@@ -125,7 +184,7 @@ impl<S: Lower> Lowering<'_, S> {
     /// All parts divided by the last prime.
     pub(super) fn drop_last(&mut self, value: &Value, task: u32) -> Result<Vec<Part>, Error> {
         let limbs = value.parts[0].limbs.len();
-        let last = self.scheme.rlwe().q().range(limbs - 1..limbs)?;
+        let last = self.scheme.chain().q.range(limbs - 1..limbs)?;
         let divided = |part: &Part| self.divided(part, limbs - 1, (&last, 1), task);
         value.parts.iter().map(divided).collect()
     }
@@ -133,6 +192,7 @@ impl<S: Lower> Lowering<'_, S> {
     pub(super) fn relinearize(&mut self, a: &Value, task: u32) -> Result<Value, Error> {
         let digits = self.digits(&a.parts[2], task)?;
         let sums = self.inner_product(&digits, None, 1, task);
+        let sums = self.narrowed(sums, &digits, task)?;
         let parts = self.switched(sums, &[Some(&a.parts[0]), Some(&a.parts[1])], task)?;
         Ok(Value {
             parts,
@@ -150,6 +210,7 @@ impl<S: Lower> Lowering<'_, S> {
         let digits = self.digits(&a.parts[1], task)?;
         let inverse = inverse_element(element, self.graph.n() as u64);
         let sums = self.inner_product(&digits, Some(by), inverse, task);
+        let sums = self.narrowed(sums, &digits, task)?;
         let parts = self.switched(sums, &[Some(&a.parts[0]), None], task)?;
         let turned = |part: &Part| self.permuted(part, element, task);
         Ok(Value {
@@ -212,7 +273,12 @@ mod tests {
     fn elements_times_their_inverses_are_one() {
         for n in [8, 64, 4096, 32768] {
             for g in (1..2 * n).step_by(2) {
-                assert_eq!(g * inverse_element(g, n) % (2 * n), 1, "{g} modulo {}", 2 * n);
+                assert_eq!(
+                    g * inverse_element(g, n) % (2 * n),
+                    1,
+                    "{g} modulo {}",
+                    2 * n
+                );
             }
         }
     }

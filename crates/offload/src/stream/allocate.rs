@@ -125,12 +125,16 @@ impl Allocator<'_> {
     fn execute(&mut self, place: usize, op: &TileOp) -> Result<(), OffloadError> {
         let mod_idx = self.select(op, place);
         let const_idx = op.constants.as_ref().map(|constants| {
-            let found = self.held.constant(constants, &self.layout.sections[op.section], &mut self.open);
+            let found =
+                self.held
+                    .constant(constants, &self.layout.sections[op.section], &mut self.open);
             found.unwrap_or_else(|| {
                 self.submit(place);
                 self.select(op, place);
                 let section = &self.layout.sections[op.section];
-                self.held.constant(constants, section, &mut self.open).unwrap_or(0)
+                self.held
+                    .constant(constants, section, &mut self.open)
+                    .unwrap_or(0)
             })
         });
         let pinned: Vec<TileId> = op.sources.iter().flatten().copied().collect();
@@ -152,7 +156,12 @@ impl Allocator<'_> {
             None => ZERO_SLOT,
         };
         let [a, b, c] = op.sources.map(slot);
-        (instruction.dst, instruction.src_a, instruction.src_b, instruction.src_c) = (dst, a, b, c);
+        (
+            instruction.dst,
+            instruction.src_a,
+            instruction.src_b,
+            instruction.src_c,
+        ) = (dst, a, b, c);
         (instruction.mod_idx, instruction.const_idx) = (mod_idx, const_idx.unwrap_or(0));
         self.open.program.push(instruction);
         for tile in pinned {
@@ -240,7 +249,8 @@ impl Allocator<'_> {
         tile: TileId,
         pinned: &[TileId],
     ) -> Result<(), OffloadError> {
-        let soon = !op.op.is_transform() && self.is_for_work_slots(tile, place, self.uses.next_transform[place]);
+        let soon = !op.op.is_transform()
+            && self.is_for_work_slots(tile, place, self.uses.next_transform[place]);
         let slot = self.acquire(place, pinned, |_| true, soon)?;
         let buffer = match self.buffer_of[tile as usize] {
             Some(buffer) => buffer,
@@ -260,7 +270,9 @@ impl Allocator<'_> {
 
     /// Whether all uses of a tile from a place on are over when the next transform has read its source.
     fn is_for_work_slots(&self, tile: TileId, place: usize, transform: usize) -> bool {
-        self.uses.last(tile).is_none_or(|last| last <= transform || last < place)
+        self.uses
+            .last(tile)
+            .is_none_or(|last| last <= transform || last < place)
     }
 
     /// A free slot among those allowed; the tile whose next use is farthest leaves if there is none.
@@ -276,9 +288,15 @@ impl Allocator<'_> {
         }
         let candidate = |slot: &u8| {
             let tile = self.slots[usize::from(*slot)].0?;
-            let next = self.uses.after(tile, place.wrapping_sub(1)).unwrap_or(usize::MAX);
-            (!pinned.contains(&tile) && allowed(*slot))
-                .then_some((next, self.buffer_of[tile as usize].is_some(), *slot))
+            let next = self
+                .uses
+                .after(tile, place.wrapping_sub(1))
+                .unwrap_or(usize::MAX);
+            (!pinned.contains(&tile) && allowed(*slot)).then_some((
+                next,
+                self.buffer_of[tile as usize].is_some(),
+                *slot,
+            ))
         };
         let all = 0..self.slots.len() as u8;
         let victim = all.filter_map(|slot| candidate(&slot)).max();
@@ -300,9 +318,8 @@ impl Allocator<'_> {
 
     /// The slot free for longest: a load into it can begin earliest. Work slots first or last.
     fn free(&self, allowed: &impl Fn(u8) -> bool, prefers_work: bool) -> Option<u8> {
-        let free = (0..self.slots.len() as u8).filter(|&slot| {
-            self.slots[usize::from(slot)].0.is_none() && allowed(slot)
-        });
+        let free = (0..self.slots.len() as u8)
+            .filter(|&slot| self.slots[usize::from(slot)].0.is_none() && allowed(slot));
         free.min_by_key(|&slot| ((slot < 2) != prefers_work, self.slots[usize::from(slot)].1))
     }
 
@@ -316,7 +333,9 @@ impl Allocator<'_> {
     /// Makes room for a transform in slots 0 and 1.
     fn clear_work_slots(&mut self, place: usize, source: TileId) -> Result<(), OffloadError> {
         for work in 0..2 {
-            let Some(tile) = self.slots[work].0 else { continue };
+            let Some(tile) = self.slots[work].0 else {
+                continue;
+            };
             if tile == source && self.uses.after(tile, place).is_none() {
                 continue;
             }
@@ -350,7 +369,12 @@ impl Allocator<'_> {
         op: &TileOp,
         pinned: &[TileId],
     ) -> Result<u8, OffloadError> {
-        let transform = self.uses.next_transform.get(place + 1).copied().unwrap_or(usize::MAX);
+        let transform = self
+            .uses
+            .next_transform
+            .get(place + 1)
+            .copied()
+            .unwrap_or(usize::MAX);
         let prefers_work = self.is_for_work_slots(op.dst, place, transform);
         let over = pinned.iter().find_map(|&tile| {
             let slot = self.slot_of[tile as usize]?;

@@ -50,7 +50,8 @@ fn writes(i: &Instruction) -> Vec<Place> {
 /// For each instruction the earlier ones that it must come after.
 fn predecessors(program: &[Instruction]) -> Vec<Vec<usize>> {
     let mut writer = std::collections::HashMap::new();
-    let mut readers: std::collections::HashMap<Place, Vec<usize>> = std::collections::HashMap::new();
+    let mut readers: std::collections::HashMap<Place, Vec<usize>> =
+        std::collections::HashMap::new();
     let mut all = Vec::with_capacity(program.len());
     for (index, i) in program.iter().enumerate() {
         let mut before: Vec<usize> = Vec::new();
@@ -60,7 +61,13 @@ fn predecessors(program: &[Instruction]) -> Vec<Vec<usize>> {
         }
         for place in writes(i) {
             before.extend(writer.insert(place, index));
-            before.extend(readers.remove(&place).unwrap_or_default().iter().filter(|&&r| r != index));
+            before.extend(
+                readers
+                    .remove(&place)
+                    .unwrap_or_default()
+                    .iter()
+                    .filter(|&&r| r != index),
+            );
         }
         all.push(before);
     }

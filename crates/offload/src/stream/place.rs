@@ -59,12 +59,17 @@ impl Placement {
         graph: &Graph<W>,
         layout: &Layout,
     ) -> Self {
-        let usable: Vec<bool> = graph.plans().iter().map(|plan| fits(info, plan.modulus().value().to_u128())).collect();
+        let usable: Vec<bool> = graph
+            .plans()
+            .iter()
+            .map(|plan| fits(info, plan.modulus().value().to_u128()))
+            .collect();
         let degree = fits_degree(info, graph.n());
         let able = |bundle: &Bundle| {
             let op = instruction(&bundle.operation);
             let name = graph.tasks()[bundle.task as usize].name;
-            let named = !is_heavy(&bundle.operation) || operations.contains(name) || FREE.contains(&name);
+            let named =
+                !is_heavy(&bundle.operation) || operations.contains(name) || FREE.contains(&name);
             degree
                 && named
                 && op.is_some_and(|op| info.has(op))
@@ -81,7 +86,10 @@ impl Placement {
             }
         }
         let mut is_output = vec![false; graph.bundles().len()];
-        graph.outputs().iter().for_each(|limb| is_output[graph.home(*limb)] = true);
+        graph
+            .outputs()
+            .iter()
+            .for_each(|limb| is_output[graph.home(*limb)] = true);
         let heavy = |(bundle, able): (&Bundle, &bool)| *able && is_heavy(&bundle.operation);
         let mut placer = Placer {
             graph,
@@ -121,7 +129,9 @@ impl<W: Word> Placer<'_, W> {
             let name = self.graph.tasks()[bundle.task as usize].name;
             if self.on_device[number] && is_heavy(&bundle.operation) && FREE.contains(&name) {
                 let from_device = self.operand_homes(number).any(|home| self.on_device[home]);
-                let to_device = self.users[number].iter().any(|user| self.on_device[*user as usize]);
+                let to_device = self.users[number]
+                    .iter()
+                    .any(|user| self.on_device[*user as usize]);
                 self.on_device[number] = from_device || to_device;
             }
         }
@@ -216,7 +226,7 @@ pub fn is_one_piece<W: Word>(
     let mut pieces: Vec<(usize, usize)> = operand.iter().map(piece).collect();
     pieces.sort_unstable();
     pieces.dedup();
-    pieces.windows(2).all(|pair| {
-        pair[0].0 != pair[1].0 || !(on_device[pair[0].1] || on_device[pair[1].1])
-    })
+    pieces
+        .windows(2)
+        .all(|pair| pair[0].0 != pair[1].0 || !(on_device[pair[0].1] || on_device[pair[1].1]))
 }

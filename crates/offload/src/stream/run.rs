@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Instant;
 
 use device::{Driver, Profile};
-use isa::{BuildInfo, Instruction, Op, TWIDDLE_SLOT, Unit};
+use isa::{Instruction, Op, TWIDDLE_SLOT, Unit};
 use model::Lane;
 use polynomial::{Form, Graph, Host, Limb, Memory};
 use zq::Word;
@@ -15,6 +15,7 @@ use super::overlap::overlap;
 use super::place::Placement;
 use super::section::{Layout, Table, join, modulus, split, words};
 use super::tiles::{Maker, Tile, Tiles};
+use crate::halves::Half;
 use crate::{OffloadError, Usage};
 
 /// Whoever waits: told the share of operations done, and asked whether to stop.
@@ -23,15 +24,24 @@ pub trait Progress {
     fn tell(&self, done: usize, total: usize) -> bool;
 }
 
-/// A device that runs whole programs.
-pub struct Stream {
-    driver: Driver,
-    operations: BTreeSet<String>,
-    /// Host buffers for tiles.
-    buffers: Vec<u32>,
+/// Host buffers of whole programs, kept from one to the next.
+#[derive(Default)]
+pub struct Buffers {
+    /// For tiles.
+    tiles: Vec<u32>,
+    /// With twiddle tables.
     tables: HashMap<Table, u32>,
-    usage: Usage,
-    profile: Profile,
+}
+
+/// A device that runs a program.
+pub struct Stream<'s> {
+    pub driver: &'s mut Driver,
+    /// Operations that it takes (`tensor`, `key-switch`, …).
+    pub operations: &'s BTreeSet<String>,
+    pub buffers: &'s mut Buffers,
+    pub usage: &'s mut Usage,
+    /// Timeline of the last submission.
+    pub profile: &'s mut Profile,
 }
 
 /// A program laid out for a device.
@@ -68,43 +78,11 @@ impl<E> From<device::DeviceError> for Ended<E> {
 /// Halves of limbs that came from the device, until both are there.
 type Halves<W> = HashMap<Limb, Vec<W>>;
 
-impl Stream {
-    /// Runs programs on a device; `operations` are those it takes (`tensor`, `key-switch`, …).
-    pub fn new(driver: Driver, operations: impl IntoIterator<Item = String>) -> Self {
-        Self {
-            driver,
-            operations: operations.into_iter().collect(),
-            buffers: Vec::new(),
-            tables: HashMap::new(),
-            usage: Usage::default(),
-            profile: Profile::default(),
-        }
-    }
-
-    /// The build.
-    pub fn info(&self) -> &BuildInfo {
-        self.driver.info()
-    }
-
-    /// The driver.
-    pub fn driver(&mut self) -> &mut Driver {
-        &mut self.driver
-    }
-
-    /// Forget what was used, and return it.
-    pub fn take_usage(&mut self) -> Usage {
-        std::mem::take(&mut self.usage)
-    }
-
-    /// Timeline of the last submission.
-    pub fn profile(&self) -> &Profile {
-        &self.profile
-    }
-
+impl Stream<'_> {
     /// Computes a program; its outputs can be taken from the memory that is returned.
     ///
     /// # Errors
-    /// [`Ended`]. A device that failed was reset; the stream can be used again.
+    /// [`Ended`]. A device that failed was reset.
     pub fn run<'g, W: Word, H: Host<W>>(
         &mut self,
         graph: &'g Graph<W>,
@@ -113,8 +91,8 @@ impl Stream {
     ) -> Result<Memory<'g, W>, Ended<H::Error>> {
         let laid = self.lay_out(graph)?;
         self.count(&laid);
-        while self.buffers.len() < laid.plan.buffers as usize {
-            self.buffers.push(self.driver.allocate(1)?);
+        while self.buffers.tiles.len() < laid.plan.buffers as usize {
+            self.buffers.tiles.push(self.driver.allocate(1)?);
         }
         let mut memory = Memory::new(graph, laid.uses());
         let mut halves = Halves::new();
@@ -131,7 +109,7 @@ impl Stream {
     fn lay_out<'g, W: Word>(&self, graph: &'g Graph<W>) -> Result<Laid<'g, W>, OffloadError> {
         let info = self.driver.info();
         let layout = Layout::new(info, graph);
-        let placement = Placement::new(info, &self.operations, graph, &layout);
+        let placement = Placement::new(info, self.operations, graph, &layout);
         let maker = Maker {
             info,
             graph,
@@ -161,7 +139,7 @@ impl Stream {
         }
         for (task, there) in there {
             let name = laid.graph.tasks()[task as usize].name;
-            if !matches!(name, "input" | "output") {
+            if !matches!(name, "input" | "output" | "sum") {
                 self.usage.count(name, there);
             }
         }
@@ -183,16 +161,24 @@ impl Stream {
         }
         for &(buffer, tile) in &submission.uploads {
             let words = self.gather(laid, &laid.tiles.tiles[tile as usize], memory, host)?;
-            self.driver.upload(self.buffers[buffer as usize], &words)?;
+            self.driver
+                .upload(self.buffers.tiles[buffer as usize], &words)?;
         }
         let program = self.with_buffers(laid, &submission.program)?;
         let begin = Instant::now();
-        self.profile = self.driver.run(&program)?;
+        *self.profile = self.driver.run(&program)?;
         self.usage.device_seconds += begin.elapsed().as_secs_f64();
         self.account(&program);
         for &(buffer, tile) in &submission.downloads {
-            let words = self.driver.download(self.buffers[buffer as usize], laid.layout.n)?;
-            scatter(laid, &laid.tiles.tiles[tile as usize], &words, (memory, halves));
+            let words = self
+                .driver
+                .download(self.buffers.tiles[buffer as usize], laid.layout.n)?;
+            scatter(
+                laid,
+                &laid.tiles.tiles[tile as usize],
+                &words,
+                (memory, halves),
+            );
         }
         Ok(())
     }
@@ -247,7 +233,7 @@ impl Stream {
                 let (table, section) = &laid.plan.tables[(i.buf_idx - TABLES) as usize];
                 i.buf_idx = self.table(laid, table, *section)?;
             } else if matches!(i.op, Op::Load | Op::Store) {
-                i.buf_idx = self.buffers[i.buf_idx as usize];
+                i.buf_idx = self.buffers.tiles[i.buf_idx as usize];
             }
             out.push(i);
         }
@@ -260,14 +246,14 @@ impl Stream {
         table: &Table,
         section: usize,
     ) -> Result<u32, OffloadError> {
-        if let Some(&buffer) = self.tables.get(table) {
+        if let Some(&buffer) = self.buffers.tables.get(table) {
             return Ok(buffer);
         }
         let section = &laid.layout.sections[section];
         let words = words(self.driver.info(), laid.graph, section, table)?;
         let buffer = self.driver.allocate(1)?;
         self.driver.upload(buffer, &words)?;
-        self.tables.insert(table.clone(), buffer);
+        self.buffers.tables.insert(table.clone(), buffer);
         Ok(buffer)
     }
 
@@ -275,7 +261,7 @@ impl Stream {
     fn account(&mut self, program: &[Instruction]) {
         let info = self.driver.info();
         let lane_bytes = u64::from(info.lanes) * info.word_bytes() as u64;
-        let usage = &mut self.usage;
+        let usage = &mut *self.usage;
         usage.instructions += program.len() as u64;
         usage.submissions += 1;
         for instruction in program {
@@ -285,7 +271,8 @@ impl Stream {
                 Op::Store => usage.receive.count(bytes),
                 _ => {}
             }
-            usage.tables += u64::from(instruction.op == Op::Load && instruction.dst == TWIDDLE_SLOT);
+            usage.tables +=
+                u64::from(instruction.op == Op::Load && instruction.dst == TWIDDLE_SLOT);
         }
         let mut transfers = Vec::new();
         for event in &self.profile.events {
@@ -296,7 +283,11 @@ impl Stream {
             }
             transfers.push((event.start, event.end));
         }
-        let work = self.profile.events.iter().filter(|event| event.unit == Unit::Compute);
+        let work = self
+            .profile
+            .events
+            .iter()
+            .filter(|event| event.unit == Unit::Compute);
         let work: Vec<(u64, u64)> = work.map(|event| (event.start, event.end)).collect();
         usage.compute_cycles += self.profile.counters.busy_compute;
         usage.cycles += self.profile.counters.cycles;
@@ -328,9 +319,17 @@ impl<W: Word> Laid<'_, W> {
                 bundle.operands.iter().flatten().for_each(&mut count);
             }
         }
-        let uploads = self.plan.submissions.iter().flat_map(|submission| &submission.uploads);
+        let uploads = self
+            .plan
+            .submissions
+            .iter()
+            .flat_map(|submission| &submission.uploads);
         for (_, tile) in uploads {
-            self.tiles.tiles[*tile as usize].limbs.iter().flatten().for_each(&mut count);
+            self.tiles.tiles[*tile as usize]
+                .limbs
+                .iter()
+                .flatten()
+                .for_each(&mut count);
         }
         self.graph.outputs().iter().for_each(&mut count);
         uses
@@ -344,8 +343,8 @@ impl<W: Word> Laid<'_, W> {
         if self.graph.bundle_of(limb).form == Form::Values {
             let middle = whole.len() / 2;
             return match half {
-                crate::halves::Half::Left => whole[..middle].to_vec(),
-                crate::halves::Half::Right => whole[middle..].to_vec(),
+                Half::Left => whole[..middle].to_vec(),
+                Half::Right => whole[middle..].to_vec(),
             };
         }
         split(self.graph, self.graph.modulus_of(limb), half, whole)
@@ -366,14 +365,20 @@ fn scatter<W: Word>(
             memory.put(limb, words);
             continue;
         }
-        let Some(left) = halves.remove(&limb) else {
+        let Some(other) = halves.remove(&limb) else {
             halves.insert(limb, words);
             continue;
         };
-        let whole = if laid.graph.bundle_of(limb).form == Form::Values {
-            [left, words].concat()
+        let is_right = laid.layout.sections[tile.section].half == Some(Half::Right);
+        let (left, right) = if is_right {
+            (other, words)
         } else {
-            join(laid.graph, laid.graph.modulus_of(limb), [&left, &words])
+            (words, other)
+        };
+        let whole = if laid.graph.bundle_of(limb).form == Form::Values {
+            [left, right].concat()
+        } else {
+            join(laid.graph, laid.graph.modulus_of(limb), [&left, &right])
         };
         memory.put(limb, whole);
     }

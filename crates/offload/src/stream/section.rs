@@ -58,7 +58,10 @@ impl Layout {
         let value = |m: u16| graph.plans()[usize::from(m)].modulus().value().to_u128();
         let mut places = vec![(0, 0); graph.plans().len()];
         let mut sections = Vec::new();
-        let sets = graph.families().iter().flat_map(|family| family.chunks(lanes));
+        let sets = graph
+            .families()
+            .iter()
+            .flat_map(|family| family.chunks(lanes));
         for (set, numbers) in sets.enumerate() {
             for (lane, &number) in numbers.iter().enumerate() {
                 places[usize::from(number)] = (set, lane);
@@ -116,7 +119,12 @@ pub fn words<W: Word>(
             Some(true) => Half::Right.table(&lane, &psi),
         })
     };
-    section.numbers.iter().zip(&section.moduli).map(lane).collect()
+    section
+        .numbers
+        .iter()
+        .zip(&section.moduli)
+        .map(lane)
+        .collect()
 }
 
 /// Arithmetic modulo a lane's modulus.
@@ -137,7 +145,10 @@ pub fn split<W: Word>(graph: &Graph<W>, number: u16, half: Half, words: &[W]) ->
     let (q, z) = root(graph, number);
     let z = q.shoup(if half == Half::Left { z } else { q.neg(z) });
     let (low, high) = words.split_at(words.len() / 2);
-    low.iter().zip(high).map(|(&l, &h)| q.add(l, q.mul_shoup(h, z))).collect()
+    low.iter()
+        .zip(high)
+        .map(|(&l, &h)| q.add(l, q.mul_shoup(h, z)))
+        .collect()
 }
 
 /// Coefficients modulo both factors, left then right, to those modulo x^n + 1.
@@ -149,5 +160,6 @@ pub fn join<W: Word>(graph: &Graph<W>, number: u16, [left, right]: [&[W]; 2]) ->
     let half = q.shoup(half);
     let pairs = || left.iter().zip(right);
     let low = pairs().map(|(&l, &r)| q.mul_shoup(q.add(l, r), half));
-    low.chain(pairs().map(|(&l, &r)| q.mul_shoup(q.sub(l, r), over_z))).collect()
+    low.chain(pairs().map(|(&l, &r)| q.mul_shoup(q.sub(l, r), over_z)))
+        .collect()
 }

@@ -39,8 +39,6 @@ pub struct TileOp {
     pub sources: [Option<TileId>; 3],
     /// The constants of CMODMUL, one for each lane.
     pub constants: Option<Vec<u128>>,
-    /// The operation it is part of.
-    pub bundle: u32,
 }
 
 /// All instructions with their tiles.
@@ -77,14 +75,27 @@ impl<W: Word> Maker<'_, W> {
             if !self.placement.on_device[number] {
                 continue;
             }
-            let mut sets: Vec<usize> = bundle.moduli.iter().map(|m| self.layout.place(*m).0).collect();
+            let mut sets: Vec<usize> = bundle
+                .moduli
+                .iter()
+                .map(|m| self.layout.place(*m).0)
+                .collect();
             sets.sort_unstable();
             sets.dedup();
-            let sections = sets.iter().flat_map(|set| (0..self.layout.halves).map(move |half| set * self.layout.halves + half));
+            let sections = sets.iter().flat_map(|set| {
+                (0..self.layout.halves).map(move |half| set * self.layout.halves + half)
+            });
             order.extend(sections.map(|section| (self.placement.stages[number], section, number)));
         }
-        // A section at a time: its tables are loaded once, its digits stay while keys pass by.
-        order.sort_unstable();
+        // A section at a time: its tables are loaded once, its digits stay while keys pass by. Every other stage goes backwards
+        // through the sections: the table at the turn is there already.
+        let turned = |stage: u32, section: usize| match stage % 2 {
+            0 => section,
+            _ => self.layout.sections.len() - section,
+        };
+        order.sort_unstable_by_key(|&(stage, section, number)| {
+            (stage, turned(stage, section), number)
+        });
         for (stage, section, number) in order {
             self.one(&mut tiles, stage, section, number);
         }
@@ -100,7 +111,9 @@ impl<W: Word> Maker<'_, W> {
         };
         let rows = self.rows(section, &bundle.moduli);
         let of = |operand: usize| -> Vec<Option<Limb>> {
-            rows.iter().map(|row| row.map(|row| bundle.operands[operand][row])).collect()
+            rows.iter()
+                .map(|row| row.map(|row| bundle.operands[operand][row]))
+                .collect()
         };
         let mut sources = [None; 3];
         for (operand, source) in (0..bundle.operands.len()).zip(&mut sources) {
@@ -110,7 +123,7 @@ impl<W: Word> Maker<'_, W> {
         match &bundle.operation {
             Operation::Neg => sources = [None, sources[0], None],
             Operation::Mul | Operation::MulAdd if self.info.reduction == Reduction::Montgomery => {
-                self.carry(tiles, stage, section, number, &mut sources);
+                self.carry(tiles, stage, section, &mut sources);
             }
             Operation::Scale(factors) => {
                 let factor = |row: &Option<usize>| row.map_or(0, |row| factors[row]);
@@ -120,11 +133,14 @@ impl<W: Word> Maker<'_, W> {
         }
         let limb = |row: &Option<usize>| row.map(|row| Limb(bundle.first.0 + row as u32));
         let limbs: Vec<Option<Limb>> = rows.iter().map(limb).collect();
-        let dst = tiles.add(Tile {
-            section,
-            limbs: limbs.clone(),
-            carried: false,
-        }, true);
+        let dst = tiles.add(
+            Tile {
+                section,
+                limbs: limbs.clone(),
+                carried: false,
+            },
+            true,
+        );
         for limb in limbs.iter().flatten() {
             tiles.made.insert((section, *limb), dst);
         }
@@ -135,7 +151,6 @@ impl<W: Word> Maker<'_, W> {
             dst,
             sources,
             constants,
-            bundle: number as u32,
         });
     }
 
@@ -173,10 +188,11 @@ impl<W: Word> Maker<'_, W> {
         tiles: &mut Tiles,
         stage: u32,
         section: usize,
-        number: usize,
         sources: &mut [Option<TileId>; 3],
     ) {
-        let given = (0..2).rev().find(|&k| sources[k].is_some_and(|tile| !tiles.is_made[tile as usize]));
+        let given = (0..2)
+            .rev()
+            .find(|&k| sources[k].is_some_and(|tile| !tiles.is_made[tile as usize]));
         let chosen = given.unwrap_or(1);
         let Some(tile) = sources[chosen] else { return };
         let carried = match tiles.carried.get(&tile) {
@@ -188,7 +204,7 @@ impl<W: Word> Maker<'_, W> {
                 };
                 let carried = match given {
                     Some(_) => tiles.give(with),
-                    None => self.carried_here(tiles, (stage, section, number), tile, with),
+                    None => self.carried_here(tiles, (stage, section), tile, with),
                 };
                 tiles.carried.insert(tile, carried);
                 carried
@@ -200,7 +216,7 @@ impl<W: Word> Maker<'_, W> {
     fn carried_here(
         &self,
         tiles: &mut Tiles,
-        (stage, section, number): (u32, usize, usize),
+        (stage, section): (u32, usize),
         tile: TileId,
         with: Tile,
     ) -> TileId {
@@ -216,7 +232,6 @@ impl<W: Word> Maker<'_, W> {
             dst,
             sources: [Some(tile), None, None],
             constants: Some(moduli.iter().map(factor).collect()),
-            bundle: number as u32,
         });
         dst
     }
@@ -230,7 +245,11 @@ impl<W: Word> Maker<'_, W> {
                 wanted.extend(bundle.operands.iter().flatten());
             }
         }
-        let given = tiles.tiles.iter().zip(&tiles.is_made).filter(|(_, made)| !**made);
+        let given = tiles
+            .tiles
+            .iter()
+            .zip(&tiles.is_made)
+            .filter(|(_, made)| !**made);
         wanted.extend(given.flat_map(|(tile, _)| tile.limbs.iter().flatten()));
         for limb in wanted {
             for half in 0..self.layout.halves {

@@ -32,7 +32,9 @@ fn find<T: PartialEq>(
     clock: u64,
     opened: u64,
 ) -> Option<(u8, bool)> {
-    let held = entries.iter().position(|entry| entry.content.as_ref() == Some(&wanted));
+    let held = entries
+        .iter()
+        .position(|entry| entry.content.as_ref() == Some(&wanted));
     let is_new = held.is_none();
     let index = held.or_else(|| {
         let idle = (0..entries.len()).filter(|&index| entries[index].used < opened);
@@ -92,7 +94,8 @@ impl Held {
         let wanted = (constants.to_vec(), section.moduli.clone());
         let (index, is_new) = find(&mut self.constants, wanted, self.clock, self.opened)?;
         if is_new {
-            open.constants.push((index, constants.to_vec(), section.moduli.clone()));
+            open.constants
+                .push((index, constants.to_vec(), section.moduli.clone()));
         }
         Some(index)
     }

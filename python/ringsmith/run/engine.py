@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Engines by name: `cpu`, or `KIND:PRESET` for kinds that other modules add to `ENGINES`.
 
-An engine with a device runs whole programs on it, and may hand a BFV client's context an object that encrypts and decrypts
-there; the CPU engine needs neither. The same seed gives the same residues on every engine.
+An engine with a device runs whole programs on it, and may hand a BFV client's context an object that encrypts and
+decrypts there; the CPU engine needs neither. The same seed gives the same residues on every engine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from ringsmith import _native
 from ringsmith.errors import InputError
 from ringsmith.params.sets import ParameterSet
-
-if TYPE_CHECKING:
-    from ringsmith.run.record import Recording
+from ringsmith.run.recording import Recording
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,8 @@ from ringsmith.run.randomness import Seed
 from ringsmith.run.scheme import Scheme, open_scheme
 
 if TYPE_CHECKING:
-    from ringsmith.run.record import Recording
     from ringsmith.run.client import Client, Encryptor
+    from ringsmith.run.recording import Recording
     from ringsmith.run.server import Server
 
 Array = NDArray[Any]

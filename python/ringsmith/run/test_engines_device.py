@@ -13,6 +13,7 @@ import pytest
 import ringsmith as rs
 from ringsmith import _native
 from ringsmith.errors import InputError, ParameterError
+from ringsmith.params.sets import ParamRequest
 from ringsmith.run.devices import OpenDevice, open_device
 from ringsmith.run.engine import EngineOptions, open_engine
 
@@ -98,15 +99,17 @@ def test_a_run_reports_send_compute_receive_and_host(tmp_path: Path) -> None:
 @pytest.mark.hw
 def test_a_whole_program_runs_on_the_rtl() -> None:
     """CKKS over a ring that fits `tiny`, on the model and on the RTL: the same bytes, the same transfers."""
-    primes = _native.ntt_primes(256, 30, 4, exclude=[])
-    params = rs.ParameterSet.of("ckks", 256, primes[:3], primes[3:], log2_scale=28.0, allow_insecure=True)
+    primes = tuple(_native.ntt_primes(256, 30, 4, exclude=[]))
+    params = ParamRequest(scheme="ckks", n=256, moduli=primes[:3], special=primes[3:], log2_scale=28.0)
     compiled = score.options(params=params, allow_insecure=True, tolerance=1.0)
     reports = {engine: rs.run(compiled, seed="7", engine=engine).json() for engine in ("cpu", "model:tiny", "rtl:tiny")}
     digests = {report["output_sha256"] for report in reports.values()}
     assert len(digests) == 1
     model, rtl = reports["model:tiny"], reports["rtl:tiny"]
     assert model["offloaded"] == rtl["offloaded"]
-    assert [model[part]["bytes"] for part in ("send", "receive")] == [rtl[part]["bytes"] for part in ("send", "receive")]
+    assert [model[part]["bytes"] for part in ("send", "receive")] == [
+        rtl[part]["bytes"] for part in ("send", "receive")
+    ]
 
 
 @pytest.mark.hw

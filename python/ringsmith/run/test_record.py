@@ -156,7 +156,6 @@ def test_a_replay_gives_the_residues_of_the_run(kernel: Any, before: int, tmp_pa
     theirs = program.server(client.evaluation_keys).evaluate(sent, seed=b"\1" * 32, w=inputs["w"])
     assert ours.ciphertexts == theirs.ciphertexts
     trace, start = Path(f"{out}.fhetch").read_text(), json.loads(Path(f"{out}.json").read_text())
-    replayed = replay(trace, start)
     primes = list(program.params.moduli)
     wanted = [limb for data in ours.ciphertexts for limb in residues(data, primes, program.params.n, before)]
     assert replay(trace, start) == wanted
@@ -166,7 +165,9 @@ def test_a_recorded_run_is_checked_and_listed(tmp_path: Path) -> None:
     out = tmp_path / "steps.txt"
     done = CliRunner().invoke(app, ["run", str(KERNEL), "--on", f"record:{out}", "--seed", "7"])
     assert done.exit_code == 0, done.output
-    assert "level" in out.read_text() and "scale" in out.read_text()
+    text = out.read_text()
+    assert "level" in text
+    assert "scale" in text
     assert [path.name for path in tmp_path.iterdir()] == ["steps.txt"]
 
 
@@ -189,6 +190,6 @@ def test_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
         open_engine(f"record:{tmp_path / 'new.txt'}", EngineOptions(extra={"polynomial": True}))
     with pytest.raises(InputError, match="takes no --polynomial"):
         open_engine("cpu", EngineOptions(extra={"polynomial": True}))
-    with pytest.raises(InputError, match="no engine 'tape:x'; there is cpu, .*record:FILE"):
+    with pytest.raises(InputError, match=r"no engine 'tape:x'; there is cpu, .*record:FILE"):
         open_engine("tape:x")
     assert there.read_text() == "mine"

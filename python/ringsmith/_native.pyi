@@ -741,6 +741,7 @@ class Session:
         public: PublicKey | None,
         *,
         threads: int | None = ...,
+        device: Device | None = ...,
     ) -> Session: ...
     def run(
         self,
@@ -750,3 +751,11 @@ class Session:
         *,
         progress: Callable[[int, int], object] | None = ...,
     ) -> tuple[list[bytes], dict[str, float]]: ...
+    def record(
+        self,
+        inputs: Sequence[bytes] | Sequence[BfvCiphertext] | Sequence[CkksCiphertext],
+        plain: Sequence[npt.NDArray[np.float64] | npt.NDArray[np.int64]],
+        seed: bytes,
+        *,
+        progress: Callable[[int, int], object] | None = ...,
+    ) -> tuple[tuple[list[bytes], dict[str, float]], str, str]: ...

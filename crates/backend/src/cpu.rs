@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! This machine's processor.
 
-mod bfv;
-mod ckks;
-mod inputs;
-mod plaintexts;
-mod plan;
-mod scheme;
-mod walk;
+pub(crate) mod bfv;
+pub(crate) mod ckks;
+pub(crate) mod inputs;
+pub(crate) mod plaintexts;
+pub(crate) mod plan;
+pub(crate) mod scheme;
+pub(crate) mod walk;
 
 use crate::capabilities::OPERATIONS;
 use crate::{Backend, Capabilities, Error, Inputs, Observer, Outcome, Request, Seconds};
@@ -15,50 +15,23 @@ use inputs::Given;
 use plaintexts::Plaintexts;
 use plan::Plan;
 use program::Parameters;
-use rlwe::{PolyEngine, Threads};
+use rlwe::Threads;
 use scheme::Scheme;
-use std::sync::Arc;
 use std::time::Instant;
 use walk::Walk;
 use zq::Word;
 
 /// Runs programs on this machine's processor. Independent steps run side by side, each on one thread; a step that nothing
-/// else can run beside has all threads. A co-processor may take over the polynomial work of BFV: then steps run one after
-/// another. Results depend on neither.
+/// else can run beside has all threads. Results do not depend on their number.
 #[derive(Clone)]
 pub struct Cpu {
     threads: Threads,
-    narrow: Option<Arc<dyn PolyEngine<u64>>>,
-    wide: Option<Arc<dyn PolyEngine<u128>>>,
 }
 
 impl Cpu {
     /// On these threads.
     pub fn new(threads: Threads) -> Self {
-        Self {
-            threads,
-            narrow: None,
-            wide: None,
-        }
-    }
-
-    /// Hands the polynomial work of BFV over 64-bit words to another engine.
-    #[must_use]
-    pub fn on(mut self, engine: Arc<dyn PolyEngine<u64>>) -> Self {
-        self.narrow = Some(engine);
-        self
-    }
-
-    /// The same for 128-bit words.
-    #[must_use]
-    pub fn on_wide(mut self, engine: Arc<dyn PolyEngine<u128>>) -> Self {
-        self.wide = Some(engine);
-        self
-    }
-
-    /// How many steps run side by side.
-    fn workers(&self, offloaded: bool) -> usize {
-        if offloaded { 1 } else { self.threads.count() }
+        Self { threads }
     }
 
     fn run_on<S: Scheme>(
@@ -67,7 +40,6 @@ impl Cpu {
         given: &Given<'_, S::Ciphertext>,
         request: &Request<'_>,
         observer: &dyn Observer,
-        workers: usize,
     ) -> Result<Outcome, Error> {
         let program = request.program;
         let owner = request.keys.check(program)?;
@@ -83,7 +55,7 @@ impl Cpu {
         }
         let plan = Plan::new(program);
         let walk = Walk::new(program, &plan, scheme, &plaintexts, inputs, observer);
-        let (outputs, steps) = walk.run(workers)?;
+        let (outputs, steps) = walk.run(self.threads.count())?;
         seconds.merge(&steps);
         let start = Instant::now();
         let outputs = self
@@ -114,26 +86,24 @@ impl Backend for Cpu {
         let encodes = !request.program.plaintexts.is_empty();
         match &request.program.parameters {
             Parameters::Bfv(params) => {
-                let (keys, engine) = (request.keys.narrow()?, self.narrow.as_ref());
-                let scheme = bfv::Bfv::new(params, keys, seed, &self.threads, engine, encodes)?;
+                let keys = request.keys.narrow()?;
+                let scheme = bfv::Bfv::new(params, keys, seed, &self.threads, encodes)?;
                 let given = match inputs {
                     Inputs::Bytes(bytes) => Given::Bytes(bytes),
                     Inputs::Bfv(all) => Given::Ciphertexts(all),
                     _ => return Err(of_another_scheme()),
                 };
-                let workers = self.workers(engine.is_some());
-                self.run_on(&scheme, &given, request, observer, workers)
+                self.run_on(&scheme, &given, request, observer)
             }
             Parameters::BfvWide(params) => {
-                let (keys, engine) = (request.keys.wide()?, self.wide.as_ref());
-                let scheme = bfv::Bfv::new(params, keys, seed, &self.threads, engine, encodes)?;
+                let keys = request.keys.wide()?;
+                let scheme = bfv::Bfv::new(params, keys, seed, &self.threads, encodes)?;
                 let given = match inputs {
                     Inputs::Bytes(bytes) => Given::Bytes(bytes),
                     Inputs::BfvWide(all) => Given::Ciphertexts(all),
                     _ => return Err(of_another_scheme()),
                 };
-                let workers = self.workers(engine.is_some());
-                self.run_on(&scheme, &given, request, observer, workers)
+                self.run_on(&scheme, &given, request, observer)
             }
             Parameters::Ckks(params) => {
                 let keys = request.keys.narrow()?;
@@ -143,12 +113,12 @@ impl Backend for Cpu {
                     Inputs::Ckks(all) => Given::Ciphertexts(all),
                     _ => return Err(of_another_scheme()),
                 };
-                self.run_on(&scheme, &given, request, observer, self.workers(false))
+                self.run_on(&scheme, &given, request, observer)
             }
         }
     }
 }
 
-fn of_another_scheme() -> Error {
+pub(crate) fn of_another_scheme() -> Error {
     Error::Input("the ciphertexts are of another scheme or word width than the program".into())
 }

@@ -19,6 +19,9 @@ pub enum Error {
     /// The ring-LWE layer refused.
     #[error(transparent)]
     Rlwe(#[from] rlwe::Error),
+    /// The residue layer refused.
+    #[error(transparent)]
+    Rns(#[from] rns::RnsError),
     /// Keys are missing, too short, or of different owners.
     #[error("{0}")]
     Keys(String),
@@ -32,6 +35,14 @@ pub enum Error {
         backend: String,
         /// What it lacks, as "has no operation x".
         lack: String,
+    },
+    /// A device failed or cannot do what it was asked to.
+    #[error("{name}: {message}")]
+    Device {
+        /// Its name.
+        name: String,
+        /// What went wrong.
+        message: String,
     },
     /// The observer wanted it to stop.
     #[error("the run was cancelled")]

@@ -10,15 +10,20 @@
 //! ```
 
 mod capabilities;
+mod coprocessor;
 mod cpu;
 mod error;
 mod keys;
+mod lower;
+mod record;
 mod request;
 
 pub use capabilities::Capabilities;
+pub use coprocessor::Coprocessor;
 pub use cpu::Cpu;
 pub use error::Error;
 pub use keys::{KeySet, Keys};
+pub use record::{Record, Recorder};
 pub use request::{Inputs, Observer, Outcome, Request, Seconds, Unobserved};
 
 /// An engine that runs whole programs.

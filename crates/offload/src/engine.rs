@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use polynomial::{Graph, Host, Memory};
 use rlwe::{CpuEngine, Error, KeySwitchKey, PolyEngine};
 use rns::{Coeff, Domain, Eval, RnsBasis, RnsPoly};
 use zq::Word;
 
 use crate::plan::Operation;
 use crate::session::{Polynomial, Session};
-use crate::{OffloadError, Usage};
+use crate::{Ended, OffloadError, Progress, Usage};
 
 /// A device behind the engine trait of the schemes. The same residues as on the processor come out.
 pub struct CoEngine {
@@ -48,6 +49,30 @@ impl CoEngine {
     pub fn session(&self) -> MutexGuard<'_, Session> {
         // A panic elsewhere leaves counters behind at worst; the driver checks every program anew.
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The engine's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it takes an operation of that name.
+    pub fn takes_named(&self, name: &str) -> bool {
+        self.operations.contains(name)
+    }
+
+    /// Computes a program of polynomial operations; its outputs are in the memory that is returned.
+    ///
+    /// # Errors
+    /// [`Ended`]. A device that failed was reset.
+    pub fn run_program<'g, W: Word, H: Host<W>>(
+        &self,
+        graph: &'g Graph<W>,
+        host: &H,
+        progress: &dyn Progress,
+    ) -> Result<Memory<'g, W>, Ended<H::Error>> {
+        self.session()
+            .run_program(&self.operations, graph, host, progress)
     }
 
     /// Whether the device takes an operation over these moduli; counts it either way.

@@ -8,6 +8,7 @@ mod plan;
 mod session;
 pub mod simulate;
 mod single;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod usage;
@@ -16,4 +17,5 @@ pub use engine::CoEngine;
 pub use error::OffloadError;
 pub use plan::{Form, Frame, Operation, Plan};
 pub use session::{Polynomial, Session};
+pub use stream::{Ended, Progress};
 pub use usage::{Moved, Usage};

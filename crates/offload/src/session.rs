@@ -5,10 +5,13 @@ use device::{Driver, Profile};
 use isa::{BuildInfo, Instruction, Op};
 use model::{Lane, schedule};
 use ntt::NttPlan;
-use zq::Modulus;
+use polynomial::{Graph, Host, Memory};
+use std::collections::BTreeSet;
+use zq::{Modulus, Word};
 
 use crate::halves::{Half, Halving};
 use crate::plan::{Form, Frame, Operation, Plan};
+use crate::stream::{Buffers, Ended, Progress, Stream};
 use crate::{OffloadError, Usage};
 
 /// One polynomial, `[lane][n]`.
@@ -26,6 +29,7 @@ pub struct Session {
     sets: Vec<(Vec<u128>, u64)>,
     clock: u64,
     halvings: Vec<Halving>,
+    buffers: Buffers,
     usage: Usage,
     /// Timeline of the last work section.
     profile: Profile,
@@ -47,6 +51,7 @@ impl Session {
             sets,
             clock: 0,
             halvings: Vec::new(),
+            buffers: Buffers::default(),
             usage: Usage::default(),
             profile: Profile::default(),
             predicted_work: 0,
@@ -74,7 +79,7 @@ impl Session {
         std::mem::take(&mut self.usage)
     }
 
-    /// Timeline of the last work section.
+    /// Timeline of the last work section or submission.
     pub fn profile(&self) -> &Profile {
         &self.profile
     }
@@ -115,6 +120,30 @@ impl Session {
             }),
             None => Ok(()),
         }
+    }
+
+    /// Computes a program of polynomial operations; `operations` are those that the device takes. Its outputs can be taken
+    /// from the memory that is returned.
+    ///
+    /// # Errors
+    /// [`Ended`]. A device that failed was reset.
+    pub fn run_program<'g, W: Word, H: Host<W>>(
+        &mut self,
+        operations: &BTreeSet<String>,
+        graph: &'g Graph<W>,
+        host: &H,
+        progress: &dyn Progress,
+    ) -> Result<Memory<'g, W>, Ended<H::Error>> {
+        // The program sets moduli by its own plan.
+        self.sets.iter_mut().for_each(|set| set.0.clear());
+        let mut stream = Stream {
+            driver: &mut self.driver,
+            operations,
+            buffers: &mut self.buffers,
+            usage: &mut self.usage,
+            profile: &mut self.profile,
+        };
+        stream.run(graph, host, progress)
     }
 
     /// Do an operation on one residue per lane; the moduli are those of the lanes.

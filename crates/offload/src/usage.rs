@@ -29,6 +29,16 @@ pub struct Usage {
     pub compute_cycles: u64,
     /// Instructions executed.
     pub instructions: u64,
+    /// Submissions they came in.
+    pub submissions: u64,
+    /// Twiddle tables among the polynomials sent.
+    pub tables: u64,
+    /// Cycles from the first start to the last end of each submission, added up.
+    pub cycles: u64,
+    /// Cycles with a transfer in flight.
+    pub transfer_cycles: u64,
+    /// Those of them in which work was in flight too.
+    pub hidden_cycles: u64,
     /// Wall time in the device and its driver, in seconds: simulation, not the device's own time.
     pub device_seconds: f64,
 }

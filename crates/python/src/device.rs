@@ -122,6 +122,11 @@ fn usage_dict<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict
     dict.set_item("send", moved_dict(py, &usage.send)?)?;
     dict.set_item("receive", moved_dict(py, &usage.receive)?)?;
     dict.set_item("compute_cycles", usage.compute_cycles)?;
+    dict.set_item("submissions", usage.submissions)?;
+    dict.set_item("tables", usage.tables)?;
+    dict.set_item("cycles", usage.cycles)?;
+    dict.set_item("transfer_cycles", usage.transfer_cycles)?;
+    dict.set_item("hidden_cycles", usage.hidden_cycles)?;
     dict.set_item("instructions", usage.instructions)?;
     dict.set_item("device_seconds", usage.device_seconds)?;
     Ok(dict)
@@ -144,7 +149,7 @@ fn log2_degree(n: usize) -> PyResult<u8> {
 /// A co-processor: its driver, operations on it, and the engine that hands work to it.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct Device {
-    engine: Arc<CoEngine>,
+    pub(crate) engine: Arc<CoEngine>,
 }
 
 impl Device {

@@ -40,6 +40,8 @@ ringsmith run kernel.py --input x=x.npy --input w=weights.npy --on cpu
 
 ringsmith run program.rsp --input x=x.npy
 
+ringsmith run kernel.py --on record:steps.txt --polynomial
+
 Exit status: 0 the answer is right, 1 it is wrong, 2 the input is bad.
 """
 
@@ -53,7 +55,7 @@ def run(
     file: Annotated[Path, typer.Argument(help="Python file with a kernel, or a program that ringsmith compile wrote")],
     kernel: Annotated[str | None, typer.Option("--kernel", help="name of the kernel (default: the first)")] = None,
     variant: Annotated[str | None, typer.Option("--variant", help="packing of the kernel (default: the first)")] = None,
-    on: Annotated[str, typer.Option("--on", help="engine: cpu, model:PRESET, rtl:PRESET")] = "cpu",
+    on: Annotated[str, typer.Option("--on", help="engine: cpu, model:PRESET, rtl:PRESET, record:FILE")] = "cpu",
     inputs: Annotated[
         list[str] | None, typer.Option("--input", help="FILE or ARGUMENT=FILE (.npy, .npz, .csv); may be repeated")
     ] = None,
@@ -70,6 +72,9 @@ def run(
         list[str] | None, typer.Option("--set", help="key=value of the engine's preset; may be repeated")
     ] = None,
     trace: Annotated[str | None, typer.Option("--trace", help="write the engine's timeline to this file")] = None,
+    polynomial: Annotated[
+        bool, typer.Option("--polynomial", help="with record:FILE: write the polynomial operations too")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
     """Encrypt, evaluate and decrypt a kernel or a compiled program, and compare with the clear answer."""
@@ -79,7 +84,8 @@ def run(
         check_output(output)
     if trace is not None:
         check_place(Path(trace))
-    engine = open_engine(on, EngineOptions(tuple(overrides or ()), trace))
+    options = EngineOptions(tuple(overrides or ()), trace, {"polynomial": polynomial})
+    engine = open_engine(on, options)
     err = console()
     with err.status("") as status, warnings.catch_warnings():
         warnings.simplefilter("ignore", SeedWarning)  # Said by `_read`, in a line.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Engines by name: `cpu`, or `KIND:PRESET` for kinds that other modules add to `ENGINES`.
 
-An engine hands the native context an object that takes over the polynomial part of homomorphic operations; the CPU
-engine needs none. The same seed gives the same residues on every engine.
+An engine with a device runs whole programs on it, and may hand a BFV client's context an object that encrypts and
+decrypts there; the CPU engine needs neither. The same seed gives the same residues on every engine.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+from ringsmith import _native
 from ringsmith.errors import InputError
 from ringsmith.params.sets import ParameterSet
+from ringsmith.run.recording import Recording
 
 
 @dataclass(frozen=True)
@@ -25,14 +27,22 @@ class EngineOptions:
 
 
 class Engine(Protocol):
-    """Runs the polynomial part of homomorphic operations."""
+    """Runs programs."""
 
     @property
     def name(self) -> str:
         """The name a report shows, such as `cpu` or `model:cofhee`."""
 
+    @property
+    def device(self) -> _native.Device | None:
+        """The co-processor that programs run on (None: the CPU)."""
+
+    @property
+    def recording(self) -> Recording | None:
+        """Where runs are written down (None: nowhere)."""
+
     def native(self, params: ParameterSet) -> Any:
-        """Return the object the native context takes as `engine` (None: the CPU); refuse a set it cannot hold."""
+        """Return the object that a client's context takes as `engine` (None: the CPU)."""
 
     def report(self) -> dict[str, Any]:
         """Return what the engine adds to a report after a run: cycles, transfers, what ran where."""
@@ -51,6 +61,8 @@ class Cpu:
     """The production engine of this machine."""
 
     name = "cpu"
+    device = None
+    recording = None
 
     def native(self, params: ParameterSet) -> None:
         """The context's own default."""
@@ -69,10 +81,13 @@ def open_engine(name: str, options: EngineOptions | None = None) -> Engine:
     """Return the engine of a name such as `cpu` or `model:cofhee`."""
     kind, _, preset = name.partition(":")
     if name == "cpu":
+        if options and options.extra.get("polynomial"):
+            raise InputError("the engine cpu takes no --polynomial; the recorder does: --on record:FILE")
         if options and (options.overrides or options.trace is not None):
             raise InputError("the engine cpu takes no --set and no --trace; a co-processor does: --on model:PRESET")
         return Cpu()
     if kind not in ENGINES:
-        known = ", ".join(["cpu", *(f"{kind}:PRESET" for kind in sorted(ENGINES))])
+        kinds = sorted(set(ENGINES) - {"record"})
+        known = ", ".join(["cpu", *(f"{kind}:PRESET" for kind in kinds), "record:FILE"])
         raise InputError(f"no engine {name!r}; there is {known}")
     return ENGINES[kind](preset, options or EngineOptions())

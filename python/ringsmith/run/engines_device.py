@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Co-processors as engines of a run: `--on model:PRESET` and `--on rtl:PRESET`.
 
-The context hands the polynomial part of each operation to the device, which takes what its preset names; the rest stays
-on the host. The report says what ran where.
+A whole program is planned for the device, which takes what its preset names; the rest stays on the host. A BFV client
+encrypts and decrypts there too. The report says what ran where.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ringsmith.errors import InputError, ParameterError
+from ringsmith.errors import InputError
 from ringsmith.params.sets import ParameterSet
 from ringsmith.presets import parse_overrides, preset_names
 from ringsmith.run.devices import OpenDevice, open_device
@@ -21,7 +21,9 @@ from ringsmith.run.timeline import summary, write_trace
 
 
 class DeviceEngine:
-    """A co-processor that takes over the polynomial part of BFV operations."""
+    """A co-processor that runs programs."""
+
+    recording = None
 
     def __init__(self, device: OpenDevice, options: EngineOptions) -> None:
         """Use an opened device."""
@@ -34,11 +36,16 @@ class DeviceEngine:
         """The name a report shows."""
         return self._device.name
 
+    @property
+    def device(self) -> Any:
+        """The native device."""
+        return self._device.native
+
     def native(self, params: ParameterSet) -> Any:
-        """Return what the context takes as `engine`; CKKS keeps its work on the processor and is refused."""
-        if params.scheme != "bfv":
-            raise ParameterError(f"{self.name} works for BFV; the kernel uses {params.scheme}")
+        """Return what a BFV client's context takes as `engine`; a CKKS client works on this processor."""
         self._opened = time.perf_counter()
+        if params.scheme != "bfv":
+            return None
         wide = max((*params.moduli, *params.special), default=0) >= 1 << 62
         return self._device.native.engine(128 if wide else 64)
 
@@ -53,6 +60,7 @@ class DeviceEngine:
                 "name": self._device.name,
                 "clock_mhz": clock,
                 "instructions": usage["instructions"],
+                "submissions": usage["submissions"],
                 "simulation_s": round(usage["device_seconds"], 3),
             },
             "offloaded": usage["offloaded"],
@@ -60,6 +68,10 @@ class DeviceEngine:
             "send": self._moved(usage["send"]),
             "compute": {"cycles": usage["compute_cycles"], "ms": round(usage["compute_cycles"] / clock / 1e3, 6)},
             "receive": self._moved(usage["receive"]),
+            "hidden": {
+                "cycles": usage["hidden_cycles"],
+                "share": round(usage["hidden_cycles"] / max(usage["transfer_cycles"], 1), 4),
+            },
             "host": {"ms": round(max(wall - usage["device_seconds"], 0.0) * 1e3, 3)},
             "timeline": {"summary": "\n".join(summary(f"{self.name}, last program", profile, clock))},
         }
@@ -72,6 +84,8 @@ class DeviceEngine:
 
 
 def _open(kind: str, preset: str, options: EngineOptions) -> Engine:
+    if options.extra.get("polynomial"):
+        raise InputError(f"the engine {kind} takes no --polynomial; the recorder does: --on record:FILE")
     if not preset:
         raise InputError(f"--on {kind} needs a preset: {', '.join(f'{kind}:{name}' for name in preset_names())}")
     return DeviceEngine(open_device(kind, preset, parse_overrides(list(options.overrides))), options)

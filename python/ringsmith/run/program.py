@@ -31,6 +31,7 @@ from ringsmith.run.scheme import Scheme, open_scheme
 
 if TYPE_CHECKING:
     from ringsmith.run.client import Client, Encryptor
+    from ringsmith.run.recording import Recording
     from ringsmith.run.server import Server
 
 Array = NDArray[Any]
@@ -127,6 +128,8 @@ class Program:
     rejected: tuple[Rejected, ...] = ()
     functions: Functions = Functions()
     engine: Any = None
+    device: _native.Device | None = None
+    recording: Recording | None = None
 
     @classmethod
     def assembled(

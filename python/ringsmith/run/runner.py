@@ -188,7 +188,8 @@ def _evaluated(
 ) -> Report:
     """Encrypt, evaluate, decrypt, compare, report."""
     signature = compiled.signature
-    program = replace(compiled, engine=used.native(compiled.params))
+    native = used.native(compiled.params)
+    program = replace(compiled, engine=native, device=used.device, recording=used.recording)
     client = clock.step("keygen", lambda: program.client(seed, sample_data=sample_data))
     encrypted = {name: arrays[name] for name in signature.names(encrypted=True)}
     plain = {name: arrays[name] for name in signature.names(encrypted=False)}

@@ -55,6 +55,7 @@ class Server:
             loaded.galois,
             loaded.public,
             threads=threads,
+            device=program.device,
         )
 
     def evaluate(self, sent: Encryptions, *, seed: Seed = None, **plain: Any) -> Encryptions:
@@ -78,7 +79,12 @@ class Server:
         read = time.perf_counter() - start
         about = b"".join(sent.ciphertexts) if seed is not None and self._draws else b""
         zeros = derive_seed(seed, program.identity.digest, "server", about=about)
-        data, seconds = self._session.run(ciphertexts, values, zeros, progress=progress)
+        if program.recording is not None:
+            given = (ciphertexts, values, zeros)
+            data, spent = program.recording.run(self._session, program.native, given, progress)
+        else:
+            data, spent = self._session.run(ciphertexts, values, zeros, progress=progress)
+        seconds = dict(spent)
         seconds["read"] = seconds.get("read", 0.0) + read
         return Execution(Encryptions.of_parts(program.label(Role.RESULT, key), data), seconds)
 

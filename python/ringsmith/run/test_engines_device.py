@@ -13,6 +13,7 @@ import pytest
 import ringsmith as rs
 from ringsmith import _native
 from ringsmith.errors import InputError, ParameterError
+from ringsmith.params.sets import ParamRequest
 from ringsmith.run.devices import OpenDevice, open_device
 from ringsmith.run.engine import EngineOptions, open_engine
 
@@ -96,6 +97,22 @@ def test_a_run_reports_send_compute_receive_and_host(tmp_path: Path) -> None:
 
 
 @pytest.mark.hw
+def test_a_whole_program_runs_on_the_rtl() -> None:
+    """CKKS over a ring that fits `tiny`, on the model and on the RTL: the same bytes, the same transfers."""
+    primes = tuple(_native.ntt_primes(256, 30, 4, exclude=[]))
+    params = ParamRequest(scheme="ckks", n=256, moduli=primes[:3], special=primes[3:], log2_scale=28.0)
+    compiled = score.options(params=params, allow_insecure=True, tolerance=1.0)
+    reports = {engine: rs.run(compiled, seed="7", engine=engine).json() for engine in ("cpu", "model:tiny", "rtl:tiny")}
+    digests = {report["output_sha256"] for report in reports.values()}
+    assert len(digests) == 1
+    model, rtl = reports["model:tiny"], reports["rtl:tiny"]
+    assert model["offloaded"] == rtl["offloaded"]
+    assert [model[part]["bytes"] for part in ("send", "receive")] == [
+        rtl[part]["bytes"] for part in ("send", "receive")
+    ]
+
+
+@pytest.mark.hw
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", ["bfv-client", "cofhee"])
 def test_runs_on_the_rtl_of_both_chips_give_the_same_bytes(preset: str) -> None:
@@ -112,3 +129,31 @@ def test_unusable_engines_are_refused() -> None:
         open_engine("rtl:nothing")
     with pytest.raises(ParameterError, match="butterflies must be"):
         open_engine("model:tiny", EngineOptions(overrides=["butterflies=5"]))
+
+
+@rs.kernel(
+    scheme="bfv", x=rs.Encrypted(8, bound=20), y=rs.Encrypted(8, bound=20), w=rs.Plain(8, bound=5), params="bfv-client",
+    allow_insecure=True,
+)  # fmt: skip
+def inner(x: Any, y: Any, w: Any) -> Any:
+    """A product of ciphertexts, a plain product, rotations."""
+    return (x * y).sum() + (x * w).sum()
+
+
+@rs.kernel(x=rs.Encrypted(8, bound=1.0), w=rs.Plain(8, bound=1.0), params="seal-ckks-8192", tolerance=1e-2)
+def score(x: Any, w: Any) -> Any:
+    """A square of a plain product's sum."""
+    return (x @ w) ** 2
+
+
+@pytest.mark.parametrize("preset", ["cofhee", "bfv-client"])
+@pytest.mark.parametrize("kernel", [inner, score])
+def test_whole_programs_give_the_same_bytes_on_a_device(kernel: Any, preset: str) -> None:
+    ours = rs.run(kernel, seed="7", engine=f"model:{preset}").json()
+    theirs = rs.run(kernel, seed="7").json()
+    assert ours["correct"]
+    assert ours["output_sha256"] == theirs["output_sha256"]
+    assert 0 <= ours["hidden"]["share"] <= 1
+    if preset == "cofhee":
+        assert {"key-switch", "tensor"} <= set(ours["offloaded"])
+        assert ours["hidden"]["cycles"] > 0

@@ -10,15 +10,15 @@ use bfv::{BatchEncoder, BfvParams, Ciphertext, Encryptor, Evaluator, Plaintext};
 use program::expression::Numbers;
 use program::step::{Operation, Step};
 use program::transform::Transform;
-use rlwe::{PolyEngine, Seed, Threads};
+use rlwe::{Seed, Threads};
 use std::sync::Arc;
 use zq::Word;
 
 /// BFV for one run.
 pub struct Bfv<'a, W: Word> {
-    params: &'a BfvParams<W>,
-    keys: &'a KeySet<W>,
-    evaluators: Evaluators<Evaluator<W>>,
+    pub(crate) params: &'a BfvParams<W>,
+    pub(crate) keys: &'a KeySet<W>,
+    pub(crate) evaluators: Evaluators<Evaluator<W>>,
     /// `None` where the plaintext modulus has no slots, and for programs without plaintexts.
     encoder: Option<BatchEncoder<W>>,
     zeros: Option<Encryptor<W>>,
@@ -30,29 +30,16 @@ impl<'a, W: Word> Bfv<'a, W> {
         keys: &'a KeySet<W>,
         seed: Seed,
         threads: &Threads,
-        engine: Option<&Arc<dyn PolyEngine<W>>>,
         encodes: bool,
     ) -> Result<Self, Error> {
         let made = || Evaluator::new(params);
-        let evaluators = match engine {
-            Some(engine) => Evaluators {
-                single: made().on(engine.clone()),
-                all: made().on(engine.clone()),
-            },
-            None => Evaluators {
-                single: made().with_threads(Threads::ONE),
-                all: made().with_threads(threads.clone()),
-            },
+        let evaluators = Evaluators {
+            single: made().with_threads(Threads::ONE),
+            all: made().with_threads(threads.clone()),
         };
         let zeros = match &keys.public {
             None => None,
-            Some(public) => {
-                let made = Encryptor::new(params, public.clone(), seed)?;
-                Some(match engine {
-                    Some(engine) => made.on(engine.clone()),
-                    None => made,
-                })
-            }
+            Some(public) => Some(Encryptor::new(params, public.clone(), seed)?),
         };
         let encoder = match params.batching().filter(|_| encodes) {
             Some(_) => Some(BatchEncoder::new(params)?),

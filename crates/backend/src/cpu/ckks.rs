@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 /// CKKS for one run.
 pub struct Ckks<'a> {
-    params: &'a CkksParams,
-    keys: &'a KeySet<u64>,
+    pub(crate) params: &'a CkksParams,
+    pub(crate) keys: &'a KeySet<u64>,
     evaluators: Evaluators<Evaluator>,
     encoder: Encoder,
     zeros: Encryptor,

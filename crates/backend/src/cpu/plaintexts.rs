@@ -99,14 +99,16 @@ impl<'a, S: Scheme> Plaintexts<'a, S> {
 
     /// The encoding of a step's plaintext for this use, if it has one.
     pub fn of_step(&self, step: &Step) -> Result<Option<Arc<S::Plaintext>>, Error> {
-        let one = |plaintext: Plaintext| {
-            self.ordinary.take(key(plaintext, step.level), || {
-                let slots = self.program.slots(&self.values, plaintext.number)?;
-                self.scheme
-                    .encode(&slots, step.level as usize, plaintext.scale)
-            })
-        };
+        let one = |plaintext| self.take(plaintext, step.level);
         step.operation.plaintext().map(one).transpose()
+    }
+
+    /// A plaintext's encoding at a level for one use.
+    pub fn take(&self, plaintext: Plaintext, level: u32) -> Result<Arc<S::Plaintext>, Error> {
+        self.ordinary.take(key(plaintext, level), || {
+            let slots = self.program.slots(&self.values, plaintext.number)?;
+            self.scheme.encode(&slots, level as usize, plaintext.scale)
+        })
     }
 
     /// The encodings of the terms of a step's transform for this use, in order.

@@ -21,7 +21,7 @@ pub enum Spread {
 pub struct Evaluators<E> {
     /// On one thread.
     pub single: E,
-    /// On all threads, or on the engine that took over the polynomial work.
+    /// On all threads.
     pub all: E,
 }
 

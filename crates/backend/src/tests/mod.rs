@@ -2,6 +2,7 @@
 //! Random programs against a walk step by step, and what is refused.
 
 mod clear;
+mod coprocessor;
 pub mod random;
 mod reference;
 mod refusals;
@@ -16,8 +17,7 @@ use program::expression::Numbers;
 use program::{Encryption, Parameters, Program};
 use random::Maker;
 use reference::Client;
-use rlwe::{CpuEngine, ParameterSet, RlweParamsLiteral, SecurityPolicy, Seed, Threads};
-use std::sync::Arc;
+use rlwe::{ParameterSet, RlweParamsLiteral, SecurityPolicy, Seed, Threads};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use zq::Word;
 use zq::primes::{Direction, ntt_primes};
@@ -141,27 +141,6 @@ fn random_bfv_programs_are_the_walk_step_by_step() {
 #[test]
 fn random_wide_bfv_programs_are_the_walk_step_by_step() {
     random_programs(&bfv_wide_parameters(), Encryption::Public, 4);
-}
-
-#[test]
-fn an_engine_that_takes_over_the_polynomial_work_changes_no_byte() {
-    for parameters in [bfv_parameters(), bfv_wide_parameters()] {
-        let (program, plain) = Maker::new(parameters, Encryption::Secret, 2).finish();
-        let client = Client::new(&program, &clear::inputs(&program, 2));
-        let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
-        let request = Request {
-            program: &program,
-            keys: &client.keys,
-            inputs: Inputs::Bytes(&inputs),
-            plain: &plain,
-            seed: Seed::from_text("zeros"),
-        };
-        let cpu = Cpu::new(Threads::new(2).unwrap())
-            .on(Arc::new(CpuEngine))
-            .on_wide(Arc::new(CpuEngine));
-        let outcome = cpu.run(&request, &Unobserved).unwrap();
-        assert_eq!(outcome.outputs, client.reference(&program, &plain));
-    }
 }
 
 #[test]

@@ -4,16 +4,19 @@
 use super::Program;
 use super::arrays::numbers;
 use super::build::parameters;
-use crate::bfv::{BfvCiphertext, BfvContext};
+use crate::bfv::BfvCiphertext;
 use crate::ckks::CkksCiphertext;
 use crate::context::Context;
+use crate::device::Device;
 use crate::errors::{Kind, OrRaise};
 use crate::keys::{GaloisKeys, PublicKey, RelinKey};
 use crate::operations::threads_or_all;
 use crate::words::{Words, mismatch};
 use crate::work::finished;
 use ::program::expression::Numbers;
-use backend::{Backend, Cpu, Inputs, KeySet, Keys, Observer, Outcome, Request};
+use backend::{
+    Backend, Coprocessor, Cpu, Inputs, KeySet, Keys, Observer, Outcome, Recorder, Request,
+};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -34,7 +37,7 @@ const INTERVAL: Duration = Duration::from_millis(50);
 pub struct Session {
     program: Arc<::program::Program>,
     keys: Keys,
-    cpu: Cpu,
+    backend: Box<dyn Backend + Send + Sync>,
 }
 
 /// Results as bytes, and seconds by kind of operation.
@@ -120,25 +123,6 @@ macro_rules! of_width {
             Some(_) => None,
         }
     };
-}
-
-/// The engine of a context, which runs its programs.
-fn cpu(context: &Context, threads: Option<usize>) -> PyResult<Cpu> {
-    let cpu = Cpu::new(threads_or_all(threads)?);
-    let Context::Bfv(context) = context else {
-        return Ok(cpu);
-    };
-    let context: &BfvContext = context.get();
-    Ok(match &context.params {
-        Words::W64(_) => match context.narrow_engine()? {
-            Some(engine) => cpu.on(engine),
-            None => cpu,
-        },
-        Words::W128(_) => match context.wide_engine()? {
-            Some(engine) => cpu.on_wide(engine),
-            None => cpu,
-        },
-    })
 }
 
 /// What the caller and the run tell each other. The caller's own thread is the run's first worker: between steps it looks
@@ -231,9 +215,9 @@ impl<'a> Watch<'a> {
 #[pymethods]
 impl Session {
     /// Keys that the program needs must be there, and of one owner. `threads`: one per core unless given; results do not
-    /// depend on their number. The context's engine, if it has one, does the polynomial work.
+    /// depend on their number. `device`: a co-processor that runs the programs, as far as it can.
     #[new]
-    #[pyo3(signature = (program, context, relinearization, galois, public, *, threads=None))]
+    #[pyo3(signature = (program, context, relinearization, galois, public, *, threads=None, device=None))]
     fn new(
         program: &Program,
         context: Context,
@@ -241,6 +225,7 @@ impl Session {
         galois: Option<&GaloisKeys>,
         public: Option<&PublicKey>,
         threads: Option<usize>,
+        device: Option<&Device>,
     ) -> PyResult<Self> {
         let (own, given) = (
             program.inner.parameters.fingerprint(),
@@ -264,10 +249,14 @@ impl Session {
             )?),
         };
         keys.check(&program.inner).or_raise()?;
+        let threads = threads_or_all(threads)?;
         Ok(Self {
             program: Arc::clone(&program.inner),
             keys,
-            cpu: cpu(&context, threads)?,
+            backend: match device {
+                Some(device) => Box::new(Coprocessor::new(device.engine.clone(), threads)),
+                None => Box::new(Cpu::new(threads)),
+            },
         })
     }
 
@@ -284,6 +273,38 @@ impl Session {
         seed: &[u8],
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Ran<'py>> {
+        self.run_on(py, &*self.backend, (inputs, plain, seed), progress)
+    }
+
+    /// Runs the program by its polynomial operations on this machine. Returns what `run` does, then the operations in the flat
+    /// FHETCH form, and what they start from as JSON.
+    #[pyo3(signature = (inputs, plain, seed, *, progress=None))]
+    fn record<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Sent,
+        plain: Vec<Bound<'py, PyAny>>,
+        seed: &[u8],
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Ran<'py>, String, String)> {
+        let recorder = Recorder::new(rlwe::Threads::ONE);
+        let ran = self.run_on(py, &recorder, (inputs, plain, seed), progress)?;
+        let record = recorder.take();
+        Ok((ran, record.trace, record.inputs))
+    }
+}
+
+/// Ciphertexts, plain arguments, seed.
+type Given<'a, 'py> = (Sent, Vec<Bound<'py, PyAny>>, &'a [u8]);
+
+impl Session {
+    fn run_on<'py>(
+        &self,
+        py: Python<'py>,
+        backend: &(dyn Backend + Sync),
+        (inputs, plain, seed): Given<'_, 'py>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Ran<'py>> {
         let plain: Vec<Numbers> = plain.iter().map(numbers).collect::<PyResult<_>>()?;
         let lent = inputs.lent()?;
         let seed = seed.try_into().map_err(|_| {
@@ -297,7 +318,7 @@ impl Session {
             seed: Seed::from_bytes(seed),
         };
         let watch = Watch::new(progress.as_ref());
-        let ran = py.detach(|| attempt(|| self.cpu.run(&request, &watch)));
+        let ran = py.detach(|| attempt(|| backend.run(&request, &watch)));
         watch.end(py)?;
         let outcome: Outcome = finished(ran)?;
         let outputs = outcome.outputs.iter().map(|data| PyBytes::new(py, data));

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//! BFV: multiplication by HPSPOVERQ (ePrint 2021/204), plaintexts scaled by Q/t.
+
+use super::scheme::{Chain, Lower, Parts};
+use super::{Lowering, Part, Value};
+use crate::Error;
+use crate::cpu::bfv::Bfv;
+use crate::cpu::scheme::key;
+use ::bfv::{Ciphertext, Plaintext};
+use ::polynomial::Form;
+use rlwe::KeyId;
+use rns::{RnsBasis, RnsPoly};
+use zq::{AlignedVec, Modulus, Word};
+
+impl<W: Word> Lower for Bfv<'_, W> {
+    type Word = W;
+    const FORM: Form = Form::Coefficients;
+    const DROPS_BY_DIVISION: bool = true;
+
+    fn chain(&self) -> Chain<W> {
+        Chain::of(self.params.rlwe())
+    }
+
+    fn product_scale(_: f64, _: f64) -> f64 {
+        1.0
+    }
+
+    fn part(&self, ciphertext: &Ciphertext<W>, part: usize) -> Vec<W> {
+        ciphertext.parts()[part].data().to_vec()
+    }
+
+    fn assemble(&self, parts: &Parts<W>, _: f64, key: KeyId) -> Result<Ciphertext<W>, Error> {
+        let poly = |limbs: &Vec<Vec<W>>| {
+            let basis = self.params.rlwe().q_prefix(limbs.len())?;
+            Ok(RnsPoly::from_data(
+                &basis,
+                AlignedVec::from_slice(&limbs.concat()),
+            ))
+        };
+        let parts = parts.iter().map(poly).collect::<Result<_, Error>>()?;
+        Ok(Ciphertext::from_parts(self.params, key, parts)?)
+    }
+
+    fn summand(&self, plaintext: &Plaintext, limbs: usize) -> Result<Vec<W>, Error> {
+        let basis = self.params.rlwe().q_prefix(limbs)?;
+        let zero = vec![RnsPoly::zeros(&basis); 2];
+        let zero = Ciphertext::from_parts(self.params, KeyId::NONE, zero)?;
+        let sum = self.evaluators.single.add_plain(&zero, plaintext)?;
+        Ok(sum.parts()[0].data().to_vec())
+    }
+
+    fn factor(&self, plaintext: &Plaintext, limbs: usize) -> Result<Vec<W>, Error> {
+        let basis = self.params.rlwe().q_prefix(limbs)?;
+        let poly = RnsPoly::from_i64(&basis, &plaintext.signed())?.to_eval();
+        Ok(poly.data().to_vec())
+    }
+
+    fn key(
+        &self,
+        rotation: Option<i32>,
+        (digit, half): (usize, usize),
+        limbs: usize,
+    ) -> Result<Vec<Vec<W>>, Error> {
+        let key = match rotation {
+            None => key(self.keys.relinearization.as_deref(), "relinearization")?.key(),
+            Some(by) => {
+                let keys = key(self.keys.galois.as_deref(), "rotation")?;
+                keys.get(self.element(by))?.1
+            }
+        };
+        Ok(key
+            .limbs_at(digit, half, limbs)
+            .map(<[_]>::to_vec)
+            .collect())
+    }
+
+    fn element(&self, rotation: i32) -> u64 {
+        rlwe::rotation_element(self.params.n(), rotation.into())
+    }
+
+    fn operands(
+        lowering: &mut Lowering<'_, Self>,
+        factors: [&Value; 2],
+        limbs: usize,
+        task: u32,
+    ) -> Result<[Vec<Part>; 2], Error> {
+        operands(lowering, factors, limbs, task)
+    }
+
+    fn after_tensor(
+        lowering: &mut Lowering<'_, Self>,
+        products: Vec<Part>,
+        limbs: usize,
+        task: u32,
+    ) -> Result<Vec<Part>, Error> {
+        after_tensor(lowering, products, limbs, task)
+    }
+}
+
+/// What multiplication asks of BFV, whatever its words.
+pub trait Multiplies: Lower {
+    /// The auxiliary basis P of a level.
+    fn over_q(&self, limbs: usize) -> Result<RnsBasis<Self::Word>, Error>;
+
+    /// t.
+    fn plain_modulus(&self) -> u64;
+}
+
+impl<W: Word> Multiplies for Bfv<'_, W> {
+    fn over_q(&self, limbs: usize) -> Result<RnsBasis<W>, Error> {
+        Ok(self.params.over_q_basis(limbs)?)
+    }
+
+    fn plain_modulus(&self) -> u64 {
+        self.params.plain_modulus()
+    }
+}
+
+/// The bases of a product: Q, P, and wide primes that hold it as an integer, where those are fewer.
+struct Bases<W: Word> {
+    q: RnsBasis<W>,
+    p: RnsBasis<W>,
+    wide: Option<RnsBasis<W>>,
+}
+
+fn bases<S: Multiplies>(
+    lowering: &mut Lowering<'_, S>,
+    limbs: usize,
+) -> Result<Bases<S::Word>, Error> {
+    let q = lowering.scheme.chain().q.prefix(limbs)?;
+    let p = lowering.scheme.over_q(limbs)?;
+    // A part of the product is a sum of up to 16 products of polynomials of n coefficients, at most Q/2 and P/2.
+    let bits = q.product().bits() + p.product().bits() + q.n().ilog2() as u64 + 4;
+    let wide = lowering.wide_basis(bits, q.len() + p.len())?;
+    Ok(Bases { q, p, wide })
+}
+
+/// The first factor lifted to Q·P, the second brought to modulus P first; as values over Q·P or over wide primes.
+pub fn operands<S: Multiplies>(
+    lowering: &mut Lowering<'_, S>,
+    [a, b]: [&Value; 2],
+    limbs: usize,
+    task: u32,
+) -> Result<[Vec<Part>; 2], Error> {
+    let bases = bases(lowering, limbs)?;
+    let left = a
+        .parts
+        .iter()
+        .map(|part| lifted(lowering, part, &bases, task));
+    let left = left.collect();
+    let right = b
+        .parts
+        .iter()
+        .map(|part| switched(lowering, part, &bases, task));
+    Ok([left, right.collect::<Result<_, _>>()?])
+}
+
+/// round(t·x/P) of each product.
+pub fn after_tensor<S: Multiplies>(
+    lowering: &mut Lowering<'_, S>,
+    products: Vec<Part>,
+    limbs: usize,
+    task: u32,
+) -> Result<Vec<Part>, Error> {
+    let (bases, t) = (bases(lowering, limbs)?, lowering.scheme.plain_modulus());
+    let joint = [&bases.q, &bases.p]
+        .map(|basis| lowering.graph.basis(basis))
+        .concat();
+    let scaled = |product: &Part| {
+        let mut product = lowering.in_form(product, Form::Coefficients, task);
+        if bases.wide.is_some() {
+            product.limbs = lowering.graph.convert(&product.limbs, &joint, task);
+        }
+        lowering.divided(&product, limbs, (&bases.p, t), task)
+    };
+    products.iter().map(scaled).collect()
+}
+
+/// From Q to Q·P, centred, as values.
+fn lifted<S: Multiplies>(
+    lowering: &mut Lowering<'_, S>,
+    part: &Part,
+    bases: &Bases<S::Word>,
+    task: u32,
+) -> Part {
+    let own = lowering.in_form(part, Form::Coefficients, task);
+    let high = lowering
+        .graph
+        .basis(bases.wide.as_ref().unwrap_or(&bases.p));
+    let high = lowering.graph.convert(&own.limbs, &high, task);
+    let mut limbs = match bases.wide {
+        Some(_) => Vec::new(),
+        // Each basis by itself: the values of the first may be there already.
+        None => lowering.in_form(part, Form::Values, task).limbs,
+    };
+    limbs.extend(lowering.graph.ntt(&high, task));
+    Part {
+        form: Form::Values,
+        limbs,
+    }
+}
+
+/// round(P·x/Q), centred modulo P, over Q·P, as values: −[P·x]_Q / Q modulo P, because P vanishes there.
+fn switched<S: Multiplies>(
+    lowering: &mut Lowering<'_, S>,
+    part: &Part,
+    bases: &Bases<S::Word>,
+    task: u32,
+) -> Result<Part, Error> {
+    let (q, p) = (&bases.q, &bases.p);
+    let own = lowering.in_form(part, Form::Coefficients, task).limbs;
+    let [q_moduli, p_moduli] = [q, p].map(|basis| lowering.graph.basis(basis));
+    let residue = |of: &RnsBasis<S::Word>, m: &Modulus<S::Word>| {
+        m.reduce_digits(&of.product().to_u64_digits())
+    };
+    let p_mod_q = q.moduli().iter().map(|m| residue(p, m).to_u128()).collect();
+    let inverse = |m: &Modulus<S::Word>| m.inv_vt(residue(q, m)).map(|i| m.neg(i).to_u128());
+    let minus_q_inv = p.moduli().iter().map(inverse).collect::<Result<_, _>>();
+    let remainder = lowering.scaled(&own, p_mod_q, task);
+    let remainder = lowering.graph.convert(&remainder, &p_moduli, task);
+    let high = lowering.scaled(&remainder, minus_q_inv.map_err(rns::RnsError::from)?, task);
+    let limbs = match &bases.wide {
+        Some(wide) => {
+            let moduli = lowering.graph.basis(wide);
+            let whole = lowering.graph.convert(&high, &moduli, task);
+            lowering.graph.ntt(&whole, task)
+        }
+        None => {
+            let low = lowering.graph.convert(&high, &q_moduli, task);
+            let mut limbs = lowering.graph.ntt(&low, task);
+            limbs.extend(lowering.graph.ntt(&high, task));
+            limbs
+        }
+    };
+    Ok(Part {
+        form: Form::Values,
+        limbs,
+    })
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//! CKKS: everything is values.
+
+use super::scheme::{Chain, Lower, Parts};
+use super::{Lowering, Part, Value};
+use crate::Error;
+use crate::cpu::ckks::Ckks;
+use crate::cpu::scheme::key;
+use ::ckks::{Ciphertext, Plaintext};
+use ::polynomial::Form;
+use rlwe::KeyId;
+use rns::RnsPoly;
+use zq::AlignedVec;
+
+impl Lower for Ckks<'_> {
+    type Word = u64;
+    const FORM: Form = Form::Values;
+    const DROPS_BY_DIVISION: bool = false;
+
+    fn chain(&self) -> Chain<u64> {
+        Chain::of(self.params.rlwe())
+    }
+
+    fn product_scale(a: f64, b: f64) -> f64 {
+        a * b
+    }
+
+    fn part(&self, ciphertext: &Ciphertext, part: usize) -> Vec<u64> {
+        ciphertext.parts()[part].data().to_vec()
+    }
+
+    fn assemble(&self, parts: &Parts<u64>, scale: f64, key: KeyId) -> Result<Ciphertext, Error> {
+        let poly = |limbs: &Vec<Vec<u64>>| {
+            let basis = self.params.rlwe().q_prefix(limbs.len())?;
+            Ok(RnsPoly::from_data(
+                &basis,
+                AlignedVec::from_slice(&limbs.concat()),
+            ))
+        };
+        let parts = parts.iter().map(poly).collect::<Result<_, Error>>()?;
+        let slots = self.params.slots();
+        Ok(Ciphertext::from_parts(
+            self.params,
+            parts,
+            scale,
+            slots,
+            key,
+        )?)
+    }
+
+    fn summand(&self, plaintext: &Plaintext, limbs: usize) -> Result<Vec<u64>, Error> {
+        self.factor(plaintext, limbs)
+    }
+
+    fn factor(&self, plaintext: &Plaintext, limbs: usize) -> Result<Vec<u64>, Error> {
+        Ok(plaintext.poly().data()[..limbs * self.params.n()].to_vec())
+    }
+
+    fn key(
+        &self,
+        rotation: Option<i32>,
+        (digit, half): (usize, usize),
+        limbs: usize,
+    ) -> Result<Vec<Vec<u64>>, Error> {
+        let key = match rotation {
+            None => key(self.keys.relinearization.as_deref(), "relinearization")?.key(),
+            Some(by) => {
+                let keys = key(self.keys.galois.as_deref(), "rotation")?;
+                keys.get(self.element(by))?.1
+            }
+        };
+        Ok(key
+            .limbs_at(digit, half, limbs)
+            .map(<[_]>::to_vec)
+            .collect())
+    }
+
+    fn element(&self, rotation: i32) -> u64 {
+        ::ckks::slot_rotation_element(self.params.n(), rotation.into())
+    }
+
+    fn operands(
+        _: &mut Lowering<'_, Self>,
+        factors: [&Value; 2],
+        limbs: usize,
+        _: u32,
+    ) -> Result<[Vec<Part>; 2], Error> {
+        Ok(factors.map(|value| value.parts.iter().map(|part| part.prefix(limbs)).collect()))
+    }
+
+    fn after_tensor(
+        _: &mut Lowering<'_, Self>,
+        products: Vec<Part>,
+        _: usize,
+        _: u32,
+    ) -> Result<Vec<Part>, Error> {
+        Ok(products)
+    }
+}

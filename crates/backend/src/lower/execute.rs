@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the polynomial program takes from outside: ciphertexts, plaintexts, keys, whole steps.
+
+use super::wide::widen;
+use super::{Lower, Lowered, Output, Source};
+use crate::Error;
+use crate::cpu::plaintexts::Plaintexts;
+use crate::cpu::plan::Plan;
+use crate::cpu::scheme::Spread;
+use crate::cpu::walk::Value;
+use ::polynomial::Host;
+use program::Program;
+use program::step::Operation;
+use rlwe::KeyId;
+use std::sync::Arc;
+
+/// Words of a limb.
+type Words<S> = Vec<<S as Lower>::Word>;
+
+/// Everything around a polynomial program.
+pub struct Around<'a, S: Lower> {
+    pub program: &'a Program,
+    pub plan: &'a Plan,
+    pub scheme: &'a S,
+    pub plaintexts: &'a Plaintexts<'a, S>,
+    pub inputs: &'a [Value<'a, S::Ciphertext>],
+    pub lowered: &'a Lowered<S::Word>,
+    pub key: KeyId,
+}
+
+impl<S: Lower> Host<S::Word> for Around<'_, S> {
+    type Error = Error;
+
+    fn source(&self, number: u32) -> Result<Vec<Words<S>>, Error> {
+        let n = self.lowered.graph.n();
+        let cut = |words: &[S::Word]| words.chunks_exact(n).map(<[_]>::to_vec).collect();
+        let limbs = |level: u32| level as usize + 1;
+        match self.lowered.sources[number as usize] {
+            Source::Input { input, part } => Ok(cut(&self.scheme.part(&self.inputs[input], part))),
+            Source::Sum(plaintext, level) => {
+                let encoded = self.plaintexts.take(plaintext, level)?;
+                Ok(cut(&self.scheme.summand(&encoded, limbs(level))?))
+            }
+            Source::Factor(plaintext, level) => {
+                let encoded = self.plaintexts.take(plaintext, level)?;
+                Ok(cut(&self.scheme.factor(&encoded, limbs(level))?))
+            }
+            Source::Key {
+                rotation,
+                digit,
+                half,
+                limbs,
+                wide,
+            } => {
+                let key = self.scheme.key(rotation, (digit, half), limbs)?;
+                let known = &mut self.lowered.wide_bases.iter();
+                let Some(to) = known.find(|basis| basis.len() == wide) else {
+                    return Ok(key);
+                };
+                let chain = self.scheme.chain();
+                let mut from = chain.q.prefix(limbs)?;
+                if let Some(p) = &chain.p {
+                    from = from.concat(p)?;
+                }
+                Ok(widen(key, &from, to))
+            }
+        }
+    }
+
+    fn step(&self, number: u32, operands: &[Vec<Arc<Words<S>>>]) -> Result<Vec<Words<S>>, Error> {
+        let step = &self.program.steps[number as usize];
+        let failed = |error: Error| error.at(self.program, number);
+        let made = if step.operation == Operation::EncryptZero {
+            self.scheme.zero(self.plan.zero_index(number), step)
+        } else {
+            self.apply(number, operands)
+        };
+        let made = made.map_err(failed)?;
+        let n = self.lowered.graph.n();
+        let parts: Vec<Words<S>> = (0..usize::from(step.size))
+            .map(|part| self.scheme.part(&made, part))
+            .collect();
+        Ok(parts.concat().chunks_exact(n).map(<[_]>::to_vec).collect())
+    }
+}
+
+impl<S: Lower> Around<'_, S> {
+    /// A step by the scheme's evaluator; parts of its operands come one after another.
+    fn apply(&self, number: u32, parts: &[Vec<Arc<Words<S>>>]) -> Result<S::Ciphertext, Error> {
+        let step = &self.program.steps[number as usize];
+        let (operands, count) = step.operation.operands();
+        let mut parts = parts.iter();
+        let mut ciphertexts = Vec::with_capacity(count);
+        for (&operand, &scale) in operands[..count].iter().zip(&self.lowered.scales[&number]) {
+            let size = usize::from(self.program.steps[operand as usize].size);
+            let own: Vec<Vec<Words<S>>> = parts
+                .by_ref()
+                .take(size)
+                .map(|limbs| limbs.iter().map(|limb| limb.to_vec()).collect())
+                .collect();
+            ciphertexts.push(self.scheme.assemble(&own, scale, self.key)?);
+        }
+        if let (Some(transform), [a]) = (self.program.transform(step), &ciphertexts[..]) {
+            let plaintexts = self.plaintexts.of_transform(Spread::All, step)?;
+            return self
+                .scheme
+                .transform(Spread::All, a, transform, &plaintexts);
+        }
+        let plaintext = self.plaintexts.of_step(step)?;
+        let operands: Vec<&S::Ciphertext> = ciphertexts.iter().collect();
+        self.scheme
+            .apply(Spread::All, step, &operands, plaintext.as_deref())
+    }
+
+    /// A result as bytes; `take` gives the limbs.
+    pub fn write(
+        &self,
+        output: &Output,
+        mut take: impl FnMut(::polynomial::Limb) -> Result<Words<S>, Error>,
+    ) -> Result<Vec<u8>, Error> {
+        if let Some(input) = output.input {
+            return Ok(self.scheme.write(&self.inputs[input]));
+        }
+        let mut parts = Vec::with_capacity(output.parts.len());
+        for limbs in &output.parts {
+            let limbs: Result<Vec<Words<S>>, Error> =
+                limbs.iter().map(|limb| take(*limb)).collect();
+            parts.push(limbs?);
+        }
+        let made = self.scheme.assemble(&parts, output.scale, self.key)?;
+        Ok(self.scheme.write(&made))
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What lowering asks of a scheme beyond what running a program does.
+
+use super::{Lowering, Part, Value};
+use crate::Error;
+use crate::cpu::scheme::Scheme;
+use ::polynomial::Form;
+use rlwe::{KeyId, RlweParams};
+use rns::RnsBasis;
+pub use zq::Word;
+
+/// Limbs of the parts of a ciphertext.
+pub type Parts<W> = Vec<Vec<Vec<W>>>;
+
+/// The primes of a set.
+#[derive(Clone)]
+pub struct Chain<W: Word> {
+    /// Data primes.
+    pub q: RnsBasis<W>,
+    /// Special primes.
+    pub p: Option<RnsBasis<W>>,
+    /// Data primes of a digit.
+    pub digit_len: usize,
+}
+
+impl<W: Word> Chain<W> {
+    /// Those of ring-LWE parameters.
+    pub fn of(params: &RlweParams<W>) -> Self {
+        Self {
+            q: params.q().clone(),
+            p: params.p().cloned(),
+            digit_len: params.digit_len(),
+        }
+    }
+}
+
+/// A scheme whose steps can be written as polynomial operations.
+pub trait Lower: Scheme + Sized {
+    /// Words of residues.
+    type Word: Word;
+    /// The form of ciphertexts between steps.
+    const FORM: Form;
+    /// Whether primes are dropped by dividing by them.
+    const DROPS_BY_DIVISION: bool;
+
+    /// The primes.
+    fn chain(&self) -> Chain<Self::Word>;
+
+    /// Scale of a product.
+    fn product_scale(a: f64, b: f64) -> f64;
+
+    /// A part of a ciphertext, limb after limb.
+    fn part(&self, ciphertext: &Self::Ciphertext, part: usize) -> Vec<Self::Word>;
+
+    /// The ciphertext of these parts.
+    fn assemble(
+        &self,
+        parts: &Parts<Self::Word>,
+        scale: f64,
+        key: KeyId,
+    ) -> Result<Self::Ciphertext, Error>;
+
+    /// What is added to part 0, in the scheme's form.
+    fn summand(&self, plaintext: &Self::Plaintext, limbs: usize) -> Result<Vec<Self::Word>, Error>;
+
+    /// What parts are multiplied by, as values.
+    fn factor(&self, plaintext: &Self::Plaintext, limbs: usize) -> Result<Vec<Self::Word>, Error>;
+
+    /// The limbs of a digit's half of the relinearization key, or of a rotation's, for ciphertexts of so many limbs: values over
+    /// these, then over the special primes.
+    fn key(
+        &self,
+        rotation: Option<i32>,
+        place: (usize, usize),
+        limbs: usize,
+    ) -> Result<Vec<Vec<Self::Word>>, Error>;
+
+    /// The automorphism of a rotation.
+    fn element(&self, rotation: i32) -> u64;
+
+    /// The operands of a tensor as values.
+    fn operands(
+        lowering: &mut Lowering<'_, Self>,
+        factors: [&Value; 2],
+        limbs: usize,
+        task: u32,
+    ) -> Result<[Vec<Part>; 2], Error>;
+
+    /// The parts of the product from those of the tensor.
+    fn after_tensor(
+        lowering: &mut Lowering<'_, Self>,
+        products: Vec<Part>,
+        limbs: usize,
+        task: u32,
+    ) -> Result<Vec<Part>, Error>;
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Key switching and divisions in polynomial operations.
+
+use super::{Lower, Lowering, Part, Source, Value};
+use crate::Error;
+use ::polynomial::{Form, Limb, Operation as Op};
+use rns::RnsBasis;
+use zq::{Modulus, Word};
+
+/// Digits of a polynomial as values over the data primes, then the special primes; or over wide primes.
+struct Digits {
+    parts: Vec<Part>,
+    /// Data primes of the polynomial.
+    limbs: usize,
+    /// How many wide primes, or 0.
+    wide: usize,
+}
+
+impl<S: Lower> Lowering<'_, S> {
+    fn special(&mut self) -> Vec<u16> {
+        match self.scheme.chain().p {
+            Some(p) => self.graph.basis(&p),
+            None => Vec::new(),
+        }
+    }
+
+    /// The digits of a part, each a centred representative over all primes.
+    fn digits(&mut self, part: &Part, task: u32) -> Result<Digits, Error> {
+        let own = self.in_form(part, Form::Coefficients, task).limbs;
+        let limbs = own.len();
+        let mut all = self.moduli(limbs)?;
+        all.extend(self.special());
+        let step = self.scheme.chain().digit_len;
+        let wide = self.wide_for_digits(&all, limbs, step)?;
+        let digits = (0..limbs).step_by(step).map(|start| {
+            let range = start..limbs.min(start + step);
+            if let Some(wide) = &wide {
+                let moduli = self.graph.basis(wide);
+                let digit = self.graph.convert(&own[range], &moduli, task);
+                let limbs = self.graph.ntt(&digit, task);
+                return Part {
+                    form: Form::Values,
+                    limbs,
+                };
+            }
+            let others: Vec<u16> = [&all[..range.start], &all[range.end..]].concat();
+            let mut digit = if others.is_empty() {
+                Vec::new()
+            } else {
+                self.graph.convert(&own[range.clone()], &others, task)
+            };
+            digit.splice(range.start..range.start, own[range].iter().copied());
+            Part {
+                form: Form::Values,
+                limbs: self.graph.ntt(&digit, task),
+            }
+        });
+        Ok(Digits {
+            parts: digits.collect(),
+            limbs,
+            wide: wide.map_or(0, |basis| basis.len()),
+        })
+    }
+
+    /// Wide primes that hold a sum of products of digits and keys, if that pays.
+    fn wide_for_digits(
+        &mut self,
+        all: &[u16],
+        limbs: usize,
+        step: usize,
+    ) -> Result<Option<RnsBasis<S::Word>>, Error> {
+        // A key's coefficient is at most QP/2, a digit's at most half the product of its primes.
+        let bits = |moduli: &[u16]| -> u64 {
+            let of = |m: &u16| u64::from(self.graph.plans()[usize::from(*m)].modulus().bits());
+            moduli.iter().map(of).sum()
+        };
+        let digit = all[..limbs].chunks(step).map(bits).max().unwrap_or(0);
+        let terms = limbs.div_ceil(step).next_power_of_two().ilog2() + self.graph.n().ilog2();
+        let needed = digit + bits(all) + u64::from(terms);
+        self.wide_basis(needed, all.len())
+    }
+
+    /// Σ digit·key for both halves of the key, permuted by x -> x^`element`.
+    fn inner_product(
+        &mut self,
+        digits: &Digits,
+        rotation: Option<i32>,
+        element: u64,
+        task: u32,
+    ) -> [Part; 2] {
+        [0, 1].map(|half| {
+            let mut sum: Option<Part> = None;
+            for (d, digit) in digits.parts.iter().enumerate() {
+                let source = Source::Key {
+                    rotation,
+                    digit: d,
+                    half,
+                    limbs: digits.limbs,
+                    wide: digits.wide,
+                };
+                let moduli = self.graph.moduli_of(&digit.limbs);
+                let given = Part {
+                    form: Form::Values,
+                    limbs: self.source_over(source, &moduli, task),
+                };
+                let key = self.permuted(&given, element, task);
+                sum = Some(match sum {
+                    None => self.by_limb(Op::Mul, &[digit, &key], task),
+                    Some(sum) => self.by_limb(Op::MulAdd, &[digit, &key, &sum], task),
+                });
+            }
+            sum.unwrap_or_else(|| digits.parts[0].clone())
+        })
+    }
+
+    /// Sums over wide primes as those over the primes of the set.
+    fn narrowed(
+        &mut self,
+        sums: [Part; 2],
+        digits: &Digits,
+        task: u32,
+    ) -> Result<[Part; 2], Error> {
+        if digits.wide == 0 {
+            return Ok(sums);
+        }
+        let mut all = self.moduli(digits.limbs)?;
+        all.extend(self.special());
+        Ok(sums.map(|sum| {
+            let whole = self.in_form(&sum, Form::Coefficients, task).limbs;
+            Part {
+                form: Form::Coefficients,
+                limbs: self.graph.convert(&whole, &all, task),
+            }
+        }))
+    }
+
+    fn permuted(&mut self, part: &Part, element: u64, task: u32) -> Part {
+        if element == 1 {
+            return part.clone();
+        }
+        let form = part.form;
+        self.by_limb(Op::Permute { element, form }, &[part], task)
+    }
+
+    /// Divided by the special primes, in the scheme's form.
+    fn mod_down(&mut self, sum: &Part, task: u32) -> Result<Part, Error> {
+        let special = self.special().len();
+        let sum = self.in_form(sum, S::FORM, task);
+        let kept = sum.limbs.len() - special;
+        match self.scheme.chain().p {
+            None => Ok(sum),
+            Some(p) => self.divided(&sum, kept, (&p, 1), task),
+        }
+    }
+
+    /// round(t x / D) of a part whose limbs from `kept` on are over the dropped basis D.
+    pub(super) fn divided(
+        &mut self,
+        part: &Part,
+        kept: usize,
+        (dropped, numerator): (&RnsBasis<S::Word>, u64),
+        task: u32,
+    ) -> Result<Part, Error> {
+        let tail = Part {
+            form: part.form,
+            limbs: part.limbs[kept..].to_vec(),
+        };
+        let tail = self.in_form(&tail, Form::Coefficients, task).limbs;
+        let moduli = self.graph.moduli_of(&part.limbs[..kept]);
+        let correction = Part {
+            form: Form::Coefficients,
+            limbs: self.graph.round(&tail, &moduli, numerator, task),
+        };
+        let correction = self.in_form(&correction, part.form, task);
+        let factors = moduli.iter().map(|&m| {
+            let q = self.graph.plans()[usize::from(m)].modulus();
+            quotient(q, numerator, dropped).map(Word::to_u128)
+        });
+        let factors = factors.collect::<Result<_, Error>>()?;
+        let scaled = self.by_limb(Op::Scale(factors), &[&part.prefix(kept)], task);
+        Ok(self.by_limb(Op::Add, &[&scaled, &correction], task))
+    }
+
+    /// All parts divided by the last prime.
+    pub(super) fn drop_last(&mut self, value: &Value, task: u32) -> Result<Vec<Part>, Error> {
+        let limbs = value.parts[0].limbs.len();
+        let last = self.scheme.chain().q.range(limbs - 1..limbs)?;
+        let divided = |part: &Part| self.divided(part, limbs - 1, (&last, 1), task);
+        value.parts.iter().map(divided).collect()
+    }
+
+    pub(super) fn relinearize(&mut self, a: &Value, task: u32) -> Result<Value, Error> {
+        let digits = self.digits(&a.parts[2], task)?;
+        let sums = self.inner_product(&digits, None, 1, task);
+        let sums = self.narrowed(sums, &digits, task)?;
+        let parts = self.switched(sums, &[Some(&a.parts[0]), Some(&a.parts[1])], task)?;
+        Ok(Value {
+            parts,
+            scale: a.scale,
+            input: None,
+        })
+    }
+
+    pub(super) fn rotate(&mut self, a: &Value, by: i32, task: u32) -> Result<Value, Error> {
+        let element = self.scheme.element(by);
+        if element == 1 {
+            let input = a.input.filter(|_| S::FORM == Form::Coefficients);
+            return Ok(Value { input, ..a.clone() });
+        }
+        let digits = self.digits(&a.parts[1], task)?;
+        let inverse = inverse_element(element, self.graph.n() as u64);
+        let sums = self.inner_product(&digits, Some(by), inverse, task);
+        let sums = self.narrowed(sums, &digits, task)?;
+        let parts = self.switched(sums, &[Some(&a.parts[0]), None], task)?;
+        let turned = |part: &Part| self.permuted(part, element, task);
+        Ok(Value {
+            parts: parts.iter().map(turned).collect(),
+            scale: a.scale,
+            input: None,
+        })
+    }
+
+    /// The sums divided by the special primes, plus what is given.
+    fn switched(
+        &mut self,
+        sums: [Part; 2],
+        plus: &[Option<&Part>; 2],
+        task: u32,
+    ) -> Result<Vec<Part>, Error> {
+        let mut parts = Vec::with_capacity(2);
+        for (sum, plus) in sums.iter().zip(plus) {
+            let divided = self.mod_down(sum, task)?;
+            parts.push(match plus {
+                None => divided,
+                Some(plus) => {
+                    let plus = self.in_form(plus, S::FORM, task);
+                    self.by_limb(Op::Add, &[&divided, &plus], task)
+                }
+            });
+        }
+        Ok(parts)
+    }
+
+    /// Each limb times its factor.
+    pub(super) fn scaled(&mut self, limbs: &[Limb], factors: Vec<u128>, task: u32) -> Vec<Limb> {
+        self.graph.by_limb(Op::Scale(factors), &[limbs], task)
+    }
+}
+
+/// t / D modulo q.
+fn quotient<W: Word>(q: &Modulus<W>, numerator: u64, dropped: &RnsBasis<W>) -> Result<W, Error> {
+    let product = q.reduce_digits(&dropped.product().to_u64_digits());
+    let inverse = q.inv_vt(product).map_err(rns::RnsError::from)?;
+    Ok(q.mul(q.reduce_u64(numerator), inverse))
+}
+
+/// 1/g modulo 2n: odd numbers modulo 2n are a group of exponent n/2, or n for the smallest rings.
+fn inverse_element(g: u64, n: u64) -> u64 {
+    let (modulus, mut inverse) = (u128::from(2 * n), 1);
+    // Newton: each round doubles the bits that are right; odd g is its own inverse modulo 8.
+    for _ in 0..6 {
+        let error = (2 * modulus + 2 - u128::from(g) * inverse % modulus) % modulus;
+        inverse = inverse * error % modulus;
+    }
+    inverse as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inverse_element;
+
+    #[test]
+    fn elements_times_their_inverses_are_one() {
+        for n in [8, 64, 4096, 32768] {
+            for g in (1..2 * n).step_by(2) {
+                assert_eq!(
+                    g * inverse_element(g, n) % (2 * n),
+                    1,
+                    "{g} modulo {}",
+                    2 * n
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A recorder: runs a program on this machine by its polynomial operations and keeps them as text, with all they start from.
+
+use crate::capabilities::OPERATIONS;
+use crate::lower::{Engine, Shape, run};
+use crate::{Backend, Capabilities, Error, Observer, Outcome, Request};
+use ::polynomial::{Graph, Host, Limb, Memory, Operation, fhetch};
+use rlwe::Threads;
+use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
+use zq::Word;
+
+/// A program in polynomial operations.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Record {
+    /// The operations, in the flat FHETCH form.
+    pub trace: String,
+    /// What they start from and which polynomials are the result, as JSON.
+    pub inputs: String,
+}
+
+/// Records what it runs.
+pub struct Recorder {
+    threads: Threads,
+    kept: Mutex<Record>,
+}
+
+impl Recorder {
+    /// Threads are for the inputs.
+    pub fn new(threads: Threads) -> Self {
+        Self {
+            threads,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// The last run.
+    pub fn take(&self) -> Record {
+        std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Engine for Recorder {
+    fn shape(&self, _: usize) -> Shape {
+        Shape::PLAIN
+    }
+
+    fn compute<'g, W: Word, H: Host<W, Error = Error>>(
+        &self,
+        graph: &'g Graph<W>,
+        host: &H,
+        observer: &dyn Observer,
+    ) -> Result<Memory<'g, W>, Error> {
+        let mut uses = vec![0; graph.limb_count()];
+        let operands = graph.bundles().iter().flat_map(|bundle| &bundle.operands);
+        let used = operands.flatten().chain(graph.outputs()).copied();
+        used.chain(given(graph))
+            .for_each(|limb| uses[limb.0 as usize] += 1);
+        let mut memory = Memory::new(graph, uses);
+        let mut inputs = format!("{{\"n\": {}, \"inputs\": {{", graph.n());
+        for (at, limb) in given(graph).enumerate() {
+            if observer.cancelled() {
+                return Err(Error::Cancelled);
+            }
+            let words = memory.take(limb, host)?;
+            let words: Vec<String> = words
+                .iter()
+                .map(|word| word.to_u128().to_string())
+                .collect();
+            let comma = if at > 0 { "," } else { "" };
+            // Writing to a string cannot fail.
+            let _ = write!(inputs, "{comma}\n\"{}\": [{}]", limb.0, words.join(","));
+        }
+        let outputs: Vec<String> = graph
+            .outputs()
+            .iter()
+            .map(|limb| limb.0.to_string())
+            .collect();
+        let _ = writeln!(inputs, "}},\n\"outputs\": [{}]}}", outputs.join(", "));
+        let trace = fhetch(graph, "homomorphic program")?;
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Record { trace, inputs };
+        Ok(memory)
+    }
+}
+
+/// Limbs that no polynomial operation makes.
+fn given<W: Word>(graph: &Graph<W>) -> impl Iterator<Item = Limb> + '_ {
+    let outside =
+        |operation: &Operation| matches!(operation, Operation::Source(..) | Operation::Step(..));
+    let bundles = graph.bundles().iter();
+    bundles
+        .filter(move |bundle| outside(&bundle.operation))
+        .flat_map(|bundle| bundle.limbs())
+}
+
+impl Backend for Recorder {
+    fn name(&self) -> &str {
+        "record"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            schemes: vec!["bfv", "ckks"],
+            operations: OPERATIONS.to_vec(),
+            max_degree: None,
+            max_prime_bits: u128::MAX_MODULUS_BITS,
+        }
+    }
+
+    fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {
+        self.capabilities().check(self.name(), request.program)?;
+        run(self, &self.threads, request, observer)
+    }
+}

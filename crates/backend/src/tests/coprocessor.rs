@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Polynomial operations and co-processors against the walk step by step: the same bytes.
+
+use super::random::Maker;
+use super::reference::Client;
+use super::{bfv_parameters, bfv_wide_parameters, ckks_parameters, clear};
+use crate::lower::{Engine, Shape, run};
+use crate::{Backend, Coprocessor, Error, Inputs, Observer, Request, Unobserved};
+use ::polynomial::{Graph, Host, Memory};
+use device::{Driver, Modeled};
+use isa::{BuildInfo, ISA_VERSION, Reduction, implemented_mask};
+use offload::{CoEngine, Session, Usage};
+use program::{Encryption, Parameters};
+use rlwe::{Seed, Threads};
+use std::sync::Arc;
+use zq::Word;
+use zq::primes::{Direction, ntt_primes};
+
+const ALL: [&str; 5] = [
+    "polymul",
+    "tensor",
+    "zero-encrypt",
+    "delta-m-decrypt",
+    "key-switch",
+];
+
+/// Six slots and one table, as CoFHEE has them.
+pub fn build(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
+    BuildInfo {
+        isa_version: ISA_VERSION,
+        word_bits,
+        lanes,
+        butterflies: 1,
+        log2_n_max,
+        dual_port_slots: 3,
+        single_port_slots: 3,
+        twiddle_tables: 1,
+        moduli_slots: 2,
+        constants: 4,
+        reduction: Reduction::Barrett,
+        montgomery_bits: 0,
+        modulus_bits_min: 5,
+        multiplier: 0,
+        fifo_depth: 16,
+        host: isa::Host::Serial,
+        cyclic: true,
+        instructions: implemented_mask(),
+    }
+}
+
+pub fn engine(info: BuildInfo, operations: &[&str]) -> Arc<CoEngine> {
+    let driver = Driver::open(Box::new(Modeled::open(info).unwrap())).unwrap();
+    let operations = operations.iter().map(|&name| name.to_owned());
+    let session = Session::new(driver).unwrap();
+    Arc::new(CoEngine::new("model:test", session, operations))
+}
+
+/// Computes polynomial operations one after another.
+struct Plain;
+
+impl Engine for Plain {
+    fn shape(&self, _: usize) -> Shape {
+        Shape::PLAIN
+    }
+
+    fn compute<'g, W: Word, H: Host<W, Error = Error>>(
+        &self,
+        graph: &'g Graph<W>,
+        _: &H,
+        _: &dyn Observer,
+    ) -> Result<Memory<'g, W>, Error> {
+        Ok(Memory::whole(graph))
+    }
+}
+
+/// A random program of 20 operations on every engine given.
+fn conforms(
+    parameters: &Parameters,
+    seeds: std::ops::Range<u64>,
+    builds: &[BuildInfo],
+) -> Vec<Usage> {
+    let mut usages = vec![Usage::default(); builds.len()];
+    for seed in seeds {
+        let (program, plain) = Maker::new(parameters.clone(), Encryption::Secret, seed).finish();
+        let client = Client::new(&program, &clear::inputs(&program, seed));
+        let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+        let expected = client.reference(&program, &plain);
+        let request = Request {
+            program: &program,
+            keys: &client.keys,
+            inputs: Inputs::Bytes(&inputs),
+            plain: &plain,
+            seed: Seed::from_text("zeros"),
+        };
+        let outcome = run(&Plain, &Threads::ONE, &request, &Unobserved).unwrap();
+        assert!(outcome.outputs == expected, "seed {seed}\n{program}");
+        for (build, usage) in builds.iter().zip(&mut usages) {
+            let engine = engine(build.clone(), &ALL);
+            let backend = Coprocessor::new(engine.clone(), Threads::ONE);
+            let outcome = backend.run(&request, &Unobserved).unwrap();
+            assert!(
+                outcome.outputs == expected,
+                "seed {seed} on {build:?}\n{program}"
+            );
+            *usage = engine.take_usage();
+        }
+    }
+    usages
+}
+
+#[test]
+fn random_ckks_programs_give_the_same_bytes_on_every_build() {
+    let builds = [
+        build(62, 1, 10),
+        build(62, 3, 10),
+        BuildInfo {
+            single_port_slots: 6,
+            twiddle_tables: 2,
+            ..build(62, 2, 9)
+        },
+        BuildInfo {
+            reduction: Reduction::Montgomery,
+            montgomery_bits: 11,
+            moduli_slots: 1,
+            ..build(62, 2, 10)
+        },
+    ];
+    for usage in conforms(&ckks_parameters(), 0..4, &builds) {
+        assert!(usage.compute_cycles > 0 && usage.hidden_cycles <= usage.transfer_cycles);
+    }
+}
+
+#[test]
+fn random_bfv_programs_give_the_same_bytes_on_every_build() {
+    let builds = [
+        build(62, 1, 10),
+        build(62, 3, 9),
+        BuildInfo {
+            reduction: Reduction::Montgomery,
+            montgomery_bits: 11,
+            ..build(62, 2, 10)
+        },
+        // The auxiliary primes fit, the data primes do not.
+        build(50, 1, 10),
+        // Words for two primes: products and key switches are over wide primes.
+        build(128, 1, 10),
+        build(120, 1, 9),
+    ];
+    conforms(&bfv_parameters(), 0..4, &builds);
+}
+
+#[test]
+fn random_wide_bfv_programs_give_the_same_bytes_on_every_build() {
+    let builds = [build(128, 1, 8), build(128, 1, 7), build(62, 1, 8)];
+    let usages = conforms(&bfv_wide_parameters(), 0..3, &builds);
+    assert_eq!(
+        usages[2].instructions, 0,
+        "words too narrow: all on the host"
+    );
+}
+
+/// A BFV square with relinearisation of an input, and `more` additions of the result to itself.
+fn squares(parameters: Parameters, more: usize) -> program::Program {
+    use program::step::{Operation, Step};
+    let (mut program, _) = Maker::new(parameters, Encryption::Secret, 0).finish();
+    let input = program.steps[0];
+    program.steps.truncate(3);
+    let step = |operation, size| Step {
+        operation,
+        size,
+        ..input
+    };
+    program.steps.push(step(Operation::Multiply(0, 1), 3));
+    program.steps.push(step(Operation::Relinearize(3), 2));
+    for _ in 0..more {
+        let last = program.steps.len() as u32 - 1;
+        program.steps.push(step(Operation::Add(last, last), 2));
+    }
+    program.outputs = vec![program.steps.len() as u32 - 1];
+    program
+}
+
+/// What a build moves for a program.
+fn moved(program: &program::Program, info: &BuildInfo) -> Usage {
+    let client = Client::new(program, &clear::inputs(program, 1));
+    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+    let slots = program.parameters.slots();
+    let plain = [match program.parameters.plain_modulus() {
+        Some(_) => program::expression::Numbers::Integers(vec![1; slots]),
+        None => program::expression::Numbers::Reals(vec![1.0; slots]),
+    }];
+    let request = Request {
+        program,
+        keys: &client.keys,
+        inputs: Inputs::Bytes(&inputs),
+        plain: &plain,
+        seed: Seed::from_text("zeros"),
+    };
+    let engine = engine(info.clone(), &ALL);
+    let backend = Coprocessor::new(engine.clone(), Threads::ONE);
+    backend.run(&request, &Unobserved).unwrap();
+    engine.take_usage()
+}
+
+/// The same by one operation after another, each with its operands sent and its results fetched.
+fn moved_one_by_one(parameters: &Parameters, info: &BuildInfo) -> Usage {
+    let Parameters::Bfv(params) = parameters else {
+        panic!("BFV over 64-bit words")
+    };
+    let engine = engine(info.clone(), &ALL);
+    let generator = rlwe::KeyGenerator::new(params, Seed::from_text("keys"));
+    let secret = Arc::new(generator.secret_key().unwrap());
+    let relin = generator
+        .relin_key(&secret, params.rlwe().data_primes())
+        .unwrap();
+    let plain = bfv::Plaintext::from_signed(params, &[3, 1]).unwrap();
+    let seed = Seed::from_text("encrypt");
+    let a = bfv::Encryptor::symmetric(params, secret, seed)
+        .unwrap()
+        .encrypt(&plain)
+        .unwrap();
+    let evaluator = bfv::Evaluator::new(params).on(engine.clone());
+    evaluator.multiply_relin(&a, &a, &relin).unwrap();
+    engine.take_usage()
+}
+
+/// CoFHEE's build, at the degree of the test's parameters: seven memories, one of them for twiddles.
+#[test]
+fn a_product_moves_at_most_half_of_what_single_operations_move() {
+    let info = build(128, 1, 10);
+    // SEAL's default shape for n = 8192: four data primes and a special one.
+    let mut q = ntt_primes::<u64>(43, 2048, 5, Direction::Down, &[]).unwrap();
+    let p = q.split_off(4);
+    let rlwe = rlwe::RlweParamsLiteral {
+        n: 1024,
+        q,
+        p,
+        ..Default::default()
+    };
+    let literal = bfv::BfvParamsLiteral {
+        rlwe,
+        plain_modulus: 12289,
+        auxiliary: vec![],
+    };
+    let params = bfv::BfvParams::new(&literal, rlwe::SecurityPolicy::insecure()).unwrap();
+    let parameters = Parameters::Bfv(params);
+    let ours = moved(&squares(parameters.clone(), 0), &info);
+    let before = moved_one_by_one(&parameters, &info);
+    let bytes = |usage: &Usage| usage.send.bytes + usage.receive.bytes;
+    println!(
+        "bytes {} before {}, compute cycles {} before {}, hidden {} of {}",
+        bytes(&ours),
+        bytes(&before),
+        ours.compute_cycles,
+        before.compute_cycles,
+        ours.hidden_cycles,
+        ours.transfer_cycles
+    );
+    assert!(2 * bytes(&ours) <= bytes(&before));
+    assert!(ours.compute_cycles < before.compute_cycles);
+    assert!(ours.hidden_cycles > 0);
+}
+
+/// Sums of what is on the device move nothing.
+#[test]
+fn values_stay_on_the_device() {
+    let build = build(62, 1, 10);
+    let (one, many) = (
+        moved(&squares(ckks_parameters(), 0), &build),
+        moved(&squares(ckks_parameters(), 6), &build),
+    );
+    assert_eq!(one.send.polynomials, many.send.polynomials);
+    assert_eq!(one.receive.polynomials, many.receive.polynomials);
+    assert!(one.instructions < many.instructions);
+}

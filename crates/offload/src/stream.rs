@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Whole programs of polynomial operations on a device.
+//!
+//! ```text
+//! Graph ── place ──> host | device, in stages ── tiles ──> one instruction each ── allocate ──> slots, loads, stores
+//!                                                          └─ overlap ──> loads beside work ── run ──> submissions
+//! ```
+//!
+//! A **tile** is what a slot holds: one limb for each lane. The moduli of a basis stand in **sections** of as many moduli as there
+//! are lanes; instructions of a section depend on no other section. A ring of twice the build's degree has two sections for each
+//! set of moduli, one for each factor of x^n + 1; the host splits and joins coefficients.
+
+mod allocate;
+mod overlap;
+mod place;
+mod run;
+mod section;
+mod tiles;
+
+pub(crate) use run::{Buffers, Stream};
+pub use run::{Ended, Progress};

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which slot holds which tile when, and the submissions that follow from it.
+//!
+//! A tile stays in its slot until its last use. When a slot is needed, the tile whose next use is farthest leaves (Belady's
+//! rule); one that the host has a copy of is not stored. Work slots 0 and 1 hold only what is used before the next transform.
+
+mod plan;
+mod tables;
+
+use isa::{BuildInfo, Instruction, Op, PROGRAM_WORDS, TWIDDLE_SLOT, ZERO_SLOT};
+
+use super::section::Layout;
+use super::tiles::{TileId, TileOp, Tiles};
+use crate::OffloadError;
+pub use plan::{Plan, Submission, TABLES};
+use tables::Held;
+
+/// Instructions that one operation can bring with it: loads, stores, copies.
+const MARGIN: usize = 16;
+/// Bytes of tiles that one submission brings in at most, as the host holds them.
+const MOST_BYTES: usize = 1 << 27;
+
+/// When each tile is used.
+struct Uses {
+    /// Places in the order of execution, rising.
+    of: Vec<Vec<usize>>,
+    /// The next transform from each place on.
+    next_transform: Vec<usize>,
+}
+
+impl Uses {
+    fn new(tiles: &Tiles) -> Self {
+        let mut of = vec![Vec::new(); tiles.tiles.len()];
+        for (place, op) in tiles.ops.iter().enumerate() {
+            for tile in op.sources.iter().flatten() {
+                let uses: &mut Vec<usize> = &mut of[*tile as usize];
+                if uses.last() != Some(&place) {
+                    uses.push(place);
+                }
+            }
+        }
+        let mut next = usize::MAX;
+        let mut next_transform = vec![next; tiles.ops.len()];
+        for (place, op) in tiles.ops.iter().enumerate().rev() {
+            if op.op.is_transform() {
+                next = place;
+            }
+            next_transform[place] = next;
+        }
+        Self { of, next_transform }
+    }
+
+    /// The first use after a place.
+    fn after(&self, tile: TileId, place: usize) -> Option<usize> {
+        let uses = &self.of[tile as usize];
+        uses.get(uses.partition_point(|&at| at <= place)).copied()
+    }
+
+    fn last(&self, tile: TileId) -> Option<usize> {
+        self.of[tile as usize].last().copied()
+    }
+}
+
+/// Slots being given out.
+struct Allocator<'a> {
+    info: &'a BuildInfo,
+    layout: &'a Layout,
+    tiles: &'a Tiles,
+    uses: Uses,
+    /// What each slot holds, and the instruction after which it was last free.
+    slots: Vec<(Option<TileId>, usize)>,
+    slot_of: Vec<Option<u8>>,
+    buffer_of: Vec<Option<u32>>,
+    held: Held,
+    plan: Plan,
+    open: Submission,
+}
+
+/// The submissions of a program.
+///
+/// # Errors
+/// [`OffloadError::Build`] if there are too few slots.
+pub fn allocate(info: &BuildInfo, layout: &Layout, tiles: &Tiles) -> Result<Plan, OffloadError> {
+    let mut allocator = Allocator {
+        info,
+        layout,
+        tiles,
+        uses: Uses::new(tiles),
+        slots: vec![(None, 0); info.slots() as usize],
+        slot_of: vec![None; tiles.tiles.len()],
+        buffer_of: vec![None; tiles.tiles.len()],
+        held: Held::new(info),
+        plan: Plan::default(),
+        open: Submission::default(),
+    };
+    let mut stage = 0;
+    for (place, op) in tiles.ops.iter().enumerate() {
+        if op.stage != stage || allocator.is_full() {
+            allocator.submit(place);
+            stage = op.stage;
+        }
+        allocator.execute(place, op)?;
+    }
+    allocator.submit(tiles.ops.len());
+    Ok(allocator.plan)
+}
+
+impl Allocator<'_> {
+    fn is_full(&self) -> bool {
+        let bytes = 16 * self.info.lanes as usize * self.layout.n;
+        self.open.program.len() + MARGIN > PROGRAM_WORDS
+            || self.open.uploads.len() * bytes > MOST_BYTES
+    }
+
+    fn submit(&mut self, place: usize) {
+        let mut open = std::mem::take(&mut self.open);
+        self.held.submitted();
+        self.plan.free.append(&mut self.plan.freed);
+        if !open.program.is_empty() || !open.moduli.is_empty() {
+            open.end = place;
+            self.plan.submissions.push(open);
+        }
+    }
+
+    fn execute(&mut self, place: usize, op: &TileOp) -> Result<(), OffloadError> {
+        let mod_idx = self.select(op, place);
+        let const_idx = op.constants.as_ref().map(|constants| {
+            let found =
+                self.held
+                    .constant(constants, &self.layout.sections[op.section], &mut self.open);
+            found.unwrap_or_else(|| {
+                self.submit(place);
+                self.select(op, place);
+                let section = &self.layout.sections[op.section];
+                self.held
+                    .constant(constants, section, &mut self.open)
+                    .unwrap_or(0)
+            })
+        });
+        let pinned: Vec<TileId> = op.sources.iter().flatten().copied().collect();
+        for &tile in &pinned {
+            if self.slot_of[tile as usize].is_none() {
+                self.load(place, op, tile, &pinned)?;
+            }
+        }
+        let dst = if op.op.is_transform() {
+            self.table(op, mod_idx);
+            self.clear_work_slots(place, pinned[0])?;
+            self.transformed(place, pinned[0])?
+        } else {
+            self.pointwise(place, op, &pinned)?
+        };
+        let mut instruction = self.instruction(op.op);
+        let slot = |source: Option<TileId>| match source {
+            Some(tile) => self.slot_of[tile as usize].unwrap_or(ZERO_SLOT),
+            None => ZERO_SLOT,
+        };
+        let [a, b, c] = op.sources.map(slot);
+        (
+            instruction.dst,
+            instruction.src_a,
+            instruction.src_b,
+            instruction.src_c,
+        ) = (dst, a, b, c);
+        (instruction.mod_idx, instruction.const_idx) = (mod_idx, const_idx.unwrap_or(0));
+        self.open.program.push(instruction);
+        for tile in pinned {
+            if self.uses.after(tile, place).is_none() {
+                self.forget(tile);
+            }
+        }
+        self.hold(op.dst, dst);
+        if self.tiles.is_wanted[op.dst as usize] {
+            self.store(op.dst);
+            let buffer = self.buffer_of[op.dst as usize].unwrap_or_default();
+            self.open.downloads.push((buffer, op.dst));
+        }
+        if self.uses.after(op.dst, place).is_none() {
+            self.forget(op.dst);
+        }
+        Ok(())
+    }
+
+    fn instruction(&self, op: Op) -> Instruction {
+        let mut i = Instruction::new(op);
+        i.log2_n = self.layout.n.trailing_zeros() as u8;
+        i
+    }
+
+    /// The modulus index of a section, which a new submission sets if this one has used all of them.
+    fn select(&mut self, op: &TileOp, place: usize) -> u8 {
+        let moduli = &self.layout.sections[op.section].moduli;
+        if let Some(index) = self.held.modulus(moduli, &mut self.open) {
+            return index;
+        }
+        self.submit(place);
+        self.held.modulus(moduli, &mut self.open).unwrap_or(0)
+    }
+
+    fn table(&mut self, op: &TileOp, mod_idx: u8) {
+        let table = self.layout.table(op.section, op.op == Op::Intt);
+        if self.held.has_table(mod_idx, &table) {
+            return;
+        }
+        let number = self.plan.table(table.clone(), op.section);
+        let mut load = self.instruction(Op::Load);
+        (load.dst, load.mod_idx, load.buf_idx) = (TWIDDLE_SLOT, mod_idx, TABLES + number);
+        self.open.program.push(load);
+        self.held.load_table(mod_idx, table);
+    }
+
+    fn hold(&mut self, tile: TileId, slot: u8) {
+        self.slots[usize::from(slot)].0 = Some(tile);
+        self.slot_of[tile as usize] = Some(slot);
+    }
+
+    /// Takes a tile out of its slot.
+    fn leave(&mut self, tile: TileId) {
+        if let Some(slot) = self.slot_of[tile as usize].take() {
+            self.slots[usize::from(slot)] = (None, self.open.program.len());
+        }
+    }
+
+    /// A tile that is not needed any more.
+    fn forget(&mut self, tile: TileId) {
+        self.leave(tile);
+        if let Some(buffer) = self.buffer_of[tile as usize].take() {
+            // A later submission may use it again: this one's transfers are not over.
+            self.plan.freed.push(buffer);
+        }
+    }
+
+    fn store(&mut self, tile: TileId) {
+        if self.buffer_of[tile as usize].is_some() {
+            return;
+        }
+        let buffer = self.plan.buffer();
+        let mut store = self.instruction(Op::Store);
+        store.src_a = self.slot_of[tile as usize].unwrap_or(ZERO_SLOT);
+        store.buf_idx = buffer;
+        self.open.program.push(store);
+        self.buffer_of[tile as usize] = Some(buffer);
+    }
+
+    fn load(
+        &mut self,
+        place: usize,
+        op: &TileOp,
+        tile: TileId,
+        pinned: &[TileId],
+    ) -> Result<(), OffloadError> {
+        let soon = !op.op.is_transform()
+            && self.is_for_work_slots(tile, place, self.uses.next_transform[place]);
+        let slot = self.acquire(place, pinned, |_| true, soon)?;
+        let buffer = match self.buffer_of[tile as usize] {
+            Some(buffer) => buffer,
+            None => {
+                let buffer = self.plan.buffer();
+                self.open.uploads.push((buffer, tile));
+                self.buffer_of[tile as usize] = Some(buffer);
+                buffer
+            }
+        };
+        let mut load = self.instruction(Op::Load);
+        (load.dst, load.buf_idx) = (slot, buffer);
+        self.open.program.push(load);
+        self.hold(tile, slot);
+        Ok(())
+    }
+
+    /// Whether all uses of a tile from a place on are over when the next transform has read its source.
+    fn is_for_work_slots(&self, tile: TileId, place: usize, transform: usize) -> bool {
+        self.uses
+            .last(tile)
+            .is_none_or(|last| last <= transform || last < place)
+    }
+
+    /// A free slot among those allowed; the tile whose next use is farthest leaves if there is none.
+    fn acquire(
+        &mut self,
+        place: usize,
+        pinned: &[TileId],
+        allowed: impl Fn(u8) -> bool,
+        prefers_work: bool,
+    ) -> Result<u8, OffloadError> {
+        if let Some(slot) = self.free(&allowed, prefers_work) {
+            return Ok(slot);
+        }
+        let candidate = |slot: &u8| {
+            let tile = self.slots[usize::from(*slot)].0?;
+            let next = self
+                .uses
+                .after(tile, place.wrapping_sub(1))
+                .unwrap_or(usize::MAX);
+            (!pinned.contains(&tile) && allowed(*slot)).then_some((
+                next,
+                self.buffer_of[tile as usize].is_some(),
+                *slot,
+            ))
+        };
+        let all = 0..self.slots.len() as u8;
+        let victim = all.filter_map(|slot| candidate(&slot)).max();
+        let (_, _, slot) = victim.ok_or_else(|| self.too_few())?;
+        self.evict(slot);
+        Ok(slot)
+    }
+
+    fn too_few(&self) -> OffloadError {
+        OffloadError::Build {
+            operation: "a program",
+            what: format!(
+                "needs 5 slots or more, three of them dual-port; the build has {} and {}",
+                self.info.slots(),
+                self.info.dual_port_slots
+            ),
+        }
+    }
+
+    /// The slot free for longest: a load into it can begin earliest. Work slots first or last.
+    fn free(&self, allowed: &impl Fn(u8) -> bool, prefers_work: bool) -> Option<u8> {
+        let free = (0..self.slots.len() as u8)
+            .filter(|&slot| self.slots[usize::from(slot)].0.is_none() && allowed(slot));
+        free.min_by_key(|&slot| ((slot < 2) != prefers_work, self.slots[usize::from(slot)].1))
+    }
+
+    fn evict(&mut self, slot: u8) {
+        if let Some(tile) = self.slots[usize::from(slot)].0 {
+            self.store(tile);
+            self.leave(tile);
+        }
+    }
+
+    /// Makes room for a transform in slots 0 and 1.
+    fn clear_work_slots(&mut self, place: usize, source: TileId) -> Result<(), OffloadError> {
+        for work in 0..2 {
+            let Some(tile) = self.slots[work].0 else {
+                continue;
+            };
+            if tile == source && self.uses.after(tile, place).is_none() {
+                continue;
+            }
+            if tile != source && self.buffer_of[tile as usize].is_some() {
+                self.leave(tile);
+                continue;
+            }
+            let slot = self.acquire(place, &[source, tile], |slot| slot >= 2, false)?;
+            let mut copy = self.instruction(Op::Memcpy);
+            (copy.dst, copy.src_a) = (slot, work as u8);
+            self.open.program.push(copy);
+            self.leave(tile);
+            self.hold(tile, slot);
+        }
+        Ok(())
+    }
+
+    /// Where a transform's result goes: the place of its source if that is not needed any more.
+    fn transformed(&mut self, place: usize, source: TileId) -> Result<u8, OffloadError> {
+        let own = self.slot_of[source as usize].filter(|&slot| slot >= 2);
+        match own {
+            Some(slot) if self.uses.after(source, place).is_none() => Ok(slot),
+            _ => self.acquire(place, &[source], |slot| slot >= 2, false),
+        }
+    }
+
+    /// Where a pointwise result goes: over an operand in a dual-port slot that is not needed any more, else another slot.
+    fn pointwise(
+        &mut self,
+        place: usize,
+        op: &TileOp,
+        pinned: &[TileId],
+    ) -> Result<u8, OffloadError> {
+        let transform = self
+            .uses
+            .next_transform
+            .get(place + 1)
+            .copied()
+            .unwrap_or(usize::MAX);
+        let prefers_work = self.is_for_work_slots(op.dst, place, transform);
+        let over = pinned.iter().find_map(|&tile| {
+            let slot = self.slot_of[tile as usize]?;
+            let is_last = self.uses.after(tile, place).is_none();
+            let suits = slot >= 2 || prefers_work;
+            (is_last && suits && self.info.is_dual_port(slot)).then_some(slot)
+        });
+        match over {
+            Some(slot) => Ok(slot),
+            None => self.acquire(place, pinned, |_| true, prefers_work),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Moduli, constants and twiddle tables that the device holds. Moduli and constants are set while it is idle, so a submission
+//! that has used all indices ends before another is set.
+
+use isa::BuildInfo;
+
+use super::super::section::{Section, Table};
+use super::Submission;
+
+/// An index of a table, and when it was used last.
+#[derive(Clone, Debug)]
+struct Entry<T> {
+    content: Option<T>,
+    used: u64,
+}
+
+/// What the device holds besides slots.
+pub struct Held {
+    moduli: Vec<Entry<Vec<u128>>>,
+    constants: Vec<Entry<(Vec<u128>, Vec<u128>)>>,
+    tables: Vec<Option<Table>>,
+    is_shared: bool,
+    clock: u64,
+    /// Entries used since then belong to the open submission.
+    opened: u64,
+}
+
+/// The index that holds `wanted`, or one not used since `opened`, which then holds it; and whether it is new there.
+fn find<T: PartialEq>(
+    entries: &mut [Entry<T>],
+    wanted: T,
+    clock: u64,
+    opened: u64,
+) -> Option<(u8, bool)> {
+    let held = entries
+        .iter()
+        .position(|entry| entry.content.as_ref() == Some(&wanted));
+    let is_new = held.is_none();
+    let index = held.or_else(|| {
+        let idle = (0..entries.len()).filter(|&index| entries[index].used < opened);
+        idle.min_by_key(|&index| entries[index].used)
+    })?;
+    entries[index] = Entry {
+        content: Some(wanted),
+        used: clock,
+    };
+    Some((index as u8, is_new))
+}
+
+impl Held {
+    pub fn new(info: &BuildInfo) -> Self {
+        let empty = |_| Entry {
+            content: None,
+            used: 0,
+        };
+        Self {
+            moduli: (0..info.moduli_slots).map(empty).collect(),
+            constants: (0..info.constants)
+                .map(|_| Entry {
+                    content: None,
+                    used: 0,
+                })
+                .collect(),
+            tables: vec![None; info.moduli_slots as usize],
+            is_shared: info.twiddle_tables == 1,
+            clock: 1,
+            opened: 1,
+        }
+    }
+
+    /// The open submission has ended.
+    pub fn submitted(&mut self) {
+        self.clock += 1;
+        self.opened = self.clock;
+    }
+
+    /// The index of these moduli; `None` if the open submission has used all.
+    pub fn modulus(&mut self, moduli: &[u128], open: &mut Submission) -> Option<u8> {
+        let (index, is_new) = find(&mut self.moduli, moduli.to_vec(), self.clock, self.opened)?;
+        if is_new {
+            self.tables[usize::from(index)] = None;
+            open.moduli.push((index, moduli.to_vec()));
+        }
+        Some(index)
+    }
+
+    /// The index of these constants; `None` if the open submission has used all.
+    pub fn constant(
+        &mut self,
+        constants: &[u128],
+        section: &Section,
+        open: &mut Submission,
+    ) -> Option<u8> {
+        let wanted = (constants.to_vec(), section.moduli.clone());
+        let (index, is_new) = find(&mut self.constants, wanted, self.clock, self.opened)?;
+        if is_new {
+            open.constants
+                .push((index, constants.to_vec(), section.moduli.clone()));
+        }
+        Some(index)
+    }
+
+    pub fn has_table(&self, index: u8, table: &Table) -> bool {
+        self.tables[usize::from(index)].as_ref() == Some(table)
+    }
+
+    pub fn load_table(&mut self, index: u8, table: Table) {
+        if self.is_shared {
+            self.tables.fill(None);
+        }
+        self.tables[usize::from(index)] = Some(table);
+    }
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What runs on the device and what on the host, and in which order the two take turns.
+
+use std::collections::BTreeSet;
+
+use isa::{BuildInfo, Op};
+use polynomial::{Bundle, Graph, Limb, Operation};
+use zq::Word;
+
+use super::section::Layout;
+
+/// Rounds in which operations that either side can do move to where they cost fewer transfers.
+const ROUNDS: usize = 4;
+
+/// Tasks that no preset names: their transforms are the device's where an operation beside them is.
+const FREE: [&str; 4] = ["input", "output", "rescale", "sum"];
+
+/// Where each operation runs.
+#[derive(Clone, Debug)]
+pub struct Placement {
+    /// Whether it runs on the device.
+    pub on_device: Vec<bool>,
+    /// The stage it runs in; in a stage the host is first.
+    pub stages: Vec<u32>,
+}
+
+/// The instruction of an operation.
+pub fn instruction(operation: &Operation) -> Option<Op> {
+    Some(match operation {
+        Operation::Ntt => Op::Ntt,
+        Operation::Intt => Op::Intt,
+        Operation::Add => Op::Pmodadd,
+        Operation::Sub | Operation::Neg => Op::Pmodsub,
+        Operation::Mul => Op::Pmodmul,
+        Operation::MulAdd => Op::Pmac,
+        Operation::Scale(_) => Op::Cmodmul,
+        _ => return None,
+    })
+}
+
+/// Whether an operation is worth a transfer.
+fn is_heavy(operation: &Operation) -> bool {
+    use Operation::{Intt, Mul, MulAdd, Ntt};
+    matches!(operation, Ntt | Intt | Mul | MulAdd)
+}
+
+struct Placer<'a, W: Word> {
+    graph: &'a Graph<W>,
+    users: Vec<Vec<u32>>,
+    is_output: Vec<bool>,
+    on_device: Vec<bool>,
+}
+
+impl Placement {
+    /// For a build that takes these operations.
+    pub fn new<W: Word>(
+        info: &BuildInfo,
+        operations: &BTreeSet<String>,
+        graph: &Graph<W>,
+        layout: &Layout,
+    ) -> Self {
+        let usable: Vec<bool> = graph
+            .plans()
+            .iter()
+            .map(|plan| fits(info, plan.modulus().value().to_u128()))
+            .collect();
+        let degree = fits_degree(info, graph.n());
+        let able = |bundle: &Bundle| {
+            let op = instruction(&bundle.operation);
+            let name = graph.tasks()[bundle.task as usize].name;
+            let named =
+                !is_heavy(&bundle.operation) || operations.contains(name) || FREE.contains(&name);
+            degree
+                && named
+                && op.is_some_and(|op| info.has(op))
+                && bundle.moduli.iter().all(|m| usable[usize::from(*m)])
+        };
+        let able: Vec<bool> = graph.bundles().iter().map(able).collect();
+        let mut users = vec![Vec::new(); graph.bundles().len()];
+        for (number, bundle) in (0..).zip(graph.bundles()) {
+            for limb in bundle.operands.iter().flatten() {
+                let of: &mut Vec<u32> = &mut users[graph.home(*limb)];
+                if of.last() != Some(&number) {
+                    of.push(number);
+                }
+            }
+        }
+        let mut is_output = vec![false; graph.bundles().len()];
+        graph
+            .outputs()
+            .iter()
+            .for_each(|limb| is_output[graph.home(*limb)] = true);
+        let heavy = |(bundle, able): (&Bundle, &bool)| *able && is_heavy(&bundle.operation);
+        let mut placer = Placer {
+            graph,
+            users,
+            is_output,
+            on_device: graph.bundles().iter().zip(&able).map(heavy).collect(),
+        };
+        placer.settle(&able);
+        placer.only_beside_others();
+        placer.settle(&able);
+        let stages = stages(graph, &placer.on_device, layout);
+        Self {
+            on_device: placer.on_device,
+            stages,
+        }
+    }
+}
+
+/// Whether a build works at this degree, whole or in halves.
+pub fn fits_degree(info: &BuildInfo, n: usize) -> bool {
+    let least = 8.max(4 * info.butterflies as usize);
+    (least..=info.n_max()).contains(&n) || n == 2 * info.n_max() && n / 2 >= least
+}
+
+/// Whether a build works modulo a prime.
+pub fn fits(info: &BuildInfo, q: u128) -> bool {
+    let bits = 128 - q.leading_zeros();
+    let suits = info.montgomery_bits == 0 || q % (1 << info.montgomery_bits) == 1;
+    (info.modulus_bits_min..=info.word_bits).contains(&bits) && suits
+}
+
+impl<W: Word> Placer<'_, W> {
+    /// Work of tasks that no preset names stays on the device beside operations that are there.
+    fn only_beside_others(&mut self) {
+        for number in 0..self.on_device.len() {
+            let bundle = &self.graph.bundles()[number];
+            let name = self.graph.tasks()[bundle.task as usize].name;
+            if self.on_device[number] && is_heavy(&bundle.operation) && FREE.contains(&name) {
+                let from_device = self.operand_homes(number).any(|home| self.on_device[home]);
+                let to_device = self.users[number]
+                    .iter()
+                    .any(|user| self.on_device[*user as usize]);
+                self.on_device[number] = from_device || to_device;
+            }
+        }
+    }
+
+    fn operand_homes(&self, number: usize) -> impl Iterator<Item = usize> + '_ {
+        let operands = self.graph.bundles()[number].operands.iter().flatten();
+        operands.map(|limb: &Limb| self.graph.home(*limb))
+    }
+
+    /// Places what either side can do.
+    fn settle(&mut self, able: &[bool]) {
+        let light: Vec<usize> = (0..able.len())
+            .filter(|&number| able[number] && !is_heavy(&self.graph.bundles()[number].operation))
+            .collect();
+        for round in 0..ROUNDS {
+            let order: Box<dyn Iterator<Item = &usize>> = if round % 2 == 0 {
+                Box::new(light.iter().rev())
+            } else {
+                Box::new(light.iter())
+            };
+            for &number in order {
+                self.on_device[number] = self.is_cheaper_on_device(number);
+            }
+        }
+    }
+
+    /// Counts limbs that would cross: to the device, operands that are not there; from it, results for the host.
+    fn is_cheaper_on_device(&self, number: usize) -> bool {
+        let rows = self.graph.bundles()[number].moduli.len();
+        let users = &self.users[number];
+        let (mut there, mut here) = (self.is_output[number], false);
+        // `there`: somebody on the host wants it; `here`: somebody on the device.
+        for user in users {
+            match self.on_device[*user as usize] {
+                true => here = true,
+                false => there = true,
+            }
+        }
+        let (mut device, mut host) = (0, 0);
+        for home in self.operand_homes(number) {
+            match self.on_device[home] {
+                true => host += usize::from(!self.host_has(home, number)),
+                false => device += usize::from(!self.device_has(home, number)),
+            }
+        }
+        device += if there { rows } else { 0 };
+        host += if here { rows } else { 0 };
+        let at_home = self.operand_homes(number).any(|home| self.on_device[home]);
+        device < host || device == host && at_home && here
+    }
+
+    /// Whether the host gets a result anyway, for another than this user.
+    fn host_has(&self, home: usize, but: usize) -> bool {
+        let other = |user: &u32| *user as usize != but && !self.on_device[*user as usize];
+        self.is_output[home] || self.users[home].iter().any(other)
+    }
+
+    /// Whether the device gets a result anyway.
+    fn device_has(&self, home: usize, but: usize) -> bool {
+        let other = |user: &u32| *user as usize != but && self.on_device[*user as usize];
+        self.users[home].iter().any(other)
+    }
+}
+
+/// The stage of each operation: what the device makes reaches the host one stage later.
+fn stages<W: Word>(graph: &Graph<W>, on_device: &[bool], layout: &Layout) -> Vec<u32> {
+    let mut stages = vec![0; on_device.len()];
+    for (number, bundle) in graph.bundles().iter().enumerate() {
+        let mut stage = 0;
+        for operand in &bundle.operands {
+            let apart = on_device[number] && !is_one_piece(graph, on_device, layout, operand);
+            for limb in operand {
+                let home = graph.home(*limb);
+                let later = on_device[home] && (!on_device[number] || apart);
+                stage = stage.max(stages[home] + u32::from(later));
+            }
+        }
+        stages[number] = stage;
+    }
+    stages
+}
+
+/// Whether limbs that are worked on together were made together, or none of them on the device.
+pub fn is_one_piece<W: Word>(
+    graph: &Graph<W>,
+    on_device: &[bool],
+    layout: &Layout,
+    operand: &[Limb],
+) -> bool {
+    let piece = |limb: &Limb| (layout.place(graph.modulus_of(*limb)).0, graph.home(*limb));
+    let mut pieces: Vec<(usize, usize)> = operand.iter().map(piece).collect();
+    pieces.sort_unstable();
+    pieces.dedup();
+    pieces
+        .windows(2)
+        .all(|pair| pair[0].0 != pair[1].0 || !(on_device[pair[0].1] || on_device[pair[1].1]))
+}

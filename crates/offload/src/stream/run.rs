@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Running a planned program: what the host gives, submissions, what it takes.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Instant;
+
+use device::{Driver, Profile};
+use isa::{Instruction, Op, TWIDDLE_SLOT, Unit};
+use model::Lane;
+use polynomial::{Form, Graph, Host, Limb, Memory};
+use zq::Word;
+
+use super::allocate::{Plan, Submission, TABLES, allocate};
+use super::overlap::overlap;
+use super::place::Placement;
+use super::section::{Layout, Table, join, modulus, split, words};
+use super::tiles::{Maker, Tile, Tiles};
+use crate::halves::Half;
+use crate::{OffloadError, Usage};
+
+/// Whoever waits: told the share of operations done, and asked whether to stop.
+pub trait Progress {
+    /// So many of all operations are done; `false` stops the run.
+    fn tell(&self, done: usize, total: usize) -> bool;
+}
+
+/// Host buffers of whole programs, kept from one to the next.
+#[derive(Default)]
+pub struct Buffers {
+    /// For tiles.
+    tiles: Vec<u32>,
+    /// With twiddle tables.
+    tables: HashMap<Table, u32>,
+}
+
+/// A device that runs a program.
+pub struct Stream<'s> {
+    pub driver: &'s mut Driver,
+    /// Operations that it takes (`tensor`, `key-switch`, …).
+    pub operations: &'s BTreeSet<String>,
+    pub buffers: &'s mut Buffers,
+    pub usage: &'s mut Usage,
+    /// Timeline of the last submission.
+    pub profile: &'s mut Profile,
+}
+
+/// A program laid out for a device.
+struct Laid<'g, W: Word> {
+    graph: &'g Graph<W>,
+    layout: Layout,
+    placement: Placement,
+    tiles: Tiles,
+    plan: Plan,
+}
+
+/// What ends a run.
+pub enum Ended<E> {
+    /// The host's part failed.
+    Host(E),
+    /// The device or its plan.
+    Device(OffloadError),
+    /// It was stopped.
+    Stopped,
+}
+
+impl<E> From<OffloadError> for Ended<E> {
+    fn from(error: OffloadError) -> Self {
+        Self::Device(error)
+    }
+}
+
+impl<E> From<device::DeviceError> for Ended<E> {
+    fn from(error: device::DeviceError) -> Self {
+        Self::Device(error.into())
+    }
+}
+
+/// Halves of limbs that came from the device, until both are there.
+type Halves<W> = HashMap<Limb, Vec<W>>;
+
+impl Stream<'_> {
+    /// Computes a program; its outputs can be taken from the memory that is returned.
+    ///
+    /// # Errors
+    /// [`Ended`]. A device that failed was reset.
+    pub fn run<'g, W: Word, H: Host<W>>(
+        &mut self,
+        graph: &'g Graph<W>,
+        host: &H,
+        progress: &dyn Progress,
+    ) -> Result<Memory<'g, W>, Ended<H::Error>> {
+        let laid = self.lay_out(graph)?;
+        self.count(&laid);
+        while self.buffers.tiles.len() < laid.plan.buffers as usize {
+            self.buffers.tiles.push(self.driver.allocate(1)?);
+        }
+        let mut memory = Memory::new(graph, laid.uses());
+        let mut halves = Halves::new();
+        let total = laid.tiles.ops.len();
+        for submission in &laid.plan.submissions {
+            self.submit(&laid, submission, (&mut memory, &mut halves), host)?;
+            if !progress.tell(submission.end, total) {
+                return Err(Ended::Stopped);
+            }
+        }
+        Ok(memory)
+    }
+
+    fn lay_out<'g, W: Word>(&self, graph: &'g Graph<W>) -> Result<Laid<'g, W>, OffloadError> {
+        let info = self.driver.info();
+        let layout = Layout::new(info, graph);
+        let placement = Placement::new(info, self.operations, graph, &layout);
+        let maker = Maker {
+            info,
+            graph,
+            layout: &layout,
+            placement: &placement,
+        };
+        let tiles = maker.make();
+        let mut plan = allocate(info, &layout, &tiles)?;
+        for submission in &mut plan.submissions {
+            let program = std::mem::take(&mut submission.program);
+            submission.program = overlap(info, program);
+        }
+        Ok(Laid {
+            graph,
+            layout,
+            placement,
+            tiles,
+            plan,
+        })
+    }
+
+    /// Counts each task that the device has a part in.
+    fn count<W: Word>(&mut self, laid: &Laid<'_, W>) {
+        let mut there: BTreeMap<u32, bool> = BTreeMap::new();
+        for (bundle, on_device) in laid.graph.bundles().iter().zip(&laid.placement.on_device) {
+            *there.entry(bundle.task).or_default() |= on_device;
+        }
+        for (task, there) in there {
+            let name = laid.graph.tasks()[task as usize].name;
+            if !matches!(name, "input" | "output" | "sum") {
+                self.usage.count(name, there);
+            }
+        }
+    }
+
+    fn submit<W: Word, H: Host<W>>(
+        &mut self,
+        laid: &Laid<'_, W>,
+        submission: &Submission,
+        (memory, halves): (&mut Memory<'_, W>, &mut Halves<W>),
+        host: &H,
+    ) -> Result<(), Ended<H::Error>> {
+        for (index, moduli) in &submission.moduli {
+            self.driver.set_moduli(*index, moduli)?;
+        }
+        for (index, constants, moduli) in &submission.constants {
+            let carried = self.carried(constants, moduli)?;
+            self.driver.set_constant(*index, &carried)?;
+        }
+        for &(buffer, tile) in &submission.uploads {
+            let words = self.gather(laid, &laid.tiles.tiles[tile as usize], memory, host)?;
+            self.driver
+                .upload(self.buffers.tiles[buffer as usize], &words)?;
+        }
+        let program = self.with_buffers(laid, &submission.program)?;
+        let begin = Instant::now();
+        *self.profile = self.driver.run(&program)?;
+        self.usage.device_seconds += begin.elapsed().as_secs_f64();
+        self.account(&program);
+        for &(buffer, tile) in &submission.downloads {
+            let words = self
+                .driver
+                .download(self.buffers.tiles[buffer as usize], laid.layout.n)?;
+            scatter(
+                laid,
+                &laid.tiles.tiles[tile as usize],
+                &words,
+                (memory, halves),
+            );
+        }
+        Ok(())
+    }
+
+    /// Constants with the factor that the build's products lack.
+    fn carried(&self, constants: &[u128], moduli: &[u128]) -> Result<Vec<u128>, OffloadError> {
+        let one = |(&constant, &q): (&u128, &u128)| {
+            let lane = Lane::new(self.driver.info(), modulus(q)?);
+            Ok(lane.modulus.mul(constant, lane.factor()))
+        };
+        constants.iter().zip(moduli).map(one).collect()
+    }
+
+    /// The words of a tile that the host gives, `[lane][n]`.
+    fn gather<W: Word, H: Host<W>>(
+        &self,
+        laid: &Laid<'_, W>,
+        tile: &Tile,
+        memory: &mut Memory<'_, W>,
+        host: &H,
+    ) -> Result<Vec<Vec<u128>>, Ended<H::Error>> {
+        let section = &laid.layout.sections[tile.section];
+        let n = laid.layout.n;
+        let mut lanes = Vec::with_capacity(tile.limbs.len());
+        for (limb, &q) in tile.limbs.iter().zip(&section.moduli) {
+            let Some(limb) = *limb else {
+                lanes.push(vec![0; n]);
+                continue;
+            };
+            let whole = memory.take(limb, host).map_err(Ended::Host)?;
+            let part = laid.part(limb, tile.section, &whole);
+            let mut words: Vec<u128> = part.iter().map(|word| word.to_u128()).collect();
+            if tile.carried {
+                let lane = Lane::new(self.driver.info(), modulus(q)?);
+                lane.modulus.scalar_mul_assign(&mut words, lane.factor());
+            }
+            lanes.push(words);
+        }
+        Ok(lanes)
+    }
+
+    /// The instructions with the numbers of real buffers; tables are put there first.
+    fn with_buffers<W: Word>(
+        &mut self,
+        laid: &Laid<'_, W>,
+        program: &[Instruction],
+    ) -> Result<Vec<Instruction>, OffloadError> {
+        let mut out = Vec::with_capacity(program.len());
+        for instruction in program {
+            let mut i = *instruction;
+            if i.buf_idx >= TABLES {
+                let (table, section) = &laid.plan.tables[(i.buf_idx - TABLES) as usize];
+                i.buf_idx = self.table(laid, table, *section)?;
+            } else if matches!(i.op, Op::Load | Op::Store) {
+                i.buf_idx = self.buffers.tiles[i.buf_idx as usize];
+            }
+            out.push(i);
+        }
+        Ok(out)
+    }
+
+    fn table<W: Word>(
+        &mut self,
+        laid: &Laid<'_, W>,
+        table: &Table,
+        section: usize,
+    ) -> Result<u32, OffloadError> {
+        if let Some(&buffer) = self.buffers.tables.get(table) {
+            return Ok(buffer);
+        }
+        let section = &laid.layout.sections[section];
+        let words = words(self.driver.info(), laid.graph, section, table)?;
+        let buffer = self.driver.allocate(1)?;
+        self.driver.upload(buffer, &words)?;
+        self.buffers.tables.insert(table.clone(), buffer);
+        Ok(buffer)
+    }
+
+    /// Counts what the last submission moved and did.
+    fn account(&mut self, program: &[Instruction]) {
+        let info = self.driver.info();
+        let lane_bytes = u64::from(info.lanes) * info.word_bytes() as u64;
+        let usage = &mut *self.usage;
+        usage.instructions += program.len() as u64;
+        usage.submissions += 1;
+        for instruction in program {
+            let bytes = instruction.n() as u64 * lane_bytes;
+            match instruction.op {
+                Op::Load => usage.send.count(bytes),
+                Op::Store => usage.receive.count(bytes),
+                _ => {}
+            }
+            usage.tables +=
+                u64::from(instruction.op == Op::Load && instruction.dst == TWIDDLE_SLOT);
+        }
+        let mut transfers = Vec::new();
+        for event in &self.profile.events {
+            match event.op {
+                Op::Load => usage.send.cycles += event.end - event.start,
+                Op::Store => usage.receive.cycles += event.end - event.start,
+                _ => continue,
+            }
+            transfers.push((event.start, event.end));
+        }
+        let work = self
+            .profile
+            .events
+            .iter()
+            .filter(|event| event.unit == Unit::Compute);
+        let work: Vec<(u64, u64)> = work.map(|event| (event.start, event.end)).collect();
+        usage.compute_cycles += self.profile.counters.busy_compute;
+        usage.cycles += self.profile.counters.cycles;
+        usage.transfer_cycles += covered(&transfers);
+        let all = [transfers.as_slice(), &work].concat();
+        usage.hidden_cycles += covered(&transfers) + covered(&work) - covered(&all);
+    }
+}
+
+/// Cycles in any of these intervals.
+fn covered(intervals: &[(u64, u64)]) -> u64 {
+    let mut sorted = intervals.to_vec();
+    sorted.sort_unstable();
+    let (mut end, mut sum) = (0, 0);
+    for (from, to) in sorted {
+        sum += to.saturating_sub(from.max(end));
+        end = end.max(to);
+    }
+    sum
+}
+
+impl<W: Word> Laid<'_, W> {
+    /// How often the host's memory is asked for each limb.
+    fn uses(&self) -> Vec<u32> {
+        let mut uses = vec![0; self.graph.limb_count()];
+        let mut count = |limb: &Limb| uses[limb.0 as usize] += 1;
+        for (bundle, on_device) in self.graph.bundles().iter().zip(&self.placement.on_device) {
+            if !on_device {
+                bundle.operands.iter().flatten().for_each(&mut count);
+            }
+        }
+        let uploads = self
+            .plan
+            .submissions
+            .iter()
+            .flat_map(|submission| &submission.uploads);
+        for (_, tile) in uploads {
+            self.tiles.tiles[*tile as usize]
+                .limbs
+                .iter()
+                .flatten()
+                .for_each(&mut count);
+        }
+        self.graph.outputs().iter().for_each(&mut count);
+        uses
+    }
+
+    /// What a section sees of a limb.
+    fn part(&self, limb: Limb, section: usize, whole: &[W]) -> Vec<W> {
+        let Some(half) = self.layout.sections[section].half else {
+            return whole.to_vec();
+        };
+        if self.graph.bundle_of(limb).form == Form::Values {
+            let middle = whole.len() / 2;
+            return match half {
+                Half::Left => whole[..middle].to_vec(),
+                Half::Right => whole[middle..].to_vec(),
+            };
+        }
+        split(self.graph, self.graph.modulus_of(limb), half, whole)
+    }
+}
+
+/// Gives the host the limbs of a tile.
+fn scatter<W: Word>(
+    laid: &Laid<'_, W>,
+    tile: &Tile,
+    lanes: &[Vec<u128>],
+    (memory, halves): (&mut Memory<'_, W>, &mut Halves<W>),
+) {
+    for (limb, words) in tile.limbs.iter().zip(lanes) {
+        let Some(limb) = *limb else { continue };
+        let words: Vec<W> = words.iter().map(|&word| W::from_u128_lossy(word)).collect();
+        if laid.layout.halves == 1 {
+            memory.put(limb, words);
+            continue;
+        }
+        let Some(other) = halves.remove(&limb) else {
+            halves.insert(limb, words);
+            continue;
+        };
+        let is_right = laid.layout.sections[tile.section].half == Some(Half::Right);
+        let (left, right) = if is_right {
+            (other, words)
+        } else {
+            (words, other)
+        };
+        let whole = if laid.graph.bundle_of(limb).form == Form::Values {
+            [left, right].concat()
+        } else {
+            join(laid.graph, laid.graph.modulus_of(limb), [&left, &right])
+        };
+        memory.put(limb, whole);
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Moduli in lanes, and the factor of the ring that a section works in.
+
+use isa::BuildInfo;
+use model::Lane;
+use ntt::NttPlan;
+use polynomial::Graph;
+use zq::{Modulus, Word};
+
+use crate::OffloadError;
+use crate::halves::Half;
+
+/// Moduli worked on in lockstep, in one ring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// The modulus of each lane; a last section repeats its last one.
+    pub moduli: Vec<u128>,
+    /// The number of each lane's modulus in the graph.
+    pub numbers: Vec<u16>,
+    /// The factor of x^n + 1, where the build's degree is half the ring's.
+    pub half: Option<Half>,
+}
+
+/// Which words of a limb a table or a section works on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Table {
+    /// Per lane.
+    pub moduli: Vec<u128>,
+    /// Degree of the whole ring.
+    pub n: usize,
+    /// Which half of a ring of twice the degree.
+    pub right: Option<bool>,
+}
+
+/// The sections of a graph and where each modulus stands in them.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Degree of the polynomials in slots.
+    pub n: usize,
+    /// All sections; those of one set of moduli follow each other.
+    pub sections: Vec<Section>,
+    /// Sections for each set of moduli: 1, or 2 for halves.
+    pub halves: usize,
+    /// Per modulus: its set, its lane.
+    places: Vec<(usize, usize)>,
+}
+
+impl Layout {
+    /// The sections for a build.
+    pub fn new<W: Word>(info: &BuildInfo, graph: &Graph<W>) -> Self {
+        let lanes = info.lanes as usize;
+        let split = graph.n() > info.n_max();
+        let halves: &[Option<Half>] = if split {
+            &[Some(Half::Left), Some(Half::Right)]
+        } else {
+            &[None]
+        };
+        let value = |m: u16| graph.plans()[usize::from(m)].modulus().value().to_u128();
+        let mut places = vec![(0, 0); graph.plans().len()];
+        let mut sections = Vec::new();
+        let sets = graph
+            .families()
+            .iter()
+            .flat_map(|family| family.chunks(lanes));
+        for (set, numbers) in sets.enumerate() {
+            for (lane, &number) in numbers.iter().enumerate() {
+                places[usize::from(number)] = (set, lane);
+            }
+            let padded: Vec<u16> = (0..lanes)
+                .map(|lane| numbers[lane.min(numbers.len() - 1)])
+                .collect();
+            sections.extend(halves.iter().map(|&half| Section {
+                moduli: padded.iter().map(|&m| value(m)).collect(),
+                numbers: padded.clone(),
+                half,
+            }));
+        }
+        Self {
+            n: if split { graph.n() / 2 } else { graph.n() },
+            sections,
+            halves: halves.len(),
+            places,
+        }
+    }
+
+    /// The set and lane of a modulus.
+    pub fn place(&self, modulus: u16) -> (usize, usize) {
+        self.places[usize::from(modulus)]
+    }
+
+    /// The table of a section's transforms: the mirror image of one half's twiddles lies in the other's table.
+    pub fn table(&self, section: usize, inverse: bool) -> Table {
+        let section = &self.sections[section];
+        Table {
+            moduli: section.moduli.clone(),
+            n: self.n * self.halves,
+            right: section.half.map(|half| (half == Half::Right) != inverse),
+        }
+    }
+}
+
+/// The words of a table, `[lane][n]`.
+pub fn words<W: Word>(
+    info: &BuildInfo,
+    graph: &Graph<W>,
+    section: &Section,
+    table: &Table,
+) -> Result<Vec<Vec<u128>>, OffloadError> {
+    let lane = |(number, &value): (&u16, &u128)| {
+        let plan: &NttPlan<W> = &graph.plans()[usize::from(*number)];
+        let lane = Lane::new(info, modulus(value)?);
+        let psi: Vec<u128> = plan.psi_rev().iter().map(|w| w.to_u128()).collect();
+        Ok(match table.right {
+            None => {
+                let factor = lane.factor();
+                psi.iter().map(|&w| lane.modulus.mul(w, factor)).collect()
+            }
+            Some(false) => Half::Left.table(&lane, &psi),
+            Some(true) => Half::Right.table(&lane, &psi),
+        })
+    };
+    section
+        .numbers
+        .iter()
+        .zip(&section.moduli)
+        .map(lane)
+        .collect()
+}
+
+/// Arithmetic modulo a lane's modulus.
+pub fn modulus(value: u128) -> Result<Modulus<u128>, OffloadError> {
+    Modulus::new(value).map_err(|error| OffloadError::Shape {
+        what: error.to_string(),
+    })
+}
+
+/// z with x^n + 1 = (x^(n/2) − z)(x^(n/2) + z), for the modulus of a limb.
+fn root<W: Word>(graph: &Graph<W>, number: u16) -> (Modulus<W>, W) {
+    let plan = &graph.plans()[usize::from(number)];
+    (*plan.modulus(), plan.psi_rev()[1])
+}
+
+/// Coefficients modulo x^n + 1 to those modulo one factor.
+pub fn split<W: Word>(graph: &Graph<W>, number: u16, half: Half, words: &[W]) -> Vec<W> {
+    let (q, z) = root(graph, number);
+    let z = q.shoup(if half == Half::Left { z } else { q.neg(z) });
+    let (low, high) = words.split_at(words.len() / 2);
+    low.iter()
+        .zip(high)
+        .map(|(&l, &h)| q.add(l, q.mul_shoup(h, z)))
+        .collect()
+}
+
+/// Coefficients modulo both factors, left then right, to those modulo x^n + 1.
+pub fn join<W: Word>(graph: &Graph<W>, number: u16, [left, right]: [&[W]; 2]) -> Vec<W> {
+    let (q, z) = root(graph, number);
+    let inverse = |x| q.inv_vt(x).expect("a unit modulo a prime");
+    let half = inverse(q.reduce_u64(2));
+    let over_z = q.shoup(q.mul(half, inverse(z)));
+    let half = q.shoup(half);
+    let pairs = || left.iter().zip(right);
+    let low = pairs().map(|(&l, &r)| q.mul_shoup(q.add(l, r), half));
+    low.chain(pairs().map(|(&l, &r)| q.mul_shoup(q.sub(l, r), over_z)))
+        .collect()
+}

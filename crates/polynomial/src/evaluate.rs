@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Computing a program on this machine: each operation when its result is first needed, each limb kept until its last use.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rns::{Automorphism, BaseConverter, RnsError, ScaleRounder, Scratch};
+use zq::Word;
+
+use crate::graph::{Bundle, Form, Graph, Limb, Operation};
+
+/// What the program takes from outside.
+pub trait Host<W> {
+    /// Why it fails.
+    type Error: From<RnsError>;
+
+    /// The limbs of a source.
+    ///
+    /// # Errors
+    /// Its own.
+    fn source(&self, number: u32) -> Result<Vec<Vec<W>>, Self::Error>;
+
+    /// The limbs that a homomorphic step gives, all of them in order; operands likewise.
+    ///
+    /// # Errors
+    /// Its own.
+    fn step(&self, number: u32, operands: &[Vec<Arc<Vec<W>>>]) -> Result<Vec<Vec<W>>, Self::Error>;
+}
+
+/// Moduli of operand and result, and the numerator of a division.
+type Constants = (Vec<u16>, Vec<u16>, Option<u64>);
+
+enum Conversion<W: Word> {
+    Base(BaseConverter<W>),
+    Scale(ScaleRounder<W>),
+}
+
+/// Limbs that were computed and are still needed.
+pub struct Memory<'g, W: Word> {
+    graph: &'g Graph<W>,
+    held: Vec<Option<Arc<Vec<W>>>>,
+    uses: Vec<u32>,
+    done: Vec<bool>,
+    conversions: HashMap<Constants, Conversion<W>>,
+    permutations: HashMap<u64, Automorphism>,
+}
+
+impl<'g, W: Word> Memory<'g, W> {
+    /// Nothing is computed yet; limb i will be asked for, by operations computed here too, `uses[i]` times.
+    pub fn new(graph: &'g Graph<W>, uses: Vec<u32>) -> Self {
+        Self {
+            graph,
+            held: vec![None; graph.limb_count()],
+            uses,
+            done: vec![false; graph.bundles().len()],
+            conversions: HashMap::new(),
+            permutations: HashMap::new(),
+        }
+    }
+
+    /// Everything is computed here: each operation's operands are asked for once, outputs once more.
+    pub fn whole(graph: &'g Graph<W>) -> Self {
+        let mut uses = vec![0; graph.limb_count()];
+        let operands = graph.bundles().iter().flat_map(|bundle| &bundle.operands);
+        for limb in operands.flatten().chain(graph.outputs()) {
+            uses[limb.0 as usize] += 1;
+        }
+        Self::new(graph, uses)
+    }
+
+    /// A limb computed elsewhere.
+    pub fn put(&mut self, limb: Limb, words: Vec<W>) {
+        let bundle = self.graph.home(limb);
+        self.done[bundle] = true;
+        self.keep(limb, words);
+    }
+
+    /// A limb, for one of its uses; what it depends on is computed first.
+    ///
+    /// # Errors
+    /// Those of the host.
+    pub fn take<H: Host<W>>(&mut self, limb: Limb, host: &H) -> Result<Arc<Vec<W>>, H::Error> {
+        // Operations that wait for their operands; an explicit stack, as programs are long.
+        let mut waiting = vec![self.graph.home(limb)];
+        while let Some(&bundle) = waiting.last() {
+            if self.done[bundle] {
+                waiting.pop();
+                continue;
+            }
+            let operands = self.graph.bundles()[bundle].operands.iter().flatten();
+            let homes = operands.map(|operand| self.graph.home(*operand));
+            let missing: Vec<usize> = homes.filter(|home| !self.done[*home]).collect();
+            if missing.is_empty() {
+                self.compute(bundle, host)?;
+            } else {
+                waiting.extend(missing);
+            }
+        }
+        Ok(self.use_once(limb))
+    }
+
+    /// Limbs held now.
+    pub fn held(&self) -> usize {
+        self.held.iter().flatten().count()
+    }
+
+    fn use_once(&mut self, limb: Limb) -> Arc<Vec<W>> {
+        let at = limb.0 as usize;
+        self.uses[at] = self.uses[at].saturating_sub(1);
+        let held = &mut self.held[at];
+        let words = if self.uses[at] == 0 {
+            held.take()
+        } else {
+            held.clone()
+        };
+        words.expect("a limb is used as often as was said")
+    }
+
+    fn keep(&mut self, limb: Limb, words: Vec<W>) {
+        let at = limb.0 as usize;
+        self.held[at] = (self.uses[at] > 0).then(|| Arc::new(words));
+    }
+
+    fn compute<H: Host<W>>(&mut self, number: usize, host: &H) -> Result<(), H::Error> {
+        let bundle = &self.graph.bundles()[number];
+        let operands: Vec<Vec<Arc<Vec<W>>>> = bundle
+            .operands
+            .iter()
+            .map(|limbs| limbs.iter().map(|limb| self.use_once(*limb)).collect())
+            .collect();
+        let results = match &bundle.operation {
+            Operation::Source(source, _) => host.source(*source)?,
+            Operation::Step(step, _) => host.step(*step, &operands)?,
+            Operation::Convert | Operation::Round { .. } => self.convert(bundle, &operands[0])?,
+            Operation::Permute { element, form } => {
+                self.permute(bundle, (*element, *form), &operands[0])?
+            }
+            operation => self.by_limb(bundle, operation, &operands),
+        };
+        for (limb, words) in bundle.limbs().zip(results) {
+            self.keep(limb, words);
+        }
+        self.done[number] = true;
+        Ok(())
+    }
+
+    fn by_limb(
+        &self,
+        bundle: &Bundle,
+        operation: &Operation,
+        operands: &[Vec<Arc<Vec<W>>>],
+    ) -> Vec<Vec<W>> {
+        let one = |(row, modulus): (usize, &u16)| {
+            let plan = &self.graph.plans()[usize::from(*modulus)];
+            let (q, mut out) = (plan.modulus(), operands[0][row].to_vec());
+            let other = |k: usize| operands[k][row].as_slice();
+            match operation {
+                Operation::Ntt => plan.forward(&mut out),
+                Operation::Intt => plan.inverse(&mut out),
+                Operation::Add => q.add_assign(&mut out, other(1)),
+                Operation::Sub => q.sub_assign(&mut out, other(1)),
+                Operation::Neg => q.neg_assign(&mut out),
+                Operation::Mul => q.mul_assign(&mut out, other(1)),
+                Operation::MulAdd => {
+                    q.mul_assign(&mut out, other(1));
+                    q.add_assign(&mut out, other(2));
+                }
+                Operation::Scale(factors) => {
+                    q.scalar_mul_assign(&mut out, W::from_u128_lossy(factors[row]));
+                }
+                _ => unreachable!("no operation by limb"),
+            }
+            out
+        };
+        bundle.moduli.iter().enumerate().map(one).collect()
+    }
+
+    fn permute(
+        &mut self,
+        bundle: &Bundle,
+        (element, form): (u64, Form),
+        operand: &[Arc<Vec<W>>],
+    ) -> Result<Vec<Vec<W>>, RnsError> {
+        let n = self.graph.n();
+        if !self.permutations.contains_key(&element) {
+            let made = Automorphism::new(n, element as usize)?;
+            self.permutations.insert(element, made);
+        }
+        let auto = &self.permutations[&element];
+        let one = |(limb, modulus): (&Arc<Vec<W>>, &u16)| {
+            let mut out = vec![W::ZERO; n];
+            match form {
+                Form::Values => auto.eval_into(limb, &mut out),
+                Form::Coefficients => {
+                    let q = self.graph.plans()[usize::from(*modulus)].modulus();
+                    auto.coeff_into(q, limb, &mut out);
+                }
+            }
+            out
+        };
+        Ok(operand.iter().zip(&bundle.moduli).map(one).collect())
+    }
+
+    fn convert(
+        &mut self,
+        bundle: &Bundle,
+        operand: &[Arc<Vec<W>>],
+    ) -> Result<Vec<Vec<W>>, RnsError> {
+        let from = self.graph.moduli_of(&bundle.operands[0]);
+        let numerator = match bundle.operation {
+            Operation::Round { numerator } => Some(numerator),
+            _ => None,
+        };
+        let key = (from, bundle.moduli.clone(), numerator);
+        if !self.conversions.contains_key(&key) {
+            let (from, to) = (
+                self.graph.basis_of(&key.0)?,
+                self.graph.basis_of(&bundle.moduli)?,
+            );
+            let made = match numerator {
+                None => Conversion::Base(BaseConverter::new(&from, &to)),
+                Some(t) => Conversion::Scale(ScaleRounder::new(&from, &to, t)?),
+            };
+            self.conversions.insert(key.clone(), made);
+        }
+        let n = self.graph.n();
+        let input: Vec<W> = operand
+            .iter()
+            .flat_map(|limb| limb.iter().copied())
+            .collect();
+        let mut out = vec![W::ZERO; n * bundle.moduli.len()];
+        match &self.conversions[&key] {
+            Conversion::Base(converter) => {
+                converter.convert_into(&input, &mut out, &mut Scratch::new());
+            }
+            Conversion::Scale(rounder) => {
+                // With kept residues of 0 the correction alone is left.
+                let kept = vec![W::ZERO; out.len()];
+                rounder.scale_into(&input, &kept, &mut out, &mut Scratch::new());
+            }
+        }
+        Ok(out.chunks_exact(n).map(<[W]>::to_vec).collect())
+    }
+}

@@ -11,6 +11,7 @@ mod execute;
 mod run;
 mod scheme;
 mod switch;
+mod transform;
 mod wide;
 mod widened;
 
@@ -18,6 +19,7 @@ use crate::Error;
 use ::polynomial::{Form, Graph, Limb, Operation as Op};
 use program::Program;
 use program::step::{Operation, Plaintext, Step};
+use program::transform::Transform;
 use rns::RnsBasis;
 pub use run::{Engine, Shape, run};
 pub use scheme::{Lower, Word};
@@ -48,10 +50,12 @@ pub enum Source {
     Sum(Plaintext, u32),
     /// A plaintext as a factor.
     Factor(Plaintext, u32),
-    /// Half of a digit of a key, for ciphertexts of so many limbs: the relinearization key, or that of a rotation. Over `wide`
+    /// A plaintext of a linear transform, at a level.
+    Extended(Plaintext, u32),
+    /// Half of a digit of a key, for ciphertexts of so many limbs: the relinearization key, or an automorphism's. Over `wide`
     /// wide primes, or over its own.
     Key {
-        rotation: Option<i32>,
+        element: Option<u64>,
         digit: usize,
         half: usize,
         limbs: usize,
@@ -93,6 +97,7 @@ pub fn lower<S: Lower>(
     let graph = Graph::new(scheme.chain().q.n());
     let mut lowering = Lowering {
         scheme,
+        transforms: &program.transforms,
         input_scales,
         graph: if shape.lanes > 1 {
             graph.together()
@@ -140,6 +145,7 @@ pub fn lower<S: Lower>(
 /// A program being lowered.
 pub struct Lowering<'s, S: Lower> {
     scheme: &'s S,
+    transforms: &'s [Transform],
     input_scales: &'s [f64],
     graph: Graph<S::Word>,
     sources: Vec<Source>,
@@ -154,7 +160,11 @@ impl<S: Lower> Lowering<'_, S> {
     fn task(&mut self, number: u32, step: &Step) -> u32 {
         let name = match step.operation {
             Operation::Multiply(..) | Operation::Square(_) => "tensor",
-            Operation::Relinearize(_) | Operation::Rotate(..) => "key-switch",
+            Operation::Relinearize(_)
+            | Operation::Rotate(..)
+            | Operation::SwapRows(_)
+            | Operation::RelinearizeRescale(_)
+            | Operation::LinearTransform(..) => "key-switch",
             Operation::MultiplyPlain(..) => "polymul",
             Operation::EncryptZero => "zero-encrypt",
             Operation::Rescale(_) | Operation::ModDrop(_) => "rescale",
@@ -200,7 +210,16 @@ impl<S: Lower> Lowering<'_, S> {
             Operation::Square(a) => self.product(of(a), of(a), task)?,
             Operation::Relinearize(a) if of(a).parts.len() == 2 => of(a).clone(),
             Operation::Relinearize(a) => self.relinearize(of(a), task)?,
-            Operation::Rotate(a, by) => self.rotate(of(a), by, task)?,
+            Operation::Rotate(a, by) => self.rotate(of(a), self.scheme.element(by), task)?,
+            Operation::SwapRows(a) => {
+                let swap = 2 * self.graph.n() as u64 - 1;
+                self.rotate(of(a), swap, task)?
+            }
+            Operation::RelinearizeRescale(a) => self.relinearize_rescale(of(a), task)?,
+            Operation::LinearTransform(a, number) if S::TRANSFORMS => {
+                let transform = &self.transforms[number as usize];
+                self.transform(of(a), transform, (step.level, task))?
+            }
             Operation::Rescale(a) => {
                 let value = of(a);
                 let divided = self.drop_last(value, task)?;
@@ -230,7 +249,7 @@ impl<S: Lower> Lowering<'_, S> {
         });
         let form = match source {
             Source::Input { .. } | Source::Sum(..) => S::FORM,
-            Source::Factor(..) | Source::Key { .. } => Form::Values,
+            Source::Factor(..) | Source::Extended(..) | Source::Key { .. } => Form::Values,
         };
         self.graph.source((number as u32, form), moduli, task)
     }

@@ -117,19 +117,26 @@ impl<'a, S: Scheme> Plaintexts<'a, S> {
         spread: Spread,
         step: &Step,
     ) -> Result<Vec<Arc<S::Extended>>, Error> {
-        let one = |plaintext: &Plaintext| {
-            self.extended.take(key(*plaintext, step.level), || {
-                let slots = self.program.slots(&self.values, plaintext.number)?;
-                self.scheme
-                    .encode_extended(&slots, step.level as usize, plaintext.scale)
-            })
-        };
+        let one = |plaintext: &Plaintext| self.take_extended(*plaintext, step.level);
         let transform = self.program.transform(step).into_iter();
         let all: Vec<Plaintext> = transform.flat_map(|t| t.plaintexts()).collect();
         match spread {
             Spread::Single => all.iter().map(one).collect(),
             Spread::All => self.threads.try_map(&all, one),
         }
+    }
+
+    /// The encoding of a plaintext of a transform at a level for one use.
+    pub fn take_extended(
+        &self,
+        plaintext: Plaintext,
+        level: u32,
+    ) -> Result<Arc<S::Extended>, Error> {
+        self.extended.take(key(plaintext, level), || {
+            let slots = self.program.slots(&self.values, plaintext.number)?;
+            self.scheme
+                .encode_extended(&slots, level as usize, plaintext.scale)
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use super::{Lowering, Part, Value};
 use crate::Error;
 use crate::cpu::bfv::Bfv;
 use crate::cpu::scheme::key;
+use ::bfv::linear_transform::ExtendedPlaintext;
 use ::bfv::{Ciphertext, Plaintext};
 use ::polynomial::Form;
 use rlwe::KeyId;
@@ -15,6 +16,7 @@ use zq::{AlignedVec, Modulus, Word};
 impl<W: Word> Lower for Bfv<'_, W> {
     type Word = W;
     const FORM: Form = Form::Coefficients;
+    const TRANSFORMS: bool = true;
     const DROPS_BY_DIVISION: bool = true;
 
     fn chain(&self) -> Chain<W> {
@@ -57,15 +59,15 @@ impl<W: Word> Lower for Bfv<'_, W> {
 
     fn key(
         &self,
-        rotation: Option<i32>,
+        element: Option<u64>,
         (digit, half): (usize, usize),
         limbs: usize,
     ) -> Result<Vec<Vec<W>>, Error> {
-        let key = match rotation {
+        let key = match element {
             None => key(self.keys.relinearization.as_deref(), "relinearization")?.key(),
-            Some(by) => {
+            Some(element) => {
                 let keys = key(self.keys.galois.as_deref(), "rotation")?;
-                keys.get(self.element(by))?.1
+                keys.get(element)?.1
             }
         };
         Ok(key
@@ -76,6 +78,10 @@ impl<W: Word> Lower for Bfv<'_, W> {
 
     fn element(&self, rotation: i32) -> u64 {
         rlwe::rotation_element(self.params.n(), rotation.into())
+    }
+
+    fn extended(&self, plaintext: &ExtendedPlaintext<W>) -> Vec<W> {
+        plaintext.poly().data().to_vec()
     }
 
     fn operands(

@@ -6,6 +6,7 @@ use super::{Lowering, Part, Value};
 use crate::Error;
 use crate::cpu::ckks::Ckks;
 use crate::cpu::scheme::key;
+use ::ckks::linear_transform::ExtendedPlaintext;
 use ::ckks::{Ciphertext, Plaintext};
 use ::polynomial::Form;
 use rlwe::KeyId;
@@ -15,6 +16,7 @@ use zq::AlignedVec;
 impl Lower for Ckks<'_> {
     type Word = u64;
     const FORM: Form = Form::Values;
+    const TRANSFORMS: bool = true;
     const DROPS_BY_DIVISION: bool = false;
 
     fn chain(&self) -> Chain<u64> {
@@ -58,15 +60,15 @@ impl Lower for Ckks<'_> {
 
     fn key(
         &self,
-        rotation: Option<i32>,
+        element: Option<u64>,
         (digit, half): (usize, usize),
         limbs: usize,
     ) -> Result<Vec<Vec<u64>>, Error> {
-        let key = match rotation {
+        let key = match element {
             None => key(self.keys.relinearization.as_deref(), "relinearization")?.key(),
-            Some(by) => {
+            Some(element) => {
                 let keys = key(self.keys.galois.as_deref(), "rotation")?;
-                keys.get(self.element(by))?.1
+                keys.get(element)?.1
             }
         };
         Ok(key
@@ -77,6 +79,10 @@ impl Lower for Ckks<'_> {
 
     fn element(&self, rotation: i32) -> u64 {
         ::ckks::slot_rotation_element(self.params.n(), rotation.into())
+    }
+
+    fn extended(&self, plaintext: &ExtendedPlaintext) -> Vec<u64> {
+        plaintext.poly().data().to_vec()
     }
 
     fn operands(

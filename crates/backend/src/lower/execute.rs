@@ -45,14 +45,18 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
                 let encoded = self.plaintexts.take(plaintext, level)?;
                 Ok(cut(&self.scheme.factor(&encoded, limbs(level))?))
             }
+            Source::Extended(plaintext, level) => {
+                let encoded = self.plaintexts.take_extended(plaintext, level)?;
+                Ok(cut(&self.scheme.extended(&encoded)))
+            }
             Source::Key {
-                rotation,
+                element,
                 digit,
                 half,
                 limbs,
                 wide,
             } => {
-                let key = self.scheme.key(rotation, (digit, half), limbs)?;
+                let key = self.scheme.key(element, (digit, half), limbs)?;
                 let known = &mut self.lowered.wide_bases.iter();
                 let Some(to) = known.find(|basis| basis.len() == wide) else {
                     return Ok(key);

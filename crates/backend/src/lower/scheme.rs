@@ -40,6 +40,8 @@ pub trait Lower: Scheme + Sized {
     type Word: Word;
     /// The form of ciphertexts between steps.
     const FORM: Form;
+    /// Whether linear transforms are lowered.
+    const TRANSFORMS: bool;
     /// Whether primes are dropped by dividing by them.
     const DROPS_BY_DIVISION: bool;
 
@@ -66,17 +68,20 @@ pub trait Lower: Scheme + Sized {
     /// What parts are multiplied by, as values.
     fn factor(&self, plaintext: &Self::Plaintext, limbs: usize) -> Result<Vec<Self::Word>, Error>;
 
-    /// The limbs of a digit's half of the relinearization key, or of a rotation's, for ciphertexts of so many limbs: values over
-    /// these, then over the special primes.
+    /// The limbs of a digit's half of the relinearization key, or of an automorphism's, for ciphertexts of so many limbs: values
+    /// over these, then over the special primes.
     fn key(
         &self,
-        rotation: Option<i32>,
+        element: Option<u64>,
         place: (usize, usize),
         limbs: usize,
     ) -> Result<Vec<Vec<Self::Word>>, Error>;
 
     /// The automorphism of a rotation.
     fn element(&self, rotation: i32) -> u64;
+
+    /// A plaintext of a linear transform, limb after limb: values over the data primes, then over the special primes.
+    fn extended(&self, plaintext: &Self::Extended) -> Vec<Self::Word>;
 
     /// The operands of a tensor as values.
     fn operands(

@@ -8,7 +8,7 @@ use rns::RnsBasis;
 use zq::{Modulus, Word};
 
 /// Digits of a polynomial as values over the data primes, then the special primes; or over wide primes.
-struct Digits {
+pub(super) struct Digits {
     parts: Vec<Part>,
     /// Data primes of the polynomial.
     limbs: usize,
@@ -17,7 +17,7 @@ struct Digits {
 }
 
 impl<S: Lower> Lowering<'_, S> {
-    fn special(&mut self) -> Vec<u16> {
+    pub(super) fn special(&mut self) -> Vec<u16> {
         match self.scheme.chain().p {
             Some(p) => self.graph.basis(&p),
             None => Vec::new(),
@@ -25,7 +25,7 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     /// The digits of a part, each a centred representative over all primes.
-    fn digits(&mut self, part: &Part, task: u32) -> Result<Digits, Error> {
+    pub(super) fn digits(&mut self, part: &Part, task: u32) -> Result<Digits, Error> {
         let own = self.in_form(part, Form::Coefficients, task).limbs;
         let limbs = own.len();
         let mut all = self.moduli(limbs)?;
@@ -80,19 +80,18 @@ impl<S: Lower> Lowering<'_, S> {
         self.wide_basis(needed, all.len())
     }
 
-    /// Σ digit·key for both halves of the key, permuted by x -> x^`element`.
-    fn inner_product(
+    /// Σ digit·key for both halves of an automorphism's or the relinearization key, permuted by x -> x^`inverse`.
+    pub(super) fn inner_product(
         &mut self,
         digits: &Digits,
-        rotation: Option<i32>,
-        element: u64,
+        (element, inverse): (Option<u64>, u64),
         task: u32,
     ) -> [Part; 2] {
         [0, 1].map(|half| {
             let mut sum: Option<Part> = None;
             for (d, digit) in digits.parts.iter().enumerate() {
                 let source = Source::Key {
-                    rotation,
+                    element,
                     digit: d,
                     half,
                     limbs: digits.limbs,
@@ -103,7 +102,7 @@ impl<S: Lower> Lowering<'_, S> {
                     form: Form::Values,
                     limbs: self.source_over(source, &moduli, task),
                 };
-                let key = self.permuted(&given, element, task);
+                let key = self.permuted(&given, inverse, task);
                 sum = Some(match sum {
                     None => self.by_limb(Op::Mul, &[digit, &key], task),
                     Some(sum) => self.by_limb(Op::MulAdd, &[digit, &key, &sum], task),
@@ -134,7 +133,7 @@ impl<S: Lower> Lowering<'_, S> {
         }))
     }
 
-    fn permuted(&mut self, part: &Part, element: u64, task: u32) -> Part {
+    pub(super) fn permuted(&mut self, part: &Part, element: u64, task: u32) -> Part {
         if element == 1 {
             return part.clone();
         }
@@ -143,7 +142,7 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     /// Divided by the special primes, in the scheme's form.
-    fn mod_down(&mut self, sum: &Part, task: u32) -> Result<Part, Error> {
+    pub(super) fn mod_down(&mut self, sum: &Part, task: u32) -> Result<Part, Error> {
         let special = self.special().len();
         let sum = self.in_form(sum, S::FORM, task);
         let kept = sum.limbs.len() - special;
@@ -191,7 +190,7 @@ impl<S: Lower> Lowering<'_, S> {
 
     pub(super) fn relinearize(&mut self, a: &Value, task: u32) -> Result<Value, Error> {
         let digits = self.digits(&a.parts[2], task)?;
-        let sums = self.inner_product(&digits, None, 1, task);
+        let sums = self.inner_product(&digits, (None, 1), task);
         let sums = self.narrowed(sums, &digits, task)?;
         let parts = self.switched(sums, &[Some(&a.parts[0]), Some(&a.parts[1])], task)?;
         Ok(Value {
@@ -201,15 +200,55 @@ impl<S: Lower> Lowering<'_, S> {
         })
     }
 
-    pub(super) fn rotate(&mut self, a: &Value, by: i32, task: u32) -> Result<Value, Error> {
-        let element = self.scheme.element(by);
+    /// Back to two parts and divided by the last prime: one division by both it and the special primes.
+    pub(super) fn relinearize_rescale(&mut self, a: &Value, task: u32) -> Result<Value, Error> {
+        let digits = self.digits(&a.parts[2], task)?;
+        let sums = self.inner_product(&digits, (None, 1), task);
+        let chain = self.scheme.chain();
+        let last = digits.limbs - 1;
+        let mut dropped = chain.q.range(last..last + 1)?;
+        if let Some(p) = &chain.p {
+            dropped = dropped.concat(p)?;
+        }
+        let mut parts = Vec::with_capacity(2);
+        for (sum, own) in sums.iter().zip(&a.parts) {
+            let sum = self.plus_lifted(sum, own, task);
+            let divided = self.divided(&sum, last, (&dropped, 1), task)?;
+            parts.push(self.in_form(&divided, S::FORM, task));
+        }
+        Ok(Value {
+            parts,
+            scale: a.scale / self.last_prime(a),
+            input: None,
+        })
+    }
+
+    /// A sum over Q·P plus P times a part over Q.
+    fn plus_lifted(&mut self, sum: &Part, own: &Part, task: u32) -> Part {
+        let own = self.in_form(own, sum.form, task);
+        let moduli = self.graph.moduli_of(&own.limbs);
+        let special = self.scheme.chain().p;
+        let factors = moduli.iter().map(|&m| {
+            let q = self.graph.plans()[usize::from(m)].modulus();
+            let product = |p: &RnsBasis<S::Word>| q.reduce_digits(&p.product().to_u64_digits());
+            special.as_ref().map_or(1, |p| product(p).to_u128())
+        });
+        let factors = factors.collect();
+        let scaled = self.by_limb(Op::Scale(factors), &[&own], task);
+        let mut added = self.by_limb(Op::Add, &[sum, &scaled], task);
+        added.limbs.extend_from_slice(&sum.limbs[own.limbs.len()..]);
+        added
+    }
+
+    /// The image under x -> x^`element`.
+    pub(super) fn rotate(&mut self, a: &Value, element: u64, task: u32) -> Result<Value, Error> {
         if element == 1 {
             let input = a.input.filter(|_| S::FORM == Form::Coefficients);
             return Ok(Value { input, ..a.clone() });
         }
         let digits = self.digits(&a.parts[1], task)?;
         let inverse = inverse_element(element, self.graph.n() as u64);
-        let sums = self.inner_product(&digits, Some(by), inverse, task);
+        let sums = self.inner_product(&digits, (Some(element), inverse), task);
         let sums = self.narrowed(sums, &digits, task)?;
         let parts = self.switched(sums, &[Some(&a.parts[0]), None], task)?;
         let turned = |part: &Part| self.permuted(part, element, task);
@@ -255,7 +294,7 @@ fn quotient<W: Word>(q: &Modulus<W>, numerator: u64, dropped: &RnsBasis<W>) -> R
 }
 
 /// 1/g modulo 2n: odd numbers modulo 2n are a group of exponent n/2, or n for the smallest rings.
-fn inverse_element(g: u64, n: u64) -> u64 {
+pub(super) fn inverse_element(g: u64, n: u64) -> u64 {
     let (modulus, mut inverse) = (u128::from(2 * n), 1);
     // Newton: each round doubles the bits that are right; odd g is its own inverse modulo 8.
     for _ in 0..6 {

@@ -118,6 +118,8 @@ impl Scheme for Widened<'_> {
 impl Lower for Widened<'_> {
     type Word = u128;
     const FORM: Form = Form::Coefficients;
+    // Their plaintexts would have to be over the wide primes too.
+    const TRANSFORMS: bool = false;
     const DROPS_BY_DIVISION: bool = true;
 
     fn chain(&self) -> Chain<u128> {
@@ -156,16 +158,20 @@ impl Lower for Widened<'_> {
 
     fn key(
         &self,
-        rotation: Option<i32>,
+        element: Option<u64>,
         place: (usize, usize),
         limbs: usize,
     ) -> Result<Vec<Vec<u128>>, Error> {
-        let narrow = self.inner.key(rotation, place, limbs)?;
+        let narrow = self.inner.key(element, place, limbs)?;
         Ok(narrow.iter().map(|limb| wide(limb)).collect())
     }
 
     fn element(&self, rotation: i32) -> u64 {
         self.inner.element(rotation)
+    }
+
+    fn extended(&self, plaintext: &ExtendedPlaintext<u64>) -> Vec<u128> {
+        wide(&self.inner.extended(plaintext))
     }
 
     fn operands(

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Linear transforms in polynomial operations, by double hoisting as in `rlwe::linear_transform`.
+//!
+//! What needs no key (the ciphertext's own parts, permuted and multiplied) is summed apart over Q: round((S + P T)/P) is
+//! round(S/P) + T, so it is added after the division.
+
+use super::switch::{Digits, inverse_element};
+use super::{Lower, Lowering, Part, Source, Value};
+use crate::Error;
+use ::polynomial::{Form, Operation as Op};
+use program::step::Plaintext;
+use program::transform::{Giant, Term, Transform};
+
+/// Both parts of a sum of ciphertexts: products with keys over Q·P, and what is over Q.
+#[derive(Default)]
+struct Sum {
+    switched: [Option<Part>; 2],
+    own: [Option<Part>; 2],
+}
+
+/// A ciphertext as values, and the digits of its second part.
+struct Operand {
+    values: [Part; 2],
+    digits: Digits,
+}
+
+/// Where and how a transform runs.
+#[derive(Clone, Copy)]
+struct At {
+    level: u32,
+    /// Of the plaintexts.
+    scale: f64,
+    task: u32,
+}
+
+impl<S: Lower> Lowering<'_, S> {
+    /// A linear transform of a ciphertext of two parts.
+    pub(super) fn transform(
+        &mut self,
+        a: &Value,
+        transform: &Transform,
+        (level, task): (u32, u32),
+    ) -> Result<Value, Error> {
+        let scale = transform.scale;
+        let at = At { level, scale, task };
+        let operand = Operand {
+            values: [0, 1].map(|k| self.in_form(&a.parts[k], Form::Values, task)),
+            digits: self.digits(&a.parts[1], task)?,
+        };
+        let mut total = Sum::default();
+        for giant in &transform.giants {
+            let inner = self.inner_sum(giant, &operand, at)?;
+            let element = self.scheme.element(giant.rotation);
+            let turned = self.turned(inner, element, task)?;
+            self.add(&mut total, turned, None, task);
+        }
+        let mut parts = Vec::with_capacity(2);
+        for (switched, own) in total.switched.iter().zip(&total.own) {
+            parts.extend(self.settled(switched.as_ref(), own.as_ref(), task)?);
+        }
+        Ok(Value {
+            parts,
+            scale: S::product_scale(a.scale, scale),
+            input: None,
+        })
+    }
+
+    /// Σ over the terms of a giant step.
+    fn inner_sum(&mut self, giant: &Giant, operand: &Operand, at: At) -> Result<Sum, Error> {
+        let mut sum = Sum::default();
+        for term in &giant.terms {
+            let factor = match term.plaintext {
+                None => None,
+                Some(number) => Some(self.extended(number, at)?),
+            };
+            let turned = self.baby(term, operand, at.task);
+            self.add(&mut sum, turned, factor.as_ref(), at.task);
+        }
+        Ok(sum)
+    }
+
+    /// A rotation of the operand, before the division.
+    fn baby(&mut self, term: &Term, operand: &Operand, task: u32) -> Sum {
+        let element = self.scheme.element(term.rotation);
+        let [c0, c1] = &operand.values;
+        if element == 1 {
+            return Sum {
+                own: [Some(c0.clone()), Some(c1.clone())],
+                ..Sum::default()
+            };
+        }
+        Sum {
+            switched: self.switched_by(&operand.digits, element, task).map(Some),
+            own: [Some(self.permuted(c0, element, task)), None],
+        }
+    }
+
+    /// A sum, rotated: its second part is divided, decomposed and multiplied by the key.
+    fn turned(&mut self, sum: Sum, element: u64, task: u32) -> Result<Sum, Error> {
+        if element == 1 {
+            return Ok(sum);
+        }
+        let [first, second] = &sum.switched;
+        let [own, other] = &sum.own;
+        let mut permuted = |part: &Part| self.permuted(part, element, task);
+        let mut turned = Sum {
+            switched: [first.as_ref().map(&mut permuted), None],
+            own: [own.as_ref().map(&mut permuted), None],
+        };
+        if let Some(second) = self.settled(second.as_ref(), other.as_ref(), task)? {
+            let digits = self.digits(&second, task)?;
+            let products = Sum {
+                switched: self.switched_by(&digits, element, task).map(Some),
+                ..Sum::default()
+            };
+            self.add(&mut turned, products, None, task);
+        }
+        Ok(turned)
+    }
+
+    /// The products of digits and an automorphism's key, under the automorphism.
+    fn switched_by(&mut self, digits: &Digits, element: u64, task: u32) -> [Part; 2] {
+        let inverse = inverse_element(element, self.graph.n() as u64);
+        let sums = self.inner_product(digits, (Some(element), inverse), task);
+        sums.map(|sum| self.permuted(&sum, element, task))
+    }
+
+    /// total + sum · factor.
+    fn add(&mut self, total: &mut Sum, sum: Sum, factor: Option<&Part>, task: u32) {
+        let totals = total.switched.iter_mut().chain(&mut total.own);
+        let parts = sum.switched.into_iter().chain(sum.own);
+        for (total, part) in totals.zip(parts) {
+            let Some(part) = part else { continue };
+            *total = Some(match (total.as_ref(), factor) {
+                (None, None) => part,
+                (None, Some(factor)) => self.by_limb(Op::Mul, &[&part, factor], task),
+                (Some(sum), None) => self.by_limb(Op::Add, &[sum, &part], task),
+                (Some(sum), Some(factor)) => self.by_limb(Op::MulAdd, &[&part, factor, sum], task),
+            });
+        }
+    }
+
+    /// A part of a sum divided by the special primes, plus what is over Q, in the scheme's form.
+    fn settled(
+        &mut self,
+        switched: Option<&Part>,
+        own: Option<&Part>,
+        task: u32,
+    ) -> Result<Option<Part>, Error> {
+        let divided = match switched {
+            None => None,
+            Some(sum) => Some(self.mod_down(sum, task)?),
+        };
+        let own = own.map(|part| self.in_form(part, S::FORM, task));
+        Ok(match (divided, own) {
+            (Some(divided), Some(own)) => Some(self.by_limb(Op::Add, &[&divided, &own], task)),
+            (divided, own) => divided.or(own),
+        })
+    }
+
+    /// A plaintext over the data primes and the special primes.
+    fn extended(&mut self, number: u32, at: At) -> Result<Part, Error> {
+        let mut moduli = self.moduli(at.level as usize + 1)?;
+        moduli.extend(self.special());
+        let scale = at.scale;
+        let source = Source::Extended(Plaintext { number, scale }, at.level);
+        Ok(Part {
+            form: Form::Values,
+            limbs: self.source_over(source, &moduli, at.task),
+        })
+    }
+}

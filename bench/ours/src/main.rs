@@ -2,12 +2,14 @@
 //! Times our own operations with the parameters of the peers in `bench/peers` and prints one JSON line each.
 //!
 //! Without arguments every operation runs alone on one thread. `--threads N` runs batches on N pinned threads (see
-//! [`batch`]); `memory SCHEME` prints the sizes of keys and ciphertexts (see [`memory`]). Every result is checked: transforms
+//! [`batch`]); `memory SCHEME` prints the sizes of keys and ciphertexts (see [`memory`]); `fused` compares fused
+//! operations with single ones (see [`fused`]). Every result is checked: transforms
 //! by their inverse, homomorphic operations by decryption.
 
 mod batch;
 mod bfv_sets;
 mod ckks_sets;
+mod fused;
 mod measure;
 mod memory;
 mod transforms;
@@ -52,7 +54,9 @@ fn main() -> ExitCode {
         [] => one_thread(),
         ["--threads", count] => batches(count),
         ["memory", scheme] => memory::run(scheme),
-        _ => Err("usage: ringsmith-bench [--threads N | memory bfv|ckks|nothing]".into()),
+        ["fused"] => fused::run(""),
+        ["fused", only] => fused::run(only),
+        _ => Err("usage: ringsmith-bench [--threads N | memory bfv|ckks|nothing | fused [rescale|sum|bfv|diagonals]]".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

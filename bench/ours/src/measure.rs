@@ -10,7 +10,19 @@ pub fn measure(mut op: impl FnMut()) -> (f64, f64) {
 }
 
 /// [`measure`] for several operations that take turns, so that what disturbs one disturbs the others.
-pub fn measure_alternately<const N: usize>(mut ops: [&mut dyn FnMut(); N]) -> [(f64, f64); N] {
+pub fn measure_alternately<const N: usize>(ops: [&mut dyn FnMut(); N]) -> [(f64, f64); N] {
+    times(ops).map(summary)
+}
+
+/// The lowest time and the median, in µs, of operations that take turns.
+pub fn alternately<const N: usize>(ops: [&mut dyn FnMut(); N]) -> [(f64, f64); N] {
+    times(ops).map(|mut micros| {
+        micros.sort_by(f64::total_cmp);
+        (micros[0], micros[micros.len() / 2])
+    })
+}
+
+fn times<const N: usize>(mut ops: [&mut dyn FnMut(); N]) -> [Vec<f64>; N] {
     ops.iter_mut().for_each(|op| op());
     let mut micros = [const { Vec::new() }; N];
     let (limit, begin) = (N as u32 * Duration::from_millis(400), Instant::now());
@@ -21,7 +33,7 @@ pub fn measure_alternately<const N: usize>(mut ops: [&mut dyn FnMut(); N]) -> [(
             micros.push(start.elapsed().as_secs_f64() * 1e6);
         }
     }
-    micros.map(summary)
+    micros
 }
 
 /// Median and relative interquartile spread.

@@ -61,6 +61,17 @@ impl<W: Word> Division<W> {
         })
     }
 
+    /// No division: sums stay over Q·P, and an addend is multiplied by P.
+    pub fn none(qp: &RnsBasis<W>, data: usize) -> Self {
+        let addend = |m: &Modulus<W>| m.shoup(residue(&qp.moduli()[data..], m));
+        Self {
+            kept: qp.len(),
+            converter: None,
+            inverses: Vec::new(),
+            addend: qp.moduli()[..data].iter().map(addend).map(Some).collect(),
+        }
+    }
+
     /// Limbs of corrections for each half of a sum: none for one prime or fewer, whose residues are lifted as they are read.
     pub fn corrections(&self) -> usize {
         self.converter.as_ref().map_or(0, |_| self.kept)
@@ -68,7 +79,7 @@ impl<W: Word> Division<W> {
 }
 
 /// The product of the moduli modulo `m`.
-pub(crate) fn residue<W: Word>(moduli: &[Modulus<W>], m: &Modulus<W>) -> W {
+fn residue<W: Word>(moduli: &[Modulus<W>], m: &Modulus<W>) -> W {
     let product = |acc, x: &Modulus<W>| m.mul(acc, m.reduce(x.value()));
     moduli.iter().fold(m.reduce(W::ONE), product)
 }

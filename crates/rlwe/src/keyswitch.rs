@@ -6,7 +6,7 @@
 //! (q/q_i)·[(q/q_i)^-1]_{q_i}). With c_d the centred residue of c modulo D_d, Σ c_d·g_d ≡ P·c (mod Q), so
 //! (Σ c_d·key_d)/P encrypts c·s'. The digits being centred, decomposition commutes with automorphisms exactly.
 
-use crate::division::{Division, residue};
+use crate::division::Division;
 use crate::engine::PolyEngine;
 use crate::fused::SwitchScratch;
 use crate::keys::KeySwitchKey;
@@ -14,7 +14,7 @@ use crate::{Error, Pool, RlweParams};
 use rns::{Automorphism, BaseConverter, Coeff, Eval, RnsBasis, RnsPoly, ScaleRounder, Scratch};
 use std::ops::Range;
 use std::sync::Arc;
-use zq::{AlignedVec, Modulus, Shoup, Word};
+use zq::{AlignedVec, Word};
 
 /// Constants for ciphertexts over the first `l` data primes.
 pub struct KeySwitchLevel<W: Word> {
@@ -26,8 +26,8 @@ pub struct KeySwitchLevel<W: Word> {
     pub(crate) special: Division<W>,
     /// Division by P and the last data prime, where that is not the only one.
     pub(crate) rescale: Option<Division<W>>,
-    /// P modulo each data prime; 1 without special primes.
-    pub(crate) special_residues: Vec<Shoup<W>>,
+    /// No division: what is added to sums over Q·P.
+    pub(crate) undivided: Division<W>,
     log2_special: f64,
     /// Work space, shared by all levels.
     pub(crate) scratch: Arc<Pool<SwitchScratch<W>>>,
@@ -56,15 +56,13 @@ impl<W: Word> KeySwitchLevel<W> {
             .p()
             .map(|p| ScaleRounder::new(p, &q, 1))
             .transpose()?;
-        let special = params.p().map_or(&[][..], RnsBasis::moduli);
-        let of_special = |m: &Modulus<W>| m.shoup(residue(special, m));
         let log2_special = params.p().map_or(0.0, crate::params::log2_product);
         Ok(Self {
             special: Division::by_special(&qp, limbs)?,
             rescale: (limbs > 1)
                 .then(|| Division::by_special_and_last(&qp, limbs))
                 .transpose()?,
-            special_residues: q.moduli().iter().map(of_special).collect(),
+            undivided: Division::none(&qp, limbs),
             q,
             qp,
             digits,
@@ -82,6 +80,11 @@ impl<W: Word> KeySwitchLevel<W> {
     /// The data basis, then the special basis.
     pub fn qp(&self) -> &RnsBasis<W> {
         &self.qp
+    }
+
+    /// From Q·P to Q, if there are special primes.
+    pub(crate) fn down(&self) -> Option<&ScaleRounder<W>> {
+        self.down.as_ref()
     }
 
     /// Number of digits.

@@ -4,7 +4,7 @@
 use super::Evaluator;
 use crate::Error;
 use crate::ciphertext::Ciphertext;
-use rlwe::{GaloisKeys, HoistedDigits, conjugation_element, key_switch, rotation_element};
+use rlwe::{GaloisKeys, conjugation_element, key_switch, rotation_element};
 use rns::{Coeff, RnsPoly};
 use zq::Word;
 
@@ -70,20 +70,25 @@ impl<W: Word> Evaluator<W> {
         keys: &GaloisKeys<W>,
     ) -> Result<Vec<Ciphertext<W>>, Error> {
         let [c0, c1] = self.rotatable(a, keys)?;
+        let element = |steps: &i64| rotation_element(self.params.n(), *steps);
+        let moved = steps.iter().map(element).filter(|g| *g != 1);
+        let uses: Vec<_> = moved
+            .map(|g| keys.get(g).map(|(auto, key)| (Some(auto), key)))
+            .collect::<Result<_, _>>()?;
         let level = self.params.rlwe().level(a.limbs())?;
-        let digits = HoistedDigits::new(self.params.rlwe(), c1)?;
-        let rotated = |&steps: &i64| {
-            let g = rotation_element(self.params.n(), steps);
-            if g == 1 {
-                return Ok(a.clone());
+        let mut switched = level
+            .switch_coeff_many(c1, &uses, &self.threads)?
+            .into_iter();
+        let mut autos = uses.iter().filter_map(|(auto, _)| *auto);
+        let mut rotated = |steps: &i64| {
+            if element(steps) == 1 {
+                return Some(a.clone());
             }
-            let (auto, key) = keys.get(g)?;
-            let inner = digits.automorphism(auto).inner_product(key)?;
-            let [mut k0, k1] = inner.map(|x| level.mod_down(x.to_coeff()));
-            k0.add_assign(&c0.automorphism(auto));
-            Ok(Ciphertext::new(a.params, a.key, vec![k0, k1]))
+            let [mut k0, k1] = switched.next()?;
+            k0.add_assign(&c0.automorphism(autos.next()?));
+            Some(Ciphertext::new(a.params, a.key, vec![k0, k1]))
         };
-        steps.iter().map(rotated).collect()
+        Ok(steps.iter().filter_map(&mut rotated).collect())
     }
 
     /// Puts the sum of all n slots into every slot; needs keys for 1, 2, 4, … n/4 steps and for the row swap.

@@ -34,11 +34,8 @@ impl<W: Word> Evaluator<W> {
             values: [values[0].data(), values[1].data()],
             coefficients: c1.data(),
         };
-        let sums = level.linear_transform(source, &giants, &self.threads)?;
-        let divided = self.threads.try_map(&sums, |sum| {
-            Ok::<_, Error>(level.mod_down(sum.coefficients()))
-        })?;
-        Ok(Ciphertext::new(a.params, a.key, divided))
+        let divided = level.linear_transform_coeff(source, &giants, &self.threads)?;
+        Ok(Ciphertext::new(a.params, a.key, divided.into()))
     }
 
     fn giant_step<'a>(

@@ -10,6 +10,7 @@ mod programs;
 mod publication;
 mod seeds;
 mod textbook;
+mod transforms;
 
 use crate::*;
 use rlwe::{

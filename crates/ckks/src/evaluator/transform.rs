@@ -35,8 +35,7 @@ impl Evaluator {
             values: [a.parts[0].data(), a.parts[1].data()],
             coefficients: coefficients.data(),
         };
-        let sums = level.linear_transform(source, &giants, &self.threads)?;
-        let parts = sums.map(|sum| level.mod_down_eval(sum));
+        let parts = level.linear_transform_eval(source, &giants, &self.threads)?;
         Ok(Ciphertext {
             scale,
             slots: a.slots.max(t.slots()),

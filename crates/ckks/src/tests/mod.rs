@@ -3,6 +3,7 @@
 
 mod bytes;
 mod contrived;
+mod fused;
 mod operations;
 mod polynomials;
 mod programs;

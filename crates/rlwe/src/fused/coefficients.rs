@@ -8,7 +8,7 @@ use super::{Job, Source, SwitchScratch, for_each};
 use crate::keys::KeySwitchKey;
 use crate::keyswitch::KeySwitchLevel;
 use crate::{Error, Threads};
-use rns::{Coeff, RnsPoly};
+use rns::{Automorphism, Coeff, RnsPoly};
 use zq::{AlignedVec, Word};
 
 impl<W: Word> KeySwitchLevel<W> {
@@ -26,73 +26,100 @@ impl<W: Word> KeySwitchLevel<W> {
         key: &KeySwitchKey<W>,
         threads: &Threads,
     ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
-        assert!(c.basis() == self.q(), "switch_coeff: wrong basis");
-        self.scratch
-            .lend(|scratch| self.switch_coeff_with(c, key, threads, scratch))
+        Ok(self
+            .switch_coeff_many(c, &[(None, key)], threads)?
+            .swap_remove(0))
     }
 
-    fn switch_coeff_with(
+    /// Several switches of one polynomial, each after an automorphism σ: (k0, k1) with k0 + k1·s ≈ σ(c)·s'. The digits are made
+    /// once.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when a key is for a lower level.
+    ///
+    /// # Panics
+    /// If `c` is not over this level's data basis.
+    pub fn switch_coeff_many(
         &self,
         c: &RnsPoly<W, Coeff>,
-        key: &KeySwitchKey<W>,
+        uses: &[(Option<&Automorphism>, &KeySwitchKey<W>)],
         threads: &Threads,
-        scratch: &mut SwitchScratch<W>,
-    ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
-        let sources = [Source {
+    ) -> Result<Vec<[RnsPoly<W, Coeff>; 2]>, Error> {
+        assert!(c.basis() == self.q(), "switch_coeff: wrong basis");
+        let source = Source {
             coefficients: c.data(),
             values: None,
-        }];
-        let jobs = [Job {
+        };
+        let job = |&(automorphism, key)| Job {
             source: 0,
             key,
-            automorphism: None,
+            automorphism,
             add: [None, None],
-        }];
-        self.check(&sources, &jobs)?;
-        let (n, l) = (self.q().n(), self.q().len());
+        };
+        let jobs: Vec<_> = uses.iter().map(job).collect();
+        self.check(&[source], &jobs)?;
+        let halves = self
+            .scratch
+            .lend(|scratch| self.switch_coeff_with(source, &jobs, threads, scratch));
+        let mut halves = halves
+            .into_iter()
+            .map(|data| RnsPoly::from_data(self.q(), data));
+        let pairs = uses
+            .iter()
+            .filter_map(|_| Some([halves.next()?, halves.next()?]));
+        Ok(pairs.collect())
+    }
+
+    /// Both halves of every job.
+    fn switch_coeff_with(
+        &self,
+        source: Source<'_, W>,
+        jobs: &[Job<'_, W>],
+        threads: &Threads,
+        scratch: &mut SwitchScratch<W>,
+    ) -> Vec<AlignedVec<W>> {
+        let (n, l, halves) = (self.q().n(), self.q().len(), 2 * jobs.len());
         let SwitchScratch {
             lifted,
-            dropped: special,
+            dropped,
             corrections,
             buffers,
+            ..
         } = scratch;
         let lifted = lifted.take(self.lifted_len() * n);
-        self.lift_wide_digits(&sources, lifted, threads, buffers);
-        let mut out = [0, 1].map(|_| AlignedVec::for_overwrite(l * n));
-        let special = special.take((self.qp().len() - l) * 2 * n);
+        self.lift_wide_digits(&[source], lifted, threads, buffers);
+        let mut out: Vec<AlignedVec<W>> = (0..halves)
+            .map(|_| AlignedVec::for_overwrite(l * n))
+            .collect();
+        let dropped = dropped.take((self.qp().len() - l) * halves * n);
         {
-            let [first, second] = &mut out;
-            let kept = first.chunks_exact_mut(n).zip(second.chunks_exact_mut(n));
-            let rest = special
-                .chunks_exact_mut(2 * n)
-                .map(|pair| pair.split_at_mut(n));
-            for_each(
-                threads,
-                buffers,
-                kept.chain(rest).enumerate(),
-                |(j, (a, b)), own| {
-                    let modulo = Modulo {
-                        level: self,
-                        division: &self.special,
-                        j,
-                        sources: &sources,
-                        jobs: &jobs,
-                        lifted,
-                    };
-                    let work = own.transforms.take(Modulo::buffer_len(self, &jobs));
-                    modulo.run(
-                        Corrections::None,
-                        work,
-                        vec![&mut *a, &mut *b],
-                        &Threads::ONE,
-                    );
-                    self.qp().plan(j).inverse(a);
-                    self.qp().plan(j).inverse(b);
-                },
-            );
+            let mut limbs: Vec<_> = out
+                .iter_mut()
+                .map(|half| half.chunks_exact_mut(n))
+                .collect();
+            let kept = (0..l).map(|_| limbs.iter_mut().filter_map(Iterator::next).collect());
+            let kept: Vec<Vec<_>> = kept.collect();
+            let rest = dropped.chunks_exact_mut((halves * n).max(1));
+            let rest = rest.map(|rows| rows.chunks_exact_mut(n).collect());
+            let rows = kept.into_iter().chain(rest).enumerate();
+            for_each(threads, buffers, rows, |(j, mut rows), own| {
+                let modulo = Modulo {
+                    level: self,
+                    division: &self.special,
+                    j,
+                    sources: &[source],
+                    jobs,
+                    lifted,
+                };
+                let work = own.transforms.take(Modulo::buffer_len(self, &[]));
+                let borrowed = rows.iter_mut().map(|row| &mut **row).collect();
+                modulo.run(Corrections::None, work, borrowed, &Threads::ONE);
+                rows.iter_mut()
+                    .for_each(|row| self.qp().plan(j).inverse(row));
+            });
         }
-        let corrections = corrections.take(self.special.corrections() * 2 * n);
-        self.correct(&self.special, special, corrections, threads, buffers);
+        let corrections = corrections.take(self.special.corrections() * halves * n);
+        self.correct(&self.special, dropped, corrections, threads, buffers);
         if self.qp().len() > l {
             let limbs = out.iter_mut().enumerate().flat_map(|(half, part)| {
                 part.chunks_exact_mut(n).enumerate().map(move |x| (half, x))
@@ -101,7 +128,7 @@ impl<W: Word> KeySwitchLevel<W> {
                 let lifted = own.transforms.take(n);
                 let correction = if corrections.is_empty() {
                     CentredLift::new(self.qp().modulus(l), self.q().modulus(j))
-                        .apply(&special[half * n..][..n], lifted);
+                        .apply(&dropped[half * n..][..n], lifted);
                     lifted
                 } else {
                     &corrections[(half * l + j) * n..][..n]
@@ -114,6 +141,6 @@ impl<W: Word> KeySwitchLevel<W> {
                 .run(self.q().modulus(j), out);
             });
         }
-        Ok(out.map(|data| RnsPoly::from_data(self.q(), data)))
+        out
     }
 }

@@ -25,6 +25,13 @@ pub(super) fn modulus_for<W: Word>(
     (fits && zq::simd::level() == zq::simd::Level::Ifma).then_some(q)
 }
 
+/// Most products of reduced residues in a sum, and one more, where these kernels can be used.
+pub(super) fn most_terms<W: Word>(modulus: &Modulus<W>) -> Option<usize> {
+    modulus_for(modulus, 1, 1, BLOCK)?;
+    let fits = |terms: &usize| modulus_for(modulus, 1, terms + 1, BLOCK).is_some();
+    (1..1 << 12).rev().find(fits)
+}
+
 /// Constants in every lane.
 #[derive(Clone, Copy)]
 struct Constants {
@@ -211,6 +218,8 @@ pub(super) struct Finish<'a> {
     pub division: Option<(&'a [u64], u64)>,
     /// What is added, and its factor.
     pub add: Option<(&'a [u64], Option<u64>)>,
+    /// Whether the result is added to what the output holds.
+    pub onto: bool,
 }
 
 /// See [`super::kernels::dot_pair`].
@@ -300,6 +309,10 @@ unsafe fn sums<const D: usize, const PERMUTED: bool>(
                         if let Some(factor) = addends[h] {
                             y = csub(mul_lazy(&c, y, factor), c.q);
                         }
+                        r = csub(_mm512_add_epi64(r, y), c.q);
+                    }
+                    if finish[h].onto {
+                        let y = _mm512_loadu_si512(out.as_ptr().add(at).cast());
                         r = csub(_mm512_add_epi64(r, y), c.q);
                     }
                     _mm512_storeu_si512(out.as_mut_ptr().add(at).cast(), r);

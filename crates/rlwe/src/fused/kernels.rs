@@ -19,6 +19,15 @@ pub(super) fn operand_bound<W: Word>(plan: &NttPlan<W>, terms: usize) -> u64 {
     1
 }
 
+/// Most products of reduced residues in one sum of [`dot_pair`] that is divided or not.
+pub(super) fn most_terms<W: Word>(modulus: &Modulus<W>) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(terms) = super::ifma::most_terms(modulus) {
+        return terms;
+    }
+    usize::MAX
+}
+
 /// Where one part of a permuted polynomial comes from: one part of the source.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Permuted<'a> {
@@ -84,6 +93,8 @@ pub(super) struct Products<'a, W: Word> {
 pub(super) struct Finish<'a, W: Word> {
     pub divide: Option<Divide<'a, W>>,
     pub add: Option<Add<'a, W>>,
+    /// Whether the result is added to what the output holds; not with a division.
+    pub onto: bool,
 }
 
 /// What is added to a sum.
@@ -118,6 +129,10 @@ pub(super) fn dot_pair<W: Word>(
         "lengths differ"
     );
     assert!(finish.iter().all(|f| f.fits(n)), "lengths differ");
+    assert!(
+        finish.iter().all(|f| f.divide.is_none() || !f.onto),
+        "a quotient is not added to what is there"
+    );
     let most = finish.iter().fold(bound, |most, f| most.max(f.bound()));
     #[cfg(target_arch = "x86_64")]
     if let Some(q) = super::ifma::modulus_for(modulus, most, digits.len() + 1, n) {
@@ -146,9 +161,13 @@ pub(super) fn dot_pair<W: Word>(
     }
     assert!(most == 1, "open operands have a kernel");
     for ((keys, finish), out) in keys.into_iter().zip(finish).zip(out) {
-        match permuted.sources {
-            None => modulus.dot_into(out, digits, keys),
-            Some(_) => dot_permuted(modulus, digits, keys, permuted, out),
+        match (permuted.sources, finish.onto) {
+            (None, false) => modulus.dot_into(out, digits, keys),
+            (None, true) => digits
+                .iter()
+                .zip(keys)
+                .for_each(|(digit, key)| modulus.mul_add_assign(out, digit, key)),
+            (Some(_), _) => dot_permuted(modulus, digits, keys, permuted, finish.onto, out),
         }
         if let Some(divide) = finish.divide {
             divide.run(modulus, out);
@@ -183,7 +202,12 @@ impl<'a, W: Word> Finish<'a, W> {
             let factor = add.factor.map(|factor| factor.w.low_u64());
             Some((W::as_u64s(add.words)?, factor))
         });
-        super::ifma::Finish { division, add }
+        let onto = self.onto;
+        super::ifma::Finish {
+            division,
+            add,
+            onto,
+        }
     }
 }
 
@@ -192,6 +216,7 @@ fn dot_permuted<W: Word>(
     digits: &[&[W]],
     keys: &[&[W]],
     permuted: Permuted<'_>,
+    onto: bool,
     out: &mut [W],
 ) {
     // u64: products below 2^(2·bits) are summed in u128, `lazy` of them at a time. Wider words reduce every product.
@@ -203,7 +228,13 @@ fn dot_permuted<W: Word>(
     for (t, out) in out.chunks_mut(TILE).enumerate() {
         let start = t * TILE;
         let mut acc = [0u128; TILE];
-        let mut carried = 0;
+        if onto {
+            acc.iter_mut()
+                .zip(&*out)
+                .for_each(|(a, o)| *a = o.to_u128());
+        }
+        // What is there is less than a product.
+        let mut carried = usize::from(onto);
         for (digit, key) in digits.iter().zip(keys) {
             if carried + 1 > lazy - usize::from(lazy > 1) {
                 acc.iter_mut()

@@ -57,6 +57,11 @@ pub(crate) struct SwitchScratch<W: Word> {
     dropped: Scratch<W>,
     /// Their centred representatives modulo the kept primes, where several are divided away.
     corrections: Scratch<W>,
+    /// The sums of a linear transform that are rotated, and the coefficients of their second parts.
+    sums: Scratch<W>,
+    coefficients: Scratch<W>,
+    /// The sum of all of them.
+    total: Scratch<W>,
     /// One for each thread at work.
     buffers: Pool<Buffers<W>>,
 }
@@ -66,6 +71,8 @@ pub(crate) struct SwitchScratch<W: Word> {
 struct Buffers<W: Word> {
     transforms: Scratch<W>,
     convert: Scratch<W>,
+    /// Rotations of a ciphertext modulo one prime.
+    rotations: Scratch<W>,
 }
 
 /// Runs `f` on every item with buffers of its own.
@@ -148,6 +155,7 @@ impl<W: Word> KeySwitchLevel<W> {
             dropped: sums,
             corrections,
             buffers,
+            ..
         } = scratch;
         let lifted = lifted.take(sources.len() * self.lifted_len() * n);
         self.lift_wide_digits(sources, lifted, threads, buffers);
@@ -297,6 +305,7 @@ impl<W: Word> KeySwitchLevel<W> {
             let Buffers {
                 transforms,
                 convert,
+                ..
             } = buffers;
             let together = transforms.take(count * n);
             for (i, out) in together.chunks_exact_mut(n).enumerate() {
@@ -332,10 +341,12 @@ pub fn divide_by_last<W: Word>(
     for (j, (plan, out)) in kept.plans().iter().zip(out.chunks_exact_mut(n)).enumerate() {
         let lift = CentredLift::new(x.basis().modulus(l), plan.modulus());
         out.copy_from_slice(x.limb(j));
-        subtract_and_divide(plan, (&dropped, &lift), inverses[j], &mut buffer, out);
+        subtract_and_divide(plan, (&dropped, Some(&lift)), inverses[j], &mut buffer, out);
     }
     RnsPoly::from_data(kept, out)
 }
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod transform_tests;

@@ -14,6 +14,7 @@ use crate::division::Division;
 use crate::keyswitch::KeySwitchLevel;
 use ntt::{Form, NttPlan};
 use rns::{Automorphism, RnsBasis};
+use std::ops::Range;
 use std::slice::{ChunksExact, ChunksExactMut};
 use zq::{Shoup, Word};
 
@@ -73,6 +74,8 @@ struct Target<'a, W: Word> {
     part: usize,
     halves: [&'a mut [W]; 2],
     corrections: Option<[Piece<'a, W>; 2]>,
+    /// Whether the results are added to what the halves hold.
+    onto: bool,
 }
 
 impl<'a, W: Word> Row<'a, W> {
@@ -163,6 +166,38 @@ impl<'a, W: Word> Modulo<'a, W> {
             let fixes = self.corrections(corrections, &uses, fixes, threads);
             let rows = self.digits(s, source, digits, threads);
             self.parts(rows, uses, fixes, threads);
+        }
+    }
+
+    /// Adds the sums of products of all jobs, and what they add, to the two rows of `out`.
+    pub fn run_onto(&self, buffers: &mut [W], [first, second]: [&mut [W]; 2]) {
+        let (plan, parts) = (self.plan(), self.plan().parts());
+        let len = plan.n() / parts;
+        let digits = self.level.digit_count() * plan.outer_len();
+        for (s, source) in self.sources.iter().enumerate() {
+            let jobs: Vec<_> = self.jobs.iter().filter(|job| job.source == s).collect();
+            let rows = self.digits(s, source, &mut buffers[..digits], &Threads::ONE);
+            let mut rows: Vec<_> = rows.into_iter().map(|row| row.pieces(plan)).collect();
+            for from in 0..parts {
+                let of_part = |job: &&'_ Job<'_, W>, to: &usize| part_from(job, *to, len) == from;
+                let to = |job| (0..parts).find(|to| of_part(job, to)).map(|to| (*job, to));
+                let targets: Vec<_> = jobs.iter().filter_map(to).collect();
+                let digits = rows.iter_mut().filter_map(Iterator::next).collect();
+                let (digits, bound) = self.finish(from, digits, targets.first().copied());
+                let digits: Vec<&[W]> = digits.iter().map(Piece::words).collect();
+                for (job, part) in targets {
+                    let halves =
+                        [&mut *first, &mut *second].map(|half| &mut half[part * len..][..len]);
+                    let target = Target {
+                        job,
+                        part,
+                        halves,
+                        corrections: None,
+                        onto: true,
+                    };
+                    self.target(from, (&digits, bound), target);
+                }
+            }
         }
     }
 
@@ -286,15 +321,12 @@ impl<'a, W: Word> Modulo<'a, W> {
                 let corrections = fixes
                     .as_mut()
                     .and_then(|(a, b)| Some([a.next()?, b.next()?]));
-                // An automorphism maps parts to parts.
-                let from = job
-                    .automorphism
-                    .map_or(part, |a| a.eval_sources()[part * len] as usize / len);
-                targets[from].push(Target {
+                targets[part_from(job, part, len)].push(Target {
                     job,
                     part,
                     halves: [a, b],
                     corrections,
+                    onto: false,
                 });
             }
         }
@@ -304,44 +336,62 @@ impl<'a, W: Word> Modulo<'a, W> {
         });
     }
 
-    fn part(&self, part: usize, mut digits: Vec<Piece<'_, W>>, targets: Vec<Target<'_, W>>) {
-        let plan = self.plan();
-        let keys: Vec<_> = (targets.iter())
-            .map(|target| [0, 1].map(|half| self.keys(target, half, digits.len())))
-            .collect();
-        let (form, bound) = form_for(plan, digits.len());
-        for (d, digit) in digits.iter_mut().enumerate() {
-            let ahead = (keys.first()).map_or([&[][..]; 2], |[a, b]| [a[d], b[d]]);
-            digit.finish(plan, part, form, ahead);
-        }
+    fn part(&self, part: usize, digits: Vec<Piece<'_, W>>, targets: Vec<Target<'_, W>>) {
+        let next = targets.first().map(|t| (t.job, t.part));
+        let (digits, bound) = self.finish(part, digits, next);
         let digits: Vec<&[W]> = digits.iter().map(Piece::words).collect();
-        for (target, keys) in targets.into_iter().zip(&keys) {
-            let products = Products {
-                digits: &digits,
-                bound,
-                keys: [&keys[0], &keys[1]],
-                permuted: target.permuted(),
-            };
-            self.target(part, products, target);
+        for target in targets {
+            self.target(part, (&digits, bound), target);
         }
     }
 
-    /// The sums of one part of one job, divided, from part `from` of the digits.
-    fn target(&self, from: usize, products: Products<'_, W>, target: Target<'_, W>) {
+    /// The other stages of part `part` of the digits, while the keys for part and job `next` are asked for; the multiple of q
+    /// that the results are below.
+    fn finish<'b>(
+        &self,
+        part: usize,
+        mut digits: Vec<Piece<'b, W>>,
+        next: Option<(&Job<'_, W>, usize)>,
+    ) -> (Vec<Piece<'b, W>>, u64) {
         let plan = self.plan();
+        let (form, bound) = form_for(plan, digits.len());
+        let len = plan.n() / plan.parts();
+        let ahead =
+            next.map(|(job, to)| [0, 1].map(|half| self.keys(job, half, to * len..(to + 1) * len)));
+        for (d, digit) in digits.iter_mut().enumerate() {
+            let ahead = (ahead.as_ref()).map_or([&[][..]; 2], |[a, b]| [a[d], b[d]]);
+            digit.finish(plan, part, form, ahead);
+        }
+        (digits, bound)
+    }
+
+    /// The sums of one part of one job, divided, from part `from` of the digits.
+    fn target(&self, from: usize, (digits, bound): (&[&[W]], u64), target: Target<'_, W>) {
+        let plan = self.plan();
+        let place =
+            target.part * target.halves[0].len()..(target.part + 1) * target.halves[0].len();
+        let keys = [0, 1].map(|half| self.keys(target.job, half, place.clone()));
+        let products = Products {
+            digits,
+            bound,
+            keys: [&keys[0], &keys[1]],
+            permuted: target.permuted(),
+        };
         let Target {
             job,
             part,
             halves,
             mut corrections,
+            onto,
         } = target;
-        let (form, bound) = form_for(plan, products.digits.len());
+        let (form, bound) = form_for(plan, digits.len());
         for correction in corrections.iter_mut().flatten() {
             correction.finish(plan, part, form, [&[], &[]]);
         }
         let start = self.j * plan.n() + from * halves[0].len();
         let finish = [0, 1].map(|half| {
-            let add = job.add[half].filter(|_| self.j < self.level.q().len());
+            // What is added may end with the data primes.
+            let add = job.add[half].filter(|limbs| start < limbs.len());
             Finish {
                 divide: corrections.as_ref().map(|corrections| Divide {
                     correction: corrections[half].words(),
@@ -350,26 +400,32 @@ impl<'a, W: Word> Modulo<'a, W> {
                 }),
                 add: add.map(|limbs| Add {
                     words: &limbs[start..][..halves[0].len()],
-                    factor: self.division.addend[self.j],
+                    factor: self.division.addend.get(self.j).copied().flatten(),
                 }),
+                onto,
             }
         });
         dot_pair(plan.modulus(), products, finish, halves);
     }
 
-    /// The target's part of the limbs of all digits' keys modulo this prime.
-    fn keys<'b>(&self, target: &Target<'b, W>, half: usize, digits: usize) -> Vec<&'b [W]> {
-        let (job, len) = (target.job, target.halves[half].len());
+    /// A range of the limbs of all digits' keys modulo this prime.
+    fn keys<'b>(&self, job: &Job<'b, W>, half: usize, range: Range<usize>) -> Vec<&'b [W]> {
         let l = self.level.q().len();
         let limb = if self.j < l {
             self.j
         } else {
             job.key.limbs() + self.j - l
         };
-        let keys = job.key.parts()[..digits].iter();
-        keys.map(|key| &key[half].limb(limb)[target.part * len..][..len])
+        let keys = job.key.parts()[..self.level.digit_count()].iter();
+        keys.map(|key| &key[half].limb(limb)[range.clone()])
             .collect()
     }
+}
+
+/// The part of the source that part `to` of a job's results comes from: an automorphism maps parts to parts.
+fn part_from<W: Word>(job: &Job<'_, W>, to: usize, len: usize) -> usize {
+    job.automorphism
+        .map_or(to, |a| a.eval_sources()[to * len] as usize / len)
 }
 
 /// How transforms are left for sums of so many terms, and the multiple of q their words are below: open where the sums can
@@ -409,18 +465,18 @@ fn outer<'b, W: Word>(
     Row::Open(buffer)
 }
 
-/// `out = (out - transform of the lifted x)·factor` modulo the plan's prime, with `buffer`
+/// `out = (out - transform of x, lifted if there is a lift)·factor` modulo the plan's prime, with `buffer`
 /// of [`outer_len`] words for the transform.
 pub(super) fn subtract_and_divide<W: Word>(
     plan: &NttPlan<W>,
-    (x, lift): (&[W], &CentredLift<W>),
+    (x, lift): (&[W], Option<&CentredLift<W>>),
     factor: Shoup<W>,
     buffer: &mut [W],
     out: &mut [W],
 ) {
     let len = plan.n() / plan.parts();
     let buffer = &mut buffer[..plan.outer_len()];
-    let pieces = outer(plan, x, Some(lift), buffer).pieces(plan);
+    let pieces = outer(plan, x, lift, buffer).pieces(plan);
     let (form, bound) = form_for(plan, 1);
     for (part, (mut fix, out)) in pieces.zip(out.chunks_exact_mut(len)).enumerate() {
         fix.finish(plan, part, form, [&[], &[]]);

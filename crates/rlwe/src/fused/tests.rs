@@ -10,7 +10,7 @@ use crate::{
 use rns::Coeff;
 use zq::primes::{Direction, ntt_primes};
 
-fn params<W: Word>(n: usize, q: &[u32], p: &[u32], dnum: usize) -> RlweParams<W> {
+pub(super) fn params<W: Word>(n: usize, q: &[u32], p: &[u32], dnum: usize) -> RlweParams<W> {
     let mut used: Vec<W> = Vec::new();
     let mut pick = |bits: &u32| {
         let prime = ntt_primes::<W>(*bits, 2 * n as u64, 1, Direction::Down, &used).unwrap()[0];
@@ -31,7 +31,7 @@ fn params<W: Word>(n: usize, q: &[u32], p: &[u32], dnum: usize) -> RlweParams<W>
     RlweParams::new(&literal, SecurityPolicy::insecure()).unwrap()
 }
 
-fn random<W: Word>(basis: &rns::RnsBasis<W>, salt: u64) -> RnsPoly<W, Eval> {
+pub(super) fn random<W: Word>(basis: &rns::RnsBasis<W>, salt: u64) -> RnsPoly<W, Eval> {
     let mut out = RnsPoly::zeros(basis);
     for (i, m) in basis.moduli().iter().enumerate() {
         sample::uniform(
@@ -72,6 +72,24 @@ fn check<W: Word>(params: &RlweParams<W>) {
         for threads in [Threads::ONE, Threads::new(3).unwrap()] {
             let got = level.switch_coeff(c, relin.key(), &threads).unwrap();
             assert_eq!(got, want, "coefficients, {limbs} limbs");
+        }
+        // Several switches of one source, against one after another.
+        let rotations = elements.map(|g| galois.get(g).unwrap());
+        let uses = rotations.map(|(auto, key)| (Some(auto), key));
+        let uses = [&uses[..], &[(None, relin.key())]].concat();
+        let many = level
+            .switch_coeff_many(c, &uses, &Threads::new(3).unwrap())
+            .unwrap();
+        for ((auto, key), got) in uses.into_iter().zip(many) {
+            let source = auto.map_or_else(|| c.clone(), |auto| c.automorphism(auto));
+            let [k0, k1] = CpuEngine
+                .key_switch_inner_owned(level.decompose(&source), key)
+                .unwrap();
+            assert_eq!(
+                got,
+                [level.mod_down(k0), level.mod_down(k1)],
+                "{limbs} limbs"
+            );
         }
         let mut jobs = Vec::new();
         for source in 0..2 {
@@ -169,6 +187,7 @@ fn extreme_operands_are_summed_exactly() {
                 [Finish {
                     divide: None,
                     add: None,
+                    onto: false,
                 }; 2],
                 [&mut a, &mut b],
             );
@@ -228,6 +247,7 @@ fn sums_at_their_bounds_are_divided_exactly() {
                 let finish = [Some(plus), None].map(|add| Finish {
                     divide: Some(divide),
                     add,
+                    onto: false,
                 });
                 dot_pair(&m, products, finish, [&mut a, &mut b]);
                 // One half is divided, the other not.
@@ -235,6 +255,7 @@ fn sums_at_their_bounds_are_divided_exactly() {
                 let whole = Finish {
                     divide: None,
                     add: Some(plus),
+                    onto: false,
                 };
                 dot_pair(&m, products, [whole, finish[1]], [&mut c, &mut d]);
                 assert_eq!(d, b, "{bits} bits, {terms} terms");

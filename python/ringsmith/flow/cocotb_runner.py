@@ -24,7 +24,7 @@ from pathlib import Path
 
 from ringsmith.flow import paths, sources, stored
 from ringsmith.flow.process import checked, run
-from ringsmith.flow.toolchain import RUNTIME_EFFORT, Verilator, exclusive, verilator
+from ringsmith.flow.toolchain import Verilator, exclusive, verilator
 from ringsmith.flow.verilator import LINT_FLAGS, STATE_FLAGS, WAIVERS, Parameters, digest, parameter_flags
 
 
@@ -76,7 +76,7 @@ def _compile(
     env = tool.environment(paths.cache("objects"))
     # One translation unit, with the runtime's header from the cache: a header precompiled for each design costs more
     # than it saves.
-    effort = [f"OPT_FAST={optimise}", f"OPT_GLOBAL={RUNTIME_EFFORT}"]
+    effort = [f"OPT_FAST={optimise}", "OPT_GLOBAL=-O1"]
     make = ["make", "-C", str(work), "-f", "Vtop.mk", "VM_PARALLEL_BUILDS=0", *effort]
     checked(f"compiling {top}", run(make, env=env, timeout_s=1800))
     stored.keep(work / "unfinished", work / "simulator")

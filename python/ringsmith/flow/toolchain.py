@@ -26,8 +26,6 @@ from ringsmith.errors import ToolError
 from ringsmith.flow import paths
 from ringsmith.flow.process import checked, run
 
-# How the runtime behind a unit test is compiled: the same for all, so that its objects are compiled once.
-RUNTIME_EFFORT = "-O1"
 SYSTEM_TOOLS = {"g++": "g++", "make": "make", "perl": "perl"}
 INSTALL = "pip install -r requirements/hw.txt"
 
@@ -146,7 +144,7 @@ def self_test(directory: Path) -> None:
     (directory / "rs_selftest.sv").write_text(
         'module rs_selftest; initial begin $display("two files"); $finish; end endmodule\n'
     )
-    make = f"OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL={RUNTIME_EFFORT}"
+    make = "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"
     command: list[str | Path] = [
         tool.command, "--cc", "--exe", "--main", "--build", "--no-timing", "--output-split", "1", "-MAKEFLAGS", make,
         "rs_selftest.sv",

@@ -5,7 +5,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(CURDIR)/.venv/bin:$(PATH):$(HOME)/.cargo/bin
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
-export PYTHONDONTWRITEBYTECODE := 1
+# Compiled Python is kept out of the sources, but kept: the tests start hundreds of interpreters.
+export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
+unexport PYTHONDONTWRITEBYTECODE
 
 PY := .venv/bin/python
 STAMP := .venv/.stamp

@@ -156,7 +156,7 @@ def test_pins_that_break_the_contract_are_noticed(bench: Bench, steps: list[Pins
 
 
 @pytest.mark.parametrize("bench", [SCOREBOARD, SEQUENCER, MEMORY_UNIT, PORTS, LANE], ids=lambda bench: bench.top)
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_pins_at_rest_break_nothing(bench: Bench, seed: int) -> None:
     run_checks(bench.top, bench.parameters, env={"PLAY": json.dumps([bench.rest])}, defines=bench.defines, seed=seed)
 

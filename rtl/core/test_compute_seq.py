@@ -76,7 +76,7 @@ async def check_transform(dut, log2n: int, inverse: bool, cyclic: bool, *, first
     assert ends == [issue + (log2n - 1) * gap + PIPE]
 
 
-@pytest.mark.parametrize("p", [1, 2, 8])
+@pytest.mark.parametrize("p", [1, pytest.param(2, marks=pytest.mark.slow), 8])
 def test_compute_seq(p):
     parameters = {"WordAddrBits": WORD_BITS, "P": p, "SumLatency": SUM, "MulLatency": MUL, "PipeLatency": PIPE}
     run_checks("rs_compute_seq", parameters)

@@ -380,14 +380,14 @@ BASE = {"SinglePort": 16, "Slots": 5, "Moduli": 2, "TwTables": 2, "Consts": 4}
     ids=str,
 )
 def test_core(build, programs):
-    run_checks("rs_core", BASE | build, env={"CORE_PROGRAMS": str(programs)})
+    run_checks("rs_core", BASE | build, env={"CORE_PROGRAMS": str(programs)}, optimise="-O1" if programs > 4 else "-O0")
 
 
 @pytest.mark.parametrize(
-    "build", [*WIDER[:2], *(pytest.param(b, marks=pytest.mark.slow) for b in (WIDER[2], *LARGE))], ids=str
+    "build", [WIDER[0], *(pytest.param(b, marks=pytest.mark.slow) for b in (*WIDER[1:], *LARGE))], ids=str
 )
 def test_transforms(build):
-    run_checks("rs_core", BASE | build, checks="check_transforms")
+    run_checks("rs_core", BASE | build, checks="check_transforms", optimise="-O1" if build in LARGE else "-O0")
 
 
 @pytest.mark.parametrize(

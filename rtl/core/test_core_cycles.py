@@ -162,7 +162,7 @@ LIMITS = {
 @pytest.mark.parametrize(("name", "log2n"), list(LIMITS))
 def test_cycles(name, log2n):
     env = {"FIGURE": name, "LOG2N": str(log2n), "LIMITS": LIMITS[name, log2n]}
-    run_checks("rs_core", COFHEE if name == "cofhee" else CLIENT, checks="check_figures", env=env)
+    run_checks("rs_core", COFHEE if name == "cofhee" else CLIENT, checks="check_figures", env=env, optimise="-O1")
 
 
 # Barrett in the asic style has the same short pipeline at every width; see docs/hardware.md for the others.

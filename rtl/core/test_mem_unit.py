@@ -222,6 +222,8 @@ async def check_stores(dut):
             assert [last for _, last in bench.taken] == [0] * (count - 1) + [1]
 
 
-@pytest.mark.parametrize(("p", "lanes", "address"), [(1, 1, 5), (2, 3, 5), (8, 2, 4), (32, 1, 3)])
+@pytest.mark.parametrize(
+    ("p", "lanes", "address"), [(1, 1, 5), (2, 3, 5), pytest.param(8, 2, 4, marks=pytest.mark.slow), (32, 1, 3)]
+)
 def test_mem_unit(p, lanes, address):
     run_checks("rs_mem_unit", {"P": p, "Lanes": lanes, "WordAddrBits": address, "WordBits": p * BITS})

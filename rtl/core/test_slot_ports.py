@@ -134,6 +134,8 @@ async def check_ports(dut):
     assert users == {name for name in traffic.inputs if "valid" in name}
 
 
-@pytest.mark.parametrize(("slots", "bits", "lanes"), [(3, 3, 1), (7, 11, 3), (32, 13, 8)])
+@pytest.mark.parametrize(
+    ("slots", "bits", "lanes"), [(3, 3, 1), pytest.param(7, 11, 3, marks=pytest.mark.slow), (32, 13, 8)]
+)
 def test_slot_ports(slots, bits, lanes):
     run_checks("rs_slot_ports", {"Slots": slots, "WordAddrBits": bits, "Lanes": lanes})

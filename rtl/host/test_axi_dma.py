@@ -15,11 +15,11 @@ from ringsmith.flow.cocotb_runner import run_checks
 BASE = 0x4000
 # (W, P, Lanes, NMaxLog2, CoeffBytes, DataWidth): a bus as wide as a word, narrower than a word, and 16 bits.
 SHAPES = [
-    (32, 2, 2, 8, 4, 64),
     (40, 2, 3, 9, 8, 128),
     (14, 1, 1, 6, 2, 16),
     (128, 16, 1, 7, 16, 1024),
-    (128, 1, 1, 10, 16, 128),
+    pytest.param(32, 2, 2, 8, 4, 64, marks=pytest.mark.slow),
+    pytest.param(128, 1, 1, 10, 16, 128, marks=pytest.mark.slow),
 ]
 
 

@@ -4,7 +4,7 @@ import random
 import cocotb
 import pytest
 from host_stimulus import coefficients, parameter, receive, send, start
-from test_host_pack import SHAPES, WORDS
+from test_host_pack import SHAPES, SLOW, WORDS
 
 from ringsmith.flow.cocotb_runner import run_checks
 
@@ -32,6 +32,8 @@ async def check_unpack(dut):
         assert bad == any(wrong)
 
 
-@pytest.mark.parametrize(("w", "p", "coeff", "beat"), SHAPES)
+@pytest.mark.parametrize(
+    ("w", "p", "coeff", "beat"), [*SHAPES, *(pytest.param(*shape, marks=pytest.mark.slow) for shape in SLOW)]
+)
 def test_host_unpack(w, p, coeff, beat):
     run_checks("rs_host_unpack", {"W": w, "P": p, "CoeffBits": coeff, "BeatBits": beat})

@@ -56,6 +56,8 @@ async def check_store(dut):
     assert int(dut.waiting_o.value) == 0
 
 
-@pytest.mark.parametrize(("w", "p", "lanes", "size"), [(128, 1, 1, 16), (40, 2, 3, 8), (14, 1, 2, 2)])
+@pytest.mark.parametrize(
+    ("w", "p", "lanes", "size"), [(128, 1, 1, 16), (40, 2, 3, 8), pytest.param(14, 1, 2, 2, marks=pytest.mark.slow)]
+)
 def test_serial_dma(w, p, lanes, size):
     run_checks("rs_serial_dma", {"W": w, "P": p, "Lanes": lanes, "CoeffBytes": size})

@@ -45,7 +45,7 @@ async def check_bytes(dut):
     assert seen == [0x00, 0xFF, 0x55, 0xA7, *([0x3C] if divisor >= 32 else []), "break", 0x81]
 
 
-@pytest.mark.parametrize("divisor", [4, 64])
+@pytest.mark.parametrize("divisor", [4, pytest.param(64, marks=pytest.mark.slow)])
 def test_uart_rx(divisor):
     run_checks("rs_uart_rx", {"Divisor": divisor})
 

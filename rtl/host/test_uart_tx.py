@@ -23,7 +23,7 @@ async def check_bytes(dut):
     assert [await uart_receive(dut, divisor) for _ in values] == values
 
 
-@pytest.mark.parametrize("divisor", [4, 64])
+@pytest.mark.parametrize("divisor", [4, pytest.param(64, marks=pytest.mark.slow)])
 def test_uart_tx(divisor):
     run_checks("rs_uart_tx", {"Divisor": divisor})
 

@@ -30,7 +30,7 @@ async def check_every_word(dut):
             assert int(dut.word_o.value) == words[place], place
 
 
-@pytest.mark.parametrize(("bits", "slots"), [(14, 2), (60, 7), (256, 32)])
+@pytest.mark.parametrize(("bits", "slots"), [(14, 2), pytest.param(60, 7, marks=pytest.mark.slow), (256, 32)])
 def test_slot_select(bits, slots):
     run_checks("rs_slot_select", {"WordBits": bits, "Slots": slots})
 

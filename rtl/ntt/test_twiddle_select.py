@@ -38,6 +38,6 @@ async def check_factors(dut):
         assert lanes == expected, (level, inverse, cyclic, later)
 
 
-@pytest.mark.parametrize("p", [1, 2, 8, pytest.param(32, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("p", [1, 8, *(pytest.param(p, marks=pytest.mark.slow) for p in (2, 32))])
 def test_twiddle_select(p):
     run_checks("rs_twiddle_select", {"P": p, "Width": WIDTH})

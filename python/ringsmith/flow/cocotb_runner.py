@@ -35,6 +35,7 @@ def build(
     extra: Sequence[Path] = (),
     defines: Sequence[str] = (),
     waves: bool = False,
+    optimise: str = "-O0",
 ) -> Path:
     """The simulator executable of `top` for cocotb, from the cache or built now (lint warnings are errors)."""
     import cocotb_tools.config
@@ -44,17 +45,23 @@ def build(
     shim = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
     flags = [*LINT_FLAGS, *STATE_FLAGS, *(f"-D{name}" for name in defines), *(["--trace-fst"] if waves else [])]
     # The simulator finds cocotb's library by the path it was linked with.
-    key = digest(tool, top, parameters, [*files, WAIVERS, shim], [*flags, str(cocotb_tools.config.libs_dir)])
+    key = digest(tool, top, parameters, [*files, WAIVERS, shim], [*flags, optimise, str(cocotb_tools.config.libs_dir)])
     work = paths.cache("cocotb") / f"{top}-{key}"
     target = work / "simulator"
     with exclusive(work.with_suffix(".lock")):
         if not stored.intact(target):
-            _compile(tool, top, parameters, files, flags, work)
+            _compile(tool, top, parameters, files, flags, optimise, work)
     return target
 
 
 def _compile(
-    tool: Verilator, top: str, parameters: Parameters, files: Sequence[Path], flags: Sequence[str], work: Path
+    tool: Verilator,
+    top: str,
+    parameters: Parameters,
+    files: Sequence[Path],
+    flags: Sequence[str],
+    optimise: str,
+    work: Path,
 ) -> None:
     import cocotb_tools.config
 
@@ -67,11 +74,11 @@ def _compile(
     ]  # fmt: skip
     checked(f"verilating {top}", run(command, timeout_s=900))
     env = tool.environment(paths.cache("objects"))
-    make = ["make", "-C", str(work), "-f", "Vtop.mk", "OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O1"]
+    # One translation unit, with the runtime's header from the cache: a header precompiled for each design costs more
+    # than it saves.
+    effort = [f"OPT_FAST={optimise}", "OPT_GLOBAL=-O1"]
+    make = ["make", "-C", str(work), "-f", "Vtop.mk", "VM_PARALLEL_BUILDS=0", *effort]
     checked(f"compiling {top}", run(make, env=env, timeout_s=1800))
-    # Hundreds of megabytes a build, of no use once it is linked.
-    for header in work.glob("*.gch"):
-        header.unlink()
     stored.keep(work / "unfinished", work / "simulator")
 
 
@@ -87,6 +94,7 @@ def run_checks(
     module: Path | None = None,
     timeout_s: float = 900,
     waves: bool = False,
+    optimise: str = "-O0",
 ) -> None:
     """Build `top` with `parameters`, run the cocotb tests of the calling file on it, and fail if one fails.
 
@@ -94,12 +102,13 @@ def run_checks(
 
     `checks` selects by name; `env` reaches the checks through os.environ (the parameters do so as PARAM_<Name>);
     `extra` lists further .sv files (a wrapper for the test, or changed copies of modules); `defines` names macros;
-    `module` names a test file other than the caller's. Registers, memories and pins start at random, drawn from
+    `module` names a test file other than the caller's; `optimise` is the compiler's effort on the design: where a
+    simulation takes longer than its build, "-O1" pays. Registers, memories and pins start at random, drawn from
     `seed` (default: one for each set of checks and parameters): what the design does not write, it must not rely on.
     """
     source = module or Path(inspect.stack()[1].filename)
     chosen = dict(parameters or {})
-    simulator = build(top, chosen, extra=extra, defines=defines, waves=waves)
+    simulator = build(top, chosen, extra=extra, defines=defines, waves=waves, optimise=optimise)
     runs = simulator.parent / "runs"
     runs.mkdir(exist_ok=True)
     told = [source.name, checks, dict(env or {}), chosen, seed]

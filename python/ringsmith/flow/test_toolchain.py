@@ -39,6 +39,20 @@ def test_two_file_design_runs(tmp_path: Path) -> None:
     toolchain.self_test(tmp_path)
 
 
+def test_the_runtime_header_is_parsed_once(tmp_path: Path) -> None:
+    """Units of any name with the same flags share one precompiled header, a harness's macros notwithstanding."""
+    tool, objects = toolchain.verilator(), tmp_path / "objects"
+    objects.mkdir()
+    env = tool.environment(objects)
+    for name, macro in (("one", "-DRS_WIDTH=1"), ("two", "-DRS_WIDTH=2")):
+        (tmp_path / f"{name}.cpp").write_text('#include "verilated.h"\nint width() { return RS_WIDTH; }\n')
+        compiler = [env["OBJCACHE"], "g++", "-H", "-std=gnu++20", f"-I{tool.root}/include", macro]
+        compiled = run([*compiler, "-c", "-o", f"{name}.o", f"{name}.cpp"], cwd=tmp_path, env=env)
+        assert compiled.status == 0, compiled.output
+        (header,) = objects.glob("*.gch")
+        assert f"! {header}" in compiled.output.splitlines()
+
+
 def test_missing_system_tool_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(ToolError, match=r"g\+\+ is missing: install it .*apt install g\+\+"):

@@ -41,23 +41,46 @@ _MAKEFILE_VALUES = {
     "CFG_LDLIBS_THREADS": "-pthread",
 }
 
-# Compiling Verilator's own runtime takes most of the time of a small build, and is the same each time: this stands in
-# for a compiler cache, for those files only. The key is the command line, the compiler and the source.
+# Verilator's runtime and its header take most of the time of a small build, and are the same each time. This stands in
+# for a compiler cache: objects of the runtime's sources are kept, and everything else is compiled with the header
+# already parsed. The key of both is the command line without the names of this build's files, the compiler, the source.
 _OBJECT_CACHE = """#!/bin/sh
-# Written by ringsmith: a compiler cache for Verilator's runtime files. Usage: objcache COMPILER ARGS...
-out= ; src= ; prev=
+# Written by ringsmith: a compiler cache for Verilator's runtime. Usage: objcache COMPILER ARGS...
+compiler="$1"; out= ; src= ; flags= ; effort= ; own= ; prev=
 for a in "$@"; do
-  [ "$prev" = "-o" ] && out="$a"
-  case "$a" in */verilator/include/verilated*.cpp) src="$a";; esac
+  case "$a" in
+    -o|-c|-MMD|-I.) ;;
+    -include) own=1;;
+    -O*) effort="$effort $a";; # stands first or last
+    -DRS_*|-DRINGSMITH_*) ;; # a harness's, which the runtime does not look at
+    *.cpp) src="$a";;
+    *) if [ "$prev" = "-o" ]; then out="$a"; else flags="$flags $a"; fi;;
+  esac
   prev="$a"
 done
-[ -n "$src" ] && [ -n "$out" ] && [ -n "$RINGSMITH_OBJCACHE" ] || exec "$@"
-key=$( (echo "$@"; "$1" --version; cat "$src" "${src%/*}/verilated_config.h") | sha256sum | cut -c1-32)
-hit="$RINGSMITH_OBJCACHE/$key.o"
-if [ -f "$hit" ]; then cp "$hit" "$out"; exit 0; fi
-"$@" || exit $?
-mkdir -p "$RINGSMITH_OBJCACHE" && cp "$out" "$hit.$$" && mv "$hit.$$" "$hit"
-exit 0
+flags="$flags$effort"
+[ -n "$src" ] && [ -n "$out" ] && [ -n "$RINGSMITH_OBJCACHE" ] && [ -n "$VERILATOR_ROOT" ] || exec "$@"
+include="$VERILATOR_ROOT/include"
+key_of() { (echo "$flags"; "$compiler" --version; cat "$1" "$include/verilated_config.h") | sha256sum | cut -c1-32; }
+mkdir -p "$RINGSMITH_OBJCACHE"
+case "$src" in
+  */verilator/include/verilated*.cpp)
+    hit="$RINGSMITH_OBJCACHE/$(key_of "$src").o"
+    if [ -f "$hit" ]; then cp "$hit" "$out"; exit 0; fi
+    "$@" || exit $?
+    cp "$out" "$hit.$$" && mv "$hit.$$" "$hit"
+    exit 0;;
+esac
+# A compiler takes one precompiled header: the one that the makefile names goes first.
+[ -z "$own" ] || exec "$@"
+parsed="$RINGSMITH_OBJCACHE/$(key_of "$include/verilated.h")"
+if [ ! -f "$parsed.h.gch" ]; then
+  echo '#include "verilated.h"' > "$parsed.$$.h"
+  # Unquoted: the flags are words, as the makefile gave them.
+  $flags -x c++-header -o "$parsed.$$.gch" "$parsed.$$.h" || { rm -f "$parsed.$$.h"; exec "$@"; }
+  mv "$parsed.$$.h" "$parsed.h" && mv "$parsed.$$.gch" "$parsed.h.gch"
+fi
+exec "$@" -include "$parsed.h"
 """
 
 
@@ -78,7 +101,9 @@ class Verilator:
         """Environment variables for a build: the shim first on PATH, the runtime's object cache switched on."""
         env = {"PATH": f"{self.directory}{os.pathsep}{os.environ.get('PATH', '')}", "VERILATOR_ROOT": str(self.root)}
         if object_cache is not None:
-            env |= {"OBJCACHE": str(self.directory / "objcache"), "RINGSMITH_OBJCACHE": str(object_cache)}
+            script = object_cache / "objcache"
+            _script(script, _OBJECT_CACHE)
+            env |= {"OBJCACHE": str(script), "RINGSMITH_OBJCACHE": str(object_cache)}
         return env
 
 
@@ -109,7 +134,6 @@ def repair(root: Path, version: str) -> list[Path]:
         _rewrite(root / "include" / "verilated.mk", _configure_makefile),
         _rewrite(root / "include" / "verilated_config.h", lambda text: _configure_version(text, version)),
         _script(root / "shim" / "verilator", _shim(root)),
-        _script(root / "shim" / "objcache", _OBJECT_CACHE),
     ]
     return [path for path in changed if path is not None]
 
@@ -120,7 +144,11 @@ def self_test(directory: Path) -> None:
     (directory / "rs_selftest.sv").write_text(
         'module rs_selftest; initial begin $display("two files"); $finish; end endmodule\n'
     )
-    command: list[str | Path] = [tool.command, "--binary", "--output-split", "1", "rs_selftest.sv"]
+    make = "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"
+    command: list[str | Path] = [
+        tool.command, "--cc", "--exe", "--main", "--build", "--no-timing", "--output-split", "1", "-MAKEFLAGS", make,
+        "rs_selftest.sv",
+    ]  # fmt: skip
     env = tool.environment(paths.cache("objects"))
     checked("Verilator's self test (build)", run(command, cwd=directory, env=env, timeout_s=600))
     ran = checked("Verilator's self test", run([directory / "obj_dir" / "Vrs_selftest"], timeout_s=60))

@@ -15,7 +15,7 @@ from pathlib import Path
 from ringsmith.errors import ToolError
 from ringsmith.flow import paths, sources, stored
 from ringsmith.flow.process import checked, run, say
-from ringsmith.flow.toolchain import Verilator, verilator
+from ringsmith.flow.toolchain import Verilator, exclusive, verilator
 
 Parameters = Mapping[str, int | str]
 
@@ -27,6 +27,9 @@ STATE_FLAGS = ("--x-assign", "unique", "--x-initial", "unique")
 # Style is the linter's business; a failed elaboration check (USERERROR) is an error.
 BUILD_FLAGS = ("--assert", "--no-timing", *STATE_FLAGS, "-Wno-lint", "-Wno-style")
 _OWN_CHECK = re.compile(r"%\w+-USER(?:FATAL|ERROR|WARN): [^:]+:\d+:\d+: (.*)")
+# Generated C++ below this size is compiled as one translation unit: a small design's header takes longer to precompile
+# than its code to compile.
+SINGLE_UNIT_BYTES = 4_000_000
 WAIVERS = Path(__file__).parent / "lint.vlt"
 HARNESS = Path(__file__).parent / "harness"
 
@@ -82,8 +85,9 @@ def build_library(
     """Shared library with the Verilated `top` behind the C ABI of `harness`; built once, then taken from the cache.
 
     The library is compiled in a directory of its own and renamed into the cache at the end, so that an interrupted
-    build leaves nothing a later one could take for a result. `headers` are generated ones the harness includes
-    (the makefile runs in the directory they lie in, so that no path of it gets into the compiler's command line).
+    build leaves nothing a later one could take for a result. Processes that want the same library take turns.
+    `headers` are generated ones the harness includes (the makefile runs in the directory they lie in, so that no path
+    of it gets into the compiler's command line).
     """
     tool = verilator()
     files = sources.closure(top)
@@ -93,16 +97,17 @@ def build_library(
     state = [optimise, *BUILD_FLAGS, *macros, json.dumps(generated, sort_keys=True)]
     key = digest(tool, top, parameters, listed, state)
     target = paths.cache("verilated") / f"{top}-{key}.so"
-    if stored.intact(target):
-        return target
-    work = Path(tempfile.mkdtemp(prefix=f".{top}-", dir=target.parent))
-    try:
-        for name, text in generated.items():
-            (work / name).write_text(text)
-        _compile(tool, top, parameters, files, harness, macros, optimise, work)
-        stored.keep(work / "harness.so", target)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+    with exclusive(paths.cache("locks") / f"{top}-{key}"):
+        if stored.intact(target):
+            return target
+        work = Path(tempfile.mkdtemp(prefix=f".{top}-", dir=target.parent))
+        try:
+            for name, text in generated.items():
+                (work / name).write_text(text)
+            _compile(tool, top, parameters, files, harness, macros, optimise, work)
+            stored.keep(work / "harness.so", target)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
     return target
 
 
@@ -127,7 +132,9 @@ def _compile(
     jobs = os.cpu_count() or 1
     say(f"[2/2] compiling {top} with {jobs} jobs (verilated in {done.seconds:.1f} s)")
     effort = [f"OPT_FAST={optimise}", "OPT_SLOW=-O0", f"OPT_GLOBAL={optimise}"]
-    make = ["make", "-C", str(work), "-f", "Vtop.mk", f"-j{jobs}", *effort]
+    size = sum(path.stat().st_size for path in work.glob("Vtop*.cpp"))
+    units = ["VM_PARALLEL_BUILDS=0"] if size < SINGLE_UNIT_BYTES else []
+    make = ["make", "-C", str(work), "-f", "Vtop.mk", f"-j{jobs}", *units, *effort]
     built = run(make, env=tool.environment(paths.cache("objects")), timeout_s=1800, log=work / "make.log")
     checked(f"compiling {top}", built)
     say(f"built {top} in {done.seconds + built.seconds:.1f} s")

@@ -81,17 +81,16 @@ impl<const PERIOD: usize> Lazy<PERIOD> {
     /// Checks, in debug builds, that the 52-bit value of every lane is below `bound` times `q`.
     #[inline(always)]
     unsafe fn check(&self, v: Avx512, bound: u64) {
-        let limit = u128::from(bound) * u128::from(self.q);
-        debug_assert!(
-            limit <= 1 << BITS,
-            "{bound} q does not fit for q = {}",
-            self.q
-        );
+        let q = self.q;
         // SAFETY: as above.
         unsafe {
             check_lanes(
                 v.and(self.mask),
-                |x| u128::from(x) < limit,
+                |x| {
+                    let limit = u128::from(bound) * u128::from(q);
+                    debug_assert!(limit <= 1 << BITS, "{bound} q does not fit for q = {q}");
+                    u128::from(x) < limit
+                },
                 "below its multiple of q",
             )
         };

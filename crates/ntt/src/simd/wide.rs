@@ -58,9 +58,15 @@ impl<V: Vector, const EXACT: bool> Wide<V, EXACT> {
     /// Checks, in debug builds, that every lane is below `bound` times `q`.
     #[inline(always)]
     unsafe fn check(&self, v: V, bound: u64) {
-        let limit = u128::from(bound) * u128::from(self.value);
+        let q = self.value;
         // SAFETY: as above.
-        unsafe { check_lanes(v, |x| u128::from(x) < limit, "below its multiple of q") };
+        unsafe {
+            check_lanes(
+                v,
+                |x| u128::from(x) < u128::from(bound) * u128::from(q),
+                "below its multiple of q",
+            )
+        };
     }
 
     /// The bound of a product.

@@ -44,12 +44,12 @@ unsafe fn forward_stages<A: Arith, F: Factors<A::V>, const R: usize, const G: us
 ) {
     // SAFETY: arithmetic on registers; factors as `forward_stage`.
     unsafe {
-        if R > 4 {
+        if const { R > 4 } {
             groups!(G, g => forward_stage::<A, F, 4>(arith, &mut v[g], f, g, 0));
             pin(v);
             ahead.ask::<A::V>(1, PORTIONS);
         }
-        if R > 2 {
+        if const { R > 2 } {
             groups!(G, g => forward_stage::<A, F, 2>(arith, &mut v[g], f, g, R.ilog2() as usize - 2));
             pin(v);
             ahead.ask::<A::V>(2, PORTIONS);
@@ -101,13 +101,18 @@ pub(super) unsafe fn forward_pass_of<A: Arith, I: Input<A::V>>(
 ) {
     // SAFETY: as `forward_pass`.
     unsafe {
-        match (stages, group_count::<A::V>()) {
-            (1, 1) => forward_pass::<A, I, 2, 1>(arith, t, input, out, node, ahead),
-            (2, 1) => forward_pass::<A, I, 4, 1>(arith, t, input, out, node, ahead),
-            (_, 1) => forward_pass::<A, I, 8, 1>(arith, t, input, out, node, ahead),
-            (1, _) => forward_pass::<A, I, 2, 2>(arith, t, input, out, node, ahead),
-            (2, _) => forward_pass::<A, I, 4, 2>(arith, t, input, out, node, ahead),
-            (_, _) => forward_pass::<A, I, 8, 2>(arith, t, input, out, node, ahead),
+        if const { group_count::<A::V>() == 1 } {
+            match stages {
+                1 => forward_pass::<A, I, 2, 1>(arith, t, input, out, node, ahead),
+                2 => forward_pass::<A, I, 4, 1>(arith, t, input, out, node, ahead),
+                _ => forward_pass::<A, I, 8, 1>(arith, t, input, out, node, ahead),
+            }
+        } else {
+            match stages {
+                1 => forward_pass::<A, I, 2, 2>(arith, t, input, out, node, ahead),
+                2 => forward_pass::<A, I, 4, 2>(arith, t, input, out, node, ahead),
+                _ => forward_pass::<A, I, 8, 2>(arith, t, input, out, node, ahead),
+            }
         }
     }
 }
@@ -143,12 +148,12 @@ pub(super) unsafe fn forward_blocks<A: Arith, const OPEN: bool, const G: usize>(
         groups!(G, g => forward_lanes::<A, 4, 1>(arith, t, b + g, &mut v[g]));
         pin(&mut v);
         ahead.ask::<A::V>(5, PORTIONS);
-        if A::V::LOG_LANES > 2 {
+        if const { A::V::LOG_LANES > 2 } {
             groups!(G, g => forward_lanes::<A, 8, 2>(arith, t, b + g, &mut v[g]));
             pin(&mut v);
         }
         ahead.ask::<A::V>(6, PORTIONS);
-        if !OPEN || A::OPEN_BOUND == 1 {
+        if const { !OPEN || A::OPEN_BOUND == 1 } {
             groups!(G, g => each!(v[g], arith.leave));
         }
         groups!(G, g => {

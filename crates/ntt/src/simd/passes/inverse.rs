@@ -48,23 +48,28 @@ unsafe fn inverse_stages<
 ) {
     // SAFETY: arithmetic on registers; factors as `inverse_stage`.
     unsafe {
-        if R > 2 {
+        if const { R > 2 } {
             groups!(G, g => inverse_stage::<A, F, 1>(arith, &mut v[g], f, g, R.ilog2() as usize - 1));
             pin(v);
         }
-        if R > 4 {
+        if const { R > 4 } {
             groups!(G, g => inverse_stage::<A, F, 2>(arith, &mut v[g], f, g, R.ilog2() as usize - 2));
             pin(v);
         }
-        match (ROOT, R) {
-            (true, 2) => groups!(G, g => scaling_stage::<A, 1>(arith, &mut v[g], scale)),
-            (true, 4) => groups!(G, g => scaling_stage::<A, 2>(arith, &mut v[g], scale)),
-            (true, _) => groups!(G, g => scaling_stage::<A, 4>(arith, &mut v[g], scale)),
-            (false, 2) => groups!(G, g => inverse_stage::<A, F, 1>(arith, &mut v[g], f, g, 0)),
-            (false, 4) => groups!(G, g => inverse_stage::<A, F, 2>(arith, &mut v[g], f, g, 0)),
-            (false, _) => groups!(G, g => inverse_stage::<A, F, 4>(arith, &mut v[g], f, g, 0)),
+        if const { ROOT && R == 2 } {
+            groups!(G, g => scaling_stage::<A, 1>(arith, &mut v[g], scale));
+        } else if const { ROOT && R == 4 } {
+            groups!(G, g => scaling_stage::<A, 2>(arith, &mut v[g], scale));
+        } else if const { ROOT } {
+            groups!(G, g => scaling_stage::<A, 4>(arith, &mut v[g], scale));
+        } else if const { R == 2 } {
+            groups!(G, g => inverse_stage::<A, F, 1>(arith, &mut v[g], f, g, 0));
+        } else if const { R == 4 } {
+            groups!(G, g => inverse_stage::<A, F, 2>(arith, &mut v[g], f, g, 0));
+        } else {
+            groups!(G, g => inverse_stage::<A, F, 4>(arith, &mut v[g], f, g, 0));
         }
-        if !ROOT {
+        if const { !ROOT } {
             // Back to what the next pass accepts.
             groups!(G, g => for (r, v) in v[g].iter_mut().enumerate() {
                 *v = arith.settle(r % R, R, *v);
@@ -125,13 +130,18 @@ pub(super) unsafe fn inverse_pass_of<A: Arith, const ROOT: bool>(
 ) {
     // SAFETY: as `inverse_pass`.
     unsafe {
-        match (stages, group_count::<A::V>()) {
-            (1, 1) => inverse_pass::<A, 2, 1, ROOT>(arith, t, a, len, k),
-            (2, 1) => inverse_pass::<A, 4, 1, ROOT>(arith, t, a, len, k),
-            (_, 1) => inverse_pass::<A, 8, 1, ROOT>(arith, t, a, len, k),
-            (1, _) => inverse_pass::<A, 2, 2, ROOT>(arith, t, a, len, k),
-            (2, _) => inverse_pass::<A, 4, 2, ROOT>(arith, t, a, len, k),
-            (_, _) => inverse_pass::<A, 8, 2, ROOT>(arith, t, a, len, k),
+        if const { group_count::<A::V>() == 1 } {
+            match stages {
+                1 => inverse_pass::<A, 2, 1, ROOT>(arith, t, a, len, k),
+                2 => inverse_pass::<A, 4, 1, ROOT>(arith, t, a, len, k),
+                _ => inverse_pass::<A, 8, 1, ROOT>(arith, t, a, len, k),
+            }
+        } else {
+            match stages {
+                1 => inverse_pass::<A, 2, 2, ROOT>(arith, t, a, len, k),
+                2 => inverse_pass::<A, 4, 2, ROOT>(arith, t, a, len, k),
+                _ => inverse_pass::<A, 8, 2, ROOT>(arith, t, a, len, k),
+            }
         }
     }
 }
@@ -171,7 +181,7 @@ pub(super) unsafe fn inverse_blocks<A: Arith, const G: usize>(
             each!(v[g], arith.enter);
             shuffle!(v[g], A::V::unmerge);
         });
-        if A::V::LOG_LANES > 2 {
+        if const { A::V::LOG_LANES > 2 } {
             groups!(G, g => inverse_lanes::<A, 8>(arith, &t.inverse, b + g, &mut v[g]));
             pin(&mut v);
             groups!(G, g => {

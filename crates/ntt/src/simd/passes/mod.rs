@@ -159,9 +159,10 @@ pub(crate) unsafe fn forward_part<A: Arith, const OPEN: bool>(
             let ahead = |groups| {
                 Ahead::last::<A::V>(ahead, local, groups * block_len::<A::V>(), last_block)
             };
-            match group {
-                1 => forward_blocks::<A, OPEN, 1>(arith, t, p, at, ahead(1)),
-                _ => forward_blocks::<A, OPEN, 2>(arith, t, p, at, ahead(2)),
+            if const { group_count::<A::V>() == 1 } || group == 1 {
+                forward_blocks::<A, OPEN, 1>(arith, t, p, at, ahead(1));
+            } else {
+                forward_blocks::<A, OPEN, 2>(arith, t, p, at, ahead(2));
             }
         }
     }
@@ -179,9 +180,10 @@ pub(crate) unsafe fn inverse<A: Arith>(arith: &A, t: &Tables, from: *const u64, 
     for b in (0..blocks).step_by(group) {
         // SAFETY: the blocks are below `blocks`, a power of two.
         unsafe {
-            match group {
-                1 => inverse_blocks::<A, 1>(arith, t, (from, a), blocks, b),
-                _ => inverse_blocks::<A, 2>(arith, t, (from, a), blocks, b),
+            if const { group_count::<A::V>() == 1 } || group == 1 {
+                inverse_blocks::<A, 1>(arith, t, (from, a), blocks, b);
+            } else {
+                inverse_blocks::<A, 2>(arith, t, (from, a), blocks, b);
             }
         }
         let end = (b + group) * block_len::<A::V>();

@@ -52,7 +52,7 @@ macro_rules! groups {
             const $g: usize = 0;
             $e;
         }
-        if $G > 1 {
+        if const { $G > 1 } {
             #[allow(non_upper_case_globals)]
             const $g: usize = 1;
             $e;
@@ -169,10 +169,10 @@ pub(super) unsafe fn factors<A: Arith, const R: usize>(
     // SAFETY: nodes below `k` down to the pass's last stage exist.
     unsafe {
         let mut f = [node::<A>(t, k); 7];
-        if R > 2 {
+        if const { R > 2 } {
             (f[1], f[2]) = (node::<A>(t, 2 * k), node::<A>(t, 2 * k + 1));
         }
-        if R > 4 {
+        if const { R > 4 } {
             (f[3], f[4]) = (node::<A>(t, 4 * k), node::<A>(t, 4 * k + 1));
             (f[5], f[6]) = (node::<A>(t, 4 * k + 2), node::<A>(t, 4 * k + 3));
         }

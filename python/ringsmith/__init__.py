@@ -41,6 +41,7 @@ from ringsmith.kernel.kernel import Kernel, kernel
 from ringsmith.kernel.manual import Cipher, PlainVector
 from ringsmith.kernel.tensor import Tensor
 from ringsmith.params.sets import ParameterSet, ParamRequest
+from ringsmith.remote import RemoteError, connect, connect_async
 from ringsmith.run.client import Client, Encryptor
 from ringsmith.run.messages import Encryptions, Keys, PublicKey
 from ringsmith.run.objects import load
@@ -69,6 +70,7 @@ __all__ = [
     "PlainVector",
     "Program",
     "PublicKey",
+    "RemoteError",
     "RingsmithError",
     "SeedError",
     "SeedWarning",
@@ -77,6 +79,8 @@ __all__ = [
     "ToolError",
     "__version__",
     "concatenate",
+    "connect",
+    "connect_async",
     "encrypt_zero",
     "kernel",
     "load",

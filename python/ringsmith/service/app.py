@@ -374,7 +374,7 @@ def application(settings: Settings, store: Store) -> tuple[Guard, FastAPI]:
             await service.close()
 
     app = FastAPI(
-        title="ringsmith", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
+        title="ringsmith", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None, redirect_slashes=False,
         description="Evaluates programs on encrypted data. Keys and ciphertexts come from clients; secret keys never do.",
     )  # fmt: skip
     app.include_router(public)

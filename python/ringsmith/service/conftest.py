@@ -20,6 +20,9 @@ from ringsmith.remote.steps import address
 from ringsmith.service.harness import Running
 from ringsmith.service.settings import MIB, Quota
 
+#: Key switches of `turning`: about two seconds.
+TURNS = 1500
+
 
 @rs.kernel(scheme="ckks", x=rs.Encrypted(None, 4, bound=2.0), w=rs.Plain(4, bound=1.0), tolerance=1e-3)
 def score(x: Any, w: Any) -> Any:
@@ -33,13 +36,11 @@ def votes(x: Any, w: Any) -> Any:
     return (x * w - 3) * x
 
 
-@rs.kernel(scheme="ckks", x=rs.Encrypted(4096, bound=1.0), tolerance=1e-2)
-def deep(x: Any) -> Any:
-    """Long enough to be cancelled: many rotations and products."""
-    for step in range(4):
-        x = (x * x + rs.rotate(x, 1 << step) * 0.5) * 0.5
-        for turn in range(40):
-            x = (x + rs.rotate(x, 3 + 7 * turn + step)) * 0.5
+@rs.kernel(mode="manual", params="seal-ckks-8192", x=rs.Encrypted(8, bound=1.0), output=rs.Output(8), tolerance=1e-2)
+def turning(x: Any) -> Any:
+    """Long enough to be cancelled: as many key switches, one after the other, with one key."""
+    for _ in range(TURNS):
+        x = rs.rotate(x, 1)
     return x
 
 

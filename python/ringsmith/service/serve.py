@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 from types import FrameType
 
@@ -27,7 +28,9 @@ class _Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Take a signal."""
-        super().handle_exit(sig, frame)
+        # Not uvicorn's own: it would raise the signal again when all is done, and the status would say "killed".
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
         service = getattr(self._app.state, "service", None)
         if service is not None:
             service.scheduler.begin_stop()

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from ringsmith.remote.steps import address
-from ringsmith.service.conftest import ROWS, WEIGHTS, Asker, deep, no_defects, score, votes
+from ringsmith.service.conftest import ROWS, WEIGHTS, Asker, turning, no_defects, score, votes
 from ringsmith.service.harness import Running
 from ringsmith.service.problems import STATUS, Problem
 
@@ -268,7 +268,7 @@ def test_uploads_go_on_where_they_stopped(running: Running, alice: Asker, client
     assert not list((running.settings.store / "parts").glob(begun["upload"]))
     for body, code in (({"hash": where[:-1], "size": 1}, "bad_request"), ({"hash": NOWHERE, "size": 0}, "bad_request"),
                        ({"hash": NOWHERE, "size": 1 << 40}, "too_large"), ({"hash": NOWHERE, "size": "1"}, "bad_request"),
-                       ({"hash": NOWHERE, "size": 10**30}, "bad_request")):  # fmt: skip
+                       ({"hash": NOWHERE, "size": 10**30}, "too_large")):  # fmt: skip
         alice.refused("POST", "/v1/uploads", code, json=body)
 
 
@@ -317,11 +317,11 @@ def test_bodies_are_bounded_and_must_come(running: Running, alice: Asker) -> Non
 
 
 def test_events_and_cancelling(alice: Asker) -> None:
-    program = deep.compile()
+    program = turning.compile()
     client = program.client()
     ready = {
         **alice.prepared_large(program, client),
-        "inputs": alice.put_large(client.encrypt(x=np.zeros(4096)).to_bytes()),
+        "inputs": alice.put_large(client.encrypt(x=np.zeros(8)).to_bytes()),
     }
     alice.ask("PUT", "/v1/jobs/long", 201, json={**ready, "plain": {}})
     alice.refused("GET", "/v1/jobs/long/result", "job_unfinished")

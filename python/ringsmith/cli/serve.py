@@ -21,8 +21,8 @@ ringsmith serve --store ./store --workers 4 --key-memory 4096
 
 curl -s localhost:8470/readyz
 
-The server evaluates programs with the keys that clients send; it never has a secret key. SIGTERM or Ctrl-C: running jobs finish
-or run again at the next start.
+The server evaluates programs with the keys that clients send; it never has a secret key. SIGTERM or Ctrl-C: running
+jobs finish, or run again at the next start.
 """
 T = TypeVar("T")
 _MIB = 1 << 20

@@ -124,7 +124,7 @@ class Kernel:
         return client.decrypt(result)
 
     def on(self, remote: Remote | AsyncRemote) -> RemoteKernel:
-        """Return the kernel on a server (`rs.connect`): called as the kernel itself, with keys that stay for all calls."""
+        """Return the kernel on a server (`rs.connect`): called as the kernel itself; its keys stay for all calls."""
         from ringsmith.remote.kernel import RemoteKernel
 
         return RemoteKernel(self, remote)

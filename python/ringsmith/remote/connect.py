@@ -111,8 +111,8 @@ def connect(
 ) -> Remote:
     """Return a server to run kernels on.
 
-    `patience`: seconds for which what fails on the way is tried again (each request may be). `allow_http`: let the API key
-    travel in the clear to another machine. `transport`: an `httpx` transport, for tests and proxies.
+    `patience`: seconds for which what fails on the way is tried again (each request may be). `allow_http`: let the API
+    key travel in the clear to another machine. `transport`: an `httpx` transport, for tests and proxies.
     """
     address = checked(url, api_key, allow_http=allow_http)
     return needed(lambda: Remote(Wire(address, api_key, patience, transport)))

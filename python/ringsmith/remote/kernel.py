@@ -111,7 +111,7 @@ class RemoteProgram:
         return self._side.decrypted(evaluated)
 
     def submit(self, arguments: Mapping[str, Any], id: str | None = None) -> RemoteJob:
-        """Encrypt and submit; the job goes on without this process. `id`: a name of one's own, the same for a repetition."""
+        """Encrypt and submit; the job goes on without this process. `id`: a name of one's own, the same to repeat."""
         sent, arrays = self._side.split(arguments)
         name = id or steps.new_job()
         self._remote.wire.run(_submitted(self.prepare(), sent, arrays, name))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is said to a server, apart from how: generators that yield requests and are sent answers.
 
-Every request may be made again: blobs have their hash as address, chunks their offset, jobs a name that the client chose.
+Every request may be made again: blobs have their hash as address, chunks their offset, jobs the client's name for them.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def address(data: bytes) -> str:
 
 
 def upload(data: bytes) -> Steps[str]:
-    """Have the server keep a blob; only what it lacks is sent, and what was sent before an interruption is not again."""
+    """Have the server keep a blob; only what it lacks is sent, and what was sent before an interruption is not."""
     where = address(public(data))
     if len(data) <= _WHOLE:
         known = yield Request("GET", f"/v1/blobs/{where}/facts", expected=("not_found",))

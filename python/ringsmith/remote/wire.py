@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How steps reach a server: httpx, blocking or asynchronous; what failed on the way is tried again, as every step may be."""
+"""How steps reach a server: httpx, blocking or asynchronous; what fails on the way is tried again, as all may be."""
 
 from __future__ import annotations
 

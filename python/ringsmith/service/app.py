@@ -202,7 +202,7 @@ async def run_job(
     keep: Annotated[float, Query(ge=1, le=MAX_KEEP_DAYS * 86400.0, description="seconds to keep the result")] = 86400.0,
     wait: Wait = MAX_WAIT,
 ) -> Response:
-    """One request for a whole job: the result's bytes (200), or the job (202) if it is not done when the wait is over."""
+    """One request for a whole job: the result (200), or the job (202) if it is not done when the wait is over."""
     hashes = {"program": bytes.fromhex(program), "keys": bytes.fromhex(keys)}
     given = _plain_of(plain) if plain != "{}" else {}
     job, _ = await service.submit(tenant, id, hashes, given, keep, await body_of(request))
@@ -374,8 +374,8 @@ def application(settings: Settings, store: Store) -> tuple[Guard, FastAPI]:
             await service.close()
 
     app = FastAPI(
-        title="ringsmith", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None, redirect_slashes=False,
-        description="Evaluates programs on encrypted data. Keys and ciphertexts come from clients; secret keys never do.",
+        title="ringsmith", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
+        redirect_slashes=False, description="Evaluates programs on encrypted data. Secret keys stay with clients.",
     )  # fmt: skip
     app.include_router(public)
     app.include_router(routes)

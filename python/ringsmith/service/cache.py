@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions with loaded keys, within a limit of bytes: what was used longest ago goes first, before what is new comes in."""
+"""Sessions with loaded keys, within a limit of bytes: what was used longest ago goes before new ones come in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ V = TypeVar("V")
 Name = tuple[bytes, bytes]
 
 
-class TooLarge(Exception):
+class TooLargeError(Exception):
     """What is to be held exceeds the limit by itself."""
 
 
@@ -30,7 +30,7 @@ class Cache(Generic[V]):
             self._held.move_to_end(name)
             return self._held[name][0], True
         if size > self.limit:
-            raise TooLarge(f"keys of {size} bytes; a worker holds {self.limit}")
+            raise TooLargeError(f"keys of {size} bytes; a worker holds {self.limit}")
         while self.size + size > self.limit:
             _, (_, freed) = self._held.popitem(last=False)
             self.size -= freed

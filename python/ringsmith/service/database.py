@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The store's database: one thread writes, requests that come together share a commit, and an answer waits for it.
 
-A commit costs one write to the disk (`synchronous=FULL`, write-ahead log). What `write` returned is on the disk; a process that
-is killed before loses only what nobody was told of.
+A commit costs one write to the disk (`synchronous=FULL`, write-ahead log). What `write` returned is on the disk; a
+process that is killed before loses only what nobody was told of.
 """
 
 from __future__ import annotations

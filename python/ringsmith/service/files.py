@@ -74,7 +74,7 @@ class Files:
             self.part(name).unlink()
 
     def settle(self, part: Path, digest: bytes) -> None:
-        """Give a finished part its place as a blob, on the disk when this returns. One that is there is replaced by its equal."""
+        """Give a finished part its place as a blob, on the disk when this returns; its equal there is replaced."""
         path = self.blob(digest)
         path.parent.mkdir(mode=0o700, exist_ok=True)
         os.replace(part, path)

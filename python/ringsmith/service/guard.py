@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands between the network and the service: limits on heads, bodies and patience, one log line a request, one kind of error."""
+"""Between the network and the service: limits on heads, bodies and patience, a log line each, one kind of error."""
 
 from __future__ import annotations
 
@@ -64,6 +64,14 @@ def protocol(settings: Settings) -> type[HttpToolsProtocol]:
                 self._head_bytes += len(data)
                 if self._head_bytes > _MAX_HEAD:
                     self.transport.abort()
+
+        def send_400_response(self, msg: str) -> None:
+            problem = Problem("bad_request", "no HTTP request that can be read")
+            body = json.dumps(problem.body()).encode()
+            headers = [*headers_of(problem, body), *_SECURITY, (b"connection", b"close")]
+            lines = [b"HTTP/1.1 400 Bad Request", *(name + b": " + value for name, value in headers), b"", body]
+            self.transport.write(b"\r\n".join(lines))
+            self.transport.close()
 
         def on_message_begin(self) -> None:
             super().on_message_begin()

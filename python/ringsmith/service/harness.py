@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server as a process of its own, for tests and benchmarks: started on a free port, stopped, killed, started again."""
+"""A server as a process of its own, for tests and benchmarks: on a free port, stopped, killed, started again."""
 
 from __future__ import annotations
 

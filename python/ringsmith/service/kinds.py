@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a blob is, by its own header, and the facts that are kept of it. Blobs are strangers' bytes: read within bounds."""
+"""What a blob is, by its own header, and the facts that are kept of it. Strangers' bytes, read within bounds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ringsmith.service.problems import Problem, of_error
 Facts = dict[str, Any]
 
 PROGRAM, KEYS, ARGUMENTS, RESULT, ARRAY = "program", "keys", "arguments", "result", "array"
-#: Bytes at the start of a blob that tell a secret: magic, version, type tag, fingerprint, length; then a message's role.
+#: Bytes of a blob's start that tell a secret: magic, version, type tag, fingerprint, length; then a message's role.
 HEAD = 33
 _MAGIC, _NUMPY = b"RSMI", b"\x93NUMPY"
 _SECRET_KEY, _MESSAGE = 16, 65

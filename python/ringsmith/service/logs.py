@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Log lines: one JSON object each, on stderr. Names, numbers and sizes only; no header, body, key or value is ever passed in."""
+"""Log lines: one JSON object each, on stderr. Names, numbers and sizes: no header, body, key or value is passed in."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ STATUS: dict[str, int] = {
 }
 
 
-class Problem(Exception):
+class Problem(Exception):  # noqa: N818 -- it is an answer
     """A refusal. `retry_after`: seconds until the same request may work; `more`: facts beside code and message."""
 
     def __init__(self, code: str, message: str, *, retry_after: float | None = None, **more: Any) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which job runs next, where, and who hears of it. Everything here happens in the event loop's thread.
 
-A job is *queued* from its submission until the store has its end; that it runs, and how far it is, is known here only. So a server
-that is killed finds in its store exactly the jobs that it has to run again, and what ended has one end.
+A job is *queued* from its submission until the store has its end; that it runs, and how far it is, is known here only. So
+a server that is killed finds in its store exactly the jobs that it has to run again, and what ended has one end.
 """
 
 from __future__ import annotations
@@ -303,7 +303,7 @@ class Scheduler:
         return job.state in ENDED
 
     async def watch(self, job: Job, deadline: float, pulse: float = 3600.0) -> AsyncIterator[bool]:
-        """Yield at each change of a job (True) and every `pulse` seconds (False) until its end, the deadline or the server's."""
+        """Yield True at changes, False every `pulse` seconds, until the job's end, the deadline or the server's end."""
         event = asyncio.Event()
         job.watchers.add(event)
         try:

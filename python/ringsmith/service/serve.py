@@ -43,6 +43,7 @@ def bound(settings: Settings) -> socket.socket:
         listening = socket.socket(family)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((settings.host, settings.port))
+        listening.listen(settings.connections)
         return listening
     except (OSError, OverflowError) as error:
         raise InputError(f"{settings.host}:{settings.port}: cannot listen there: {error}") from None

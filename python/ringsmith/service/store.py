@@ -50,7 +50,7 @@ class Upload:
 
 @dataclass(frozen=True)
 class Row:
-    """A job as the store has it: `state` is queued, done, failed or cancelled; that it runs is known to the scheduler."""
+    """A job as the store has it: `state` is queued, done, failed or cancelled; the scheduler knows if it runs."""
 
     tenant: int
     id: str
@@ -121,7 +121,8 @@ class Store:
         for digest in {d for d in digests if d is not None}:
             # Asked before it goes: RETURNING gives wrong answers about NULL in some versions of SQLite.
             unused = connection.execute(
-                "SELECT data IS NULL FROM blobs WHERE hash = ?1 AND NOT EXISTS (SELECT 1 FROM holdings WHERE hash = ?1) "
+                "SELECT data IS NULL FROM blobs WHERE hash = ?1 "
+                "AND NOT EXISTS (SELECT 1 FROM holdings WHERE hash = ?1) "
                 "AND NOT EXISTS (SELECT 1 FROM jobs WHERE inputs = ?1 AND state = 'queued') "
                 "AND NOT EXISTS (SELECT 1 FROM jobs WHERE result = ?1)",
                 (digest,),
@@ -295,7 +296,8 @@ class Store:
                 self._put(connection, *result)
                 digest = result[0].digest
             connection.execute(
-                "UPDATE jobs SET state = ?, finished = ?, result = ?, error = ?, report = ? WHERE tenant = ? AND id = ?",
+                "UPDATE jobs SET state = ?, finished = ?, result = ?, error = ?, report = ? "
+                "WHERE tenant = ? AND id = ?",
                 (state, time.time(), digest, error and json.dumps(error), report and json.dumps(report), tenant, id),
             )
             self._forget_unused(connection, [found[0]])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tenants and their API keys. A key has 256 random bits, so one SHA-256 keeps it safe in the store; it is shown once."""
+"""Tenants and their API keys. A key has 256 random bits, so one SHA-256 keeps it safe; it is shown once."""
 
 from __future__ import annotations
 

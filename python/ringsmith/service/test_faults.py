@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kills, a full disk, malformed requests, many tenants: nothing acknowledged is lost, nothing half-written, nothing grows."""
+"""Kills, a full disk, malformed requests, many tenants: nothing acknowledged is lost, half-written or grows."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ import pytest
 
 import ringsmith as rs
 from ringsmith.remote.steps import address
+from ringsmith.service import cost, kinds
 from ringsmith.service.conftest import ROWS, WEIGHTS, Asker, no_defects, score, votes
+from ringsmith.service.cost import Speed
 from ringsmith.service.harness import Running, alive
+from ringsmith.service.problems import Problem
 from ringsmith.service.settings import MIB, Quota
 
 #: Raises the counts of the slow tests: kills, malformed requests, tenants.
@@ -119,7 +122,8 @@ def survives(folder: Path, moments: int) -> dict[str, int]:
             journal.answered(name, data)
             answer = client.decrypt(rs.Encryptions.from_bytes(data))
             assert answer.tolist() == ((x * np.arange(8) - 3) * x).tolist()
-        assert not [line for line in server.log if line["event"] in ("defect", "text")]
+        # A worker whose server is killed while it starts says so in its own words.
+        assert not [line for line in server.log if line["event"] == "defect"]
     return {
         "acknowledged": len(journal.acknowledged),
         "server": killed.count("server"),
@@ -200,11 +204,28 @@ def malformed(dice: random.Random, key: str, good: dict[str, Any]) -> dict[str, 
     junk = dice.randbytes(dice.choice((0, 1, 40, 3000)))
     hashes = [*good["hashes"], "0" * 64, junk.hex()[:64], "../" * 5, "%00", "\u00e9" * 9, ""]
     one = dice.choice(hashes)
-    path = dice.choice((
-        f"/v1/blobs/{one}", f"/v1/blobs/{one}/facts", f"/v1/jobs/{one[:70]}", f"/v1/jobs/{one[:9]}/run", f"/v1/jobs/{one[:9]}/result",
-        f"/v1/jobs/{one[:9]}/events", f"/v1/jobs/{one[:9]}/cancel", "/v1/jobs", "/v1/blobs", "/v1/uploads", f"/v1/uploads/{one[:32]}",
-        "/v1/status", "/", "//", "/v1/../../etc/passwd", "/metrics", "/openapi.json", "/nothing",
-    ))  # fmt: skip
+    path = dice.choice(
+        (
+            f"/v1/blobs/{one}",
+            f"/v1/blobs/{one}/facts",
+            f"/v1/jobs/{one[:70]}",
+            f"/v1/jobs/{one[:9]}/run",
+            f"/v1/jobs/{one[:9]}/result",
+            f"/v1/jobs/{one[:9]}/events",
+            f"/v1/jobs/{one[:9]}/cancel",
+            "/v1/jobs",
+            "/v1/blobs",
+            "/v1/uploads",
+            f"/v1/uploads/{one[:32]}",
+            "/v1/status",
+            "/",
+            "//",
+            "/v1/../../etc/passwd",
+            "/metrics",
+            "/openapi.json",
+            "/nothing",
+        )
+    )
     value = dice.choice(("", "0", "-1", "1e999", "nan", "99999999999999999999", "\x00", one, "{", '{"w":[1]}', "é"))
     query = {
         name: value
@@ -216,9 +237,20 @@ def malformed(dice: random.Random, key: str, good: dict[str, Any]) -> dict[str, 
     blob = bytearray(dice.choice(good["blobs"]))
     for _ in range(dice.choice((0, 1, 1, 5))):
         blob[dice.randrange(len(blob))] ^= 1 << dice.randrange(8)
-    body = dice.choice((b"", junk, bytes(blob), bytes(blob[: dice.randrange(len(blob))]), good["json"], good["json"].replace(b'"', b"'"),
-                        good["json"].replace(b"0.5", dice.choice((b"NaN", b"null", b"9" * 400, b"[[[]]]", b"{}"))),
-                        b"[" * 3000, b'{"hash":"%s","size":%d}' % (b"0" * 64, dice.randrange(-5, 9)), b"x" * (2 * MIB + 1)))  # fmt: skip
+    body = dice.choice(
+        (
+            b"",
+            junk,
+            bytes(blob),
+            bytes(blob[: dice.randrange(len(blob))]),
+            good["json"],
+            good["json"].replace(b'"', b"'"),
+            good["json"].replace(b"0.5", dice.choice((b"NaN", b"null", b"9" * 400, b"[[[]]]", b"{}"))),
+            b"[" * 3000,
+            b'{"hash":"%s","size":%d}' % (b"0" * 64, dice.randrange(-5, 9)),
+            b"x" * (2 * MIB + 1),
+        )
+    )
     headers = {
         "authorization": dice.choice(
             (f"Bearer {key}", f"Bearer {key}", f"Bearer {key}", "Bearer x", "", "Basic " + one.encode().hex())
@@ -297,7 +329,7 @@ def test_many_malformed_requests_make_nothing_grow(running: Running) -> None:
 
 
 def registered(server: Running, count: int) -> tuple[int, int, int]:
-    """Register keys of many tenants and run a job of each, twice over, in random order; returns memory before and after, evictions."""
+    """Register keys of many tenants and run each one's job twice; returns memory before and after, and evictions."""
     program = votes.compile()
     data, w = program.to_bytes(), list(range(8))
     tenants = []
@@ -316,6 +348,7 @@ def registered(server: Running, count: int) -> tuple[int, int, int]:
         assert client.decrypt(rs.Encryptions.from_bytes(result)).tolist() == ((x * np.arange(8) - 3) * x).tolist()
         if place == count // 4:
             before = server.memory()
+    for asker, _, _ in tenants:
         asker.http.close()
     text = httpx.get(server.url + "/metrics", trust_env=False).text
     figures = {line.split()[0]: float(line.split()[1]) for line in text.splitlines() if line[0] != "#"}
@@ -365,22 +398,25 @@ def test_a_full_queue_says_when_to_come_again(tmp_path: Path) -> None:
             ]
 
 
-@pytest.mark.parametrize(
-    ("quota", "match"),
-    [
-        (Quota(memory=1 << 16), "bytes of memory"),
-        (Quota(seconds=1e-7), "seconds"),
-        (Quota(bytes=1 << 18), "are granted"),
-    ],
-)
-def test_a_job_over_quota_is_refused_before_it_starts(tmp_path: Path, quota: Quota, match: str) -> None:
-    program = votes.compile()
-    with Running(tmp_path / "store", workers=1, quota=quota) as server:
-        asker = Asker(server, "alice")
-        with rs.connect(server.url, asker.key) as remote, pytest.raises(rs.RemoteError, match=match) as refused:
-            for _ in range(9):
-                remote.program(program)(x=np.arange(8), w=np.arange(8))
+def test_a_job_over_quota_is_refused_before_it_starts() -> None:
+    _, facts = kinds.inspect(votes.compile().to_bytes())
+    keys, speed = facts["session"], Speed(1)
+    granted: dict[str, Any] = {"key_bytes": keys, "key_limit": 1 << 30, "threads": 1, "speed": speed}
+    cost.check(facts, quota=Quota(), **granted)
+    for quota, changes, match in (
+        (Quota(memory=1 << 16), {}, "bytes of memory"),
+        (Quota(seconds=1e-7), {}, "seconds"),
+        (Quota(), {"key_limit": keys - 1}, "its keys take"),
+    ):
+        with pytest.raises(Problem, match=match) as refused:
+            cost.check(facts, quota=quota, **(granted | changes))
         assert refused.value.code == "over_quota"
+    # Slower machines refuse sooner, by what they have seen.
+    before = speed.seconds(10**9)
+    speed.learn(10**9, 100.0)
+    assert speed.seconds(10**9) > 5 * before
+    speed.learn(1, 1e-6)
+    assert speed.seconds(10**9) > 5 * before
 
 
 def test_a_job_that_runs_too_long_is_ended(tmp_path: Path) -> None:
@@ -388,9 +424,8 @@ def test_a_job_that_runs_too_long_is_ended(tmp_path: Path) -> None:
 
     program = turning.compile()
     client = program.client()
-    # So short that the run is over it, so long that the estimate before it is not.
-    estimate = program.native.cost()["work"] * 2e-9
-    with Running(tmp_path / "store", workers=1, quota=Quota(seconds=estimate * 1.01)) as server:
+    hopeful = "import ringsmith.service.cost as cost; cost._FIRST = 0.0\n"  # The estimate lets it start.
+    with Running(tmp_path / "store", preamble=hopeful, workers=1, quota=Quota(seconds=0.1)) as server:
         asker = Asker(server, "alice")
         ready = {
             **asker.prepared_large(program, client),
@@ -399,6 +434,5 @@ def test_a_job_that_runs_too_long_is_ended(tmp_path: Path) -> None:
         }
         asker.ask("PUT", "/v1/jobs/slow", 201, json=ready)
         told = asker.ask("GET", "/v1/jobs/slow?wait=60", 200)
-        assert told["state"] in ("failed", "done")
-        if told["state"] == "failed":
-            assert told["error"]["code"] == "over_quota"
+        assert (told["state"], told["error"]["code"]) == ("failed", "over_quota"), told
+        assert server.workers()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface as strangers and mistaken clients use it: one clear refusal each, nothing half-written, nobody else's things."""
+"""The interface in wrong hands: one clear refusal each, nothing half-written, nobody else's things."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from ringsmith.remote.steps import address
-from ringsmith.service.conftest import ROWS, WEIGHTS, Asker, turning, no_defects, score, votes
+from ringsmith.service.conftest import ROWS, WEIGHTS, Asker, no_defects, score, turning, votes
 from ringsmith.service.harness import Running
 from ringsmith.service.problems import STATUS, Problem
 
@@ -109,13 +109,18 @@ def test_what_is_anothers_does_not_exist(asker: Callable[[], Asker], program: An
     begun = alice.ask("POST", "/v1/uploads", 201, json={"hash": NOWHERE, "size": 10})["upload"]
     blob, upload = f"/v1/blobs/{ready['keys']}", f"/v1/uploads/{begun}"
     paths = [
-        ("GET", blob, "/v1/blobs/" + NOWHERE), ("GET", blob + "/facts", f"/v1/blobs/{NOWHERE}/facts"),
-        ("DELETE", blob, "/v1/blobs/" + NOWHERE), ("GET", "/v1/jobs/hers", "/v1/jobs/none"),
-        ("GET", "/v1/jobs/hers/result", "/v1/jobs/none/result"), ("GET", "/v1/jobs/hers/events", "/v1/jobs/none/events"),
-        ("POST", "/v1/jobs/hers/cancel", "/v1/jobs/none/cancel"), ("DELETE", "/v1/jobs/hers", "/v1/jobs/none"),
-        ("GET", upload, "/v1/uploads/" + "0" * 32), ("DELETE", upload, "/v1/uploads/" + "0" * 32),
+        ("GET", blob, "/v1/blobs/" + NOWHERE),
+        ("GET", blob + "/facts", f"/v1/blobs/{NOWHERE}/facts"),
+        ("DELETE", blob, "/v1/blobs/" + NOWHERE),
+        ("GET", "/v1/jobs/hers", "/v1/jobs/none"),
+        ("GET", "/v1/jobs/hers/result", "/v1/jobs/none/result"),
+        ("GET", "/v1/jobs/hers/events", "/v1/jobs/none/events"),
+        ("POST", "/v1/jobs/hers/cancel", "/v1/jobs/none/cancel"),
+        ("DELETE", "/v1/jobs/hers", "/v1/jobs/none"),
+        ("GET", upload, "/v1/uploads/" + "0" * 32),
+        ("DELETE", upload, "/v1/uploads/" + "0" * 32),
         ("PUT", upload + "?offset=0", f"/v1/uploads/{'0' * 32}?offset=0"),
-    ]  # fmt: skip
+    ]
     for method, hers, nobodys in paths:
         answers = [mallory.http.request(method, path) for path in (hers, nobodys)]
         assert [answer.status_code for answer in answers] == [404, 404], hers
@@ -145,11 +150,18 @@ def test_blobs_that_are_none_are_refused(alice: Asker, program: Any, client: Any
     good = program.to_bytes()
     cases = {
         "hash_mismatch": [(address(b"other"), good)],
-        "bad_blob": [(None, b"junk"), (None, good[:-1]), (None, good + b"x"), (None, good[:50] + b"\1" + good[51:]), (None, b""),
-                     (None, b"\x93NUMPY junk"), (None, npy(np.array(["a"])))],
+        "bad_blob": [
+            (None, b"junk"),
+            (None, good[:-1]),
+            (None, good + b"x"),
+            (None, good[:50] + b"\1" + good[51:]),
+            (None, b""),
+            (None, b"\x93NUMPY junk"),
+            (None, npy(np.array(["a"]))),
+        ],
         "wrong_kind": [(None, client.public_key.to_bytes()), (None, bytes(program.native.parameters_bytes))],
         "bad_parameters": [],
-    }  # fmt: skip
+    }
     for code, blobs in cases.items():
         for where, data in blobs:
             told = alice.refused("PUT", f"/v1/blobs/{where or address(data)}", code, content=data)
@@ -266,9 +278,13 @@ def test_uploads_go_on_where_they_stopped(running: Running, alice: Asker, client
     alice.refused("PUT", f"/v1/uploads/{begun['upload']}?offset=0", "hash_mismatch", content=b"junk")
     alice.refused("GET", f"/v1/uploads/{begun['upload']}", "not_found")
     assert not list((running.settings.store / "parts").glob(begun["upload"]))
-    for body, code in (({"hash": where[:-1], "size": 1}, "bad_request"), ({"hash": NOWHERE, "size": 0}, "bad_request"),
-                       ({"hash": NOWHERE, "size": 1 << 40}, "too_large"), ({"hash": NOWHERE, "size": "1"}, "bad_request"),
-                       ({"hash": NOWHERE, "size": 10**30}, "too_large")):  # fmt: skip
+    for body, code in (
+        ({"hash": where[:-1], "size": 1}, "bad_request"),
+        ({"hash": NOWHERE, "size": 0}, "bad_request"),
+        ({"hash": NOWHERE, "size": 1 << 40}, "too_large"),
+        ({"hash": NOWHERE, "size": "1"}, "bad_request"),
+        ({"hash": NOWHERE, "size": 10**30}, "too_large"),
+    ):
         alice.refused("POST", "/v1/uploads", code, json=body)
 
 

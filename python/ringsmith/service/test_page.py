@@ -48,8 +48,11 @@ def seen(url: str, tmp_path: Path, width: int, *more: str) -> str:
     profile = f"--user-data-dir={tmp_path / f'profile-{width}'}"
     done = subprocess.run(
         [browser(), *flags, profile, f"--window-size={width},1600", "--virtual-time-budget=8000", url],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     return done.stdout
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The client against a server: the same answers as here, no secret on the wire, safe repetition, jobs that outlive it."""
+"""The client against a server: the same answers as here, no secret on the wire, safe repetition, jobs that stay."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import pytest
 import ringsmith as rs
 from ringsmith.errors import InputError
 from ringsmith.remote import steps
-from ringsmith.service.conftest import ROWS, WEIGHTS, Asker, turning, score, votes
+from ringsmith.service.conftest import ROWS, WEIGHTS, Asker, score, turning, votes
 
 EXPECTED = (ROWS @ WEIGHTS) ** 2
 
@@ -181,7 +181,7 @@ def test_asynchronous(alice: Asker) -> None:
             for answer, scale in zip(answers, (1, 0.5, -0.5), strict=True):
                 assert np.abs(answer - EXPECTED * scale**2).max() < 1e-3
             assert len(await remote.jobs()) == 3
-            with pytest.raises(InputError, match="needs rs.connect"):
+            with pytest.raises(InputError, match=r"needs rs\.connect"):
                 kernel.submit(ROWS, WEIGHTS)
 
     asyncio.run(run())
@@ -235,9 +235,12 @@ def told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *a
 
 
 def test_jobs_from_the_shell(
-    alice: Asker, shell: tuple[Path, tuple[Any, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    alice: Asker,
+    shell: tuple[Path, tuple[Any, ...]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     file, at = shell
     key, owner = tmp_path / "key", tmp_path / "mine.rsc"
     for _ in range(2):  # The second time with the keys of the first.

@@ -15,7 +15,7 @@ import pytest
 
 from ringsmith.errors import InputError
 from ringsmith.service import tenants
-from ringsmith.service.cache import Cache, TooLarge
+from ringsmith.service.cache import Cache, TooLargeError
 from ringsmith.service.database import Writer, connect
 from ringsmith.service.kinds import ARRAY
 from ringsmith.service.store import Blob, Row, Store, Upload
@@ -223,7 +223,7 @@ def test_the_cache_holds_no_more_than_its_limit() -> None:
     assert cache.names() == [names[0], names[2]]
     assert take(3, 100) == ("value 3", False)
     assert (cache.names(), cache.size, cache.evictions) == ([names[3]], 100, 3)
-    with pytest.raises(TooLarge):
+    with pytest.raises(TooLargeError):
         take(4, 101)
     assert cache.names() == [names[3]]
     cache.drop(names[3])

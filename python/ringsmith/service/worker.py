@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A worker process: it holds evaluation keys and runs one task at a time. It is spawned, never forked, and ends with its server."""
+"""A worker process: holds evaluation keys, runs one task at a time; spawned, never forked; it ends with its server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ringsmith.run.arrays import array_of
 from ringsmith.run.messages import Encryptions, Keys
 from ringsmith.run.program import Program
 from ringsmith.run.server import Server
-from ringsmith.service.cache import Cache, Name, TooLarge
+from ringsmith.service.cache import Cache, Name, TooLargeError
 from ringsmith.service.files import Files
 from ringsmith.service.problems import Problem, of_error
 
@@ -114,7 +114,7 @@ class Worker:
         """Return what a task gives; nothing that a tenant sent raises."""
         try:
             return self._done(task, progress)
-        except TooLarge as error:
+        except TooLargeError as error:
             return Failed("over_quota", str(error))
         except RingsmithError as error:
             problem = of_error(error)

@@ -47,7 +47,7 @@ _STREAM_SECONDS = 3600.0
 _BYTES = "application/octet-stream"
 
 
-def _service(request: Request) -> Service:
+async def _service(request: Request) -> Service:  # A plain function would be run in a thread, each time.
     service: Service = request.app.state.service
     return service
 
@@ -185,7 +185,7 @@ async def submit_job(service: Serving, tenant: Sender, request: Request, id: Job
     hashes = {name: bytes.fromhex(getattr(wanted, name)) for name in ("program", "keys", "inputs")}
     job, new = await service.submit(tenant, id, hashes, wanted.arguments(), wanted.keep_seconds)
     job = await service.wait(tenant, job, wait)
-    return _json(service.view(job), 201 if new else 200)
+    return _json(await service.told(job), 201 if new else 200)
 
 
 @routes.put(
@@ -213,7 +213,7 @@ async def run_job(
     newest = service.job(tenant, id)
     if isinstance(newest, Row):
         return _bytes(service.result(newest))
-    return _json(service.view(newest or job), 202)
+    return _json(await service.told(newest or job), 202)
 
 
 def _plain_of(text: str) -> dict[str, Any]:
@@ -243,7 +243,7 @@ def _job(service: Service, tenant: Tenant, id: str) -> Job | Row:
 @routes.get("/jobs/{id}", summary="A job's state")
 async def get_job(service: Serving, tenant: Sender, id: JobId, wait: Wait = 0.0) -> Response:
     """With `wait` the answer comes when the job has ended, or after that time."""
-    return _json(service.view(await service.wait(tenant, _job(service, tenant, id), wait)))
+    return _json(await service.told(await service.wait(tenant, _job(service, tenant, id), wait)))
 
 
 @routes.get("/jobs/{id}/result", summary="A job's result")
@@ -262,19 +262,19 @@ async def get_events(service: Serving, tenant: Sender, id: JobId) -> Response:
 
 
 async def _events(service: Service, tenant: Tenant, job: Job | Row) -> AsyncIterator[str]:
-    def event(job: Job | Row) -> str:
-        return f"event: state\ndata: {json.dumps(service.view(job))}\n\n"
+    async def event(job: Job | Row) -> str:
+        return f"event: state\ndata: {json.dumps(await service.told(job))}\n\n"
 
     service.waiting += 1
     try:
         if isinstance(job, Job):
-            yield event(job)
+            yield await event(job)
             async for changed in service.scheduler.watch(job, time.monotonic() + _STREAM_SECONDS, _PULSE):
                 if changed and job.state not in ENDED:
-                    yield event(job)
+                    yield await event(job)
                 elif not changed:
                     yield ": still there\n\n"
-        yield event(await service.wait(tenant, job, 0))
+        yield await event(await service.wait(tenant, job, 0))
     finally:
         service.waiting -= 1
 

@@ -157,7 +157,8 @@ class _Request:
         self._body_start = self._body_start or now
         granted = settings.body_seconds + self._body / settings.body_rate
         try:
-            message = await asyncio.wait_for(self._receive(), max(0.0, self._body_start + granted - now))
+            async with asyncio.timeout(max(0.0, self._body_start + granted - now)):
+                message = await self._receive()
         except TimeoutError:
             raise Problem("timeout", f"the body came slower than {settings.body_rate} bytes a second") from None
         self._body += len(message.get("body", b""))

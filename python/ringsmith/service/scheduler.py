@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which job runs next, where, and who hears of it. Everything here happens in the event loop's thread.
 
-A job is *queued* from its submission until the store has its end; that it runs, and how far it is, is known here only. So
-a server that is killed finds in its store exactly the jobs that it has to run again, and what ended has one end.
+A job is *queued* from its submission until the store has its end; that it runs, and how far it is, is known here only.
+So a server that is killed finds in its store exactly the jobs that it has to run again, and what ended has one end.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import asyncio
 import json
 import time
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,8 +49,10 @@ class Job:
     #: Its end was asked for: `cancelled`, or the problem it fails with.
     stop: Problem | None = None
     result: bytes | None = None
-    #: The store takes the job in; None for one that it had.
-    keeping: asyncio.Task[None] | None = None
+    #: Writes the job to the store; None for one that it had.
+    keep: Callable[[], Awaitable[None]] | None = None
+    #: That writing, once it has begun.
+    keeping: asyncio.Future[None] | None = None
     timer: asyncio.TimerHandle | None = None
     watchers: set[asyncio.Event] = field(default_factory=set)
 
@@ -69,7 +72,9 @@ class Job:
         return int(self.program["cost"]["work"])
 
     async def kept_by_store(self) -> None:
-        """Wait until the store has the job; raises what stopped it."""
+        """Wait until the store has the job, which is when anybody may be told of it; raises what stopped that."""
+        if self.keeping is None and self.keep is not None:
+            self.keeping = asyncio.ensure_future(self.keep())
         if self.keeping is not None:
             await asyncio.shield(self.keeping)
 
@@ -222,15 +227,27 @@ class Scheduler:
 
     async def _keep_end(self, job: Job, outcome: Done | Failed) -> None:
         started = job.started or time.time()
+        # One that nobody was told of is written once, with its end.
+        new = job.row if job.keep is not None and job.keeping is None else None
+        if new is None:
+            try:
+                await job.kept_by_store()
+            except Exception:
+                return  # It was taken back, and its sender told why.
+        else:
+            job.keeping = asyncio.get_running_loop().create_future()
         try:
-            await job.kept_by_store()
-        except Exception:
-            return  # It was taken back, and its sender told why.
+            await self._write_end(job, outcome, started, new)
+        finally:
+            if new is not None and job.keeping is not None:
+                job.keeping.set_result(None)
+
+    async def _write_end(self, job: Job, outcome: Done | Failed, started: float, new: Row | None) -> None:
         if isinstance(outcome, Done):
             blob = Blob(outcome.digest, RESULT, outcome.size, outcome.facts)
             report = {**outcome.report, "wait_seconds": started - job.row.created}
             try:
-                kept = await self._store.end_job(*job.key, "done", None, (blob, outcome.result), report)
+                kept = await self._store.end_job(*job.key, "done", None, (blob, outcome.result), report, new)
                 if kept:
                     self._told(job, "done", outcome)
                 return
@@ -238,7 +255,7 @@ class Scheduler:
                 outcome = Failed(problem.code, problem.message)
         error = {"code": outcome.code, "message": outcome.message}
         try:
-            await self._store.end_job(*job.key, "failed", error)
+            await self._store.end_job(*job.key, "failed", error, new=new)
         except Problem:
             # Not even that can be written: it stays queued in the store, and whoever waits is told for now.
             log("end_not_kept", job=job.row.id, tenant=job.row.tenant)
@@ -264,6 +281,14 @@ class Scheduler:
         task.add_done_callback(self._writing.discard)
 
     # ---------------------------------------------------------------- what clients want
+
+    def keep(self, job: Job) -> None:
+        """Have the store take a job in that nobody waits to be told of."""
+        self._write(self._kept(job))
+
+    async def _kept(self, job: Job) -> None:
+        with suppress(Exception):  # Its sender is told when it asks.
+            await job.kept_by_store()
 
     def drop(self, job: Job) -> None:
         """Take back a job that the store did not take."""
@@ -312,7 +337,8 @@ class Scheduler:
                 if left <= 0:
                     return
                 try:
-                    await asyncio.wait_for(event.wait(), left)
+                    async with asyncio.timeout(left):
+                        await event.wait()
                     event.clear()
                     yield True
                 except TimeoutError:

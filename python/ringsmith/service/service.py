@@ -9,6 +9,7 @@ import json
 import secrets
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from ringsmith.service.tenants import Tenant
 _SUM_SERVES = 2.0
 #: How often finished jobs whose time is over are looked for.
 _EXPIRY_SECONDS = 60.0
+#: Seconds after which a job whose sender waits is written, its end or not.
+_SOON = 0.25
 #: Blobs above this size are hashed and read one at a time.
 _LARGE = 16 << 20
 
@@ -210,7 +213,8 @@ class Service:
     ) -> tuple[Job | Row, bool]:  # fmt: skip
         """Submit a job, or return the one of that name if it is the same; with whether it is new.
 
-        `hashes`: of program and keys, and of the inputs unless they come as the `body`.
+        `hashes`: of program and keys, and of the inputs unless they come as the `body`. With a body, the job is on
+        the disk only when its end is, or `told` has been awaited.
         """
         digests = dict(hashes)
         if body is not None:
@@ -221,14 +225,22 @@ class Service:
             row = known.row if isinstance(known, Job) else known
             if row.request != request:
                 raise Problem("job_differs", f"there is another job {id}; choose a name of its own for each job")
-            if isinstance(known, Job):
+            if isinstance(known, Job) and body is None:
                 await known.kept_by_store()
             return known, False
         job = self._checked(tenant, id, digests, plain, keep, body, request, plain_text)
+        job.keep = partial(self._keep_job, job, body)
         self.scheduler.add(job)
-        job.keeping = asyncio.ensure_future(self._keep_job(job, body))
-        await job.kept_by_store()
+        if body is None or len(body) > self.settings.inline:
+            await job.kept_by_store()
+        else:
+            # Its sender waits for the result. If that comes soon, one commit holds all of it.
+            asyncio.get_running_loop().call_later(_SOON, self._keep_late, job)
         return job, True
+
+    def _keep_late(self, job: Job) -> None:
+        if job.state not in ENDED and job.keeping is None:
+            self.scheduler.keep(job)
 
     async def _keep_job(self, job: Job, body: bytes | None) -> None:
         """Write a new job to the store; it may run already, but nobody is told of it before this."""
@@ -317,6 +329,12 @@ class Service:
             if text is not None:
                 told[name] = json.loads(text)
         return told
+
+    async def told(self, job: Job | Row) -> dict[str, Any]:
+        """Return what a job's owner is told, once the store has the job."""
+        if isinstance(job, Job) and job.state not in ENDED:
+            await job.kept_by_store()
+        return self.view(job)
 
     async def wait(self, tenant: Tenant, job: Job | Row, seconds: float) -> Job | Row:
         """Return a job as it is when it has ended, or after so many seconds."""

@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -191,8 +192,7 @@ class Store:
 
     def facts(self, digest: bytes) -> Facts:
         """Return the facts kept of a blob that is there."""
-        facts: Facts = json.loads(self._one("SELECT facts FROM blobs WHERE hash = ?", digest)[0])
-        return facts
+        return _read(self._one("SELECT facts FROM blobs WHERE hash = ?", digest)[0])
 
     async def keep(self, tenant: int, blob: Blob, content: bytes | Path, upload: str | None = None) -> None:
         """Keep a blob for a tenant. A file among the parts takes its place with the commit; `upload` ends."""
@@ -273,19 +273,22 @@ class Store:
         def change(connection: sqlite3.Connection) -> None:
             if inputs is not None:
                 self._put(connection, *inputs)
-            marks = ", ".join("?" * len(Row.__dataclass_fields__))
-            values = tuple(getattr(row, name) for name in Row.__dataclass_fields__)
-            connection.execute(f"INSERT INTO jobs ({_ROW}) VALUES ({marks})", values)
+            _insert(connection, row)
 
         await self._write(change)
 
     async def end_job(
         self, tenant: int, id: str, state: str, error: dict[str, Any] | None = None,
-        result: tuple[Blob, bytes | Path] | None = None, report: dict[str, Any] | None = None,
+        result: tuple[Blob, bytes | Path] | None = None, report: dict[str, Any] | None = None, new: Row | None = None,
     ) -> bool:  # fmt: skip
-        """Keep how a job ended. The first end stands: returns False, and keeps nothing, if it has one already."""
+        """Keep how a job ended. The first end stands: returns False, and keeps nothing, if it has one already.
+
+        `new`: the job itself, if it was not kept before.
+        """
 
         def change(connection: sqlite3.Connection) -> bool:
+            if new is not None:
+                _insert(connection, new)
             found = connection.execute(
                 "SELECT inputs FROM jobs WHERE tenant = ? AND id = ? AND state = 'queued'", (tenant, id)
             ).fetchone()
@@ -332,8 +335,21 @@ class Store:
         return {"blobs": count, "bytes": size}
 
 
+def _insert(connection: sqlite3.Connection, row: Row) -> None:
+    marks = ", ".join("?" * len(Row.__dataclass_fields__))
+    values = tuple(getattr(row, name) for name in Row.__dataclass_fields__)
+    connection.execute(f"INSERT INTO jobs ({_ROW}) VALUES ({marks})", values)
+
+
 def _blob(row: tuple[Any, ...]) -> Blob:
-    return Blob(row[0], row[1], row[2], json.loads(row[3]))
+    return Blob(row[0], row[1], row[2], _read(row[3]))
+
+
+@lru_cache(256)
+def _read(facts: str) -> Facts:
+    """Return the facts of a blob, which nobody changes; those that every job needs are read once."""
+    read: Facts = json.loads(facts)
+    return read
 
 
 def _locked(path: Path) -> int:

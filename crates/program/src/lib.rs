@@ -10,6 +10,7 @@
 mod check;
 mod clear;
 mod codec;
+mod cost;
 mod error;
 pub mod evaluate;
 pub mod expression;
@@ -25,6 +26,7 @@ pub mod transform;
 mod values;
 
 pub use check::Limits;
+pub use cost::Cost;
 pub use error::Error;
 pub use guarantee::{Assume, Bound, Effects};
 pub use index_map::{IndexMap, MAX_ELEMENTS, Run};

@@ -13,7 +13,18 @@ import typer
 from ringsmith.cli.outcome import TRACEBACK, guarded
 
 # One verb, one module of this package; a verb's module exposes `register(app: typer.Typer) -> None`.
-VERBS: tuple[str, ...] = ("run", "compile", "show", "params", "claims", "synth", "generate", "simulate")
+VERBS: tuple[str, ...] = (
+    "run",
+    "compile",
+    "show",
+    "params",
+    "claims",
+    "synth",
+    "generate",
+    "simulate",
+    "serve",
+    "jobs",
+)
 STATUS = """Exit status: 0 right, 1 the answer is wrong or a check failed, 2 the input or the machine does not allow it,
 70 a defect of ringsmith, 130 interrupted, 141 the output was not read to its end."""
 FLAG = "--traceback"

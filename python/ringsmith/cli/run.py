@@ -7,26 +7,29 @@ import sys
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.text import Text
 
 from ringsmith.cli.common import console, load_kernels, option_changes, policy, print_json, user_code
+from ringsmith.cli.remote import AtOption, HttpOption, KeyOption, connected
 from ringsmith.errors import InputError, SeedWarning
 from ringsmith.files import check_place
 from ringsmith.kernel.declare import Argument
 from ringsmith.kernel.kernel import Array
 from ringsmith.params.box import box
+from ringsmith.remote.engine import RemoteEngine
 from ringsmith.report.table import render
 from ringsmith.report.terminal import plain_console
-from ringsmith.run.engine import EngineOptions, open_engine
+from ringsmith.run.compile import compile_kernel
+from ringsmith.run.engine import Engine, EngineOptions, open_engine
 from ringsmith.run.inputs import read_arguments
 from ringsmith.run.objects import kind_of, load
 from ringsmith.run.outputs import check_output, write_output
 from ringsmith.run.program import Program
+from ringsmith.run.runner import complete_inputs, drawn_inputs, run_program
 from ringsmith.run.runner import run as run_kernel
-from ringsmith.run.runner import run_program
 
 EXAMPLES = """Examples:
 
@@ -41,6 +44,8 @@ ringsmith run kernel.py --input x=x.npy --input w=weights.npy --on cpu
 ringsmith run program.rsp --input x=x.npy
 
 ringsmith run kernel.py --on record:steps.txt --polynomial
+
+ringsmith run kernel.py --at https://host:8470 --api-key-file key --client mine.rsc
 
 Exit status: 0 the answer is right, 1 it is wrong, 2 the input is bad.
 """
@@ -75,6 +80,15 @@ def run(
     polynomial: Annotated[
         bool, typer.Option("--polynomial", help="with record:FILE: write the polynomial operations too")
     ] = False,
+    at: AtOption = None,
+    api_key_file: KeyOption = None,
+    allow_http: HttpOption = False,
+    client: Annotated[
+        Path | None, typer.Option("--client", help="with --at: the client with its secret key; made if not there")
+    ] = None,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="with --at: submit and end; ringsmith jobs fetches the result")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
     """Encrypt, evaluate and decrypt a kernel or a compiled program, and compare with the clear answer."""
@@ -84,8 +98,17 @@ def run(
         check_output(output)
     if trace is not None:
         check_place(Path(trace))
+    if at is None and (client is not None or detach):
+        raise InputError("--client and --detach go with --at URL")
+    if detach and client is None:
+        raise InputError("--detach needs --client FILE: what decrypts the result later")
+    if at is not None and on != "cpu":
+        raise InputError("--on chooses an engine of this machine, --at a server; give one of them")
+    there = None if at is None else connected(at, api_key_file, allow_http)
     options = EngineOptions(tuple(overrides or ()), trace, {"polynomial": polynomial})
-    engine = open_engine(on, options)
+    engine: Engine = open_engine(on, options)
+    if there is not None:
+        engine = RemoteEngine(there, client)
     err = console()
     with err.status("") as status, warnings.catch_warnings():
         warnings.simplefilter("ignore", SeedWarning)  # Said by `_read`, in a line.
@@ -96,6 +119,12 @@ def run(
             chosen = picked.options(**changes)
             others = {name: other.options(**changes) for name, other in kernels.others(picked).items()}
             given = _read(inputs or [], chosen.name, chosen.arguments, seed)
+            if detach:
+                with user_code(file):
+                    arrays = complete_inputs(chosen, given, seed)
+                    shapes = {name: array.shape for name, array in arrays.items()}
+                    compiled = compile_kernel(chosen, shapes, encrypt)
+                _detached(engine, compiled, arrays, client)
             with user_code(file):
                 report = run_kernel(
                     chosen, given, seed=seed, engine=engine, encryption=encrypt, variants=others,
@@ -106,8 +135,11 @@ def run(
             program = _program(file, unused, security, standard, allow_insecure)
             signature = program.signature
             arguments = {name: signature.argument(name) for name in signature.arguments}
+            read = _read(inputs or [], signature.name, arguments, seed)
+            if detach:
+                _detached(engine, program, drawn_inputs(program, read, seed), client)
             report = run_program(
-                program, _read(inputs or [], signature.name, arguments, seed), seed=seed, engine=engine,
+                program, read, seed=seed, engine=engine,
                 progress=lambda step: status.update(Text(f"{signature.name}: {step}")),
             )  # fmt: skip
     if output is not None:
@@ -118,6 +150,14 @@ def run(
     else:
         plain_console().print(render(report))
     raise typer.Exit(0 if report.correct else 1)
+
+
+def _detached(engine: Engine, program: Program, arrays: Mapping[str, Array], client: Path | None) -> NoReturn:
+    """Submit a job that outlives this process, and end."""
+    assert isinstance(engine, RemoteEngine)
+    job = engine.submit(program, arrays)
+    print_json({"job": job, "client": str(client), "program": program.native.hash().hex()})
+    raise typer.Exit(0)
 
 
 def _program(

@@ -20,6 +20,7 @@ from ringsmith.kernel.refusals import Refusing
 
 if TYPE_CHECKING:
     from ringsmith.params.sets import ParamRequest
+    from ringsmith.remote import AsyncRemote, Remote, RemoteKernel
     from ringsmith.run.program import Program
 
 Array = NDArray[Any]
@@ -121,6 +122,12 @@ class Kernel:
         plain = {n: a for n, a in arrays.items() if not self.arguments[n].encrypted}
         result = program.server(client.evaluation_keys).evaluate(client.encrypt(**encrypted), **dict[str, Any](plain))
         return client.decrypt(result)
+
+    def on(self, remote: Remote | AsyncRemote) -> RemoteKernel:
+        """Return the kernel on a server (`rs.connect`): called as the kernel itself; its keys stay for all calls."""
+        from ringsmith.remote.kernel import RemoteKernel
+
+        return RemoteKernel(self, remote)
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Array]:
         """Return the arguments by name as checked arrays: shape, type, finite, inside the declared range."""

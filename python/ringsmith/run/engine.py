@@ -7,14 +7,21 @@ decrypts there; the CPU engine needs neither. The same seed gives the same resid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ringsmith import _native
 from ringsmith.errors import InputError
 from ringsmith.params.sets import ParameterSet
 from ringsmith.run.recording import Recording
+
+if TYPE_CHECKING:
+    from ringsmith.run.client import Client
+    from ringsmith.run.messages import Encryptions
+    from ringsmith.run.program import Program
+    from ringsmith.run.randomness import Seed
+    from ringsmith.run.server import Execution, Progress
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,26 @@ class WideTowers(Protocol):
     @property
     def tower_bits(self) -> int:
         """Length in bits that primes chosen for this engine may have."""
+
+
+@runtime_checkable
+class Elsewhere(Protocol):
+    """An engine that evaluates whole programs in another place, for a client of this one."""
+
+    def client(self, program: Program, make: Callable[[], Client]) -> Client:
+        """Return the client whose keys are used: one that was kept, or what `make` makes."""
+
+    def server(self, client: Client) -> Evaluator:
+        """Return what takes the place of `program.server(client.evaluation_keys)`."""
+
+
+class Evaluator(Protocol):
+    """Evaluates a program with the keys it has, as `run.server.Server` does."""
+
+    def run(
+        self, sent: Encryptions, plain: Mapping[str, Any], seed: Seed = None, progress: Progress | None = None
+    ) -> Execution:
+        """Evaluate and return the result with the seconds by kind of operation."""
 
 
 class Cpu:

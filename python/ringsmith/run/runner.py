@@ -20,8 +20,9 @@ from ringsmith.kernel.kernel import Kernel
 from ringsmith.kernel.numbers import as_array
 from ringsmith.params.choose import CPU_TOWER_BITS
 from ringsmith.report.report import Report
+from ringsmith.run.client import Client
 from ringsmith.run.compile import compile_kernel
-from ringsmith.run.engine import Engine, WideTowers, open_engine
+from ringsmith.run.engine import Elsewhere, Engine, Evaluator, WideTowers, open_engine
 from ringsmith.run.program import Program
 from ringsmith.run.randomness import derive_seed
 
@@ -154,12 +155,12 @@ def run_program(
     clock = _Clock(progress)
     used = open_engine(engine) if isinstance(engine, str) else engine
     given = {name: as_array(value, f"argument {name}") for name, value in (inputs or {}).items()}
-    arrays = clock.step("inputs", lambda: _drawn_inputs(program, given, seed))
+    arrays = clock.step("inputs", lambda: drawn_inputs(program, given, seed))
     expected = clock.step("clear", lambda: program.clear(**arrays))
     return _evaluated(program, arrays, expected, used, clock, seed, sample_data=not given, title="")
 
 
-def _drawn_inputs(program: Program, given: Mapping[str, Array], seed: str | None) -> dict[str, Array]:
+def drawn_inputs(program: Program, given: Mapping[str, Array], seed: str | None) -> dict[str, Array]:
     """Return an array for every argument: those given, and random ones for the others."""
     unknown = sorted(set(given) - set(program.signature.arguments))
     if unknown:
@@ -190,11 +191,15 @@ def _evaluated(
     signature = compiled.signature
     native = used.native(compiled.params)
     program = replace(compiled, engine=native, device=used.device, recording=used.recording)
-    client = clock.step("keygen", lambda: program.client(seed, sample_data=sample_data))
+
+    def made() -> Client:
+        return program.client(seed, sample_data=sample_data)
+
+    client = clock.step("keygen", lambda: used.client(program, made) if isinstance(used, Elsewhere) else made())
     encrypted = {name: arrays[name] for name in signature.names(encrypted=True)}
     plain = {name: arrays[name] for name in signature.names(encrypted=False)}
     sent = clock.step("encrypt", lambda: client.encrypt(**encrypted))
-    server = program.server(client.evaluation_keys)
+    server: Evaluator = used.server(client) if isinstance(used, Elsewhere) else program.server(client.evaluation_keys)
     done = clock.step("evaluate", lambda: server.run(sent, plain, seed, clock.share))
     output = clock.step("decrypt", lambda: client.decrypt(done.result))
     error = deviation(output, expected)

@@ -289,6 +289,16 @@ impl Program {
         Ok(facts)
     }
 
+    /// What a run takes: `memory`, `keys`, `ciphertext` in bytes, `work` in butterflies.
+    fn cost<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (cost, facts) = (self.inner.cost(), PyDict::new(py));
+        facts.set_item("memory", cost.memory)?;
+        facts.set_item("keys", cost.keys)?;
+        facts.set_item("ciphertext", cost.ciphertext)?;
+        facts.set_item("work", cost.work)?;
+        Ok(facts)
+    }
+
     /// `level`, `scale` and `size` of every ciphertext that is sent.
     fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let input = |step: &Step| step.operation == Operation::Input;

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringsmith serve`: programs evaluated for others over HTTP, and who these others are."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from ringsmith.errors import InputError
+
+EXAMPLES = """Examples:
+
+ringsmith serve --store ./store --add-tenant alice
+
+ringsmith serve --store ./store --workers 4 --key-memory 4096
+
+curl -s localhost:8470/readyz
+
+The server evaluates programs with the keys that clients send; it never has a secret key. SIGTERM or Ctrl-C: running
+jobs finish, or run again at the next start.
+"""
+T = TypeVar("T")
+_MIB = 1 << 20
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command(name="serve", epilog=EXAMPLES)(serve)
+
+
+def serve(
+    store: Annotated[Path, typer.Option("--store", help="folder of everything that outlives the server")],
+    host: Annotated[str, typer.Option("--host", help="address to listen at")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: a free one")] = 8470,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, max=1024, help="default: one a core")] = None,
+    threads: Annotated[int, typer.Option("--threads", min=1, max=1024, help="of each worker")] = 1,
+    key_memory: Annotated[int, typer.Option("--key-memory", min=1, help="MiB of keys held, all workers")] = 1024,
+    queue: Annotated[int, typer.Option("--queue", min=1, help="jobs that wait, all tenants")] = 1024,
+    max_blob: Annotated[int, typer.Option("--max-blob", min=1, help="MiB of one blob")] = 1024,
+    quota_bytes: Annotated[int, typer.Option("--quota-bytes", min=1, help="MiB stored, each tenant")] = 4096,
+    quota_jobs: Annotated[int, typer.Option("--quota-jobs", min=1, help="unfinished jobs, each tenant")] = 256,
+    quota_memory: Annotated[int, typer.Option("--quota-memory", min=1, help="MiB that one job takes")] = 2048,
+    quota_seconds: Annotated[float, typer.Option("--quota-seconds", min=0.01, help="seconds one job takes")] = 600.0,
+    drain: Annotated[float, typer.Option("--drain", min=0.0, help="seconds for running jobs when stopped")] = 10.0,
+    allow_insecure: Annotated[
+        bool, typer.Option("--allow-insecure", help="take programs below 128 bits of security")
+    ] = False,
+    tls_certificate: Annotated[Path | None, typer.Option("--tls-certificate", help="PEM chain")] = None,
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", help="PEM key")] = None,
+    add_tenant: Annotated[
+        str | None, typer.Option("--add-tenant", help="add one, or renew its API key: printed once; then end")
+    ] = None,
+    remove_tenant: Annotated[str | None, typer.Option("--remove-tenant", help="with its jobs; then end")] = None,
+    list_tenants: Annotated[bool, typer.Option("--list-tenants", help="their names; then end")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="no log line for each request and job")] = False,
+) -> None:
+    """Evaluate programs for others: blobs by content, jobs, workers that hold keys. See docs/service.md."""
+    needed()
+    from ringsmith.run.scheme import workers as cores
+    from ringsmith.service import tenants
+    from ringsmith.service.serve import serve as run
+    from ringsmith.service.settings import Quota, Settings
+
+    if add_tenant is not None:
+        print(_administer(store, lambda connection: tenants.add(connection, add_tenant)))
+    elif remove_tenant is not None:
+        _administer(store, lambda connection: tenants.remove(connection, remove_tenant))
+    elif list_tenants:
+        print("\n".join(_administer(store, tenants.names)))
+    else:
+        if (tls_certificate is None) is not (tls_key is None):
+            raise InputError("--tls-certificate and --tls-key go together")
+        quota = Quota(quota_bytes * _MIB, quota_jobs, quota_memory * _MIB, quota_seconds)
+        settings = Settings(
+            store.absolute(), host, port, workers or cores(), threads, key_memory * _MIB, queue, quota,
+            max_blob=max_blob * _MIB, drain_seconds=drain, allow_insecure=allow_insecure,
+            tls_certificate=tls_certificate, tls_key=tls_key,
+        )  # fmt: skip
+        run(settings, quiet=quiet)
+
+
+def needed() -> None:
+    """Say what to install where the service's packages are missing."""
+    try:
+        import fastapi  # noqa: F401
+        import prometheus_client  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise InputError(f"the server needs {error.name}: pip install 'ringsmith[serve]'") from None
+
+
+def _administer(store: Path, change: Callable[[sqlite3.Connection], T]) -> T:
+    """Change a store's tenants, also while a server has it."""
+    from ringsmith.service.database import connect
+
+    try:
+        store.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with closing(connect(store / "ringsmith.sqlite3")) as connection:
+            return change(connection)
+    except (OSError, sqlite3.Error) as error:
+        raise InputError(f"{store}: cannot be used as a store: {error}") from None

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels and programs on a server: compiled, keyed, encrypted and decrypted here, evaluated there."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from ringsmith.errors import InputError
+from ringsmith.kernel.kernel import Kernel
+from ringsmith.remote import steps
+from ringsmith.run.client import Client
+from ringsmith.run.messages import Encryptions
+from ringsmith.run.program import Program
+
+if TYPE_CHECKING:
+    from ringsmith.remote.connect import AsyncRemote, Remote
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A program and the client of it: all that is secret stays in `client`."""
+
+    program: Program
+    client: Client
+
+    @classmethod
+    def of(cls, program: Program, client: Client | None) -> _Side:
+        """Make a client unless one is given; it must be of this program."""
+        if client is None:
+            return cls(program, program.client())
+        if client.program.identity != program.identity:
+            raise InputError(f"this client is of another program than {program.signature.name}; make one of its own")
+        return cls(program, client)
+
+    def blobs(self) -> tuple[bytes, bytes]:
+        """Return the program and the evaluation keys as they travel."""
+        return self.program.to_bytes(), self.client.evaluation_keys.to_bytes()
+
+    def split(self, arguments: Mapping[str, Any]) -> tuple[bytes, dict[str, Array]]:
+        """Return the encrypted arguments as bytes and the plain ones as checked arrays."""
+        signature = self.program.signature
+        names = signature.names(encrypted=False)
+        plain = {name: arguments[name] for name in names if name in arguments}
+        encrypted = {name: value for name, value in arguments.items() if name not in names}
+        checked = signature.check(plain, encrypted=False)
+        return self.client.encrypt(**encrypted).to_bytes(), checked
+
+    def decrypted(self, data: bytes) -> Array:
+        """Return a result in the clear."""
+        return self.client.decrypt(Encryptions.from_bytes(data))
+
+
+def _prepared(side: _Side) -> steps.Steps[tuple[str, str]]:
+    """Have the server keep program and keys; returns their addresses."""
+    program, keys = side.blobs()
+    return (yield from steps.upload(program)), (yield from steps.upload(keys))
+
+
+def _submitted(
+    places: tuple[str, str], sent: bytes, arrays: Mapping[str, Array], id: str
+) -> steps.Steps[dict[str, Any]]:
+    plain = yield from steps.plain_arguments(arrays)
+    return (yield from steps.submit(*places, sent, plain, id))
+
+
+def _evaluated(
+    places: tuple[str, str], sent: bytes, arrays: Mapping[str, Array], progress: steps.Progress | None
+) -> steps.Steps[bytes]:
+    plain = yield from steps.plain_arguments(arrays)
+    return (yield from steps.evaluate(*places, sent, plain, steps.new_job(), progress))
+
+
+class RemoteProgram:
+    """A program on a server with the keys of one client, uploaded once. Threads may share it."""
+
+    def __init__(self, remote: Remote, program: Program, client: Client | None = None) -> None:
+        """Make keys unless a client is given; nothing is sent before the first run."""
+        self._remote, self._side = remote, _Side.of(program, client)
+        self._lock = threading.Lock()
+        self._places: tuple[str, str] | None = None
+
+    @property
+    def program(self) -> Program:
+        """The program."""
+        return self._side.program
+
+    @property
+    def client(self) -> Client:
+        """Who has the secret key; save it to decrypt in another process."""
+        return self._side.client
+
+    def prepare(self) -> tuple[str, str]:
+        """Upload program and keys if the server lacks them; returns their hashes."""
+        with self._lock:
+            if self._places is None:
+                self._places = self._remote.wire.run(_prepared(self._side))
+            return self._places
+
+    def run(self, arguments: Mapping[str, Any], progress: steps.Progress | None = None) -> Array:
+        """Encrypt, evaluate there, decrypt."""
+        sent, arrays = self._side.split(arguments)
+        evaluated = self._remote.wire.run(_evaluated(self.prepare(), sent, arrays, progress))
+        return self._side.decrypted(evaluated)
+
+    def submit(self, arguments: Mapping[str, Any], id: str | None = None) -> RemoteJob:
+        """Encrypt and submit; the job goes on without this process. `id`: a name of one's own, the same to repeat."""
+        sent, arrays = self._side.split(arguments)
+        name = id or steps.new_job()
+        self._remote.wire.run(_submitted(self.prepare(), sent, arrays, name))
+        return RemoteJob(self._remote, name, self._side.client)
+
+    def __call__(self, **arguments: Any) -> Array:
+        """Encrypt, evaluate there, decrypt."""
+        return self.run(arguments)
+
+
+class RemoteJob:
+    """A job on a server."""
+
+    def __init__(self, remote: Remote, id: str, client: Client) -> None:
+        """Name a job; nothing is asked."""
+        self._remote, self.id, self._client = remote, id, client
+
+    def state(self) -> dict[str, Any]:
+        """Return state, progress, times, error."""
+        told: dict[str, Any] = self._remote.ask("GET", f"/v1/jobs/{self.id}")
+        return told
+
+    def result(self, progress: steps.Progress | None = None) -> Array:
+        """Wait for the end and return the result in the clear; RemoteError if there is none."""
+        return self._client.decrypt(self._remote.result(self.id, progress))
+
+    def cancel(self) -> dict[str, Any]:
+        """Cancel it; one that has ended stays as it is."""
+        told: dict[str, Any] = self._remote.ask("POST", f"/v1/jobs/{self.id}/cancel")
+        return told
+
+    def delete(self) -> None:
+        """Forget it with its result."""
+        self._remote.ask("DELETE", f"/v1/jobs/{self.id}")
+
+    def __repr__(self) -> str:
+        """Return the name."""
+        return f"<RemoteJob {self.id}>"
+
+
+class AsyncRemoteProgram:
+    """A program on a server with the keys of one client, uploaded once; on asyncio."""
+
+    def __init__(self, remote: AsyncRemote, program: Program, client: Client | None = None) -> None:
+        """Make keys unless a client is given; nothing is sent before the first run."""
+        self._remote, self._side = remote, _Side.of(program, client)
+        self._lock = asyncio.Lock()
+        self._places: tuple[str, str] | None = None
+
+    @property
+    def client(self) -> Client:
+        """Who has the secret key."""
+        return self._side.client
+
+    async def prepare(self) -> tuple[str, str]:
+        """Upload program and keys if the server lacks them; returns their hashes."""
+        async with self._lock:
+            if self._places is None:
+                self._places = await self._remote.wire.run(_prepared(self._side))
+            return self._places
+
+    async def run(self, arguments: Mapping[str, Any], progress: steps.Progress | None = None) -> Array:
+        """Encrypt, evaluate there, decrypt; cryptography runs in a thread."""
+        sent, arrays = await asyncio.to_thread(self._side.split, arguments)
+        evaluated = await self._remote.wire.run(_evaluated(await self.prepare(), sent, arrays, progress))
+        return await asyncio.to_thread(self._side.decrypted, evaluated)
+
+    async def __call__(self, **arguments: Any) -> Array:
+        """Encrypt, evaluate there, decrypt."""
+        return await self.run(arguments)
+
+
+class RemoteKernel:
+    """A kernel on a server: call it as the kernel itself. One client serves all calls with the same shapes."""
+
+    def __init__(self, kernel: Kernel, remote: Remote | AsyncRemote) -> None:
+        """Compile at the first call."""
+        self._kernel, self._remote = kernel, remote
+        self._programs: dict[bytes, tuple[Program, Any]] = {}
+
+    def program(self, **shapes: tuple[int, ...]) -> Any:
+        """Return the program for these shapes, on the server."""
+        compiled = self._kernel.compile(**shapes)
+        found = self._programs.get(compiled.identity.digest)
+        if found is None:
+            found = self._programs[compiled.identity.digest] = compiled, self._remote.program(compiled)
+        return found[1]
+
+    def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, dict[str, Array]]:
+        arrays = self._kernel.bind(args, kwargs)
+        return self.program(**{name: array.shape for name, array in arrays.items()}), arrays
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Encrypt, evaluate there, decrypt; numpy in, numpy out. With an `AsyncRemote`: await it."""
+        program, arrays = self._bound(args, kwargs)
+        return program.run(arrays)
+
+    def run(self, *args: Any, progress: steps.Progress | None = None, **kwargs: Any) -> Any:
+        """Return the same, telling `progress` how many operations are done, of how many."""
+        program, arrays = self._bound(args, kwargs)
+        return program.run(arrays, progress)
+
+    def submit(self, *args: Any, **kwargs: Any) -> RemoteJob:
+        """Encrypt and submit; the job goes on without this process (`client.save` keeps what decrypts its result)."""
+        program, arrays = self._bound(args, kwargs)
+        if not isinstance(program, RemoteProgram):
+            raise InputError("submit() needs rs.connect(...); an asynchronous connection awaits the result itself")
+        return program.submit(arrays)

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said to a server, apart from how: generators that yield requests and are sent answers.
+
+Every request may be made again: blobs have their hash as address, chunks their offset, jobs the client's name for them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import secrets
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith import _native
+from ringsmith.errors import FormatError, InputError, RingsmithError
+from ringsmith.run.identity import Role
+
+T = TypeVar("T")
+#: Blobs up to this size go in one request.
+_WHOLE = 4 << 20
+#: Seconds that one request waits for a job.
+_WAIT = 20.0
+#: Plain arguments up to this many bytes go as numbers, larger ones as blobs.
+_IN_LINE = 2048
+#: Told how many operations of a job are done, of how many.
+Progress = Callable[[int, int], None]
+
+
+class RemoteError(RingsmithError):
+    """A server refused, a job failed there, or the server cannot be reached; `code` is one of docs/service.md."""
+
+    def __init__(self, code: str, message: str) -> None:
+        """Keep both."""
+        super().__init__(message)
+        self.code = code
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by both parts."""
+        return type(self), (self.code, str(self))
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a driver sends. `expected`: codes that are no error; the steps handle them."""
+
+    method: str
+    path: str
+    query: Mapping[str, Any] = field(default_factory=dict)
+    body: bytes | None = None
+    json: Any = None
+    expected: tuple[str, ...] = ()
+    wait: float = 0.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back: JSON, or bytes."""
+
+    status: int
+    json: Any
+    data: bytes
+
+    @property
+    def code(self) -> str:
+        """The code of an expected refusal; empty if there was none."""
+        return str(self.json["error"]["code"]) if self.status >= 400 else ""
+
+
+Steps = Generator[Request, Answer, T]
+
+
+def public(data: bytes) -> bytes:
+    """Return bytes that may leave this machine: InputError for a secret key, whoever asks to send it."""
+    try:
+        kind = _native.object_kind(data)["kind"]
+        secret = kind == "secret key"
+        if kind == "message":
+            secret = Role[_native.message_from_bytes(data)[0]] is Role.CLIENT
+    except FormatError:
+        return data  # An array: no object of ours.
+    if secret:
+        raise InputError("a secret key does not leave this machine; send evaluation keys and encrypted arguments")
+    return data
+
+
+def address(data: bytes) -> str:
+    """Return the address of a blob."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def upload(data: bytes) -> Steps[str]:
+    """Have the server keep a blob; only what it lacks is sent, and what was sent before an interruption is not."""
+    where = address(public(data))
+    if len(data) <= _WHOLE:
+        known = yield Request("GET", f"/v1/blobs/{where}/facts", expected=("not_found",))
+        if known.code:
+            yield Request("PUT", f"/v1/blobs/{where}", body=data)
+        return where
+    begun = yield Request("POST", "/v1/uploads", json={"hash": where, "size": len(data)})
+    offset = begun.json.get("offset", 0)
+    while "blob" not in begun.json and offset < len(data):
+        chunk = data[offset : offset + begun.json["chunk"]]
+        path = f"/v1/uploads/{begun.json['upload']}"
+        sent = yield Request("PUT", path, {"offset": offset}, body=chunk, expected=("wrong_offset", "not_found"))
+        if sent.code == "not_found":  # A last chunk whose answer was lost made it a blob; or the upload is too old.
+            return (yield from upload(data))
+        offset = sent.json["error"]["offset"] if sent.code else sent.json["offset"]
+    return where
+
+
+def plain_arguments(arrays: Mapping[str, NDArray[Any]]) -> Steps[dict[str, Any]]:
+    """Return plain arguments as a submission has them; large arrays are uploaded, and known the next time."""
+    given: dict[str, Any] = {}
+    for name, array in arrays.items():
+        if array.nbytes <= _IN_LINE or array.dtype == object:
+            given[name] = array.tolist()
+            continue
+        stream = io.BytesIO()
+        np.save(stream, array, allow_pickle=False)
+        given[name] = {"blob": (yield from upload(stream.getvalue()))}
+    return given
+
+
+def new_job() -> str:
+    """Return a name for a job that nobody has."""
+    return secrets.token_hex(16)
+
+
+def submit(program: str, keys: str, inputs: bytes, plain: Mapping[str, Any], id: str) -> Steps[dict[str, Any]]:
+    """Submit a job that outlives this process."""
+    sent = yield from upload(inputs)
+    body = {"program": program, "keys": keys, "inputs": sent, "plain": dict(plain)}
+    return (yield Request("PUT", f"/v1/jobs/{id}", json=body)).json  # type: ignore[no-any-return]
+
+
+def evaluate(
+    program: str, keys: str, inputs: bytes, plain: Mapping[str, Any], id: str, progress: Progress | None
+) -> Steps[bytes]:
+    """Submit a job and return its result: in one request where it is short."""
+    text = json.dumps(dict(plain))
+    if len(inputs) > _WHOLE or len(text) > _IN_LINE:
+        yield from submit(program, keys, inputs, plain, id)
+        return (yield from result(id, progress))
+    wait = 1.0 if progress is not None else _WAIT
+    query = {"program": program, "keys": keys, "plain": text, "keep": 3600.0, "wait": wait}
+    answer = yield Request("PUT", f"/v1/jobs/{id}/run", query, body=public(inputs), wait=wait)
+    return answer.data if answer.status == 200 else (yield from result(id, progress))
+
+
+def result(id: str, progress: Progress | None) -> Steps[bytes]:
+    """Wait for a job's end and return its result; RemoteError if it failed or was cancelled."""
+    told = None
+    while True:
+        wait = 1.0 if progress is not None else _WAIT
+        state = (yield Request("GET", f"/v1/jobs/{id}", {"wait": wait}, wait=wait)).json
+        if state["state"] in ("done", "failed", "cancelled"):
+            break
+        done = state["progress"]["done"], state["progress"]["total"]
+        if progress is not None and done != told and done[1]:
+            progress(*done)
+            told = done
+    return (yield Request("GET", f"/v1/jobs/{id}/result")).data
+
+
+def jobs() -> Steps[list[dict[str, Any]]]:
+    """Return all jobs, newest first."""
+    found: list[dict[str, Any]] = []
+    before = 1 << 60
+    while page := (yield Request("GET", "/v1/jobs", {"limit": 1000, "before": before})).json["jobs"]:
+        found += page
+        before = page[-1]["number"]
+    return found

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How steps reach a server: httpx, blocking or asynchronous; what fails on the way is tried again, as all may be."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import random
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+from ringsmith import __version__
+from ringsmith.errors import InputError
+from ringsmith.remote.steps import Answer, RemoteError, Request, Steps
+
+if TYPE_CHECKING:
+    import httpx
+
+T = TypeVar("T")
+#: Answers after which the same request may succeed.
+_PASSING = {429, 502, 503, 504}
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
+#: Seconds to connect, and between two bytes.
+_CONNECT, _SILENCE = 10.0, 60.0
+
+
+def checked(url: str, api_key: str, *, allow_http: bool) -> str:
+    """Return the address of a server; InputError where a key would go over a network in the clear."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InputError(f"{url[:100]!r}: the address of a server is like https://host:port")
+    if parts.scheme == "http" and not _here(parts.hostname) and not allow_http:
+        raise InputError(f"{url[:100]}: the API key would travel in the clear; use https, or allow_http=True")
+    if not (api_key.isascii() and api_key.isprintable() and api_key.strip()):
+        raise InputError("an API key is what `ringsmith serve --add-tenant NAME` printed")
+    return url.rstrip("/")
+
+
+def _here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def options(url: str, api_key: str, transport: Any) -> dict[str, Any]:
+    """Return what httpx is told."""
+    import httpx
+
+    return {
+        "base_url": url,
+        "headers": {"authorization": f"Bearer {api_key.strip()}", "user-agent": f"ringsmith/{__version__}"},
+        "timeout": httpx.Timeout(_SILENCE, connect=_CONNECT),
+        "transport": transport,
+        "trust_env": False,
+    }
+
+
+class Patience:
+    """How often, and after which pauses, a request is made again."""
+
+    def __init__(self, seconds: float) -> None:
+        """Give up when this many seconds have passed since the first failure."""
+        self._seconds, self._since, self._pause = seconds, 0.0, _FIRST_PAUSE
+
+    def pause(self, wanted: float | None) -> float | None:
+        """Return how long to wait before the next try, None to give up. `wanted`: what the server asked for."""
+        now = time.monotonic()
+        self._since = self._since or now
+        pause = min(_LONGEST_PAUSE, self._pause) * random.uniform(0.7, 1.3)
+        self._pause *= 2
+        pause = max(pause, wanted or 0.0)
+        return pause if now + pause - self._since <= self._seconds else None
+
+
+def _arguments(request: Request) -> dict[str, Any]:
+    import httpx
+
+    kind = {} if request.body is None else {"content-type": "application/octet-stream"}
+    timeout = httpx.Timeout(_SILENCE + request.wait, connect=_CONNECT)
+    return {"params": dict(request.query), "content": request.body, "json": request.json, "headers": kind,
+            "timeout": timeout}  # fmt: skip
+
+
+def _wanted_pause(response: httpx.Response) -> float | None:
+    value = response.headers.get("retry-after", "")
+    return float(value) if value.isdecimal() and len(value) < 6 else None
+
+
+def _answer(request: Request, response: httpx.Response) -> Answer:
+    """Return an answer; RemoteError for a refusal that the steps do not expect."""
+    is_json = response.headers.get("content-type", "").startswith("application/json")
+    try:
+        answer = Answer(response.status_code, response.json() if is_json else None, response.content)
+        if response.status_code < 400:
+            return answer
+        code, message = answer.json["error"]["code"], answer.json["error"]["message"]
+    except (ValueError, KeyError, TypeError):
+        raise RemoteError("bad_answer", f"status {response.status_code} without a reason: is this ringsmith?") from None
+    if code in request.expected:
+        return answer
+    cause = answer.json["error"].get("cause", code)
+    raise RemoteError(str(cause), str(message))
+
+
+def _unreachable(url: str, error: Exception | None, response: httpx.Response | None) -> RemoteError:
+    if response is not None and response.status_code == 429:
+        return RemoteError("queue_full", f"{url}: the server is busy; it was asked until patience ended")
+    reason = type(error).__name__ if error is not None else f"status {response.status_code if response else '?'}"
+    return RemoteError("unreachable", f"{url}: cannot be reached ({reason})")
+
+
+class Wire:
+    """Blocking; may be used by several threads."""
+
+    def __init__(self, url: str, api_key: str, patience: float, transport: Any = None) -> None:
+        """Talk to `url`; failures on the way are tried again for `patience` seconds."""
+        import httpx
+
+        self.url, self._patience = url, patience
+        self._http = httpx.Client(**options(url, api_key, transport))
+
+    def run(self, steps: Steps[T]) -> T:
+        """Make the requests of steps and return what they return."""
+        try:
+            request = next(steps)
+            while True:
+                request = steps.send(self._ask(request))
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+
+    def _ask(self, request: Request) -> Answer:
+        import httpx
+
+        patience = Patience(self._patience)
+        while True:
+            error: Exception | None = None
+            response = None
+            try:
+                response = self._http.request(request.method, request.path, **_arguments(request))
+                if response.status_code not in _PASSING:
+                    return _answer(request, response)
+            except httpx.TransportError as raised:
+                error = raised
+            pause = patience.pause(_wanted_pause(response) if response is not None else None)
+            if pause is None:
+                raise _unreachable(self.url, error, response)
+            time.sleep(pause)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+
+class AsyncWire:
+    """The same on asyncio."""
+
+    def __init__(self, url: str, api_key: str, patience: float, transport: Any = None) -> None:
+        """Talk to `url`; failures on the way are tried again for `patience` seconds."""
+        import httpx
+
+        self.url, self._patience = url, patience
+        self._http = httpx.AsyncClient(**options(url, api_key, transport))
+
+    async def run(self, steps: Steps[T]) -> T:
+        """Make the requests of steps and return what they return; the event loop goes on between."""
+        try:
+            request = next(steps)
+            while True:
+                request = steps.send(await self._ask(request))
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+
+    async def _ask(self, request: Request) -> Answer:
+        import httpx
+
+        patience = Patience(self._patience)
+        while True:
+            error: Exception | None = None
+            response = None
+            try:
+                response = await self._http.request(request.method, request.path, **_arguments(request))
+                if response.status_code not in _PASSING:
+                    return _answer(request, response)
+            except httpx.TransportError as raised:
+                error = raised
+            pause = patience.pause(_wanted_pause(response) if response is not None else None)
+            if pause is None:
+                raise _unreachable(self.url, error, response)
+            await asyncio.sleep(pause)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+
+def needed(make: Callable[[], T]) -> T:
+    """Return what `make` makes; InputError where httpx is missing."""
+    try:
+        return make()
+    except ImportError as error:
+        raise InputError(f"talking to a server needs {error.name}: pip install 'ringsmith[remote]'") from None

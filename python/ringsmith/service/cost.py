@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a job will take, before it starts: from its program's own cost, and from how fast this server has been."""
+
+from __future__ import annotations
+
+from ringsmith.service.kinds import Facts
+from ringsmith.service.problems import Problem
+from ringsmith.service.settings import Quota
+
+#: Seconds a butterfly takes on one core, at first; jobs that ran teach better.
+_FIRST = 2e-9
+#: Jobs shorter than this are mostly overhead and teach nothing of long ones.
+_TELLING = 0.05
+#: Ciphertexts beyond the walk in program order that each thread may have begun.
+_AHEAD = 8
+
+
+class Speed:
+    """Seconds of a run for its work."""
+
+    def __init__(self, threads: int) -> None:
+        """Start with a guess."""
+        self.per_unit = _FIRST / threads
+
+    def seconds(self, work: int) -> float:
+        """Return how long that work takes, about."""
+        return work * self.per_unit
+
+    def learn(self, work: int, seconds: float) -> None:
+        """Remember how long a run took, the newest with a weight of a tenth."""
+        if seconds >= _TELLING and work:
+            self.per_unit += 0.1 * (seconds / work - self.per_unit)
+
+
+def memory(program: Facts, threads: int) -> int:
+    """Return the bytes that a run takes beside its keys."""
+    cost = program["cost"]
+    return int(cost["memory"]) + (threads > 1) * threads * _AHEAD * int(cost["ciphertext"])
+
+
+def check(program: Facts, key_bytes: int, quota: Quota, key_limit: int, threads: int, speed: Speed) -> None:
+    """Refuse a job that takes more than a tenant, or a worker, may have."""
+    needed = memory(program, threads)
+    if needed > quota.memory:
+        raise Problem("over_quota", f"the job takes about {needed} bytes of memory; {quota.memory} are granted")
+    if key_bytes > key_limit:
+        raise Problem("over_quota", f"its keys take about {key_bytes} bytes when loaded; a worker holds {key_limit}")
+    seconds = speed.seconds(int(program["cost"]["work"]))
+    if seconds > quota.seconds:
+        raise Problem("over_quota", f"the job takes about {seconds:.0f} seconds; {quota.seconds:g} are granted")

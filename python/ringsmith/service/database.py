@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The store's database: one thread writes, requests that come together share a commit, and an answer waits for it.
+
+A commit costs one write to the disk (`synchronous=FULL`, write-ahead log). What `write` returned is on the disk; a
+process that is killed before loses only what nobody was told of.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ringsmith.errors import InputError
+
+T = TypeVar("T")
+#: Changes of one commit at most.
+_TOGETHER = 256
+#: What changes mean: raised when a table changes its form.
+VERSION = 1
+
+_SCHEMA = """
+CREATE TABLE tenants (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, key_hash BLOB NOT NULL UNIQUE, created REAL NOT NULL
+) STRICT;
+CREATE TABLE blobs (
+    hash BLOB PRIMARY KEY, kind TEXT NOT NULL, size INTEGER NOT NULL, facts TEXT NOT NULL, data BLOB
+) STRICT;
+CREATE TABLE holdings (
+    tenant INTEGER NOT NULL REFERENCES tenants ON DELETE CASCADE, hash BLOB NOT NULL REFERENCES blobs,
+    created REAL NOT NULL, PRIMARY KEY (tenant, hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX holdings_of_blob ON holdings (hash);
+CREATE TABLE uploads (
+    id TEXT PRIMARY KEY, tenant INTEGER NOT NULL REFERENCES tenants ON DELETE CASCADE, hash BLOB NOT NULL,
+    size INTEGER NOT NULL, created REAL NOT NULL, UNIQUE (tenant, hash)
+) STRICT;
+CREATE TABLE jobs (
+    tenant INTEGER NOT NULL REFERENCES tenants ON DELETE CASCADE, id TEXT NOT NULL, number INTEGER NOT NULL,
+    request BLOB NOT NULL, program BLOB NOT NULL, keys BLOB NOT NULL, inputs BLOB NOT NULL, plain TEXT NOT NULL,
+    state TEXT NOT NULL, created REAL NOT NULL, finished REAL, attempts INTEGER NOT NULL DEFAULT 0,
+    result BLOB, error TEXT, report TEXT, expires REAL NOT NULL, PRIMARY KEY (tenant, id)
+) STRICT;
+CREATE UNIQUE INDEX jobs_by_number ON jobs (number);
+CREATE INDEX jobs_of_tenant ON jobs (tenant, number);
+CREATE INDEX jobs_queued ON jobs (inputs) WHERE state = 'queued';
+CREATE INDEX jobs_of_result ON jobs (result) WHERE result IS NOT NULL;
+CREATE INDEX jobs_ended ON jobs (expires) WHERE state != 'queued';
+"""
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open the database, whose form it makes or checks; InputError for one of another version."""
+    fresh = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
+    fresh.execute("PRAGMA journal_mode=WAL")
+    fresh.execute("PRAGMA synchronous=FULL")
+    fresh.execute("PRAGMA foreign_keys=ON")
+    fresh.execute("BEGIN IMMEDIATE")
+    version = fresh.execute("PRAGMA user_version").fetchone()[0]
+    if version == 0:
+        for statement in _SCHEMA.split(";"):
+            fresh.execute(statement)
+        fresh.execute(f"PRAGMA user_version={VERSION}")
+    fresh.execute("COMMIT")
+    if version not in (0, VERSION):
+        fresh.close()
+        raise InputError(f"{path}: a store of version {version}; this server has version {VERSION}")
+    path.chmod(0o600)
+    return fresh
+
+
+class Writer:
+    """The thread that writes."""
+
+    def __init__(self, path: Path, after_commit: Callable[[sqlite3.Connection], None]) -> None:
+        """Open the database and start. `after_commit` is called in the thread that writes."""
+        self._connection = connect(path)
+        self._after_commit = after_commit
+        self._changes: queue.SimpleQueue[tuple[Callable[[sqlite3.Connection], Any], Future[Any]] | None]
+        self._changes = queue.SimpleQueue()
+        self.commits = 0
+        self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, change: Callable[[sqlite3.Connection], T]) -> Future[T]:
+        """Return the future of `change(connection)`: done when it is committed, failed when it is not."""
+        future: Future[T] = Future()
+        self._changes.put((change, future))
+        return future
+
+    async def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
+        """Return `change(connection)` once it is on the disk. The change is made even if the waiting task goes away."""
+        return await asyncio.shield(asyncio.wrap_future(self.submit(change)))
+
+    def close(self) -> None:
+        """Commit what was submitted and end."""
+        self._changes.put(None)
+        self._thread.join()
+        self._connection.close()
+
+    def _run(self) -> None:
+        while (first := self._changes.get()) is not None:
+            batch, last = [first], False
+            while len(batch) < _TOGETHER:
+                try:
+                    following = self._changes.get_nowait()
+                except queue.Empty:
+                    break
+                if following is None:
+                    last = True
+                    break
+                batch.append(following)
+            self._commit(batch)
+            if last:
+                return
+
+    def _commit(self, batch: list[tuple[Callable[[sqlite3.Connection], Any], Future[Any]]]) -> None:
+        """Make all changes in one commit; one that fails takes no other with it."""
+        connection, made = self._connection, []
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            for change, future in batch:
+                connection.execute("SAVEPOINT change")
+                try:
+                    made.append((future, change(connection)))
+                except Exception as error:
+                    connection.execute("ROLLBACK TO change")
+                    future.set_exception(error)
+                connection.execute("RELEASE change")
+            connection.execute("COMMIT")
+            self.commits += 1
+        except Exception as error:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            for _, future in batch:
+                if not future.done():
+                    future.set_exception(error)
+            return
+        for future, value in made:
+            future.set_result(value)
+        with suppress(OSError, sqlite3.Error):  # What stays behind is swept away at the next start.
+            self._after_commit(connection)

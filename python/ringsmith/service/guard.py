@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Between the network and the service: limits on heads, bodies and patience, a log line each, one kind of error."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import ClientDisconnect
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from ringsmith.service.logs import log
+from ringsmith.service.metrics import Metrics
+from ringsmith.service.problems import Problem, store_full
+from ringsmith.service.settings import Settings
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+#: Bytes of a request's line and headers.
+_MAX_HEAD = 32 << 10
+_SECURITY = [
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+        b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+]
+
+
+def protocol(settings: Settings) -> type[HttpToolsProtocol]:
+    """Return uvicorn's protocol with limits on the size of a head, the time for it, and the number of connections."""
+
+    class Patient(HttpToolsProtocol):
+        """Closes a connection that takes too long to say what it wants, or says too much."""
+
+        _head_bytes = 0
+        _clock: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            if len(self.connections) > settings.connections:
+                transport.abort()
+                return
+            self._wait_for_head()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop_clock()
+            super().connection_lost(exc)
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self._clock is not None:
+                self._head_bytes += len(data)
+                if self._head_bytes > _MAX_HEAD:
+                    self.transport.abort()
+
+        def send_400_response(self, msg: str) -> None:
+            problem = Problem("bad_request", "no HTTP request that can be read")
+            body = json.dumps(problem.body()).encode()
+            headers = [*headers_of(problem, body), *_SECURITY, (b"connection", b"close")]
+            lines = [b"HTTP/1.1 400 Bad Request", *(name + b": " + value for name, value in headers), b"", body]
+            self.transport.write(b"\r\n".join(lines))
+            self.transport.close()
+
+        def on_message_begin(self) -> None:
+            super().on_message_begin()
+            if self._clock is None:
+                self._wait_for_head()
+
+        def on_headers_complete(self) -> None:
+            self._stop_clock()
+            super().on_headers_complete()
+
+        def _wait_for_head(self) -> None:
+            self._head_bytes = 0
+            self._clock = self.loop.call_later(settings.head_seconds, self.transport.abort)
+
+        def _stop_clock(self) -> None:
+            if self._clock is not None:
+                self._clock.cancel()
+                self._clock = None
+
+    return Patient
+
+
+class Guard:
+    """The outermost part of the application."""
+
+    def __init__(self, app: App, settings: Settings) -> None:
+        """Guard `app`."""
+        self._app, self._settings = app, settings
+        self.metrics = Metrics()
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        await _Request(self._settings, self.metrics, scope, receive, send).serve(self._app)
+
+
+class _Request:
+    """One request on its way."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        metrics: Metrics,
+        scope: MutableMapping[str, Any],
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        self._settings, self._metrics, self._scope = settings, metrics, scope
+        self._receive, self._send = receive, send
+        self._start = time.perf_counter()
+        self._body, self._whole = 0, False
+        self._body_start: float | None = None
+        self._status = 0
+        self._bytes_out = 0
+
+    async def serve(self, app: App) -> None:
+        try:
+            self._check_length()
+            await app(self._scope, self.receive, self.send)
+        except ClientDisconnect:
+            pass  # Nobody is there to be answered.
+        except Exception as error:
+            await self._answer(error)
+        finally:
+            self._tell()
+
+    def _check_length(self) -> None:
+        for name, value in self._scope["headers"]:
+            if name == b"content-length" and (len(value) > 18 or int(value) > self._settings.max_body):
+                raise self._too_large()
+
+    def _too_large(self) -> Problem:
+        limit = self._settings.max_body
+        return Problem("too_large", f"a body of more than {limit} bytes; send a blob in chunks (POST /v1/uploads)")
+
+    async def receive(self) -> Message:
+        """Return the next part of the body, within the bytes and the time that are granted."""
+        if self._whole:
+            return await self._receive()
+        settings, now = self._settings, time.monotonic()
+        self._body_start = self._body_start or now
+        granted = settings.body_seconds + self._body / settings.body_rate
+        try:
+            async with asyncio.timeout(max(0.0, self._body_start + granted - now)):
+                message = await self._receive()
+        except TimeoutError:
+            raise Problem("timeout", f"the body came slower than {settings.body_rate} bytes a second") from None
+        self._body += len(message.get("body", b""))
+        self._whole = not message.get("more_body", False)
+        if self._body > settings.max_body:
+            raise self._too_large()
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Pass an answer on to a client that takes it."""
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            headers = [*message.get("headers", ()), *_SECURITY]
+            if not self._whole and self._scope["method"] in ("PUT", "POST"):
+                headers.append((b"connection", b"close"))  # What is left of the body is read by nobody.
+            message = {**message, "headers": headers}
+        self._bytes_out += len(message.get("body", b""))
+        async with asyncio.timeout(self._settings.send_seconds):
+            await self._send(message)
+
+    async def _answer(self, error: Exception) -> None:
+        """Answer what no handler did."""
+        problem = error if isinstance(error, Problem) else store_full(error)
+        if problem is None and not isinstance(error, TimeoutError):
+            log("defect", logging.ERROR, route=self._route(), kind=type(error).__name__, place=_place(error))
+        if self._status:
+            return  # Answered, or cut short: a client that takes nothing.
+        problem = problem or Problem("internal", "a defect of the server; its log says where")
+        body = json.dumps(problem.body()).encode()
+        await self.send({"type": "http.response.start", "status": problem.status, "headers": headers_of(problem, body)})
+        await self.send({"type": "http.response.body", "body": body})
+
+    def _route(self) -> str:
+        """Return the pattern of the path: what a client wrote itself stands in no log."""
+        route = self._scope.get("route")
+        return getattr(route, "path", "(none)")
+
+    def _tell(self) -> None:
+        seconds, route = time.perf_counter() - self._start, self._route()
+        tenant = self._scope.get("state", {}).get("tenant")
+        self._metrics.requests.labels(self._scope["method"][:8], route, str(self._status)).inc()
+        self._metrics.request_seconds.labels(route).observe(seconds)
+        log(
+            "request", method=self._scope["method"][:8], route=route, status=self._status, tenant=tenant,
+            ms=round(seconds * 1e3, 2), bytes_in=self._body, bytes_out=self._bytes_out,
+        )  # fmt: skip
+
+
+def headers_of(problem: Problem, body: bytes) -> list[tuple[bytes, bytes]]:
+    """Return the headers of a refusal."""
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if problem.retry_after is not None:
+        headers.append((b"retry-after", str(max(1, round(problem.retry_after))).encode()))
+    if problem.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    return headers
+
+
+def _place(error: BaseException) -> str:
+    """Return file and line of the innermost place, no values."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "?"

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a blob is, by its own header, and the facts that are kept of it. Strangers' bytes, read within bounds."""
+
+from __future__ import annotations
+
+import re
+import struct
+from typing import Any
+
+from ringsmith import _native
+from ringsmith.errors import FormatError, RingsmithError
+from ringsmith.params.box import box
+from ringsmith.run.arrays import array_of
+from ringsmith.run.describe import facts as program_facts
+from ringsmith.run.identity import Identity, Role
+from ringsmith.run.messages import Encryptions, Keys, opened
+from ringsmith.run.program import Program
+from ringsmith.service.problems import Problem, of_error
+
+Facts = dict[str, Any]
+
+PROGRAM, KEYS, ARGUMENTS, RESULT, ARRAY = "program", "keys", "arguments", "result", "array"
+#: Bytes of a blob's start that tell a secret: magic, version, type tag, fingerprint, length; then a message's role.
+HEAD = 33
+_MAGIC, _NUMPY = b"RSMI", b"\x93NUMPY"
+_SECRET_KEY, _MESSAGE = 16, 65
+_ARGUMENTS_ROLE, _CLIENT_ROLE = 2, 4
+_MESSAGES = {Role.EVALUATION_KEYS: KEYS, Role.ARGUMENTS: ARGUMENTS, Role.RESULT: RESULT}
+#: Words of tables and scratch for each coefficient of each prime.
+_TABLE_WORDS = 8
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
+def digest_from(text: str) -> bytes:
+    """Return a content's address as bytes."""
+    if not _HASH.fullmatch(text):
+        raise Problem("bad_request", "a hash is 64 hexadecimal digits, lower case: the SHA-256 of the bytes")
+    return bytes.fromhex(text)
+
+
+def refuse_secret(head: bytes) -> None:
+    """Refuse a secret key, or a client with one, by its first bytes: nobody sends these."""
+    if len(head) < 8 or head[:4] != _MAGIC:
+        return
+    tag = struct.unpack_from("<H", head, 6)[0]
+    if tag == _SECRET_KEY or (tag == _MESSAGE and len(head) >= HEAD and head[HEAD - 1] == _CLIENT_ROLE):
+        raise Problem("secret_key", "this is a secret key: it stays with its owner; send evaluation keys and arguments")
+
+
+def check_arguments(data: bytes) -> None:
+    """Refuse by its header what is no message of encrypted arguments; whoever runs the program reads the rest."""
+    refuse_secret(data[:HEAD])
+    message = len(data) > HEAD and data[:4] == _MAGIC and struct.unpack_from("<H", data, 6)[0] == _MESSAGE
+    if not message or data[HEAD - 1] != _ARGUMENTS_ROLE:
+        raise Problem("wrong_kind", "a message of encrypted arguments is needed: client.encrypt(...).to_bytes()")
+
+
+def inspect(data: bytes, *, allow_insecure: bool = False) -> tuple[str, Facts]:
+    """Return kind and facts of a blob, which has been read whole."""
+    refuse_secret(data[:HEAD])
+    try:
+        if data[: len(_NUMPY)] == _NUMPY:
+            return ARRAY, _array(data)
+        kind = _native.object_kind(data)["kind"]
+        if kind == "program":
+            return PROGRAM, _program(Program.from_bytes(data, allow_insecure=allow_insecure))
+        if kind == "message":
+            return _message(data)
+    except FormatError as error:
+        raise Problem("bad_blob", f"damaged, or no object of ringsmith: {error}") from None
+    except RingsmithError as error:
+        raise of_error(error) from None
+    raise Problem("wrong_kind", f"a {kind}; programs, evaluation keys, arguments, results and .npy arrays are kept")
+
+
+def _array(data: bytes) -> Facts:
+    try:
+        array = array_of(data)
+    except Exception as error:
+        raise Problem("bad_blob", f"no numpy array that can be read ({type(error).__name__})") from None
+    return {"shape": list(array.shape), "dtype": str(array.dtype)}
+
+
+def _program(program: Program) -> Facts:
+    described = program_facts(program)
+    listed = [
+        {"name": name, "shape": list(shape), "encrypted": encrypted, "low": low, "high": high}
+        for name, shape, encrypted, low, high in program.native.arguments
+    ]
+    return {
+        **{name: described[name] for name in ("name", "variant", "scheme", "n", "modulus", "security", "operations")},
+        "arguments": listed,
+        "ciphertexts_in": described["ciphertexts_in"],
+        "rotation_keys": described["rotation_keys"],
+        "guarantee": described["guarantee"],
+        "box": box(program),
+        "cost": program.native.cost(),
+        "session": program.native.cost()["keys"] + _tables(program),
+        "result_bytes": sum(_bytes_of(program, own) for own in program.native.outputs()),
+        **_identity(program.identity),
+    }
+
+
+def _tables(program: Program) -> int:
+    """Return the bytes of what each prime needs: roots, their inverses and quotients, room to work; generously."""
+    return (len(program.params.moduli) + len(program.params.special)) * program.params.n * 8 * _TABLE_WORDS
+
+
+def _bytes_of(program: Program, own: dict[str, Any]) -> int:
+    """Return the size of a ciphertext as it travels, from above."""
+    bits = sum(q.bit_length() for q in program.params.moduli[: own["level"] + 1])
+    return 128 + int(own["size"] * program.params.n * bits / 8)
+
+
+def _identity(identity: Identity) -> Facts:
+    return {"identity": identity.digest.hex(), "sections": {name: value.hex() for name, value in identity.sections}}
+
+
+def _message(data: bytes) -> tuple[str, Facts]:
+    label, _ = opened(data)
+    if label.role not in _MESSAGES:
+        raise Problem("wrong_kind", f"{label.role}; programs, evaluation keys, arguments and arrays are kept")
+    facts: Facts = {**_identity(label.program), "key": label.key}
+    if label.role is Role.EVALUATION_KEYS:
+        facts["rotations"] = len(Keys.from_bytes(data).rotations)
+    else:
+        facts["ciphertexts"] = len(Encryptions.from_bytes(data).ciphertexts)
+    return _MESSAGES[label.role], facts
+
+
+def check_together(program: Facts, keys: Facts, inputs: Facts) -> None:
+    """Refuse keys and arguments of another program, or of two secret keys."""
+    for what, given in (("the evaluation keys", keys), ("the arguments", inputs)):
+        if given["identity"] != program["identity"]:
+            differing = [n for n, value in program["sections"].items() if given["sections"].get(n) != value]
+            raise Problem("mismatch", f"{what} are of another program, which differs in {', '.join(differing)}")
+    if keys["key"] != inputs["key"]:
+        raise Problem("mismatch", f"the keys are of secret key {keys['key']}, the arguments of {inputs['key']}")

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prometheus metrics: counts and sizes of the whole server, no tenant, no name of anything."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
+
+
+class Metrics:
+    """One server's."""
+
+    def __init__(self) -> None:
+        """Start at zero."""
+        registry = self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "ringsmith_requests", "Requests answered", ["method", "route", "status"], registry=registry
+        )
+        self.request_seconds = Histogram(
+            "ringsmith_request_seconds", "Time to answer a request", ["route"], buckets=_SECONDS, registry=registry
+        )
+        self.jobs = Counter("ringsmith_jobs", "Jobs that ended", ["state"], registry=registry)
+        self.job_seconds = Histogram(
+            "ringsmith_job_seconds", "From submission to end", buckets=_SECONDS, registry=registry
+        )
+        self.key_loads = Counter("ringsmith_key_uses", "Jobs by whether keys were held", ["keys"], registry=registry)
+        self.worker_deaths = Counter("ringsmith_worker_deaths", "Workers that died with a job", registry=registry)
+        self.gauges = {
+            name: Gauge(f"ringsmith_{name}", text, registry=registry)
+            for name, text in {
+                "queue_jobs": "Jobs that wait",
+                "running_jobs": "Jobs that run",
+                "workers_ready": "Workers with their engine loaded",
+                "keys_held": "Key sets in memory, all workers",
+                "key_bytes_held": "Bytes of keys in memory, all workers",
+                "key_evictions": "Key sets dropped for others since the workers started",
+                "store_blobs": "Blobs in the store",
+                "store_bytes": "Bytes of blobs in the store",
+                "store_commits": "Commits since the server started",
+            }.items()
+        }
+
+    def text(self, values: dict[str, float]) -> bytes:
+        """Return the exposition, with the gauges' values of now."""
+        for name, value in values.items():
+            self.gauges[name].set(value)
+        return generate_latest(self.registry)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What clients send as JSON, and how it is read."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Request
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ringsmith.service.problems import Problem
+
+M = TypeVar("M", bound=BaseModel)
+#: SHA-256 in hexadecimal.
+Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+#: A name that a client chooses for a job.
+JOB_ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+MAX_KEEP_DAYS = 366
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class BeginUpload(_Strict):
+    """A blob that will come in chunks."""
+
+    hash: Hash
+    size: int = Field(gt=0)
+
+
+class Array(_Strict):
+    """A plain argument that is a .npy blob."""
+
+    blob: Hash
+
+
+#: A number, or a nested list of numbers; what they have to be is said by the program.
+Numbers = int | float | list[Any]
+
+
+class SubmitJob(_Strict):
+    """A program to run, everything by hash; plain arguments as nested lists of numbers, or as .npy blobs."""
+
+    program: Hash
+    keys: Hash
+    inputs: Hash
+    plain: dict[str, Array | Numbers] = Field(default_factory=dict, max_length=256)
+    keep_seconds: float = Field(default=7 * 86400.0, ge=1, le=MAX_KEEP_DAYS * 86400.0, allow_inf_nan=False)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the plain arguments as plain data."""
+        return {name: {"blob": value.blob} if isinstance(value, Array) else value for name, value in self.plain.items()}
+
+
+async def body_of(request: Request) -> bytes:
+    """Return the body, which the guard bounds."""
+    return await request.body()
+
+
+async def read(request: Request, model: type[M]) -> M:
+    """Return a JSON body as what it has to be; the refusal names the field and never repeats its value."""
+    try:
+        return model.model_validate_json(await body_of(request))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"][:1] if part in model.model_fields)
+        raise Problem("bad_request", f"{place or 'the body'}: {first['msg'][:200]}") from None
+
+
+def json_body(model: type[BaseModel]) -> dict[str, Any]:
+    """Return what the OpenAPI document says of a body that `read` reads."""
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": model.model_json_schema()}}}}
+
+
+def bytes_body(text: str) -> dict[str, Any]:
+    """Return what the OpenAPI document says of a body of bytes."""
+    schema = {"type": "string", "format": "binary", "description": text}
+    return {"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": schema}}}}

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server as a process: uvicorn around the application, a graceful end on SIGTERM and Ctrl-C."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+
+from ringsmith.errors import InputError
+from ringsmith.service.app import application
+from ringsmith.service.guard import protocol
+from ringsmith.service.logs import log, set_up
+from ringsmith.service.settings import Settings
+from ringsmith.service.store import Store
+
+
+class _Server(uvicorn.Server):
+    """Tells the service at once when the process is to end, so that those who wait are answered."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self._app = app
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Take a signal."""
+        # Not uvicorn's own: it would raise the signal again when all is done, and the status would say "killed".
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
+        service = getattr(self._app.state, "service", None)
+        if service is not None:
+            service.scheduler.begin_stop()
+
+
+def bound(settings: Settings) -> socket.socket:
+    """Return the socket to listen at; InputError if the place is taken."""
+    try:
+        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+        listening = socket.socket(family)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((settings.host, settings.port))
+        listening.listen(settings.connections)
+        return listening
+    except (OSError, OverflowError) as error:
+        raise InputError(f"{settings.host}:{settings.port}: cannot listen there: {error}") from None
+
+
+def serve(settings: Settings, *, quiet: bool = False) -> None:
+    """Serve until the process is told to end."""
+    set_up(quiet)
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "asyncio"):
+        logging.getLogger(name).handlers[:] = [logging.NullHandler()]
+        logging.getLogger(name).propagate = False
+    store = Store(settings.store, settings.inline)
+    listening = bound(settings)
+    guard, app = application(settings, store)
+    config = uvicorn.Config(
+        guard, http=protocol(settings), loop="uvloop", lifespan="on", log_config=None, access_log=False,
+        server_header=False, timeout_keep_alive=30, timeout_graceful_shutdown=int(settings.drain_seconds) + 1,
+        ssl_certfile=settings.tls_certificate, ssl_keyfile=settings.tls_key, ws="none",
+    )  # fmt: skip
+    host, port = listening.getsockname()[:2]
+    log("serving", logging.WARNING, host=host, port=port, workers=settings.workers)
+    _Server(config, app).run(sockets=[listening])
+    log("stopped", logging.WARNING)

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A worker process: holds evaluation keys, runs one task at a time; spawned, never forked; it ends with its server."""
+
+from __future__ import annotations
+
+import hashlib
+import resource
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from ringsmith.errors import RingsmithError
+from ringsmith.run.arrays import array_of
+from ringsmith.run.messages import Encryptions, Keys
+from ringsmith.run.program import Program
+from ringsmith.run.server import Server
+from ringsmith.service.cache import Cache, Name, TooLargeError
+from ringsmith.service.files import Files
+from ringsmith.service.problems import Problem, of_error
+
+#: A blob's bytes, or the file that holds them.
+Source = bytes | Path
+
+
+@dataclass(frozen=True)
+class Task:
+    """A job as a worker needs it. `program` and `keys` are None where the worker is known to hold them."""
+
+    number: int
+    name: Name
+    program: Source | None
+    keys: Source | None
+    key_bytes: int
+    inputs: Source
+    plain: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a worker holds after a task."""
+
+    names: list[Name]
+    size: int
+    evictions: int
+
+
+@dataclass(frozen=True)
+class Done:
+    """A result, with its hash; large ones lie in a part file. `report`: seconds by kind of operation, memory."""
+
+    result: Source
+    digest: bytes
+    size: int
+    facts: dict[str, Any]
+    report: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A task without result: a problem's code and message; `cancelled` when it was told to stop."""
+
+    code: str
+    message: str
+    cancelled: bool = False
+
+
+class _Cancelled(BaseException):
+    """Raised inside a run by the signal that ends it."""
+
+
+class _Interrupt:
+    """Lets a signal end the task it was meant for, and only while that runs."""
+
+    def __init__(self, wanted: Any) -> None:
+        self._wanted, self._running = wanted, 0
+        signal.signal(signal.SIGUSR1, lambda *_: self._raise())
+
+    def _raise(self) -> None:
+        if self._running and self._wanted.value == self._running:
+            raise _Cancelled
+
+    def run(self, number: int, action: Callable[[], Any]) -> Any:
+        """Return `action()`; _Cancelled if the signal for task `number` comes, or came before."""
+        try:
+            self._running = number
+            self._raise()
+            return action()
+        finally:
+            self._running = 0
+
+    def undisturbed(self, action: Callable[[], None]) -> None:
+        """Do what must not be cut in two, such as writing to a pipe; the signal counts when it is done."""
+        running, self._running = self._running, 0
+        action()
+        self._running = running
+        self._raise()
+
+
+class Worker:
+    """What lives in the process."""
+
+    def __init__(self, store: Path, key_memory: int, threads: int, inline: int, allow_insecure: bool) -> None:
+        """Start without keys."""
+        self._files, self._threads, self._inline = Files(store), threads, inline
+        self._insecure = allow_insecure
+        self.cache: Cache[Server] = Cache(key_memory)
+
+    def run(self, task: Task, progress: Callable[[int, int], None]) -> Done | Failed:
+        """Return what a task gives; nothing that a tenant sent raises."""
+        try:
+            return self._done(task, progress)
+        except TooLargeError as error:
+            return Failed("over_quota", str(error))
+        except RingsmithError as error:
+            problem = of_error(error)
+            return Failed(problem.code, problem.message)
+        except Problem as problem:
+            return Failed(problem.code, problem.message)
+        except MemoryError:
+            return Failed("over_quota", "this machine has not enough memory for the job")
+
+    def _done(self, task: Task, progress: Callable[[int, int], None]) -> Done:
+        start = time.perf_counter()
+        server, warm = self.cache.take(task.name, task.key_bytes, partial(self._load, task))
+        loaded = time.perf_counter()
+        sent = Encryptions.from_bytes(_bytes(task.inputs))
+        plain = {name: _array(value) for name, value in task.plain.items()}
+        execution = server.run(sent, plain, None, progress)
+        data = execution.result.to_bytes()
+        end = time.perf_counter()
+        facts = {
+            "identity": server.program.identity.digest.hex(),
+            "sections": {name: value.hex() for name, value in server.program.identity.sections},
+            "key": execution.result.label.key,
+            "ciphertexts": len(execution.result.ciphertexts),
+        }
+        report = {
+            "warm_keys": warm,
+            "load_seconds": loaded - start,
+            "run_seconds": end - loaded,
+            "operations": {name: round(seconds, 6) for name, seconds in execution.seconds.items()},
+            "worker_memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        }
+        content: Source = data if len(data) <= self._inline else self._files.write_part(data)
+        return Done(content, hashlib.sha256(data).digest(), len(data), facts, report)
+
+    def _load(self, task: Task) -> Server:
+        """Return the session of a program and keys."""
+        if task.program is None or task.keys is None:
+            raise Problem("internal", "the worker no longer holds these keys")
+        program = Program.from_bytes(_bytes(task.program), allow_insecure=self._insecure)
+        return Server(program, Keys.from_bytes(_bytes(task.keys)), threads=self._threads)
+
+
+def _bytes(source: Source) -> bytes:
+    return source if isinstance(source, bytes) else source.read_bytes()
+
+
+def _array(value: Any) -> Any:
+    """Return a plain argument: numbers of JSON as they are, bytes or files as numpy's arrays."""
+    return array_of(_bytes(value)) if isinstance(value, (bytes, Path)) else value
+
+
+def main(
+    connection: Connection, wanted: Any, store: Path, key_memory: int, threads: int, inline: int, insecure: bool
+) -> None:
+    """Serve tasks until the server closes its end. Ctrl-C in a terminal is the server's to handle."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    interrupt = _Interrupt(wanted)
+    worker = Worker(store, key_memory, threads, inline, insecure)
+    try:
+        connection.send("ready")
+        while True:
+            task: Task = connection.recv()
+            connection.send((_outcome(worker, interrupt, task, connection), _held(worker)))
+    except (EOFError, OSError):
+        return
+
+
+def _outcome(worker: Worker, interrupt: _Interrupt, task: Task, connection: Connection) -> Done | Failed:
+    told = 0.0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if now - told >= 0.1:
+            told = now
+            interrupt.undisturbed(partial(connection.send, (done, total)))
+
+    try:
+        outcome: Done | Failed = interrupt.run(task.number, partial(worker.run, task, progress))
+        return outcome
+    except _Cancelled:
+        worker.cache.drop(task.name)  # It may have been on its way in.
+        return Failed("job_cancelled", "the job was cancelled", cancelled=True)
+
+
+def _held(worker: Worker) -> Held:
+    return Held(worker.cache.names(), worker.cache.size, worker.cache.evictions)

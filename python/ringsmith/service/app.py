@@ -213,7 +213,9 @@ async def run_job(
     newest = service.job(tenant, id)
     if isinstance(newest, Row):
         return _bytes(service.result(newest))
-    return _json(await service.told(newest or job), 202)
+    if newest is None:
+        raise Problem("store_full", "the server's store is full; the job's end was not kept", retry_after=60.0)
+    return _json(await service.told(newest), 202)
 
 
 def _plain_of(text: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 import multiprocessing
 import os
 import queue
@@ -17,6 +18,7 @@ from typing import Any
 
 from ringsmith.service import worker
 from ringsmith.service.cache import Name
+from ringsmith.service.logs import log
 from ringsmith.service.settings import Settings
 from ringsmith.service.worker import Done, Failed, Held, Task
 
@@ -99,21 +101,24 @@ class Pool:
         for hand in self.hands:
             if hand.busy == number and hand.process is not None:
                 self._wanted[hand.index].value = number
-                with suppress(OSError, TypeError):
+                with suppress(OSError, TypeError, ValueError):  # It may be gone, and its thread may know already.
                     os.kill(hand.process.pid, signal.SIGUSR1)
                 self._loop.call_later(_PATIENCE, self._insist, hand, number)
 
     def _insist(self, hand: Hand, number: int) -> None:
         if hand.busy == number and hand.process is not None:
-            hand.process.kill()
+            log("worker_killed", worker=hand.index)
+            with suppress(OSError, ValueError):
+                hand.process.kill()
 
     def stop(self) -> None:
         """End all workers, whatever they do."""
         self._stopping = True
         for hand, orders in zip(self.hands, self._orders, strict=True):
             orders.put(None)
-            if hand.process is not None:
-                hand.process.kill()
+            with suppress(OSError, ValueError):
+                if hand.process is not None:
+                    hand.process.kill()
 
     def join(self) -> None:
         """Wait until the threads are gone, a second at most."""
@@ -140,7 +145,9 @@ class Pool:
                     self._tell(order.progress, *message)
                 outcome, held = message
                 self._tell(self._free, hand, order, outcome, held)
-            except (EOFError, OSError):
+            except Exception as error:  # EOFError and OSError: it died. Whatever it was, another takes its place.
+                if not isinstance(error, EOFError | OSError):
+                    log("defect", logging.ERROR, kind=type(error).__name__, place="pool")
                 if process is not None:
                     process.kill()
                     process.join()

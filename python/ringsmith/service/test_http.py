@@ -148,7 +148,7 @@ def test_secret_keys_are_refused_before_they_are_kept(running: Running, alice: A
 
 def test_blobs_that_are_none_are_refused(alice: Asker, program: Any, client: Any) -> None:
     good = program.to_bytes()
-    cases = {
+    cases: dict[str, list[tuple[str | None, bytes]]] = {
         "hash_mismatch": [(address(b"other"), good)],
         "bad_blob": [
             (None, b"junk"),
@@ -242,12 +242,12 @@ def test_jobs_that_cannot_be_are_refused(alice: Asker, ready: dict[str, str], cl
         {"blob": wrong},
     ]
     for number, value in enumerate(values[:-1]):
-        body = (
+        sent = (
             json.dumps(job(ready, plain={"w": value}))
             if value != 10**5000
             else json.dumps(job(ready, plain={"w": 7})).replace("7}", "7" * 5000 + "}")
         )
-        answer = alice.http.put(f"/v1/jobs/value-{number}?wait=30", content=body)
+        answer = alice.http.put(f"/v1/jobs/value-{number}?wait=30", content=sent)
         if answer.status_code == 201:
             answer = alice.http.get(f"/v1/jobs/value-{number}/result")
         assert 400 <= answer.status_code < 500, (value, answer.text)

@@ -226,9 +226,10 @@ def told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *a
     from ringsmith.cli import app
     from ringsmith.cli.outcome import outcome
 
+    lines: list[str] = []
     try:
         app(standalone_mode=False, args=list(map(str, arguments)))
-        status, lines = 0, []
+        status = 0
     except BaseException as error:
         status, lines = outcome(error)
     return status, capsys.readouterr().out, "\n".join(lines)

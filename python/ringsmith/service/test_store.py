@@ -9,6 +9,7 @@ import sqlite3
 import threading
 import time
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -47,17 +48,26 @@ async def keep(store: Store, tenant: int, data: bytes) -> Blob:
     return blob
 
 
+def insert(name: str, key: bytes, connection: sqlite3.Connection) -> int:
+    values = "INSERT INTO tenants (name, key_hash, created) VALUES (?, ?, 0)"
+    return connection.execute(values, (name, key)).rowcount
+
+
 def test_a_change_that_fails_takes_no_other_with_it(tmp_path: Path) -> None:
     writer = Writer(tmp_path / "db", lambda _: None)
     try:
         # The writer is held up, so that the changes after it share one commit.
         begun, go_on = threading.Event(), threading.Event()
-        held = writer.submit(lambda _: (begun.set(), go_on.wait(10)))
+
+        def hold(_: sqlite3.Connection) -> None:
+            begun.set()
+            go_on.wait(10)
+
+        held = writer.submit(hold)
         begun.wait(10)
-        insert = "INSERT INTO tenants (name, key_hash, created) VALUES (?, ?, 0)"
-        good = [writer.submit(lambda c, n=n: c.execute(insert, (f"t{n}", bytes([n]))).rowcount) for n in range(3)]
-        bad = writer.submit(lambda c: c.execute(insert, ("t0", b"x")))
-        after = writer.submit(lambda c: c.execute(insert, ("t9", b"9")).rowcount)
+        good = [writer.submit(partial(insert, f"t{n}", bytes([n]))) for n in range(3)]
+        bad = writer.submit(partial(insert, "t0", b"x"))
+        after = writer.submit(partial(insert, "t9", b"9"))
         go_on.set()
         held.result()
         assert [future.result() for future in (*good, after)] == [1, 1, 1, 1]

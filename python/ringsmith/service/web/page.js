@@ -25,6 +25,12 @@ function seconds(value) {
   return value < 1 ? `${(value * 1000).toFixed(1)} ms` : `${value.toFixed(2)} s`;
 }
 
+/** A time of day, with the day unless it is today's. */
+function moment(stamp) {
+  const then = new Date(stamp * 1000);
+  return then.toDateString() === new Date().toDateString() ? then.toLocaleTimeString() : then.toLocaleString();
+}
+
 const short = (hash) => hash.slice(0, 12);
 
 async function ask(path, method = "GET") {
@@ -73,7 +79,7 @@ function tiles(status) {
 
 function stateCell(job) {
   const cell = make("td", job.state, { class: job.state });
-  if (job.error) cell.textContent += `: ${job.error.message}`;
+  if (job.state === "failed") cell.textContent += `: ${job.error.message}`;
   if (job.state === "running" && job.progress.total) {
     const { done, total } = job.progress;
     cell.append(" ", make("progress", "", { value: done, max: total, "aria-label": `${done} of ${total} operations` }));
@@ -92,7 +98,7 @@ function jobRow(job, names) {
   const loaded = report.warm_keys === undefined ? "" : report.warm_keys ? "held" : seconds(report.load_seconds);
   return row([
     mono(job.id.length > 16 ? `${job.id.slice(0, 16)}…` : job.id, job.id), names.get(job.program) ?? short(job.program), stateCell(job),
-    new Date(job.created * 1000).toLocaleString(), number(seconds(report.wait_seconds)), number(loaded),
+    moment(job.created), number(seconds(report.wait_seconds)), number(loaded),
     number(seconds(report.run_seconds)), number(report.worker_memory ? bytes(report.worker_memory) : ""), action,
   ]);
 }
@@ -101,7 +107,7 @@ function programCard(blob) {
   const { facts } = blob;
   const card = make("details", "", { id: `program-${blob.hash}` });
   const summary = make("summary");
-  const title = facts.variant ? `${facts.name} (${facts.variant})` : facts.name;
+  const title = facts.variant && facts.variant !== "default" ? `${facts.name} (${facts.variant})` : facts.name;
   summary.append(make("strong", title), make("span", `${facts.scheme.toUpperCase()}, n = ${facts.n}, ${facts.security}, ${short(blob.hash)}`));
   const table = make("table");
   table.append(row([make("th", "argument"), make("th", "shape"), make("th", "values"), make("th", "comes")]));

@@ -5,6 +5,7 @@
 use crate::parameters::Parameters;
 use crate::program::Program;
 use crate::step::{Operation, Step};
+use crate::transform::Transform;
 use std::collections::{HashMap, HashSet};
 
 /// What one run takes. Threads beyond the first add a few ciphertexts each.
@@ -67,10 +68,10 @@ impl Shape {
     }
 
     /// Limbs transformed, limbs passed over pointwise, limbs of scratch.
-    fn effort(&self, step: &Step, operand: u64) -> (u64, u64, u64) {
+    fn effort(&self, program: &Program, step: &Step, operand: u64) -> (u64, u64, u64) {
         let own = limbs(step);
         let size = u64::from(step.size);
-        let switch = || {
+        let switch = |own: u64| {
             let (digits, wide) = (self.digits(own), own + self.special);
             let scratch = (digits + 2) * wide;
             (own + digits * wide + 2 * wide, 2 * digits * wide, scratch)
@@ -87,10 +88,32 @@ impl Shape {
                 (14 * (own + 1), 4 * own * own, 14 * (own + 1))
             }
             Operation::Multiply(..) | Operation::Square(_) => (0, 4 * own, 0),
-            Operation::Relinearize(_) | Operation::Rotate(..) => switch(),
+            Operation::Relinearize(_) | Operation::Rotate(..) | Operation::SwapRows(_) => {
+                switch(own)
+            }
+            Operation::RelinearizeRescale(_) => switch(operand),
+            Operation::LinearTransform(..) => program
+                .transform(step)
+                .map_or((0, 0, 0), |transform| self.transform_effort(transform, own)),
             Operation::Rescale(_) => (size * operand, size * operand, operand),
             Operation::ModDrop(_) => (0, size * operand, 0),
         }
+    }
+}
+
+impl Shape {
+    /// [`Shape::effort`] of a linear transform: one decomposition for all baby steps, a division of one part and a decomposition
+    /// for each giant step, and the plaintexts encoded over all primes.
+    fn transform_effort(&self, transform: &Transform, own: u64) -> (u64, u64, u64) {
+        let (digits, wide) = (self.digits(own), own + self.special);
+        let giants = transform.giants.iter().filter(|g| g.rotation != 0).count() as u64;
+        let switches = transform.key_switches() as u64;
+        let terms = transform.terms().count() as u64;
+        let plaintexts = transform.plaintexts().count() as u64;
+        let decompositions = (1 + giants) * (own + digits * wide);
+        let transforms = decompositions + (giants + 2) * wide + plaintexts * wide;
+        let passes = 2 * (switches * digits + terms) * wide;
+        (transforms, passes, (digits + 6 + plaintexts) * wide)
     }
 }
 
@@ -199,7 +222,7 @@ impl Program {
             let (operands, count) = step.operation.operands();
             let operand = operands[..count].first();
             let operand = operand.map_or(0, |&a| limbs(&self.steps[a as usize]));
-            let (transforms, passes, scratch) = shape.effort(step, operand);
+            let (transforms, passes, scratch) = shape.effort(self, step, operand);
             cost.work += shape.n / 2 * (transforms * log2_n + passes);
             cost.ciphertext = cost.ciphertext.max(shape.ciphertext(step));
             held.make(number, &mut encoded);
@@ -212,7 +235,8 @@ impl Program {
     fn key_bytes(&self, shape: &Shape) -> u64 {
         let keys = self.required_keys();
         let of = |level: Option<u32>| level.map_or(0, |l| shape.switching_key(u64::from(l) + 1));
+        let automorphisms = keys.rotations.len() + usize::from(keys.swap_rows);
         let public = u64::from(keys.public) * shape.bytes(2 * shape.data);
-        of(keys.relinearization) + of(keys.galois) * keys.rotations.len() as u64 + public
+        of(keys.relinearization) + of(keys.galois) * automorphisms as u64 + public
     }
 }

@@ -22,6 +22,9 @@ from ringsmith.run.server import Execution, Progress
 class RemoteEngine:
     """Evaluates on a server. With a file, the client is kept there, so that its keys are uploaded once."""
 
+    device = None
+    recording = None
+
     def __init__(self, remote: Remote, file: Path | None = None) -> None:
         """Use a server; `file`: the client, written at its first use."""
         self._remote, self._file = remote, file

@@ -44,6 +44,9 @@ pub(crate) struct Kernel<W: Word> {
     /// Whether the vector loops run.
     #[cfg(target_arch = "x86_64")]
     vectors: bool,
+    /// What they want to know of each output modulus.
+    #[cfg(target_arch = "x86_64")]
+    narrow: Vec<crate::simd::Narrow>,
 }
 
 impl<W: Word> Kernel<W> {
@@ -71,6 +74,8 @@ impl<W: Word> Kernel<W> {
         let vectors = W::BITS == u64::BITS
             && to.iter().all(|p| p.bits() > 2)
             && crate::simd::available(width, from.len() + 2);
+        #[cfg(target_arch = "x86_64")]
+        let narrow = to.iter().filter(|_| vectors);
         let from = from.moduli().to_vec();
         Self {
             from,
@@ -84,6 +89,10 @@ impl<W: Word> Kernel<W> {
             reduces_products: level() >= Level::Avx512 && width > 50,
             #[cfg(target_arch = "x86_64")]
             vectors,
+            #[cfg(target_arch = "x86_64")]
+            narrow: narrow
+                .map(|p| crate::simd::Narrow::new(p.value().low_u64()))
+                .collect(),
         }
     }
 
@@ -200,7 +209,7 @@ impl<W: Word> Kernel<W> {
         #[cfg(target_arch = "x86_64")]
         if self.vectors && out.len().is_multiple_of(crate::simd::STEP) {
             // SAFETY: as in `quotients`; `vectors` also says that the sums fit.
-            return unsafe { crate::simd::output(p.value(), y, BLOCK, row, own, out) };
+            return unsafe { crate::simd::output(self.narrow[j], y, BLOCK, row, own, out) };
         }
         sum_u64(&p, y, row, own, self.lazy_terms, out);
     }

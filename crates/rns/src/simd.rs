@@ -45,13 +45,29 @@ pub(crate) unsafe fn quotients(
     }
 }
 
+/// A modulus p below 2^50, with `2^52 mod p` and `floor((2^52 mod p) 2^52 / p)`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Narrow {
+    p: u64,
+    carry: u64,
+    quotient: u64,
+}
+
+impl Narrow {
+    pub(crate) fn new(p: u64) -> Self {
+        let carry = (1u64 << 52) % p;
+        let quotient = ((u128::from(carry) << 52) / u128::from(p)) as u64;
+        Self { p, carry, quotient }
+    }
+}
+
 /// `out = own a + Σ_i y_i m_i mod p`.
 ///
 /// # Safety
 /// As [`quotients`] with `row` for the reciprocals and `out` for `v`; `own`, if given, is as long as `out`; [`available`] for
 /// the terms.
 pub(crate) unsafe fn output(
-    p: u64,
+    p: Narrow,
     y: &[u64],
     stride: usize,
     row: &[u64],
@@ -95,7 +111,7 @@ macro_rules! loops {
             /// As [`super::output`], and the processor has the features.
             #[target_feature(enable = $features)]
             pub unsafe fn output(
-                p: u64,
+                p: Narrow,
                 y: &[u64],
                 stride: usize,
                 row: &[u64],
@@ -141,7 +157,7 @@ unsafe fn quotients_of<M: Multiply52>(
 /// [`output`] with the features of `M` enabled.
 #[inline(always)]
 unsafe fn output_of<M: Multiply52>(
-    p: u64,
+    p: Narrow,
     y: &[u64],
     stride: usize,
     row: &[u64],
@@ -220,9 +236,7 @@ struct Reduction {
 
 impl Reduction {
     #[inline(always)]
-    unsafe fn new<M: Multiply52>(p: u64) -> Self {
-        let carry = (1u64 << 52) % p;
-        let quotient = ((u128::from(carry) << 52) / u128::from(p)) as u64;
+    unsafe fn new<M: Multiply52>(Narrow { p, carry, quotient }: Narrow) -> Self {
         // SAFETY: as `quotients_of`.
         unsafe {
             Self {

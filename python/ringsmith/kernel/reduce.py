@@ -111,7 +111,9 @@ def _reduce(builder: Builder, x: Packed, rows: list[Index], where: Location) -> 
 
 def shifted_sum(builder: Builder, x: Packed, stride: int, count: int, where: Location) -> Packed:
     """Return the sum of the first `count` rotations by multiples of `stride`, in the same places."""
-    way = _staged if cost.total(cost.stages(count)) <= cost.doubling(count) else _doubling
+    # Terms that come round again are one rotation several times, which no transform has.
+    once = count * stride <= builder.slots
+    way = _staged if once and cost.total(cost.stages(count)) <= cost.doubling(count) else _doubling
     done = [way(builder, ct, zero, stride, count, where) for ct, zero in zip(x.cts, x.zeros, strict=True)]
     cts, zeros = tuple(ct for ct, _ in done), np.stack([zero for _, zero in done])
     return Packed(cts, x.ct, x.slot, x.period, zeros)

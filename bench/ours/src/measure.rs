@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Medians and their spread, as the peers' programs take them.
 
+use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
 /// Median in µs and relative interquartile spread over at least 0.4 s or 400 runs, after a warm-up.
@@ -11,29 +12,39 @@ pub fn measure(mut op: impl FnMut()) -> (f64, f64) {
 
 /// [`measure`] for several operations that take turns, so that what disturbs one disturbs the others.
 pub fn measure_alternately<const N: usize>(ops: [&mut dyn FnMut(); N]) -> [(f64, f64); N] {
-    times(ops).map(summary)
+    let start = Instant::now();
+    times(ops, || start.elapsed()).map(summary)
 }
 
-/// The lowest time and the median, in µs, of operations that take turns.
+/// The lowest time and the median, in µs of this thread's own, of operations that take turns.
 pub fn alternately<const N: usize>(ops: [&mut dyn FnMut(); N]) -> [(f64, f64); N] {
-    times(ops).map(|mut micros| {
+    times(ops, own_time).map(|mut micros| {
         micros.sort_by(f64::total_cmp);
         (micros[0], micros[micros.len() / 2])
     })
 }
 
-fn times<const N: usize>(mut ops: [&mut dyn FnMut(); N]) -> [Vec<f64>; N] {
+fn times<const N: usize>(
+    mut ops: [&mut dyn FnMut(); N],
+    now: impl Fn() -> Duration,
+) -> [Vec<f64>; N] {
     ops.iter_mut().for_each(|op| op());
     let mut micros = [const { Vec::new() }; N];
-    let (limit, begin) = (N as u32 * Duration::from_millis(400), Instant::now());
-    while micros[0].len() < 7 || (micros[0].len() < 400 && begin.elapsed() < limit) {
+    let (limit, begin) = (N as u32 * Duration::from_millis(400), now());
+    while micros[0].len() < 7 || (micros[0].len() < 400 && now() - begin < limit) {
         for (op, micros) in ops.iter_mut().zip(&mut micros) {
-            let start = Instant::now();
+            let start = now();
             op();
-            micros.push(start.elapsed().as_secs_f64() * 1e6);
+            micros.push((now() - start).as_secs_f64() * 1e6);
         }
     }
     micros
+}
+
+/// The time that this thread has had a processor: what others take of it does not count.
+fn own_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// Median and relative interquartile spread.

@@ -6,32 +6,40 @@
 #[path = "../../rlwe/tests/levels/mod.rs"]
 mod levels;
 
+use ckks::linear_transform::{Giant, LinearTransform, Term};
 use ckks::{CkksParams, CkksParamsLiteral, Decryptor, Encoder, Encryptor, Evaluator, Plaintext};
 use num_complex::Complex64;
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
 use zq::primes::{Direction, ntt_primes};
 
 const N: usize = 2048;
-/// Chains for each arithmetic of the transforms and slices, and one that mixes them.
-const SETS: [&[u32]; 5] = [
+/// Chains for each arithmetic of the transforms and slices, one that mixes them, and two with digits of two primes.
+const SETS: [&[u32]; 7] = [
     &[36, 36, 37],
     &[46, 46, 46],
     &[50, 50, 50],
     &[60, 55, 61],
     &[60, 45, 47, 50, 61],
+    &[46, 45, 45, 45, 46, 46],
+    &[60, 45, 47, 50, 61, 62],
 ];
+
+/// Special primes at the end of a chain.
+fn special(bits: &[u32]) -> usize {
+    if bits.len() < 6 { 1 } else { 2 }
+}
 
 fn params(bits: &[u32]) -> CkksParams {
     let mut primes: Vec<u64> = Vec::new();
     for &b in bits {
         primes.extend(ntt_primes::<u64>(b, 2 * N as u64, 1, Direction::Down, &primes).unwrap());
     }
-    let data = bits.len() - 1;
+    let data = bits.len() - special(bits);
     let rlwe = RlweParamsLiteral {
         n: N,
         q: primes[..data].to_vec(),
         p: primes[data..].to_vec(),
-        dnum: data,
+        dnum: data / special(bits),
         ..Default::default()
     };
     let scale = 2f64.powi(bits[1] as i32 - 6);
@@ -45,7 +53,7 @@ fn params(bits: &[u32]) -> CkksParams {
 /// Everything a client and a server make from one seed, as bytes.
 fn objects(bits: &[u32]) -> Vec<(&'static str, Vec<u8>)> {
     let params = params(bits);
-    let limbs = bits.len() - 1;
+    let limbs = bits.len() - special(bits);
     let generator = KeyGenerator::new(params.rlwe(), Seed::from_text("every path"));
     let secret = generator.secret_key().unwrap();
     let public = generator.public_key(&secret).unwrap();
@@ -67,6 +75,26 @@ fn objects(bits: &[u32]) -> Vec<(&'static str, Vec<u8>)> {
     let short = evaluator.relinearize(&product, &relin).unwrap();
     let rotated = evaluator.rotate(&short, 1, &galois).unwrap();
     let rescaled = evaluator.rescale(&rotated).unwrap();
+    let both = evaluator.relinearize_rescale(&product, &relin).unwrap();
+    let real: Vec<f64> = values.iter().map(|z| z.re).collect();
+    let factor = encoder
+        .encode_real_extended(&real, params.max_level(), params.scale())
+        .unwrap();
+    let transform = |rotation, plaintext| {
+        let terms = [0, 1].map(|rotation| Term {
+            rotation,
+            plaintext,
+        });
+        let giants = [0, rotation].map(|rotation| Giant {
+            rotation,
+            terms: terms.to_vec(),
+        });
+        LinearTransform {
+            giants: giants.to_vec(),
+        }
+    };
+    let transformed = [transform(1, Some(&factor)), transform(0, None)]
+        .map(|t| evaluator.linear_transform(&fresh, &t, &galois).unwrap());
     let opened = Decryptor::new(&params, &secret)
         .unwrap()
         .decrypt_slots(&rescaled)
@@ -84,6 +112,9 @@ fn objects(bits: &[u32]) -> Vec<(&'static str, Vec<u8>)> {
         ("product", product.to_bytes()),
         ("rotated product", rotated.to_bytes()),
         ("rescaled product", rescaled.to_bytes()),
+        ("product rescaled at once", both.to_bytes()),
+        ("linear transform", transformed[0].to_bytes()),
+        ("sum of rotations", transformed[1].to_bytes()),
         ("decoded values", opened.iter().flat_map(bits_of).collect()),
     ]
 }
@@ -96,7 +127,7 @@ fn digests() {
 
 #[test]
 fn one_seed_gives_the_same_bytes_under_every_level() {
-    levels::assert_same_under_every_level(SETS.len() * 10);
+    levels::assert_same_under_every_level(SETS.len() * 13);
 }
 
 #[test]

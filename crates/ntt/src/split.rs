@@ -83,7 +83,25 @@ impl<W: Word> NttPlan<W> {
             from.len() == self.n() && out.len() == self.outer_len(),
             "slice length is not the transform's"
         );
-        self.outer_stages(from, lift, out, self.part_stride());
+        self.outer_stages(from, lift, (out, self.part_stride(), 0));
+    }
+
+    /// The outer stages of some columns. `from` holds as many neighbouring coefficients for each part, those from number `start` on
+    /// of the first, the second, … run of n / parts coefficients; the results go to the same places of the parts, which stand
+    /// [`NttPlan::part_stride`] words apart in `out`.
+    ///
+    /// # Panics
+    /// If `from` is not of whole columns within the parts, a multiple of 128 / parts where there are several parts, or `out` not of
+    /// length [`NttPlan::outer_len`].
+    pub fn forward_outer_columns(&self, from: &[W], start: usize, out: &mut [W]) {
+        let columns = from.len() / self.parts();
+        assert!(
+            columns * self.parts() == from.len()
+                && start + columns <= self.n() / self.parts()
+                && out.len() == self.outer_len(),
+            "columns are not the transform's"
+        );
+        self.outer_stages(from, None, (out, self.part_stride(), start));
     }
 
     /// The transform of `from`, lifted, to `out`: reduced residues.
@@ -96,22 +114,28 @@ impl<W: Word> NttPlan<W> {
             "slice length is not the transform's"
         );
         let len = self.n() / self.parts();
-        self.outer_stages(from, lift, out, len);
+        self.outer_stages(from, lift, (out, len, 0));
         for (part, words) in out.chunks_exact_mut(len).enumerate() {
             self.forward_part(part, words, Form::Reduced, [&[], &[]]);
         }
     }
 
-    /// The outer stages, or the lift alone where there are none, into parts that stand `apart` words apart.
-    fn outer_stages(&self, from: &[W], lift: Option<Shift<W>>, out: &mut [W], apart: usize) {
+    /// The outer stages, or the lift alone where there are none, from word `start` on of parts that stand `apart` words apart.
+    fn outer_stages(
+        &self,
+        from: &[W],
+        lift: Option<Shift<W>>,
+        (out, apart, start): (&mut [W], usize, usize),
+    ) {
         #[cfg(target_arch = "x86_64")]
         if let (Some(simd), Some(from), Some(out)) =
             (self.split(), W::as_u64s(from), W::as_u64s_mut(out))
         {
             let lift = lift.map(|l| [l.threshold.low_u64(), l.shift.low_u64()]);
-            return simd.forward_outer(from, lift, out, apart);
+            return simd.forward_outer(from, lift, &mut out[start..], apart);
         }
         debug_assert_eq!(apart, self.n(), "one part");
+        let out = &mut out[start..start + from.len()];
         match lift {
             None => out.copy_from_slice(from),
             Some(Shift { threshold, shift }) => {

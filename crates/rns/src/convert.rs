@@ -3,7 +3,7 @@
 
 use zq::{Modulus, Word};
 
-use crate::kernel::Kernel;
+use crate::kernel::{BLOCK, Kernel};
 use crate::{Coeff, RnsBasis, RnsError, RnsPoly, Scratch};
 
 /// Residues modulo one basis to residues modulo other moduli.
@@ -14,6 +14,24 @@ use crate::{Coeff, RnsBasis, RnsError, RnsPoly, Scratch};
 #[derive(Debug, Clone)]
 pub struct BaseConverter<W: Word> {
     kernel: Kernel<W>,
+}
+
+/// A block of coefficients on its way to the output moduli.
+pub struct ConvertedBlock<'a, W: Word> {
+    kernel: &'a Kernel<W>,
+    y: &'a [W],
+    len: usize,
+}
+
+impl<W: Word> ConvertedBlock<'_, W> {
+    /// Its residues modulo output `j`, run after run.
+    ///
+    /// # Panics
+    /// If `out` is not as long as the block, or there is no such output.
+    pub fn output(&self, j: usize, out: &mut [W]) {
+        assert_eq!(out.len(), self.len, "block length");
+        self.kernel.prepared_output(j, self.y, out);
+    }
 }
 
 impl<W: Word> BaseConverter<W> {
@@ -59,6 +77,39 @@ impl<W: Word> BaseConverter<W> {
     pub fn convert_into(&self, input: &[W], out: &mut [W], scratch: &mut Scratch<W>) {
         self.kernel.apply(input, None, out, true, scratch);
     }
+
+    /// The centred conversion a block at a time, for what goes on with each block while it is in the nearest cache: of `input`,
+    /// which is `inputs` limbs, `columns` coefficients from number `start` on of each of `runs` equal runs.
+    ///
+    /// # Panics
+    /// If the lengths do not fit, or the block is longer than [`BaseConverter::BLOCK`].
+    pub fn block<'a>(
+        &'a self,
+        input: &[W],
+        (runs, columns): (usize, usize),
+        start: usize,
+        scratch: &'a mut Scratch<W>,
+    ) -> ConvertedBlock<'a, W> {
+        let n = input.len() / self.inputs();
+        assert!(
+            n * self.inputs() == input.len()
+                && n.is_multiple_of(runs)
+                && start + columns <= n / runs,
+            "input is not whole runs"
+        );
+        assert!(runs * columns <= BLOCK, "a block of {runs} times {columns}");
+        let y = scratch.take((self.inputs() + 1) * BLOCK);
+        self.kernel
+            .prepare_centred(input, (runs, columns), start, y);
+        ConvertedBlock {
+            kernel: &self.kernel,
+            y,
+            len: runs * columns,
+        }
+    }
+
+    /// Most coefficients of a [`BaseConverter::block`].
+    pub const BLOCK: usize = BLOCK;
 
     /// The uncorrected conversion, off by a multiple of `Q` below `L Q`.
     ///

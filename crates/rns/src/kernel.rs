@@ -20,7 +20,7 @@ use zq::{Modulus, Shoup, Word};
 use crate::{RnsBasis, Scratch};
 
 /// Coefficients handled at a time: `(L + 1) * BLOCK` words of scratch stay in the nearest caches.
-const BLOCK: usize = 256;
+pub(crate) const BLOCK: usize = 256;
 /// Coefficients accumulated side by side in double words.
 const TILE: usize = 32;
 /// Bits of `v` at the longest basis ([`crate::basis::MAX_LIMBS`]).
@@ -44,6 +44,9 @@ pub(crate) struct Kernel<W: Word> {
     /// Whether the vector loops run.
     #[cfg(target_arch = "x86_64")]
     vectors: bool,
+    /// What they want to know of each output modulus.
+    #[cfg(target_arch = "x86_64")]
+    narrow: Vec<crate::simd::Narrow>,
 }
 
 impl<W: Word> Kernel<W> {
@@ -71,6 +74,8 @@ impl<W: Word> Kernel<W> {
         let vectors = W::BITS == u64::BITS
             && to.iter().all(|p| p.bits() > 2)
             && crate::simd::available(width, from.len() + 2);
+        #[cfg(target_arch = "x86_64")]
+        let narrow = to.iter().filter(|_| vectors);
         let from = from.moduli().to_vec();
         Self {
             from,
@@ -84,6 +89,10 @@ impl<W: Word> Kernel<W> {
             reduces_products: level() >= Level::Avx512 && width > 50,
             #[cfg(target_arch = "x86_64")]
             vectors,
+            #[cfg(target_arch = "x86_64")]
+            narrow: narrow
+                .map(|p| crate::simd::Narrow::new(p.value().low_u64()))
+                .collect(),
         }
     }
 
@@ -123,10 +132,7 @@ impl<W: Word> Kernel<W> {
         let y = scratch.take((inputs + 1) * BLOCK);
         for start in (0..n).step_by(BLOCK) {
             let len = BLOCK.min(n - start);
-            for (i, (q, &f)) in self.from.iter().zip(&self.factors).enumerate() {
-                let x = &input[i * n + start..][..len];
-                q.shoup_mul_into(&mut y[i * BLOCK..][..len], x, f);
-            }
+            self.prepare(input, (1, len), start, y);
             if centred {
                 self.quotients(y, len);
             }
@@ -138,6 +144,29 @@ impl<W: Word> Kernel<W> {
         }
     }
 
+    /// Writes the `y` rows of one block: `columns` coefficients from number `start` on of each of `runs` equal runs.
+    fn prepare(&self, input: &[W], (runs, columns): (usize, usize), start: usize, y: &mut [W]) {
+        let n = input.len() / self.inputs();
+        for (i, (q, &f)) in self.from.iter().zip(&self.factors).enumerate() {
+            let run = input[i * n..][..n].chunks_exact(n / runs);
+            let rows = y[i * BLOCK..][..runs * columns].chunks_exact_mut(columns);
+            for (x, y) in run.zip(rows) {
+                q.shoup_mul_into(y, &x[start..][..columns], f);
+            }
+        }
+    }
+
+    /// Writes the `y` rows and `v` of the centred conversion of such a block.
+    pub fn prepare_centred(&self, input: &[W], shape: (usize, usize), start: usize, y: &mut [W]) {
+        self.prepare(input, shape, start, y);
+        self.quotients(y, shape.0 * shape.1);
+    }
+
+    /// One output limb of a prepared block.
+    pub fn prepared_output(&self, j: usize, y: &[W], out: &mut [W]) {
+        self.output(j, y, None, true, out);
+    }
+
     /// Writes `v` after the `y` rows.
     fn quotients(&self, y: &mut [W], len: usize) {
         let (rows, v) = y.split_at_mut(self.inputs() * BLOCK);
@@ -145,7 +174,7 @@ impl<W: Word> Kernel<W> {
         if self.vectors && len.is_multiple_of(crate::simd::STEP) {
             let v = W::as_u64s_mut(&mut v[..len]);
             if let (Some(rows), Some(v)) = (W::as_u64s(rows), v) {
-                // SAFETY: `vectors` says that the level is IFMA and that residues are below 2^50.
+                // SAFETY: `vectors` says that the level has the loops and that residues are below 2^50.
                 unsafe {
                     crate::simd::quotients(rows, BLOCK, &self.reciprocals, self.fraction_bits, v)
                 };
@@ -180,7 +209,7 @@ impl<W: Word> Kernel<W> {
         #[cfg(target_arch = "x86_64")]
         if self.vectors && out.len().is_multiple_of(crate::simd::STEP) {
             // SAFETY: as in `quotients`; `vectors` also says that the sums fit.
-            return unsafe { crate::simd::output(p.value(), y, BLOCK, row, own, out) };
+            return unsafe { crate::simd::output(self.narrow[j], y, BLOCK, row, own, out) };
         }
         sum_u64(&p, y, row, own, self.lazy_terms, out);
     }
@@ -289,7 +318,7 @@ mod tests {
             let converter = BaseConverter::new(&q, &p);
             for (kernel, own) in [(scaler.kernel(), Some(kept)), (converter.kernel(), None)] {
                 let mut portable = kernel.clone();
-                assert_eq!(portable.vectors, zq::simd::level() == zq::simd::Level::Ifma);
+                assert_eq!(portable.vectors, level() >= Level::Avx512);
                 portable.vectors = false;
                 let seam = poly(&q, 5);
                 for (input, centred) in [(dropped, true), (dropped, false), (seam.data(), true)] {

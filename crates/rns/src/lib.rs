@@ -29,7 +29,7 @@ mod tests;
 
 pub use automorphism::Automorphism;
 pub use basis::RnsBasis;
-pub use convert::BaseConverter;
+pub use convert::{BaseConverter, ConvertedBlock};
 pub use domain::{Coeff, Domain, Eval};
 pub use error::RnsError;
 pub use poly::RnsPoly;

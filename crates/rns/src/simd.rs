@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The loops of [`crate::kernel`] on 52-bit multiply-add, for moduli below 2^50.
+//! The loops of [`crate::kernel`] on 52-bit multiplication, for moduli below 2^50.
 //!
-//! Sums of products are kept as the sum of their low and the sum of their high 52 bits, in two lanes, and reduced once:
-//! two multiplications per term and no other work. All sums are integers, so the results are those of the portable loops.
+//! Sums of products are kept as the sum of their low and the sum of their high 52 bits, in two lanes, and reduced once. All sums are
+//! integers, so the results are those of the portable loops.
 
 use core::arch::x86_64::*;
 
-use zq::simd::{Avx512, Ifma, Ifma52, Level, Vector, level, sum_fits};
-
-type V = Avx512;
+use zq::simd::{Doubles, Integers, Level, Multiply52, level, sum_fits};
 
 /// Vectors at a time: eight chains of additions hide the latency of four cycles on two ports.
 const TILE: usize = 4;
+/// Elements of a vector.
+const LANES: usize = 8;
 /// Elements at a time; block lengths that are no multiple take the portable loop.
-pub(crate) const STEP: usize = TILE * V::LANES;
+pub(crate) const STEP: usize = TILE * LANES;
+/// Largest modulus, in bits.
+const MAX_BITS: u32 = 50;
 
 /// Whether sums of `terms` products of values below `2^bits` and residues below `2^bits` run here.
 pub(crate) fn available(bits: u32, terms: usize) -> bool {
-    level() == Level::Ifma && bits <= Ifma52::<V>::MAX_BITS && sum_fits(terms, 2 * bits)
+    level() >= Level::Avx512 && bits <= MAX_BITS && sum_fits(terms, 2 * bits)
 }
 
 /// `rows` of equal stride to `v = floor((Σ_i y_i C_i + 2^(F-1)) / 2^F)`, for `C_i < 2^52` and `F > 52`.
 ///
 /// # Safety
-/// The level is IFMA, `y` holds `reciprocals.len()` rows of `stride >= v.len()` words below 2^52, `v.len()` is a multiple of
-/// [`STEP`].
-#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+/// [`available`]; `y` holds `reciprocals.len()` rows of `stride >= v.len()` words below 2^52, `v.len()` is a multiple of [`STEP`].
 pub(crate) unsafe fn quotients(
     y: &[u64],
     stride: usize,
@@ -36,18 +36,28 @@ pub(crate) unsafe fn quotients(
     debug_assert!(
         v.len().is_multiple_of(STEP) && y.len() >= reciprocals.len() * stride && fraction_bits > 52
     );
-    // SAFETY: features by this function's own; rows are long enough.
+    // SAFETY: the caller's; the processor has the features of its level.
     unsafe {
-        let half = V::splat(1 << (fraction_bits - 53));
-        for c in (0..v.len()).step_by(STEP) {
-            let (lo, hi) = sums(y.as_ptr().add(c), stride, reciprocals, None);
-            for t in 0..TILE {
-                // 2^(F-1) is a whole number of high halves.
-                let sum = hi[t].add(lo[t].shr::<52>()).add(half);
-                sum.shr_by(fraction_bits - 52)
-                    .store(v.as_mut_ptr().add(c + t * V::LANES));
-            }
+        match level() {
+            Level::Ifma => with_integers::quotients(y, stride, reciprocals, fraction_bits, v),
+            _ => with_doubles::quotients(y, stride, reciprocals, fraction_bits, v),
         }
+    }
+}
+
+/// A modulus p below 2^50, with `2^52 mod p` and `floor((2^52 mod p) 2^52 / p)`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Narrow {
+    p: u64,
+    carry: u64,
+    quotient: u64,
+}
+
+impl Narrow {
+    pub(crate) fn new(p: u64) -> Self {
+        let carry = (1u64 << 52) % p;
+        let quotient = ((u128::from(carry) << 52) / u128::from(p)) as u64;
+        Self { p, carry, quotient }
     }
 }
 
@@ -56,9 +66,8 @@ pub(crate) unsafe fn quotients(
 /// # Safety
 /// As [`quotients`] with `row` for the reciprocals and `out` for `v`; `own`, if given, is as long as `out`; [`available`] for
 /// the terms.
-#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(crate) unsafe fn output(
-    p: u64,
+    p: Narrow,
     y: &[u64],
     stride: usize,
     row: &[u64],
@@ -71,13 +80,99 @@ pub(crate) unsafe fn output(
     debug_assert!(own.is_none_or(|(o, _)| o.len() == out.len()));
     // SAFETY: as `quotients`.
     unsafe {
-        let m = Ifma52::<V>::new(p);
+        match level() {
+            Level::Ifma => with_integers::output(p, y, stride, row, own, out),
+            _ => with_doubles::output(p, y, stride, row, own, out),
+        }
+    }
+}
+
+/// The loops compiled for one multiplication.
+macro_rules! loops {
+    ($name:ident, $multiply:ty, $features:literal) => {
+        mod $name {
+            use super::*;
+
+            /// # Safety
+            /// As [`super::quotients`], and the processor has the features.
+            #[target_feature(enable = $features)]
+            pub unsafe fn quotients(
+                y: &[u64],
+                stride: usize,
+                reciprocals: &[u64],
+                fraction_bits: u32,
+                v: &mut [u64],
+            ) {
+                // SAFETY: passed on.
+                unsafe { quotients_of::<$multiply>(y, stride, reciprocals, fraction_bits, v) }
+            }
+
+            /// # Safety
+            /// As [`super::output`], and the processor has the features.
+            #[target_feature(enable = $features)]
+            pub unsafe fn output(
+                p: Narrow,
+                y: &[u64],
+                stride: usize,
+                row: &[u64],
+                own: Option<(&[u64], u64)>,
+                out: &mut [u64],
+            ) {
+                // SAFETY: passed on.
+                unsafe { output_of::<$multiply>(p, y, stride, row, own, out) }
+            }
+        }
+    };
+}
+
+loops!(with_integers, Integers, "avx512f,avx512dq,avx512ifma");
+loops!(with_doubles, Doubles, "avx512f,avx512dq");
+
+/// [`quotients`] with the features of `M` enabled.
+#[inline(always)]
+unsafe fn quotients_of<M: Multiply52>(
+    y: &[u64],
+    stride: usize,
+    reciprocals: &[u64],
+    fraction_bits: u32,
+    v: &mut [u64],
+) {
+    // SAFETY: features by the caller's; rows are long enough.
+    unsafe {
+        let half = _mm512_set1_epi64(1 << (fraction_bits - 53));
+        let shift = _mm_cvtsi32_si128(fraction_bits as i32 - 52);
+        for c in (0..v.len()).step_by(STEP) {
+            let (low, high) = sums::<M>(y.as_ptr().add(c), stride, reciprocals, None);
+            for t in 0..TILE {
+                // 2^(F-1) is a whole number of high halves.
+                let carried = _mm512_add_epi64(high[t], _mm512_srli_epi64::<52>(low[t]));
+                let sum = _mm512_add_epi64(carried, half);
+                let v = v.as_mut_ptr().add(c + t * LANES);
+                _mm512_storeu_si512(v.cast(), _mm512_srl_epi64(sum, shift));
+            }
+        }
+    }
+}
+
+/// [`output`] with the features of `M` enabled.
+#[inline(always)]
+unsafe fn output_of<M: Multiply52>(
+    p: Narrow,
+    y: &[u64],
+    stride: usize,
+    row: &[u64],
+    own: Option<(&[u64], u64)>,
+    out: &mut [u64],
+) {
+    // SAFETY: as `quotients_of`.
+    unsafe {
+        let m = Reduction::new::<M>(p);
         for c in (0..out.len()).step_by(STEP) {
             let own = own.map(|(o, a)| (o.as_ptr().add(c), a));
-            let (lo, hi) = sums(y.as_ptr().add(c), stride, row, own);
+            let (low, high) = sums::<M>(y.as_ptr().add(c), stride, row, own);
             for t in 0..TILE {
-                m.reduce_sum(lo[t], hi[t])
-                    .store(out.as_mut_ptr().add(c + t * V::LANES));
+                let out = out.as_mut_ptr().add(c + t * LANES);
+                _mm512_storeu_si512(out.cast(), m.reduce::<M>(low[t], high[t]));
             }
         }
     }
@@ -85,34 +180,93 @@ pub(crate) unsafe fn output(
 
 /// The low and high sums of `own a + Σ_i y_i f_i` for [`STEP`] columns.
 #[inline(always)]
-unsafe fn sums(
+unsafe fn sums<M: Multiply52>(
     y: *const u64,
     stride: usize,
     factors: &[u64],
     own: Option<(*const u64, u64)>,
-) -> ([V; TILE], [V; TILE]) {
-    // SAFETY: as `quotients`.
+) -> ([__m512i; TILE], [__m512i; TILE]) {
+    // SAFETY: as `quotients_of`.
     unsafe {
-        let zero = V::splat(0);
-        let (mut lo, mut hi) = ([zero; TILE], [zero; TILE]);
+        let terms = factors.len() as u64 + u64::from(own.is_some());
+        let less =
+            |excess: u64| _mm512_set1_epi64(terms.wrapping_mul(excess).wrapping_neg() as i64);
+        let (mut low, mut high) = ([less(M::EXCESS_LOW); TILE], [less(M::EXCESS_HIGH); TILE]);
         if let Some((own, a)) = own {
-            add_products(own, V::splat(a), &mut lo, &mut hi);
+            add_products::<M>(own, a, &mut low, &mut high);
         }
         for (i, &f) in factors.iter().enumerate() {
-            add_products(y.add(i * stride), V::splat(f), &mut lo, &mut hi);
+            add_products::<M>(y.add(i * stride), f, &mut low, &mut high);
         }
-        (lo, hi)
+        (low, high)
     }
 }
 
 #[inline(always)]
-unsafe fn add_products(x: *const u64, f: V, lo: &mut [V; TILE], hi: &mut [V; TILE]) {
-    for t in 0..TILE {
-        // SAFETY: as `quotients`.
+unsafe fn add_products<M: Multiply52>(
+    x: *const u64,
+    f: u64,
+    low: &mut [__m512i; TILE],
+    high: &mut [__m512i; TILE],
+) {
+    // SAFETY: as `quotients_of`.
+    unsafe {
+        let f = M::factor(_mm512_set1_epi64(f as i64));
+        for t in 0..TILE {
+            let x = M::factor(_mm512_loadu_si512(x.add(t * LANES).cast()));
+            (low[t], high[t]) = M::add((low[t], high[t]), x, f);
+        }
+    }
+}
+
+/// Reduction of sums modulo one prime.
+#[derive(Clone, Copy)]
+struct Reduction {
+    p: __m512i,
+    p2: __m512i,
+    mask: __m512i,
+    /// As a factor, as the next three.
+    p_factor: __m512i,
+    /// `floor(2^52 / p)`.
+    reciprocal: __m512i,
+    /// `2^52 mod p` and its quotient `floor(carry 2^52 / p)`.
+    carry: __m512i,
+    carry_quotient: __m512i,
+}
+
+impl Reduction {
+    #[inline(always)]
+    unsafe fn new<M: Multiply52>(Narrow { p, carry, quotient }: Narrow) -> Self {
+        // SAFETY: as `quotients_of`.
         unsafe {
-            let x = V::load(x.add(t * V::LANES));
-            lo[t] = lo[t].madd_lo(x, f);
-            hi[t] = hi[t].madd_hi(x, f);
+            Self {
+                p: _mm512_set1_epi64(p as i64),
+                p2: _mm512_set1_epi64(2 * p as i64),
+                mask: _mm512_set1_epi64((1 << 52) - 1),
+                p_factor: M::factor(_mm512_set1_epi64(p as i64)),
+                reciprocal: M::factor(_mm512_set1_epi64(((1u64 << 52) / p) as i64)),
+                carry: M::factor(_mm512_set1_epi64(carry as i64)),
+                carry_quotient: M::factor(_mm512_set1_epi64(quotient as i64)),
+            }
+        }
+    }
+
+    /// `high 2^52 + low mod p` for `high + low / 2^52 < 2^52`.
+    ///
+    /// `high (2^52 mod p)` less its quotient times p is below 2p, and so are the low 52 bits less theirs; `4p <= 2^52`.
+    #[inline(always)]
+    unsafe fn reduce<M: Multiply52>(&self, low: __m512i, high: __m512i) -> __m512i {
+        // SAFETY: as `quotients_of`.
+        unsafe {
+            let high = M::factor(_mm512_add_epi64(high, _mm512_srli_epi64::<52>(low)));
+            let rest = _mm512_and_si512(low, self.mask);
+            let h = M::factor(M::high(high, self.carry_quotient));
+            let l = M::factor(M::high(M::factor(low), self.reciprocal));
+            let more = _mm512_add_epi64(rest, M::low(high, self.carry));
+            let less = _mm512_add_epi64(M::low(h, self.p_factor), M::low(l, self.p_factor));
+            let r = _mm512_and_si512(_mm512_sub_epi64(more, less), self.mask);
+            let r = _mm512_min_epu64(r, _mm512_sub_epi64(r, self.p2));
+            _mm512_min_epu64(r, _mm512_sub_epi64(r, self.p))
         }
     }
 }

@@ -365,3 +365,32 @@ fn zeroize_wipes_and_debug_hides() {
     a.zeroize();
     assert_eq!(a, RnsPoly::zeros(&q));
 }
+
+#[test]
+fn blocks_are_converted_as_the_whole_is() {
+    for bits in [&[45, 46, 45][..], &[60, 59], &[30, 50, 20, 40]] {
+        for n in [8, 64, 512, 1024] {
+            let from = basis::<u64>(n, bits, &[]);
+            let to = basis::<u64>(n, &[46, 45, 61], &from.values());
+            let converter = BaseConverter::new(&from, &to);
+            let x = poly(&from, 9);
+            let want = converter.convert(&x, &to);
+            for runs in [1usize, 2, 4, 8] {
+                let run = n / runs;
+                let columns = run.min(BaseConverter::<u64>::BLOCK / runs);
+                let mut scratch = Scratch::new();
+                for start in (0..run).step_by(columns) {
+                    let block = converter.block(x.data(), (runs, columns), start, &mut scratch);
+                    for j in 0..3 {
+                        let mut out = vec![0; runs * columns];
+                        block.output(j, &mut out);
+                        for (r, out) in out.chunks_exact(columns).enumerate() {
+                            let want = &want.limb(j)[r * run + start..][..columns];
+                            assert_eq!(out, want, "{bits:?}, n = {n}, {runs} runs at {start}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -171,7 +171,7 @@ impl SimdPlan {
         with_arith!(self.path, A => <A as arith::Arith>::OPEN_BOUND)
     }
 
-    /// The outer stages of `from`, lifted, into parts whose starts are `apart` words apart.
+    /// The outer stages of the columns of `from`, lifted, into parts whose starts are `apart` words apart.
     pub fn forward_outer(
         &self,
         from: &[u64],
@@ -180,8 +180,16 @@ impl SimdPlan {
         apart: usize,
     ) {
         let (n, parts) = (self.tables.n, self.parts());
+        let columns = from.len() / parts;
         assert!(
-            from.len() == n && out.len() >= apart * parts && apart >= n / parts && parts > 1,
+            parts > 1
+                && columns * parts == from.len()
+                && columns
+                    .is_multiple_of(128 / parts)
+                    .max(columns * parts == n)
+                && columns <= n / parts
+                && out.len() >= apart * (parts - 1) + columns
+                && apart >= n / parts,
             "slice lengths are not the transform's"
         );
         let outer = self.entry_points().outer;
@@ -190,7 +198,7 @@ impl SimdPlan {
             outer(
                 self.q,
                 &self.tables,
-                from.as_ptr(),
+                (from.as_ptr(), from.len()),
                 lift,
                 (out.as_mut_ptr(), apart),
             )
@@ -238,7 +246,7 @@ impl SimdPlan {
 struct EntryPoints {
     forward: unsafe fn(u64, &Tables, *mut u64),
     inverse: unsafe fn(u64, &Tables, *const u64, *mut u64),
-    outer: unsafe fn(u64, &Tables, *const u64, Option<[u64; 2]>, Runs),
+    outer: unsafe fn(u64, &Tables, (*const u64, usize), Option<[u64; 2]>, Runs),
     part: unsafe fn(u64, &Tables, *mut u64, [usize; 2], bool, &[*const u64]),
 }
 
@@ -270,7 +278,7 @@ macro_rules! entry_points {
             pub unsafe fn outer(
                 q: u64,
                 tables: &Tables,
-                from: *const u64,
+                (from, len): (*const u64, usize),
                 lift: Option<[u64; 2]>,
                 out: Runs,
             ) {
@@ -278,14 +286,14 @@ macro_rules! entry_points {
                 unsafe {
                     let arith = <$arith>::new(q);
                     match lift {
-                        None => passes::forward_outer(&arith, tables, Plain(from), out),
+                        None => passes::forward_outer(&arith, tables, (Plain(from), len), out),
                         Some([threshold, shift]) => {
                             let lifted = Lifted {
                                 from,
                                 threshold: Vector::splat(threshold),
                                 shift: Vector::splat(shift),
                             };
-                            passes::forward_outer(&arith, tables, lifted, out);
+                            passes::forward_outer(&arith, tables, (lifted, len), out);
                         }
                     }
                 }

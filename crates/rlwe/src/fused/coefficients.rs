@@ -86,8 +86,8 @@ impl<W: Word> KeySwitchLevel<W> {
             buffers,
             ..
         } = scratch;
-        let lifted = lifted.take(self.lifted_len() * n);
-        self.lift_wide_digits(&[source], lifted, threads, buffers);
+        let lifted = lifted.take(self.lifted_len(1));
+        let lifted = self.lift_wide_digits(&[source], lifted, threads, buffers);
         let mut out: Vec<AlignedVec<W>> = (0..halves)
             .map(|_| AlignedVec::for_overwrite(l * n))
             .collect();
@@ -101,19 +101,18 @@ impl<W: Word> KeySwitchLevel<W> {
             let kept: Vec<Vec<_>> = kept.collect();
             let rest = dropped.chunks_exact_mut((halves * n).max(1));
             let rest = rest.map(|rows| rows.chunks_exact_mut(n).collect());
-            let rows = kept.into_iter().chain(rest).enumerate();
-            for_each(threads, buffers, rows, |(j, mut rows), own| {
+            let rows = kept.into_iter().chain(rest).zip(lifted).enumerate();
+            for_each(threads, buffers, rows, |(j, (mut rows, lifted)), own| {
                 let modulo = Modulo {
                     level: self,
                     division: &self.special,
                     j,
                     sources: &[source],
                     jobs,
-                    lifted,
                 };
                 let work = own.transforms.take(Modulo::buffer_len(self, &[]));
                 let borrowed = rows.iter_mut().map(|row| &mut **row).collect();
-                modulo.run(Corrections::None, work, borrowed, &Threads::ONE);
+                modulo.run(Corrections::None, (work, lifted), borrowed, &Threads::ONE);
                 rows.iter_mut()
                     .for_each(|row| self.qp().plan(j).inverse(row));
             });

@@ -13,7 +13,7 @@ pub(super) fn operand_bound<W: Word>(plan: &NttPlan<W>, terms: usize) -> u64 {
     let bound = plan.open_bound();
     // What is subtracted before the division is one term more.
     #[cfg(target_arch = "x86_64")]
-    if super::ifma::modulus_for(plan.modulus(), bound, terms + 1, plan.n()).is_some() {
+    if super::vectors::modulus_for(plan.modulus(), bound, terms + 1, plan.n()).is_some() {
         return bound;
     }
     1
@@ -22,7 +22,7 @@ pub(super) fn operand_bound<W: Word>(plan: &NttPlan<W>, terms: usize) -> u64 {
 /// Most products of reduced residues in one sum of [`dot_pair`] that is divided or not.
 pub(super) fn most_terms<W: Word>(modulus: &Modulus<W>) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if let Some(terms) = super::ifma::most_terms(modulus) {
+    if let Some(terms) = super::vectors::most_terms(modulus) {
         return terms;
     }
     usize::MAX
@@ -135,7 +135,7 @@ pub(super) fn dot_pair<W: Word>(
     );
     let most = finish.iter().fold(bound, |most, f| most.max(f.bound()));
     #[cfg(target_arch = "x86_64")]
-    if let Some(q) = super::ifma::modulus_for(modulus, most, digits.len() + 1, n) {
+    if let Some(q) = super::vectors::modulus_for(modulus, most, digits.len() + 1, n) {
         let [first, second] = out;
         if let (Some(digits), Some(a), Some(b), Some(first), Some(second)) = (
             W::as_u64_rows(digits),
@@ -147,7 +147,7 @@ pub(super) fn dot_pair<W: Word>(
             // SAFETY: `modulus_for` vouches for the processor; all rows have n words, a multiple of a block, and the
             // permutation of an automorphism maps aligned blocks of eight of a part to such blocks of a part.
             unsafe {
-                super::ifma::dot_pair(
+                super::vectors::dot_pair(
                     q,
                     (digits, [a, b]),
                     (permuted.sources, permuted.base),
@@ -193,7 +193,7 @@ impl<'a, W: Word> Finish<'a, W> {
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn words(self) -> super::ifma::Finish<'a> {
+    fn words(self) -> super::vectors::Finish<'a> {
         let division = self.divide.and_then(|divide| {
             let correction = W::as_u64s(divide.correction)?;
             Some((correction, divide.factor.w.low_u64()))
@@ -203,7 +203,7 @@ impl<'a, W: Word> Finish<'a, W> {
             Some((W::as_u64s(add.words)?, factor))
         });
         let onto = self.onto;
-        super::ifma::Finish {
+        super::vectors::Finish {
             division,
             add,
             onto,
@@ -277,13 +277,13 @@ impl<W: Word> Divide<'_, W> {
         let n = out.len();
         assert_eq!(self.correction.len(), n, "lengths differ");
         #[cfg(target_arch = "x86_64")]
-        if let Some(q) = super::ifma::modulus_for(m, self.bound, 1, n) {
+        if let Some(q) = super::vectors::modulus_for(m, self.bound, 1, n) {
             if let (Some(correction), Some(out)) =
                 (W::as_u64s(self.correction), W::as_u64s_mut(out))
             {
                 let factor = self.factor.w.low_u64();
                 // SAFETY: as in `dot_pair`.
-                unsafe { super::ifma::divide((q, self.bound), correction, factor, out) };
+                unsafe { super::vectors::divide((q, self.bound), correction, factor, out) };
                 return;
             }
             unreachable!("a modulus for the vector path has u64 words");

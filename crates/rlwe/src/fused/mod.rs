@@ -10,20 +10,20 @@
 //! Residues equal those of [`HoistedDigits`](crate::HoistedDigits) and [`key_switch`](crate::key_switch).
 
 mod coefficients;
-#[cfg(target_arch = "x86_64")]
-mod ifma;
 mod kernels;
 mod lift;
 mod modulo;
 mod transform;
+#[cfg(target_arch = "x86_64")]
+mod vectors;
 
 use crate::division::Division;
 use crate::keys::KeySwitchKey;
 use crate::keyswitch::KeySwitchLevel;
 use crate::{Error, Pool, Threads};
 use lift::CentredLift;
-use modulo::{Corrections, Modulo, outer_len, subtract_and_divide};
-use rns::{Automorphism, Eval, RnsBasis, RnsPoly, Scratch};
+use modulo::{Corrections, Lifted, Modulo, outer_len, subtract_and_divide};
+use rns::{Automorphism, BaseConverter, Eval, RnsBasis, RnsPoly, Scratch};
 use zq::{AlignedVec, Shoup, Word};
 
 /// A polynomial to decompose, over the level's data primes.
@@ -51,7 +51,7 @@ pub struct Job<'a, W: Word> {
 /// Work space of one key switch; reused, nothing but the results is allocated after the first of a size.
 #[derive(Default)]
 pub(crate) struct SwitchScratch<W: Word> {
-    /// Digits of several primes, lifted to all limbs but their own, for every source.
+    /// Digits of several primes, lifted to all primes but their own, after the outer stages of their transforms.
     lifted: Scratch<W>,
     /// The sums modulo the primes that are divided away, both halves of every job.
     dropped: Scratch<W>,
@@ -71,6 +71,8 @@ pub(crate) struct SwitchScratch<W: Word> {
 struct Buffers<W: Word> {
     transforms: Scratch<W>,
     convert: Scratch<W>,
+    /// Limbs that are converted together.
+    together: Scratch<W>,
     /// Rotations of a ciphertext modulo one prime.
     rotations: Scratch<W>,
 }
@@ -157,15 +159,14 @@ impl<W: Word> KeySwitchLevel<W> {
             buffers,
             ..
         } = scratch;
-        let lifted = lifted.take(sources.len() * self.lifted_len() * n);
-        self.lift_wide_digits(sources, lifted, threads, buffers);
+        let lifted = lifted.take(self.lifted_len(sources.len()));
+        let mut lifted = self.lift_wide_digits(sources, lifted, threads, buffers);
         let modulo = |j| Modulo {
             level: self,
             division,
             j,
             sources,
             jobs,
-            lifted,
         };
         let transforms = Modulo::buffer_len(self, jobs);
         let sums = sums.take(dropped * halves * n);
@@ -173,15 +174,16 @@ impl<W: Word> KeySwitchLevel<W> {
             buffers.lend(|own| {
                 let rows = sums.chunks_exact_mut(n).collect();
                 let work = own.transforms.take(transforms);
-                modulo(kept + i).run(Corrections::None, work, rows, threads);
+                let lifted = std::mem::take(&mut lifted[kept + i]);
+                modulo(kept + i).run(Corrections::None, (work, lifted), rows, threads);
             });
         }
-        let corrections = corrections.take(division.corrections() * halves * n);
         let limbs = sums.chunks_exact_mut(n).enumerate();
         threads.for_each(limbs, |(i, limb)| {
             self.qp().plan(kept + i / halves).inverse(limb);
         });
-        self.correct(division, sums, corrections, threads, buffers);
+        let corrections = corrections.take(self.corrections_len(division, halves));
+        let corrections = self.correct_outer(division, sums, corrections, threads, buffers);
         let mut out: Vec<AlignedVec<W>> = (0..halves)
             .map(|_| AlignedVec::for_overwrite(kept * n))
             .collect();
@@ -189,19 +191,36 @@ impl<W: Word> KeySwitchLevel<W> {
             .iter_mut()
             .map(|part| part.chunks_exact_mut(n))
             .collect();
-        let rows = (0..kept).map(|j| (j, limbs.iter_mut().filter_map(Iterator::next).collect()));
-        for_each(threads, buffers, rows, |(j, rows), own| {
-            let fix = match dropped {
-                0 => Corrections::None,
-                1 => Corrections::Dropped(
-                    sums,
-                    CentredLift::new(self.qp().modulus(kept), self.q().modulus(j)),
-                ),
-                _ => Corrections::Own(&corrections[(j * n).min(corrections.len())..], kept * n),
-            };
-            let work = own.transforms.take(transforms);
-            modulo(j).run(fix, work, rows, &Threads::ONE);
-        });
+        let rows = lifted
+            .into_iter()
+            .zip(corrections)
+            .take(kept)
+            .enumerate()
+            .map(|(j, lifted)| {
+                (
+                    j,
+                    lifted,
+                    limbs.iter_mut().filter_map(Iterator::next).collect(),
+                )
+            });
+        let rows: Vec<_> = rows.collect();
+        for_each(
+            threads,
+            buffers,
+            rows.into_iter(),
+            |(j, (lifted, fixes), rows), own| {
+                let fix = match dropped {
+                    0 => Corrections::None,
+                    1 => Corrections::Dropped(
+                        sums,
+                        CentredLift::new(self.qp().modulus(kept), self.q().modulus(j)),
+                    ),
+                    _ => Corrections::Outer(fixes),
+                };
+                let work = own.transforms.take(transforms);
+                modulo(j).run(fix, (work, lifted), rows, &Threads::ONE);
+            },
+        );
         out
     }
 
@@ -242,47 +261,127 @@ impl<W: Word> KeySwitchLevel<W> {
         Ok(())
     }
 
-    /// Limbs that the lifts of all digits of more than one prime take.
-    fn lifted_len(&self) -> usize {
-        self.digits
-            .iter()
-            .filter(|d| d.own.len() > 1)
-            .map(|d| self.qp().len() - d.own.len())
-            .sum()
+    /// Words that the digits of more than one prime of so many sources take.
+    fn lifted_len(&self, sources: usize) -> usize {
+        let wide = self.digits.iter().filter(|d| d.own.len() > 1);
+        let rows: usize = wide.map(|d| self.qp().len() - d.own.len()).sum();
+        sources * rows * outer_len(self.qp())
     }
 
-    /// Lifts every digit of more than one prime to the primes it lacks, evaluation form.
-    fn lift_wide_digits(
+    /// Lifts every digit of more than one prime to the primes it lacks and does the outer stages of their transforms, a block of
+    /// coefficients after another, so that lifts never leave the nearest cache. The rows for each prime, in order.
+    fn lift_wide_digits<'a>(
         &self,
         sources: &[Source<'_, W>],
-        mut lifted: &mut [W],
+        lifted: &'a mut [W],
         threads: &Threads,
         buffers: &Pool<Buffers<W>>,
-    ) {
+    ) -> Vec<Lifted<'a, W>> {
         let n = self.q().n();
+        let mut free = lifted.chunks_exact_mut(outer_len(self.qp()));
         let mut tasks = Vec::new();
         for source in sources {
             for digit in self.digits.iter().filter(|d| d.own.len() > 1) {
                 let Some(converter) = &digit.converter else {
                     continue;
                 };
-                let (out, rest) = std::mem::take(&mut lifted).split_at_mut(converter.outputs() * n);
-                lifted = rest;
-                tasks.push((
-                    &source.coefficients[digit.own.start * n..digit.own.end * n],
-                    converter,
-                    out,
-                ));
+                let rows: Vec<_> = free.by_ref().take(converter.outputs()).collect();
+                let others = (0..self.qp().len()).filter(|j| !digit.own.contains(j));
+                let rows: Vec<_> = others.zip(rows).collect();
+                let words = &source.coefficients[digit.own.start * n..digit.own.end * n];
+                tasks.push((words, converter, rows));
             }
         }
         for_each(
             threads,
             buffers,
-            tasks.into_iter(),
-            |(digit, converter, out), buffers| {
-                converter.convert_into(digit, out, &mut buffers.convert);
+            tasks.iter_mut(),
+            |(words, converter, rows), own| {
+                self.lift_outer(words, converter, rows, own);
             },
         );
+        let mut by_prime: Vec<Lifted<'a, W>> = Vec::new();
+        by_prime.resize_with(self.qp().len(), Vec::new);
+        for (j, row) in tasks.into_iter().flat_map(|(.., rows)| rows) {
+            by_prime[j].push(row);
+        }
+        by_prime
+    }
+
+    /// One digit's lifts, and the outer stages of their transforms to `rows`, which are modulo the primes of these numbers.
+    fn lift_outer(
+        &self,
+        words: &[W],
+        converter: &BaseConverter<W>,
+        rows: &mut [(usize, &mut [W])],
+        own: &mut Buffers<W>,
+    ) {
+        let n = self.q().n();
+        let parts = |j: usize| self.qp().plan(j).parts();
+        // Most often all transforms have as many parts.
+        let mut counts: Vec<usize> = rows.iter().map(|(j, _)| parts(*j)).collect();
+        counts.sort_unstable();
+        counts.dedup();
+        for count in counts {
+            let columns = (BaseConverter::<W>::BLOCK / count).min(n / count);
+            let lift = own.transforms.take(count * columns);
+            for start in (0..n / count).step_by(columns) {
+                let block = converter.block(words, (count, columns), start, &mut own.convert);
+                for (i, (j, row)) in rows.iter_mut().enumerate() {
+                    let plan = self.qp().plan(*j);
+                    if plan.parts() == count {
+                        block.output(i, lift);
+                        plan.forward_outer_columns(lift, start, &mut row[..plan.outer_len()]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Words of [`KeySwitchLevel::correct_outer`].
+    fn corrections_len(&self, division: &Division<W>, halves: usize) -> usize {
+        division.corrections() * halves * outer_len(self.qp())
+    }
+
+    /// The centred representatives of the sums modulo the dropped primes, if there are several, modulo each kept prime, after the
+    /// outer stages of their transforms: for each prime a row for each half.
+    fn correct_outer<'a>(
+        &self,
+        division: &Division<W>,
+        sums: &[W],
+        corrections: &'a mut [W],
+        threads: &Threads,
+        buffers: &Pool<Buffers<W>>,
+    ) -> Vec<Lifted<'a, W>> {
+        let (n, kept) = (self.q().n(), division.kept);
+        let count = self.qp().len() - kept;
+        let mut by_prime: Vec<Lifted<'a, W>> = Vec::new();
+        by_prime.resize_with(kept, Vec::new);
+        let Some(converter) = &division.converter else {
+            return by_prime;
+        };
+        let halves = sums.len() / (n * count);
+        let mut free = corrections.chunks_exact_mut(outer_len(self.qp()));
+        let rows = (0..halves).map(|_| (0..kept).zip(free.by_ref()).collect());
+        let mut rows: Vec<Vec<(usize, &'a mut [W])>> = rows.collect();
+        for_each(
+            threads,
+            buffers,
+            rows.iter_mut().enumerate(),
+            |(k, rows), own| {
+                let mut together = std::mem::take(&mut own.together);
+                let words = together.take(count * n);
+                for (i, out) in words.chunks_exact_mut(n).enumerate() {
+                    out.copy_from_slice(&sums[(i * halves + k) * n..][..n]);
+                }
+                self.lift_outer(words, converter, rows, own);
+                own.together = together;
+            },
+        );
+        for (j, row) in rows.into_iter().flatten() {
+            by_prime[j].push(row);
+        }
+        by_prime
     }
 
     /// The centred representatives of the sums modulo the dropped primes, coefficient form, modulo each kept prime, if there
@@ -303,11 +402,9 @@ impl<W: Word> KeySwitchLevel<W> {
         let rows = corrections.chunks_exact_mut(division.kept * n).enumerate();
         for_each(threads, buffers, rows, |(k, fix), buffers| {
             let Buffers {
-                transforms,
-                convert,
-                ..
+                together, convert, ..
             } = buffers;
-            let together = transforms.take(count * n);
+            let together = together.take(count * n);
             for (i, out) in together.chunks_exact_mut(n).enumerate() {
                 out.copy_from_slice(&sums[(i * halves + k) * n..][..n]);
             }
@@ -341,7 +438,7 @@ pub fn divide_by_last<W: Word>(
     for (j, (plan, out)) in kept.plans().iter().zip(out.chunks_exact_mut(n)).enumerate() {
         let lift = CentredLift::new(x.basis().modulus(l), plan.modulus());
         out.copy_from_slice(x.limb(j));
-        subtract_and_divide(plan, (&dropped, Some(&lift)), inverses[j], &mut buffer, out);
+        subtract_and_divide(plan, (&dropped, &lift), inverses[j], &mut buffer, out);
     }
     RnsPoly::from_data(kept, out)
 }

@@ -26,19 +26,26 @@ pub(super) struct Modulo<'a, W: Word> {
     pub j: usize,
     pub sources: &'a [Source<'a, W>],
     pub jobs: &'a [Job<'a, W>],
-    /// Limbs of the digits of more than one prime, for every source.
-    pub lifted: &'a [W],
+}
+
+/// The outer stages modulo one prime of the digits of several other primes: a row for each, source by source.
+pub(super) type Lifted<'a, W> = Vec<&'a mut [W]>;
+
+/// Where a job's sums go: the number of the two rows, and whether they are added to what these hold.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub rows: usize,
+    pub onto: bool,
 }
 
 /// What is subtracted before the division: for each half of every job a polynomial in coefficient form.
-#[derive(Clone, Copy)]
 pub(super) enum Corrections<'a, W: Word> {
     /// Nothing is divided.
     None,
     /// Residues of the only prime that is divided away.
     Dropped(&'a [W], CentredLift<W>),
-    /// Residues of this prime; the polynomials are this many words apart.
-    Own(&'a [W], usize),
+    /// Residues of this prime after the outer stages.
+    Outer(Lifted<'a, W>),
 }
 
 /// A transform in two steps: finished, or between them.
@@ -144,17 +151,17 @@ impl<'a, W: Word> Modulo<'a, W> {
         rows * outer_len(level.qp())
     }
 
-    /// `out[2·job + half]` = sum of products, divided by P if there are corrections, plus what the job adds.
+    /// `out[2·job + half]` = sum of products, divided if there are corrections, plus what the job adds.
     pub fn run(
         &self,
-        corrections: Corrections<'_, W>,
-        buffers: &mut [W],
+        mut corrections: Corrections<'_, W>,
+        (buffers, lifted): (&mut [W], Lifted<'_, W>),
         out: Vec<&mut [W]>,
         threads: &Threads,
     ) {
         let digits = self.level.digit_count() * self.plan().outer_len();
         let (digits, fixes) = buffers.split_at_mut(digits);
-        let mut out = out.into_iter();
+        let (mut out, mut lifted) = (out.into_iter(), lifted.into_iter());
         let mut uses: Vec<_> = (self.jobs.iter().enumerate())
             .map_while(|(index, job)| {
                 let halves = [out.next()?, out.next()?];
@@ -163,37 +170,44 @@ impl<'a, W: Word> Modulo<'a, W> {
             .collect();
         for (s, source) in self.sources.iter().enumerate() {
             let uses: Vec<_> = uses.extract_if(.., |u| u.job.source == s).collect();
-            let fixes = self.corrections(corrections, &uses, fixes, threads);
-            let rows = self.digits(s, source, digits, threads);
+            let fixes = self.corrections(&mut corrections, &uses, fixes, threads);
+            let rows = self.digits(source, (digits, &mut lifted), threads);
             self.parts(rows, uses, fixes, threads);
         }
     }
 
-    /// Adds the sums of products of all jobs, and what they add, to the two rows of `out`.
-    pub fn run_onto(&self, buffers: &mut [W], [first, second]: [&mut [W]; 2]) {
+    /// The sums of products of every job, not divided, plus what it adds, to its place among the pairs of rows `out`: several
+    /// jobs may share one.
+    pub fn run_to(
+        &self,
+        (buffers, lifted): (&mut [W], Lifted<'_, W>),
+        out: &mut [[&mut [W]; 2]],
+        places: &[Place],
+    ) {
         let (plan, parts) = (self.plan(), self.plan().parts());
         let len = plan.n() / parts;
         let digits = self.level.digit_count() * plan.outer_len();
+        let mut lifted = lifted.into_iter();
         for (s, source) in self.sources.iter().enumerate() {
-            let jobs: Vec<_> = self.jobs.iter().filter(|job| job.source == s).collect();
-            let rows = self.digits(s, source, &mut buffers[..digits], &Threads::ONE);
+            let uses = self.jobs.iter().zip(places);
+            let uses: Vec<_> = uses.filter(|(job, _)| job.source == s).collect();
+            let rows = self.digits(source, (&mut buffers[..digits], &mut lifted), &Threads::ONE);
             let mut rows: Vec<_> = rows.into_iter().map(|row| row.pieces(plan)).collect();
             for from in 0..parts {
-                let of_part = |job: &&'_ Job<'_, W>, to: &usize| part_from(job, *to, len) == from;
-                let to = |job| (0..parts).find(|to| of_part(job, to)).map(|to| (*job, to));
-                let targets: Vec<_> = jobs.iter().filter_map(to).collect();
+                let to = |job| (0..parts).find(|to| part_from(job, *to, len) == from);
+                let next = uses.first().and_then(|(job, _)| Some((*job, to(job)?)));
                 let digits = rows.iter_mut().filter_map(Iterator::next).collect();
-                let (digits, bound) = self.finish(from, digits, targets.first().copied());
+                let (digits, bound) = self.finish(from, digits, next);
                 let digits: Vec<&[W]> = digits.iter().map(Piece::words).collect();
-                for (job, part) in targets {
-                    let halves =
-                        [&mut *first, &mut *second].map(|half| &mut half[part * len..][..len]);
+                for (job, place) in &uses {
+                    let Some(part) = to(job) else { continue };
+                    let halves = out[place.rows].each_mut();
                     let target = Target {
                         job,
                         part,
-                        halves,
+                        halves: halves.map(|half| &mut half[part * len..][..len]),
                         corrections: None,
-                        onto: true,
+                        onto: place.onto,
                     };
                     self.target(from, (&digits, bound), target);
                 }
@@ -201,57 +215,40 @@ impl<'a, W: Word> Modulo<'a, W> {
         }
     }
 
-    /// The outer stages of one source's digits.
-    fn digits<'b>(
+    /// The outer stages of one source's digits; those of several primes are at hand, in order, where they lack this prime.
+    fn digits<'b, 'l: 'b>(
         &self,
-        s: usize,
         source: &Source<'b, W>,
-        buffers: &'b mut [W],
+        (buffers, lifted): (&'b mut [W], &mut impl Iterator<Item = &'l mut [W]>),
         threads: &Threads,
     ) -> Vec<Row<'b, W>>
     where
         'a: 'b,
     {
-        let (n, j, level) = (self.plan().n(), self.j, self.level);
-        let words = level.lifted_len() * n;
-        let mut lifted = self.lifted[s * words..][..words].chunks_exact(n);
+        let (plan, j, level) = (self.plan(), self.j, self.level);
+        let n = plan.n();
         let mut rows: Vec<Option<Row<'b, W>>> = Vec::new();
         rows.resize_with(level.digit_count(), || None);
-        let work = level
-            .digits
-            .iter()
-            .zip(buffers.chunks_exact_mut(self.plan().outer_len()))
-            .zip(&mut rows)
-            .map(|((digit, buffer), row)| {
-                let own = digit.own.contains(&j);
-                let wide = digit.own.len() > 1;
-                let others = if wide {
-                    level.qp().len() - digit.own.len()
-                } else {
-                    0
-                };
-                // The lifted limbs are those of all primes but the digit's own.
-                let at = if j < digit.own.start {
-                    j
-                } else {
-                    j.wrapping_sub(digit.own.len())
-                };
-                let mut limb = None;
-                for (i, candidate) in lifted.by_ref().take(others).enumerate() {
-                    if i == at && !own {
-                        limb = Some(candidate);
-                    }
+        let digits = level.digits.iter().zip(&mut rows);
+        let work = digits.zip(buffers.chunks_exact_mut(plan.outer_len()));
+        let work: Vec<_> = work
+            .filter_map(|((digit, row), buffer)| {
+                if digit.own.len() > 1 && !digit.own.contains(&j) {
+                    *row = lifted
+                        .next()
+                        .map(|row| Row::Open(&mut row[..plan.outer_len()]));
+                    return None;
                 }
-                (digit.own.start, own, limb, buffer, row)
-            });
-        let plan = self.plan();
-        threads.for_each(work, |(start, own, limb, buffer, row)| {
+                Some((digit, row, buffer))
+            })
+            .collect();
+        threads.for_each(work.into_iter(), |(digit, row, buffer)| {
             let coefficients = |i: usize| &source.coefficients[i * n..][..n];
-            *row = Some(match (own, source.values, limb) {
-                (true, Some(values), _) => Row::Finished(&values[j * n..][..n]),
-                (true, None, _) => outer(plan, coefficients(j), None, buffer),
-                (false, _, Some(limb)) => outer(plan, limb, None, buffer),
-                (false, _, None) => {
+            *row = Some(match (digit.own.contains(&j), source.values) {
+                (true, Some(values)) => Row::Finished(&values[j * n..][..n]),
+                (true, None) => outer(plan, coefficients(j), None, buffer),
+                (false, _) => {
+                    let start = digit.own.start;
                     let lift = CentredLift::new(level.q().modulus(start), plan.modulus());
                     outer(plan, coefficients(start), Some(&lift), buffer)
                 }
@@ -261,35 +258,32 @@ impl<'a, W: Word> Modulo<'a, W> {
     }
 
     /// The outer stages of the corrections of these uses, two for each, or none.
-    fn corrections<'b>(
+    fn corrections<'b, 'c: 'b>(
         &self,
-        corrections: Corrections<'b, W>,
+        corrections: &mut Corrections<'c, W>,
         uses: &[Use<'_, W>],
         buffers: &'b mut [W],
         threads: &Threads,
     ) -> Vec<Row<'b, W>> {
         let (plan, n) = (self.plan(), self.plan().n());
-        if matches!(corrections, Corrections::None) {
-            return Vec::new();
-        }
-        let mut rows: Vec<Option<Row<'b, W>>> = Vec::new();
-        rows.resize_with(2 * uses.len(), || None);
         let halves = uses.iter().flat_map(|u| [2 * u.index, 2 * u.index + 1]);
-        let work = halves
-            .zip(buffers.chunks_exact_mut(plan.outer_len()))
-            .zip(&mut rows);
-        threads.for_each(work, |((k, buffer), row)| {
-            *row = match corrections {
-                Corrections::None => None,
-                Corrections::Dropped(limbs, lift) => {
-                    Some(outer(plan, &limbs[k * n..][..n], Some(&lift), buffer))
-                }
-                Corrections::Own(limbs, stride) => {
-                    Some(outer(plan, &limbs[k * stride..][..n], None, buffer))
-                }
-            };
-        });
-        rows.into_iter().flatten().collect()
+        match corrections {
+            Corrections::None => Vec::new(),
+            Corrections::Outer(rows) => halves
+                .map(|k| Row::Open(&mut std::mem::take(&mut rows[k])[..plan.outer_len()]))
+                .collect(),
+            Corrections::Dropped(limbs, lift) => {
+                let mut rows: Vec<Option<Row<'b, W>>> = Vec::new();
+                rows.resize_with(2 * uses.len(), || None);
+                let (limbs, lift): (&[W], &CentredLift<W>) = (limbs, lift);
+                let buffers = buffers.chunks_exact_mut(plan.outer_len());
+                let work = halves.zip(buffers).zip(&mut rows);
+                threads.for_each(work, |((k, buffer), row)| {
+                    *row = Some(outer(plan, &limbs[k * n..][..n], Some(lift), buffer));
+                });
+                rows.into_iter().flatten().collect()
+            }
+        }
     }
 
     /// Part by part: the other stages, the sums, the division.
@@ -465,20 +459,34 @@ fn outer<'b, W: Word>(
     Row::Open(buffer)
 }
 
-/// `out = (out - transform of x, lifted if there is a lift)·factor` modulo the plan's prime, with `buffer`
-/// of [`outer_len`] words for the transform.
+/// `out = (out - transform of the lifted x)·factor` modulo the plan's prime, with `buffer` of [`outer_len`] words for the
+/// transform.
 pub(super) fn subtract_and_divide<W: Word>(
     plan: &NttPlan<W>,
-    (x, lift): (&[W], Option<&CentredLift<W>>),
+    (x, lift): (&[W], &CentredLift<W>),
     factor: Shoup<W>,
     buffer: &mut [W],
     out: &mut [W],
 ) {
+    let row = outer(plan, x, Some(lift), &mut buffer[..plan.outer_len()]);
+    finish_and_divide(plan, row, factor, out);
+}
+
+/// As [`subtract_and_divide`] of what the outer stages left in `row`.
+pub(super) fn subtract_outer_and_divide<W: Word>(
+    plan: &NttPlan<W>,
+    row: &mut [W],
+    factor: Shoup<W>,
+    out: &mut [W],
+) {
+    finish_and_divide(plan, Row::Open(&mut row[..plan.outer_len()]), factor, out);
+}
+
+fn finish_and_divide<W: Word>(plan: &NttPlan<W>, row: Row<'_, W>, factor: Shoup<W>, out: &mut [W]) {
     let len = plan.n() / plan.parts();
-    let buffer = &mut buffer[..plan.outer_len()];
-    let pieces = outer(plan, x, lift, buffer).pieces(plan);
     let (form, bound) = form_for(plan, 1);
-    for (part, (mut fix, out)) in pieces.zip(out.chunks_exact_mut(len)).enumerate() {
+    let pieces = row.pieces(plan).zip(out.chunks_exact_mut(len));
+    for (part, (mut fix, out)) in pieces.enumerate() {
         fix.finish(plan, part, form, [&[], &[]]);
         Divide {
             correction: fix.words(),

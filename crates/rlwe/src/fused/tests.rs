@@ -259,6 +259,28 @@ fn sums_at_their_bounds_are_divided_exactly() {
                 };
                 dot_pair(&m, products, [whole, finish[1]], [&mut c, &mut d]);
                 assert_eq!(d, b, "{bits} bits, {terms} terms");
+                // What is added has a factor, and the sum is added to what is there.
+                let times = Add {
+                    words: &add[..],
+                    factor: Some(m.shoup(factor)),
+                };
+                let onto = Finish {
+                    divide: None,
+                    add: Some(times),
+                    onto: true,
+                };
+                let divided = Finish {
+                    divide: Some(divide),
+                    add: Some(times),
+                    onto: false,
+                };
+                let (mut e, mut f) = (add.clone(), vec![0; 32]);
+                dot_pair(&m, products, [onto, divided], [&mut e, &mut f]);
+                for i in 0..32 {
+                    let more = m.mul(add[i], factor);
+                    assert_eq!(e[i], m.add(c[i], more), "{bits} bits, {terms} terms");
+                    assert_eq!(f[i], m.add(b[i], more), "{bits} bits, {terms} terms");
+                }
                 for i in 0..32 {
                     let big = num_bigint::BigInt::from;
                     let sum: num_bigint::BigInt = (digits.iter().zip(&keys))

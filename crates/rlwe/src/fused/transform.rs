@@ -6,10 +6,12 @@
 
 use super::kernels::{Finish, Permuted, Products, dot_pair, most_terms};
 use super::lift::CentredLift;
-use super::modulo::{Modulo, outer_len, subtract_and_divide};
+use super::modulo::{
+    Lifted, Modulo, Place, outer_len, subtract_and_divide, subtract_outer_and_divide,
+};
 use super::{Buffers, Job, Source, SwitchScratch, for_each};
 use crate::keyswitch::KeySwitchLevel;
-use crate::linear_transform::{BabyStep, GiantStep, Rotation, TransformSource};
+use crate::linear_transform::{GiantStep, Rotation, TransformSource};
 use crate::{Error, Threads};
 use rns::{Coeff, Eval, RnsPoly, Scratch};
 use std::ops::Range;
@@ -71,14 +73,6 @@ struct Inner<'a, W: Word> {
     j: usize,
     source: TransformSource<'a, W>,
     steps: &'a Steps<'a, W>,
-    /// See [`Modulo::lifted`].
-    lifted: &'a [W],
-}
-
-/// Where sums go: two rows for those that are rotated, by number, and two for all others.
-struct Outputs<'a, W> {
-    rotated: Vec<[&'a mut [W]; 2]>,
-    total: [&'a mut [W]; 2],
 }
 
 impl<W: Word> KeySwitchLevel<W> {
@@ -166,34 +160,34 @@ impl<W: Word> KeySwitchLevel<W> {
             coefficients: source.coefficients,
             values: Some(source.values[1]),
         }];
-        let lifted = scratch.lifted.take(self.lifted_len() * n);
-        self.lift_wide_digits(&own, lifted, threads, &scratch.buffers);
+        let lifted = scratch.lifted.take(self.lifted_len(1));
+        let lifted = self.lift_wide_digits(&own, lifted, threads, &scratch.buffers);
         let mut sums: Vec<_> = sums
             .chunks_exact_mut(self.qp().len() * n)
             .map(|sum| sum.chunks_exact_mut(n))
             .collect();
-        let rows = total.chunks_exact_mut(2 * n).enumerate().map(|(j, total)| {
+        let rows = total.chunks_exact_mut(2 * n).zip(lifted).enumerate();
+        let rows = rows.map(|(j, (total, lifted))| {
             let mut halves = sums.iter_mut().filter_map(Iterator::next);
             let count = steps.rotations().len();
             let rotated = (0..count).filter_map(|_| Some([halves.next()?, halves.next()?]));
-            let rotated = rotated.collect();
-            let total = total.split_at_mut(n).into();
-            (j, Outputs { rotated, total })
+            // The sum of those that are not rotated stands last.
+            let out: Vec<[&mut [W]; 2]> = rotated.chain([total.split_at_mut(n).into()]).collect();
+            (j, lifted, out)
         });
         let rows: Vec<_> = rows.collect();
         for_each(
             threads,
             &scratch.buffers,
             rows.into_iter(),
-            |(j, out), buffers| {
+            |(j, lifted, out), own| {
                 let inner = Inner {
                     level: self,
                     j,
                     source,
                     steps,
-                    lifted,
                 };
-                inner.run(out, buffers);
+                inner.run(out, lifted, own);
             },
         );
     }
@@ -223,8 +217,8 @@ impl<W: Word> KeySwitchLevel<W> {
                 values: None,
             })
             .collect();
-        let lifted = scratch.lifted.take(sources.len() * self.lifted_len() * n);
-        self.lift_wide_digits(&sources, lifted, threads, &scratch.buffers);
+        let lifted = scratch.lifted.take(self.lifted_len(sources.len()));
+        let lifted = self.lift_wide_digits(&sources, lifted, threads, &scratch.buffers);
         let pairs = sums.chunks_exact(2 * limbs * n).zip(rotations).enumerate();
         let jobs: Vec<_> = pairs
             .map(|(source, (pair, (auto, key)))| Job {
@@ -234,19 +228,30 @@ impl<W: Word> KeySwitchLevel<W> {
                 add: [Some(&pair[..limbs * n]), None],
             })
             .collect();
-        let rows = total.chunks_exact_mut(2 * n).enumerate();
-        for_each(threads, &scratch.buffers, rows, |(j, total), own| {
-            let modulo = Modulo {
-                level: self,
-                division: &self.special,
-                j,
-                sources: &sources,
-                jobs: &jobs,
-                lifted,
+        let places = vec![
+            Place {
+                rows: 0,
+                onto: true
             };
-            let work = own.transforms.take(Modulo::buffer_len(self, &[]));
-            modulo.run_onto(work, total.split_at_mut(n).into());
-        });
+            jobs.len()
+        ];
+        let rows = total.chunks_exact_mut(2 * n).zip(lifted).enumerate();
+        for_each(
+            threads,
+            &scratch.buffers,
+            rows,
+            |(j, (total, lifted)), own| {
+                let modulo = Modulo {
+                    level: self,
+                    division: &self.special,
+                    j,
+                    sources: &sources,
+                    jobs: &jobs,
+                };
+                let work = own.transforms.take(Modulo::buffer_len(self, &[]));
+                modulo.run_to((work, lifted), &mut [total.split_at_mut(n).into()], &places);
+            },
+        );
     }
 
     /// Rounds x/P, coefficients over Q·P to coefficients over Q.
@@ -269,38 +274,39 @@ impl<W: Word> KeySwitchLevel<W> {
         let (kept, dropped) = total.split_at_mut(2 * l * n);
         let rows = dropped.chunks_exact_mut(n).enumerate();
         threads.for_each(rows, |(i, row)| self.qp().plan(l + i / 2).inverse(row));
-        let corrections = scratch.corrections.take(self.special.corrections() * 2 * n);
-        self.correct(
-            &self.special,
-            dropped,
-            corrections,
-            threads,
-            &scratch.buffers,
-        );
+        let corrections = scratch
+            .corrections
+            .take(self.corrections_len(&self.special, 2));
+        let (special, buffers) = (&self.special, &scratch.buffers);
+        let corrections = self.correct_outer(special, dropped, corrections, threads, buffers);
         let mut out = [0, 1].map(|_| AlignedVec::for_overwrite(l * n));
-        let rows = out.iter_mut().enumerate().flat_map(|(half, out)| {
-            out.chunks_exact_mut(n)
-                .enumerate()
-                .map(move |(j, row)| (half, j, row))
-        });
-        for_each(threads, &scratch.buffers, rows, |(half, j, out), own| {
-            out.copy_from_slice(&kept[(2 * j + half) * n..][..n]);
-            let plan = self.qp().plan(j);
-            let buffer = own.transforms.take(outer_len(self.qp()));
-            let factor = self.special.inverses[j];
-            match dropped.len() / (2 * n) {
-                0 => {}
-                1 => {
+        let [first, second] = &mut out;
+        let rows = first.chunks_exact_mut(n).zip(second.chunks_exact_mut(n));
+        let rows: Vec<_> = rows.zip(corrections).enumerate().collect();
+        let count = dropped.len() / (2 * n);
+        for_each(
+            threads,
+            buffers,
+            rows.into_iter(),
+            |(j, ((a, b), fixes)), own| {
+                let (plan, factor) = (self.qp().plan(j), special.inverses.get(j));
+                let mut fixes = fixes.into_iter();
+                for (half, out) in [a, b].into_iter().enumerate() {
+                    out.copy_from_slice(&kept[(2 * j + half) * n..][..n]);
+                    let Some(factor) = factor.filter(|_| count > 0) else {
+                        continue;
+                    };
+                    if let Some(fix) = fixes.next() {
+                        subtract_outer_and_divide(plan, fix, *factor, out);
+                        continue;
+                    }
                     let lift = CentredLift::new(self.qp().modulus(l), plan.modulus());
+                    let buffer = own.transforms.take(outer_len(self.qp()));
                     let x = &dropped[half * n..][..n];
-                    subtract_and_divide(plan, (x, Some(&lift)), factor, buffer, out);
+                    subtract_and_divide(plan, (x, &lift), *factor, buffer, out);
                 }
-                _ => {
-                    let x = &corrections[(half * l + j) * n..][..n];
-                    subtract_and_divide(plan, (x, None), factor, buffer, out);
-                }
-            }
-        });
+            },
+        );
         out
     }
 
@@ -329,170 +335,148 @@ impl<W: Word> KeySwitchLevel<W> {
     }
 }
 
-impl<'a, W: Word> Inner<'a, W> {
-    fn run(&self, mut out: Outputs<'_, W>, buffers: &mut Buffers<W>) {
+impl<W: Word> Inner<'_, W> {
+    /// The sums of all giant steps to their rows of `out`, the last of which holds zeros.
+    fn run<'b>(
+        &self,
+        mut out: Vec<[&'b mut [W]; 2]>,
+        lifted: Lifted<'_, W>,
+        buffers: &'b mut Buffers<W>,
+    ) {
         let n = self.level.q().n();
-        for (giant, number) in self.steps.giants.iter().zip(&self.steps.rotated) {
-            let rows = match number {
-                Some(number) => {
-                    let rows = &mut out.rotated[*number];
-                    rows.iter_mut().for_each(|row| row.fill(W::ZERO));
-                    rows
-                }
-                None => &mut out.total,
-            };
-            self.add_rotations(giant, rows, buffers);
-        }
-        let babies = &self.steps.babies;
+        let (babies, last) = (&self.steps.babies, out.len() - 1);
+        // Rows of the rotations follow those of the sums, then the ciphertext itself.
         let values = buffers.rotations.take(2 * (babies.len() + 1) * n);
-        self.rotate(values, &mut buffers.transforms);
-        let tile = (TILE_WORDS / (2 * (babies.len() + 1))).next_power_of_two();
+        let own = last + 1 + babies.len();
+        out.extend(
+            values
+                .chunks_exact_mut(2 * n)
+                .map(|pair| pair.split_at_mut(n).into()),
+        );
+        let row_of = |number: &Option<usize>| number.unwrap_or(last);
+        let (mut jobs, mut places) = (Vec::new(), Vec::new());
+        let baby = |place: usize| Place {
+            rows: last + 1 + place,
+            onto: false,
+        };
+        for (i, rotation) in babies.iter().enumerate() {
+            jobs.push(self.job(*rotation));
+            places.push(baby(i));
+        }
+        for (giant, number) in self.steps.giants.iter().zip(&self.steps.rotated) {
+            let rows = row_of(number);
+            let plain = || giant.terms.iter().filter(|term| term.factor.is_none());
+            if number.is_some() && plain().next().is_some() {
+                out[rows].iter_mut().for_each(|row| row.fill(W::ZERO));
+            }
+            for term in plain() {
+                match term.rotation {
+                    Some(rotation) => {
+                        jobs.push(self.job(rotation));
+                        places.push(Place { rows, onto: true });
+                    }
+                    None => self.add_source(&mut out[rows]),
+                }
+            }
+        }
+        out[own].iter_mut().for_each(|row| row.fill(W::ZERO));
+        self.add_source(&mut out[own]);
+        let sources = [Source {
+            coefficients: self.source.coefficients,
+            values: Some(self.source.values[1]),
+        }];
+        let modulo = Modulo {
+            level: self.level,
+            division: &self.level.undivided,
+            j: self.j,
+            sources: &sources,
+            jobs: &jobs,
+        };
+        if !jobs.is_empty() {
+            let work = buffers.transforms.take(Modulo::buffer_len(self.level, &[]));
+            modulo.run_to((work, lifted), &mut out, &places);
+        }
+        let (sums, values) = out.split_at_mut(last + 1);
+        let values: Vec<[&[W]; 2]> = values.iter().map(|pair| [&*pair[0], &*pair[1]]).collect();
+        let tile = (TILE_WORDS / (2 * values.len())).next_power_of_two();
         let tile = tile.clamp(MIN_TILE.min(n), n);
         for start in (0..n).step_by(tile) {
             for (giant, number) in self.steps.giants.iter().zip(&self.steps.rotated) {
-                let rows = match number {
-                    Some(number) => &mut out.rotated[*number],
-                    None => &mut out.total,
-                };
-                let [a, b] = rows;
                 let range = start..start + tile;
-                let rows = [&mut a[range.clone()], &mut b[range.clone()]];
-                self.add_products(&giant.terms, values, range, rows);
+                let rows = sums[row_of(number)].each_mut();
+                let rows = rows.map(|row| &mut row[range.clone()]);
+                self.add_products(giant, &values, range, rows);
             }
         }
     }
 
-    /// Adds the terms without factors, P times too large, to both rows.
-    fn add_rotations(
-        &self,
-        giant: &GiantStep<'_, W>,
-        rows: &mut [&mut [W]; 2],
-        buffers: &mut Buffers<W>,
-    ) {
-        let plain = |term: &&BabyStep<'_, W>| term.factor.is_none();
-        let terms: Vec<_> = giant.terms.iter().filter(plain).collect();
-        for _ in terms.iter().filter(|term| term.rotation.is_none()) {
-            self.add_source(rows);
+    fn job<'b>(&'b self, (auto, key): Rotation<'b, W>) -> Job<'b, W> {
+        Job {
+            source: 0,
+            key,
+            automorphism: Some(auto),
+            add: [Some(self.source.values[0]), None],
         }
-        let rotations: Vec<_> = terms.iter().filter_map(|term| term.rotation).collect();
-        let [a, b] = rows;
-        self.modulo(&self.jobs(&rotations), |modulo| {
-            let work = buffers.transforms.take(Modulo::buffer_len(self.level, &[]));
-            modulo.run_onto(work, [&mut **a, &mut **b]);
-        });
     }
 
-    /// Adds P times the ciphertext.
+    /// Adds P times the ciphertext, which is 0 modulo the special primes.
     fn add_source(&self, rows: &mut [&mut [W]; 2]) {
         let (n, m) = (self.level.q().n(), self.level.qp().modulus(self.j));
-        if self.j >= self.level.q().len() {
+        let Some(factor) = self.level.undivided.addend.get(self.j) else {
             return;
-        }
+        };
         for (row, values) in rows.iter_mut().zip(self.source.values) {
             let x = &values[self.j * n..][..n];
-            match self.level.undivided.addend[self.j] {
-                Some(factor) => m.shoup_mul_add_assign(row, x, factor),
+            match factor {
+                Some(factor) => m.shoup_mul_add_assign(row, x, *factor),
                 None => m.add_assign(row, x),
             }
         }
     }
 
-    /// P times the rotations and, last, the ciphertext itself, two rows each.
-    fn rotate(&self, values: &mut [W], transforms: &mut Scratch<W>) {
-        let n = self.level.q().n();
-        if self
-            .steps
-            .giants
-            .iter()
-            .flat_map(|g| &g.terms)
-            .all(|t| t.factor.is_none())
-        {
-            return;
-        }
-        let mut rows: Vec<_> = values.chunks_exact_mut(n).collect();
-        let own = rows.split_off(2 * self.steps.babies.len());
-        if let Ok(mut own) = <[&mut [W]; 2]>::try_from(own) {
-            own.iter_mut().for_each(|row| row.fill(W::ZERO));
-            self.add_source(&mut own);
-        }
-        self.modulo(&self.jobs(&self.steps.babies), |modulo| {
-            let work = transforms.take(Modulo::buffer_len(self.level, &[]));
-            modulo.run(super::modulo::Corrections::None, work, rows, &Threads::ONE);
-        });
-    }
-
-    fn jobs<'b>(&self, rotations: &[Rotation<'b, W>]) -> Vec<Job<'b, W>>
-    where
-        'a: 'b,
-    {
-        let job = |(auto, key): &Rotation<'b, W>| Job {
-            source: 0,
-            key,
-            automorphism: Some(auto),
-            add: [Some(self.source.values[0]), None],
-        };
-        rotations.iter().map(job).collect()
-    }
-
-    /// Hands the work of these jobs to `f`, if there are any.
-    fn modulo(&self, jobs: &[Job<'_, W>], f: impl FnOnce(&Modulo<'_, W>)) {
-        if jobs.is_empty() {
-            return;
-        }
-        let sources = [Source {
-            coefficients: self.source.coefficients,
-            values: Some(self.source.values[1]),
-        }];
-        f(&Modulo {
-            level: self.level,
-            division: &self.level.undivided,
-            j: self.j,
-            sources: &sources,
-            jobs,
-            lifted: self.lifted,
-        });
-    }
-
-    /// Adds the products of one tile to both rows.
+    /// Adds the products of one tile of a sum to both rows. The rows of a sum that is rotated hold something only if it has
+    /// terms without factors.
     fn add_products(
         &self,
-        terms: &[BabyStep<'_, W>],
-        values: &[W],
+        giant: &GiantStep<'_, W>,
+        values: &[[&[W]; 2]],
         tile: Range<usize>,
         [first, second]: [&mut [W]; 2],
     ) {
-        let (n, m) = (self.level.q().n(), self.level.qp().modulus(self.j));
-        let last = self.steps.babies.len();
+        let m = self.level.qp().modulus(self.j);
         let special = self.j >= self.level.q().len();
-        let with_factor = terms.iter().filter_map(|term| {
+        let with_factor = giant.terms.iter().filter_map(|term| {
             let at = match term.rotation {
                 Some(rotation) => index_of(&self.steps.babies, rotation)?,
-                // P times the ciphertext is 0 modulo the special primes.
                 None if special => return None,
-                None => last,
+                None => values.len() - 1,
             };
-            let row = |half: usize| &values[(2 * at + half) * n..][tile.clone()];
-            Some((&term.factor?.limb(self.j)[tile.clone()], row(0), row(1)))
+            let [a, b] = values[at].map(|row| &row[tile.clone()]);
+            Some((&term.factor?.limb(self.j)[tile.clone()], a, b))
         });
         let rows: Vec<_> = with_factor.collect();
+        let mut onto = giant.rotation.is_none() || giant.terms.iter().any(|t| t.factor.is_none());
+        if rows.is_empty() && !onto {
+            first.fill(W::ZERO);
+            second.fill(W::ZERO);
+        }
         for rows in rows.chunks(most_terms(m)) {
             let factors: Vec<&[W]> = rows.iter().map(|row| row.0).collect();
-            let [a, b]: [Vec<&[W]>; 2] = [
-                rows.iter().map(|r| r.1).collect(),
-                rows.iter().map(|r| r.2).collect(),
-            ];
+            let firsts: Vec<&[W]> = rows.iter().map(|row| row.1).collect();
+            let seconds: Vec<&[W]> = rows.iter().map(|row| row.2).collect();
             let products = Products {
                 digits: &factors,
                 bound: 1,
-                keys: [&a, &b],
+                keys: [&firsts, &seconds],
                 permuted: Permuted::default(),
             };
             let finish = Finish {
                 divide: None,
                 add: None,
-                onto: true,
+                onto,
             };
             dot_pair(m, products, [finish; 2], [&mut *first, &mut *second]);
+            onto = true;
         }
     }
 }

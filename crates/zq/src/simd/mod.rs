@@ -19,6 +19,8 @@ mod avx512;
 mod ifma52;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod kernels;
+#[cfg(target_arch = "x86_64")]
+mod multiply52;
 pub(crate) mod ops;
 #[cfg(target_arch = "x86_64")]
 mod vector;
@@ -33,6 +35,8 @@ pub use avx512::Avx512;
 pub use ifma52::Ifma52;
 #[cfg(target_arch = "x86_64")]
 pub use kernels::sum_fits;
+#[cfg(target_arch = "x86_64")]
+pub use multiply52::{Doubles, Integers, Multiply52};
 #[cfg(target_arch = "x86_64")]
 pub use vector::{Ifma, Vector};
 #[cfg(target_arch = "x86_64")]

@@ -80,18 +80,18 @@ pub(crate) unsafe fn forward<A: Arith>(arith: &A, tables: &Tables, a: *mut u64) 
     unsafe { forward_part::<A, false>(arith, tables, 0, a, [1, 0], &[]) }
 }
 
-/// The outermost pass alone, from `input` to parts whose starts are `apart` words apart at `out`.
+/// The outermost pass alone over `len` words, as many columns for each part, to parts whose starts are as far apart as `out` says.
 ///
 /// # Safety
-/// The input has `tables.n` words and `out` room for the parts; the features of `A::V` are enabled; there is a pass before the last.
+/// The input has `len` words, whole steps of the pass, and `out` room for its columns of the parts; the features of `A::V` are enabled; there is a pass before the last.
 #[inline(always)]
 pub(crate) unsafe fn forward_outer<A: Arith, I: Input<A::V>>(
     arith: &A,
     tables: &Tables,
-    input: I,
+    (input, len): (I, usize),
     out: Runs,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller's. All columns have the same factors.
     unsafe {
         forward_pass_of(
             arith,
@@ -99,7 +99,7 @@ pub(crate) unsafe fn forward_outer<A: Arith, I: Input<A::V>>(
             tables.schedule.stages(0),
             input,
             out,
-            (tables.n, 1),
+            (len, 1),
             Ahead::NONE,
         )
     }

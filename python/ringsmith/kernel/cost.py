@@ -4,8 +4,9 @@ multiply by plain matrices.
 
 A rotation decomposes its ciphertext into digits, multiplies them by its key and divides by the special primes. In one
 transform all baby rotations share the decomposition and the division; a giant rotation divides and decomposes one part
-anew (Bossuat et al., ePrint 2020/1203). The weights are shares of a rotation's time (bench/ours, n = 16384, six data
-primes and three special ones in two digits); a key more to make, send and hold counts too.
+anew (Bossuat et al., ePrint 2020/1203). The weights are shares of a rotation's time, such that eight rotations one by
+one, hoisted and summed take what docs/performance.md has (CKKS, n = 16384, 7 + 1 primes, and BFV, n = 8192, 4 + 1
+primes, in the mean); a key more to make, send and hold counts too.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from functools import cache
 
 #: Shares of a rotation's time.
-DECOMPOSE, INNER, DIVIDE = 0.35, 0.35, 0.30
+DECOMPOSE, INNER, DIVIDE = 0.43, 0.35, 0.22
 #: A product with a plaintext, its encoding included.
 PLAIN = 0.125
 #: A rotation key more.

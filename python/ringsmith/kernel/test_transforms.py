@@ -187,3 +187,9 @@ def test_a_transform_has_one_form() -> None:
     renumbered = one.renumbered({n: n + 1 for n in range(6)})
     assert renumbered.plains == [2, 3, 5, 6]
     assert np.array_equal(renumbered.rotations, one.rotations)
+
+
+def test_terms_that_come_round_again_count_each_time() -> None:
+    twice = np.r_[0:64, 0:64]
+    check(kernel(x=Encrypted(64, bound=1))(lambda x: rs.sum(x[twice])))
+    check(kernel(x=Encrypted(64, bound=1))(lambda x: rs.sum(x[twice % 32]) + x))

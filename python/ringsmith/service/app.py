@@ -379,8 +379,8 @@ def application(settings: Settings, store: Store) -> tuple[Guard, FastAPI]:
         title="ringsmith", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
         redirect_slashes=False, description="Evaluates programs on encrypted data. Secret keys stay with clients.",
     )  # fmt: skip
-    app.include_router(public)
     app.include_router(routes)
+    app.include_router(public)
     app.add_exception_handler(Problem, _refuse)  # type: ignore[arg-type]
     app.add_exception_handler(HTTPException, _refuse_http)  # type: ignore[arg-type]
     app.add_exception_handler(RequestValidationError, _refuse_parameters)  # type: ignore[arg-type]

@@ -40,10 +40,12 @@ class Running:
         """Start the process and wait until it listens."""
         command = [sys.executable, "-c", self._preamble + _CODE, pickle.dumps(self.settings).hex()]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        self._listening = threading.Event()
+        self._listening, self.url = threading.Event(), ""
         self._reader = threading.Thread(target=self._read, args=(self.process.stderr,), daemon=True)
         self._reader.start()
-        if not self._listening.wait(60) or self.process.poll() is not None:
+        self._listening.wait(60)
+        if not self.url:
+            self.process.kill()
             raise RuntimeError(f"the server did not start: {self.log[-3:]}")
 
     def _read(self, lines: IO[str]) -> None:
@@ -66,7 +68,10 @@ class Running:
     def workers(self) -> list[int]:
         """Return the process numbers of the workers."""
         found = subprocess.run(
-            ["ps", "-o", "pid=,args=", "--ppid", str(self.process.pid)], capture_output=True, text=True, check=False
+            ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(self.process.pid)],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         return [int(line.split()[0]) for line in found.stdout.splitlines() if "spawn_main" in line]
 

@@ -195,7 +195,7 @@ SLOW = pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "settings", "uram"),
     [
-        ("tiny", {"n_max": "1024", "lanes": "1", "butterflies": "1"}, False),
+        ("tiny", {"n_max": "1024", "lanes": "1", "butterflies": "1", "word_bits": "16"}, False),
         pytest.param("tiny", {"n_max": "1024"}, False, marks=SLOW),
         pytest.param("bfv-client", {}, False, marks=SLOW),
         pytest.param("cofhee", {}, False, marks=SLOW),

@@ -102,6 +102,25 @@ LANE = Bench(
     | {"modulus_i": 97, "mod_bits_i": 7},
     ("RINGSMITH_FAULT_PIN",),
 )  # fmt: skip
+RNS_SEQ = Bench(
+    "rs_rns_seq",
+    {"P": 1, "Rate": 4, "WordAddrBits": 5},
+    {"rst_ni": 0, "start_i": 0, "log2_n_i": 4, "primes_i": 5, "own_i": 0, "base_i": 0},
+)
+RNS = Bench(
+    "rs_rns",
+    {"Width": 14, "Lanes": 2, "P": 1, "Rate": 1, "Style": 0, "ModMinBits": 14, "WordAddrBits": 5},
+    dict.fromkeys(
+        ("rst_ni", "cfg_we_i", "cfg_sel_i", "cfg_lane_i", "cfg_idx_i", "cfg_data_i", "start_i", "conv_i", "x_i",
+         "own_i"), 0)
+    | {"log2_n_i": 4},
+)  # fmt: skip
+RNS_DOT = Bench(
+    "rs_rns_dot",
+    {"FactorBits": 14, "OperandBits": 14, "Rate": 2, "Style": 0},
+    {"first_i": 0, "last_i": 0, "factor_i": 0, "operand_i": 0},
+)
+RNS_GROUP = Bench("rs_rns_group", {"Width": 9, "P": 1, "Rate": 4}, {"load_i": 0, "take_i": 0, "word_i": 0})
 RAM = {"rd_en_i": 0, "wr_en_i": 0, "wr_data_i": 0}
 RAM_1R1W = Bench("rs_ram_1r1w", {"Width": 9, "DepthWords": 12}, RAM | {"rd_addr_i": 0, "wr_addr_i": 0})
 RAM_1RW = Bench("rs_ram_1rw", {"Width": 9, "DepthWords": 12}, RAM | {"addr_i": 0})
@@ -115,6 +134,13 @@ def head(**fields: int) -> int:
 LOAD, STORE = (pack(MEMORY, {kind: 1, "dst": 2, "log2_n": 5}) for kind in ("load", "store"))
 NTT = pack(COMPUTE, {"transform": 1, "log2_n": 5, "v": 2, "dst": 2})
 
+
+def shape(min_bits: int, primes: int) -> Pins:
+    """A conversion's shape on its way into the base-conversion unit."""
+    return {"cfg_we_i": 1, "cfg_sel_i": 8, "cfg_data_i": min_bits << 12 | primes << 7}
+
+
+START: list[Pins] = [{"cfg_we_i": 0, "start_i": 1}, {"start_i": 0}]
 PLAYED: list[tuple[Bench, list[Pins], str]] = [
     (SCOREBOARD, [{"take_i": 1, "head_i": head(compute=1)}], "an instruction is taken past a hazard"),
     (SCOREBOARD, [{"compute_end_i": 1}], "an instruction ends that never started"),
@@ -145,6 +171,15 @@ PLAYED: list[tuple[Bench, list[Pins], str]] = [
     (LANE, [{"rd_valid_i": 1, "product_i": 1, "cross_i": 1}], "a butterfly mode that does not exist"),
     (RAM_1R1W, [{"rd_en_i": 1, "wr_en_i": 1}], "a word is read while it is written"),
     (RAM_1RW, [{"rd_en_i": 1, "wr_en_i": 1}], "read and write in one cycle"),
+    (RNS_SEQ, [{"start_i": 1}], "a conversion is taken while one runs"),
+    (RNS_SEQ, [{"start_i": 1, "primes_i": 0}, {"start_i": 0}], "input primes out of range"),
+    (RNS_SEQ, [{"start_i": 1, "log2_n_i": 6}, {"start_i": 0}], "a degree out of range"),
+    (RNS, [{"start_i": 1}, {"start_i": 0}], "a conversion that was never written"),
+    (RNS, [shape(14, 2), *START, {"cfg_we_i": 1}], "constants are written while a conversion runs"),
+    (RNS, [shape(14, 3), *START], "more input primes than lanes"),
+    (RNS, [shape(13, 2), *START], "the narrowest prime is out of range"),
+    (RNS_DOT, [*[{"last_i": 0}] * 9, {"last_i": 1}], "two sums end at once"),
+    (RNS_GROUP, [{"take_i": 1}], "a group is taken before its last word"),
 ]  # fmt: skip
 
 
@@ -155,7 +190,7 @@ def test_pins_that_break_the_contract_are_noticed(bench: Bench, steps: list[Pins
         run_checks(bench.top, bench.parameters, env=env, defines=bench.defines)
 
 
-@pytest.mark.parametrize("bench", [SCOREBOARD, SEQUENCER, MEMORY_UNIT, PORTS, LANE], ids=lambda bench: bench.top)
+@pytest.mark.parametrize("bench", [SCOREBOARD, SEQUENCER, MEMORY_UNIT, PORTS, LANE, RNS], ids=lambda bench: bench.top)
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_pins_at_rest_break_nothing(bench: Bench, seed: int) -> None:
     run_checks(bench.top, bench.parameters, env={"PLAY": json.dumps([bench.rest])}, defines=bench.defines, seed=seed)
@@ -193,21 +228,28 @@ def core(unit: str, old: str, new: str, words: str) -> Plant:
 
 
 def arithmetic(unit: str, old: str, new: str, words: str, modulus: Pins, **parameters: int) -> Plant:
-    """A fault in an arithmetic module, met by operands below a modulus: 97, or 16001 = 125 * 2^7 + 1."""
+    """A fault in an arithmetic module or a multiplier's reduction; operands below 97, or 16001 = 125 * 2^7 + 1."""
     below, source = modulus.get("modulus_i", 16001), random.Random(1)
     play = [modulus | {"a_i": source.randrange(below), "b_i": source.randrange(below)} for _ in range(400)]
-    return Plant(unit, old, new, words, "test_assertions.py", unit, parameters, "check_play", play=play)
+    top = unit.replace("rs_mod_barrett", "rs_mul_barrett").replace("rs_mod_montgomery", "rs_mul_montgomery")
+    return Plant(unit, old, new, words, "test_assertions.py", top, parameters, "check_play", play=play)
 
 
 PLANTED = [
     arithmetic("rs_mod_addsub", "sub_i == b_i[Width];", "sub_i != b_i[Width];", "a result is not below the modulus",
                {"modulus_i": 97, "sub_i": 0, "halve_i": 0}, Width=14, Style=1),
-    arithmetic("rs_mul_barrett", "- {1'b0, modulus_i};", "+ {1'b0, modulus_i};", "a result is not in [-m, m)",
+    arithmetic("rs_mod_barrett", "- {1'b0, modulus_rest};", "+ {1'b0, modulus_rest};", "a result is not in [-m, m)",
                {"modulus_i": 16001, "mu_i": (1 << 30) // 16001, "mod_bits_i": 14}, Width=14, Style=0, ModMinBits=5),
-    arithmetic("rs_mul_montgomery", "- Bits'(multiple);", "+ Bits'(multiple);", "a result is not in (-m, m)",
+    arithmetic("rs_mod_montgomery", "- Bits'(multiple);", "+ Bits'(multiple);", "a result is not in (-m, m)",
                {"modulus_high_i": 125}, Width=14, WordBits=7, Style=0),
 ]  # fmt: skip
+RNS_RUN: list[Pins] = [RNS_SEQ.rest | {"primes_i": 1}, {"start_i": 1}, {"start_i": 0}]
 SLOW = [
+    Plant("rs_rns_seq", "(terms > 4'(Rate) ? terms : 4'(Rate)) - 4'd1", "terms - 4'd1",
+          "the results of two groups meet", "test_assertions.py", "rs_rns_seq", RNS_SEQ.parameters, "check_play",
+          play=RNS_RUN),
+    Plant("rs_rns_seq", "if (done_o) busy_q <= 1'b0;", "if (group_end) busy_q <= 1'b0;", "a result of nothing",
+          "test_assertions.py", "rs_rns_seq", RNS_SEQ.parameters, "check_play", play=RNS_RUN),
     decode("decoded_o.memory      = memory;", "decoded_o.memory      = 1'b1;",
            "an instruction without a unit of its own"),
     decode("(early | late) & AllSlots", "early & AllSlots", "a slot read late that is not read"),
@@ -257,7 +299,7 @@ def test_a_planted_fault_is_noticed(plant: Plant, tmp_path: Path) -> None:
 def test_every_assertion_is_played_or_planted() -> None:
     """No assertion of these files without its fault, but those older than this test, which their own tests hold."""
     held = {words for _, _, words in PLAYED} | {plant.words for plant in [*PLANTED, *SLOW]} | set(OLDER)
-    for folder in ("core", "arith", "mem", "ntt", "prim"):
+    for folder in ("core", "arith", "mem", "ntt", "prim", "rns"):
         for path in sorted((HERE / folder).glob("rs_*.sv")):
             for words in re.findall(r"else \$error\(\"%m: (.*)\"\)", path.read_text()):
                 assert words in held, f"{path.name}: nothing makes {words!r} fire"

@@ -18,7 +18,9 @@ module rs_mod_mul
   // Montgomery: the modulus is 1 modulo 2^MontWordBits, 2 to Width - 2.
   parameter int unsigned MontWordBits = 8,
   // 1: product_o is wanted.
-  parameter bit KeepProduct = 1'b0
+  parameter bit KeepProduct = 1'b0,
+  // 1: the modulus and what belongs to it come with the operands; 0: they are quasi-static.
+  parameter bit Moving = 1'b0
 ) (
   input  logic               clk_i,
   input  logic [  Width-1:0] modulus_i,
@@ -47,7 +49,8 @@ module rs_mod_mul
     rs_mul_barrett #(
       .Width     (Width),
       .ModMinBits(ModMinBits),
-      .Style     (Style)
+      .Style     (Style),
+      .Moving    (Moving)
     ) u_mul (
       .clk_i,
       .modulus_i,
@@ -62,7 +65,8 @@ module rs_mod_mul
     rs_mul_montgomery #(
       .Width   (Width),
       .WordBits(MontWordBits),
-      .Style   (Style)
+      .Style   (Style),
+      .Moving  (Moving)
     ) u_mul (
       .clk_i,
       .modulus_high_i(aux_i[Width-MontWordBits-1:0]),

@@ -35,14 +35,29 @@ package rs_latency_pkg;
     return (((style == 0) || (style == 3) || (minbits >= w)) ? 0 : 2);
   endfunction
 
-  // rs_mul_barrett: product, alignment, quotient, quotient times modulus, two subtractions.
-  function automatic int barrett_latency(int style, int w, int minbits);
-    return ((((mul_latency(style, w, w) + shift_latency(style, w, minbits)) + mul_latency(style, (w + 3), (w + 2))) + mul_latency(style, w, w)) + ((style == 3) ? 0 : ((style == 0) ? 1 : 2)));
+  // rs_mod_barrett: alignment, quotient, quotient times modulus, two subtractions.
+  function automatic int reduce_barrett_latency(int style, int w, int minbits, int guard);
+    return (((shift_latency(style, w, minbits) + mul_latency(style, ((w + guard) + 3), ((w + guard) + 2))) + mul_latency(style, (w + lat_min(guard, 1)), w)) + ((style == 3) ? 0 : ((style == 0) ? 1 : 2)));
   endfunction
 
-  // rs_mul_montgomery: product, then a small product and a subtraction for each word.
+  // rs_mul_barrett: product and reduction.
+  function automatic int barrett_latency(int style, int w, int minbits);
+    return (mul_latency(style, w, w) + reduce_barrett_latency(style, w, minbits, 0));
+  endfunction
+
+  // rs_mod_montgomery: a small product and a subtraction for each word.
+  function automatic int reduce_montgomery_latency(int style, int w, int mw, int guard);
+    return (lat_ceil_div((w + guard), mw) * (mul_latency(style, (w - mw), mw) + 1));
+  endfunction
+
+  // rs_mul_montgomery: product and reduction.
   function automatic int montgomery_latency(int style, int w, int mw);
-    return (mul_latency(style, w, w) + (lat_ceil_div(w, mw) * (mul_latency(style, (w - mw), mw) + 1)));
+    return (mul_latency(style, w, w) + reduce_montgomery_latency(style, w, mw, 0));
+  endfunction
+
+  // rs_mod_reduce: the selected reduction of a sum of products.
+  function automatic int reduce_latency(int kind, int style, int w, int minbits, int mw, int guard);
+    return ((kind == 0) ? reduce_barrett_latency(style, w, minbits, guard) : reduce_montgomery_latency(style, w, mw, guard));
   endfunction
 
   // rs_mod_mul: the selected reduction.
@@ -58,6 +73,51 @@ package rs_latency_pkg;
   // Cycles from the issue of a read to the first issue that sees the result: memory, operand register, butterfly, write.
   function automatic int pipe_latency(int kind, int style, int w, int minbits, int mw);
     return (butterfly_latency(kind, style, w, minbits, mw) + 3);
+  endfunction
+
+  // rs_mac_tile: product and accumulator; the multipliers of style 2 have two registers of their own.
+  function automatic int mac_latency(int style);
+    return ((style == 2) ? 3 : 2);
+  endfunction
+
+  // Summands left of a sum of tiled products once tiles that do not overlap are concatenated.
+  function automatic int dot_vectors(int style, int aw, int bw);
+    return ((style == 0) ? 4 : ((style == 1) ? (lat_ceil_div(bw, 17) * lat_min(lat_ceil_div(aw, 26), 2)) : (lat_ceil_div(bw, 18) * lat_min(lat_ceil_div(aw, 18), 3))));
+  endfunction
+
+  // rs_rns_dot: accumulators, choice of the column, adder tree (asic: all in one stage).
+  function automatic int dot_latency(int style, int aw, int bw);
+    return ((mac_latency(style) + 1) + ((style == 0) ? 1 : $clog2(dot_vectors(style, aw, bw))));
+  endfunction
+
+  // Bits of C_i = round(2^F / q_i), F = 51 + bits of the narrowest q_i: C_i reaches 2^52 where a modulus has 54 bits.
+  function automatic int reciprocal_bits(int w);
+    return ((w > 53) ? 53 : 52);
+  endfunction
+
+  // rs_rns_factor: multiplier and correction.
+  function automatic int factor_latency(int kind, int style, int w, int minbits, int mw);
+    return (mod_mul_latency(kind, style, w, minbits, mw) + 1);
+  endfunction
+
+  // rs_rns_quotient: sum of products, alignment, rounding.
+  function automatic int quotient_latency(int style, int w);
+    return (dot_latency(style, reciprocal_bits(w), w) + 2);
+  endfunction
+
+  // rs_rns: from the last step of a base conversion to the write of its last coefficient, first read included.
+  function automatic int convert_pipe(int kind, int style, int w, int minbits, int mw, int p, int rate);
+    return ((((((lat_max((rate / p), 1) + rate) + 1) + factor_latency(kind, style, w, minbits, mw)) + dot_latency(style, w, w)) + reduce_latency(kind, style, w, minbits, mw, 4)) + addsub_latency(style));
+  endfunction
+
+  // Cycles from one group of `rate` coefficients of a base conversion to the next; terms: input primes, and one for kept residues.
+  function automatic int convert_steps(int terms, int rate);
+    return lat_max(terms, rate);
+  endfunction
+
+  // rs_rns alone, pipe = convert_pipe: from its start to the last write.
+  function automatic int convert(int log2n, int terms, int rate, int pipe);
+    return ((((((1 << log2n) / rate) - 1) * convert_steps(terms, rate)) + terms) + pipe);
   endfunction
 
   // Idle cycles between two stages of a transform: a stage needs its predecessor's words n/(4P) cycles later.

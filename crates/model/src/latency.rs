@@ -28,14 +28,29 @@ pub fn shift_latency(style: u64, w: u64, minbits: u64) -> u64 {
     (if ((style == 0) || (style == 3) || (minbits >= w)) { 0 } else { 2 })
 }
 
-/// rs_mul_barrett: product, alignment, quotient, quotient times modulus, two subtractions.
-pub fn barrett_latency(style: u64, w: u64, minbits: u64) -> u64 {
-    ((((mul_latency(style, w, w) + shift_latency(style, w, minbits)) + mul_latency(style, (w + 3), (w + 2))) + mul_latency(style, w, w)) + (if (style == 3) { 0 } else { (if (style == 0) { 1 } else { 2 }) }))
+/// rs_mod_barrett: alignment, quotient, quotient times modulus, two subtractions.
+pub fn reduce_barrett_latency(style: u64, w: u64, minbits: u64, guard: u64) -> u64 {
+    (((shift_latency(style, w, minbits) + mul_latency(style, ((w + guard) + 3), ((w + guard) + 2))) + mul_latency(style, (w + (guard).min(1)), w)) + (if (style == 3) { 0 } else { (if (style == 0) { 1 } else { 2 }) }))
 }
 
-/// rs_mul_montgomery: product, then a small product and a subtraction for each word.
+/// rs_mul_barrett: product and reduction.
+pub fn barrett_latency(style: u64, w: u64, minbits: u64) -> u64 {
+    (mul_latency(style, w, w) + reduce_barrett_latency(style, w, minbits, 0))
+}
+
+/// rs_mod_montgomery: a small product and a subtraction for each word.
+pub fn reduce_montgomery_latency(style: u64, w: u64, mw: u64, guard: u64) -> u64 {
+    (((w + guard)).div_ceil(mw) * (mul_latency(style, (w - mw), mw) + 1))
+}
+
+/// rs_mul_montgomery: product and reduction.
 pub fn montgomery_latency(style: u64, w: u64, mw: u64) -> u64 {
-    (mul_latency(style, w, w) + ((w).div_ceil(mw) * (mul_latency(style, (w - mw), mw) + 1)))
+    (mul_latency(style, w, w) + reduce_montgomery_latency(style, w, mw, 0))
+}
+
+/// rs_mod_reduce: the selected reduction of a sum of products.
+pub fn reduce_latency(kind: u64, style: u64, w: u64, minbits: u64, mw: u64, guard: u64) -> u64 {
+    (if (kind == 0) { reduce_barrett_latency(style, w, minbits, guard) } else { reduce_montgomery_latency(style, w, mw, guard) })
 }
 
 /// rs_mod_mul: the selected reduction.
@@ -51,6 +66,51 @@ pub fn butterfly_latency(kind: u64, style: u64, w: u64, minbits: u64, mw: u64) -
 /// Cycles from the issue of a read to the first issue that sees the result: memory, operand register, butterfly, write.
 pub fn pipe_latency(kind: u64, style: u64, w: u64, minbits: u64, mw: u64) -> u64 {
     (butterfly_latency(kind, style, w, minbits, mw) + 3)
+}
+
+/// rs_mac_tile: product and accumulator; the multipliers of style 2 have two registers of their own.
+pub fn mac_latency(style: u64) -> u64 {
+    (if (style == 2) { 3 } else { 2 })
+}
+
+/// Summands left of a sum of tiled products once tiles that do not overlap are concatenated.
+pub fn dot_vectors(style: u64, aw: u64, bw: u64) -> u64 {
+    (if (style == 0) { 4 } else { (if (style == 1) { ((bw).div_ceil(17) * ((aw).div_ceil(26)).min(2)) } else { ((bw).div_ceil(18) * ((aw).div_ceil(18)).min(3)) }) })
+}
+
+/// rs_rns_dot: accumulators, choice of the column, adder tree (asic: all in one stage).
+pub fn dot_latency(style: u64, aw: u64, bw: u64) -> u64 {
+    ((mac_latency(style) + 1) + (if (style == 0) { 1 } else { ceil_log2(dot_vectors(style, aw, bw)) }))
+}
+
+/// Bits of C_i = round(2^F / q_i), F = 51 + bits of the narrowest q_i: C_i reaches 2^52 where a modulus has 54 bits.
+pub fn reciprocal_bits(w: u64) -> u64 {
+    (if (w > 53) { 53 } else { 52 })
+}
+
+/// rs_rns_factor: multiplier and correction.
+pub fn factor_latency(kind: u64, style: u64, w: u64, minbits: u64, mw: u64) -> u64 {
+    (mod_mul_latency(kind, style, w, minbits, mw) + 1)
+}
+
+/// rs_rns_quotient: sum of products, alignment, rounding.
+pub fn quotient_latency(style: u64, w: u64) -> u64 {
+    (dot_latency(style, reciprocal_bits(w), w) + 2)
+}
+
+/// rs_rns: from the last step of a base conversion to the write of its last coefficient, first read included.
+pub fn convert_pipe(kind: u64, style: u64, w: u64, minbits: u64, mw: u64, p: u64, rate: u64) -> u64 {
+    ((((((((rate / p)).max(1) + rate) + 1) + factor_latency(kind, style, w, minbits, mw)) + dot_latency(style, w, w)) + reduce_latency(kind, style, w, minbits, mw, 4)) + addsub_latency(style))
+}
+
+/// Cycles from one group of `rate` coefficients of a base conversion to the next; terms: input primes, and one for kept residues.
+pub fn convert_steps(terms: u64, rate: u64) -> u64 {
+    (terms).max(rate)
+}
+
+/// rs_rns alone, pipe = convert_pipe: from its start to the last write.
+pub fn convert(log2n: u64, terms: u64, rate: u64, pipe: u64) -> u64 {
+    ((((((1 << log2n) / rate) - 1) * convert_steps(terms, rate)) + terms) + pipe)
 }
 
 /// Idle cycles between two stages of a transform: a stage needs its predecessor's words n/(4P) cycles later.

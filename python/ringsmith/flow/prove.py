@@ -119,8 +119,19 @@ PROOFS = (
         {"Width": 6},
         steps=1,
         mutations=(
-            Mutation("rs_mul_barrett", "- {1'b0, modulus_i};", "- {1'b0, modulus_i} - 1'b1;"),
-            Mutation("rs_mul_barrett", "product_o[2*Width-1:ModMinBits-2]", "product_o[2*Width-1:ModMinBits-1]"),
+            Mutation("rs_mod_barrett", "- {1'b0, modulus_rest};", "- {1'b0, modulus_rest} - 1'b1;"),
+            Mutation("rs_mod_barrett", "t_i[InWidth-1:ModMinBits-2]", "t_i[InWidth-1:ModMinBits-1]"),
+        ),
+    ),
+    Proof(
+        "reduce",
+        "rs_prove_reduce",
+        "a sum of products modulo m on the Barrett reduction, every sum and modulus of 5 bits, 4 bits of guard",
+        {"Width": 5, "Guard": 4},
+        steps=1,
+        mutations=(
+            Mutation("rs_mod_barrett", "Guard == 0 ? Width : Width + 1;", "Width;"),
+            Mutation("rs_mod_barrett", "[Width+Guard+4+:LowBits]", "[Width+Guard+5+:LowBits]"),
         ),
     ),
     Proof(

@@ -74,7 +74,38 @@ _CORE: dict[str, int | str] = {
     "pmul": 1,
     "cyclic": 1,
 }
+
+
+def _base_conversion(values: Mapping[str, int | str]) -> dict[str, int | str]:
+    n_max, words = int(values["n_max"]), int(values["butterflies"])
+    if n_max < 8 or n_max > 32768 or n_max & (n_max - 1) or n_max < 4 * words:
+        raise ParameterError(f"n_max must be a power of two from 8, and 4 * butterflies, to 32768, got {n_max}")
+    return {
+        **_arithmetic(values),
+        "Lanes": values["lanes"],
+        "P": words,
+        "Rate": values["rate"],
+        "WordAddrBits": (n_max // words).bit_length() - 1,
+        "Conversions": values["conversions"],
+        "Entries": values["entries"],
+        "EnOwn": values["kept_residues"],
+    }
+
+
+# Lift from six primes to seven, scaling and the way back, two coefficients at a time.
+_BASE_CONVERSION: dict[str, int | str] = {
+    **_ARITHMETIC,
+    "word_bits": 30,
+    "lanes": 7,
+    "butterflies": 2,
+    "rate": 2,
+    "n_max": 4096,
+    "conversions": 4,
+    "entries": 32,
+    "kept_residues": 1,
+}
 PARTS = {
+    "base-conversion": Part("rs_rns", _BASE_CONVERSION, _base_conversion),
     "butterfly": Part("rs_butterfly", _ARITHMETIC, _arithmetic),
     "mod-mul": Part("rs_mod_mul", _ARITHMETIC, _arithmetic),
     "core": Part("rs_core", _CORE, _core),

@@ -9,7 +9,7 @@
 
 use crate::Error;
 use crate::params::BfvParams;
-use rlwe::noise::{Gain, Noise, NoiseModel, log2_add};
+use rlwe::noise::{Gain, GiantFacts, Noise, NoiseModel, log2_add};
 use zq::Word;
 
 /// log2(Q/2t): noise must stay below it.
@@ -153,7 +153,7 @@ impl<W: Word> NoiseEstimator<W> {
     pub fn linear_transform(
         &self,
         value: Noise,
-        giants: &[(bool, Vec<(bool, Option<Gain>)>)],
+        giants: &[GiantFacts<Gain>],
         limbs: usize,
     ) -> Result<Noise, Error> {
         let level = self.params.rlwe().level(limbs).map_err(Error::from)?;
@@ -165,7 +165,7 @@ impl<W: Word> NoiseEstimator<W> {
             gain.map_or(x, |gain| x.through(gain))
         };
         let switch = self.model.key_switch(&digits, special);
-        let giant = |(rotates, terms): &(bool, Vec<_>)| {
+        let giant = |(rotates, terms): &GiantFacts<Gain>| {
             let sum = terms.iter().map(term).fold(Noise::NONE, Noise::plus);
             // One part of the sum is divided and rounded, which is no more than for both.
             if *rotates { sum.plus(switch) } else { sum }

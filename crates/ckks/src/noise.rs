@@ -15,7 +15,7 @@
 use crate::Error;
 use crate::evaluator::SCALE_TOLERANCE;
 use crate::poly::{Arithmetic, Plan, Polynomial, evaluate};
-use rlwe::noise::{FAILURE_BITS, Noise, NoiseModel, log2_add};
+use rlwe::noise::{FAILURE_BITS, GiantFacts, Noise, NoiseModel, log2_add};
 use rlwe::{ErrorDistribution, SecretDistribution};
 use std::f64::consts::{LN_2, PI};
 
@@ -266,17 +266,13 @@ impl Estimator {
 
     /// A linear transform of a ciphertext: for each giant step whether it rotates, and for each of its terms whether it
     /// rotates and the estimate of its encoded plaintext, if it has one. All plaintexts have one scale.
-    pub fn linear_transform(
-        &self,
-        value: &Estimate,
-        giants: &[(bool, Vec<(bool, Option<Estimate>)>)],
-    ) -> Estimate {
+    pub fn linear_transform(&self, value: &Estimate, giants: &[GiantFacts<Estimate>]) -> Estimate {
         let rotated = self.switch_undivided(value);
         let term = |(rotates, plaintext): &(bool, Option<Estimate>)| {
             let x = if *rotates { &rotated } else { value };
             plaintext.map_or(*x, |plaintext| self.multiply(x, &plaintext))
         };
-        let giant = |(rotates, terms): &(bool, Vec<_>)| {
+        let giant = |(rotates, terms): &GiantFacts<Estimate>| {
             let sum = terms.iter().map(term).reduce(|a, b| self.add(&a, &b))?;
             // One part of the sum is divided and rounded, which is no more than for both.
             Some(if *rotates { self.key_switch(&sum) } else { sum })

@@ -98,6 +98,10 @@ impl Noise {
     }
 }
 
+/// What an estimate wants to know of a giant step of a linear transform: whether it rotates, and for each of its terms whether it
+/// rotates and what is known of its plaintext, if it has one.
+pub type GiantFacts<P> = (bool, Vec<(bool, Option<P>)>);
+
 /// How much multiplying by a known polynomial m raises the variance: max over the roots ζ of |m(ζ)|², as log2.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gain {

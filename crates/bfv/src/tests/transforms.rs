@@ -4,7 +4,7 @@
 use super::*;
 use crate::linear_transform::{ExtendedPlaintext, Giant, LinearTransform, Term};
 use crate::noise::NoiseEstimator;
-use rlwe::noise::Gain;
+use rlwe::noise::{Gain, GiantFacts};
 
 /// Rotations of giant steps, and of each of their terms.
 type Steps<'a> = &'a [(i64, &'a [i64])];
@@ -96,15 +96,9 @@ fn check<W: Word>(kit: &Kit<W>) {
                     .linear_transform(&ct, &t_steps, &kit.galois)
                     .unwrap();
                 let mut gains = plain.iter().map(Plaintext::gain);
-                let mut giant = |(rotation, terms): &(i64, &[i64])| {
+                let mut giant = |(rotation, terms): &(i64, &[i64])| -> GiantFacts<Gain> {
                     let term = |k: &i64| (*k != 0, gains.next());
-                    (
-                        *rotation != 0,
-                        terms
-                            .iter()
-                            .map(term)
-                            .collect::<Vec<(bool, Option<Gain>)>>(),
-                    )
+                    (*rotation != 0, terms.iter().map(term).collect())
                 };
                 let giants: Vec<_> = steps.iter().map(&mut giant).collect();
                 let noise = estimator.linear_transform(fresh, &giants, limbs).unwrap();

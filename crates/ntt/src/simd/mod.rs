@@ -241,12 +241,15 @@ impl SimdPlan {
     }
 }
 
+/// Where words start, and how many there are.
+type Words = (*const u64, usize);
+
 /// The functions of one path.
 #[derive(Clone, Copy)]
 struct EntryPoints {
     forward: unsafe fn(u64, &Tables, *mut u64),
     inverse: unsafe fn(u64, &Tables, *const u64, *mut u64),
-    outer: unsafe fn(u64, &Tables, (*const u64, usize), Option<[u64; 2]>, Runs),
+    outer: unsafe fn(u64, &Tables, Words, Option<[u64; 2]>, Runs),
     part: unsafe fn(u64, &Tables, *mut u64, [usize; 2], bool, &[*const u64]),
 }
 
@@ -278,7 +281,7 @@ macro_rules! entry_points {
             pub unsafe fn outer(
                 q: u64,
                 tables: &Tables,
-                (from, len): (*const u64, usize),
+                (from, len): Words,
                 lift: Option<[u64; 2]>,
                 out: Runs,
             ) {

@@ -154,6 +154,7 @@ fn equals_the_plain_path_for_every_shape() {
     // Transforms in parts, open and not.
     check(&params::<u64>(512, &[46, 45, 45], &[46], 0));
     check(&params::<u64>(256, &[50, 49, 50, 40], &[50, 50], 2));
+    check(&params::<u64>(1024, &[46, 45, 45], &[46, 46], 2));
     check(&params::<u64>(1024, &[60, 45, 30], &[58], 0));
     check(&params::<u128>(32, &[109, 100, 80], &[110], 0));
     check(&params::<u128>(16, &[70, 70, 70, 70], &[100, 100], 2));

@@ -45,7 +45,7 @@ module rs_mod_barrett
   localparam int unsigned Rows = (ThWidth + TileB - 1) / TileB;
   // rows * 2^DropBelow <= 2^(W+G+2); the four tiles of an asic are all built.
   localparam int unsigned DropBelow = Style == 0 || Style == 3 ? 0 : ThWidth - $clog2(Rows);
-  localparam int unsigned Range = Width - ModMinBits;
+  localparam int unsigned Range = ModMinBits < Width ? Width - ModMinBits : 0;
   localparam int unsigned ShiftBits = Range == 0 ? 1 : $clog2(Range + 1);
   localparam int unsigned FineBits = ShiftBits / 2;
   localparam int unsigned ShiftLatency = 32'(shift_latency(int'(Style), int'(Width), int'(ModMinBits)));

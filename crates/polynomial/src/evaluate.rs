@@ -2,6 +2,7 @@
 //! Computing a program on this machine: each operation when its result is first needed, each limb kept until its last use.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use rns::{Automorphism, BaseConverter, RnsError, ScaleRounder, Scratch};
@@ -182,11 +183,10 @@ impl<'g, W: Word> Memory<'g, W> {
         operand: &[Arc<Vec<W>>],
     ) -> Result<Vec<Vec<W>>, RnsError> {
         let n = self.graph.n();
-        if !self.permutations.contains_key(&element) {
-            let made = Automorphism::new(n, element as usize)?;
-            self.permutations.insert(element, made);
-        }
-        let auto = &self.permutations[&element];
+        let auto = match self.permutations.entry(element) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(Automorphism::new(n, element as usize)?),
+        };
         let one = |(limb, modulus): (&Arc<Vec<W>>, &u16)| {
             let mut out = vec![W::ZERO; n];
             match form {

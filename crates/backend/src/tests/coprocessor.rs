@@ -159,8 +159,8 @@ fn random_wide_bfv_programs_give_the_same_bytes_on_every_build() {
     );
 }
 
-/// A BFV square with relinearisation of an input, and `more` additions of the result to itself.
-fn squares(parameters: Parameters, more: usize) -> program::Program {
+/// The product of two inputs, relinearised; with `sums` additions of the result to itself, squared again.
+fn squares(parameters: Parameters, sums: Option<usize>) -> program::Program {
     use program::step::{Operation, Step};
     let (mut program, _) = Maker::new(parameters, Encryption::Secret, 0).finish();
     let input = program.steps[0];
@@ -172,9 +172,15 @@ fn squares(parameters: Parameters, more: usize) -> program::Program {
     };
     program.steps.push(step(Operation::Multiply(0, 1), 3));
     program.steps.push(step(Operation::Relinearize(3), 2));
-    for _ in 0..more {
+    if let Some(sums) = sums {
+        for last in 4..4 + sums as u32 {
+            program.steps.push(step(Operation::Add(last, last), 2));
+        }
         let last = program.steps.len() as u32 - 1;
-        program.steps.push(step(Operation::Add(last, last), 2));
+        program.steps.push(step(Operation::Square(last), 3));
+        program
+            .steps
+            .push(step(Operation::Relinearize(last + 1), 2));
     }
     program.outputs = vec![program.steps.len() as u32 - 1];
     program
@@ -244,7 +250,7 @@ fn a_product_moves_at_most_half_of_what_single_operations_move() {
     };
     let params = bfv::BfvParams::new(&literal, rlwe::SecurityPolicy::insecure()).unwrap();
     let parameters = Parameters::Bfv(params);
-    let ours = moved(&squares(parameters.clone(), 0), &info);
+    let ours = moved(&squares(parameters.clone(), None), &info);
     let before = moved_one_by_one(&parameters, &info);
     let bytes = |usage: &Usage| usage.send.bytes + usage.receive.bytes;
     println!(
@@ -266,10 +272,86 @@ fn a_product_moves_at_most_half_of_what_single_operations_move() {
 fn values_stay_on_the_device() {
     let build = build(62, 1, 10);
     let (one, many) = (
-        moved(&squares(ckks_parameters(), 0), &build),
-        moved(&squares(ckks_parameters(), 6), &build),
+        moved(&squares(ckks_parameters(), Some(0)), &build),
+        moved(&squares(ckks_parameters(), Some(6)), &build),
     );
     assert_eq!(one.send.polynomials, many.send.polynomials);
     assert_eq!(one.receive.polynomials, many.receive.polynomials);
-    assert!(one.instructions < many.instructions);
+    // Six sums of two parts over five primes.
+    assert!(one.instructions + 6 * 2 * 5 <= many.instructions);
+}
+
+#[test]
+fn a_build_with_too_few_slots_and_a_device_that_hangs_are_errors() {
+    let program = squares(ckks_parameters(), None);
+    let client = Client::new(&program, &clear::inputs(&program, 1));
+    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+    let plain = [program::expression::Numbers::Reals(vec![1.0; 512])];
+    let request = Request {
+        program: &program,
+        keys: &client.keys,
+        inputs: Inputs::Bytes(&inputs),
+        plain: &plain,
+        seed: Seed::from_text("zeros"),
+    };
+    let few = BuildInfo {
+        dual_port_slots: 2,
+        single_port_slots: 1,
+        ..build(62, 1, 10)
+    };
+    let refused = Coprocessor::new(engine(few, &ALL), Threads::ONE).run(&request, &Unobserved);
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        "model:test: a program needs 5 slots or more, three of them dual-port; the build has 3 and 2"
+    );
+    let engine = engine(build(62, 1, 10), &ALL);
+    let backend = Coprocessor::new(engine.clone(), Threads::ONE);
+    let stall = |on| {
+        engine
+            .session()
+            .driver()
+            .inject(device::Injection::Stall(on))
+            .unwrap()
+    };
+    stall(true);
+    let hung = backend.run(&request, &Unobserved).unwrap_err().to_string();
+    assert!(
+        hung.starts_with("model:test: instruction 0 (load "),
+        "{hung}"
+    );
+    stall(false);
+    // The device was reset; what it held is sent again.
+    let outcome = backend.run(&request, &Unobserved).unwrap();
+    assert_eq!(outcome.outputs, client.reference(&program, &plain));
+}
+
+/// Wants a run to stop after its first submission.
+struct Impatient;
+
+impl Observer for Impatient {
+    fn progress(&self, _: usize, _: usize) {}
+
+    fn cancelled(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_cancelled_run_ends() {
+    let program = squares(ckks_parameters(), None);
+    let client = Client::new(&program, &clear::inputs(&program, 1));
+    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+    let plain = [program::expression::Numbers::Reals(vec![1.0; 512])];
+    let request = Request {
+        program: &program,
+        keys: &client.keys,
+        inputs: Inputs::Bytes(&inputs),
+        plain: &plain,
+        seed: Seed::from_text("zeros"),
+    };
+    let backend = Coprocessor::new(engine(build(62, 1, 10), &ALL), Threads::ONE);
+    assert_eq!(
+        backend.run(&request, &Impatient).unwrap_err(),
+        Error::Cancelled
+    );
 }

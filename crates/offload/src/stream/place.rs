@@ -90,12 +90,12 @@ impl Placement {
             .outputs()
             .iter()
             .for_each(|limb| is_output[graph.home(*limb)] = true);
-        let heavy = |(bundle, able): (&Bundle, &bool)| *able && is_heavy(&bundle.operation);
         let mut placer = Placer {
             graph,
             users,
             is_output,
-            on_device: graph.bundles().iter().zip(&able).map(heavy).collect(),
+            // Everything that can be there: chains of sums between two products stay together.
+            on_device: able.clone(),
         };
         placer.settle(&able);
         placer.only_beside_others();
@@ -172,7 +172,10 @@ impl<W: Word> Placer<'_, W> {
             }
         }
         let (mut device, mut host) = (0, 0);
-        for home in self.operand_homes(number) {
+        let mut limbs: Vec<Limb> = self.graph.bundles()[number].operands.concat();
+        limbs.sort_unstable();
+        limbs.dedup();
+        for home in limbs.iter().map(|limb| self.graph.home(*limb)) {
             match self.on_device[home] {
                 true => host += usize::from(!self.host_has(home, number)),
                 false => device += usize::from(!self.device_has(home, number)),

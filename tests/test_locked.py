@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-GROUPS = ("core", "dev", "hw", "tools")
+GROUPS = ("core", "dev", "hw", "service", "tools")
 
 
 def sbom() -> ModuleType:

@@ -48,14 +48,14 @@ def test_the_lock_file_holds_what_is_asked_for(group: str) -> None:
     locked = {line.split()[0] for line in requirement_lines(group)}
     for line in asked:
         if line and not line.startswith(("#", "-c ")):
-            name, equals, version = line.partition("==")
+            name, equals, version = line.partition(" ;")[0].partition("==")
             assert equals, f"{line} is not pinned"
             assert f"{re.sub(r'[-_.]+', '-', name).lower()}=={version}" in locked
 
 
 def test_groups_that_are_installed_together_agree() -> None:
     versions: dict[str, set[str]] = {}
-    for group in ("core", "dev", "hw"):
+    for group in ("core", "dev", "hw", "service"):
         for name, marked in (line.split("--hash")[0].split("==", 1) for line in requirement_lines(group)):
             if ";" not in marked:
                 versions.setdefault(name, set()).add(marked.strip())

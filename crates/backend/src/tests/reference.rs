@@ -209,10 +209,9 @@ fn walk_bfv<W: Word>(
                 let encoded: Vec<_> = transform
                     .plaintexts()
                     .map(|p| {
-                        let row = integers(&plain[p.number as usize]);
-                        let slots = [row, row].concat();
+                        let slots = integers(&plain[p.number as usize]);
                         encoder
-                            .encode_signed_extended(&slots, step.level as usize + 1)
+                            .encode_signed_extended(slots, step.level as usize + 1)
                             .unwrap()
                     })
                     .collect();

@@ -41,7 +41,14 @@ fn walk<E: Copy>(
     plain: &[Vec<E>],
     reduce: impl Fn(E) -> E,
 ) -> Vec<Vec<E>> {
-    let slots = program.parameters.slots();
+    let (slots, width) = (program.parameters.slots(), program.parameters.n() / 2);
+    // Every row by itself, to the left.
+    let turned = |x: &[E], by: i32| -> Vec<E> {
+        let column = |i: usize| (i as i64 + i64::from(by)).rem_euclid(width as i64) as usize;
+        (0..slots)
+            .map(|i| x[i / width * width + column(i % width)])
+            .collect()
+    };
     let mut values: Vec<Vec<E>> = Vec::new();
     for (number, step) in program.steps.iter().enumerate() {
         let of = |a: u32| values[a as usize].as_slice();
@@ -60,15 +67,7 @@ fn walk<E: Copy>(
             Operation::MultiplyPlain(a, p) => zip(of(a), &plain[p.number as usize], ring.multiply),
             Operation::Multiply(a, b) => zip(of(a), of(b), ring.multiply),
             Operation::Square(a) => zip(of(a), of(a), ring.multiply),
-            Operation::Rotate(a, by) => {
-                let width = program.parameters.n() / 2;
-                let column = |i: usize| {
-                    (i as i64 % width as i64 + i64::from(by)).rem_euclid(width as i64) as usize
-                };
-                (0..slots)
-                    .map(|i| of(a)[i / width * width + column(i)])
-                    .collect()
-            }
+            Operation::Rotate(a, by) => turned(of(a), by),
             Operation::SwapRows(a) => (0..slots).map(|i| of(a)[i ^ (slots / 2)]).collect(),
             Operation::Relinearize(a)
             | Operation::Rescale(a)
@@ -76,26 +75,18 @@ fn walk<E: Copy>(
             | Operation::Within(a, _)
             | Operation::RelinearizeRescale(a) => of(a).to_vec(),
             Operation::LinearTransform(a, number) => {
-                let turned = |x: &[E], by: i32, i: usize| {
-                    x[(i as i64 + i64::from(by)).rem_euclid(slots as i64) as usize]
-                };
                 let mut sum = zeros;
                 for giant in &program.transforms[number as usize].giants {
                     let mut inner = vec![ring.zero; slots];
                     for term in &giant.terms {
-                        let x: Vec<E> = (0..slots)
-                            .map(|i| turned(of(a), term.rotation, i))
-                            .collect();
+                        let x = turned(of(a), term.rotation);
                         let x = match term.plaintext {
                             Some(p) => zip(&x, &plain[p as usize], ring.multiply),
                             None => x,
                         };
                         inner = zip(&inner, &x, ring.add);
                     }
-                    let inner: Vec<E> = (0..slots)
-                        .map(|i| turned(&inner, giant.rotation, i))
-                        .collect();
-                    sum = zip(&sum, &inner, ring.add);
+                    sum = zip(&sum, &turned(&inner, giant.rotation), ring.add);
                 }
                 sum
             }

@@ -9,7 +9,7 @@ use crate::work::Work;
 use bfv::Publication;
 use bfv::noise::NoiseEstimator;
 use pyo3::prelude::*;
-use rlwe::noise::{FAILURE_BITS, Gain, Noise};
+use rlwe::noise::{FAILURE_BITS, Gain, GiantFacts, Noise};
 
 /// What is known of a ciphertext's noise without any key.
 #[pyclass(frozen, module = "ringsmith._native")]
@@ -231,7 +231,7 @@ impl BfvEstimator {
     fn linear_transform(
         &self,
         a: &BfvEstimate,
-        giants: Vec<(bool, Vec<(bool, Option<f64>)>)>,
+        giants: Vec<GiantFacts<f64>>,
     ) -> PyResult<BfvEstimate> {
         let term = |(rotates, gain): (bool, Option<f64>)| (rotates, gain.map(|log2| Gain { log2 }));
         let giant = |(rotates, terms): (bool, Vec<_>)| {

@@ -205,9 +205,10 @@ impl<'a> Watch<'a> {
 
     /// Tells what is left to tell; fails with what was raised.
     fn end(self, py: Python<'_>) -> PyResult<()> {
-        let looked = || self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-        self.look(py, &mut looked());
-        let raised = std::mem::replace(&mut looked().raised, Ok(()));
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        self.look(py, &mut looked);
+        let raised = std::mem::replace(&mut looked.raised, Ok(()));
+        drop(looked);
         raised
     }
 }

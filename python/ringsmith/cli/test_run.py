@@ -143,7 +143,7 @@ def test_params(kernel: Path) -> None:
     assert facts("run", kernel, "--security", "256")["params"]["n"] == strict["params"]["n"]
     assert strict["params"]["n"] > usual["params"]["n"]
     assert usual["depth"] == 1
-    assert usual["rotations"] == [1, 2]
+    assert usual["rotations"] == [1, 2, 3]
     assert len(usual["alternatives"]) == 3
 
 

@@ -81,7 +81,8 @@ class Scheme:
             "secret_key": secret, "plaintext": plaintext, "plaintexts": [plaintext], "ciphertext": ciphertext,
             "ciphertexts": [ciphertext], "steps": [1], "keys": self.galois, "slot_error": 1e-6, "fraction_digits": 8,
             "bound": 1.0, "operation": "x", "value": 3, "data": context.to_bytes(), "text": "SYNC", "words": [0],
-            "giants": [(True, [(True, None)])], "allow_insecure": True, "security": 128, "table": "2024-classical", "secret": "ternary",
+            "giants": [(True, [(True, None)])],
+            "allow_insecure": True, "security": 128, "table": "2024-classical", "secret": "ternary",
             "error": "binomial:21", "seed": bytes(32), "max_degree": _N, "max_memory": 2**28, "word_bits": 64,
             "engine": None, "noise_budget": 60.0, "role": "RESULT", "program": [("circuit", bytes(16))], "parts": [b""],
         }  # fmt: skip
@@ -124,7 +125,8 @@ class Programs:
             "shape": [8], "low": -9, "high": 9, "packing": None, "kind": "argument", "operands": [], "expression": 0,
             "slots": np.arange(8), "bound": 9.0, "file": "k.py", "number": 1, "text": "x", "level": 0, "scale": 1.0,
             "size": 2, "outputs": [0], "result_shape": [8], "result": np.arange(8), "bits": 3.0, "failure_bits": 40,
-            "giants": [(0, [(1, -1)])], "transform": 0, "device": None, "tolerance": 0.0, "publish": False, "step": 0, "assume": "all", "plain": [np.arange(8)], "seed": bytes(32),
+            "giants": [(0, [(1, -1)])], "transform": 0, "device": None,
+            "tolerance": 0.0, "publish": False, "step": 0, "assume": "all", "plain": [np.arange(8)], "seed": bytes(32),
             "inputs": list(self.client.encrypt(x=np.arange(8)).ciphertexts), "program": made.native, "galois": galois,
             "relinearization": relin, "public": None, "allow_insecure": False,
         }  # fmt: skip

@@ -112,4 +112,4 @@ def console() -> Console:
 
 def print_json(value: Mapping[str, Any]) -> None:
     """Print one JSON object on stdout."""
-    print(json.dumps(value, indent=2), flush=True)
+    print(json.dumps(value, indent=2))

@@ -38,12 +38,20 @@ def guarded(command: Callable[[], int]) -> int:
     sys.unraisablehook = lambda raised: _tell(raised.exc_value or RuntimeError())
     warnings.showwarning = lambda message, *_, **__: say(f"warning: {message}")
     try:
-        status = command()
+        status = _finished(command)
         sys.stdout.flush()
     except BaseException as error:
         status = _tell(error)
         _give_up_output()
     return status
+
+
+def _finished(command: Callable[[], int]) -> int:
+    """Return the status of a command that came to its end: what it printed is its answer, whatever the status."""
+    try:
+        return command()
+    except click.exceptions.Exit as end:
+        return end.exit_code
 
 
 def say(text: str) -> None:
@@ -69,7 +77,7 @@ def _give_up_output() -> None:
 
 
 def _tell(error: BaseException) -> int:
-    if os.environ.get(TRACEBACK) and not isinstance(error, click.exceptions.Exit):
+    if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
     status, lines = outcome(error)
     for line in lines:
@@ -80,8 +88,6 @@ def _tell(error: BaseException) -> int:
 def outcome(error: BaseException) -> tuple[int, list[str]]:
     """Return the exit status of what a command raised, and the lines that tell it."""
     match error:
-        case click.exceptions.Exit():
-            return error.exit_code, []
         case SystemExit() if isinstance(error.__context__, BrokenPipeError):  # rich's way to say so
             return UNREAD, []
         case SystemExit():

@@ -143,10 +143,10 @@ module rs_rns_dot
   end
 
 `ifndef SYNTHESIS
-  // Before its first cycles the line of ends holds anything; a simulator may make edges of its own before pins are driven.
-  logic [Rate+MacLatency+1:0] age_q;
+  // Before its first cycles the line of ends holds anything.
+  logic [Rate+MacLatency-1:0] age_q;
   initial age_q = '0;
-  always @(posedge clk_i) age_q <= (Rate + MacLatency + 2)'({age_q, 1'b1});
+  always @(posedge clk_i) age_q <= (Rate + MacLatency)'({age_q, 1'b1});
   assert property (@(posedge clk_i) !(&age_q) || $onehot0(done))
   else $error("%m: two sums end at once");
 `endif

@@ -33,19 +33,21 @@ async def check_sums(dut):
     control: dict[int, tuple[bool, bool, int]] = {}
     operands: dict[tuple[int, int], int] = {}
     due: dict[int, int] = {}
-    cycle = 1
+    cycle, last_end = 1, -rate
     for turn in range(40):
         length = turn % 9 + 1
+        # As soon as it may be: the steps follow those of the sum before, the ends are `rate` cycles apart.
+        cycle = max(cycle, last_end + rate - (length - 1)) + source.randrange(2) * source.randrange(3)
+        last_end = cycle + length - 1
         factors = [(1 << aw) - 1 if turn > 30 else source.getrandbits(aw) for _ in range(length)]
         for column in range(rate):
             words = [(1 << bw) - 1 if turn > 30 else source.getrandbits(bw) for _ in range(length)]
             for step, word in enumerate(words):
                 operands[cycle + step + column, column] = word
-            due[cycle + length - 1 + latency + column] = sum(a * b for a, b in zip(factors, words, strict=True))
+            due[last_end + latency + column] = sum(a * b for a, b in zip(factors, words, strict=True))
         for step, factor in enumerate(factors):
             control[cycle + step] = (step == 0, step == length - 1, factor)
-        # The next sum as soon as it may end, or later.
-        cycle += max(length, rate) + source.randrange(2) * source.randrange(3)
+        cycle += length
     dut.last_i.value = 0
     await start_clock(dut.clk_i, 2)
     for _ in range(2 * latency + rate):

@@ -219,7 +219,14 @@ def test_the_help_tells_the_statuses() -> None:
 
 @pytest.mark.parametrize("status", [0, 1])
 def test_what_a_command_printed_is_read_whatever_its_status(status: int) -> None:
-    source = f"import sys, typer; from ringsmith.cli.outcome import guarded\ndef command():\n print('answer'); raise typer.Exit({status})\nsys.exit(guarded(command))"
+    source = f"""
+import sys, typer
+from ringsmith.cli.outcome import guarded
+def command():
+    print("answer")
+    raise typer.Exit({status})
+sys.exit(guarded(command))
+"""
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False, env=buffered)
     assert (done.returncode, done.stdout, done.stderr) == (status, "answer\n", "")

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -42,7 +43,11 @@ def guarded(command: Callable[[], int]) -> int:
         sys.stdout.flush()
     except BaseException as error:
         status = _tell(error)
-        _give_up_output()
+        _give_up(sys.stdout)
+    try:
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        _give_up(sys.stderr)
     return status
 
 
@@ -70,10 +75,10 @@ def _open_streams() -> None:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
 
 
-def _give_up_output() -> None:
+def _give_up(stream: TextIO) -> None:
     """What is still buffered cannot be written, or is no answer: the interpreter must not try again when it ends."""
     with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _tell(error: BaseException) -> int:

@@ -16,7 +16,7 @@ INPUT ?=
 ARGS ?=
 SECONDS ?= 60
 
-.PHONY: help setup setup-hw build run lint test test-simd test-hw-full sanitize constant-time prove gen-check fuzz bench bench-peers claims lock audit sbom clean
+.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen-check fuzz bench bench-peers claims lock audit sbom clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ $(STAMP)-native: $(RUST_SOURCES) $(STAMP)-dev
 	@echo "build: compiling the engine (a few minutes the first time)"
 	@.venv/bin/maturin develop --release --locked >/dev/null
 	@touch $@
+
+wheel: $(STAMP)-dev ## Build dist/ringsmith-*.whl, which holds specifications and RTL too
+	@$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 
 run: build ## Score patients encrypted; INPUT=file.csv scores your own rows
 	@$(PY) examples/01_classifier.py $(if $(INPUT),--input '$(INPUT)')

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ringsmith import shipped
 from ringsmith.errors import ParameterError
 from ringsmith.specs import build, checked_name, parsed_toml, read_toml, shown
 
@@ -76,15 +76,9 @@ class Preset:
         return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
 
-def spec_dir() -> Path:
-    """Directory of the specifications: `$RINGSMITH_SPEC`, or `spec/` of the source tree."""
-    override = os.environ.get("RINGSMITH_SPEC")
-    return Path(override) if override else Path(__file__).resolve().parents[2] / "spec"
-
-
 def preset_names() -> list[str]:
     """Names of the presets that ship with the package, sorted."""
-    return sorted(path.stem for path in (spec_dir() / "presets").glob("*.toml"))
+    return sorted(path.stem for path in (shipped.spec() / "presets").glob("*.toml"))
 
 
 def load_preset(name: str, overrides: Mapping[str, Any] | None = None) -> Preset:
@@ -121,7 +115,7 @@ def _read(name: str) -> dict[str, Any]:
         raise ParameterError(
             f"no preset {shown(name)}; presets: {', '.join(preset_names())}, or a path to a .toml file"
         )
-    return read_toml(spec_dir() / "presets" / f"{name}.toml", "preset")
+    return read_toml(shipped.spec() / "presets" / f"{name}.toml", "preset")
 
 
 def parse_setting(key: str, text: str) -> Any:

@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from ringsmith import shipped
 from ringsmith.errors import ParameterError
-from ringsmith.presets import load_preset, parse_overrides, preset_names, spec_dir
+from ringsmith.presets import load_preset, parse_overrides, preset_names
 
 
 def test_every_preset_loads_and_has_the_same_keys() -> None:
-    keys = {name: list(tomllib.loads((spec_dir() / "presets" / f"{name}.toml").read_text())) for name in preset_names()}
+    keys = {
+        name: list(tomllib.loads((shipped.spec() / "presets" / f"{name}.toml").read_text())) for name in preset_names()
+    }
     assert {"cofhee", "bfv-client", "tiny"} <= keys.keys()
     for name in ("cofhee", "bfv-client", "tiny"):
         assert load_preset(name).name == name
@@ -107,7 +110,7 @@ def test_a_preset_is_asked_for_by_its_own_name(name: str) -> None:
 
 
 def test_a_file_of_ones_own(tmp_path: Path) -> None:
-    text = (spec_dir() / "presets" / "tiny.toml").read_text()
+    text = (shipped.spec() / "presets" / "tiny.toml").read_text()
     own = tmp_path / "own.toml"
     own.write_text(text.replace("lanes = 2", "lanes = 5"))
     assert load_preset(str(own)).lanes == 5

@@ -8,12 +8,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from ringsmith import shipped
 from ringsmith.errors import InputError
 from ringsmith.files import read_json, read_toml
 
-ROOT = Path(__file__).resolve().parents[3]
-CLAIMS = ROOT / "spec" / "claims.toml"
-MEASURED = ROOT / "spec" / "claims-measured.json"
+CLAIMS = shipped.spec() / "claims.toml"
+MEASURED = shipped.spec() / "claims-measured.json"
 PAPERS = ("cofhee", "zynq", "bfv-client", "heaws", "coxhe")
 BETTER = ("lower", "higher", "none")
 REQUIRED = ("id", "paper", "where", "quantity", "published", "unit", "better", "includes", "source")

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from ringsmith.claims.ledger import MEASURED, ROOT, Claim, read_measured
+from ringsmith import shipped
+from ringsmith.claims.ledger import MEASURED, Claim, read_measured
 from ringsmith.errors import ToolError
 from ringsmith.files import write_text
 
@@ -56,7 +57,7 @@ def run_command(command: str) -> Any:
         raise ToolError(f"'{command}' is not a ringsmith command")
     done = subprocess.run(
         [sys.executable, "-m", "ringsmith", *words[1:]],
-        cwd=ROOT,
+        cwd=shipped.root(),
         capture_output=True,
         text=True,
         check=False,

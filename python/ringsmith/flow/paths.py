@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the checkout, its RTL and the flow's cache are."""
+"""Where the RTL and the flow's cache are."""
 
 from __future__ import annotations
 
@@ -8,26 +8,20 @@ from pathlib import Path
 
 from ringsmith.errors import ToolError
 from ringsmith.files import reason
+from ringsmith.shipped import INSTALLED, root
 
 
-def root() -> Path:
-    """The checkout this package runs from (`RINGSMITH_ROOT` overrides); the RTL lives in it."""
-    override = os.environ.get("RINGSMITH_ROOT")
-    candidate = Path(override) if override else Path(__file__).resolve().parents[3]
-    if not (candidate / "rtl").is_dir():
-        raise ToolError(f"no rtl/ directory under {candidate}: run from a checkout or set RINGSMITH_ROOT to one")
-    return candidate
-
-
-def rtl() -> Path:
-    """Directory of the SystemVerilog sources."""
-    return root() / "rtl"
+def default_cache() -> Path:
+    """The folder `build` of a checkout; the user's cache folder (XDG) where the package is installed."""
+    if root() != INSTALLED:
+        return root() / "build"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ringsmith"
 
 
 def cache(kind: str) -> Path:
-    """Directory for cached build results of one kind, created on demand (`RINGSMITH_CACHE` overrides build/)."""
+    """Directory for cached build results of one kind, created on demand (`RINGSMITH_CACHE` overrides `default_cache`)."""
     base = os.environ.get("RINGSMITH_CACHE")
-    path = (Path(base) if base else root() / "build") / kind
+    path = (Path(base) if base else default_cache()) / kind
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ringsmith import shipped
 from ringsmith.gen import isa_doc, isa_rust, isa_sv, latency, ntt8
 from ringsmith.gen.isa import load_isa
 
-# The repository root: this file is python/ringsmith/gen/files.py in it.
-REPO = Path(__file__).resolve().parents[3]
+REPO = shipped.root()
 
 
 def generated(root: Path = REPO) -> dict[Path, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import yaml
 
+from ringsmith import shipped
 from ringsmith.errors import FormatError
 from ringsmith.gen import expr
 
@@ -43,7 +44,7 @@ pub const fn ceil_log2(x: u64) -> u64 {
 """
 
 # The formulas' one home.
-HOME = Path(__file__).resolve().parents[3] / "spec" / "latency.yaml"
+HOME = shipped.spec() / "latency.yaml"
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,10 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from ringsmith import shipped
+
 # The map's one home.
-HOME = Path(__file__).resolve().parents[3] / "spec" / "ntt8.toml"
+HOME = shipped.spec() / "ntt8.toml"
 
 HEADER = """\
 // SPDX-License-Identifier: Apache-2.0

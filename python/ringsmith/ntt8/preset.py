@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ringsmith import shipped
 from ringsmith.errors import ParameterError
 from ringsmith.flow.device import MULTIPLIERS
 from ringsmith.gen import latency, ntt8
-from ringsmith.presets import FASTEST_MHZ, SLOWEST_MHZ, parse_setting, spec_dir
+from ringsmith.presets import FASTEST_MHZ, SLOWEST_MHZ, parse_setting
 from ringsmith.specs import build, checked_name, read_toml, shown
 
 N = 8
@@ -68,7 +69,7 @@ class Ntt8Preset:
 
 def ntt8_names() -> list[str]:
     """Names of the presets of this kind, sorted."""
-    return sorted(path.stem for path in (spec_dir() / "presets" / "ntt8").glob("*.toml"))
+    return sorted(path.stem for path in (shipped.spec() / "presets" / "ntt8").glob("*.toml"))
 
 
 def load_ntt8(name: str, overrides: Mapping[str, str] | None = None) -> Ntt8Preset:
@@ -79,7 +80,7 @@ def load_ntt8(name: str, overrides: Mapping[str, str] | None = None) -> Ntt8Pres
     """
     if name not in ntt8_names():
         raise ParameterError(f"no preset {shown(name)}; 8-point presets: {', '.join(ntt8_names())}")
-    values = read_toml(spec_dir() / "presets" / "ntt8" / f"{name}.toml", "preset")
+    values = read_toml(shipped.spec() / "presets" / "ntt8" / f"{name}.toml", "preset")
     for key, text in (overrides or {}).items():
         if key not in values:
             raise ParameterError(f"preset {name} has no key {key!r}; keys: {', '.join(values)}")

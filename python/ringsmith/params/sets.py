@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ringsmith import _native
+from ringsmith import _native, shipped
 from ringsmith.errors import ParameterError
 from ringsmith.files import read_toml
 from ringsmith.kernel.geometry import Slots, slots_of
@@ -174,9 +173,8 @@ def check(
 
 
 def spec_directory() -> Path:
-    """Return the folder of the named sets: `spec/params` of the source tree, or under $RINGSMITH_SPEC."""
-    root = os.environ.get("RINGSMITH_SPEC")
-    return (Path(root) if root else Path(__file__).resolve().parents[3] / "spec") / "params"
+    """Return the folder of the named sets."""
+    return shipped.spec() / "params"
 
 
 def _whole(value: Any) -> bool:

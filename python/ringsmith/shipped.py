@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the files are that ship beside the package's code: specifications, RTL, licence."""
+
+from __future__ import annotations
+
+import os
+from importlib.resources import files
+from pathlib import Path
+
+from ringsmith.errors import ToolError
+
+PACKAGE = Path(str(files("ringsmith"))).resolve()
+#: An installed wheel holds a copy of them here; a checkout has them at its root.
+INSTALLED = PACKAGE / "data"
+
+
+def root() -> Path:
+    """Return the folder of `spec/`, `rtl/` and `LICENSE` (`RINGSMITH_ROOT` overrides)."""
+    override = os.environ.get("RINGSMITH_ROOT")
+    return Path(override) if override else INSTALLED if INSTALLED.is_dir() else PACKAGE.parents[1]
+
+
+def spec() -> Path:
+    """Return the folder of the specifications (`RINGSMITH_SPEC` overrides)."""
+    override = os.environ.get("RINGSMITH_SPEC")
+    return Path(override) if override else root() / "spec"
+
+
+def rtl() -> Path:
+    """Return the folder of the SystemVerilog sources. Raises ToolError where it is missing."""
+    folder = root() / "rtl"
+    if not folder.is_dir():
+        raise ToolError(f"no folder {folder}: RINGSMITH_ROOT names a checkout; `make wheel` builds a complete wheel")
+    return folder

@@ -19,7 +19,7 @@ def default_cache() -> Path:
 
 
 def cache(kind: str) -> Path:
-    """Directory of one kind of cached build results, created on demand (`RINGSMITH_CACHE` overrides `default_cache`)."""
+    """Directory of one kind of cached build results, created on demand (`RINGSMITH_CACHE`, else `default_cache`)."""
     base = os.environ.get("RINGSMITH_CACHE")
     path = (Path(base) if base else default_cache()) / kind
     try:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from ringsmith import shipped
 from ringsmith.errors import ToolError
-from ringsmith.flow import paths
 from ringsmith.flow.process import checked, run, say
 
 FLAGS = (
@@ -24,7 +24,7 @@ GENERATED = "// Generated from "
 
 def sources() -> list[Path]:
     """Hand-written RTL files: all below rtl/ but those that say they are generated."""
-    found = sorted(paths.rtl().rglob("*.sv"))
+    found = sorted(shipped.rtl().rglob("*.sv"))
     return [path for path in found if GENERATED not in path.read_text()[:400]]
 
 
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
     """Rewrite files in place, or with `--check` name those that differ; returns the exit status."""
     stale = unformatted(sources())
     for path in stale:
-        name = path.relative_to(paths.root())
+        name = path.relative_to(shipped.root())
         if "--check" in arguments:
             say(f"error: {name} is not formatted: run python -m ringsmith.flow.format_rtl")
         else:

@@ -12,8 +12,9 @@ from importlib.metadata import version
 from pathlib import Path
 from string import Template
 
+from ringsmith import shipped
 from ringsmith.errors import InputError, ParameterError, ToolError
-from ringsmith.flow import paths, registers, sources
+from ringsmith.flow import registers, sources
 from ringsmith.flow.device import UART_DIVISOR, build_hash, top_of, top_parameters
 from ringsmith.flow.hosts import AXI4, SERIAL
 from ringsmith.flow.process import run, say
@@ -131,10 +132,10 @@ def _fill(preset: Preset, work: Path, directory: Path) -> Package:
     names = _names(preset, top, digest)
     (work / "docs" / "driver.md").write_text(_template("driver.md", **names))
     (work / "docs" / "integration.md").write_text(_template("integration.md", **names))
-    (work / "docs" / "isa.md").write_text(isa_doc.render(load_isa(paths.root() / "spec" / "isa.yaml")))
+    (work / "docs" / "isa.md").write_text(isa_doc.render(load_isa(shipped.root() / "spec" / "isa.yaml")))
     for name in ("isa.yaml", "latency.yaml"):
-        shutil.copyfile(paths.root() / "spec" / name, work / "docs" / name)
-    shutil.copyfile(paths.root() / "LICENSE", work / "LICENSE")
+        shutil.copyfile(shipped.root() / "spec" / name, work / "docs" / name)
+    shutil.copyfile(shipped.root() / "LICENSE", work / "LICENSE")
     (work / "constraints" / f"{preset.name}.sdc").write_text(_template("constraints.sdc", **names))
     (work / f"{preset.name}.f").write_text("".join(f"{name}\n" for name in rtl))
     (work / "Makefile").write_text(_template("Makefile", **names, harness=" ".join(harness)))

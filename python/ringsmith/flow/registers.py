@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ringsmith import shipped
 from ringsmith.errors import ToolError
 from ringsmith.flow import paths
 from ringsmith.flow.process import checked, run
@@ -54,7 +55,7 @@ class Register:
 
 def source() -> Path:
     """The register description."""
-    return paths.root() / "spec" / "registers.rdl"
+    return shipped.root() / "spec" / "registers.rdl"
 
 
 def block() -> Path:
@@ -145,7 +146,7 @@ def html(directory: Path) -> None:
 
 def committed() -> dict[Path, str]:
     """Files kept in the repository and their right contents."""
-    root = paths.root()
+    root = shipped.root()
     return {
         root / "crates" / "device" / "src" / "registers.rs": rust_constants(),
         root / "docs" / "registers.md": page(),
@@ -157,7 +158,7 @@ def main(arguments: list[str]) -> int:
     stale = [path for path, text in committed().items() if not path.exists() or path.read_text() != text]
     for path in stale:
         if "--check" in arguments:
-            print(f"error: {path.relative_to(paths.root())} differs from spec/registers.rdl", file=sys.stderr)
+            print(f"error: {path.relative_to(shipped.root())} differs from spec/registers.rdl", file=sys.stderr)
         else:
             path.write_text(committed()[path])
     return 1 if stale and "--check" in arguments else 0

@@ -10,8 +10,9 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+from ringsmith import shipped
 from ringsmith.errors import ToolError
-from ringsmith.flow import paths, registers
+from ringsmith.flow import registers
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 _STRING = re.compile(r'"(?:\\.|[^"\\])*"')
@@ -21,7 +22,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 def library(*directories: Path) -> dict[str, Path]:
     """Design units by name: every .sv file below the directories (default: rtl/ and the generated register block)."""
     found: dict[str, Path] = {}
-    for directory in directories or (paths.rtl(), registers.block()):
+    for directory in directories or (shipped.rtl(), registers.block()):
         for path in sorted(directory.rglob("*.sv")):
             if "sim_build" not in path.parts:
                 found.setdefault(path.stem, path)
@@ -38,7 +39,7 @@ def closure(top: str, units: dict[str, Path] | None = None) -> list[Path]:
     """Files needed by `top`, dependencies first; packages before all modules. Raises ToolError on an unknown top."""
     known = library() if units is None else units
     if top not in known:
-        raise ToolError(f"no module {top}: there is no {top}.sv below {paths.rtl()}")
+        raise ToolError(f"no module {top}: there is no {top}.sv below {shipped.rtl()}")
     order: list[str] = []
     visiting: set[str] = set()
 

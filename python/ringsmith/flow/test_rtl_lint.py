@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ringsmith.flow import format_rtl, paths, registers
+from ringsmith import shipped
+from ringsmith.flow import format_rtl, registers
 from ringsmith.flow.device import top_of, top_parameters
 from ringsmith.flow.process import run
 from ringsmith.flow.verilator import elaboration_error, lint
@@ -84,7 +85,7 @@ def test_rtl_is_formatted(tmp_path: Path) -> None:
 
 
 def test_verible_parses_every_file() -> None:
-    files = [*paths.rtl().rglob("*.sv"), *registers.block().glob("*.sv")]
+    files = [*shipped.rtl().rglob("*.sv"), *registers.block().glob("*.sv")]
     finished = run([Path(sys.executable).parent / "verible-verilog-syntax", *files], timeout_s=300)
     assert finished.status == 0, finished.tail()
     assert set(format_rtl.sources()) >= {path for path in files if path.name.startswith("rs_mul_")}
@@ -108,12 +109,12 @@ def synthesised_text(path: Path) -> str:
 
 def test_every_assertion_is_guarded_for_synthesis() -> None:
     for folder in ("arith", "core", "mem", "ntt", "prim", "rns", "top"):
-        for path in (paths.rtl() / folder).glob("*.sv"):
+        for path in (shipped.rtl() / folder).glob("*.sv"):
             assert not re.search(r"\bassert\b", synthesised_text(path)), f"{path.name}: synthesis sees an assertion"
 
 
 def test_every_module_has_a_test_named_after_it() -> None:
-    modules = [path for path in paths.rtl().rglob("rs_*.sv") if not {"formal", "tb"} & set(path.parts)]
+    modules = [path for path in shipped.rtl().rglob("rs_*.sv") if not {"formal", "tb"} & set(path.parts)]
     modules = [path for path in modules if not path.stem.endswith("_pkg")]
     untested = [
         path.stem for path in modules if not path.with_name(f"test_{path.stem.removeprefix('rs_')}.py").exists()

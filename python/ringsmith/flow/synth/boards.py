@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ringsmith import shipped
 from ringsmith.errors import InputError, ParameterError
-from ringsmith.flow import paths
 from ringsmith.flow.synth.cells import Resources
 from ringsmith.flow.synth.job import Family
 from ringsmith.specs import build, checked_name, read_toml, shown
@@ -53,14 +53,14 @@ class Board:
 
 def board_names() -> list[str]:
     """Names of the boards that ship with the package, sorted."""
-    return sorted(path.stem for path in (paths.root() / "spec" / "boards").glob("*.toml"))
+    return sorted(path.stem for path in (shipped.root() / "spec" / "boards").glob("*.toml"))
 
 
 def load_board(name: str) -> Board:
     """Load a board by name. Raises InputError for an unknown one, ParameterError for a file that describes none."""
     if name not in board_names():
         raise InputError(f"no board {shown(name)}; boards: {', '.join(board_names())}")
-    board = build(Board, f"board {name}", read_toml(paths.root() / "spec" / "boards" / f"{name}.toml", "board"))
+    board = build(Board, f"board {name}", read_toml(shipped.root() / "spec" / "boards" / f"{name}.toml", "board"))
     checked_name("a board", board.name)
     if board.family not in FAMILIES:
         raise ParameterError(f"board {name}: family must be {', '.join(FAMILIES)}, got {shown(board.family)}")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from ringsmith import shipped
 from ringsmith.errors import InputError, ParameterError
-from ringsmith.flow import paths
 from ringsmith.flow.synth.boards import board_names, load_board
 
 
@@ -35,7 +35,7 @@ def test_a_board_is_asked_for_by_its_own_name(name: str) -> None:
 def test_a_file_that_describes_no_board(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, words: str
 ) -> None:
-    text = (paths.root() / "spec" / "boards" / "zcu102.toml").read_text()
+    text = (shipped.root() / "spec" / "boards" / "zcu102.toml").read_text()
     (tmp_path / "rtl").mkdir()
     (tmp_path / "spec" / "boards").mkdir(parents=True)
     (tmp_path / "spec" / "boards" / "zcu102.toml").write_text(text.replace(old, new))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from ringsmith.flow import paths
+from ringsmith import shipped
 from ringsmith.flow.cocotb_runner import run_checks
 from ringsmith.flow.device import top_parameters
 from ringsmith.flow.synth.job import Design
@@ -28,7 +28,7 @@ def test_eight_point_netlists_pass_the_rtl_checks(variant: int, width: int) -> N
     run_checks(
         design.top,
         extra=[netlist(design)],
-        module=paths.rtl() / "ntt8" / "test_ntt8_engine.py",
+        module=shipped.rtl() / "ntt8" / "test_ntt8_engine.py",
         env={
             **{f"PARAM_{name}": str(value) for name, value in parameters.items()},
             "MODULUS_BITS": str(width),
@@ -46,7 +46,7 @@ def test_the_netlist_of_the_core_of_tiny_passes_the_rtl_checks() -> None:
     run_checks(
         design.top,
         extra=[netlist(design)],
-        module=paths.rtl() / "core" / "test_core.py",
+        module=shipped.rtl() / "core" / "test_core.py",
         env={**{f"PARAM_{name}": str(value) for name, value in parameters.items()}, "CORE_PROGRAMS": "2"},
         timeout_s=3000,
     )

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from ringsmith import shipped
 from ringsmith.cli import app
 from ringsmith.errors import InputError, ParameterError, RingsmithError, ToolError
-from ringsmith.flow import paths
 from ringsmith.flow.synth import Design, Family, load_board, synthesise
 from ringsmith.flow.synth.boards import board_names
 from ringsmith.flow.synth.cells import Resources, count
@@ -142,7 +142,7 @@ def test_impossible_designs_are_refused(name: str, settings: list[str], words: s
         (["butterfly", "--family", "asic"], "no such family"),
         (["butterfly", "--place"], "no open place and route"),
         (["butterfly", "--family", "ecp5", "--board", "zcu102"], "contradicts --board"),
-        (["butterfly", "--liberty", str(paths.root() / "pyproject.toml")], "not a liberty file"),
+        (["butterfly", "--liberty", str(shipped.root() / "pyproject.toml")], "not a liberty file"),
         (["butterfly", "--liberty", "/nonexistent.lib"], "no such file"),
     ],
 )

@@ -20,6 +20,7 @@ __all__ = [
     "BfvEstimator",
     "BfvEvaluator",
     "BfvPlaintext",
+    "Circuit",
     "CkksCiphertext",
     "CkksContext",
     "CkksDecryptor",
@@ -43,6 +44,7 @@ __all__ = [
     "__version__",
     "assemble",
     "bfv_publication_bits",
+    "ckks_publication_bits",
     "default_moduli",
     "disassemble",
     "fork_generation",
@@ -381,6 +383,7 @@ class BfvEstimator:
         self, a: BfvEstimate, giants: Sequence[tuple[bool, Sequence[tuple[bool, float | None]]]]
     ) -> BfvEstimate: ...
     def mod_switch(self, a: BfvEstimate) -> BfvEstimate: ...
+    def bound(self, circuit: Circuit, assume: str) -> dict[str, Any]: ...
     def log2_budget(self, a: BfvEstimate) -> float: ...
 
 # ---------------------------------------------------------------- CKKS
@@ -604,10 +607,12 @@ class CkksEstimator:
         self, a: CkksEstimate, coefficients: Sequence[float], *, basis: str = ..., scale: float | None = ...
     ) -> CkksEstimate: ...
     def limit(self, a: CkksEstimate, bound: float) -> CkksEstimate: ...
+    def bound(self, circuit: Circuit, assume: str) -> dict[str, Any]: ...
     def log2_slot_error(self, a: CkksEstimate) -> float: ...
     def slot_error(self, a: CkksEstimate) -> float: ...
     def check_room(self, operation: str, a: CkksEstimate) -> None: ...
 
+def ckks_publication_bits(n: int, failure_bits: int) -> float: ...
 def polynomial_depth(coefficients: Sequence[float], *, basis: str = ...) -> int: ...
 
 # ---------------------------------------------------------------- programs
@@ -668,6 +673,35 @@ class ProgramBuilder:
         tolerance: float,
         publish: bool,
     ) -> Program: ...
+
+@final
+class Circuit:
+    def __new__(
+        cls,
+        scheme: str,
+        encryption: str,
+        inputs: Sequence[float],
+        outputs: Sequence[int],
+        plaintexts: Sequence[tuple[bool, int | None, float]],
+    ) -> Circuit: ...
+    def transform(self, scale: float, giants: Sequence[tuple[int, Sequence[tuple[int, int]]]]) -> int: ...
+    def step(
+        self,
+        kind: str,
+        operands: Sequence[int],
+        level: int,
+        scale: float,
+        size: int,
+        *,
+        plaintext: int = ...,
+        plain_scale: float = ...,
+        rotation: int = ...,
+        bound: float = ...,
+        everywhere: bool = ...,
+        transform: int = ...,
+    ) -> int: ...
+    def work(self, n: int, data: int, special: int, dnum: int) -> int: ...
+    def encodings(self) -> list[tuple[int, float]]: ...
 
 @final
 class Program:

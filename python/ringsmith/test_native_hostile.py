@@ -44,6 +44,16 @@ HOSTILE: tuple[Any, ...] = (
 )  # fmt: skip
 
 
+def _circuit(scheme: str) -> Any:
+    """Return a product of an input and a plaintext, transformed."""
+    circuit = _native.Circuit(scheme, "secret", [1.0], [2], [(False, None, 1.0)])
+    circuit.transform(1.0, [(0, [(1, -1)])])
+    circuit.step("input", [], 1, 1.0, 2)
+    circuit.step("multiply_plain", [0], 1, 1.0, 2, plaintext=0)
+    circuit.step("linear_transform", [1], 1, 1.0, 2, transform=0)
+    return circuit
+
+
 class Scheme:
     """Sensible objects of one scheme, by the names of parameters."""
 
@@ -81,7 +91,8 @@ class Scheme:
             "secret_key": secret, "plaintext": plaintext, "plaintexts": [plaintext], "ciphertext": ciphertext,
             "ciphertexts": [ciphertext], "steps": [1], "keys": self.galois, "slot_error": 1e-6, "fraction_digits": 8,
             "bound": 1.0, "operation": "x", "value": 3, "data": context.to_bytes(), "text": "SYNC", "words": [0],
-            "giants": [(True, [(True, None)])],
+            "giants": [(True, [(True, None)])], "circuit": _circuit(prefix.lower()), "assume": "all",
+            "failure_bits": 40,
             "allow_insecure": True, "security": 128, "table": "2024-classical", "secret": "ternary",
             "error": "binomial:21", "seed": bytes(32), "max_degree": _N, "max_memory": 2**28, "word_bits": 64,
             "engine": None, "noise_budget": 60.0, "role": "RESULT", "program": [("circuit", bytes(16))], "parts": [b""],
@@ -128,18 +139,21 @@ class Programs:
             "giants": [(0, [(1, -1)])], "transform": 0, "device": None,
             "tolerance": 0.0, "publish": False, "step": 0, "assume": "all", "plain": [np.arange(8)], "seed": bytes(32),
             "inputs": list(self.client.encrypt(x=np.arange(8)).ciphertexts), "program": made.native, "galois": galois,
-            "relinearization": relin, "public": None, "allow_insecure": False,
+            "relinearization": relin, "public": None, "allow_insecure": False, "scheme": "bfv", "plaintexts": [],
+            "n": 1024, "special": 1, "dnum": 2,
         }  # fmt: skip
         self.session = _native.Session(made.native, scheme.context, relin, galois, None)
 
     def made(self, owner: str) -> Any:
         """Return an object of a class."""
         context = self.sensible["context"]
-        builders = {"Program": self.native, "Session": self.session}
+        builders = {"Program": self.native, "Session": self.session, "Circuit": _circuit("bfv")}
         return builders.get(owner) or _native.ProgramBuilder("k", "", context, "secret")
 
-    def argument(self, _owner: str, method: str, name: str) -> Any:
+    def argument(self, owner: str, method: str, name: str) -> Any:
         """Return a sensible argument."""
+        if owner == "Circuit" and name in ("inputs", "data"):
+            return [1.0] if name == "inputs" else 2
         if (method, name) == ("packing", "name"):
             return "x"
         if (method, name) == ("clear", "inputs"):
@@ -227,7 +241,7 @@ def _all_calls(part: str) -> Iterator[tuple[str, Callable[[], Any]]]:
         return
     if part == "Program":
         programs = Programs()
-        classes = ((n, getattr(_native, n)) for n in ("Program", "ProgramBuilder", "Session"))
+        classes = ((n, getattr(_native, n)) for n in ("Program", "ProgramBuilder", "Circuit", "Session"))
         yield from _calls(programs, programs.made, classes)
         return
     scheme = Scheme(part)

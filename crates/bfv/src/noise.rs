@@ -9,6 +9,7 @@
 
 use crate::Error;
 use crate::params::BfvParams;
+use rlwe::RlweParamsLiteral;
 use rlwe::noise::{Gain, GiantFacts, Noise, NoiseModel, log2_add};
 use zq::Word;
 
@@ -17,31 +18,108 @@ use zq::Word;
 /// # Errors
 /// [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
 pub fn log2_limit<W: Word>(params: &BfvParams<W>, limbs: usize) -> Result<f64, Error> {
-    Ok(log2_q(params, limbs)? - (params.plain_modulus() as f64).log2() - 1.0)
+    NoiseEstimator::new(params).log2_limit(limbs)
 }
 
-fn log2_q<W: Word>(params: &BfvParams<W>, limbs: usize) -> Result<f64, Error> {
-    let q = params.rlwe().q_prefix(limbs)?;
-    Ok(q.moduli()
-        .iter()
-        .map(|m| (m.value().to_u128() as f64).log2())
-        .sum())
-}
-
-/// The estimates for one parameter set and level.
-#[derive(Clone)]
-pub struct NoiseEstimator<W: Word> {
-    params: BfvParams<W>,
+/// The estimates for one parameter set, made of plain numbers so that a parameter search needs no keys or tables.
+#[derive(Clone, Debug)]
+pub struct NoiseEstimator {
     model: NoiseModel,
+    log2_q: Vec<f64>,
+    log2_p: f64,
+    digit_limbs: usize,
+    plain_modulus: u64,
 }
 
-impl<W: Word> NoiseEstimator<W> {
+impl NoiseEstimator {
     /// Estimates for a set.
-    pub fn new(params: &BfvParams<W>) -> Self {
-        Self {
-            params: params.clone(),
-            model: params.rlwe().noise_model(),
+    pub fn new<W: Word>(params: &BfvParams<W>) -> Self {
+        Self::made(&params.rlwe().literal(), params.plain_modulus())
+    }
+
+    /// Estimates for numbers that no set is made of yet: nothing but what the estimates need is checked.
+    ///
+    /// # Errors
+    /// [`rlwe::Error::Parameter`] for no data primes or `dnum` beyond them, [`Error::PlainModulus`] below 2.
+    pub fn of_numbers<W: Word>(
+        literal: &RlweParamsLiteral<W>,
+        plain_modulus: u64,
+    ) -> Result<Self, Error> {
+        let limbs = literal.q.len();
+        let refuse = |what, got: usize, allowed: String| {
+            let got = got.to_string();
+            Err(rlwe::Error::Parameter { what, got, allowed }.into())
+        };
+        if limbs == 0 {
+            return refuse("the number of data primes", limbs, "1 or more".into());
         }
+        if literal.dnum > limbs {
+            return refuse(
+                "dnum",
+                literal.dnum,
+                format!("1..={limbs}, or 0 for {limbs}"),
+            );
+        }
+        if plain_modulus < 2 {
+            return Err(Error::PlainModulus {
+                t: plain_modulus,
+                reason: "below 2".into(),
+            });
+        }
+        Ok(Self::made(literal, plain_modulus))
+    }
+
+    fn made<W: Word>(literal: &RlweParamsLiteral<W>, plain_modulus: u64) -> Self {
+        let log2 = |q: &W| (q.to_u128() as f64).log2();
+        let limbs = literal.q.len();
+        let dnum = match literal.dnum {
+            0 => limbs,
+            dnum => dnum,
+        };
+        Self {
+            model: NoiseModel::new(literal.n, literal.secret, &literal.error),
+            log2_q: literal.q.iter().map(log2).collect(),
+            log2_p: literal.p.iter().map(log2).sum(),
+            digit_limbs: limbs.div_ceil(dnum),
+            plain_modulus,
+        }
+    }
+
+    /// Data primes of the set.
+    pub fn data_primes(&self) -> usize {
+        self.log2_q.len()
+    }
+
+    /// log2(Q/2t): noise must stay below it.
+    ///
+    /// # Errors
+    /// [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+    pub fn log2_limit(&self, limbs: usize) -> Result<f64, Error> {
+        Ok(self.log2_q(limbs)? - (self.plain_modulus as f64).log2() - 1.0)
+    }
+
+    /// Sizes in bits of the first `limbs` data primes.
+    fn primes(&self, limbs: usize) -> Result<&[f64], Error> {
+        let primes = (limbs > 0).then(|| self.log2_q.get(..limbs)).flatten();
+        Ok(primes.ok_or(rlwe::Error::Shape {
+            what: "data primes",
+            got: limbs,
+            expected: self.data_primes(),
+        })?)
+    }
+
+    fn log2_q(&self, limbs: usize) -> Result<f64, Error> {
+        Ok(self.primes(limbs)?.iter().sum())
+    }
+
+    /// Sizes in bits of the digits of `limbs` data primes.
+    fn log2_digits(&self, limbs: usize) -> Result<Vec<f64>, Error> {
+        let digits = self.primes(limbs)?.chunks(self.digit_limbs);
+        Ok(digits.map(|digit| digit.iter().sum()).collect())
+    }
+
+    fn half_plain_modulus(&self) -> f64 {
+        self.plain_modulus as f64 / 2.0
     }
 
     /// The estimates whose bounds fail with probability below 2^-bits; 2^-40 unless asked.
@@ -82,12 +160,12 @@ impl<W: Word> NoiseEstimator<W> {
 
     /// The gain of multiplying by any plaintext.
     pub fn any_plaintext(&self) -> Gain {
-        Gain::worst_case(self.params.n(), self.params.plain_modulus() as f64 / 2.0)
+        Gain::worst_case(self.model.n(), self.half_plain_modulus())
     }
 
     /// What the gain of a batch encoding of unstructured values stays below; that of a contrived one may not.
     pub fn random_plaintext(&self) -> Gain {
-        Gain::random(self.params.n(), self.params.plain_modulus() as f64 / 2.0)
+        Gain::random(self.model.n(), self.half_plain_modulus())
     }
 
     /// Multiplication by a plaintext of known gain.
@@ -110,10 +188,9 @@ impl<W: Word> NoiseEstimator<W> {
         // HPSPOVERQ rounds the second operand at modulus P; with P ≥ Q that adds at most the rounding at modulus Q.
         let b = b.plus_independent(self.model.rounding(sizes[1]));
         let cross = self.spread(a, sizes[1]).plus(self.spread(b, sizes[0]));
-        let log2_t = (self.params.plain_modulus() as f64).log2();
+        let log2_t = (self.plain_modulus as f64).log2();
         let both = a.through(Gain {
-            log2: 2.0
-                * (self.model.log2_embedding_bound(b) + log2_t - log2_q(&self.params, limbs)?),
+            log2: 2.0 * (self.model.log2_embedding_bound(b) + log2_t - self.log2_q(limbs)?),
         });
         let rounding = self.model.rounding(sizes[0] + sizes[1] - 1);
         Ok(cross.plus(both).plus_independent(rounding))
@@ -121,7 +198,7 @@ impl<W: Word> NoiseEstimator<W> {
 
     /// Noise `v` times t·K + m of a ciphertext of `size` parts.
     fn spread(&self, v: Noise, size: usize) -> Noise {
-        let (n, t) = (self.params.n() as f64, self.params.plain_modulus() as f64);
+        let (n, t) = (self.model.n() as f64, self.plain_modulus as f64);
         // The uniform halves may be the same as in an earlier factor, hence the factors once more.
         let k = n / 12.0 * self.model.powers_gain(v.factors, size) * f64::from(v.factors.max(1));
         let gain = Gain {
@@ -138,11 +215,8 @@ impl<W: Word> NoiseEstimator<W> {
     /// # Errors
     /// [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
     pub fn key_switch(&self, a: Noise, limbs: usize) -> Result<Noise, Error> {
-        let level = self.params.rlwe().level(limbs).map_err(Error::from)?;
-        Ok(a.plus(
-            self.model
-                .key_switch(&level.log2_digits(), level.log2_special()),
-        ))
+        let digits = self.log2_digits(limbs)?;
+        Ok(a.plus(self.model.key_switch(&digits, self.log2_p)))
     }
 
     /// A linear transform over `limbs` data primes: for each giant step whether it rotates, and for each of its terms whether
@@ -156,8 +230,7 @@ impl<W: Word> NoiseEstimator<W> {
         giants: &[GiantFacts<Gain>],
         limbs: usize,
     ) -> Result<Noise, Error> {
-        let level = self.params.rlwe().level(limbs).map_err(Error::from)?;
-        let (digits, special) = (level.log2_digits(), level.log2_special());
+        let (digits, special) = (self.log2_digits(limbs)?, self.log2_p);
         // Inner rotations are not divided by P, hence not rounded.
         let rotated = value.plus(self.model.key_products(&digits, special));
         let term = |(rotates, gain): &(bool, Option<Gain>)| {
@@ -183,7 +256,7 @@ impl<W: Word> NoiseEstimator<W> {
     /// # Errors
     /// [`rlwe::Error::Shape`] unless 2 ≤ `limbs` ≤ L.
     pub fn mod_switch(&self, a: Noise, limbs: usize, size: usize) -> Result<Noise, Error> {
-        let dropped = log2_q(&self.params, limbs)? - log2_q(&self.params, limbs.saturating_sub(1))?;
+        let dropped = self.log2_q(limbs)? - self.log2_q(limbs.saturating_sub(1))?;
         Ok(self.model.mod_switch(a, dropped, size))
     }
 
@@ -197,6 +270,6 @@ impl<W: Word> NoiseEstimator<W> {
     /// # Errors
     /// [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
     pub fn budget(&self, a: Noise, limbs: usize) -> Result<f64, Error> {
-        Ok(log2_limit(&self.params, limbs)? - self.log2_bound(a))
+        Ok(self.log2_limit(limbs)? - self.log2_bound(a))
     }
 }

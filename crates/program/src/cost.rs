@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run of a program will take, reckoned from its steps before anything runs: memory, size of the keys, work. A server
-//! holds these against its quotas.
+//! holds these against its quotas; a compiler weighs key-switching digits by the work ([`Circuit::work`]).
 
+mod key_switch;
+
+use crate::guarantee::Circuit;
 use crate::parameters::Parameters;
 use crate::program::Program;
 use crate::step::{Operation, Step};
@@ -17,8 +20,38 @@ pub struct Cost {
     pub keys: u64,
     /// Bytes of the largest ciphertext.
     pub ciphertext: u64,
-    /// Butterflies of all transforms, and a butterfly for each two products of pointwise passes.
+    /// Time in butterflies: those of all transforms, one for each two products of pointwise passes, and what base conversions
+    /// and reading keys take besides.
     pub work: u64,
+}
+
+/// What a step does.
+#[derive(Clone, Copy, Default)]
+struct Effort {
+    /// Limbs transformed.
+    transforms: u64,
+    /// Limbs passed over pointwise.
+    passes: u64,
+    /// Butterflies besides these.
+    more: u64,
+    /// Limbs of scratch.
+    scratch: u64,
+}
+
+impl Effort {
+    fn of(transforms: u64, passes: u64, scratch: u64) -> Self {
+        Self {
+            transforms,
+            passes,
+            more: 0,
+            scratch,
+        }
+    }
+
+    fn work(&self, n: u64) -> u64 {
+        let log2_n = u64::from(n.trailing_zeros());
+        n / 2 * (self.transforms * log2_n + self.passes) + self.more
+    }
 }
 
 /// The shape of a parameter set, as far as costs go.
@@ -53,9 +86,14 @@ impl Shape {
         limbs * self.n * self.word_bytes
     }
 
-    /// Digits of `limbs` data primes: groups of ⌈data / dnum⌉.
+    /// Data primes of a digit: ⌈data / dnum⌉.
+    fn digit_len(&self) -> u64 {
+        self.data.div_ceil(self.dnum.max(1)).max(1)
+    }
+
+    /// Digits of `limbs` data primes.
     fn digits(&self, limbs: u64) -> u64 {
-        limbs.div_ceil(self.data.div_ceil(self.dnum.max(1)).max(1))
+        limbs.div_ceil(self.digit_len())
     }
 
     /// Bytes of one switching key for `limbs` data primes, both halves.
@@ -67,16 +105,11 @@ impl Shape {
         self.bytes(u64::from(step.size) * limbs(step))
     }
 
-    /// Limbs transformed, limbs passed over pointwise, limbs of scratch.
-    fn effort(&self, program: &Program, step: &Step, operand: u64) -> (u64, u64, u64) {
+    /// What a step does whose first operand has `operand` limbs.
+    fn effort(&self, transforms: &[Transform], step: &Step, operand: u64) -> Effort {
         let own = limbs(step);
         let size = u64::from(step.size);
-        let switch = |own: u64| {
-            let (digits, wide) = (self.digits(own), own + self.special);
-            let scratch = (digits + 2) * wide;
-            (own + digits * wide + 2 * wide, 2 * digits * wide, scratch)
-        };
-        match step.operation {
+        let (transformed, passes, scratch) = match step.operation {
             Operation::Input | Operation::Within(..) => (0, 0, 0),
             Operation::EncryptZero => (3 * own, 2 * own, 3 * own),
             Operation::Add(..) | Operation::Sub(..) | Operation::Negate(_) => (0, size * own, 0),
@@ -89,36 +122,63 @@ impl Shape {
             }
             Operation::Multiply(..) | Operation::Square(_) => (0, 4 * own, 0),
             Operation::Relinearize(_) | Operation::Rotate(..) | Operation::SwapRows(_) => {
-                switch(own)
+                return self.key_switch(own);
             }
-            Operation::RelinearizeRescale(_) => switch(operand),
-            Operation::LinearTransform(..) => program
-                .transform(step)
-                .map_or((0, 0, 0), |transform| self.transform_effort(transform, own)),
+            Operation::RelinearizeRescale(_) => return self.key_switch(operand),
+            Operation::LinearTransform(_, number) => {
+                let transform = transforms.get(number as usize);
+                return transform.map_or(Effort::default(), |transform| {
+                    self.linear_transform(transform, own)
+                });
+            }
             Operation::Rescale(_) => (size * operand, size * operand, operand),
             Operation::ModDrop(_) => (0, size * operand, 0),
-        }
-    }
-}
-
-impl Shape {
-    /// [`Shape::effort`] of a linear transform: one decomposition for all baby steps, a division of one part and a decomposition
-    /// for each giant step, and the plaintexts encoded over all primes.
-    fn transform_effort(&self, transform: &Transform, own: u64) -> (u64, u64, u64) {
-        let (digits, wide) = (self.digits(own), own + self.special);
-        let giants = transform.giants.iter().filter(|g| g.rotation != 0).count() as u64;
-        let switches = transform.key_switches() as u64;
-        let terms = transform.terms().count() as u64;
-        let plaintexts = transform.plaintexts().count() as u64;
-        let decompositions = (1 + giants) * (own + digits * wide);
-        let transforms = decompositions + (giants + 2) * wide + plaintexts * wide;
-        let passes = 2 * (switches * digits + terms) * wide;
-        (transforms, passes, (digits + 6 + plaintexts) * wide)
+        };
+        Effort::of(transformed, passes, scratch)
     }
 }
 
 fn limbs(step: &Step) -> u64 {
     u64::from(step.level) + 1
+}
+
+/// Limbs of a step's first operand.
+fn operand_limbs(steps: &[Step], step: &Step) -> u64 {
+    let (operands, count) = step.operation.operands();
+    let operand = operands[..count].first();
+    operand.map_or(0, |&a| limbs(&steps[a as usize]))
+}
+
+/// The primes of a set that digits are weighed for: as many data primes, special primes and digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digits {
+    /// Ring degree.
+    pub n: usize,
+    /// Data primes.
+    pub data: usize,
+    /// Special primes.
+    pub special: usize,
+    /// Digits of a key over all data primes.
+    pub dnum: usize,
+}
+
+impl Circuit<'_> {
+    /// [`Cost::work`] of the steps under a set of one-word primes that has them all.
+    pub fn work(&self, digits: Digits) -> u64 {
+        let shape = Shape {
+            n: digits.n as u64,
+            word_bytes: 8,
+            special: digits.special as u64,
+            dnum: digits.dnum as u64,
+            data: digits.data as u64,
+            bfv: self.exact,
+        };
+        let work = |step: &Step| {
+            let operand = operand_limbs(&self.steps, step);
+            shape.effort(&self.transforms, step, operand).work(shape.n)
+        };
+        self.steps.iter().map(work).sum()
+    }
 }
 
 /// Ciphertexts and encodings that are held on the way, and the uses that they still have.
@@ -211,7 +271,6 @@ impl Program {
     /// What a run takes.
     pub fn cost(&self) -> Cost {
         let shape = Shape::of(&self.parameters);
-        let log2_n = u64::from(shape.n.trailing_zeros());
         let mut held = Held::new(self, &shape);
         let mut encoded = HashSet::new();
         let mut cost = Cost {
@@ -219,14 +278,12 @@ impl Program {
             ..Cost::default()
         };
         for (number, step) in self.steps.iter().enumerate() {
-            let (operands, count) = step.operation.operands();
-            let operand = operands[..count].first();
-            let operand = operand.map_or(0, |&a| limbs(&self.steps[a as usize]));
-            let (transforms, passes, scratch) = shape.effort(self, step, operand);
-            cost.work += shape.n / 2 * (transforms * log2_n + passes);
+            let operand = operand_limbs(&self.steps, step);
+            let effort = shape.effort(&self.transforms, step, operand);
+            cost.work += effort.work(shape.n);
             cost.ciphertext = cost.ciphertext.max(shape.ciphertext(step));
             held.make(number, &mut encoded);
-            cost.memory = cost.memory.max(held.bytes + shape.bytes(scratch));
+            cost.memory = cost.memory.max(held.bytes + shape.bytes(effort.scratch));
             held.free(number);
         }
         cost

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The noise guarantee, recomputed: the estimates of the schemes, carried along the steps.
+//! The noise guarantee: the estimates of the schemes, carried along the steps. A compiler asks for it while it searches
+//! parameters ([`Circuit`]), a reader recomputes it ([`Program::check_guarantee`]).
 //!
 //! What a plaintext does depends on its values: multiplying by it raises BFV noise by its gain, encoding it for CKKS rounds
 //! its coefficients. Both have a worst case that only contrived values reach, and a limit that ordinary ones stay below
@@ -7,18 +8,23 @@
 //! are measured before they are used ([`Effects`]).
 
 mod bfv;
+mod circuit;
 mod ckks;
 mod measure;
 mod promise;
 mod text;
 
+pub use circuit::{Circuit, Estimator, PlaintextFacts};
+pub use ckks::log2_publication;
+
 use crate::Error;
 use crate::expression::{Numbers, Operation as Plain};
 use crate::index_map::IndexMap;
 use crate::parameters::Parameters;
-use crate::program::Program;
-use crate::step::{Operation, Plaintext, Step};
-use std::collections::{BTreeMap, HashSet};
+use crate::program::{Argument, Program, Range, Secrecy};
+use ::bfv::noise::NoiseEstimator;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Which plaintexts are taken to be the worst possible ones; the others are ordinary. Each includes those before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,79 +73,26 @@ pub struct Bound {
     pub step: usize,
 }
 
-/// What is known of a plaintext whatever the arguments are.
-struct Facts {
-    /// No argument has part in it.
-    constant: bool,
-    /// The integer below 2^31 that every slot holds: a factor, which needs no scale.
-    integer: Option<i64>,
-}
-
-/// What bounds reckon with: what was measured, else what is assumed.
-struct Plaintexts<'a> {
-    program: &'a Program,
-    facts: Vec<Facts>,
-    assume: Assume,
-    measured: Option<&'a Effects>,
-    ordinary: f64,
-}
-
-impl Plaintexts<'_> {
-    /// The effect of a plaintext; `None` for the worst case.
-    fn effect(&self, plaintext: Plaintext) -> Option<f64> {
-        let measured = self
-            .measured
-            .and_then(|effects| effects.get(plaintext.number, plaintext.scale));
-        let worst = match self.facts[plaintext.number as usize].constant {
-            true => Assume::Constants,
-            false => Assume::All,
-        };
-        measured.or((self.assume < worst).then_some(self.ordinary))
-    }
-
-    /// The integer a plaintext is, if it is encoded as one: neither spread nor rounded.
-    fn factor(&self, plaintext: Plaintext) -> Option<i64> {
-        let integer = self.facts[plaintext.number as usize].integer;
-        integer.filter(|_| plaintext.scale == 1.0)
-    }
-
-    fn bound(&self, plaintext: Plaintext) -> f64 {
-        self.program.plaintexts[plaintext.number as usize].bound
-    }
-}
-
 impl Program {
+    /// The program as far as its noise goes.
+    pub fn circuit(&self) -> Circuit<'_> {
+        Circuit {
+            exact: self.parameters.plain_modulus().is_some(),
+            encryption: self.encryption,
+            inputs: self.input_bounds().collect(),
+            plaintexts: self.facts(),
+            transforms: Cow::Borrowed(&self.transforms),
+            steps: Cow::Borrowed(&self.steps),
+            outputs: Cow::Borrowed(&self.outputs),
+        }
+    }
+
     /// The plaintexts whose values bear on the noise, each with the level of the first step that uses it.
     pub fn encodings(&self) -> Vec<(u32, f64, u32)> {
-        self.encoded(&self.facts())
+        self.circuit().encodings()
     }
 
-    fn encoded(&self, facts: &[Facts]) -> Vec<(u32, f64, u32)> {
-        let exact = self.parameters.plain_modulus().is_some();
-        let mut seen = HashSet::new();
-        let mut found = Vec::new();
-        for step in &self.steps {
-            // BFV adds any plaintext with the same rounding.
-            if exact
-                && matches!(
-                    step.operation,
-                    Operation::AddPlain(..) | Operation::SubPlain(..)
-                )
-            {
-                continue;
-            }
-            for plaintext in self.plaintexts_of(step) {
-                let factor = facts[plaintext.number as usize].integer.is_some();
-                let key = (plaintext.number, plaintext.scale.to_bits());
-                if !(factor && plaintext.scale == 1.0) && seen.insert(key) {
-                    found.push((plaintext.number, plaintext.scale, step.level));
-                }
-            }
-        }
-        found
-    }
-
-    fn facts(&self) -> Vec<Facts> {
+    fn facts(&self) -> Vec<PlaintextFacts> {
         let mut constant: Vec<bool> = Vec::with_capacity(self.expressions.len());
         for expression in &self.expressions {
             let operation = &expression.operation;
@@ -147,24 +100,48 @@ impl Program {
             let known = operands.iter().all(|&a| constant[a as usize]);
             constant.push(known && !matches!(operation, Plain::Argument(_)));
         }
-        let facts = self.plaintexts.iter().map(|source| Facts {
+        let facts = self.plaintexts.iter().map(|source| PlaintextFacts {
             constant: constant[source.expression as usize],
             integer: match &self.expressions[source.expression as usize].operation {
                 Plain::Constant(numbers) => one_integer(numbers, &source.slots),
                 _ => None,
             },
+            bound: source.bound,
         });
         facts.collect()
     }
 
+    /// The largest magnitude of every ciphertext that is sent, in order.
+    fn input_bounds(&self) -> impl Iterator<Item = f64> + '_ {
+        let slots = self.parameters.slots();
+        let bound = |argument: &Argument| match argument.range {
+            Range::Reals { low, high } => low.abs().max(high.abs()),
+            Range::Integers { low, high } => low.unsigned_abs().max(high.unsigned_abs()) as f64,
+        };
+        self.arguments.iter().flat_map(move |argument| {
+            let sent = match &argument.secrecy {
+                Secrecy::Plain => 0,
+                Secrecy::Encrypted(packing) => packing.len() / slots,
+            };
+            std::iter::repeat_n(bound(argument), sent)
+        })
+    }
+
+    /// The estimator of the program's set, for the failure probability that is promised.
+    pub fn estimator(&self) -> Estimator {
+        let bits = self.guarantee.failure_bits;
+        match &self.parameters {
+            Parameters::Ckks(p) => Estimator::Ckks(p.estimator().clone().with_failure_bits(bits)),
+            Parameters::Bfv(p) => Estimator::Bfv(NoiseEstimator::new(p).with_failure_bits(bits)),
+            Parameters::BfvWide(p) => {
+                Estimator::Bfv(NoiseEstimator::new(p).with_failure_bits(bits))
+            }
+        }
+    }
+
     /// The limit that the effects of ordinary plaintexts stay below.
     pub fn ordinary_effect(&self) -> f64 {
-        let random = |n: usize, t: u64| rlwe::noise::Gain::random(n, t as f64 / 2.0).log2;
-        match &self.parameters {
-            Parameters::Ckks(p) => p.estimator().log2_random_rounding().exp2(),
-            Parameters::Bfv(p) => random(p.n(), p.plain_modulus()),
-            Parameters::BfvWide(p) => random(p.n(), p.plain_modulus()),
-        }
+        self.estimator().ordinary_effect()
     }
 
     /// What the results are sure to be, for plaintexts that were measured and others as assumed. The program was checked
@@ -173,25 +150,9 @@ impl Program {
     /// # Errors
     /// [`Error::Step`] where there is no estimate.
     pub fn bound(&self, assume: Assume, measured: Option<&Effects>) -> Result<Bound, Error> {
-        let plaintexts = Plaintexts {
-            program: self,
-            facts: self.facts(),
-            assume,
-            measured,
-            ordinary: self.ordinary_effect(),
-        };
-        match &self.parameters {
-            Parameters::Ckks(p) => ckks::bound(&plaintexts, p),
-            Parameters::Bfv(p) => bfv::bound(&plaintexts, p),
-            Parameters::BfvWide(p) => bfv::bound(&plaintexts, p),
-        }
+        let bound = self.circuit().walked(&self.estimator(), assume, measured);
+        bound.map_err(|failure| self.at(failure.step, failure.message))
     }
-}
-
-/// The operands of a step among the values of those before it.
-fn operands<'a, T>(step: &Step, values: &'a [T]) -> [Option<&'a T>; 2] {
-    let (numbers, count) = step.operation.operands();
-    [0, 1].map(|i| (i < count).then(|| &values[numbers[i] as usize]))
 }
 
 /// The integer below 2^31 that a map picks at every position.

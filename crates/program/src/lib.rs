@@ -26,9 +26,9 @@ pub mod transform;
 mod values;
 
 pub use check::Limits;
-pub use cost::Cost;
+pub use cost::{Cost, Digits};
 pub use error::Error;
-pub use guarantee::{Assume, Bound, Effects};
+pub use guarantee::{Assume, Bound, Circuit, Effects, Estimator, PlaintextFacts, log2_publication};
 pub use index_map::{IndexMap, MAX_ELEMENTS, Run};
 pub use message::{Message, Role, Section};
 pub use parameters::Parameters;

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::expression::Expression;
 use crate::index_map::IndexMap;
 use crate::parameters::Parameters;
-use crate::step::{Operation, Plaintext, SourceLine, Step};
+use crate::step::{Operation, SourceLine, Step};
 use crate::transform::Transform;
 
 /// Declared limits of an argument's values: reals in CKKS, integers in BFV.
@@ -156,13 +156,6 @@ impl Program {
             Operation::LinearTransform(_, number) => Some(&self.transforms[number as usize]),
             _ => None,
         }
-    }
-
-    /// The plaintexts that a step uses, each with its scale.
-    pub fn plaintexts_of(&self, step: &Step) -> impl Iterator<Item = Plaintext> {
-        let transform = self.transform(step).into_iter();
-        let own = step.operation.plaintext().into_iter();
-        own.chain(transform.flat_map(Transform::plaintexts))
     }
 
     /// Key switches of all steps: relinearisations, rotations and row swaps; a transform has one for each distinct baby rotation and each giant rotation.

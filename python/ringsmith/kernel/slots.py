@@ -57,7 +57,7 @@ class PlainOperand:
     node: Node
     gather: Index
 
-    @property
+    @cached_property
     def bound(self) -> Any:
         """Return the largest magnitude a slot can hold: an int if the node is exact, else a float."""
         used = self.gather[self.gather >= 0]
@@ -76,7 +76,7 @@ class PlainOperand:
             seen.update(map(id, node.args))
         return True
 
-    @property
+    @cached_property
     def integer(self) -> int | None:
         """Return the integer that every slot holds, or None: such a plaintext needs no scale."""
         if self.node.op is not Op.CONSTANT or (self.gather < 0).any():

@@ -115,7 +115,7 @@ def test_a_program_descends_and_decrypts_rightly() -> None:
     assert squares[-1] < 3
     outputs = [program.circuit.steps[number] for number in program.circuit.outputs]
     assert [step.level for step in outputs] == [0]
-    budget, _ = noise.bfv(program.circuit, program.params)
+    budget = noise.bound(program.circuit, program.params, encryption="public").bits
     assert math.isclose(budget, program.noise_bits)
     assert budget >= 1.0
     x = np.arange(16) % 7 - 3

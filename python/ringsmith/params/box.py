@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from ringsmith.params.alternatives import Alternative, alternatives
 from ringsmith.params.sets import ParameterSet
+from ringsmith.params.steps import described
 
 if TYPE_CHECKING:
     from ringsmith.run.program import Program
@@ -82,7 +84,23 @@ def why(program: Program) -> list[str]:
         reasons.append(f"error below 2^{reached:.1f} for sure, 2^{wanted:.1f} wanted")
     else:
         reasons.append(f"{program.noise_bits:.1f} bits of noise budget left for sure")
-    return reasons + [rejected.reason for rejected in program.rejected[-2:]]
+    return reasons + _digits(program) + [rejected.reason for rejected in program.rejected[-2:]]
+
+
+def _digits(program: Program) -> list[str]:
+    """Return why a chosen set has as many digits of key switching as it has."""
+    params, circuit = program.params, program.made_from
+    count, specials = len(params.moduli), len(params.special)
+    if circuit is None or params.name != "chosen" or not specials or count == 1:
+        return []
+    if specials == 1:
+        return [f"{params.dnum} digits of key switching: fewer would be slower or need more bits than are secure"]
+    taken = partial(described(circuit, program.encryption).work, params.n, count)
+    part = taken(specials, params.dnum) / taken(1, count)
+    digits = "1 digit" if params.dnum == 1 else f"{params.dnum} digits"
+    return [
+        f"{digits} of key switching with {specials} special primes: about {part:.0%} of the time of {count} with one"
+    ]
 
 
 def lines(program: Program) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 from ringsmith import _native
 from ringsmith.errors import ParameterError, RingsmithError
@@ -21,6 +21,7 @@ from ringsmith.kernel.geometry import Slots, slots_of
 from ringsmith.kernel.slots import SlotProgram
 from ringsmith.params import noise, primes
 from ringsmith.params.sets import ParameterSet, judge, table_of
+from ringsmith.params.steps import described
 
 DEGREES = tuple(1 << k for k in range(10, 18))
 # Scales are about as large as the primes they are divided by, and these stay below 62 bits.
@@ -55,19 +56,11 @@ class Wish:
         """Return log2 of the error that a result may have before anything is added to publish it."""
         return math.log2(self.tolerance) - (noise.log2_publication(n, self.failure_bits) if self.publish else 0.0)
 
-    def ckks(self, circuit: Circuit, params: ParameterSet) -> noise.CkksNoise:
+    def bound(self, circuit: Circuit, params: ParameterSet) -> noise.Noise:
         """Return the noise of a circuit under what is assumed."""
-        return noise.ckks(
-            circuit, params, encryption=self.encryption, plaintexts=noise.Plaintexts(self.assume),
-            failure_bits=self.failure_bits,
-        )  # fmt: skip
-
-    def bfv(self, circuit: Circuit, params: ParameterSet) -> float:
-        """Return the noise budget of a circuit under what is assumed."""
-        return noise.bfv(
-            circuit, params, encryption=self.encryption, plaintexts=noise.Plaintexts(self.assume),
-            failure_bits=self.failure_bits,
-        )[0]  # fmt: skip
+        return noise.bound(
+            circuit, params, encryption=self.encryption, assume=self.assume, failure_bits=self.failure_bits
+        )
 
     def budget(self, n: int) -> float:
         """Return the bits of noise budget that a BFV result must be sure to keep."""
@@ -175,12 +168,43 @@ def _shorter_special(params: ParameterSet, bits: int) -> tuple[int, ...]:
 
 def _good_enough(wish: Wish, circuit: Circuit, params: ParameterSet) -> float | None:
     """Return the noise figure of a circuit under a set, or None if it misses what is wished."""
-    if wish.scheme == "bfv":
-        budget = wish.bfv(circuit, params)
-        return budget if budget >= wish.budget(params.n) else None
-    found = wish.ckks(circuit, params)
-    good = found.log2_error <= wish.wanted(params.n) and found.overflow_bits <= 0
-    return found.log2_error if good else None
+    found = wish.bound(circuit, params)
+    exact = wish.scheme == "bfv"
+    good = found.bits >= wish.budget(params.n) if exact else _accurate(wish, params.n, found)
+    return found.bits if good else None
+
+
+def _accurate(wish: Wish, n: int, found: noise.Noise) -> bool:
+    """Tell whether a CKKS circuit meets the tolerance and nothing overflows."""
+    return found.bits <= wish.wanted(n) and found.overflow_bits <= 0
+
+
+def fewer_digits(choice: Choice, wish: Wish) -> Choice:
+    """Spend room that the degree leaves on special primes, hence fewer digits, where that makes the circuit faster.
+
+    Time is the engine's account of the circuit's steps at their levels (crates/program/src/cost).
+    """
+    params = choice.params
+    count, limit = len(params.moduli), params.security.limit
+    if not params.special or limit is None:
+        return choice
+    circuit = described(choice.circuit, wish.encryption)
+    taken = partial(circuit.work, params.n, count)
+    best, least = choice, taken(len(params.special), params.dnum)
+    for specials in range(2, count + 1):
+        dnum = -(-count // specials)
+        work = taken(specials, dnum)
+        if work >= least:
+            continue
+        special = primes.special_primes(params.n, params.moduli, specials, params.plain_modulus)
+        more = {"log2_scale": params.log2_scale, "plain_modulus": params.plain_modulus}
+        wider = _parameter_set(wish, params.n, params.moduli, special, dnum, **more)
+        if wider.log2_qp > limit:
+            break
+        bits = _good_enough(wish, choice.circuit, wider)
+        if bits is not None:
+            best, least = replace(choice, params=wider, noise_bits=bits), work
+    return best
 
 
 # ------------------------------------------------------------------------------------------------ CKKS
@@ -209,7 +233,7 @@ def _fit_ckks(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected
         if found := _with_scale(wish, scheduled, n, scale):
             secure = _within_limit(wish, found, limit)
             if isinstance(secure, Choice):
-                return _fewer_digits(wish, secure, limit)
+                return secure
             rejected = secure
             if found.params.log2_q > room + _SLACK_BITS:
                 break
@@ -236,7 +260,7 @@ def _least_scale(wish: Wish, scheduled: schedule.Schedule, n: int, least: int) -
 def _log2_error(wish: Wish, scheduled: schedule.Schedule, n: int, scale: int) -> float:
     """Return log2 of the error at a scale in bits, whether or not the base has room for the result."""
     trial = _trial(wish, scheduled, n, scale, 60.0)
-    return math.inf if trial is None else trial[1].log2_error
+    return math.inf if trial is None else trial[1].bits
 
 
 def _too_inaccurate(wish: Wish, scheduled: schedule.Schedule, n: int) -> str:
@@ -248,7 +272,7 @@ def _too_inaccurate(wish: Wish, scheduled: schedule.Schedule, n: int) -> str:
 
 def _trial(
     wish: Wish, scheduled: schedule.Schedule, n: int, scale: int, base: float
-) -> tuple[Choice, noise.CkksNoise] | None:
+) -> tuple[Choice, noise.Noise] | None:
     """Return the set for a scale and a base in bits, with its noise; None where there are no such primes."""
     try:
         data = primes.ckks_chain(n, scheduled.depth, scale, base)
@@ -257,8 +281,8 @@ def _trial(
         return None
     params = _parameter_set(wish, n, data, special, len(data), log2_scale=scale)
     circuit = schedule.resolve(scheduled, data, scale)
-    found = wish.ckks(circuit, params)
-    return Choice(params, circuit, found.log2_error, ()), found
+    found = wish.bound(circuit, params)
+    return Choice(params, circuit, found.bits, ()), found
 
 
 def _with_scale(wish: Wish, scheduled: schedule.Schedule, n: int, scale: int) -> Choice | None:
@@ -269,7 +293,7 @@ def _with_scale(wish: Wish, scheduled: schedule.Schedule, n: int, scale: int) ->
         if trial is None:
             break
         choice, found = trial
-        if found.log2_error <= wish.wanted(n) and found.overflow_bits <= 0:
+        if _accurate(wish, n, found):
             best = choice
             if found.overflow_bits >= -2.0:
                 break
@@ -282,31 +306,6 @@ def _with_scale(wish: Wish, scheduled: schedule.Schedule, n: int, scale: int) ->
 def _needs_keys(scheduled: schedule.Schedule) -> bool:
     names = {planned.kind.value for planned in scheduled.planned}
     return bool(names & {"relinearize", "relinearize_rescale", "rotate", "linear_transform"})
-
-
-def _key_switch_transforms(level_primes: int, specials: int, dnum: int) -> int:
-    """Count the transforms of one hybrid key switch (Han and Ki, ePrint 2019/688)."""
-    return level_primes + dnum * (level_primes + specials) - level_primes + 2 * (specials + level_primes)
-
-
-def _fewer_digits(wish: Wish, found: Choice, limit: int) -> Choice:
-    """Spend room that the degree leaves on special primes where that makes key switching cheaper."""
-    params = found.params
-    count = len(params.moduli)
-    best, cost = found, _key_switch_transforms(count, len(params.special), params.dnum)
-    if not params.special:
-        return found
-    for specials in range(2, count + 1):
-        dnum = -(-count // specials)
-        special = primes.special_primes(params.n, params.moduli, specials)
-        wider = _parameter_set(wish, params.n, params.moduli, special, dnum, log2_scale=params.log2_scale)
-        transforms = _key_switch_transforms(count, specials, dnum)
-        if wider.log2_qp > limit or transforms >= cost:
-            continue
-        bits = _good_enough(wish, found.circuit, wider)
-        if bits is not None:
-            best, cost = Choice(wider, found.circuit, bits, ()), transforms
-    return best
 
 
 # ------------------------------------------------------------------------------------------------ BFV
@@ -349,4 +348,4 @@ def _with_bits(wish: Wish, program: SlotProgram, n: int, bits: int, t: int) -> C
     circuit = schedule_bfv.schedule(program, len(data) - 1)
     special = primes.of_sizes(n, [max(sizes)], (*data, t)) if circuit.switches_keys() else ()
     params = _parameter_set(wish, n, data, special, len(data), plain_modulus=t)
-    return Choice(params, circuit, wish.bfv(circuit, params), ())
+    return Choice(params, circuit, wish.bound(circuit, params).bits, ())

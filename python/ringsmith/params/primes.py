@@ -69,6 +69,6 @@ def ckks_chain(n: int, depth: int, log2_scale: float, base_bits: float) -> tuple
     return (*base, *reversed(top))
 
 
-def special_primes(n: int, data: Sequence[int], count: int) -> tuple[int, ...]:
+def special_primes(n: int, data: Sequence[int], count: int, plain_modulus: int = 0) -> tuple[int, ...]:
     """Return `count` special primes as long as the longest data prime: key switching divides its noise by them."""
-    return of_sizes(n, [max(prime.bit_length() for prime in data)] * count, data)
+    return of_sizes(n, [max(prime.bit_length() for prime in data)] * count, (*data, plain_modulus))

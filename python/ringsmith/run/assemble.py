@@ -17,9 +17,9 @@ from ringsmith.kernel.circuit import Circuit, Step
 from ringsmith.kernel.graph import Node, Op, Shape, ordered
 from ringsmith.kernel.location import Location
 from ringsmith.kernel.numbers import residues
-from ringsmith.kernel.slots import Transform
 from ringsmith.params.noise import failure_bits_of
 from ringsmith.params.sets import ParameterSet
+from ringsmith.params.steps import Steps
 from ringsmith.run.scheme import open_scheme
 
 if TYPE_CHECKING:
@@ -64,7 +64,10 @@ class _Assembly:
     circuit: Circuit
     numbers: dict[int, int] = field(default_factory=dict)
     lines: dict[tuple[str, int], int] = field(default_factory=dict)
-    transforms: dict[tuple[Transform, float], int] = field(default_factory=dict)
+    steps: Steps = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.steps = Steps(self.builder)
 
     def program(self, noise_bits: float) -> _native.Program:
         self._arguments()
@@ -163,23 +166,10 @@ class _Assembly:
 
     def _step(self, step: Step) -> None:
         where = step.where
-        self.builder.step(
-            step.kind.value, list(step.args), step.level, float(step.scale), step.size, plaintext=step.plain,
-            plain_scale=float(step.plain_scale), rotation=step.steps, bound=float(step.bound),
-            everywhere=step.everywhere, transform=self._transform(step), line=self._line(where),
-            column=min(max(where.column, 0), _MAX_COLUMN), end_column=min(max(where.end_column, 0), _MAX_COLUMN),
+        self.steps.write(
+            step, line=self._line(where), column=min(max(where.column, 0), _MAX_COLUMN),
+            end_column=min(max(where.end_column, 0), _MAX_COLUMN),
         )  # fmt: skip
-
-    def _transform(self, step: Step) -> int:
-        """Return the number of a step's transform at its scale, added if it is new; -1 for none."""
-        transform = step.transform
-        if transform is None:
-            return -1
-        key = (transform, step.plain_scale)
-        if key not in self.transforms:
-            giants = [(g.rotation, [(t.rotation, t.plain) for t in g.terms]) for g in transform.giants]
-            self.transforms[key] = self.builder.transform(float(step.plain_scale), giants)
-        return self.transforms[key]
 
     def _line(self, where: Location) -> int:
         key = (_printable(PurePath(where.file).name), where.line)

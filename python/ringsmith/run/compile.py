@@ -8,7 +8,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from ringsmith.errors import KernelError, ParameterError
 from ringsmith.kernel import levels_bfv, schedule, schedule_bfv
@@ -54,6 +53,8 @@ def compile_kernel(
         choice, wish = choose.choose(wish, partial(lower, graph, kernel.arguments), constants_are_ordinary)
     if kernel.scheme == "bfv" and not kernel.manual:
         choice = _levelled(choice, wish)
+    if kernel.params is None and not kernel.manual:
+        choice = choose.fewer_digits(choice, wish)
     arguments = {n: (shapes[n], a.encrypted, a.low, a.high) for n, a in kernel.arguments.items()}
     signature = Signature(kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments, kernel.publish)
     return Program.assembled(signature, choice.params, choice.circuit, choice.noise_bits, choice.rejected, encryption)
@@ -91,7 +92,7 @@ def _levelled(choice: choose.Choice, wish: choose.Wish) -> choose.Choice:
     """Run a BFV circuit at the lowest levels that keep the margin, or its budget where that is below the margin."""
 
     def budget(circuit: Circuit) -> float:
-        return wish.bfv(circuit, choice.params)
+        return wish.bound(circuit, choice.params).bits
 
     enough = min(choice.noise_bits, wish.budget(choice.params.n))
     circuit = levels_bfv.descend(choice.circuit, lambda circuit: budget(circuit) >= enough)
@@ -199,15 +200,12 @@ def _scheduled(kernel: Kernel, program: SlotProgram, params: ParameterSet) -> Ci
 
 
 def _checked_noise(circuit: Circuit, params: ParameterSet, wish: choose.Wish) -> float:
-    plaintexts = noise.Plaintexts(wish.assume)
-    more: Mapping[str, Any] = {
-        "encryption": wish.encryption,
-        "plaintexts": plaintexts,
-        "failure_bits": wish.failure_bits,
-    }
+    found = wish.bound(circuit, params)
     if wish.scheme == "bfv":
-        return noise.check_bfv(circuit, params, **more, publish=wish.publish)
-    return noise.check_ckks(circuit, params, 2.0 ** wish.wanted(params.n), **more).log2_error
+        noise.check_bfv(found, params, publish=wish.publish)
+    else:
+        noise.check_ckks(found, 2.0 ** wish.wanted(params.n))
+    return found.bits
 
 
 def _manual(kernel: Kernel, shapes: Shapes, wish: choose.Wish) -> choose.Choice:

@@ -19,21 +19,28 @@ from ringsmith.kernel.graph import ordered
 from ringsmith.kernel.index_map import taken
 from ringsmith.params import noise
 from ringsmith.params.sets import ParameterSet
+from ringsmith.params.steps import described
 from ringsmith.run.scheme import Scheme, open_scheme, side_by_side
 
 Array = NDArray[Any]
 
 
+def encodings(circuit: Circuit) -> list[tuple[int, float]]:
+    """Return the plaintexts whose values bear on the noise: number and scale."""
+    # Which key inputs are encrypted under has no part in it.
+    return described(circuit, "secret").encodings()
+
+
 def measure(circuit: Circuit, scheme: Scheme, values: Mapping[int, Array]) -> noise.Effects:
     """Return what the plaintexts that have values do to the noise."""
-    keys = [key for key in noise.encodings(circuit) if key[0] in values]
+    keys = [key for key in encodings(circuit) if key[0] in values]
     return dict(zip(keys, side_by_side(lambda key: scheme.effect(values[key[0]], key[1]), keys), strict=True))
 
 
 def constants_are_ordinary(circuit: Circuit, params: ParameterSet) -> bool:
     """Tell whether no constant of a circuit is contrived."""
     constants = [number for number, plain in enumerate(circuit.plains) if plain.constant]
-    used = {number for number, _ in noise.encodings(circuit)}.intersection(constants)
+    used = {number for number, _ in encodings(circuit)}.intersection(constants)
     if not used:
         return True
     nodes = evaluate(ordered(circuit.plains[number].node for number in sorted(used)), {})

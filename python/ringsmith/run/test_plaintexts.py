@@ -124,7 +124,7 @@ def test_ckks_finds_contrived_constants_when_it_compiles() -> None:
         return x * w
 
     program = fixed.compile()
-    worst = noise.ckks(program.circuit, program.params, plaintexts=noise.WORST).log2_error
+    worst = noise.bound(program.circuit, program.params, encryption="secret", assume=noise.Assume.ALL).bits
     assert worst == pytest.approx(program.noise_bits)
     assert program.noise_bits <= np.log2(TOLERANCE)
     client, x = program.client("contrived"), np.full(2048, BOUND)

@@ -109,7 +109,7 @@ fn check_depth<W: Word>(
     kit: &Kit<W>,
     meter: &Meter<'_, W>,
     ev: &Evaluator<W>,
-    estimate: &NoiseEstimator<W>,
+    estimate: &NoiseEstimator,
     fresh: Noise,
 ) {
     let (n, t) = (kit.params.n(), kit.params.plain_modulus());

@@ -17,7 +17,7 @@ struct Machine<'a, W: Word> {
     kit: &'a Kit<W>,
     evaluator: Evaluator<W>,
     encoder: BatchEncoder<W>,
-    estimate: NoiseEstimator<W>,
+    estimate: NoiseEstimator,
 }
 
 impl<W: Word> Machine<'_, W> {

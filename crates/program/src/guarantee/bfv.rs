@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Noise of BFV, along the steps.
 
-use super::{Bound, Plaintexts, operands};
-use crate::Error;
+use super::Bound;
+use super::circuit::{Failure, Plaintexts, operands};
 use crate::program::Encryption;
 use crate::step::{Operation, Plaintext, Step};
 use crate::transform::Term;
-use bfv::BfvParams;
 use bfv::noise::NoiseEstimator;
 use rlwe::noise::{Gain, Noise};
-use zq::Word;
 
 /// More multiplications in a row than any modulus has room for: noise beyond them counts as infinite, which keeps the time
 /// of a step bounded.
 const MAX_FACTORS: u32 = 2048;
 
 /// The noise budget of the poorest result.
-pub fn bound<W: Word>(plaintexts: &Plaintexts<'_>, params: &BfvParams<W>) -> Result<Bound, Error> {
-    let program = plaintexts.program;
-    let failure_bits = program.guarantee.failure_bits;
+pub fn bound(plaintexts: &Plaintexts<'_>, estimator: &NoiseEstimator) -> Result<Bound, Failure> {
+    let circuit = plaintexts.circuit;
     let walk = Walk {
         plaintexts,
-        estimator: NoiseEstimator::new(params).with_failure_bits(failure_bits),
+        estimator,
     };
     let values = walk.run()?;
     let mut poorest = Bound {
@@ -29,10 +26,11 @@ pub fn bound<W: Word>(plaintexts: &Plaintexts<'_>, params: &BfvParams<W>) -> Res
         overflow_bits: f64::NEG_INFINITY,
         step: 0,
     };
-    for &output in &program.outputs {
+    for &output in circuit.outputs.iter() {
         let step = output as usize;
-        let bits = walk.budget(&program.steps[step], values[step]);
-        let bits = bits.map_err(|e| program.at(step, e.to_string()))?;
+        let limbs = circuit.steps[step].level as usize + 1;
+        let bits = estimator.budget(values[step], limbs);
+        let bits = bits.map_err(|e| failed(step, &e))?;
         // What is not a number comes of noise beyond the range of doubles.
         let bits = if bits.is_nan() {
             f64::NEG_INFINITY
@@ -50,19 +48,24 @@ pub fn bound<W: Word>(plaintexts: &Plaintexts<'_>, params: &BfvParams<W>) -> Res
     Ok(poorest)
 }
 
-struct Walk<'a, W: Word> {
-    plaintexts: &'a Plaintexts<'a>,
-    estimator: NoiseEstimator<W>,
+fn failed(step: usize, error: &bfv::Error) -> Failure {
+    let message = error.to_string();
+    Failure { step, message }
 }
 
-impl<W: Word> Walk<'_, W> {
-    fn run(&self) -> Result<Vec<Noise>, Error> {
-        let program = self.plaintexts.program;
-        let mut values = Vec::with_capacity(program.steps.len());
-        for (number, step) in program.steps.iter().enumerate() {
+struct Walk<'a> {
+    plaintexts: &'a Plaintexts<'a>,
+    estimator: &'a NoiseEstimator,
+}
+
+impl Walk<'_> {
+    fn run(&self) -> Result<Vec<Noise>, Failure> {
+        let steps = &self.plaintexts.circuit.steps;
+        let mut values = Vec::with_capacity(steps.len());
+        for (number, step) in steps.iter().enumerate() {
             let noise = self
                 .applied(step, &values)
-                .map_err(|e| program.at(number, e.to_string()))?;
+                .map_err(|e| failed(number, &e))?;
             values.push(if noise.factors > MAX_FACTORS {
                 Noise {
                     log2_variance: f64::INFINITY,
@@ -75,27 +78,22 @@ impl<W: Word> Walk<'_, W> {
         Ok(values)
     }
 
-    fn budget(&self, step: &Step, noise: Noise) -> Result<f64, bfv::Error> {
-        self.estimator.budget(noise, step.level as usize + 1)
-    }
-
     fn applied(&self, step: &Step, values: &[Noise]) -> Result<Noise, bfv::Error> {
-        let (e, steps) = (&self.estimator, &self.plaintexts.program.steps);
+        let (e, circuit) = (self.estimator, self.plaintexts.circuit);
         let limbs = step.level as usize + 1;
         let (numbers, _) = step.operation.operands();
-        let from = |index: usize| &steps[numbers[index] as usize];
+        let from = |index: usize| &circuit.steps[numbers[index] as usize];
         let [a, b] = operands(step, values);
         let Some(&a) = a else {
-            let secret = self.plaintexts.program.encryption == Encryption::Secret
-                && step.operation == Operation::Input;
+            let secret =
+                circuit.encryption == Encryption::Secret && step.operation == Operation::Input;
             let fresh = if secret {
                 e.fresh_symmetric()
             } else {
                 e.fresh_public()
             };
             // A zero below the top level is encrypted there and switched down.
-            let top = self.plaintexts.program.parameters.primes().len();
-            return (limbs + 1..=top)
+            return (limbs + 1..=e.data_primes())
                 .rev()
                 .try_fold(fresh, |noise, limbs| e.mod_switch(noise, limbs, 2));
         };
@@ -125,7 +123,7 @@ impl<W: Word> Walk<'_, W> {
 
     /// The gain of multiplying by a plaintext; a factor stays a constant polynomial.
     fn gain(&self, plaintext: Plaintext) -> Gain {
-        match self.plaintexts.factor(plaintext) {
+        match self.plaintexts.circuit.factor(plaintext) {
             Some(factor) => Gain {
                 log2: 2.0 * (factor.unsigned_abs() as f64).max(1.0).log2(),
             },
@@ -137,7 +135,7 @@ impl<W: Word> Walk<'_, W> {
     }
 
     fn transformed(&self, a: Noise, number: u32, limbs: usize) -> Result<Noise, bfv::Error> {
-        let transform = &self.plaintexts.program.transforms[number as usize];
+        let transform = &self.plaintexts.circuit.transforms[number as usize];
         let scale = transform.scale;
         let gain = |number| self.gain(Plaintext { number, scale });
         let term = |term: &Term| (term.rotation != 0, term.plaintext.map(gain));

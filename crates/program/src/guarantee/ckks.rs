@@ -1,35 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Errors of CKKS: bounds on values and errors, along the steps.
 
-use super::{Bound, Plaintexts, operands};
-use crate::Error;
-use crate::program::{Argument, Encryption, Program, Range, Secrecy};
+use super::Bound;
+use super::circuit::{Failure, Plaintexts, operands};
+use crate::program::Encryption;
 use crate::step::{Operation, Plaintext, Step};
 use crate::transform::Term;
+use ckks::Publication;
 use ckks::noise::{Estimate, Estimator};
-use ckks::{CkksParams, Publication};
 use rlwe::noise::log2_add;
 use std::f64::consts::LN_2;
 
 /// Two walks: with the author's promises for the error of the slots that matter, and for overflow without those that leave
 /// out slots, since what nobody looks at holds other values and would spoil the rest if it wrapped.
-pub fn bound(plaintexts: &Plaintexts<'_>, params: &CkksParams) -> Result<Bound, Error> {
-    let program = plaintexts.program;
-    let failure_bits = program.guarantee.failure_bits;
-    let estimator = &params.estimator().clone().with_failure_bits(failure_bits);
+pub fn bound(plaintexts: &Plaintexts<'_>, estimator: &Estimator) -> Result<Bound, Failure> {
+    let circuit = plaintexts.circuit;
     let walk = |promises| Walk {
         plaintexts,
         estimator,
         promises,
     };
     let values = walk(true).run()?;
-    let errors = program
+    let errors = circuit
         .outputs
         .iter()
         .map(|&o| known(estimator.log2_slot_error(&values[o as usize])));
     let bits = errors.fold(f64::NEG_INFINITY, f64::max);
     let partial = |step: &Step| matches!(step.operation, Operation::Within(_, p) if !p.everywhere);
-    let (overflow_bits, step) = if program.steps.iter().any(partial) {
+    let (overflow_bits, step) = if circuit.steps.iter().any(partial) {
         fullest(estimator, &walk(false).run()?)
     } else {
         fullest(estimator, &values)
@@ -78,17 +76,18 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn run(&self) -> Result<Vec<Estimate>, Error> {
-        let program = self.plaintexts.program;
-        let mut values = Vec::with_capacity(program.steps.len());
-        let mut inputs = input_bounds(program);
-        for (number, step) in program.steps.iter().enumerate() {
+    fn run(&self) -> Result<Vec<Estimate>, Failure> {
+        let circuit = self.plaintexts.circuit;
+        let mut values = Vec::with_capacity(circuit.steps.len());
+        let mut inputs = circuit.inputs.iter().copied();
+        for (number, step) in circuit.steps.iter().enumerate() {
             let value = match step.operation {
                 Operation::Input => self.encrypted(inputs.next().unwrap_or(f64::INFINITY), step),
                 Operation::EncryptZero => self.encrypted(0.0, step),
-                _ => self
-                    .applied(step, &values)
-                    .map_err(|e| program.at(number, e.to_string()))?,
+                _ => self.applied(step, &values).map_err(|e| Failure {
+                    step: number,
+                    message: e.to_string(),
+                })?,
             };
             values.push(value);
         }
@@ -103,7 +102,7 @@ impl Walk<'_> {
         } else {
             e.encode(bound, level, step.scale)
         };
-        let public = self.plaintexts.program.encryption == Encryption::Public
+        let public = self.plaintexts.circuit.encryption == Encryption::Public
             || step.operation == Operation::EncryptZero;
         if public {
             e.encrypt_public(&encoded)
@@ -123,7 +122,7 @@ impl Walk<'_> {
             Operation::AddPlain(_, p) | Operation::SubPlain(_, p) => {
                 e.add(a, &self.encoded(p, step.level))
             }
-            Operation::MultiplyPlain(_, p) => match self.plaintexts.factor(p) {
+            Operation::MultiplyPlain(_, p) => match self.plaintexts.circuit.factor(p) {
                 Some(factor) => repeated(e, *a, factor.unsigned_abs()),
                 None => e.multiply(a, &self.encoded(p, step.level)),
             },
@@ -142,7 +141,7 @@ impl Walk<'_> {
     }
 
     fn transformed(&self, a: &Estimate, number: u32, level: u32) -> Estimate {
-        let transform = &self.plaintexts.program.transforms[number as usize];
+        let transform = &self.plaintexts.circuit.transforms[number as usize];
         let scale = transform.scale;
         let factor = |number| self.encoded(Plaintext { number, scale }, level);
         let term = |term: &Term| (term.rotation != 0, term.plaintext.map(factor));
@@ -156,7 +155,7 @@ impl Walk<'_> {
 
     fn encoded(&self, plaintext: Plaintext, level: u32) -> Estimate {
         let rounding = match (
-            self.plaintexts.factor(plaintext),
+            self.plaintexts.circuit.factor(plaintext),
             self.plaintexts.effect(plaintext),
         ) {
             (Some(_), _) => f64::NEG_INFINITY,
@@ -164,28 +163,12 @@ impl Walk<'_> {
             (None, None) => self.estimator.log2_worst_rounding(),
         };
         self.estimator.encode_rounded(
-            self.plaintexts.bound(plaintext),
+            self.plaintexts.circuit.bound_of(plaintext),
             level as usize,
             plaintext.scale,
             rounding,
         )
     }
-}
-
-/// The largest magnitude of every ciphertext that is sent, in order.
-fn input_bounds(program: &Program) -> impl Iterator<Item = f64> + '_ {
-    let slots = program.parameters.slots();
-    let bound = |argument: &Argument| match argument.range {
-        Range::Reals { low, high } => low.abs().max(high.abs()),
-        Range::Integers { low, high } => low.unsigned_abs().max(high.unsigned_abs()) as f64,
-    };
-    program.arguments.iter().flat_map(move |argument| {
-        let sent = match &argument.secrecy {
-            Secrecy::Plain => 0,
-            Secrecy::Encrypted(packing) => packing.len() / slots,
-        };
-        std::iter::repeat_n(bound(argument), sent)
-    })
 }
 
 /// A bound on `count` times a value: an exact integer adds no rounding, and 0 times it is no more than it.

@@ -117,11 +117,12 @@ impl Program {
     }
 
     fn constant_encodings(&self) -> Vec<(u32, f64)> {
-        let facts = self.facts();
+        let circuit = self.circuit();
         let constant = |(number, scale, _): (u32, f64, u32)| {
-            facts[number as usize].constant.then_some((number, scale))
+            let constant = circuit.plaintexts[number as usize].constant;
+            constant.then_some((number, scale))
         };
-        let encoded = self.encoded(&facts);
+        let encoded = circuit.encodings();
         encoded.into_iter().filter_map(constant).collect()
     }
 

@@ -32,7 +32,7 @@ fn parameters(bfv: bool) -> Parameters {
 }
 
 /// 3·(x·w·c) + c with an argument w and a constant c, and a promise about some slots.
-fn scaled(bfv: bool, constant: Numbers) -> Program {
+pub(super) fn scaled(bfv: bool, constant: Numbers) -> Program {
     let parameters = parameters(bfv);
     let slots = parameters.slots() as u32;
     let (primes, scale) = (parameters.primes(), parameters.scale());
@@ -108,11 +108,11 @@ fn scaled(bfv: bool, constant: Numbers) -> Program {
     program
 }
 
-fn reals() -> Numbers {
+pub(super) fn reals() -> Numbers {
     Numbers::Reals((0..DEGREE / 2).map(|i| (i as f64).sin()).collect())
 }
 
-fn integers() -> Numbers {
+pub(super) fn integers() -> Numbers {
     let some = |i| (i * i * 7919 + 3 * i) % 12289 - 6144;
     Numbers::Integers((0..DEGREE as i64).map(some).collect())
 }
@@ -160,7 +160,7 @@ fn promising(mut program: Program, assume: Assume) -> Program {
     program
 }
 
-fn refused<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
+pub(super) fn refused<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
     result.unwrap_err().to_string()
 }
 
@@ -463,7 +463,7 @@ fn a_part_that_differs_has_another_hash() {
 }
 
 /// The first product as a sum of two rotations, each times the argument.
-fn transforming(mut program: Program) -> Program {
+pub(super) fn transforming(mut program: Program) -> Program {
     let scale = program.parameters.scale();
     program.transforms = vec![transform(scale, &[(0, &[(0, 0), (1, 0)])])];
     program.steps[1].operation = Operation::LinearTransform(0, 0);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Static noise estimates.
 
-use super::context::{Params, build};
 use crate::errors::{Kind, OrRaise};
-use crate::literal::{RingArguments, policy};
-use crate::words::{Words, each};
-use crate::work::Work;
+use crate::literal::RingArguments;
+use crate::program::Circuit;
+use ::program::Estimator;
 use bfv::Publication;
 use bfv::noise::NoiseEstimator;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rlwe::noise::{FAILURE_BITS, Gain, GiantFacts, Noise};
 
 /// What is known of a ciphertext's noise without any key.
@@ -42,7 +42,7 @@ impl BfvEstimate {
 /// Noise bounds of each operation for one parameter set; a bound fails with probability below 2^-failure_bits.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct BfvEstimator {
-    estimator: Words<NoiseEstimator<u64>, NoiseEstimator<u128>>,
+    estimator: NoiseEstimator,
     n: usize,
     limbs: usize,
     half_t: f64,
@@ -72,7 +72,6 @@ impl BfvEstimator {
         reason = "keyword arguments of a Python constructor"
     )]
     fn new(
-        py: Python<'_>,
         n: usize,
         moduli: Vec<u128>,
         special: Vec<u128>,
@@ -90,21 +89,10 @@ impl BfvEstimator {
             secret,
             error,
         };
-        // Estimates say nothing of security; the set that is really used is judged when it is made.
-        let any = policy(rlwe::security::DEFAULT_LEVEL, "2024-classical", true)?;
-        let wide = ring.word_bits(None, &[])? == u128::BITS;
-        let params: Params = py.work(|| match wide {
-            true => build(&ring, plain_modulus, &[], any).map(Words::W128),
-            false => build(&ring, plain_modulus, &[], any).map(Words::W64),
-        })?;
-        let estimator = match &params {
-            Words::W64(params) => {
-                Words::W64(NoiseEstimator::new(params).with_failure_bits(failure_bits))
-            }
-            Words::W128(params) => {
-                Words::W128(NoiseEstimator::new(params).with_failure_bits(failure_bits))
-            }
-        };
+        let set = ring.literal::<u128>()?;
+        let estimator = NoiseEstimator::of_numbers(&set, plain_modulus)
+            .or_raise()?
+            .with_failure_bits(failure_bits);
         Ok(Self {
             estimator,
             n,
@@ -121,7 +109,7 @@ impl BfvEstimator {
 
     /// Encryption under the public key.
     fn encrypt_public(&self) -> BfvEstimate {
-        let noise = each!(&self.estimator, e => e.fresh_public());
+        let noise = self.estimator.fresh_public();
         BfvEstimate {
             noise,
             limbs: self.limbs,
@@ -131,7 +119,7 @@ impl BfvEstimator {
 
     /// Encryption under the secret key.
     fn encrypt_secret(&self) -> BfvEstimate {
-        let noise = each!(&self.estimator, e => e.fresh_symmetric());
+        let noise = self.estimator.fresh_symmetric();
         BfvEstimate {
             noise,
             limbs: self.limbs,
@@ -142,7 +130,7 @@ impl BfvEstimator {
     /// Sum or difference.
     fn add(&self, a: &BfvEstimate, b: &BfvEstimate) -> PyResult<BfvEstimate> {
         let limbs = same_level(a, b)?;
-        let noise = each!(&self.estimator, e => e.add(a.noise, b.noise));
+        let noise = self.estimator.add(a.noise, b.noise);
         Ok(BfvEstimate {
             noise,
             limbs,
@@ -152,14 +140,17 @@ impl BfvEstimator {
 
     /// Sum or difference with a plaintext.
     fn add_plain(&self, a: &BfvEstimate) -> BfvEstimate {
-        let noise = each!(&self.estimator, e => e.add_plain(a.noise));
+        let noise = self.estimator.add_plain(a.noise);
         BfvEstimate { noise, ..*a }
     }
 
     /// Product of two ciphertexts.
     fn multiply(&self, a: &BfvEstimate, b: &BfvEstimate) -> PyResult<BfvEstimate> {
         let limbs = same_level(a, b)?;
-        let noise = each!(&self.estimator, e => e.multiply(a.noise, b.noise, [a.size, b.size], limbs).or_raise())?;
+        let noise = self
+            .estimator
+            .multiply(a.noise, b.noise, [a.size, b.size], limbs)
+            .or_raise()?;
         Ok(BfvEstimate {
             noise,
             limbs,
@@ -190,7 +181,7 @@ impl BfvEstimator {
     ) -> BfvEstimate {
         let bound = bound.unwrap_or(self.half_t).min(self.half_t);
         let gain = log2_gain.map_or(Gain::worst_case(self.n, bound), |log2| Gain { log2 });
-        let noise = each!(&self.estimator, e => e.multiply_plain(a.noise, gain));
+        let noise = self.estimator.multiply_plain(a.noise, gain);
         BfvEstimate { noise, ..*a }
     }
 
@@ -222,7 +213,7 @@ impl BfvEstimator {
 
     /// Rotation or row swap: one key switch.
     fn rotate(&self, a: &BfvEstimate) -> PyResult<BfvEstimate> {
-        let noise = each!(&self.estimator, e => e.key_switch(a.noise, a.limbs).or_raise())?;
+        let noise = self.estimator.key_switch(a.noise, a.limbs).or_raise()?;
         Ok(BfvEstimate { noise, ..*a })
     }
 
@@ -238,8 +229,10 @@ impl BfvEstimator {
             (rotates, terms.into_iter().map(term).collect::<Vec<_>>())
         };
         let giants: Vec<_> = giants.into_iter().map(giant).collect();
-        let noise =
-            each!(&self.estimator, e => e.linear_transform(a.noise, &giants, a.limbs).or_raise())?;
+        let noise = self
+            .estimator
+            .linear_transform(a.noise, &giants, a.limbs)
+            .or_raise()?;
         Ok(BfvEstimate { noise, ..*a })
     }
 
@@ -248,7 +241,10 @@ impl BfvEstimator {
         if a.limbs < 2 {
             return Err(Kind::Parameter.error("mod_switch: no prime is left to divide by"));
         }
-        let noise = each!(&self.estimator, e => e.mod_switch(a.noise, a.limbs, a.size).or_raise())?;
+        let noise = self
+            .estimator
+            .mod_switch(a.noise, a.limbs, a.size)
+            .or_raise()?;
         Ok(BfvEstimate {
             noise,
             limbs: a.limbs - 1,
@@ -256,9 +252,20 @@ impl BfvEstimator {
         })
     }
 
+    /// What the results of a circuit are sure to be, with "none", "constants" or "all" plaintexts the worst possible: `bits` of
+    /// noise budget of the poorest result, which is `step`; `overflow_bits` is -inf.
+    fn bound<'py>(
+        &self,
+        py: Python<'py>,
+        circuit: &Circuit,
+        assume: &str,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        circuit.bound(py, &Estimator::Bfv(self.estimator.clone()), assume)
+    }
+
     /// Bits of noise that may still be added; at 0 or below the result may decrypt wrongly.
     fn log2_budget(&self, a: &BfvEstimate) -> PyResult<f64> {
-        each!(&self.estimator, e => e.budget(a.noise, a.limbs).or_raise())
+        self.estimator.budget(a.noise, a.limbs).or_raise()
     }
 }
 

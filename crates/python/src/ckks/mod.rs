@@ -23,5 +23,6 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<evaluate::CkksEvaluator>()?;
     m.add_class::<noise::CkksEstimate>()?;
     m.add_class::<noise::CkksEstimator>()?;
-    m.add_function(wrap_pyfunction!(noise::polynomial_depth, m)?)
+    m.add_function(wrap_pyfunction!(noise::polynomial_depth, m)?)?;
+    m.add_function(wrap_pyfunction!(noise::ckks_publication_bits, m)?)
 }

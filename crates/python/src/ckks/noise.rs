@@ -4,8 +4,10 @@
 use super::evaluate::polynomial_of;
 use crate::errors::{Kind, OrRaise};
 use crate::literal::RingArguments;
+use crate::program::Circuit;
 use ckks::noise::{Estimate, Estimator};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rlwe::noise::FAILURE_BITS;
 
 /// What is known of a plaintext or ciphertext without any key.
@@ -245,6 +247,18 @@ impl CkksEstimator {
         })
     }
 
+    /// What the results of a circuit are sure to be, with "none", "constants" or "all" plaintexts the worst possible: `bits`,
+    /// log2 of the largest error of a slot; `overflow_bits` by which the fullest `step` exceeds its modulus (below 0: room).
+    fn bound<'py>(
+        &self,
+        py: Python<'py>,
+        circuit: &Circuit,
+        assume: &str,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let estimator = ::program::Estimator::Ckks(self.estimator.clone());
+        circuit.bound(py, &estimator, assume)
+    }
+
     /// log2 of `slot_error`.
     fn log2_slot_error(&self, a: &CkksEstimate) -> f64 {
         self.estimator.log2_slot_error(&a.inner)
@@ -261,6 +275,13 @@ impl CkksEstimator {
         let room = self.estimator.check_room("evaluate", &a.inner);
         room.map_err(|error| Kind::Parameter.error(format!("{operation}: {error}")))
     }
+}
+
+/// log2 of the factor by which `CkksDecryptor.decrypt_for_publication` raises the bound on a slot's error at degree `n`, with its
+/// defaults and a failure probability of 2^-failure_bits.
+#[pyfunction]
+pub fn ckks_publication_bits(n: usize, failure_bits: u32) -> f64 {
+    ::program::log2_publication(n, failure_bits)
 }
 
 /// Multiplications in a row that a polynomial needs.

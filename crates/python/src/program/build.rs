@@ -3,15 +3,15 @@
 
 use super::Program;
 use super::arrays::{index_map, numbers};
+use super::step::{Giants, StepArguments, encryption, needed, operands, transform};
 use crate::context::Context;
 use crate::errors::Kind;
 use crate::words::Words;
 use crate::work::Work;
 use ::program::expression::{Expression, Operation as Plain};
-use ::program::step::{Operation, Place, Plaintext, Promise, SourceLine, Step};
-use ::program::transform::{Giant, Term, Transform};
+use ::program::step::{Place, Promise, SourceLine, Step};
 use ::program::{
-    Argument, Encryption, Guarantee, IndexMap, Limits, Parameters, PlaintextSource, Range, Secrecy,
+    Argument, Guarantee, IndexMap, Limits, Parameters, PlaintextSource, Range, Secrecy,
 };
 use numpy::PyReadonlyArrayDyn;
 use pyo3::prelude::*;
@@ -31,26 +31,6 @@ pub fn parameters(context: &Context) -> Parameters {
             Words::W128(params) => Parameters::BfvWide(params.clone()),
         },
     }
-}
-
-fn encryption(name: &str) -> PyResult<Encryption> {
-    match name {
-        "secret" => Ok(Encryption::Secret),
-        "public" => Ok(Encryption::Public),
-        _ => Err(Kind::Input.error(format!("no encryption {name:?}; there are secret, public"))),
-    }
-}
-
-/// `count` operands.
-fn operands<const N: usize>(kind: &str, given: &[u32]) -> PyResult<[u32; N]> {
-    given
-        .try_into()
-        .map_err(|_| Kind::Input.error(format!("{kind} takes {N} operands, not {}", given.len())))
-}
-
-/// A keyword that a kind needs.
-fn needed<T>(kind: &str, name: &str, value: Option<T>) -> PyResult<T> {
-    value.ok_or_else(|| Kind::Input.error(format!("{kind} needs {name}")))
 }
 
 fn number_of<T>(items: &[T]) -> usize {
@@ -185,17 +165,9 @@ impl ProgramBuilder {
 
     /// Adds a linear transform: giant steps by rising rotation, each with its terms by rising rotation, a term with the number
     /// of its plaintext or -1 for none, which holds for all or none; `scale` is that of the plaintexts, 1 without.
-    fn transform(&mut self, scale: f64, giants: Vec<(i32, Vec<(i32, i64)>)>) -> usize {
-        let term = |(rotation, plaintext): (i32, i64)| Term {
-            rotation,
-            plaintext: u32::try_from(plaintext).ok(),
-        };
-        let giant = |(rotation, terms): (i32, Vec<(i32, i64)>)| Giant {
-            rotation,
-            terms: terms.into_iter().map(term).collect(),
-        };
-        let giants = giants.into_iter().map(giant).collect();
-        self.program.transforms.push(Transform { scale, giants });
+    fn transform(&mut self, scale: f64, giants: Giants) -> usize {
+        let transform = self::transform(scale, giants);
+        self.program.transforms.push(transform);
         number_of(&self.program.transforms)
     }
 
@@ -232,38 +204,16 @@ impl ProgramBuilder {
         column: u16,
         end_column: u16,
     ) -> PyResult<usize> {
-        let none = || self::operands::<0>(kind, &operands);
-        let one = || self::operands::<1>(kind, &operands).map(|[a]| a);
-        let two = || self::operands::<2>(kind, &operands);
-        let plain = || {
-            let number = needed(kind, "plaintext", u32::try_from(plaintext).ok())?;
-            let scale = plain_scale;
-            PyResult::Ok(Plaintext { number, scale })
+        let arguments = StepArguments {
+            kind,
+            operands: &operands,
+            plaintext,
+            plain_scale,
+            rotation,
+            promise: Promise { bound, everywhere },
+            transform,
         };
-        let operation = match kind {
-            "input" => none().map(|_| Operation::Input)?,
-            "encrypt_zero" => none().map(|_| Operation::EncryptZero)?,
-            "add" => two().map(|[a, b]| Operation::Add(a, b))?,
-            "sub" => two().map(|[a, b]| Operation::Sub(a, b))?,
-            "negate" => Operation::Negate(one()?),
-            "add_plain" => Operation::AddPlain(one()?, plain()?),
-            "sub_plain" => Operation::SubPlain(one()?, plain()?),
-            "multiply_plain" => Operation::MultiplyPlain(one()?, plain()?),
-            "multiply" => two().map(|[a, b]| Operation::Multiply(a, b))?,
-            "square" => Operation::Square(one()?),
-            "relinearize" => Operation::Relinearize(one()?),
-            "rotate" => Operation::Rotate(one()?, rotation),
-            "rescale" => Operation::Rescale(one()?),
-            "mod_drop" => Operation::ModDrop(one()?),
-            "within" => Operation::Within(one()?, Promise { bound, everywhere }),
-            "swap_rows" => Operation::SwapRows(one()?),
-            "relinearize_rescale" => Operation::RelinearizeRescale(one()?),
-            "linear_transform" => {
-                let number = needed(kind, "transform", u32::try_from(transform).ok())?;
-                Operation::LinearTransform(one()?, number)
-            }
-            _ => return Err(Kind::Input.error(format!("no operation {kind:?}"))),
-        };
+        let operation = arguments.operation()?;
         let place = Place {
             line,
             column,

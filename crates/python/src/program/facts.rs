@@ -2,6 +2,7 @@
 //! A program: bytes in and out, and what it says of itself.
 
 use super::arrays::{map_array, number_array, numbers};
+use super::circuit;
 use crate::bfv::BfvContext;
 use crate::ckks::CkksContext;
 use crate::context::Context;
@@ -12,7 +13,7 @@ use crate::words::Words;
 use crate::work::{Work, written};
 use ::program::expression::Numbers;
 use ::program::step::{Operation, Step};
-use ::program::{Assume, Encryption, Limits, Parameters, Range, Secrecy};
+use ::program::{Encryption, Limits, Parameters, Range, Secrecy};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -324,22 +325,9 @@ impl Program {
     /// What the engine's own estimate is sure of, with "none", "constants" or "all" plaintexts the worst possible: `bits` as
     /// in `guarantee`, `overflow_bits` (above 0: `step` overflows), `step`.
     fn bound<'py>(&self, py: Python<'py>, assume: &str) -> PyResult<Bound<'py, PyDict>> {
-        let assume = match assume {
-            "none" => Assume::None,
-            "constants" => Assume::Constants,
-            "all" => Assume::All,
-            _ => {
-                return Err(Kind::Input.error(format!(
-                    "no assumption {assume:?}; there are none, constants, all"
-                )));
-            }
-        };
+        let assume = circuit::assumption(assume)?;
         let bound = py.work(|| self.inner.bound(assume, None))?;
-        let facts = PyDict::new(py);
-        facts.set_item("bits", bound.bits)?;
-        facts.set_item("overflow_bits", bound.overflow_bits)?;
-        facts.set_item("step", bound.step)?;
-        Ok(facts)
+        circuit::facts(py, bound)
     }
 
     /// The slots of every output for the slots of every input and the plain arguments, all in the clear.

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What bounds are made of: steps and facts about values, without the values and where they stand.
+//!
+//! A search for parameters asks for the bounds of thousands of circuits and sets: neither needs tables or keys.
+
+use super::{Assume, Bound, Effects, bfv, ckks};
+use crate::Error;
+use crate::program::Encryption;
+use crate::step::{Operation, Plaintext, Step};
+use crate::transform::Transform;
+use ::bfv::noise::NoiseEstimator;
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// What is known of a plaintext whatever the arguments are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlaintextFacts {
+    /// No argument has part in it.
+    pub constant: bool,
+    /// The integer below 2^31 that every slot holds: a factor, which needs no scale.
+    pub integer: Option<i64>,
+    /// No slot exceeds it in magnitude.
+    pub bound: f64,
+}
+
+/// A program as far as its noise goes.
+#[derive(Clone, Debug)]
+pub struct Circuit<'a> {
+    /// Whether it computes exactly (BFV).
+    pub exact: bool,
+    /// The key that inputs are encrypted under.
+    pub encryption: Encryption,
+    /// The largest magnitude of every ciphertext that is sent.
+    pub inputs: Vec<f64>,
+    /// Plaintexts.
+    pub plaintexts: Vec<PlaintextFacts>,
+    /// Linear transforms that steps apply.
+    pub transforms: Cow<'a, [Transform]>,
+    /// Inputs, then operations.
+    pub steps: Cow<'a, [Step]>,
+    /// The steps that are results.
+    pub outputs: Cow<'a, [u32]>,
+}
+
+/// The estimator of a set.
+#[derive(Clone, Debug)]
+pub enum Estimator {
+    /// Of CKKS.
+    Ckks(::ckks::noise::Estimator),
+    /// Of BFV.
+    Bfv(NoiseEstimator),
+}
+
+impl Estimator {
+    /// The limit that the effects of ordinary plaintexts stay below.
+    pub fn ordinary_effect(&self) -> f64 {
+        match self {
+            Self::Ckks(e) => e.log2_random_rounding().exp2(),
+            Self::Bfv(e) => e.random_plaintext().log2,
+        }
+    }
+
+    fn data_primes(&self) -> usize {
+        match self {
+            Self::Ckks(e) => e.max_level() + 1,
+            Self::Bfv(e) => e.data_primes(),
+        }
+    }
+}
+
+/// Why there is no bound.
+pub(super) struct Failure {
+    /// The step that has none.
+    pub step: usize,
+    /// What the estimator says.
+    pub message: String,
+}
+
+/// What bounds reckon with: what was measured, else what is assumed.
+pub(super) struct Plaintexts<'a> {
+    pub circuit: &'a Circuit<'a>,
+    assume: Assume,
+    measured: Option<&'a Effects>,
+    ordinary: f64,
+}
+
+impl Plaintexts<'_> {
+    /// The effect of a plaintext; `None` for the worst case.
+    pub fn effect(&self, plaintext: Plaintext) -> Option<f64> {
+        let measured = self
+            .measured
+            .and_then(|effects| effects.get(plaintext.number, plaintext.scale));
+        let worst = match self.circuit.facts(plaintext).constant {
+            true => Assume::Constants,
+            false => Assume::All,
+        };
+        measured.or((self.assume < worst).then_some(self.ordinary))
+    }
+}
+
+impl Circuit<'_> {
+    fn facts(&self, plaintext: Plaintext) -> &PlaintextFacts {
+        &self.plaintexts[plaintext.number as usize]
+    }
+
+    /// The integer a plaintext is, if it is encoded as one: neither spread nor rounded.
+    pub(super) fn factor(&self, plaintext: Plaintext) -> Option<i64> {
+        self.facts(plaintext)
+            .integer
+            .filter(|_| plaintext.scale == 1.0)
+    }
+
+    pub(super) fn bound_of(&self, plaintext: Plaintext) -> f64 {
+        self.facts(plaintext).bound
+    }
+
+    fn plaintexts_of(&self, step: &Step) -> impl Iterator<Item = Plaintext> {
+        let transform = match step.operation {
+            Operation::LinearTransform(_, number) => Some(&self.transforms[number as usize]),
+            _ => None,
+        };
+        let own = step.operation.plaintext().into_iter();
+        own.chain(transform.into_iter().flat_map(Transform::plaintexts))
+    }
+
+    /// The plaintexts whose values bear on the noise, each with the level of the first step that uses it.
+    pub fn encodings(&self) -> Vec<(u32, f64, u32)> {
+        let mut seen = HashSet::new();
+        let mut found = Vec::new();
+        for step in self.steps.iter() {
+            let added = matches!(
+                step.operation,
+                Operation::AddPlain(..) | Operation::SubPlain(..)
+            );
+            // BFV adds any plaintext with the same rounding.
+            if self.exact && added {
+                continue;
+            }
+            for plaintext in self.plaintexts_of(step) {
+                let key = (plaintext.number, plaintext.scale.to_bits());
+                if self.factor(plaintext).is_none() && seen.insert(key) {
+                    found.push((plaintext.number, plaintext.scale, step.level));
+                }
+            }
+        }
+        found
+    }
+
+    /// Adds a step of a circuit that is made by hand; returns its number.
+    ///
+    /// # Errors
+    /// [`Error::Step`] for one that names what is not there.
+    pub fn push(&mut self, step: Step) -> Result<usize, Error> {
+        let number = self.steps.len();
+        self.check(number, &step)
+            .map_err(|message| self.at(number, &step, message))?;
+        self.steps.to_mut().push(step);
+        Ok(number)
+    }
+
+    fn check(&self, number: usize, step: &Step) -> Result<(), String> {
+        let (operands, count) = step.operation.operands();
+        if let Some(late) = operands[..count].iter().find(|&&a| a as usize >= number) {
+            return Err(format!("operand {late} is not defined before it"));
+        }
+        if let Operation::LinearTransform(_, number) = step.operation
+            && number as usize >= self.transforms.len()
+        {
+            return Err(format!("there is no transform {number}"));
+        }
+        let mut plaintexts = self.plaintexts_of(step);
+        match plaintexts.find(|p| p.number as usize >= self.plaintexts.len()) {
+            None => Ok(()),
+            Some(plaintext) => Err(format!("there is no plaintext {}", plaintext.number)),
+        }
+    }
+
+    fn at(&self, number: usize, step: &Step, message: String) -> Error {
+        Error::Step {
+            number,
+            operation: step.operation.name(),
+            place: "a circuit without source".into(),
+            message,
+        }
+    }
+
+    /// What the results of a circuit made by hand are sure to be under a set, with plaintexts as assumed.
+    ///
+    /// # Errors
+    /// [`Error::Step`] for a step that has no estimate, [`Error::Layout`] for a set or outputs that do not fit.
+    pub fn bound(&self, estimator: &Estimator, assume: Assume) -> Result<Bound, Error> {
+        let layout = |what: &str, message| Error::Layout {
+            what: what.into(),
+            message,
+        };
+        if self.exact != matches!(estimator, Estimator::Bfv(_)) {
+            return Err(layout("circuit", "it is of the other scheme".into()));
+        }
+        let (there, primes) = (self.steps.len(), estimator.data_primes());
+        if let Some(output) = self.outputs.iter().find(|&&o| o as usize >= there) {
+            return Err(layout("outputs", format!("there is no step {output}")));
+        }
+        if let Some(step) = self.steps.iter().find(|s| s.level as usize >= primes) {
+            let level = step.level;
+            return Err(layout(
+                "circuit",
+                format!("it uses level {level}, the set has {primes} data primes"),
+            ));
+        }
+        let bound = self.walked(estimator, assume, None);
+        bound.map_err(|f| self.at(f.step, &self.steps[f.step], f.message))
+    }
+
+    pub(super) fn walked(
+        &self,
+        estimator: &Estimator,
+        assume: Assume,
+        measured: Option<&Effects>,
+    ) -> Result<Bound, Failure> {
+        let plaintexts = Plaintexts {
+            circuit: self,
+            assume,
+            measured,
+            ordinary: estimator.ordinary_effect(),
+        };
+        match estimator {
+            Estimator::Ckks(estimator) => ckks::bound(&plaintexts, estimator),
+            Estimator::Bfv(estimator) => bfv::bound(&plaintexts, estimator),
+        }
+    }
+}
+
+/// The operands of a step among the values of those before it.
+pub(super) fn operands<'a, T>(step: &Step, values: &'a [T]) -> [Option<&'a T>; 2] {
+    let (numbers, count) = step.operation.operands();
+    [0, 1].map(|i| (i < count).then(|| &values[numbers[i] as usize]))
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Circuits as far as noise goes: what a search for parameters asks bounds of.
+
+use super::step::{Giants, StepArguments, encryption, transform};
+use crate::errors::{Kind, OrRaise};
+use ::program::step::{Place, Promise, Step};
+use ::program::{Assume, Digits, Estimator, PlaintextFacts};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Steps and what is known of values. `encryption`: the key inputs are encrypted under; `inputs`: the largest magnitude of
+/// each ciphertext that is sent; `outputs`: the steps that are results; of each plaintext whether no argument has part in
+/// it, the integer that all its slots hold or None, and the largest magnitude of a slot.
+#[pyclass(module = "ringsmith._native")]
+pub struct Circuit {
+    inner: ::program::Circuit<'static>,
+}
+
+/// What a plaintext is assumed to be.
+pub fn assumption(name: &str) -> PyResult<Assume> {
+    match name {
+        "none" => Ok(Assume::None),
+        "constants" => Ok(Assume::Constants),
+        "all" => Ok(Assume::All),
+        _ => Err(Kind::Input.error(format!(
+            "no assumption {name:?}; there are none, constants, all"
+        ))),
+    }
+}
+
+/// A bound as Python reads it.
+pub fn facts(py: Python<'_>, bound: ::program::Bound) -> PyResult<Bound<'_, PyDict>> {
+    let facts = PyDict::new(py);
+    facts.set_item("bits", bound.bits)?;
+    facts.set_item("overflow_bits", bound.overflow_bits)?;
+    facts.set_item("step", bound.step)?;
+    Ok(facts)
+}
+
+impl Circuit {
+    /// What the results are sure to be under a set.
+    pub fn bound<'py>(
+        &self,
+        py: Python<'py>,
+        estimator: &Estimator,
+        assume: &str,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let bound = self
+            .inner
+            .bound(estimator, assumption(assume)?)
+            .or_raise()?;
+        facts(py, bound)
+    }
+}
+
+#[pymethods]
+impl Circuit {
+    #[new]
+    fn new(
+        scheme: &str,
+        encryption: &str,
+        inputs: Vec<f64>,
+        outputs: Vec<u32>,
+        plaintexts: Vec<(bool, Option<i64>, f64)>,
+    ) -> PyResult<Self> {
+        let exact = match scheme {
+            "bfv" => true,
+            "ckks" => false,
+            _ => {
+                return Err(Kind::Input.error(format!("no scheme {scheme:?}; there are bfv, ckks")));
+            }
+        };
+        let facts = |(constant, integer, bound)| PlaintextFacts {
+            constant,
+            integer,
+            bound,
+        };
+        let inner = ::program::Circuit {
+            exact,
+            encryption: self::encryption(encryption)?,
+            inputs,
+            plaintexts: plaintexts.into_iter().map(facts).collect(),
+            transforms: vec![].into(),
+            steps: vec![].into(),
+            outputs: outputs.into(),
+        };
+        Ok(Self { inner })
+    }
+
+    /// Adds a linear transform, as `ProgramBuilder.transform`.
+    fn transform(&mut self, scale: f64, giants: Giants) -> usize {
+        let transforms = self.inner.transforms.to_mut();
+        transforms.push(self::transform(scale, giants));
+        transforms.len() - 1
+    }
+
+    /// Adds an operation, as `ProgramBuilder.step`.
+    #[pyo3(signature = (
+        kind, operands, level, scale, size, *, plaintext=-1, plain_scale=1.0, rotation=0, bound=f64::INFINITY,
+        everywhere=false, transform=-1
+    ))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "keyword arguments of a Python method"
+    )]
+    fn step(
+        &mut self,
+        kind: &str,
+        operands: Vec<u32>,
+        level: u32,
+        scale: f64,
+        size: u8,
+        plaintext: i64,
+        plain_scale: f64,
+        rotation: i32,
+        bound: f64,
+        everywhere: bool,
+        transform: i64,
+    ) -> PyResult<usize> {
+        let arguments = StepArguments {
+            kind,
+            operands: &operands,
+            plaintext,
+            plain_scale,
+            rotation,
+            promise: Promise { bound, everywhere },
+            transform,
+        };
+        let operation = arguments.operation()?;
+        let step = Step {
+            operation,
+            level,
+            scale,
+            size,
+            place: Place::default(),
+        };
+        self.inner.push(step).or_raise()
+    }
+
+    /// What running the steps takes under a set of so many primes, in the unit of `Program.cost()["work"]`.
+    fn work(&self, n: usize, data: usize, special: usize, dnum: usize) -> PyResult<u64> {
+        let most = rlwe::MAX_PRIMES as usize;
+        let top = self.inner.steps.iter().map(|step| step.level).max();
+        let known = n.is_power_of_two() && n <= 1 << 17 && data <= most && special <= most;
+        if !known || top.is_some_and(|top| top as usize >= data) || !(1..=data).contains(&dnum) {
+            return Err(Kind::Parameter.error(format!(
+                "n = {n}, {data} + {special} primes in {dnum} digits are no set of this circuit"
+            )));
+        }
+        Ok(self.inner.work(Digits {
+            n,
+            data,
+            special,
+            dnum,
+        }))
+    }
+
+    /// The plaintexts whose values bear on the noise: number and scale.
+    fn encodings(&self) -> Vec<(u32, f64)> {
+        let found = self.inner.encodings().into_iter();
+        found.map(|(number, scale, _)| (number, scale)).collect()
+    }
+}

@@ -10,7 +10,7 @@ use zq::Word;
 
 impl<W: Word> Evaluator<W> {
     /// Sums of rotations of one ciphertext times plaintexts, and of rotations of such sums, by double hoisting (ePrint
-    /// 2020/1203), on this processor: the ciphertext is decomposed once, products are summed over Q·P, and each giant step that
+    /// 2020/1203): the ciphertext is decomposed once, products are summed over Q·P, and each giant step that
     /// rotates divides and decomposes one part once more.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use super::overlap::overlap;
 use super::place::Placement;
 use super::section::{Layout, Table, join, modulus, split, words};
 use super::tiles::{Maker, Tile, Tiles};
-use crate::halves::Half;
+use crate::ring_split::Half;
 use crate::{OffloadError, Usage};
 
 /// Whoever waits: told the share of operations done, and asked whether to stop.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A co-processor: the polynomial operations of a whole program, planned at once.
 
-use crate::capabilities::OPERATIONS;
 use crate::lower::{Engine, Shape, client, run};
 use crate::{Backend, Capabilities, Error, Observer, Outcome, Request};
 use ::polynomial::{Graph, Host, Memory};
@@ -158,12 +157,7 @@ impl Backend for Coprocessor {
 
     /// Everything: the host does what the device cannot.
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            schemes: vec!["bfv", "ckks"],
-            operations: OPERATIONS.to_vec(),
-            max_degree: None,
-            max_prime_bits: u128::MAX_MODULUS_BITS,
-        }
+        Capabilities::everything()
     }
 
     fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {

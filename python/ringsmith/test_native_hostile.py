@@ -83,7 +83,7 @@ class Scheme:
             f"{prefix}Encryptor": self.named("Encryptor")(context, secret, seed=bytes(32)),
             f"{prefix}Decryptor": self.named("Decryptor")(context, secret),
             f"{prefix}Estimator": estimator, f"{prefix}Estimate": self.estimate,
-            "Security": context.security, "PolyEngine": _native.PolyEngine.cpu(),
+            "Security": context.security,
         }  # fmt: skip
         self.sensible: dict[str, Any] = {
             "n": _N, "moduli": moduli[:2], "special": moduli[2:], "plain_modulus": 257, "scale": 2.0**30, "level": 1,
@@ -95,7 +95,7 @@ class Scheme:
             "failure_bits": 40,
             "allow_insecure": True, "security": 128, "table": "2024-classical", "secret": "ternary",
             "error": "binomial:21", "seed": bytes(32), "max_degree": _N, "max_memory": 2**28, "word_bits": 64,
-            "engine": None, "noise_budget": 60.0, "role": "RESULT", "program": [("circuit", bytes(16))], "parts": [b""],
+            "device": None, "noise_budget": 60.0, "role": "RESULT", "program": [("circuit", bytes(16))], "parts": [b""],
         }  # fmt: skip
 
     def named(self, kind: str) -> Any:
@@ -195,7 +195,7 @@ def _callables(made: Any, targets: Iterator[tuple[str, Any]]) -> Iterator[tuple[
         if not isinstance(target, type):
             yield owner, owner, target
             continue
-        if not owner.endswith("Estimate") and owner not in ("Security", "PolyEngine", "Device", "Program", *_UNMADE):
+        if not owner.endswith("Estimate") and owner not in ("Security", "Device", "Program", *_UNMADE):
             yield owner, "__new__", target
         instance = made(owner)
         for method in dir(target):

@@ -3,9 +3,10 @@
 
 use crate::Error;
 use program::{Parameters, Program};
+use zq::Word;
 
 /// Names of everything that a program may ask for.
-pub(crate) const OPERATIONS: [&str; 18] = [
+const OPERATIONS: [&str; 18] = [
     "input",
     "encrypt_zero",
     "add",
@@ -40,6 +41,16 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
+    /// Everything: both schemes, all operations, any degree and prime.
+    pub(crate) fn everything() -> Self {
+        Self {
+            schemes: vec!["bfv", "ckks"],
+            operations: OPERATIONS.to_vec(),
+            max_degree: None,
+            max_prime_bits: u128::MAX_MODULUS_BITS,
+        }
+    }
+
     /// Fails for a program that asks for more.
     ///
     /// # Errors

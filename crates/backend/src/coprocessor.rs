@@ -1,27 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A co-processor: the polynomial operations of a whole program, planned at once.
 
-use crate::capabilities::OPERATIONS;
-use crate::lower::{Engine, Shape, run};
+use crate::lower::{Engine, Shape, client, run};
 use crate::{Backend, Capabilities, Error, Observer, Outcome, Request};
 use ::polynomial::{Graph, Host, Memory};
+use bfv::{Ciphertext, Decryptor, Encryptor, Phase, Plaintext};
 use isa::Reduction;
-use offload::{CoEngine, Ended, Progress};
+use offload::{Ended, Progress, Session, Usage};
 use rlwe::Threads;
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zq::Word;
 
-/// Runs programs on a co-processor; what it cannot do, and what only the schemes do, stays on this machine's processor.
+/// Runs programs on a co-processor, and the polynomial part of a BFV client; what it cannot do, and what only the schemes do,
+/// stays on this machine's processor. The same bytes come out. Clones share the device.
 #[derive(Clone)]
 pub struct Coprocessor {
-    engine: Arc<CoEngine>,
+    device: Arc<Device>,
     threads: Threads,
 }
 
+struct Device {
+    name: String,
+    operations: BTreeSet<String>,
+    session: Mutex<Session>,
+}
+
 impl Coprocessor {
-    /// On a device; the threads are for what stays here.
-    pub fn new(engine: Arc<CoEngine>, threads: Threads) -> Self {
-        Self { engine, threads }
+    /// A device named for reports (`rtl:cofhee`) that takes the operations named (`tensor`, `zero-encrypt`, …).
+    pub fn new(
+        name: impl Into<String>,
+        session: Session,
+        operations: impl IntoIterator<Item = String>,
+    ) -> Self {
+        let device = Device {
+            name: name.into(),
+            operations: operations.into_iter().collect(),
+            session: Mutex::new(session),
+        };
+        Self {
+            device: Arc::new(device),
+            threads: Threads::ONE,
+        }
+    }
+
+    /// The same device, with threads for what stays here.
+    #[must_use]
+    pub fn with_threads(mut self, threads: Threads) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// The session; waits for whoever uses it.
+    pub fn session(&self) -> MutexGuard<'_, Session> {
+        // A panic elsewhere leaves counters behind at worst; the driver checks every program anew.
+        let session = self.device.session.lock();
+        session.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What ran where since the last call.
+    pub fn take_usage(&self) -> Usage {
+        self.session().take_usage()
+    }
+
+    /// [`Encryptor::encrypt_at`], its polynomial part on the device.
+    ///
+    /// # Errors
+    /// The encryptor's, and the device's.
+    pub fn encrypt<W: Word>(
+        &self,
+        encryptor: &Encryptor<W>,
+        message: &Plaintext,
+        index: u64,
+    ) -> Result<Ciphertext<W>, Error> {
+        encryptor.encrypt_by(message, index, |draw| client::zero_parts(self, draw))
+    }
+
+    /// [`Encryptor::zero_at`], its polynomial part on the device.
+    ///
+    /// # Errors
+    /// The encryptor's, and the device's.
+    pub fn zero<W: Word>(
+        &self,
+        encryptor: &Encryptor<W>,
+        index: u64,
+    ) -> Result<Ciphertext<W>, Error> {
+        encryptor.zero_by(index, |draw| client::zero_parts(self, draw))
+    }
+
+    /// [`Decryptor::phase`] by the device.
+    ///
+    /// # Errors
+    /// The decryptor's, and the device's.
+    pub fn phase<W: Word>(
+        &self,
+        decryptor: &Decryptor<W>,
+        ciphertext: &Ciphertext<W>,
+    ) -> Result<Phase<W>, Error> {
+        decryptor.phase_by(ciphertext, |parts, key| client::phase(self, parts, key))
     }
 }
 
@@ -37,9 +113,9 @@ impl Progress for Shown<'_> {
 
 impl Engine for Coprocessor {
     fn shape(&self, n: usize) -> Shape {
-        let session = self.engine.session();
+        let session = self.session();
         let info = session.info();
-        let takes = |name: &str| self.engine.takes_named(name);
+        let takes = |name: &str| self.device.operations.contains(name);
         // Lanes work on one limb each: fewer limbs would leave some idle.
         let is_wide = info.lanes == 1
             && info.reduction == Reduction::Barrett
@@ -61,8 +137,8 @@ impl Engine for Coprocessor {
         if observer.cancelled() {
             return Err(Error::Cancelled);
         }
-        self.engine
-            .run_program(graph, host, &Shown(observer))
+        self.session()
+            .run_program(&self.device.operations, graph, host, &Shown(observer))
             .map_err(|ended| match ended {
                 Ended::Host(error) => error,
                 Ended::Stopped => Error::Cancelled,
@@ -76,17 +152,12 @@ impl Engine for Coprocessor {
 
 impl Backend for Coprocessor {
     fn name(&self) -> &str {
-        self.engine.name()
+        &self.device.name
     }
 
     /// Everything: the host does what the device cannot.
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            schemes: vec!["bfv", "ckks"],
-            operations: OPERATIONS.to_vec(),
-            max_degree: None,
-            max_prime_bits: u128::MAX_MODULUS_BITS,
-        }
+        Capabilities::everything()
     }
 
     fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {

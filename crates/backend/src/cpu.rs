@@ -9,7 +9,6 @@ pub(crate) mod plan;
 pub(crate) mod scheme;
 pub(crate) mod walk;
 
-use crate::capabilities::OPERATIONS;
 use crate::{Backend, Capabilities, Error, Inputs, Observer, Outcome, Request, Seconds};
 use inputs::Given;
 use plaintexts::Plaintexts;
@@ -19,7 +18,6 @@ use rlwe::Threads;
 use scheme::Scheme;
 use std::time::Instant;
 use walk::Walk;
-use zq::Word;
 
 /// Runs programs on this machine's processor. Independent steps run side by side, each on one thread; a step that nothing
 /// else can run beside has all threads. Results do not depend on their number.
@@ -72,12 +70,7 @@ impl Backend for Cpu {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            schemes: vec!["bfv", "ckks"],
-            operations: OPERATIONS.to_vec(),
-            max_degree: None,
-            max_prime_bits: u128::MAX_MODULUS_BITS,
-        }
+        Capabilities::everything()
     }
 
     fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {

@@ -2,6 +2,7 @@
 //! Evaluation keys, and whether they are all that a program needs.
 
 use crate::Error;
+use crate::cpu::scheme::key;
 use program::{Parameters, Program};
 use rlwe::{GaloisKeys, KeyId, PublicKey, RelinKey, RlweParams};
 use std::sync::Arc;
@@ -87,6 +88,21 @@ struct Held {
 }
 
 impl<W: Word> KeySet<W> {
+    /// The limbs of a digit's half of the relinearization key, or of an automorphism's, for ciphertexts of so many limbs.
+    pub(crate) fn limbs(
+        &self,
+        element: Option<u64>,
+        (digit, half): (usize, usize),
+        limbs: usize,
+    ) -> Result<Vec<Vec<W>>, Error> {
+        let key = match element {
+            None => key(self.relinearization.as_deref(), "relinearization")?.key(),
+            Some(element) => key(self.galois.as_deref(), "rotation")?.get(element)?.1,
+        };
+        let limbs = key.limbs_at(digit, half, limbs);
+        Ok(limbs.map(<[_]>::to_vec).collect())
+    }
+
     fn check(
         &self,
         program: &Program,

@@ -7,6 +7,7 @@
 
 mod bfv;
 mod ckks;
+pub mod client;
 mod execute;
 mod run;
 mod scheme;

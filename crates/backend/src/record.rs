@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A recorder: runs a program on this machine by its polynomial operations and keeps them as text, with all they start from.
 
-use crate::capabilities::OPERATIONS;
 use crate::lower::{Engine, Shape, run};
 use crate::{Backend, Capabilities, Error, Observer, Outcome, Request};
 use ::polynomial::{Graph, Host, Limb, Memory, Operation, fhetch};
@@ -99,12 +98,7 @@ impl Backend for Recorder {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            schemes: vec!["bfv", "ckks"],
-            operations: OPERATIONS.to_vec(),
-            max_degree: None,
-            max_prime_bits: u128::MAX_MODULUS_BITS,
-        }
+        Capabilities::everything()
     }
 
     fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {

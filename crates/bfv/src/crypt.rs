@@ -5,17 +5,15 @@ use crate::Error;
 use crate::ciphertext::Ciphertext;
 use crate::params::BfvParams;
 use crate::plaintext::Plaintext;
+use crate::zero::ZeroDraw;
 use num_bigint::BigInt;
 use num_traits::Signed;
 use rlwe::sample::MAX_ETA;
-use rlwe::{
-    CpuEngine, KeyId, PolyEngine, PublicKey, Randomness, Sampler, SecretKey, Seed, small_poly,
-    uniform_residues,
-};
-use rns::{Coeff, RnsPoly, Scratch};
+use rlwe::{KeyId, PublicKey, Randomness, Sampler, SecretKey, Seed, small_poly, uniform_residues};
+use rns::{Coeff, Eval, RnsPoly, Scratch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 use zq::Word;
 
 enum Key<W: Word> {
@@ -33,7 +31,6 @@ pub struct Encryptor<W: Word> {
     key: Key<W>,
     randomness: Randomness,
     count: AtomicU64,
-    engine: Arc<dyn PolyEngine<W>>,
 }
 
 impl<W: Word> Encryptor<W> {
@@ -73,21 +70,13 @@ impl<W: Word> Encryptor<W> {
             key,
             randomness,
             count: AtomicU64::new(0),
-            engine: Arc::new(CpuEngine),
         }
-    }
-
-    /// Hands the polynomial work to another engine.
-    #[must_use]
-    pub fn on(mut self, engine: Arc<dyn PolyEngine<W>>) -> Self {
-        self.engine = engine;
-        self
     }
 
     /// Encrypts the next message.
     ///
     /// # Errors
-    /// [`rlwe::Error::ParameterMismatch`]; the engine's own.
+    /// [`rlwe::Error::ParameterMismatch`]; those of [`Randomness::seed`].
     pub fn encrypt(&self, message: &Plaintext) -> Result<Ciphertext<W>, Error> {
         self.encrypt_at(message, self.count.fetch_add(1, Ordering::Relaxed))
     }
@@ -97,9 +86,23 @@ impl<W: Word> Encryptor<W> {
     /// # Errors
     /// As [`Encryptor::encrypt`].
     pub fn encrypt_at(&self, message: &Plaintext, index: u64) -> Result<Ciphertext<W>, Error> {
+        self.encrypt_by(message, index, |draw| draw.parts())
+    }
+
+    /// As [`Encryptor::encrypt_at`], with the parts of the encryption of zero computed elsewhere: as [`ZeroDraw::parts`] does.
+    ///
+    /// # Errors
+    /// As [`Encryptor::encrypt`], and those of `parts`.
+    pub fn encrypt_by<E: From<Error>>(
+        &self,
+        message: &Plaintext,
+        index: u64,
+        parts: impl FnOnce(&ZeroDraw<'_, W>) -> Result<[RnsPoly<W, Coeff>; 2], E>,
+    ) -> Result<Ciphertext<W>, E> {
         self.params
-            .check_fingerprint("the plaintext", message.fingerprint())?;
-        let mut ct = self.zero_at(index)?;
+            .check_fingerprint("the plaintext", message.fingerprint())
+            .map_err(Error::from)?;
+        let mut ct = self.zero_by(index, parts)?;
         let level = self.params.level(ct.limbs())?;
         level.add_scaled(message.coefficients(), &mut ct.parts[0], false);
         Ok(ct)
@@ -108,64 +111,71 @@ impl<W: Word> Encryptor<W> {
     /// An encryption of zero, message number `index`.
     ///
     /// # Errors
-    /// Those of [`Randomness::seed`]; the engine's own.
+    /// Those of [`Randomness::seed`].
     pub fn zero_at(&self, index: u64) -> Result<Ciphertext<W>, Error> {
-        let seed = self.randomness.seed("the encryptor")?;
+        self.zero_by(index, |draw| draw.parts())
+    }
+
+    /// As [`Encryptor::zero_at`], with its parts computed elsewhere.
+    ///
+    /// # Errors
+    /// As [`Encryptor::zero_at`], and those of `parts`.
+    pub fn zero_by<E: From<Error>>(
+        &self,
+        index: u64,
+        parts: impl FnOnce(&ZeroDraw<'_, W>) -> Result<[RnsPoly<W, Coeff>; 2], E>,
+    ) -> Result<Ciphertext<W>, E> {
+        let seed = self.randomness.seed("the encryptor").map_err(Error::from)?;
         let of = |role, key: &[u8]| {
             seed.bind(role, self.params.fingerprint(), key)
                 .derive("encrypt", index)
         };
-        match &self.key {
-            Key::Public(key) => self.zero_public(key, &of("bfv encrypt public", &key.stamp())),
-            Key::Secret(key) => self.zero_symmetric(key, &of("bfv encrypt secret", &key.id().0)),
+        let (id, (draw, grown)) = match &self.key {
+            Key::Public(key) => {
+                let seed = of("bfv encrypt public", &key.stamp());
+                (key.id(), (self.draw_public(key, &seed), None))
+            }
+            Key::Secret(key) => {
+                let seed = of("bfv encrypt secret", &key.id().0);
+                (key.id(), self.draw_secret(key, &seed))
+            }
+        };
+        let mut ct = Ciphertext::new(self.params.fingerprint(), id, parts(&draw)?.into());
+        ct.seed = grown;
+        Ok(ct)
+    }
+
+    fn draw_public<'k>(&self, key: &'k PublicKey<W>, seed: &Seed) -> ZeroDraw<'k, W> {
+        let errors = self.params.rlwe().error_sampler();
+        ZeroDraw::Public {
+            key: key.parts(),
+            u: self.small(&Sampler::Ternary, seed, "u"),
+            errors: ["e0", "e1"].map(|label| self.small(errors, seed, label)),
         }
     }
 
-    fn zero_public(&self, key: &PublicKey<W>, seed: &Seed) -> Result<Ciphertext<W>, Error> {
-        let errors = self.params.rlwe().error_sampler();
-        let u = self.small(&Sampler::Ternary, seed, "u")?;
-        let e = [
-            self.small(errors, seed, "e0")?,
-            self.small(errors, seed, "e1")?,
-        ];
-        let parts = self.engine.encrypt_zero(key.parts(), u, e)?;
-        Ok(Ciphertext::new(
-            self.params.fingerprint(),
-            key.id(),
-            parts.into(),
-        ))
-    }
-
-    fn zero_symmetric(&self, key: &SecretKey<W>, seed: &Seed) -> Result<Ciphertext<W>, Error> {
+    /// With the seed that a grows from.
+    fn draw_secret<'k>(
+        &self,
+        key: &'k SecretKey<W>,
+        seed: &Seed,
+    ) -> (ZeroDraw<'k, W>, Option<Seed>) {
         let rlwe = self.params.rlwe();
         let grown = seed.derive("a", 0);
         let mut a = RnsPoly::zeros(rlwe.q());
         uniform_residues(rlwe, &grown, rlwe.data_primes(), false, a.data_mut());
-        // e − a·s = −(−e + a·s)
-        let mut parts = vec![self.small(rlwe.error_sampler(), seed, "e")?, a];
-        parts[0].neg_assign();
-        let mut c0 = self.engine.phase(&parts, key.eval())?;
-        c0.neg_assign();
-        parts[0].zeroize();
-        parts[0] = c0;
-        let mut ct = Ciphertext::new(self.params.fingerprint(), key.id(), parts);
-        ct.seed = Some(grown);
-        Ok(ct)
+        let draw = ZeroDraw::Secret {
+            key: key.eval(),
+            a,
+            error: self.small(rlwe.error_sampler(), seed, "e"),
+        };
+        (draw, Some(grown))
     }
 
-    fn small(
-        &self,
-        sampler: &Sampler,
-        seed: &Seed,
-        label: &str,
-    ) -> Result<RnsPoly<W, Coeff>, Error> {
+    fn small(&self, sampler: &Sampler, seed: &Seed, label: &str) -> Zeroizing<RnsPoly<W, Coeff>> {
         let mut values = Zeroizing::new(vec![0; self.params.n()]);
         sampler.fill(&mut seed.stream(label, 0), &mut values);
-        Ok(small_poly(
-            self.params.rlwe().q(),
-            &values,
-            u64::from(MAX_ETA),
-        ))
+        small_poly(self.params.rlwe().q(), &values, u64::from(MAX_ETA)).into()
     }
 }
 
@@ -190,12 +200,14 @@ pub(crate) fn trivial<W: Word>(
     Ok(Ciphertext::new(params.fingerprint(), KeyId::NONE, parts))
 }
 
+/// c_0 + c_1·s + … modulo Q of a ciphertext: its message and its noise. Wiped when dropped.
+pub struct Phase<W: Word>(pub(crate) Zeroizing<RnsPoly<W, Coeff>>);
+
 /// Decrypts with the secret key. A result is exact, yet whether it came out right depends on the noise: share results by
 /// [`Decryptor::decrypt_for_publication`], see there.
 pub struct Decryptor<W: Word> {
     pub(crate) params: BfvParams<W>,
     key: Arc<SecretKey<W>>,
-    engine: Arc<dyn PolyEngine<W>>,
 }
 
 impl<W: Word> Decryptor<W> {
@@ -210,47 +222,57 @@ impl<W: Word> Decryptor<W> {
         Ok(Self {
             params: params.clone(),
             key,
-            engine: Arc::new(CpuEngine),
         })
-    }
-
-    /// Hands the polynomial work to another engine.
-    #[must_use]
-    pub fn on(mut self, engine: Arc<dyn PolyEngine<W>>) -> Self {
-        self.engine = engine;
-        self
     }
 
     /// Decrypts: round(t·(c_0 + c_1·s + …)/Q) modulo t. With the noise budget used up the result is wrong; see
     /// [`Decryptor::noise_budget`].
     ///
     /// # Errors
-    /// [`rlwe::Error::ParameterMismatch`], [`rlwe::Error::KeyMismatch`]; the engine's own.
+    /// [`rlwe::Error::ParameterMismatch`], [`rlwe::Error::KeyMismatch`].
     pub fn decrypt(&self, ct: &Ciphertext<W>) -> Result<Plaintext, Error> {
-        self.rounded(&Zeroizing::new(self.phase(ct)?), ct.limbs())
+        self.rounded(&self.phase(ct)?)
     }
 
     /// The plaintext nearest to a phase.
-    pub(crate) fn rounded(
-        &self,
-        phase: &RnsPoly<W, Coeff>,
-        limbs: usize,
-    ) -> Result<Plaintext, Error> {
-        let level = self.params.level(limbs)?;
+    ///
+    /// # Errors
+    /// [`rlwe::Error::Shape`] for a phase of a longer set.
+    pub fn rounded(&self, phase: &Phase<W>) -> Result<Plaintext, Error> {
+        let level = self.params.level(phase.0.limb_count())?;
         let mut out = Zeroizing::new(vec![W::ZERO; self.params.n()]);
         level
             .decrypt
-            .scale_dropped_into(phase.data(), &mut out, &mut Scratch::new());
+            .scale_dropped_into(phase.0.data(), &mut out, &mut Scratch::new());
         let coefficients = out.iter().map(|x| x.low_u64()).collect();
         Ok(Plaintext::from_reduced(&self.params, coefficients))
     }
 
-    /// c_0 + c_1·s + … modulo Q.
-    pub(crate) fn phase(&self, ct: &Ciphertext<W>) -> Result<RnsPoly<W, Coeff>, Error> {
+    /// The phase of a ciphertext.
+    ///
+    /// # Errors
+    /// As [`Decryptor::decrypt`].
+    pub fn phase(&self, ct: &Ciphertext<W>) -> Result<Phase<W>, Error> {
+        self.phase_by(ct, |parts, key| Ok(rlwe::phase(parts, key)?))
+    }
+
+    /// The phase, computed elsewhere of the parts and the secret: as [`rlwe::phase`] does.
+    ///
+    /// # Errors
+    /// As [`Decryptor::decrypt`], and those of `compute`.
+    pub fn phase_by<E: From<Error>>(
+        &self,
+        ct: &Ciphertext<W>,
+        compute: impl FnOnce(&[RnsPoly<W, Coeff>], &RnsPoly<W, Eval>) -> Result<RnsPoly<W, Coeff>, E>,
+    ) -> Result<Phase<W>, E> {
         self.params
-            .check_fingerprint("the ciphertext", ct.fingerprint())?;
-        self.key.id().join(ct.key_id(), "the ciphertext")?;
-        Ok(self.engine.phase(ct.parts(), self.key.eval())?)
+            .check_fingerprint("the ciphertext", ct.fingerprint())
+            .map_err(Error::from)?;
+        self.key
+            .id()
+            .join(ct.key_id(), "the ciphertext")
+            .map_err(Error::from)?;
+        Ok(Phase(compute(ct.parts(), self.key.eval())?.into()))
     }
 
     /// log2 of the largest noise coefficient |v|, from t·(c_0 + c_1·s + …) modulo Q; at least −log2 t.
@@ -258,7 +280,11 @@ impl<W: Word> Decryptor<W> {
     /// # Errors
     /// As [`Decryptor::decrypt`].
     pub fn noise_bits(&self, ct: &Ciphertext<W>) -> Result<f64, Error> {
-        let mut phase = self.phase(ct)?;
+        self.noise_bits_of(&self.phase(ct)?)
+    }
+
+    fn noise_bits_of(&self, phase: &Phase<W>) -> Result<f64, Error> {
+        let mut phase = phase.0.clone();
         phase.scalar_mul_assign(self.params.plain_modulus() as i64);
         let largest = phase
             .compose_centered()
@@ -276,12 +302,16 @@ impl<W: Word> Decryptor<W> {
     /// # Errors
     /// As [`Decryptor::decrypt`].
     pub fn noise_budget(&self, ct: &Ciphertext<W>) -> Result<f64, Error> {
-        let noise = self.noise_bits(ct)?;
-        Ok(
-            (crate::noise::log2_limit(&self.params, ct.limbs())? - noise)
-                .floor()
-                .max(0.0),
-        )
+        self.noise_budget_of(&self.phase(ct)?)
+    }
+
+    /// The noise budget of the ciphertext that a phase is of.
+    ///
+    /// # Errors
+    /// [`rlwe::Error::Shape`] for a phase of a longer set.
+    pub fn noise_budget_of(&self, phase: &Phase<W>) -> Result<f64, Error> {
+        let limit = crate::noise::log2_limit(&self.params, phase.0.limb_count())?;
+        Ok((limit - self.noise_bits_of(phase)?).floor().max(0.0))
     }
 }
 

@@ -19,15 +19,17 @@ pub mod noise;
 mod params;
 mod plaintext;
 mod publish;
+mod zero;
 
 pub use ciphertext::Ciphertext;
-pub use crypt::{Decryptor, Encryptor};
+pub use crypt::{Decryptor, Encryptor, Phase};
 pub use encoder::{BatchEncoder, FractionalEncoder, IntegerEncoder};
 pub use error::Error;
 pub use evaluator::{Evaluator, Multiplier, MultiplyAlgorithm};
 pub use params::{BfvParams, BfvParamsLiteral, MAX_PLAIN_BITS};
 pub use plaintext::Plaintext;
 pub use publish::Publication;
+pub use zero::ZeroDraw;
 
 #[cfg(test)]
 mod tests;

@@ -15,11 +15,10 @@
 //! circuit that was evaluated, never from a measurement. A server that sends other ciphertexts is outside the model.
 
 use crate::noise::log2_limit;
-use crate::{Ciphertext, Decryptor, Error, Plaintext};
+use crate::{Ciphertext, Decryptor, Error, Phase, Plaintext};
 use rlwe::Seed;
 use rlwe::noise::log2_add;
 use rlwe::sample::WideGaussian;
-use rns::{Coeff, RnsPoly};
 use std::f64::consts::LN_2;
 use zeroize::Zeroizing;
 use zq::Word;
@@ -79,17 +78,31 @@ impl<W: Word> Decryptor<W> {
         publication: &Publication,
         seed: &Seed,
     ) -> Result<Plaintext, Error> {
-        let phase = self.flooded_phase(ct, publication, seed)?;
-        self.rounded(&phase, ct.limbs())
+        self.publish(ct, self.phase(ct)?, publication, seed)
+    }
+
+    /// As [`Decryptor::decrypt_for_publication`], of the ciphertext's phase.
+    ///
+    /// # Errors
+    /// [`Error::Flooding`].
+    pub fn publish(
+        &self,
+        ct: &Ciphertext<W>,
+        phase: Phase<W>,
+        publication: &Publication,
+        seed: &Seed,
+    ) -> Result<Plaintext, Error> {
+        self.rounded(&self.flooded(ct, phase, publication, seed)?)
     }
 
     /// The phase with the flooding noise.
-    pub(crate) fn flooded_phase(
+    pub(crate) fn flooded(
         &self,
         ct: &Ciphertext<W>,
+        mut phase: Phase<W>,
         publication: &Publication,
         seed: &Seed,
-    ) -> Result<Zeroizing<RnsPoly<W, Coeff>>, Error> {
+    ) -> Result<Phase<W>, Error> {
         let n = self.params.n();
         let log2_limit = log2_limit(&self.params, ct.limbs())?;
         // A bound below 1 is raised to 1: encryption alone adds more.
@@ -99,13 +112,12 @@ impl<W: Word> Decryptor<W> {
             return Err(Error::Flooding { needed, budget });
         }
         let sigma = publication.log2_sigma(n, log2_limit - budget).exp2();
-        let mut phase = Zeroizing::new(self.phase(ct)?);
         let gaussian = WideGaussian::new(sigma)?;
         // The noise follows from the ciphertext too: no two results have it in common, so that none can be subtracted.
         let about = [&sigma.to_le_bytes()[..], &ct.to_bytes()].concat();
         let seed = seed.bind("bfv publish", self.params.fingerprint(), &about);
-        let noise = gaussian.poly(phase.basis(), &mut seed.stream("noise", 0));
-        phase.add_assign(&Zeroizing::new(noise));
+        let noise = gaussian.poly(phase.0.basis(), &mut seed.stream("noise", 0));
+        phase.0.add_assign(&Zeroizing::new(noise));
         Ok(phase)
     }
 }

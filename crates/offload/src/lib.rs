@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Programs of the homomorphic operations and the host/hardware split: the one place that knows both sides.
+//! Polynomial operations on a device: whole programs of them (`Session::run_program`), and single ones to be measured (`simulate`).
 
-mod engine;
 mod error;
-mod halves;
-mod plan;
+mod measure_instruction;
+mod operation;
+mod ring_split;
 mod session;
 pub mod simulate;
-mod single;
 mod stream;
 #[cfg(test)]
 mod tests;
 mod usage;
 
-pub use engine::CoEngine;
 pub use error::OffloadError;
-pub use plan::{Form, Frame, Operation, Plan};
+pub use operation::{Form, Frame, Operation, OperationProgram};
 pub use session::{Polynomial, Session};
 pub use stream::{Ended, Progress};
 pub use usage::{Moved, Usage};

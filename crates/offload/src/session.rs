@@ -9,16 +9,16 @@ use polynomial::{Graph, Host, Memory};
 use std::collections::BTreeSet;
 use zq::{Modulus, Word};
 
-use crate::halves::{Half, Halving};
-use crate::plan::{Form, Frame, Operation, Plan};
+use crate::operation::{DIGITS, Form, Frame, Operation, OperationProgram};
+use crate::ring_split::{Half, Halving};
 use crate::stream::{Buffers, Ended, Progress, Stream};
 use crate::{OffloadError, Usage};
 
 /// One polynomial, `[lane][n]`.
 pub type Polynomial = Vec<Vec<u128>>;
 
-/// Host buffers that operations use: the most inputs and outputs of an operation, and those of a split and a merge.
-const OPERANDS: u32 = 40;
+/// Host buffers that operations use: the inputs and outputs of a key switch, which has the most.
+const OPERANDS: u32 = 3 * DIGITS as u32 + 2;
 
 /// A driver and what it is set up for.
 pub struct Session {
@@ -68,11 +68,6 @@ impl Session {
         &mut self.driver
     }
 
-    /// What was used so far.
-    pub fn usage(&self) -> &Usage {
-        &self.usage
-    }
-
     /// Forget what was used, and return it.
     pub fn take_usage(&mut self) -> Usage {
         self.predicted_work = 0;
@@ -87,11 +82,6 @@ impl Session {
     /// Predicted cycles of the work sections since the usage was last taken.
     pub fn predicted_work(&self) -> u64 {
         self.predicted_work
-    }
-
-    /// What was used so far, to count in.
-    pub(crate) fn usage_mut(&mut self) -> &mut Usage {
-        &mut self.usage
     }
 
     /// Whether the build can work with these moduli at this degree: n up to twice its own (in halves).
@@ -206,9 +196,9 @@ impl Session {
         frame: Frame,
         inputs: &[Polynomial],
     ) -> Result<Vec<Polynomial>, OffloadError> {
-        let plan = Plan::new(self.driver.info(), operation, frame)?;
+        let program = OperationProgram::new(self.driver.info(), operation, frame)?;
         let scaled = self.carry_factors(operation, frame.mod_idx, inputs)?;
-        self.transact(&plan, frame, &scaled, operation.outputs())
+        self.transact(&program, frame, &scaled, operation.outputs())
     }
 
     /// Multiply one factor of each product by what the build's products lack (nothing with Barrett).
@@ -227,10 +217,8 @@ impl Session {
             Operation::Polymul => vec![1],
             Operation::Tensor => vec![2, 3],
             Operation::ZeroEncrypt => vec![1, 2],
-            Operation::Decrypt | Operation::Decrypt3 => vec![1],
-            Operation::KeySwitch(digits) => (0..3 * usize::from(digits))
-                .filter(|i| i % 3 != 0)
-                .collect(),
+            Operation::Decrypt => vec![1],
+            Operation::KeySwitch => (0..3 * DIGITS).filter(|i| i % 3 != 0).collect(),
         };
         let moduli = self.driver.moduli(mod_idx).unwrap_or_default().to_vec();
         for input in chosen {
@@ -244,7 +232,7 @@ impl Session {
     /// Send the inputs, run the sections, receive the outputs.
     pub(crate) fn transact(
         &mut self,
-        plan: &Plan,
+        program: &OperationProgram,
         frame: Frame,
         inputs: &[Polynomial],
         outputs: u32,
@@ -252,11 +240,11 @@ impl Session {
         for (buffer, input) in (frame.first..).zip(inputs) {
             self.driver.upload(buffer, input)?;
         }
-        self.usage.send.cycles += self.section(&plan.loads)?.counters.cycles;
-        self.profile = self.section(&plan.work)?;
+        self.usage.send.cycles += self.section(&program.loads)?.counters.cycles;
+        self.profile = self.section(&program.work)?;
         self.usage.compute_cycles += self.profile.counters.cycles;
-        self.predicted_work += schedule(self.driver.info(), &plan.work).counters.cycles;
-        self.usage.receive.cycles += self.section(&plan.stores)?.counters.cycles;
+        self.predicted_work += schedule(self.driver.info(), &program.work).counters.cycles;
+        self.usage.receive.cycles += self.section(&program.stores)?.counters.cycles;
         let first = frame.first + inputs.len() as u32;
         let n = 1 << frame.log2_n;
         (first..first + outputs)

@@ -10,9 +10,9 @@ use ntt::NttPlan;
 use zq::Modulus;
 use zq::primes::{Direction, ntt_primes};
 
-use crate::plan::{Form, Frame, Operation, Plan};
+pub use crate::measure_instruction::measure_instruction;
+use crate::operation::{Form, Frame, Operation, OperationProgram};
 use crate::session::{Polynomial, Session};
-pub use crate::single::instruction;
 use crate::{OffloadError, Usage};
 
 /// Lanes of the largest build.
@@ -118,7 +118,7 @@ pub(crate) fn plan_for(modulus: Modulus<u128>, n: usize) -> Result<NttPlan<u128>
 ///
 /// # Errors
 /// What the build cannot take, or a device error.
-pub fn operation(
+pub fn measure_operation(
     session: &mut Session,
     operation: Operation,
     moduli: &[u128],
@@ -147,7 +147,7 @@ pub fn operation(
         tables: None,
     };
     if n <= info.n_max() {
-        let work = Plan::new(&info, operation, frame)?.work;
+        let work = OperationProgram::new(&info, operation, frame)?.work;
         let predicted = schedule(&info, &work);
         return Ok(outcome(profile, predicted, correct, work, usage));
     }
@@ -215,11 +215,7 @@ fn combine(operation: Operation, q: &Modulus<u128>, v: &[Vec<u128>]) -> Vec<Vec<
             .map(|i| sum(product(&v[0], &v[1 + i]), &v[3 + i]))
             .collect(),
         Operation::Decrypt => vec![sum(product(&v[0], &v[1]), &v[2])],
-        Operation::Decrypt3 => vec![sum(
-            product(&sum(product(&v[3], &v[1]), &v[0]), &v[1]),
-            &v[2],
-        )],
-        Operation::KeySwitch(_) => (1..3)
+        Operation::KeySwitch => (1..3)
             .map(|part| {
                 let digits = v.chunks_exact(3);
                 digits.fold(vec![0; v[0].len()], |acc, digit| {

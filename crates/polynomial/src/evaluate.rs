@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Computing a program on this machine: each operation when its result is first needed, each limb kept until its last use.
+//! Computing a program on this machine: each operation when its result is first needed, each limb kept until its last use and
+//! then wiped: it may be a client's secret.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use rns::{Automorphism, BaseConverter, RnsError, ScaleRounder, Scratch};
+use zeroize::Zeroizing;
 use zq::Word;
 
 use crate::graph::{Bundle, Form, Graph, Limb, Operation};
 
+/// The words of a limb, wiped when nobody needs them any more.
+pub type Words<W> = Arc<Zeroizing<Vec<W>>>;
+
 /// What the program takes from outside.
-pub trait Host<W> {
+pub trait Host<W: Word> {
     /// Why it fails.
     type Error: From<RnsError>;
 
@@ -25,7 +30,7 @@ pub trait Host<W> {
     ///
     /// # Errors
     /// Its own.
-    fn step(&self, number: u32, operands: &[Vec<Arc<Vec<W>>>]) -> Result<Vec<Vec<W>>, Self::Error>;
+    fn step(&self, number: u32, operands: &[Vec<Words<W>>]) -> Result<Vec<Vec<W>>, Self::Error>;
 }
 
 /// Moduli of operand and result, and the numerator of a division.
@@ -39,7 +44,7 @@ enum Conversion<W: Word> {
 /// Limbs that were computed and are still needed.
 pub struct Memory<'g, W: Word> {
     graph: &'g Graph<W>,
-    held: Vec<Option<Arc<Vec<W>>>>,
+    held: Vec<Option<Words<W>>>,
     uses: Vec<u32>,
     done: Vec<bool>,
     conversions: HashMap<Constants, Conversion<W>>,
@@ -80,7 +85,7 @@ impl<'g, W: Word> Memory<'g, W> {
     ///
     /// # Errors
     /// Those of the host.
-    pub fn take<H: Host<W>>(&mut self, limb: Limb, host: &H) -> Result<Arc<Vec<W>>, H::Error> {
+    pub fn take<H: Host<W>>(&mut self, limb: Limb, host: &H) -> Result<Words<W>, H::Error> {
         // Operations that wait for their operands; an explicit stack, as programs are long.
         let mut waiting = vec![self.graph.home(limb)];
         while let Some(&bundle) = waiting.last() {
@@ -105,7 +110,7 @@ impl<'g, W: Word> Memory<'g, W> {
         self.held.iter().flatten().count()
     }
 
-    fn use_once(&mut self, limb: Limb) -> Arc<Vec<W>> {
+    fn use_once(&mut self, limb: Limb) -> Words<W> {
         let at = limb.0 as usize;
         self.uses[at] = self.uses[at].saturating_sub(1);
         let held = &mut self.held[at];
@@ -119,12 +124,13 @@ impl<'g, W: Word> Memory<'g, W> {
 
     fn keep(&mut self, limb: Limb, words: Vec<W>) {
         let at = limb.0 as usize;
+        let words = Zeroizing::new(words);
         self.held[at] = (self.uses[at] > 0).then(|| Arc::new(words));
     }
 
     fn compute<H: Host<W>>(&mut self, number: usize, host: &H) -> Result<(), H::Error> {
         let bundle = &self.graph.bundles()[number];
-        let operands: Vec<Vec<Arc<Vec<W>>>> = bundle
+        let operands: Vec<Vec<Words<W>>> = bundle
             .operands
             .iter()
             .map(|limbs| limbs.iter().map(|limb| self.use_once(*limb)).collect())
@@ -149,7 +155,7 @@ impl<'g, W: Word> Memory<'g, W> {
         &self,
         bundle: &Bundle,
         operation: &Operation,
-        operands: &[Vec<Arc<Vec<W>>>],
+        operands: &[Vec<Words<W>>],
     ) -> Vec<Vec<W>> {
         let one = |(row, modulus): (usize, &u16)| {
             let plan = &self.graph.plans()[usize::from(*modulus)];
@@ -180,14 +186,14 @@ impl<'g, W: Word> Memory<'g, W> {
         &mut self,
         bundle: &Bundle,
         (element, form): (u64, Form),
-        operand: &[Arc<Vec<W>>],
+        operand: &[Words<W>],
     ) -> Result<Vec<Vec<W>>, RnsError> {
         let n = self.graph.n();
         let auto = match self.permutations.entry(element) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => place.insert(Automorphism::new(n, element as usize)?),
         };
-        let one = |(limb, modulus): (&Arc<Vec<W>>, &u16)| {
+        let one = |(limb, modulus): (&Words<W>, &u16)| {
             let mut out = vec![W::ZERO; n];
             match form {
                 Form::Values => auto.eval_into(limb, &mut out),
@@ -201,11 +207,7 @@ impl<'g, W: Word> Memory<'g, W> {
         Ok(operand.iter().zip(&bundle.moduli).map(one).collect())
     }
 
-    fn convert(
-        &mut self,
-        bundle: &Bundle,
-        operand: &[Arc<Vec<W>>],
-    ) -> Result<Vec<Vec<W>>, RnsError> {
+    fn convert(&mut self, bundle: &Bundle, operand: &[Words<W>]) -> Result<Vec<Vec<W>>, RnsError> {
         let from = self.graph.moduli_of(&bundle.operands[0]);
         let numerator = match bundle.operation {
             Operation::Round { numerator } => Some(numerator),
@@ -224,10 +226,8 @@ impl<'g, W: Word> Memory<'g, W> {
             self.conversions.insert(key.clone(), made);
         }
         let n = self.graph.n();
-        let input: Vec<W> = operand
-            .iter()
-            .flat_map(|limb| limb.iter().copied())
-            .collect();
+        let words = operand.iter().flat_map(|limb| limb.iter().copied());
+        let input = Zeroizing::new(words.collect::<Vec<W>>());
         let mut out = vec![W::ZERO; n * bundle.moduli.len()];
         match &self.conversions[&key] {
             Conversion::Base(converter) => {

@@ -8,6 +8,6 @@ mod evaluate;
 mod graph;
 mod text;
 
-pub use evaluate::{Host, Memory};
+pub use evaluate::{Host, Memory, Words};
 pub use graph::{Bundle, Form, Graph, Limb, Operation, Task};
 pub use text::fhetch;

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Devices: instructions, programs and measurements on the model or on Verilated RTL, and the engine that hands work to them.
+//! Devices: instructions, programs and measurements on the model or on Verilated RTL.
 
-use crate::engine::PolyEngine;
 use crate::errors::{Kind, OrRaise};
-use crate::words::Words;
 use crate::work::Work;
 use ::device::{DeviceError, Driver, Injection, Modeled, Profile, Verilated};
+use backend::Coprocessor;
 use isa::{BuildInfo, Host, ISA_VERSION, Instruction, Mix, Op, Reduction};
-use offload::{CoEngine, Frame, Moved, OffloadError, Operation, Plan, Session, Usage, simulate};
+use offload::{Frame, Moved, OffloadError, Operation, OperationProgram, Session, Usage, simulate};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Instructions of a random program at most, and the highest number of its first output buffer.
 const MOST_RANDOM: usize = 1 << 16;
@@ -146,10 +144,10 @@ fn log2_degree(n: usize) -> PyResult<u8> {
     })
 }
 
-/// A co-processor: its driver, operations on it, and the engine that hands work to it.
+/// A co-processor: its driver, and operations on it. A `Session` runs programs on it, a BFV client encrypts and decrypts.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct Device {
-    pub(crate) engine: Arc<CoEngine>,
+    pub(crate) coprocessor: Coprocessor,
 }
 
 impl Device {
@@ -161,7 +159,7 @@ impl Device {
         let driver = Driver::open(device).or_raise()?;
         let session = Session::new(driver).or_raise()?;
         Ok(Self {
-            engine: Arc::new(CoEngine::new(name, session, operations)),
+            coprocessor: Coprocessor::new(name, session, operations),
         })
     }
 
@@ -173,7 +171,7 @@ impl Device {
     where
         T: Send,
     {
-        py.work(|| f(self.engine.session().driver()))
+        py.work(|| f(self.coprocessor.session().driver()))
     }
 
     fn outcome<'py>(
@@ -181,7 +179,7 @@ impl Device {
         py: Python<'py>,
         f: impl Send + FnOnce(&mut Session) -> Result<simulate::Outcome, OffloadError>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let outcome = py.work(|| f(&mut self.engine.session()))?;
+        let outcome = py.work(|| f(&mut self.coprocessor.session()))?;
         let dict = PyDict::new(py);
         dict.set_item("cycles", outcome.cycles)?;
         dict.set_item("predicted_cycles", outcome.predicted_cycles)?;
@@ -218,7 +216,7 @@ impl Device {
 
     /// The build as the info block describes it.
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let info = self.engine.session().info().clone();
+        let info = self.coprocessor.session().info().clone();
         let dict = PyDict::new(py);
         for (key, value) in [
             ("isa_version", info.isa_version),
@@ -328,7 +326,7 @@ impl Device {
         moduli: u8,
         outputs: u32,
     ) -> PyResult<Vec<u64>> {
-        let mut session = self.engine.session();
+        let mut session = self.coprocessor.session();
         let info = session.info().clone();
         let in_range = length <= MOST_RANDOM
             && outputs as usize <= MOST_RANDOM
@@ -358,7 +356,7 @@ impl Device {
     /// The timeline the latency formulas predict for a program.
     fn predict<'py>(&self, py: Python<'py>, words: Vec<u64>) -> PyResult<Bound<'py, PyDict>> {
         let program = isa::decode(&words).or_raise()?;
-        let profile = model::schedule(self.engine.session().info(), &program);
+        let profile = model::schedule(self.coprocessor.session().info(), &program);
         profile_dict(py, &profile)
     }
 
@@ -373,7 +371,9 @@ impl Device {
         let op = Op::from_mnemonic(mnemonic);
         let op = op.ok_or_else(|| Kind::Input.error(format!("{mnemonic:?} is no instruction")))?;
         log2_degree(n)?;
-        self.outcome(py, |session| simulate::instruction(session, op, &moduli, n))
+        self.outcome(py, |session| {
+            simulate::measure_instruction(session, op, &moduli, n)
+        })
     }
 
     /// Measure an operation (`tensor`, `zero-encrypt`, …) on random operands, checked likewise.
@@ -387,7 +387,7 @@ impl Device {
         let operation = operation_named(name)?;
         log2_degree(n)?;
         self.outcome(py, |session| {
-            simulate::operation(session, operation, &moduli, n)
+            simulate::measure_operation(session, operation, &moduli, n)
         })
     }
 
@@ -399,41 +399,36 @@ impl Device {
             first: 0,
             tables: None,
         };
-        let plan =
-            Plan::new(self.engine.session().info(), operation_named(name)?, frame).or_raise()?;
-        Ok(plan.assembly())
-    }
-
-    /// The engine for contexts of a word width (64 or 128 bits) that hands work to this device.
-    fn engine(&self, word_bits: u32) -> PyResult<PolyEngine> {
-        let inner = match crate::literal::checked_width(word_bits)? {
-            u128::BITS => Words::W128(self.engine.clone() as _),
-            _ => Words::W64(self.engine.clone() as _),
-        };
-        Ok(PolyEngine { inner })
+        let (session, operation) = (self.coprocessor.session(), operation_named(name)?);
+        let program = OperationProgram::new(session.info(), operation, frame).or_raise()?;
+        Ok(program.assembly())
     }
 
     /// What ran where since the last call: operations, transfers, cycles.
     fn take_usage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        usage_dict(py, &self.engine.take_usage())
+        usage_dict(py, &self.coprocessor.take_usage())
     }
 
     /// Timeline of the work section that ran last.
     fn last_profile<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let profile = self.engine.session().profile().clone();
+        let profile = self.coprocessor.session().profile().clone();
         profile_dict(py, &profile)
     }
 
     /// Bytes that crossed the serial link since open, to and from the device; None without one.
     fn link_bytes(&self) -> Option<(u64, u64)> {
-        let mut session = self.engine.session();
+        let mut session = self.coprocessor.session();
         let used = session.driver().device().link()?;
         Some((used.bytes_to_device, used.bytes_from_device))
     }
 
     /// Clock cycles simulated since open.
     fn simulated_cycles(&self) -> u64 {
-        self.engine.session().driver().device().simulated_cycles()
+        self.coprocessor
+            .session()
+            .driver()
+            .device()
+            .simulated_cycles()
     }
 }
 

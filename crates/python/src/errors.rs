@@ -96,8 +96,7 @@ impl Raise for rlwe::Error {
             | Self::MissingGaloisKey { .. } => Kind::KeyMismatch,
             Self::Shape { .. } => Kind::Input,
             Self::Forked { .. } => Kind::Seed,
-            Self::Entropy(_) => Kind::Other,
-            Self::Engine { .. } => Kind::Device,
+            Self::Entropy(_) | Self::Threads { .. } => Kind::Other,
             _ => Kind::Parameter,
         }
     }
@@ -141,7 +140,7 @@ impl Raise for backend::Error {
             Self::Ckks(error) => error.kind(),
             Self::Rlwe(error) => error.kind(),
             Self::Keys(_) => Kind::KeyMismatch,
-            Self::Capability { .. } => Kind::Device,
+            Self::Capability { .. } | Self::Device { .. } => Kind::Device,
             _ => Kind::Input,
         }
     }

@@ -6,7 +6,6 @@ mod bfv;
 mod ckks;
 mod context;
 mod device;
-mod engine;
 mod errors;
 mod keys;
 mod literal;
@@ -48,7 +47,6 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     primes::register(m)?;
     security::register(m)?;
     keys::register(m)?;
-    m.add_class::<engine::PolyEngine>()?;
     bfv::register(m)?;
     device::register(m)?;
     program::register(m)?;

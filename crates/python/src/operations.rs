@@ -58,8 +58,8 @@ macro_rules! evaluator_class {
         }
 
         impl $class {
-            fn engine_on($new: &$context, $threads: &rlwe::Threads) -> PyResult<$engine> {
-                Ok($make)
+            fn engine_on($new: &$context, $threads: &rlwe::Threads) -> $engine {
+                $make
             }
 
             /// An operation on each item, the items spread over the threads, without the GIL.
@@ -92,8 +92,8 @@ macro_rules! evaluator_class {
             #[pyo3(signature = (context, *, threads=None))]
             fn new(context: Py<$context>, threads: Option<usize>) -> PyResult<Self> {
                 let threads = $crate::operations::threads_or_all(threads)?;
-                let engine = Self::engine_on(context.get(), &threads)?;
-                let single = Self::engine_on(context.get(), &rlwe::Threads::ONE)?;
+                let engine = Self::engine_on(context.get(), &threads);
+                let single = Self::engine_on(context.get(), &rlwe::Threads::ONE);
                 Ok(Self { context, engine, single, threads })
             }
 

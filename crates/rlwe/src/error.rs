@@ -87,12 +87,12 @@ pub enum Error {
         /// The number expected.
         expected: usize,
     },
-    /// The engine that computes on polynomials failed.
-    #[error("engine {engine}: {message}")]
-    Engine {
-        /// Which engine.
-        engine: String,
-        /// What it reported.
+    /// The system gives no threads.
+    #[error("{count} threads cannot be had: {message}")]
+    Threads {
+        /// How many were asked for.
+        count: usize,
+        /// What the system says.
         message: String,
     },
     /// A parameter set from bytes asks for more than its reader allows.

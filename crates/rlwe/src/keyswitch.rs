@@ -7,10 +7,9 @@
 //! (Σ c_d·key_d)/P encrypts c·s'. The digits being centred, decomposition commutes with automorphisms exactly.
 
 use crate::division::Division;
-use crate::engine::PolyEngine;
 use crate::fused::SwitchScratch;
 use crate::keys::KeySwitchKey;
-use crate::{Error, Pool, RlweParams};
+use crate::{Error, Pool, RlweParams, Threads};
 use rns::{Automorphism, BaseConverter, Coeff, Eval, RnsBasis, RnsPoly, ScaleRounder, Scratch};
 use std::ops::Range;
 use std::sync::Arc;
@@ -272,14 +271,12 @@ pub(crate) fn inner_product<W: Word>(
 /// Switches `c` (coefficient form) to the key's target: returns (k0, k1) with k0 + k1·s ≈ c·s'.
 ///
 /// # Errors
-/// [`Error::Shape`] for levels that do not fit, and the engine's own.
+/// [`Error::Shape`] for levels that do not fit.
 pub fn key_switch<W: Word>(
     params: &RlweParams<W>,
-    engine: &dyn PolyEngine<W>,
     c: &RnsPoly<W, Coeff>,
     key: &KeySwitchKey<W>,
+    threads: &Threads,
 ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
-    let level = params.level(c.limb_count())?;
-    key.check_covers(c.limb_count(), level.digit_count())?;
-    engine.key_switch(&level, c, key)
+    params.level(c.limb_count())?.switch_coeff(c, key, threads)
 }

@@ -4,14 +4,13 @@
 //! ```text
 //! Randomness -> Seed -> Xof -> sample::* -> KeyGenerator -> SecretKey, PublicKey, RelinKey, GaloisKeys
 //! RlweParamsLiteral -> RlweParams -> level(l): KeySwitchLevel (decompose, mod_down)
-//! PolyEngine: the products and transforms, on this CPU or elsewhere
+//! encrypt_zero, phase, tensor: products of residue polynomials
 //! ```
 
 mod chacha;
 mod distribution;
 mod division;
 mod embedding;
-mod engine;
 mod error;
 mod fused;
 mod galois;
@@ -22,6 +21,7 @@ mod linear_transform;
 pub mod noise;
 mod params;
 mod pool;
+mod products;
 mod randomness;
 mod reveal;
 pub mod sample;
@@ -32,7 +32,6 @@ mod threads;
 pub mod wire;
 
 pub use distribution::{DEFAULT_ETA, ErrorDistribution, Sampler, SecretDistribution};
-pub use engine::{CpuEngine, PolyEngine, Polys, ThreadedEngine};
 pub use error::Error;
 pub use fused::{Job, Source, divide_by_last};
 pub use galois::{conjugation_element, rotation_element};
@@ -47,6 +46,7 @@ pub use params::{
     MAX_PRIMES, ParameterSet, RlweParams, RlweParamsLiteral, Security, SecurityPolicy, word_bits_of,
 };
 pub use pool::Pool;
+pub use products::{Polys, encrypt_zero, phase, tensor};
 pub use randomness::Randomness;
 pub use reveal::reveal;
 pub use seed::{Seed, Xof};

@@ -11,7 +11,7 @@
 //! What is left is one division of both parts, which is the caller's, in the form of its ciphertexts.
 
 use crate::Error;
-use crate::keys::KeySwitchKey;
+use crate::keys::{GaloisKeys, KeySwitchKey};
 use rns::{Automorphism, Eval, RnsPoly};
 use zq::Word;
 
@@ -45,7 +45,30 @@ pub struct GiantStep<'a, W: Word> {
     pub terms: Vec<BabyStep<'a, W>>,
 }
 
-impl<W: Word> GiantStep<'_, W> {
+impl<'a, W: Word> GiantStep<'a, W> {
+    /// From automorphisms x -> x^g, 1 for no rotation: that of the sum, and those of its terms with their factors.
+    ///
+    /// # Errors
+    /// [`Error::MissingGaloisKey`].
+    pub fn new(
+        element: u64,
+        terms: impl IntoIterator<Item = (u64, Option<&'a RnsPoly<W, Eval>>)>,
+        keys: &'a GaloisKeys<W>,
+    ) -> Result<Self, Error> {
+        let rotation = |element| match element {
+            1 => Ok(None),
+            _ => keys.get(element).map(Some),
+        };
+        let baby = |(element, factor)| {
+            let rotation = rotation(element)?;
+            Ok(BabyStep { rotation, factor })
+        };
+        Ok(Self {
+            rotation: rotation(element)?,
+            terms: terms.into_iter().map(baby).collect::<Result<_, Error>>()?,
+        })
+    }
+
     /// Fails unless every key serves `limbs` data primes in `digits` digits and every factor has `words` words.
     pub(crate) fn check(&self, limbs: usize, digits: usize, words: usize) -> Result<(), Error> {
         let rotations = self.terms.iter().map(|term| term.rotation);

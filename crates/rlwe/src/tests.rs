@@ -43,7 +43,7 @@ fn switching_noise<W: Word>(
     };
     let mut wanted = c.clone().to_eval();
     wanted.mul_assign(&cut(source));
-    let got = CpuEngine.phase(switched, secret.eval()).unwrap();
+    let got = phase(switched, secret.eval()).unwrap();
     let difference = got.sub(&wanted.to_coeff());
     difference
         .compose_centered()
@@ -67,7 +67,7 @@ fn check_key_switching<W: Word>(params: &RlweParams<W>) {
     let source = secret.eval().mul(secret.eval());
     for limbs in 1..=top {
         let c = random_poly(params, limbs, "c");
-        let switched = key_switch(params, &CpuEngine, &c, relin.key()).unwrap();
+        let switched = key_switch(params, &c, relin.key(), &Threads::ONE).unwrap();
         let noise = switching_noise(params, &c, &source, &secret, &switched);
         let level = params.level(limbs).unwrap();
         let model = params.noise_model();
@@ -102,14 +102,14 @@ fn evaluation_form_and_coefficient_form_agree() {
     let key = generator.relin_key(&secret, 4).unwrap();
     for limbs in [4, 3, 1] {
         let c = random_poly(&params, limbs, "c");
-        let by_engine = key_switch(&params, &CpuEngine, &c, key.key()).unwrap();
+        let direct = key_switch(&params, &c, key.key(), &Threads::ONE).unwrap();
         let level = params.level(limbs).unwrap();
         let hoisted = HoistedDigits::new(&params, &c)
             .unwrap()
             .inner_product(key.key())
             .unwrap();
         let hoisted = hoisted.map(|x| level.mod_down_eval(x).to_coeff());
-        assert_eq!(by_engine, hoisted);
+        assert_eq!(direct, hoisted);
     }
 }
 
@@ -126,7 +126,7 @@ fn hoisted_rotations_equal_plain_ones() {
     let hoisted = HoistedDigits::new(&params, &c).unwrap().automorphism(auto);
     assert_eq!(plain.digits(), hoisted.digits());
     let image = secret.eval().automorphism(auto);
-    let switched = key_switch(&params, &CpuEngine, &c.automorphism(auto), key).unwrap();
+    let switched = key_switch(&params, &c.automorphism(auto), key, &Threads::ONE).unwrap();
     let noise = switching_noise(&params, &c.automorphism(auto), &image, &secret, &switched);
     assert!(noise < 20.0, "2^{noise}");
     assert!(matches!(
@@ -145,11 +145,11 @@ fn truncated_keys_are_prefixes_of_full_ones() {
         generator.relin_key(&secret, 2).unwrap(),
     );
     let c = random_poly(&params, 2, "c");
-    let switch = |key: &RelinKey<u64>| key_switch(&params, &CpuEngine, &c, key.key()).unwrap();
+    let switch = |key: &RelinKey<u64>| key_switch(&params, &c, key.key(), &Threads::ONE).unwrap();
     assert_eq!(switch(&full), switch(&cut));
     let long = random_poly(&params, 3, "c");
     assert!(matches!(
-        key_switch(&params, &CpuEngine, &long, cut.key()),
+        key_switch(&params, &long, cut.key(), &Threads::ONE),
         Err(Error::Shape {
             got: 3,
             expected: 2,
@@ -173,13 +173,9 @@ fn public_key_encrypts_zero_under_the_secret() {
         small(params.error_sampler(), "e0"),
         small(params.error_sampler(), "e1"),
     ];
-    let ct = CpuEngine
-        .encrypt_zero(public.parts(), small(&Sampler::Ternary, "u"), e)
-        .unwrap();
-    let noise = CpuEngine
-        .phase(&ct, secret.eval())
-        .unwrap()
-        .compose_centered();
+    let u = small(&Sampler::Ternary, "u");
+    let ct = encrypt_zero(public.parts(), &u, [&e[0], &e[1]]).unwrap();
+    let noise = phase(&ct, secret.eval()).unwrap().compose_centered();
     let noise = noise.iter().map(|x| x.bits()).max().unwrap() as f64;
     let model = params.noise_model();
     let bound = model.log2_bound(model.fresh_public());
@@ -452,7 +448,7 @@ fn keys_that_would_go_with_every_ciphertext_are_refused() {
     }
 }
 
-/// Schoolbook sums of products against the engine, for operands of several sizes, in place and not, on several threads.
+/// Schoolbook sums of products, for operands of several sizes, in place and not, on several threads.
 #[test]
 fn tensors_are_sums_of_products() {
     let params = params::<u64>(32, &[40, 45, 61], &[], 0);
@@ -475,18 +471,16 @@ fn tensors_are_sums_of_products() {
         };
         let expected: Polys<u64> = (0..left + right - 1).map(part).collect();
         for threads in [1, 3] {
-            let engine = ThreadedEngine::new(Threads::new(threads).unwrap());
-            assert_eq!(engine.tensor(&a, &b).unwrap(), expected);
-            assert_eq!(
-                engine.tensor_owned(a.clone(), Some(b.clone())).unwrap(),
-                expected
-            );
+            let threads = Threads::new(threads).unwrap();
+            let product = tensor(a.clone(), Some(b.clone()), &threads).unwrap();
+            assert_eq!(product, expected);
         }
-        let square = CpuEngine.tensor(&a, &a.clone()).unwrap();
-        assert_eq!(CpuEngine.tensor_owned(a.clone(), None).unwrap(), square);
-        assert_eq!(CpuEngine.tensor(&a, &a).unwrap(), square);
+        let product = tensor(a.clone(), Some(a.clone()), &Threads::ONE).unwrap();
+        let square = tensor(a.clone(), None, &Threads::ONE).unwrap();
+        assert_eq!(square, product);
     }
     let short = random_poly(&params, 2, "s");
-    assert!(CpuEngine.tensor(&operand(2, "a"), &[short]).is_err());
-    assert!(CpuEngine.tensor(&operand(2, "a"), &[]).is_err());
+    for wrong in [vec![short], vec![]] {
+        assert!(tensor(operand(2, "a"), Some(wrong), &Threads::ONE).is_err());
+    }
 }

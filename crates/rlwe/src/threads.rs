@@ -66,13 +66,13 @@ impl Threads {
     /// `count` threads, from 1 to [`MAX_THREADS`]: the caller of each operation and `count - 1` that help it.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for another count, [`Error::Engine`] when the system gives no threads.
+    /// [`Error::Parameter`] for another count, [`Error::Threads`] when the system gives no threads.
     pub fn new(count: usize) -> Result<Self, Error> {
         match count {
             1 => Ok(Self::ONE),
             2..=MAX_THREADS => {
-                let failed = |e: ThreadPoolBuildError| Error::Engine {
-                    engine: "cpu".into(),
+                let failed = |e: ThreadPoolBuildError| Error::Threads {
+                    count,
                     message: e.to_string(),
                 };
                 let (count, pool) = (count - 1, Living::start(count - 1).map_err(failed)?);

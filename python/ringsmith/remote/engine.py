@@ -35,11 +35,7 @@ class RemoteEngine:
         """What a report shows."""
         return self._remote.wire.url
 
-    def native(self, params: object) -> None:
-        """This machine's own engine encrypts and decrypts."""
-        return None
-
-    def report(self) -> dict[str, Any]:
+    def report(self, seconds: float) -> dict[str, Any]:
         """Return the job and what the server says of it."""
         return self._facts
 

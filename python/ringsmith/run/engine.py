@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Engines by name: `cpu`, or `KIND:PRESET` for kinds that other modules add to `ENGINES`.
 
-An engine with a device runs whole programs on it, and may hand a BFV client's context an object that encrypts and
-decrypts there; the CPU engine needs neither. The same seed gives the same residues on every engine.
+An engine with a device runs whole programs on it, and a BFV client encrypts and decrypts there. The same seed gives the
+same residues on every engine.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ringsmith import _native
 from ringsmith.errors import InputError
-from ringsmith.params.sets import ParameterSet
 from ringsmith.run.recording import Recording
 
 if TYPE_CHECKING:
@@ -42,17 +41,14 @@ class Engine(Protocol):
 
     @property
     def device(self) -> _native.Device | None:
-        """The co-processor that programs run on (None: the CPU)."""
+        """The co-processor that programs and BFV clients run on (None: the CPU)."""
 
     @property
     def recording(self) -> Recording | None:
         """Where runs are written down (None: nowhere)."""
 
-    def native(self, params: ParameterSet) -> Any:
-        """Return the object that a client's context takes as `engine` (None: the CPU)."""
-
-    def report(self) -> dict[str, Any]:
-        """Return what the engine adds to a report after a run: cycles, transfers, what ran where."""
+    def report(self, seconds: float) -> dict[str, Any]:
+        """Return what the engine adds to a report after a run of so many seconds: cycles, transfers, what ran where."""
 
 
 @runtime_checkable
@@ -91,11 +87,7 @@ class Cpu:
     device = None
     recording = None
 
-    def native(self, params: ParameterSet) -> None:
-        """The context's own default."""
-        return None
-
-    def report(self) -> dict[str, Any]:
+    def report(self, seconds: float) -> dict[str, Any]:
         """Nothing beside the times every run has."""
         return {}
 

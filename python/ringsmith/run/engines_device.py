@@ -7,13 +7,11 @@ encrypts and decrypts there too. The report says what ran where.
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ringsmith.errors import InputError
-from ringsmith.params.sets import ParameterSet
 from ringsmith.presets import parse_overrides, preset_names
 from ringsmith.run.devices import OpenDevice, open_device
 from ringsmith.run.engine import ENGINES, Engine, EngineOptions
@@ -29,7 +27,6 @@ class DeviceEngine:
         """Use an opened device."""
         self._device = device
         self._options = options
-        self._opened = time.perf_counter()
 
     @property
     def name(self) -> str:
@@ -41,17 +38,8 @@ class DeviceEngine:
         """The native device."""
         return self._device.native
 
-    def native(self, params: ParameterSet) -> Any:
-        """Return what a BFV client's context takes as `engine`; a CKKS client works on this processor."""
-        self._opened = time.perf_counter()
-        if params.scheme != "bfv":
-            return None
-        wide = max((*params.moduli, *params.special), default=0) >= 1 << 62
-        return self._device.native.engine(128 if wide else 64)
-
-    def report(self) -> dict[str, Any]:
+    def report(self, seconds: float) -> dict[str, Any]:
         """Return what ran where: operations, send, compute and receive of the device, and the host's time."""
-        wall = time.perf_counter() - self._opened
         usage = self._device.native.take_usage()
         profile = self._device.native.last_profile()
         clock = self._device.clock_mhz
@@ -72,7 +60,7 @@ class DeviceEngine:
                 "cycles": usage["hidden_cycles"],
                 "share": round(usage["hidden_cycles"] / max(usage["transfer_cycles"], 1), 4),
             },
-            "host": {"ms": round(max(wall - usage["device_seconds"], 0.0) * 1e3, 3)},
+            "host": {"ms": round(max(seconds - usage["device_seconds"], 0.0) * 1e3, 3)},
             "timeline": {"summary": "\n".join(summary(f"{self.name}, last program", profile, clock))},
         }
         if self._options.trace is not None:

@@ -127,7 +127,6 @@ class Program:
     made_from: Circuit | None = None
     rejected: tuple[Rejected, ...] = ()
     functions: Functions = Functions()
-    engine: Any = None
     device: _native.Device | None = None
     recording: Recording | None = None
 
@@ -254,7 +253,7 @@ class Program:
 
     def open(self) -> Scheme:
         """Return the engine's objects for this program's parameters."""
-        return open_scheme(self.params, self.engine)
+        return open_scheme(self.params, self.device)
 
     def packed(self, name: str, values: Array) -> Array:
         """Return one row of slots for each ciphertext of an encrypted argument."""

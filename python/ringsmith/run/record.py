@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from ringsmith.errors import InputError
-from ringsmith.params.sets import ParameterSet
 from ringsmith.run.engine import ENGINES, Engine, EngineOptions
 from ringsmith.run.recording import Recording
 
@@ -22,11 +21,7 @@ class Recorder:
         """Record to a place that was checked."""
         self.recording = recording
 
-    def native(self, params: ParameterSet) -> None:
-        """The context's own default."""
-        return None
-
-    def report(self) -> dict[str, Any]:
+    def report(self, seconds: float) -> dict[str, Any]:
         """Return the files that were written."""
         return {"recorded": [str(path) for path in self.recording.paths]}
 

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,8 +71,8 @@ class Scheme(ABC):
     context: Any
     encoder: Any
     ciphertext_class: Any
-    encryptor_class: Any
-    decryptor_class: Any
+    encryptor_class: Callable[..., Any]
+    decryptor_class: Callable[..., Any]
 
     def generate_keys(
         self, program: _native.Program, seed: bytes, label: Callable[[str], Label]
@@ -188,12 +189,11 @@ class Scheme(ABC):
 class CkksScheme(Scheme):
     """CKKS on the engine."""
 
-    def __init__(self, params: ParameterSet, engine: Any = None) -> None:
+    def __init__(self, params: ParameterSet) -> None:
         """Build the context of a set."""
-        more = {} if engine is None else {"engine": engine}
         self.context = _native.CkksContext(
             params.n, list(params.moduli), list(params.special), 2.0**params.log2_scale,
-            dnum=params.dnum, secret=params.secret, error=params.error, **_security(params), **more,
+            dnum=params.dnum, secret=params.secret, error=params.error, **_security(params),
         )  # fmt: skip
         self.encoder = _native.CkksEncoder(self.context)
         self.encryptor_class = _native.CkksEncryptor
@@ -228,17 +228,16 @@ class CkksScheme(Scheme):
 class BfvScheme(Scheme):
     """BFV on the engine."""
 
-    def __init__(self, params: ParameterSet, engine: Any = None) -> None:
-        """Build the context of a set."""
-        more = {} if engine is None else {"engine": engine}
+    def __init__(self, params: ParameterSet, device: _native.Device | None = None) -> None:
+        """Build the context of a set; `device`: encrypts and decrypts."""
         self.plain_modulus = params.plain_modulus
         self.context = _native.BfvContext(
             params.n, list(params.moduli), list(params.special), params.plain_modulus,
-            dnum=params.dnum, secret=params.secret, error=params.error, **_security(params), **more,
+            dnum=params.dnum, secret=params.secret, error=params.error, **_security(params),
         )  # fmt: skip
         self.encoder = _native.BfvEncoder(self.context)
-        self.encryptor_class = _native.BfvEncryptor
-        self.decryptor_class = _native.BfvDecryptor
+        self.encryptor_class = partial(_native.BfvEncryptor, device=device)
+        self.decryptor_class = partial(_native.BfvDecryptor, device=device)
         self.ciphertext_class = _native.BfvCiphertext
 
     def encode(self, values: Array, level: int, scale: float) -> Any:
@@ -272,6 +271,6 @@ def _security(params: ParameterSet) -> dict[str, Any]:
     return {"security": judged.wanted, "table": judged.table, "allow_insecure": not judged.enough}
 
 
-def open_scheme(params: ParameterSet, engine: Any = None) -> Scheme:
-    """Return the engine's objects for a set."""
-    return CkksScheme(params, engine) if params.scheme == "ckks" else BfvScheme(params, engine)
+def open_scheme(params: ParameterSet, device: _native.Device | None = None) -> Scheme:
+    """Return the engine's objects for a set; on a `device` a BFV client encrypts and decrypts."""
+    return CkksScheme(params) if params.scheme == "ckks" else BfvScheme(params, device)

@@ -46,7 +46,7 @@ def run(native: _native.Device, text: str) -> dict[str, Any]:
 
 
 #: First of the buffers that `set_up` makes: an opened device has operand buffers before them.
-FIRST = 40
+FIRST = 8
 
 
 def test_the_info_block_describes_the_preset(tiny: OpenDevice) -> None:
@@ -137,12 +137,12 @@ BAD_PROGRAMS = [
     ("ntt s2, s3 n=512", "n = 512 is beyond the build, which has n = 8..256"),
     ("memcpy s60, zero n=64", "slot 60 does not exist, the build has slots 0..7"),
     ("pmodadd s2, s3, zero n=64", "slot 3 is read but was never written"),
-    ("load s5 n=64 buf=40\npmodadd s5, s5, zero n=64", "the result would replace an operand in slot 5"),
-    ("load s2 n=64 buf=40\nntt s2, s2 n=64 mod=5", "modulus index 5 does not exist, the build has 2"),
-    ("load s2 n=128 buf=40\nntt s2, s2 n=128", "the twiddle table of modulus 0 is for n = 64"),
+    ("load s5 n=64 buf=8\npmodadd s5, s5, zero n=64", "the result would replace an operand in slot 5"),
+    ("load s2 n=64 buf=8\nntt s2, s2 n=64 mod=5", "modulus index 5 does not exist, the build has 2"),
+    ("load s2 n=128 buf=8\nntt s2, s2 n=128", "the twiddle table of modulus 0 is for n = 64"),
     ("sync\n" * 4097, "the program has 4097 instructions, one submission takes 4096"),
-    ("load s2 n=64 buf=40\nload s3 n=64 buf=1048575", r"instruction 1 \(load s3 n=64 buf=1048575\): bus error"),
-    ("load s2 n=64 buf=40\nstore s2 n=64 buf=1048575", r"instruction 1 \(store s2 n=64 buf=1048575\): bus error"),
+    ("load s2 n=64 buf=8\nload s3 n=64 buf=1048575", r"instruction 1 \(load s3 n=64 buf=1048575\): bus error"),
+    ("load s2 n=64 buf=8\nstore s2 n=64 buf=1048575", r"instruction 1 \(store s2 n=64 buf=1048575\): bus error"),
 ]
 
 
@@ -156,11 +156,11 @@ def test_bad_programs_get_the_same_words_on_both_devices(tiny: OpenDevice, text:
 def test_a_device_works_on_after_a_bus_error(tiny: OpenDevice) -> None:
     native = set_up(tiny)
     before = native.download(FIRST, N)
-    for text in ("load s2 n=64 buf=1048575", "load s2 n=64 buf=40\nstore s2 n=64 buf=1048575"):
+    for text in ("load s2 n=64 buf=1048575", "load s2 n=64 buf=8\nstore s2 n=64 buf=1048575"):
         with pytest.raises(DeviceError, match="bus error"):
             run(native, text)
-        run(native, "load s2 n=64 buf=40\nmemcpy s3, s2 n=64\nstore s3 n=64 buf=44")
-        assert native.download(44, N) == before
+        run(native, "load s2 n=64 buf=8\nmemcpy s3, s2 n=64\nstore s3 n=64 buf=12")
+        assert native.download(12, N) == before
 
 
 def test_unknown_instructions_are_refused(tiny: OpenDevice) -> None:
@@ -190,17 +190,17 @@ def test_a_modulus_that_is_not_ntt_friendly_is_refused(tiny: OpenDevice) -> None
 def test_a_hung_device_names_the_instruction_and_recovers(tiny: OpenDevice) -> None:
     native = set_up(tiny)
     native.inject_stall(True)
-    with pytest.raises(DeviceError, match=r"instruction 1 \(load s3 n=64 buf=40\) did not finish within"):
-        run(native, "memcpy s2, zero n=64\nload s3 n=64 buf=40")
-    assert run(native, "load s3 n=64 buf=40")["cycles"] > 64
+    with pytest.raises(DeviceError, match=r"instruction 1 \(load s3 n=64 buf=8\) did not finish within"):
+        run(native, "memcpy s2, zero n=64\nload s3 n=64 buf=8")
+    assert run(native, "load s3 n=64 buf=8")["cycles"] > 64
 
 
 def test_checksums_catch_a_fault_that_goes_unnoticed_without(tiny: OpenDevice) -> None:
-    text = "load s2 n=64 buf=40\npmodadd s3, s2, zero n=64\nstore s3 n=64 buf=44"
+    text = "load s2 n=64 buf=8\npmodadd s3, s2, zero n=64\nstore s3 n=64 buf=12"
     native = set_up(tiny)
     native.inject_faulty_results(0, 10_000_000)
     run(native, text)
-    assert native.download(44, N) != native.download(40, N)
+    assert native.download(12, N) != native.download(8, N)
     native.reset()
     native = set_up(tiny)
     native.audit()

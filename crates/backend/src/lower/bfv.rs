@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! BFV: multiplication by HPSPOVERQ (ePrint 2021/204), plaintexts scaled by Q/t.
 
-use super::scheme::{Chain, Lower, Parts};
+use super::scheme::{Chain, Lower, Parts, polynomials};
 use super::{Lowering, Part, Value};
 use crate::Error;
 use crate::cpu::bfv::Bfv;
-use crate::cpu::scheme::key;
 use ::bfv::linear_transform::ExtendedPlaintext;
 use ::bfv::{Ciphertext, Plaintext};
 use ::polynomial::Form;
 use rlwe::KeyId;
 use rns::{RnsBasis, RnsPoly};
-use zq::{AlignedVec, Modulus, Word};
+use zq::{Modulus, Word};
 
 impl<W: Word> Lower for Bfv<'_, W> {
     type Word = W;
@@ -32,14 +31,7 @@ impl<W: Word> Lower for Bfv<'_, W> {
     }
 
     fn assemble(&self, parts: &Parts<W>, _: f64, key: KeyId) -> Result<Ciphertext<W>, Error> {
-        let poly = |limbs: &Vec<Vec<W>>| {
-            let basis = self.params.rlwe().q_prefix(limbs.len())?;
-            Ok(RnsPoly::from_data(
-                &basis,
-                AlignedVec::from_slice(&limbs.concat()),
-            ))
-        };
-        let parts = parts.iter().map(poly).collect::<Result<_, Error>>()?;
+        let parts = polynomials(self.params.rlwe(), parts)?;
         Ok(Ciphertext::from_parts(self.params, key, parts)?)
     }
 
@@ -60,20 +52,10 @@ impl<W: Word> Lower for Bfv<'_, W> {
     fn key(
         &self,
         element: Option<u64>,
-        (digit, half): (usize, usize),
+        place: (usize, usize),
         limbs: usize,
     ) -> Result<Vec<Vec<W>>, Error> {
-        let key = match element {
-            None => key(self.keys.relinearization.as_deref(), "relinearization")?.key(),
-            Some(element) => {
-                let keys = key(self.keys.galois.as_deref(), "rotation")?;
-                keys.get(element)?.1
-            }
-        };
-        Ok(key
-            .limbs_at(digit, half, limbs)
-            .map(<[_]>::to_vec)
-            .collect())
+        self.keys.limbs(element, place, limbs)
     }
 
     fn element(&self, rotation: i32) -> u64 {

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS: everything is values.
 
-use super::scheme::{Chain, Lower, Parts};
+use super::scheme::{Chain, Lower, Parts, polynomials};
 use super::{Lowering, Part, Value};
 use crate::Error;
 use crate::cpu::ckks::Ckks;
-use crate::cpu::scheme::key;
 use ::ckks::linear_transform::ExtendedPlaintext;
 use ::ckks::{Ciphertext, Plaintext};
 use ::polynomial::Form;
 use rlwe::KeyId;
-use rns::RnsPoly;
-use zq::AlignedVec;
 
 impl Lower for Ckks<'_> {
     type Word = u64;
@@ -32,14 +29,7 @@ impl Lower for Ckks<'_> {
     }
 
     fn assemble(&self, parts: &Parts<u64>, scale: f64, key: KeyId) -> Result<Ciphertext, Error> {
-        let poly = |limbs: &Vec<Vec<u64>>| {
-            let basis = self.params.rlwe().q_prefix(limbs.len())?;
-            Ok(RnsPoly::from_data(
-                &basis,
-                AlignedVec::from_slice(&limbs.concat()),
-            ))
-        };
-        let parts = parts.iter().map(poly).collect::<Result<_, Error>>()?;
+        let parts = polynomials(self.params.rlwe(), parts)?;
         let slots = self.params.slots();
         Ok(Ciphertext::from_parts(
             self.params,
@@ -61,20 +51,10 @@ impl Lower for Ckks<'_> {
     fn key(
         &self,
         element: Option<u64>,
-        (digit, half): (usize, usize),
+        place: (usize, usize),
         limbs: usize,
     ) -> Result<Vec<Vec<u64>>, Error> {
-        let key = match element {
-            None => key(self.keys.relinearization.as_deref(), "relinearization")?.key(),
-            Some(element) => {
-                let keys = key(self.keys.galois.as_deref(), "rotation")?;
-                keys.get(element)?.1
-            }
-        };
-        Ok(key
-            .limbs_at(digit, half, limbs)
-            .map(<[_]>::to_vec)
-            .collect())
+        self.keys.limbs(element, place, limbs)
     }
 
     fn element(&self, rotation: i32) -> u64 {

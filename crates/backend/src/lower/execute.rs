@@ -8,11 +8,10 @@ use crate::cpu::plaintexts::Plaintexts;
 use crate::cpu::plan::Plan;
 use crate::cpu::scheme::Spread;
 use crate::cpu::walk::Value;
-use ::polynomial::Host;
+use ::polynomial::{Host, Words as Shared};
 use program::Program;
 use program::step::Operation;
 use rlwe::KeyId;
-use std::sync::Arc;
 
 /// Words of a limb.
 type Words<S> = Vec<<S as Lower>::Word>;
@@ -71,7 +70,7 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
         }
     }
 
-    fn step(&self, number: u32, operands: &[Vec<Arc<Words<S>>>]) -> Result<Vec<Words<S>>, Error> {
+    fn step(&self, number: u32, operands: &[Vec<Shared<S::Word>>]) -> Result<Vec<Words<S>>, Error> {
         let step = &self.program.steps[number as usize];
         let failed = |error: Error| error.at(self.program, number);
         let made = if step.operation == Operation::EncryptZero {
@@ -90,7 +89,7 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
 
 impl<S: Lower> Around<'_, S> {
     /// A step by the scheme's evaluator; parts of its operands come one after another.
-    fn apply(&self, number: u32, parts: &[Vec<Arc<Words<S>>>]) -> Result<S::Ciphertext, Error> {
+    fn apply(&self, number: u32, parts: &[Vec<Shared<S::Word>>]) -> Result<S::Ciphertext, Error> {
         let step = &self.program.steps[number as usize];
         let (operands, count) = step.operation.operands();
         let mut parts = parts.iter();

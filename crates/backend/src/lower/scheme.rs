@@ -6,7 +6,8 @@ use crate::Error;
 use crate::cpu::scheme::Scheme;
 use ::polynomial::Form;
 use rlwe::{KeyId, RlweParams};
-use rns::RnsBasis;
+use rns::{Domain, RnsBasis, RnsPoly};
+use zq::AlignedVec;
 pub use zq::Word;
 
 /// Limbs of the parts of a ciphertext.
@@ -32,6 +33,19 @@ impl<W: Word> Chain<W> {
             digit_len: params.digit_len(),
         }
     }
+}
+
+/// The polynomials of limbs, each over the first data primes.
+pub fn polynomials<W: Word, D: Domain>(
+    params: &RlweParams<W>,
+    parts: &Parts<W>,
+) -> Result<Vec<RnsPoly<W, D>>, Error> {
+    let polynomial = |limbs: &Vec<Vec<W>>| {
+        let basis = params.q_prefix(limbs.len())?;
+        let data = AlignedVec::from_slice(&limbs.concat());
+        Ok(RnsPoly::from_data(&basis, data))
+    };
+    parts.iter().map(polynomial).collect()
 }
 
 /// A scheme whose steps can be written as polynomial operations.

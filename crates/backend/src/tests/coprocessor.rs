@@ -9,14 +9,13 @@ use crate::{Backend, Coprocessor, Error, Inputs, Observer, Request, Unobserved};
 use ::polynomial::{Graph, Host, Memory};
 use device::{Driver, Modeled};
 use isa::{BuildInfo, ISA_VERSION, Reduction, implemented_mask};
-use offload::{CoEngine, Session, Usage};
+use offload::{Session, Usage};
 use program::{Encryption, Parameters};
 use rlwe::{Seed, Threads};
-use std::sync::Arc;
 use zq::Word;
 use zq::primes::{Direction, ntt_primes};
 
-const ALL: [&str; 5] = [
+pub const ALL: [&str; 5] = [
     "polymul",
     "tensor",
     "zero-encrypt",
@@ -48,15 +47,14 @@ pub fn build(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
     }
 }
 
-pub fn engine(info: BuildInfo, operations: &[&str]) -> Arc<CoEngine> {
+pub fn engine(info: BuildInfo, operations: &[&str]) -> Coprocessor {
     let driver = Driver::open(Box::new(Modeled::open(info).unwrap())).unwrap();
     let operations = operations.iter().map(|&name| name.to_owned());
-    let session = Session::new(driver).unwrap();
-    Arc::new(CoEngine::new("model:test", session, operations))
+    Coprocessor::new("model:test", Session::new(driver).unwrap(), operations)
 }
 
 /// Computes polynomial operations one after another.
-struct Plain;
+pub struct Plain;
 
 impl Engine for Plain {
     fn shape(&self, _: usize) -> Shape {
@@ -95,14 +93,13 @@ fn conforms(
         let outcome = run(&Plain, &Threads::ONE, &request, &Unobserved).unwrap();
         assert!(outcome.outputs == expected, "seed {seed}\n{program}");
         for (build, usage) in builds.iter().zip(&mut usages) {
-            let engine = engine(build.clone(), &ALL);
-            let backend = Coprocessor::new(engine.clone(), Threads::ONE);
+            let backend = engine(build.clone(), &ALL);
             let outcome = backend.run(&request, &Unobserved).unwrap();
             assert!(
                 outcome.outputs == expected,
                 "seed {seed} on {build:?}\n{program}"
             );
-            *usage = engine.take_usage();
+            *usage = backend.take_usage();
         }
     }
     usages
@@ -202,32 +199,19 @@ fn moved(program: &program::Program, info: &BuildInfo) -> Usage {
         plain: &plain,
         seed: Seed::from_text("zeros"),
     };
-    let engine = engine(info.clone(), &ALL);
-    let backend = Coprocessor::new(engine.clone(), Threads::ONE);
+    let backend = engine(info.clone(), &ALL);
     backend.run(&request, &Unobserved).unwrap();
-    engine.take_usage()
+    backend.take_usage()
 }
 
-/// The same by one operation after another, each with its operands sent and its results fetched.
-fn moved_one_by_one(parameters: &Parameters, info: &BuildInfo) -> Usage {
-    let Parameters::Bfv(params) = parameters else {
-        panic!("BFV over 64-bit words")
-    };
-    let engine = engine(info.clone(), &ALL);
-    let generator = rlwe::KeyGenerator::new(params, Seed::from_text("keys"));
-    let secret = Arc::new(generator.secret_key().unwrap());
-    let relin = generator
-        .relin_key(&secret, params.rlwe().data_primes())
-        .unwrap();
-    let plain = bfv::Plaintext::from_signed(params, &[3, 1]).unwrap();
-    let seed = Seed::from_text("encrypt");
-    let a = bfv::Encryptor::symmetric(params, secret, seed)
-        .unwrap()
-        .encrypt(&plain)
-        .unwrap();
-    let evaluator = bfv::Evaluator::new(params).on(engine.clone());
-    evaluator.multiply_relin(&a, &a, &relin).unwrap();
-    engine.take_usage()
+/// Bytes of the same, one operation and one prime after another, each with its twiddle table and operands sent and its results
+/// fetched: the tensor over Q·P, then the digits of one prime each, times their keys.
+fn moved_one_by_one(params: &bfv::BfvParams<u64>, info: &BuildInfo) -> usize {
+    let limbs = params.rlwe().data_primes();
+    let joint = limbs + params.over_q_basis(limbs).unwrap().len();
+    let tensor = joint * (1 + 4 + 3);
+    let key_switch = params.rlwe().qp().len() * (1 + 3 * limbs + 2);
+    (tensor + key_switch) * params.n() * info.word_bytes()
 }
 
 /// CoFHEE's build, at the degree of the test's parameters: seven memories, one of them for twiddles.
@@ -249,21 +233,10 @@ fn a_product_moves_at_most_half_of_what_single_operations_move() {
         auxiliary: vec![],
     };
     let params = bfv::BfvParams::new(&literal, rlwe::SecurityPolicy::insecure()).unwrap();
-    let parameters = Parameters::Bfv(params);
-    let ours = moved(&squares(parameters.clone(), None), &info);
-    let before = moved_one_by_one(&parameters, &info);
-    let bytes = |usage: &Usage| usage.send.bytes + usage.receive.bytes;
-    println!(
-        "bytes {} before {}, compute cycles {} before {}, hidden {} of {}",
-        bytes(&ours),
-        bytes(&before),
-        ours.compute_cycles,
-        before.compute_cycles,
-        ours.hidden_cycles,
-        ours.transfer_cycles
-    );
-    assert!(2 * bytes(&ours) <= bytes(&before));
-    assert!(ours.compute_cycles < before.compute_cycles);
+    let apart = moved_one_by_one(&params, &info) as u64;
+    let ours = moved(&squares(Parameters::Bfv(params), None), &info);
+    let bytes = ours.send.bytes + ours.receive.bytes;
+    assert!(2 * bytes <= apart, "{bytes} bytes, apart {apart}");
     assert!(ours.hidden_cycles > 0);
 }
 
@@ -299,15 +272,14 @@ fn a_build_with_too_few_slots_and_a_device_that_hangs_are_errors() {
         single_port_slots: 1,
         ..build(62, 1, 10)
     };
-    let refused = Coprocessor::new(engine(few, &ALL), Threads::ONE).run(&request, &Unobserved);
+    let refused = engine(few, &ALL).run(&request, &Unobserved);
     assert_eq!(
         refused.unwrap_err().to_string(),
         "model:test: a program needs 5 slots or more, three of them dual-port; the build has 3 and 2"
     );
-    let engine = engine(build(62, 1, 10), &ALL);
-    let backend = Coprocessor::new(engine.clone(), Threads::ONE);
+    let backend = engine(build(62, 1, 10), &ALL);
     let stall = |on| {
-        engine
+        backend
             .session()
             .driver()
             .inject(device::Injection::Stall(on))
@@ -349,7 +321,7 @@ fn a_cancelled_run_ends() {
         plain: &plain,
         seed: Seed::from_text("zeros"),
     };
-    let backend = Coprocessor::new(engine(build(62, 1, 10), &ALL), Threads::ONE);
+    let backend = engine(build(62, 1, 10), &ALL);
     assert_eq!(
         backend.run(&request, &Impatient).unwrap_err(),
         Error::Cancelled

@@ -2,6 +2,7 @@
 //! Random programs against a walk step by step, and what is refused.
 
 mod clear;
+mod client;
 mod coprocessor;
 pub mod random;
 mod reference;

@@ -13,6 +13,25 @@ use rlwe::{KeyGenerator, SecretKey, Seed};
 use std::sync::Arc;
 use zq::Word;
 
+/// A program's transform as a scheme has it, with its terms' plaintexts in order.
+macro_rules! transform {
+    ($scheme:ident, $transform:expr, $encoded:expr) => {{
+        use $scheme::linear_transform::{Giant, LinearTransform, Term};
+        let (mut encoded, mut giants) = ($encoded.iter(), vec![]);
+        for giant in &$transform.giants {
+            let terms = giant.terms.iter().map(|term| Term {
+                rotation: term.rotation.into(),
+                plaintext: term.plaintext.and_then(|_| encoded.next()),
+            });
+            giants.push(Giant {
+                rotation: giant.rotation.into(),
+                terms: terms.collect(),
+            });
+        }
+        LinearTransform { giants }
+    }};
+}
+
 /// A secret key over either word.
 enum Secret {
     Narrow(Arc<SecretKey<u64>>),
@@ -204,7 +223,6 @@ fn walk_bfv<W: Word>(
             }
             Operation::Within(a, _) => Ok(of(a).clone()),
             Operation::LinearTransform(a, number) => {
-                use bfv::linear_transform::{Giant, LinearTransform, Term};
                 let transform = &program.transforms[number as usize];
                 let encoded: Vec<_> = transform
                     .plaintexts()
@@ -215,19 +233,7 @@ fn walk_bfv<W: Word>(
                             .unwrap()
                     })
                     .collect();
-                let mut encoded = encoded.iter();
-                let mut giants = vec![];
-                for giant in &transform.giants {
-                    let terms = giant.terms.iter().map(|term| Term {
-                        rotation: term.rotation.into(),
-                        plaintext: term.plaintext.and_then(|_| encoded.next()),
-                    });
-                    giants.push(Giant {
-                        rotation: giant.rotation.into(),
-                        terms: terms.collect(),
-                    });
-                }
-                e.linear_transform(of(a), &LinearTransform { giants }, galois)
+                e.linear_transform(of(a), &transform!(bfv, transform, encoded), galois)
             }
             Operation::Rescale(_) | Operation::RelinearizeRescale(_) => {
                 panic!("BFV has no rescaling")
@@ -281,7 +287,6 @@ fn walk_ckks(
             Operation::Rescale(a) => e.rescale(of(a)),
             Operation::RelinearizeRescale(a) => e.relinearize_rescale(of(a), relin),
             Operation::LinearTransform(a, number) => {
-                use ckks::linear_transform::{Giant, LinearTransform, Term};
                 let transform = &program.transforms[number as usize];
                 let encoded: Vec<_> = transform
                     .plaintexts()
@@ -290,19 +295,7 @@ fn walk_ckks(
                         encoder.encode_real_extended(row, level, p.scale).unwrap()
                     })
                     .collect();
-                let mut encoded = encoded.iter();
-                let mut giants = vec![];
-                for giant in &transform.giants {
-                    let terms = giant.terms.iter().map(|term| Term {
-                        rotation: term.rotation.into(),
-                        plaintext: term.plaintext.and_then(|_| encoded.next()),
-                    });
-                    giants.push(Giant {
-                        rotation: giant.rotation.into(),
-                        terms: terms.collect(),
-                    });
-                }
-                e.linear_transform(of(a), &LinearTransform { giants }, galois)
+                e.linear_transform(of(a), &transform!(ckks, transform, encoded), galois)
             }
             Operation::ModDrop(a) => e.drop_to(of(a), level),
             Operation::Within(a, _) => Ok(of(a).clone()),

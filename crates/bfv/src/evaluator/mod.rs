@@ -13,44 +13,33 @@ pub use plain::Multiplier;
 use crate::Error;
 use crate::ciphertext::Ciphertext;
 use crate::params::BfvParams;
+use rlwe::Threads;
 use rlwe::wire::Fingerprint;
-use rlwe::{CpuEngine, PolyEngine, ThreadedEngine, Threads};
-use std::sync::Arc;
 use zq::Word;
 
 /// Evaluates. Immutable, shared freely between threads; every method returns a new ciphertext.
 #[derive(Clone)]
 pub struct Evaluator<W: Word> {
     params: BfvParams<W>,
-    engine: Arc<dyn PolyEngine<W>>,
     algorithm: MultiplyAlgorithm,
     threads: Threads,
 }
 
 impl<W: Word> Evaluator<W> {
-    /// An evaluator on this machine's processor with the default algorithm.
+    /// An evaluator on the calling thread with the default algorithm.
     pub fn new(params: &BfvParams<W>) -> Self {
         Self {
             params: params.clone(),
-            engine: Arc::new(CpuEngine),
             algorithm: MultiplyAlgorithm::default(),
             threads: Threads::ONE,
         }
     }
 
-    /// Hands the polynomial work to another engine.
-    #[must_use]
-    pub fn on(mut self, engine: Arc<dyn PolyEngine<W>>) -> Self {
-        self.engine = engine;
-        self
-    }
-
-    /// Spreads the work of each operation over these threads. The engine becomes this machine's processor on them.
+    /// Spreads the work of each operation over these threads.
     ///
     /// Residues do not depend on the number of threads. Many ciphertexts are better served by [`Evaluator::batch`].
     #[must_use]
     pub fn with_threads(mut self, threads: Threads) -> Self {
-        self.engine = Arc::new(ThreadedEngine::new(threads.clone()));
         self.threads = threads;
         self
     }

@@ -4,8 +4,7 @@
 use super::Evaluator;
 use crate::Error;
 use crate::ciphertext::{Ciphertext, MAX_PARTS};
-use rlwe::{RelinKey, key_switch};
-use rns::{Coeff, RnsPoly};
+use rlwe::{Polys, RelinKey, key_switch, tensor};
 use zq::Word;
 
 /// How ciphertexts are multiplied. Both give valid products of the same plaintext; the residues differ.
@@ -17,8 +16,6 @@ pub enum MultiplyAlgorithm {
     #[default]
     HpsOverQ,
 }
-
-type Parts<W> = Vec<RnsPoly<W, Coeff>>;
 
 impl<W: Word> Evaluator<W> {
     /// a·b, of size size(a) + size(b) − 1; see [`Evaluator::relinearize`].
@@ -65,7 +62,7 @@ impl<W: Word> Evaluator<W> {
         self.relinearize(&self.multiply(a, b)?, key)
     }
 
-    fn multiply_hps(&self, a: &Ciphertext<W>, b: &Ciphertext<W>) -> Result<Parts<W>, Error> {
+    fn multiply_hps(&self, a: &Ciphertext<W>, b: &Ciphertext<W>) -> Result<Polys<W>, Error> {
         let level = self.params.level(a.limbs())?;
         let hps = level.hps()?;
         let lift = |ct: &Ciphertext<W>| {
@@ -79,12 +76,12 @@ impl<W: Word> Evaluator<W> {
         } else {
             Some(lift(b)?)
         };
-        let product = self.engine.tensor_owned(lifted, other)?;
+        let product = tensor(lifted, other, &self.threads)?;
         self.threads
             .try_map(&product, |x| Ok(hps.scale(x, &level.q)))
     }
 
-    fn multiply_over_q(&self, a: &Ciphertext<W>, b: &Ciphertext<W>) -> Result<Parts<W>, Error> {
+    fn multiply_over_q(&self, a: &Ciphertext<W>, b: &Ciphertext<W>) -> Result<Polys<W>, Error> {
         let level = self.params.level(a.limbs())?;
         let over_q = level.over_q()?;
         let lifted = self
@@ -93,7 +90,7 @@ impl<W: Word> Evaluator<W> {
         let switched = self
             .threads
             .try_map(&b.parts, |p| Ok::<_, Error>(over_q.switch(p)))?;
-        let product = self.engine.tensor_owned(lifted, Some(switched))?;
+        let product = tensor(lifted, Some(switched), &self.threads)?;
         self.threads
             .try_map(&product, |x| Ok(over_q.scale(x, &level.q)))
     }
@@ -124,7 +121,7 @@ impl<W: Word> Evaluator<W> {
                 });
             }
         };
-        let [mut k0, mut k1] = key_switch(self.params.rlwe(), &*self.engine, c2, key.key())?;
+        let [mut k0, mut k1] = key_switch(self.params.rlwe(), c2, key.key(), &self.threads)?;
         k0.add_assign(c0);
         k1.add_assign(c1);
         Ok(Ciphertext::new(a.params, a.key, vec![k0, k1]))

@@ -49,17 +49,13 @@ impl<W: Word> Evaluator<W> {
             return Ok(a.clone());
         }
         let (auto, key) = keys.get(g)?;
-        let [mut k0, k1] = key_switch(
-            self.params.rlwe(),
-            &*self.engine,
-            &c1.automorphism(auto),
-            key,
-        )?;
+        let c1 = c1.automorphism(auto);
+        let [mut k0, k1] = key_switch(self.params.rlwe(), &c1, key, &self.threads)?;
         k0.add_assign(&c0.automorphism(auto));
         Ok(Ciphertext::new(a.params, a.key, vec![k0, k1]))
     }
 
-    /// Several rotations of the rows for one decomposition; the same residues as one by one, on this processor.
+    /// Several rotations of the rows for one decomposition; the same residues as one by one.
     ///
     /// # Errors
     /// As [`Evaluator::rotate_rows`].

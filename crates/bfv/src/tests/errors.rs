@@ -207,60 +207,43 @@ fn parameters_that_cannot_work() {
     assert!(Encryptor::new(&good, public, Seed::from_text("f")).is_err());
 }
 
+/// What computes the polynomial part in this processor's place may fail; the error is its own.
 #[test]
-fn an_engine_failure_is_reported() {
+fn a_failure_of_what_computes_elsewhere_is_reported() {
     #[derive(Debug)]
-    struct Broken;
-    type Poly<W> = rns::RnsPoly<W, rns::Coeff>;
-    fn fail<T>() -> Result<T, Rlwe> {
-        Err(Rlwe::Engine {
-            engine: "broken".into(),
-            message: "no answer".into(),
-        })
-    }
-    impl rlwe::PolyEngine<u64> for Broken {
-        fn name(&self) -> &str {
-            "broken"
-        }
-        fn encrypt_zero(
-            &self,
-            _: [&rns::RnsPoly<u64, rns::Eval>; 2],
-            _: Poly<u64>,
-            _: [Poly<u64>; 2],
-        ) -> Result<[Poly<u64>; 2], Rlwe> {
-            fail()
-        }
-        fn phase(
-            &self,
-            _: &[Poly<u64>],
-            _: &rns::RnsPoly<u64, rns::Eval>,
-        ) -> Result<Poly<u64>, Rlwe> {
-            fail()
-        }
-        fn tensor(&self, _: &[Poly<u64>], _: &[Poly<u64>]) -> Result<Vec<Poly<u64>>, Rlwe> {
-            fail()
-        }
-        fn key_switch_inner(
-            &self,
-            _: &[Poly<u64>],
-            _: &rlwe::KeySwitchKey<u64>,
-        ) -> Result<[Poly<u64>; 2], Rlwe> {
-            fail()
+    struct NoAnswer;
+    impl From<Error> for NoAnswer {
+        fn from(error: Error) -> Self {
+            panic!("no error of the scheme: {error}")
         }
     }
     let kit = Kit::new(params::<u64>(16, &[50, 51], &[52], 97));
-    let (ct, engine) = (kit.encrypt(&[1]), Arc::new(Broken));
-    let ev = kit.evaluator.clone().on(engine.clone());
-    let is_reported =
-        |r: Result<(), Error>| r.unwrap_err().to_string() == "engine broken: no answer";
-    assert!(is_reported(ev.multiply(&ct, &ct).map(|_| ())));
-    assert!(is_reported(ev.rotate_rows(&ct, 1, &kit.galois).map(|_| ())));
-    let decryptor = Decryptor::new(&kit.params, kit.secret.clone())
-        .unwrap()
-        .on(engine.clone());
-    assert!(is_reported(decryptor.decrypt(&ct).map(|_| ())));
-    let encryptor = Encryptor::new(&kit.params, kit.public.clone(), Seed::from_text("x"))
-        .unwrap()
-        .on(engine);
-    assert!(is_reported(encryptor.zero_at(0).map(|_| ())));
+    let ct = kit.encrypt(&[1]);
+    assert!(kit.decryptor.phase_by(&ct, |_, _| Err(NoAnswer)).is_err());
+    assert!(kit.encryptor.zero_by(0, |_| Err(NoAnswer)).is_err());
+}
+
+/// Parts and phases computed by others are taken as they are: the same bytes, the same answers.
+#[test]
+fn what_is_computed_elsewhere_gives_the_same_ciphertexts() {
+    let kit = Kit::new(params::<u64>(16, &[50, 51], &[52], 97));
+    let seed = || Seed::from_text("elsewhere");
+    let public = Encryptor::new(&kit.params, kit.public.clone(), seed()).unwrap();
+    let symmetric = Encryptor::symmetric(&kit.params, kit.secret.clone(), seed()).unwrap();
+    let message = Plaintext::from_coefficients(&kit.params, &[5, 6]).unwrap();
+    for encryptor in [public, symmetric] {
+        let here = encryptor.encrypt_at(&message, 3).unwrap();
+        let there = encryptor.encrypt_by(&message, 3, |draw| {
+            let [c0, c1] = draw.parts()?;
+            Ok::<_, Error>([c0.neg().neg(), c1])
+        });
+        assert_eq!(there.unwrap().to_bytes(), here.to_bytes());
+        let phase = kit
+            .decryptor
+            .phase_by(&here, |parts, key| Ok::<_, Error>(rlwe::phase(parts, key)?));
+        let phase = phase.unwrap();
+        assert_eq!(kit.decryptor.rounded(&phase).unwrap(), message);
+        let budget = kit.decryptor.noise_budget(&here).unwrap();
+        assert_eq!(kit.decryptor.noise_budget_of(&phase), Ok(budget));
+    }
 }

@@ -31,8 +31,10 @@ fn product<W: Word>(kit: &Kit<W>) -> (Ciphertext<W>, Plaintext, f64) {
 /// Deviation of what flooding adds to the phase.
 fn added<W: Word>(kit: &Kit<W>, ct: &Ciphertext<W>, publication: &Publication) -> f64 {
     let seed = Seed::from_text("flood");
-    let mut flooded = kit.decryptor.flooded_phase(ct, publication, &seed).unwrap();
-    flooded.sub_assign(&kit.decryptor.phase(ct).unwrap());
+    let phase = || kit.decryptor.phase(ct).unwrap();
+    let flooded = kit.decryptor.flooded(ct, phase(), publication, &seed);
+    let mut flooded = flooded.unwrap().0;
+    flooded.sub_assign(&phase().0);
     let square = |x: &BigInt| x.to_f64().unwrap().powi(2);
     let squares: f64 = flooded.compose_centered().iter().map(square).sum();
     (squares / kit.params.n() as f64).sqrt()

@@ -2,9 +2,9 @@
 //! Linear transforms with plain factors.
 
 use super::{Evaluator, slot_rotation_element};
-use crate::linear_transform::{ExtendedPlaintext, Giant, LinearTransform, Term};
+use crate::linear_transform::{ExtendedPlaintext, LinearTransform};
 use crate::{Ciphertext, Error};
-use rlwe::{BabyStep, GaloisKeys, GiantStep, Rotation, TransformSource};
+use rlwe::{GaloisKeys, GiantStep, TransformSource};
 
 impl Evaluator {
     /// Sums of rotations of one ciphertext times plaintexts, and of rotations of such sums, by double hoisting (ePrint
@@ -24,11 +24,15 @@ impl Evaluator {
         self.check_galois(a, keys)?;
         let scale = a.scale * t.check(&self.params, a.level())?;
         let scale = self.product_scale("linear_transform", scale, a.level())?;
-        let giants: Vec<_> = t
-            .giants
-            .iter()
-            .map(|giant| self.giant_step(giant, keys))
-            .collect::<Result<_, _>>()?;
+        let element = |steps| slot_rotation_element(self.params.n(), steps);
+        let giants = t.giants.iter().map(|giant| {
+            let terms = giant.terms.iter().map(|term| {
+                let factor = term.plaintext.map(ExtendedPlaintext::poly);
+                (element(term.rotation), factor)
+            });
+            GiantStep::new(element(giant.rotation), terms, keys)
+        });
+        let giants: Vec<_> = giants.collect::<Result<_, _>>()?;
         let level = self.params.rlwe().level(a.level() + 1)?;
         let coefficients = a.parts[1].coefficients();
         let source = TransformSource {
@@ -41,34 +45,5 @@ impl Evaluator {
             slots: a.slots.max(t.slots()),
             ..a.with_parts(parts.into())
         })
-    }
-
-    fn giant_step<'a>(
-        &self,
-        giant: &Giant<'a>,
-        keys: &'a GaloisKeys<u64>,
-    ) -> Result<GiantStep<'a, u64>, Error> {
-        let term = |term: &Term<'a>| {
-            Ok(BabyStep {
-                rotation: self.rotation(term.rotation, keys)?,
-                factor: term.plaintext.map(ExtendedPlaintext::poly),
-            })
-        };
-        Ok(GiantStep {
-            rotation: self.rotation(giant.rotation, keys)?,
-            terms: giant.terms.iter().map(term).collect::<Result<_, Error>>()?,
-        })
-    }
-
-    /// The automorphism and key of a rotation, none for the identity.
-    fn rotation<'a>(
-        &self,
-        steps: i64,
-        keys: &'a GaloisKeys<u64>,
-    ) -> Result<Option<Rotation<'a, u64>>, Error> {
-        match slot_rotation_element(self.params.n(), steps) {
-            1 => Ok(None),
-            element => Ok(Some(keys.get(element)?)),
-        }
     }
 }

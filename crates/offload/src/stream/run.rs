@@ -8,6 +8,7 @@ use device::{Driver, Profile};
 use isa::{Instruction, Op, TWIDDLE_SLOT, Unit};
 use model::Lane;
 use polynomial::{Form, Graph, Host, Limb, Memory};
+use zeroize::Zeroizing;
 use zq::Word;
 
 use super::allocate::{Plan, Submission, TABLES, allocate};
@@ -15,7 +16,7 @@ use super::overlap::overlap;
 use super::place::Placement;
 use super::section::{Layout, Table, join, modulus, split, words};
 use super::tiles::{Maker, Tile, Tiles};
-use crate::halves::Half;
+use crate::ring_split::Half;
 use crate::{OffloadError, Usage};
 
 /// Whoever waits: told the share of operations done, and asked whether to stop.
@@ -76,7 +77,7 @@ impl<E> From<device::DeviceError> for Ended<E> {
 }
 
 /// Halves of limbs that came from the device, until both are there.
-type Halves<W> = HashMap<Limb, Vec<W>>;
+type Halves<W> = HashMap<Limb, Zeroizing<Vec<W>>>;
 
 impl Stream<'_> {
     /// Computes a program; its outputs can be taken from the memory that is returned.
@@ -170,9 +171,8 @@ impl Stream<'_> {
         self.usage.device_seconds += begin.elapsed().as_secs_f64();
         self.account(&program);
         for &(buffer, tile) in &submission.downloads {
-            let words = self
-                .driver
-                .download(self.buffers.tiles[buffer as usize], laid.layout.n)?;
+            let buffer = self.buffers.tiles[buffer as usize];
+            let words = Zeroizing::new(self.driver.download(buffer, laid.layout.n)?);
             scatter(
                 laid,
                 &laid.tiles.tiles[tile as usize],
@@ -199,17 +199,17 @@ impl Stream<'_> {
         tile: &Tile,
         memory: &mut Memory<'_, W>,
         host: &H,
-    ) -> Result<Vec<Vec<u128>>, Ended<H::Error>> {
+    ) -> Result<Zeroizing<Vec<Vec<u128>>>, Ended<H::Error>> {
         let section = &laid.layout.sections[tile.section];
         let n = laid.layout.n;
-        let mut lanes = Vec::with_capacity(tile.limbs.len());
+        let mut lanes = Zeroizing::new(Vec::with_capacity(tile.limbs.len()));
         for (limb, &q) in tile.limbs.iter().zip(&section.moduli) {
             let Some(limb) = *limb else {
                 lanes.push(vec![0; n]);
                 continue;
             };
             let whole = memory.take(limb, host).map_err(Ended::Host)?;
-            let part = laid.part(limb, tile.section, &whole);
+            let part = Zeroizing::new(laid.part(limb, tile.section, &whole));
             let mut words: Vec<u128> = part.iter().map(|word| word.to_u128()).collect();
             if tile.carried {
                 let lane = Lane::new(self.driver.info(), modulus(q)?);
@@ -360,11 +360,12 @@ fn scatter<W: Word>(
 ) {
     for (limb, words) in tile.limbs.iter().zip(lanes) {
         let Some(limb) = *limb else { continue };
-        let words: Vec<W> = words.iter().map(|&word| W::from_u128_lossy(word)).collect();
+        let words = words.iter().map(|&word| W::from_u128_lossy(word)).collect();
         if laid.layout.halves == 1 {
             memory.put(limb, words);
             continue;
         }
+        let words = Zeroizing::new(words);
         let Some(other) = halves.remove(&limb) else {
             halves.insert(limb, words);
             continue;
@@ -376,7 +377,7 @@ fn scatter<W: Word>(
             (words, other)
         };
         let whole = if laid.graph.bundle_of(limb).form == Form::Values {
-            [left, right].concat()
+            [&left[..], &right[..]].concat()
         } else {
             join(laid.graph, laid.graph.modulus_of(limb), [&left, &right])
         };

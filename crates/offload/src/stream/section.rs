@@ -8,7 +8,7 @@ use polynomial::Graph;
 use zq::{Modulus, Word};
 
 use crate::OffloadError;
-use crate::halves::Half;
+use crate::ring_split::Half;
 
 /// Moduli worked on in lockstep, in one ring.
 #[derive(Clone, Debug, PartialEq, Eq)]

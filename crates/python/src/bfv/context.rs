@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! BFV parameters, over words of 64 or 128 bits behind one class.
 
-use crate::engine::PolyEngine;
 use crate::errors::OrRaise;
 use crate::literal::{Recipe, RingArguments, error_name, policy, secret_name};
 use crate::security::SecurityFields;
-use crate::words::{Words, each, mismatch};
+use crate::words::{Words, each};
 use crate::work::Work;
 use ::bfv::{BfvParams, BfvParamsLiteral};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rlwe::{Limits, RlweParams, SecurityPolicy};
-use std::sync::Arc;
 use zq::Word;
 
 /// A set over either word width.
@@ -21,7 +19,6 @@ pub type Params = Words<BfvParams<u64>, BfvParams<u128>>;
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct BfvContext {
     pub(crate) params: Params,
-    pub(crate) engine: Option<Py<PolyEngine>>,
 }
 
 pub fn build<W: Word>(
@@ -47,24 +44,6 @@ impl BfvContext {
             Words::W128(params) => Words::W128(params.rlwe().clone()),
         }
     }
-
-    /// The engine that does the polynomial work, if it is not this processor, at the width of the parameters.
-    pub fn narrow_engine(&self) -> PyResult<Option<Arc<dyn rlwe::PolyEngine<u64>>>> {
-        match self.engine.as_ref().map(|e| &e.get().inner) {
-            None => Ok(None),
-            Some(Words::W64(engine)) => Ok(Some(Arc::clone(engine))),
-            Some(Words::W128(_)) => Err(mismatch()),
-        }
-    }
-
-    /// The same for 128-bit words.
-    pub fn wide_engine(&self) -> PyResult<Option<Arc<dyn rlwe::PolyEngine<u128>>>> {
-        match self.engine.as_ref().map(|e| &e.get().inner) {
-            None => Ok(None),
-            Some(Words::W128(engine)) => Ok(Some(Arc::clone(engine))),
-            Some(Words::W64(_)) => Err(mismatch()),
-        }
-    }
 }
 
 #[pymethods]
@@ -74,11 +53,11 @@ impl BfvContext {
     /// `dnum`: digits of key switching (default: one prime each). `secret`: ternary, binary, binomial:ETA or
     /// gaussian:SIGMA; `error`: binomial:ETA or gaussian:SIGMA. `auxiliary`: primes of the second basis of
     /// multiplication (default: chosen). `word_bits`: 64 or 128 (default: 64 if every modulus fits). A set below
-    /// `security` bits by `table` is refused unless `allow_insecure`. `engine` takes over the polynomial work.
+    /// `security` bits by `table` is refused unless `allow_insecure`.
     #[new]
     #[pyo3(signature = (
         n, moduli, special, plain_modulus, *, dnum=None, secret="ternary", error="binomial:21",
-        auxiliary=Vec::new(), word_bits=None, security=128, table="2024-classical", allow_insecure=false, engine=None
+        auxiliary=Vec::new(), word_bits=None, security=128, table="2024-classical", allow_insecure=false
     ))]
     #[expect(
         clippy::too_many_arguments,
@@ -98,7 +77,6 @@ impl BfvContext {
         security: u32,
         table: &str,
         allow_insecure: bool,
-        engine: Option<Py<PolyEngine>>,
     ) -> PyResult<Self> {
         let ring = RingArguments {
             n,
@@ -114,12 +92,7 @@ impl BfvContext {
             true => build(&ring, plain_modulus, &auxiliary, policy).map(Words::W128),
             false => build(&ring, plain_modulus, &auxiliary, policy).map(Words::W64),
         })?;
-        let made = Self { params, engine };
-        match wide {
-            true => made.wide_engine().map(drop)?,
-            false => made.narrow_engine().map(drop)?,
-        }
-        Ok(made)
+        Ok(Self { params })
     }
 
     /// Reads `to_bytes`; the reader's own security policy applies. A degree above `max_degree` and tables of more than
@@ -151,10 +124,7 @@ impl BfvContext {
                 .or_raise()
                 .map(Words::W64),
         })?;
-        Ok(Self {
-            params,
-            engine: None,
-        })
+        Ok(Self { params })
     }
 
     /// The set in the byte format.
@@ -185,20 +155,6 @@ impl BfvContext {
 
     fn __repr__(&self) -> String {
         each!(&self.params, params => format!("{params:?}"))
-    }
-
-    /// The same set with the polynomial work on another engine (None: this processor).
-    #[pyo3(signature = (engine))]
-    fn on(&self, engine: Option<Py<PolyEngine>>) -> PyResult<Self> {
-        let made = Self {
-            params: self.params.clone(),
-            engine,
-        };
-        match &made.params {
-            Words::W64(_) => made.narrow_engine().map(drop)?,
-            Words::W128(_) => made.wide_engine().map(drop)?,
-        }
-        Ok(made)
     }
 
     /// Ring degree.
@@ -257,7 +213,7 @@ impl BfvContext {
         each!(&self.params, params => params.rlwe().data_primes() - 1)
     }
 
-    /// Width of the engine's words: 64 or 128.
+    /// Width of words: 64 or 128.
     #[getter]
     fn word_bits(&self) -> u32 {
         match self.params {

@@ -3,20 +3,23 @@
 
 use super::BfvContext;
 use super::data::{BfvCiphertext, BfvPlaintext, Cipher};
+use crate::device::Device;
 use crate::errors::OrRaise;
 use crate::keys::{EncryptionKey, SecretKey, randomness, seed_or_entropy};
 use crate::operations::cores;
 use crate::words::{Words, mismatch, try_map};
 use crate::work::Work;
-use bfv::{Decryptor, Encryptor, Plaintext, Publication};
+use backend::Coprocessor;
+use bfv::{Ciphertext, Decryptor, Encryptor, Phase, Plaintext, Publication};
 use pyo3::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use zq::Word;
 
-/// An encryptor of one width under either kind of key, on the context's engine.
+/// An encryptor of one width under either kind of key.
 macro_rules! encryptor {
-    ($params:expr, $key:expr, $seed:expr, $engine:expr, $width:ident) => {{
-        let made = match $key {
+    ($params:expr, $key:expr, $seed:expr, $width:ident) => {
+        match $key {
             EncryptionKey::Public(key) => match &key.get().key {
                 Words::$width(key) => Encryptor::new($params, Arc::clone(key), $seed),
                 _ => return Err(mismatch()),
@@ -26,28 +29,41 @@ macro_rules! encryptor {
                 _ => return Err(mismatch()),
             },
         }
-        .or_raise()?;
-        match $engine {
-            Some(engine) => made.on(engine),
-            None => made,
-        }
-    }};
+        .or_raise()?
+    };
+}
+
+/// The co-processor of a device, if there is one.
+fn coprocessor(device: Option<&Device>) -> Option<Coprocessor> {
+    device.map(|device| device.coprocessor.clone())
 }
 
 /// Encrypts under a public key, or under the secret key (half the bytes).
 ///
 /// Messages are numbered from 0: the same seed and order give the same ciphertexts. Without a seed every ciphertext is new. A seed
-/// serves the process it was given in: after a fork the child's calls raise `SeedError`.
+/// serves the process it was given in: after a fork the child's calls raise `SeedError`. A `device` does the polynomial part, as far
+/// as it can; the ciphertexts are the same.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct BfvEncryptor {
     context: Py<BfvContext>,
     encryptor: Words<Encryptor<u64>, Encryptor<u128>>,
+    device: Option<Coprocessor>,
     next: AtomicU64,
 }
 
 impl BfvEncryptor {
     fn run(&self, plaintext: &Plaintext, index: u64) -> PyResult<Cipher> {
-        try_map!(&self.encryptor, e => e.encrypt_at(plaintext, index))
+        match &self.device {
+            None => try_map!(&self.encryptor, e => e.encrypt_at(plaintext, index)),
+            Some(device) => try_map!(&self.encryptor, e => device.encrypt(e, plaintext, index)),
+        }
+    }
+
+    fn zero(&self, index: u64) -> PyResult<Cipher> {
+        match &self.device {
+            None => try_map!(&self.encryptor, e => e.zero_at(index)),
+            Some(device) => try_map!(&self.encryptor, e => device.zero(e, index)),
+        }
     }
 
     fn wrap(&self, py: Python<'_>, inner: Cipher) -> BfvCiphertext {
@@ -61,21 +77,23 @@ impl BfvEncryptor {
 #[pymethods]
 impl BfvEncryptor {
     #[new]
-    #[pyo3(signature = (context, key, *, seed=None))]
-    fn new(context: Py<BfvContext>, key: EncryptionKey, seed: Option<&[u8]>) -> PyResult<Self> {
+    #[pyo3(signature = (context, key, *, seed=None, device=None))]
+    fn new(
+        context: Py<BfvContext>,
+        key: EncryptionKey,
+        seed: Option<&[u8]>,
+        device: Option<&Device>,
+    ) -> PyResult<Self> {
         let seed = randomness(seed)?;
         let set = context.get();
         let encryptor = match &set.params {
-            Words::W64(params) => {
-                Words::W64(encryptor!(params, &key, seed, set.narrow_engine()?, W64))
-            }
-            Words::W128(params) => {
-                Words::W128(encryptor!(params, &key, seed, set.wide_engine()?, W128))
-            }
+            Words::W64(params) => Words::W64(encryptor!(params, &key, seed, W64)),
+            Words::W128(params) => Words::W128(encryptor!(params, &key, seed, W128)),
         };
         Ok(Self {
             context,
             encryptor,
+            device: coprocessor(device),
             next: AtomicU64::new(0),
         })
     }
@@ -104,27 +122,51 @@ impl BfvEncryptor {
     /// Encrypts zero.
     fn encrypt_zero(&self, py: Python<'_>) -> PyResult<BfvCiphertext> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
-        Ok(self.wrap(
-            py,
-            py.work(|| try_map!(&self.encryptor, e => e.zero_at(index)))?,
-        ))
+        Ok(self.wrap(py, py.work(|| self.zero(index))?))
     }
 }
 
-/// Decrypts, exactly as long as the noise budget lasts.
+/// The phase of a ciphertext, by a device if there is one.
+fn phase<W: Word>(
+    device: Option<&Coprocessor>,
+    decryptor: &Decryptor<W>,
+    ciphertext: &Ciphertext<W>,
+) -> PyResult<Phase<W>> {
+    match device {
+        None => decryptor.phase(ciphertext).or_raise(),
+        Some(device) => device.phase(decryptor, ciphertext).or_raise(),
+    }
+}
+
+/// An expression of either width, of the decryptor, a ciphertext and its phase.
+macro_rules! of_phase {
+    ($self:expr, $ciphertext:expr, |$d:ident, $c:ident, $phase:ident| $body:expr) => {{
+        let device = $self.device.as_ref();
+        match (&$self.decryptor, $ciphertext) {
+            (Words::W64($d), Words::W64($c)) => {
+                let $phase = phase(device, $d, $c)?;
+                $body.or_raise()
+            }
+            (Words::W128($d), Words::W128($c)) => {
+                let $phase = phase(device, $d, $c)?;
+                $body.or_raise()
+            }
+            _ => Err(mismatch()),
+        }
+    }};
+}
+
+/// Decrypts, exactly as long as the noise budget lasts. A `device` does the polynomial part, as far as it can.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct BfvDecryptor {
     context: Py<BfvContext>,
     decryptor: Words<Decryptor<u64>, Decryptor<u128>>,
+    device: Option<Coprocessor>,
 }
 
 impl BfvDecryptor {
     fn run(&self, ciphertext: &Cipher) -> PyResult<Plaintext> {
-        match (&self.decryptor, ciphertext) {
-            (Words::W64(d), Words::W64(c)) => d.decrypt(c).or_raise(),
-            (Words::W128(d), Words::W128(c)) => d.decrypt(c).or_raise(),
-            _ => Err(mismatch()),
-        }
+        of_phase!(self, ciphertext, |d, c, phase| d.rounded(&phase))
     }
 
     fn wrap(&self, py: Python<'_>, inner: Plaintext) -> BfvPlaintext {
@@ -138,26 +180,26 @@ impl BfvDecryptor {
 #[pymethods]
 impl BfvDecryptor {
     #[new]
-    fn new(context: Py<BfvContext>, secret_key: &SecretKey) -> PyResult<Self> {
-        let set = context.get();
-        let decryptor = match (&set.params, &secret_key.key) {
+    #[pyo3(signature = (context, secret_key, *, device=None))]
+    fn new(
+        context: Py<BfvContext>,
+        secret_key: &SecretKey,
+        device: Option<&Device>,
+    ) -> PyResult<Self> {
+        let decryptor = match (&context.get().params, &secret_key.key) {
             (Words::W64(params), Words::W64(key)) => {
-                let made = Decryptor::new(params, Arc::clone(key)).or_raise()?;
-                Words::W64(match set.narrow_engine()? {
-                    Some(engine) => made.on(engine),
-                    None => made,
-                })
+                Words::W64(Decryptor::new(params, Arc::clone(key)).or_raise()?)
             }
             (Words::W128(params), Words::W128(key)) => {
-                let made = Decryptor::new(params, Arc::clone(key)).or_raise()?;
-                Words::W128(match set.wide_engine()? {
-                    Some(engine) => made.on(engine),
-                    None => made,
-                })
+                Words::W128(Decryptor::new(params, Arc::clone(key)).or_raise()?)
             }
             _ => return Err(mismatch()),
         };
-        Ok(Self { context, decryptor })
+        Ok(Self {
+            context,
+            decryptor,
+            device: coprocessor(device),
+        })
     }
 
     /// Decrypts.
@@ -196,20 +238,18 @@ impl BfvDecryptor {
             queries,
         };
         let seed = seed_or_entropy(seed)?;
-        let inner = py.work(|| match (&self.decryptor, &ciphertext.inner) {
-            (Words::W64(d), Words::W64(c)) => d.decrypt_for_publication(c, &p, &seed).or_raise(),
-            (Words::W128(d), Words::W128(c)) => d.decrypt_for_publication(c, &p, &seed).or_raise(),
-            _ => Err(mismatch()),
+        let inner = py.work(|| {
+            of_phase!(self, &ciphertext.inner, |d, c, phase| d
+                .publish(c, phase, &p, &seed))
         })?;
         Ok(self.wrap(py, inner))
     }
 
     /// Bits of noise that may still be added before decryption fails; 0 when it may have failed.
     fn noise_budget(&self, py: Python<'_>, ciphertext: &BfvCiphertext) -> PyResult<f64> {
-        py.work(|| match (&self.decryptor, &ciphertext.inner) {
-            (Words::W64(d), Words::W64(c)) => d.noise_budget(c).or_raise(),
-            (Words::W128(d), Words::W128(c)) => d.noise_budget(c).or_raise(),
-            _ => Err(mismatch()),
+        py.work(|| {
+            of_phase!(self, &ciphertext.inner, |d, c, phase| d
+                .noise_budget_of(&phase))
         })
     }
 }

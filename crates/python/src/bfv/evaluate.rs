@@ -15,24 +15,12 @@ use rlwe::Threads;
 /// An evaluator of either width.
 type Engine = Words<Evaluator<u64>, Evaluator<u128>>;
 
-/// The evaluator of a context; an engine of the context's takes the place of this processor's threads.
-fn make(context: &BfvContext, threads: &Threads) -> PyResult<Engine> {
-    Ok(match &context.params {
-        Words::W64(params) => {
-            let made = Evaluator::new(params);
-            Words::W64(match context.narrow_engine()? {
-                Some(engine) => made.on(engine),
-                None => made.with_threads(threads.clone()),
-            })
-        }
-        Words::W128(params) => {
-            let made = Evaluator::new(params);
-            Words::W128(match context.wide_engine()? {
-                Some(engine) => made.on(engine),
-                None => made.with_threads(threads.clone()),
-            })
-        }
-    })
+/// The evaluator of a context on some threads.
+fn make(context: &BfvContext, threads: &Threads) -> Engine {
+    match &context.params {
+        Words::W64(params) => Words::W64(Evaluator::new(params).with_threads(threads.clone())),
+        Words::W128(params) => Words::W128(Evaluator::new(params).with_threads(threads.clone())),
+    }
 }
 
 /// An operation of the evaluator on two things of its width.
@@ -51,7 +39,7 @@ macro_rules! on_two {
 evaluator_class! {
     /// Operations on BFV ciphertexts; nothing is inserted, and the secret key is never needed.
     BfvEvaluator(Engine) in BfvContext over BfvCiphertext, BfvPlaintext;
-    new |context, threads| make(context, threads)?;
+    new |context, threads| make(context, threads);
     unary {
         /// The negative.
         negate, negate_batch: |e, a| try_zip!(e, a, (e, x) => e.negate(x));

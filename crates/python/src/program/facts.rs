@@ -6,7 +6,6 @@ use super::circuit;
 use crate::bfv::BfvContext;
 use crate::ckks::CkksContext;
 use crate::context::Context;
-use crate::engine::PolyEngine;
 use crate::errors::Kind;
 use crate::literal::policy;
 use crate::words::Words;
@@ -346,28 +345,15 @@ impl Program {
         Ok(outputs.iter().map(|row| number_array(py, row)).collect())
     }
 
-    /// The context of its parameters, which share their tables with it; `engine` takes over the polynomial work of BFV.
-    #[pyo3(signature = (*, engine=None))]
-    fn context(&self, py: Python<'_>, engine: Option<Py<PolyEngine>>) -> PyResult<Context> {
-        match (&self.inner.parameters, engine) {
-            (Parameters::Bfv(params), engine) => {
-                let params = Words::W64(params.clone());
-                let made = BfvContext { params, engine };
-                made.narrow_engine()?;
-                Ok(Context::Bfv(Py::new(py, made)?))
-            }
-            (Parameters::BfvWide(params), engine) => {
-                let params = Words::W128(params.clone());
-                let made = BfvContext { params, engine };
-                made.wide_engine()?;
-                Ok(Context::Bfv(Py::new(py, made)?))
-            }
-            (Parameters::Ckks(params), None) => {
+    /// The context of its parameters, which share their tables with it.
+    fn context(&self, py: Python<'_>) -> PyResult<Context> {
+        let bfv = |params| Ok(Context::Bfv(Py::new(py, BfvContext { params })?));
+        match &self.inner.parameters {
+            Parameters::Bfv(params) => bfv(Words::W64(params.clone())),
+            Parameters::BfvWide(params) => bfv(Words::W128(params.clone())),
+            Parameters::Ckks(params) => {
                 let params = params.clone();
                 Ok(Context::Ckks(Py::new(py, CkksContext { params })?))
-            }
-            (Parameters::Ckks(_), Some(_)) => {
-                Err(Kind::Parameter.error("no engine takes over the polynomial work of CKKS"))
             }
         }
     }

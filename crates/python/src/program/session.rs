@@ -14,9 +14,7 @@ use crate::operations::threads_or_all;
 use crate::words::{Words, mismatch};
 use crate::work::finished;
 use ::program::expression::Numbers;
-use backend::{
-    Backend, Coprocessor, Cpu, Inputs, KeySet, Keys, Observer, Outcome, Recorder, Request,
-};
+use backend::{Backend, Cpu, Inputs, KeySet, Keys, Observer, Outcome, Recorder, Request};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -255,7 +253,7 @@ impl Session {
             program: Arc::clone(&program.inner),
             keys,
             backend: match device {
-                Some(device) => Box::new(Coprocessor::new(device.engine.clone(), threads)),
+                Some(device) => Box::new(device.coprocessor.clone().with_threads(threads)),
                 None => Box::new(Cpu::new(threads)),
             },
         })

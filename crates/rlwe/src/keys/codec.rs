@@ -166,7 +166,6 @@ impl<W: Word> KeySwitchKey<W> {
             id,
             seed,
             limbs,
-            special: params.special_primes(),
             parts,
         })
     }

@@ -157,13 +157,11 @@ impl<W: Word> KeyGenerator<W> {
             self.add_gadget(&mut pair.b, source, d, limbs);
             parts.push([pair.b, pair.a]);
         }
-        let special = self.params.special_primes();
         Ok(KeySwitchKey {
             params: secret.params,
             id: secret.id,
             seed,
             limbs,
-            special,
             parts,
         })
     }

@@ -18,7 +18,6 @@ pub struct KeySwitchKey<W: Word> {
     pub(crate) id: KeyId,
     pub(crate) seed: Seed,
     pub(crate) limbs: usize,
-    pub(crate) special: usize,
     pub(crate) parts: Vec<[RnsPoly<W, Eval>; 2]>,
 }
 
@@ -50,19 +49,6 @@ impl<W: Word> KeySwitchKey<W> {
         (0..limbs)
             .chain(self.limbs..poly.limb_count())
             .map(|i| poly.limb(i))
-    }
-
-    /// Data primes of a digit basis of `total` limbs: those that are not special.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] when there is none left.
-    pub fn data_limbs_of(&self, total: usize) -> Result<usize, Error> {
-        let limbs = total.checked_sub(self.special).filter(|l| *l > 0);
-        limbs.ok_or(Error::Shape {
-            what: "primes of a digit",
-            got: total,
-            expected: self.special + 1,
-        })
     }
 
     /// Fails unless the key serves ciphertexts over `limbs` data primes cut in `digits` digits.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Programs of the homomorphic operations, in three sections: loads, work, stores.
+//! Programs of single operations, as they are measured, in three sections: loads, work, stores.
 //!
 //! Slots: 0 and 1 are the transform's own, 2 is dual-port, 3 to 6 are of any kind. Everything fits the six slots of CoFHEE, whose
 //! seventh memory holds the twiddle table; a fifth operand is loaded into a slot that has become free.
@@ -8,7 +8,7 @@ use isa::{BuildInfo, Instruction, Op, TWIDDLE_SLOT, ZERO_SLOT, disassemble};
 
 use crate::OffloadError;
 
-/// An operation whose polynomial part can be handed over.
+/// An operation whose polynomial part a device takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {
     /// a * b.
@@ -19,11 +19,12 @@ pub enum Operation {
     ZeroEncrypt,
     /// c0 + c1 s, the secret in evaluation form.
     Decrypt,
-    /// c0 + c1 s + c2 s^2.
-    Decrypt3,
-    /// (sum of d_i k0_i, sum of d_i k1_i), keys in evaluation form; the number of digits.
-    KeySwitch(u8),
+    /// (sum of d_i k0_i, sum of d_i k1_i) over [`DIGITS`], keys in evaluation form.
+    KeySwitch,
 }
+
+/// Digits of a key switch that is measured.
+pub const DIGITS: usize = 2;
 
 /// Whether an input is in coefficient or in evaluation form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,26 +42,26 @@ impl Operation {
             Operation::Polymul => "polymul",
             Operation::Tensor => "tensor",
             Operation::ZeroEncrypt => "zero-encrypt",
-            Operation::Decrypt | Operation::Decrypt3 => "delta-m-decrypt",
-            Operation::KeySwitch(_) => "key-switch",
+            Operation::Decrypt => "delta-m-decrypt",
+            Operation::KeySwitch => "key-switch",
         }
     }
 
-    /// The operation of that name; `key-switch` has two digits.
+    /// The operation of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [
             Operation::Polymul,
             Operation::Tensor,
             Operation::ZeroEncrypt,
             Operation::Decrypt,
-            Operation::KeySwitch(2),
+            Operation::KeySwitch,
         ];
         all.into_iter().find(|operation| operation.name() == name)
     }
 
     /// The inputs in order of their buffers.
     ///
-    /// `ZeroEncrypt`: u, pk0, pk1, e0, e1. `Decrypt`: c1, s, c0 (`Decrypt3`: and c2). `KeySwitch`: d_i, k0_i, k1_i for each i.
+    /// `ZeroEncrypt`: u, pk0, pk1, e0, e1. `Decrypt`: c1, s, c0. `KeySwitch`: d_i, k0_i, k1_i for each i.
     pub fn inputs(self) -> Vec<Form> {
         use Form::{Coefficients as C, Values as V};
         match self {
@@ -68,16 +69,15 @@ impl Operation {
             Operation::Tensor => vec![C; 4],
             Operation::ZeroEncrypt => vec![C, V, V, C, C],
             Operation::Decrypt => vec![C, V, C],
-            Operation::Decrypt3 => vec![C, V, C, C],
-            Operation::KeySwitch(digits) => [C, V, V].repeat(digits.into()),
+            Operation::KeySwitch => [C, V, V].repeat(DIGITS),
         }
     }
 
     /// Polynomials it gives, all in coefficient form.
     pub fn outputs(self) -> u32 {
         match self {
-            Operation::Polymul | Operation::Decrypt | Operation::Decrypt3 => 1,
-            Operation::ZeroEncrypt | Operation::KeySwitch(_) => 2,
+            Operation::Polymul | Operation::Decrypt => 1,
+            Operation::ZeroEncrypt | Operation::KeySwitch => 2,
             Operation::Tensor => 3,
         }
     }
@@ -96,9 +96,9 @@ pub struct Frame {
     pub tables: Option<[u32; 2]>,
 }
 
-/// A program in sections.
+/// The program of an operation, in sections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct OperationProgram {
     /// Brings the operands in.
     pub loads: Vec<Instruction>,
     /// The work itself, with the loads that find no slot before it.
@@ -107,7 +107,7 @@ pub struct Plan {
     pub stores: Vec<Instruction>,
 }
 
-impl Plan {
+impl OperationProgram {
     /// The program of an operation on a build.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl Plan {
         let outputs = frame.first + operation.inputs().len() as u32;
         let mut builder = Builder {
             frame,
-            plan: Plan::default(),
+            program: OperationProgram::default(),
             outputs,
             spare: info.slots() > 6,
         };
@@ -141,14 +141,13 @@ impl Plan {
             Operation::Tensor => builder.tensor(),
             Operation::ZeroEncrypt => builder.zero_encrypt(),
             Operation::Decrypt => builder.decrypt(),
-            Operation::Decrypt3 => builder.decrypt3(),
-            Operation::KeySwitch(digits) => builder.key_switch(digits),
+            Operation::KeySwitch => builder.key_switch(),
         }
-        Ok(builder.plan)
+        Ok(builder.program)
     }
 
-    /// The whole program.
-    pub fn program(&self) -> Vec<Instruction> {
+    /// All of it.
+    pub fn instructions(&self) -> Vec<Instruction> {
         [&self.loads[..], &self.work[..], &self.stores[..]].concat()
     }
 
@@ -168,7 +167,7 @@ impl Plan {
 
 struct Builder {
     frame: Frame,
-    plan: Plan,
+    program: OperationProgram,
     outputs: u32,
     /// The build has a seventh slot.
     spare: bool,
@@ -189,7 +188,7 @@ impl Builder {
         if op == Op::Memcpy {
             i.mod_idx = 0;
         }
-        self.plan.work.push(i);
+        self.program.work.push(i);
     }
 
     fn load_of(&self, slot: u8, input: u32) -> Instruction {
@@ -201,18 +200,18 @@ impl Builder {
 
     fn load(&mut self, slot: u8, input: u32) {
         let load = self.load_of(slot, input);
-        self.plan.loads.push(load);
+        self.program.loads.push(load);
     }
 
     fn late_load(&mut self, slot: u8, input: u32) {
         let load = self.load_of(slot, input);
-        self.plan.work.push(load);
+        self.program.work.push(load);
     }
 
     fn store(&mut self, output: u32, slot: u8) {
         let mut i = self.instruction(Op::Store, Z, slot, Z, Z);
         (i.buf_idx, i.mod_idx) = (self.outputs + output, 0);
-        self.plan.stores.push(i);
+        self.program.stores.push(i);
     }
 
     fn table(&self, which: usize) -> Option<Instruction> {
@@ -224,13 +223,13 @@ impl Builder {
 
     fn forward_table(&mut self) {
         let table = self.table(0);
-        self.plan.loads.extend(table);
+        self.program.loads.extend(table);
     }
 
     /// Switch to the table for inverse transforms, where there are two.
     fn inverse_table(&mut self) {
         let table = self.table(1);
-        self.plan.work.extend(table);
+        self.program.work.extend(table);
     }
 
     fn polymul(&mut self) {
@@ -297,26 +296,12 @@ impl Builder {
         self.store(0, 2);
     }
 
-    fn decrypt3(&mut self) {
-        for (slot, input) in [(2, 0), (3, 1), (4, 2), (5, 3)] {
-            self.load(slot, input);
-        }
-        // Horner: (c2 s + c1) s + c0.
-        self.work(Op::Ntt, 2, 2, Z, Z);
-        self.work(Op::Ntt, 5, 5, Z, Z);
-        self.work(Op::Pmac, 0, 5, 3, 2);
-        self.work(Op::Pmodmul, 0, 0, 3, Z);
-        self.inverse_table();
-        self.work(Op::Intt, 2, 0, Z, 4);
-        self.store(0, 2);
-    }
-
     /// The first sum gathers in the dual-port slot; the second is added up in work slot 0 and saved before the next transform.
-    fn key_switch(&mut self, digits: u8) {
+    fn key_switch(&mut self) {
         self.load(3, 0);
         self.load(4, 1);
         self.load(5, 2);
-        for digit in 0..u32::from(digits) {
+        for digit in 0..DIGITS as u32 {
             if digit > 0 {
                 self.late_load(3, 3 * digit);
                 self.late_load(4, 3 * digit + 1);

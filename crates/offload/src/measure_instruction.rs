@@ -2,15 +2,15 @@
 //! Measure one instruction on a device, its operands loaded before and its results stored after.
 //!
 //! At twice the build's degree it runs in parts: the halves of pointwise operands and copies one after the other, transforms by
-//! splitting x^n + 1 as in [`crate::halves`]; cycles are then those of all the parts.
+//! splitting x^n + 1 as in [`crate::ring_split`]; cycles are then those of all the parts.
 
 use isa::{BuildInfo, Draw, Instruction, IsaError, Modifier, Op, Slot, TWIDDLE_SLOT, ZERO_SLOT};
 use model::{Lane, Profile, schedule};
 use zq::{Modulus, Word};
 
 use crate::OffloadError;
-use crate::halves::{Half, Halving};
-use crate::plan::{Frame, Plan};
+use crate::operation::{Frame, OperationProgram};
+use crate::ring_split::{Half, Halving};
 use crate::session::{Polynomial, Session, halves_of};
 use crate::simulate::{Outcome, check_moduli, draw, outcome, plan_for};
 
@@ -28,7 +28,7 @@ struct Case {
 ///
 /// # Errors
 /// What the build cannot execute, or a device error.
-pub fn instruction(
+pub fn measure_instruction(
     session: &mut Session,
     op: Op,
     moduli: &[u128],
@@ -123,7 +123,7 @@ fn outputs(op: Op) -> u32 {
 
 /// The instruction with its loads and stores: operands in slots 2, 3, 4; results in 2, which is dual-port, or of copies and
 /// of PMUL in the work slots. LOAD brings the second operand, STORE writes the output's buffer itself.
-fn section(info: &BuildInfo, op: Op, frame: Frame, table: Option<u32>) -> Plan {
+fn section(info: &BuildInfo, op: Op, frame: Frame, table: Option<u32>) -> OperationProgram {
     let mut i = Instruction::new(op);
     for &slot in op.spec().operands {
         let number = match slot {
@@ -186,7 +186,7 @@ fn section(info: &BuildInfo, op: Op, frame: Frame, table: Option<u32>) -> Plan {
         .zip(results)
         .map(|(buffer, slot)| transfer(Op::Store, slot, buffer))
         .collect();
-    Plan {
+    OperationProgram {
         loads,
         work: vec![i],
         stores,

@@ -9,7 +9,7 @@
 use isa::{Instruction, Op, ZERO_SLOT};
 use model::Lane;
 
-use crate::plan::{Frame, Plan};
+use crate::operation::{Frame, OperationProgram};
 
 /// One factor of x^n + 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl Halving {
     }
 
     /// (lo, hi) to (left, right).
-    pub(crate) fn split(frame: Frame) -> Plan {
+    pub(crate) fn split(frame: Frame) -> OperationProgram {
         let i = |op, dst, a, b, constant| instruction(frame, op, dst, a, b, constant);
         Self::sections(
             frame,
@@ -113,7 +113,7 @@ impl Halving {
     }
 
     /// (left, right) to (lo, hi).
-    pub(crate) fn join(frame: Frame) -> Plan {
+    pub(crate) fn join(frame: Frame) -> OperationProgram {
         let i = |op, dst, a, b, constant| instruction(frame, op, dst, a, b, constant);
         Self::sections(
             frame,
@@ -128,7 +128,7 @@ impl Halving {
     }
 
     /// Two operands into slots 2 and 3, two results out.
-    fn sections(frame: Frame, work: Vec<Instruction>, results: [u8; 2]) -> Plan {
+    fn sections(frame: Frame, work: Vec<Instruction>, results: [u8; 2]) -> OperationProgram {
         let transfer = |op, slot: u8, buffer| {
             let mut i = Instruction::new(op);
             if op == Op::Load {
@@ -139,7 +139,7 @@ impl Halving {
             (i.log2_n, i.buf_idx) = (frame.log2_n, buffer);
             i
         };
-        Plan {
+        OperationProgram {
             loads: vec![
                 transfer(Op::Load, 2, frame.first),
                 transfer(Op::Load, 3, frame.first + 1),

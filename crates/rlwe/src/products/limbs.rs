@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One prime's share of each operation: what is in work fits the nearest caches.
 
-use crate::keys::KeySwitchKey;
 use ntt::NttPlan;
 use zq::{AlignedVec, Word};
 
@@ -79,25 +78,6 @@ pub(super) fn tensor_in_place<W: Word>(plan: &NttPlan<W>, rows: &mut [&mut [W]])
     plan.modulus().mul_assign(b1, a1);
     a1.copy_from_slice(&middle);
     for row in [a0, a1, b1] {
-        plan.inverse(row);
-    }
-}
-
-/// `out_i = Σ_d digit_d·key_{d,i}` of transformed digits with limb `at` of the key, transformed back.
-pub(super) fn inner_product<W: Word>(
-    plan: &NttPlan<W>,
-    digits: &[&mut [W]],
-    key: &KeySwitchKey<W>,
-    at: usize,
-    out: &mut [&mut [W]],
-) {
-    let digits: Vec<&[W]> = digits.iter().map(|d| &**d).collect();
-    for (half, row) in out.iter_mut().enumerate() {
-        let keys: Vec<&[W]> = key.parts()[..digits.len()]
-            .iter()
-            .map(|pair| pair[half].limb(at))
-            .collect();
-        plan.modulus().dot_into(row, &digits, &keys);
         plan.inverse(row);
     }
 }

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A BFV client on co-processors: the bytes and answers of the processor, and what the device did of it.
+
+use super::coprocessor::{ALL, Plain, build, engine};
+use crate::lower::client;
+use bfv::{BfvParams, BfvParamsLiteral, Decryptor, Encryptor, Evaluator, Plaintext, Publication};
+use isa::{BuildInfo, Reduction};
+use offload::Usage;
+use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
+use std::sync::Arc;
+use zq::Word;
+use zq::primes::{Direction, ntt_primes};
+
+fn params<W: Word>(n: usize, bits: &[u32]) -> BfvParams<W> {
+    let mut q: Vec<W> = Vec::new();
+    for &width in bits {
+        q.extend(ntt_primes::<W>(width, 2 * n as u64, 1, Direction::Down, &q).unwrap());
+    }
+    let literal = BfvParamsLiteral {
+        rlwe: RlweParamsLiteral {
+            n,
+            q,
+            ..Default::default()
+        },
+        plain_modulus: 17,
+        auxiliary: vec![],
+    };
+    BfvParams::new(&literal, SecurityPolicy::insecure()).unwrap()
+}
+
+/// The sides of a client, and a message.
+struct Client<W: Word> {
+    params: BfvParams<W>,
+    encryptors: [Encryptor<W>; 2],
+    decryptor: Decryptor<W>,
+    message: Plaintext,
+}
+
+impl<W: Word> Client<W> {
+    fn new(n: usize, bits: &[u32]) -> Self {
+        let params = params::<W>(n, bits);
+        let generator = KeyGenerator::new(&params, Seed::from_text("keys"));
+        let secret = Arc::new(generator.secret_key().unwrap());
+        let public = Arc::new(generator.public_key(&secret).unwrap());
+        let seed = || Seed::from_text("messages");
+        Self {
+            encryptors: [
+                Encryptor::new(&params, public, seed()).unwrap(),
+                Encryptor::symmetric(&params, secret.clone(), seed()).unwrap(),
+            ],
+            decryptor: Decryptor::new(&params, secret).unwrap(),
+            message: Plaintext::from_signed(&params, &[3, -1, 4]).unwrap(),
+            params,
+        }
+    }
+}
+
+/// Both kinds of encryption, an encryption of zero, decryption of two and of three parts: six operations.
+fn agrees<W: Word>(info: &BuildInfo, operations: &[&str], n: usize, bits: &[u32]) -> Usage {
+    let client = Client::<W>::new(n, bits);
+    let device = engine(info.clone(), operations);
+    let decryptor = &client.decryptor;
+    let mut ciphertexts = Vec::new();
+    for encryptor in &client.encryptors {
+        let here = encryptor.encrypt_at(&client.message, 5).unwrap();
+        let there = device.encrypt(encryptor, &client.message, 5).unwrap();
+        assert!(there.to_bytes() == here.to_bytes(), "n = {n} on {info:?}");
+        ciphertexts.push(here);
+    }
+    let zero = device.zero(&client.encryptors[0], 6).unwrap();
+    let expected = client.encryptors[0].zero_at(6).unwrap();
+    assert!(
+        zero.to_bytes() == expected.to_bytes(),
+        "n = {n} on {info:?}"
+    );
+    let square = Evaluator::new(&client.params).square(&ciphertexts[0]);
+    ciphertexts.push(square.unwrap());
+    for ciphertext in &ciphertexts {
+        let phase = device.phase(decryptor, ciphertext).unwrap();
+        let opened = decryptor.rounded(&phase);
+        assert_eq!(opened, decryptor.decrypt(ciphertext), "n = {n} on {info:?}");
+        assert_eq!(
+            decryptor.noise_budget_of(&phase),
+            decryptor.noise_budget(ciphertext)
+        );
+    }
+    device.take_usage()
+}
+
+#[test]
+fn a_client_on_a_device_gives_the_processor_s_bytes() {
+    let whole = [
+        agrees::<u64>(&build(62, 1, 6), &ALL, 32, &[30, 40, 61]),
+        agrees::<u128>(&build(128, 1, 6), &ALL, 64, &[109, 128]),
+        agrees::<u64>(&build(40, 3, 6), &ALL, 16, &[36, 36, 37]),
+        agrees::<u64>(&build(40, 3, 6), &ALL, 16, &[36, 37]),
+    ];
+    for usage in whole {
+        assert_eq!(usage.offloaded["zero-encrypt"], 3);
+        assert_eq!(usage.offloaded["delta-m-decrypt"], 3);
+        assert!(usage.on_host.is_empty() && usage.compute_cycles > 0);
+        assert!(usage.send.bytes > usage.receive.bytes);
+    }
+}
+
+#[test]
+fn builds_with_montgomery_reduction_and_rings_in_halves_agree_too() {
+    let montgomery = BuildInfo {
+        reduction: Reduction::Montgomery,
+        montgomery_bits: 7,
+        ..build(40, 2, 6)
+    };
+    for (info, n) in [
+        (&montgomery, 64),
+        (&montgomery, 128),
+        (&build(62, 1, 6), 128),
+    ] {
+        let usage = agrees::<u64>(info, &ALL, n, &[36, 36, 37]);
+        assert!(usage.on_host.is_empty() && usage.offloaded["zero-encrypt"] == 3);
+    }
+}
+
+/// A degree or a modulus beyond the build, and operations that its preset does not name.
+#[test]
+fn what_a_build_cannot_take_stays_on_the_processor() {
+    for (info, n) in [(build(62, 1, 6), 256), (build(32, 1, 6), 32)] {
+        let usage = agrees::<u64>(&info, &ALL, n, &[40, 41]);
+        assert!(usage.offloaded.is_empty() && usage.instructions == 0);
+        assert_eq!(usage.on_host["zero-encrypt"], 3);
+        assert_eq!(usage.on_host["delta-m-decrypt"], 3);
+    }
+    let usage = agrees::<u64>(&build(62, 1, 6), &["zero-encrypt"], 32, &[40, 41]);
+    assert_eq!(usage.offloaded["zero-encrypt"], 3);
+    assert_eq!(usage.on_host["delta-m-decrypt"], 3);
+}
+
+/// What crosses for one message over one prime: u and both keys there, both products back; c_1 and the secret there, one back.
+/// Errors and c_0 are added where they are, which is here.
+#[test]
+fn errors_never_leave_the_host() {
+    let client = Client::<u64>::new(32, &[40]);
+    let device = engine(build(62, 1, 6), &ALL);
+    let data = |usage: &Usage| usage.send.polynomials - usage.tables;
+    let ciphertext = device.encrypt(&client.encryptors[0], &client.message, 0);
+    let usage = device.take_usage();
+    assert_eq!((data(&usage), usage.receive.polynomials), (3, 2));
+    device
+        .phase(&client.decryptor, &ciphertext.unwrap())
+        .unwrap();
+    let usage = device.take_usage();
+    assert_eq!((data(&usage), usage.receive.polynomials), (2, 1));
+}
+
+#[test]
+fn a_published_result_does_not_depend_on_who_computes_the_phase() {
+    let client = Client::<u64>::new(32, &[60, 60]);
+    let device = engine(build(62, 1, 6), &ALL);
+    let ciphertext = client.encryptors[0].encrypt_at(&client.message, 0).unwrap();
+    let (publication, seed) = (Publication::with_budget(60.0), Seed::from_text("publish"));
+    let decryptor = &client.decryptor;
+    let here = decryptor.decrypt_for_publication(&ciphertext, &publication, &seed);
+    let phase = device.phase(decryptor, &ciphertext).unwrap();
+    let there = decryptor.publish(&ciphertext, phase, &publication, &seed);
+    assert_eq!(here, Ok(client.message));
+    assert_eq!(there, here);
+}
+
+/// The same operations one after another, without a device; a key of too few primes is refused.
+#[test]
+fn the_graphs_are_the_schemes_own_sums() {
+    let client = Client::<u64>::new(32, &[40, 41]);
+    for encryptor in &client.encryptors {
+        let here = encryptor.zero_at(0).unwrap();
+        let there = encryptor.zero_by(0, |draw| client::zero_parts(&Plain, draw));
+        assert!(there.unwrap().to_bytes() == here.to_bytes());
+    }
+    let mut ciphertext = client.encryptors[0].encrypt_at(&client.message, 0).unwrap();
+    let evaluator = Evaluator::new(&client.params);
+    for size in 2..6 {
+        assert_eq!(ciphertext.size(), size);
+        let phase = client.decryptor.phase_by(&ciphertext, |parts, key| {
+            let phase = client::phase(&Plain, parts, key)?;
+            assert_eq!(Ok(&phase), rlwe::phase(parts, key).as_ref(), "{size} parts");
+            let short = rns::RnsPoly::zeros(&key.basis().prefix(1)?);
+            let refused = client::phase(&Plain, parts, &short).unwrap_err();
+            assert_eq!(
+                refused.to_string(),
+                "primes of a factor: 1 given, 2 expected"
+            );
+            Ok::<_, crate::Error>(phase)
+        });
+        assert!(phase.is_ok());
+        let fresh = client.encryptors[0].encrypt_at(&client.message, 9).unwrap();
+        ciphertext = evaluator.multiply(&ciphertext, &fresh).unwrap();
+    }
+}
+
+/// A device that hangs is an error of its own, and serves on after its reset.
+#[test]
+fn a_device_that_fails_is_reported() {
+    let client = Client::<u64>::new(32, &[40]);
+    let device = engine(build(62, 1, 6), &ALL);
+    let stall = |on| {
+        let mut session = device.session();
+        session
+            .driver()
+            .inject(device::Injection::Stall(on))
+            .unwrap();
+    };
+    stall(true);
+    let hung = device.zero(&client.encryptors[0], 0).unwrap_err();
+    assert!(
+        hung.to_string()
+            .starts_with("model:test: instruction 0 (load "),
+        "{hung}"
+    );
+    stall(false);
+    let served = device.zero(&client.encryptors[0], 0).unwrap();
+    let expected = client.encryptors[0].zero_at(0).unwrap();
+    assert_eq!(served.to_bytes(), expected.to_bytes());
+}

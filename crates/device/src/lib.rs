@@ -23,7 +23,7 @@ pub use checksum::checksum;
 pub use driver::{Driver, Transfers};
 pub use error::DeviceError;
 use isa::BuildInfo;
-pub use model::{Cause, Event, Profile};
+pub use model::{Cause, Conversion, Event, Profile};
 pub use modeled::Modeled;
 pub use simulator::LinkUse;
 pub use verilated::Verilated;
@@ -79,6 +79,17 @@ pub trait Device: Send {
     /// # Errors
     /// The transport failed.
     fn set(&mut self, entry: Entry, lane: usize, value: u128) -> Result<(), DeviceError>;
+
+    /// Fill the tables of a base conversion, from entry `base` on. The device is idle.
+    ///
+    /// # Errors
+    /// The transport failed.
+    fn set_conversion(
+        &mut self,
+        number: u8,
+        base: u8,
+        conversion: &Conversion,
+    ) -> Result<(), DeviceError>;
 
     /// Queue a program; earlier ones have been waited for.
     ///

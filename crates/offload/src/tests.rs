@@ -36,6 +36,7 @@ fn small(word_bits: u32, lanes: u32) -> BuildInfo {
         fifo_depth: 16,
         host: Host::Serial,
         cyclic: true,
+        rns: None,
         instructions: implemented_mask(),
     }
 }

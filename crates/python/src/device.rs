@@ -6,7 +6,7 @@ use crate::errors::{Kind, OrRaise};
 use crate::words::Words;
 use crate::work::Work;
 use ::device::{DeviceError, Driver, Injection, Modeled, Profile, Verilated};
-use isa::{BuildInfo, Host, ISA_VERSION, Instruction, Mix, Op, Reduction};
+use isa::{BuildInfo, Host, ISA_VERSION, Instruction, Mix, Op, Reduction, RnsUnit, Route};
 use offload::{CoEngine, Frame, Moved, OffloadError, Operation, Plan, Session, Usage, simulate};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -79,6 +79,12 @@ fn build_info(preset: &Bound<'_, PyDict>) -> PyResult<BuildInfo> {
             Host::Serial
         },
         cyclic: get("cyclic")?.extract()?,
+        rns: Some(RnsUnit {
+            rate: number("rns_rate")?,
+            conversions: number("rns_conversions")?,
+            entries: number("rns_entries")?,
+        })
+        .filter(|unit| unit.rate != 0),
         instructions,
     })
 }
@@ -89,6 +95,7 @@ fn profile_dict<'py>(py: Python<'py>, profile: &Profile) -> PyResult<Bound<'py, 
     dict.set_item("cycles", counters.cycles)?;
     dict.set_item("busy_compute", counters.busy_compute)?;
     dict.set_item("busy_memory", counters.busy_memory)?;
+    dict.set_item("busy_rns", counters.busy_rns)?;
     dict.set_item("stall_hazard", counters.stall_hazard)?;
     dict.set_item("stall_unit", counters.stall_unit)?;
     let event = |e: &::device::Event| {

@@ -15,6 +15,8 @@ from ringsmith.specs import build, checked_name, parsed_toml, read_toml, shown
 
 # What the info block's kHz registers hold.
 SLOWEST_MHZ, FASTEST_MHZ = 0.001, 4000.0
+# Measurements of the base-conversion unit beside its instructions.
+CONVERSIONS = ("scale-lift", "decomp")
 OPERATIONS = ("polymul", "tensor", "zero-encrypt", "delta-m-decrypt", "key-switch")
 
 

@@ -143,9 +143,6 @@ module rs_core
   if (TwTables != 1 && TwTables != Moduli) begin : gen_tables_check
     $error("%m: TwTables must be 1 or Moduli");
   end
-  if (RnsRate != 0 && RnsRate != 1 && RnsRate != 2 && RnsRate != 4) begin : gen_rate_check
-    $error("%m: RnsRate must be 0, 1, 2 or 4");
-  end
 
   // Command queue and head.
   logic queue_valid, queue_pop, head_valid_q, take, refused, overflow;

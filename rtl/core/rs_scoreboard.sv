@@ -66,9 +66,10 @@ module rs_scoreboard
   logic [MaxSlots-1:0] pending, late, sources_q, claims;
   logic [3:0] mod_idx_q, log2_n_q;
 
-  logic take_compute, take_memory;
+  logic take_compute, take_memory, take_rns;
   assign take_compute = take_i && head_i.compute;
   assign take_memory  = take_i && head_i.memory;
+  assign take_rns     = EnRns && take_i && head_i.rns;
   assign claims       = head_i.writes | head_i.works;
 
   for (genvar s = 0; s < MaxSlots; s++) begin : gen_slot
@@ -139,7 +140,7 @@ module rs_scoreboard
       if (!rst_ni) begin
         rns_q      <= '0;
         rns_busy_q <= 1'b0;
-      end else if (take_i && head_i.rns) begin
+      end else if (take_rns) begin
         rns_q      <= head_i.reads | head_i.writes;
         rns_busy_q <= 1'b1;
       end else if (rns_done_i) begin
@@ -149,7 +150,7 @@ module rs_scoreboard
     end
   end else begin : gen_no_rns
     logic unused_rns;
-    assign unused_rns = rns_done_i;
+    assign unused_rns = ^{rns_done_i, take_rns};
     assign rns_q      = '0;
     assign rns_busy_q = 1'b0;
   end

@@ -501,7 +501,7 @@ def test_transforms(build):
         ({"TwTables": 3}, "TwTables must be 1 or Moduli"),
         ({"Moduli": 17, "TwTables": 1}, "Moduli must be from 1 to 16"),
         ({"Consts": 33}, "Consts must be from 1 to 32"),
-        ({"RnsRate": 3}, "RnsRate must be 0, 1, 2 or 4"),
+        ({"RnsRate": 3}, "Rate must be 1, 2 or 4"),
         ({"RnsRate": 2, "W": 65}, "Width must be from 14 to 64"),
         ({"ModMinBits": 33}, "ModMinBits must be from 5 to Width"),
         ({"MulKind": 1, "MontW": 31}, "WordBits must be from 2 to Width - 2"),

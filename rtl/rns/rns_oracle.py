@@ -98,8 +98,8 @@ class Conversion:
         return [self.product // q % p for q in self.source]
 
     def kept(self, p: int) -> int:
-        """own_j."""
-        return self.numerator * pow(self.product, -1, p) % p
+        """own_j; a lift may end in its own primes, so nothing is inverted there."""
+        return self.own and self.numerator * pow(self.product, -1, p) % p
 
     def correction(self, p: int) -> int:
         """c_j."""

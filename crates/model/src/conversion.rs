@@ -82,6 +82,26 @@ impl Conversion {
         Self::build(first, drop, numerator, outputs, true)
     }
 
+    /// The residues of one lane as they stand, `0..q`, modulo each of `to`: a digit of an RNS decomposition.
+    pub fn digit(lane: u8, q: Modulus<u128>, to: &[Modulus<u128>]) -> Self {
+        let output = |p: &Modulus<u128>| Output {
+            modulus: *p,
+            own: 0,
+            row: vec![p.reduce(1)],
+            correction: 0,
+        };
+        Self {
+            first: lane,
+            own: false,
+            inputs: vec![Input {
+                modulus: q,
+                factor: 1,
+                reciprocal: 0,
+            }],
+            outputs: to.iter().map(output).collect(),
+        }
+    }
+
     fn build(
         first: u8,
         from: &[Modulus<u128>],
@@ -264,6 +284,18 @@ mod tests {
             [0, 2].map(|first| Conversion::lift(first, &moduli(&from), &moduli(&to)).unwrap());
         let own = vec![vec![0; N]; 4];
         assert_eq!(two.apply(&moved, &own), zero.apply(&x, &own));
+    }
+
+    #[test]
+    fn digits_are_the_residues_themselves() {
+        let [from, to] = bases(30, 3, 3).map(|primes| moduli(&primes));
+        let q = from[1].value();
+        let x: Polynomial = vec![(0..q).rev().take(N).collect(); 3];
+        let all = [to[0], from[0], from[1]];
+        let digit = Conversion::digit(1, from[1], &all);
+        let reduced = |p: &Modulus<u128>| x[1].iter().map(|&word| p.reduce(word)).collect();
+        let expected: Polynomial = all.iter().map(reduced).collect();
+        assert_eq!(digit.apply(&x, &vec![vec![0; N]; 3]), expected);
     }
 
     #[test]

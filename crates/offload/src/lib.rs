@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Programs of the homomorphic operations and the host/hardware split: the one place that knows both sides.
 
+mod conversion;
 mod engine;
 mod error;
 mod halves;

@@ -10,6 +10,7 @@ use ntt::NttPlan;
 use zq::Modulus;
 use zq::primes::{Direction, ntt_primes};
 
+pub use crate::conversion::{Conversions, conversion};
 use crate::plan::{Form, Frame, Operation, Plan};
 use crate::session::{Polynomial, Session};
 pub use crate::single::instruction;

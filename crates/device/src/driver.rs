@@ -2,7 +2,7 @@
 //! The driver: learns the build, checks programs, keeps track of what the device holds.
 
 use isa::{BuildInfo, Instruction, Op, State, TWIDDLE_SLOT, check, encode};
-use model::{Conversion, Lane, MOST_PRIMES, Profile, schedule_from};
+use model::{Conversion, Lane, Profile, schedule_from};
 use ntt::NttPlan;
 use zq::Modulus;
 
@@ -27,14 +27,14 @@ pub struct Transfers {
 
 /// A device with its driver. Residues are `[lane][n]`, each below its lane's modulus.
 pub struct Driver {
-    device: Box<dyn Device>,
-    info: BuildInfo,
-    state: State,
+    pub(crate) device: Box<dyn Device>,
+    pub(crate) info: BuildInfo,
+    pub(crate) state: State,
     moduli: Vec<Option<Vec<Modulus<u128>>>>,
     constants: Vec<Vec<u128>>,
-    conversions: Vec<Option<Conversion>>,
+    pub(crate) conversions: Vec<Option<Conversion>>,
     /// Per base conversion the entries it takes: first and number.
-    entries: Vec<(u32, u32)>,
+    pub(crate) entries: Vec<(u32, u32)>,
     audit: Option<Audit>,
     /// Host buffer that tables travel through.
     table_buffer: Option<u32>,
@@ -124,7 +124,7 @@ impl Driver {
         Ok(())
     }
 
-    fn check_modulus(&self, value: u128) -> Result<Modulus<u128>, String> {
+    pub(crate) fn check_modulus(&self, value: u128) -> Result<Modulus<u128>, String> {
         let bits = 128 - value.leading_zeros();
         if bits > self.info.word_bits {
             return Err(format!(
@@ -190,75 +190,6 @@ impl Driver {
             self.constants[lane][usize::from(index)] = value;
         }
         Ok(())
-    }
-
-    /// Set a base conversion.
-    ///
-    /// # Errors
-    /// No such unit or number; primes that the build or its lanes cannot take, a constants' table that is full.
-    pub fn set_conversion(
-        &mut self,
-        number: u8,
-        conversion: &Conversion,
-    ) -> Result<(), DeviceError> {
-        let refuse = |what: String| Err(DeviceError::data(what));
-        let Some(unit) = self.info.rns else {
-            return refuse("base conversion is not in this build".to_owned());
-        };
-        if u32::from(number) >= unit.conversions {
-            let known = unit.conversions;
-            return refuse(format!(
-                "conversion {number} does not exist, the build has {known}"
-            ));
-        }
-        let (inputs, outputs) = (conversion.inputs(), conversion.outputs());
-        let (first, lanes) = (usize::from(conversion.first()), self.info.lanes as usize);
-        if inputs.is_empty()
-            || inputs.len() > MOST_PRIMES
-            || first + inputs.len() > lanes
-            || outputs.len() > lanes
-        {
-            return refuse(format!(
-                "conversion {number}: {} input primes from lane {first} on and {} output primes, the build has {lanes} lanes",
-                inputs.len(),
-                outputs.len()
-            ));
-        }
-        let moduli = inputs.iter().map(|input| input.modulus);
-        for modulus in moduli.chain(outputs.iter().map(|output| output.modulus)) {
-            self.check_modulus(modulus.value())
-                .map_err(|what| DeviceError::data(format!("conversion {number}: {what}")))?;
-        }
-        let place = usize::from(number);
-        self.entries[place] = (0, 0);
-        let length = inputs.len() as u32 + 1;
-        let base = self.free_entries(length, unit.entries).ok_or_else(|| {
-            let total = unit.entries;
-            DeviceError::data(format!(
-                "conversion {number} takes {length} entries of constants in a row, which the build's {total} no longer have"
-            ))
-        })?;
-        self.state.conversions[place] = None;
-        self.device.set_conversion(number, base as u8, conversion)?;
-        self.entries[place] = (base, length);
-        self.state.conversions[place] = Some(conversion.shape());
-        self.conversions[place] = Some(conversion.clone());
-        Ok(())
-    }
-
-    /// The first of `length` entries in a row that no base conversion takes.
-    fn free_entries(&self, length: u32, total: u32) -> Option<u32> {
-        let free = |base: &u32| {
-            let clash =
-                |&(first, taken): &(u32, u32)| *base < first + taken && first < base + length;
-            !self.entries.iter().any(clash)
-        };
-        (0..=total.checked_sub(length)?).find(free)
-    }
-
-    /// The base conversions that are set.
-    pub fn conversions(&self) -> &[Option<Conversion>] {
-        &self.conversions
     }
 
     /// Load the twiddle tables of a modulus index for degree `n`, unless they are there. Returns the cycles it took.

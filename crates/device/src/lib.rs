@@ -5,6 +5,7 @@
 //! track of what slots and tables hold, and refuses what cannot work before the device sees it.
 
 mod checksum;
+mod conversions;
 mod driver;
 mod error;
 mod info_block;

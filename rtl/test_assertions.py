@@ -25,7 +25,7 @@ from ringsmith.flow.cocotb_runner import run_checks
 
 sys.path.insert(0, str(Path(__file__).parent / "core"))
 
-from packed import COMPUTE, DECODED, MEMORY, ZERO_SOURCE, pack
+from packed import COMPUTE, CONVERSION, DECODED, MEMORY, ZERO_SOURCE, pack
 
 pytestmark = pytest.mark.hw
 HERE = Path(__file__).parent
@@ -65,7 +65,7 @@ SCOREBOARD = Bench(
     {"Slots": 5, "SinglePort": 16, "PipeLatency": 12, "P": 1},
     dict.fromkeys(
         ("rst_ni", "head_i", "head_valid_i", "take_i", "sources_done_i", "table_busy_i", "compute_end_i",
-         "end_writes_i", "end_late_i", "memory_done_i"), 0) | {"compute_ready_i": 1, "memory_ready_i": 1},
+         "end_writes_i", "end_late_i", "memory_done_i", "rns_done_i"), 0) | {"compute_ready_i": 1, "memory_ready_i": 1},
 )  # fmt: skip
 SEQUENCER = Bench(
     "rs_compute_seq",
@@ -86,7 +86,8 @@ PORTS = Bench(
         ("rd_valid_i", "rd_pair_i", "rd_v_i", "rd_u_i", "rd_w_i", "rd_word0_i", "rd_word1_i", "late_valid_i",
          "late_source_i", "late_word0_i", "late_word1_i", "mem_rd_valid_i", "mem_rd_source_i", "mem_rd_word_i",
          "wr_valid_i", "wr_pair_i", "wr_slot_i", "wr_high_valid_i", "wr_high_slot_i", "wr_word0_i", "wr_word1_i",
-         "mem_wr_valid_i", "mem_wr_slot_i", "mem_wr_word_i"), 0),
+         "mem_wr_valid_i", "mem_wr_slot_i", "mem_wr_word_i", "x_rd_valid_i", "x_rd_source_i", "x_rd_word_i",
+         "own_rd_valid_i", "own_rd_source_i", "own_rd_word_i", "rns_wr_valid_i", "rns_wr_slot_i", "rns_wr_word_i"), 0),
 )  # fmt: skip
 LANE = Bench(
     "rs_lane",
@@ -97,8 +98,8 @@ LANE = Bench(
          "sel_level_i", "sel_first_word_i", "sel_e_bank_i", "cross_i", "sub_i", "halve_i", "product_i", "slot_wr_en_i",
          "slot_wr_mem_i", "slot_wr_high_i", "slot_wr_addr_i", "out_forward_i", "out_bank_i", "mem_bank_i",
          "mem_reverse_i", "mem_pick_i", "mem_place_i", "mem_load_i", "mem_load_data_i", "table_wr_en_i", "constant_i",
-         "fault_i", "aux_i", "minus_one_i"), 0)
-    | dict.fromkeys(("sel_v_i", "sel_u_i", "sel_w_i", "sel_e_i", "mem_sel_i"), ZERO_SOURCE)
+         "fault_i", "aux_i", "minus_one_i", "x_bank_i", "own_bank_i", "slot_wr_rns_i", "rns_data_i"), 0)
+    | dict.fromkeys(("sel_v_i", "sel_u_i", "sel_w_i", "sel_e_i", "mem_sel_i", "x_sel_i", "own_sel_i"), ZERO_SOURCE)
     | {"modulus_i": 97, "mod_bits_i": 7},
     ("RINGSMITH_FAULT_PIN",),
 )  # fmt: skip
@@ -114,6 +115,14 @@ RNS = Bench(
         ("rst_ni", "cfg_we_i", "cfg_sel_i", "cfg_lane_i", "cfg_idx_i", "cfg_data_i", "start_i", "conv_i", "x_i",
          "own_i"), 0)
     | {"log2_n_i": 4},
+)  # fmt: skip
+RNS_UNIT = Bench(
+    "rs_rns_unit",
+    {"Width": 14, "Lanes": 2, "P": 1, "Rate": 1, "Style": 0, "ModMinBits": 14, "WordAddrBits": 5, "Conversions": 4,
+     "Entries": 16},
+    dict.fromkeys(
+        ("rst_ni", "cfg_we_i", "cfg_sel_i", "cfg_lane_i", "cfg_idx_i", "cfg_data_i", "start_i", "x_i", "own_i"), 0)
+    | {"instr_i": pack(CONVERSION, {"log2_n": 4})},
 )  # fmt: skip
 RNS_DOT = Bench(
     "rs_rns_dot",
@@ -151,6 +160,7 @@ PLAYED: list[tuple[Bench, list[Pins], str]] = [
     (SCOREBOARD, [{"memory_done_i": 1}], "the memory unit ends what never started"),
     (SCOREBOARD, [{"take_i": 1, "head_valid_i": 1, "head_i": head(compute=1, memory=1)}],
      "an instruction for two units"),
+    (SCOREBOARD, [{"rns_done_i": 1}], "the base-conversion unit ends what never started"),
     (SEQUENCER, [{"start_i": 1, "instr_i": NTT}], "instruction taken while one is issued"),
     (SEQUENCER, [{"start_i": 1, "instr_i": pack(COMPUTE, {"log2_n": 7})}, {"start_i": 0}], "a degree out of range"),
     (MEMORY_UNIT, [{"start_i": 1, "instr_i": LOAD}], "instruction taken while one runs"),
@@ -178,6 +188,9 @@ PLAYED: list[tuple[Bench, list[Pins], str]] = [
     (RNS, [shape(14, 2), *START, {"cfg_we_i": 1}], "constants are written while a conversion runs"),
     (RNS, [shape(14, 3), *START], "more input primes than lanes"),
     (RNS, [shape(13, 2), *START], "the narrowest prime is out of range"),
+    (RNS_UNIT, [shape(14, 2), {"cfg_we_i": 0, "start_i": 1}], "an instruction is taken while one runs"),
+    (RNS_UNIT, [shape(14, 2), {"cfg_we_i": 0, "start_i": 1, "instr_i": pack(CONVERSION, {"log2_n": 4, "conv": 4})},
+                {"start_i": 0}], "a conversion that is not there"),
     (RNS_DOT, [*[{"last_i": 0}] * 9, {"last_i": 1}], "two sums end at once"),
     (RNS_GROUP, [{"take_i": 1}], "a group is taken before its last word"),
 ]  # fmt: skip
@@ -190,7 +203,9 @@ def test_pins_that_break_the_contract_are_noticed(bench: Bench, steps: list[Pins
         run_checks(bench.top, bench.parameters, env=env, defines=bench.defines)
 
 
-@pytest.mark.parametrize("bench", [SCOREBOARD, SEQUENCER, MEMORY_UNIT, PORTS, LANE, RNS], ids=lambda bench: bench.top)
+@pytest.mark.parametrize(
+    "bench", [SCOREBOARD, SEQUENCER, MEMORY_UNIT, PORTS, LANE, RNS, RNS_UNIT], ids=lambda bench: bench.top
+)
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_pins_at_rest_break_nothing(bench: Bench, seed: int) -> None:
     run_checks(bench.top, bench.parameters, env={"PLAY": json.dumps([bench.rest])}, defines=bench.defines, seed=seed)
@@ -255,7 +270,7 @@ SLOW = [
     decode("(early | late) & AllSlots", "early & AllSlots", "a slot read late that is not read"),
     decode("writes & AllSlots", "writes | 32'h8000_0000", "a slot that is not there"),
     decode("int'(instr.log2_n) < int'(NMinLog2) ||", "1'b0 ||", "a degree out of range"),
-    decode("(!memory || table_dst) && int'(instr.mod_idx) >= int'(Moduli)", "1'b0", "a modulus index out of range"),
+    decode("(compute || table_dst) && int'(instr.mod_idx) >= int'(Moduli)", "1'b0", "a modulus index out of range"),
     decode("writes_dst && !table_dst && int'(instr.dst) >= int'(Slots)", "1'b0", "a result without a slot"),
     decode("in_place_clash || work_addend", "work_addend", "a single-port slot is read and written"),
     decode("first_work = ~instr.src_a[0];", "first_work = instr.src_a[0];", "a transform writes the slot it reads"),
@@ -265,9 +280,9 @@ SLOW = [
          "a request is withdrawn"),
     core("rs_mem_unit", "assign room = ahead_q < LevelBits'(QueueWords);", "assign room = 1'b1;",
          "more words read ahead than the queue holds"),
-    core("rs_scoreboard", "assign memory_clear = (touched & busy_slots) == '0 &&", "assign memory_clear =",
-         "both units hold a slot"),
-    core("rs_scoreboard", "else clear_o = compute_idle_o && memory_idle_o;", "else clear_o = 1'b1;",
+    core("rs_scoreboard", "assign memory_clear = (touched & (busy_slots | rns_q)) == '0 &&", "assign memory_clear =",
+         "two units hold a slot"),
+    core("rs_scoreboard", "{1'b1, compute_idle_o && memory_idle_o && rns_idle_o}", "{1'b1, 1'b1}",
          "SYNC while a unit works"),
     core("rs_scoreboard", "(count_q == '0 || mod_idx_q == head_i.mod_idx) &&", "",
          "the modulus changes while results are in flight"),

@@ -15,6 +15,8 @@ from ringsmith.specs import build, checked_name, parsed_toml, read_toml, shown
 
 # What the info block's kHz registers hold.
 SLOWEST_MHZ, FASTEST_MHZ = 0.001, 4000.0
+# Measurements of the base-conversion unit beside its instructions.
+CONVERSIONS = ("scale-lift", "decomp")
 OPERATIONS = ("polymul", "tensor", "zero-encrypt", "delta-m-decrypt", "key-switch")
 
 
@@ -39,6 +41,9 @@ class Preset:
     twiddles: str
     moduli_slots: int
     constants: int
+    rns_rate: int
+    rns_conversions: int
+    rns_entries: int
     host: str
     fifo_depth: int
     clock_mhz: tuple[float, ...]
@@ -174,6 +179,22 @@ def _rules(p: Preset) -> list[tuple[bool, str]]:
         ),
         (1 <= p.moduli_slots <= 16, f"moduli_slots must be 1..16, got {p.moduli_slots}"),
         (1 <= p.constants <= 32, f"constants must be 1..32, got {p.constants}"),
+        (p.rns_rate in (0, 1, 2, 4), f"rns_rate must be 0, 1, 2 or 4, got {p.rns_rate}"),
+        (
+            p.rns_rate == 0 or p.word_bits <= 64,
+            f"word_bits must be at most 64 with base conversion (rns_rate), got {p.word_bits}",
+        ),
+        *(
+            (
+                (low <= value <= high) if p.rns_rate else value == 0,
+                f"{key} must be {f'{low}..{high}' if p.rns_rate else '0 without base conversion (rns_rate = 0)'}, "
+                f"got {value}",
+            )
+            for key, value, low, high in (
+                ("rns_conversions", p.rns_conversions, 2, 32),
+                ("rns_entries", p.rns_entries, 16, 128),
+            )
+        ),
         (p.host in ("axi4", "serial"), f"host must be axi4 or serial, got {p.host!r}"),
         (
             2 <= p.fifo_depth <= 1024 and p.fifo_depth & (p.fifo_depth - 1) == 0,

@@ -182,11 +182,15 @@ class Co:
             "index": 0, "moduli": moduli, "values": [1] * info["lanes"], "n": n, "count": 1, "buffer": 0,
             "polynomial": [[0] * n] * info["lanes"], "words": [0], "on": False, "after_cycles": 0, "for_cycles": 0,
             "seed": 1, "length": 3, "outputs": 1, "mnemonic": "PMODADD", "word_bits": 64, "bits": [30], "n_max": n,
+            "number": 0, "first": 0, "inputs": moduli[:1], "numerator": 3, "routes": [(0, 0)],
+        }  # fmt: skip
+        self.special: dict[tuple[str, str], Any] = {
+            ("random_program", "moduli"): 1, ("set_conversion", "outputs"): moduli,
         }  # fmt: skip
 
     def argument(self, _owner: str, method: str, name: str) -> Any:
         """Return a sensible argument."""
-        return 1 if (method, name) == ("random_program", "moduli") else self.sensible[name]
+        return self.special[method, name] if (method, name) in self.special else self.sensible[name]
 
 
 def _callables(made: Any, targets: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, str, Any]]:

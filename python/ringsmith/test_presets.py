@@ -15,8 +15,8 @@ def test_every_preset_loads_and_has_the_same_keys() -> None:
     keys = {
         name: list(tomllib.loads((shipped.spec() / "presets" / f"{name}.toml").read_text())) for name in preset_names()
     }
-    assert {"cofhee", "bfv-client", "tiny"} <= keys.keys()
-    for name in ("cofhee", "bfv-client", "tiny"):
+    assert {"cofhee", "bfv-client", "heaws", "tiny"} <= keys.keys()
+    for name in ("cofhee", "bfv-client", "heaws", "tiny"):
         assert load_preset(name).name == name
         assert keys[name] == keys["cofhee"]
 
@@ -62,11 +62,26 @@ def test_overrides_take_toml_values_and_bare_words() -> None:
         ("clock_mhz=[100.0, inf]", "clock_mhz must be positive"),
         ("clock_mhz=1e-9", "clock_mhz must be positive"),
         ("serial_mhz=300.0", "at most the fastest clock_mhz"),
+        ("rns_rate=3", "rns_rate must be 0, 1, 2 or 4, got 3"),
+        ("rns_rate=2", "word_bits must be at most 64 with base conversion (rns_rate), got 128"),
+        ("rns_entries=16", "rns_entries must be 0 without base conversion (rns_rate = 0), got 16"),
     ],
 )
 def test_impossible_settings_are_refused_with_the_reason(setting: str, words: str) -> None:
     with pytest.raises(ParameterError, match=re.escape(words)):
         load_preset("cofhee", parse_overrides([setting]))
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("rns_conversions=1", "rns_conversions must be 2..32, got 1"),
+        ("rns_entries=129", "rns_entries must be 16..128, got 129"),
+    ],
+)
+def test_a_base_conversion_unit_holds_what_the_hardware_can(setting: str, words: str) -> None:
+    with pytest.raises(ParameterError, match=re.escape(words)):
+        load_preset("heaws", parse_overrides([setting]))
 
 
 def test_four_coefficients_per_butterfly_is_the_least() -> None:

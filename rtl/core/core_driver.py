@@ -16,6 +16,7 @@ from cocotb.triggers import FallingEdge, First, RisingEdge, with_timeout
 from ringsmith.gen import expr, latency
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ntt"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "rns"))
 
 from golden import (
     bit_reverse,
@@ -26,10 +27,12 @@ from golden import (
     prime_below,
     twiddle_table,
 )
+from rns_oracle import Build as Arithmetic
+from rns_oracle import Conversion
 
 OPCODES = {
     "NTT": 1, "INTT": 2, "PMODADD": 3, "PMODSUB": 4, "PMODMUL": 5, "PMODSQR": 6, "CMODMUL": 7, "PMUL": 8, "PMAC": 9,
-    "MEMCPY": 16, "MEMCPYR": 17, "LOAD": 18, "STORE": 19, "SYNC": 32,
+    "MEMCPY": 16, "MEMCPYR": 17, "LOAD": 18, "STORE": 19, "SYNC": 32, "LIFT": 41, "SCALE": 42,
 }  # fmt: skip
 ZERO, TABLE = 63, 62
 
@@ -88,6 +91,7 @@ class Build:
     consts: int = field(default_factory=lambda: parameter("Consts", 4))
     kind: int = field(default_factory=lambda: parameter("MulKind", 0))
     mont: int = field(default_factory=lambda: parameter("MontW", 8))
+    rate: int = field(default_factory=lambda: parameter("RnsRate", 0))
 
     @property
     def log2n_min(self) -> int:
@@ -125,6 +129,7 @@ class Core:
         self.dut, self.build, self.moduli = dut, Build(), moduli
         self.buffers: dict[int, list[list[int]]] = {}
         self.events: list[tuple[str, int, int, int]] = []
+        self.conversions: list[Conversion] = []
         self.cycle = 0
         self.jitter = random.Random(0)
         self.stutter = False
@@ -173,6 +178,17 @@ class Core:
             await self._configure(3, lane, index, value * self.build.radix(modulus) % modulus)
         await FallingEdge(self.dut.clk_i)
         self.dut.cfg_we_i.value = 0
+
+    async def configure_conversions(self, conversions: list[Conversion]) -> None:
+        """Write base conversions, numbered from 0 on, their constants one behind the other."""
+        arithmetic, base = Arithmetic(self.build.width, self.build.kind, self.build.mont), 0
+        for number, conversion in enumerate(conversions):
+            for sel, lane, index, data in conversion.words(arithmetic, number, base, self.build.lanes):
+                await self._configure(4 + sel, lane, index, data)
+            base += len(conversion.source) + 1
+        await FallingEdge(self.dut.clk_i)
+        self.dut.cfg_we_i.value = 0
+        self.conversions = conversions
 
     async def _configure(self, sel: int, lane: int, index: int, data: int) -> None:
         await FallingEdge(self.dut.clk_i)
@@ -226,7 +242,7 @@ class Core:
                 mask = int(bits.value)
                 if mask:
                     stamp, indices = int(dut.cycles_o.value), int(index.value)
-                    for unit in (0, 1):
+                    for unit in (0, 1, 2):
                         if mask >> unit & 1:
                             self.events.append((kind, unit, indices >> (32 * unit) & 0xFFFF_FFFF, stamp))
 
@@ -319,8 +335,19 @@ class Reference:
                 self.write(insn.dst, rows, n)
         elif insn.op == "STORE":
             self.buffers[insn.buf] = self.read(insn.a, n)
+        elif insn.op in ("LIFT", "SCALE"):
+            self._convert(insn, n)
         elif insn.op != "SYNC":
             self._lanes(insn, n)
+
+    def _convert(self, insn: Insn, n: int) -> None:
+        conversion = self.core.conversions[insn.const]
+        first, count = conversion.first, len(conversion.source)
+        x = zip(*self.read(insn.a, n)[first : first + count], strict=True)
+        kept = zip(*self.read(insn.b, n)[: len(conversion.target)], strict=True)
+        padding = [0] * (self.build.lanes - len(conversion.target))
+        rows = [[*conversion.defined(residues, own), *padding] for residues, own in zip(x, kept, strict=True)]
+        self.write(insn.dst, [list(row) for row in zip(*rows, strict=True)], n)
 
     def _lanes(self, insn: Insn, n: int) -> None:
         a, b, c = (self.read(s, n) for s in (insn.a, insn.b, ZERO if insn.op == "PMUL" else insn.c))

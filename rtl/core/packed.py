@@ -16,11 +16,13 @@ MEMORY = (
     *((name, 1) for name in ("load", "store", "reverse", "table_dst")),
     ("src", 6), ("dst", 5), ("log2_n", 4), ("mod_idx", 4), ("buf_idx", 20),
 )  # fmt: skip
+CONVERSION = (("x", 6), ("own", 6), ("dst", 5), ("log2_n", 4), ("conv", 5))
 DECODED = (
-    ("compute", 1), ("memory", 1), ("sync", 1), ("error", 4), ("mod_idx", 4), ("needs_table", 1),
+    ("compute", 1), ("memory", 1), ("rns", 1), ("sync", 1), ("error", 4), ("mod_idx", 4), ("needs_table", 1),
     ("reads", 32), ("late", 32), ("writes", 32), ("works", 32),
     *((f"c.{name}", bits) for name, bits in COMPUTE),
     *((f"m.{name}", bits) for name, bits in MEMORY),
+    *((f"r.{name}", bits) for name, bits in CONVERSION),
 )  # fmt: skip
 
 ZERO_SOURCE = 32

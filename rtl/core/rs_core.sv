@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The co-processor core: command queue, decoder, scoreboard, compute and memory unit, and lanes in lockstep.
+// The co-processor core: command queue, decoder, scoreboard, compute and memory unit, in builds that ask for it one for
+// base conversion, and lanes in lockstep.
 //
 //   cmd --> queue --> decode --> head --> scoreboard --> compute sequencer --+
-//                                              \-------> memory unit --------+--> ports --> lanes --> slots
+//                                              |-------> memory unit --------+--> ports --> lanes --> slots
+//                                              \-------> base conversion ----+
 //
 // Commands are issued in order, one to each unit at a time; compute instructions follow each other back to back. The first
 // error stops the issue: what runs finishes, the queue is held until clear_i. Latencies: spec/latency.yaml.
@@ -41,7 +43,12 @@ module rs_core
   parameter bit EnPmul = 1'b1,
   parameter bit EnCyclic = 1'b1,
   // Commands held, a power of two from 2 to 1024.
-  parameter int unsigned FifoDepth = 16
+  parameter int unsigned FifoDepth = 16,
+  // Base conversion: coefficients at a time, 1, 2 or 4; 0: no such unit. It needs W of 64 at most.
+  parameter int unsigned RnsRate = 0,
+  // Conversions it holds, 2 to 32, and entries of their constants, 16 to 128.
+  parameter int unsigned RnsConversions = 2,
+  parameter int unsigned RnsEntries = 16
 ) (
   input  logic                 clk_i,
   input  logic                 rst_ni,
@@ -55,12 +62,12 @@ module rs_core
   output logic                 cmd_ready_o,
   input  logic [   63:0]       cmd_i,
   output logic [   10:0]       cmd_level_o,
-  // Configuration, see rs_config.
+  // Configuration: cfg_sel_i 0 to 3 see rs_config, from 4 on rs_rns_pkg.
   input  logic                 cfg_we_i,
-  input  logic [    1:0]       cfg_sel_i,
+  input  logic [    3:0]       cfg_sel_i,
   input  logic [    2:0]       cfg_lane_i,
-  input  logic [    4:0]       cfg_idx_i,
-  input  logic [  W+2:0]       cfg_data_i,
+  input  logic [    6:0]       cfg_idx_i,
+  input  logic [  159:0]       cfg_data_i,
   // DMA: a request, then Lanes * n/P words of P coefficients, lane 0 first, coefficient 0 lowest.
   output logic                 dma_req_valid_o,
   input  logic                 dma_req_ready_i,
@@ -88,14 +95,15 @@ module rs_core
   output logic [   63:0]       cycles_o,
   output logic [   63:0]       busy_compute_o,
   output logic [   63:0]       busy_mem_o,
+  output logic [   63:0]       busy_rns_o,
   output logic [   63:0]       stall_hazard_o,
   output logic [   63:0]       stall_unit_o,
-  // Events of this cycle (cycles_o is their stamp): bit 0 compute unit, bit 1 memory unit.
-  output logic [    1:0]       ev_start_o,
-  output logic [    1:0]       ev_end_o,
-  output logic [    1:0][31:0] ev_start_idx_o,
-  output logic [    1:0][31:0] ev_end_idx_o,
-  output logic [    1:0][63:0] ev_start_cmd_o
+  // Events of this cycle (cycles_o is their stamp): bit 0 compute unit, bit 1 memory unit, bit 2 base conversion.
+  output logic [    2:0]       ev_start_o,
+  output logic [    2:0]       ev_end_o,
+  output logic [    2:0][31:0] ev_start_idx_o,
+  output logic [    2:0][31:0] ev_end_idx_o,
+  output logic [    2:0][63:0] ev_start_cmd_o
 );
 
   localparam int unsigned Log2P = $clog2(P);
@@ -105,6 +113,7 @@ module rs_core
   localparam int unsigned TableWords = TwTables << WordAddrBits;
   localparam int unsigned TableBits = $clog2(TableWords);
   localparam int unsigned LaneBits = P > 1 ? Log2P : 1;
+  localparam bit EnRns = RnsRate != 0;
   localparam int unsigned SumLatency = 32'(addsub_latency(int'(MulStyle)));
   localparam int unsigned MulLatency = 32'(mod_mul_latency(
     int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW)
@@ -140,6 +149,7 @@ module rs_core
   logic [63:0] queue_word, head_word_q;
   logic [$clog2(FifoDepth):0] queue_level;
   logic [15:0] configured;
+  logic [31:0] conversions, conversions_own;
   logic [31:0] index_q;
   decoded_t decoded, head_q;
 
@@ -169,11 +179,14 @@ module rs_core
     .Moduli    (Moduli),
     .Consts    (Consts),
     .EnPmul    (EnPmul),
-    .EnCyclic  (EnCyclic)
+    .EnCyclic  (EnCyclic),
+    .EnRns     (EnRns)
   ) u_decode (
-    .word_i      (queue_word),
-    .configured_i(configured),
-    .decoded_o   (decoded)
+    .word_i       (queue_word),
+    .configured_i (configured),
+    .conversions_i(conversions),
+    .own_i        (conversions_own),
+    .decoded_o    (decoded)
   );
 
   // The head is refilled as it is taken: no bubble.
@@ -194,6 +207,7 @@ module rs_core
   // Issue.
   logic unit_free, clear, compute_ready, sources_done, table_busy, compute_issuing, compute_end;
   logic memory_ready, memory_done, memory_error, compute_idle, memory_idle, start_compute, start_memory;
+  logic rns_done, rns_idle, start_rns;
   logic [MaxSlots-1:0] written_q, end_writes, end_late;
   logic [15:0] table_q;
   logic [3:0] table_idx;
@@ -209,13 +223,15 @@ module rs_core
   assign take          = head_valid_q && !error_o && head_error == ErrNone && unit_free && clear;
   assign start_compute = take && head_q.compute;
   assign start_memory  = take && head_q.memory;
+  assign start_rns     = take && head_q.rns;
   assign sync_o        = take && head_q.sync;
 
   rs_scoreboard #(
     .P          (P),
     .Slots      (Slots),
     .PipeLatency(PipeLatency),
-    .SinglePort (SinglePort)
+    .SinglePort (SinglePort),
+    .EnRns      (EnRns)
   ) u_scoreboard (
     .clk_i,
     .rst_ni,
@@ -232,8 +248,10 @@ module rs_core
     .end_late_i     (end_late),
     .memory_ready_i (memory_ready),
     .memory_done_i  (memory_done),
+    .rns_done_i     (rns_done),
     .compute_idle_o (compute_idle),
-    .memory_idle_o  (memory_idle)
+    .memory_idle_o  (memory_idle),
+    .rns_idle_o     (rns_idle)
   );
 
   // What was written, in program order.
@@ -340,11 +358,11 @@ module rs_core
   ) u_config (
     .clk_i,
     .rst_ni,
-    .we_i        (cfg_we_i),
-    .sel_i       (cfg_sel_i),
+    .we_i        (cfg_we_i && cfg_sel_i < 4'd4),
+    .sel_i       (cfg_sel_i[1:0]),
     .lane_i      (cfg_lane_i),
-    .idx_i       (cfg_idx_i),
-    .data_i      (cfg_data_i),
+    .idx_i       (cfg_idx_i[4:0]),
+    .data_i      (cfg_data_i[W+2:0]),
     .configured_o(configured),
     .mod_idx_i   (mod_idx_q),
     .modulus_o   (modulus),
@@ -412,16 +430,77 @@ module rs_core
     .st_err_i
   );
 
+  // Base-conversion unit.
+  logic x_rd_valid, x_bank, own_rd_valid, own_bank, rns_wr_valid;
+  source_t x_rd_source, x_sel, own_rd_source, own_sel;
+  logic [WordAddrBits-1:0] x_rd_word, own_rd_word, rns_wr_word;
+  logic [4:0] rns_wr_slot;
+  logic [Lanes-1:0][P*W-1:0] x_data, own_data, rns_data;
+
+  if (EnRns) begin : gen_rns
+    rs_rns_unit #(
+      .Width       (W),
+      .Lanes       (Lanes),
+      .P           (P),
+      .Rate        (RnsRate),
+      .WordAddrBits(WordAddrBits),
+      .Conversions (RnsConversions),
+      .Entries     (RnsEntries),
+      .Kind        (MulKind),
+      .Style       (MulStyle),
+      .ModMinBits  (ModMinBits),
+      .MontWordBits(MontW)
+    ) u_rns (
+      .clk_i,
+      .rst_ni,
+      .cfg_we_i       (cfg_we_i && cfg_sel_i >= 4'd4),
+      .cfg_sel_i      (cfg_sel_i - 4'd4),
+      .cfg_lane_i,
+      .cfg_idx_i,
+      .cfg_data_i,
+      .configured_o   (conversions),
+      .own_o          (conversions_own),
+      .start_i        (start_rns),
+      .instr_i        (head_q.r),
+      .done_o         (rns_done),
+      .x_rd_valid_o   (x_rd_valid),
+      .x_rd_source_o  (x_rd_source),
+      .x_rd_word_o    (x_rd_word),
+      .x_sel_o        (x_sel),
+      .x_bank_o       (x_bank),
+      .x_i            (x_data),
+      .own_rd_valid_o (own_rd_valid),
+      .own_rd_source_o(own_rd_source),
+      .own_rd_word_o  (own_rd_word),
+      .own_sel_o      (own_sel),
+      .own_bank_o     (own_bank),
+      .own_i          (own_data),
+      .wr_valid_o     (rns_wr_valid),
+      .wr_slot_o      (rns_wr_slot),
+      .wr_word_o      (rns_wr_word),
+      .wr_data_o      (rns_data)
+    );
+  end else begin : gen_no_rns
+    logic unused_rns;
+    assign unused_rns = ^{start_rns, head_q.r, x_data, own_data};
+    assign {conversions, conversions_own, rns_done} = '0;
+    assign {x_rd_valid, x_rd_source, x_rd_word, x_sel, x_bank} = '0;
+    assign {own_rd_valid, own_rd_source, own_rd_word, own_sel, own_bank} = '0;
+    assign {rns_wr_valid, rns_wr_slot, rns_wr_word, rns_data} = '0;
+  end
+
   // Ports, lanes.
   logic [Slots-1:0][1:0] slot_rd_en, slot_wr_en;
   logic [Slots-1:0] slot_wr_high;
   logic [Lanes-1:0][Slots-1:0][1:0] slot_wr_mem;
+  logic [Slots-1:0][1:0] slot_wr_rns;
   logic [Slots-1:0][1:0][WordAddrBits-2:0] slot_rd_addr, slot_wr_addr;
 
   rs_slot_ports #(
     .Slots       (Slots),
     .WordAddrBits(WordAddrBits),
-    .Lanes       (Lanes)
+    .Lanes       (Lanes),
+    .EnRns       (EnRns)
   ) u_ports (
     .clk_i,
     .rd_valid_i     (rd_valid),
@@ -438,6 +517,12 @@ module rs_core
     .mem_rd_valid_i (mem_rd_valid),
     .mem_rd_source_i(mem_rd_source),
     .mem_rd_word_i  (mem_rd_word),
+    .x_rd_valid_i   (x_rd_valid),
+    .x_rd_source_i  (x_rd_source),
+    .x_rd_word_i    (x_rd_word),
+    .own_rd_valid_i (own_rd_valid),
+    .own_rd_source_i(own_rd_source),
+    .own_rd_word_i  (own_rd_word),
     .wr_valid_i     (wr_valid),
     .wr_pair_i      (wr_pair),
     .wr_slot_i      (wr_slot),
@@ -448,11 +533,15 @@ module rs_core
     .mem_wr_valid_i (mem_wr_valid),
     .mem_wr_slot_i  (mem_wr_slot),
     .mem_wr_word_i  (mem_wr_word),
+    .rns_wr_valid_i (rns_wr_valid),
+    .rns_wr_slot_i  (rns_wr_slot),
+    .rns_wr_word_i  (rns_wr_word),
     .rd_en_o        (slot_rd_en),
     .rd_addr_o      (slot_rd_addr),
     .wr_en_o        (slot_wr_en),
     .wr_high_o      (slot_wr_high),
     .wr_mem_o       (slot_wr_mem),
+    .wr_rns_o       (slot_wr_rns),
     .wr_addr_o      (slot_wr_addr)
   );
 
@@ -478,7 +567,8 @@ module rs_core
       .ModMinBits  (ModMinBits),
       .MontWordBits(MontW),
       .EnPmul      (EnPmul),
-      .EnCyclic    (EnCyclic)
+      .EnCyclic    (EnCyclic),
+      .EnRns       (EnRns)
     ) u_lane (
       .clk_i,
       .rd_valid_i      (rd_valid),
@@ -527,12 +617,22 @@ module rs_core
       .mem_load_i      (mem_load),
       .mem_load_data_i (mem_load_data),
       .table_wr_en_i   (table_wr_valid[l]),
-      .mem_data_o      (mem_data[l])
+      .mem_data_o      (mem_data[l]),
+      .x_sel_i         (x_sel),
+      .x_bank_i        (x_bank),
+      .own_sel_i       (own_sel),
+      .own_bank_i      (own_bank),
+      .x_data_o        (x_data[l]),
+      .own_data_o      (own_data[l]),
+      .slot_wr_rns_i   (slot_wr_rns),
+      .rns_data_i      (rns_data[l])
     );
   end
 
   // Status, counters, events.
-  rs_status u_status (
+  rs_status #(
+    .EnRns(EnRns)
+  ) u_status (
     .clk_i,
     .rst_ni,
     .clear_i,
@@ -541,6 +641,7 @@ module rs_core
     .take_i         (take),
     .start_compute_i(start_compute),
     .start_memory_i (start_memory),
+    .start_rns_i    (start_rns),
     .sync_i         (sync_o),
     .refused_i      (refused),
     .refused_code_i (head_error),
@@ -551,6 +652,8 @@ module rs_core
     .memory_end_i   (memory_done),
     .memory_idle_i  (memory_idle),
     .memory_error_i (memory_error),
+    .rns_end_i      (rns_done),
+    .rns_idle_i     (rns_idle),
     .index_o        (index_q),
     .error_o,
     .error_code_o,
@@ -560,6 +663,7 @@ module rs_core
     .cycles_o,
     .busy_compute_o,
     .busy_mem_o,
+    .busy_rns_o,
     .stall_hazard_o,
     .stall_unit_o,
     .ev_start_o,
@@ -568,10 +672,10 @@ module rs_core
     .ev_end_idx_o,
     .ev_start_cmd_o
   );
-  assign busy_o = (queue_valid && !error_o) || (head_valid_q && !error_o) || !compute_idle || !memory_idle;
+  assign busy_o = (queue_valid && !error_o) || (head_valid_q && !error_o) || !compute_idle || !memory_idle || !rns_idle;
 
   logic unused_status;
-  assign unused_status = ^{index_q, compute_issuing};
+  assign unused_status = ^{index_q, compute_issuing, cfg_idx_i, cfg_data_i};
 
 `ifndef SYNTHESIS
   logic armed;
@@ -580,14 +684,14 @@ module rs_core
     .rst_ni,
     .seen_o(armed)
   );
-  assert property (@(posedge clk_i) disable iff (!armed) $onehot0({start_compute, start_memory, sync_o}))
+  assert property (@(posedge clk_i) disable iff (!armed) $onehot0({start_compute, start_memory, start_rns, sync_o}))
   else $error("%m: one instruction for two units");
-  assert property (@(posedge clk_i) disable iff (!armed) !sync_o || (compute_idle && memory_idle))
+  assert property (@(posedge clk_i) disable iff (!armed) !sync_o || (compute_idle && memory_idle && rns_idle))
   else $error("%m: SYNC while a unit works");
   assert property (@(posedge clk_i) disable iff (!armed) !start_compute || compute_idle || head_q.mod_idx == mod_idx_q)
   else $error("%m: the modulus changes while results are in flight");
   assert property (@(posedge clk_i) disable iff (!armed)
-                   !cfg_we_i || cfg_sel_i == 2'd3 || compute_idle || cfg_idx_i != 5'(mod_idx_q))
+                   !cfg_we_i || cfg_sel_i >= 4'd3 || compute_idle || cfg_idx_i != 7'(mod_idx_q))
   else $error("%m: the modulus in use is written");
   // A write would hide the read.
   assert property (@(posedge clk_i) disable iff (!armed) !(table_rd_en && |table_wr_valid))

@@ -10,7 +10,7 @@ package rs_core_pkg;
     ErrOpcode    = 4'd1,  // unknown, or not in this build
     ErrDegree    = 4'd2,  // n out of range
     ErrSlot      = 4'd3,  // no such slot
-    ErrIndex     = 4'd4,  // modulus or constant index out of range or never configured
+    ErrIndex     = 4'd4,  // modulus, constant or conversion: out of range, never configured, of the other kind
     ErrCombine   = 4'd5,  // slots that cannot be combined: single-port in place, work-slot parity, overlap
     ErrUnwritten = 4'd6,  // slot or twiddle table never written
     ErrDma       = 4'd7,  // the host reported a transfer error
@@ -56,10 +56,20 @@ package rs_core_pkg;
     logic [19:0] buf_idx;
   } memory_t;
 
+  // What the base-conversion unit needs of an instruction.
+  typedef struct packed {
+    source_t x;  // residues modulo the input primes
+    source_t own;  // SCALE: residues modulo the output primes
+    logic [4:0] dst;
+    logic [3:0] log2_n;
+    logic [4:0] conv;
+  } conversion_t;
+
   // A decoded instruction waiting at the head. Masks have a bit for each slot.
   typedef struct packed {
     logic compute;
     logic memory;
+    logic rns;
     logic sync;
     error_e error;
     logic [3:0] mod_idx;
@@ -70,6 +80,7 @@ package rs_core_pkg;
     logic [MaxSlots-1:0] works;  // scratch
     compute_t c;
     memory_t m;
+    conversion_t r;
   } decoded_t;
 
   function automatic logic [MaxSlots-1:0] slot_mask(logic [5:0] slot);

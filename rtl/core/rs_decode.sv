@@ -19,11 +19,16 @@ module rs_decode
   parameter int unsigned Consts = 1,
   // 1: PMUL, the cyclic form.
   parameter bit EnPmul = 1'b1,
-  parameter bit EnCyclic = 1'b1
+  parameter bit EnCyclic = 1'b1,
+  // 1: LIFT, SCALE.
+  parameter bit EnRns = 1'b0
 ) (
   input  logic     [63:0] word_i,
   // Modulus indices whose modulus was written.
   input  logic     [15:0] configured_i,
+  // Base conversions that were written, and which of them take kept residues.
+  input  logic     [31:0] conversions_i,
+  input  logic     [31:0] own_i,
   output decoded_t        decoded_o
 );
 
@@ -45,9 +50,11 @@ module rs_decode
   endfunction
 
   logic transform, reads_a, reads_b, reads_c, writes_dst, writes_c, table_dst;
-  logic addend, dst_work, src_work, memory;
+  logic addend, dst_work, src_work, memory, compute, rns;
   assign transform  = op_transform(instr.opcode);
   assign memory     = op_unit(instr.opcode) == UnitMemory;
+  assign compute    = op_unit(instr.opcode) == UnitCompute;
+  assign rns        = op_unit(instr.opcode) == UnitRns;
   assign reads_a    = op_reads_a(instr.opcode);
   assign reads_b    = op_reads_b(instr.opcode);
   assign addend     = opcode == OpIntt;
@@ -78,18 +85,22 @@ module rs_decode
   end
 
   error_e error;
-  logic in_place_clash, work_addend, same_dst;
+  logic in_place_clash, work_addend, same_dst, same_src, no_conversion;
+  assign no_conversion = !conversions_i[instr.const_idx] || own_i[instr.const_idx] != (opcode == OpScale);
   // A single-port slot can be source and result at once only if read in the first stage and written in the last.
   assign in_place_clash = |(writes & SinglePort & (transform ? late : early));
   assign work_addend    = |(late & WorkSlots);
   assign same_dst       = (opcode == OpPmul && instr.dst == instr.src_c) ||
                           (opcode == OpMemcpyr && instr.dst == instr.src_a);
+  // A slot has one read port a bank, and the two sources are read at different times.
+  assign same_src       = opcode == OpScale && instr.src_a == instr.src_b;
 
   always_comb begin
     error = ErrNone;
     if (!op_implemented(instr.opcode)) error = ErrOpcode;
     else if (opcode == OpPmul && !EnPmul) error = ErrOpcode;
     else if (transform && instr.cyclic[0] && !EnCyclic) error = ErrOpcode;
+    else if (rns && !EnRns) error = ErrOpcode;
     else if (opcode == OpSync) error = ErrNone;
     else if (int'(instr.log2_n) < int'(NMinLog2) || int'(instr.log2_n) > int'(NMaxLog2)) error = ErrDegree;
     else if (reads_a && !readable(instr.src_a)) error = ErrSlot;
@@ -97,16 +108,18 @@ module rs_decode
     else if ((reads_c || addend) && !readable(instr.src_c)) error = ErrSlot;
     else if (writes_dst && !table_dst && int'(instr.dst) >= int'(Slots)) error = ErrSlot;
     else if (writes_c && int'(instr.src_c) >= int'(Slots)) error = ErrSlot;
-    else if ((!memory || table_dst) && int'(instr.mod_idx) >= int'(Moduli)) error = ErrIndex;
-    else if (!memory && opcode != OpPmul && !configured_i[instr.mod_idx]) error = ErrIndex;
+    else if ((compute || table_dst) && int'(instr.mod_idx) >= int'(Moduli)) error = ErrIndex;
+    else if (compute && opcode != OpPmul && !configured_i[instr.mod_idx]) error = ErrIndex;
     else if (opcode == OpCmodmul && int'(instr.const_idx) >= int'(Consts)) error = ErrIndex;
-    else if (in_place_clash || work_addend || same_dst || (transform && parity_clash)) error = ErrCombine;
+    else if (rns && no_conversion) error = ErrIndex;
+    else if (in_place_clash || work_addend || same_dst || same_src || (transform && parity_clash)) error = ErrCombine;
   end
 
   always_comb begin
     decoded_o             = '0;
-    decoded_o.compute     = op_unit(instr.opcode) == UnitCompute;
+    decoded_o.compute     = compute;
     decoded_o.memory      = memory;
+    decoded_o.rns         = EnRns && rns;
     decoded_o.sync        = opcode == OpSync;
     decoded_o.error       = error;
     decoded_o.mod_idx     = instr.mod_idx;
@@ -157,6 +170,14 @@ module rs_decode
     decoded_o.m.log2_n    = instr.log2_n;
     decoded_o.m.mod_idx   = instr.mod_idx;
     decoded_o.m.buf_idx   = instr.buf_idx;
+
+    if (EnRns) begin
+      decoded_o.r.x      = source(instr.src_a);
+      decoded_o.r.own    = source(instr.src_b);
+      decoded_o.r.dst    = instr.dst[4:0];
+      decoded_o.r.log2_n = instr.log2_n;
+      decoded_o.r.conv   = instr.const_idx;
+    end
   end
 
 `ifndef SYNTHESIS
@@ -165,7 +186,7 @@ module rs_decode
   assign fine      = decoded_o.error == ErrNone;
   assign pointwise = decoded_o.compute && !transform;
   always_comb begin
-    assert (!fine || $onehot({decoded_o.compute, decoded_o.memory, decoded_o.sync}))
+    assert (!fine || $onehot({decoded_o.compute, decoded_o.memory, decoded_o.rns, decoded_o.sync}))
     else $error("%m: an instruction without a unit of its own");
     assert ((decoded_o.late & ~decoded_o.reads) == '0)
     else $error("%m: a slot read late that is not read");
@@ -177,7 +198,7 @@ module rs_decode
     else $error("%m: a modulus index out of range");
     assert (!fine || !(pointwise || decoded_o.m.load && !table_dst) || decoded_o.writes != '0)
     else $error("%m: a result without a slot");
-    assert (!fine || !pointwise || (decoded_o.reads & decoded_o.writes & SinglePort) == '0)
+    assert (!fine || !(pointwise || decoded_o.rns) || (decoded_o.reads & decoded_o.writes & SinglePort) == '0)
     else $error("%m: a single-port slot is read and written");
     assert (!fine || !transform || !src_work || first_work != instr.src_a[0])
     else $error("%m: a transform writes the slot it reads");

@@ -38,15 +38,14 @@ package rs_isa_pkg;
     OpAuto = 6'd40,
     OpLift = 6'd41,
     OpScale = 6'd42,
-    OpDecomp = 6'd43,
-    OpRescale = 6'd44,
     OpKeyswitch = 6'd45
   } opcode_e;
 
   typedef enum logic [1:0] {
     UnitCompute = 2'd0,
     UnitMemory  = 2'd1,
-    UnitControl = 2'd2
+    UnitControl = 2'd2,
+    UnitRns     = 2'd3
   } unit_e;
 
   // The opcode is plain bits: an unknown value must stay representable.
@@ -64,25 +63,25 @@ package rs_isa_pkg;
   } instr_t;
 
   // The instruction exists (implemented or reserved). Bit i of the mask stands for opcode i.
-  localparam logic [63:0] MaskKnown = 64'h00003f01000f03fe;
+  localparam logic [63:0] MaskKnown = 64'h00002701000f03fe;
   function automatic logic op_known(logic [OpcodeWidth-1:0] opcode);
     return MaskKnown[opcode];
   endfunction
 
   // The instruction can be in a build. Bit i of the mask stands for opcode i.
-  localparam logic [63:0] MaskImplemented = 64'h00000001000f03fe;
+  localparam logic [63:0] MaskImplemented = 64'h00000601000f03fe;
   function automatic logic op_implemented(logic [OpcodeWidth-1:0] opcode);
     return MaskImplemented[opcode];
   endfunction
 
   // Reads slot src_a. Bit i of the mask stands for opcode i.
-  localparam logic [63:0] MaskReadsA = 64'h00003f00000b03fe;
+  localparam logic [63:0] MaskReadsA = 64'h00002700000b03fe;
   function automatic logic op_reads_a(logic [OpcodeWidth-1:0] opcode);
     return MaskReadsA[opcode];
   endfunction
 
   // Reads slot src_b. Bit i of the mask stands for opcode i.
-  localparam logic [63:0] MaskReadsB = 64'h0000000000000338;
+  localparam logic [63:0] MaskReadsB = 64'h0000040000000338;
   function automatic logic op_reads_b(logic [OpcodeWidth-1:0] opcode);
     return MaskReadsB[opcode];
   endfunction
@@ -94,7 +93,7 @@ package rs_isa_pkg;
   endfunction
 
   // Writes slot dst. Bit i of the mask stands for opcode i.
-  localparam logic [63:0] MaskWritesDst = 64'h00003f00000703fe;
+  localparam logic [63:0] MaskWritesDst = 64'h00002700000703fe;
   function automatic logic op_writes_dst(logic [OpcodeWidth-1:0] opcode);
     return MaskWritesDst[opcode];
   endfunction
@@ -112,11 +111,13 @@ package rs_isa_pkg;
   endfunction
 
   // The unit that executes an instruction; unknown opcodes go to the sequencer, which refuses them.
-  localparam logic [63:0] MaskCompute = 64'h00003e00000003fe;
+  localparam logic [63:0] MaskCompute = 64'h00002000000003fe;
   localparam logic [63:0] MaskMemory = 64'h00000100000f0000;
+  localparam logic [63:0] MaskRns = 64'h0000060000000000;
   function automatic unit_e op_unit(logic [OpcodeWidth-1:0] opcode);
     if (MaskCompute[opcode]) return UnitCompute;
     if (MaskMemory[opcode]) return UnitMemory;
+    if (MaskRns[opcode]) return UnitRns;
     return UnitControl;
   endfunction
 

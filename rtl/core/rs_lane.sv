@@ -31,6 +31,8 @@ module rs_lane
   // 1: PMUL, the cyclic form.
   parameter bit EnPmul = 1'b1,
   parameter bit EnCyclic = 1'b1,
+  // 1: there is a base-conversion unit.
+  parameter bit EnRns = 1'b0,
   localparam int unsigned WordBits = P * Width,
   localparam int unsigned BankBits = $clog2(BankWords),
   localparam int unsigned TableBits = $clog2(TableWords),
@@ -91,7 +93,16 @@ module rs_lane
   input  logic                                       mem_load_i,
   input  logic    [ WordBits-1:0]                    mem_load_data_i,
   input  logic                                       table_wr_en_i,
-  output logic    [ WordBits-1:0]                    mem_data_o
+  output logic    [ WordBits-1:0]                    mem_data_o,
+  // Base-conversion unit: words out of the memories (t1), results.
+  input  source_t                                    x_sel_i,
+  input  logic                                       x_bank_i,
+  input  source_t                                    own_sel_i,
+  input  logic                                       own_bank_i,
+  output logic    [ WordBits-1:0]                    x_data_o,
+  output logic    [ WordBits-1:0]                    own_data_o,
+  input  logic    [    Slots-1:0][1:0]               slot_wr_rns_i,
+  input  logic    [ WordBits-1:0]                    rns_data_i
 );
 
   typedef logic [P-1:0][Width-1:0] word_t;
@@ -110,7 +121,7 @@ module rs_lane
       .rd_en_i  (slot_rd_en_i[s]),
       .rd_addr_i(slot_rd_addr_i[s]),
       .rd_data_o(rd_data[s]),
-      .wr_en_i  (slot_wr_en_i[s] | slot_wr_mem_i[s]),
+      .wr_en_i  (slot_wr_en_i[s] | slot_wr_mem_i[s] | (EnRns ? slot_wr_rns_i[s] : '0)),
       .wr_addr_i(slot_wr_addr_i[s]),
       .wr_data_i(wr_data[s])
     );
@@ -312,10 +323,44 @@ module rs_lane
     assign mem_word = mem_load_i ? mem_load_data_i : mem_reverse_i ? {picked, partial_q} : mem_q;
   end
 
+  // Base-conversion unit: two words as they come.
+  if (EnRns) begin : gen_rns
+    word_t x_word, own_word;
+    rs_slot_select #(
+      .WordBits(WordBits),
+      .Slots   (Slots)
+    ) u_x (
+      .words_i(rd_data),
+      .slot_i (x_sel_i.slot[SlotBits-1:0]),
+      .bank_i (x_bank_i),
+      .word_o (x_word)
+    );
+    rs_slot_select #(
+      .WordBits(WordBits),
+      .Slots   (Slots)
+    ) u_own (
+      .words_i(rd_data),
+      .slot_i (own_sel_i.slot[SlotBits-1:0]),
+      .bank_i (own_bank_i),
+      .word_o (own_word)
+    );
+    assign x_data_o   = x_sel_i.zero ? '0 : x_word;
+    assign own_data_o = own_sel_i.zero ? '0 : own_word;
+  end else begin : gen_no_rns
+    logic unused_rns;
+    assign unused_rns = ^{x_sel_i, x_bank_i, own_sel_i, own_bank_i, slot_wr_rns_i, rns_data_i};
+    assign x_data_o   = '0;
+    assign own_data_o = '0;
+  end
+
   for (genvar s = 0; s < Slots; s++) begin : gen_write
     for (genvar b = 0; b < 2; b++) begin : gen_bank
       // The upper halves of PMUL are the second word, and go where the first one goes.
-      assign wr_data[s][b] = slot_wr_mem_i[s][b] ? mem_word : results[1'(b)^(EnPmul&&slot_wr_high_i[s])];
+      always_comb begin
+        if (slot_wr_mem_i[s][b]) wr_data[s][b] = mem_word;
+        else if (EnRns && slot_wr_rns_i[s][b]) wr_data[s][b] = rns_data_i;
+        else wr_data[s][b] = results[1'(b)^(EnPmul&&slot_wr_high_i[s])];
+      end
     end
   end
 

@@ -115,7 +115,7 @@ package rs_latency_pkg;
     return lat_max(terms, rate);
   endfunction
 
-  // rs_rns alone, pipe = convert_pipe: from its start to the last write.
+  // LIFT, SCALE alone, pipe = convert_pipe: from its start to the last write.
   function automatic int convert(int log2n, int terms, int rate, int pipe);
     return ((((((1 << log2n) / rate) - 1) * convert_steps(terms, rate)) + terms) + pipe);
   endfunction
@@ -180,7 +180,7 @@ package rs_latency_pkg;
     return ((lanes * ((1 << log2n) / p)) + 6);
   endfunction
 
-  // SYNC once both units are idle.
+  // SYNC once all units are idle.
   function automatic int sync();
     return 1;
   endfunction

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports of all slots: what the compute unit reads early and late, what it writes, what the memory unit reads and writes.
+// Ports of all slots: what the compute unit reads early and late, what it writes, what the memory unit and the
+// base-conversion unit read and write.
 //
 // Combinational. The bank of a word is the parity of its address, its place in the bank the address without the
 // lowest bit: words j and j + n/(2P), and words 2j and 2j + 1, never share a bank, at any n. The scoreboard sees to
@@ -10,6 +11,8 @@ module rs_slot_ports
   parameter int unsigned Slots = 3,
   parameter int unsigned WordAddrBits = 4,
   parameter int unsigned Lanes = 1,
+  // 1: there is a base-conversion unit.
+  parameter bit EnRns = 1'b0,
   localparam int unsigned BankBits = WordAddrBits - 1
 ) (
   input  logic                                                clk_i,
@@ -30,6 +33,13 @@ module rs_slot_ports
   input  logic                                                mem_rd_valid_i,
   input  source_t                                             mem_rd_source_i,
   input  logic    [WordAddrBits-1:0]                          mem_rd_word_i,
+  // Base-conversion unit's reads of a word each.
+  input  logic                                                x_rd_valid_i,
+  input  source_t                                             x_rd_source_i,
+  input  logic    [WordAddrBits-1:0]                          x_rd_word_i,
+  input  logic                                                own_rd_valid_i,
+  input  source_t                                             own_rd_source_i,
+  input  logic    [WordAddrBits-1:0]                          own_rd_word_i,
   // Results: a pair, or one word and perhaps its upper half.
   input  logic                                                wr_valid_i,
   input  logic                                                wr_pair_i,
@@ -42,12 +52,17 @@ module rs_slot_ports
   input  logic    [       Lanes-1:0]                          mem_wr_valid_i,
   input  logic    [             4:0]                          mem_wr_slot_i,
   input  logic    [WordAddrBits-1:0]                          mem_wr_word_i,
+  // Base-conversion unit's write of a word.
+  input  logic                                                rns_wr_valid_i,
+  input  logic    [             4:0]                          rns_wr_slot_i,
+  input  logic    [WordAddrBits-1:0]                          rns_wr_word_i,
   // To the slots.
   output logic    [       Slots-1:0][      1:0]               rd_en_o,
   output logic    [       Slots-1:0][      1:0][BankBits-1:0] rd_addr_o,
   output logic    [       Slots-1:0][      1:0]               wr_en_o,
   output logic    [       Slots-1:0]                          wr_high_o,
   output logic    [       Lanes-1:0][Slots-1:0][         1:0] wr_mem_o,
+  output logic    [       Slots-1:0][      1:0]               wr_rns_o,
   output logic    [       Slots-1:0][      1:0][BankBits-1:0] wr_addr_o
 );
 
@@ -63,13 +78,22 @@ module rs_slot_ports
   logic unused_low;
   assign unused_low = ^{rd_word1_i[0], late_word1_i[0], wr_word1_i[0]};
 
-  logic [Slots-1:0] pair, single, late, mem_rd, mem_wr, result, high;
+  if (!EnRns) begin : gen_no_rns
+    logic unused_rns;
+    assign unused_rns = ^{x_rd_valid_i, x_rd_source_i, x_rd_word_i, own_rd_valid_i, own_rd_source_i, own_rd_word_i,
+                          rns_wr_valid_i, rns_wr_slot_i, rns_wr_word_i};
+  end
+
+  logic [Slots-1:0] pair, single, late, mem_rd, x_rd, own_rd, mem_wr, rns_wr, result, high;
 
   for (genvar s = 0; s < Slots; s++) begin : gen_slot
     assign pair[s]   = rd_valid_i && rd_pair_i && is(rd_v_i, 5'(s));
     assign single[s] = rd_valid_i && !rd_pair_i && (is(rd_v_i, 5'(s)) || is(rd_u_i, 5'(s)) || is(rd_w_i, 5'(s)));
     assign late[s]   = late_valid_i && is(late_source_i, 5'(s));
     assign mem_rd[s] = mem_rd_valid_i && is(mem_rd_source_i, 5'(s));
+    assign x_rd[s]   = EnRns && x_rd_valid_i && is(x_rd_source_i, 5'(s));
+    assign own_rd[s] = EnRns && own_rd_valid_i && is(own_rd_source_i, 5'(s));
+    assign rns_wr[s] = EnRns && rns_wr_valid_i && rns_wr_slot_i == 5'(s);
     assign result[s] = wr_valid_i && wr_slot_i == 5'(s);
     assign high[s]   = wr_valid_i && wr_high_valid_i && wr_high_slot_i == 5'(s);
     assign mem_wr[s] = |mem_wr_valid_i && mem_wr_slot_i == 5'(s);
@@ -78,13 +102,18 @@ module rs_slot_ports
     for (genvar b = 0; b < 2; b++) begin : gen_bank
       always_comb begin
         rd_en_o[s][b] = pair[s] || (single[s] && ^rd_word0_i == 1'(b)) || late[s] ||
-                        (mem_rd[s] && ^mem_rd_word_i == 1'(b));
+                        (mem_rd[s] && ^mem_rd_word_i == 1'(b)) || (x_rd[s] && ^x_rd_word_i == 1'(b)) ||
+                        (own_rd[s] && ^own_rd_word_i == 1'(b));
         if (late[s]) rd_addr_o[s][b] = place(late_word0_i, late_word1_i[WordAddrBits-1:1], 1'(b));
         else if (mem_rd[s]) rd_addr_o[s][b] = mem_rd_word_i[WordAddrBits-1:1];
+        else if (x_rd[s]) rd_addr_o[s][b] = x_rd_word_i[WordAddrBits-1:1];
+        else if (own_rd[s]) rd_addr_o[s][b] = own_rd_word_i[WordAddrBits-1:1];
         else rd_addr_o[s][b] = place(rd_word0_i, rd_word1_i[WordAddrBits-1:1], 1'(b));
         wr_en_o[s][b] = (result[s] && (wr_pair_i || ^wr_word0_i == 1'(b))) || (high[s] && ^wr_word0_i == 1'(b));
-        wr_addr_o[s][b] = mem_wr[s] ? mem_wr_word_i[WordAddrBits-1:1]
-                                    : place(wr_word0_i, wr_word1_i[WordAddrBits-1:1], 1'(b));
+        if (mem_wr[s]) wr_addr_o[s][b] = mem_wr_word_i[WordAddrBits-1:1];
+        else if (rns_wr[s]) wr_addr_o[s][b] = rns_wr_word_i[WordAddrBits-1:1];
+        else wr_addr_o[s][b] = place(wr_word0_i, wr_word1_i[WordAddrBits-1:1], 1'(b));
+        wr_rns_o[s][b] = rns_wr[s] && ^rns_wr_word_i == 1'(b);
       end
       for (genvar l = 0; l < Lanes; l++) begin : gen_lane
         assign wr_mem_o[l][s][b] = mem_wr[s] && mem_wr_valid_i[l] && ^mem_wr_word_i == 1'(b);
@@ -102,20 +131,25 @@ module rs_slot_ports
   endfunction
 
   for (genvar s = 0; s < Slots; s++) begin : gen_check
-    assert property (@(posedge clk_i) disable iff (!started_q) $onehot0({pair[s], single[s], late[s], mem_rd[s]}))
+    assert property (@(posedge clk_i) disable iff (!started_q) $onehot0(
+      {pair[s], single[s], late[s], mem_rd[s], x_rd[s], own_rd[s]}
+    ))
     else $error("%m: two readers at one port");
-    assert property (@(posedge clk_i) disable iff (!started_q) $onehot0({result[s], high[s], mem_wr[s]}))
+    assert property (@(posedge clk_i) disable iff (!started_q) $onehot0({result[s], high[s], mem_wr[s], rns_wr[s]}))
     else $error("%m: two writers at one port");
   end
   logic operands_there, others_there;
   assign operands_there = there(rd_v_i) && (rd_pair_i || (there(rd_u_i) && there(rd_w_i)));
-  assign others_there   = (!late_valid_i || there(late_source_i)) && (!mem_rd_valid_i || there(mem_rd_source_i));
+  assign others_there   = (!late_valid_i || there(late_source_i)) && (!mem_rd_valid_i || there(mem_rd_source_i)) &&
+                          (!EnRns || !x_rd_valid_i || there(x_rd_source_i)) &&
+                          (!EnRns || !own_rd_valid_i || there(own_rd_source_i));
   assert property (@(posedge clk_i) disable iff (!started_q) !rd_valid_i || operands_there)
   else $error("%m: an operand's slot that is not there");
   assert property (@(posedge clk_i) disable iff (!started_q) others_there)
   else $error("%m: a slot is read that is not there");
   assert property (@(posedge clk_i) disable iff (!started_q)
-                   (!wr_valid_i || (|result && (!wr_high_valid_i || |high))) && (mem_wr_valid_i == '0 || |mem_wr))
+                   (!wr_valid_i || (|result && (!wr_high_valid_i || |high))) && (mem_wr_valid_i == '0 || |mem_wr) &&
+                   (!EnRns || !rns_wr_valid_i || |rns_wr))
   else $error("%m: a slot is written that is not there");
 `else
   logic unused_clk;

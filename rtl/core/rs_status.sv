@@ -5,7 +5,10 @@
 // indices wait in a queue. A cycle counts as stalled while a command waits at the head: for its unit, or for a slot.
 module rs_status
   import rs_core_pkg::*;
-(
+#(
+  // 1: there is a base-conversion unit.
+  parameter bit EnRns = 1'b0
+) (
   input  logic                clk_i,
   input  logic                rst_ni,
   input  logic                clear_i,
@@ -14,6 +17,7 @@ module rs_status
   input  logic                take_i,
   input  logic                start_compute_i,
   input  logic                start_memory_i,
+  input  logic                start_rns_i,
   input  logic                sync_i,
   input  logic                refused_i,
   input  error_e              refused_code_i,
@@ -24,6 +28,8 @@ module rs_status
   input  logic                memory_end_i,
   input  logic                memory_idle_i,
   input  logic                memory_error_i,
+  input  logic                rns_end_i,
+  input  logic                rns_idle_i,
   output logic   [31:0]       index_o,
   output logic                error_o,
   output logic   [ 3:0]       error_code_o,
@@ -33,13 +39,14 @@ module rs_status
   output logic   [63:0]       cycles_o,
   output logic   [63:0]       busy_compute_o,
   output logic   [63:0]       busy_mem_o,
+  output logic   [63:0]       busy_rns_o,
   output logic   [63:0]       stall_hazard_o,
   output logic   [63:0]       stall_unit_o,
-  output logic   [ 1:0]       ev_start_o,
-  output logic   [ 1:0]       ev_end_o,
-  output logic   [ 1:0][31:0] ev_start_idx_o,
-  output logic   [ 1:0][31:0] ev_end_idx_o,
-  output logic   [ 1:0][63:0] ev_start_cmd_o
+  output logic   [ 2:0]       ev_start_o,
+  output logic   [ 2:0]       ev_end_o,
+  output logic   [ 2:0][31:0] ev_start_idx_o,
+  output logic   [ 2:0][31:0] ev_end_idx_o,
+  output logic   [ 2:0][63:0] ev_start_cmd_o
 );
 
   // Indices and words of what runs.
@@ -84,7 +91,8 @@ module rs_status
       stall_unit_o   <= '0;
     end else begin
       index_o        <= index_o + 32'(take_i);
-      retired_o      <= retired_o + 32'(compute_end_i) + 32'(memory_end_i && !memory_error_i) + 32'(sync_i);
+      retired_o      <= retired_o + 32'(compute_end_i) + 32'(memory_end_i && !memory_error_i) +
+                        32'(EnRns && rns_end_i) + 32'(sync_i);
       cycles_o       <= cycles_o + 64'd1;
       busy_compute_o <= busy_compute_o + 64'(!compute_idle_i);
       busy_mem_o     <= busy_mem_o + 64'(!memory_idle_i);
@@ -122,11 +130,27 @@ module rs_status
     end
   end
 
-  assign ev_start_o     = {start_memory_i, start_compute_i};
-  assign ev_end_o       = {memory_end_i, compute_end_i};
-  assign ev_start_idx_o = {index_o, index_o};
-  assign ev_end_idx_o   = {memory_index_q, compute_index};
-  assign ev_start_cmd_o = {head_word_i, head_word_i};
+  // The base-conversion unit: one instruction at a time, as the memory unit, but it cannot fail.
+  logic [31:0] rns_index_q;
+  if (EnRns) begin : gen_rns
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) busy_rns_o <= '0;
+      else if (clear_i) busy_rns_o <= '0;
+      else busy_rns_o <= busy_rns_o + 64'(!rns_idle_i);
+    end
+    always_ff @(posedge clk_i) if (start_rns_i) rns_index_q <= index_o;
+  end else begin : gen_no_rns
+    logic unused_rns;
+    assign unused_rns  = ^{start_rns_i, rns_end_i, rns_idle_i};
+    assign busy_rns_o  = '0;
+    assign rns_index_q = '0;
+  end
+
+  assign ev_start_o     = {EnRns && start_rns_i, start_memory_i, start_compute_i};
+  assign ev_end_o       = {EnRns && rns_end_i, memory_end_i, compute_end_i};
+  assign ev_start_idx_o = {3{index_o}};
+  assign ev_end_idx_o   = {rns_index_q, memory_index_q, compute_index};
+  assign ev_start_cmd_o = {3{head_word_i}};
 
 `ifndef SYNTHESIS
   logic armed;

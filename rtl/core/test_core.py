@@ -17,7 +17,7 @@ from ringsmith.flow.verilator import elaboration_error
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from core_driver import OPCODES, TABLE, ZERO, Build, Core, Insn, Reference, formula, parameter
+from core_driver import OPCODES, TABLE, ZERO, Build, Conversion, Core, Insn, Reference, formula, parameter
 
 pytestmark = pytest.mark.hw
 
@@ -25,8 +25,25 @@ pytestmark = pytest.mark.hw
 async def prepared(dut) -> tuple[Core, Reference]:
     core = Core(dut, Build().choose_moduli())
     await core.start()
+    if core.build.rate:
+        await core.configure_conversions([conversion for _, _, conversion in routes(core)])
     reference = Reference(core)
     return core, reference
+
+
+def routes(core: Core) -> list[tuple[int, int, Conversion]]:
+    """Base conversions between the modulus indices, from and to: two lifts, a digit, a scaling, a division."""
+    q, p = (tuple(row) for row in core.moduli[:2])
+    last = core.build.lanes - 1
+    assert core.build.moduli == 2
+    assert not set(q) & set(p)
+    return [
+        (0, 1, Conversion(q, p)),
+        (1, 0, Conversion(p, q)),
+        (0, 0, Conversion(q[last:], q, first=last)),
+        (0, 1, Conversion(q, p, 33)),
+        (1, 0, Conversion(p[last:], q, 1, first=last)),
+    ]
 
 
 async def both(core: Core, reference: Reference, program: list[Insn]) -> None:
@@ -104,6 +121,34 @@ async def check_pointwise(dut):
         await both(core, reference, program)
 
 
+@cocotb.test(skip=not parameter("RnsRate", 0))
+async def check_conversions(dut):
+    """Every conversion at every n, from the zero slot, in place, onto single-port slots; beside the other units."""
+    core, reference = await prepared(dut)
+    build, source, last = core.build, random.Random(8), core.build.slots - 1
+    core.stutter = True
+    for mod in range(2):
+        core.buffers[mod] = residues(core, mod, source)
+    for log2n in range(build.log2n_min, build.log2n + 1):
+        common = {"log2n": log2n}
+        program, stores = [], iter(range(10, 90))
+
+        def store(slot: int, stores=stores, common=common) -> Insn:
+            return Insn("STORE", a=slot, buf=next(stores), **common)
+
+        for number, (start, end, conversion) in enumerate(routes(core)):
+            op, chosen = ("SCALE" if conversion.own else "LIFT"), common | {"const": number}
+            kept = 3 if conversion.own else ZERO
+            program += [Insn("LOAD", 2, buf=start, **common), Insn("LOAD", 3, buf=end, **common)]
+            program += [Insn("LOAD", 1, buf=0, **common), Insn(op, last, 2, kept, **chosen)]
+            # The other units work on other slots meanwhile.
+            program += [Insn("PMODADD", 0, 1, 1, **common), store(1), store(0), store(last)]
+            program += [Insn(op, 0, 2, ZERO, **chosen), store(0), Insn(op, 2, 2, kept, **chosen), store(2)]
+            if conversion.own:
+                program += [Insn(op, 1, ZERO, 3, **chosen), store(1), Insn(op, 3, 2, 3, **chosen), store(3)]
+        await both(core, reference, program)
+
+
 def legal(build: Build, insn: Insn, written: set[int]) -> bool:
     """The rules of docs/hardware.md that a program must keep."""
 
@@ -118,7 +163,11 @@ def legal(build: Build, insn: Insn, written: set[int]) -> bool:
         "PMAC": (insn.a, insn.b, insn.c),
     }
     used = reads.get(insn.op, (insn.a, insn.b) if OPCODES[insn.op] < 16 else (insn.a,))
+    if insn.op in ("LIFT", "SCALE"):
+        used = (insn.a, insn.b)
     if any(s != ZERO and s not in written for s in used):
+        return False
+    if insn.op == "SCALE" and insn.a == insn.b:
         return False
     # The form of the only constant of a random program belongs to modulus 0.
     if insn.op == "CMODMUL" and build.kind and insn.mod:
@@ -142,6 +191,10 @@ def legal(build: Build, insn: Insn, written: set[int]) -> bool:
 def random_program(core: Core, source: random.Random, length: int) -> list[Insn]:
     """A program that keeps the rules, with as many hazards as chance gives: few slots, both units busy."""
     build, written, program = core.build, set(range(core.build.slots)), []
+    # The modulus index whose residues a slot holds, up to the size of the time: base conversions change it.
+    held = dict.fromkeys(written, 0)
+    kinds = [o for o in OPCODES if o not in ("SYNC", "PMUL", "LIFT", "SCALE")] + ["NTT", "INTT", "PMAC", "PMODMUL"]
+    kinds += ["LIFT", "LIFT", "SCALE", "SCALE"] if build.rate else []
     sizes = range(build.log2n_min, build.log2n + 1)
     size, mod = source.choice(list(sizes)), 0
     stores = 100
@@ -160,11 +213,22 @@ def random_program(core: Core, source: random.Random, length: int) -> list[Insn]
             for slot in range(build.slots):
                 program.append(Insn("LOAD", slot, buf=2000 + 16 * mod + slot, log2n=build.log2n, mod=mod))
             written = set(range(build.slots))
+            held = dict.fromkeys(written, mod)
             continue
-        op = source.choice([o for o in OPCODES if o not in ("SYNC", "PMUL")] + ["NTT", "INTT", "PMAC", "PMODMUL"])
+        op = source.choice(kinds)
         if op == "LOAD":
             insn = Insn(op, any_slot(), buf=2000 + 16 * mod + any_slot(), log2n=size, mod=mod)
             written.add(insn.dst)
+            held[insn.dst] = mod
+        elif op in ("LIFT", "SCALE"):
+            number = source.choice([i for i, route in enumerate(routes(core)) if route[2].own == (op == "SCALE")])
+            start, end, _ = routes(core)[number]
+            insn = Insn(op, any_slot(), maybe(), maybe() if op == "SCALE" else ZERO, log2n=size, const=number)
+            fits = held.get(insn.a, start) == start and held.get(insn.b, end) == end
+            if not fits or not legal(build, insn, written):
+                continue
+            written.add(insn.dst)
+            held[insn.dst] = end
         elif op == "STORE":
             stores += 1
             insn = Insn(op, a=any_slot(), buf=stores, log2n=size)
@@ -175,8 +239,11 @@ def random_program(core: Core, source: random.Random, length: int) -> list[Insn]
             second = any_slot() if op in ("PMODADD", "PMODSUB", "PMODMUL", "PMAC") else ZERO
             cyclic = source.randrange(2) if op in ("NTT", "INTT") else 0
             insn = Insn(op, any_slot(), any_slot(), second, third, log2n=size, mod=mod, cyclic=cyclic, const=1)
-            if not legal(build, insn, written):
+            modular = op not in ("MEMCPY", "MEMCPYR")
+            operands = [s for s in (insn.a, insn.b, insn.c) if s != ZERO]
+            if not legal(build, insn, written) or (modular and any(held[s] != mod for s in operands)):
                 continue
+            held[insn.dst] = mod if modular else held.get(insn.a, held[insn.dst])
             if op in ("NTT", "INTT"):
                 written -= {0, 1}
             written.add(insn.dst)
@@ -223,6 +290,8 @@ async def check_latencies(dut):
     cocotb.start_soon(core.trace())
     style, smallest = parameter("MulStyle", 1), parameter("ModMinBits", 5)
     pipe = formula("pipe_latency", build.kind, style, build.width, smallest, build.mont)
+    shape = (build.kind, style, build.width, smallest, build.mont, build.p, build.rate)
+    tail = formula("convert_pipe", *shape) if build.rate else 0
     index = int(dut.retired_o.value)
     for log2n in (build.log2n_min, build.log2n):
         core.table_buffer(0, 0, 1 << log2n)
@@ -234,6 +303,9 @@ async def check_latencies(dut):
         expected = [None, None, formula("ntt", log2n, build.p, pipe), formula("intt", log2n, build.p, pipe)]
         expected += [formula("pointwise", log2n, build.p, pipe), formula("pmul", log2n, build.p, pipe)]
         expected += [formula("memcpy", log2n, build.p), formula("memcpyr", log2n)]
+        for number, (_, _, conversion) in enumerate(routes(core) if build.rate else []):
+            program.append(Insn("SCALE" if conversion.own else "LIFT", 3, 2, ZERO, log2n=log2n, const=number))
+            expected.append(formula("convert", log2n, conversion.steps, build.rate, tail))
         for insn, cycles in zip(program, expected, strict=True):
             await core.run(insn)
             if cycles is not None:
@@ -265,6 +337,18 @@ async def check_errors(dut):
         (Insn("PMUL", 2, 3, 3, 2, log2n=top).word(), 5),
         (Insn("PMODADD", 2, 0, 2, log2n=top).word(), 6),
     ]
+    if build.rate:
+        cases += [
+            (Insn("LIFT", build.slots, 2, log2n=top).word(), 3),
+            (Insn("LIFT", 2, 2, log2n=top, const=5).word(), 4),
+            (Insn("LIFT", 2, 2, log2n=top, const=3).word(), 4),
+            (Insn("SCALE", 2, 2, 3, log2n=top).word(), 4),
+            (Insn("SCALE", 3, 2, 2, log2n=top, const=3).word(), 5),
+            (Insn("LIFT", single, single, log2n=top).word(), 5),
+            (Insn("LIFT", 2, 3, log2n=top).word(), 6),
+        ]
+    else:
+        cases.append((Insn("LIFT", 2, 2, log2n=top).word(), 1))
     for word, code in cases:
         if build.moduli == 16 and code == 4:
             continue
@@ -355,10 +439,12 @@ async def check_overflow(dut):
     await cleared(core)
 
 
+RNS = {"RnsRate": 4, "RnsConversions": 6, "RnsEntries": 32}
 BUILDS = [
     {"W": 30, "P": 2, "NMaxLog2": 6, "MulStyle": 1},
     {"W": 40, "P": 1, "Lanes": 3, "NMaxLog2": 6, "MulStyle": 0, "SinglePort": 24},
     {"W": 32, "P": 4, "NMaxLog2": 8, "MulKind": 1, "MontW": 9, "MulStyle": 1},
+    {"W": 30, "P": 2, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 1, "MulKind": 1, "MontW": 8, "ModMinBits": 14} | RNS,
 ]
 # The remaining P, transforms only.
 WIDER = [{"W": 14, "P": p, "NMaxLog2": 7, "MulStyle": 0, "TwTables": 1, "Moduli": 1} for p in (8, 16, 32)]
@@ -370,6 +456,18 @@ MATRIX = [
     for kind in (0, 1)
     if kind == 0 or w > 14
 ] + [{"W": 128, "P": 8, "NMaxLog2": 7, "MulStyle": 0, "TwTables": 1}]
+# Base conversion at every rate, both reductions, P below and above the rate.
+MATRIX += [
+    {"W": w, "P": p, "Lanes": lanes, "NMaxLog2": 6, "MulStyle": style, "MulKind": kind, "ModMinBits": 14} | RNS | rate
+    for (w, style, lanes), p, kind in (
+        ((20, 0, 2), 1, 0),
+        ((30, 1, 7), 2, 1),
+        ((60, 2, 3), 8, 0),
+        ((64, 0, 4), 4, 1),
+    )
+    for rate in ({"RnsRate": 1}, {"RnsRate": 2, "RnsEntries": 64}, {"RnsRate": 4, "RnsEntries": 64})
+    if lanes < 5 or rate["RnsRate"] > 1
+]
 LARGE = [{"W": w, "P": p, "NMaxLog2": 15, "MulStyle": 0} for w, p in ((32, 1), (60, 4), (30, 32))]
 BASE = {"SinglePort": 16, "Slots": 5, "Moduli": 2, "TwTables": 2, "Consts": 4}
 
@@ -403,6 +501,8 @@ def test_transforms(build):
         ({"TwTables": 3}, "TwTables must be 1 or Moduli"),
         ({"Moduli": 17, "TwTables": 1}, "Moduli must be from 1 to 16"),
         ({"Consts": 33}, "Consts must be from 1 to 32"),
+        ({"RnsRate": 3}, "Rate must be 1, 2 or 4"),
+        ({"RnsRate": 2, "W": 65}, "Width must be from 14 to 64"),
         ({"ModMinBits": 33}, "ModMinBits must be from 5 to Width"),
         ({"MulKind": 1, "MontW": 31}, "WordBits must be from 2 to Width - 2"),
     ],

@@ -48,16 +48,19 @@ class Build:
         self.single, self.n_max = parameter("SinglePort", 0), parameter("NMaxLog2", 6)
         self.moduli, self.consts = parameter("Moduli", 1), parameter("Consts", 1)
         self.pmul, self.cyclic = parameter("EnPmul", 1), parameter("EnCyclic", 1)
+        self.rns = parameter("EnRns", 0)
 
     def single_port(self, slot: int) -> bool:
         return slot < 32 and self.single >> slot & 1 == 1
 
-    def refusal(self, f: Fields, configured: int) -> int:
-        """The first error of an instruction, 0 if none."""
+    def refusal(self, f: Fields, configured: int, conversions: int, own: int) -> int:
+        """The first error of an instruction, 0 if none; masks of what was written, and which conversions scale."""
         insn = BY_OPCODE.get(f["opcode"])
         if insn is None or (insn["mnemonic"] == "PMUL" and not self.pmul):
             return OPCODE
         if "cyclic" in insn["modifiers"] and f["cyclic"] and not self.cyclic:
+            return OPCODE
+        if insn["unit"] == "rns" and not self.rns:
             return OPCODE
         if insn["mnemonic"] == "SYNC":
             return 0
@@ -73,7 +76,11 @@ class Build:
             return INDEX
         if uses_modulus and not configured >> f["mod_idx"] & 1:
             return INDEX
-        if "const_idx" in insn["modifiers"] and f["const_idx"] >= self.consts:
+        if insn["unit"] == "rns":
+            scales = own >> f["const_idx"] & 1 == 1
+            if not conversions >> f["const_idx"] & 1 or scales != (insn["mnemonic"] == "SCALE"):
+                return INDEX
+        elif "const_idx" in insn["modifiers"] and f["const_idx"] >= self.consts:
             return INDEX
         return COMBINE if self.clash(insn, f) else 0
 
@@ -85,6 +92,8 @@ class Build:
                 return True
             return dst < 2 and a < 2 and (dst == a) != (f["log2_n"] % 2 == 0)
         if (name == "PMUL" and dst == c) or (name == "MEMCPYR" and dst == a):
+            return True
+        if name == "SCALE" and a == f["src_b"]:
             return True
         sources = [f[r] for r in insn["reads"]]
         return any(self.single_port(f[w]) and f[w] in sources for w in insn["writes"])
@@ -153,11 +162,20 @@ def check_memory(name: str, f: Fields, found: Fields) -> None:
         assert f["dst"] == TABLE or found["m.dst"] == f["dst"]
 
 
+def check_conversion(f: Fields, found: Fields) -> None:
+    for role, name in (("x", "src_a"), ("own", "src_b")):
+        seen = found[f"r.{role}"]
+        assert (seen >= ZERO_SOURCE) == (f[name] == ZERO)
+        # What a LIFT has there is not read.
+        assert f[name] == ZERO or seen == f[name] or (role == "own" and found["reads"] == mask(f["src_a"]))
+    assert (found["r.dst"], found["r.log2_n"], found["r.conv"]) == (f["dst"], f["log2_n"], f["const_idx"])
+
+
 def check_accepted(f: Fields, found: Fields) -> None:
     insn = BY_OPCODE[f["opcode"]]
     name = insn["mnemonic"]
-    assert [found[k] for k in ("compute", "memory", "sync")] == [
-        insn["unit"] == "compute", insn["unit"] == "memory", name == "SYNC",
+    assert [found[k] for k in ("compute", "memory", "rns", "sync")] == [
+        insn["unit"] == "compute", insn["unit"] == "memory", insn["unit"] == "rns", name == "SYNC",
     ]  # fmt: skip
     assert found["reads"] == mask(*(f[r] for r in insn["reads"]))
     assert found["writes"] == mask(*(f[w] for w in insn["writes"]))
@@ -167,6 +185,8 @@ def check_accepted(f: Fields, found: Fields) -> None:
         check_compute(name, f, found)
     elif insn["unit"] == "memory":
         check_memory(name, f, found)
+    elif insn["unit"] == "rns":
+        check_conversion(f, found)
 
 
 def draw(build: Build, source: random.Random) -> Fields:
@@ -197,25 +217,27 @@ async def check_random_words(dut):
     for number in range(3000):
         f = draw(build, source)
         configured = source.getrandbits(16) | source.choice((0xFFFF, 0xFFFF, 0))
+        conversions, own = source.getrandbits(32) | source.choice((0xFFFFFFFF, 0)), source.getrandbits(32)
         dut.word_i.value, dut.configured_i.value = encode(f), configured
+        dut.conversions_i.value, dut.own_i.value = conversions, own
         await Timer(1, unit="step")
         found = unpack(DECODED, int(dut.decoded_o.value))
-        refusal = build.refusal(f, configured)
+        refusal = build.refusal(f, configured, conversions, own)
         assert found["error"] == refusal, (number, f, hex(configured))
         if not refusal:
             check_accepted(f, found)
         seen[BY_OPCODE.get(f["opcode"], {"mnemonic": "none"})["mnemonic"], refusal] += 1
     # Each instruction was accepted, and every refusal met, unless the build cannot have it.
-    left_out = set() if build.pmul else {"PMUL"}
+    left_out = (set() if build.pmul else {"PMUL"}) | (set() if build.rns else {"LIFT", "SCALE"})
     for insn in BY_OPCODE.values():
         assert seen[insn["mnemonic"], 0] > 5 or insn["mnemonic"] in left_out, insn["mnemonic"]
     assert {error for _, error in seen} == {0, OPCODE, DEGREE, SLOT, INDEX, COMBINE}
 
 
 BUILDS = [
-    {"P": 1, "Slots": 6, "SinglePort": 0b111000, "NMaxLog2": 13, "Moduli": 2, "Consts": 4},
+    {"P": 1, "Slots": 6, "SinglePort": 0b111000, "NMaxLog2": 13, "Moduli": 2, "Consts": 4, "EnRns": 1},
     {"P": 8, "Slots": 4, "SinglePort": 0b1000, "NMaxLog2": 7, "Moduli": 3, "Consts": 1, "EnPmul": 0, "EnCyclic": 0},
-    {"P": 32, "Slots": 32, "SinglePort": 0xFFFF0000, "NMaxLog2": 15, "Moduli": 16, "Consts": 32},
+    {"P": 32, "Slots": 32, "SinglePort": 0xFFFF0000, "NMaxLog2": 15, "Moduli": 16, "Consts": 32, "EnRns": 1},
 ]
 
 

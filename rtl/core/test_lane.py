@@ -48,8 +48,11 @@ REST = dict.fromkeys(
      "sel_straight_i", "sel_pair_i", "sel_inverse_i", "sel_constant_i", "sel_cyclic_i", "sel_level_i",
      "sel_first_word_i", "sel_e_bank_i", "cross_i", "sub_i", "halve_i", "product_i", "slot_wr_en_i", "slot_wr_mem_i",
      "slot_wr_high_i", "slot_wr_addr_i", "out_forward_i", "out_bank_i", "mem_bank_i", "mem_reverse_i", "mem_pick_i",
-     "mem_place_i", "mem_load_i", "mem_load_data_i", "table_wr_en_i", "constant_i", "fault_i"), 0,
-) | dict.fromkeys(("sel_v_i", "sel_u_i", "sel_w_i", "sel_e_i", "mem_sel_i"), ZERO_SOURCE)  # fmt: skip
+     "mem_place_i", "mem_load_i", "mem_load_data_i", "table_wr_en_i", "constant_i", "fault_i",
+     "x_bank_i", "own_bank_i", "slot_wr_rns_i", "rns_data_i"), 0,
+) | dict.fromkeys(
+    ("sel_v_i", "sel_u_i", "sel_w_i", "sel_e_i", "mem_sel_i", "x_sel_i", "own_sel_i"), ZERO_SOURCE,
+)  # fmt: skip
 
 
 def join(word: list[int]) -> int:
@@ -67,6 +70,7 @@ class Lane:
         self.dut, self.modulus = dut, modulus
         self.plan: defaultdict[int, dict[str, int]] = defaultdict(dict)
         self.seen: dict[int, int] = {}
+        self.words: dict[int, tuple[int, int]] = {}
         self.radix = pow(2, -(-WIDTH // MONT) * MONT, modulus) if KIND else 1
         dut.modulus_i.value, dut.mod_bits_i.value = modulus, modulus.bit_length()
         dut.aux_i.value = modulus >> MONT if KIND else (1 << modulus.bit_length() + WIDTH + 2) // modulus
@@ -93,6 +97,7 @@ class Lane:
                 getattr(self.dut, name).value = value
             await Timer(1, unit="step")
             self.seen[cycle] = int(self.dut.mem_data_o.value)
+            self.words[cycle] = (int(self.dut.x_data_o.value), int(self.dut.own_data_o.value))
         self.plan.clear()
 
     async def load(self, slot: int, values: list[int]) -> None:
@@ -274,13 +279,47 @@ async def check_reversed_copies(dut):
         assert await lane.read(1, n) == data
 
 
+@cocotb.test(skip=not parameter("EnRns", 0))
+async def check_conversion_ports(dut):
+    """Words of two slots come a cycle after they are asked for, zero sources as 0; results reach their slot."""
+    lane = await started(dut, moduli()[0])
+    words, last = (1 << LOG2N) // P, SLOTS - 1
+    a, b, c = (residues(lane.modulus, seed) for seed in (1, 2, 3))
+    await lane.load(0, a)
+    await lane.load(last, b)
+    for word in range(words):
+        zero = word % 5 == 3
+        lane.port(word, "rd", 0, word)
+        lane.port(word, "rd", last, words - 1 - word)
+        lane.at(word + 1, x_sel_i=ZERO_SOURCE if zero else 0, x_bank_i=bank(word))
+        lane.at(word + 1, own_sel_i=last, own_bank_i=bank(words - 1 - word))
+        lane.port(word + 1, "wr", 2, word, enable="rns")
+        lane.at(word + 1, rns_data_i=join(c[word * P : word * P + P]))
+    await lane.play()
+    for word in range(words):
+        x, own = (split(data) for data in lane.words[word + 1])
+        assert x == ([0] * P if word % 5 == 3 else a[word * P : word * P + P]), word
+        assert own == b[(words - 1 - word) * P : (words - word) * P], word
+    assert await lane.read(2, 1 << LOG2N) == c
+    assert [await lane.read(slot, 1 << LOG2N) for slot in (0, last)] == [a, b]
+
+
 BUILDS = [
     {"P": 1, "Width": 14, "Style": 0, "BankWords": 16, "SinglePort": 0b110000},
-    {"P": 4, "Width": 30, "Style": 1, "BankWords": 4, "Kind": 1, "MontWordBits": 11, "SinglePort": 0b100000},
+    {
+        "P": 4,
+        "Width": 30,
+        "Style": 1,
+        "BankWords": 4,
+        "Kind": 1,
+        "MontWordBits": 11,
+        "SinglePort": 0b100000,
+        "EnRns": 1,
+    },
     {"P": 8, "Width": 20, "Style": 0, "BankWords": 4, "SinglePort": 0},
 ]
 WIDER = [
-    {"P": 2, "Width": 60, "Style": 2, "BankWords": 8, "SinglePort": 0b111000},
+    {"P": 2, "Width": 60, "Style": 2, "BankWords": 8, "SinglePort": 0b111000, "EnRns": 1},
     {"P": 32, "Width": 14, "Style": 0, "BankWords": 2, "SinglePort": 0b100000},
     {"P": 1, "Width": 128, "Style": 1, "BankWords": 8, "Kind": 1, "MontWordBits": 16, "SinglePort": 0b110000},
 ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rs_scoreboard against the rules of docs/hardware.md: the answer at every cycle of random traffic on both units."""
+"""rs_scoreboard against the rules of docs/hardware.md: the answer at every cycle of random traffic on the units."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from packed import DECODED, mask, pack
 pytestmark = pytest.mark.hw
 FLIGHT = 7
 KINDS = ("pointwise", "pointwise", "ntt", "intt", "copy", "copy", "load", "table", "store", "sync")
+KINDS += ("convert", "convert") * parameter("EnRns", 0)
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Command:
 
     @property
     def memory(self) -> bool:
-        return not self.compute and self.kind != "sync"
+        return not self.compute and self.kind not in ("sync", "convert")
 
     @property
     def claims(self) -> frozenset[int]:
@@ -59,6 +60,7 @@ class Command:
             DECODED,
             {
                 "compute": self.compute, "memory": self.memory, "sync": self.kind == "sync",
+                "rns": self.kind == "convert",
                 "needs_table": self.transform, "mod_idx": self.mod, "c.log2_n": self.log2n,
                 "reads": mask(*self.reads), "late": mask(*self.late), "writes": mask(*self.writes),
                 "works": 3 if self.transform else 0, "m.table_dst": self.kind == "table",
@@ -85,7 +87,7 @@ def draw(source: random.Random, slots: int, *, crowded: bool = False) -> Command
 
 @dataclass
 class Units:
-    """Both units: what is in flight, and the timers of the compute unit's issue and of its pipeline."""
+    """The units: what is in flight, and the timers of the compute unit's issue and of its pipeline."""
 
     pipe: int
     p: int
@@ -98,6 +100,8 @@ class Units:
     sources: frozenset[int] = frozenset()
     memory: Command | None = None
     memory_left: int = 0
+    conversion: Command | None = None
+    conversion_left: int = 0
 
     @property
     def ready(self) -> bool:
@@ -112,12 +116,14 @@ class Units:
         return self.issuing is not None and self.issuing.transform
 
     def free(self, head: Command) -> bool:
+        if head.kind == "convert":
+            return self.conversion is None
         return self.ready if head.compute else self.memory is None or not head.memory
 
     def obstacles(self, head: Command) -> set[str]:
         """The rules that hold a command back, by name."""
         if head.kind == "sync":
-            return {"sync"} if self.flight or self.memory else set()
+            return {"sync"} if self.flight or self.memory or self.conversion else set()
         touched = head.reads | head.claims
         found = {rule for rule, holds in self._rules(head, touched).items() if holds}
         return found
@@ -127,9 +133,15 @@ class Units:
         written: set[int] = set().union(*(c.claims for c in commands))
         late: set[int] = set().union(*(c.late for c in commands))
         held = self.memory.reads | self.memory.writes if self.memory else frozenset()
-        if head.memory:
-            table = head.kind == "table" and self.table_busy
-            return {"busy": bool(touched & (written | late)), "source": bool(touched & self.sources), "table": table}
+        converted = self.conversion.reads | self.conversion.writes if self.conversion else frozenset()
+        if not head.compute:
+            other = {"converted": converted} if head.memory else {"held by memory": held}
+            return {
+                "busy" if head.memory else "busy convert": bool(touched & (written | late)),
+                "source": bool(touched & self.sources),
+                "table": head.kind == "table" and self.table_busy,
+                **{rule: bool(touched & slots) for rule, slots in other.items()},
+            }
         read = head.reads & written
         chains = len(commands) == 1 and commands[0].log2n == head.log2n and 1 << head.log2n >= 4 * self.p * self.pipe
         ported = all(not self.single >> s & 1 for s in read)
@@ -139,6 +151,7 @@ class Units:
             "modulus": any(c.mod != head.mod for c in commands),
             "full": len(commands) == FLIGHT,
             "held": bool(touched & held),
+            "converting": bool(touched & converted),
             "table held": head.transform and self.memory is not None and self.memory.kind == "table",
         }
 
@@ -150,6 +163,8 @@ class Units:
             self.flight.append((head, self.total + self.pipe))
         elif head.memory:
             self.memory, self.memory_left = head, source.randrange(3, 20)
+        elif head.kind == "convert":
+            self.conversion, self.conversion_left = head, source.randrange(3, 40)
 
     def advance(self) -> None:
         """A clock edge, after what ended then was taken off."""
@@ -162,13 +177,23 @@ class Units:
                 self.issuing = None
             self.step += 1
         self.memory_left -= self.memory is not None
+        self.conversion_left -= self.conversion is not None
 
 
 @cocotb.test()
 async def check_answers(dut):
     slots, source = parameter("Slots", 3), random.Random(parameter("PipeLatency", 11))
     units = Units(parameter("PipeLatency", 11), parameter("P", 1), parameter("SinglePort", 0))
-    for name in ("head_i", "head_valid_i", "take_i", "compute_end_i", "end_writes_i", "end_late_i", "memory_done_i"):
+    for name in (
+        "head_i",
+        "head_valid_i",
+        "take_i",
+        "compute_end_i",
+        "end_writes_i",
+        "end_late_i",
+        "memory_done_i",
+        "rns_done_i",
+    ):
         getattr(dut, name).value = 0
     dut.compute_ready_i.value, dut.memory_ready_i.value = 1, 1
     dut.sources_done_i.value, dut.table_busy_i.value, dut.rst_ni.value = 1, 0, 0
@@ -184,10 +209,12 @@ async def check_answers(dut):
             head = draw(source, slots, crowded=crowded)
         ends = units.flight[0][0] if units.flight and units.flight[0][1] == 0 else None
         done = units.memory is not None and units.memory_left == 0
+        converted = units.conversion is not None and units.conversion_left == 0
         dut.head_i.value, dut.head_valid_i.value = head.word(), 1
         dut.compute_ready_i.value, dut.memory_ready_i.value = units.ready, units.memory is None
         dut.sources_done_i.value, dut.table_busy_i.value = units.sources_done, units.table_busy
         dut.compute_end_i.value, dut.memory_done_i.value = ends is not None, done
+        dut.rns_done_i.value = converted
         dut.end_writes_i.value = mask(*ends.claims) if ends else 0
         dut.end_late_i.value = mask(*ends.late) if ends else 0
         dut.take_i.value = 0
@@ -197,6 +224,7 @@ async def check_answers(dut):
         assert int(dut.clear_o.value) == (not obstacles), (cycle, head, obstacles)
         assert int(dut.compute_idle_o.value) == (not units.flight), cycle
         assert int(dut.memory_idle_o.value) == (units.memory is None), cycle
+        assert int(dut.rns_idle_o.value) == (units.conversion is None), cycle
         seen.update([next(iter(obstacles))] if len(obstacles) == 1 else [])
         taken = units.free(head) and not obstacles and source.random() < 0.9
         dut.take_i.value = taken
@@ -204,6 +232,8 @@ async def check_answers(dut):
             units.flight.pop(0)
         if done:
             units.memory = None
+        if converted:
+            units.conversion = None
         units.advance()
         if taken:
             seen[f"taken {head.kind}"] += 1
@@ -213,12 +243,15 @@ async def check_answers(dut):
     # Every rule alone has held something back, and every kind has gone through. Many slots fill the pipeline; on few,
     # commands meet and read results in flight.
     rules = {"in flight", "addend", "modulus", "held", "table held", "busy", "source", "table", "sync"}
+    if parameter("EnRns", 0):
+        rules |= {"converted", "converting", "held by memory", "busy convert"}
     rules |= {f"taken {kind}" for kind in KINDS} | {"full" if slots == 32 else "chained"}
     assert {rule for rule in rules if seen[rule] < 2} == set(), seen
 
 
 @pytest.mark.parametrize(
-    ("slots", "single", "pipe", "p"), [(5, 0b10000, 12, 1), (8, 0b11100000, 40, 2), (32, 0xFFFF0000, 30, 1)]
+    ("slots", "single", "pipe", "p", "rns"),
+    [(5, 0b10000, 12, 1, 1), (8, 0b11100000, 40, 2, 0), (32, 0xFFFF0000, 30, 1, 1)],
 )
-def test_scoreboard(slots, single, pipe, p):
-    run_checks("rs_scoreboard", {"Slots": slots, "SinglePort": single, "PipeLatency": pipe, "P": p})
+def test_scoreboard(slots, single, pipe, p, rns):
+    run_checks("rs_scoreboard", {"Slots": slots, "SinglePort": single, "PipeLatency": pipe, "P": p, "EnRns": rns})

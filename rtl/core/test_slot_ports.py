@@ -21,6 +21,7 @@ from packed import ZERO_SOURCE
 
 pytestmark = pytest.mark.hw
 
+RNS = parameter("EnRns", 0)
 Ports = dict[tuple[int, int], int]
 
 
@@ -48,7 +49,7 @@ class Traffic:
         self.reads: Ports = {}
         self.writes: Ports = {}
         self.inputs: dict[str, int] = {}
-        self.high, self.memory = 0, 0
+        self.high, self.memory, self.converted = 0, 0, 0
         self._read(source, slots, bits)
         self._write(source, slots, bits, lanes)
 
@@ -58,6 +59,12 @@ class Traffic:
         valid, paired, late, memory = (source.random() < 0.7 for _ in range(4))
         late_slot, memory_slot = free.pop(), free.pop()
         late, memory = late and source.random() < 0.8, memory and bool(free)
+        for name in ("x", "own"):
+            word, reads = source.getrandbits(bits), RNS and len(free) > 1 and source.random() < 0.7
+            slot = free.pop() if reads else late_slot
+            if reads:
+                use(self.reads, slot, word)
+            self.inputs |= {f"{name}_rd_valid_i": reads, f"{name}_rd_source_i": slot, f"{name}_rd_word_i": word}
         roles = [source.choice([*(free or [late_slot]), ZERO_SOURCE | late_slot]) for _ in "vuw"]
         valid = valid and bool(free)
         users = [r for r in (roles[:1] if paired else roles) if r < ZERO_SOURCE] if valid else []
@@ -76,7 +83,13 @@ class Traffic:
         }  # fmt: skip
 
     def _write(self, source: random.Random, slots: int, bits: int, lanes: int) -> None:
-        result, high, memory = source.sample(range(slots), 3)
+        result, high, memory, *others = source.sample(range(slots), min(slots, 4))
+        converts, word = bool(RNS and others and source.random() < 0.7), source.getrandbits(bits)
+        convert = others[0] if converts else result
+        if converts:
+            self.converted = 1 << 2 * convert + place(word)[0]
+        self.conversion_place = (convert, *place(word)) if converts else None
+        self.inputs |= {"rns_wr_valid_i": converts, "rns_wr_slot_i": convert, "rns_wr_word_i": word}
         words, single = pair(source, bits), source.getrandbits(bits)
         valid, paired, has_high = source.random() < 0.7, source.random() < 0.5, source.random() < 0.5
         hit = source.getrandbits(lanes) if source.random() < 0.7 else 0
@@ -127,15 +140,20 @@ async def check_ports(dut):
             assert address(write_at, *port) == wanted, (port, traffic.inputs)
         assert int(dut.wr_high_o.value) == traffic.high
         assert int(dut.wr_mem_o.value) == traffic.memory, traffic.inputs
+        assert int(dut.wr_rns_o.value) == traffic.converted, traffic.inputs
+        if traffic.conversion_place:
+            *port, wanted = traffic.conversion_place
+            assert address(write_at, *port) == wanted, traffic.inputs
         if traffic.memory_place:
             *port, wanted = traffic.memory_place
             assert address(write_at, *port) == wanted, traffic.inputs
         users |= {name for name, value in traffic.inputs.items() if "valid" in name and value}
-    assert users == {name for name in traffic.inputs if "valid" in name}
+    conversion = {"x_rd_valid_i", "own_rd_valid_i", "rns_wr_valid_i"}
+    assert users == {name for name in traffic.inputs if "valid" in name and (RNS or name not in conversion)}
 
 
 @pytest.mark.parametrize(
-    ("slots", "bits", "lanes"), [(3, 3, 1), pytest.param(7, 11, 3, marks=pytest.mark.slow), (32, 13, 8)]
+    ("slots", "bits", "lanes", "rns"), [(3, 3, 1, 0), pytest.param(7, 11, 3, 1, marks=pytest.mark.slow), (32, 13, 8, 1)]
 )
-def test_slot_ports(slots, bits, lanes):
-    run_checks("rs_slot_ports", {"Slots": slots, "WordAddrBits": bits, "Lanes": lanes})
+def test_slot_ports(slots, bits, lanes, rns):
+    run_checks("rs_slot_ports", {"Slots": slots, "WordAddrBits": bits, "Lanes": lanes, "EnRns": rns})

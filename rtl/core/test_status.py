@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections import Counter, deque
+from pathlib import Path
 
 import cocotb
 import pytest
@@ -13,9 +15,14 @@ from cocotb.triggers import FallingEdge, Timer
 from ringsmith.flow.cocotb_clock import start_clock
 from ringsmith.flow.cocotb_runner import run_checks
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from core_driver import parameter
+
 pytestmark = pytest.mark.hw
+RNS = parameter("EnRns", 0)
 DMA, OVERFLOW = 7, 8
-COUNTERS = ("index", "retired", "cycles", "busy_compute", "busy_mem", "stall_hazard", "stall_unit")
+COUNTERS = ("index", "retired", "cycles", "busy_compute", "busy_mem", "busy_rns", "stall_hazard", "stall_unit")
 ERROR = ("error", "error_code", "error_index", "error_cmd")
 
 
@@ -25,6 +32,7 @@ class Model:
     def __init__(self) -> None:
         self.flight: deque[tuple[int, int]] = deque()
         self.memory: tuple[int, int] | None = None
+        self.conversion: int | None = None
         self.clear()
 
     def clear(self) -> None:
@@ -50,27 +58,34 @@ class Model:
             self.memory = None
         if pins["start_memory_i"]:
             self.memory = started
+        if pins["rns_end_i"]:
+            self.conversion = None
+        if pins["start_rns_i"]:
+            self.conversion = started[0]
 
     def _count(self, pins: dict[str, int]) -> None:
         waits = pins["head_valid_i"] and not pins["take_i"] and not pins["refused_i"] and not self.error[0]
         self.count["index"] += pins["take_i"]
         ended = pins["memory_end_i"] and not pins["memory_error_i"]
-        self.count["retired"] += pins["compute_end_i"] + bool(ended) + pins["sync_i"]
+        self.count["retired"] += pins["compute_end_i"] + bool(ended) + pins["rns_end_i"] + pins["sync_i"]
         self.count["cycles"] += 1
         self.count["busy_compute"] += 1 - pins["compute_idle_i"]
         self.count["busy_mem"] += 1 - pins["memory_idle_i"]
+        self.count["busy_rns"] += 1 - pins["rns_idle_i"]
         self.count["stall_hazard"] += bool(waits and pins["unit_free_i"])
         self.count["stall_unit"] += bool(waits and not pins["unit_free_i"])
 
 
 def draw(model: Model, source: random.Random, fault: float) -> dict[str, int]:
     """Inputs that the core could give: units that end what they took, one memory instruction, seven computing."""
-    pins = dict.fromkeys(("start_compute_i", "start_memory_i", "sync_i", "refused_i", "take_i"), 0)
+    pins = dict.fromkeys(("start_compute_i", "start_memory_i", "start_rns_i", "sync_i", "refused_i", "take_i"), 0)
     pins |= {"head_valid_i": int(source.random() < 0.8), "head_word_i": source.getrandbits(64)}
     pins |= {"unit_free_i": source.getrandbits(1), "refused_code_i": source.randrange(1, 7)}
     pins["compute_end_i"] = int(bool(model.flight) and source.random() < 0.3)
     pins["memory_end_i"] = int(model.memory is not None and source.random() < 0.2)
     pins["memory_error_i"] = int(pins["memory_end_i"] and source.random() < fault)
+    pins["rns_end_i"] = int(model.conversion is not None and source.random() < 0.1)
+    pins["rns_idle_i"] = int(model.conversion is None)
     pins |= {"compute_idle_i": int(not model.flight), "memory_idle_i": int(model.memory is None)}
     pins["overflow_i"] = int(source.random() < fault)
     pins["clear_i"] = int(source.random() < (0.2 if model.error[0] else 0.002))
@@ -81,7 +96,8 @@ def draw(model: Model, source: random.Random, fault: float) -> dict[str, int]:
             kinds = [
                 *(["start_compute_i"] if len(model.flight) < 7 else []),
                 *(["start_memory_i"] if model.memory is None else []),
-                *(["sync_i"] if not model.flight and model.memory is None else []),
+                *(["start_rns_i"] if RNS and model.conversion is None else []),
+                *(["sync_i"] if not model.flight and model.memory is None and model.conversion is None else []),
             ]
             if kinds:
                 pins[source.choice(kinds)] = pins["take_i"] = 1
@@ -91,17 +107,20 @@ def draw(model: Model, source: random.Random, fault: float) -> dict[str, int]:
 def check_events(dut, model: Model, pins: dict[str, int]) -> None:
     """Starts and ends of this cycle, with the indices and words of their instructions."""
     index, word = model.count["index"], pins["head_word_i"]
-    assert int(dut.ev_start_o.value) == pins["start_memory_i"] << 1 | pins["start_compute_i"]
-    assert int(dut.ev_end_o.value) == pins["memory_end_i"] << 1 | pins["compute_end_i"]
+    for name, pin in (("start", dut.ev_start_o), ("end", dut.ev_end_o)):
+        units = (f"start_{u}_i" if name == "start" else f"{u}_end_i" for u in ("compute", "memory", "rns"))
+        assert int(pin.value) == sum(pins[unit] << place for place, unit in enumerate(units)), name
     if pins["take_i"]:
-        assert int(dut.ev_start_idx_o.value) == index << 32 | index
-        assert int(dut.ev_start_cmd_o.value) == word << 64 | word
+        assert int(dut.ev_start_idx_o.value) == index << 64 | index << 32 | index
+        assert int(dut.ev_start_cmd_o.value) == word << 128 | word << 64 | word
     ends = int(dut.ev_end_idx_o.value)
     if pins["compute_end_i"]:
         assert ends & 0xFFFFFFFF == model.flight[0][0]
     if pins["memory_end_i"]:
         assert model.memory is not None
-        assert ends >> 32 == model.memory[0]
+        assert ends >> 32 & 0xFFFFFFFF == model.memory[0]
+    if pins["rns_end_i"]:
+        assert ends >> 64 == model.conversion
 
 
 @cocotb.test()
@@ -116,7 +135,11 @@ async def check_counters(dut):
     dut.rst_ni.value = 1
     codes: Counter[int] = Counter()
     highest: Counter[str] = Counter()
-    pins = dict.fromkeys(draw(model, random.Random(0), 0.0), 0) | {"compute_idle_i": 1, "memory_idle_i": 1}
+    pins = dict.fromkeys(draw(model, random.Random(0), 0.0), 0) | {
+        "compute_idle_i": 1,
+        "memory_idle_i": 1,
+        "rns_idle_i": 1,
+    }
     for cycle in range(8000):
         await FallingEdge(dut.clk_i)
         model.advance(pins)
@@ -131,8 +154,9 @@ async def check_counters(dut):
         await Timer(1, unit="step")
         check_events(dut, model, pins)
     assert {1, 2, 3, 4, 5, 6, DMA, OVERFLOW} <= codes.keys()
-    assert all(highest[name] > 10 for name in COUNTERS), highest
+    assert all(highest[name] > 10 for name in COUNTERS if RNS or name != "busy_rns"), highest
 
 
-def test_status():
-    run_checks("rs_status")
+@pytest.mark.parametrize("rns", [0, 1])
+def test_status(rns):
+    run_checks("rs_status", {"EnRns": rns})

@@ -25,16 +25,18 @@ module rs_prove_scoreboard
   input logic     [MaxSlots-1:0] end_writes_i,
   input logic     [MaxSlots-1:0] end_late_i,
   input logic                    memory_ready_i,
-  input logic                    memory_done_i
+  input logic                    memory_done_i,
+  input logic                    rns_done_i
 );
-  logic unit_free, clear, take, compute_idle, memory_idle;
+  logic unit_free, clear, take, compute_idle, memory_idle, rns_idle;
   assign take = go_i && head_valid_i && unit_free && clear;
 
   rs_scoreboard #(
     .P          (P),
     .Slots      (Slots),
     .PipeLatency(PipeLatency),
-    .SinglePort (SinglePort)
+    .SinglePort (SinglePort),
+    .EnRns      (1'b1)
   ) u_dut (
     .clk_i,
     .rst_ni,
@@ -51,8 +53,10 @@ module rs_prove_scoreboard
     .end_late_i,
     .memory_ready_i,
     .memory_done_i,
+    .rns_done_i,
     .compute_idle_o(compute_idle),
-    .memory_idle_o (memory_idle)
+    .memory_idle_o (memory_idle),
+    .rns_idle_o    (rns_idle)
   );
 
   logic started_q = 1'b0;
@@ -65,10 +69,11 @@ module rs_prove_scoreboard
   always_comb begin
     assume (started_q || !rst_ni);
     assume (absent == '0);
-    // The units end what they were given; a command is for one unit; the memory unit takes one at a time.
+    // The units end what they were given; a command is for one unit; memory and base conversion take one at a time.
     assume (!compute_end_i || !compute_idle);
     assume (!memory_done_i || !memory_idle);
-    assume (!(head_i.compute && head_i.memory));
+    assume (!rns_done_i || !rns_idle);
+    assume ($onehot0({head_i.compute, head_i.memory, head_i.rns}));
     assume (memory_idle || !memory_ready_i);
     assume ((head_i.late & ~head_i.reads) == '0);
   end

@@ -25,6 +25,9 @@ module rs_host_ctrl #(
   parameter bit EnPmul = 1'b1,
   parameter bit EnCyclic = 1'b1,
   parameter int unsigned FifoDepth = 16,
+  parameter int unsigned RnsRate = 0,
+  parameter int unsigned RnsConversions = 2,
+  parameter int unsigned RnsEntries = 16,
   // Bytes of a coefficient on the data port: 2, 4, 8 or 16.
   parameter int unsigned CoeffBytes = 4,
   // Bits of a beat of the data port.
@@ -66,10 +69,10 @@ module rs_host_ctrl #(
   output logic [ 63:0] cmd_o,
   input  logic [ 10:0] cmd_level_i,
   output logic         cfg_we_o,
-  output logic [  1:0] cfg_sel_o,
+  output logic [  3:0] cfg_sel_o,
   output logic [  2:0] cfg_lane_o,
-  output logic [  4:0] cfg_idx_o,
-  output logic [W+2:0] cfg_data_o,
+  output logic [  6:0] cfg_idx_o,
+  output logic [159:0] cfg_data_o,
   input  logic         busy_i,
   input  logic         error_i,
   input  logic [  3:0] error_code_i,
@@ -79,6 +82,7 @@ module rs_host_ctrl #(
   input  logic [ 63:0] cycles_i,
   input  logic [ 63:0] busy_compute_i,
   input  logic [ 63:0] busy_mem_i,
+  input  logic [ 63:0] busy_rns_i,
   input  logic [ 63:0] stall_hazard_i,
   input  logic [ 63:0] stall_unit_i,
   // Data port.
@@ -95,11 +99,12 @@ module rs_host_ctrl #(
 
   localparam logic [31:0] Magic = 32'h5253_4350;
   localparam logic [15:0] VersionMajor = 16'd1;
-  localparam logic [7:0] VersionMinor = 8'd0;
+  localparam logic [7:0] VersionMinor = 8'd1;
   localparam logic [31:0] AllSlots = (Slots >= 32) ? '1 : 32'((64'd1 << Slots) - 64'd1);
   localparam logic [63:0] NoPmul = EnPmul ? '0 : 64'd1 << rs_isa_pkg::OpPmul;
-  localparam logic [63:0] Features = rs_isa_pkg::MaskImplemented & ~NoPmul;
-  localparam int unsigned Counters = 8;
+  localparam logic [63:0] NoRns = RnsRate != 0 ? '0 : rs_isa_pkg::MaskRns;
+  localparam logic [63:0] Features = rs_isa_pkg::MaskImplemented & ~NoPmul & ~NoRns;
+  localparam int unsigned Counters = 9;
 
   rs_host_regs__in_t  hw_in;
   rs_host_regs__out_t hw_out;
@@ -174,13 +179,9 @@ module rs_host_ctrl #(
   assign cfg_idx_o   = hw_out.table_address.index.value;
   assign dma_base_o  = {hw_out.dma_base_hi.value.value, hw_out.dma_base_lo.value.value, 12'd0};
 
-  logic [5*32-1:0] table_data;
-  logic unused_table_data;
   for (genvar i = 0; i < 5; i++) begin : gen_table_data
-    assign table_data[i*32+:32] = hw_out.table_data[i].value.value;
+    assign cfg_data_o[i*32+:32] = hw_out.table_data[i].value.value;
   end
-  assign cfg_data_o = table_data[W+2:0];
-  assign unused_table_data = ^table_data[159:W+3];
 
   assign irq_o = (hw_out.irq_status.done.value && hw_out.irq_enable.done.value) ||
       (hw_out.irq_status.failed.value && hw_out.irq_enable.failed.value) ||
@@ -205,7 +206,7 @@ module rs_host_ctrl #(
   end
 
   assign live = {
-    words_written_q, words_read_q, port_busy_q, stall_unit_i, stall_hazard_i, busy_mem_i, busy_compute_i, cycles_i
+    busy_rns_i, words_written_q, words_read_q, port_busy_q, stall_unit_i, stall_hazard_i, busy_mem_i, busy_compute_i, cycles_i
   };
 
   // ------------------------------------------------------------------------------------------------ read-only registers
@@ -245,6 +246,10 @@ module rs_host_ctrl #(
   assign hw_in.latency[2].value.next = 32'(rs_latency_pkg::butterfly_latency(MulKind, MulStyle, W, ModMinBits, MontW));
   assign hw_in.latency[3].value.next = '0;
 
+  assign hw_in.base_conversion.rate.next = 3'(RnsRate);
+  assign hw_in.base_conversion.conversions.next = RnsRate != 0 ? 6'(RnsConversions) : '0;
+  assign hw_in.base_conversion.entries.next = RnsRate != 0 ? 8'(RnsEntries) : '0;
+
   assign hw_in.status.idle.next = idle;
   assign hw_in.status.failed.next = error_i;
   assign hw_in.status.transfer.next = transfer_valid_i;
@@ -271,6 +276,7 @@ module rs_host_ctrl #(
     assign hw_in.busy_port[i].value.next = snapshot_q[5][i*32+:32];
     assign hw_in.words_read[i].value.next = snapshot_q[6][i*32+:32];
     assign hw_in.words_written[i].value.next = snapshot_q[7][i*32+:32];
+    assign hw_in.busy_rns[i].value.next = snapshot_q[8][i*32+:32];
   end
 
 `ifndef SYNTHESIS

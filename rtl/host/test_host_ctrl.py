@@ -18,6 +18,7 @@ QUIET = (
     "cycles",
     "busy_compute",
     "busy_mem",
+    "busy_rns",
     "stall_hazard",
     "stall_unit",
 )
@@ -55,6 +56,11 @@ async def check_info(dut):
     features = await axil_read(dut, address("features"))
     assert features >> 1 & 1 == 1
     assert features >> 8 & 1 == parameter("EnPmul", 1)
+    rate, conversion = parameter("RnsRate", 0), await axil_read(dut, address("base_conversion"))
+    high = await axil_read(dut, address("features", 1))
+    assert high >> (41 - 32) & 3 == (3 if rate else 0)
+    shape = [field("base_conversion", part, conversion) for part in ("rate", "conversions", "entries")]
+    assert shape == ([rate, parameter("RnsConversions", 2), parameter("RnsEntries", 16)] if rate else [0, 0, 0])
     build = [await axil_read(dut, address("build", i)) for i in range(4)]
     assert build == [0x89ABCDEF, 0x01234567, 0x89ABCDEF, 0x01234567]
 
@@ -88,13 +94,12 @@ async def check_commands(dut):
 
 @cocotb.test()
 async def check_tables(dut):
-    """A table write reaches the core once, with its address and all W + 3 bits."""
+    """A table write reaches the core once, with its address and all 160 bits."""
     await begin(dut)
-    width = parameter("W", 32) + 3
-    value = 0x1_2345_6789_ABCD_EF01_2345_6789_ABCD_EF55_AA33_CC77 & ((1 << width) - 1)
+    value = 0xFEDC_BA98_1234_5678_9ABC_DEF0_1234_5678_9ABC_DEF5
     for i in range(5):
         await axil_write(dut, address("table_data", i), value >> (32 * i) & 0xFFFFFFFF)
-    await axil_write(dut, address("table_address"), 2 << 12 | 5 << 8 | 19)
+    await axil_write(dut, address("table_address"), 10 << 12 | 5 << 8 | 99)
     writes = []
 
     async def watch() -> None:
@@ -109,7 +114,7 @@ async def check_tables(dut):
     await axil_write(dut, address("control"), 1 << 2)
     for _ in range(4):
         await FallingEdge(dut.clk_i)
-    assert writes == [(2, 5, 19, value)]
+    assert writes == [(10, 5, 99, value)]
 
 
 @cocotb.test()
@@ -160,7 +165,18 @@ async def check_counters_and_reset(dut):
     "shape",
     [
         {"W": 128, "Slots": 6, "SinglePort": 0x38, "NMaxLog2": 13},
-        {"W": 40, "P": 2, "Lanes": 3, "NMaxLog2": 12, "Slots": 7, "SinglePort": 0x78, "EnPmul": 0},
+        {
+            "W": 40,
+            "P": 2,
+            "Lanes": 3,
+            "NMaxLog2": 12,
+            "Slots": 7,
+            "SinglePort": 0x78,
+            "EnPmul": 0,
+            "RnsRate": 4,
+            "RnsConversions": 16,
+            "RnsEntries": 64,
+        },
     ],
 )
 def test_host_ctrl(shape):

@@ -51,11 +51,15 @@ class Build:
 
 @dataclass(frozen=True)
 class Conversion:
-    """x modulo `source` to every p of `target`: centred lift, or with `numerator` t the value round(t x / D)."""
+    """x modulo `source` to every p of `target`: centred lift, or with `numerator` t the value round(t x / D).
+
+    Lane `first` of the hardware has the first of `source`, lane 0 that of `target`.
+    """
 
     source: tuple[int, ...]
     target: tuple[int, ...]
     numerator: int = 0
+    first: int = 0
 
     @property
     def product(self) -> int:
@@ -94,8 +98,8 @@ class Conversion:
         return [self.product // q % p for q in self.source]
 
     def kept(self, p: int) -> int:
-        """own_j."""
-        return self.numerator * pow(self.product, -1, p) % p
+        """own_j; a lift may end in its own primes, so nothing is inverted there."""
+        return self.own and self.numerator * pow(self.product, -1, p) % p
 
     def correction(self, p: int) -> int:
         """c_j."""
@@ -170,4 +174,4 @@ class Conversion:
                 yield MULTIPLE, lane, base + v, v * correction % p
             yield MODULUS, lane, number, p
             yield MODULUS_AUX, lane, number, build.aux(p, GUARD)
-        yield SHAPE, 0, number, self.min_bits << 12 | self.own << 11 | len(self.source) << 7 | base
+        yield SHAPE, 0, number, self.first << 19 | self.min_bits << 12 | self.own << 11 | len(self.source) << 7 | base

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Base conversion of polynomials, as crates/rns and docs/arithmetic.md define it, bit for bit:
 //
-//   y_i   = [x_i f_i]_{q_i}                                     lane i, i < K
+//   y_i   = [x_i f_i]_{q_i}                                     lane first + i, i < K
 //   v     = floor((sum y_i C_i + 2^(F-1)) / 2^F)
 //   out_j = [own_j a_j + sum y_i m_ij + v c_j]_{p_j}            lane j
 //
@@ -245,7 +245,9 @@ module rs_rns
   // One prime a cycle: its lane's residues to everyone.
   logic [Lanes-1:0][Rate-1:0][Width-1:0] x;
   logic [Rate-1:0][Width-1:0] x_q, y;
-  always_ff @(posedge clk_i) x_q <= x[prime[LaneBits-1:0]];
+  logic [2:0] source;
+  assign source = shape.first + prime;
+  always_ff @(posedge clk_i) x_q <= x[source[LaneBits-1:0]];
   rs_rns_factor #(
     .Width       (Width),
     .Rate        (Rate),
@@ -332,7 +334,7 @@ module rs_rns
   end
 
   logic unused_bits;
-  assign unused_bits = ^{cfg_data_i[CfgBits-1:AuxBits<CfgBits?AuxBits : CfgBits-1], cfg_idx_i, prime, shape.base};
+  assign unused_bits = ^{cfg_data_i[CfgBits-1:AuxBits<CfgBits?AuxBits : CfgBits-1], cfg_idx_i, source, shape.base};
 
 `ifndef SYNTHESIS
   logic armed;
@@ -349,7 +351,8 @@ module rs_rns
   always @(posedge clk_i or negedge rst_ni)
     if (!rst_ni) shape_held_q <= 1'b0;
     else shape_held_q <= !ready_o || start_i;
-  assert property (@(posedge clk_i) disable iff (!armed) !shape_held_q || int'(shape.primes) <= int'(Lanes))
+  assert property (@(posedge clk_i) disable iff (!armed)
+                   !shape_held_q || int'(shape.first) + int'(shape.primes) <= int'(Lanes))
   else $error("%m: more input primes than lanes");
   assert property (@(posedge clk_i) disable iff (!armed)
                    !shape_held_q || (int'(shape.min_bits) >= int'(Lowest) && int'(shape.min_bits) <= int'(Width)))

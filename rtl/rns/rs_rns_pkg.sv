@@ -20,6 +20,7 @@ package rs_rns_pkg;
 
   // A conversion: where its constants start, its input primes, whether kept residues take part.
   typedef struct packed {
+    logic [2:0] first;     // lane of q_0; q_i belongs to lane first + i
     logic [6:0] min_bits;  // bits of the narrowest q_i
     logic       own;
     logic [3:0] primes;    // 1 to 8

@@ -45,7 +45,7 @@ def conversions() -> list[Conversion]:
         mixed = primes(spread, step, [*q, *p])
         found.append(Conversion(tuple(mixed), tuple(q)))
     if OWN:
-        found += [Conversion(tuple(q), tuple(p), 33), Conversion((p[0],), tuple(q), 1)]
+        found += [Conversion(tuple(q), tuple(p), 33), Conversion((p[0],), tuple(q), 1, LANES - 1)]
     return found
 
 
@@ -168,8 +168,8 @@ async def check(dut, chosen: list[Conversion], sizes: list[int]) -> None:
     pipe = formula("convert_pipe", KIND, STYLE, WIDTH, SMALLEST, WORD, P, RATE)
     for turn, size in enumerate(sizes):
         for number, conversion in enumerate(chosen):
-            cases = samples(conversion, 1 << size, turn)
-            got, cycles = await unit.convert(number, size, [x for x, _ in cases], [kept for _, kept in cases])
+            cases, beside = samples(conversion, 1 << size, turn), [1] * conversion.first
+            got, cycles = await unit.convert(number, size, [beside + x for x, _ in cases], [kept for _, kept in cases])
             assert cycles == formula("convert", size, conversion.steps, RATE, pipe), (cycles, conversion.steps)
             for place, (x, kept) in enumerate(cases):
                 padding = [0] * (LANES - len(conversion.target))

@@ -39,6 +39,10 @@ module rs_top_axi #(
   parameter bit EnCyclic = 1'b1,
   // Commands the queue holds: a power of two, 2 to 1024.
   parameter int unsigned FifoDepth = 16,
+  // Base conversion: coefficients at a time, 1, 2 or 4, or 0: no unit; conversions (2 to 32), entries (16 to 128).
+  parameter int unsigned RnsRate = 0,
+  parameter int unsigned RnsConversions = 2,
+  parameter int unsigned RnsEntries = 16,
   // Clock the build is meant for, in kHz.
   parameter int unsigned ClockKhz = 100000,
   // Hash of the sources and parameters of the build; 0 if unknown.
@@ -100,25 +104,25 @@ module rs_top_axi #(
   input  logic                         m_axi_bvalid_i,
   output logic                         m_axi_bready_o,
   input  logic [            1:0]       m_axi_bresp_i,
-  // Events for a timeline, as rs_core gives them: [0] compute, [1] memory; and the core's own cycle count.
-  output logic [            1:0]       ev_start_o,
-  output logic [            1:0]       ev_end_o,
-  output logic [            1:0][31:0] ev_start_idx_o,
-  output logic [            1:0][31:0] ev_end_idx_o,
-  output logic [            1:0][63:0] ev_start_cmd_o,
+  // Events for a timeline, as rs_core gives them, by unit: compute, memory, base conversion; its own cycle count.
+  output logic [            2:0]       ev_start_o,
+  output logic [            2:0]       ev_end_o,
+  output logic [            2:0][31:0] ev_start_idx_o,
+  output logic [            2:0][31:0] ev_end_idx_o,
+  output logic [            2:0][63:0] ev_start_cmd_o,
   output logic [           63:0]       cycles_o
 );
   logic core_rst_n, clear, busy, error, sync;
   logic cmd_valid, cmd_ready, cfg_we;
   logic [63:0] cmd, error_cmd;
   logic [ 10:0] cmd_level;
-  logic [  1:0] cfg_sel;
+  logic [  3:0] cfg_sel;
   logic [  2:0] cfg_lane;
-  logic [  4:0] cfg_idx;
-  logic [W+2:0] cfg_data;
+  logic [  6:0] cfg_idx;
+  logic [159:0] cfg_data;
   logic [  3:0] error_code;
   logic [31:0] error_index, retired;
-  logic [63:0] busy_compute, busy_mem, stall_hazard, stall_unit;
+  logic [63:0] busy_compute, busy_mem, busy_rns, stall_hazard, stall_unit;
   logic req_valid, req_ready, req_store;
   logic [19:0] req_buf;
   logic [ 3:0] req_logn;
@@ -144,6 +148,9 @@ module rs_top_axi #(
     .EnPmul(EnPmul),
     .EnCyclic(EnCyclic),
     .FifoDepth(FifoDepth),
+    .RnsRate(RnsRate),
+    .RnsConversions(RnsConversions),
+    .RnsEntries(RnsEntries),
     .CoeffBytes(CoeffBytes),
     .DataWidth(DataWidth),
     .Serial(1'b0),
@@ -191,6 +198,7 @@ module rs_top_axi #(
     .cycles_i(cycles_o),
     .busy_compute_i(busy_compute),
     .busy_mem_i(busy_mem),
+    .busy_rns_i(busy_rns),
     .stall_hazard_i(stall_hazard),
     .stall_unit_i(stall_unit),
     .dma_base_o(dma_base),
@@ -219,7 +227,10 @@ module rs_top_axi #(
     .ModMinBits(ModMinBits),
     .EnPmul(EnPmul),
     .EnCyclic(EnCyclic),
-    .FifoDepth(FifoDepth)
+    .FifoDepth(FifoDepth),
+    .RnsRate(RnsRate),
+    .RnsConversions(RnsConversions),
+    .RnsEntries(RnsEntries)
   ) u_core (
     .clk_i,
     .rst_ni(core_rst_n),
@@ -261,6 +272,7 @@ module rs_top_axi #(
     .cycles_o,
     .busy_compute_o(busy_compute),
     .busy_mem_o(busy_mem),
+    .busy_rns_o(busy_rns),
     .stall_hazard_o(stall_hazard),
     .stall_unit_o(stall_unit),
     .ev_start_o,

@@ -64,6 +64,7 @@ impl Audit {
             }
         }
         self.memory.constants = driver.constants().to_vec();
+        self.memory.conversions = driver.conversions().to_vec();
         if matches!(i.op, Op::Load) {
             let polynomial = driver.peek(i.buf_idx, i.n())?;
             self.memory.host.insert(i.buf_idx, polynomial);
@@ -151,6 +152,7 @@ fn append(whole: &mut Profile, step: &Profile, index: usize) {
         cycles: base + step.counters.cycles,
         busy_compute: model::in_flight(&whole.events, Unit::Compute),
         busy_memory: model::in_flight(&whole.events, Unit::Memory),
+        busy_rns: model::in_flight(&whole.events, Unit::Rns),
         stall_hazard: whole.counters.stall_hazard + step.counters.stall_hazard,
         stall_unit: whole.counters.stall_unit + step.counters.stall_unit,
     };

@@ -2,7 +2,7 @@
 //! The driver: learns the build, checks programs, keeps track of what the device holds.
 
 use isa::{BuildInfo, Instruction, Op, State, TWIDDLE_SLOT, check, encode};
-use model::{Lane, Profile, schedule};
+use model::{Conversion, Lane, Profile, schedule_from};
 use ntt::NttPlan;
 use zq::Modulus;
 
@@ -27,11 +27,14 @@ pub struct Transfers {
 
 /// A device with its driver. Residues are `[lane][n]`, each below its lane's modulus.
 pub struct Driver {
-    device: Box<dyn Device>,
-    info: BuildInfo,
-    state: State,
+    pub(crate) device: Box<dyn Device>,
+    pub(crate) info: BuildInfo,
+    pub(crate) state: State,
     moduli: Vec<Option<Vec<Modulus<u128>>>>,
     constants: Vec<Vec<u128>>,
+    pub(crate) conversions: Vec<Option<Conversion>>,
+    /// Per base conversion the entries it takes: first and number.
+    pub(crate) entries: Vec<(u32, u32)>,
     audit: Option<Audit>,
     /// Host buffer that tables travel through.
     table_buffer: Option<u32>,
@@ -47,6 +50,8 @@ impl Driver {
         let info = device.info().clone();
         info.validate()?;
         Ok(Self {
+            conversions: vec![None; info.rns.map_or(0, |unit| unit.conversions as usize)],
+            entries: vec![(0, 0); info.rns.map_or(0, |unit| unit.conversions as usize)],
             state: State::new(&info),
             moduli: vec![None; info.moduli_slots as usize],
             constants: vec![vec![0; info.constants as usize]; info.lanes as usize],
@@ -119,7 +124,7 @@ impl Driver {
         Ok(())
     }
 
-    fn check_modulus(&self, value: u128) -> Result<Modulus<u128>, String> {
+    pub(crate) fn check_modulus(&self, value: u128) -> Result<Modulus<u128>, String> {
         let bits = 128 - value.leading_zeros();
         if bits > self.info.word_bits {
             return Err(format!(
@@ -308,7 +313,9 @@ impl Driver {
 
     /// Execute without a check; a generous limit of cycles turns a device that hangs into an error. Resets what failed.
     pub(crate) fn execute(&mut self, program: &[Instruction]) -> Result<Profile, DeviceError> {
-        let expected = schedule(&self.info, program).counters.cycles;
+        let expected = schedule_from(&self.info, &self.state, program)
+            .counters
+            .cycles;
         let outcome = self
             .device
             .submit(&encode(program))
@@ -351,6 +358,8 @@ impl Driver {
         self.state = State::new(&self.info);
         self.moduli.fill(None);
         self.constants.iter_mut().for_each(|lane| lane.fill(0));
+        self.conversions.fill(None);
+        self.entries.fill((0, 0));
         if let Some(audit) = &mut self.audit {
             audit.forget();
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The info block: from registers to a build, whatever reads the registers.
 
-use isa::{BuildInfo, Host, Reduction};
+use isa::{BuildInfo, Host, Reduction, RnsUnit};
 
 use crate::DeviceError;
 use crate::registers as r;
@@ -49,6 +49,12 @@ pub(crate) fn read_info(
     let dual = u64::from(read(r::DUAL_PORT)?) | u64::from(read(r::DUAL_PORT + 4)?) << 32;
     let instructions = u64::from(read(r::FEATURES)?) | u64::from(read(r::FEATURES + 4)?) << 32;
     let slots = field(capacity, r::CAPACITY_SLOTS);
+    let conversion = read(r::BASE_CONVERSION)?;
+    let rns = RnsUnit {
+        rate: field(conversion, r::BASE_CONVERSION_RATE),
+        conversions: field(conversion, r::BASE_CONVERSION_CONVERSIONS),
+        entries: field(conversion, r::BASE_CONVERSION_ENTRIES),
+    };
     if dual.trailing_ones() != dual.count_ones() || dual.count_ones() > slots {
         return Err(foreign(format!(
             "dual-port mask {dual:#x} with {slots} slots: the dual-port slots come first"
@@ -73,6 +79,7 @@ pub(crate) fn read_info(
         fifo_depth: field(read(r::PORTS)?, r::PORTS_FIFO_DEPTH),
         host: [Host::Axi4, Host::Serial][field(shape, r::SHAPE_SERIAL) as usize],
         cyclic: field(arithmetic, r::ARITHMETIC_CYCLIC) == 1,
+        rns: Some(rns).filter(|unit| unit.rate != 0),
         instructions,
     };
     let bytes = field(capacity, r::CAPACITY_WORD_BYTES) as usize;
@@ -117,6 +124,10 @@ mod tests {
                 5 << r::ARITHMETIC_MODULUS_MIN_BITS.0 | 2 << r::ARITHMETIC_TWIDDLE_TABLES.0,
             ),
             (r::PORTS, 16),
+            (
+                r::BASE_CONVERSION,
+                2 | 4 << r::BASE_CONVERSION_CONVERSIONS.0 | 16 << r::BASE_CONVERSION_ENTRIES.0,
+            ),
         ];
         move |asked| {
             let held = block
@@ -142,7 +153,14 @@ mod tests {
             ),
             (4, 4, 2)
         );
-        assert_eq!(info.validate(), Ok(()));
+        let unit = RnsUnit {
+            rate: 2,
+            conversions: 4,
+            entries: 16,
+        };
+        assert_eq!((info.rns, info.validate()), (Some(unit), Ok(())));
+        let without = read_info(registers(r::BASE_CONVERSION, 0)).unwrap();
+        assert_eq!(without.rns, None);
     }
 
     #[test]

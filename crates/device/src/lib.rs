@@ -5,6 +5,7 @@
 //! track of what slots and tables hold, and refuses what cannot work before the device sees it.
 
 mod checksum;
+mod conversions;
 mod driver;
 mod error;
 mod info_block;
@@ -23,7 +24,7 @@ pub use checksum::checksum;
 pub use driver::{Driver, Transfers};
 pub use error::DeviceError;
 use isa::BuildInfo;
-pub use model::{Cause, Event, Profile};
+pub use model::{Cause, Conversion, Event, Profile};
 pub use modeled::Modeled;
 pub use simulator::LinkUse;
 pub use verilated::Verilated;
@@ -79,6 +80,17 @@ pub trait Device: Send {
     /// # Errors
     /// The transport failed.
     fn set(&mut self, entry: Entry, lane: usize, value: u128) -> Result<(), DeviceError>;
+
+    /// Fill the tables of a base conversion, from entry `base` on. The device is idle.
+    ///
+    /// # Errors
+    /// The transport failed.
+    fn set_conversion(
+        &mut self,
+        number: u8,
+        base: u8,
+        conversion: &Conversion,
+    ) -> Result<(), DeviceError>;
 
     /// Queue a program; earlier ones have been waited for.
     ///

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The model as a device.
 
-use isa::{BuildInfo, Instruction, Unit, decode};
-use model::{Counters, Event, Memory, Profile, execute, schedule};
+use isa::{BuildInfo, Instruction, State, Unit, decode};
+use model::{Conversion, Counters, Event, Memory, Profile, execute, schedule_from};
 use zq::Modulus;
 
 use crate::{Device, DeviceError, Entry, Injection};
@@ -109,6 +109,16 @@ impl Device for Modeled {
         Ok(())
     }
 
+    fn set_conversion(
+        &mut self,
+        number: u8,
+        _base: u8,
+        conversion: &Conversion,
+    ) -> Result<(), DeviceError> {
+        self.memory.conversions[usize::from(number)] = Some(conversion.clone());
+        Ok(())
+    }
+
     fn submit(&mut self, words: &[u64]) -> Result<(), DeviceError> {
         self.queue = words.to_vec();
         Ok(())
@@ -116,7 +126,10 @@ impl Device for Modeled {
 
     fn wait(&mut self, limit: u64) -> Result<Profile, DeviceError> {
         let program = decode(&std::mem::take(&mut self.queue))?;
-        let profile = schedule(&self.memory.info, &program);
+        let mut state = State::new(&self.memory.info);
+        let shape = |conversion: &Option<Conversion>| conversion.as_ref().map(Conversion::shape);
+        state.conversions = self.memory.conversions.iter().map(shape).collect();
+        let profile = schedule_from(&self.memory.info, &state, &program);
         let hung = self.hangs(&program).unwrap_or(program.len());
         for (index, instruction) in program[..hung].iter().enumerate() {
             execute(&mut self.memory, instruction).map_err(|fault| DeviceError::Stopped {

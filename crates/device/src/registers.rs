@@ -88,6 +88,15 @@ pub const LATENCY: u32 = 0x040;
 /// Registers of latency.
 pub const LATENCY_COUNT: u32 = 4;
 
+/// The base-conversion unit; all 0 without one.
+pub const BASE_CONVERSION: u32 = 0x050;
+/// Coefficients at a time: 1, 2 or 4.
+pub const BASE_CONVERSION_RATE: (u32, u32) = (0, 3);
+/// Conversions it holds, 2 to 32.
+pub const BASE_CONVERSION_CONVERSIONS: (u32, u32) = (8, 6);
+/// Entries of its constants' tables, 16 to 128; a conversion of K primes takes K + 1.
+pub const BASE_CONVERSION_ENTRIES: (u32, u32) = (16, 8);
+
 /// Actions; each bit acts once when written as 1 and reads as 0.
 pub const CONTROL: u32 = 0x100;
 /// Forget the queue, the error, the counters and which slots were written; tables and memories are kept. Only while the core is idle or has failed.
@@ -112,7 +121,7 @@ pub const STATUS_FREE: (u32, u32) = (16, 16);
 
 /// First error since reset.
 pub const ERROR: u32 = 0x108;
-/// Cause: 0 none, 1 illegal opcode or not in this build, 2 ring degree out of range, 3 bad slot number, 4 bad modulus or constant index or modulus never written, 5 illegal combination of slots, 6 slot never written, 7 bus error, 8 command queue overflow.
+/// Cause: 0 none, 1 illegal opcode or not in this build, 2 ring degree out of range, 3 bad slot number, 4 bad modulus or constant index, modulus or conversion never written, or a conversion of the other kind, 5 illegal combination of slots, 6 slot never written, 7 bus error, 8 command queue overflow.
 pub const ERROR_CAUSE: (u32, u32) = (0, 8);
 
 /// Index of the instruction the error belongs to, counted from 0 since clear.
@@ -154,14 +163,14 @@ pub const RETIRED: u32 = 0x128;
 
 /// Entry CONTROL.table_write fills.
 pub const TABLE_ADDRESS: u32 = 0x130;
-/// Modulus or constant index.
-pub const TABLE_ADDRESS_INDEX: (u32, u32) = (0, 5);
+/// Modulus or constant index; of a base conversion its number or an entry.
+pub const TABLE_ADDRESS_INDEX: (u32, u32) = (0, 7);
 /// Lane.
 pub const TABLE_ADDRESS_LANE: (u32, u32) = (8, 3);
-/// Table: 0 modulus m; 1 Barrett: floor(2^(k+W+2)/m), Montgomery: (m-1) >> w; 2 Barrett: k, the bit length of m, Montgomery: -R mod m, R = 2^(w ceil(W/w)); 3 constant (Montgomery: times R mod m). w is ARITHMETIC.montgomery_bits.
-pub const TABLE_ADDRESS_KIND: (u32, u32) = (12, 2);
+/// Table: 0 modulus m; 1 Barrett: floor(2^(k+W+2)/m), Montgomery: (m-1) >> w; 2 Barrett: k, the bit length of m, Montgomery: -R mod m, R = 2^(w ceil(W/w)); 3 constant (Montgomery: times R mod m). w is ARITHMETIC.montgomery_bits. 4 and above, of the base-conversion unit, written while it rests: by entry 4 q_i, 5 Barrett: {floor(2^(k+W+2)/q_i), k in 8 bits}, 6 f_i (Montgomery: times R), 7 C_i; by lane and entry 8 own_j and m_ij (Montgomery: times 2^(w ceil((W+4)/w))), 9 v c_j mod p_j; by lane and conversion 10 p_j, 11 Barrett: {floor(2^(k+W+6)/p_j), k in 8 bits}; by conversion, last, 12 its shape: base entry in bits 6:0, input primes K in 10:7, kept residues take part in 11, bits of the narrowest q_i in 18:12, lane of q_0 in 21:19.
+pub const TABLE_ADDRESS_KIND: (u32, u32) = (12, 4);
 
-/// Value for a table entry (W+3 bits), least significant word first.
+/// Value for a table entry (W+3 bits; of the base-conversion unit up to W+15), least significant word first.
 pub const TABLE_DATA: u32 = 0x140;
 /// Registers of table_data.
 pub const TABLE_DATA_COUNT: u32 = 5;
@@ -224,3 +233,8 @@ pub const WORDS_READ_COUNT: u32 = 2;
 pub const WORDS_WRITTEN: u32 = 0x238;
 /// Registers of words_written.
 pub const WORDS_WRITTEN_COUNT: u32 = 2;
+
+/// Cycles the base-conversion unit worked.
+pub const BUSY_RNS: u32 = 0x240;
+/// Registers of busy_rns.
+pub const BUSY_RNS_COUNT: u32 = 2;

@@ -18,7 +18,7 @@ pub struct RawEvent {
     pub cycle: u64,
     /// Instructions since clear.
     pub index: u32,
-    /// 0 compute, 1 memory.
+    /// 0 compute, 1 memory, 2 base conversion.
     pub unit: u8,
     /// 0 start, 1 end.
     pub end: u8,

@@ -3,7 +3,7 @@
 
 use crate::{DeviceError, Entry};
 use isa::{BuildInfo, Reduction};
-use model::Lane;
+use model::{Conversion, Lane};
 use zq::Modulus;
 
 /// Kinds of table entries, as TABLE_ADDRESS names them.
@@ -13,9 +13,23 @@ const RECIPROCAL: u32 = 1;
 /// Barrett: k, the bits of m. Montgomery: -R mod m, which the cyclic inverse needs.
 const COMPANION: u32 = 2;
 const CONSTANT: u32 = 3;
+// Of the base-conversion unit.
+const PRIME: u32 = 4;
+/// Barrett: {floor(2^(k + W + 2) / q_i), k in 8 bits}.
+const PRIME_RECIPROCAL: u32 = 5;
+const FACTOR: u32 = 6;
+const QUOTIENT: u32 = 7;
+const ROW: u32 = 8;
+const MULTIPLE: u32 = 9;
+const OUTPUT: u32 = 10;
+/// Barrett: {floor(2^(k + W + 6) / p_j), k in 8 bits}.
+const OUTPUT_RECIPROCAL: u32 = 11;
+const SHAPE: u32 = 12;
+/// Bits that a sum of products of a base conversion may be longer than one.
+const GUARD: u32 = 4;
 
 /// A write that fills (part of) a table entry: kind, index, 32-bit words.
-type Write = (u32, u32, Vec<u32>);
+pub(crate) type Write = (u32, u32, Vec<u32>);
 
 /// The writes that fill a table entry; the modulus itself comes last, which makes it valid.
 ///
@@ -43,6 +57,90 @@ pub(crate) fn entries(
     let (Entry::Constant(index) | Entry::Modulus(index)) = entry;
     let write = |(kind, value)| (kind, index.into(), limbs(value, words));
     Ok(kinds.into_iter().map(write).collect())
+}
+
+/// The writes that fill the tables of a base conversion, each with its lane; the shape comes last, which makes it valid.
+pub(crate) fn conversion(
+    info: &BuildInfo,
+    number: u8,
+    base: u8,
+    conversion: &Conversion,
+) -> Vec<(u32, Write)> {
+    let shape = conversion.shape();
+    let words = (info.word_bits + 15).max(53).div_ceil(32) as usize;
+    let (number, base, own) = (u32::from(number), u32::from(base), u32::from(shape.own));
+    let mut writes = Vec::new();
+    let mut write = |lane: u32, kind, index, value| {
+        writes.push((lane, (kind, index, limbs([value, 0], words))));
+    };
+    for (index, input) in (base + own..).zip(conversion.inputs()) {
+        let q = &input.modulus;
+        write(0, PRIME, index, q.value());
+        write(0, PRIME_RECIPROCAL, index, packed_reciprocal(info, q, 0));
+        write(0, FACTOR, index, q.mul(input.factor, radix(info, q, 0)));
+        write(0, QUOTIENT, index, input.reciprocal);
+    }
+    for lane in 0..info.lanes {
+        // What is no output lane gives 0: any modulus, rows of 0.
+        let output = conversion.outputs().get(lane as usize);
+        let p = output.map_or(&conversion.inputs()[0].modulus, |output| &output.modulus);
+        let row = output.map_or(&[][..], |output| &output.row);
+        let kept = shape.own.then(|| output.map_or(0, |output| output.own));
+        let zeros = std::iter::repeat(&0);
+        let terms = row.iter().chain(zeros).take(usize::from(shape.inputs));
+        for (index, &factor) in (base..).zip(kept.iter().chain(terms)) {
+            write(lane, ROW, index, p.mul(factor, radix(info, p, GUARD)));
+        }
+        let correction = output.map_or(0, |output| output.correction);
+        for v in 0..=u32::from(shape.inputs) {
+            write(
+                lane,
+                MULTIPLE,
+                base + v,
+                p.mul(p.reduce(v.into()), correction),
+            );
+        }
+        write(lane, OUTPUT, number, p.value());
+        write(
+            lane,
+            OUTPUT_RECIPROCAL,
+            number,
+            packed_reciprocal(info, p, GUARD),
+        );
+    }
+    let bits = conversion.min_bits() << 12 | own << 11 | u32::from(shape.inputs) << 7 | base;
+    write(
+        0,
+        SHAPE,
+        number,
+        u128::from(u32::from(conversion.first()) << 19 | bits),
+    );
+    writes
+}
+
+/// What a factor must carry so that the reduction of a sum takes it off: 1 with Barrett.
+fn radix(info: &BuildInfo, modulus: &Modulus<u128>, guard: u32) -> u128 {
+    let word = info.montgomery_bits;
+    match info.reduction {
+        Reduction::Barrett => 1,
+        Reduction::Montgomery => {
+            let bits = word * (info.word_bits + guard).div_ceil(word);
+            modulus.pow(modulus.reduce(2), bits.into())
+        }
+    }
+}
+
+/// Barrett's reciprocal and the modulus's bits in one word; unused with Montgomery.
+fn packed_reciprocal(info: &BuildInfo, modulus: &Modulus<u128>, guard: u32) -> u128 {
+    let bits = modulus.bits();
+    match info.reduction {
+        // Words are of 64 bits at most where bases are converted.
+        Reduction::Barrett => {
+            let [low, _] = barrett_reciprocal(modulus.value(), bits, info.word_bits + guard);
+            low << 8 | u128::from(bits)
+        }
+        Reduction::Montgomery => 0,
+    }
 }
 
 /// What stands beside a modulus: RECIPROCAL and COMPANION, as low and high halves.
@@ -133,6 +231,59 @@ mod tests {
             }
         }
         assert!(entries(&barrett, Entry::Modulus(0), 0).is_err());
+    }
+
+    /// Words of 14 bits: with Montgomery w = 5, so R = 2^15 for a product and 2^20 for a sum.
+    #[test]
+    fn a_conversion_becomes_words_of_its_reduction() {
+        let [q, p] = [97u128, 193].map(|m| Modulus::new(m).unwrap());
+        let scale = Conversion::scale(1, &[q], &[p], 3).unwrap();
+        let barrett = BuildInfo {
+            word_bits: 14,
+            ..crate::tests::build()
+        };
+        let montgomery = BuildInfo {
+            reduction: Reduction::Montgomery,
+            montgomery_bits: 5,
+            ..barrett.clone()
+        };
+        let (inverse, kept) = (p.inv_vt(97).unwrap(), p.mul(3, p.inv_vt(97).unwrap()));
+        for (info, r, sum_r) in [(&barrett, 1, 1), (&montgomery, 1 << 15, 1 << 20)] {
+            let written = conversion(info, 3, 5, &scale);
+            let find = |lane: u32, kind: u32, index: u32| -> u128 {
+                let same =
+                    |(at, write): &&(u32, Write)| (*at, write.0, write.1) == (lane, kind, index);
+                let (_, (_, _, words)) = written.iter().find(same).unwrap();
+                words
+                    .iter()
+                    .rev()
+                    .fold(0, |value, &word| value << 32 | u128::from(word))
+            };
+            assert_eq!((find(0, PRIME, 6), find(0, FACTOR, 6)), (97, 3 * r % 97));
+            assert_eq!(find(0, QUOTIENT, 6), ((1 << 58) + 48) / 97);
+            assert_eq!(
+                (find(0, ROW, 5), find(1, ROW, 5)),
+                (p.mul(kept, p.reduce(sum_r)), 0)
+            );
+            assert_eq!(find(0, ROW, 6), p.mul(p.neg(inverse), p.reduce(sum_r)));
+            assert_eq!([0, 1].map(|v| find(0, MULTIPLE, 5 + v)), [0, 1]);
+            assert_eq!((find(0, OUTPUT, 3), find(1, OUTPUT, 3)), (193, 97));
+            let aux = [
+                (PRIME_RECIPROCAL, 6, 97u128, 7, 23),
+                (OUTPUT_RECIPROCAL, 3, 193, 8, 28),
+            ];
+            for (kind, index, m, bits, scale) in aux {
+                let expected = if r == 1 {
+                    ((1 << scale) / m) << 8 | bits
+                } else {
+                    0
+                };
+                assert_eq!(find(0, kind, index), expected);
+            }
+            let last = written.last().unwrap();
+            let shape = 1 << 19 | 7 << 12 | 1 << 11 | 1 << 7 | 5;
+            assert_eq!(last, &(0, (SHAPE, 3, vec![shape, 0])));
+        }
     }
 
     #[test]

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 use isa::{
-    BuildInfo, Draw, Host, ISA_VERSION, Mix, Reduction, State, assemble, implemented_mask,
-    random_program,
+    BuildInfo, Draw, Host, ISA_VERSION, Mix, Reduction, RnsUnit, Route, State, assemble,
+    implemented_mask, random_program,
 };
-use model::Cause;
+use model::{Cause, Conversion};
+use zq::Modulus;
 use zq::primes::{Direction, ntt_primes};
 
 use crate::{DeviceError, Driver, Injection, Modeled};
@@ -27,11 +28,29 @@ pub(crate) fn build() -> BuildInfo {
         fifo_depth: 16,
         host: Host::Axi4,
         cyclic: true,
+        rns: Some(RnsUnit {
+            rate: 2,
+            conversions: 6,
+            entries: 16,
+        }),
         instructions: implemented_mask(),
     }
 }
 
-/// Moduli of 30 bits on every lane and index, tables for n = 64, random residues in buffers 0 and 1.
+fn moduli(values: &[u128]) -> Vec<Modulus<u128>> {
+    values.iter().map(|&q| Modulus::new(q).unwrap()).collect()
+}
+
+/// Of the base conversions that [`ready`] sets.
+const ROUTES: [Route; 4] = [
+    Route { from: 0, to: 1 },
+    Route { from: 1, to: 0 },
+    Route { from: 0, to: 1 },
+    Route { from: 0, to: 0 },
+];
+
+/// Moduli of 30 bits on every lane and index, tables for n = 64, random residues in buffers 0 and 1, and base conversions
+/// between the two indices: lifts both ways, a scaling, a digit of the second lane.
 fn ready(info: BuildInfo) -> Driver {
     let mut driver = Driver::open(Box::new(Modeled::open(info).unwrap())).unwrap();
     let primes = ntt_primes::<u128>(30, 512, 4, Direction::Down, &[]).unwrap();
@@ -45,6 +64,16 @@ fn ready(info: BuildInfo) -> Driver {
         let lane = |q: &u128| (0..64).map(|_| u128::from(draw.bits()) % q).collect();
         let polynomial: Vec<Vec<u128>> = moduli.iter().map(lane).collect();
         driver.upload(index.into(), &polynomial).unwrap();
+    }
+    let (q, p) = (moduli(&primes[..2]), moduli(&primes[2..]));
+    let conversions = [
+        Conversion::lift(0, &q, &p),
+        Conversion::lift(0, &p, &q),
+        Conversion::scale(0, &q, &p, 33),
+        Conversion::lift(1, &q[1..], &q),
+    ];
+    for (number, conversion) in (0..).zip(conversions) {
+        driver.set_conversion(number, &conversion.unwrap()).unwrap();
     }
     driver
 }
@@ -105,6 +134,83 @@ fn moduli_are_checked_before_the_device_sees_them() {
     assert!(
         message.contains("modulus 97 is not NTT-friendly for n = 64"),
         "{message}"
+    );
+}
+
+#[test]
+fn conversions_are_checked_before_the_device_sees_them() {
+    let mut driver = ready(build());
+    let [q, p] = [[97, 193], [257, 353]].map(|values| moduli(&values));
+    let cases = [
+        (
+            6,
+            Conversion::lift(0, &q, &p),
+            "conversion 6 does not exist, the build has 6",
+        ),
+        (
+            4,
+            Conversion::lift(1, &q, &p),
+            "2 input primes from lane 1 on",
+        ),
+        (
+            4,
+            Conversion::lift(0, &q, &moduli(&[97, 193, 257])),
+            "3 output primes, the build has 2 lanes",
+        ),
+        (
+            4,
+            Conversion::lift(0, &q, &moduli(&[11])),
+            "conversion 4: modulus 11 has 4 bits",
+        ),
+        (4, Conversion::lift(0, &[], &p), "0 input primes"),
+    ];
+    for (number, conversion, words) in cases {
+        let refused = driver.set_conversion(number, &conversion.unwrap());
+        let message = refused.unwrap_err().to_string();
+        assert!(message.contains(words), "{message}");
+    }
+    // Three entries each for four, two for the digit, make 11 of 16; a number set again gives its entries back.
+    let lift = Conversion::lift(0, &q, &p).unwrap();
+    for number in [4, 0, 4, 0] {
+        driver.set_conversion(number, &lift).unwrap();
+    }
+    let digit = Conversion::lift(0, &q[..1], &q).unwrap();
+    driver.set_conversion(5, &digit).unwrap();
+    let message = driver.set_conversion(5, &lift).unwrap_err().to_string();
+    assert!(
+        message.contains("conversion 5 takes 3 entries of constants in a row"),
+        "{message}"
+    );
+    driver.reset().unwrap();
+    let message = run(&mut driver, "load s2 n=64 buf=0\nlift s3, s2 n=64")
+        .unwrap_err()
+        .to_string();
+    assert!(message.contains("conversion 0 was never set"), "{message}");
+    let without = BuildInfo {
+        rns: None,
+        ..build()
+    };
+    let mut driver = Driver::open(Box::new(Modeled::open(without).unwrap())).unwrap();
+    let message = driver.set_conversion(0, &lift).unwrap_err().to_string();
+    assert_eq!(message, "base conversion is not in this build");
+}
+
+#[test]
+fn a_lift_and_back_gives_the_input_back() {
+    let mut driver = ready(build());
+    let text =
+        "load s2 n=64 buf=0\nlift s3, s2 n=64\nlift s4, s3 n=64 const=1\nstore s4 n=64 buf=2";
+    let profile = run(&mut driver, text).unwrap();
+    assert_eq!(
+        driver.download(2, 64).unwrap(),
+        driver.download(0, 64).unwrap()
+    );
+    assert_eq!(
+        profile.counters.busy_rns,
+        profile.events[1..3]
+            .iter()
+            .map(|e| e.end - e.start)
+            .sum::<u64>()
     );
 }
 
@@ -231,6 +337,7 @@ fn random_programs_keep_their_checksums(info: &BuildInfo) {
         length: 40,
         log2_n: 6,
         moduli: 2,
+        routes: ROUTES.to_vec(),
         inputs: 2,
         outputs: 8,
     };

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use isa::{BuildInfo, Host, Instruction, Op, Unit};
-use model::{Cause, Counters, Event, Profile};
+use model::{Cause, Conversion, Counters, Event, Profile};
 
 use crate::info_block::{bit, field, read_info};
 use crate::registers as r;
 use crate::simulator::{Ending, LinkUse, RawEvent, Simulator};
+use crate::tables::Write;
 use crate::{Device, DeviceError, Entry, Injection};
 
 /// A simulated device behind its registers.
@@ -70,6 +71,20 @@ impl Verilated {
         Ok(())
     }
 
+    /// Fill (part of) a table entry.
+    fn fill(&mut self, lane: u32, (kind, index, words): &Write) -> Result<(), DeviceError> {
+        let address = (index << r::TABLE_ADDRESS_INDEX.0)
+            | (lane << r::TABLE_ADDRESS_LANE.0)
+            | (kind << r::TABLE_ADDRESS_KIND.0);
+        self.simulator.write_register(r::TABLE_ADDRESS, address)?;
+        for (word, &value) in (0..).zip(words) {
+            self.simulator
+                .write_register(r::TABLE_DATA + 4 * word, value)?;
+        }
+        self.simulator
+            .write_register(r::CONTROL, bit(r::CONTROL_TABLE_WRITE))
+    }
+
     fn counter(&mut self, address: u32) -> Result<u64, DeviceError> {
         let low = self.simulator.read_register(address)?;
         let high = self.simulator.read_register(address + 4)?;
@@ -83,6 +98,7 @@ impl Verilated {
             cycles: self.counter(r::CYCLES)?,
             busy_compute: self.counter(r::BUSY_COMPUTE)?,
             busy_memory: self.counter(r::BUSY_MEMORY)?,
+            busy_rns: self.counter(r::BUSY_RNS)?,
             stall_hazard: self.counter(r::STALL_HAZARD)?,
             stall_unit: self.counter(r::STALL_UNIT)?,
         })
@@ -129,6 +145,7 @@ impl Verilated {
             cycles: events.iter().map(|event| event.end).max().unwrap_or(0),
             busy_compute: model::in_flight(&events, Unit::Compute),
             busy_memory: model::in_flight(&events, Unit::Memory),
+            busy_rns: model::in_flight(&events, Unit::Rns),
             stall_hazard: after.stall_hazard - self.before.stall_hazard,
             stall_unit: after.stall_unit - self.before.stall_unit,
         };
@@ -223,19 +240,22 @@ impl Device for Verilated {
     }
 
     fn set(&mut self, entry: Entry, lane: usize, value: u128) -> Result<(), DeviceError> {
-        for (kind, index, words) in crate::tables::entries(&self.info, entry, value)? {
-            let address = (index << r::TABLE_ADDRESS_INDEX.0)
-                | ((lane as u32) << r::TABLE_ADDRESS_LANE.0)
-                | (kind << r::TABLE_ADDRESS_KIND.0);
-            self.simulator.write_register(r::TABLE_ADDRESS, address)?;
-            for (word, value) in (0..).zip(words) {
-                self.simulator
-                    .write_register(r::TABLE_DATA + 4 * word, value)?;
-            }
-            self.simulator
-                .write_register(r::CONTROL, bit(r::CONTROL_TABLE_WRITE))?;
-        }
-        Ok(())
+        let entries = crate::tables::entries(&self.info, entry, value)?;
+        entries
+            .iter()
+            .try_for_each(|write| self.fill(lane as u32, write))
+    }
+
+    fn set_conversion(
+        &mut self,
+        number: u8,
+        base: u8,
+        conversion: &Conversion,
+    ) -> Result<(), DeviceError> {
+        let entries = crate::tables::conversion(&self.info, number, base, conversion);
+        entries
+            .iter()
+            .try_for_each(|(lane, write)| self.fill(*lane, write))
     }
 
     fn submit(&mut self, words: &[u64]) -> Result<(), DeviceError> {

@@ -4,7 +4,16 @@
 use crate::error::IsaError;
 use crate::info::BuildInfo;
 use crate::instruction::Instruction;
-use crate::spec::{Modifier, Op, PROGRAM_WORDS, Slot, TWIDDLE_SLOT, ZERO_SLOT};
+use crate::spec::{Modifier, Op, PROGRAM_WORDS, Slot, TWIDDLE_SLOT, Unit, ZERO_SLOT};
+
+/// What programs must know of a base conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Input primes.
+    pub inputs: u8,
+    /// Whether residues modulo the output primes take part: SCALE, else LIFT.
+    pub own: bool,
+}
 
 /// What a device holds, as far as programs depend on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +24,8 @@ pub struct State {
     pub moduli: Vec<bool>,
     /// Per modulus index: log2 of the degree its twiddle table serves.
     pub tables: Vec<Option<u8>>,
+    /// Per number of a base conversion: what was set.
+    pub conversions: Vec<Option<Shape>>,
 }
 
 impl State {
@@ -24,6 +35,7 @@ impl State {
             slots: vec![None; info.slots() as usize],
             moduli: vec![false; info.moduli_slots as usize],
             tables: vec![None; info.moduli_slots as usize],
+            conversions: vec![None; info.rns.map_or(0, |unit| unit.conversions as usize)],
         }
     }
 
@@ -87,6 +99,7 @@ pub fn check_one(
         check_ports,
         check_written,
         check_modulus,
+        check_conversion,
         check_transform,
     ];
     checks
@@ -149,6 +162,11 @@ fn check_ports(info: &BuildInfo, _: &State, i: &Instruction) -> Result<(), Strin
             format!("both halves would go to slot {}", i.dst)
         })?;
     }
+    if i.op == Op::Scale {
+        require(i.src_a != i.src_b, || {
+            format!("both sources would be slot {}", i.src_a)
+        })?;
+    }
     if matches!(i.op, Op::Memcpy | Op::Memcpyr) {
         return require(i.dst != i.src_a, || {
             format!("slot {} would be copied onto itself", i.dst)
@@ -182,7 +200,7 @@ fn check_written(_: &BuildInfo, state: &State, i: &Instruction) -> Result<(), St
 }
 
 fn check_modulus(info: &BuildInfo, state: &State, i: &Instruction) -> Result<(), String> {
-    if uses(i, Modifier::ConstIdx) {
+    if uses(i, Modifier::ConstIdx) && i.op.spec().unit != Unit::Rns {
         require(u32::from(i.const_idx) < info.constants, || {
             format!(
                 "constant {} does not exist, the build has {} constants",
@@ -203,6 +221,22 @@ fn check_modulus(info: &BuildInfo, state: &State, i: &Instruction) -> Result<(),
         i.op == Op::Load || state.moduli[usize::from(i.mod_idx)],
         || format!("modulus {} was never set", i.mod_idx),
     )
+}
+
+fn check_conversion(_: &BuildInfo, state: &State, i: &Instruction) -> Result<(), String> {
+    if i.op.spec().unit != Unit::Rns {
+        return Ok(());
+    }
+    let (number, known) = (i.const_idx, state.conversions.len());
+    require(usize::from(number) < known, || {
+        format!("conversion {number} does not exist, the build has {known}")
+    })?;
+    let shape = state.conversions[usize::from(number)]
+        .ok_or_else(|| format!("conversion {number} was never set"))?;
+    require(shape.own == (i.op == Op::Scale), || {
+        let other = if shape.own { "scale" } else { "lift" };
+        format!("conversion {number} is one for {other}")
+    })
 }
 
 fn check_transform(info: &BuildInfo, state: &State, i: &Instruction) -> Result<(), String> {

@@ -29,7 +29,7 @@ pub const LOG2_N: Field = Field { lsb: 30, bits: 4 };
 pub const MOD_IDX: Field = Field { lsb: 34, bits: 4 };
 /// 1: the cyclic ring x^n-1 instead of x^n+1 (transforms only).
 pub const CYCLIC: Field = Field { lsb: 38, bits: 1 };
-/// Entry of each lane's constant table.
+/// Entry of each lane's constant table; of LIFT and SCALE the conversion.
 pub const CONST_IDX: Field = Field { lsb: 39, bits: 5 };
 /// Host buffer number; address = base + buffer * polynomial bytes.
 pub const BUF_IDX: Field = Field { lsb: 44, bits: 20 };
@@ -64,18 +64,14 @@ pub enum Op {
     Load = 18,
     /// Slot to host memory.
     Store = 19,
-    /// Wait for both units.
+    /// Wait for all units.
     Sync = 32,
     /// Automorphism x -> x^g.
     Auto = 40,
-    /// Base extension (HPS) from q to p.
+    /// Base conversion (HPS), centred.
     Lift = 41,
-    /// Scale by t/q and round (HPS).
+    /// Scale by t/D and round (HPS).
     Scale = 42,
-    /// One digit of an RNS decomposition.
-    Decomp = 43,
-    /// Divide by the last modulus and round.
-    Rescale = 44,
     /// Whole key switch, key streamed from host buffers.
     Keyswitch = 45,
 }
@@ -116,7 +112,7 @@ impl Modifier {
 }
 
 /// Every instruction, in order of opcode.
-pub const TABLE: [Spec; 20] = [
+pub const TABLE: [Spec; 18] = [
     Spec { op: Op::Ntt, mnemonic: "ntt", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx, Modifier::Cyclic] },
     Spec { op: Op::Intt, mnemonic: "intt", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA, Slot::SrcC], optional: &[Slot::SrcC], reads: &[Slot::SrcA, Slot::SrcC], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx, Modifier::Cyclic] },
     Spec { op: Op::Pmodadd, mnemonic: "pmodadd", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA, Slot::SrcB], optional: &[], reads: &[Slot::SrcA, Slot::SrcB], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx] },
@@ -132,9 +128,7 @@ pub const TABLE: [Spec; 20] = [
     Spec { op: Op::Store, mnemonic: "store", unit: Unit::Memory, implemented: true, operands: &[Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[], modifiers: &[Modifier::Log2N, Modifier::BufIdx] },
     Spec { op: Op::Sync, mnemonic: "sync", unit: Unit::Control, implemented: true, operands: &[], optional: &[], reads: &[], writes: &[], modifiers: &[] },
     Spec { op: Op::Auto, mnemonic: "auto", unit: Unit::Memory, implemented: false, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx, Modifier::ConstIdx] },
-    Spec { op: Op::Lift, mnemonic: "lift", unit: Unit::Compute, implemented: false, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N] },
-    Spec { op: Op::Scale, mnemonic: "scale", unit: Unit::Compute, implemented: false, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N] },
-    Spec { op: Op::Decomp, mnemonic: "decomp", unit: Unit::Compute, implemented: false, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ConstIdx] },
-    Spec { op: Op::Rescale, mnemonic: "rescale", unit: Unit::Compute, implemented: false, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N] },
+    Spec { op: Op::Lift, mnemonic: "lift", unit: Unit::Rns, implemented: true, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ConstIdx] },
+    Spec { op: Op::Scale, mnemonic: "scale", unit: Unit::Rns, implemented: true, operands: &[Slot::Dst, Slot::SrcA, Slot::SrcB], optional: &[], reads: &[Slot::SrcA, Slot::SrcB], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ConstIdx] },
     Spec { op: Op::Keyswitch, mnemonic: "keyswitch", unit: Unit::Compute, implemented: false, operands: &[Slot::Dst, Slot::SrcC, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst, Slot::SrcC], modifiers: &[Modifier::Log2N, Modifier::BufIdx] },
 ];

@@ -4,7 +4,7 @@
 use thiserror::Error;
 
 use crate::generated::ISA_VERSION;
-use crate::spec::{Op, implemented_mask};
+use crate::spec::{Op, Unit, implemented_mask};
 
 /// How products are reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,17 @@ pub enum Host {
     Axi4,
     /// UART and SPI.
     Serial,
+}
+
+/// The base-conversion unit of a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RnsUnit {
+    /// Coefficients at a time: 1, 2 or 4.
+    pub rate: u32,
+    /// Conversions it holds: 2..=32.
+    pub conversions: u32,
+    /// Entries of its constants' tables: 16..=128; a conversion of K primes takes K + 1.
+    pub entries: u32,
 }
 
 /// The build, as its info block describes it.
@@ -61,7 +72,9 @@ pub struct BuildInfo {
     pub host: Host,
     /// Whether transforms have the cyclic form.
     pub cyclic: bool,
-    /// Bit i: the instruction with opcode i is in the build.
+    /// The base-conversion unit, if there is one.
+    pub rns: Option<RnsUnit>,
+    /// Bit i: the instruction with opcode i is in the build, if its unit is.
     pub instructions: u64,
 }
 
@@ -124,7 +137,8 @@ impl BuildInfo {
 
     /// Whether the build has the instruction.
     pub fn has(&self, op: Op) -> bool {
-        self.instructions >> op as u8 & 1 == 1
+        let unit = op.spec().unit != Unit::Rns || self.rns.is_some();
+        unit && self.instructions >> op as u8 & 1 == 1
     }
 
     /// Check every value, as a driver does on opening a device.
@@ -216,7 +230,7 @@ impl BuildInfo {
                 "0 with Barrett only",
             ),
         ];
-        for (name, value, holds, legal) in rules {
+        for (name, value, holds, legal) in rules.into_iter().chain(self.rns_rules()) {
             if !holds {
                 return Err(InfoError::Range {
                     name,
@@ -234,5 +248,34 @@ impl BuildInfo {
             });
         }
         Ok(())
+    }
+
+    /// Name, value, whether it is legal, what is.
+    fn rns_rules(&self) -> Vec<(&'static str, u32, bool, &'static str)> {
+        let Some(unit) = self.rns else {
+            return Vec::new();
+        };
+        let RnsUnit {
+            rate,
+            conversions,
+            entries,
+        } = unit;
+        let (wide, few) = (self.word_bits > 64, !(2..=32).contains(&conversions));
+        vec![
+            ("rns_rate", rate, [1, 2, 4].contains(&rate), "1, 2 or 4"),
+            (
+                "word_bits",
+                self.word_bits,
+                !wide,
+                "at most 64 with base conversion",
+            ),
+            ("rns_conversions", conversions, !few, "2..32"),
+            (
+                "rns_entries",
+                entries,
+                (16..=128).contains(&entries),
+                "16..128",
+            ),
+        ]
     }
 }

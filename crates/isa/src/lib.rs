@@ -15,12 +15,12 @@ mod spec;
 mod tests;
 mod text;
 
-pub use check::{State, check};
+pub use check::{Shape, State, check};
 pub use error::IsaError;
 pub use generated::{ISA_VERSION, TABLE};
-pub use info::{BuildInfo, Host, InfoError, Reduction};
+pub use info::{BuildInfo, Host, InfoError, Reduction, RnsUnit};
 pub use instruction::{Instruction, decode, encode};
-pub use random::{Draw, Mix, random_program};
+pub use random::{Draw, Mix, Route, random_program};
 pub use spec::{
     Field, Modifier, Op, PROGRAM_WORDS, Slot, Spec, TWIDDLE_SLOT, Unit, ZERO_SLOT, implemented_mask,
 };

@@ -5,7 +5,7 @@ use crate::check::{State, check_one};
 use crate::generated::TABLE;
 use crate::info::BuildInfo;
 use crate::instruction::Instruction;
-use crate::spec::{Modifier, Op, Slot, Spec, TWIDDLE_SLOT, ZERO_SLOT};
+use crate::spec::{Modifier, Op, Slot, Spec, TWIDDLE_SLOT, Unit, ZERO_SLOT};
 
 /// A small deterministic generator (xorshift64*), so that a failing program can be drawn again from its seed.
 #[derive(Clone, Debug)]
@@ -31,6 +31,15 @@ impl Draw {
     }
 }
 
+/// What a base conversion makes of what: residues of one modulus index, in every lane, of those of another.
+#[derive(Clone, Copy, Debug)]
+pub struct Route {
+    /// Modulus index of the input primes.
+    pub from: u8,
+    /// Modulus index of the output primes.
+    pub to: u8,
+}
+
 /// What a random program may use.
 #[derive(Clone, Debug)]
 pub struct Mix {
@@ -40,6 +49,8 @@ pub struct Mix {
     pub log2_n: u8,
     /// Modulus indices whose moduli and tables are set.
     pub moduli: u8,
+    /// Per number of a base conversion that is set.
+    pub routes: Vec<Route>,
     /// First host buffers: per modulus index one with residues of it.
     pub inputs: u32,
     /// Number of the first host buffer that may be overwritten.
@@ -57,7 +68,7 @@ enum Content {
 const TRIES: usize = 64;
 
 /// A random program that passes [`crate::check`] from `state` and never feeds a word that is not a residue to modular
-/// arithmetic. It ends with a STORE of every slot that holds something, to buffers from `mix.outputs` on.
+/// arithmetic or a base conversion. It ends with a STORE of every slot that holds something, to buffers from `mix.outputs` on.
 ///
 /// Instructions come equally often, and transforms in both rings where the build has both.
 ///
@@ -72,10 +83,10 @@ pub fn random_program(info: &BuildInfo, state: &State, mix: &Mix, seed: u64) -> 
         let spec = &TABLE[draw.below(TABLE.len() as u64) as usize];
         let drawn = (0..TRIES)
             .map(|_| draw_instruction(spec, info, mix, &mut draw, scratch_outputs))
-            .find(|i| check_one(info, &state, i, 0).is_ok() && feeds(i, &contents));
+            .find(|i| check_one(info, &state, i, 0).is_ok() && feeds(i, mix, &contents));
         if let Some(instruction) = drawn {
             state.step(info, &instruction);
-            learn(&instruction, &mut contents);
+            learn(&instruction, mix, &mut contents);
             scratch_outputs += u32::from(instruction.op == Op::Store);
             program.push(instruction);
         }
@@ -113,6 +124,9 @@ fn draw_instruction(
             Modifier::Log2N => mix.log2_n.into(),
             Modifier::ModIdx => draw.below(mix.moduli.into()),
             Modifier::Cyclic => draw.below(2),
+            Modifier::ConstIdx if spec.unit == Unit::Rns => {
+                draw.below(mix.routes.len().max(1) as u64)
+            }
             Modifier::ConstIdx => draw.below(info.constants.into()),
             Modifier::BufIdx => 0,
         };
@@ -126,17 +140,23 @@ fn draw_instruction(
     instruction
 }
 
-/// Whether every modular operand holds residues of the instruction's modulus.
-fn feeds(i: &Instruction, contents: &[Option<Content>]) -> bool {
+/// Whether every modular operand holds residues of the instruction's modulus, or of those of its conversion.
+fn feeds(i: &Instruction, mix: &Mix, contents: &[Option<Content>]) -> bool {
+    let holds = |slot: u8, modulus: u8| {
+        slot == ZERO_SLOT || contents[usize::from(slot)] == Some(Content::Residues(modulus))
+    };
+    if i.op.spec().unit == Unit::Rns {
+        let Route { from, to } = mix.routes[usize::from(i.const_idx)];
+        return holds(i.src_a, from) && holds(i.src_b, to);
+    }
     let modular = i.op.spec().modifiers.contains(&Modifier::ModIdx);
-    !modular
-        || i.reads()
-            .all(|slot| contents[usize::from(slot)] == Some(Content::Residues(i.mod_idx)))
+    !modular || i.reads().all(|slot| holds(slot, i.mod_idx))
 }
 
-fn learn(i: &Instruction, contents: &mut [Option<Content>]) {
+fn learn(i: &Instruction, mix: &Mix, contents: &mut [Option<Content>]) {
     let content = match i.op {
         Op::Pmul => Content::Raw,
+        Op::Lift | Op::Scale => Content::Residues(mix.routes[usize::from(i.const_idx)].to),
         Op::Memcpy | Op::Memcpyr if i.src_a == ZERO_SLOT => Content::Residues(0),
         Op::Memcpy | Op::Memcpyr => {
             contents[usize::from(i.slot(Slot::SrcA))].unwrap_or(Content::Raw)

@@ -52,7 +52,7 @@ pub enum Modifier {
     ModIdx,
     /// Cyclic instead of negacyclic ring.
     Cyclic,
-    /// Constant index.
+    /// Constant index, or the number of a base conversion.
     ConstIdx,
     /// Host buffer number.
     BufIdx,
@@ -67,6 +67,8 @@ pub enum Unit {
     Memory,
     /// The sequencer itself.
     Control,
+    /// Base conversion.
+    Rns,
 }
 
 /// One row of the instruction table.

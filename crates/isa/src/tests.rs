@@ -20,6 +20,11 @@ fn tiny() -> BuildInfo {
         fifo_depth: 16,
         host: Host::Axi4,
         cyclic: true,
+        rns: Some(RnsUnit {
+            rate: 2,
+            conversions: 4,
+            entries: 16,
+        }),
         instructions: implemented_mask(),
     }
 }
@@ -30,7 +35,14 @@ fn ready(info: &BuildInfo) -> State {
     state.slots.fill(Some(6));
     state.moduli.fill(true);
     state.tables.fill(Some(6));
+    state.conversions = conversions();
     state
+}
+
+/// Two lifts and a scaling.
+fn conversions() -> Vec<Option<Shape>> {
+    let shape = |inputs, own| Some(Shape { inputs, own });
+    vec![shape(2, false), shape(1, false), shape(2, true), None]
 }
 
 fn refused(line: &str) -> String {
@@ -154,7 +166,7 @@ fn unknown_and_stray_words_are_refused() {
 #[test]
 fn programs_are_checked_against_the_build() {
     let wrong = [
-        ("lift s1, s2 n=64", "lift is not in this build"),
+        ("auto s1, s2 n=64", "auto is not in this build"),
         (
             "ntt s2, s2 n=512",
             "n = 512 is beyond the build, which has n = 8..256",
@@ -199,6 +211,18 @@ fn programs_are_checked_against_the_build() {
         (
             "ntt s1, s0 n=64",
             "can end only in the same work slot or outside",
+        ),
+        ("lift s4, s4 n=64", "replace an operand in slot 4"),
+        ("lift s2, s3 n=64 const=2", "conversion 2 is one for scale"),
+        ("scale s2, s3, s4 n=64", "conversion 0 is one for lift"),
+        ("lift s2, s3 n=64 const=3", "conversion 3 was never set"),
+        (
+            "lift s2, s3 n=64 const=4",
+            "conversion 4 does not exist, the build has 4",
+        ),
+        (
+            "scale s2, s3, s3 n=64 const=2",
+            "both sources would be slot 3",
         ),
     ];
     for (text, words) in wrong {
@@ -319,6 +343,24 @@ fn info_blocks_out_of_range_are_refused() {
         ),
         (
             BuildInfo {
+                word_bits: 65,
+                ..tiny()
+            },
+            "at most 64 with base conversion",
+        ),
+        (
+            BuildInfo {
+                rns: Some(RnsUnit {
+                    rate: 3,
+                    conversions: 4,
+                    entries: 16,
+                }),
+                ..tiny()
+            },
+            "rns_rate is 3",
+        ),
+        (
+            BuildInfo {
                 instructions: u64::MAX,
                 ..tiny()
             },
@@ -341,10 +383,13 @@ fn random_programs_pass_the_check_and_use_every_instruction_often() {
     let mut state = State::new(&info);
     state.moduli.fill(true);
     state.tables.fill(Some(6));
+    state.conversions = conversions();
+    let routes = [(0, 1), (1, 0), (1, 0)].map(|(from, to)| Route { from, to });
     let mix = Mix {
         length: 60,
         log2_n: 6,
         moduli: 2,
+        routes: routes.to_vec(),
         inputs: 2,
         outputs: 16,
     };

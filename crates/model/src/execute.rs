@@ -37,6 +37,7 @@ pub fn execute(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
                 source.iter().map(|lane| reversed(lane, i.log2_n)).collect(),
             )
         }
+        Op::Lift | Op::Scale => convert(memory, i),
         Op::Load => load(memory, i),
         Op::Store => {
             let value = memory.read(i.src_a, n)?;
@@ -145,6 +146,16 @@ fn wide(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
     let (low, high) = (half(false), half(true));
     memory.write(i.dst, low)?;
     memory.write(i.src_c, high)
+}
+
+fn convert(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
+    let conversion = memory.conversions.get(usize::from(i.const_idx)).cloned();
+    let conversion = conversion
+        .flatten()
+        .filter(|conversion| conversion.shape().own == (i.op == Op::Scale))
+        .ok_or(Fault::new(Cause::BadIndex))?;
+    let (x, own) = (memory.read(i.src_a, i.n())?, memory.read(i.src_b, i.n())?);
+    memory.write(i.dst, conversion.apply(&x, &own))
 }
 
 /// Bits 0..W of a product, or bits W..2W.

@@ -16,8 +16,8 @@ pub enum Cause {
     /// No such slot.
     #[error("bad slot number")]
     BadSlot = 3,
-    /// Bad modulus or constant index, or a modulus never written.
-    #[error("bad modulus or constant index, or modulus never set")]
+    /// Bad modulus or constant index, a modulus or conversion never written, or a conversion of the other kind.
+    #[error("bad modulus, constant or conversion index, or never set")]
     BadIndex = 4,
     /// Slots that do not go together.
     #[error("illegal combination of slots")]

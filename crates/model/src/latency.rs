@@ -108,7 +108,7 @@ pub fn convert_steps(terms: u64, rate: u64) -> u64 {
     (terms).max(rate)
 }
 
-/// rs_rns alone, pipe = convert_pipe: from its start to the last write.
+/// LIFT, SCALE alone, pipe = convert_pipe: from its start to the last write.
 pub fn convert(log2n: u64, terms: u64, rate: u64, pipe: u64) -> u64 {
     ((((((1 << log2n) / rate) - 1) * convert_steps(terms, rate)) + terms) + pipe)
 }
@@ -173,7 +173,7 @@ pub fn store(log2n: u64, p: u64, lanes: u64) -> u64 {
     ((lanes * ((1 << log2n) / p)) + 6)
 }
 
-/// SYNC once both units are idle.
+/// SYNC once all units are idle.
 pub fn sync() -> u64 {
     1
 }

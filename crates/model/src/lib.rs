@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Functional and timing model of the co-processor: executes the same binary programs as the hardware.
 
+mod conversion;
 mod execute;
 mod fault;
 #[rustfmt::skip]
@@ -13,9 +14,10 @@ mod tests;
 mod timing;
 mod transform;
 
+pub use conversion::{Conversion, Input, MOST_PRIMES, Output};
 pub use execute::execute;
 pub use fault::{Cause, Fault};
 pub use lane::Lane;
 pub use memory::{Memory, Polynomial, Table};
-pub use schedule::{in_flight, schedule};
+pub use schedule::{in_flight, schedule, schedule_from};
 pub use timing::{Counters, Event, Profile, Timing};

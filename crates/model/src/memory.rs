@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use isa::BuildInfo;
 use zq::Modulus;
 
+use crate::conversion::Conversion;
 use crate::fault::{Cause, Fault};
 use crate::lane::Lane;
 
@@ -34,6 +35,8 @@ pub struct Memory {
     pub constants: Vec<Vec<u128>>,
     /// Per modulus index its twiddle table.
     pub tables: Vec<Option<Table>>,
+    /// Base conversions by number.
+    pub conversions: Vec<Option<Conversion>>,
     /// Host buffers by number.
     pub host: BTreeMap<u32, Polynomial>,
 }
@@ -47,6 +50,7 @@ impl Memory {
             moduli: vec![vec![None; lanes]; moduli],
             constants: vec![vec![0; info.constants as usize]; lanes],
             tables: vec![None; moduli],
+            conversions: vec![None; info.rns.map_or(0, |unit| unit.conversions as usize)],
             host: BTreeMap::new(),
             info,
         }

@@ -3,16 +3,22 @@
 //!
 //! Issue is in order, one instruction per unit. Compute instructions share one pipeline of uniform length, so among them only reads
 //! of results in flight matter: such a read may start at once if the pipeline is not longer than n/(4P), only the producer is in
-//! flight, with the same n, and the slot has two ports; else it waits for the last write. The two units never share a slot.
+//! flight, with the same n, and the slot has two ports; else it waits for the last write. No two units ever share a slot.
 
-use isa::{BuildInfo, Instruction, Op, TWIDDLE_SLOT, Unit, ZERO_SLOT};
+use isa::{BuildInfo, Instruction, Op, Shape, State, TWIDDLE_SLOT, Unit, ZERO_SLOT};
 
 use crate::latency;
 use crate::timing::{Counters, Event, Profile, Timing};
 
-/// The timeline of a program on an idle device whose command queue is filled faster than it drains.
+/// The timeline of a program without base conversions on an idle device whose command queue is filled faster than it
+/// drains.
 pub fn schedule(info: &BuildInfo, program: &[Instruction]) -> Profile {
-    let mut sequencer = Sequencer::new(info);
+    schedule_from(info, &State::new(info), program)
+}
+
+/// The timeline of a program on an idle device that holds what `state` says: a base conversion lasts by its primes.
+pub fn schedule_from(info: &BuildInfo, state: &State, program: &[Instruction]) -> Profile {
+    let mut sequencer = Sequencer::new(info, &state.conversions);
     let events: Vec<Event> = program
         .iter()
         .enumerate()
@@ -22,6 +28,7 @@ pub fn schedule(info: &BuildInfo, program: &[Instruction]) -> Profile {
         cycles: events.iter().map(|event| event.end).max().unwrap_or(0),
         busy_compute: in_flight(&events, Unit::Compute),
         busy_memory: in_flight(&events, Unit::Memory),
+        busy_rns: in_flight(&events, Unit::Rns),
         stall_hazard: sequencer.stall_hazard,
         stall_unit: sequencer.stall_unit,
     };
@@ -81,6 +88,8 @@ impl Slots {
 
 struct Sequencer {
     timing: Timing,
+    /// Per base conversion its products a coefficient and output.
+    terms: Vec<u64>,
     dual_port: u64,
     flights: Vec<Flight>,
     /// Slots whose reads by the last compute instruction last until a cycle.
@@ -91,6 +100,8 @@ struct Sequencer {
     table_until: u64,
     /// Slots the memory unit holds, and until when.
     memory: (u64, u64),
+    /// Slots the base-conversion unit holds, and until when.
+    rns: (u64, u64),
     /// Cycle from which the next instruction can be taken.
     head: u64,
     stall_hazard: u64,
@@ -98,15 +109,20 @@ struct Sequencer {
 }
 
 impl Sequencer {
-    fn new(info: &BuildInfo) -> Self {
+    fn new(info: &BuildInfo, conversions: &[Option<Shape>]) -> Self {
+        let terms = |shape: &Option<Shape>| {
+            shape.map_or(0, |shape| u64::from(shape.inputs) + u64::from(shape.own))
+        };
         Self {
             timing: Timing::new(info),
+            terms: conversions.iter().map(terms).collect(),
             dual_port: (1 << info.dual_port_slots) - 1,
             flights: Vec::new(),
             sources: (0, 0),
             compute_ready: 0,
             table_until: 0,
             memory: (0, 0),
+            rns: (0, 0),
             head: 0,
             stall_hazard: 0,
             stall_unit: 0,
@@ -116,10 +132,11 @@ impl Sequencer {
     fn issue(&mut self, index: usize, i: &Instruction) -> Event {
         let unit = i.op.spec().unit;
         let start = self.first_chance(i, unit);
-        let end = start + self.timing.alone(i);
+        let end = start + self.cycles(i);
         match unit {
             Unit::Compute => self.take_compute(i, start, end),
             Unit::Memory => self.memory = (Slots::of(i).all(), end + 1),
+            Unit::Rns => self.rns = (Slots::of(i).all(), end + 1),
             Unit::Control => {}
         }
         self.head = start + 1;
@@ -132,6 +149,14 @@ impl Sequencer {
         }
     }
 
+    fn cycles(&self, i: &Instruction) -> u64 {
+        if i.op.spec().unit != Unit::Rns {
+            return self.timing.alone(i);
+        }
+        let terms = self.terms.get(usize::from(i.const_idx));
+        self.timing.conversion(i, terms.copied().unwrap_or(0))
+    }
+
     /// The first cycle in which the instruction may be taken; something changes only when an earlier one gets that far.
     fn first_chance(&mut self, i: &Instruction, unit: Unit) -> u64 {
         let mut chances: Vec<u64> = self.flights.iter().map(|flight| flight.end + 1).collect();
@@ -140,6 +165,7 @@ impl Sequencer {
             self.sources.1,
             self.table_until,
             self.memory.1,
+            self.rns.1,
             self.head,
         ]);
         chances.retain(|&cycle| cycle >= self.head);
@@ -150,6 +176,7 @@ impl Sequencer {
             let free = match unit {
                 Unit::Compute => now >= self.compute_ready,
                 Unit::Memory => now >= self.memory.1,
+                Unit::Rns => now >= self.rns.1,
                 Unit::Control => true,
             };
             if free && self.clear(i, unit, &slots, now) {
@@ -169,22 +196,16 @@ impl Sequencer {
         let flights = || self.flights.iter().filter(|flight| flight.end >= now);
         let pending = flights().fold(0, |mask, flight| mask | flight.writes);
         let late = flights().fold(0, |mask, flight| mask | flight.late);
-        let held = if now < self.memory.1 {
-            self.memory.0
-        } else {
-            0
-        };
+        let until = |(slots, end): (u64, u64)| if now < end { slots } else { 0 };
+        let (memory, rns) = (until(self.memory), until(self.rns));
+        let computing = pending | late | until(self.sources);
         match unit {
-            Unit::Control => flights().count() == 0 && now >= self.memory.1,
+            Unit::Control => flights().count() == 0 && now >= self.memory.1 && now >= self.rns.1,
             Unit::Memory => {
-                let sources = if now < self.sources.1 {
-                    self.sources.0
-                } else {
-                    0
-                };
                 let table = i.dst != TWIDDLE_SLOT || now >= self.table_until;
-                slots.all() & (pending | late | sources) == 0 && table
+                slots.all() & (computing | rns) == 0 && table
             }
+            Unit::Rns => slots.all() & (computing | memory) == 0,
             Unit::Compute => {
                 let same_modulus = flights().all(|flight| flight.mod_idx == i.mod_idx);
                 let gapless =
@@ -193,10 +214,10 @@ impl Sequencer {
                 let alike = flights().all(|flight| flight.log2_n == i.log2_n);
                 let chain = gapless && flights().count() == 1 && alike;
                 let blocking = pending & if chain { !self.dual_port } else { u64::MAX };
-                let table = !i.op.is_transform() || held >> TWIDDLE_SLOT & 1 == 0;
+                let table = !i.op.is_transform() || memory >> TWIDDLE_SLOT & 1 == 0;
                 slots.reads & (blocking | late) == 0
                     && same_modulus
-                    && slots.all() & held == 0
+                    && slots.all() & (memory | rns) == 0
                     && table
             }
         }

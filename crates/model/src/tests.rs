@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-use isa::{BuildInfo, Host, ISA_VERSION, Reduction, assemble, implemented_mask};
+use isa::{BuildInfo, Host, ISA_VERSION, Reduction, RnsUnit, State, assemble, implemented_mask};
 use zq::Modulus;
 
-use crate::{Cause, Memory, execute, lane::Lane};
+use crate::{Cause, Conversion, Memory, execute, lane::Lane, schedule_from};
 
 /// A build of one lane and one butterfly, n up to 64.
 pub(crate) fn build(word_bits: u32) -> BuildInfo {
@@ -24,6 +24,7 @@ pub(crate) fn build(word_bits: u32) -> BuildInfo {
         fifo_depth: 16,
         host: Host::Axi4,
         cyclic: true,
+        rns: None,
         instructions: implemented_mask(),
     }
 }
@@ -138,5 +139,93 @@ fn faults_are_those_of_the_error_register() {
             cause,
             "{text}"
         );
+    }
+}
+
+/// A build of two lanes with a base-conversion unit: conversion 0 a lift, 1 a scaling, both of one prime of lane 1.
+fn converting() -> Memory {
+    let unit = RnsUnit {
+        rate: 2,
+        conversions: 2,
+        entries: 16,
+    };
+    let mut memory = Memory::new(BuildInfo {
+        lanes: 2,
+        rns: Some(unit),
+        ..build(14)
+    });
+    let [q, p, r] = [97u128, 193, 257].map(|m| Modulus::new(m).unwrap());
+    memory.conversions[0] = Some(Conversion::lift(1, &[q], &[p, r]).unwrap());
+    memory.conversions[1] = Some(Conversion::scale(1, &[q], &[p, r], 1).unwrap());
+    memory.host.insert(0, vec![vec![0; 64]; 2]);
+    memory
+}
+
+#[test]
+fn conversions_read_the_lanes_of_their_primes() {
+    let mut memory = converting();
+    let residues = |m: u128| (0..64).map(|i| i * 3 % m).collect::<Vec<u128>>();
+    memory.host.insert(1, vec![vec![1; 64], residues(97)]);
+    memory.host.insert(2, vec![residues(193), residues(257)]);
+    run(
+        &mut memory,
+        "load s2 n=64 buf=1\nload s3 n=64 buf=2\nlift s4, s2 n=64\nscale s5, s2, s3 n=64 const=1\nlift s2, s2 n=64",
+    );
+    let slot = |slot: usize| memory.slots[slot].clone().unwrap();
+    for (lane, m) in [193u128, 257].into_iter().enumerate() {
+        for i in 0..64u128 {
+            // 3 i, centred modulo 97; the quotient by 97 rounded.
+            let (x, at) = (3 * i % 97, i as usize);
+            let centred = if x > 48 { m + x - 97 } else { x };
+            assert_eq!(slot(4)[lane][at], centred);
+            assert_eq!(slot(5)[lane][at], (3 * i + 48) / 97);
+        }
+    }
+    assert_eq!(slot(2), slot(4));
+    let wrong = [
+        "lift s2, s2 n=64 const=1",
+        "scale s2, s3, s4 n=64",
+        "lift s2, s2 n=64 const=9",
+    ];
+    for text in wrong {
+        let instruction = assemble(text).unwrap()[0];
+        let fault = execute(&mut memory, &instruction).unwrap_err();
+        assert_eq!(fault.cause, Cause::BadIndex, "{text}");
+    }
+}
+
+#[test]
+fn three_units_work_at_a_time() {
+    let memory = converting();
+    let mut state = State::new(&memory.info);
+    state.conversions = memory
+        .conversions
+        .iter()
+        .map(|c| c.as_ref().map(Conversion::shape))
+        .collect();
+    let timeline = |text: &str| schedule_from(&memory.info, &state, &assemble(text).unwrap());
+    let apart = timeline("lift s2, s3 n=64\npmodadd s4, s4, s4 n=64\nmemcpy s5, s0 n=64\nsync");
+    let starts: Vec<u64> = apart.events.iter().map(|event| event.start).collect();
+    assert_eq!(starts[..3], [0, 1, 2]);
+    let last = apart.events[..3]
+        .iter()
+        .map(|event| event.end)
+        .max()
+        .unwrap();
+    assert_eq!(starts[3], last + 1);
+    // 2 cycles a group of 2 coefficients.
+    let lift = timeline("lift s2, s3 n=64").counters;
+    assert_eq!((lift.busy_rns, lift.cycles > 64), (lift.cycles, true));
+    for text in [
+        "pmodadd s4, s3, s4 n=64",
+        "memcpy s5, s2 n=64",
+        "lift s4, s5 n=64",
+    ] {
+        let after = timeline(&format!("lift s2, s3 n=64\n{text}"));
+        assert_eq!(after.events[1].start, lift.cycles + 1, "{text}");
+    }
+    for text in ["pmodadd s3, s4, s4 n=64", "memcpy s3, s4 n=64"] {
+        let before = timeline(&format!("{text}\nlift s2, s3 n=64"));
+        assert_eq!(before.events[1].start, before.events[0].end + 1, "{text}");
     }
 }

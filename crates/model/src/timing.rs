@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When each instruction starts and ends: in-order issue to two units, a scoreboard of slots, overlapped drains.
+//! When each instruction starts and ends: in-order issue to the units, a scoreboard of slots, overlapped drains.
 //!
 //! Every latency comes from the formulas of `spec/latency.yaml`; this file adds only the order in which the sequencer applies them.
 
@@ -31,6 +31,8 @@ pub struct Counters {
     pub busy_compute: u64,
     /// Cycles in which the memory unit had one.
     pub busy_memory: u64,
+    /// Cycles in which the base-conversion unit had one.
+    pub busy_rns: u64,
     /// Cycles in which the next instruction waited for a slot.
     pub stall_hazard: u64,
     /// Cycles in which it waited for its unit.
@@ -55,6 +57,10 @@ pub struct Timing {
     pub butterflies: u64,
     /// Lanes.
     pub lanes: u64,
+    /// Coefficients at a time of a base conversion; 0 without the unit.
+    pub rate: u64,
+    /// Cycles from the last step of a base conversion to its last write.
+    pub convert_pipe: u64,
     /// The host's side of transfers.
     pub host: HostTiming,
 }
@@ -122,10 +128,20 @@ impl Timing {
             info.montgomery_bits,
         ]
         .map(u64::from);
+        let (butterflies, rate) = (
+            info.butterflies.into(),
+            info.rns.map_or(0, |unit| unit.rate.into()),
+        );
+        let convert_pipe = match rate {
+            0 => 0,
+            _ => latency::convert_pipe(kind, style, w, least, word, butterflies, rate),
+        };
         Self {
             pipe: latency::pipe_latency(kind, style, w, least, word),
-            butterflies: info.butterflies.into(),
+            butterflies,
             lanes: info.lanes.into(),
+            rate,
+            convert_pipe,
             host: HostTiming::new(info),
         }
     }
@@ -143,7 +159,12 @@ impl Timing {
         }
     }
 
-    /// Cycles of an instruction alone, from its start to its last write.
+    /// Cycles of a base conversion of so many terms: input primes, and one for kept residues.
+    pub fn conversion(&self, i: &Instruction, terms: u64) -> u64 {
+        latency::convert(i.log2_n.into(), terms, self.rate, self.convert_pipe)
+    }
+
+    /// Cycles of an instruction alone, from its start to its last write; not of a base conversion.
     pub fn alone(&self, i: &Instruction) -> u64 {
         let (n, p) = (i.log2_n.into(), self.butterflies);
         match i.op {

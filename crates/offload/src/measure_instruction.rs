@@ -9,6 +9,7 @@ use model::{Lane, Profile, schedule};
 use zq::{Modulus, Word};
 
 use crate::OffloadError;
+use crate::conversion::{Conversions, conversion};
 use crate::operation::{Frame, OperationProgram};
 use crate::ring_split::{Half, Halving};
 use crate::session::{Polynomial, Session, halves_of};
@@ -34,6 +35,9 @@ pub fn measure_instruction(
     moduli: &[u128],
     n: usize,
 ) -> Result<Outcome, OffloadError> {
+    if let Some(what) = Conversions::from_name(op.spec().mnemonic) {
+        return conversion(session, what, moduli, n);
+    }
     let info = session.info().clone();
     // SYNC has no degree; what it waits for is loaded at one that fits.
     let n = if op == Op::Sync {

@@ -3,7 +3,7 @@
 
 use device::{Driver, Profile};
 use isa::{BuildInfo, Instruction, Op};
-use model::{Lane, schedule};
+use model::{Lane, schedule_from};
 use ntt::NttPlan;
 use polynomial::{Graph, Host, Memory};
 use std::collections::BTreeSet;
@@ -243,7 +243,8 @@ impl Session {
         self.usage.send.cycles += self.section(&program.loads)?.counters.cycles;
         self.profile = self.section(&program.work)?;
         self.usage.compute_cycles += self.profile.counters.cycles;
-        self.predicted_work += schedule(self.driver.info(), &program.work).counters.cycles;
+        let predicted = schedule_from(self.driver.info(), self.driver.state(), &program.work);
+        self.predicted_work += predicted.counters.cycles;
         self.usage.receive.cycles += self.section(&program.stores)?.counters.cycles;
         let first = frame.first + inputs.len() as u32;
         let n = 1 << frame.log2_n;

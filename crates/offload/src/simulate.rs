@@ -10,6 +10,7 @@ use ntt::NttPlan;
 use zq::Modulus;
 use zq::primes::{Direction, ntt_primes};
 
+pub use crate::conversion::{Conversions, conversion};
 pub use crate::measure_instruction::measure_instruction;
 use crate::operation::{Form, Frame, Operation, OperationProgram};
 use crate::session::{Polynomial, Session};

@@ -41,6 +41,7 @@ fn small(word_bits: u32, lanes: u32) -> BuildInfo {
         fifo_depth: 16,
         host: Host::Serial,
         cyclic: true,
+        rns: None,
         instructions: implemented_mask(),
     }
 }
@@ -94,9 +95,9 @@ fn every_instruction_and_operation_simulates_correctly() {
         },
     ] {
         let moduli = default_moduli(&[36, 37], 64, info.n_max()).unwrap();
-        let driver = Driver::open(Box::new(Modeled::open(info).unwrap())).unwrap();
+        let driver = Driver::open(Box::new(Modeled::open(info.clone()).unwrap())).unwrap();
         let mut session = Session::new(driver).unwrap();
-        for spec in isa::TABLE.iter().filter(|spec| spec.implemented) {
+        for spec in isa::TABLE.iter().filter(|spec| info.has(spec.op)) {
             for n in [8, 64] {
                 let outcome = measure_instruction(&mut session, spec.op, &moduli, n).unwrap();
                 assert!(outcome.correct, "{} n = {n}", spec.mnemonic);
@@ -111,7 +112,7 @@ fn every_instruction_and_operation_simulates_correctly() {
             }
         }
         let wide = default_moduli(&[36, 37], 128, 64).unwrap();
-        for spec in isa::TABLE.iter().filter(|spec| spec.implemented) {
+        for spec in isa::TABLE.iter().filter(|spec| info.has(spec.op)) {
             let outcome = measure_instruction(&mut session, spec.op, &wide, 128).unwrap();
             assert!(outcome.correct, "{} in parts", spec.mnemonic);
             assert_eq!(outcome.cycles, outcome.predicted_cycles);
@@ -134,4 +135,39 @@ fn every_instruction_and_operation_simulates_correctly() {
             "n = 256 is beyond the build, which has n = 8..64 (powers of two)"
         );
     }
+}
+
+#[test]
+fn base_conversions_simulate_correctly_and_to_the_cycle() {
+    use crate::simulate::{Conversions, conversion, default_moduli};
+    let unit = isa::RnsUnit {
+        rate: 2,
+        conversions: 4,
+        entries: 16,
+    };
+    for lanes in [1, 2, 4] {
+        let info = BuildInfo {
+            rns: Some(unit),
+            ..small(40, lanes)
+        };
+        let bits: Vec<u32> = (36..36 + lanes).collect();
+        let moduli = default_moduli(&bits, 64, info.n_max()).unwrap();
+        let driver = Driver::open(Box::new(Modeled::open(info).unwrap())).unwrap();
+        let mut session = Session::new(driver).unwrap();
+        for name in ["lift", "scale", "scale-lift", "decomp"] {
+            let what = Conversions::from_name(name).unwrap();
+            for n in [8, 64] {
+                let outcome = conversion(&mut session, what, &moduli, n).unwrap();
+                assert!(outcome.correct, "{name}, {lanes} lanes, n = {n}");
+                assert_eq!(outcome.cycles, outcome.predicted_cycles);
+            }
+        }
+        let what = Conversions::Lift;
+        let message = conversion(&mut session, what, &moduli, 128).unwrap_err();
+        assert_eq!(
+            message.to_string(),
+            "n = 128 is beyond the build, which has n = 8..64"
+        );
+    }
+    assert_eq!(Conversions::from_name("ntt"), None);
 }

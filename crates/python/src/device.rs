@@ -3,9 +3,9 @@
 
 use crate::errors::{Kind, OrRaise};
 use crate::work::Work;
-use ::device::{DeviceError, Driver, Injection, Modeled, Profile, Verilated};
+use ::device::{Conversion, DeviceError, Driver, Injection, Modeled, Profile, Verilated};
 use backend::Coprocessor;
-use isa::{BuildInfo, Host, ISA_VERSION, Instruction, Mix, Op, Reduction};
+use isa::{BuildInfo, Host, ISA_VERSION, Instruction, Mix, Op, Reduction, RnsUnit, Route};
 use offload::{Frame, Moved, OffloadError, Operation, OperationProgram, Session, Usage, simulate};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -77,6 +77,12 @@ fn build_info(preset: &Bound<'_, PyDict>) -> PyResult<BuildInfo> {
             Host::Serial
         },
         cyclic: get("cyclic")?.extract()?,
+        rns: Some(RnsUnit {
+            rate: number("rns_rate")?,
+            conversions: number("rns_conversions")?,
+            entries: number("rns_entries")?,
+        })
+        .filter(|unit| unit.rate != 0),
         instructions,
     })
 }
@@ -87,6 +93,7 @@ fn profile_dict<'py>(py: Python<'py>, profile: &Profile) -> PyResult<Bound<'py, 
     dict.set_item("cycles", counters.cycles)?;
     dict.set_item("busy_compute", counters.busy_compute)?;
     dict.set_item("busy_memory", counters.busy_memory)?;
+    dict.set_item("busy_rns", counters.busy_rns)?;
     dict.set_item("stall_hazard", counters.stall_hazard)?;
     dict.set_item("stall_unit", counters.stall_unit)?;
     let event = |e: &::device::Event| {
@@ -317,7 +324,8 @@ impl Device {
     }
 
     /// A random program of the mix that the device can run now: instruction words from a seed.
-    #[pyo3(signature = (seed, *, length, n, moduli, outputs))]
+    /// `routes`: per base conversion that is set the modulus indices from and to.
+    #[pyo3(signature = (seed, *, length, n, moduli, outputs, routes=Vec::new()))]
     fn random_program(
         &self,
         seed: u64,
@@ -325,12 +333,16 @@ impl Device {
         n: usize,
         moduli: u8,
         outputs: u32,
+        routes: Vec<(u8, u8)>,
     ) -> PyResult<Vec<u64>> {
         let mut session = self.coprocessor.session();
         let info = session.info().clone();
         let in_range = length <= MOST_RANDOM
             && outputs as usize <= MOST_RANDOM
-            && (1..=info.moduli_slots).contains(&moduli.into());
+            && (1..=info.moduli_slots).contains(&moduli.into())
+            && routes
+                .iter()
+                .all(|&(from, to)| from < moduli && to < moduli);
         if !in_range {
             return Err(Kind::Input.error(format!(
                 "length {length}, outputs {outputs}, moduli {moduli}; allowed: up to {MOST_RANDOM}, up to \
@@ -342,6 +354,10 @@ impl Device {
             length,
             log2_n: log2_degree(n)?,
             moduli,
+            routes: routes
+                .into_iter()
+                .map(|(from, to)| Route { from, to })
+                .collect(),
             inputs: moduli.into(),
             outputs,
         };
@@ -356,7 +372,9 @@ impl Device {
     /// The timeline the latency formulas predict for a program.
     fn predict<'py>(&self, py: Python<'py>, words: Vec<u64>) -> PyResult<Bound<'py, PyDict>> {
         let program = isa::decode(&words).or_raise()?;
-        let profile = model::schedule(self.coprocessor.session().info(), &program);
+        let mut session = self.coprocessor.session();
+        let info = session.info().clone();
+        let profile = model::schedule_from(&info, session.driver().state(), &program);
         profile_dict(py, &profile)
     }
 
@@ -389,6 +407,47 @@ impl Device {
         self.outcome(py, |session| {
             simulate::measure_operation(session, operation, &moduli, n)
         })
+    }
+
+    /// Measure base conversions (`lift`, `scale`, `scale-lift`, `decomp`), checked likewise.
+    fn simulate_conversion<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        moduli: Vec<u128>,
+        n: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let what = simulate::Conversions::from_name(name)
+            .ok_or_else(|| Kind::Input.error(format!("{name:?} is no base conversion")))?;
+        log2_degree(n)?;
+        self.outcome(py, |session| {
+            simulate::conversion(session, what, &moduli, n)
+        })
+    }
+
+    /// Set a base conversion: the residues modulo `inputs`, the first of them in lane `first`, to residues modulo `outputs`;
+    /// with a numerator scaled by it over the product of `inputs` and rounded, else the centred representative.
+    #[pyo3(signature = (number, first, inputs, outputs, numerator=None))]
+    fn set_conversion(
+        &self,
+        py: Python<'_>,
+        number: u8,
+        first: u8,
+        inputs: Vec<u128>,
+        outputs: Vec<u128>,
+        numerator: Option<u64>,
+    ) -> PyResult<()> {
+        let moduli = |values: Vec<u128>| -> PyResult<Vec<zq::Modulus<u128>>> {
+            let modulus = |q| zq::Modulus::new(q).map_err(|e| Kind::Parameter.error(e.to_string()));
+            values.into_iter().map(modulus).collect()
+        };
+        let (inputs, outputs) = (moduli(inputs)?, moduli(outputs)?);
+        let made = match numerator {
+            None => Conversion::lift(first, &inputs, &outputs),
+            Some(numerator) => Conversion::scale(first, &inputs, &outputs, numerator),
+        };
+        let made = made.map_err(|error| Kind::Parameter.error(error.to_string()))?;
+        self.with_driver(py, |driver| driver.set_conversion(number, &made))
     }
 
     /// The program of an operation as assembly.

@@ -17,7 +17,7 @@ from ringsmith.errors import InputError, ParameterError
 from ringsmith.files import check_place
 from ringsmith.ntt8 import ntt8_names
 from ringsmith.ntt8.report import simulate_ntt8
-from ringsmith.presets import OPERATIONS, load_preset, parse_overrides
+from ringsmith.presets import CONVERSIONS, OPERATIONS, load_preset, parse_overrides
 from ringsmith.report.terminal import plain_console
 from ringsmith.run.devices import KINDS, OpenDevice, open_device
 from ringsmith.run.timeline import summary, write_trace
@@ -31,10 +31,12 @@ EXAMPLES = """Examples:
   ringsmith simulate cofhee ntt --n 4096
   ringsmith simulate bfv-client zero-encrypt --json
   ringsmith simulate tiny tensor --set butterflies=4 --trace tensor.pftrace
+  ringsmith simulate heaws scale-lift
   ringsmith simulate zynq-pn3 encrypt                (8-point accelerators: ntt, intt, encrypt)
 
 OP is an instruction in lower case (ntt, pmodmul, memcpy, ...) or an operation: polymul, tensor, zero-encrypt,
-delta-m-decrypt, key-switch. Cycles run from the first start to the last write; operands are on chip before. PRESET
+delta-m-decrypt, key-switch; with base conversion also scale-lift (BFV's whole scaling) and decomp (the digits of a
+relinearisation). Cycles run from the first start to the last write; operands are on chip before. PRESET
 needs five slots: two work slots and three for operands.
 """
 
@@ -64,8 +66,9 @@ def simulate(
     made = load_preset(preset, parse_overrides(overrides or []))
     degree = min(made.n_max, 4096) if n is None else _ring_degree(n)
     known = {mnemonic for mnemonic, _, _ in _native.instruction_set()}
-    if op not in known and op not in OPERATIONS:
-        raise InputError(f"{shown(op)} is no instruction or operation; operations: {', '.join(OPERATIONS)}")
+    if op not in known and op not in (*OPERATIONS, *CONVERSIONS):
+        every = ", ".join((*OPERATIONS, *CONVERSIONS))
+        raise InputError(f"{shown(op)} is no instruction or operation; operations: {every}")
     if on not in KINDS:
         raise InputError(f"--on {shown(on)}: {' or '.join(KINDS)}")
     model = open_device("model", made)
@@ -104,6 +107,8 @@ def measure(device: OpenDevice, op: str, n: int) -> dict[str, Any]:
             able = ", ".join(device.preset.operations)
             raise InputError(f"preset {device.preset.name} does not take {op}; it takes {able}")
         return device.native.simulate_operation(op, moduli, n)
+    if op in CONVERSIONS:
+        return device.native.simulate_conversion(op, moduli, n)
     return device.native.simulate_instruction(op, moduli, n)
 
 
@@ -132,7 +137,7 @@ def _report(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall: 
         "clock_mhz": device.clock_mhz,
         "time_us": cycles / device.clock_mhz,
         "time_us_by_clock": {f"{clock:g}": cycles / clock for clock in device.preset.clock_mhz},
-        "busy": {"compute": profile["busy_compute"], "memory": profile["busy_memory"]},
+        "busy": {"compute": profile["busy_compute"], "memory": profile["busy_memory"], "rns": profile["busy_rns"]},
         "stall": {"slot": profile["stall_hazard"], "unit": profile["stall_unit"]},
         "send": {**usage["send"], "ms": device.link_ms(usage["send"]["bytes"], usage["send"]["cycles"])},
         "receive": {**usage["receive"], "ms": device.link_ms(usage["receive"]["bytes"], usage["receive"]["cycles"])},

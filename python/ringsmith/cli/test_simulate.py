@@ -26,12 +26,29 @@ def test_json_is_one_object_with_cycles_prediction_and_times(tmp_path: Path) -> 
     assert trace.stat().st_size > 500
 
 
+HEAWS = {"ntt": 12_320, "lift": 6_200, "scale-lift": 14_450, "decomp": 6 * 4_200}
+
+
+@pytest.mark.parametrize(("op", "most"), HEAWS.items())
+def test_base_conversion_at_the_published_shape(op: str, most: int) -> None:
+    done = simulate("heaws", op, "--on", "model", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["correct"] is True
+    assert report["n"] == 4096
+    assert report["cycles"] == report["predicted_cycles"] <= most
+    assert (report["busy"]["rns"] > 0) == (op != "ntt")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["no-preset", "ntt"], "no preset 'no-preset'; presets:"),
         (["tiny", "frob"], "'frob' is no instruction or operation"),
         (["tiny", "lift", "--on", "model"], "lift is not in this build"),
+        (["tiny", "decomp", "--on", "model"], "lift is not in this build"),
+        (["heaws", "scale-lift", "--n", "8192", "--on", "model"], "n = 8192 is beyond the build"),
+        (["heaws", "decomp", "--assembly"], "--assembly prints the program of an operation"),
         (["tiny", "ntt", "--n", "100", "--on", "model"], "n = 100 is no ring degree"),
         (["tiny", "ntt", "--n", "1024", "--on", "model"], "n = 1024 is beyond the build"),
         (["tiny", "ntt", "--set", "butterflies=3"], "butterflies must be 1, 2, 4, 8, 16 or 32, got 3"),

@@ -42,6 +42,9 @@ def top_parameters(preset: Preset, *, clock_mhz: float | None = None) -> dict[st
         "EnPmul": int(preset.pmul),
         "EnCyclic": int(preset.cyclic),
         "FifoDepth": preset.fifo_depth,
+        "RnsRate": preset.rns_rate,
+        "RnsConversions": max(preset.rns_conversions, 2),
+        "RnsEntries": max(preset.rns_entries, 16),
         "ClockKhz": round((clock_mhz or preset.clock_mhz[-1]) * 1000),
     }
     if preset.host == "serial":

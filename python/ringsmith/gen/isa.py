@@ -11,7 +11,7 @@ import yaml
 
 from ringsmith.errors import FormatError
 
-UNITS = ("compute", "memory", "control")
+UNITS = ("compute", "memory", "control", "rns")
 STATUSES = ("implemented", "reserved")
 SLOT_FIELDS = ("dst", "src_a", "src_b", "src_c")
 

@@ -12,7 +12,8 @@ HEADER = """\
 
 Instructions work on residue polynomials of n coefficients held in on-chip slots. Every lane executes the same
 instruction on its own residue, modulo its own modulus. A program is a list of 64-bit words pushed into the command
-FIFO; compute and memory instructions run at the same time, and a scoreboard of slots holds back what depends.
+FIFO; compute, memory and base-conversion instructions run at the same time, and a scoreboard of slots holds back what
+depends.
 
 Slot numbers: first the dual-port slots (0 and 1 are the transform's work slots), then the single-port slots;
 {twiddle} is the twiddle table (one per modulus index, or one for all of them in builds that say so); {zero} is the zero
@@ -22,7 +23,7 @@ one to the same work slot log2 n must be even, from one to the other odd.
 
 A line of assembly is `mnemonic operands modifiers`, for example `intt s3, s0, s5 n=4096 mod=1`; `;` starts a comment,
 `zero` names slot {zero}, `twiddle` slot {twiddle}; an optional operand left out is `zero`, and `mod`, `cyclic` and
-`const` are 0 unless given.
+`const` are 0 unless given. Of LIFT and SCALE `const` is the number of the conversion.
 """
 
 

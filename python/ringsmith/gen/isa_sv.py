@@ -49,7 +49,8 @@ def _units() -> list[str]:
         "  typedef enum logic [1:0] {",
         "    UnitCompute = 2'd0,",
         "    UnitMemory  = 2'd1,",
-        "    UnitControl = 2'd2",
+        "    UnitControl = 2'd2,",
+        "    UnitRns     = 2'd3",
         "  } unit_e;",
         "",
     ]
@@ -97,14 +98,16 @@ def _predicate(isa: Isa, name: str, doc: str, holds: Callable[[Instruction], boo
 
 
 def _unit_function(isa: Isa) -> list[str]:
-    masks = {unit: _mask(isa, lambda entry, unit=unit: entry.unit == unit) for unit in ("compute", "memory")}  # type: ignore[misc]
+    masks = {unit: _mask(isa, lambda entry, unit=unit: entry.unit == unit) for unit in ("compute", "memory", "rns")}  # type: ignore[misc]
     return [
         "  // The unit that executes an instruction; unknown opcodes go to the sequencer, which refuses them.",
         f"  localparam logic [63:0] MaskCompute = {masks['compute']};",
         f"  localparam logic [63:0] MaskMemory = {masks['memory']};",
+        f"  localparam logic [63:0] MaskRns = {masks['rns']};",
         "  function automatic unit_e op_unit(logic [OpcodeWidth-1:0] opcode);",
         "    if (MaskCompute[opcode]) return UnitCompute;",
         "    if (MaskMemory[opcode]) return UnitMemory;",
+        "    if (MaskRns[opcode]) return UnitRns;",
         "    return UnitControl;",
         "  endfunction",
         "",

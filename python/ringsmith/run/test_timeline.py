@@ -66,7 +66,15 @@ def test_a_trace_is_a_list_of_packets_with_a_track_for_each_unit(tmp_path: Path)
 
 
 def test_traces_of_both_units_and_of_nothing() -> None:
-    empty = {"cycles": 0, "busy_compute": 0, "busy_memory": 0, "stall_hazard": 0, "stall_unit": 0, "events": []}
+    empty = {
+        "cycles": 0,
+        "busy_compute": 0,
+        "busy_memory": 0,
+        "busy_rns": 0,
+        "stall_hazard": 0,
+        "stall_unit": 0,
+        "events": [],
+    }
     assert len(fields(trace_bytes("empty", empty, 50.0))) == 3
     assert len(summary("empty", empty, 50.0)) == 5
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ringsmith.files import replacing
 
-UNITS = ("compute", "memory")
+UNITS = ("compute", "memory", "rns")
 _PROCESS = 1
 _SEQUENCE = 1
 _BEGIN, _END = 1, 2
@@ -33,15 +33,17 @@ def trace_bytes(name: str, profile: Mapping[str, Any], clock_mhz: float, assembl
     """Return the bytes of a Perfetto trace of a profile."""
     lines = [line for line in assembly.splitlines() if not line.startswith(";")]
     packets = [_descriptor(_PROCESS, _text(2, name), _message(3, _number(1, _PROCESS) + _text(6, name)))]
-    for track, unit in enumerate(UNITS, start=2):
+    # Few builds have a base-conversion unit.
+    there = [unit for unit in UNITS if unit != "rns" or any(e[2] == unit for e in profile["events"])]
+    for track, unit in enumerate(there, start=2):
         packets.append(_descriptor(track, _text(2, unit), _number(5, _PROCESS)))
-    for track, unit in enumerate(UNITS, start=2):
+    for track, unit in enumerate(there, start=2):
         packets += _slices(track, [e for e in profile["events"] if e[2] == unit], 1e3 / clock_mhz, lines)
     return b"".join(_message(1, packet) for packet in packets)
 
 
 def summary(name: str, profile: Mapping[str, Any], clock_mhz: float) -> list[str]:
-    """Return ten lines: time, busy share of each unit, stalls, and the five longest waits."""
+    """Return ten lines or so: time, busy share of each unit, stalls, and the five longest waits."""
     cycles = max(profile["cycles"], 1)
     share = {key: f"{profile[key]:,} cycles, {100 * profile[key] / cycles:.1f} %" for key in profile if key != "events"}
     waits = sorted(_waits(profile["events"]), reverse=True)[:5]
@@ -50,6 +52,7 @@ def summary(name: str, profile: Mapping[str, Any], clock_mhz: float) -> list[str
         f"{name}: {profile['cycles']:,} cycles, {profile['cycles'] / clock_mhz:,.1f} us at {clock_mhz:g} MHz",
         f"compute unit busy {share['busy_compute']}",
         f"memory unit busy {share['busy_memory']}",
+        *([f"base-conversion unit busy {share['busy_rns']}"] if profile["busy_rns"] else []),
         f"next instruction waited for a slot {share['stall_hazard']}; for its unit {share['stall_unit']}",
         "longest waits:" if rows else "no instruction waited",
         *rows,

@@ -43,6 +43,7 @@ pub fn build(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
         fifo_depth: 16,
         host: isa::Host::Serial,
         cyclic: true,
+        rns: None,
         instructions: implemented_mask(),
     }
 }

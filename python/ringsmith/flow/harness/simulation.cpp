@@ -114,12 +114,11 @@ void Simulation::tick() {
 void Simulation::record_events() {
     const unsigned starts = top_->ev_start_o, ends = top_->ev_end_o;
     if ((starts | ends) == 0) return;
-    for (uint8_t unit = 0; unit < 2; ++unit) {
-        const auto index = [unit](uint64_t both) { return static_cast<uint32_t>(both >> (32 * unit)); };
-        if (ends >> unit & 1) events_.push_back({top_->cycles_o, index(top_->ev_end_idx_o), unit, 1, 0, 0});
+    for (uint8_t unit = 0; unit < 3; ++unit) {
+        if (ends >> unit & 1) events_.push_back({top_->cycles_o, top_->ev_end_idx_o[unit], unit, 1, 0, 0});
         if (starts >> unit & 1) {
             const auto opcode = static_cast<uint8_t>(top_->ev_start_cmd_o[2 * unit] & 63);
-            events_.push_back({top_->cycles_o, index(top_->ev_start_idx_o), unit, 0, opcode, 0});
+            events_.push_back({top_->cycles_o, top_->ev_start_idx_o[unit], unit, 0, opcode, 0});
         }
     }
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The driver's base conversions: what the build can take, and where their constants lie.
+
+use model::{Conversion, MOST_PRIMES};
+
+use crate::{DeviceError, Driver};
+
+impl Driver {
+    /// Set a base conversion.
+    ///
+    /// # Errors
+    /// No such unit or number; primes that the build or its lanes cannot take, a constants' table that is full.
+    pub fn set_conversion(
+        &mut self,
+        number: u8,
+        conversion: &Conversion,
+    ) -> Result<(), DeviceError> {
+        let refuse = |what: String| Err(DeviceError::data(what));
+        let Some(unit) = self.info.rns else {
+            return refuse("base conversion is not in this build".to_owned());
+        };
+        if u32::from(number) >= unit.conversions {
+            let known = unit.conversions;
+            return refuse(format!(
+                "conversion {number} does not exist, the build has {known}"
+            ));
+        }
+        let (inputs, outputs) = (conversion.inputs(), conversion.outputs());
+        let (first, lanes) = (usize::from(conversion.first()), self.info.lanes as usize);
+        if inputs.is_empty()
+            || inputs.len() > MOST_PRIMES
+            || first + inputs.len() > lanes
+            || outputs.len() > lanes
+        {
+            return refuse(format!(
+                "conversion {number}: {} input primes from lane {first} on and {} output primes, the build has {lanes} lanes",
+                inputs.len(),
+                outputs.len()
+            ));
+        }
+        let moduli = inputs.iter().map(|input| input.modulus);
+        for modulus in moduli.chain(outputs.iter().map(|output| output.modulus)) {
+            self.check_modulus(modulus.value())
+                .map_err(|what| DeviceError::data(format!("conversion {number}: {what}")))?;
+        }
+        let place = usize::from(number);
+        // What held the number is gone, also where the new one finds no place.
+        self.entries[place] = (0, 0);
+        self.state.conversions[place] = None;
+        self.conversions[place] = None;
+        let length = inputs.len() as u32 + 1;
+        let base = self.free_entries(length, unit.entries).ok_or_else(|| {
+            let total = unit.entries;
+            DeviceError::data(format!(
+                "conversion {number} takes {length} entries of constants in a row, which the build's {total} no longer have"
+            ))
+        })?;
+        self.device.set_conversion(number, base as u8, conversion)?;
+        self.entries[place] = (base, length);
+        self.state.conversions[place] = Some(conversion.shape());
+        self.conversions[place] = Some(conversion.clone());
+        Ok(())
+    }
+
+    /// The first of `length` entries in a row that no base conversion takes.
+    fn free_entries(&self, length: u32, total: u32) -> Option<u32> {
+        let free = |base: &u32| {
+            let clash =
+                |&(first, taken): &(u32, u32)| *base < first + taken && first < base + length;
+            !self.entries.iter().any(clash)
+        };
+        (0..=total.checked_sub(length)?).find(free)
+    }
+
+    /// The base conversions that are set.
+    pub fn conversions(&self) -> &[Option<Conversion>] {
+        &self.conversions
+    }
+}

@@ -100,8 +100,7 @@ impl<W: Word> Encryptor<W> {
         parts: impl FnOnce(&ZeroDraw<'_, W>) -> Result<[RnsPoly<W, Coeff>; 2], E>,
     ) -> Result<Ciphertext<W>, E> {
         self.params
-            .check_fingerprint("the plaintext", message.fingerprint())
-            .map_err(Error::from)?;
+            .check_fingerprint("the plaintext", message.fingerprint())?;
         let mut ct = self.zero_by(index, parts)?;
         let level = self.params.level(ct.limbs())?;
         level.add_scaled(message.coefficients(), &mut ct.parts[0], false);
@@ -266,8 +265,7 @@ impl<W: Word> Decryptor<W> {
         compute: impl FnOnce(&[RnsPoly<W, Coeff>], &RnsPoly<W, Eval>) -> Result<RnsPoly<W, Coeff>, E>,
     ) -> Result<Phase<W>, E> {
         self.params
-            .check_fingerprint("the ciphertext", ct.fingerprint())
-            .map_err(Error::from)?;
+            .check_fingerprint("the ciphertext", ct.fingerprint())?;
         self.key
             .id()
             .join(ct.key_id(), "the ciphertext")

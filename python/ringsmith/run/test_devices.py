@@ -25,14 +25,18 @@ def tiny(request: pytest.FixtureRequest) -> OpenDevice:
     return open_device(request.param, "tiny")
 
 
+def lane_moduli(preset: Preset, index: int) -> list[int]:
+    """The primes of a modulus index; no prime stands on both."""
+    return _native.default_moduli([width - 2 * index for width in preset.lane_bits()], N, preset.n_max)
+
+
 def set_up(device: OpenDevice, *, tables: bool = True) -> _native.Device:
     """Moduli on both indices, tables for n = 64, residues of index i in host buffer i, constants, 200 buffers."""
     native, preset = device.native, device.preset
     first = native.allocate(200)
     source = random.Random(7)
     for index in range(2):
-        bits = [width - index for width in preset.lane_bits()]
-        moduli = _native.default_moduli(bits, N, preset.n_max)
+        moduli = lane_moduli(preset, index)
         native.set_moduli(index, moduli)
         if tables:
             native.load_twiddles(index, N)
@@ -86,9 +90,7 @@ def test_base_conversions_are_right_and_predicted_to_the_cycle(kind: str, reduct
 
 def set_up_conversions(native: _native.Device, preset: Preset) -> list[tuple[int, int]]:
     """Conversions between the moduli of `set_up`; per conversion the modulus indices from and to."""
-    q, p = (
-        _native.default_moduli([width - index for width in preset.lane_bits()], N, preset.n_max) for index in range(2)
-    )
+    q, p = (lane_moduli(preset, index) for index in range(2))
     native.set_conversion(0, 0, q, p)
     native.set_conversion(1, 0, p, q)
     native.set_conversion(2, 0, q, p, 33)

@@ -1,13 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Fuzzes every decoder: tools/fuzz.sh [SECONDS per target, default 10] [TARGET...].
-# FUZZ_PROFILE=smoke compiles sooner and fuzzes slower.
 # Uses cargo-fuzz where it is installed (on stable Rust too), else builds the same targets with libFuzzer's flags by hand.
 set -euo pipefail
 cd "$(dirname "$0")/../fuzz"
 seconds=${1:-10}
 shift || true
-profile=${FUZZ_PROFILE:-release}
 targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then
   for file in fuzz_targets/*.rs; do targets+=("$(basename "$file" .rs)"); done
@@ -19,7 +17,7 @@ by_hand() {
   local flags="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
   flags+=" -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table"
   flags+=" -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1"
-  RUSTFLAGS="$flags" cargo build --locked --quiet --profile "$profile" --target "$host" --bins
+  RUSTFLAGS="$flags" cargo build --locked --quiet --release --target "$host" --bins
 }
 if cargo fuzz --version >/dev/null 2>&1; then
   cargo metadata --locked --format-version 1 >/dev/null # cargo-fuzz has no --locked of its own
@@ -28,7 +26,7 @@ else
   by_hand
   run() {
     mkdir -p "corpus/$1" "artifacts/$1"
-    "${CARGO_TARGET_DIR:-target}/$host/$profile/$1" "corpus/$1" -artifact_prefix="artifacts/$1/" \
+    "${CARGO_TARGET_DIR:-target}/$host/release/$1" "corpus/$1" -artifact_prefix="artifacts/$1/" \
       -max_total_time="$seconds" -max_len=4096 -verbosity=0 -print_final_stats=1
   }
 fi

@@ -28,25 +28,9 @@ count() {
         | grep -oE "[0-9]+ $1" | awk '{ total += $1 } END { print total + 0 }'
 }
 
-# begin NAME COMMAND...: run it beside the next parts; `part NAME finish NAME` is its report.
-begin() {
-    local name=$1
-    shift
-    { "$@" >"$logs/$name.output" 2>&1; echo $? >"$logs/$name.status"; } &
-}
-
-finish() {
-    until [ -f "$logs/$1.status" ]; do sleep 0.2; done
-    cat "$logs/$1.output"
-    return "$(cat "$logs/$1.status")"
-}
-
 part lint tools/lint.sh
-# Its build is a chain that leaves a core idle.
-begin fuzz env FUZZ_PROFILE=smoke tools/fuzz.sh 1
 # No crate has examples in its documentation: rustdoc would read all of them for nothing.
 part rust cargo test --locked --quiet --no-fail-fast --lib --bins --tests --examples
-part fuzz finish fuzz
 part python .venv/bin/python -m pytest -n 2 -m "not slow" python rtl tests examples bench
 
 echo

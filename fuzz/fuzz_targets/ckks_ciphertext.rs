@@ -1,16 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The decoder of CKKS ciphertexts.
 #![no_main]
 
-use ckks::Ciphertext;
-use ringsmith_fuzz::{check, ckks_params};
-use rlwe::wire::Tag;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    check(
-        data,
-        Tag::CkksCiphertext,
-        ckks_params().fingerprint(),
-        |bytes| Ciphertext::from_bytes(ckks_params(), bytes).map(|x| x.to_bytes()),
-    );
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_targets::target("ckks_ciphertext")(data));

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is fuzzed: every decoder, on parameter sets small enough to be fast. `fuzz/` runs the targets under libFuzzer;
+//! here they are compiled and tried with every other test.
+//!
+//! A decoder must not panic, and whatever it accepts must encode to the same bytes. A fuzzer cannot guess checksums, so
+//! each input is also tried with length, fingerprint and checksum repaired.
+
+mod program;
+#[cfg(test)]
+mod tests;
+
+use ::program::Message;
+use bfv::{BfvParams, BfvParamsLiteral};
+use ckks::CkksParams;
+use rlwe::wire::{Fingerprint, Tag, mutate};
+use rlwe::{
+    GaloisKeys, PublicKey, RelinKey, RlweParams, RlweParamsLiteral, SecretKey, SecurityPolicy,
+};
+use std::sync::OnceLock;
+use zq::primes::{Direction, ntt_primes};
+
+/// A decoder under test: panics where it breaks its promises.
+pub type Target = fn(&[u8]);
+
+/// Every target by its name.
+pub const TARGETS: [(&str, Target); 13] = [
+    ("rlwe_params", rlwe_params),
+    ("secret_key", secret_key),
+    ("public_key", public_key),
+    ("relin_key", relin_key),
+    ("galois_keys", galois_keys),
+    ("bfv_params", bfv_params),
+    ("bfv_plaintext", bfv_plaintext),
+    ("bfv_ciphertext", bfv_ciphertext),
+    ("ckks_params", ckks_params),
+    ("ckks_plaintext", ckks_plaintext),
+    ("ckks_ciphertext", ckks_ciphertext),
+    ("program", program::program),
+    ("message", message),
+];
+
+/// The target of that name.
+///
+/// # Panics
+/// If there is none.
+pub fn target(name: &str) -> Target {
+    let found = TARGETS.iter().find(|(known, _)| *known == name);
+    found.unwrap_or_else(|| panic!("no fuzz target {name}")).1
+}
+
+/// n = 16, two data primes and a special one, t = 97.
+fn params() -> &'static BfvParams<u64> {
+    static PARAMS: OnceLock<BfvParams<u64>> = OnceLock::new();
+    PARAMS.get_or_init(|| {
+        let mut q = ntt_primes::<u64>(20, 32, 3, Direction::Down, &[]).expect("such primes exist");
+        let p = q.split_off(2);
+        let rlwe = RlweParamsLiteral {
+            n: 16,
+            q,
+            p,
+            ..Default::default()
+        };
+        let literal = BfvParamsLiteral {
+            rlwe,
+            plain_modulus: 97,
+            auxiliary: vec![],
+        };
+        BfvParams::new(&literal, SecurityPolicy::insecure()).expect("valid parameters")
+    })
+}
+
+/// The same ring for CKKS, scale 2^15.
+fn ckks() -> &'static CkksParams {
+    static PARAMS: OnceLock<CkksParams> = OnceLock::new();
+    PARAMS.get_or_init(|| {
+        CkksParams::from_rlwe(params().rlwe().clone(), 32768.0).expect("valid parameters")
+    })
+}
+
+/// Tries `data` as it is, and as an object of this tag and set with a right envelope.
+fn check<E>(
+    data: &[u8],
+    tag: Tag,
+    owner: Fingerprint,
+    recode: impl Fn(&[u8]) -> Result<Vec<u8>, E>,
+) {
+    let same = |bytes: &[u8]| {
+        if let Ok(again) = recode(bytes) {
+            assert_eq!(again, bytes, "two byte strings for one object");
+        }
+    };
+    same(data);
+    let mut repaired = rlwe::wire::seal(tag, owner, data);
+    mutate::repair(&mut repaired);
+    same(&repaired);
+}
+
+fn rlwe_params(data: &[u8]) {
+    check(data, Tag::RlweParams, Fingerprint::default(), |bytes| {
+        RlweParams::<u64>::from_bytes(bytes, SecurityPolicy::insecure()).map(|x| x.to_bytes())
+    });
+}
+
+fn secret_key(data: &[u8]) {
+    let rlwe = params().rlwe();
+    check(data, Tag::SecretKey, rlwe.fingerprint(), |bytes| {
+        SecretKey::from_bytes(rlwe, bytes).map(|x| x.to_bytes().to_vec())
+    });
+}
+
+fn public_key(data: &[u8]) {
+    let rlwe = params().rlwe();
+    check(data, Tag::PublicKey, rlwe.fingerprint(), |bytes| {
+        PublicKey::from_bytes(rlwe, bytes).map(|x| x.to_bytes())
+    });
+}
+
+fn relin_key(data: &[u8]) {
+    let rlwe = params().rlwe();
+    check(data, Tag::RelinKey, rlwe.fingerprint(), |bytes| {
+        RelinKey::from_bytes(rlwe, bytes).map(|x| x.to_bytes())
+    });
+}
+
+fn galois_keys(data: &[u8]) {
+    let rlwe = params().rlwe();
+    check(data, Tag::GaloisKeys, rlwe.fingerprint(), |bytes| {
+        GaloisKeys::from_bytes(rlwe, bytes).map(|x| x.to_bytes())
+    });
+}
+
+fn bfv_params(data: &[u8]) {
+    check(data, Tag::BfvParams, Fingerprint::default(), |bytes| {
+        BfvParams::<u64>::from_bytes(bytes, SecurityPolicy::insecure()).map(|x| x.to_bytes())
+    });
+}
+
+fn bfv_plaintext(data: &[u8]) {
+    check(data, Tag::BfvPlaintext, params().fingerprint(), |bytes| {
+        bfv::Plaintext::from_bytes(params(), bytes).map(|x| x.to_bytes())
+    });
+}
+
+fn bfv_ciphertext(data: &[u8]) {
+    check(data, Tag::BfvCiphertext, params().fingerprint(), |bytes| {
+        bfv::Ciphertext::from_bytes(params(), bytes).map(|x| x.to_bytes())
+    });
+}
+
+fn ckks_params(data: &[u8]) {
+    check(data, Tag::CkksParams, Fingerprint::default(), |bytes| {
+        CkksParams::from_bytes(bytes, SecurityPolicy::insecure()).map(|x| x.to_bytes())
+    });
+}
+
+fn ckks_plaintext(data: &[u8]) {
+    check(data, Tag::CkksPlaintext, ckks().fingerprint(), |bytes| {
+        ckks::Plaintext::from_bytes(ckks(), bytes).map(|x| x.to_bytes())
+    });
+}
+
+fn ckks_ciphertext(data: &[u8]) {
+    check(data, Tag::CkksCiphertext, ckks().fingerprint(), |bytes| {
+        ckks::Ciphertext::from_bytes(ckks(), bytes).map(|x| x.to_bytes())
+    });
+}
+
+fn message(data: &[u8]) {
+    check(data, Tag::Message, Fingerprint::default(), |bytes| {
+        Message::from_bytes(bytes)?.to_bytes()
+    });
+}

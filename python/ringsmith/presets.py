@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ringsmith import shipped
 from ringsmith.errors import ParameterError
+from ringsmith.knobs import Knobs
 from ringsmith.specs import build, checked_name, parsed_toml, read_toml, shown
 
 # What the info block's kHz registers hold.
@@ -21,45 +23,16 @@ OPERATIONS = ("polymul", "tensor", "zero-encrypt", "delta-m-decrypt", "key-switc
 
 
 @dataclass(frozen=True, kw_only=True)
-class Preset:
-    """A design point; the fields are the keys of the preset file, documented in `spec/presets/cofhee.toml`."""
+class Preset(Knobs):
+    """A design point; the keys of the preset file are the knobs of the hardware (docs/knobs.md) and these."""
 
     name: str
     paper: str
     scheme: str
-    word_bits: int
-    lanes: int
-    butterflies: int
-    n_max: int
-    reduction: str
-    multiplier: str
-    modulus_bits_min: int
-    pmul: bool
-    cyclic: bool
-    dual_port_slots: int
-    single_port_slots: int
-    twiddles: str
-    moduli_slots: int
-    constants: int
-    rns_rate: int
-    rns_conversions: int
-    rns_entries: int
-    host: str
-    fifo_depth: int
     clock_mhz: tuple[float, ...]
     serial_mhz: float
     operations: tuple[str, ...]
     prime_bits: tuple[int, ...]
-
-    @property
-    def slots(self) -> int:
-        """Slots that instructions can name, the work slots included and a twiddle memory left out."""
-        return self.dual_port_slots + self.single_port_slots - (self.twiddles == "slot")
-
-    @property
-    def twiddle_tables(self) -> int:
-        """Twiddle tables a lane can hold: one shared by all modulus indices, or one for each."""
-        return 1 if self.twiddles == "slot" else self.moduli_slots
 
     @property
     def word_bytes(self) -> int:
@@ -136,89 +109,25 @@ def parse_setting(key: str, text: str) -> Any:
 
 def _check(preset: Preset) -> None:
     checked_name("a preset", preset.name)
-    for holds, reason in _rules(preset):
-        if not holds:
-            raise ParameterError(f"preset {preset.name}: {reason}")
+    # The first that is wrong: what comes later may not even be computable.
+    for reason in chain(preset.broken(), _beyond_knobs(preset)):
+        raise ParameterError(f"preset {preset.name}: {reason}")
 
 
-def _rules(p: Preset) -> list[tuple[bool, str]]:
-    powers = p.n_max & (p.n_max - 1) == 0
-    bits = p.lane_bits() if p.prime_bits and p.lanes <= 8 else ()
-    montgomery_bits = p.n_max.bit_length()
+def _beyond_knobs(p: Preset) -> Iterator[str]:
+    """What is wrong with the keys that are no knobs of the hardware."""
+    if not p.clock_mhz or not all(SLOWEST_MHZ <= clock <= FASTEST_MHZ for clock in p.clock_mhz):
+        clocks = shown(list(p.clock_mhz))
+        yield f"clock_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {clocks}"
+    if not SLOWEST_MHZ <= p.serial_mhz <= FASTEST_MHZ:
+        yield f"serial_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {p.serial_mhz}"
+    if p.host == "serial" and p.serial_mhz > max(p.clock_mhz):
+        yield f"serial_mhz must be at most the fastest clock_mhz, got {p.serial_mhz:g}"
+    if not set(p.operations) <= set(OPERATIONS):
+        yield f"operations must be among {', '.join(OPERATIONS)}, got {', '.join(p.operations)}"
+    if not p.prime_bits:
+        yield "prime_bits must name at least one modulus"
     least = max((2 * p.n_max).bit_length(), p.modulus_bits_min)
-    return [
-        (14 <= p.word_bits <= 128, f"word_bits must be 14..128, got {p.word_bits}"),
-        (1 <= p.lanes <= 8, f"lanes must be 1..8, got {p.lanes}"),
-        (p.butterflies in (1, 2, 4, 8, 16, 32), f"butterflies must be 1, 2, 4, 8, 16 or 32, got {p.butterflies}"),
-        (powers and 8 <= p.n_max <= 32768, f"n_max must be a power of two from 8 to 32768, got {p.n_max}"),
-        (
-            p.n_max >= 4 * p.butterflies,
-            f"n_max must be at least 4 * butterflies = {4 * p.butterflies}, got {p.n_max}",
-        ),
-        (p.dual_port_slots >= 2, f"dual_port_slots must be at least 2 (the work slots), got {p.dual_port_slots}"),
-        (p.single_port_slots >= 0, f"single_port_slots must not be negative, got {p.single_port_slots}"),
-        (p.twiddles in ("slot", "memory"), f"twiddles must be slot or memory, got {p.twiddles!r}"),
-        (
-            p.twiddles == "memory" or p.single_port_slots >= 1,
-            "twiddles = slot needs a single-port slot for the table, got single_port_slots 0",
-        ),
-        (3 <= p.slots <= 32, f"the slots, a twiddle memory left out, must be 3..32, got {p.slots}"),
-        (p.reduction in ("barrett", "montgomery"), f"reduction must be barrett or montgomery, got {p.reduction!r}"),
-        (
-            p.reduction != "montgomery" or montgomery_bits + 2 <= p.word_bits,
-            f"reduction montgomery needs word_bits of at least {montgomery_bits + 2} at n_max = {p.n_max}, "
-            f"got {p.word_bits}",
-        ),
-        (
-            p.multiplier in ("asic", "dsp26x17", "dsp18x18"),
-            f"multiplier must be asic, dsp26x17 or dsp18x18, got {p.multiplier!r}",
-        ),
-        (
-            5 <= p.modulus_bits_min <= p.word_bits,
-            f"modulus_bits_min must be 5..word_bits = {p.word_bits}, got {p.modulus_bits_min}",
-        ),
-        (1 <= p.moduli_slots <= 16, f"moduli_slots must be 1..16, got {p.moduli_slots}"),
-        (1 <= p.constants <= 32, f"constants must be 1..32, got {p.constants}"),
-        (p.rns_rate in (0, 1, 2, 4), f"rns_rate must be 0, 1, 2 or 4, got {p.rns_rate}"),
-        (
-            p.rns_rate == 0 or p.word_bits <= 64,
-            f"word_bits must be at most 64 with base conversion (rns_rate), got {p.word_bits}",
-        ),
-        *(
-            (
-                (low <= value <= high) if p.rns_rate else value == 0,
-                f"{key} must be {f'{low}..{high}' if p.rns_rate else '0 without base conversion (rns_rate = 0)'}, "
-                f"got {value}",
-            )
-            for key, value, low, high in (
-                ("rns_conversions", p.rns_conversions, 2, 32),
-                ("rns_entries", p.rns_entries, 16, 128),
-            )
-        ),
-        (p.host in ("axi4", "serial"), f"host must be axi4 or serial, got {p.host!r}"),
-        (
-            2 <= p.fifo_depth <= 1024 and p.fifo_depth & (p.fifo_depth - 1) == 0,
-            f"fifo_depth must be a power of two from 2 to 1024, got {p.fifo_depth}",
-        ),
-        (
-            bool(p.clock_mhz) and all(SLOWEST_MHZ <= clock <= FASTEST_MHZ for clock in p.clock_mhz),
-            f"clock_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {shown(list(p.clock_mhz))}",
-        ),
-        (
-            SLOWEST_MHZ <= p.serial_mhz <= FASTEST_MHZ,
-            f"serial_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {p.serial_mhz}",
-        ),
-        (
-            p.host != "serial" or p.serial_mhz <= max(p.clock_mhz, default=0.0),
-            f"serial_mhz must be at most the fastest clock_mhz, got {p.serial_mhz:g}",
-        ),
-        (
-            set(p.operations) <= set(OPERATIONS),
-            f"operations must be among {', '.join(OPERATIONS)}, got {', '.join(p.operations)}",
-        ),
-        (bool(p.prime_bits), "prime_bits must name at least one modulus"),
-        (
-            all(width >= least for width in bits),
-            f"word_bits and prime_bits must leave at least {least} bits for a prime 1 mod 2 n_max, got {list(bits)}",
-        ),
-    ]
+    if min(p.lane_bits()) < least:
+        bits = list(p.lane_bits())
+        yield f"word_bits and prime_bits must leave at least {least} bits for a prime 1 mod 2 n_max, got {bits}"

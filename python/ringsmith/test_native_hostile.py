@@ -171,14 +171,14 @@ class Co:
     def __init__(self) -> None:
         """Open the model."""
         preset = load_preset("tiny")
-        build = preset.to_dict()
-        self.device = _native.Device.model("tiny", list(preset.operations), build)
+        knobs = preset.numbers()
+        self.device = _native.Device.model("tiny", list(preset.operations), knobs)
         info = self.device.info()
         n = 1 << info["log2_n_max"]
         bits = min(info["word_bits"], 30)
         moduli = _native.default_moduli([bits] * info["lanes"], n, n)
         self.sensible: dict[str, Any] = {
-            "name": "polymul", "operations": ["polymul"], "preset": build, "library": "/nonexistent.so", "options": "",
+            "name": "polymul", "operations": ["polymul"], "knobs": knobs, "library": "/nonexistent.so", "options": "",
             "index": 0, "moduli": moduli, "values": [1] * info["lanes"], "n": n, "count": 1, "buffer": 0,
             "polynomial": [[0] * n] * info["lanes"], "words": [0], "on": False, "after_cycles": 0, "for_cycles": 0,
             "seed": 1, "length": 3, "outputs": 1, "mnemonic": "PMODADD", "word_bits": 64, "bits": [30], "n_max": n,

@@ -43,8 +43,8 @@ def test_overrides_take_toml_values_and_bare_words() -> None:
         ("n_max=1000", "power of two"),
         ("lanes=9", "1..8, got 9"),
         ("lanes=two", "of type int"),
-        ("dual_port_slots=1", "at least 2"),
-        ("single_port_slots=0", "twiddles = slot needs"),
+        ("dual_port_slots=1", "dual_port_slots must be 2..32"),
+        ("single_port_slots=0", "single_port_slots must be at least 1 with twiddles = slot"),
         ("multiplier=lut", "asic, dsp26x17 or dsp18x18"),
         ("pmul=1", "of type bool"),
         ("fifo_depth=12", "power of two"),
@@ -63,8 +63,8 @@ def test_overrides_take_toml_values_and_bare_words() -> None:
         ("clock_mhz=1e-9", "clock_mhz must be positive"),
         ("serial_mhz=300.0", "at most the fastest clock_mhz"),
         ("rns_rate=3", "rns_rate must be 0, 1, 2 or 4, got 3"),
-        ("rns_rate=2", "word_bits must be at most 64 with base conversion (rns_rate), got 128"),
-        ("rns_entries=16", "rns_entries must be 0 without base conversion (rns_rate = 0), got 16"),
+        ("rns_rate=2", "rns_conversions must be 2..32 where rns_rate != 0, else 0, got 0"),
+        ("rns_entries=16", "rns_entries must be 16..128 where rns_rate != 0, else 0, got 16"),
     ],
 )
 def test_impossible_settings_are_refused_with_the_reason(setting: str, words: str) -> None:
@@ -75,8 +75,8 @@ def test_impossible_settings_are_refused_with_the_reason(setting: str, words: st
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("rns_conversions=1", "rns_conversions must be 2..32, got 1"),
-        ("rns_entries=129", "rns_entries must be 16..128, got 129"),
+        ("rns_conversions=1", "rns_conversions must be 2..32 where rns_rate != 0, else 0, got 1"),
+        ("rns_entries=129", "rns_entries must be 16..128 where rns_rate != 0, else 0, got 129"),
     ],
 )
 def test_a_base_conversion_unit_holds_what_the_hardware_can(setting: str, words: str) -> None:
@@ -90,7 +90,9 @@ def test_four_coefficients_per_butterfly_is_the_least() -> None:
 
 
 def test_montgomery_leaves_room_for_its_word() -> None:
-    with pytest.raises(ParameterError, match="needs word_bits of at least 15 at n_max = 4096, got 14"):
+    with pytest.raises(
+        ParameterError, match="word_bits must be at least 15 with reduction = montgomery at n_max = 4096, got 14"
+    ):
         load_preset("tiny", {"reduction": "montgomery", "n_max": 4096, "word_bits": 14, "modulus_bits_min": 14})
 
 

@@ -11,6 +11,7 @@
 //
 // Latency: reduce_barrett_latency(Style, Width, ModMinBits, Guard); a result every cycle.
 module rs_mod_barrett
+  import rs_build_pkg::*;
   import rs_latency_pkg::*;
 #(
   // W: bits of the largest modulus, 5 or more.
@@ -34,8 +35,8 @@ module rs_mod_barrett
   output logic [          Width:0] result_o
 );
 
-  if (ModMinBits < 5 || ModMinBits > Width) begin : gen_bits_check
-    $error("%m: ModMinBits must be from 5 to Width");
+  if (ModMinBits < ModMinBitsLeast || ModMinBits > Width) begin : gen_bits_check
+    $error("%m: ModMinBits must be %0d to Width", ModMinBitsLeast);
   end
 
   localparam int unsigned InWidth = 2 * Width + Guard;

@@ -79,4 +79,4 @@ def test_mod_barrett(width, style, smallest, guard, moving):
 
 def test_refused():
     refusal = elaboration_error("rs_mod_barrett", {"Width": 32, "ModMinBits": 4})
-    assert "ModMinBits must be from 5 to Width" in (refusal or "")
+    assert "ModMinBits must be 5 to Width" in (refusal or "")

@@ -81,7 +81,7 @@ def test_montgomery(width, style):
     ("parameters", "words"),
     [
         ({"Kind": 2}, "Kind must be 0 (Barrett) or 1 (Montgomery)"),
-        ({"ModMinBits": 4}, "ModMinBits must be from 5 to Width"),
+        ({"ModMinBits": 4}, "ModMinBits must be 5 to Width"),
         ({"Kind": 1, "MontWordBits": 31}, "WordBits must be from 2 to Width - 2"),
     ],
 )

@@ -67,7 +67,7 @@ def test_mod_reduce(width, kind, style, smallest):
     ("parameters", "words"),
     [
         ({"Kind": 2}, "Kind must be 0 (Barrett) or 1 (Montgomery)"),
-        ({"Kind": 0, "ModMinBits": 4}, "ModMinBits must be from 5 to Width"),
+        ({"Kind": 0, "ModMinBits": 4}, "ModMinBits must be 5 to Width"),
         ({"Kind": 1, "MontWordBits": 31}, "WordBits must be from 2 to Width - 2"),
     ],
 )

@@ -64,4 +64,4 @@ def test_mul_barrett(width, style, smallest):
 @pytest.mark.parametrize("smallest", [4, 33])
 def test_refused(smallest):
     refusal = elaboration_error("rs_mul_barrett", {"Width": 32, "ModMinBits": smallest})
-    assert "ModMinBits must be from 5 to Width" in (refusal or "")
+    assert "ModMinBits must be 5 to Width" in (refusal or "")

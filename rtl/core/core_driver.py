@@ -13,7 +13,9 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, First, RisingEdge, with_timeout
 
+from ringsmith import shipped
 from ringsmith.gen import expr, latency
+from ringsmith.gen.isa import load_isa
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ntt"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "rns"))
@@ -30,11 +32,9 @@ from golden import (
 from rns_oracle import Build as Arithmetic
 from rns_oracle import Conversion
 
-OPCODES = {
-    "NTT": 1, "INTT": 2, "PMODADD": 3, "PMODSUB": 4, "PMODMUL": 5, "PMODSQR": 6, "CMODMUL": 7, "PMUL": 8, "PMAC": 9,
-    "MEMCPY": 16, "MEMCPYR": 17, "LOAD": 18, "STORE": 19, "SYNC": 32, "LIFT": 41, "SCALE": 42,
-}  # fmt: skip
-ZERO, TABLE = 63, 62
+ISA = load_isa(shipped.spec() / "isa.yaml")
+OPCODES = {one.mnemonic: one.opcode for one in ISA.instructions if one.status == "implemented"}
+ZERO, TABLE = ISA.zero_slot, ISA.twiddle_slot
 
 
 def parameter(name: str, default: int) -> int:
@@ -67,12 +67,14 @@ class Insn:
 
     def word(self) -> int:
         """The 64-bit instruction word."""
-        fields = ((OPCODES[self.op], 6), (self.dst, 6), (self.a, 6), (self.b, 6), (self.c, 6), (self.log2n, 4))
-        fields += ((self.mod, 4), (self.cyclic, 1), (self.const, 5), (self.buf, 20))
-        word, shift = 0, 0
-        for value, bits in fields:
-            word |= value << shift
-            shift += bits
+        fields = {
+            "opcode": OPCODES[self.op], "dst": self.dst, "src_a": self.a, "src_b": self.b, "src_c": self.c,
+            "log2_n": self.log2n, "mod_idx": self.mod, "cyclic": self.cyclic, "const_idx": self.const,
+            "buf_idx": self.buf,
+        }  # fmt: skip
+        word = 0
+        for name, value in fields.items():
+            word |= value << ISA.field(name).lsb
         return word
 
 

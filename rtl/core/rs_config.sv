@@ -4,7 +4,9 @@
 // sel_i: 0 the modulus m; 1 Barrett floor(2^(k+Width+2) / m), Montgomery (m - 1) >> MontWordBits; 2 Barrett k (the bits of
 // m), Montgomery minus one in Montgomery form; 3 a constant. A modulus counts as configured once the last lane has it.
 // The chosen modulus comes a cycle after its index; the constant in the same cycle as its index.
-module rs_config #(
+module rs_config
+  import rs_build_pkg::*;
+#(
   // Bits of a coefficient.
   parameter int unsigned Width  = 32,
   // 1 to 8.
@@ -32,14 +34,14 @@ module rs_config #(
   output logic [Lanes-1:0][Width-1:0] constant_o
 );
 
-  if (Lanes < 1 || Lanes > 8) begin : gen_lanes_check
-    $error("%m: Lanes must be from 1 to 8");
+  if (Lanes < LanesLeast || Lanes > LanesMost) begin : gen_lanes_check
+    $error("%m: Lanes must be %0d to %0d", LanesLeast, LanesMost);
   end
-  if (Moduli < 1 || Moduli > 16) begin : gen_moduli_check
-    $error("%m: Moduli must be from 1 to 16");
+  if (Moduli < ModuliLeast || Moduli > ModuliMost) begin : gen_moduli_check
+    $error("%m: Moduli must be %0d to %0d", ModuliLeast, ModuliMost);
   end
-  if (Consts < 1 || Consts > 32) begin : gen_consts_check
-    $error("%m: Consts must be from 1 to 32");
+  if (Consts < ConstsLeast || Consts > ConstsMost) begin : gen_consts_check
+    $error("%m: Consts must be %0d to %0d", ConstsLeast, ConstsMost);
   end
 
   // The third entry of a modulus: k, or minus one.

@@ -122,27 +122,24 @@ module rs_core
     int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW)
   ));
 
-  if (W < 14 || W > 128) begin : gen_w_check
-    $error("%m: W must be from 14 to 128");
-  end
-  if (P != 1 && P != 2 && P != 4 && P != 8 && P != 16 && P != 32) begin : gen_p_check
-    $error("%m: P must be 1, 2, 4, 8, 16 or 32");
-  end
-  if (NMaxLog2 < 3 || NMaxLog2 > 15) begin : gen_n_check
-    $error("%m: NMaxLog2 must be from 3 to 15");
-  end
-  if ((1 << NMaxLog2) < 4 * P) begin : gen_np_check
-    $error("%m: n_max must be 4P or more");
-  end
-  if (Slots < 2 || Slots > 32) begin : gen_slots_check
-    $error("%m: Slots must be from 2 to 32");
-  end
-  if (SinglePort[1:0] != 2'b00) begin : gen_work_check
-    $error("%m: work slots 0 and 1 must be dual_port");
-  end
-  if (TwTables != 1 && TwTables != Moduli) begin : gen_tables_check
-    $error("%m: TwTables must be 1 or Moduli");
-  end
+  rs_build_check #(
+    .W             (W),
+    .Lanes         (Lanes),
+    .P             (P),
+    .NMaxLog2      (NMaxLog2),
+    .MulKind       (MulKind),
+    .MulStyle      (MulStyle),
+    .ModMinBits    (ModMinBits),
+    .Moduli        (Moduli),
+    .Consts        (Consts),
+    .RnsRate       (RnsRate),
+    .RnsConversions(RnsConversions),
+    .RnsEntries    (RnsEntries),
+    .FifoDepth     (FifoDepth),
+    .Slots         (Slots),
+    .SinglePort    (SinglePort),
+    .TwTables      (TwTables)
+  ) u_build_check ();
 
   // Command queue and head.
   logic queue_valid, queue_pop, head_valid_q, take, refused, overflow;

@@ -13,7 +13,9 @@
 // slave may take either first), and what was offered stays until it is taken. abort_i ends a transfer within them: the
 // burst whose address is offered is the last one, read beats owed are taken and dropped, write beats owed go out with
 // no byte enabled (the memory keeps what it had), and idle_o waits for the last answer.
-module rs_axi_dma #(
+module rs_axi_dma
+  import rs_build_pkg::*;
+#(
   // Bits of a coefficient, 14 to 128.
   parameter int unsigned W = 32,
   // Coefficients per memory word, 1 to 32.
@@ -80,8 +82,8 @@ module rs_axi_dma #(
   localparam int unsigned CountWidth = 23;
   localparam int unsigned BurstWidth = 16;
 
-  if (NMaxLog2 < 3 || NMaxLog2 > 15) begin : gen_check_n
-    $fatal(1, "%m: NMaxLog2 must be from 3 to 15");
+  if (NMaxLog2 < NMaxLog2Least || NMaxLog2 > NMaxLog2Most) begin : gen_check_n
+    $fatal(1, "%m: NMaxLog2 must be %0d to %0d", NMaxLog2Least, NMaxLog2Most);
   end
 
   typedef enum logic [1:0] {

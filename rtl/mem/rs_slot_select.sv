@@ -3,7 +3,9 @@
 //
 // A module of its own so that synthesis maps it as what it is, a multiplexer straight from the indices: merged with what
 // follows, it costs up to twice the LUTs.
-module rs_slot_select #(
+module rs_slot_select
+  import rs_build_pkg::*;
+#(
   // Bits of a word.
   parameter int unsigned WordBits = 64,
   // Slots, 2 to 32.
@@ -17,8 +19,8 @@ module rs_slot_select #(
   output logic [WordBits-1:0]                    word_o
 );
 
-  if (Slots < 2 || Slots > 32) begin : gen_slots_check
-    $error("%m: Slots must be from 2 to 32");
+  if (Slots < 2 || Slots > SlotsMost) begin : gen_slots_check
+    $error("%m: Slots must be 2 to %0d", SlotsMost);
   end
 
   assign word_o = words_i[slot_i][bank_i];

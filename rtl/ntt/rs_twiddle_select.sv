@@ -7,7 +7,9 @@
 // difference. Only 1/T[0] = 1 has no such partner: minus_one_i stands in (cyclic inverse only).
 //
 // Combinational.
-module rs_twiddle_select #(
+module rs_twiddle_select
+  import rs_build_pkg::*;
+#(
   // Bits of a coefficient.
   parameter int unsigned Width = 32,
   // Butterflies: 1, 2, 4, 8, 16 or 32.
@@ -27,8 +29,8 @@ module rs_twiddle_select #(
   output logic [    P-1:0][Width-1:0] factors_o
 );
 
-  if (P != 1 && P != 2 && P != 4 && P != 8 && P != 16 && P != 32) begin : gen_p_check
-    $error("%m: P must be 1, 2, 4, 8, 16 or 32");
+  if (P > PMost || P != 1 << $clog2(P)) begin : gen_p_check
+    $error("%m: P must be a power of two up to %0d", PMost);
   end
 
   // i mirrored inside its power-of-two block.

@@ -15,6 +15,7 @@
 // residues of whatever their modulus and rows say. In place (out over x or over a) is right: a word is written after
 // it was read.
 module rs_rns
+  import rs_build_pkg::*;
   import rs_latency_pkg::*;
   import rs_rns_pkg::*;
 #(
@@ -74,20 +75,20 @@ module rs_rns
   output logic [       Lanes-1:0][P*Width-1:0] wr_data_o
 );
 
-  if (Width < 14 || Width > 64) begin : gen_width_check
-    $error("%m: Width must be from 14 to 64");
+  if (Width < WLeast || Width > 64) begin : gen_width_check
+    $error("%m: Width must be %0d to 64", WLeast);
   end
-  if (Lanes < 1 || Lanes > 8) begin : gen_lanes_check
-    $error("%m: Lanes must be from 1 to 8");
+  if (Lanes < LanesLeast || Lanes > LanesMost) begin : gen_lanes_check
+    $error("%m: Lanes must be %0d to %0d", LanesLeast, LanesMost);
   end
-  if (Rate != 1 && Rate != 2 && Rate != 4) begin : gen_rate_check
-    $error("%m: Rate must be 1, 2 or 4");
+  if (Rate < 1 || Rate > RnsRateMost || Rate != 1 << $clog2(Rate)) begin : gen_rate_check
+    $error("%m: Rate must be a power of two up to %0d", RnsRateMost);
   end
-  if (Conversions < 2 || Conversions > 32) begin : gen_conversions_check
-    $error("%m: Conversions must be from 2 to 32");
+  if (Conversions < RnsConversionsLeast || Conversions > RnsConversionsMost) begin : gen_conversions_check
+    $error("%m: Conversions must be %0d to %0d", RnsConversionsLeast, RnsConversionsMost);
   end
-  if (Entries < 16 || Entries > 128) begin : gen_entries_check
-    $error("%m: Entries must be from 16 to 128");
+  if (Entries < RnsEntriesLeast || Entries > RnsEntriesMost) begin : gen_entries_check
+    $error("%m: Entries must be %0d to %0d", RnsEntriesLeast, RnsEntriesMost);
   end
   if (Kind == 1 && MontWordBits < 4) begin : gen_word_check
     $error("%m: MontWordBits must be from 4 to Width - 2");

@@ -6,6 +6,7 @@
 // so has 53 bits, only where q_i has 54 bits or more (reciprocal_bits). v of column r comes quotient_latency(...) + r
 // cycles after column 0's last step.
 module rs_rns_quotient
+  import rs_build_pkg::*;
   import rs_latency_pkg::*;
 #(
   // Bits of a word.
@@ -29,8 +30,8 @@ module rs_rns_quotient
   output logic [           3:0]            v_o
 );
 
-  if (Lowest < 5 || Lowest > Width) begin : gen_lowest_check
-    $error("%m: Lowest must be from 5 to Width");
+  if (Lowest < ModMinBitsLeast || Lowest > Width) begin : gen_lowest_check
+    $error("%m: Lowest must be %0d to Width", ModMinBitsLeast);
   end
 
   localparam int unsigned Guard = 4;

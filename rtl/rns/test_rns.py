@@ -224,12 +224,12 @@ def test_lint(case):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"Width": 65}, "Width must be from 14 to 64"),
-        ({"Width": 13, "ModMinBits": 12}, "Width must be from 14 to 64"),
-        ({"Lanes": 9}, "Lanes must be from 1 to 8"),
-        ({"Rate": 3}, "Rate must be 1, 2 or 4"),
-        ({"Conversions": 1}, "Conversions must be from 2 to 32"),
-        ({"Entries": 8}, "Entries must be from 16 to 128"),
+        ({"Width": 65}, "Width must be 14 to 64"),
+        ({"Width": 13, "ModMinBits": 12}, "Width must be 14 to 64"),
+        ({"Lanes": 9}, "Lanes must be 1 to 8"),
+        ({"Rate": 3}, "Rate must be a power of two up to 4"),
+        ({"Conversions": 1}, "Conversions must be 2 to 32"),
+        ({"Entries": 8}, "Entries must be 16 to 128"),
         ({"Kind": 1, "MontWordBits": 3}, "MontWordBits must be from 4 to Width - 2"),
     ],
 )

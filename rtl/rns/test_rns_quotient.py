@@ -98,4 +98,4 @@ def test_rns_quotient(width, rate, lowest, style):
 @pytest.mark.parametrize("lowest", [4, 33])
 def test_refused(lowest):
     refusal = elaboration_error("rs_rns_quotient", {"Width": 32, "Lowest": lowest})
-    assert "Lowest must be from 5 to Width" in (refusal or "")
+    assert "Lowest must be 5 to Width" in (refusal or "")

@@ -2,7 +2,7 @@
 // Generated from spec/registers.rdl by `python -m ringsmith.flow.registers`; do not edit.
 //! Register addresses and fields of the host shell.
 
-/// 0x52534350, the characters RSCP: anything else is no ringsmith co-processor.
+/// 0x52534350, the characters RSCP: anything else is no ringsmith co-processor. What the fields of the info block may be: docs/knobs.md.
 pub const MAGIC: u32 = 0x000;
 
 /// Version of this register map; a driver refuses a major number it does not know.
@@ -16,11 +16,11 @@ pub const VERSION_MAJOR: (u32, u32) = (16, 16);
 
 /// Shape of the core.
 pub const SHAPE: u32 = 0x008;
-/// W: bits of a coefficient, 14 to 128.
+/// W: bits of a coefficient.
 pub const SHAPE_WORD_BITS: (u32, u32) = (0, 8);
-/// P: butterflies per lane, 1 to 32.
+/// P: butterflies per lane.
 pub const SHAPE_BUTTERFLIES: (u32, u32) = (8, 6);
-/// Lanes, 1 to 8.
+/// Lanes.
 pub const SHAPE_LANES: (u32, u32) = (16, 4);
 /// log2 of the largest ring degree.
 pub const SHAPE_LOG2_N_MAX: (u32, u32) = (20, 4);
@@ -90,11 +90,11 @@ pub const LATENCY_COUNT: u32 = 4;
 
 /// The base-conversion unit; all 0 without one.
 pub const BASE_CONVERSION: u32 = 0x050;
-/// Coefficients at a time: 1, 2 or 4.
+/// Coefficients at a time.
 pub const BASE_CONVERSION_RATE: (u32, u32) = (0, 3);
-/// Conversions it holds, 2 to 32.
+/// Conversions it holds.
 pub const BASE_CONVERSION_CONVERSIONS: (u32, u32) = (8, 6);
-/// Entries of its constants' tables, 16 to 128; a conversion of K primes takes K + 1.
+/// Entries of its constants' tables; a conversion of K primes takes K + 1.
 pub const BASE_CONVERSION_ENTRIES: (u32, u32) = (16, 8);
 
 /// Actions; each bit acts once when written as 1 and reads as 0.

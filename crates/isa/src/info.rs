@@ -3,6 +3,7 @@
 
 use thiserror::Error;
 
+use crate::facts::Facts;
 use crate::generated::ISA_VERSION;
 use crate::spec::{Op, Unit, implemented_mask};
 
@@ -89,15 +90,21 @@ pub enum InfoError {
         /// Of this driver.
         expected: u32,
     },
+    /// A knob that is not given.
+    #[error("the build lacks {name}")]
+    Lacking {
+        /// Which.
+        name: String,
+    },
     /// A value outside its range.
     #[error("info block: {name} is {value}, must be {legal}")]
     Range {
         /// Which value.
         name: &'static str,
         /// The value.
-        value: u64,
+        value: i64,
         /// Legal values.
-        legal: &'static str,
+        legal: String,
     },
 }
 
@@ -152,130 +159,86 @@ impl BuildInfo {
                 expected: ISA_VERSION,
             });
         }
-        let montgomery = self.reduction == Reduction::Montgomery;
-        let fits = self.butterflies <= 1 << self.log2_n_max.min(15) >> 2;
-        let rules = [
-            (
-                "word_bits",
-                self.word_bits,
-                (14..=128).contains(&self.word_bits),
-                "14..128",
-            ),
-            ("lanes", self.lanes, (1..=8).contains(&self.lanes), "1..8"),
-            (
-                "butterflies",
-                self.butterflies,
-                self.butterflies.is_power_of_two(),
-                "a power of two",
-            ),
-            (
-                "butterflies",
-                self.butterflies,
-                self.butterflies <= 32,
-                "at most 32",
-            ),
-            (
-                "log2_n_max",
-                self.log2_n_max,
-                (3..=15).contains(&self.log2_n_max),
-                "3..15",
-            ),
-            ("butterflies", self.butterflies, fits, "at most n_max / 4"),
-            (
-                "dual_port_slots",
-                self.dual_port_slots,
-                self.dual_port_slots >= 2,
-                "at least 2",
-            ),
-            (
-                "slots",
-                self.slots(),
-                (3..=32).contains(&self.slots()),
-                "3..32",
-            ),
-            (
-                "twiddle_tables",
-                self.twiddle_tables,
-                [1, self.moduli_slots].contains(&self.twiddle_tables),
-                "1 or moduli_slots",
-            ),
-            (
-                "moduli_slots",
-                self.moduli_slots,
-                (1..=16).contains(&self.moduli_slots),
-                "1..16",
-            ),
-            (
-                "constants",
-                self.constants,
-                (1..=32).contains(&self.constants),
-                "1..32",
-            ),
-            (
-                "modulus_bits_min",
-                self.modulus_bits_min,
-                (2..=self.word_bits).contains(&self.modulus_bits_min),
-                "2..word_bits",
-            ),
-            (
-                "multiplier",
-                self.multiplier,
-                self.multiplier <= 2,
-                "0, 1 or 2",
-            ),
-            (
-                "montgomery_bits",
-                self.montgomery_bits,
-                montgomery != (self.montgomery_bits == 0),
-                "0 with Barrett only",
-            ),
-        ];
-        for (name, value, holds, legal) in rules.into_iter().chain(self.rns_rules()) {
-            if !holds {
-                return Err(InfoError::Range {
-                    name,
-                    value: value.into(),
-                    legal,
-                });
-            }
+        if let Some((name, value, legal)) = self.facts().broken() {
+            return Err(InfoError::Range { name, value, legal });
         }
         let unknown = self.instructions & !implemented_mask();
         if unknown != 0 {
             return Err(InfoError::Range {
                 name: "instructions",
-                value: unknown,
-                legal: "known instructions",
+                value: unknown as i64,
+                legal: "known instructions".into(),
             });
         }
         Ok(())
     }
 
-    /// Name, value, whether it is legal, what is.
-    fn rns_rules(&self) -> Vec<(&'static str, u32, bool, &'static str)> {
-        let Some(unit) = self.rns else {
-            return Vec::new();
-        };
-        let RnsUnit {
-            rate,
-            conversions,
-            entries,
-        } = unit;
-        let (wide, few) = (self.word_bits > 64, !(2..=32).contains(&conversions));
-        vec![
-            ("rns_rate", rate, [1, 2, 4].contains(&rate), "1, 2 or 4"),
-            (
-                "word_bits",
-                self.word_bits,
-                !wide,
-                "at most 64 with base conversion",
-            ),
-            ("rns_conversions", conversions, !few, "2..32"),
-            (
-                "rns_entries",
-                entries,
-                (16..=128).contains(&entries),
-                "16..128",
-            ),
-        ]
+    fn facts(&self) -> Facts {
+        let rns = self
+            .rns
+            .map_or([0; 3], |unit| [unit.rate, unit.conversions, unit.entries]);
+        Facts {
+            word_bits: self.word_bits.into(),
+            lanes: self.lanes.into(),
+            butterflies: self.butterflies.into(),
+            n_max: 1 << self.log2_n_max.min(62),
+            reduction: self.reduction as i64,
+            multiplier: self.multiplier.into(),
+            modulus_bits_min: self.modulus_bits_min.into(),
+            cyclic: self.cyclic.into(),
+            dual_port_slots: self.dual_port_slots.into(),
+            moduli_slots: self.moduli_slots.into(),
+            constants: self.constants.into(),
+            rns_rate: rns[0].into(),
+            rns_conversions: rns[1].into(),
+            rns_entries: rns[2].into(),
+            host: self.host as i64,
+            fifo_depth: self.fifo_depth.into(),
+            slots: self.slots().into(),
+            twiddle_tables: self.twiddle_tables.into(),
+            montgomery_bits: self.montgomery_bits.into(),
+        }
+    }
+
+    /// The build that knobs describe: `knob` gives the number of each, by its name in a preset.
+    ///
+    /// # Errors
+    /// What `knob` fails with, or the first value that no build can have.
+    pub fn from_knobs<E: From<InfoError>>(
+        mut knob: impl FnMut(&'static str) -> Result<i32, E>,
+    ) -> Result<Self, E> {
+        let pmul = knob("pmul")? != 0;
+        let facts = Facts::from_knobs(knob)?;
+        if let Some((name, value, legal)) = facts.broken() {
+            return Err(InfoError::Range { name, value, legal }.into());
+        }
+        // What is legal fits.
+        let number = |value: i64| value as u32;
+        let without = if pmul { 0 } else { 1 << Op::Pmul as u8 };
+        Ok(Self {
+            isa_version: ISA_VERSION,
+            word_bits: number(facts.word_bits),
+            lanes: number(facts.lanes),
+            butterflies: number(facts.butterflies),
+            log2_n_max: facts.n_max.ilog2(),
+            dual_port_slots: number(facts.dual_port_slots),
+            single_port_slots: number(facts.slots - facts.dual_port_slots),
+            twiddle_tables: number(facts.twiddle_tables),
+            moduli_slots: number(facts.moduli_slots),
+            constants: number(facts.constants),
+            reduction: [Reduction::Barrett, Reduction::Montgomery][facts.reduction as usize],
+            montgomery_bits: number(facts.montgomery_bits),
+            modulus_bits_min: number(facts.modulus_bits_min),
+            multiplier: number(facts.multiplier),
+            fifo_depth: number(facts.fifo_depth),
+            host: [Host::Axi4, Host::Serial][facts.host as usize],
+            cyclic: facts.cyclic != 0,
+            rns: (facts.rns_rate != 0).then(|| RnsUnit {
+                rate: number(facts.rns_rate),
+                conversions: number(facts.rns_conversions),
+                entries: number(facts.rns_entries),
+            }),
+            instructions: implemented_mask() & !without,
+        })
     }
 }

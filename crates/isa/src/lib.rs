@@ -6,6 +6,8 @@
 pub mod check;
 mod error;
 #[rustfmt::skip]
+mod facts;
+#[rustfmt::skip]
 mod generated;
 mod info;
 mod instruction;

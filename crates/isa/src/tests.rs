@@ -318,7 +318,7 @@ fn info_blocks_out_of_range_are_refused() {
                 butterflies: 4,
                 ..tiny()
             },
-            "at most n_max / 4",
+            "at least 4 * butterflies = 16",
         ),
         (
             BuildInfo {
@@ -410,4 +410,125 @@ fn random_programs_pass_the_check_and_use_every_instruction_often() {
             assert!(times > often / 2, "{} {cyclic}: {times}", spec.mnemonic);
         }
     }
+}
+
+/// The knobs of `tiny`, some of them changed.
+fn knobs<'a>(
+    changed: &'a [(&'a str, i32)],
+) -> impl FnMut(&'static str) -> Result<i32, InfoError> + 'a {
+    let tiny = [
+        ("word_bits", 32),
+        ("lanes", 2),
+        ("butterflies", 2),
+        ("n_max", 256),
+        ("reduction", 0),
+        ("multiplier", 1),
+        ("modulus_bits_min", 5),
+        ("pmul", 1),
+        ("cyclic", 1),
+        ("dual_port_slots", 4),
+        ("single_port_slots", 4),
+        ("twiddles", 1),
+        ("moduli_slots", 2),
+        ("constants", 4),
+        ("rns_rate", 2),
+        ("rns_conversions", 4),
+        ("rns_entries", 16),
+        ("host", 0),
+        ("fifo_depth", 16),
+    ];
+    move |name| {
+        let given = changed.iter().chain(&tiny).find(|(knob, _)| *knob == name);
+        let lacking = || InfoError::Lacking { name: name.into() };
+        given.map(|&(_, value)| value).ok_or_else(lacking)
+    }
+}
+
+#[test]
+fn knobs_make_the_build_that_they_describe() {
+    assert_eq!(BuildInfo::from_knobs(knobs(&[])), Ok(tiny()));
+    let montgomery = [
+        ("reduction", 1),
+        ("twiddles", 0),
+        ("pmul", 0),
+        ("rns_rate", 0),
+    ];
+    let without = [
+        montgomery.as_slice(),
+        &[("rns_conversions", 0), ("rns_entries", 0)],
+    ]
+    .concat();
+    let info = BuildInfo::from_knobs(knobs(&without)).unwrap();
+    assert_eq!(
+        (
+            info.montgomery_bits,
+            info.twiddle_tables,
+            info.single_port_slots
+        ),
+        (9, 1, 3)
+    );
+    assert_eq!(
+        (info.rns, info.has(Op::Pmul), info.has(Op::Lift)),
+        (None, false, false)
+    );
+    assert_eq!(info.validate(), Ok(()));
+}
+
+#[test]
+fn knobs_that_no_build_has_are_refused_by_name() {
+    let refused = [
+        ("word_bits", 13, "word_bits is 13, must be 14..128"),
+        (
+            "word_bits",
+            65,
+            "word_bits is 65, must be at most 64 with base conversion (rns_rate)",
+        ),
+        ("lanes", 0, "lanes is 0, must be 1..8"),
+        ("lanes", i32::MAX, "must be 1..8"),
+        ("butterflies", 3, "must be 1, 2, 4, 8, 16 or 32"),
+        ("butterflies", i32::MIN, "must be 1, 2, 4, 8, 16 or 32"),
+        (
+            "n_max",
+            0,
+            "n_max is 0, must be a power of two from 8 to 32768",
+        ),
+        ("n_max", 4, "must be a power of two from 8 to 32768"),
+        ("n_max", 100, "must be a power of two"),
+        ("n_max", i32::MIN, "must be a power of two"),
+        (
+            "reduction",
+            2,
+            "reduction is 2, must be barrett or montgomery",
+        ),
+        ("reduction", -1, "must be barrett or montgomery"),
+        ("multiplier", 3, "must be asic, dsp26x17 or dsp18x18"),
+        ("modulus_bits_min", 33, "must be 5..word_bits = 32"),
+        ("dual_port_slots", 1, "dual_port_slots is 1, must be 2..32"),
+        ("single_port_slots", 29, "slots is 33, must be 3..32"),
+        ("moduli_slots", 17, "moduli_slots is 17, must be 1..16"),
+        ("constants", 33, "must be 1..32"),
+        ("rns_rate", 3, "rns_rate is 3, must be 0, 1, 2 or 4"),
+        (
+            "rns_rate",
+            0,
+            "rns_conversions is 4, must be 2..32 where rns_rate != 0, else 0",
+        ),
+        ("rns_entries", 129, "must be 16..128"),
+        ("host", 2, "must be axi4 or serial"),
+        ("fifo_depth", 12, "must be a power of two from 2 to 1024"),
+    ];
+    for (name, value, words) in refused {
+        let message = BuildInfo::from_knobs(knobs(&[(name, value)]))
+            .unwrap_err()
+            .to_string();
+        assert!(message.contains(words), "{name} = {value}: {message}");
+    }
+    let lacking = |name| match name {
+        "host" => Err(InfoError::Lacking { name: name.into() }),
+        _ => knobs(&[])(name),
+    };
+    assert_eq!(
+        BuildInfo::from_knobs(lacking).unwrap_err().to_string(),
+        "the build lacks host"
+    );
 }

@@ -5,10 +5,11 @@ use crate::errors::{Kind, OrRaise};
 use crate::work::Work;
 use ::device::{Conversion, DeviceError, Driver, Injection, Modeled, Profile, Verilated};
 use backend::Coprocessor;
-use isa::{BuildInfo, Host, ISA_VERSION, Instruction, Mix, Op, Reduction, RnsUnit, Route};
+use isa::{BuildInfo, Host, InfoError, Instruction, Mix, Op, Route};
 use offload::{Frame, Moved, OffloadError, Operation, OperationProgram, Session, Usage, simulate};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// Instructions of a random program at most, and the highest number of its first output buffer.
@@ -16,76 +17,6 @@ const MOST_RANDOM: usize = 1 << 16;
 
 /// `[lane][n]` residues as Python integers.
 type Residues = Vec<Vec<u128>>;
-
-/// The info block of a build, from the keys of a preset.
-fn build_info(preset: &Bound<'_, PyDict>) -> PyResult<BuildInfo> {
-    let get = |key: &str| -> PyResult<Bound<'_, PyAny>> {
-        preset
-            .get_item(key)?
-            .ok_or_else(|| Kind::Parameter.error(format!("the preset lacks {key}")))
-    };
-    let number = |key: &str| get(key)?.extract::<u32>();
-    let text = |key: &str| get(key)?.extract::<String>();
-    let (slot_table, montgomery) = (
-        text("twiddles")? == "slot",
-        text("reduction")? == "montgomery",
-    );
-    let n_max = number("n_max")?;
-    if !n_max.is_power_of_two() {
-        return Err(Kind::Parameter.error(format!("n_max is {n_max}; a power of two is needed")));
-    }
-    let mut instructions = isa::implemented_mask();
-    if !get("pmul")?.extract::<bool>()? {
-        instructions &= !(1 << Op::Pmul as u8);
-    }
-    let multiplier = match text("multiplier")?.as_str() {
-        "asic" => 0,
-        "dsp26x17" => 1,
-        _ => 2,
-    };
-    Ok(BuildInfo {
-        isa_version: ISA_VERSION,
-        word_bits: number("word_bits")?,
-        lanes: number("lanes")?,
-        butterflies: number("butterflies")?,
-        log2_n_max: n_max.ilog2(),
-        dual_port_slots: number("dual_port_slots")?,
-        single_port_slots: number("single_port_slots")?
-            .checked_sub(u32::from(slot_table))
-            .ok_or_else(|| {
-                Kind::Parameter.error("single_port_slots is 0; the twiddle table takes one")
-            })?,
-        twiddle_tables: if slot_table {
-            1
-        } else {
-            number("moduli_slots")?
-        },
-        moduli_slots: number("moduli_slots")?,
-        constants: number("constants")?,
-        reduction: if montgomery {
-            Reduction::Montgomery
-        } else {
-            Reduction::Barrett
-        },
-        montgomery_bits: if montgomery { n_max.ilog2() + 1 } else { 0 },
-        modulus_bits_min: number("modulus_bits_min")?,
-        multiplier,
-        fifo_depth: number("fifo_depth")?,
-        host: if text("host")? == "axi4" {
-            Host::Axi4
-        } else {
-            Host::Serial
-        },
-        cyclic: get("cyclic")?.extract()?,
-        rns: Some(RnsUnit {
-            rate: number("rns_rate")?,
-            conversions: number("rns_conversions")?,
-            entries: number("rns_entries")?,
-        })
-        .filter(|unit| unit.rate != 0),
-        instructions,
-    })
-}
 
 fn profile_dict<'py>(py: Python<'py>, profile: &Profile) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
@@ -201,10 +132,16 @@ impl Device {
 
 #[pymethods]
 impl Device {
-    /// The model of a build described by the keys of a preset.
+    /// The model of a build described by the numbers of a preset's knobs.
     #[staticmethod]
-    fn model(name: String, operations: Vec<String>, preset: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let model = Modeled::open(build_info(preset)?).or_raise()?;
+    fn model(name: String, operations: Vec<String>, knobs: HashMap<String, i32>) -> PyResult<Self> {
+        let knob = |name: &str| -> Result<i32, DeviceError> {
+            let lacking = || DeviceError::from(InfoError::Lacking { name: name.into() });
+            knobs.get(name).copied().ok_or_else(lacking)
+        };
+        let model = BuildInfo::from_knobs(knob)
+            .and_then(Modeled::open)
+            .or_raise()?;
         Self::new(name, operations, Box::new(model))
     }
 

@@ -12,8 +12,6 @@ from ringsmith.flow.verilator import HARNESS, Parameters, build_library, digest
 from ringsmith.presets import Preset
 
 TOPS = {"axi4": "rs_top_axi", "serial": "rs_top_serial"}
-MULTIPLIERS = {"asic": 0, "dsp26x17": 1, "dsp18x18": 2}
-REDUCTIONS = {"barrett": 0, "montgomery": 1}
 UART_DIVISOR = 64
 
 
@@ -24,29 +22,8 @@ def top_of(preset: Preset) -> str:
 
 def top_parameters(preset: Preset, *, clock_mhz: float | None = None) -> dict[str, int | str]:
     """Parameters of the top for a preset, at one of its clocks (default: the last, which is the fastest)."""
-    slots = preset.slots
-    parameters: dict[str, int | str] = {
-        "W": preset.word_bits,
-        "P": preset.butterflies,
-        "Lanes": preset.lanes,
-        "NMaxLog2": preset.n_max.bit_length() - 1,
-        "Slots": slots,
-        "SinglePort": (1 << slots) - (1 << preset.dual_port_slots),
-        "Moduli": preset.moduli_slots,
-        "TwTables": preset.twiddle_tables,
-        "Consts": preset.constants,
-        "MulKind": REDUCTIONS[preset.reduction],
-        "MontW": preset.n_max.bit_length(),
-        "MulStyle": MULTIPLIERS[preset.multiplier],
-        "ModMinBits": preset.modulus_bits_min,
-        "EnPmul": int(preset.pmul),
-        "EnCyclic": int(preset.cyclic),
-        "FifoDepth": preset.fifo_depth,
-        "RnsRate": preset.rns_rate,
-        "RnsConversions": max(preset.rns_conversions, 2),
-        "RnsEntries": max(preset.rns_entries, 16),
-        "ClockKhz": round((clock_mhz or preset.clock_mhz[-1]) * 1000),
-    }
+    clock_khz = round((clock_mhz or preset.clock_mhz[-1]) * 1000)
+    parameters: dict[str, int | str] = {**preset.parameters(), "ClockKhz": clock_khz}
     if preset.host == "serial":
         parameters |= {"SerialKhz": round(preset.serial_mhz * 1000), "UartDivisor": UART_DIVISOR}
     return parameters

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A tiny language of non-negative integer expressions, printed as SystemVerilog and as Rust.
 
-Names, integers, `+ - * / %`, comparisons, `and or`, `a if c else b`, and calls of
+Names, integers, `+ - * / %`, comparisons, `a in (b, c)`, `and or`, `a if c else b`, and calls of
 `min max ceil_div clog2 log2 pow2` or of other formulas. Division rounds down; nothing may become negative.
 """
 
@@ -45,6 +45,9 @@ def evaluate(node: ast.expr, variables: dict[str, int], functions: dict[str, tup
             return variables[name]
         case ast.BinOp(left=left, op=op, right=right):
             return _apply(type(op), evaluate(left, variables, functions), evaluate(right, variables, functions))
+        case ast.Compare(left=left, ops=[ast.In()], comparators=[ast.Tuple(elts=members)]):
+            value = evaluate(left, variables, functions)
+            return int(any(value == evaluate(member, variables, functions) for member in members))
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             return _apply(type(op), evaluate(left, variables, functions), evaluate(right, variables, functions))
         case ast.BoolOp(op=op, values=values):
@@ -148,6 +151,8 @@ def _common(node: ast.expr, again: object) -> str:
             return name
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
             return f"({again(left)} {_BINARY[type(op)]} {again(right)})"
+        case ast.Compare(left=left, ops=[ast.In()], comparators=[ast.Tuple(elts=members)]):
+            return "(" + " || ".join(f"({again(left)} == {again(member)})" for member in members) + ")"
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
             return f"({again(left)} {_COMPARE[type(op)]} {again(right)})"
     raise FormatError(f"not in the expression language: {ast.unparse(node)}")

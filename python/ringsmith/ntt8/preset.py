@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ringsmith import shipped
 from ringsmith.errors import ParameterError
-from ringsmith.flow.device import MULTIPLIERS
 from ringsmith.gen import latency, ntt8
+from ringsmith.knobs import MULTIPLIER
 from ringsmith.presets import FASTEST_MHZ, SLOWEST_MHZ, parse_setting
 from ringsmith.specs import build, checked_name, read_toml, shown
 
@@ -40,7 +40,7 @@ class Ntt8Preset:
         """Parameters of the top."""
         values: dict[str, int | str] = {
             "Width": self.word_bits,
-            "Style": MULTIPLIERS[self.multiplier],
+            "Style": MULTIPLIER[self.multiplier],
             "ModMinBits": self.modulus_bits_min,
         }
         if self.variant != "stream":
@@ -51,7 +51,7 @@ class Ntt8Preset:
     def latency(self) -> int:
         """Cycles of a transform by the formula of `spec/latency.yaml`."""
         variant = ntt8.load(ntt8.HOME).variants[self.variant]
-        style = MULTIPLIERS[self.multiplier]
+        style = MULTIPLIER[self.multiplier]
         return latency.value(
             "ntt8_latency", variant=variant, style=style, w=self.word_bits, minbits=self.modulus_bits_min
         )
@@ -99,7 +99,7 @@ def _rules(p: Ntt8Preset) -> list[tuple[bool, str]]:
     return [
         (p.variant in variants, f"variant must be {', '.join(variants)}, got {p.variant!r}"),
         (14 <= p.word_bits <= 32, f"word_bits must be 14..32, got {p.word_bits}"),
-        (p.multiplier in MULTIPLIERS, f"multiplier must be {', '.join(MULTIPLIERS)}, got {p.multiplier!r}"),
+        (p.multiplier in MULTIPLIER, f"multiplier must be {', '.join(MULTIPLIER)}, got {p.multiplier!r}"),
         (
             5 <= p.modulus_bits_min <= p.word_bits,
             f"modulus_bits_min must be 5..word_bits = {p.word_bits}, got {p.modulus_bits_min}",

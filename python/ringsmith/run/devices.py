@@ -46,7 +46,7 @@ def open_device(kind: str, preset: str | Preset, overrides: Mapping[str, Any] | 
     made = preset if isinstance(preset, Preset) else load_preset(preset, overrides)
     name = f"{kind}:{made.name}"
     if kind == "model":
-        return OpenDevice(kind, made, _native.Device.model(name, list(made.operations), made.to_dict()))
+        return OpenDevice(kind, made, _native.Device.model(name, list(made.operations), made.numbers()))
     from ringsmith.flow.device import build_device
 
     library = build_device(made)

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ringsmith.errors import ParameterError
-from ringsmith.flow.device import MULTIPLIERS, REDUCTIONS, top_of, top_parameters
+from ringsmith.flow.device import top_of, top_parameters
 from ringsmith.flow.synth.job import Design
+from ringsmith.knobs import MULTIPLIER, REDUCTION
 from ringsmith.ntt8 import load_ntt8, ntt8_names
 from ringsmith.presets import load_preset, parse_overrides, preset_names
 
@@ -25,8 +26,8 @@ class Part:
 def _arithmetic(values: Mapping[str, int | str]) -> dict[str, int | str]:
     return {
         "Width": values["word_bits"],
-        "Kind": REDUCTIONS[str(values["reduction"])],
-        "Style": MULTIPLIERS[str(values["multiplier"])],
+        "Kind": REDUCTION[str(values["reduction"])],
+        "Style": MULTIPLIER[str(values["multiplier"])],
         "ModMinBits": values["modulus_bits_min"],
         "MontWordBits": values["montgomery_bits"],
     }
@@ -53,9 +54,9 @@ def _core(values: Mapping[str, int | str]) -> dict[str, int | str]:
         "SinglePort": 0,
         "Moduli": 1,
         "TwTables": 1,
-        "MulKind": REDUCTIONS[str(values["reduction"])],
+        "MulKind": REDUCTION[str(values["reduction"])],
         "MontW": n_max.bit_length(),
-        "MulStyle": MULTIPLIERS[str(values["multiplier"])],
+        "MulStyle": MULTIPLIER[str(values["multiplier"])],
         "ModMinBits": values["modulus_bits_min"],
         "EnPmul": values["pmul"],
         "EnCyclic": values["cyclic"],
@@ -142,7 +143,7 @@ def _part(name: str, part: Part, overrides: Mapping[str, str]) -> Design:
             raise ParameterError(f"{name} has no key {key!r}; keys: {', '.join(values)}")
         if isinstance(values[key], int) and not text.isdigit():
             raise ParameterError(f"{key} must be a whole number, got {text!r}")
-        choices = {"reduction": REDUCTIONS, "multiplier": MULTIPLIERS}.get(key)
+        choices = {"reduction": REDUCTION, "multiplier": MULTIPLIER}.get(key)
         if choices is not None and text not in choices:
             raise ParameterError(f"{key} must be {' or '.join(choices)}, got {text!r}")
         values[key] = int(text) if text.isdigit() else text

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`spec/build.yaml` read into checked values: the knobs of a hardware build, what follows from them, their rules."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ringsmith.errors import FormatError
+from ringsmith.gen import expr
+
+_RANGE = re.compile(r"(power of two )?(\d+)\.\.(\S+)")
+_BRACES = re.compile(r"\{([^}]*)\}")
+
+
+@dataclass(frozen=True)
+class Legal:
+    """What a value may be: `holds` over it, `text` for a person; `names` of numbers if it is chosen by name."""
+
+    holds: ast.expr | None
+    text: str
+    least: int
+    # None: a formula.
+    most: int | None = None
+    names: Mapping[str, int] = field(default_factory=dict)
+    boolean: bool = False
+
+    @property
+    def type(self) -> str:
+        """The value's type in Python."""
+        return "str" if self.names else "bool" if self.boolean else "int"
+
+
+@dataclass(frozen=True)
+class Held:
+    """A parameter or a field: its name, and the formula of what it holds."""
+
+    name: str
+    formula: ast.expr
+
+
+@dataclass(frozen=True)
+class Value:
+    """A knob, or what follows from knobs by the formula `follows`."""
+
+    name: str
+    doc: str
+    legal: Legal | None
+    when: ast.expr | None
+    parameter: Held | None
+    register: Held | None
+    follows: ast.expr | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What must hold, the value to blame, and what it must be; formulas in braces within the text."""
+
+    value: str
+    holds: ast.expr
+    must: str
+
+    def pieces(self) -> Iterable[str | ast.expr]:
+        """The text of `must`, formulas parsed."""
+        for number, piece in enumerate(_BRACES.split(self.must)):
+            if piece:
+                yield expr.parse(piece, self.must) if number % 2 else piece
+
+
+@dataclass(frozen=True)
+class Build:
+    """All of `spec/build.yaml`."""
+
+    knobs: tuple[Value, ...]
+    derived: tuple[Value, ...]
+    rules: tuple[Rule, ...]
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """Knobs, then what follows from them."""
+        return self.knobs + self.derived
+
+    @property
+    def choices(self) -> dict[str, int]:
+        """The number of each name that a knob can be set to."""
+        return {name: number for value in self.values if value.legal for name, number in value.legal.names.items()}
+
+    def checks(self, known: Iterable[str]) -> list[Rule]:
+        """The rules over known values alone: what is legal for each knob, what knobs owe each other, what follows."""
+        seen = {*known, *self.choices}
+
+        def over_known(rule: Rule) -> bool:
+            formulas = [rule.holds, *(piece for piece in rule.pieces() if isinstance(piece, ast.expr))]
+            return {rule.value}.union(*map(expr.names, formulas)) <= seen
+
+        def alone(values: Iterable[Value]) -> Iterable[Rule]:
+            for value in values:
+                whole = _whole(value)
+                if whole and value.legal:
+                    yield Rule(value.name, whole, value.legal.text)
+
+        rules = (*alone(self.knobs), *self.rules, *alone(self.derived))
+        return [rule for rule in rules if over_known(rule)]
+
+
+def _whole(value: Value) -> ast.expr | None:
+    """What must hold of a value alone: it is legal, or 0 where it means nothing."""
+    if value.legal is None or value.legal.holds is None:
+        return None
+    if value.when is None:
+        return value.legal.holds
+    legal, when = ast.unparse(value.legal.holds), ast.unparse(value.when)
+    return expr.parse(f"({legal}) if {when} else {value.name} == 0", value.name)
+
+
+def load(path: Path) -> Build:
+    """Read and check the file; a mistake raises `FormatError` naming the entry."""
+    data = yaml.safe_load(path.read_text())
+    knobs = tuple(_value(name, entry, path) for name, entry in data["knobs"].items())
+    derived = tuple(_value(name, entry, path) for name, entry in data["derived"].items())
+    rules = tuple(
+        Rule(entry["knob"], expr.parse(entry["holds"], f"{path}: {entry['knob']}"), entry["must"])
+        for entry in data["rules"]
+    )
+    build = Build(knobs, derived, rules)
+    _check_names(build, path)
+    return build
+
+
+def _value(name: str, entry: dict[str, Any], path: Path) -> Value:
+    where = f"{path}: {name}"
+    unknown = entry.keys() - {"doc", "legal", "when", "parameter", "register", "is"}
+    if unknown or "doc" not in entry:
+        raise FormatError(f"{where}: {f'unknown {sorted(unknown)[0]}' if unknown else 'no doc'}")
+    when = expr.parse(entry["when"], where) if "when" in entry else None
+    follows = expr.parse(entry["is"], where) if "is" in entry else None
+    parameter, register = (_held(name, entry.get(key), where) for key in ("parameter", "register"))
+    legal = _legal(name, entry["legal"], entry.get("when"), where) if "legal" in entry else None
+    return Value(name, entry["doc"], legal, when, parameter, register, follows)
+
+
+def _held(name: str, entry: str | dict[str, str] | None, where: str) -> Held | None:
+    if entry is None:
+        return None
+    if isinstance(entry, str):
+        return Held(entry, expr.parse(name, where))
+    [(held, formula)] = entry.items()
+    return Held(held, expr.parse(formula, where))
+
+
+def _legal(name: str, entry: Any, when: str | None, where: str) -> Legal:
+    otherwise = f" where {when}, else 0" if when else ""
+    if entry == "bool":
+        return Legal(None, "true or false", 0, 1, boolean=True)
+    if isinstance(entry, dict):
+        *most, last = entry
+        holds = expr.parse(f"{name} in ({', '.join(map(str, entry.values()))})", where)
+        return Legal(holds, f"{', '.join(most)} or {last}", 0, max(entry.values()), entry)
+    if isinstance(entry, list):
+        *most, last = map(str, entry)
+        holds = expr.parse(f"{name} in ({', '.join(map(str, entry))})", where)
+        return Legal(holds, f"{', '.join(most)} or {last}", entry[0], entry[-1] if isinstance(entry[-1], int) else None)
+    matched = _RANGE.fullmatch(str(entry))
+    if not matched:
+        raise FormatError(f"{where}: legal is {entry!r}; a..b, [values], names with numbers, or bool")
+    power, low, high = matched.groups()
+    inside = f"{name} >= {low} and {name} <= {high}"
+    least, greatest = int(low), int(high) if high.isdigit() else None
+    if power:
+        inside += f" and pow2(log2({name})) == {name}"
+        text = f"a power of two from {low} to {high}"
+    else:
+        text = f"{low}..{high}" + (f" = {{{high}}}" if greatest is None else "")
+    return Legal(expr.parse(inside, where), text + otherwise, least, greatest)
+
+
+def _check_names(build: Build, path: Path) -> None:
+    known = {value.name for value in build.values} | build.choices.keys()
+    numbers = [name for value in build.values if value.legal for name in value.legal.names]
+    if len(known) != len(build.values) + len(numbers):
+        raise FormatError(f"{path}: a name stands for two things")
+    formulas = [(value.name, formula) for value in build.values
+                for formula in (_whole(value), value.when, value.follows,
+                                value.parameter and value.parameter.formula,
+                                value.register and value.register.formula) if formula]  # fmt: skip
+    for rule in build.rules:
+        formulas += [(rule.value, rule.holds), *((rule.value, p) for p in rule.pieces() if isinstance(p, ast.expr))]
+    for name, formula in formulas:
+        unknown = (expr.names(formula) | {name}) - known
+        if unknown or expr.calls(formula) - expr.BUILTINS.keys():
+            raise FormatError(f"{path}: {name}: unknown name in {ast.unparse(formula)!r}")
+
+
+def replaced(formula: ast.expr, by: Mapping[str, str]) -> ast.expr:
+    """The formula with names replaced by formulas."""
+
+    class Replace(ast.NodeTransformer):
+        def visit_Call(self, node: ast.Call) -> ast.Call:
+            node.args = [self.visit(argument) for argument in node.args]
+            return node
+
+        def visit_Name(self, node: ast.Name) -> ast.expr:
+            return expr.parse(by[node.id], node.id) if node.id in by else node
+
+    found = Replace().visit(expr.parse(ast.unparse(formula), "formula"))
+    assert isinstance(found, ast.expr)
+    return found

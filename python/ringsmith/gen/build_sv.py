@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What parameters of the RTL may be: a package of their limits, and the module that checks a whole core's."""
+
+from __future__ import annotations
+
+import ast
+
+from ringsmith.gen import expr
+from ringsmith.gen.build import Build, Rule, Value, replaced
+
+GENERATED = """\
+// SPDX-License-Identifier: Apache-2.0
+// Generated from spec/build.yaml by `python -m ringsmith.gen`; do not edit.
+"""
+PACKAGE = """\
+// Least and most of parameters, for the checks of modules that are built alone too.
+package rs_build_pkg;
+"""
+CHECK = """\
+// Elaboration checks of a core's parameters: any that cannot be stops the build. docs/knobs.md has their meaning.
+module rs_build_check #(
+"""
+
+
+def _parameters(build: Build) -> dict[str, tuple[Value, str]]:
+    """Parameters that hold a value, by its name, and the formula that gives the value back."""
+    found = {}
+    for value in build.values:
+        held = value.parameter
+        if held is None or (value.legal and value.legal.boolean):
+            continue
+        match held.formula:
+            case ast.Name(id=value.name):
+                found[value.name] = (value, held.name)
+            case ast.Call(func=ast.Name(id="log2"), args=[ast.Name(id=value.name)]):
+                found[value.name] = (value, f"pow2({held.name})")
+            case ast.Call(func=ast.Name(id="max"), args=[ast.Name(id=value.name), ast.Constant()]):
+                found[value.name] = (value, held.name)
+    return found
+
+
+def render_package(build: Build) -> str:
+    """Return the text of `rtl/core/rs_build_pkg.sv`."""
+    lines = []
+    for value, _ in _parameters(build).values():
+        assert value.parameter is not None
+        if value.legal is None or value.legal.names or value.legal.boolean:
+            continue
+        for name, end in (("Least", value.legal.least), ("Most", value.legal.most)):
+            if end is not None:
+                held = expr.evaluate(value.parameter.formula, {value.name: end}, {})
+                lines.append(f"  localparam int unsigned {value.parameter.name}{name} = {held};")
+    return GENERATED + PACKAGE + "\n".join(lines) + "\nendpackage\n"
+
+
+def render_check(build: Build) -> str:
+    """Return the text of `rtl/core/rs_build_check.sv`."""
+    parameters = _parameters(build)
+    lines, last = [], list(parameters)[-1]
+    for name, (value, _) in parameters.items():
+        assert value.parameter is not None
+        least = expr.evaluate(value.parameter.formula, {value.name: value.legal.least if value.legal else 0}, {})
+        comma = "," if name != last else ""
+        lines += [f"  // {value.doc}", f"  parameter int unsigned {value.parameter.name} = {least}{comma}"]
+    text = GENERATED + CHECK + "\n".join(lines) + "\n);\n"
+    for number, rule in enumerate(_checks(build)):
+        condition = _sv(build, rule.holds)
+        text += f"\n  if (!{condition}) begin : gen_check_{number}_{rule.value}"
+        text += f"\n    $error({_message(build, rule)});\n  end"
+    return text + "\n\nendmodule\n"
+
+
+def _checks(build: Build) -> list[Rule]:
+    checks = []
+    for rule in build.checks(_parameters(build)):
+        value = next(value for value in build.values if value.name == rule.value)
+        if value.when is not None and value.legal and value.legal.holds and rule.must == value.legal.text:
+            # Without a meaning the parameter holds its least value.
+            rule = Rule(rule.value, value.legal.holds, rule.must)
+        checks.append(rule)
+    return checks
+
+
+def _message(build: Build, rule: Rule) -> str:
+    value, _ = _parameters(build)[rule.value]
+    assert value.parameter is not None
+    pieces = list(rule.pieces())
+    text = "".join(piece if isinstance(piece, str) else "%0d" for piece in pieces)
+    arguments = [_sv(build, piece) for piece in pieces if not isinstance(piece, str)]
+    formula = ast.unparse(value.parameter.formula)
+    name = f"({rule.value})" if formula == rule.value else f"is {formula}: {rule.value}"
+    return ", ".join([f'"%m: {value.parameter.name} {name} must be {text}"', *arguments])
+
+
+def _sv(build: Build, formula: ast.expr) -> str:
+    names = {name: f"{number}" for name, number in build.choices.items()}
+    names |= {name: held for name, (_, held) in _parameters(build).items()}
+    text = expr.to_sv(replaced(formula, names))
+    return text if text.startswith("(") else f"({text})"

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+# Generated from spec/build.yaml by `python -m ringsmith.gen`; do not edit.
+# ruff: noqa: E501, E713
+# fmt: off
+"""The knobs of a hardware build: docs/knobs.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+def _ceil_log2(x: int) -> int:
+    return (x - 1).bit_length() if x > 1 else 0
+
+
+# Numbers of names.
+REDUCTION = {"barrett": 0, "montgomery": 1}
+MULTIPLIER = {"asic": 0, "dsp26x17": 1, "dsp18x18": 2}
+TWIDDLES = {"slot": 0, "memory": 1}
+HOST = {"axi4": 0, "serial": 1}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knobs:
+    """What a preset says of the hardware, and what follows from it."""
+
+    word_bits: int
+    lanes: int
+    butterflies: int
+    n_max: int
+    reduction: str
+    multiplier: str
+    modulus_bits_min: int
+    pmul: bool
+    cyclic: bool
+    dual_port_slots: int
+    single_port_slots: int
+    twiddles: str
+    moduli_slots: int
+    constants: int
+    rns_rate: int
+    rns_conversions: int
+    rns_entries: int
+    host: str
+    fifo_depth: int
+
+    @property
+    def slots(self) -> int:
+        """Polynomial slots that instructions can name."""
+        return self.dual_port_slots + self.single_port_slots - (1 if self.twiddles == "slot" else 0)
+
+    @property
+    def single_port_mask(self) -> int:
+        """Bit s, slot s is single-port; the dual-port slots come first."""
+        return (1 << self.slots) - (1 << self.dual_port_slots)
+
+    @property
+    def twiddle_tables(self) -> int:
+        """Twiddle tables of a lane, one for all modulus indices or one for each."""
+        return 1 if self.twiddles == "slot" else self.moduli_slots
+
+    @property
+    def montgomery_bits(self) -> int:
+        """Bits that a step of Montgomery reduction removes; moduli are 1 modulo 2 to that power. 0 with Barrett."""
+        return _ceil_log2(self.n_max) + 1 if self.reduction == "montgomery" else 0
+
+    def numbers(self) -> dict[str, int]:
+        """Every knob as the number that hardware has."""
+        return {
+            "word_bits": self.word_bits,
+            "lanes": self.lanes,
+            "butterflies": self.butterflies,
+            "n_max": self.n_max,
+            "reduction": REDUCTION[self.reduction],
+            "multiplier": MULTIPLIER[self.multiplier],
+            "modulus_bits_min": self.modulus_bits_min,
+            "pmul": int(self.pmul),
+            "cyclic": int(self.cyclic),
+            "dual_port_slots": self.dual_port_slots,
+            "single_port_slots": self.single_port_slots,
+            "twiddles": TWIDDLES[self.twiddles],
+            "moduli_slots": self.moduli_slots,
+            "constants": self.constants,
+            "rns_rate": self.rns_rate,
+            "rns_conversions": self.rns_conversions,
+            "rns_entries": self.rns_entries,
+            "host": HOST[self.host],
+            "fifo_depth": self.fifo_depth,
+        }
+
+    def parameters(self) -> dict[str, int]:
+        """The parameters of the core in SystemVerilog."""
+        numbers = self.numbers()
+        return {
+            "W": numbers["word_bits"],
+            "Lanes": numbers["lanes"],
+            "P": numbers["butterflies"],
+            "NMaxLog2": _ceil_log2(self.n_max),
+            "MulKind": numbers["reduction"],
+            "MulStyle": numbers["multiplier"],
+            "ModMinBits": numbers["modulus_bits_min"],
+            "EnPmul": numbers["pmul"],
+            "EnCyclic": numbers["cyclic"],
+            "Moduli": numbers["moduli_slots"],
+            "Consts": numbers["constants"],
+            "RnsRate": numbers["rns_rate"],
+            "RnsConversions": max(self.rns_conversions, 2),
+            "RnsEntries": max(self.rns_entries, 16),
+            "FifoDepth": numbers["fifo_depth"],
+            "Slots": self.slots,
+            "SinglePort": self.single_port_mask,
+            "TwTables": self.twiddle_tables,
+            "MontW": _ceil_log2(self.n_max) + 1,
+        }
+
+    def broken(self) -> Iterator[str]:
+        """What cannot be: the knob, what would do, what it is."""
+        if not (self.word_bits >= 14 and self.word_bits <= 128):
+            yield f"word_bits must be 14..128, got {self.word_bits}"
+        if not (self.lanes >= 1 and self.lanes <= 8):
+            yield f"lanes must be 1..8, got {self.lanes}"
+        if not self.butterflies in (1, 2, 4, 8, 16, 32):
+            yield f"butterflies must be 1, 2, 4, 8, 16 or 32, got {self.butterflies}"
+        if not (self.n_max >= 8 and self.n_max <= 32768 and (1 << _ceil_log2(self.n_max) == self.n_max)):
+            yield f"n_max must be a power of two from 8 to 32768, got {self.n_max}"
+        if self.reduction not in REDUCTION:
+            yield f"reduction must be barrett or montgomery, got {self.reduction!r}"
+        if self.multiplier not in MULTIPLIER:
+            yield f"multiplier must be asic, dsp26x17 or dsp18x18, got {self.multiplier!r}"
+        if not (self.modulus_bits_min >= 5 and self.modulus_bits_min <= self.word_bits):
+            yield f"modulus_bits_min must be 5..word_bits = {self.word_bits}, got {self.modulus_bits_min}"
+        if not (self.dual_port_slots >= 2 and self.dual_port_slots <= 32):
+            yield f"dual_port_slots must be 2..32, got {self.dual_port_slots}"
+        if not (self.single_port_slots >= 0 and self.single_port_slots <= 31):
+            yield f"single_port_slots must be 0..31, got {self.single_port_slots}"
+        if self.twiddles not in TWIDDLES:
+            yield f"twiddles must be slot or memory, got {self.twiddles!r}"
+        if not (self.moduli_slots >= 1 and self.moduli_slots <= 16):
+            yield f"moduli_slots must be 1..16, got {self.moduli_slots}"
+        if not (self.constants >= 1 and self.constants <= 32):
+            yield f"constants must be 1..32, got {self.constants}"
+        if not self.rns_rate in (0, 1, 2, 4):
+            yield f"rns_rate must be 0, 1, 2 or 4, got {self.rns_rate}"
+        if not (self.rns_conversions >= 2 and self.rns_conversions <= 32 if self.rns_rate != 0 else self.rns_conversions == 0):
+            yield f"rns_conversions must be 2..32 where rns_rate != 0, else 0, got {self.rns_conversions}"
+        if not (self.rns_entries >= 16 and self.rns_entries <= 128 if self.rns_rate != 0 else self.rns_entries == 0):
+            yield f"rns_entries must be 16..128 where rns_rate != 0, else 0, got {self.rns_entries}"
+        if self.host not in HOST:
+            yield f"host must be axi4 or serial, got {self.host!r}"
+        if not (self.fifo_depth >= 2 and self.fifo_depth <= 1024 and (1 << _ceil_log2(self.fifo_depth) == self.fifo_depth)):
+            yield f"fifo_depth must be a power of two from 2 to 1024, got {self.fifo_depth}"
+        if not self.n_max >= 4 * self.butterflies:
+            yield f"n_max must be at least 4 * butterflies = {4 * self.butterflies}, got {self.n_max}"
+        if not (self.twiddles == "memory" or self.single_port_slots >= 1):
+            yield f"single_port_slots must be at least 1 with twiddles = slot, which keeps the table there, got {self.single_port_slots}"
+        if not (self.reduction == "barrett" or _ceil_log2(self.n_max) + 3 <= self.word_bits):
+            yield f"word_bits must be at least {_ceil_log2(self.n_max) + 3} with reduction = montgomery at n_max = {self.n_max}, got {self.word_bits}"
+        if not (self.rns_rate == 0 or self.word_bits <= 64):
+            yield f"word_bits must be at most 64 with base conversion (rns_rate), got {self.word_bits}"
+        if not (self.slots >= 3 and self.slots <= 32):
+            yield f"slots must be 3..32, got {self.slots}"
+        if not self.twiddle_tables in (1, self.moduli_slots):
+            yield f"twiddle_tables must be 1 or moduli_slots, got {self.twiddle_tables}"

@@ -15,7 +15,7 @@ from typing import Any
 
 from ringsmith.errors import InputError, RingsmithError
 from ringsmith.files import read_bytes, reason
-from ringsmith.kernel.kernel import Kernel
+from ringsmith.frontend.kernel import Kernel
 from ringsmith.report.terminal import Console, plain_console
 
 #: Largest kernel file, in bytes.

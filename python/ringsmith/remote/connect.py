@@ -9,9 +9,9 @@ from ringsmith.remote import steps
 from ringsmith.remote.kernel import AsyncRemoteProgram, RemoteJob, RemoteProgram
 from ringsmith.remote.steps import Request
 from ringsmith.remote.wire import AsyncWire, Wire, checked, needed
-from ringsmith.run.client import Client
-from ringsmith.run.messages import Encryptions
-from ringsmith.run.program import Program
+from ringsmith.runtime.client import Client
+from ringsmith.runtime.messages import Encryptions
+from ringsmith.runtime.program import Program
 
 #: Seconds for which what fails on the way is tried again.
 PATIENCE = 60.0

@@ -11,12 +11,12 @@ from ringsmith.errors import InputError
 from ringsmith.remote import steps
 from ringsmith.remote.connect import Remote
 from ringsmith.remote.kernel import RemoteProgram
-from ringsmith.run.client import Client
-from ringsmith.run.messages import Encryptions
-from ringsmith.run.objects import load
-from ringsmith.run.program import Program
-from ringsmith.run.randomness import Seed
-from ringsmith.run.server import Execution, Progress
+from ringsmith.runtime.client import Client
+from ringsmith.runtime.messages import Encryptions
+from ringsmith.runtime.objects import load
+from ringsmith.runtime.program import Program
+from ringsmith.runtime.randomness import Seed
+from ringsmith.runtime.server import Execution, Progress
 
 
 class RemoteEngine:

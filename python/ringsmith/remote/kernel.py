@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
-from ringsmith.kernel.kernel import Kernel
+from ringsmith.frontend.kernel import Kernel
 from ringsmith.remote import steps
-from ringsmith.run.client import Client
-from ringsmith.run.messages import Encryptions
-from ringsmith.run.program import Program
+from ringsmith.runtime.client import Client
+from ringsmith.runtime.messages import Encryptions
+from ringsmith.runtime.program import Program
 
 if TYPE_CHECKING:
     from ringsmith.remote.connect import AsyncRemote, Remote

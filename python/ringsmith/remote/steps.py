@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ringsmith import _native
 from ringsmith.errors import FormatError, InputError, RingsmithError
-from ringsmith.run.identity import Role
+from ringsmith.runtime.identity import Role
 
 T = TypeVar("T")
 #: Blobs up to this size go in one request.

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Engines by name: `cpu`, or `KIND:PRESET` for kinds that other modules add to `ENGINES`.
+
+An engine with a device runs whole programs on it, and a BFV client encrypts and decrypts there. The same seed gives the
+same residues on every engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from ringsmith import _native
+from ringsmith.errors import InputError
+from ringsmith.runtime.recording import Recording
+
+if TYPE_CHECKING:
+    from ringsmith.runtime.client import Client
+    from ringsmith.runtime.messages import Encryptions
+    from ringsmith.runtime.program import Program
+    from ringsmith.runtime.randomness import Seed
+    from ringsmith.runtime.server import Execution, Progress
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """What a user sets of an engine: overrides `key=value` of a preset, a file for a timeline."""
+
+    overrides: Sequence[str] = ()
+    trace: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+class Engine(Protocol):
+    """Runs programs."""
+
+    @property
+    def name(self) -> str:
+        """The name a report shows, such as `cpu` or `model:cofhee`."""
+
+    @property
+    def device(self) -> _native.Device | None:
+        """The co-processor that programs and BFV clients run on (None: the CPU)."""
+
+    @property
+    def recording(self) -> Recording | None:
+        """Where runs are written down (None: nowhere)."""
+
+    def report(self, seconds: float) -> dict[str, Any]:
+        """Return what the engine adds to a report after a run of so many seconds: cycles, transfers, what ran where."""
+
+
+@runtime_checkable
+class WideTowers(Protocol):
+    """An engine that wants longer primes than the CPU: fewer towers for the same modulus."""
+
+    @property
+    def tower_bits(self) -> int:
+        """Length in bits that primes chosen for this engine may have."""
+
+
+@runtime_checkable
+class Elsewhere(Protocol):
+    """An engine that evaluates whole programs in another place, for a client of this one."""
+
+    def client(self, program: Program, make: Callable[[], Client]) -> Client:
+        """Return the client whose keys are used: one that was kept, or what `make` makes."""
+
+    def server(self, client: Client) -> Evaluator:
+        """Return what takes the place of `program.server(client.evaluation_keys)`."""
+
+
+class Evaluator(Protocol):
+    """Evaluates a program with the keys it has, as `run.server.Server` does."""
+
+    def run(
+        self, sent: Encryptions, plain: Mapping[str, Any], seed: Seed = None, progress: Progress | None = None
+    ) -> Execution:
+        """Evaluate and return the result with the seconds by kind of operation."""
+
+
+class Cpu:
+    """The production engine of this machine."""
+
+    name = "cpu"
+    device = None
+    recording = None
+
+    def report(self, seconds: float) -> dict[str, Any]:
+        """Nothing beside the times every run has."""
+        return {}
+
+
+#: Engine kinds by name; a kind is called with what follows the colon (empty without one) and the options.
+ENGINES: dict[str, Callable[[str, EngineOptions], Engine]] = {}
+
+
+def open_engine(name: str, options: EngineOptions | None = None) -> Engine:
+    """Return the engine of a name such as `cpu` or `model:cofhee`."""
+    kind, _, preset = name.partition(":")
+    if name == "cpu":
+        if options and options.extra.get("polynomial"):
+            raise InputError("the engine cpu takes no --polynomial; the recorder does: --on record:FILE")
+        if options and (options.overrides or options.trace is not None):
+            raise InputError("the engine cpu takes no --set and no --trace; a co-processor does: --on model:PRESET")
+        return Cpu()
+    if kind not in ENGINES:
+        kinds = sorted(set(ENGINES) - {"record"})
+        known = ", ".join(["cpu", *(f"{kind}:PRESET" for kind in kinds), "record:FILE"])
+        raise InputError(f"no engine {name!r}; there is {known}")
+    return ENGINES[kind](preset, options or EngineOptions())

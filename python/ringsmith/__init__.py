@@ -11,7 +11,7 @@ def square(x):
 from __future__ import annotations
 
 from ringsmith._native import __version__
-from ringsmith.compiler.params.sets import ParameterSet, ParamRequest
+from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.errors import (
     DeviceError,
     FormatError,
@@ -39,11 +39,12 @@ from ringsmith.frontend.functions import (
     swap_rows,
     within,
 )
-from ringsmith.frontend.kernel import Kernel, kernel
 from ringsmith.frontend.manual import Cipher, PlainVector
+from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.frontend.tensor import Tensor
 from ringsmith.remote import RemoteError, connect, connect_async
 from ringsmith.runtime.client import Client, Encryptor
+from ringsmith.runtime.kernel import Kernel, kernel
 from ringsmith.runtime.messages import Encryptions, Keys, PublicKey
 from ringsmith.runtime.objects import load
 from ringsmith.runtime.program import Program

@@ -11,8 +11,8 @@ import typer
 
 from ringsmith.cli.common import load_kernels, option_changes, print_json, user_code
 from ringsmith.compiler.params.alternatives import alternatives
-from ringsmith.frontend.kernel import Kernel
 from ringsmith.runtime.box import box, depth_of, standard_of, why
+from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.report import params_json
 from ringsmith.runtime.runner import complete_inputs

@@ -61,7 +61,7 @@ def serve(
 ) -> None:
     """Evaluate programs for others: blobs by content, jobs, workers that hold keys. See docs/service.md."""
     needed()
-    from ringsmith.runtime.scheme import workers as cores
+    from ringsmith.parallel import workers as cores
     from ringsmith.service import tenants
     from ringsmith.service.serve import serve as run
     from ringsmith.service.settings import Quota, Settings

@@ -7,23 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith import _native
+from ringsmith.compiler.encoding import open_encoding
 from ringsmith.compiler.params.noise import failure_bits_of
 from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.compiler.params.steps import Steps
+from ringsmith.compiler.signature import Signature
 from ringsmith.ir.circuit import Circuit, Step
 from ringsmith.ir.graph import Node, Op, Shape, ordered
 from ringsmith.ir.numbers import residues
 from ringsmith.location import Location
-from ringsmith.runtime.scheme import open_scheme
-
-if TYPE_CHECKING:
-    from ringsmith.runtime.program import Signature
 
 Array = NDArray[Any]
 
@@ -49,7 +47,7 @@ def assemble(
     An argument or a result that a user's own function computes (rather than places) enters as the rows of slots it
     makes: the function stays at the client.
     """
-    context = open_scheme(params).context
+    context = open_encoding(params).context
     builder = _native.ProgramBuilder(signature.name, signature.variant, context, encryption)
     return _Assembly(builder, signature, params, circuit).program(noise_bits)
 

@@ -9,22 +9,26 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
+from ringsmith.compiler.assemble import assemble
+from ringsmith.compiler.compiled import Compiled
 from ringsmith.compiler.constants import constants_are_ordinary
 from ringsmith.compiler.lowering.lower import lower
 from ringsmith.compiler.manual_range import largest_result
 from ringsmith.compiler.params import choose, noise, primes
-from ringsmith.compiler.params.sets import ParameterSet, ParamRequest, check, find
+from ringsmith.compiler.params.sets import ParameterSet, check, find
 from ringsmith.compiler.scheduling import levels_bfv, schedule_bfv, schedule_ckks
+from ringsmith.compiler.signature import Signature
+from ringsmith.compiler.user_functions import UserFunctions
 from ringsmith.errors import KernelError, ParameterError
-from ringsmith.frontend.kernel import Kernel
+from ringsmith.frontend.definition import KernelDefinition
 from ringsmith.frontend.manual import Chain
+from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.frontend.trace import record, trace
 from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.geometry import slots_of
 from ringsmith.ir.graph import content_hash
 from ringsmith.ir.numbers import magnitude
 from ringsmith.ir.slot_program import CIPHER_PRODUCTS, SlotProgram
-from ringsmith.runtime.program import Program, Signature
 
 Shapes = Mapping[str, tuple[int, ...]]
 #: A manual kernel without parameters is first traced on a chain that is longer than any real one.
@@ -37,8 +41,8 @@ def default_encryption(scheme: str) -> str:
 
 
 def compile_kernel(
-    kernel: Kernel, shapes: Shapes, encryption: str | None = None, tower_bits: int = choose.CPU_TOWER_BITS
-) -> Program:
+    kernel: KernelDefinition, shapes: Shapes, encryption: str | None = None, tower_bits: int = choose.CPU_TOWER_BITS
+) -> Compiled:
     """Trace, choose or check parameters, refuse what would decrypt wrongly, and return the program."""
     encryption = encryption or kernel.encryption or default_encryption(kernel.scheme)
     _check_ranges(kernel)
@@ -57,10 +61,12 @@ def compile_kernel(
         choice = choose.fewer_digits(choice, wish)
     arguments = {n: (shapes[n], a.encrypted, a.low, a.high) for n, a in kernel.arguments.items()}
     signature = Signature(kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments, kernel.publish)
-    return Program.assembled(signature, choice.params, choice.circuit, choice.noise_bits, choice.rejected, encryption)
+    native = assemble(signature, choice.params, choice.circuit, choice.noise_bits, encryption)
+    functions = UserFunctions.of(choice.circuit)
+    return Compiled(signature, choice.params, native, choice.circuit, choice.rejected, functions)
 
 
-def _check_ranges(kernel: Kernel) -> None:
+def _check_ranges(kernel: KernelDefinition) -> None:
     """Refuse arguments that the kernel's own plain modulus cannot tell apart."""
     half = (kernel.plain_modulus or 0) // 2
     for name, argument in kernel.arguments.items():
@@ -72,7 +78,7 @@ def _check_ranges(kernel: Kernel) -> None:
             )
 
 
-def traced_hash(kernel: Kernel, shapes: Shapes, params: ParameterSet) -> bytes:
+def traced_hash(kernel: KernelDefinition, shapes: Shapes, params: ParameterSet) -> bytes:
     """Return a hash of what a kernel's function computes now, with what it captures (a manual one under `params`)."""
     if not kernel.manual:
         return content_hash(trace(kernel, shapes).nodes())
@@ -99,7 +105,7 @@ def _levelled(choice: choose.Choice, wish: choose.Wish) -> choose.Choice:
     return replace(choice, circuit=circuit, noise_bits=budget(circuit))
 
 
-def wish_of(kernel: Kernel, plain_bound: float, encryption: str) -> choose.Wish:
+def wish_of(kernel: KernelDefinition, plain_bound: float, encryption: str) -> choose.Wish:
     """Return what a kernel asks of its parameters."""
     return choose.Wish(
         kernel.scheme,
@@ -115,7 +121,7 @@ def wish_of(kernel: Kernel, plain_bound: float, encryption: str) -> choose.Wish:
     )
 
 
-def _checked(kernel: Kernel, plain_bound: float) -> ParameterSet:
+def _checked(kernel: KernelDefinition, plain_bound: float) -> ParameterSet:
     """Return the pinned set, with a plaintext modulus for BFV when the set leaves it open."""
     request = find(kernel.params) if isinstance(kernel.params, str) else kernel.params
     if not isinstance(request, ParamRequest):
@@ -132,7 +138,7 @@ def _checked(kernel: Kernel, plain_bound: float) -> ParameterSet:
     return params
 
 
-def _check_plain_modulus(kernel: Kernel, params: ParameterSet, plain_bound: float) -> None:
+def _check_plain_modulus(kernel: KernelDefinition, params: ParameterSet, plain_bound: float) -> None:
     t = params.plain_modulus
     if t % (2 * params.n) != 1:
         raise ParameterError(
@@ -144,7 +150,7 @@ def _check_plain_modulus(kernel: Kernel, params: ParameterSet, plain_bound: floa
         raise ParameterError(f"results up to {size} wrap modulo t = {t}; use a larger plaintext modulus")
 
 
-def _pinned(kernel: Kernel, shapes: Shapes, wish: choose.Wish) -> tuple[choose.Choice, choose.Wish]:
+def _pinned(kernel: KernelDefinition, shapes: Shapes, wish: choose.Wish) -> tuple[choose.Choice, choose.Wish]:
     """Compile for a given set, for the worst plaintexts if it has room for them."""
     if kernel.manual:
         params = _checked(kernel, 0)
@@ -183,7 +189,7 @@ def _chain_of(params: ParameterSet) -> Chain:
     return Chain(params.scheme, params.geometry, params.moduli, params.log2_scale)
 
 
-def _scheduled(kernel: Kernel, program: SlotProgram, params: ParameterSet) -> Circuit:
+def _scheduled(kernel: KernelDefinition, program: SlotProgram, params: ParameterSet) -> Circuit:
     """Schedule a slot program on a given chain."""
     if kernel.scheme == "bfv":
         return schedule_bfv.schedule(program, len(params.moduli) - 1)
@@ -208,7 +214,7 @@ def _checked_noise(circuit: Circuit, params: ParameterSet, wish: choose.Wish) ->
     return found.bits
 
 
-def _manual(kernel: Kernel, shapes: Shapes, wish: choose.Wish) -> choose.Choice:
+def _manual(kernel: KernelDefinition, shapes: Shapes, wish: choose.Wish) -> choose.Choice:
     """Choose parameters for a manual kernel: as many primes as it drops, the scale from its tolerance."""
     rejected: list[choose.Rejected] = []
     scale = min(50, max(30, math.ceil(-math.log2(kernel.tolerance)) + 24))

@@ -13,6 +13,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ringsmith.compiler.encoding import Encoding, open_encoding
 from ringsmith.compiler.params import noise
 from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.compiler.params.steps import described
@@ -20,7 +21,7 @@ from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.evaluate import evaluate
 from ringsmith.ir.graph import ordered
 from ringsmith.ir.index_map import taken
-from ringsmith.runtime.scheme import Scheme, open_scheme, side_by_side
+from ringsmith.parallel import side_by_side
 
 Array = NDArray[Any]
 
@@ -31,10 +32,10 @@ def encodings(circuit: Circuit) -> list[tuple[int, float]]:
     return described(circuit, "secret").encodings()
 
 
-def measure(circuit: Circuit, scheme: Scheme, values: Mapping[int, Array]) -> noise.Effects:
+def measure(circuit: Circuit, encoding: Encoding, values: Mapping[int, Array]) -> noise.Effects:
     """Return what the plaintexts that have values do to the noise."""
     keys = [key for key in encodings(circuit) if key[0] in values]
-    return dict(zip(keys, side_by_side(lambda key: scheme.effect(values[key[0]], key[1]), keys), strict=True))
+    return dict(zip(keys, side_by_side(lambda key: encoding.effect(values[key[0]], key[1]), keys), strict=True))
 
 
 def constants_are_ordinary(circuit: Circuit, params: ParameterSet) -> bool:
@@ -47,5 +48,5 @@ def constants_are_ordinary(circuit: Circuit, params: ParameterSet) -> bool:
     values = {
         number: taken(plain.gather, nodes[id(plain.node)]) for number in used for plain in [circuit.plains[number]]
     }
-    effects = measure(circuit, open_scheme(params), values)
+    effects = measure(circuit, open_encoding(params), values)
     return max(effects.values(), default=-math.inf) <= noise.ordinary_effect(params)

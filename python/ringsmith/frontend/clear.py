@@ -8,37 +8,35 @@ own integers take over where it does not.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
+from ringsmith.frontend.definition import KernelDefinition
 from ringsmith.frontend.trace import clear_manual, trace
 from ringsmith.ir.evaluate import evaluate
 from ringsmith.ir.geometry import Slots
 from ringsmith.ir.graph import Graph
 from ringsmith.ir.numbers import integers, narrowed, residues
 
-if TYPE_CHECKING:
-    from ringsmith.frontend.kernel import Kernel
-
 Array = NDArray[Any]
 
 
-def real(kernel: Kernel, arrays: Mapping[str, Array]) -> Array:
+def real(kernel: KernelDefinition, arrays: Mapping[str, Array]) -> Array:
     """Run a CKKS kernel's function on float64 arrays."""
     return np.asarray(kernel.function(**_read_only(arrays)))
 
 
-def exact(kernel: Kernel, arrays: Mapping[str, Array]) -> Array:
+def exact(kernel: KernelDefinition, arrays: Mapping[str, Array]) -> Array:
     """Run a BFV kernel's function on integers; modulo `plain_modulus`, centred, where the kernel has one."""
     graph = trace(kernel, {name: array.shape for name, array in arrays.items()})
     result = _exact(kernel, graph, arrays)
     return result if kernel.plain_modulus is None else residues(result, kernel.plain_modulus)
 
 
-def _exact(kernel: Kernel, graph: Graph, arrays: Mapping[str, Array]) -> Array:
+def _exact(kernel: KernelDefinition, graph: Graph, arrays: Mapping[str, Array]) -> Array:
     wide = any(node.low.dtype == object for node in graph.nodes())
     given = {name: array.astype(object) for name, array in arrays.items()} if wide else arrays
     result = np.asarray(kernel.function(**_read_only(given)), dtype=object if wide else None)
@@ -57,7 +55,7 @@ def _integers(result: Array) -> Array:
     return integers(result, "the result")
 
 
-def manual(kernel: Kernel, arrays: Mapping[str, Array], slots: Slots) -> Array:
+def manual(kernel: KernelDefinition, arrays: Mapping[str, Array], slots: Slots) -> Array:
     """Run a manual kernel's function on clear vectors of all slots."""
     if kernel.scheme != "bfv":
         return clear_manual(kernel, arrays, slots)

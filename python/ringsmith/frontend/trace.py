@@ -5,14 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError, KernelError
+from ringsmith.frontend import numpy_functions as numpy_functions  # Tensors answer numpy through it.
 from ringsmith.frontend.clear_slots import ClearSlots
 from ringsmith.frontend.declare import Argument, Output
+from ringsmith.frontend.definition import KernelDefinition
 from ringsmith.frontend.manual import Chain, PlainVector, Recorder, collect
 from ringsmith.frontend.promises import manual_result
 from ringsmith.frontend.tensor import Tensor, as_tensor
@@ -24,15 +26,12 @@ from ringsmith.ir.numbers import exact, integers, magnitude, reals
 from ringsmith.ir.slot_program import InputPacking
 from ringsmith.location import Location
 
-if TYPE_CHECKING:
-    from ringsmith.frontend.kernel import Kernel
-
 Array = NDArray[Any]
 Pack = Callable[[Array, int], Array]
 Shapes = Mapping[str, tuple[int, ...]]
 
 
-def trace(kernel: Kernel, shapes: Shapes) -> Graph:
+def trace(kernel: KernelDefinition, shapes: Shapes) -> Graph:
     """Run the function on tensors and return its graph."""
     integral = kernel.scheme == "bfv"
     inputs = {
@@ -50,7 +49,7 @@ def trace(kernel: Kernel, shapes: Shapes) -> Graph:
     return graph
 
 
-def traced_call(kernel: Kernel, handles: Mapping[str, Any]) -> Any:
+def traced_call(kernel: KernelDefinition, handles: Mapping[str, Any]) -> Any:
     """Call the function on stand-ins; numpy may wrap a refusal in an error of its own, which would hide the reason."""
     try:
         return kernel.function(**handles)
@@ -74,7 +73,7 @@ def _check_finite(graph: Graph) -> None:
             raise KernelError(f"{node.op}: values may exceed what float64 holds; scale the data down", node.where)
 
 
-def record(kernel: Kernel, shapes: Shapes, chain: Chain) -> Circuit:
+def record(kernel: KernelDefinition, shapes: Shapes, chain: Chain) -> Circuit:
     """Run a manual kernel's function on ciphertext handles and return its circuit."""
     recorder = Recorder(chain)
     inputs: dict[str, InputPacking] = {}
@@ -169,7 +168,9 @@ def _array_of(values: list[Any], shape: tuple[int, ...]) -> Any:
     return array[0] if shape == () else array.reshape(shape)
 
 
-def _plain_input(name: str, argument: Argument, shape: tuple[int, ...], packing: InputPacking, kernel: Kernel) -> Node:
+def _plain_input(
+    name: str, argument: Argument, shape: tuple[int, ...], packing: InputPacking, kernel: KernelDefinition
+) -> Node:
     """Return the node of a plain argument; with a packing function, its packed rows are the node's elements."""
     integral = kernel.scheme == "bfv"
     if packing.pack is None:
@@ -225,12 +226,12 @@ def _manual_output(output: Output, count: int, chain: Chain, where: Location) ->
     return _reading(output, count, chain, partial(_unpack_named, output))
 
 
-def clear_manual(kernel: Kernel, arrays: Mapping[str, Array], slots: Slots) -> Array:
+def clear_manual(kernel: KernelDefinition, arrays: Mapping[str, Array], slots: Slots) -> Array:
     """Run a manual kernel's function on clear vectors of all slots."""
     return manual_result(lambda: _clear_manual(kernel, arrays, slots))
 
 
-def _clear_manual(kernel: Kernel, arrays: Mapping[str, Array], slots: Slots) -> Array:
+def _clear_manual(kernel: KernelDefinition, arrays: Mapping[str, Array], slots: Slots) -> Array:
     handles = {}
     for name, argument in kernel.arguments.items():
         packing = _manual_packing(name, argument, arrays[name].shape, Chain(kernel.scheme, slots, (), 0.0))

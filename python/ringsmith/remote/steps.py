@@ -168,6 +168,11 @@ def result(id: str, progress: Progress | None) -> Steps[bytes]:
     return (yield Request("GET", f"/v1/jobs/{id}/result")).data
 
 
+def ask(method: str, path: str) -> Steps[Any]:
+    """Make one request and return its answer."""
+    return (yield Request(method, path)).json
+
+
 def jobs() -> Steps[list[dict[str, Any]]]:
     """Return all jobs, newest first."""
     found: list[dict[str, Any]] = []

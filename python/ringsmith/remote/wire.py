@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from ringsmith import __version__
+from ringsmith._native import __version__
 from ringsmith.errors import InputError
 from ringsmith.remote.steps import Answer, RemoteError, Request, Steps
 

@@ -7,21 +7,17 @@ import math
 from collections.abc import Sequence
 from functools import partial
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 from ringsmith.compiler.params.alternatives import Alternative, alternatives
 from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.compiler.params.steps import described
-
-if TYPE_CHECKING:
-    from ringsmith.runtime.program import Program
-
+from ringsmith.runtime.program_data import ProgramData
 
 # Columns of text inside the frame.
 _WIDTH = 96
 
 
-def depth_of(program: Program) -> int:
+def depth_of(program: ProgramData) -> int:
     """Return how many primes the deepest path of the circuit drops."""
     return len(program.params.moduli) - 1 - program.native.lowest_level
 
@@ -31,7 +27,7 @@ def standard_of(params: ParameterSet) -> str:
     return params.security.table.split("-")[0]
 
 
-def facts(program: Program) -> list[tuple[str, str]]:
+def facts(program: ProgramData) -> list[tuple[str, str]]:
     """Return the lines of the box as (label, text)."""
     params = program.params
     lines = [
@@ -72,7 +68,7 @@ def _origin(params: ParameterSet) -> str:
     return params.source if params.name == "chosen" else f"{params.name}: {params.source}"
 
 
-def why(program: Program) -> list[str]:
+def why(program: ProgramData) -> list[str]:
     """Return the reasons: depth, precision or noise, rotations, rejected degrees."""
     params, counts = program.params, program.counts
     depth = depth_of(program)
@@ -87,7 +83,7 @@ def why(program: Program) -> list[str]:
     return reasons + _digits(program) + [rejected.reason for rejected in program.rejected[-2:]]
 
 
-def _digits(program: Program) -> list[str]:
+def _digits(program: ProgramData) -> list[str]:
     """Return why a chosen set has as many digits of key switching as it has."""
     params, circuit = program.params, program.made_from
     count, specials = len(params.moduli), len(params.special)
@@ -103,7 +99,7 @@ def _digits(program: Program) -> list[str]:
     ]
 
 
-def lines(program: Program) -> list[str]:
+def lines(program: ProgramData) -> list[str]:
     """Return the box as lines of text without a frame."""
     width = max(len(label) for label, _ in facts(program))
     body = [f"{label:<{width}}  {text}" for label, text in facts(program)]
@@ -127,7 +123,7 @@ def _wrapped(line: str) -> list[str]:
     )
 
 
-def box(program: Program) -> str:
+def box(program: ProgramData) -> str:
     """Return the box with a frame, as plain text."""
     body = [part for line in lines(program) for part in _wrapped(line)]
     title = f" parameters of {program.signature.name} "

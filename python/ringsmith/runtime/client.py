@@ -15,7 +15,7 @@ from ringsmith.errors import FormatError, InputError, SeedError
 from ringsmith.files import replacing
 from ringsmith.runtime.identity import Role, expected_results, received
 from ringsmith.runtime.messages import Encryptions, Keys, PublicKey, opened
-from ringsmith.runtime.program import Program
+from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Randomness, Seed
 from ringsmith.runtime.scheme import Scheme
 
@@ -29,7 +29,7 @@ class Encryptor:
     """
 
     def __init__(
-        self, program: Program, public_key: PublicKey, seed: Seed = None, *, sample_data: bool = False
+        self, program: ProgramData, public_key: PublicKey, seed: Seed = None, *, sample_data: bool = False
     ) -> None:
         """Check that the key belongs to the program and that its noise was reckoned with.
 
@@ -68,7 +68,7 @@ class Client:
     """
 
     def __init__(
-        self, program: Program, seed: Seed = None, *, sample_data: bool = False, allow_seeded_publish: bool = False
+        self, program: ProgramData, seed: Seed = None, *, sample_data: bool = False, allow_seeded_publish: bool = False
     ) -> None:
         """Generate the keys that the program needs.
 
@@ -146,15 +146,15 @@ class Client:
         return bytes(_native.message_to_bytes(label.role.name, list(label.program.sections), label.key, parts))
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Client:
-        """Read `to_bytes`."""
+    def from_bytes(cls, data: bytes, kind: type[ProgramData] = ProgramData) -> Client:
+        """Read `to_bytes`; its program is of class `kind` (`ringsmith.load` gives one that makes servers)."""
         label, parts = opened(data)
         if label.role is not Role.CLIENT:
             raise InputError(f"this is {label.role}, not {Role.CLIENT}")
         if len(parts) != _CLIENT_PARTS:
             raise FormatError(f"{len(parts)} objects; a client has {_CLIENT_PARTS}")
         security, standard, insecure = _policy(parts[1])
-        program = Program.from_bytes(parts[0], security=security, standard=standard, allow_insecure=insecure)
+        program = kind.from_bytes(parts[0], security=security, standard=standard, allow_insecure=insecure)
         client = cls.__new__(cls)
         client.program = program
         client._randomness = Randomness(None, program.identity.digest, "client")
@@ -209,7 +209,9 @@ def _policy(data: bytes) -> tuple[int, str, bool]:
     return int(words[0]), words[1], words[2] == "1"
 
 
-def _encrypted(program: Program, scheme: Scheme, key: Any, seed: bytes, arguments: Mapping[str, Any]) -> Encryptions:
+def _encrypted(
+    program: ProgramData, scheme: Scheme, key: Any, seed: bytes, arguments: Mapping[str, Any]
+) -> Encryptions:
     """Pack and encrypt checked arguments."""
     arrays = program.signature.check(arguments, encrypted=True)
     rows = [row for name, array in arrays.items() for row in program.packed(name, array)]

@@ -7,14 +7,13 @@ encrypts and decrypts there too. The report says what ran where.
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ringsmith.errors import InputError
 from ringsmith.presets import parse_overrides, preset_names
 from ringsmith.runtime.devices import OpenDevice, open_device
-from ringsmith.runtime.engine import ENGINES, Engine, EngineOptions
+from ringsmith.runtime.engine import Engine, EngineOptions
 from ringsmith.runtime.timeline import summary, write_trace
 
 
@@ -71,13 +70,10 @@ class DeviceEngine:
         return {**moved, "ms": round(self._device.link_ms(moved["bytes"], moved["cycles"]), 6)}
 
 
-def _open(kind: str, preset: str, options: EngineOptions) -> Engine:
+def open_coprocessor(kind: str, preset: str, options: EngineOptions) -> Engine:
+    """Return the engine of a `kind` of device, with a preset."""
     if options.extra.get("polynomial"):
         raise InputError(f"the engine {kind} takes no --polynomial; the recorder does: --on record:FILE")
     if not preset:
         raise InputError(f"--on {kind} needs a preset: {', '.join(f'{kind}:{name}' for name in preset_names())}")
     return DeviceEngine(open_device(kind, preset, parse_overrides(list(options.overrides))), options)
-
-
-for _kind in ("model", "rtl"):
-    ENGINES.setdefault(_kind, partial(_open, _kind))

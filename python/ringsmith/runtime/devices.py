@@ -9,6 +9,7 @@ from typing import Any
 
 from ringsmith import _native
 from ringsmith.errors import InputError
+from ringsmith.hw.device import build_device
 from ringsmith.presets import Preset, load_preset
 
 KINDS = ("model", "rtl")
@@ -47,7 +48,5 @@ def open_device(kind: str, preset: str | Preset, overrides: Mapping[str, Any] | 
     name = f"{kind}:{made.name}"
     if kind == "model":
         return OpenDevice(kind, made, _native.Device.model(name, list(made.operations), made.to_dict()))
-    from ringsmith.hw.device import build_device
-
     library = build_device(made)
     return OpenDevice(kind, made, _native.Device.rtl(name, list(made.operations), library))

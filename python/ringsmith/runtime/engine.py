@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Engines by name: `cpu`, or `KIND:PRESET` for kinds that other modules add to `ENGINES`.
+"""What an engine is: the face of all that programs run on, and the CPU, the first of them.
 
 An engine with a device runs whole programs on it, and a BFV client encrypts and decrypts there. The same seed gives the
 same residues on every engine.
@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from ringsmith import _native
-from ringsmith.errors import InputError
+from ringsmith.runtime.client import Client
+from ringsmith.runtime.messages import Encryptions
+from ringsmith.runtime.program_data import ProgramData
+from ringsmith.runtime.randomness import Seed
 from ringsmith.runtime.recording import Recording
-
-if TYPE_CHECKING:
-    from ringsmith.runtime.client import Client
-    from ringsmith.runtime.messages import Encryptions
-    from ringsmith.runtime.program import Program
-    from ringsmith.runtime.randomness import Seed
-    from ringsmith.runtime.server import Execution, Progress
+from ringsmith.runtime.server import Execution, Progress
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ class WideTowers(Protocol):
 class Elsewhere(Protocol):
     """An engine that evaluates whole programs in another place, for a client of this one."""
 
-    def client(self, program: Program, make: Callable[[], Client]) -> Client:
+    def client(self, program: ProgramData, make: Callable[[], Client]) -> Client:
         """Return the client whose keys are used: one that was kept, or what `make` makes."""
 
     def server(self, client: Client) -> Evaluator:
@@ -90,23 +87,3 @@ class Cpu:
     def report(self, seconds: float) -> dict[str, Any]:
         """Nothing beside the times every run has."""
         return {}
-
-
-#: Engine kinds by name; a kind is called with what follows the colon (empty without one) and the options.
-ENGINES: dict[str, Callable[[str, EngineOptions], Engine]] = {}
-
-
-def open_engine(name: str, options: EngineOptions | None = None) -> Engine:
-    """Return the engine of a name such as `cpu` or `model:cofhee`."""
-    kind, _, preset = name.partition(":")
-    if name == "cpu":
-        if options and options.extra.get("polynomial"):
-            raise InputError("the engine cpu takes no --polynomial; the recorder does: --on record:FILE")
-        if options and (options.overrides or options.trace is not None):
-            raise InputError("the engine cpu takes no --set and no --trace; a co-processor does: --on model:PRESET")
-        return Cpu()
-    if kind not in ENGINES:
-        kinds = sorted(set(ENGINES) - {"record"})
-        known = ", ".join(["cpu", *(f"{kind}:PRESET" for kind in kinds), "record:FILE"])
-        raise InputError(f"no engine {name!r}; there is {known}")
-    return ENGINES[kind](preset, options or EngineOptions())

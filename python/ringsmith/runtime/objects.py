@@ -50,7 +50,7 @@ def _object(data: bytes, policy: Mapping[str, Any]) -> Any:
     if kind != "message":
         raise InputError(f"a {kind}; programs, keys, arguments, results and clients written by save() are read")
     role = Role[_native.message_from_bytes(data)[0]]
-    return Client.from_bytes(data) if role is Role.CLIENT else _MESSAGES[role].from_bytes(data)
+    return Client.from_bytes(data, Program) if role is Role.CLIENT else _MESSAGES[role].from_bytes(data)
 
 
 def kind_of(path: Path) -> str | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ringsmith.errors import InputError
-from ringsmith.runtime.engine import ENGINES, Engine, EngineOptions
+from ringsmith.runtime.engine import Engine, EngineOptions
 from ringsmith.runtime.recording import Recording
 
 
@@ -26,7 +26,8 @@ class Recorder:
         return {"recorded": [str(path) for path in self.recording.paths]}
 
 
-def _open(place: str, options: EngineOptions) -> Engine:
+def open_recorder(place: str, options: EngineOptions) -> Engine:
+    """Return the engine that writes to a new file."""
     if not place:
         raise InputError("--on record needs a file to write: record:FILE")
     if options.overrides or options.trace is not None:
@@ -34,6 +35,3 @@ def _open(place: str, options: EngineOptions) -> Engine:
     recording = Recording(Path(place), bool(options.extra.get("polynomial")))
     recording.check()
     return Recorder(recording)
-
-
-ENGINES.setdefault("record", _open)

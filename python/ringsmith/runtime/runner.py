@@ -18,10 +18,11 @@ from ringsmith.compiler.compile import compile_kernel
 from ringsmith.compiler.params.choose import CPU_TOWER_BITS
 from ringsmith.errors import InputError
 from ringsmith.frontend.declare import Argument
-from ringsmith.frontend.kernel import Kernel
 from ringsmith.ir.numbers import as_array
 from ringsmith.runtime.client import Client
-from ringsmith.runtime.engine import Elsewhere, Engine, Evaluator, WideTowers, open_engine
+from ringsmith.runtime.engine import Elsewhere, Engine, Evaluator, WideTowers
+from ringsmith.runtime.engines import open_engine
+from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.randomness import derive_seed
 from ringsmith.runtime.report import Report
@@ -133,9 +134,11 @@ def run(
     given = {name: as_array(value, f"argument {name}") for name, value in (inputs or {}).items()}
     arrays = clock.step("inputs", lambda: complete_inputs(kernel, given, seed))
     shapes = {name: array.shape for name, array in arrays.items()}
-    program: Program = clock.step("compile", lambda: compile_kernel(kernel, shapes, encryption, tower_bits))
+    compiled = clock.step("compile", lambda: compile_kernel(kernel, shapes, encryption, tower_bits))
+    program = Program.of(compiled)
     expected = clock.step("clear", lambda: kernel.expected(arrays))
-    counts = {name: compile_kernel(other, shapes, encryption).counts for name, other in (variants or {}).items()}
+    others = {name: Program.of(compile_kernel(other, shapes, encryption)) for name, other in (variants or {}).items()}
+    counts = {name: other.counts for name, other in others.items()}
     title = (kernel.__doc__ or "").split("\n")[0]
     return _evaluated(program, arrays, expected, used, clock, seed, sample_data=not given, title=title, variants=counts)
 

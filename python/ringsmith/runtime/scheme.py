@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith import _native
+from ringsmith.compiler.encoding import BfvEncoding, CkksEncoding, Encoding
 from ringsmith.compiler.params.noise import PUBLISH_BITS, PUBLISH_QUERIES
 from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.errors import KeyMismatchError
-from ringsmith.ir.numbers import residues
+from ringsmith.parallel import side_by_side
 from ringsmith.runtime.identity import Expected, Label, check_count, check_order
 from ringsmith.runtime.messages import Keys
 
@@ -27,20 +26,6 @@ Array = NDArray[Any]
 
 # Ciphertexts encrypted at a time: enough for every core, few enough for the memory of plaintexts.
 _CHUNK = 64
-
-
-def workers() -> int:
-    """Return how many cores this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
-def side_by_side(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-    """Apply a function that releases the interpreter's lock to every item, on all cores; one alone takes no thread."""
-    if len(items) <= 1:
-        return [function(item) for item in items]
-    with ThreadPoolExecutor(workers()) as pool:
-        return list(pool.map(function, items))
 
 
 def serialized(ciphertexts: Sequence[Any]) -> list[bytes]:
@@ -66,13 +51,15 @@ class LoadedKeys:
 
 
 class Scheme(ABC):
-    """What both schemes share. A subclass knows its context, encoder and special operations."""
+    """What both schemes share. A subclass knows its classes and special operations."""
 
-    context: Any
-    encoder: Any
     ciphertext_class: Any
     encryptor_class: Callable[..., Any]
     decryptor_class: Callable[..., Any]
+
+    def __init__(self, encoding: Encoding) -> None:
+        """Use an encoding and its context."""
+        self.encoding, self.context, self.encoder = encoding, encoding.context, encoding.encoder
 
     def generate_keys(
         self, program: _native.Program, seed: bytes, label: Callable[[str], Label]
@@ -130,18 +117,6 @@ class Scheme(ABC):
         """Return ciphertexts from their bytes; each expands a seed, so cores share the work."""
         return side_by_side(self.ciphertext, data)
 
-    @abstractmethod
-    def encode(self, values: Array, level: int, scale: float) -> Any:
-        """Return the plaintext of a vector of slots."""
-
-    @abstractmethod
-    def effect(self, values: Array, scale: float) -> float:
-        """Return what a plaintext does to noise (`params.noise.Effects`)."""
-
-    @abstractmethod
-    def decode(self, plaintexts: Sequence[Any]) -> Array:
-        """Return one row of slots for each plaintext."""
-
     def public_key(self, secret: _native.SecretKey, seed: bytes) -> _native.PublicKey:
         """Return the public key of a secret key."""
         return _native.KeyGenerator(self.context, seed=seed).public_key(secret)
@@ -155,18 +130,14 @@ class Scheme(ABC):
         encryptor = self.encryptor_class(self.context, key, seed=seed)
         data: list[bytes] = []
         for start in range(0, len(rows), _CHUNK):
-            plaintexts = self.encode_top(np.stack(rows[start : start + _CHUNK]))
+            plaintexts = self.encoding.encode_top(np.stack(rows[start : start + _CHUNK]))
             data.extend(serialized(encryptor.encrypt_batch(plaintexts)))
         return data
-
-    @abstractmethod
-    def encode_top(self, rows: Array) -> list[Any]:
-        """Return the plaintexts of rows of slots at the top level and the set's own scale."""
 
     def decrypt(self, ciphertexts: Sequence[Any], secret: _native.SecretKey, flood: float | None, seed: bytes) -> Array:
         """Return the slots of each ciphertext; `flood`, for publication, is the program's noise figure."""
         decryptor = self.decryptor_class(self.context, secret)
-        return self.decode(self.plaintexts(decryptor, ciphertexts, flood, seed))
+        return self.encoding.decode(self.plaintexts(decryptor, ciphertexts, flood, seed))
 
     def plaintexts(self, decryptor: Any, ciphertexts: Sequence[Any], flood: float | None, seed: bytes) -> list[Any]:
         """Decrypt each ciphertext; with `flood`, for publication."""
@@ -191,34 +162,14 @@ class CkksScheme(Scheme):
 
     def __init__(self, params: ParameterSet) -> None:
         """Build the context of a set."""
-        self.context = _native.CkksContext(
-            params.n, list(params.moduli), list(params.special), 2.0**params.log2_scale,
-            dnum=params.dnum, secret=params.secret, error=params.error, **_security(params),
-        )  # fmt: skip
-        self.encoder = _native.CkksEncoder(self.context)
+        super().__init__(CkksEncoding(params))
         self.encryptor_class = _native.CkksEncryptor
         self.decryptor_class = _native.CkksDecryptor
         self.ciphertext_class = _native.CkksCiphertext
 
-    def encode(self, values: Array, level: int, scale: float) -> Any:
-        """Encode reals."""
-        return self.encoder.encode(np.ascontiguousarray(values, dtype=np.float64), level=level, scale=scale)
-
-    def effect(self, values: Array, scale: float) -> float:
-        """Return the largest change of a slot by rounding, times the scale."""
-        return float(self.encoder.rounding(np.ascontiguousarray(values, dtype=np.float64), scale))
-
-    def encode_top(self, rows: Array) -> list[Any]:
-        """Encode at the top level and the set's scale."""
-        return list(self.encoder.encode_batch(np.ascontiguousarray(rows, dtype=np.float64)))
-
     def facts(self, ciphertext: Any) -> dict[str, Any]:
         """Add the scale and the number of slots."""
         return super().facts(ciphertext) | {"scale": ciphertext.scale, "slots": ciphertext.slots}
-
-    def decode(self, plaintexts: Sequence[Any]) -> Array:
-        """Decode reals."""
-        return np.asarray(self.encoder.decode_real_batch(list(plaintexts)))
 
     def publication_bound(self, noise_bits: float) -> float:
         """Return the bound on a slot's error."""
@@ -230,45 +181,14 @@ class BfvScheme(Scheme):
 
     def __init__(self, params: ParameterSet, device: _native.Device | None = None) -> None:
         """Build the context of a set; `device`: encrypts and decrypts."""
-        self.plain_modulus = params.plain_modulus
-        self.context = _native.BfvContext(
-            params.n, list(params.moduli), list(params.special), params.plain_modulus,
-            dnum=params.dnum, secret=params.secret, error=params.error, **_security(params),
-        )  # fmt: skip
-        self.encoder = _native.BfvEncoder(self.context)
+        super().__init__(BfvEncoding(params))
         self.encryptor_class = partial(_native.BfvEncryptor, device=device)
         self.decryptor_class = partial(_native.BfvDecryptor, device=device)
         self.ciphertext_class = _native.BfvCiphertext
 
-    def encode(self, values: Array, level: int, scale: float) -> Any:
-        """Encode integers modulo t."""
-        return self.encoder.encode(self._residues(values))
-
-    def effect(self, values: Array, scale: float) -> float:
-        """Return log2 of the gain."""
-        return float(self.encode(values, 0, scale).log2_gain)
-
-    def encode_top(self, rows: Array) -> list[Any]:
-        """Encode integers modulo t."""
-        return list(self.encoder.encode_batch(self._residues(rows)))
-
-    def _residues(self, values: Array) -> Array:
-        """Return the values modulo t, centred."""
-        return np.ascontiguousarray(residues(values, self.plain_modulus), dtype=np.int64)
-
-    def decode(self, plaintexts: Sequence[Any]) -> Array:
-        """Decode integers modulo t, centred."""
-        return np.stack([np.asarray(self.encoder.decode(plaintext)) for plaintext in plaintexts])
-
     def publication_bound(self, noise_bits: float) -> float:
         """Return the noise budget every result is sure to keep."""
         return noise_bits
-
-
-def _security(params: ParameterSet) -> dict[str, Any]:
-    """The engine judges the set again; insecure sets were opted into when the set was checked."""
-    judged = params.security
-    return {"security": judged.wanted, "table": judged.table, "allow_insecure": not judged.enough}
 
 
 def open_scheme(params: ParameterSet, device: _native.Device | None = None) -> Scheme:

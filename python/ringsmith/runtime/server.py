@@ -12,7 +12,7 @@ from ringsmith import _native
 from ringsmith.errors import KeyMismatchError
 from ringsmith.runtime.identity import Role, check_distinct, expected_arguments, received
 from ringsmith.runtime.messages import Encryptions, Keys
-from ringsmith.runtime.program import Program
+from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed, derive_seed
 from ringsmith.runtime.scheme import check_owner
 
@@ -31,7 +31,7 @@ class Execution:
 class Server:
     """Evaluates a program on ciphertexts with evaluation keys only."""
 
-    def __init__(self, program: Program, keys: Keys, *, threads: int | None = None) -> None:
+    def __init__(self, program: ProgramData, keys: Keys, *, threads: int | None = None) -> None:
         """Check that the keys belong to the program and are complete. `threads`: by default one for each core."""
         receiver = f"a server of {program.signature.name}"
         received(keys, Keys, Role.EVALUATION_KEYS, receiver)

@@ -13,11 +13,12 @@ import pytest
 
 import ringsmith as rs
 from ringsmith import _native
-from ringsmith.compiler.params.sets import ParamRequest
 from ringsmith.errors import DeviceError, InputError, ParameterError
+from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.runtime.coprocessor import DeviceEngine
 from ringsmith.runtime.devices import OpenDevice, open_device
-from ringsmith.runtime.engine import EngineOptions, open_engine
+from ringsmith.runtime.engine import EngineOptions
+from ringsmith.runtime.engines import open_engine
 
 KINDS = ["model", pytest.param("rtl", marks=pytest.mark.hw)]
 SEED = bytes(range(32))

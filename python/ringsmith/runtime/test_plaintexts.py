@@ -13,8 +13,8 @@ import ringsmith as rs
 from ringsmith import _native
 from ringsmith.compiler.params import noise
 from ringsmith.errors import InputError
-from ringsmith.frontend.kernel import Kernel
 from ringsmith.ir.slot_program import Kind
+from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.program import Program
 
 N, T = 4096, 786433

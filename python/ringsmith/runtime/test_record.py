@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 import ringsmith as rs
 from ringsmith.cli import app
 from ringsmith.errors import InputError
-from ringsmith.runtime.engine import EngineOptions, open_engine
+from ringsmith.runtime.engine import EngineOptions
+from ringsmith.runtime.engines import open_engine
 
 Poly = list[int]
 KERNEL = Path(__file__).parents[3] / "examples" / "kernels" / "matmul-plain-1x10.py"

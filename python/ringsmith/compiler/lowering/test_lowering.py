@@ -13,12 +13,12 @@ from ringsmith.compiler.lowering.lower import lower
 from ringsmith.compiler.scheduling import schedule_bfv, schedule_ckks
 from ringsmith.frontend import functions as rs
 from ringsmith.frontend.declare import Encrypted, Plain
-from ringsmith.frontend.kernel import Kernel, kernel
 from ringsmith.frontend.trace import trace
 from ringsmith.ir.circuit import Circuit, Step
 from ringsmith.ir.evaluate import evaluate
 from ringsmith.ir.geometry import Slots
 from ringsmith.ir.slot_program import Kind, PlainOperand
+from ringsmith.runtime.kernel import Kernel, kernel
 
 Array = NDArray[Any]
 

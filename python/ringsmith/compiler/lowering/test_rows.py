@@ -14,11 +14,11 @@ from ringsmith.compiler.lowering import cost
 from ringsmith.compiler.lowering.test_lowering import check
 from ringsmith.frontend import functions as rs
 from ringsmith.frontend.declare import Encrypted, Plain
-from ringsmith.frontend.kernel import kernel
 from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.geometry import Slots, slots_of
 from ringsmith.ir.slot_program import Builder, Kind
 from ringsmith.location import Location
+from ringsmith.runtime.kernel import kernel
 
 #: Slots of a ciphertext in these tests, as two rows of 32.
 SLOTS = 64

@@ -16,11 +16,11 @@ from ringsmith.compiler.lowering.fuse import fuse
 from ringsmith.compiler.lowering.test_lowering import check
 from ringsmith.frontend import functions as rs
 from ringsmith.frontend.declare import Encrypted, Plain
-from ringsmith.frontend.kernel import kernel
 from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.geometry import Slots
 from ringsmith.ir.slot_program import Builder, Kind, SlotProgram, Transform
 from ringsmith.location import Location
+from ringsmith.runtime.kernel import kernel
 
 
 def transforms(circuit: Circuit) -> list[Transform]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameter sets: the unchecked request, the checked set, and the named sets of `spec/params/*.toml`."""
+"""Parameter sets: the checked set, and the named sets of `spec/params/*.toml`."""
 
 from __future__ import annotations
 
@@ -14,29 +14,11 @@ from ringsmith import _native, shipped
 from ringsmith.compiler.params import primes
 from ringsmith.errors import ParameterError
 from ringsmith.files import read_toml
+from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.ir.geometry import Slots, slots_of
 
 #: Degrees a set may have; below 1024 nothing is secure.
 DEGREES = tuple(1 << k for k in range(3, 18))
-
-
-@dataclass(frozen=True, kw_only=True)
-class ParamRequest:
-    """A parameter set as a user writes it, nothing checked: primes or their sizes in bits, first prime first."""
-
-    n: int
-    data_bits: tuple[int, ...] = ()
-    special_bits: tuple[int, ...] = ()
-    moduli: tuple[int, ...] = ()
-    special: tuple[int, ...] = ()
-    dnum: int | None = None
-    log2_scale: float | None = None
-    plain_modulus: int | None = None
-    secret: str = "ternary"
-    error: str = "binomial:21"
-    scheme: str | None = None
-    name: str = "custom"
-    source: str = "given in the kernel"
 
 
 @dataclass(frozen=True, kw_only=True)

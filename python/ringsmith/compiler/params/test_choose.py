@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import ringsmith as rs
 from ringsmith.errors import ParameterError
-from ringsmith.frontend.kernel import Kernel
+from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.program import Program
 
 

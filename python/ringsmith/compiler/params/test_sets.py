@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from ringsmith import _native
-from ringsmith.compiler.params.sets import ParamRequest, check, judge, named_sets, table_of
+from ringsmith.compiler.params.sets import check, judge, named_sets, table_of
 from ringsmith.errors import ParameterError
+from ringsmith.frontend.param_request import ParamRequest
 
 STANDARDS = ("2024", "2018")
 GAUSSIAN = "gaussian:3.2"

@@ -15,11 +15,11 @@ from ringsmith.compiler.lowering.test_lowering import clear_run, random_kernel
 from ringsmith.compiler.params import noise
 from ringsmith.compiler.scheduling import schedule_bfv
 from ringsmith.compiler.scheduling.levels_bfv import descend
-from ringsmith.frontend.kernel import Kernel
 from ringsmith.frontend.trace import trace
 from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.geometry import Slots
 from ringsmith.ir.slot_program import Kind
+from ringsmith.runtime.kernel import Kernel
 
 TOP = 5
 

@@ -46,19 +46,21 @@ def compile_kernel(
     """Trace, choose or check parameters, refuse what would decrypt wrongly, and return the program."""
     encryption = encryption or kernel.encryption or default_encryption(kernel.scheme)
     _check_ranges(kernel)
-    wish = wish_of(kernel, 0.0, encryption)
+    requirements = requirements_of(kernel, 0.0, encryption)
     if kernel.params is not None:
-        choice, wish = _pinned(kernel, shapes, wish)
+        choice, requirements = _pinned(kernel, shapes, requirements)
     elif kernel.manual:
-        choice = _manual(kernel, shapes, wish)
+        choice = _manual(kernel, shapes, requirements)
     else:
         graph = trace(kernel, shapes)
-        wish = replace(wish_of(kernel, graph.output.bound, encryption), tower_bits=tower_bits)
-        choice, wish = choose.choose(wish, partial(lower, graph, kernel.arguments), constants_are_ordinary)
+        requirements = replace(requirements_of(kernel, graph.output.bound, encryption), tower_bits=tower_bits)
+        choice, requirements = choose.choose(
+            requirements, partial(lower, graph, kernel.arguments), constants_are_ordinary
+        )
     if kernel.scheme == "bfv" and not kernel.manual:
-        choice = _levelled(choice, wish)
+        choice = _levelled(choice, requirements)
     if kernel.params is None and not kernel.manual:
-        choice = choose.fewer_digits(choice, wish)
+        choice = choose.fewer_digits(choice, requirements)
     arguments = {n: (shapes[n], a.encrypted, a.low, a.high) for n, a in kernel.arguments.items()}
     signature = Signature(kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments, kernel.publish)
     native = assemble(signature, choice.params, choice.circuit, choice.noise_bits, encryption)
@@ -94,20 +96,20 @@ def traced_hash(kernel: KernelDefinition, shapes: Shapes, params: ParameterSet) 
     ).digest()
 
 
-def _levelled(choice: choose.Choice, wish: choose.Wish) -> choose.Choice:
+def _levelled(choice: choose.Choice, requirements: choose.Requirements) -> choose.Choice:
     """Run a BFV circuit at the lowest levels that keep the margin, or its budget where that is below the margin."""
 
     def budget(circuit: Circuit) -> float:
-        return wish.bound(circuit, choice.params).bits
+        return requirements.bound(circuit, choice.params).bits
 
-    enough = min(choice.noise_bits, wish.budget(choice.params.n))
+    enough = min(choice.noise_bits, requirements.budget(choice.params.n))
     circuit = levels_bfv.descend(choice.circuit, lambda circuit: budget(circuit) >= enough)
     return replace(choice, circuit=circuit, noise_bits=budget(circuit))
 
 
-def wish_of(kernel: KernelDefinition, plain_bound: float, encryption: str) -> choose.Wish:
+def requirements_of(kernel: KernelDefinition, plain_bound: float, encryption: str) -> choose.Requirements:
     """Return what a kernel asks of its parameters."""
-    return choose.Wish(
+    return choose.Requirements(
         kernel.scheme,
         kernel.tolerance,
         kernel.security,
@@ -150,39 +152,43 @@ def _check_plain_modulus(kernel: KernelDefinition, params: ParameterSet, plain_b
         raise ParameterError(f"results up to {size} wrap modulo t = {t}; use a larger plaintext modulus")
 
 
-def _pinned(kernel: KernelDefinition, shapes: Shapes, wish: choose.Wish) -> tuple[choose.Choice, choose.Wish]:
+def _pinned(
+    kernel: KernelDefinition, shapes: Shapes, requirements: choose.Requirements
+) -> tuple[choose.Choice, choose.Requirements]:
     """Compile for a given set, for the worst plaintexts if it has room for them."""
     if kernel.manual:
         params = _checked(kernel, 0)
         circuit = record(kernel, shapes, _chain_of(params))
         if kernel.scheme == "bfv":
             params = _checked(kernel, largest_result(circuit))
-        return _settled(circuit, params, wish)
+        return _settled(circuit, params, requirements)
     graph = trace(kernel, shapes)
     params = _checked(kernel, graph.output.bound)
     program = lower(graph, kernel.arguments, params.geometry)
     circuit = _scheduled(kernel, program, params)
     try:
-        return _settled(circuit, params, wish)
+        return _settled(circuit, params, requirements)
     except KernelError:
         if kernel.scheme != "bfv":
             raise
     # A set whose digits are too long to relinearise still carries a last product.
     circuit = schedule_bfv.schedule(program, len(params.moduli) - 1, relinearize_results=False)
-    return _settled(circuit, params, wish)
+    return _settled(circuit, params, requirements)
 
 
-def _settled(circuit: Circuit, params: ParameterSet, wish: choose.Wish) -> tuple[choose.Choice, choose.Wish]:
+def _settled(
+    circuit: Circuit, params: ParameterSet, requirements: choose.Requirements
+) -> tuple[choose.Choice, choose.Requirements]:
     """Check a circuit under a set, with the worst case for every plaintext, else for those that need it."""
-    worst = replace(wish, assume=noise.Assume.ALL)
+    worst = replace(requirements, assume=noise.Assume.ALL)
     try:
         return choose.Choice(params, circuit, _checked_noise(circuit, params, worst), ()), worst
     except (KernelError, ParameterError):
-        if wish.assume is noise.Assume.ALL:
+        if requirements.assume is noise.Assume.ALL:
             raise
     if not constants_are_ordinary(circuit, params):
-        wish = replace(wish, assume=noise.Assume.CONSTANTS)
-    return choose.Choice(params, circuit, _checked_noise(circuit, params, wish), ()), wish
+        requirements = replace(requirements, assume=noise.Assume.CONSTANTS)
+    return choose.Choice(params, circuit, _checked_noise(circuit, params, requirements), ()), requirements
 
 
 def _chain_of(params: ParameterSet) -> Chain:
@@ -205,16 +211,16 @@ def _scheduled(kernel: KernelDefinition, program: SlotProgram, params: Parameter
     return schedule_ckks.resolve(scheduled, params.moduli, params.log2_scale)
 
 
-def _checked_noise(circuit: Circuit, params: ParameterSet, wish: choose.Wish) -> float:
-    found = wish.bound(circuit, params)
-    if wish.scheme == "bfv":
-        noise.check_bfv(found, params, publish=wish.publish)
+def _checked_noise(circuit: Circuit, params: ParameterSet, requirements: choose.Requirements) -> float:
+    found = requirements.bound(circuit, params)
+    if requirements.scheme == "bfv":
+        noise.check_bfv(found, params, publish=requirements.publish)
     else:
-        noise.check_ckks(found, 2.0 ** wish.wanted(params.n))
+        noise.check_ckks(found, 2.0 ** requirements.wanted(params.n))
     return found.bits
 
 
-def _manual(kernel: KernelDefinition, shapes: Shapes, wish: choose.Wish) -> choose.Choice:
+def _manual(kernel: KernelDefinition, shapes: Shapes, requirements: choose.Requirements) -> choose.Choice:
     """Choose parameters for a manual kernel: as many primes as it drops, the scale from its tolerance."""
     rejected: list[choose.Rejected] = []
     scale = min(50, max(30, math.ceil(-math.log2(kernel.tolerance)) + 24))
@@ -234,7 +240,7 @@ def _manual(kernel: KernelDefinition, shapes: Shapes, wish: choose.Wish) -> choo
         )  # fmt: skip
         try:
             pinned = kernel.options(params=replace(request, plain_modulus=t))
-            choice, _ = _pinned(pinned, shapes, wish)
+            choice, _ = _pinned(pinned, shapes, requirements)
         except ParameterError as error:
             rejected.append(choose.Rejected(n, f"n = {n}: {error}"))
             continue

@@ -37,7 +37,7 @@ _MAX_BITS = 3600
 
 
 @dataclass(frozen=True)
-class Wish:
+class Requirements:
     """What a kernel asks for."""
 
     scheme: str
@@ -90,26 +90,26 @@ Lower = Callable[[Slots], SlotProgram]
 Ordinary = Callable[[Circuit, ParameterSet], bool]
 
 
-def choose(wish: Wish, lower: Lower, ordinary: Ordinary) -> tuple[Choice, Wish]:
-    """Return the smallest set for a kernel, and the wish with what was assumed for it.
+def choose(requirements: Requirements, lower: Lower, ordinary: Ordinary) -> tuple[Choice, Requirements]:
+    """Return the smallest set for a kernel, and the requirements with what was assumed for it.
 
     `lower` gives the kernel's program for ciphertexts of some slots. Where the set has room for the worst plaintexts,
     its noise figure is theirs; if the kernel's constants turn out contrived, the search starts anew with the worst case
     for them.
     """
-    found = _smallest(wish, lower)
-    worst = replace(wish, assume=noise.Assume.ALL)
+    found = _smallest(requirements, lower)
+    worst = replace(requirements, assume=noise.Assume.ALL)
     if (bits := _good_enough(worst, found.circuit, found.params)) is not None:
         return replace(found, noise_bits=bits), worst
-    if wish.assume is noise.Assume.NONE and not ordinary(found.circuit, found.params):
-        return choose(replace(wish, assume=noise.Assume.CONSTANTS), lower, ordinary)
-    return found, wish
+    if requirements.assume is noise.Assume.NONE and not ordinary(found.circuit, found.params):
+        return choose(replace(requirements, assume=noise.Assume.CONSTANTS), lower, ordinary)
+    return found, requirements
 
 
-def _smallest(wish: Wish, lower: Lower) -> Choice:
+def _smallest(requirements: Requirements, lower: Lower) -> Choice:
     """Return the first degree's set that does."""
     rejected: list[Rejected] = []
-    for choice in candidates(wish, lower):
+    for choice in candidates(requirements, lower):
         if isinstance(choice, Rejected):
             rejected.append(choice)
             continue
@@ -118,38 +118,39 @@ def _smallest(wish: Wish, lower: Lower) -> Choice:
     raise ParameterError(f"no parameter set is secure and accurate enough: {last}; ask for less depth or precision")
 
 
-def candidates(wish: Wish, lower: Lower) -> Iterator[Choice | Rejected]:
+def candidates(requirements: Requirements, lower: Lower) -> Iterator[Choice | Rejected]:
     """Yield, for each degree from small to large, a set or the reason why there is none."""
-    fit = _fit_ckks if wish.scheme == "ckks" else _fit_bfv
+    fit = _fit_ckks if requirements.scheme == "ckks" else _fit_bfv
     cached = cache(lower)
     for n in DEGREES:
-        limit = _native.max_log2_qp(n, wish.security, table=table_of(wish.standard))
+        limit = _native.max_log2_qp(n, requirements.security, table=table_of(requirements.standard))
         if limit is None:
-            yield Rejected(n, f"the table has no {wish.security}-bit entry for n = {n}")
+            yield Rejected(n, f"the table has no {requirements.security}-bit entry for n = {n}")
             continue
-        yield fit(wish, cached, n, limit)
+        yield fit(requirements, cached, n, limit)
 
 
 def _parameter_set(
-    wish: Wish, n: int, data: tuple[int, ...], special: tuple[int, ...], dnum: int, **more: float
+    requirements: Requirements, n: int, data: tuple[int, ...], special: tuple[int, ...], dnum: int, **more: float
 ) -> ParameterSet:
     log2_qp = sum(math.log2(q) for q in (*data, *special))
     return ParameterSet(
-        scheme=wish.scheme, n=n, moduli=data, special=special, dnum=dnum, secret="ternary", error="binomial:21",
+        scheme=requirements.scheme, n=n, moduli=data, special=special, dnum=dnum, secret="ternary", error="binomial:21",
         log2_scale=more.get("log2_scale", 0.0), plain_modulus=int(more.get("plain_modulus", 0)),
-        security=judge(n, log2_qp, wish.security, wish.standard), name="chosen", source="chosen for this kernel",
+        security=judge(n, log2_qp, requirements.security, requirements.standard), name="chosen",
+        source="chosen for this kernel",
     )  # fmt: skip
 
 
-def _within_limit(wish: Wish, found: Choice, limit: int) -> Choice | Rejected:
+def _within_limit(requirements: Requirements, found: Choice, limit: int) -> Choice | Rejected:
     """Return the choice if it is secure, if need be with a shorter special prime where the noise allows one."""
     params = found.params
     if params.log2_qp <= limit:
         return found
     if special := _shorter_special(params, math.floor(limit - params.log2_q)):
         more = {"log2_scale": params.log2_scale, "plain_modulus": params.plain_modulus}
-        shorter = _parameter_set(wish, params.n, params.moduli, special, params.dnum, **more)
-        bits = _good_enough(wish, found.circuit, shorter)
+        shorter = _parameter_set(requirements, params.n, params.moduli, special, params.dnum, **more)
+        bits = _good_enough(requirements, found.circuit, shorter)
         if bits is not None:
             return Choice(shorter, found.circuit, bits, ())
     wanted = params.security.wanted
@@ -166,20 +167,20 @@ def _shorter_special(params: ParameterSet, bits: int) -> tuple[int, ...]:
         return ()
 
 
-def _good_enough(wish: Wish, circuit: Circuit, params: ParameterSet) -> float | None:
+def _good_enough(requirements: Requirements, circuit: Circuit, params: ParameterSet) -> float | None:
     """Return the noise figure of a circuit under a set, or None if it misses what is wished."""
-    found = wish.bound(circuit, params)
-    exact = wish.scheme == "bfv"
-    good = found.bits >= wish.budget(params.n) if exact else _accurate(wish, params.n, found)
+    found = requirements.bound(circuit, params)
+    exact = requirements.scheme == "bfv"
+    good = found.bits >= requirements.budget(params.n) if exact else _accurate(requirements, params.n, found)
     return found.bits if good else None
 
 
-def _accurate(wish: Wish, n: int, found: noise.Noise) -> bool:
+def _accurate(requirements: Requirements, n: int, found: noise.Noise) -> bool:
     """Tell whether a CKKS circuit meets the tolerance and nothing overflows."""
-    return found.bits <= wish.wanted(n) and found.overflow_bits <= 0
+    return found.bits <= requirements.wanted(n) and found.overflow_bits <= 0
 
 
-def fewer_digits(choice: Choice, wish: Wish) -> Choice:
+def fewer_digits(choice: Choice, requirements: Requirements) -> Choice:
     """Spend room that the degree leaves on special primes, hence fewer digits, where that makes the circuit faster.
 
     Time is the engine's account of the circuit's steps at their levels (crates/program/src/cost).
@@ -188,7 +189,7 @@ def fewer_digits(choice: Choice, wish: Wish) -> Choice:
     count, limit = len(params.moduli), params.security.limit
     if not params.special or limit is None:
         return choice
-    circuit = described(choice.circuit, wish.encryption)
+    circuit = described(choice.circuit, requirements.encryption)
     taken = partial(circuit.work, params.n, count)
     best, least = choice, taken(len(params.special), params.dnum)
     for specials in range(2, count + 1):
@@ -198,10 +199,10 @@ def fewer_digits(choice: Choice, wish: Wish) -> Choice:
             continue
         special = primes.special_primes(params.n, params.moduli, specials, params.plain_modulus)
         more = {"log2_scale": params.log2_scale, "plain_modulus": params.plain_modulus}
-        wider = _parameter_set(wish, params.n, params.moduli, special, dnum, **more)
+        wider = _parameter_set(requirements, params.n, params.moduli, special, dnum, **more)
         if wider.log2_qp > limit:
             break
-        bits = _good_enough(wish, choice.circuit, wider)
+        bits = _good_enough(requirements, choice.circuit, wider)
         if bits is not None:
             best, least = replace(choice, params=wider, noise_bits=bits), work
     return best
@@ -210,28 +211,28 @@ def fewer_digits(choice: Choice, wish: Wish) -> Choice:
 # ------------------------------------------------------------------------------------------------ CKKS
 
 
-def _fit_ckks(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected:
+def _fit_ckks(requirements: Requirements, lower: Lower, n: int, limit: int) -> Choice | Rejected:
     """Find the least scale that meets the tolerance in a set that is secure.
 
     A larger tolerance accepts every set that a smaller one does and meets them in the same order: it never fails where
     the smaller one succeeds.
     """
     least = int(math.log2(2 * n)) + 4
-    precision = max(least, math.ceil(-wish.wanted(n)) + 8)
+    precision = max(least, math.ceil(-requirements.wanted(n)) + 8)
     if precision + 4 > limit:
         return Rejected(n, f"n = {n} allows {limit} bits in all; the precision alone takes a scale of {precision} bits")
     scheduled = schedule_ckks.schedule(lower(slots_of("ckks", n)))
     if (scheduled.depth + 1) * least > limit:
         primes_needed = scheduled.depth + 1
         return Rejected(n, f"n = {n} allows {limit} bits; {primes_needed} primes of {least} bits or more exceed them")
-    first, room = _least_scale(wish, scheduled, n, least), limit - _least_special(scheduled, n)
+    first, room = _least_scale(requirements, scheduled, n, least), limit - _least_special(scheduled, n)
     if first > _MAX_SCALE:
-        return Rejected(n, f"n = {n}: {_too_inaccurate(wish, scheduled, n)}")
+        return Rejected(n, f"n = {n}: {_too_inaccurate(requirements, scheduled, n)}")
     # Every prime is about as long as the scale, the base longer than that.
     rejected = Rejected(n, f"n = {n} allows {limit} bits; {scheduled.depth + 1} primes of {first} bits exceed them")
     for scale in range(first, min(_MAX_SCALE, math.ceil(room / (scheduled.depth + 1))) + 1):
-        if found := _with_scale(wish, scheduled, n, scale):
-            secure = _within_limit(wish, found, limit)
+        if found := _with_scale(requirements, scheduled, n, scale):
+            secure = _within_limit(requirements, found, limit)
             if isinstance(secure, Choice):
                 return secure
             rejected = secure
@@ -245,33 +246,33 @@ def _least_special(scheduled: schedule_ckks.Schedule, n: int) -> float:
     return math.log2(2 * n) + 2 if _needs_keys(scheduled) else 0.0
 
 
-def _least_scale(wish: Wish, scheduled: schedule_ckks.Schedule, n: int, least: int) -> int:
+def _least_scale(requirements: Requirements, scheduled: schedule_ckks.Schedule, n: int, least: int) -> int:
     """Return the least scale in bits that is accurate enough, by bisection; one more than the largest if none is."""
     low, high = least, _MAX_SCALE + 1
     while low < high:
         middle = (low + high) // 2
-        if _log2_error(wish, scheduled, n, middle) <= wish.wanted(n):
+        if _log2_error(requirements, scheduled, n, middle) <= requirements.wanted(n):
             high = middle
         else:
             low = middle + 1
     return low
 
 
-def _log2_error(wish: Wish, scheduled: schedule_ckks.Schedule, n: int, scale: int) -> float:
+def _log2_error(requirements: Requirements, scheduled: schedule_ckks.Schedule, n: int, scale: int) -> float:
     """Return log2 of the error at a scale in bits, whether or not the base has room for the result."""
-    trial = _trial(wish, scheduled, n, scale, 60.0)
+    trial = _trial(requirements, scheduled, n, scale, 60.0)
     return math.inf if trial is None else trial[1].bits
 
 
-def _too_inaccurate(wish: Wish, scheduled: schedule_ckks.Schedule, n: int) -> str:
+def _too_inaccurate(requirements: Requirements, scheduled: schedule_ckks.Schedule, n: int) -> str:
     """Say what the largest scale reaches."""
-    reached = noise.power_of_two(_log2_error(wish, scheduled, n, _MAX_SCALE))
-    wanted = noise.power_of_two(wish.wanted(n))
+    reached = noise.power_of_two(_log2_error(requirements, scheduled, n, _MAX_SCALE))
+    wanted = noise.power_of_two(requirements.wanted(n))
     return f"at the largest scale, 2^{_MAX_SCALE}, the error may still reach {reached}, which is more than {wanted}"
 
 
 def _trial(
-    wish: Wish, scheduled: schedule_ckks.Schedule, n: int, scale: int, base: float
+    requirements: Requirements, scheduled: schedule_ckks.Schedule, n: int, scale: int, base: float
 ) -> tuple[Choice, noise.Noise] | None:
     """Return the set for a scale and a base in bits, with its noise; None where there are no such primes."""
     try:
@@ -279,21 +280,21 @@ def _trial(
         special = primes.special_primes(n, data, int(_needs_keys(scheduled)))
     except RingsmithError:
         return None
-    params = _parameter_set(wish, n, data, special, len(data), log2_scale=scale)
+    params = _parameter_set(requirements, n, data, special, len(data), log2_scale=scale)
     circuit = schedule_ckks.resolve(scheduled, data, scale)
-    found = wish.bound(circuit, params)
+    found = requirements.bound(circuit, params)
     return Choice(params, circuit, found.bits, ()), found
 
 
-def _with_scale(wish: Wish, scheduled: schedule_ckks.Schedule, n: int, scale: int) -> Choice | None:
-    """Return the set for a scale, its base just large enough for values and errors; None if it misses the wish."""
+def _with_scale(requirements: Requirements, scheduled: schedule_ckks.Schedule, n: int, scale: int) -> Choice | None:
+    """Return the set for a scale, its base just large enough for values and errors; None if it misses them."""
     base, best = 60.0, None
     for _ in range(4):
-        trial = _trial(wish, scheduled, n, scale, base)
+        trial = _trial(requirements, scheduled, n, scale, base)
         if trial is None:
             break
         choice, found = trial
-        if _accurate(wish, n, found):
+        if _accurate(requirements, n, found):
             best = choice
             if found.overflow_bits >= -2.0:
                 break
@@ -311,41 +312,41 @@ def _needs_keys(scheduled: schedule_ckks.Schedule) -> bool:
 # ------------------------------------------------------------------------------------------------ BFV
 
 
-def _fit_bfv(wish: Wish, lower: Lower, n: int, limit: int) -> Choice | Rejected:
+def _fit_bfv(requirements: Requirements, lower: Lower, n: int, limit: int) -> Choice | Rejected:
     """Find the least modulus whose noise bound leaves a margin."""
-    t = wish.plain_modulus or primes.plain_modulus(n, 2 * int(wish.plain_bound) + 2)
+    t = requirements.plain_modulus or primes.plain_modulus(n, 2 * int(requirements.plain_bound) + 2)
     if t.bit_length() > primes.MAX_PLAIN_BITS:
         raise ParameterError(f"plain_modulus {t} has more than {primes.MAX_PLAIN_BITS} bits")
     if t % (2 * n) != 1 or not _native.is_prime(t):
         return Rejected(n, f"plain modulus {t} is no prime 1 mod {2 * n}, so n = {n} cannot pack values")
     if t.bit_length() + 10 > limit:
         return Rejected(n, f"n = {n} allows {limit} bits in all; the plaintext modulus alone has {t.bit_length()}")
-    program, margin = lower(slots_of("bfv", n)), wish.budget(n)
+    program, margin = lower(slots_of("bfv", n)), requirements.budget(n)
     floor, step = t.bit_length() + 8, 8
     low, high = floor, floor
-    found = _with_bits(wish, program, n, high, t)
+    found = _with_bits(requirements, program, n, high, t)
     while found.noise_bits < margin:
         low, high, step = high, high + step, step * 2
         if high > min(limit * 2, _MAX_BITS):
             return Rejected(n, f"n = {n} allows {limit} bits; the noise needs more than {low}")
-        found = _with_bits(wish, program, n, high, t)
+        found = _with_bits(requirements, program, n, high, t)
     while high - low > 1:
         middle = (low + high) // 2
-        trial = _with_bits(wish, program, n, middle, t)
+        trial = _with_bits(requirements, program, n, middle, t)
         if trial.noise_bits >= margin:
             found, high = trial, middle
         else:
             low = middle
-    return _within_limit(wish, found, limit)
+    return _within_limit(requirements, found, limit)
 
 
-def _with_bits(wish: Wish, program: SlotProgram, n: int, bits: int, t: int) -> Choice:
+def _with_bits(requirements: Requirements, program: SlotProgram, n: int, bits: int, t: int) -> Choice:
     """Return the set with `bits` bits of data primes, none longer than the engine's towers."""
-    count = -(-bits // wish.tower_bits)
+    count = -(-bits // requirements.tower_bits)
     least = int(math.log2(2 * n)) + 2
     sizes = [max(least, bits // count + (i < bits % count)) for i in range(count)]
     data = primes.of_sizes(n, sizes, (t,))
     circuit = schedule_bfv.schedule(program, len(data) - 1)
     special = primes.of_sizes(n, [max(sizes)], (*data, t)) if circuit.switches_keys() else ()
-    params = _parameter_set(wish, n, data, special, len(data), plain_modulus=t)
-    return Choice(params, circuit, wish.bound(circuit, params).bits, ())
+    params = _parameter_set(requirements, n, data, special, len(data), plain_modulus=t)
+    return Choice(params, circuit, requirements.bound(circuit, params).bits, ())

@@ -113,7 +113,7 @@ class _Lowering:
             a, b = PlainView(b.node, b.picked.T), a
         if isinstance(a, PlainView) and isinstance(b, Packed) and len(b.shape) == 1 and a.picked.ndim == 2:
             rows = a.picked.shape[0]
-            chosen = matvec.plan(b, rows, self.slots)
+            chosen = matvec.diagonals(b, rows, self.slots)
             if chosen is not None and chosen.cost < matvec.spread_cost(b, rows, self.slots):
                 return matvec.multiply(self.builder, b, a, chosen, where)
         rank_a, rank_b = _rank(a), _rank(b)

@@ -22,7 +22,7 @@ from ringsmith.location import Location
 
 
 @dataclass(frozen=True)
-class Plan:
+class Diagonals:
     """Distances to visit, baby steps per giant step, and its cost in rotations.
 
     Distances are in strides: `ring` has one slot for each place of an operand's element.
@@ -35,8 +35,8 @@ class Plan:
     cost: float
 
 
-def plan(x: Packed, rows: int, slots: Slots) -> Plan | None:
-    """Plan the product of a matrix of `rows` rows with a vector; None if the vector is not one evenly spaced run."""
+def diagonals(x: Packed, rows: int, slots: Slots) -> Diagonals | None:
+    """Diagonals the product of a matrix of `rows` rows with a vector; None if the vector is not one evenly spaced run."""
     columns = x.shape[0]
     if len(np.unique(x.ct)) > 1 or columns < 2:
         return None
@@ -49,7 +49,7 @@ def plan(x: Packed, rows: int, slots: Slots) -> Plan | None:
         return None
     distances = _distances(rows, columns, ring)
     baby = _baby_steps(distances, ring)
-    return Plan(stride, ring, baby, distances, _cost(distances, baby, ring))
+    return Diagonals(stride, ring, baby, distances, _cost(distances, baby, ring))
 
 
 def _ring(period: Slots, slots: Slots, stride: int, count: int) -> Slots | None:
@@ -103,8 +103,8 @@ def spread_cost(x: Packed, rows: int, slots: Slots) -> float:
     return cts * (cost.PLAIN + cost.summed(power_of_two(x.shape[0])))
 
 
-def multiply(builder: Builder, x: Packed, matrix: PlainView, chosen: Plan, where: Location) -> Packed:
-    """Return matrix @ x by the plan; result element i stands `i` strides after the operand's first element."""
+def multiply(builder: Builder, x: Packed, matrix: PlainView, chosen: Diagonals, where: Location) -> Packed:
+    """Return matrix @ x by these; result element i stands `i` strides after the operand's first element."""
     x = x.compact()
     slots, rows = builder.slots, matrix.picked.shape[0]
     target = slots.plus(x.slot[0], chosen.stride * np.arange(rows), x.period)
@@ -128,7 +128,7 @@ def multiply(builder: Builder, x: Packed, matrix: PlainView, chosen: Plan, where
     return Packed((total,), np.zeros(rows, dtype=np.intp), target, x.period, slots.repeat(zeros, x.period)[None])
 
 
-def _diagonal(matrix: PlainView, target: Index, distance: int, chosen: Plan, count: int) -> Index | None:
+def _diagonal(matrix: PlainView, target: Index, distance: int, chosen: Diagonals, count: int) -> Index | None:
     """Return, for each slot of the first period, the matrix element that meets the operand `distance` strides away."""
     rows, columns = matrix.picked.shape
     i = np.arange(rows)

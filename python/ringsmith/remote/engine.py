@@ -62,7 +62,7 @@ class RemoteEngine:
 
     def submit(self, program: ProgramData, arrays: Mapping[str, Any]) -> str:
         """Submit a job that goes on by itself and return its name."""
-        client = self.client(program, program.client)
+        client = self.client(program, lambda: Client(program))
         return self._remote.program(client.program, client).submit(arrays).id
 
 

@@ -138,8 +138,9 @@ def answered(client: rs.Client, server: rs.Server) -> list[int]:
 
 @pytest.fixture(scope="module")
 def warmed() -> tuple[rs.Client, rs.Server]:
-    client = wide.compile().client()
-    server = client.program.server(client.evaluation_keys)
+    program = wide.compile()
+    client = program.client()
+    server = program.server(client.evaluation_keys)
     answered(client, server)
     return client, server
 

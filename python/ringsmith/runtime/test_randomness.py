@@ -97,8 +97,9 @@ def test_pickles_of_a_seeded_client_hold_no_seed(program: rs.Program) -> None:
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_forks_of_seeded_sides_refuse_to_repeat_them() -> None:
     kernel = squared.options(encryption="public", publish=False)
-    client = kernel.compile().client("s")
-    encryptor = client.program.encryptor(client.public_key, "s")
+    program = kernel.compile()
+    client = program.client("s")
+    encryptor = program.encryptor(client.public_key, "s")
 
     def child() -> bytes:
         for side in (client, encryptor):
@@ -166,8 +167,9 @@ def test_zeros_of_one_server_seed_differ_by_what_they_are_added_to() -> None:
     def padded(x: Any) -> Any:
         return rs.encrypt_zero(x) + (x - x)
 
-    client = padded.compile().client()
-    server = client.program.server(client.evaluation_keys)
+    program = padded.compile()
+    client = program.client()
+    server = program.server(client.evaluation_keys)
     first, second = (client.encrypt(x=np.zeros(4)) for _ in range(2))
     assert server.evaluate(first, seed="s") == server.evaluate(first, seed="s")
     assert server.evaluate(first, seed="s") != server.evaluate(second, seed="s")

@@ -36,7 +36,7 @@ class Diagonals:
 
 
 def diagonals(x: Packed, rows: int, slots: Slots) -> Diagonals | None:
-    """Diagonals the product of a matrix of `rows` rows with a vector; None if the vector is not one evenly spaced run."""
+    """Return the diagonals of a matrix of `rows` rows; None if the vector is not one evenly spaced run."""
     columns = x.shape[0]
     if len(np.unique(x.ct)) > 1 or columns < 2:
         return None

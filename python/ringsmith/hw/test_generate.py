@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ringsmith.cli import app
+from ringsmith.cli import application
 from ringsmith.errors import InputError, ParameterError
 from ringsmith.hw import generate as module
 from ringsmith.hw.generate import generate
@@ -284,7 +284,7 @@ def test_a_failure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_command_line(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["generate", "cofhee", "-o", str(tmp_path / "out"), "--json"])
+    result = CliRunner().invoke(application(), ["generate", "cofhee", "-o", str(tmp_path / "out"), "--json"])
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
     assert report["top"] == "rs_top_serial"

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -157,6 +156,8 @@ class AsyncRemoteProgram:
     def __init__(self, wire: AsyncWire, program: ProgramData, client: Client | None = None) -> None:
         """Make keys unless a client is given; nothing is sent before the first run."""
         self._wire, self._side = wire, _Side.of(program, client)
+        import asyncio
+
         self._lock = asyncio.Lock()
         self._places: tuple[str, str] | None = None
 
@@ -174,6 +175,8 @@ class AsyncRemoteProgram:
 
     async def run(self, arguments: Mapping[str, Any], progress: steps.Progress | None = None) -> Array:
         """Encrypt, evaluate there, decrypt; cryptography runs in a thread."""
+        import asyncio
+
         sent, arrays = await asyncio.to_thread(self._side.split, arguments)
         evaluated = await self._wire.run(_evaluated(await self.prepare(), sent, arrays, progress))
         return await asyncio.to_thread(self._side.decrypted, evaluated)

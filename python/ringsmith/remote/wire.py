@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import random
 import time
@@ -174,6 +173,8 @@ class AsyncWire:
             return end.value  # type: ignore[no-any-return]
 
     async def _ask(self, request: Request) -> Answer:
+        import asyncio
+
         import httpx
 
         patience = Patience(self._patience)

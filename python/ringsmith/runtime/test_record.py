@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import ringsmith as rs
-from ringsmith.cli import app
+from ringsmith.cli import application
 from ringsmith.errors import InputError
 from ringsmith.runtime.engine import EngineOptions
 from ringsmith.runtime.engines import open_engine
@@ -164,7 +164,7 @@ def test_a_replay_gives_the_residues_of_the_run(kernel: Any, before: int, tmp_pa
 
 def test_a_recorded_run_is_checked_and_listed(tmp_path: Path) -> None:
     out = tmp_path / "steps.txt"
-    done = CliRunner().invoke(app, ["run", str(KERNEL), "--on", f"record:{out}", "--seed", "7"])
+    done = CliRunner().invoke(application(), ["run", str(KERNEL), "--on", f"record:{out}", "--seed", "7"])
     assert done.exit_code == 0, done.output
     text = out.read_text()
     assert "level" in text
@@ -183,7 +183,7 @@ def test_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
     ]:
         with pytest.raises(InputError, match=message):
             open_engine(f"record:{place}")
-        done = CliRunner().invoke(app, ["run", str(KERNEL), "--on", f"record:{place}"])
+        done = CliRunner().invoke(application(), ["run", str(KERNEL), "--on", f"record:{place}"])
         assert done.exit_code != 0
     beside = Path(f"{tmp_path / 'new.txt'}.json")
     beside.write_text("mine")

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ringsmith import shipped
-from ringsmith.cli import app
+from ringsmith.cli import application
 from ringsmith.errors import InputError, ParameterError, RingsmithError, ToolError
 from ringsmith.hw.synth import Design, Family, load_board, synthesise
 from ringsmith.hw.synth.boards import board_names
@@ -147,7 +147,7 @@ def test_impossible_designs_are_refused(name: str, settings: list[str], words: s
     ],
 )
 def test_the_command_line_refuses(arguments: list[str], words: str) -> None:
-    result = CliRunner().invoke(app, ["synth", *arguments])
+    result = CliRunner().invoke(application(), ["synth", *arguments])
     assert isinstance(result.exception, RingsmithError)
     assert words in str(result.exception)
 
@@ -183,7 +183,7 @@ def test_a_fifo_through_all_flows(tmp_path: Path) -> None:
 @pytest.mark.hw
 def test_a_butterfly_uses_dsps_within_its_targets() -> None:
     """With the operands of its adders in an order of chance it takes 711 LUTs."""
-    total = json.loads(CliRunner().invoke(app, ["synth", "butterfly", "--json"]).stdout)["total"]
+    total = json.loads(CliRunner().invoke(application(), ["synth", "butterfly", "--json"]).stdout)["total"]
     assert total["lut"] <= 640
     assert 0 < total["dsp"] <= 7
 

@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ringsmith import shipped
 from ringsmith.errors import ParameterError
 from ringsmith.specs import build, checked_name, parsed_toml, read_toml, shown
 
+T = TypeVar("T")
 # What the info block's kHz registers hold.
 SLOWEST_MHZ, FASTEST_MHZ = 0.001, 4000.0
 # Measurements of the base-conversion unit beside its instructions.
@@ -92,13 +93,27 @@ def load_preset(name: str, overrides: Mapping[str, Any] | None = None) -> Preset
     Override values may be TOML text (as from `--set key=value`) or Python values. Unknown presets and keys, wrong types
     and impossible combinations raise `ParameterError` naming the key and what would work.
     """
-    values = _read(name)
-    for key, value in (overrides or {}).items():
-        if key not in values:
-            raise ParameterError(f"preset {name} has no key {key!r}; keys: {', '.join(values)}")
-        values[key] = parse_setting(key, value) if isinstance(value, str) else value
-    preset = build(Preset, f"preset {name}", values)
-    _check(preset)
+    return checked(Preset, name, _read(name), overrides or {}, _rules)
+
+
+def checked(
+    kind: type[T],
+    name: str,
+    values: Mapping[str, Any],
+    overrides: Mapping[str, Any],
+    rules: Callable[[T], list[tuple[bool, str]]],
+) -> T:
+    """Return a preset of a kind: the values of its file with some keys replaced, held to the kind's rules."""
+    merged = dict(values)
+    for key, value in overrides.items():
+        if key not in merged:
+            raise ParameterError(f"preset {name} has no key {key!r}; keys: {', '.join(merged)}")
+        merged[key] = parse_setting(key, value) if isinstance(value, str) else value
+    preset = build(kind, f"preset {name}", merged)
+    checked_name("a preset", merged["name"])
+    for holds, reason in rules(preset):
+        if not holds:
+            raise ParameterError(f"preset {merged['name']}: {reason}")
     return preset
 
 
@@ -132,13 +147,6 @@ def parse_setting(key: str, text: str) -> Any:
     if any(mark in text for mark in "[]=\"'\n"):
         raise ParameterError(f"{key}={shown(text)} is not a TOML value")
     return text
-
-
-def _check(preset: Preset) -> None:
-    checked_name("a preset", preset.name)
-    for holds, reason in _rules(preset):
-        if not holds:
-            raise ParameterError(f"preset {preset.name}: {reason}")
 
 
 def _rules(p: Preset) -> list[tuple[bool, str]]:

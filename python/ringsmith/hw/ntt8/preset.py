@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ringsmith import shipped
+from ringsmith import _native, shipped
 from ringsmith.errors import ParameterError
 from ringsmith.gen import latency, ntt8
 from ringsmith.hw.device import MULTIPLIERS
-from ringsmith.presets import FASTEST_MHZ, SLOWEST_MHZ, parse_setting
-from ringsmith.specs import build, checked_name, read_toml, shown
+from ringsmith.presets import FASTEST_MHZ, SLOWEST_MHZ, checked
+from ringsmith.specs import read_toml, shown
 
 N = 8
 
@@ -61,10 +61,7 @@ class Ntt8Preset:
         """The modulus: the one asked for, or the largest prime 1 mod 16 of `word_bits` bits."""
         if self.modulus:
             return self.modulus
-        candidate = (1 << self.word_bits) - 2 * N + 1
-        while not _is_prime(candidate):
-            candidate -= 2 * N
-        return candidate
+        return _native.ntt_primes(N, self.word_bits, 1)[0]
 
 
 def ntt8_names() -> list[str]:
@@ -81,16 +78,7 @@ def load_ntt8(name: str, overrides: Mapping[str, str] | None = None) -> Ntt8Pres
     if name not in ntt8_names():
         raise ParameterError(f"no preset {shown(name)}; 8-point presets: {', '.join(ntt8_names())}")
     values = read_toml(shipped.spec() / "presets" / "ntt8" / f"{name}.toml", "preset")
-    for key, text in (overrides or {}).items():
-        if key not in values:
-            raise ParameterError(f"preset {name} has no key {key!r}; keys: {', '.join(values)}")
-        values[key] = parse_setting(key, text)
-    preset = build(Ntt8Preset, f"preset {name}", values)
-    checked_name("a preset", preset.name)
-    for holds, reason in _rules(preset):
-        if not holds:
-            raise ParameterError(f"preset {name}: {reason}")
-    return preset
+    return checked(Ntt8Preset, name, values, overrides or {}, _rules)
 
 
 def _rules(p: Ntt8Preset) -> list[tuple[bool, str]]:
@@ -109,7 +97,7 @@ def _rules(p: Ntt8Preset) -> list[tuple[bool, str]]:
             f"modulus must have {p.modulus_bits_min}..{p.word_bits} bits, got {p.modulus} of {bits} bits",
         ),
         (
-            p.modulus == 0 or (bits <= p.word_bits <= 32 and p.modulus % (2 * N) == 1 and _is_prime(p.modulus)),
+            p.modulus == 0 or (bits <= p.word_bits <= 32 and p.modulus % (2 * N) == 1 and _native.is_prime(p.modulus)),
             f"modulus must be a prime 1 mod 16, got {p.modulus}",
         ),
         (
@@ -117,8 +105,3 @@ def _rules(p: Ntt8Preset) -> list[tuple[bool, str]]:
             f"clock_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {shown(list(p.clock_mhz))}",
         ),
     ]
-
-
-def _is_prime(value: int) -> bool:
-    """Trial division by odd numbers up to the square root: values here have at most 32 bits."""
-    return value > 2 and value % 2 == 1 and all(value % odd for odd in range(3, int(value**0.5) + 1, 2))

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clear evaluation of a graph in numpy: for its plain parts at run time, and as a reference.
+"""Clear evaluation of a graph in numpy: the exact reference, and constants before a program exists.
 
 Integers stay exact: a node is computed in int64 if its bounds say that its values fit, else in Python's own integers.
+When a program runs, the engine evaluates its plain expressions (crates/program/src/evaluate.rs), modulo t or in
+doubles.
 """
 
 from __future__ import annotations

@@ -158,6 +158,12 @@ def test_crates_use_what_the_page_says() -> None:
     check_table(rows, used)
 
 
+def test_files_that_the_page_names_exist() -> None:
+    named = re.findall(r"`([a-z0-9_./]+\.(?:py|rs|sv|yaml|rdl))`", PAGE)
+    assert named
+    assert [name for name in named if not ((ROOT / name).exists() or (SOURCES / "ringsmith" / name).exists())] == []
+
+
 @pytest.mark.parametrize(
     "late",
     ["    from ringsmith.b import two\n", "    import ringsmith.b\n", "    from ringsmith import b\n"],

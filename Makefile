@@ -66,7 +66,7 @@ test-hw-full: build $(STAMP)-hw ## The slow tests too: every transform size, wid
 	@$(PY) -m pytest -n 2 rtl python tests -m "slow or hw"
 
 prove: build $(STAMP)-hw ## Prove the arithmetic and the queues; planted mistakes must be found
-	@$(PY) -m ringsmith.flow.prove --mutants
+	@$(PY) -m ringsmith.hw.prove --mutants
 
 gen-check: build ## Generated files against spec/
 	@$(PY) -m ringsmith.gen --check

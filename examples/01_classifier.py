@@ -30,7 +30,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 
 import ringsmith as rs
-from ringsmith.run.inputs import read_table
+from ringsmith.runtime.inputs import read_table
 
 Array = npt.NDArray[np.float64]
 FEATURES = 30

@@ -19,9 +19,9 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from ringsmith.flow import sources
-from ringsmith.flow.cocotb_clock import start_clock
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw import sources
+from ringsmith.hw.cocotb_clock import start_clock
+from ringsmith.hw.cocotb_runner import run_checks
 
 sys.path.insert(0, str(Path(__file__).parent / "core"))
 
@@ -320,7 +320,7 @@ def test_every_assertion_is_played_or_planted() -> None:
                 assert words in held, f"{path.name}: nothing makes {words!r} fire"
 
 
-# What no single line breaks: arguments are in the modules, proofs in flow/prove.py.
+# What no single line breaks: arguments are in the modules, proofs in hw/prove.py.
 OLDER = {
     "the words of a pair share a bank",
     "the results of a pair share a bank",

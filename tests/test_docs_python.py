@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ringsmith.compiler.params.sets import check, named_sets
 from ringsmith.errors import ParameterError
-from ringsmith.params.sets import check, named_sets
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 

@@ -11,6 +11,7 @@ def square(x):
 from __future__ import annotations
 
 from ringsmith._native import __version__
+from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.errors import (
     DeviceError,
     FormatError,
@@ -23,8 +24,8 @@ from ringsmith.errors import (
     SeedWarning,
     ToolError,
 )
-from ringsmith.kernel.declare import Encrypted, Output, Plain
-from ringsmith.kernel.functions import (
+from ringsmith.frontend.declare import Encrypted, Output, Plain
+from ringsmith.frontend.functions import (
     concatenate,
     encrypt_zero,
     mod_drop,
@@ -38,17 +39,17 @@ from ringsmith.kernel.functions import (
     swap_rows,
     within,
 )
-from ringsmith.kernel.kernel import Kernel, kernel
-from ringsmith.kernel.manual import Cipher, PlainVector
-from ringsmith.kernel.tensor import Tensor
-from ringsmith.params.sets import ParameterSet, ParamRequest
+from ringsmith.frontend.manual import Cipher, PlainVector
+from ringsmith.frontend.param_request import ParamRequest
+from ringsmith.frontend.tensor import Tensor
 from ringsmith.remote import RemoteError, connect, connect_async
-from ringsmith.run.client import Client, Encryptor
-from ringsmith.run.messages import Encryptions, Keys, PublicKey
-from ringsmith.run.objects import load
-from ringsmith.run.program import Program
-from ringsmith.run.runner import run
-from ringsmith.run.server import Server
+from ringsmith.runtime.client import Client, Encryptor
+from ringsmith.runtime.kernel import Kernel, kernel
+from ringsmith.runtime.messages import Encryptions, Keys, PublicKey
+from ringsmith.runtime.objects import load
+from ringsmith.runtime.program import Program
+from ringsmith.runtime.runner import run
+from ringsmith.runtime.server import Server
 
 __all__ = [
     "Cipher",

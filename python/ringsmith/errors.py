@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ringsmith.kernel.location import Location
+from ringsmith.location import Location
 
 
 class RingsmithError(Exception):

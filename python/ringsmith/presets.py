@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ringsmith import shipped
 from ringsmith.errors import ParameterError
 from ringsmith.knobs import Knobs
 from ringsmith.specs import build, checked_name, parsed_toml, read_toml, shown
 
+T = TypeVar("T")
 # What the info block's kHz registers hold.
 SLOWEST_MHZ, FASTEST_MHZ = 0.001, 4000.0
 # Measurements of the base-conversion unit beside its instructions.
@@ -65,13 +65,27 @@ def load_preset(name: str, overrides: Mapping[str, Any] | None = None) -> Preset
     Override values may be TOML text (as from `--set key=value`) or Python values. Unknown presets and keys, wrong types
     and impossible combinations raise `ParameterError` naming the key and what would work.
     """
-    values = _read(name)
-    for key, value in (overrides or {}).items():
-        if key not in values:
-            raise ParameterError(f"preset {name} has no key {key!r}; keys: {', '.join(values)}")
-        values[key] = parse_setting(key, value) if isinstance(value, str) else value
-    preset = build(Preset, f"preset {name}", values)
-    _check(preset)
+    return checked(Preset, name, _read(name), overrides or {}, _complaints)
+
+
+def checked(
+    kind: type[T],
+    name: str,
+    values: Mapping[str, Any],
+    overrides: Mapping[str, Any],
+    complaints: Callable[[T], Iterator[str]],
+) -> T:
+    """Return a preset: the values of its file with some keys replaced; `complaints` say what is wrong with it."""
+    merged = dict(values)
+    for key, value in overrides.items():
+        if key not in merged:
+            raise ParameterError(f"preset {name} has no key {key!r}; keys: {', '.join(merged)}")
+        merged[key] = parse_setting(key, value) if isinstance(value, str) else value
+    preset = build(kind, f"preset {name}", merged)
+    checked_name("a preset", merged["name"])
+    # The first alone: what comes later may not even be computable.
+    for reason in complaints(preset):
+        raise ParameterError(f"preset {merged['name']}: {reason}")
     return preset
 
 
@@ -107,15 +121,9 @@ def parse_setting(key: str, text: str) -> Any:
     return text
 
 
-def _check(preset: Preset) -> None:
-    checked_name("a preset", preset.name)
-    # The first that is wrong: what comes later may not even be computable.
-    for reason in chain(preset.broken(), _beyond_knobs(preset)):
-        raise ParameterError(f"preset {preset.name}: {reason}")
-
-
-def _beyond_knobs(p: Preset) -> Iterator[str]:
-    """What is wrong with the keys that are no knobs of the hardware."""
+def _complaints(p: Preset) -> Iterator[str]:
+    """What is wrong with the knobs of the hardware, then with the other keys."""
+    yield from p.broken()
     if not p.clock_mhz or not all(SLOWEST_MHZ <= clock <= FASTEST_MHZ for clock in p.clock_mhz):
         clocks = shown(list(p.clock_mhz))
         yield f"clock_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {clocks}"

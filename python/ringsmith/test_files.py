@@ -17,7 +17,7 @@ import pytest
 from ringsmith.errors import InputError
 from ringsmith.files import read_bytes, read_toml, replacing, write_text
 from ringsmith.limits import MAX_MEMORY
-from ringsmith.run.inputs import MAX_LINE, read_arguments, read_table
+from ringsmith.runtime.inputs import MAX_LINE, read_arguments, read_table
 
 
 def one_line(error: Exception) -> bool:
@@ -121,7 +121,7 @@ def test_damaged_archives(tmp_path: Path, kind: str) -> None:
 def test_a_bomb_takes_no_memory(tmp_path: Path) -> None:
     (tmp_path / "x.npz").write_bytes(bomb())
     program = (
-        "import resource, sys; from pathlib import Path; from ringsmith.run.inputs import read_arguments\n"
+        "import resource, sys; from pathlib import Path; from ringsmith.runtime.inputs import read_arguments\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "try: read_arguments(sys.argv[1])\n"
         "except Exception as error: print(error)\n"

@@ -12,8 +12,8 @@ import pytest
 from cases import WIDTHS, matrix, word_moduli
 from cocotb.triggers import FallingEdge
 
-from ringsmith.flow.cocotb_clock import start_clock
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw.cocotb_clock import start_clock
+from ringsmith.hw.cocotb_runner import run_checks
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
 

@@ -12,9 +12,9 @@ import pytest
 from cases import any_moduli, matrix, parameter, signed, word_moduli
 from cocotb.triggers import FallingEdge
 
-from ringsmith.flow.cocotb_clock import start_clock
-from ringsmith.flow.cocotb_runner import run_checks
-from ringsmith.flow.verilator import elaboration_error
+from ringsmith.hw.cocotb_clock import start_clock
+from ringsmith.hw.cocotb_runner import run_checks
+from ringsmith.hw.verilator import elaboration_error
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
 

@@ -11,8 +11,8 @@ import pytest
 from cases import WIDTHS, matrix
 from cocotb.triggers import FallingEdge
 
-from ringsmith.flow.cocotb_clock import start_clock
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw.cocotb_clock import start_clock
+from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from ringsmith import shipped
-from ringsmith.flow.verilator import elaboration_error, lint
 from ringsmith.gen import build
+from ringsmith.hw.verilator import elaboration_error, lint
 
 VALUES = [
     value

@@ -7,8 +7,8 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from ringsmith.flow.cocotb_clock import start_clock
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw.cocotb_clock import start_clock
+from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
 WIDTH, LANES, MODULI, CONSTS = 16, 3, 2, 4

@@ -12,8 +12,8 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from ringsmith.flow.cocotb_runner import run_checks
-from ringsmith.flow.verilator import lint
+from ringsmith.hw.cocotb_runner import run_checks
+from ringsmith.hw.verilator import lint
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import cocotb
 import pytest
 
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw.cocotb_runner import run_checks
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from cocotb.triggers import Timer
 
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw.cocotb_runner import run_checks
 
 sys.path.insert(0, str(Path(__file__).parent))
 

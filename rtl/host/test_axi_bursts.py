@@ -5,7 +5,7 @@ import cocotb
 import pytest
 from host_stimulus import parameter, receive, start
 
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw.cocotb_runner import run_checks
 
 
 @cocotb.test()

@@ -10,7 +10,7 @@ from axi_memory import SLAVE_AT_REST, AxiMemory
 from cocotb.triggers import FallingEdge, RisingEdge, with_timeout
 from host_stimulus import PERIOD_NS, cycles, packed, parameter, receive, send, start
 
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw.cocotb_runner import run_checks
 
 BASE = 0x4000
 # (W, P, Lanes, NMaxLog2, CoeffBytes, DataWidth): a bus as wide as a word, narrower than a word, and 16 bits.

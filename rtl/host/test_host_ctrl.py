@@ -4,8 +4,8 @@ import pytest
 from cocotb.triggers import FallingEdge, RisingEdge
 from host_stimulus import axil_read, axil_write, parameter, rest_axil, start
 
-from ringsmith.flow import registers
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw import registers
+from ringsmith.hw.cocotb_runner import run_checks
 
 MAP = {r.name: r for r in registers.registers()}
 QUIET = (

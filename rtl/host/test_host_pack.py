@@ -5,8 +5,8 @@ import cocotb
 import pytest
 from host_stimulus import coefficients, packed, parameter, receive, send, start
 
-from ringsmith.flow.cocotb_runner import run_checks
-from ringsmith.flow.verilator import elaboration_error
+from ringsmith.hw.cocotb_runner import run_checks
+from ringsmith.hw.verilator import elaboration_error
 
 # (W, P, CoeffBits, BeatBits): narrow and wide coefficients, one and many beats per word, the serial host's bytes.
 SHAPES = [(14, 1, 16, 16), (128, 1, 128, 8), (109, 32, 128, 1024)]

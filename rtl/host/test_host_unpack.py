@@ -6,7 +6,7 @@ import pytest
 from host_stimulus import coefficients, parameter, receive, send, start
 from test_host_pack import SHAPES, SLOW, WORDS
 
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw.cocotb_runner import run_checks
 
 
 @cocotb.test()

@@ -5,7 +5,7 @@ import cocotb
 from cocotb.triggers import FallingEdge, RisingEdge
 from host_stimulus import receive, send, start
 
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw.cocotb_runner import run_checks
 
 OK, BAD = 0xA5, 0x5A
 BUS = ("axil_awready_i", "axil_wready_i", "axil_bvalid_i", "axil_arready_i", "axil_rvalid_i")

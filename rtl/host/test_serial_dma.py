@@ -6,7 +6,7 @@ import pytest
 from cocotb.triggers import FallingEdge
 from host_stimulus import coefficients, packed, parameter, receive, send, start
 
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw.cocotb_runner import run_checks
 
 REST = dict.fromkeys(("req_valid_i", "ld_ready_i", "st_valid_i", "din_valid_i", "dout_ready_i"), 0)
 

@@ -3,7 +3,7 @@ import cocotb
 from cocotb.triggers import FallingEdge, RisingEdge
 from host_stimulus import cycles, parameter, spi_exchange, start, uart_receive, uart_send
 
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw.cocotb_runner import run_checks
 
 REST = {
     "spi_sck_i": 0, "spi_csn_i": 1, "spi_mosi_i": 0, "uart_rx_i": 1, "byte_in_valid_i": 0,

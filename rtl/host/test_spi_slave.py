@@ -5,7 +5,7 @@ import cocotb
 from cocotb.triggers import RisingEdge
 from host_stimulus import cycles, send, spi_exchange, start
 
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw.cocotb_runner import run_checks
 
 REST = {"spi_sck_i": 0, "spi_csn_i": 1, "spi_mosi_i": 0, "tx_valid_i": 0}
 

@@ -4,8 +4,8 @@ import pytest
 from cocotb.triggers import RisingEdge
 from host_stimulus import cycles, parameter, start, uart_send
 
-from ringsmith.flow.cocotb_runner import run_checks
-from ringsmith.flow.verilator import elaboration_error
+from ringsmith.hw.cocotb_runner import run_checks
+from ringsmith.hw.verilator import elaboration_error
 
 
 async def watch(dut, seen: list[int | str]) -> None:

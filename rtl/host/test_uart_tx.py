@@ -6,8 +6,8 @@ import pytest
 from cocotb.triggers import FallingEdge
 from host_stimulus import parameter, send, start, uart_receive
 
-from ringsmith.flow.cocotb_runner import run_checks
-from ringsmith.flow.verilator import elaboration_error
+from ringsmith.hw.cocotb_runner import run_checks
+from ringsmith.hw.verilator import elaboration_error
 
 
 @cocotb.test()

@@ -10,8 +10,8 @@ import cocotb
 import pytest
 from cocotb.triggers import Timer
 
-from ringsmith.flow.cocotb_runner import run_checks
-from ringsmith.flow.verilator import elaboration_error
+from ringsmith.hw.cocotb_runner import run_checks
+from ringsmith.hw.verilator import elaboration_error
 
 pytestmark = pytest.mark.hw
 BITS_NAME, SLOTS_NAME = "PARAM_WordBits", "PARAM_Slots"

@@ -10,7 +10,7 @@ import pytest
 from cocotb.triggers import Timer
 from golden import twiddle_lanes
 
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
 P, WIDTH, MINUS_ONE = int(os.environ.get("PARAM_P", "1")), 8, 200

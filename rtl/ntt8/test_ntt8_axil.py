@@ -14,8 +14,8 @@ from cocotb.triggers import FallingEdge
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 from ntt8_oracle import Ring, parameter
 
-from ringsmith.flow.cocotb_runner import run_checks
 from ringsmith.gen import ntt8
+from ringsmith.hw.cocotb_runner import run_checks
 
 WIDTH = parameter("Width", 32)
 VARIANT = parameter("Variant", 0)

@@ -12,7 +12,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly, RisingEdge
 from ntt8_oracle import Ring, parameter
 
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw.cocotb_runner import run_checks
 
 WIDTH = parameter("Width", 32)
 

@@ -13,8 +13,8 @@ from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly, RisingEdge
 from ntt8_oracle import Ring, parameter
 
-from ringsmith.flow.cocotb_runner import run_checks
 from ringsmith.gen import latency
+from ringsmith.hw.cocotb_runner import run_checks
 
 WIDTH = parameter("Width", 32)
 VARIANT = parameter("Variant", 0)

@@ -11,7 +11,7 @@ import pytest
 from cocotb.triggers import FallingEdge
 from test_ntt8_engine import run_batch, split, start, words
 
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw.cocotb_runner import run_checks
 
 
 @cocotb.test()

@@ -12,9 +12,9 @@ from cocotb.triggers import FallingEdge, Timer
 from ntt8_oracle import Ring, parameter
 from test_ntt8_engine import WIDTH, split, words
 
-from ringsmith.flow.cocotb_clock import start_clock
-from ringsmith.flow.cocotb_runner import run_checks
 from ringsmith.gen import latency
+from ringsmith.hw.cocotb_clock import start_clock
+from ringsmith.hw.cocotb_runner import run_checks
 
 STYLE = parameter("Style", 3)
 

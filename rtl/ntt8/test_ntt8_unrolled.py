@@ -12,9 +12,9 @@ from cocotb.triggers import FallingEdge
 from ntt8_oracle import parameter
 from test_ntt8_engine import WIDTH, split, start, words
 
-from ringsmith.flow.cocotb_runner import run_checks
-from ringsmith.flow.verilator import elaboration_error
 from ringsmith.gen import latency
+from ringsmith.hw.cocotb_runner import run_checks
+from ringsmith.hw.verilator import elaboration_error
 
 
 @cocotb.test()

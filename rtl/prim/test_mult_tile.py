@@ -11,9 +11,9 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, Timer
 
-from ringsmith.flow.cocotb_clock import start_clock
-from ringsmith.flow.cocotb_runner import run_checks
-from ringsmith.flow.verilator import elaboration_error
+from ringsmith.hw.cocotb_clock import start_clock
+from ringsmith.hw.cocotb_runner import run_checks
+from ringsmith.hw.verilator import elaboration_error
 
 pytestmark = pytest.mark.hw
 #: Registers between operands and product, by style: asic, dsp26x17, dsp18x18, combinational.

@@ -9,8 +9,8 @@ import cocotb
 import pytest
 from cocotb.triggers import RisingEdge, Timer
 
-from ringsmith.flow.cocotb_clock import start_clock
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw.cocotb_clock import start_clock
+from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
 

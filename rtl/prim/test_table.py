@@ -10,9 +10,9 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from ringsmith.flow.cocotb_clock import start_clock
-from ringsmith.flow.cocotb_runner import run_checks
-from ringsmith.flow.verilator import elaboration_error
+from ringsmith.hw.cocotb_clock import start_clock
+from ringsmith.hw.cocotb_runner import run_checks
+from ringsmith.hw.verilator import elaboration_error
 
 pytestmark = pytest.mark.hw
 

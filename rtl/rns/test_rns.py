@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "arith"))
 from cases import matrix, parameter
 from core_driver import formula
 
-from ringsmith.flow.cocotb_clock import start_clock
-from ringsmith.flow.cocotb_runner import run_checks
-from ringsmith.flow.verilator import lint
+from ringsmith.hw.cocotb_clock import start_clock
+from ringsmith.hw.cocotb_runner import run_checks
+from ringsmith.hw.verilator import lint
 
 pytestmark = pytest.mark.hw
 

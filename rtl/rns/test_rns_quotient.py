@@ -18,9 +18,9 @@ from cases import matrix, parameter
 from core_driver import formula
 from golden import prime_above
 
-from ringsmith.flow.cocotb_clock import start_clock
-from ringsmith.flow.cocotb_runner import run_checks
-from ringsmith.flow.verilator import elaboration_error
+from ringsmith.hw.cocotb_clock import start_clock
+from ringsmith.hw.cocotb_runner import run_checks
+from ringsmith.hw.verilator import elaboration_error
 
 pytestmark = pytest.mark.hw
 

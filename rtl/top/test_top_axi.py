@@ -11,7 +11,7 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, RisingEdge
 
-from ringsmith.flow.cocotb_runner import run_checks
+from ringsmith.hw.cocotb_runner import run_checks
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "host"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cocotb.triggers import FallingEdge
 
-from ringsmith.flow import registers
+from ringsmith.hw import registers
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "host"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "core"))

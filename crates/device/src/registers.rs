@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generated from spec/registers.rdl by `python -m ringsmith.flow.registers`; do not edit.
+// Generated from spec/registers.rdl by `python -m ringsmith.hw.registers`; do not edit.
 //! Register addresses and fields of the host shell.
 
 /// 0x52534350, the characters RSCP: anything else is no ringsmith co-processor. What the fields of the info block may be: docs/knobs.md.

@@ -8,7 +8,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 use rlwe::wire::{self, Tag};
 
-/// Names of the roles, as `ringsmith.run.identity.Role` has them.
+/// Names of the roles, as `ringsmith.runtime.identity.Role` has them.
 const ROLES: [(&str, Role); 5] = [
     ("PUBLIC_KEY", Role::PublicKey),
     ("EVALUATION_KEYS", Role::EvaluationKeys),

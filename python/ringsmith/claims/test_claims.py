@@ -104,9 +104,9 @@ def test_the_command_line_refuses_a_claim_without_source(tmp_path: Path) -> None
 
 
 def test_json_has_the_documented_keys() -> None:
-    from ringsmith.cli import app
+    from ringsmith.cli import application
 
-    result = CliRunner().invoke(app, ["claims", "--paper", "zynq", "--json"])
+    result = CliRunner().invoke(application(), ["claims", "--paper", "zynq", "--json"])
     assert result.exit_code == 0
     entries = json.loads(result.stdout)["claims"]
     keys = {

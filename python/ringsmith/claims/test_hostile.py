@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from ringsmith.claims.ledger import Claim, Erratum, Ledger, load
 from ringsmith.claims.page import page
-from ringsmith.cli import app
+from ringsmith.cli import application
 from ringsmith.errors import InputError
 
 ATTACKS = (
@@ -127,7 +127,8 @@ def test_files_that_are_no_ledger(tmp_path: Path, text: str, measured: str) -> N
 def test_square_brackets_are_no_style(tmp_path: Path) -> None:
     named = "[red]alert[/red] [/] [link=file:///etc/passwd]x[/link] :smile:"
     (tmp_path / "claims.toml").write_text(toml({**ENTRY, "quantity": named, "unit": "[/bold]", "id": "[blink]x"}))
-    shown = CliRunner().invoke(app, ["claims", "--file", str(tmp_path / "claims.toml")], env={"COLUMNS": "300"})
+    arguments = ["claims", "--file", str(tmp_path / "claims.toml")]
+    shown = CliRunner().invoke(application(), arguments, env={"COLUMNS": "300"})
     assert shown.exit_code == 0, shown.exception
     for part in (named, "[/bold]", "[blink]x"):
         assert part in shown.stdout

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -29,28 +30,30 @@ STATUS = """Exit status: 0 right, 1 the answer is wrong or a check failed, 2 the
 70 a defect of ringsmith, 130 interrupted, 141 the output was not read to its end."""
 FLAG = "--traceback"
 
-# A report of typer's own would print every local variable: rows of data, seeds, keys.
-app = typer.Typer(
-    name="ringsmith",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    pretty_exceptions_show_locals=False,
-)
+
+def application(verbs: Sequence[str] = VERBS) -> typer.Typer:
+    """Return the command line with these verbs; only their modules are imported."""
+    # A report of typer's own would print every local variable: rows of data, seeds, keys.
+    app = typer.Typer(
+        name="ringsmith",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        pretty_exceptions_show_locals=False,
+    )
+    app.callback(epilog=STATUS)(_root)
+    for verb in verbs:
+        importlib.import_module(f"ringsmith.cli.{verb}").register(app)
+    return app
 
 
-@app.callback(epilog=STATUS)
 def _root(
     traceback: Annotated[
         bool, typer.Option(FLAG, help="anywhere: where an error came from, without values (RINGSMITH_TRACEBACK=1)")
     ] = False,
 ) -> None:
     """Computations on encrypted data, on a CPU or on a co-processor that ringsmith generates itself."""
-
-
-for _verb in VERBS:
-    importlib.import_module(f"ringsmith.cli.{_verb}").register(app)
 
 
 def main() -> None:
@@ -62,7 +65,9 @@ def main() -> None:
 
 
 def _status(arguments: list[str]) -> int:
-    command = typer.main.get_command(app)
+    # The verb is the first word that is no option; what is none of ours is told beside all that are.
+    word = next((argument for argument in arguments if not argument.startswith("-")), "")
+    command = typer.main.get_command(application((word,) if word in VERBS else VERBS))
     with command.make_context("ringsmith", arguments) as context:
         command.invoke(context)
     return 0

@@ -15,8 +15,8 @@ from typing import Any
 
 from ringsmith.errors import InputError, RingsmithError
 from ringsmith.files import read_bytes, reason
-from ringsmith.kernel.kernel import Kernel
 from ringsmith.report.terminal import Console, plain_console
+from ringsmith.runtime.kernel import Kernel
 
 #: Largest kernel file, in bytes.
 MAX_SOURCE = 16 << 20

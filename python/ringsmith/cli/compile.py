@@ -13,8 +13,8 @@ from ringsmith.cli.common import load_kernels, option_changes, print_json, user_
 from ringsmith.cli.params import compiled
 from ringsmith.errors import InputError
 from ringsmith.files import check_place
-from ringsmith.params.box import box
-from ringsmith.run.describe import facts
+from ringsmith.runtime.box import box
+from ringsmith.runtime.describe import facts
 
 EXAMPLES = """Examples:
 

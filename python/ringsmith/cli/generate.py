@@ -9,6 +9,9 @@ from typing import Annotated
 
 import typer
 
+from ringsmith.hw.generate import generate
+from ringsmith.presets import load_preset, parse_overrides
+
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
@@ -22,9 +25,6 @@ def register(app: typer.Typer) -> None:
         as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     ) -> None:
         """Write RTL, file list, FuseSoC core, register documents, C header, driver notes and a testbench."""
-        from ringsmith.flow.generate import generate
-        from ringsmith.presets import load_preset, parse_overrides
-
         package = generate(load_preset(preset, parse_overrides(settings or [])), output, force=force)
         if as_json:
             report = {

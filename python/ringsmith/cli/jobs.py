@@ -16,9 +16,9 @@ from ringsmith.cli.remote import HttpOption, KeyOption, connected
 from ringsmith.errors import InputError
 from ringsmith.remote.connect import Remote
 from ringsmith.report.terminal import plain_console
-from ringsmith.run.client import Client
-from ringsmith.run.objects import load
-from ringsmith.run.outputs import check_output, write_output
+from ringsmith.runtime.client import Client
+from ringsmith.runtime.objects import load
+from ringsmith.runtime.outputs import check_output, write_output
 
 EXAMPLES = """Examples:
 

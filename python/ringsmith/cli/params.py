@@ -10,12 +10,12 @@ from typing import Annotated, Any
 import typer
 
 from ringsmith.cli.common import load_kernels, option_changes, print_json, user_code
-from ringsmith.kernel.kernel import Kernel
-from ringsmith.params.alternatives import alternatives
-from ringsmith.params.box import box, depth_of, standard_of, why
-from ringsmith.report.report import params_json
-from ringsmith.run.program import Program
-from ringsmith.run.runner import complete_inputs
+from ringsmith.compiler.params.alternatives import alternatives
+from ringsmith.runtime.box import box, depth_of, standard_of, why
+from ringsmith.runtime.kernel import Kernel
+from ringsmith.runtime.program import Program
+from ringsmith.runtime.report import params_json
+from ringsmith.runtime.runner import complete_inputs
 
 EXAMPLES = """Examples:
 

@@ -14,22 +14,23 @@ from rich.text import Text
 
 from ringsmith.cli.common import console, load_kernels, option_changes, policy, print_json, user_code
 from ringsmith.cli.remote import AtOption, HttpOption, KeyOption, connected
+from ringsmith.compiler.compile import compile_kernel
 from ringsmith.errors import InputError, SeedWarning
 from ringsmith.files import check_place
-from ringsmith.kernel.declare import Argument
-from ringsmith.kernel.kernel import Array
-from ringsmith.params.box import box
+from ringsmith.frontend.declare import Argument
 from ringsmith.remote.engine import RemoteEngine
 from ringsmith.report.table import render
 from ringsmith.report.terminal import plain_console
-from ringsmith.run.compile import compile_kernel
-from ringsmith.run.engine import Engine, EngineOptions, open_engine
-from ringsmith.run.inputs import read_arguments
-from ringsmith.run.objects import kind_of, load
-from ringsmith.run.outputs import check_output, write_output
-from ringsmith.run.program import Program
-from ringsmith.run.runner import complete_inputs, drawn_inputs, run_program
-from ringsmith.run.runner import run as run_kernel
+from ringsmith.runtime.box import box
+from ringsmith.runtime.engine import Engine, EngineOptions
+from ringsmith.runtime.engines import open_engine
+from ringsmith.runtime.inputs import read_arguments
+from ringsmith.runtime.kernel import Array
+from ringsmith.runtime.objects import kind_of, load
+from ringsmith.runtime.outputs import check_output, write_output
+from ringsmith.runtime.program import Program
+from ringsmith.runtime.runner import complete_inputs, drawn_inputs, run_program
+from ringsmith.runtime.runner import run as run_kernel
 
 EXAMPLES = """Examples:
 
@@ -123,7 +124,7 @@ def run(
                 with user_code(file):
                     arrays = complete_inputs(chosen, given, seed)
                     shapes = {name: array.shape for name, array in arrays.items()}
-                    compiled = compile_kernel(chosen, shapes, encrypt)
+                    compiled = Program.of(compile_kernel(chosen, shapes, encrypt))
                 _detached(engine, compiled, arrays, client)
             with user_code(file):
                 report = run_kernel(

@@ -12,6 +12,10 @@ from typing import Annotated, TypeVar
 import typer
 
 from ringsmith.errors import InputError
+from ringsmith.parallel import workers as cores
+from ringsmith.service import tenants
+from ringsmith.service.database import connect
+from ringsmith.service.settings import Quota, Settings
 
 EXAMPLES = """Examples:
 
@@ -61,10 +65,7 @@ def serve(
 ) -> None:
     """Evaluate programs for others: blobs by content, jobs, workers that hold keys. See docs/service.md."""
     needed()
-    from ringsmith.run.scheme import workers as cores
-    from ringsmith.service import tenants
     from ringsmith.service.serve import serve as run
-    from ringsmith.service.settings import Quota, Settings
 
     if add_tenant is not None:
         print(_administer(store, lambda connection: tenants.add(connection, add_tenant)))
@@ -96,8 +97,6 @@ def needed() -> None:
 
 def _administer(store: Path, change: Callable[[sqlite3.Connection], T]) -> T:
     """Change a store's tenants, also while a server has it."""
-    from ringsmith.service.database import connect
-
     try:
         store.mkdir(mode=0o700, parents=True, exist_ok=True)
         with closing(connect(store / "ringsmith.sqlite3")) as connection:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ringsmith.cli.common import print_json
-from ringsmith.run.describe import describe
+from ringsmith.runtime.describe import describe
 
 EXAMPLES = """Examples:
 

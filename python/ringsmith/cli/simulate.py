@@ -13,14 +13,14 @@ from rich.text import Text
 
 from ringsmith import _native
 from ringsmith.cli.common import console, print_json
+from ringsmith.cli.simulate_ntt8 import simulate_ntt8
 from ringsmith.errors import InputError, ParameterError
 from ringsmith.files import check_place
-from ringsmith.ntt8 import ntt8_names
-from ringsmith.ntt8.report import simulate_ntt8
+from ringsmith.hw.ntt8 import ntt8_names
 from ringsmith.presets import CONVERSIONS, OPERATIONS, load_preset, parse_overrides
 from ringsmith.report.terminal import plain_console
-from ringsmith.run.devices import KINDS, OpenDevice, open_device
-from ringsmith.run.timeline import summary, write_trace
+from ringsmith.runtime.devices import KINDS, OpenDevice, open_device
+from ringsmith.runtime.timeline import summary, write_trace
 from ringsmith.specs import shown
 
 # Slots of a measurement: the transforms' two work slots, and operands a, b, c.

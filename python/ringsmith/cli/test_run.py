@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ringsmith.run.inputs import read_table
+from ringsmith.runtime.inputs import read_table
 
 KERNEL = '''
 import numpy as np

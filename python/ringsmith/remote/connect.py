@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 from ringsmith.remote import steps
-from ringsmith.remote.kernel import AsyncRemoteProgram, RemoteJob, RemoteProgram
-from ringsmith.remote.steps import Request
+from ringsmith.remote.kernel import AsyncRemoteProgram, RemoteJob, RemoteKernel, RemoteProgram
 from ringsmith.remote.wire import AsyncWire, Wire, checked, needed
-from ringsmith.run.client import Client
-from ringsmith.run.messages import Encryptions
-from ringsmith.run.program import Program
+from ringsmith.runtime.client import Client
+from ringsmith.runtime.kernel import Kernel
+from ringsmith.runtime.messages import Encryptions
+from ringsmith.runtime.program_data import ProgramData
 
 #: Seconds for which what fails on the way is tried again.
 PATIENCE = 60.0
@@ -24,9 +24,13 @@ class Remote:
         """Talk through a wire."""
         self.wire = wire
 
-    def program(self, program: Program, client: Client | None = None) -> RemoteProgram:
+    def program(self, program: ProgramData, client: Client | None = None) -> RemoteProgram:
         """Return a program with a client's keys, to be run there; without a client one is made."""
-        return RemoteProgram(self, program, client)
+        return RemoteProgram(self.wire, program, client)
+
+    def kernel(self, kernel: Kernel) -> RemoteKernel:
+        """Return a kernel to be run there; `kernel.on(remote)` says the same."""
+        return RemoteKernel(kernel, self.program)
 
     def jobs(self) -> list[dict[str, Any]]:
         """Return all your jobs, newest first: id, state, times, error."""
@@ -34,7 +38,7 @@ class Remote:
 
     def job(self, id: str, client: Client) -> RemoteJob:
         """Return a job by its name, for the client that decrypts its result."""
-        return RemoteJob(self, id, client)
+        return RemoteJob(self.wire, id, client)
 
     def result(self, id: str, progress: steps.Progress | None = None) -> Encryptions:
         """Return a job's encrypted result, waiting for its end."""
@@ -42,11 +46,7 @@ class Remote:
 
     def ask(self, method: str, path: str) -> Any:
         """Make one request; its answer as JSON. For what has no method of its own (docs/service.md)."""
-
-        def one() -> steps.Steps[Any]:
-            return (yield Request(method, path)).json
-
-        return self.wire.run(one())
+        return self.wire.run(steps.ask(method, path))
 
     def status(self) -> dict[str, Any]:
         """Return limits, what you use, and which keys are in memory."""
@@ -77,9 +77,13 @@ class AsyncRemote:
         """Talk through a wire."""
         self.wire = wire
 
-    def program(self, program: Program, client: Client | None = None) -> AsyncRemoteProgram:
+    def program(self, program: ProgramData, client: Client | None = None) -> AsyncRemoteProgram:
         """Return a program with a client's keys, to be run there; without a client one is made."""
-        return AsyncRemoteProgram(self, program, client)
+        return AsyncRemoteProgram(self.wire, program, client)
+
+    def kernel(self, kernel: Kernel) -> RemoteKernel:
+        """Return a kernel to be run there; `kernel.on(remote)` says the same."""
+        return RemoteKernel(kernel, self.program)
 
     async def jobs(self) -> list[dict[str, Any]]:
         """Return all your jobs, newest first."""

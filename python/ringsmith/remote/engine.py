@@ -10,13 +10,12 @@ from typing import Any
 from ringsmith.errors import InputError
 from ringsmith.remote import steps
 from ringsmith.remote.connect import Remote
-from ringsmith.remote.kernel import RemoteProgram
-from ringsmith.run.client import Client
-from ringsmith.run.messages import Encryptions
-from ringsmith.run.objects import load
-from ringsmith.run.program import Program
-from ringsmith.run.randomness import Seed
-from ringsmith.run.server import Execution, Progress
+from ringsmith.runtime.client import Client
+from ringsmith.runtime.messages import Encryptions
+from ringsmith.runtime.objects import load
+from ringsmith.runtime.program_data import ProgramData
+from ringsmith.runtime.randomness import Seed
+from ringsmith.runtime.server import Execution, Progress
 
 
 class RemoteEngine:
@@ -39,7 +38,7 @@ class RemoteEngine:
         """Return the job and what the server says of it."""
         return self._facts
 
-    def client(self, program: Program, make: Callable[[], Client]) -> Client:
+    def client(self, program: ProgramData, make: Callable[[], Client]) -> Client:
         """Return the client of the file, or a new one, which is then kept there."""
         if self._file is None:
             return make()
@@ -61,10 +60,10 @@ class RemoteEngine:
         """Return what evaluates for this client."""
         return _Evaluator(self._remote, client, self._facts)
 
-    def submit(self, program: Program, arrays: Mapping[str, Any]) -> str:
+    def submit(self, program: ProgramData, arrays: Mapping[str, Any]) -> str:
         """Submit a job that goes on by itself and return its name."""
-        client = self.client(program, program.client)
-        return RemoteProgram(self._remote, client.program, client).submit(arrays).id
+        client = self.client(program, lambda: Client(program))
+        return self._remote.program(client.program, client).submit(arrays).id
 
 
 class _Evaluator:
@@ -79,7 +78,7 @@ class _Evaluator:
         """Evaluate there. Zeros that the server encrypts are its own: `seed` says nothing of them."""
         client, wire = self._client, self._remote.wire
         arrays = client.program.signature.check(plain, encrypted=False)
-        places = RemoteProgram(self._remote, client.program, client).prepare()
+        places = self._remote.program(client.program, client).prepare()
         given = wire.run(steps.plain_arguments(arrays))
         id = steps.new_job()
         wire.run(steps.submit(*places, sent.to_bytes(), given, id))

@@ -3,23 +3,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
-from ringsmith.kernel.kernel import Kernel
 from ringsmith.remote import steps
-from ringsmith.run.client import Client
-from ringsmith.run.messages import Encryptions
-from ringsmith.run.program import Program
-
-if TYPE_CHECKING:
-    from ringsmith.remote.connect import AsyncRemote, Remote
+from ringsmith.remote.wire import AsyncWire, Wire
+from ringsmith.runtime.client import Client
+from ringsmith.runtime.kernel import Kernel
+from ringsmith.runtime.messages import Encryptions
+from ringsmith.runtime.program import Program
+from ringsmith.runtime.program_data import ProgramData
 
 Array = NDArray[Any]
 
@@ -28,14 +26,14 @@ Array = NDArray[Any]
 class _Side:
     """A program and the client of it: all that is secret stays in `client`."""
 
-    program: Program
+    program: ProgramData
     client: Client
 
     @classmethod
-    def of(cls, program: Program, client: Client | None) -> _Side:
+    def of(cls, program: ProgramData, client: Client | None) -> _Side:
         """Make a client unless one is given; it must be of this program."""
         if client is None:
-            return cls(program, program.client())
+            return cls(program, Client(program))
         if client.program.identity != program.identity:
             raise InputError(f"this client is of another program than {program.signature.name}; make one of its own")
         return cls(program, client)
@@ -81,14 +79,14 @@ def _evaluated(
 class RemoteProgram:
     """A program on a server with the keys of one client, uploaded once. Threads may share it."""
 
-    def __init__(self, remote: Remote, program: Program, client: Client | None = None) -> None:
+    def __init__(self, wire: Wire, program: ProgramData, client: Client | None = None) -> None:
         """Make keys unless a client is given; nothing is sent before the first run."""
-        self._remote, self._side = remote, _Side.of(program, client)
+        self._wire, self._side = wire, _Side.of(program, client)
         self._lock = threading.Lock()
         self._places: tuple[str, str] | None = None
 
     @property
-    def program(self) -> Program:
+    def program(self) -> ProgramData:
         """The program."""
         return self._side.program
 
@@ -101,21 +99,21 @@ class RemoteProgram:
         """Upload program and keys if the server lacks them; returns their hashes."""
         with self._lock:
             if self._places is None:
-                self._places = self._remote.wire.run(_prepared(self._side))
+                self._places = self._wire.run(_prepared(self._side))
             return self._places
 
     def run(self, arguments: Mapping[str, Any], progress: steps.Progress | None = None) -> Array:
         """Encrypt, evaluate there, decrypt."""
         sent, arrays = self._side.split(arguments)
-        evaluated = self._remote.wire.run(_evaluated(self.prepare(), sent, arrays, progress))
+        evaluated = self._wire.run(_evaluated(self.prepare(), sent, arrays, progress))
         return self._side.decrypted(evaluated)
 
     def submit(self, arguments: Mapping[str, Any], id: str | None = None) -> RemoteJob:
         """Encrypt and submit; the job goes on without this process. `id`: a name of one's own, the same to repeat."""
         sent, arrays = self._side.split(arguments)
         name = id or steps.new_job()
-        self._remote.wire.run(_submitted(self.prepare(), sent, arrays, name))
-        return RemoteJob(self._remote, name, self._side.client)
+        self._wire.run(_submitted(self.prepare(), sent, arrays, name))
+        return RemoteJob(self._wire, name, self._side.client)
 
     def __call__(self, **arguments: Any) -> Array:
         """Encrypt, evaluate there, decrypt."""
@@ -125,27 +123,27 @@ class RemoteProgram:
 class RemoteJob:
     """A job on a server."""
 
-    def __init__(self, remote: Remote, id: str, client: Client) -> None:
+    def __init__(self, wire: Wire, id: str, client: Client) -> None:
         """Name a job; nothing is asked."""
-        self._remote, self.id, self._client = remote, id, client
+        self._wire, self.id, self._client = wire, id, client
 
     def state(self) -> dict[str, Any]:
         """Return state, progress, times, error."""
-        told: dict[str, Any] = self._remote.ask("GET", f"/v1/jobs/{self.id}")
+        told: dict[str, Any] = self._wire.run(steps.ask("GET", f"/v1/jobs/{self.id}"))
         return told
 
     def result(self, progress: steps.Progress | None = None) -> Array:
         """Wait for the end and return the result in the clear; RemoteError if there is none."""
-        return self._client.decrypt(self._remote.result(self.id, progress))
+        return self._client.decrypt(Encryptions.from_bytes(self._wire.run(steps.result(self.id, progress))))
 
     def cancel(self) -> dict[str, Any]:
         """Cancel it; one that has ended stays as it is."""
-        told: dict[str, Any] = self._remote.ask("POST", f"/v1/jobs/{self.id}/cancel")
+        told: dict[str, Any] = self._wire.run(steps.ask("POST", f"/v1/jobs/{self.id}/cancel"))
         return told
 
     def delete(self) -> None:
         """Forget it with its result."""
-        self._remote.ask("DELETE", f"/v1/jobs/{self.id}")
+        self._wire.run(steps.ask("DELETE", f"/v1/jobs/{self.id}"))
 
     def __repr__(self) -> str:
         """Return the name."""
@@ -155,9 +153,11 @@ class RemoteJob:
 class AsyncRemoteProgram:
     """A program on a server with the keys of one client, uploaded once; on asyncio."""
 
-    def __init__(self, remote: AsyncRemote, program: Program, client: Client | None = None) -> None:
+    def __init__(self, wire: AsyncWire, program: ProgramData, client: Client | None = None) -> None:
         """Make keys unless a client is given; nothing is sent before the first run."""
-        self._remote, self._side = remote, _Side.of(program, client)
+        self._wire, self._side = wire, _Side.of(program, client)
+        import asyncio
+
         self._lock = asyncio.Lock()
         self._places: tuple[str, str] | None = None
 
@@ -170,13 +170,15 @@ class AsyncRemoteProgram:
         """Upload program and keys if the server lacks them; returns their hashes."""
         async with self._lock:
             if self._places is None:
-                self._places = await self._remote.wire.run(_prepared(self._side))
+                self._places = await self._wire.run(_prepared(self._side))
             return self._places
 
     async def run(self, arguments: Mapping[str, Any], progress: steps.Progress | None = None) -> Array:
         """Encrypt, evaluate there, decrypt; cryptography runs in a thread."""
+        import asyncio
+
         sent, arrays = await asyncio.to_thread(self._side.split, arguments)
-        evaluated = await self._remote.wire.run(_evaluated(await self.prepare(), sent, arrays, progress))
+        evaluated = await self._wire.run(_evaluated(await self.prepare(), sent, arrays, progress))
         return await asyncio.to_thread(self._side.decrypted, evaluated)
 
     async def __call__(self, **arguments: Any) -> Array:
@@ -187,9 +189,9 @@ class AsyncRemoteProgram:
 class RemoteKernel:
     """A kernel on a server: call it as the kernel itself. One client serves all calls with the same shapes."""
 
-    def __init__(self, kernel: Kernel, remote: Remote | AsyncRemote) -> None:
-        """Compile at the first call."""
-        self._kernel, self._remote = kernel, remote
+    def __init__(self, kernel: Kernel, place: Callable[[Program], RemoteProgram | AsyncRemoteProgram]) -> None:
+        """Compile at the first call; `place` puts a program on the server."""
+        self._kernel, self._place = kernel, place
         self._programs: dict[bytes, tuple[Program, Any]] = {}
 
     def program(self, **shapes: tuple[int, ...]) -> Any:
@@ -197,7 +199,7 @@ class RemoteKernel:
         compiled = self._kernel.compile(**shapes)
         found = self._programs.get(compiled.identity.digest)
         if found is None:
-            found = self._programs[compiled.identity.digest] = compiled, self._remote.program(compiled)
+            found = self._programs[compiled.identity.digest] = compiled, self._place(compiled)
         return found[1]
 
     def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, dict[str, Array]]:

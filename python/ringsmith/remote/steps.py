@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ringsmith import _native
 from ringsmith.errors import FormatError, InputError, RingsmithError
-from ringsmith.run.identity import Role
+from ringsmith.runtime.identity import Role
 
 T = TypeVar("T")
 #: Blobs up to this size go in one request.
@@ -166,6 +166,11 @@ def result(id: str, progress: Progress | None) -> Steps[bytes]:
             progress(*done)
             told = done
     return (yield Request("GET", f"/v1/jobs/{id}/result")).data
+
+
+def ask(method: str, path: str) -> Steps[Any]:
+    """Make one request and return its answer."""
+    return (yield Request(method, path)).json
 
 
 def jobs() -> Steps[list[dict[str, Any]]]:

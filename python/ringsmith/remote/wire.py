@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import random
 import time
@@ -11,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from ringsmith import __version__
+from ringsmith._native import __version__
 from ringsmith.errors import InputError
 from ringsmith.remote.steps import Answer, RemoteError, Request, Steps
 
@@ -174,6 +173,8 @@ class AsyncWire:
             return end.value  # type: ignore[no-any-return]
 
     async def _ask(self, request: Request) -> Answer:
+        import asyncio
+
         import httpx
 
         patience = Patience(self._patience)

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ringsmith.report.report import Report
+from ringsmith.runtime.report import Report
 
 
 def render(report: Report) -> RenderableType:

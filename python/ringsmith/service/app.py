@@ -17,7 +17,7 @@ from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 
-from ringsmith import __version__
+from ringsmith._native import __version__
 from ringsmith.service.guard import Guard, headers_of
 from ringsmith.service.kinds import KEYS, digest_from
 from ringsmith.service.page import files as page_files

@@ -9,12 +9,12 @@ from typing import Any
 
 from ringsmith import _native
 from ringsmith.errors import FormatError, RingsmithError
-from ringsmith.params.box import box
-from ringsmith.run.arrays import array_of
-from ringsmith.run.describe import facts as program_facts
-from ringsmith.run.identity import Identity, Role
-from ringsmith.run.messages import Encryptions, Keys, opened
-from ringsmith.run.program import Program
+from ringsmith.runtime.arrays import array_of
+from ringsmith.runtime.box import box
+from ringsmith.runtime.describe import facts as program_facts
+from ringsmith.runtime.identity import Identity, Role
+from ringsmith.runtime.messages import Encryptions, Keys, opened
+from ringsmith.runtime.program import Program
 from ringsmith.service.problems import Problem, of_error
 
 Facts = dict[str, Any]

@@ -223,12 +223,12 @@ def test_a_job_outlives_the_process_that_sent_it(shell: tuple[Path, tuple[Any, .
 def told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: Any) -> tuple[int, str, str]:
     """Run the command line in this process; returns its status and what it printed."""
     monkeypatch.setattr(sys, "argv", ["ringsmith", *map(str, arguments)])
-    from ringsmith.cli import app
+    from ringsmith.cli import application
     from ringsmith.cli.outcome import outcome
 
     lines: list[str] = []
     try:
-        app(standalone_mode=False, args=list(map(str, arguments)))
+        application()(standalone_mode=False, args=list(map(str, arguments)))
         status = 0
     except BaseException as error:
         status, lines = outcome(error)

@@ -173,7 +173,7 @@ fn lied(program: &Program, lie: impl Fn(&mut Program)) -> String {
 
 #[test]
 fn bounds_are_those_the_compiler_finds() {
-    // Of python/ringsmith/params/noise.py, for Assume::None, Constants and All.
+    // Of python/ringsmith/compiler/params/noise.py, for Assume::None, Constants and All.
     let known = [
         [-11.186035422784512, -11.17946390835615, -11.173769771879575],
         [45.14125049857747, 42.5555989152955, 39.96994733201351],
@@ -255,7 +255,7 @@ fn what_was_asked_for_is_kept() {
     };
     let text = lied(&ckks, published);
     assert!(text.contains("the tolerance is 0.25"), "{text}");
-    // The room that publication takes, as params/noise.py has it.
+    // The room that publication takes, as compiler/params/noise.py has it.
     let mut roomy = ckks.clone();
     published(&mut roomy);
     let needed = (roomy.guarantee.bits + 30.077114105368395).exp2();

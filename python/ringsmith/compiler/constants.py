@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Constants measured: whether a kernel's own plaintexts are as ordinary as its noise guarantee takes them to be.
+
+Values made to that end spread noise further, or lose more when they are rounded. Those of arguments are measured by
+whoever runs the program.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ringsmith.compiler.encoding import Encoding, open_encoding
+from ringsmith.compiler.params import noise
+from ringsmith.compiler.params.sets import ParameterSet
+from ringsmith.compiler.params.steps import described
+from ringsmith.ir.circuit import Circuit
+from ringsmith.ir.evaluate import evaluate
+from ringsmith.ir.graph import ordered
+from ringsmith.ir.index_map import taken
+from ringsmith.parallel import side_by_side
+
+Array = NDArray[Any]
+
+
+def encodings(circuit: Circuit) -> list[tuple[int, float]]:
+    """Return the plaintexts whose values bear on the noise: number and scale."""
+    # Which key inputs are encrypted under has no part in it.
+    return described(circuit, "secret").encodings()
+
+
+def measure(circuit: Circuit, encoding: Encoding, values: Mapping[int, Array]) -> noise.Effects:
+    """Return what the plaintexts that have values do to the noise."""
+    keys = [key for key in encodings(circuit) if key[0] in values]
+    return dict(zip(keys, side_by_side(lambda key: encoding.effect(values[key[0]], key[1]), keys), strict=True))
+
+
+def constants_are_ordinary(circuit: Circuit, params: ParameterSet) -> bool:
+    """Tell whether no constant of a circuit is contrived."""
+    constants = [number for number, plain in enumerate(circuit.plains) if plain.constant]
+    used = {number for number, _ in encodings(circuit)}.intersection(constants)
+    if not used:
+        return True
+    nodes = evaluate(ordered(circuit.plains[number].node for number in sorted(used)), {})
+    values = {
+        number: taken(plain.gather, nodes[id(plain.node)]) for number in used for plain in [circuit.plains[number]]
+    }
+    effects = measure(circuit, open_encoding(params), values)
+    return max(effects.values(), default=-math.inf) <= noise.ordinary_effect(params)

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bringing two packed tensors into line, and elementwise operations on them.
+
+Aligning costs a rotation where a whole ciphertext moves by one distance, and a row swap where that leads to
+another row; parts that move by different distances are rotated, masked and added, without the mask where the other
+parts are known to be zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith.compiler.lowering.layout import Packed, spread
+from ringsmith.ir.geometry import Index, Slots
+from ringsmith.ir.graph import Node, Op, frozen
+from ringsmith.ir.slot_program import Builder, Kind
+from ringsmith.location import Location
+
+_ONE = np.ones((), dtype=np.int64)
+ONE = Node(Op.CONSTANT, (), (), False, _ONE, _ONE, Location("<mask>", 0, 0, 0), frozen({"value": _ONE}))
+
+
+@dataclass(frozen=True, eq=False)
+class PlainView:
+    """A plain tensor under a shape: element e is element `picked[e]` (row-major) of `node`."""
+
+    node: Node
+    picked: Index
+
+    @classmethod
+    def of(cls, node: Node) -> PlainView:
+        """Return the node under its own shape."""
+        return cls(node, np.arange(int(np.prod(node.shape))).reshape(node.shape))
+
+    def broadcast(self, shape: tuple[int, ...]) -> PlainView:
+        """Return the view of a larger shape."""
+        return PlainView(self.node, np.broadcast_to(self.picked, shape))
+
+
+@dataclass(frozen=True, eq=False)
+class _Move:
+    """Elements of one source ciphertext that move by one distance: `mask` is where they arrive."""
+
+    source: int
+    distance: int
+    mask: NDArray[np.bool_]
+
+    def key_switches(self, slots: Slots) -> int:
+        """Return how many key switches moving takes."""
+        return int(self.distance >= slots.width) + int(self.distance % slots.width != 0)
+
+
+def _mask(used: Index, period: Slots, slots: Slots) -> NDArray[np.bool_]:
+    """Return a mask of all slots with the given slots of each period set."""
+    mask = np.zeros(slots.count, dtype=bool)
+    mask[slots.plus(used, 0, period)] = True
+    return slots.repeat(mask, period)
+
+
+def _moves(source: Packed, target: Packed, slots: Slots) -> Iterator[list[_Move]]:
+    """Yield, for each ciphertext of the target, the moves that fill it."""
+    period = source.period.join(target.period)
+    src_ct, src_slot = source.ct.reshape(-1), source.slot.reshape(-1)
+    dst_slot = target.slot.reshape(-1)
+    key = src_ct * slots.count + slots.minus(src_slot, dst_slot, source.period)
+    for here in target.elements_of():
+        keys, places = key[here], dst_slot[here]
+        yield [_Move(*divmod(int(k), slots.count), _mask(places[keys == k], period, slots)) for k in np.unique(keys)]
+
+
+def cost(source: Packed, target: Packed, slots: Slots) -> int:
+    """Return a figure that grows with the key switches and masks that aligning would take."""
+    total = 0
+    for moves in _moves(source, target, slots):
+        switches = [move.key_switches(slots) for move in moves]
+        total += switches[0] if len(moves) == 1 else sum(1 + max(1, count) for count in switches)
+    return total
+
+
+def align(builder: Builder, source: Packed, target: Packed, where: Location) -> Packed:
+    """Return the source's elements in the places of the target's (same shapes; no two targets in one place)."""
+    slots = builder.slots
+    cts, zeros, single = [], [], True
+    for moves in _moves(source, target, slots):
+        single &= len(moves) == 1
+        number, zero = _assemble(builder, source, moves, where)
+        cts.append(number)
+        zeros.append(zero)
+    period = source.period if single else source.period.join(target.period)
+    return Packed(tuple(cts), target.ct, slots.plus(target.slot, 0, period), period, np.stack(zeros))
+
+
+def _assemble(builder: Builder, source: Packed, moves: list[_Move], where: Location) -> tuple[int, NDArray[np.bool_]]:
+    """Add the moves into one ciphertext; return it and where it is zero."""
+    total, zero = -1, np.ones(builder.slots.count, dtype=bool)
+    for move in moves:
+        part = builder.turn(source.cts[move.source], move.distance, where)
+        part_zero = builder.slots.turned(source.zeros[move.source], move.distance)
+        others = np.zeros(builder.slots.count, dtype=bool)
+        for other in moves:
+            others |= other.mask & ~move.mask
+        if not part_zero[others].all():
+            plain = builder.plains.number(ONE, np.where(move.mask, 0, -1))
+            part = builder.add(Kind.MULTIPLY_PLAIN, (part,), where, plain)
+            part_zero = part_zero | ~move.mask
+        total = part if total < 0 else builder.add(Kind.ADD, (total, part), where)
+        zero &= part_zero
+    return total, zero
+
+
+def same_places(a: Packed, b: Packed, slots: Slots) -> bool:
+    """Tell whether two tensors of one shape already line up, ciphertext by ciphertext."""
+    if len(a.cts) != len(b.cts) or not np.array_equal(a.ct, b.ct):
+        return False
+    common = Slots(min(a.period.rows, b.period.rows), min(a.period.width, b.period.width))
+    return not slots.minus(a.slot, b.slot, common).any()
+
+
+def _common_slots(a: Packed, b: Packed, slots: Slots) -> Index:
+    """Return where the elements of two tensors that line up stand in the least period of both."""
+    tall, wide = (a if a.period.rows >= b.period.rows else b), (a if a.period.width >= b.period.width else b)
+    return np.asarray(tall.slot // slots.width * slots.width + wide.slot % slots.width)
+
+
+def _line_up(builder: Builder, a: Packed, b: Packed, where: Location) -> tuple[Packed, Packed]:
+    """Align one of two tensors of the same shape to the other, whichever is cheaper."""
+    a, b = spread(a.compact(), builder.slots), b.compact()
+    if same_places(a, b, builder.slots):
+        return a, b
+    to_b = spread(b, builder.slots)
+    if same_places(a, to_b, builder.slots):
+        return a, to_b
+    if cost(b, a, builder.slots) <= cost(a, to_b, builder.slots):
+        return a, align(builder, b, a, where)
+    return align(builder, a, to_b, where), to_b
+
+
+def combine(builder: Builder, kind: Kind, a: Packed, b: Packed, where: Location) -> Packed:
+    """Add, subtract or multiply two packed tensors element by element (numpy broadcasting)."""
+    if kind is Kind.MULTIPLY and a is b:
+        return square(builder, a, where)
+    shape = np.broadcast_shapes(a.shape, b.shape)
+    left, right = _line_up(builder, a.broadcast(shape), b.broadcast(shape), where)
+    cts = tuple(builder.add(kind, pair, where) for pair in zip(left.cts, right.cts, strict=True))
+    joined = left.zeros | right.zeros if kind is Kind.MULTIPLY else left.zeros & right.zeros
+    slot = _common_slots(left, right, builder.slots)
+    return Packed(cts, left.ct, slot, left.period.join(right.period), joined)
+
+
+def square(builder: Builder, x: Packed, where: Location) -> Packed:
+    """Square element by element."""
+    x = x.compact()
+    cts = tuple(builder.add(Kind.SQUARE, (ct,), where) for ct in x.cts)
+    return Packed(cts, x.ct, x.slot, x.period, x.zeros)
+
+
+def negate(builder: Builder, x: Packed, where: Location) -> Packed:
+    """Negate element by element."""
+    x = x.compact()
+    cts = tuple(builder.add(Kind.NEGATE, (ct,), where) for ct in x.cts)
+    return Packed(cts, x.ct, x.slot, x.period, x.zeros)
+
+
+def combine_plain(builder: Builder, kind: Kind, x: Packed, plain: PlainView, where: Location) -> Packed:
+    """Combine a packed tensor with a plain one (`kind` is add_plain, sub_plain or multiply_plain)."""
+    shape = np.broadcast_shapes(x.shape, plain.picked.shape)
+    placed = spread(x.broadcast(shape).compact(), builder.slots)
+    picked = np.broadcast_to(plain.picked, shape).reshape(-1)
+    same = np.unique(plain.node.low.reshape(-1)[picked])
+    constant = plain.node.op is Op.CONSTANT and same.size == 1
+    if constant and same[0] == (1.0 if kind is Kind.MULTIPLY_PLAIN else 0.0):
+        return placed  # x * 1, x + 0
+    everywhere = constant and kind is Kind.MULTIPLY_PLAIN
+    cts, zeros = [], []
+    slots = placed.slot.reshape(-1)
+    for number, here in enumerate(placed.elements_of()):
+        gather = np.full(builder.slots.count, picked[0] if everywhere else -1, dtype=np.intp)
+        if not everywhere:
+            gather[slots[here]] = picked[here]
+            gather = builder.slots.repeat(gather, placed.period)
+        cts.append(builder.add(kind, (placed.cts[number],), where, builder.plains.number(plain.node, gather)))
+        untouched = gather < 0
+        zero = placed.zeros[number]
+        zeros.append(zero | untouched if kind is Kind.MULTIPLY_PLAIN else zero & untouched)
+    return Packed(tuple(cts), placed.ct, placed.slot, placed.period, np.stack(zeros))

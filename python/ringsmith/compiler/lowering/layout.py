@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the elements of a tensor stand: ciphertext and slot of each, what repeats, and what is known to be zero.
+
+A view (slice, transposition, rotation, broadcast) only changes the map; ciphertexts are touched when two operands
+have to line up. Slots outside the map hold anything, unless `zeros` says 0. All cts of one tensor repeat with one
+`period`; mapped slots are the first ones of it. A vector that fits into a row of slots stands in one row, one that
+does not starts at the first slot and goes on in the next row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith.ir.geometry import Index, Slots
+from ringsmith.ir.graph import Shape
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """A packed tensor: `cts` are operations of the program, element e is slot `slot[e]` of `cts[ct[e]]`.
+
+    `zeros` has shape (len(cts), slots).
+    """
+
+    cts: tuple[int, ...]
+    ct: Index
+    slot: Index
+    period: Slots
+    zeros: NDArray[np.bool_]
+
+    @property
+    def shape(self) -> Shape:
+        """Shape of the tensor."""
+        return self.ct.shape
+
+    def view(self, ct: Index, slot: Index) -> Packed:
+        """Return the same ciphertexts under another map."""
+        return replace(self, ct=ct, slot=slot)
+
+    def gather(self, picked: Index) -> Packed:
+        """Return the view whose element e is element `picked[e]` (row-major)."""
+        return self.view(self.ct.reshape(-1)[picked], self.slot.reshape(-1)[picked])
+
+    def broadcast(self, shape: Shape) -> Packed:
+        """Return the view of a larger shape, as numpy broadcasts."""
+        return self.view(np.broadcast_to(self.ct, shape), np.broadcast_to(self.slot, shape))
+
+    def elements_of(self) -> list[Index]:
+        """Return, for each ciphertext, the elements (row-major) that stand in it."""
+        order = np.argsort(self.ct, axis=None, kind="stable")
+        ends = np.searchsorted(self.ct.reshape(-1)[order], np.arange(1, len(self.cts)))
+        return list(np.split(order, ends))
+
+    def fills(self, slots: Slots) -> bool:
+        """Tell whether every slot holds an element or is known to be zero."""
+        held = np.zeros_like(self.zeros)
+        held[self.ct, self.slot] = True
+        return bool((self.zeros | slots.repeat(held, self.period)).all())
+
+    def compact(self) -> Packed:
+        """Return the tensor without ciphertexts that no element uses."""
+        used, ct = np.unique(self.ct, return_inverse=True)
+        if len(used) == len(self.cts):
+            return self
+        return replace(self, cts=tuple(self.cts[i] for i in used), ct=ct.reshape(self.shape), zeros=self.zeros[used])
+
+
+def power_of_two(count: int) -> int:
+    """Return the smallest power of two that is at least `count`."""
+    return 1 << (count - 1).bit_length()
+
+
+def pack(shape: Shape, packing: str, slots: Slots) -> tuple[Index, Index, Slots, Index]:
+    """Lay out a tensor: maps (ct, slot), the period, and for each ciphertext the element in each slot (-1: zero)."""
+    elements = np.arange(int(np.prod(shape))).reshape(shape)
+    if packing == "each":
+        ct, slot, period = elements, np.zeros(shape, dtype=np.intp), Slots(1, 1)
+    elif packing == "columns":
+        width = shape[-1] if shape else 1
+        flat = elements.reshape(-1, width)
+        chunk_ct, flat_slot, period = _lay_vectors(1, len(flat), slots)
+        chunks = int(chunk_ct.max()) + 1
+        ct = (np.arange(width)[None, :] * chunks + chunk_ct.reshape(-1, 1)).reshape(shape)
+        slot = np.broadcast_to(flat_slot.reshape(-1, 1), flat.shape).reshape(shape)
+    else:
+        width = shape[-1] if shape else 1
+        rows = elements.size // width
+        row_ct, row_slot, period = _lay_vectors(rows, width, slots)
+        ct, slot = row_ct.reshape(shape), row_slot.reshape(shape)
+    fill = np.full((int(ct.max()) + 1, slots.count), -1, dtype=np.intp)
+    fill[ct.reshape(-1), slot.reshape(-1)] = elements.reshape(-1)
+    return ct.astype(np.intp), slot.astype(np.intp), period, slots.repeat(fill, period)
+
+
+def _lay_vectors(count: int, length: int, slots: Slots) -> tuple[Index, Index, Slots]:
+    """Place vectors: each padded to a power of two; several in one ciphertext or one over several."""
+    padded = power_of_two(length)
+    element = np.arange(length)[None, :]
+    vector = np.arange(count)[:, None]
+    if padded > slots.count:
+        chunks = -(-length // slots.count)
+        slot = np.broadcast_to(element % slots.count, (count, length))
+        return vector * chunks + element // slots.count, slot, slots
+    per_ct = slots.count // padded
+    ct = np.broadcast_to(vector // per_ct, (count, length))
+    slot = (vector % per_ct) * padded + element
+    return ct, slot, slots.first(min(power_of_two(count) * padded, slots.count))
+
+
+def spread(tensor: Packed, slots: Slots) -> Packed:
+    """Return a view without two elements in one place: copies go to the repetitions, then to repeated ciphertexts."""
+    place = (tensor.ct * slots.count + tensor.slot).reshape(-1)
+    order = np.argsort(place, kind="stable")
+    ranked = place[order]
+    starts = np.r_[0, np.flatnonzero(np.diff(ranked)) + 1]
+    rank_sorted = np.arange(len(place)) - np.repeat(starts, np.diff(np.r_[starts, len(place)]))
+    if not rank_sorted.any():
+        return tensor
+    rank = np.empty_like(place)
+    rank[order] = rank_sorted
+    rank = rank.reshape(tensor.shape)
+    period = tensor.period
+    repeats = min(slots.count // period.count, power_of_two(int(rank.max()) + 1))
+    # Along a row first.
+    across = min(slots.width // period.width, repeats)
+    slot = tensor.slot + period.width * (rank % across) + slots.width * period.rows * (rank % repeats // across)
+    copies = int(rank.max()) // repeats + 1
+    ct = tensor.ct + len(tensor.cts) * (rank // repeats)
+    wider = Slots(period.rows * (repeats // across), period.width * across)
+    return Packed(tensor.cts * copies, ct, slot, wider, np.tile(tensor.zeros, (copies, 1))).compact()

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Static noise: what a circuit's results can be off by, and whether anything overflows, before it runs.
+
+The engine carries its bounds along the circuit (`_native.Circuit`), the same that hold a program's guarantee when it is
+read. They fail with probability below 2^-failure_bits.
+
+What a plaintext does depends on its values: multiplying by it raises BFV noise by its gain, encoding it for CKKS rounds
+its coefficients. Both have a worst case that only contrived values reach, and a limit that ordinary ones stay below
+(but for one in 2^40). `Assume` says which of them a bound holds for; with the smaller limits a program's plaintexts are
+measured before they are used (`Effects`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from ringsmith import _native
+from ringsmith.compiler.params.sets import ParameterSet
+from ringsmith.compiler.params.steps import described
+from ringsmith.errors import KernelError, ParameterError
+from ringsmith.ir.circuit import Circuit, Step
+
+#: Statistical security in bits of a published decryption, and how many decryptions share it.
+PUBLISH_BITS, PUBLISH_QUERIES = 30, 1024
+
+
+#: A bound fails with probability below 2^-FAILURE_BITS unless another figure is asked for.
+FAILURE_BITS = 40
+#: The same for results that are published: who collects them must not find one that exceeds its bound.
+PUBLISHED_FAILURE_BITS = 128
+
+
+def failure_bits_of(*, publish: bool) -> int:
+    """Return the failure probability that a kernel's bounds keep."""
+    return PUBLISHED_FAILURE_BITS if publish else FAILURE_BITS
+
+
+class Assume(IntEnum):
+    """Which plaintexts are taken to be the worst possible ones; the others are ordinary. Each includes those before."""
+
+    NONE = 0
+    CONSTANTS = 1
+    ALL = 2
+
+
+#: Measured plaintexts, by number and scale: BFV log2 of the gain, CKKS the rounding times the scale.
+Effects = Mapping[tuple[int, float], float]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What the results of a circuit are sure to be.
+
+    `bits`: CKKS log2 of the bound on an error, BFV the noise budget in bits that the poorest result keeps. `step` is
+    that result in BFV, in CKKS the fullest step; `overflow_bits` are those by which it exceeds its modulus (< 0: room).
+    """
+
+    bits: float
+    overflow_bits: float
+    step: Step
+
+
+def _estimator(params: ParameterSet, failure_bits: int) -> _native.BfvEstimator | _native.CkksEstimator:
+    moduli, special = list(params.moduli), list(params.special)
+    if params.scheme == "bfv":
+        return _native.BfvEstimator(
+            params.n, moduli, special, params.plain_modulus, dnum=params.dnum, secret=params.secret,
+            error=params.error, failure_bits=failure_bits,
+        )  # fmt: skip
+    return _native.CkksEstimator(
+        params.n, moduli, special, dnum=params.dnum, secret=params.secret, error=params.error,
+        failure_bits=failure_bits,
+    )  # fmt: skip
+
+
+def ordinary_effect(params: ParameterSet) -> float:
+    """Return the limit that the effects of ordinary plaintexts stay below."""
+    estimator = _estimator(params, FAILURE_BITS)
+    return estimator.log2_random_gain if isinstance(estimator, _native.BfvEstimator) else estimator.random_rounding
+
+
+def bound(
+    circuit: Circuit,
+    params: ParameterSet,
+    *,
+    encryption: str,
+    assume: Assume = Assume.NONE,
+    failure_bits: int = FAILURE_BITS,
+) -> Noise:
+    """Return what the results of a circuit are sure to be under a set.
+
+    In CKKS a promise about some of the slots (`rs.within`) counts for the error, not for overflow: what nobody looks at
+    holds other values and would spoil the rest if it wrapped.
+    """
+    found = _estimator(params, failure_bits).bound(described(circuit, encryption), assume.name.lower())
+    return Noise(found["bits"], found["overflow_bits"], circuit.steps[int(found["step"])])
+
+
+def log2_publication(n: int, failure_bits: int = FAILURE_BITS) -> float:
+    """Return log2 of the factor by which publishing raises the bound on a slot's error."""
+    return _native.ckks_publication_bits(n, failure_bits)
+
+
+def publication_budget(n: int) -> float:
+    """Return the bits of noise budget that publishing a BFV result takes (docs/bfv.md)."""
+    return _native.bfv_publication_bits(n, security_bits=PUBLISH_BITS, queries=PUBLISH_QUERIES)
+
+
+def power_of_two(log2: float) -> str:
+    """Return 2^log2 in three digits, as a power where a double does not hold it, or infinity."""
+    if not math.isfinite(log2):
+        return "infinity"
+    return f"{2.0**log2:.3g}" if abs(log2) < 1000 else f"2^{log2:.0f}"
+
+
+def check_ckks(noise: Noise, tolerance: float) -> None:
+    """Refuse a circuit that would overflow or miss its tolerance."""
+    step = noise.step
+    if noise.overflow_bits > 0:
+        raise KernelError(
+            f"{step.kind}: value and error need {noise.overflow_bits:.1f} bits more than the modulus has "
+            f"at level {step.level} (scale 2^{math.log2(step.scale):.1f}); use a smaller scale, a larger first prime "
+            "or one more level",
+            step.where,
+        )
+    if noise.bits > math.log2(tolerance):
+        raise ParameterError(
+            f"the result's error may reach {power_of_two(noise.bits)}, the tolerance is {tolerance:.3g}; use a "
+            f"scale {math.ceil(noise.bits - math.log2(tolerance))} bits larger, or accept a larger tolerance"
+        )
+
+
+def check_bfv(noise: Noise, params: ParameterSet, *, publish: bool) -> None:
+    """Refuse a circuit whose results might not decrypt, or with `publish` not be flooded."""
+    budget, step = noise.bits, noise.step
+    if budget <= 0:
+        raise KernelError(
+            f"{step.kind}: the noise may exceed what log2 q = {params.log2_q:.0f} bits hold by {-budget:.1f} bits, "
+            f"so the result could decrypt wrongly; use about {math.ceil(-budget) + 1} bits more of modulus, "
+            "or fewer multiplications",
+            step.where,
+        )
+    needed = publication_budget(params.n) if publish else 0.0
+    if budget < needed:
+        raise KernelError(
+            f"publish=True: hiding the noise of a result takes {needed:.1f} bits of noise budget, the circuit is sure "
+            f"to leave {budget:.1f} of log2 q = {params.log2_q:.0f}; "
+            f"use about {math.ceil(needed - budget)} bits more of modulus",
+            step.where,
+        )

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Declarations of a kernel's arguments and result: shape, value range and packing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith.errors import InputError
+from ringsmith.ir.numbers import integers, place_of, reals
+
+#: A packing by name, or a function (array, slots) -> 2-D array of one row of slot values for each ciphertext.
+Pack = str | Callable[[NDArray[Any], int], NDArray[Any]]
+#: How a result is read, by name or as a function (2-D array of all slots of all ciphertexts) -> array.
+Unpack = str | Callable[[NDArray[Any]], NDArray[Any]]
+
+PACKINGS = ("rows", "columns", "each")
+
+
+def _checked_shape(shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    """Return the extents as ints; refuse one that is not positive, and an open one anywhere but first."""
+    if any(isinstance(extent, tuple | list) for extent in shape):
+        raise InputError(f"shape {shape}: give the extents one by one, as in rs.Encrypted(4, 4, bound=1.0)")
+    if None in shape[1:]:
+        raise InputError(f"shape {shape}: only the first extent may be None (taken from the data)")
+    for extent in shape:
+        whole = isinstance(extent, int | np.integer) and not isinstance(extent, bool)
+        if extent is not None and not (whole and extent >= 1):
+            raise InputError(f"shape {shape}: extents are positive integers")
+    return tuple(None if extent is None else int(extent) for extent in shape)
+
+
+def _finite(end: Any) -> int | float | None:
+    """Return an end of a range: an integer exactly, another number as float, None if it is no finite number."""
+    if isinstance(end, int | np.integer) and not isinstance(end, bool):
+        return int(end)
+    return float(end) if isinstance(end, float | np.floating) and math.isfinite(end) else None
+
+
+class Argument:
+    """A declared argument: `shape` (None as first extent: taken from the data) and bounds `low`, `high` of a value."""
+
+    encrypted = False
+
+    def __init__(
+        self,
+        *shape: int | None,
+        bound: float | None = None,
+        low: float | None = None,
+        high: float | None = None,
+        packing: Pack = "rows",
+    ) -> None:
+        """Declare by `bound` (largest magnitude) or by `low` and `high`; one of the two is required."""
+        self.shape = _checked_shape(shape)
+        if bound is not None and not (low is None and high is None):
+            raise InputError("give bound=B, or low=A and high=B, not both")
+        high = _finite(high if bound is None else bound)
+        low = -high if bound is not None and high is not None else _finite(low)
+        if low is None or high is None or low > high:
+            raise InputError("give each argument its value range: bound=B (|value| <= B) or low=A, high=B, both finite")
+        if isinstance(packing, str) and packing not in PACKINGS:
+            raise InputError(f"packing {packing!r}: one of {', '.join(PACKINGS)}, or a function (array, slots) -> rows")
+        #: Integers are kept exactly.
+        self.low: int | float = low
+        self.high: int | float = high
+        self.packing = packing
+
+    def range(self, name: str, *, exact: bool) -> NDArray[Any]:
+        """Return [low, high] as float64, or as the exact integers between them."""
+        if not exact:
+            return reals([self.low, self.high], f"argument {name}")
+        low, high = math.ceil(self.low), math.floor(self.high)
+        if low > high:
+            raise InputError(f"argument {name}: no integer lies in the declared {self._between()}")
+        return integers([low, high], f"argument {name}")
+
+    def _between(self) -> str:
+        return f"[{self.low:.15g}, {self.high:.15g}]" if isinstance(self.high, float) else f"[{self.low}, {self.high}]"
+
+    def fix(self, name: str, shape: tuple[int, ...] | None) -> tuple[int, ...]:
+        """Return the shape with an open first extent filled from `shape`."""
+        if None not in self.shape:
+            fixed = tuple(extent for extent in self.shape if extent is not None)
+            if shape is not None and shape != fixed:
+                raise InputError(f"argument {name} has shape {shape}, the kernel declares {fixed}")
+            return fixed
+        if shape is None:
+            raise InputError(f"argument {name}: give its shape, the first extent is open ({self.shape})")
+        if len(shape) != len(self.shape) or shape[1:] != self.shape[1:] or shape[0] < 1:
+            wanted = ("any", *self.shape[1:])
+            raise InputError(f"argument {name} has shape {shape}, the kernel declares ({', '.join(map(str, wanted))})")
+        return shape
+
+    def check(self, name: str, values: Any, *, exact: bool) -> NDArray[Any]:
+        """Return the values as float64 (or exact integers) after checking that each is finite and inside the bounds.
+
+        Errors name the place and the bound, never a value that could be a secret: errors end in logs.
+        """
+        array = (integers if exact else reals)(values, f"argument {name}")
+        low, high = self.range(name, exact=exact).tolist()
+        outside = np.asarray((array < low) | (array > high), dtype=bool)
+        if outside.any():
+            raise InputError(
+                f"argument {name}{place_of(outside)} is outside the declared "
+                f"{self._between()}; widen the bounds in the kernel or scale the data"
+            )
+        return array
+
+
+class Encrypted(Argument):
+    """An argument the client encrypts."""
+
+    encrypted = True
+
+
+class Plain(Argument):
+    """An argument known in the clear to whoever evaluates the kernel."""
+
+
+class Output:
+    """How the result of a manual kernel is read: its shape, and the packing or function that unpacks the slots."""
+
+    def __init__(self, *shape: int, packing: Unpack = "rows") -> None:
+        """Declare the result's shape and packing."""
+        checked = _checked_shape(shape)
+        if None in checked:
+            raise InputError(f"shape {shape}: an output's extents are positive integers")
+        self.shape = tuple(extent for extent in checked if extent is not None)
+        self.packing = packing

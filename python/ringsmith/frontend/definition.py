@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a user declares of a kernel: the function, its arguments and options, checked."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith.errors import InputError, KernelError
+from ringsmith.frontend.declare import Argument, Encrypted, Output
+from ringsmith.frontend.param_request import ParamRequest
+from ringsmith.frontend.refusals import Refusing
+from ringsmith.ir.numbers import as_array
+from ringsmith.location import Location, here
+
+Array = NDArray[Any]
+Shapes = Mapping[str, tuple[int, ...]]
+
+SCHEMES = ("ckks", "bfv")
+_DEFAULT_TOLERANCE = 2.0**-20
+
+
+@dataclass(frozen=True, eq=False)
+class KernelDefinition:
+    """A function with declared arguments and options; `ringsmith.runtime.kernel.Kernel` compiles and runs it.
+
+    `tolerance` is the wanted absolute error of a CKKS result; BFV is exact.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    variant: str
+    scheme: str
+    manual: bool
+    arguments: Mapping[str, Argument]
+    output: Output | None = None
+    tolerance: float = _DEFAULT_TOLERANCE
+    security: int = 128
+    standard: str = "2024"
+    allow_insecure: bool = False
+    params: str | ParamRequest | None = None
+    plain_modulus: int | None = None
+    sample: Callable[[np.random.Generator], Mapping[str, Array]] | None = None
+    reference: Callable[..., Any] | None = None
+    publish: bool = False
+    encryption: str | None = None
+    worst_case: bool = False
+
+    def __post_init__(self) -> None:
+        """Belong to the function's module: pickles look there."""
+        object.__setattr__(self, "__module__", self.function.__module__)
+
+    def __reduce__(self) -> str:
+        """Pickle by name, as functions are."""
+        return self.function.__qualname__
+
+    @property
+    def where(self) -> Location:
+        """Where the function is defined."""
+        code = self.function.__code__
+        return Location(code.co_filename, code.co_firstlineno, 0, 0)
+
+    def options(self, **changes: Any) -> Self:
+        """Return the kernel with other options (security, standard, allow_insecure, params, tolerance, ...)."""
+        changed = replace(self, **changes)
+        check_options(changed, None)
+        return changed
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Array]:
+        """Return the arguments by name as checked arrays: shape, type, finite, inside the declared range."""
+        try:
+            bound = inspect.signature(self.function).bind(*args, **kwargs)
+        except TypeError as error:
+            raise InputError(f"kernel {self.name}: {error}") from None
+        return {name: self.check(name, value) for name, value in bound.arguments.items()}
+
+    def check(self, name: str, value: Any) -> Array:
+        """Return one argument as a checked array."""
+        if isinstance(value, Refusing):
+            raise KernelError(
+                f"kernel {self.name} is called inside a kernel; call its function: kernel.function(x)", here()
+            )
+        argument = self.arguments[name]
+        argument.fix(name, as_array(value, f"argument {name}").shape)
+        return argument.check(name, value, exact=self.scheme == "bfv")
+
+
+def tolerance_of(tolerance: float | None, precision: float | None) -> float:
+    """Return the wanted error, said by itself or in bits."""
+    if tolerance is not None and precision is not None:
+        raise InputError("give tolerance or precision, not both")
+    if precision is not None:
+        tolerance = 2.0**-precision
+    if tolerance is None:
+        return _DEFAULT_TOLERANCE
+    if not (math.isfinite(tolerance) and tolerance > 0):
+        raise InputError(f"tolerance {tolerance}: a positive number")
+    return tolerance
+
+
+def check_options(made: KernelDefinition, where: Location | None) -> None:
+    """Refuse options outside their range; `where` is the kernel when its own file says so."""
+    choices = (
+        ("scheme", made.scheme, SCHEMES),
+        ("security", made.security, (128, 192, 256)),
+        ("standard", made.standard, ("2024", "2018")),
+        ("encryption", made.encryption, (None, "public", "secret")),
+    )
+    for option, value, allowed in choices:
+        if value not in allowed:
+            raise KernelError(f"{option}={value!r}: one of {', '.join(map(str, allowed))}", where)
+    if made.manual and made.output is None:
+        raise KernelError("a manual kernel declares output=rs.Output(shape..., packing=...)", where)
+    if made.plain_modulus is not None and made.scheme != "bfv":
+        raise KernelError("plain_modulus belongs to BFV", where)
+    t = made.plain_modulus
+    if t is not None and (not isinstance(t, int) or isinstance(t, bool) or t < 2):
+        raise KernelError(f"plain_modulus={t!r}: a prime", where)
+
+
+def declared_arguments(made: KernelDefinition, arguments: Mapping[str, Argument]) -> dict[str, Argument]:
+    """Return the declarations in the order of the function's parameters; one with a default may go without."""
+    found = inspect.signature(made.function).parameters
+    parameters = [name for name, p in found.items() if name in arguments or p.default is inspect.Parameter.empty]
+    for parameter in parameters:
+        if not isinstance(arguments.get(parameter), Argument):
+            raise KernelError(
+                f"declare argument {parameter}: {parameter}=rs.Encrypted(...) or rs.Plain(...)", made.where
+            )
+    for name in arguments:
+        if name not in parameters:
+            raise KernelError(f"{name!r} is neither an option nor a parameter of {made.function.__name__}", made.where)
+    if not any(isinstance(argument, Encrypted) for argument in arguments.values()):
+        raise KernelError("at least one argument must be rs.Encrypted", made.where)
+    if not made.manual and any(callable(argument.packing) for argument in arguments.values()):
+        raise KernelError("a packing function needs mode='manual'", made.where)
+    return {parameter: arguments[parameter] for parameter in parameters}

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions for use inside kernels; each works on traced tensors, on manual ciphertexts and on numpy arrays alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith.errors import InputError
+from ringsmith.frontend import promises, tensor
+from ringsmith.frontend.clear_slots import slots_held, turned
+from ringsmith.frontend.refusals import Refusing
+from ringsmith.frontend.tensor import Tensor
+from ringsmith.ir.numbers import integers, narrowed
+
+
+def _clear(x: Any) -> NDArray[Any]:
+    """Return known numbers as an array; Python's integers stay exact."""
+    return x if isinstance(x, np.ndarray) else np.asarray(x, dtype=object if isinstance(x, int) else None)
+
+
+def sum(x: Any, axis: int | None = None) -> Any:
+    """Sum along one axis, or everything."""
+    return x.sum(axis=axis) if isinstance(x, Refusing) else _clear(x).sum(axis=axis)
+
+
+def rotate(x: Any, steps: int, axis: int = -1) -> Any:
+    """Rotate left by `steps`: element i of the result is element i + steps, cyclically.
+
+    A traced tensor or array rotates along `axis`; a manual ciphertext rotates each row of its slots.
+    """
+    if slots := slots_held(x):
+        return turned(x, steps % slots.width, slots)
+    return x.rotate(steps, axis) if isinstance(x, Refusing) else np.roll(_clear(x), -steps, axis=axis)
+
+
+def square(x: Any) -> Any:
+    """Square element by element."""
+    return x.square() if hasattr(x, "square") else x * x
+
+
+def polynomial(x: Any, coefficients: Sequence[float]) -> Any:
+    """Evaluate a polynomial with real coefficients, constant term first."""
+    if isinstance(x, Tensor):
+        return tensor.polynomial(x, coefficients)
+    whole = None if isinstance(x, Refusing) else _whole(x, coefficients)
+    if whole is not None:
+        return narrowed(np.asarray(_horner(_clear(x).astype(object), whole), dtype=object))
+    return _horner(x, coefficients)
+
+
+def _horner(x: Any, coefficients: Sequence[Any]) -> Any:
+    result = x * 0 + coefficients[-1]
+    for coefficient in reversed(coefficients[:-1]):
+        result = result * x + coefficient
+    return result
+
+
+def _whole(x: Any, coefficients: Sequence[float]) -> list[int] | None:
+    """Return the coefficients as integers if integers are computed with."""
+    if _clear(x).dtype.kind not in "iuO":
+        return None
+    try:
+        return list(integers(list(coefficients), "a coefficient").tolist())
+    except InputError:
+        return None
+
+
+def within(x: Any, bound: float) -> Any:
+    """Promise |x| <= bound, where the analysis of ranges would have to assume more; changes no value.
+
+    On known numbers (`Kernel.clear`, `rs.run`) the promise is checked.
+    """
+    if isinstance(x, Tensor):
+        return tensor.within(x, bound)
+    return x.within(bound) if isinstance(x, Refusing) else promises.kept(x, bound)
+
+
+def stack(parts: Sequence[Any], axis: int = 0) -> Any:
+    """Join tensors of one shape along a new axis."""
+    return np.stack(_held(parts), axis)
+
+
+def concatenate(parts: Sequence[Any], axis: int = 0) -> Any:
+    """Join tensors along an axis they have."""
+    return np.concatenate(_held(parts), axis)
+
+
+def _held(parts: Sequence[Any]) -> list[Any]:
+    """Return the parts, manual ciphertexts in object arrays."""
+    manual = (isinstance(part, Refusing) and not isinstance(part, Tensor) for part in parts)
+    return [np.asarray(part, dtype=object) if held else part for part, held in zip(parts, manual, strict=True)]
+
+
+def swap_rows(x: Any) -> Any:
+    """Manual mode, BFV: swap the two rows of slots (one key switch)."""
+    if slots := slots_held(x):
+        return turned(x, slots.width, slots)
+    if isinstance(x, np.ndarray):
+        raise InputError(f"swap_rows takes all slots of a ciphertext, not an array of shape {x.shape}")
+    return x.swap_rows()
+
+
+def relinearize(x: Any) -> Any:
+    """Manual mode: bring a product of three polynomials back to two (one key switch)."""
+    return x if isinstance(x, np.ndarray) else x.relinearize()
+
+
+def encrypt_zero(like: Any) -> Any:
+    """Manual mode: a fresh public-key encryption of zero at the level and scale of `like`, made by the evaluator."""
+    return np.zeros_like(like) if isinstance(like, np.ndarray) else like.encrypt_zero()
+
+
+def rescale(x: Any) -> Any:
+    """Manual mode, CKKS: divide value and scale by the last prime, which is dropped."""
+    return x if isinstance(x, np.ndarray) else x.rescale()
+
+
+def mod_drop(x: Any, levels: int = 1) -> Any:
+    """Manual mode: drop the last primes without changing value or scale."""
+    return x if isinstance(x, np.ndarray) else x.mod_drop(levels)

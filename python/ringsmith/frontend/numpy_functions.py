@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""numpy's functions on traced tensors: which are supported, with which keywords; every other one is refused by name.
+
+A function that only selects elements is applied by numpy itself to the elements' numbers, so that axes, orders and
+indices mean what they mean there. Functions are looked up as objects: numpy.linalg has others of the same names.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from ringsmith.errors import KernelError
+from ringsmith.frontend.refusals import APPROXIMATE, DEFAULT_REMEDY, REMEDIES
+from ringsmith.frontend.tensor import NUMPY, Tensor, as_tensor, elementwise, joined, matmul, together, viewed
+from ringsmith.ir import nodes
+from ringsmith.ir.graph import Op
+from ringsmith.location import here
+
+Compute = Callable[..., Any]
+
+UFUNCS: dict[Any, Compute] = {
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.multiply: operator.mul,
+    np.divide: operator.truediv,
+    np.negative: operator.neg,
+    np.positive: operator.pos,
+    np.power: operator.pow,
+    np.square: lambda x: x * x,
+    np.matmul: matmul,
+}
+# Keywords of ufuncs, and the value of each that changes nothing.
+_UFUNC_DEFAULTS: dict[str, Any] = {"where": True, "casting": "same_kind", "order": "K", "subok": True}
+
+
+def call_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Compute a ufunc, or refuse it, its method or a keyword."""
+    name = f"numpy.{ufunc.__name__}"
+    if method != "__call__":
+        raise KernelError(f"{name}.{method} is not supported in kernels; use np.sum, np.outer or the operators", here())
+    if kwargs.get("out") is not None:
+        raise KernelError(
+            f"{name} into an array (out=, a += x): an encrypted value cannot be put there; write a = a + x", here()
+        )
+    for keyword, value in kwargs.items():
+        if value is not None and not _same(value, _UFUNC_DEFAULTS.get(keyword)):
+            raise KernelError(f"{name}: {keyword}= is not supported in kernels", here())
+    if ufunc not in UFUNCS:
+        raise KernelError(f"{name} is not supported in kernels; {REMEDIES.get(ufunc.__name__, APPROXIMATE)}", here())
+    return UFUNCS[ufunc](*together(inputs, here())) if ufunc is not np.power else operator.pow(*inputs)
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Tell whether a keyword's value is the one that changes nothing."""
+    return value is default or (isinstance(value, bool | str) and type(value) is type(default) and value == default)
+
+
+@dataclass(frozen=True)
+class Supported:
+    """How a function is computed, and the keywords it is computed with; all others are refused."""
+
+    compute: Compute
+    keywords: tuple[str, ...]
+
+
+def call_function(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Compute a numpy function, or refuse it or a keyword."""
+    name = f"{function.__module__}.{function.__name__}"
+    if function not in FUNCTIONS:
+        remedy = REMEDIES.get(function.__name__, DEFAULT_REMEDY)
+        raise KernelError(f"{name} is not supported in kernels; {remedy}", here())
+    found, signature = FUNCTIONS[function], signature_of(function)
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise KernelError(f"{name}: {error}", here()) from None
+    for keyword, value in list(bound.arguments.items()):
+        if keyword not in found.keywords:
+            if not _same(value, signature.parameters[keyword].default):
+                raise KernelError(f"{name}: {keyword}= is not supported in kernels", here())
+            del bound.arguments[keyword]
+    try:
+        return found.compute(*bound.args, **bound.kwargs)
+    except (ValueError, TypeError, IndexError) as error:
+        raise KernelError(f"{name}: {error}", here()) from None
+
+
+@cache
+def signature_of(function: Any) -> inspect.Signature:
+    """Return numpy's signature of a function; those written in C do not tell it."""
+    stated = _STATED.get(function)
+    return inspect.signature(function if stated is None else stated)
+
+
+_STATED: dict[Any, Callable[..., Any]] = {
+    np.concatenate: lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": None,
+    np.dot: lambda a, b, out=None: None,
+    np.inner: lambda a, b, /: None,
+    np.where: lambda condition, x, y, /: None,
+}
+
+
+def _known(**values: Any) -> None:
+    """Refuse tensors where a value must be known while tracing."""
+    for name, value in values.items():
+        parts = value if isinstance(value, tuple | list) else (value,)
+        if any(isinstance(part, Tensor) for part in parts):
+            raise KernelError(f"{name} must be known while tracing, a tensor's elements are not", here())
+
+
+# ------------------------------------------------------------------------------------------------ selections
+
+
+def _view(function: Any) -> Compute:
+    """Return a function that lets numpy select elements by their numbers."""
+
+    def compute(array: Any, *args: Any, **kwargs: Any) -> Any:
+        _known(**{f"argument {number}": value for number, value in enumerate(args, start=2)}, **kwargs)
+        _check_order(function, args, kwargs)
+        return viewed(as_tensor(array, here()), lambda elements: function(elements, *args, **kwargs))
+
+    return compute
+
+
+def _check_order(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """Refuse the orders A and K of reshape and ravel: a tensor has no place in memory that they could follow."""
+    given = signature_of(function).bind(None, *args, **kwargs).arguments.get("order", "C")
+    if given not in ("C", "F", "c", "f"):
+        raise KernelError(f"order={given!r} follows the layout in memory, which a tensor does not have; C or F", here())
+
+
+def _join(function: Any) -> Compute:
+    """Return a function that lets numpy join the numbers of all parts' elements."""
+
+    def compute(parts: Any, axis: Any = 0) -> Tensor:
+        _known(axis=axis)
+        given = {"axis": axis} if "axis" in _JOINS[function] else {}
+        return joined(list(parts), lambda numbered: function(numbered, **given))
+
+    return compute
+
+
+def _append(arr: Any, values: Any, axis: int | None = None) -> Tensor:
+    _known(axis=axis)
+    return joined((arr, values), lambda numbered: np.append(numbered[0], numbered[1], axis=axis))
+
+
+def _where(condition: Any, x: Any, y: Any) -> Tensor:
+    _known(condition=condition)
+    return joined((x, y), lambda numbered: np.where(condition, *numbered))
+
+
+# ------------------------------------------------------------------------------------------------ sums and products
+
+
+def _sum(a: Any, axis: Any = None, keepdims: Any = False, initial: Any = 0, where: Any = True) -> Tensor:
+    _known(axis=axis, keepdims=keepdims, initial=initial, where=where)
+    tensor, place = as_tensor(a, here()), here()
+    axes = _axes(tensor, axis)
+    if where is not True:
+        tensor = tensor * _mask(tensor, where).astype(np.int64)
+    node = tensor.node
+    if len(axes) == tensor.ndim and axes:
+        node = nodes.total(node, None, place)
+    else:
+        for one in sorted(axes, reverse=True):
+            node = nodes.total(node, one, place)
+    result = Tensor(node) + initial if _scalar(initial) else Tensor(node)
+    if not keepdims:
+        return result
+    return result.reshape(tuple(1 if i in axes else extent for i, extent in enumerate(tensor.shape))).copy()
+
+
+def _scalar(initial: Any) -> bool:
+    """Tell whether there is something to add."""
+    if np.ndim(initial):
+        raise KernelError("initial= is one number", here())
+    return bool(initial != 0)
+
+
+def _axes(tensor: Tensor, axis: Any) -> tuple[int, ...]:
+    """Return the axes of a reduction, counted from 0."""
+    if axis is None:
+        return tuple(range(tensor.ndim))
+    try:
+        return tuple(int(one) for one in normalize_axis_tuple(axis, tensor.ndim))
+    except (ValueError, TypeError) as error:
+        raise KernelError(f"axis {axis} of a tensor with {tensor.ndim} axes: {error}", here()) from None
+
+
+def _mask(tensor: Tensor, where: Any) -> Any:
+    """Return which elements count, under the tensor's shape."""
+    mask = np.asarray(where)
+    if mask.dtype != np.bool_:
+        raise KernelError(f"where= is an array of booleans, not of {mask.dtype}", here())
+    return np.broadcast_to(mask, tensor.shape)
+
+
+def _mean(a: Any, axis: Any = None, keepdims: Any = False, where: Any = True) -> Tensor:
+    tensor = as_tensor(a, here())
+    if tensor.node.exact:
+        raise KernelError("a mean leaves the integers, on which BFV computes; use the sum", here())
+    total = _sum(tensor, axis=axis, keepdims=keepdims, where=where)
+    axes = _axes(tensor, axis)
+    if where is True:
+        return total * (1.0 / math.prod(tensor.shape[one] for one in axes))
+    count = _mask(tensor, where).sum(axis=axes, keepdims=bool(keepdims))
+    if (count == 0).any():
+        raise KernelError("where= leaves no element to average", here())
+    return elementwise(Op.MULTIPLY, total, 1.0 / count)
+
+
+def _dot(a: Any, b: Any) -> Tensor:
+    x, y = together((a, b), here())
+    return elementwise(Op.MULTIPLY, x, y) if not (x.ndim and y.ndim) else matmul(x, y)
+
+
+def _inner(a: Any, b: Any) -> Tensor:
+    x, y = together((a, b), here())
+    return elementwise(Op.MULTIPLY, x, y) if not (x.ndim and y.ndim) else matmul(x, y.T)
+
+
+def _outer(a: Any, b: Any) -> Tensor:
+    x, y = together((a, b), here())
+    return x.reshape(-1, 1) * y.reshape(1, -1)
+
+
+# ------------------------------------------------------------------------------------------------ the table
+
+
+def _about(function: Any) -> Compute:
+    """Return a function that tells shape, number of axes or size."""
+    return lambda a, *args: function(np.broadcast_to(0, a.shape), *args)
+
+
+_VIEWS: dict[Any, tuple[str, ...]] = {
+    np.transpose: ("a", "axes"),
+    np.matrix_transpose: ("x",),
+    np.reshape: ("a", "shape", "order", "copy"),
+    np.ravel: ("a", "order"),
+    np.squeeze: ("a", "axis"),
+    np.expand_dims: ("a", "axis"),
+    np.moveaxis: ("a", "source", "destination"),
+    np.rollaxis: ("a", "axis", "start"),
+    np.swapaxes: ("a", "axis1", "axis2"),
+    np.roll: ("a", "shift", "axis"),
+    np.flip: ("m", "axis"),
+    np.fliplr: ("m",),
+    np.flipud: ("m",),
+    np.rot90: ("m", "k", "axes"),
+    np.repeat: ("a", "repeats", "axis"),
+    np.tile: ("A", "reps"),
+    np.take: ("a", "indices", "axis", "mode"),
+    np.take_along_axis: ("arr", "indices", "axis"),
+    np.delete: ("arr", "obj", "axis"),
+    np.diagonal: ("a", "offset", "axis1", "axis2"),
+    np.broadcast_to: ("array", "shape"),
+    np.split: ("ary", "indices_or_sections", "axis"),
+    np.array_split: ("ary", "indices_or_sections", "axis"),
+    np.hsplit: ("ary", "indices_or_sections"),
+    np.vsplit: ("ary", "indices_or_sections"),
+    np.dsplit: ("ary", "indices_or_sections"),
+}
+if hasattr(np, "unstack"):  # numpy 2.1
+    _VIEWS[np.unstack] = ("x", "axis")
+_JOINS: dict[Any, tuple[str, ...]] = {
+    np.concatenate: ("arrays", "axis"),
+    np.stack: ("arrays", "axis"),
+    np.vstack: ("tup",),
+    np.hstack: ("tup",),
+    np.dstack: ("tup",),
+    np.column_stack: ("tup",),
+}
+FUNCTIONS: dict[Any, Supported] = {
+    **{function: Supported(_view(function), keywords) for function, keywords in _VIEWS.items()},
+    **{function: Supported(_join(function), keywords) for function, keywords in _JOINS.items()},
+    np.append: Supported(_append, ("arr", "values", "axis")),
+    np.where: Supported(_where, ("condition", "x", "y")),
+    np.sum: Supported(_sum, ("a", "axis", "keepdims", "initial", "where")),
+    np.mean: Supported(_mean, ("a", "axis", "keepdims", "where")),
+    np.dot: Supported(_dot, ("a", "b")),
+    np.inner: Supported(_inner, ("a", "b")),
+    np.outer: Supported(_outer, ("a", "b")),
+    np.copy: Supported(lambda a, order="K": as_tensor(a, here()).copy(order), ("a", "order")),
+    np.shape: Supported(_about(np.shape), ("a",)),
+    np.ndim: Supported(_about(np.ndim), ("a",)),
+    np.size: Supported(_about(np.size), ("a", "axis")),
+}
+
+NUMPY["ufunc"] = call_ufunc
+NUMPY["function"] = call_function
+
+
+def documented() -> str:
+    """Return the list of supported functions and keywords as it stands in docs/python.md."""
+    functions = [f"`{f.__name__}({', '.join(found.keywords)})`" for f, found in FUNCTIONS.items()]
+    return ", ".join(sorted(f"`{u.__name__}`" for u in UFUNCS)) + "; " + ", ".join(sorted(functions))

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boards and devices (`spec/boards/*.toml`): what a design may use."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ringsmith import shipped
+from ringsmith.errors import InputError, ParameterError
+from ringsmith.hw.synth.cells import Resources
+from ringsmith.hw.synth.job import Family
+from ringsmith.specs import build, checked_name, read_toml, shown
+
+FAMILIES = tuple(family.value for family in Family)
+NUMBERS = ("lut", "ff", "dsp", "bram36", "uram", "clock_mhz", "memory_gb_s")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """A device: totals for user logic, its synthesis family and the bandwidth of its memory in GB/s."""
+
+    name: str
+    device: str
+    family: str
+    lut: int
+    ff: int
+    dsp: int
+    bram36: float
+    uram: int
+    clock_mhz: float
+    memory_gb_s: float
+    source: str
+
+    def utilisation(self, used: Resources) -> list[tuple[str, float, float, float | None]]:
+        """Rows (resource, used, available, percent); no percentage where the device has none of a resource."""
+        rows: list[tuple[str, float, float, float | None]] = []
+        for name, amount in used.to_dict().items():
+            available = getattr(self, name)
+            percent = 100 * amount / available if available else None
+            rows.append((name, amount, available, percent))
+        return rows
+
+    def overflow(self, used: Resources) -> str | None:
+        """Which resources a design exceeds, and by how much; None if it fits."""
+        short = [
+            f"needs {amount:g} {name}, {self.name} has {available:g}: {amount - available:g} too many"
+            for name, amount, available, _ in self.utilisation(used)
+            if amount > available
+        ]
+        return "; ".join(short) or None
+
+
+def board_names() -> list[str]:
+    """Names of the boards that ship with the package, sorted."""
+    return sorted(path.stem for path in (shipped.root() / "spec" / "boards").glob("*.toml"))
+
+
+def load_board(name: str) -> Board:
+    """Load a board by name. Raises InputError for an unknown one, ParameterError for a file that describes none."""
+    if name not in board_names():
+        raise InputError(f"no board {shown(name)}; boards: {', '.join(board_names())}")
+    board = build(Board, f"board {name}", read_toml(shipped.root() / "spec" / "boards" / f"{name}.toml", "board"))
+    checked_name("a board", board.name)
+    if board.family not in FAMILIES:
+        raise ParameterError(f"board {name}: family must be {', '.join(FAMILIES)}, got {shown(board.family)}")
+    for key in NUMBERS:
+        if not 0 <= getattr(board, key) < math.inf:
+            raise ParameterError(f"board {name}: {key} must not be negative or endless, got {getattr(board, key)}")
+    return board

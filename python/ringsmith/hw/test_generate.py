@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import fnmatch
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ringsmith.cli import application
+from ringsmith.errors import InputError, ParameterError
+from ringsmith.hw import generate as module
+from ringsmith.hw.generate import generate
+from ringsmith.hw.process import run
+from ringsmith.hw.toolchain import verilator
+from ringsmith.hw.vectors import is_prime, lane_vector, prime_below, smallest_root
+from ringsmith.presets import load_preset, parse_overrides, preset_names
+
+pytestmark = pytest.mark.hw
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("package") / "tiny"
+    generate(load_preset("tiny"), target)
+    return target
+
+
+def test_package_is_complete_and_lint_clean(package: Path) -> None:
+    listed = (package / "tiny.f").read_text().split()
+    assert sorted(listed) == sorted(f"rtl/{p.name}" for p in (package / "rtl").iterdir())
+    for name in (
+        "include/registers.h",
+        "docs/registers.md",
+        "docs/driver.md",
+        "docs/registers/index.html",
+        "docs/isa.md",
+        "docs/isa.yaml",
+        "docs/integration.md",
+        "constraints/tiny.sdc",
+        "LICENSE",
+        "tb/vectors.h",
+    ):
+        assert (package / name).stat().st_size > 0
+    for path in (package / "rtl").iterdir():
+        assert "SPDX-License-Identifier: Apache-2.0" in path.read_text(), path.name
+    assert "five slots" in (package / "docs" / "driver.md").read_text()
+    assert "| 11:6 | `dst` |" in (package / "docs" / "isa.md").read_text()
+    finished = run(["make", "lint"], cwd=package, env=verilator().environment(), timeout_s=300)
+    assert finished.status == 0, finished.tail()
+
+
+@pytest.mark.parametrize("target", ["lint", pytest.param("sim", marks=pytest.mark.slow)])
+def test_fusesoc_runs_the_core(package: Path, tmp_path: Path, target: str) -> None:
+    fusesoc = Path(sys.executable).parent / "fusesoc"
+    command: list[str | Path] = [
+        fusesoc,
+        "--cores-root",
+        package,
+        "run",
+        f"--target={target}",
+        "--build-root",
+        tmp_path,
+        "ringsmith::tiny",
+    ]
+    finished = run(command, cwd=tmp_path, env=verilator().environment(), timeout_s=1200)
+    assert finished.status == 0, finished.tail()
+    assert target == "lint" or "PASSED" in finished.output
+
+
+@pytest.mark.parametrize("host", ["axi4", "serial"])
+def test_constraints_name_the_pins_of_the_top(tmp_path: Path, host: str) -> None:
+    generate(load_preset("tiny", {"host": host, "serial_mhz": 25.0}), tmp_path / "p")
+    constraints = (tmp_path / "p" / "constraints" / "tiny.sdc").read_text()
+    [top] = (tmp_path / "p" / "rtl").glob("rs_top_*.sv")
+    ports = set(re.findall(r"^  (?:input|output) +logic.* (\w+_[io]),?$", top.read_text(), re.M)) | {"rst_ni"}
+    assert len(ports) > 20
+    assert "fault_i" in ports  # behind the macro RINGSMITH_FAULT_PIN only
+    ports -= {"fault_i"}
+    patterns = re.findall(r"[\w*]+", " ".join(re.findall(r"get_ports \{?([^]}]*)", constraints)))
+    for pattern in patterns:
+        assert fnmatch.filter(ports, pattern), pattern
+    for port in ports:
+        assert any(fnmatch.fnmatch(port, pattern) for pattern in patterns), port
+    assert "create_clock -name clk -period 10.000 [get_ports clk_i]" in constraints
+    assert ("spi_sck -period 40.000" in constraints) == (host == "serial")
+
+
+def test_no_pin_for_faults_in_a_package(package: Path) -> None:
+    tool = verilator()
+    listed = (package / "tiny.f").read_text().split()
+    command: list[str | Path] = [tool.command, "--json-only", "--top-module", "rs_top_axi"]
+    finished = run(
+        [*command, "-Mdir", package / "json", "-Wno-lint", "-Wno-style", *listed], cwd=package, timeout_s=300
+    )
+    assert finished.status == 0, finished.tail()
+    netlist = (package / "json" / "Vrs_top_axi.tree.json").read_text()
+    shutil.rmtree(package / "json")
+    assert '"irq_o"' in netlist
+    assert "fault_i" not in netlist
+    for name in ("Makefile", "tiny.core"):
+        assert "FAULT_PIN" not in (package / name).read_text()
+
+
+def test_a_failed_elaboration_check_stops_the_build(package: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    shutil.copytree(package, broken)
+    top = broken / "rtl" / "rs_top_axi.sv"
+    top.write_text(re.sub(r"unsigned W = \d+", "unsigned W = 13", top.read_text()))
+    for target in ("lint", "test"):
+        finished = run(["make", target], cwd=broken, env=verilator().environment(), timeout_s=300)
+        assert finished.status != 0
+        assert "W must be from 14 to 128" in finished.output
+        assert not (broken / "obj_dir" / "testbench").exists()
+    for name in ("Makefile", "tiny.core"):
+        assert "no-fatal" not in (package / name).read_text()
+
+
+def test_a_missing_verilator_is_named(package: Path) -> None:
+    env = {"PATH": "/usr/bin:/bin"}
+    for target in ("lint", "test"):
+        finished = run(["make", target, "VERILATOR=/nonexistent/verilator"], cwd=package, env=env, timeout_s=60)
+        assert finished.status != 0
+        assert "error: no Verilator '/nonexistent/verilator': install it" in finished.output
+        assert "make VERILATOR=/path/to/verilator" in finished.output
+    shown = run(["make", "-n", "lint"], cwd=package, env=verilator().environment(), timeout_s=60)
+    assert f"{verilator().command} --lint-only" in shown.output
+
+
+def test_a_design_that_fails_its_lint_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ringsmith.presets._rules", lambda _: [])
+    preset = load_preset("tiny", {"butterflies": 3})
+    with pytest.raises(ParameterError, match=r"preset tiny cannot be built: .*P must be 1, 2, 4, 8, 16 or 32"):
+        generate(preset, tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+KNOBS = {
+    "word_bits": (13, 14, 15, 17, 30, 31, 64, 65, 128, 129),
+    "lanes": (0, 1, 3, 8, 9),
+    "butterflies": (1, 2, 3, 4, 32),
+    "n_max": (4, 8, 16, 64, 128, 4096, 32768),
+    "reduction": ("barrett", "montgomery"),
+    "multiplier": ("asic", "dsp26x17", "dsp18x18"),
+    "modulus_bits_min": (4, 5, 14, 15, 30),
+    "pmul": ("true", "false"),
+    "cyclic": ("true", "false"),
+    "dual_port_slots": (1, 2, 3, 30),
+    "single_port_slots": (0, 1, 2, 7),
+    "twiddles": ("slot", "memory"),
+    "moduli_slots": (1, 2, 16, 17),
+    "constants": (1, 5, 32, 33),
+    "host": ("axi4", "serial"),
+    "fifo_depth": (1, 2, 64, 1024, 2048),
+    "clock_mhz": ("100", "0", "nan", "[1, 4000]", "5000"),
+    "prime_bits": ("14", "[17, 20]", "[30]", "200"),
+}
+
+
+def draw(source: random.Random, changes: int) -> list[str]:
+    keys = source.sample(sorted(KNOBS), changes)
+    return [f"{key}={source.choice(KNOBS[key])}" for key in keys]
+
+
+def generates_or_refuses(settings: list[str], folder: Path) -> bool:
+    """Whether a package was written, which passes its own lint; if not, nothing was, and the reason is one line."""
+    refusal = ""
+    try:
+        generate(load_preset("tiny", parse_overrides(settings)), folder)
+    except ParameterError as error:
+        refusal = str(error)
+    if refusal:
+        assert "\n" not in refusal
+        assert "cannot be built" not in refusal, "the preset's rules miss what elaboration refuses"
+        assert not folder.exists()
+        return False
+    finished = run(["make", "lint"], cwd=folder, env=verilator().environment(), timeout_s=300)
+    assert finished.status == 0, (settings, finished.tail())
+    return True
+
+
+@pytest.mark.parametrize(
+    ("seed", "packages"), [(1, 2), *(pytest.param(seed, 5, marks=pytest.mark.slow) for seed in range(2, 10))]
+)
+def test_any_setting_is_refused_or_lint_clean(tmp_path: Path, seed: int, packages: int) -> None:
+    source, written = random.Random(seed), 0
+    while written < packages:
+        settings = draw(source, source.randrange(1, 8))
+        written += generates_or_refuses(settings, tmp_path / f"package{written}")
+
+
+@pytest.mark.parametrize("name", [name for name in preset_names() if name != "tiny"])
+def test_every_preset_generates_lint_clean(tmp_path: Path, name: str) -> None:
+    generate(load_preset(name), tmp_path / name)
+    finished = run(["make", "lint"], cwd=tmp_path / name, env=verilator().environment(), timeout_s=300)
+    assert finished.status == 0, finished.tail()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [{}, {"host": "serial"}, {"reduction": "montgomery", "multiplier": "dsp18x18"}])
+def test_testbench_passes_and_notices_a_wrong_answer(tmp_path: Path, settings: dict[str, str]) -> None:
+    target = tmp_path / "package"
+    generate(load_preset("tiny", {**settings, "lanes": "1"}), target)
+    env = verilator().environment()
+    finished = run(["make"], cwd=target, env=env, timeout_s=1200)
+    assert finished.status == 0, finished.tail()
+    assert "PASSED" in finished.output
+    vectors = target / "tb" / "vectors.h"
+    text = vectors.read_text()
+    at = text.index("kTransform[kLanes]")
+    first = text.index("{{", at) + 2
+    digit = "2" if text[first] == "1" else "1"
+    vectors.write_text(text[:first] + digit + text[first + 1 :])
+    finished = run(["make"], cwd=target, env=env, timeout_s=1200)
+    assert finished.status != 0
+    assert "forward transform differs" in finished.output
+
+
+def test_refuses_a_directory_in_use(package: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("keep")
+    with pytest.raises(InputError, match="not empty"):
+        generate(load_preset("tiny"), tmp_path / "mine")
+    with pytest.raises(InputError, match="is a file"):
+        generate(load_preset("tiny"), tmp_path / "mine" / "notes.txt")
+    assert (tmp_path / "mine" / "notes.txt").read_text() == "keep"
+    generate(load_preset("tiny"), tmp_path / "mine", force=True)
+    assert not (tmp_path / "mine" / "notes.txt").exists()
+    assert (tmp_path / "mine" / "tiny.core").exists()
+
+
+def test_places_that_cannot_hold_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    preset = load_preset("tiny")
+    (tmp_path / "file").write_text("keep")
+    (tmp_path / "here" / "below").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here" / "below")
+    (tmp_path / "loop").symlink_to("loop")
+    for place, words in (
+        (tmp_path / "file" / "x" / "y", "is a file"),
+        (Path("."), "the folder you are in"),
+        (Path(".."), "the folder you are in"),
+        (Path("/"), "the folder you are in"),
+        (Path("/proc/x"), "cannot be written"),
+        (tmp_path / ("n" * 300), "cannot be written"),
+        (tmp_path / "loop", "cannot be written"),
+    ):
+        for force in (False, True):
+            with pytest.raises(InputError, match=words):
+                generate(preset, place, force=force)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "here", "loop"]
+
+
+def test_what_is_replaced_comes_back_if_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("keep")
+    (tmp_path / "work").mkdir()
+
+    def refused(self: Path, target: Path) -> Path:
+        if self.name == "work":
+            raise PermissionError(13, "refused")
+        self.rename(target)
+        return target
+
+    monkeypatch.setattr(Path, "replace", refused)
+    with pytest.raises(PermissionError):
+        module._swap(tmp_path / "work", tmp_path / "mine")
+    assert (tmp_path / "mine" / "notes.txt").read_text() == "keep"
+
+
+def test_a_failure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> list[str]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "_testbench", broken)
+    with pytest.raises(KeyboardInterrupt):
+        generate(load_preset("tiny"), tmp_path / "new" / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_command_line(tmp_path: Path) -> None:
+    result = CliRunner().invoke(application(), ["generate", "cofhee", "-o", str(tmp_path / "out"), "--json"])
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert report["top"] == "rs_top_serial"
+    assert report["parameters"]["W"] == 128
+    assert "cofhee.core" in report["files"]
+    again = [sys.executable, "-m", "ringsmith", "generate", "cofhee", "-o", str(tmp_path / "out")]
+    refused = subprocess.run(again, capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert refused.stderr.strip().count("\n") == 0
+
+
+def test_vectors_follow_from_the_definition() -> None:
+    assert [p for p in range(60) if is_prime(p)] == [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59]
+    assert not is_prime(3215031751 * 1)
+    modulus = prime_below(20, 8)
+    assert (modulus % 16, modulus.bit_length()) == (1, 20)
+    psi = smallest_root(modulus, 8)
+    roots = [r for r in range(1, modulus) if pow(r, 8, modulus) == modulus - 1]
+    assert psi == min(roots)
+    vector = lane_vector(modulus, 8, seed=1)
+    assert vector.table[1] == pow(psi, 4, modulus)
+    assert vector.transform[0] == sum(a * pow(psi, j, modulus) for j, a in enumerate(vector.values)) % modulus
+    with pytest.raises(ParameterError, match="no prime"):
+        prime_below(5, 64)

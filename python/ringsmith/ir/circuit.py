@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The circuit: every homomorphic operation that runs, with the level, scale and size of its result.
+
+A level is the number of data primes left minus one. `scale` is 1 for BFV.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ringsmith.ir.geometry import Index, Slots
+from ringsmith.ir.graph import Shape
+from ringsmith.ir.slot_program import InputPacking, Kind, PlainOperand, Transform
+from ringsmith.location import Location
+
+RELINEARIZATIONS = (Kind.RELINEARIZE, Kind.RELINEARIZE_RESCALE)
+_FREE = (Kind.INPUT, Kind.WITHIN)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One homomorphic operation. `plain` indexes the plaintexts (-1: none), encoded at `plain_scale` and `level`.
+
+    `transform` is that of a linear transform, its plaintexts encoded at `plain_scale`; `bound` and `everywhere` belong
+    to `within`.
+    """
+
+    kind: Kind
+    args: tuple[int, ...]
+    where: Location = field(compare=False)
+    level: int
+    scale: float
+    size: int
+    plain: int = -1
+    plain_scale: float = 1.0
+    steps: int = 0
+    bound: float = math.inf
+    everywhere: bool = False
+    transform: Transform | None = None
+
+    @property
+    def plains(self) -> list[int]:
+        """The plaintexts it uses."""
+        own = [self.plain] if self.plain >= 0 else []
+        return own + (self.transform.plains if self.transform else [])
+
+    @property
+    def rotations(self) -> list[int]:
+        """The rotations it takes keys for."""
+        if self.transform is not None:
+            return self.transform.rotations
+        return [self.steps] if self.kind is Kind.ROTATE else []
+
+    @property
+    def key_switches(self) -> int:
+        """Key switches: in a transform one for each distinct baby rotation and each giant rotation."""
+        return len(self.rotations) + (self.kind in (*RELINEARIZATIONS, Kind.SWAP_ROWS))
+
+
+@dataclass(frozen=True, eq=False)
+class OutputPacking:
+    """Where the result stands: element e is slot `slot[e]` of output `ct[e]`.
+
+    Or `unpack`, a user's own function that does more than pick elements; `trace` holds its answers to probes.
+    """
+
+    shape: Shape
+    ct: Index | None
+    slot: Index | None
+    unpack: Callable[[NDArray[Any]], NDArray[Any]] | None = None
+    trace: NDArray[Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Circuit:
+    """A kernel ready to run: inputs in order (their steps come first), operations, plaintexts, outputs."""
+
+    scheme: str
+    slots: Slots
+    inputs: Mapping[str, InputPacking]
+    bounds: Mapping[str, float]
+    steps: tuple[Step, ...]
+    plains: tuple[PlainOperand, ...]
+    outputs: tuple[int, ...]
+    output: OutputPacking
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return a picklable state."""
+        return {**self.__dict__, "inputs": dict(self.inputs), "bounds": dict(self.bounds)}
+
+    def counts(self) -> dict[str, int]:
+        """Count the operations by name; `key_switch` is the sum of relinearisations, rotations and row swaps, those
+        inside linear transforms too."""
+        found = Counter(step.kind for step in self.steps if step.kind not in _FREE)
+        counts = {kind.value: found[kind] for kind in Kind if found[kind]}
+        counts["key_switch"] = sum(step.key_switches for step in self.steps)
+        return counts
+
+    def rotations(self) -> tuple[int, ...]:
+        """Return the distinct rotation steps: they determine the Galois keys."""
+        return tuple(sorted({by for step in self.steps for by in step.rotations}))
+
+    def switches_keys(self) -> bool:
+        """Tell whether any operation needs a key switch."""
+        return any(step.key_switches for step in self.steps)
+
+    def encrypts(self) -> bool:
+        """Tell whether the evaluator encrypts zeros and so needs the public key."""
+        return any(step.kind is Kind.ENCRYPT_ZERO for step in self.steps)
+
+    def relinearizes(self) -> bool:
+        """Tell whether a relinearisation key is needed."""
+        return any(step.kind in RELINEARIZATIONS for step in self.steps)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parameter box: what was chosen, why, and what else was possible."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from textwrap import wrap
+
+from ringsmith.compiler.params.alternatives import Alternative, alternatives
+from ringsmith.compiler.params.sets import ParameterSet
+from ringsmith.compiler.params.steps import described
+from ringsmith.runtime.program_data import ProgramData
+
+# Columns of text inside the frame.
+_WIDTH = 96
+
+
+def depth_of(program: ProgramData) -> int:
+    """Return how many primes the deepest path of the circuit drops."""
+    return len(program.params.moduli) - 1 - program.native.lowest_level
+
+
+def standard_of(params: ParameterSet) -> str:
+    """Return which standard a set was judged by."""
+    return params.security.table.split("-")[0]
+
+
+def facts(program: ProgramData) -> list[tuple[str, str]]:
+    """Return the lines of the box as (label, text)."""
+    params = program.params
+    lines = [
+        ("scheme", params.scheme.upper()),
+        ("n", f"{params.n} ({params.slots} slots)"),
+        ("modulus", f"{params.split}{_special(params)}"),
+        ("log2 QP", f"{params.log2_qp:.1f} (q {params.log2_q:.1f}, special {params.log2_p:.1f}), dnum {params.dnum}"),
+    ]
+    if params.scheme == "ckks":
+        lines.append(("scale", f"2^{params.log2_scale:g}"))
+    else:
+        lines.append(("plaintext modulus", f"{params.plain_modulus} ({params.plain_modulus.bit_length()} bits)"))
+    lines.append(("security", _security(params)))
+    lines.append(("source", params.security.source))
+    lines.append(("chosen", _origin(params)))
+    lines.extend(("why", reason) for reason in why(program))
+    return lines
+
+
+def _special(params: ParameterSet) -> str:
+    count = len(params.special)
+    return "" if not count else f" (the last {'is' if count == 1 else f'{count} are'} special)"
+
+
+def _security(params: ParameterSet) -> str:
+    judged = params.security
+    if judged.enough:
+        return f"{judged.bits:.0f} bits (wanted {judged.wanted}, limit log2 QP <= {judged.limit})"
+    limit = (
+        "the table has no limit for this degree, secret and error"
+        if judged.limit is None
+        else f"log2 QP <= {judged.limit}"
+    )
+    return f"INSECURE, allowed by opt-in: about {judged.bits:.0f} bits, {judged.wanted} wanted ({limit})"
+
+
+def _origin(params: ParameterSet) -> str:
+    return params.source if params.name == "chosen" else f"{params.name}: {params.source}"
+
+
+def why(program: ProgramData) -> list[str]:
+    """Return the reasons: depth, precision or noise, rotations, rejected degrees."""
+    params, counts = program.params, program.counts
+    depth = depth_of(program)
+    reasons = [f"{depth} rescaling level{'' if depth == 1 else 's'}"] if params.scheme == "ckks" else []
+    reasons += [f"{counts['key_switch']} key switches, {program.rotation_keys} rotation keys"]
+    if params.scheme == "ckks":
+        reached = program.noise_bits
+        wanted = math.log2(program.signature.tolerance)
+        reasons.append(f"error below 2^{reached:.1f} for sure, 2^{wanted:.1f} wanted")
+    else:
+        reasons.append(f"{program.noise_bits:.1f} bits of noise budget left for sure")
+    return reasons + _digits(program) + [rejected.reason for rejected in program.rejected[-2:]]
+
+
+def _digits(program: ProgramData) -> list[str]:
+    """Return why a chosen set has as many digits of key switching as it has."""
+    params, circuit = program.params, program.made_from
+    count, specials = len(params.moduli), len(params.special)
+    if circuit is None or params.name != "chosen" or not specials or count == 1:
+        return []
+    if specials == 1:
+        return [f"{params.dnum} digits of key switching: fewer would be slower or need more bits than are secure"]
+    taken = partial(described(circuit, program.encryption).work, params.n, count)
+    part = taken(specials, params.dnum) / taken(1, count)
+    digits = "1 digit" if params.dnum == 1 else f"{params.dnum} digits"
+    return [
+        f"{digits} of key switching with {specials} special primes: about {part:.0%} of the time of {count} with one"
+    ]
+
+
+def lines(program: ProgramData) -> list[str]:
+    """Return the box as lines of text without a frame."""
+    width = max(len(label) for label, _ in facts(program))
+    body = [f"{label:<{width}}  {text}" for label, text in facts(program)]
+    others = alternatives(program.params, depth_of(program), standard_of(program.params))
+    return [*body, *_alternative_lines(others)]
+
+
+def _alternative_lines(others: Sequence[Alternative]) -> list[str]:
+    if not others:
+        return []
+    return ["alternatives", *(f"  {other.name}, n = {other.n}: {other.split}; {other.note}" for other in others)]
+
+
+def _wrapped(line: str) -> list[str]:
+    """Break a long line; what follows stands under the text, not under its label."""
+    indent = len(line) - len(line.lstrip())
+    return (
+        wrap(line, _WIDTH, subsequent_indent=" " * (indent + 4), drop_whitespace=False)
+        if len(line) > _WIDTH
+        else [line]
+    )
+
+
+def box(program: ProgramData) -> str:
+    """Return the box with a frame, as plain text."""
+    body = [part for line in lines(program) for part in _wrapped(line)]
+    title = f" parameters of {program.signature.name} "
+    width = max(len(title) + 2, *(len(line) for line in body))
+    top = f"+-{title}{'-' * (width - len(title))}-+"
+    return "\n".join([top, *(f"| {line:<{width}} |" for line in body), f"+{'-' * (width + 2)}+"])

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Co-processors as engines of a run: `--on model:PRESET` and `--on rtl:PRESET`.
+
+A whole program is planned for the device, which takes what its preset names; the rest stays on the host. A BFV client
+encrypts and decrypts there too. The report says what ran where.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ringsmith.errors import InputError
+from ringsmith.presets import parse_overrides, preset_names
+from ringsmith.runtime.devices import OpenDevice, open_device
+from ringsmith.runtime.engine import Engine, EngineOptions
+from ringsmith.runtime.timeline import summary, write_trace
+
+
+class DeviceEngine:
+    """A co-processor that runs programs."""
+
+    recording = None
+
+    def __init__(self, device: OpenDevice, options: EngineOptions) -> None:
+        """Use an opened device."""
+        self._device = device
+        self._options = options
+
+    @property
+    def name(self) -> str:
+        """The name a report shows."""
+        return self._device.name
+
+    @property
+    def device(self) -> Any:
+        """The native device."""
+        return self._device.native
+
+    def report(self, seconds: float) -> dict[str, Any]:
+        """Return what ran where: operations, send, compute and receive of the device, and the host's time."""
+        usage = self._device.native.take_usage()
+        profile = self._device.native.last_profile()
+        clock = self._device.clock_mhz
+        facts: dict[str, Any] = {
+            "device": {
+                "name": self._device.name,
+                "clock_mhz": clock,
+                "instructions": usage["instructions"],
+                "submissions": usage["submissions"],
+                "simulation_s": round(usage["device_seconds"], 3),
+            },
+            "offloaded": usage["offloaded"],
+            "on_host": usage["on_host"],
+            "send": self._moved(usage["send"]),
+            "compute": {"cycles": usage["compute_cycles"], "ms": round(usage["compute_cycles"] / clock / 1e3, 6)},
+            "receive": self._moved(usage["receive"]),
+            "hidden": {
+                "cycles": usage["hidden_cycles"],
+                "share": round(usage["hidden_cycles"] / max(usage["transfer_cycles"], 1), 4),
+            },
+            "host": {"ms": round(max(seconds - usage["device_seconds"], 0.0) * 1e3, 3)},
+            "timeline": {"summary": "\n".join(summary(f"{self.name}, last program", profile, clock))},
+        }
+        if self._options.trace is not None:
+            write_trace(Path(self._options.trace), self.name, profile, clock)
+        return facts
+
+    def _moved(self, moved: dict[str, Any]) -> dict[str, Any]:
+        return {**moved, "ms": round(self._device.link_ms(moved["bytes"], moved["cycles"]), 6)}
+
+
+def open_coprocessor(kind: str, preset: str, options: EngineOptions) -> Engine:
+    """Return the engine of a `kind` of device, with a preset."""
+    if options.extra.get("polynomial"):
+        raise InputError(f"the engine {kind} takes no --polynomial; the recorder does: --on record:FILE")
+    if not preset:
+        raise InputError(f"--on {kind} needs a preset: {', '.join(f'{kind}:{name}' for name in preset_names())}")
+    return DeviceEngine(open_device(kind, preset, parse_overrides(list(options.overrides))), options)

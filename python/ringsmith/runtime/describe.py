@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a file of ours holds, as facts: for people and for scripts, never with a secret."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ringsmith import _native
+from ringsmith.errors import FormatError
+from ringsmith.runtime.identity import Role
+from ringsmith.runtime.messages import opened
+from ringsmith.runtime.objects import object_bytes
+from ringsmith.runtime.program import Program
+
+Facts = dict[str, Any]
+
+
+def describe(path: Path, *, listing: bool = False) -> tuple[Facts, str]:
+    """Return the facts about a file, and a program's listing if it is asked for.
+
+    Parameters that are not secure are shown all the same: nothing is computed with them.
+    """
+    data = object_bytes(path)
+    envelope = _native.object_kind(data)
+    kind = envelope["kind"]
+    if kind == "program":
+        program = Program.from_bytes(data, allow_insecure=True)
+        return facts(program), program.native.listing() if listing else ""
+    if kind == "message":
+        return _message(data), ""
+    return {"kind": kind, **_parameters(envelope), "bytes": envelope["bytes"]}, ""
+
+
+def _parameters(envelope: Facts) -> Facts:
+    return {} if envelope["kind"].endswith("parameters") else {"parameters": envelope["parameters"]}
+
+
+def facts(program: Program) -> Facts:
+    """Return what there is to say of a program."""
+    native, params = program.native, program.params
+    arguments = [
+        f"{name}: {'encrypted' if encrypted else 'plain'} {tuple(shape)} in [{low:.6g}, {high:.6g}]"
+        for name, shape, encrypted, low, high in native.arguments
+    ]
+    promised = native.guarantee
+    if params.scheme == "ckks":
+        guarantee = f"error below 2^{promised['bits']:.1f}, tolerance {promised['tolerance']:.3g}"
+    else:
+        guarantee = f"{promised['bits']:.1f} bits of noise budget left"
+    judged = params.security
+    return {
+        "kind": "program",
+        "name": native.name,
+        "variant": native.variant,
+        "hash": native.hash().hex(),
+        "scheme": params.scheme,
+        "n": params.n,
+        "modulus": f"{params.split} bits, log2 QP {params.log2_qp:.1f}",
+        "security": f"{judged.bits:.0f} bits" if judged.enough else f"INSECURE, about {judged.bits:.0f} bits",
+        "arguments": arguments,
+        "result": f"{tuple(native.result_shape)} in {len(native.outputs())} ciphertexts",
+        "ciphertexts_in": len(native.inputs()),
+        "inputs_under": f"the {native.encryption} key",
+        "operations": program.counts,
+        "rotation_keys": program.rotation_keys,
+        "guarantee": f"{guarantee}, failing below 2^-{promised['failure_bits']}",
+        "publishable": promised["publish"],
+        "bytes": len(native.to_bytes()),
+    }
+
+
+def _message(data: bytes) -> Facts:
+    label, parts = opened(data)
+    shown: Facts = {
+        "kind": f"message: {label.role}",
+        "of_program": label.program.digest.hex(),
+        "key": label.key,
+    }
+    if label.role is Role.CLIENT:
+        return {**shown, "holds": "a secret key: keep it to yourself", "bytes": len(data)}
+    objects = []
+    for part in parts:
+        try:
+            objects.append(f"{_native.object_kind(part)['kind']}, {len(part)} bytes")
+        except FormatError:
+            if part:
+                objects.append(f"{len(part)} bytes")
+    return {**shown, "objects": objects, "bytes": len(data)}

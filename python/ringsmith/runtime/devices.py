@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Opening co-processors by name: `model:PRESET` and `rtl:PRESET`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ringsmith import _native
+from ringsmith.errors import InputError
+from ringsmith.hw.device import build_device
+from ringsmith.presets import Preset, load_preset
+
+KINDS = ("model", "rtl")
+
+
+@dataclass(frozen=True)
+class OpenDevice:
+    """A device with the preset it was made from."""
+
+    kind: str
+    preset: Preset
+    native: _native.Device
+
+    @property
+    def name(self) -> str:
+        """Name in reports, such as `rtl:cofhee`."""
+        return f"{self.kind}:{self.preset.name}"
+
+    @property
+    def clock_mhz(self) -> float:
+        """The clock at which times are given: the preset's last, which is its fastest."""
+        return self.preset.clock_mhz[-1]
+
+    def link_ms(self, size: int, cycles: int) -> float:
+        """Milliseconds to move `size` bytes: at the serial link's rate, or the transfer's own cycles with AXI4."""
+        if self.preset.host == "serial":
+            return size * 8 / self.preset.serial_mhz / 1e3
+        return cycles / self.clock_mhz / 1e3
+
+
+def open_device(kind: str, preset: str | Preset, overrides: Mapping[str, Any] | None = None) -> OpenDevice:
+    """Open the model of a preset, or its Verilated RTL (built first, then from the cache)."""
+    if kind not in KINDS:
+        raise InputError(f"no device {kind!r}; there is {' and '.join(KINDS)}")
+    made = preset if isinstance(preset, Preset) else load_preset(preset, overrides)
+    name = f"{kind}:{made.name}"
+    if kind == "model":
+        return OpenDevice(kind, made, _native.Device.model(name, list(made.operations), made.numbers()))
+    library = build_device(made)
+    return OpenDevice(kind, made, _native.Device.rtl(name, list(made.operations), library))

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an engine is: the face of all that programs run on, and the CPU, the first of them.
+
+An engine with a device runs whole programs on it, and a BFV client encrypts and decrypts there. The same seed gives the
+same residues on every engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from ringsmith import _native
+from ringsmith.runtime.client import Client
+from ringsmith.runtime.messages import Encryptions
+from ringsmith.runtime.program_data import ProgramData
+from ringsmith.runtime.randomness import Seed
+from ringsmith.runtime.recording import Recording
+from ringsmith.runtime.server import Execution, Progress
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """What a user sets of an engine: overrides `key=value` of a preset, a file for a timeline."""
+
+    overrides: Sequence[str] = ()
+    trace: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+class Engine(Protocol):
+    """Runs programs."""
+
+    @property
+    def name(self) -> str:
+        """The name a report shows, such as `cpu` or `model:cofhee`."""
+
+    @property
+    def device(self) -> _native.Device | None:
+        """The co-processor that programs and BFV clients run on (None: the CPU)."""
+
+    @property
+    def recording(self) -> Recording | None:
+        """Where runs are written down (None: nowhere)."""
+
+    def report(self, seconds: float) -> dict[str, Any]:
+        """Return what the engine adds to a report after a run of so many seconds: cycles, transfers, what ran where."""
+
+
+@runtime_checkable
+class WideTowers(Protocol):
+    """An engine that wants longer primes than the CPU: fewer towers for the same modulus."""
+
+    @property
+    def tower_bits(self) -> int:
+        """Length in bits that primes chosen for this engine may have."""
+
+
+@runtime_checkable
+class Elsewhere(Protocol):
+    """An engine that evaluates whole programs in another place, for a client of this one."""
+
+    def client(self, program: ProgramData, make: Callable[[], Client]) -> Client:
+        """Return the client whose keys are used: one that was kept, or what `make` makes."""
+
+    def server(self, client: Client) -> Evaluator:
+        """Return what takes the place of `program.server(client.evaluation_keys)`."""
+
+
+class Evaluator(Protocol):
+    """Evaluates a program with the keys it has, as `run.server.Server` does."""
+
+    def run(
+        self, sent: Encryptions, plain: Mapping[str, Any], seed: Seed = None, progress: Progress | None = None
+    ) -> Execution:
+        """Evaluate and return the result with the seconds by kind of operation."""
+
+
+class Cpu:
+    """The production engine of this machine."""
+
+    name = "cpu"
+    device = None
+    recording = None
+
+    def report(self, seconds: float) -> dict[str, Any]:
+        """Nothing beside the times every run has."""
+        return {}

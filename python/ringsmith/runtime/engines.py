@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Engines by name: `cpu`, `model:PRESET`, `rtl:PRESET`, `record:FILE`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from ringsmith.errors import InputError
+from ringsmith.runtime import coprocessor, record
+from ringsmith.runtime.engine import Cpu, Engine, EngineOptions
+
+#: Engine kinds by name; a kind is called with what follows the colon (empty without one) and the options.
+ENGINES: dict[str, Callable[[str, EngineOptions], Engine]] = {
+    "model": partial(coprocessor.open_coprocessor, "model"),
+    "rtl": partial(coprocessor.open_coprocessor, "rtl"),
+    "record": record.open_recorder,
+}
+
+
+def open_engine(name: str, options: EngineOptions | None = None) -> Engine:
+    """Return the engine of a name such as `cpu` or `model:cofhee`."""
+    kind, _, preset = name.partition(":")
+    if name == "cpu":
+        if options and options.extra.get("polynomial"):
+            raise InputError("the engine cpu takes no --polynomial; the recorder does: --on record:FILE")
+        if options and (options.overrides or options.trace is not None):
+            raise InputError("the engine cpu takes no --set and no --trace; a co-processor does: --on model:PRESET")
+        return Cpu()
+    if kind not in ENGINES:
+        kinds = sorted(set(ENGINES) - {"record"})
+        known = ", ".join(["cpu", *(f"{kind}:PRESET" for kind in kinds), "record:FILE"])
+        raise InputError(f"no engine {name!r}; there is {known}")
+    return ENGINES[kind](preset, options or EngineOptions())

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The decorator that makes a kernel of a function, and the kernel: clear, encrypted, compiled."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith.compiler.compile import compile_kernel, traced_hash
+from ringsmith.errors import InputError, KernelError
+from ringsmith.frontend import clear
+from ringsmith.frontend.declare import Argument, Output
+from ringsmith.frontend.definition import KernelDefinition, check_options, declared_arguments, tolerance_of
+from ringsmith.frontend.param_request import ParamRequest
+from ringsmith.location import here
+from ringsmith.runtime.program import Program
+
+Array = NDArray[Any]
+There = TypeVar("There", covariant=True)
+
+
+class Place(Protocol[There]):
+    """Where kernels can run, such as a server (`ringsmith.remote`)."""
+
+    def kernel(self, kernel: Kernel) -> There:
+        """Return what takes the place of the kernel there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel(KernelDefinition):
+    """A computation on encrypted data. Call it to run it encrypted; `clear` runs the same function on numpy arrays.
+
+    A compiled program is used again until what the function computes has changed, be it by other values of what it
+    captures from outside.
+    """
+
+    _programs: dict[Any, tuple[bytes, Program]] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        """The function's own documentation."""
+        return inspect.getdoc(self.function) or ""
+
+    def clear(self, *args: Any, **kwargs: Any) -> Array:
+        """Compute on numpy arrays; a manual kernel computes on clear vectors of the compiled number of slots."""
+        arrays = self.bind(args, kwargs)
+        if self.manual:
+            return clear.manual(self, arrays, self.compile(**_shapes(arrays)).params.geometry)
+        return clear.exact(self, arrays) if self.scheme == "bfv" else clear.real(self, arrays)
+
+    def expected(self, arrays: Mapping[str, Array]) -> Array:
+        """Return what the answer ought to be: the reference's where one is given, else the clear evaluation."""
+        if self.reference is not None:
+            return np.asarray(self.reference(*(arrays[name] for name in self.arguments)))
+        return self.clear(**arrays)
+
+    def compile(self, **shapes: tuple[int, ...]) -> Program:
+        """Trace, choose parameters and return the program; `shapes` fill open first extents."""
+        fixed = {name: argument.fix(name, shapes.get(name)) for name, argument in self.arguments.items()}
+        unknown = sorted(set(shapes) - set(fixed))
+        if unknown:
+            raise InputError(f"kernel {self.name} has no argument {unknown[0]}; it has {', '.join(self.arguments)}")
+        key = tuple(fixed.items())
+        known = self._programs.get(key)
+        if known is None or known[0] != traced_hash(self, fixed, known[1].params):
+            program = Program.of(compile_kernel(self, fixed))
+            known = self._programs[key] = (traced_hash(self, fixed, program.params), program)
+        return known[1]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Array:
+        """Encrypt, evaluate and decrypt with fresh keys; numpy in, numpy out."""
+        arrays = self.bind(args, kwargs)
+        program = self.compile(**_shapes(arrays))
+        client = program.client()
+        encrypted = {n: a for n, a in arrays.items() if self.arguments[n].encrypted}
+        plain = {n: a for n, a in arrays.items() if not self.arguments[n].encrypted}
+        result = program.server(client.evaluation_keys).evaluate(client.encrypt(**encrypted), **dict[str, Any](plain))
+        return client.decrypt(result)
+
+    def on(self, place: Place[There]) -> There:
+        """Return the kernel on a server (`rs.connect`): called as the kernel itself; its keys stay for all calls."""
+        return place.kernel(self)
+
+
+def _shapes(arrays: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
+    return {name: array.shape for name, array in arrays.items()}
+
+
+def kernel(
+    *misplaced: Any,
+    scheme: str = "ckks",
+    tolerance: float | None = None,
+    precision: float | None = None,
+    security: int = 128,
+    standard: str = "2024",
+    allow_insecure: bool = False,
+    params: str | ParamRequest | None = None,
+    plain_modulus: int | None = None,
+    mode: str = "auto",
+    name: str | None = None,
+    variant: str = "default",
+    output: Output | None = None,
+    sample: Callable[[np.random.Generator], Mapping[str, Array]] | None = None,
+    reference: Callable[..., Any] | None = None,
+    publish: bool = False,
+    encryption: str | None = None,
+    worst_case: bool = False,
+    **arguments: Argument,
+) -> Callable[[Callable[..., Any]], Kernel]:
+    """Make a kernel of the decorated function; `arguments` declares each of its parameters. All are given by name.
+
+    `precision` in bits is another way to say `tolerance` (2^-precision). `plain_modulus` makes BFV compute modulo
+    that prime; without it one is chosen so that no result wraps. `params` pins a named set or a ParamRequest.
+    `publish` makes room for `client.decrypt(result, publish=True)`: tolerance (CKKS) and noise budget (BFV) then hold
+    with the noise that hides what a decryption would tell about the key. `encryption` is "public" or "secret": the key
+    that arguments are encrypted under; by default BFV's public and CKKS's secret one (ciphertexts half as long).
+    `worst_case` makes room for any plain argument within its range, even one contrived to spread noise; without it
+    such an argument is refused when the program runs.
+    """
+
+    if misplaced:
+        raise KernelError("declare the arguments by name: @rs.kernel(x=rs.Encrypted(8, bound=1.0), ...)", here())
+
+    def decorate(function: Callable[..., Any]) -> Kernel:
+        made = Kernel(
+            function, name or function.__name__.replace("_", "-"), variant, scheme, mode == "manual", {}, output,
+            tolerance_of(tolerance, precision), security, standard, allow_insecure, params, plain_modulus, sample,
+            reference, publish, encryption, worst_case,
+        )  # fmt: skip
+        if mode not in ("auto", "manual"):
+            raise KernelError(f"mode={mode!r}: auto or manual", made.where)
+        check_options(made, made.where)
+        return replace(made, arguments=declared_arguments(made, arguments))
+
+    return decorate

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What travels between client and server: labelled keys, arguments and results, as bytes."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ringsmith import _native
+from ringsmith.errors import FormatError, InputError
+from ringsmith.files import replacing
+from ringsmith.runtime.identity import Identity, Label, Role, checksums
+
+
+@dataclass(frozen=True)
+class Message(ABC):
+    """A label and the objects of the engine's byte format that it speaks of."""
+
+    label: Label
+    _roles: ClassVar[tuple[Role, ...]] = ()
+
+    @abstractmethod
+    def parts(self) -> tuple[bytes, ...]:
+        """Return the objects, in the order of the format."""
+
+    @classmethod
+    @abstractmethod
+    def of_parts(cls, label: Label, parts: Sequence[bytes]) -> Self:
+        """Return the message of these objects."""
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes of the objects."""
+        return sum(map(len, self.parts()))
+
+    def to_bytes(self) -> bytes:
+        """Return the message as one object of the byte format (docs/format.md)."""
+        label = self.label
+        return bytes(_native.message_to_bytes(label.role.name, list(label.program.sections), label.key, self.parts()))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read `to_bytes`; FormatError for damaged bytes, InputError for a message of another role."""
+        label, parts = opened(data)
+        if label.role not in cls._roles:
+            raise InputError(f"this is {label.role}; a {cls.__name__} holds {' or '.join(cls._roles)}")
+        return cls.of_parts(label, parts)
+
+    def save(self, path: str | Path) -> None:
+        """Write the bytes to a file; it is whole or not there."""
+        with replacing(Path(path)) as file:
+            file.write(self.to_bytes())
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        """Pickle as the bytes."""
+        return type(self).from_bytes, (self.to_bytes(),)
+
+
+def opened(data: bytes) -> tuple[Label, list[bytes]]:
+    """Return the label and the objects of a message's bytes."""
+    role, sections, key, parts = _native.message_from_bytes(data)
+    return Label(Role[role], Identity(tuple(sections)), key), parts
+
+
+@dataclass(frozen=True)
+class Encryptions(Message):
+    """Ciphertexts on their way, as bytes; `checksums` holds what each ended with when it was sent."""
+
+    ciphertexts: tuple[bytes, ...]
+    checksums: tuple[bytes, ...]
+    _roles = (Role.ARGUMENTS, Role.RESULT)
+
+    @classmethod
+    def of_parts(cls, label: Label, parts: Sequence[bytes]) -> Encryptions:
+        """Return a message to send."""
+        return cls(label, tuple(parts), checksums(parts))
+
+    def parts(self) -> tuple[bytes, ...]:
+        """Return the ciphertexts."""
+        if self.checksums != checksums(self.ciphertexts):
+            raise FormatError("a ciphertext of this message was exchanged since it was sent; send it as it was made")
+        return self.ciphertexts
+
+    def __repr__(self) -> str:
+        """Return what it is and its size, no bytes."""
+        return f"<Encryptions: {len(self.ciphertexts)} ciphertexts, {self.nbytes} bytes>"
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes of the ciphertexts."""
+        return sum(map(len, self.ciphertexts))
+
+    def digest(self) -> str:
+        """SHA-256 of all ciphertext bytes, in hexadecimal."""
+        return hashlib.sha256(b"".join(self.ciphertexts)).hexdigest()
+
+
+@dataclass(frozen=True)
+class PublicKey(Message):
+    """A public encryption key as bytes."""
+
+    data: bytes
+    _roles = (Role.PUBLIC_KEY,)
+
+    @classmethod
+    def of_parts(cls, label: Label, parts: Sequence[bytes]) -> PublicKey:
+        """Return the message of one key."""
+        return cls(label, *_counted(parts, 1, "public key"))
+
+    def parts(self) -> tuple[bytes, ...]:
+        """Return the key."""
+        return (self.data,)
+
+    def __repr__(self) -> str:
+        """Return what it is and its size, no bytes."""
+        return f"<PublicKey: {self.nbytes} bytes>"
+
+
+@dataclass(frozen=True)
+class Keys(Message):
+    """Evaluation keys as bytes: what a server needs and nothing more. `public` only if the program encrypts zeros."""
+
+    relinearization: bytes
+    galois: bytes
+    rotations: tuple[int, ...]
+    public: bytes
+    _roles = (Role.EVALUATION_KEYS,)
+
+    @classmethod
+    def of_parts(cls, label: Label, parts: Sequence[bytes]) -> Keys:
+        """Return the message of the keys."""
+        relinearization, galois, rotations, public = _counted(parts, 4, "set of evaluation keys")
+        if len(rotations) % 4:
+            raise FormatError(f"{len(rotations)} bytes of rotations; a multiple of 4 is needed")
+        return cls(label, relinearization, galois, tuple(np.frombuffer(rotations, "<i4").tolist()), public)
+
+    def parts(self) -> tuple[bytes, ...]:
+        """Return relinearisation key, rotation keys, rotations (4 bytes each, little-endian) and public key."""
+        return self.relinearization, self.galois, np.array(self.rotations, "<i4").tobytes(), self.public
+
+    def __repr__(self) -> str:
+        """Return how many keys there are and their size, no bytes."""
+        return f"<Keys: {len(self.rotations)} rotations, {self.nbytes} bytes>"
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes of the keys."""
+        return len(self.relinearization) + len(self.galois) + len(self.public)
+
+
+def _counted(parts: Sequence[bytes], count: int, what: str) -> Sequence[bytes]:
+    if len(parts) != count:
+        raise FormatError(f"{len(parts)} objects; a {what} has {count}")
+    return parts

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report of a run, as plain facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ringsmith.compiler.params.sets import ParameterSet
+from ringsmith.runtime.program import Program
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What a run did. Times in ms by step, sizes in bytes (`peak_memory` of the process); `engine_facts` by the engine.
+
+    `variants` holds the operation counts of the kernel's other packings, `guarantee` the static bound: CKKS the
+    largest possible error, BFV the noise budget in bits that is sure to be left.
+    """
+
+    kernel: str
+    variant: str
+    title: str
+    engine: str
+    program: Program
+    operations: Mapping[str, int]
+    correct: bool
+    max_abs_error: float
+    tolerance: float
+    guarantee: float
+    time_ms: Mapping[str, float]
+    bytes: Mapping[str, int]
+    output: NDArray[Any]
+    ciphertexts: Mapping[str, int]
+    digest: str
+    peak_memory: int
+    evaluation_ms: Mapping[str, float] = field(default_factory=dict)
+    variants: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    engine_facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def params(self) -> ParameterSet:
+        """The parameter set of the run."""
+        return self.program.params
+
+    def json(self) -> dict[str, Any]:
+        """Return the report as one JSON object."""
+        return {
+            "kernel": self.kernel,
+            "variant": self.variant,
+            "engine": self.engine,
+            "scheme": self.params.scheme,
+            "params": params_json(self.params),
+            "operations": dict(self.operations),
+            "correct": self.correct,
+            "max_abs_error": self.max_abs_error,
+            "tolerance": self.tolerance,
+            "guarantee": self.guarantee,
+            "time_ms": _rounded(self.time_ms),
+            "evaluation_ms": _rounded(self.evaluation_ms),
+            "bytes": dict(self.bytes),
+            "ciphertexts": dict(self.ciphertexts),
+            "peak_memory_bytes": self.peak_memory,
+            "output_shape": list(self.output.shape),
+            "output_sha256": self.digest,
+            "variants": {name: dict(counts) for name, counts in self.variants.items()},
+            **self.engine_facts,
+        }
+
+
+def params_json(params: ParameterSet) -> dict[str, Any]:
+    """Return a parameter set as JSON; `moduli` lists the data primes first, then the special ones."""
+    facts: dict[str, Any] = {
+        "name": params.name,
+        "n": params.n,
+        "slots": params.slots,
+        "log2_q": round(params.log2_q, 3),
+        "log2_p": round(params.log2_p, 3),
+        "log2_qp": round(params.log2_qp, 3),
+        "moduli": [*params.moduli, *params.special],
+        "moduli_bits": list(params.moduli_bits),
+        "special_primes": len(params.special),
+        "dnum": params.dnum,
+        "log2_scale": params.log2_scale if params.scheme == "ckks" else None,
+        "plain_modulus": params.plain_modulus if params.scheme == "bfv" else None,
+        "security_bits": round(params.security.bits, 1),
+        "security_source": params.security.source,
+        "insecure": not params.security.enough,
+    }
+    return facts
+
+
+def _rounded(times: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, 3) for name, value in times.items()}

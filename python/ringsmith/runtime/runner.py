@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A whole run: compile, make keys, encrypt, evaluate, decrypt, compare with the clear answer, report."""
+
+from __future__ import annotations
+
+import math
+import resource
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith.compiler.compile import compile_kernel
+from ringsmith.compiler.params.choose import CPU_TOWER_BITS
+from ringsmith.errors import InputError
+from ringsmith.frontend.declare import Argument
+from ringsmith.ir.numbers import as_array
+from ringsmith.runtime.client import Client
+from ringsmith.runtime.engine import Elsewhere, Engine, Evaluator, WideTowers
+from ringsmith.runtime.engines import open_engine
+from ringsmith.runtime.kernel import Kernel
+from ringsmith.runtime.program import Program
+from ringsmith.runtime.randomness import derive_seed
+from ringsmith.runtime.report import Report
+
+Array = NDArray[Any]
+#: Told the name of each step as it begins.
+Progress = Callable[[str], None]
+
+
+@dataclass
+class _Clock:
+    """Milliseconds by step, and the progress display."""
+
+    progress: Progress
+    times: dict[str, float] = field(default_factory=dict)
+
+    def step(self, name: str, action: Callable[[], Any]) -> Any:
+        self.progress(name)
+        start = time.perf_counter()
+        result = action()
+        self.times[name] = (time.perf_counter() - start) * 1e3
+        return result
+
+    def share(self, done: int, total: int) -> None:
+        """Tell how much of the evaluation is done."""
+        self.progress(f"evaluate {100 * done // max(total, 1)} %")
+
+
+def sample_inputs(kernel: Kernel, seed: str | None, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+    """Return the kernel's own sample data, or random data inside the declared ranges."""
+    rng = _generator(seed)
+    if kernel.sample is not None:
+        return {name: np.asarray(array) for name, array in kernel.sample(rng).items()}
+    arrays = {}
+    for name, argument in kernel.arguments.items():
+        shape = argument.fix(name, shapes.get(name, tuple(4 if e is None else e for e in argument.shape)))
+        arrays[name] = _drawn(rng, argument, name, shape, kernel.scheme == "bfv")
+    return arrays
+
+
+def _generator(seed: str | None) -> np.random.Generator:
+    """Return what sample data are drawn from."""
+    source = int.from_bytes(derive_seed("0" if seed is None else seed, b"", "sample data")[:8], "little")
+    return np.random.default_rng(source)
+
+
+def _drawn(rng: np.random.Generator, argument: Argument, name: str, shape: tuple[int, ...], exact: bool) -> Array:
+    """Return random values inside an argument's declared range."""
+    low, high = argument.range(name, exact=exact).tolist()
+    if exact and max(abs(low), abs(high)) >= 2**53:
+        return _large_integers(rng, low, high, shape)
+    values = rng.uniform(low, high, shape)
+    return np.round(values).astype(np.int64) if exact else values
+
+
+def _large_integers(rng: np.random.Generator, low: int, high: int, shape: tuple[int, ...]) -> Array:
+    """Return integers that float64 would round."""
+    drawn = np.empty(shape, dtype=object)
+    width = high - low + 1
+    for place in np.ndindex(shape):
+        drawn[place] = low + int.from_bytes(rng.bytes(width.bit_length() // 8 + 9), "little") % width
+    return drawn
+
+
+def complete_inputs(kernel: Kernel, given: Mapping[str, Array], seed: str | None) -> dict[str, Array]:
+    """Return an array for every argument: those given, and sample data for the others."""
+    unknown = sorted(set(given) - set(kernel.arguments))
+    if unknown:
+        raise InputError(f"kernel {kernel.name} has no argument {unknown[0]}; it has {', '.join(kernel.arguments)}")
+    missing = set(kernel.arguments) - set(given)
+    drawn = sample_inputs(kernel, seed, {name: array.shape for name, array in given.items()}) if missing else {}
+    absent = sorted(missing - set(drawn))
+    if absent:
+        raise InputError(f"the sample data of kernel {kernel.name} lack argument {absent[0]}")
+    arrays = {name: given[name] if name in given else drawn[name] for name in kernel.arguments}
+    return {name: kernel.check(name, array) for name, array in arrays.items()}
+
+
+def deviation(output: Array, expected: Array) -> float:
+    """Return the largest difference of two arrays: integers are compared exactly; infinite if the shapes differ."""
+    if output.shape != expected.shape:
+        return math.inf
+    if output.dtype.kind in "iu":
+        # A reference may give floats: as fractions they keep what a subtraction of floats would round away.
+        pairs = zip(output.reshape(-1).tolist(), expected.reshape(-1).tolist(), strict=True)
+        return max((float(abs(a - Fraction(b))) if math.isfinite(b) else math.inf for a, b in pairs), default=0.0)
+    return float(np.max(np.abs(output.astype(np.float64) - expected.astype(np.float64)), initial=0.0))
+
+
+def run(
+    kernel: Kernel,
+    inputs: Mapping[str, Any] | None = None,
+    *,
+    seed: str | None = None,
+    engine: str | Engine = "cpu",
+    encryption: str | None = None,
+    variants: Mapping[str, Kernel] | None = None,
+    progress: Progress = lambda _: None,
+) -> Report:
+    """Run a kernel encrypted and compare with the clear answer.
+
+    `inputs` may leave arguments out: they come from the kernel's sample data. With a `seed` the same keys and the same
+    ciphertexts come out again, and inputs of one's own raise a `SeedWarning`. `variants` are other packings of the
+    kernel, whose operations are counted beside it.
+    """
+    clock = _Clock(progress)
+    used = open_engine(engine) if isinstance(engine, str) else engine
+    tower_bits = used.tower_bits if isinstance(used, WideTowers) else CPU_TOWER_BITS
+    given = {name: as_array(value, f"argument {name}") for name, value in (inputs or {}).items()}
+    arrays = clock.step("inputs", lambda: complete_inputs(kernel, given, seed))
+    shapes = {name: array.shape for name, array in arrays.items()}
+    compiled = clock.step("compile", lambda: compile_kernel(kernel, shapes, encryption, tower_bits))
+    program = Program.of(compiled)
+    expected = clock.step("clear", lambda: kernel.expected(arrays))
+    others = {name: Program.of(compile_kernel(other, shapes, encryption)) for name, other in (variants or {}).items()}
+    counts = {name: other.counts for name, other in others.items()}
+    title = (kernel.__doc__ or "").split("\n")[0]
+    return _evaluated(program, arrays, expected, used, clock, seed, sample_data=not given, title=title, variants=counts)
+
+
+def run_program(
+    program: Program,
+    inputs: Mapping[str, Any] | None = None,
+    *,
+    seed: str | None = None,
+    engine: str | Engine = "cpu",
+    progress: Progress = lambda _: None,
+) -> Report:
+    """Run a program encrypted and compare with the same program on values in the clear.
+
+    Arguments that `inputs` leave out are drawn from their declared ranges.
+    """
+    clock = _Clock(progress)
+    used = open_engine(engine) if isinstance(engine, str) else engine
+    given = {name: as_array(value, f"argument {name}") for name, value in (inputs or {}).items()}
+    arrays = clock.step("inputs", lambda: drawn_inputs(program, given, seed))
+    expected = clock.step("clear", lambda: program.clear(**arrays))
+    return _evaluated(program, arrays, expected, used, clock, seed, sample_data=not given, title="")
+
+
+def drawn_inputs(program: Program, given: Mapping[str, Array], seed: str | None) -> dict[str, Array]:
+    """Return an array for every argument: those given, and random ones for the others."""
+    unknown = sorted(set(given) - set(program.signature.arguments))
+    if unknown:
+        known = ", ".join(program.signature.arguments)
+        raise InputError(f"program {program.signature.name} has no argument {unknown[0]}; it has {known}")
+    rng = _generator(seed)
+    exact = program.params.scheme == "bfv"
+    names = program.signature.arguments
+    return {
+        name: given[name] if name in given else _drawn(rng, program.signature.argument(name), name, entry[0], exact)
+        for name, entry in names.items()
+    }
+
+
+def _evaluated(
+    compiled: Program,
+    arrays: Mapping[str, Array],
+    expected: Array,
+    used: Engine,
+    clock: _Clock,
+    seed: str | None,
+    *,
+    sample_data: bool,
+    title: str,
+    variants: Mapping[str, Mapping[str, int]] | None = None,
+) -> Report:
+    """Encrypt, evaluate, decrypt, compare, report."""
+    signature = compiled.signature
+    begin = time.perf_counter()
+    program = replace(compiled, device=used.device, recording=used.recording)
+
+    def made() -> Client:
+        return program.client(seed, sample_data=sample_data)
+
+    client = clock.step("keygen", lambda: used.client(program, made) if isinstance(used, Elsewhere) else made())
+    encrypted = {name: arrays[name] for name in signature.names(encrypted=True)}
+    plain = {name: arrays[name] for name in signature.names(encrypted=False)}
+    sent = clock.step("encrypt", lambda: client.encrypt(**encrypted))
+    server: Evaluator = used.server(client) if isinstance(used, Elsewhere) else program.server(client.evaluation_keys)
+    done = clock.step("evaluate", lambda: server.run(sent, plain, seed, clock.share))
+    output = clock.step("decrypt", lambda: client.decrypt(done.result))
+    error = deviation(output, expected)
+    exact = program.params.scheme == "bfv"
+    tolerance = 0.0 if exact else signature.tolerance
+    return Report(
+        kernel=signature.name,
+        variant=signature.variant,
+        title=title,
+        engine=used.name,
+        program=compiled,
+        operations=program.counts,
+        correct=bool(output.shape == expected.shape and error <= tolerance),
+        max_abs_error=error,
+        tolerance=tolerance,
+        guarantee=program.noise_bits if exact else 2.0**program.noise_bits,
+        time_ms=clock.times,
+        bytes={
+            "ciphertexts_in": sent.nbytes,
+            "ciphertexts_out": done.result.nbytes,
+            "keys": client.evaluation_keys.nbytes,
+        },
+        output=output,
+        ciphertexts={"in": len(sent.ciphertexts), "out": len(done.result.ciphertexts)},
+        digest=done.result.digest(),
+        peak_memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        evaluation_ms={name: seconds * 1e3 for name, seconds in done.seconds.items()},
+        variants=variants or {},
+        engine_facts=used.report(time.perf_counter() - begin),
+    )

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The side that evaluates: it has a program and evaluation keys, and never sees a secret key."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ringsmith import _native
+from ringsmith.errors import KeyMismatchError
+from ringsmith.runtime.identity import Role, check_distinct, expected_arguments, received
+from ringsmith.runtime.messages import Encryptions, Keys
+from ringsmith.runtime.program_data import ProgramData
+from ringsmith.runtime.randomness import Seed, derive_seed
+from ringsmith.runtime.scheme import check_owner
+
+#: Told how many steps are done, of how many.
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Execution:
+    """An evaluated result and the seconds each kind of operation took, summed over threads."""
+
+    result: Encryptions
+    seconds: Mapping[str, float]
+
+
+class Server:
+    """Evaluates a program on ciphertexts with evaluation keys only."""
+
+    def __init__(self, program: ProgramData, keys: Keys, *, threads: int | None = None) -> None:
+        """Check that the keys belong to the program and are complete. `threads`: by default one for each core."""
+        receiver = f"a server of {program.signature.name}"
+        received(keys, Keys, Role.EVALUATION_KEYS, receiver)
+        program.check_own(Role.EVALUATION_KEYS, keys.label, receiver)
+        missing = sorted(set(program.native.rotations()) - set(keys.rotations))
+        if missing:
+            raise KeyMismatchError(
+                f"the evaluation keys lack rotation {missing[0]}; generate keys with program.client()"
+            )
+        self.program = program
+        self.keys = keys
+        self._scheme = program.open()
+        loaded = self._scheme.load(keys)
+        check_owner(loaded, keys.label.key)
+        self._expected = expected_arguments(program.native, keys.label.key)
+        self._draws = program.native.required_keys()["public"]
+        self._session = _native.Session(
+            program.native,
+            self._scheme.context,
+            loaded.relinearization,
+            loaded.galois,
+            loaded.public,
+            threads=threads,
+            device=program.device,
+        )
+
+    def evaluate(self, sent: Encryptions, *, seed: Seed = None, **plain: Any) -> Encryptions:
+        """Evaluate on the encrypted arguments `sent` and the plain arguments. `seed`: what zeros are encrypted with."""
+        return self.run(sent, plain, seed).result
+
+    def run(
+        self, sent: Encryptions, plain: Mapping[str, Any], seed: Seed = None, progress: Progress | None = None
+    ) -> Execution:
+        """Evaluate and return the result with the time each kind of operation took."""
+        program = self.program
+        receiver, key = f"this server of {program.signature.name}", self.keys.label.key
+        received(sent, Encryptions, Role.ARGUMENTS, receiver)
+        program.label(Role.ARGUMENTS, key).check(sent.label, receiver)
+        arrays = program.signature.check(plain, encrypted=False)
+        expected = self._expected
+        start = time.perf_counter()
+        ciphertexts = self._scheme.read(sent.ciphertexts, sent.checksums, expected)
+        check_distinct(sent.checksums, expected)
+        values = program.plain(arrays)
+        read = time.perf_counter() - start
+        about = b"".join(sent.ciphertexts) if seed is not None and self._draws else b""
+        zeros = derive_seed(seed, program.identity.digest, "server", about=about)
+        if program.recording is not None:
+            given = (ciphertexts, values, zeros)
+            data, spent = program.recording.run(self._session, program.native, given, progress)
+        else:
+            data, spent = self._session.run(ciphertexts, values, zeros, progress=progress)
+        seconds = dict(spent)
+        seconds["read"] = seconds.get("read", 0.0) + read
+        return Execution(Encryptions.of_parts(program.label(Role.RESULT, key), data), seconds)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as program and keys."""
+        return type(self), (self.program, self.keys)

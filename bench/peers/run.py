@@ -279,7 +279,7 @@ def less_disturbed(a: list[dict], b: list[dict]) -> list[dict]:
 def transform_limits() -> str:
     """The machine, and the first table of the transforms' own bench: times and fractions of the arithmetic limit."""
     print("measuring the transforms against their limit", file=sys.stderr, flush=True)
-    bench = ["cargo", "bench", "--locked", "-q", "-p", "ringsmith-ntt", "--bench", "ntt", "--", "limits-only"]
+    bench = ["cargo", "bench", "--locked", "-q", "-p", "ringsmith-bench", "--bench", "ntt", "--", "limits-only"]
     limits = sh(["taskset", "-c", "0", *bench], cwd=ROOT).split("\n\n")[0]
     return f"{machine()}\n{limits}"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Times of the main operations on this machine: `cargo bench -p ringsmith-bfv --bench bfv [-- PART OF A SET'S NAME]`.
+//! Times of the main operations on this machine: `cargo bench -p ringsmith-bench --bench bfv [-- PART OF A SET'S NAME]`.
 //! Lower quartile of wall time over many calls, so that other load counts little. Every product is decrypted and checked.
 
 use bfv::{

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads spec/registers.rdl with PeakRDL: a child process, `python -m ringsmith.hw.rdl SOURCE DIRECTORY [html]`.
+"""Reads spec/registers.rdl with PeakRDL, as `python -m ringsmith.hw.registers.rdl SOURCE DIRECTORY [html]` in a child.
 
 Writes the register block (SystemVerilog), the map as JSON and, if asked, browsable HTML pages into the directory. A
 process of its own, because PeakRDL's native parser can take the interpreter down with it when Python frees it.

@@ -167,7 +167,7 @@ def main(arguments: list[str]) -> int:
 def _read(directory: Path, *extras: str) -> None:
     """Let the child process write its products; they count even if it crashes after it has written the last one."""
     last = directory / ("html/index.html" if extras else "registers.json")
-    command: list[str | Path] = [sys.executable, "-m", "ringsmith.hw.rdl", source(), directory, *extras]
+    command: list[str | Path] = [sys.executable, "-m", "ringsmith.hw.registers.rdl", source(), directory, *extras]
     checked("reading spec/registers.rdl", run(command, timeout_s=300), ok=lambda f: f.status <= 0 and last.exists())
 
 
@@ -181,7 +181,3 @@ def _named_fields(register: Register) -> Iterator[tuple[Field, str]]:
     for field in register.fields:
         if field.width < 32:
             yield field, f"{register.name}_{field.name}".upper()
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -17,7 +17,7 @@ from ringsmith.cli.remote import AtOption, HttpOption, KeyOption, connected
 from ringsmith.errors import InputError, SeedWarning
 from ringsmith.files import check_place
 from ringsmith.kernel.declare import Argument
-from ringsmith.kernel.kernel import Array
+from ringsmith.kernel.kernel import ENCRYPTIONS, Array
 from ringsmith.params.box import box
 from ringsmith.remote.engine import RemoteEngine
 from ringsmith.report.table import render
@@ -72,7 +72,9 @@ def run(
     allow_insecure: Annotated[
         bool, typer.Option("--allow-insecure", help="accept parameters below the wanted security, and say so")
     ] = False,
-    encrypt: Annotated[str | None, typer.Option("--encrypt", help="public or secret: the key to encrypt under")] = None,
+    encrypt: Annotated[
+        str | None, typer.Option("--encrypt", help="public, extended or secret: the key to encrypt under")
+    ] = None,
     overrides: Annotated[
         list[str] | None, typer.Option("--set", help="key=value of the engine's preset; may be repeated")
     ] = None,
@@ -92,8 +94,8 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
     """Encrypt, evaluate and decrypt a kernel or a compiled program, and compare with the clear answer."""
-    if encrypt not in (None, "public", "secret"):
-        raise InputError(f"--encrypt {encrypt}: public or secret")
+    if encrypt not in (None, *ENCRYPTIONS):
+        raise InputError(f"--encrypt {encrypt}: {', '.join(ENCRYPTIONS)}")
     if output is not None:
         check_output(output)
     if trace is not None:

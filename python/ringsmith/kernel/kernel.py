@@ -27,6 +27,8 @@ Array = NDArray[Any]
 Shapes = Mapping[str, tuple[int, ...]]
 
 SCHEMES = ("ckks", "bfv")
+#: The keys that arguments may be encrypted under; an extended one is a public key over Q·P.
+ENCRYPTIONS = ("public", "extended", "secret")
 _DEFAULT_TOLERANCE = 2.0**-20
 
 
@@ -178,8 +180,9 @@ def kernel(
     `precision` in bits is another way to say `tolerance` (2^-precision). `plain_modulus` makes BFV compute modulo
     that prime; without it one is chosen so that no result wraps. `params` pins a named set or a ParamRequest.
     `publish` makes room for `client.decrypt(result, publish=True)`: tolerance (CKKS) and noise budget (BFV) then hold
-    with the noise that hides what a decryption would tell about the key. `encryption` is "public" or "secret": the key
-    that arguments are encrypted under; by default BFV's public and CKKS's secret one (ciphertexts half as long).
+    with the noise that hides what a decryption would tell about the key. `encryption` is "public", "extended" (a public
+    key over Q·P: less noise, a larger key, more time) or "secret": the key that arguments are encrypted under; by default
+    BFV's public and CKKS's secret one (ciphertexts half as long).
     `worst_case` makes room for any plain argument within its range, even one contrived to spread noise; without it
     such an argument is refused when the program runs.
     """
@@ -219,7 +222,7 @@ def _check_options(made: Kernel, where: Location | None) -> None:
         ("scheme", made.scheme, SCHEMES),
         ("security", made.security, (128, 192, 256)),
         ("standard", made.standard, ("2024", "2018")),
-        ("encryption", made.encryption, (None, "public", "secret")),
+        ("encryption", made.encryption, (None, *ENCRYPTIONS)),
     )
     for option, value, allowed in choices:
         if value not in allowed:

@@ -219,7 +219,7 @@ def _manual(kernel: Kernel, shapes: Shapes, wish: choose.Wish) -> choose.Choice:
         if kernel.scheme == "bfv" and t is None:
             t = primes.plain_modulus(n, 2 * largest_result(trial) + 2)
         depth = _LONG_CHAIN - 1 - min(step.level for step in trial.steps)
-        keys = trial.switches_keys()
+        keys = trial.switches_keys() or wish.encryption == "extended"
         depth += sum(step.kind in CIPHER_PRODUCTS for step in trial.steps) > 0 and kernel.scheme == "bfv"
         data = (min(60, scale + 15), *([scale] * depth))
         request = ParamRequest(

@@ -170,8 +170,9 @@ def write_markdown(rows: list[dict], limits: str, path: Path) -> None:
     left = budget_lines(rows)
     if left:
         what = (
-            "SEAL and Lattigo encrypt over all primes and divide by the special ones: they start with 4 to 5 bits more. "
-            "`bfv-encrypt-extended` is that way of ours, an option ([bfv.md](bfv.md#encryption-over-qp)), beside theirs."
+            "SEAL and Lattigo encrypt over all primes and divide by the special ones: they start with 4 to 5 bits "
+            "more. `bfv-encrypt-extended` is that way of ours, an option ([bfv.md](bfv.md#encryption-over-qp)), "
+            "beside theirs."
         )
         head += ["", "## Noise budget left, in bits", "", what, "", *_markdown(BUDGETS, left)]
     portable, body = portable_lines(rows), []

@@ -101,11 +101,7 @@ impl Encryption {
 
     /// Its code in bytes.
     pub(crate) fn code(self) -> u8 {
-        match self {
-            Self::Secret => 0,
-            Self::Public => 1,
-            Self::Extended => 2,
-        }
+        self as u8
     }
 }
 

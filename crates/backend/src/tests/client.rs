@@ -110,6 +110,7 @@ fn a_client_on_a_device_gives_the_processor_s_bytes() {
 fn agrees_under_an_extended_key<W: Word>(info: &BuildInfo, n: usize, bits: &[u32]) -> Usage {
     let mut literal = params::<W>(n, bits).literal();
     literal.rlwe.p = literal.rlwe.q.split_off(1);
+    literal.rlwe.dnum = 0;
     let params = BfvParams::new(&literal, SecurityPolicy::insecure()).unwrap();
     let generator = KeyGenerator::new(&params, Seed::from_text("keys"));
     let secret = Arc::new(generator.secret_key().unwrap());

@@ -169,7 +169,11 @@ def write_markdown(rows: list[dict], limits: str, path: Path) -> None:
         head += ["", "## A second thread", "", second_thread_summary(turns), "", *_markdown(TURNS, turns)]
     left = budget_lines(rows)
     if left:
-        what = "Some peers encrypt over all primes and divide by the special one: they start with 4 to 5 bits more."
+        what = (
+            "SEAL and Lattigo encrypt over all primes and divide by the special ones: they start with 4 to 5 bits "
+            "more. `bfv-encrypt-extended` is that way of ours, an option ([bfv.md](bfv.md#encryption-over-qp)), "
+            "beside theirs."
+        )
         head += ["", "## Noise budget left, in bits", "", what, "", *_markdown(BUDGETS, left)]
     portable, body = portable_lines(rows), []
     if portable:

@@ -19,8 +19,9 @@ class Bfv:
         self.q = prod(params.q)
 
     def message_seed(self, kind: str, index: int) -> bytes:
-        """What message number `index` draws from, under the public or the secret key."""
-        stamp = self.keys.id + (self.keys.halves("public key")[0] if kind == "public" else b"")
+        """What message number `index` draws from, under the public, the extended public or the secret key."""
+        role = {"public": "public key", "extended": "extended public key"}.get(kind)
+        stamp = self.keys.id + (self.keys.halves(role)[0] if role else b"")
         bound = xof.bind(self.messages, f"bfv encrypt {kind}", self.keys.fingerprint, stamp)
         return xof.derive(bound, "encrypt", index)
 
@@ -39,6 +40,17 @@ class Bfv:
         c0 = add(multiply(b, u), self.params.error(seed, "e0"), self.scaled(message))
         c1 = add(multiply(a, u), self.params.error(seed, "e1"))
         return self._reduce([c0, c1])
+
+    def encrypt_extended(self, message: Poly, index: int) -> Ciphertext:
+        """Under the extended public key: (b*u + e0, a*u + e1) modulo Q*P, divided by P, and round(Q*m/t)."""
+        seed = self.message_seed("extended", index)
+        u = xof.ternary(xof.Stream(seed, "u", 0), self.params.n)
+        special = prod(self.params.p)
+        parts = []
+        for limbs, label in zip(self.keys.public(extended=True), ("e0", "e1"), strict=True):
+            total = add(multiply(compose(limbs, self.params.qp), u), self.params.error(seed, label))
+            parts.append([divide_round(centred(x, self.q * special), 1, special) for x in total])
+        return self._reduce([add(parts[0], self.scaled(message)), parts[1]])
 
     def encrypt_symmetric(self, message: Poly, index: int) -> Ciphertext:
         """Under the secret key: (-a*s + e + round(Q*m/t), a)."""

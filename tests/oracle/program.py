@@ -14,6 +14,7 @@ PLAIN_OPERATIONS = [
     "argument", "constant", "add", "subtract", "multiply", "negate", "power", "polynomial", "matmul", "sum", "gather",
     "within",
 ]  # fmt: skip
+ENCRYPTIONS = ["secret", "public", "extended public"]
 #: Operands of each operation on ciphertexts.
 CIPHER_OPERANDS = [0, 0, 2, 2, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1]
 
@@ -66,7 +67,7 @@ def listing(payload: bytes) -> list[str]:
     lines = [f"program {name}{' ' if variant else ''}{variant}"]
     parameters = f.take(f.number(4))
     exact = parameters[6] == 2
-    lines += [_parameters(parameters, exact), f"inputs under the {['secret', 'public'][f.number(1)]} key"]
+    lines += [_parameters(parameters, exact), f"inputs under the {ENCRYPTIONS[f.number(1)]} key"]
     bits, failure, tolerance, publish = f.real(), f.number(4), f.real(), f.number(1)
     what = "bits of budget left" if exact else "log2 of the error"
     room = "room" if publish else "no room"

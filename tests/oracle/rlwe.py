@@ -74,10 +74,10 @@ class Keys:
             [(e - x) % m for e, x in zip(error, limb, strict=True)] for limb, m in zip(product, moduli, strict=True)
         ]
 
-    def public(self) -> tuple[list[Poly], list[Poly]]:
-        """(b, a) over Q."""
-        moduli = list(self.params.q)
-        uniform, errors = self.halves("public key")
+    def public(self, *, extended: bool = False) -> tuple[list[Poly], list[Poly]]:
+        """(b, a) over Q, or over Q*P."""
+        moduli = self.params.qp if extended else list(self.params.q)
+        uniform, errors = self.halves("extended public key" if extended else "public key")
         values = self.params.uniform(uniform, moduli)
         a = [interpolate(limb, m) for limb, m in zip(values, moduli, strict=True)]
         return self._zero(a, moduli, self.params.error(errors)), a

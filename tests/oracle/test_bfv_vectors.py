@@ -47,6 +47,9 @@ def test_encryption_and_linear_operations(case: Case) -> None:
         "add_plain": scheme.add_plain(x, b),
         "multiply_plain": scheme.multiply_plain(x, b),
     }
+    if scheme.params.p:
+        expected["extended a"] = scheme.encrypt_extended(a, 3)
+        assert scheme.decrypt(expected["extended a"]) == a
     for name, ciphertext in expected.items():
         assert stored(case, name, moduli) == ciphertext, name
     assert scheme.decrypt(x) == a

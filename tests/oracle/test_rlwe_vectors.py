@@ -66,6 +66,8 @@ def test_keys(case: Case) -> None:
     assert keys.id == case.bytes("id")
     for key, limbs in zip("ba", keys.public(), strict=True):
         assert to_evaluation(limbs, list(params.q)) == case.limbs(f"public {key}", params.n)
+    for key, limbs in zip("ba", keys.public(extended=True), strict=True):
+        assert to_evaluation(limbs, params.qp) == case.limbs(f"extended {key}", params.n)
     for name, switch in (
         ("relin", keys.relin()),
         ("galois 3", keys.switch(automorphism(keys.secret, 3), "galois key", 3)),
@@ -106,6 +108,10 @@ def test_key_bytes(case: Case) -> None:
     reader = open_key("public bytes", 17)
     assert reader.take(32) == keys.halves("public key")[0]
     assert reader.poly(list(params.q), n) == case.limbs("public b", n)
+    assert reader.rest == b""
+    reader = open_key("extended bytes", 20)
+    assert reader.take(32) == keys.halves("extended public key")[0]
+    assert reader.poly(params.qp, n) == case.limbs("extended b", n)
     assert reader.rest == b""
     reader = open_key("relin bytes", 18)
     assert reader.number(4) == len(params.q)

@@ -68,6 +68,7 @@ fn measure<W: Word>(name: &str, n: usize, q: &[u32], p: &[u32], t: u64) -> Resul
     let galois = generator.galois_keys(&secret, &[3], q.len())?;
     let public = Arc::new(generator.public_key(&secret)?);
     let encryptor = Encryptor::new(&params, public, Seed::from_text("messages"))?;
+    let extended = generator.extended_public_key(&secret).ok();
     let decryptor = Decryptor::new(&params, secret)?;
     let encoder = BatchEncoder::new(&params)?;
     let values: Vec<u64> = (0..n as u64).map(|i| i % t).collect();
@@ -79,6 +80,13 @@ fn measure<W: Word>(name: &str, n: usize, q: &[u32], p: &[u32], t: u64) -> Resul
     );
     let line = |what: &str, us: f64| println!("  {what:<32} {us:>10.1} us");
     line("encrypt", quartile(|| encryptor.encrypt(&plain)));
+    if let Some(key) = extended {
+        let encryptor = Encryptor::new(&params, Arc::new(key), Seed::from_text("extended"))?;
+        line(
+            "encrypt under an extended key",
+            quartile(|| encryptor.encrypt(&plain)),
+        );
+    }
     line(
         "decrypt + decode",
         quartile(|| decryptor.decrypt(&a).map(|p| encoder.decode(&p))),

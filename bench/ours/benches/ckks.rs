@@ -58,6 +58,7 @@ struct Setup {
     params: CkksParams,
     secret: SecretKey<u64>,
     public: PublicKey<u64>,
+    extended: PublicKey<u64>,
     relin: RelinKey<u64>,
     galois: GaloisKeys<u64>,
     values: Vec<Complex64>,
@@ -107,6 +108,7 @@ fn make(set: Set) -> Result<Setup, ckks::Error> {
             set.primes,
         )?,
         product: Evaluator::new(&params).multiply(&ct, &ct)?,
+        extended: generator.extended_public_key(&secret)?,
         secret,
         public,
         values,
@@ -135,6 +137,13 @@ fn encrypt(bencher: Bencher, set: Set) {
     let s = setup(set);
     let encryptor = Encryptor::new(&s.params, Seed::from_text("e"));
     bencher.bench(|| encryptor.encrypt(&s.plaintext, &s.public, 1));
+}
+
+#[divan::bench(args = SETS)]
+fn encrypt_extended(bencher: Bencher, set: Set) {
+    let s = setup(set);
+    let encryptor = Encryptor::new(&s.params, Seed::from_text("e"));
+    bencher.bench(|| encryptor.encrypt(&s.plaintext, &s.extended, 1));
 }
 
 #[divan::bench(args = SETS)]

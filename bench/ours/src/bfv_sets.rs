@@ -10,7 +10,8 @@ use bfv::{
     Plaintext,
 };
 use rlwe::{
-    GaloisKeys, KeyGenerator, PublicKey, RelinKey, RlweParamsLiteral, SecurityPolicy, Seed,
+    GaloisKeys, KeyGenerator, PublicKey, RelinKey, RlweParamsLiteral, SecretKey, SecurityPolicy,
+    Seed,
 };
 use zq::primes::{Direction, ntt_primes};
 
@@ -36,6 +37,9 @@ pub struct Kit {
     pub public: Arc<PublicKey<u64>>,
     pub relin: RelinKey<u64>,
     pub galois: GaloisKeys<u64>,
+    params: BfvParams<u64>,
+    generator: KeyGenerator<u64>,
+    secret: Arc<SecretKey<u64>>,
     encoder: BatchEncoder<u64>,
     encryptor: Encryptor<u64>,
     decryptor: Decryptor<u64>,
@@ -63,9 +67,12 @@ impl Kit {
             galois: generator.galois_keys(&secret, &[element], data.len())?,
             encoder: BatchEncoder::new(&params)?,
             encryptor: Encryptor::new(&params, public.clone(), Seed::from_text("messages"))?,
-            decryptor: Decryptor::new(&params, secret)?,
+            decryptor: Decryptor::new(&params, secret.clone())?,
             evaluator: Evaluator::new(&params),
             public,
+            params,
+            generator,
+            secret,
             product: x.iter().zip(&y).map(|(a, b)| a * b % t).collect(),
             x,
             y,
@@ -103,6 +110,14 @@ impl Kit {
         let mut out = cx.clone();
         let timing = measure(|| out = self.fresh(&self.x).expect("encrypts"));
         left("bfv-encrypt", timing, self.read(&out)? == self.x, &out)?;
+        if let Ok(key) = self.generator.extended_public_key(&self.secret) {
+            let encryptor =
+                Encryptor::new(&self.params, Arc::new(key), Seed::from_text("extended"))?;
+            let fresh = || encryptor.encrypt(&self.encoder.encode(&self.x)?);
+            let timing = measure(|| out = fresh().expect("encrypts"));
+            let right = self.read(&out)? == self.x;
+            left("bfv-encrypt-extended", timing, right, &out)?;
+        }
         let timing = measure(|| drop(self.read(&cx).expect("decrypts")));
         row("bfv-decrypt", timing, self.read(&cx)? == self.x);
         let timing = measure(|| drop(self.decryptor.decrypt(&cx).expect("decrypts")));

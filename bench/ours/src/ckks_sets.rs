@@ -13,9 +13,11 @@ use rlwe::{
     Seed, Threads,
 };
 
-const WIDTH: u32 = 45;
+/// Bits of every prime.
+pub const WIDTH: u32 = 45;
 const LOG_SCALE: i32 = 40;
-const TOLERANCE: f64 = 1e-3;
+/// What a slot may be off by.
+pub const TOLERANCE: f64 = 1e-3;
 
 /// The sets: n, data primes, special primes, dnum.
 pub const SETS: [(usize, usize, usize, usize); 4] = [
@@ -134,6 +136,14 @@ impl Kit {
         let mut lower = out.clone();
         let timing = measure(|| lower = evaluator.rescale(&out).expect("rescales"));
         row("ckks-rescale", timing, self.near(&lower, &self.product)?);
+        let timing = measure(|| {
+            let tensor = evaluator.multiply(&cx, &cy).expect("multiplies");
+            lower = evaluator
+                .relinearize_rescale(&tensor, &self.relin)
+                .expect("relinearises");
+        });
+        let right = self.near(&lower, &self.product)?;
+        row("ckks-multiply-relinearize-rescale", timing, right);
         let timing = measure(|| out = evaluator.rotate(&cx, 1, &self.galois).expect("rotates"));
         row("ckks-rotate", timing, self.near(&out, &self.rotated())?);
         Ok(())
@@ -208,7 +218,8 @@ impl Kit {
     }
 }
 
-fn params(n: usize, data: usize, special: usize, dnum: usize) -> Result<CkksParams, Error> {
+/// The set of so many primes.
+pub fn params(n: usize, data: usize, special: usize, dnum: usize) -> Result<CkksParams, Error> {
     let (q, p) = prime_chain(n, WIDTH, WIDTH, data - 1, WIDTH, special)?;
     let rlwe = RlweParamsLiteral {
         n,

@@ -10,6 +10,7 @@ mod batch;
 mod bfv_sets;
 mod ckks_sets;
 mod fused;
+mod linear;
 mod measure;
 mod memory;
 mod transforms;
@@ -26,7 +27,7 @@ fn one_thread() -> Result<(), String> {
         let kit = ckks_sets::Kit::new(n, data, special, dnum);
         kit.and_then(|kit| kit.run()).map_err(|e| e.to_string())?;
     }
-    Ok(())
+    linear::run().map_err(|e| e.to_string())
 }
 
 fn batches(count: &str) -> Result<(), String> {

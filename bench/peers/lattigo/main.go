@@ -107,7 +107,10 @@ func benchBFV(logN int, logQ, logP []int, t uint64) {
 	}
 	product := func(i int) uint64 { return x[i] * y[i] % t }
 	ct := must(encryptor.EncryptNew(pt))
-	report("bfv-encrypt", n, bits, func() { check(encoder.Encode(x, pt)); check(encryptor.Encrypt(pt, ct)) }, equals(ct, func(i int) uint64 { return x[i] }))
+	// Lattigo's only way to encrypt: over Q·P, divided by P.
+	for _, name := range []string{"bfv-encrypt", "bfv-encrypt-extended"} {
+		report(name, n, bits, func() { check(encoder.Encode(x, pt)); check(encryptor.Encrypt(pt, ct)) }, equals(ct, func(i int) uint64 { return x[i] }))
+	}
 	report("bfv-decrypt", n, bits, func() { decryptor.Decrypt(cx, py); check(encoder.Decode(py, out)) }, equals(cx, func(i int) uint64 { return x[i] }))
 	report("bfv-decrypt-only", n, bits, func() { decryptor.Decrypt(cx, py) }, equals(cx, func(i int) uint64 { return x[i] }))
 	c3, c2 := bgv.NewCiphertext(params, 2, params.MaxLevel()), bgv.NewCiphertext(params, 1, params.MaxLevel())
@@ -159,6 +162,10 @@ func benchCKKS(logN int, logQ, logP []int) {
 	report("ckks-relinearize", n, bits, func() { check(eval.Relinearize(c3, c2)) }, near(c2, product))
 	lower := ckks.NewCiphertext(params, 1, params.MaxLevel()-1)
 	report("ckks-rescale", n, bits, func() { check(eval.Rescale(c2, lower)) }, near(lower, product))
+	report("ckks-multiply-relinearize-rescale", n, bits, func() {
+		check(eval.MulRelin(cx, cy, c2))
+		check(eval.Rescale(c2, lower))
+	}, near(lower, product))
 	report("ckks-rotate", n, bits, func() { check(eval.Rotate(cx, 1, c2)) }, near(c2, func(i int) float64 { return x[(i+1)%(n/2)] }))
 }
 
@@ -213,6 +220,47 @@ func benchLinear(logN int, logQ, logP []int, count int) {
 	})
 }
 
+// benchSum times eight rotations of one ciphertext, with one decomposition, added.
+func benchSum(logN int, logQ, logP []int) {
+	params := must(ckks.NewParametersFromLiteral(ckks.ParametersLiteral{LogN: logN, LogQ: logQ, LogP: logP, LogDefaultScale: 40}))
+	keygen := rlwe.NewKeyGenerator(params)
+	sk, pk := keygen.GenKeyPairNew()
+	encoder, encryptor, decryptor := ckks.NewEncoder(params), rlwe.NewEncryptor(params, pk), rlwe.NewDecryptor(params, sk)
+	n, bits := 1<<logN, append(append([]int{}, logQ...), logP...)
+	slots := n / 2
+	x := make([]float64, slots)
+	for i := range x {
+		x[i] = math.Sin(float64(i))
+	}
+	px := ckks.NewPlaintext(params, params.MaxLevel())
+	check(encoder.Encode(x, px))
+	cx := must(encryptor.EncryptNew(px))
+	steps := []int{1, 2, 3, 4, 5, 6, 7, 8}
+	keys := rlwe.NewMemEvaluationKeySet(nil, keygen.GenGaloisKeysNew(params.GaloisElements(steps), sk)...)
+	eval := ckks.NewEvaluator(params, keys)
+	var out *rlwe.Ciphertext
+	values := make([]float64, slots)
+	report("ckks-sum-of-8-rotations", n, bits, func() {
+		rotated := must(eval.RotateHoistedNew(cx, steps))
+		out = rotated[1]
+		for _, k := range steps[1:] {
+			check(eval.Add(out, rotated[k], out))
+		}
+	}, func() bool {
+		check(encoder.Decode(decryptor.DecryptNew(out), values))
+		for i := range values {
+			want := 0.0
+			for _, k := range steps {
+				want += x[(i+k)%slots]
+			}
+			if math.Abs(values[i]-want) > 1e-3 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
 func chain(count, width int) (out []int) {
 	for range count {
 		out = append(out, width)
@@ -237,6 +285,7 @@ func main() {
 	benchCKKS(13, chain(3, 45), []int{45})
 	benchCKKS(14, chain(7, 45), []int{45})
 	for _, special := range []int{1, 2, 3} {
+		benchSum(14, chain(7, 45), chain(special, 45))
 		for _, count := range []int{128, 512} {
 			benchLinear(14, chain(7, 45), chain(special, 45), count)
 		}

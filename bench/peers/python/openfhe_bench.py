@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 import openfhe
 from common import report
@@ -99,9 +100,54 @@ def ckks(n: int, depth: int, named: list[int]) -> None:
         ("ckks-relinearize", lambda: keep("r", ctx.Relinearize(kept["c3"])), "r", product),
         ("ckks-rotate", lambda: keep("t", ctx.EvalRotate(cx, 1)), "t", x[1:] + x[:1]),
         ("ckks-rescale", lambda: keep("s", ctx.Rescale(kept["m"])), "s", product),
+        ("ckks-multiply-relinearize-rescale", lambda: keep("a", ctx.Rescale(ctx.EvalMult(cx, cy))), "a", product),
     )
     for operation, op, name, want in rows:
         report(LIBRARY, operation, n, named, op, lambda name=name, want=want: near(name, want))
+
+
+def linear(n: int, depth: int, named: list[int], splits: dict[int, int]) -> None:
+    """CKKS: eight rotations summed, and products with plain matrices of so many diagonals, by baby and giant steps.
+
+    The wheel has no transform of its own: rotations share their digits (`EvalFastRotation`), giant steps are rotations.
+    `splits`: baby steps by number of diagonals.
+    """
+    ctx, keys = context(ckks_parameters(n, depth))
+    slots = n // 2
+    x = [math.sin(i) for i in range(slots)]
+    ct = ctx.Encrypt(keys.publicKey, ctx.MakeCKKSPackedPlaintext(x))
+    steps = {k for count, babies in splits.items() for k in (*range(1, babies), *range(babies, count, babies))}
+    ctx.EvalRotateKeyGen(keys.secretKey, sorted(steps | set(range(1, 9))))
+    kept: dict[str, object] = {}
+
+    def near(name: str, want: list[float]) -> bool:
+        plain = ctx.Decrypt(keys.secretKey, kept[name])
+        plain.SetLength(slots)
+        return all(abs(a - b) < 1e-3 for a, b in zip(plain.GetRealPackedValue(), want, strict=False))
+
+    def total() -> None:
+        digits = ctx.EvalFastRotationPrecompute(ct)
+        kept["sum"] = reduce(ctx.EvalAdd, (ctx.EvalFastRotation(ct, k, 2 * n, digits) for k in range(1, 9)))
+
+    want = [sum(x[(i + k) % slots] for k in range(1, 9)) for i in range(slots)]
+    report(LIBRARY, "ckks-sum-of-8-rotations", n, named, total, lambda: near("sum", want))
+    for count, babies in splits.items():
+        weights = [[math.cos(d * i + d) / count for i in range(slots)] for d in range(count)]
+        want = [sum(weights[d][i] * x[(i + d) % slots] for d in range(count)) for i in range(slots)]
+        # Each diagonal is moved back by the giant step that it is under.
+        moved = [w[slots - (back := d // babies * babies) :] + w[: slots - back] for d, w in enumerate(weights)]
+        plain = [ctx.MakeCKKSPackedPlaintext(values) for values in moved]
+
+        def transform(count: int = count, babies: int = babies, plain: list[object] = plain) -> None:
+            digits = ctx.EvalFastRotationPrecompute(ct)
+            rotated = [ct, *(ctx.EvalFastRotation(ct, k, 2 * n, digits) for k in range(1, babies))]
+            parts = []
+            for start in range(0, count, babies):
+                inner = reduce(ctx.EvalAdd, (ctx.EvalMult(r, plain[start + k]) for k, r in enumerate(rotated)))
+                parts.append(ctx.EvalRotate(inner, start) if start else inner)
+            kept["linear"] = reduce(ctx.EvalAdd, parts)
+
+        report(LIBRARY, f"ckks-linear-{count}", n, named, transform, lambda want=want: near("linear", want))
 
 
 if __name__ == "__main__":
@@ -110,3 +156,4 @@ if __name__ == "__main__":
     ckks(8192, 2, [45] * 4)
     ckks(16384, 6, [45] * 8)
     ckks(32768, 13, [45] * 15)
+    linear(16384, 6, [45] * 8, {128: 16, 512: 32})

@@ -66,38 +66,45 @@ impl Coprocessor {
     /// [`Encryptor::encrypt_at`], its polynomial part on the device.
     ///
     /// # Errors
-    /// The encryptor's, and the device's.
+    /// The encryptor's, the device's, and [`Error::Cancelled`].
     pub fn encrypt<W: Word>(
         &self,
         encryptor: &Encryptor<W>,
         message: &Plaintext,
         index: u64,
+        observer: &dyn Observer,
     ) -> Result<Ciphertext<W>, Error> {
-        encryptor.encrypt_by(message, index, |draw| client::zero_parts(self, draw))
+        encryptor.encrypt_by(message, index, |draw| {
+            client::zero_parts(self, draw, observer)
+        })
     }
 
     /// [`Encryptor::zero_at`], its polynomial part on the device.
     ///
     /// # Errors
-    /// The encryptor's, and the device's.
+    /// As [`Coprocessor::encrypt`].
     pub fn zero<W: Word>(
         &self,
         encryptor: &Encryptor<W>,
         index: u64,
+        observer: &dyn Observer,
     ) -> Result<Ciphertext<W>, Error> {
-        encryptor.zero_by(index, |draw| client::zero_parts(self, draw))
+        encryptor.zero_by(index, |draw| client::zero_parts(self, draw, observer))
     }
 
     /// [`Decryptor::phase`] by the device.
     ///
     /// # Errors
-    /// The decryptor's, and the device's.
+    /// The decryptor's, the device's, and [`Error::Cancelled`].
     pub fn phase<W: Word>(
         &self,
         decryptor: &Decryptor<W>,
         ciphertext: &Ciphertext<W>,
+        observer: &dyn Observer,
     ) -> Result<Phase<W>, Error> {
-        decryptor.phase_by(ciphertext, |parts, key| client::phase(self, parts, key))
+        decryptor.phase_by(ciphertext, |parts, key| {
+            client::phase(self, parts, key, observer)
+        })
     }
 }
 
@@ -108,6 +115,10 @@ impl Progress for Shown<'_> {
     fn tell(&self, done: usize, total: usize) -> bool {
         self.0.progress(done, total);
         !self.0.cancelled()
+    }
+
+    fn stopped(&self) -> bool {
+        self.0.cancelled()
     }
 }
 

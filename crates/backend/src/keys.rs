@@ -3,7 +3,7 @@
 
 use crate::Error;
 use crate::cpu::scheme::key;
-use program::{Parameters, Program};
+use program::{Encryption, Parameters, Program};
 use rlwe::{GaloisKeys, KeyId, PublicKey, RelinKey, RlweParams};
 use std::sync::Arc;
 use zq::Word;
@@ -113,6 +113,9 @@ impl<W: Word> KeySet<W> {
         let needs = program.required_keys();
         let held = self.held(needs.relinearization, needs.galois, needs.public);
         held.iter().try_for_each(Held::check)?;
+        if needs.public {
+            self.check_public(program.encryption)?;
+        }
         let lacks = |by: &&i32| !self.holds(element(params.n(), i64::from(**by)));
         if let Some(missing) = needs.rotations.iter().find(lacks) {
             return Err(Error::Keys(format!(
@@ -131,6 +134,25 @@ impl<W: Word> KeySet<W> {
     fn holds(&self, element: u64) -> bool {
         let galois = self.galois.as_ref();
         galois.is_some_and(|keys| keys.elements().any(|e| e == element))
+    }
+
+    /// A guarantee reckons with the zeros of one kind of public key.
+    fn check_public(&self, encryption: Encryption) -> Result<(), Error> {
+        let Some(key) = &self.public else {
+            return Ok(());
+        };
+        let kind = |extended| match extended {
+            true => Encryption::Extended.key(),
+            false => Encryption::Public.key(),
+        };
+        let wanted = encryption == Encryption::Extended;
+        if key.is_extended() == wanted {
+            return Ok(());
+        }
+        let (got, wanted) = (kind(key.is_extended()), kind(wanted));
+        Err(Error::Keys(format!(
+            "the evaluation keys hold the {got}, the program needs the {wanted}; generate keys with program.client()"
+        )))
     }
 
     fn check_parameters(&self, params: &RlweParams<W>) -> Result<(), Error> {

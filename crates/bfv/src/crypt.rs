@@ -10,7 +10,7 @@ use num_bigint::BigInt;
 use num_traits::Signed;
 use rlwe::sample::MAX_ETA;
 use rlwe::{KeyId, PublicKey, Randomness, Sampler, SecretKey, Seed, small_poly, uniform_residues};
-use rns::{Coeff, Eval, RnsPoly, Scratch};
+use rns::{Coeff, Eval, RnsBasis, RnsPoly, Scratch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
@@ -23,9 +23,9 @@ enum Key<W: Word> {
 
 /// Encrypts under a public key, or under the secret key with a seed for the uniform half.
 ///
-/// A given seed is bound to the parameter set, the role `bfv encrypt public` or `bfv encrypt secret` and the key; below it message
-/// number i draws from `derive("encrypt", i)`: `u`, `e0`, `e1` (public key); `a`, `e` (secret key). The same seed and number give
-/// the same bytes: one pair must never serve two messages. With [`Randomness::SYSTEM`] every encryption is new.
+/// A given seed is bound to the parameter set, the role `bfv encrypt public`, `bfv encrypt extended` or `bfv encrypt secret` and the
+/// key; below it message number i draws from `derive("encrypt", i)`: `u`, `e0`, `e1` (public key); `a`, `e` (secret key). The same
+/// seed and number give the same bytes: one pair must never serve two messages. With [`Randomness::SYSTEM`] every encryption is new.
 pub struct Encryptor<W: Word> {
     params: BfvParams<W>,
     key: Key<W>,
@@ -34,7 +34,7 @@ pub struct Encryptor<W: Word> {
 }
 
 impl<W: Word> Encryptor<W> {
-    /// Encrypts under the public key.
+    /// Encrypts under the public key; with less noise under an extended one.
     ///
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`].
@@ -131,7 +131,11 @@ impl<W: Word> Encryptor<W> {
         };
         let (id, (draw, grown)) = match &self.key {
             Key::Public(key) => {
-                let seed = of("bfv encrypt public", &key.stamp());
+                let role = match key.is_extended() {
+                    false => "bfv encrypt public",
+                    true => "bfv encrypt extended",
+                };
+                let seed = of(role, &key.stamp());
                 (key.id(), (self.draw_public(key, &seed), None))
             }
             Key::Secret(key) => {
@@ -139,17 +143,26 @@ impl<W: Word> Encryptor<W> {
                 (key.id(), self.draw_secret(key, &seed))
             }
         };
-        let mut ct = Ciphertext::new(self.params.fingerprint(), id, parts(&draw)?.into());
+        let mut parts = parts(&draw)?;
+        if let Key::Public(key) = &self.key
+            && key.is_extended()
+        {
+            let rlwe = self.params.rlwe();
+            let level = rlwe.level(rlwe.data_primes()).map_err(Error::from)?;
+            parts = parts.map(|part| level.mod_down(part));
+        }
+        let mut ct = Ciphertext::new(self.params.fingerprint(), id, parts.into());
         ct.seed = grown;
         Ok(ct)
     }
 
     fn draw_public<'k>(&self, key: &'k PublicKey<W>, seed: &Seed) -> ZeroDraw<'k, W> {
-        let errors = self.params.rlwe().error_sampler();
+        let (parts, errors) = (key.parts(), self.params.rlwe().error_sampler());
+        let basis = parts[0].basis();
         ZeroDraw::Public {
-            key: key.parts(),
-            u: self.small(&Sampler::Ternary, seed, "u"),
-            errors: ["e0", "e1"].map(|label| self.small(errors, seed, label)),
+            key: parts,
+            u: self.small(basis, &Sampler::Ternary, seed, "u"),
+            errors: ["e0", "e1"].map(|label| self.small(basis, errors, seed, label)),
         }
     }
 
@@ -166,15 +179,21 @@ impl<W: Word> Encryptor<W> {
         let draw = ZeroDraw::Secret {
             key: key.eval(),
             a,
-            error: self.small(rlwe.error_sampler(), seed, "e"),
+            error: self.small(rlwe.q(), rlwe.error_sampler(), seed, "e"),
         };
         (draw, Some(grown))
     }
 
-    fn small(&self, sampler: &Sampler, seed: &Seed, label: &str) -> Zeroizing<RnsPoly<W, Coeff>> {
+    fn small(
+        &self,
+        basis: &RnsBasis<W>,
+        sampler: &Sampler,
+        seed: &Seed,
+        label: &str,
+    ) -> Zeroizing<RnsPoly<W, Coeff>> {
         let mut values = Zeroizing::new(vec![0; self.params.n()]);
         sampler.fill(&mut seed.stream(label, 0), &mut values);
-        small_poly(self.params.rlwe().q(), &values, u64::from(MAX_ETA)).into()
+        small_poly(basis, &values, u64::from(MAX_ETA)).into()
     }
 }
 

@@ -141,6 +141,19 @@ impl NoiseEstimator {
         self.model.fresh_public().plus_independent(self.scaling())
     }
 
+    /// Encryption under an extended public key.
+    ///
+    /// # Errors
+    /// [`rlwe::Error::NoSpecialPrimes`].
+    pub fn fresh_extended(&self) -> Result<Noise, Error> {
+        if self.log2_p <= 0.0 {
+            let what = "encryption under an extended public key";
+            return Err(rlwe::Error::NoSpecialPrimes { what }.into());
+        }
+        let noise = self.model.fresh_extended(self.log2_p);
+        Ok(noise.plus_independent(self.scaling()))
+    }
+
     /// Encryption under the secret key.
     pub fn fresh_symmetric(&self) -> Noise {
         self.model

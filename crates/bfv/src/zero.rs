@@ -8,7 +8,7 @@ use zq::Word;
 
 /// What an encryption of zero draws, with the key it is under. What is secret is wiped when dropped.
 pub enum ZeroDraw<'k, W: Word> {
-    /// For `(key_0·u + e_0, key_1·u + e_1)`.
+    /// For `(key_0·u + e_0, key_1·u + e_1)`, over Q·P with an extended key: the encryptor divides that by P.
     Public {
         /// The public key (b, a).
         key: [&'k RnsPoly<W, Eval>; 2],
@@ -29,7 +29,7 @@ pub enum ZeroDraw<'k, W: Word> {
 }
 
 impl<W: Word> ZeroDraw<'_, W> {
-    /// The two parts of the ciphertext, computed by this processor.
+    /// The two parts, computed by this processor.
     ///
     /// # Errors
     /// [`rlwe::Error::Shape`] when bases do not fit.

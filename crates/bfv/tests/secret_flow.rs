@@ -24,9 +24,11 @@ fn params(bits: [u32; 2]) -> BfvParams<u64> {
     for b in bits {
         q.extend(ntt_primes::<u64>(b, 2 * N as u64, 1, Direction::Down, &q).unwrap());
     }
+    let p = ntt_primes::<u64>(bits[1], 2 * N as u64, 2, Direction::Down, &q).unwrap();
     let rlwe = RlweParamsLiteral {
         n: N,
         q,
+        p,
         ..Default::default()
     };
     let literal = BfvParamsLiteral {
@@ -51,11 +53,15 @@ fn encryption_and_decryption() {
         let generator = KeyGenerator::new(params.rlwe(), Seed::from_text("keys"));
         let key = Arc::new(generator.secret_key().unwrap());
         let public_key = Arc::new(generator.public_key(&key).unwrap());
+        let extended_key = Arc::new(generator.extended_public_key(&key).unwrap());
         let (values, plain) = message(&params);
         // Tables are made at first use; they are public.
         let opened = Encryptor::new(&params, public_key.clone(), Seed::from_text("warm")).unwrap();
         let decryptor = Decryptor::new(&params, key.clone()).unwrap();
         decryptor.decrypt(&opened.encrypt(&plain).unwrap()).unwrap();
+        Encryptor::new(&params, extended_key.clone(), Seed::from_text("warm"))
+            .and_then(|e| e.encrypt(&plain))
+            .unwrap();
 
         secret(plain.coefficients());
         secret(key.coefficients());
@@ -65,12 +71,17 @@ fn encryption_and_decryption() {
         let ct = expect_clean(&format!("public-key encryption {bits:?}"), || {
             encryptor.encrypt_at(&plain, 3).unwrap()
         });
+        let seed = Seed::from_bytes(secret_bytes("messages"));
+        let encryptor = Encryptor::new(&params, extended_key, seed).unwrap();
+        let less = expect_clean(&format!("extended encryption {bits:?}"), || {
+            encryptor.encrypt_at(&plain, 3).unwrap()
+        });
         // The uniform half is published and drawn by rejection, so this seed is not secret; key and message are.
         let symmetric = Encryptor::symmetric(&params, key, Seed::from_text("s")).unwrap();
         let own = expect_clean(&format!("secret-key encryption {bits:?}"), || {
             symmetric.encrypt_at(&plain, 3).unwrap()
         });
-        for ct in [ct, own] {
+        for ct in [ct, less, own] {
             ct.parts().iter().for_each(|part| public(part.data()));
             let opened = expect_clean(&format!("decryption {bits:?}"), || {
                 decryptor.decrypt(&ct).unwrap()

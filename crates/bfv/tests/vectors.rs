@@ -234,6 +234,7 @@ impl<W: Word> Set<W> {
         let generator = KeyGenerator::new(params.rlwe(), seed());
         let secret = generator.secret_key().unwrap();
         let public = generator.public_key(&secret).unwrap();
+        let extended = generator.extended_public_key(&secret).unwrap();
         let relin = generator.relin_key(&secret, self.q.len()).unwrap();
         let galois = generator.galois_keys(&secret, &[3], self.q.len()).unwrap();
         text.case("keys");
@@ -242,11 +243,14 @@ impl<W: Word> Set<W> {
         text.hex("id", &secret.id().0);
         text.poly("public b", public.parts()[0]);
         text.poly("public a", public.parts()[1]);
+        text.poly("extended b", extended.parts()[0]);
+        text.poly("extended a", extended.parts()[1]);
         text.switch_key("relin", relin.key());
         text.switch_key("galois 3", galois.get(3).unwrap().1);
         text.hex("params bytes", &params.rlwe().to_bytes());
         text.hex("secret bytes", &secret.to_bytes());
         text.hex("public bytes", &public.to_bytes());
+        text.hex("extended bytes", &extended.to_bytes());
         text.hex("relin bytes", &relin.to_bytes());
         text.hex("galois bytes", &galois.to_bytes());
     }
@@ -262,6 +266,9 @@ impl<W: Word> Set<W> {
         let public = Arc::new(generator.public_key(&secret).unwrap());
         let messages = seed().derive("messages", 0);
         let encryptor = Encryptor::new(&params, public, messages.clone()).unwrap();
+        let extended = generator.extended_public_key(&secret).ok();
+        let extended =
+            extended.map(|key| Encryptor::new(&params, Arc::new(key), messages.clone()).unwrap());
         let symmetric = Encryptor::symmetric(&params, secret.clone(), messages).unwrap();
         let decryptor = Decryptor::new(&params, secret).unwrap();
         let hps = Evaluator::new(&params).with_algorithm(MultiplyAlgorithm::Hps);
@@ -286,6 +293,9 @@ impl<W: Word> Set<W> {
         text.parts("encrypt a", &x);
         text.parts("encrypt b", &y);
         text.parts("symmetric a", &symmetric.encrypt_at(&a, 2).unwrap());
+        if let Some(extended) = extended {
+            text.parts("extended a", &extended.encrypt_at(&a, 3).unwrap());
+        }
         text.parts("add", &hps.add(&x, &y).unwrap());
         text.parts("sub", &hps.sub(&x, &y).unwrap());
         text.parts("negate", &hps.negate(&x).unwrap());

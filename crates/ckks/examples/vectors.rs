@@ -98,6 +98,7 @@ struct Setup {
     params: CkksParams,
     secret: SecretKey<u64>,
     public: PublicKey<u64>,
+    extended: PublicKey<u64>,
     relin: RelinKey<u64>,
     galois: GaloisKeys<u64>,
 }
@@ -121,6 +122,7 @@ fn setup(levels: usize, special: usize, dnum: usize) -> Result<Setup, ckks::Erro
     let limbs = levels + 1;
     Ok(Setup {
         public: generator.public_key(&secret)?,
+        extended: generator.extended_public_key(&secret)?,
         relin: generator.relin_key(&secret, limbs)?,
         galois: generator.galois_keys(&secret, &params.galois_elements(&STEPS, true), limbs)?,
         secret,
@@ -198,14 +200,21 @@ fn operations(w: &mut Writer, s: &Setup) -> Result<(), ckks::Error> {
     let (x, y) = (sample(N / 2, 10), sample(N / 2, 20));
     let (a, b) = (encrypt(&x, top, 0)?, encrypt(&y, top, 1)?);
     let symmetric = encryptor.encrypt_secret(&encoder.encode(&x, 1, scale)?, &s.secret, 2)?;
-    for (i, (ct, z)) in [(&a, &x), (&b, &y), (&symmetric, &x)]
-        .into_iter()
-        .enumerate()
+    let extended = encryptor.encrypt(&encoder.encode(&y, 1, scale)?, &s.extended, 4)?;
+    // e u + e0 + e1 s: each term below n · 21 · 1 or so. Divided by P nothing is left of it but the rounding of both parts.
+    let (fresh, rounded) = (3 * N * 21, N / 2 + 2);
+    for (i, (ct, z, noise)) in [
+        (&a, &x, fresh),
+        (&b, &y, fresh),
+        (&symmetric, &x, fresh),
+        (&extended, &y, rounded),
+    ]
+    .into_iter()
+    .enumerate()
     {
         w.section(&format!("encrypt:{i}"));
         w.line("values", complexes(z));
-        // e u + e0 + e1 s: each term below n · 21 · 1 or so.
-        w.line("noise_bound", 3 * N * 21);
+        w.line("noise_bound", noise);
         w.ciphertext("out", ct);
     }
     w.operation("add", &[&a, &b], &e.add(&a, &b)?);

@@ -11,9 +11,9 @@ use zq::AlignedVec;
 /// Encrypts under a public or a secret key. Message number `index` under a given seed always gives the same ciphertext; with
 /// [`Randomness::SYSTEM`] every encryption is new.
 ///
-/// A given seed is bound to the parameter set, the role `ckks encrypt public` or `ckks encrypt secret` and the key; below it
-/// `derive("encrypt", index)` is the message's seed, and below that the streams `u`, `e0`, `e1` (public) or the public seed `a` and
-/// the stream `e` (secret).
+/// A given seed is bound to the parameter set, the role `ckks encrypt public`, `ckks encrypt extended` or `ckks encrypt secret` and the
+/// key; below it `derive("encrypt", index)` is the message's seed, and below that the streams `u`, `e0`, `e1` (public) or the public
+/// seed `a` and the stream `e` (secret).
 #[derive(Clone, Debug)]
 pub struct Encryptor {
     params: CkksParams,
@@ -45,7 +45,8 @@ impl Encryptor {
         self.params.basis(plaintext.level())
     }
 
-    /// Encrypts under the public key at the plaintext's level: `(b u + e0 + m, a u + e1)`, u ternary.
+    /// Encrypts under the public key at the plaintext's level: `(b u + e0 + m, a u + e1)`, u ternary. Under an extended key the
+    /// sums are over Q·P and divided by P before m is added.
     ///
     /// # Errors
     /// [`Error::Rlwe`] for a plaintext or key of other parameters, and those of [`Randomness::seed`].
@@ -56,28 +57,50 @@ impl Encryptor {
         index: u64,
     ) -> Result<Ciphertext, Error> {
         let basis = self.check(plaintext, key.fingerprint())?;
-        let seed = self.seed("ckks encrypt public", &key.stamp(), index)?;
+        let message = &plaintext.poly;
+        let parts = if key.is_extended() {
+            let seed = self.seed("ckks encrypt extended", &key.stamp(), index)?;
+            let level = self.params.rlwe().level(basis.len())?;
+            let sums = self.zero(&seed, key, (level.qp(), basis.len()), None);
+            let [mut c0, c1] = sums.map(|sum| level.mod_down_eval(sum));
+            c0.add_assign(message);
+            [c0, c1]
+        } else {
+            let seed = self.seed("ckks encrypt public", &key.stamp(), index)?;
+            self.zero(&seed, key, (&basis, basis.len()), Some(message))
+        };
+        Ok(fresh(plaintext, parts.into(), key.id(), None))
+    }
+
+    /// `(b u + e0 + m, a u + e1)` over a basis of so many data primes, the key's special ones perhaps after them.
+    fn zero(
+        &self,
+        seed: &Seed,
+        key: &PublicKey<u64>,
+        (basis, limbs): (&RnsBasis<u64>, usize),
+        message: Option<&RnsPoly<u64, Eval>>,
+    ) -> [RnsPoly<u64, Eval>; 2] {
         let errors = self.params.rlwe().error_sampler();
-        let error = |label| samples(&basis, |out| errors.fill(&mut seed.stream(label, 0), out));
-        let u = samples(&basis, |out| sample::ternary(&mut seed.stream("u", 0), out));
+        let error = |label| samples(basis, |out| errors.fill(&mut seed.stream(label, 0), out));
+        let u = samples(basis, |out| sample::ternary(&mut seed.stream("u", 0), out));
         let [e0, e1] = ["e0", "e1"].map(error);
-        let [b, a] = key.parts();
         // Limb by limb, so that u and what is made of it stay in the second cache level.
         let n = basis.n();
         let mut u_limb = Zeroizing::new(AlignedVec::for_overwrite(n));
         let mut parts = [(); 2].map(|()| AlignedVec::for_overwrite(basis.len() * n));
-        for (i, plan) in basis.plans().iter().enumerate() {
+        for ((i, plan), keys) in basis.plans().iter().enumerate().zip(key.limbs_at(limbs)) {
             let (q, limb) = (plan.modulus(), i * n..(i + 1) * n);
             u.transform(plan, &mut u_limb);
-            for ((part, e), key) in parts.iter_mut().zip([&e0, &e1]).zip([b, a]) {
+            for ((part, e), key) in parts.iter_mut().zip([&e0, &e1]).zip(keys) {
                 let out = &mut part[limb.clone()];
                 e.transform(plan, out);
-                q.mul_add_assign(out, &u_limb, key.limb(i));
+                q.mul_add_assign(out, &u_limb, key);
             }
-            q.add_assign(&mut parts[0][limb], plaintext.poly.limb(i));
+            if let Some(message) = message {
+                q.add_assign(&mut parts[0][limb], message.limb(i));
+            }
         }
-        let parts = parts.map(|data| RnsPoly::from_data(&basis, data));
-        Ok(fresh(plaintext, parts.into(), key.id(), None))
+        parts.map(|data| RnsPoly::from_data(basis, data))
     }
 
     /// Encrypts under the secret key: `(-a s + e + m, a)`, a grown from a seed that replaces it in bytes.

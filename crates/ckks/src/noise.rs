@@ -142,6 +142,18 @@ impl Estimator {
         self.encrypt(plaintext, self.model.fresh_public())
     }
 
+    /// Encryption of a plaintext under an extended public key.
+    ///
+    /// # Errors
+    /// [`rlwe::Error::NoSpecialPrimes`].
+    pub fn encrypt_extended(&self, plaintext: &Estimate) -> Result<Estimate, Error> {
+        if self.log2_p <= 0.0 {
+            let what = "encryption under an extended public key";
+            return Err(rlwe::Error::NoSpecialPrimes { what }.into());
+        }
+        Ok(self.encrypt(plaintext, self.model.fresh_extended(self.log2_p)))
+    }
+
     /// Encryption of a plaintext under the secret key.
     pub fn encrypt_secret(&self, plaintext: &Estimate) -> Estimate {
         self.encrypt(plaintext, self.model.fresh_symmetric())

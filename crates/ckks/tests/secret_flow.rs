@@ -21,9 +21,11 @@ fn params(bits: [u32; 2]) -> CkksParams {
     for b in bits {
         q.extend(ntt_primes::<u64>(b, 2 * N as u64, 1, Direction::Down, &q).unwrap());
     }
+    let p = ntt_primes::<u64>(bits[1], 2 * N as u64, 2, Direction::Down, &q).unwrap();
     let rlwe = RlweParamsLiteral {
         n: N,
         q,
+        p,
         ..Default::default()
     };
     let literal = CkksParamsLiteral {
@@ -51,7 +53,12 @@ fn encryption_and_decryption() {
         let generator = KeyGenerator::new(params.rlwe(), Seed::from_text("keys"));
         let key = generator.secret_key().unwrap();
         let public_key = generator.public_key(&key).unwrap();
+        let extended_key = generator.extended_public_key(&key).unwrap();
         let (values, plain) = message(&params);
+        // Tables are made at first use; they are public.
+        Encryptor::new(&params, Seed::from_text("warm"))
+            .encrypt(&plain, &extended_key, 0)
+            .unwrap();
         secret(plain.poly().data());
         secret(key.coefficients());
         secret(key.eval().data());
@@ -59,13 +66,16 @@ fn encryption_and_decryption() {
         let ct = expect_clean(&format!("public-key encryption {bits:?}"), || {
             encryptor.encrypt(&plain, &public_key, 3).unwrap()
         });
+        let less = expect_clean(&format!("extended encryption {bits:?}"), || {
+            encryptor.encrypt(&plain, &extended_key, 3).unwrap()
+        });
         // The uniform half is published and drawn by rejection, so this seed is not secret; key and message are.
         let symmetric = Encryptor::new(&params, Seed::from_text("s"));
         let own = expect_clean(&format!("secret-key encryption {bits:?}"), || {
             symmetric.encrypt_secret(&plain, &key, 3).unwrap()
         });
         let decryptor = Decryptor::new(&params, &key).unwrap();
-        for ct in [ct, own] {
+        for ct in [ct, less, own] {
             ct.parts().iter().for_each(|part| public(part.data()));
             let opened = expect_clean(&format!("decryption {bits:?}"), || {
                 decryptor.decrypt(&ct).unwrap()

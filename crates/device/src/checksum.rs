@@ -7,7 +7,7 @@
 use isa::{BuildInfo, Instruction, Op, TWIDDLE_SLOT, Unit};
 use model::{Counters, Event, Memory, Polynomial, Profile, execute};
 
-use crate::{DeviceError, Driver};
+use crate::{DeviceError, Driver, Stop};
 
 /// Checksum of a lane's coefficients: a polynomial in an odd constant modulo 2^128, so that places count.
 pub fn checksum(words: &[u128]) -> u128 {
@@ -42,12 +42,13 @@ impl Audit {
         &mut self,
         driver: &mut Driver,
         program: &[Instruction],
+        stop: Stop<'_>,
     ) -> Result<Profile, DeviceError> {
         let mut whole = Profile::default();
         for (index, instruction) in program.iter().enumerate() {
             self.follow(driver, instruction)?;
             let step = driver
-                .execute(std::slice::from_ref(instruction))
+                .execute(std::slice::from_ref(instruction), stop)
                 .map_err(|error| placed(error, index))?;
             append(&mut whole, &step, index);
             self.compare(driver, instruction, index)?;
@@ -117,7 +118,7 @@ impl Audit {
         }
         let mut store = Instruction::new(Op::Store);
         (store.src_a, store.log2_n, store.buf_idx) = (slot, i.log2_n, self.buffer);
-        driver.execute(&[store])?;
+        driver.execute(&[store], &|| false)?;
         driver.peek(self.buffer, i.n())
     }
 }

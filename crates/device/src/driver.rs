@@ -7,7 +7,7 @@ use ntt::NttPlan;
 use zq::Modulus;
 
 use crate::checksum::Audit;
-use crate::{Device, DeviceError, Entry, Injection};
+use crate::{Device, DeviceError, Entry, Injection, Stop};
 
 /// Bytes of host buffers that one call makes at most.
 const HOST_BYTES: usize = 1 << 28;
@@ -295,11 +295,23 @@ impl Driver {
     /// [`DeviceError::Program`] if the build cannot execute it; what the device reports otherwise. A device that stopped or hung
     /// is reset: moduli, tables and slots must be written again.
     pub fn run(&mut self, program: &[Instruction]) -> Result<Profile, DeviceError> {
+        self.run_until(program, &|| false)
+    }
+
+    /// As [`Driver::run`], until `stop` says so: it is asked every few hundred cycles of a simulated device.
+    ///
+    /// # Errors
+    /// As [`Driver::run`], and [`DeviceError::Interrupted`]; such a device is reset, too.
+    pub fn run_until(
+        &mut self,
+        program: &[Instruction],
+        stop: Stop<'_>,
+    ) -> Result<Profile, DeviceError> {
         let after = check(&self.info, &self.state, program)?;
         let profile = match self.audit.take() {
-            None => self.execute(program)?,
+            None => self.execute(program, stop)?,
             Some(mut audit) => {
-                let outcome = audit.run(self, program);
+                let outcome = audit.run(self, program, stop);
                 if outcome.is_err() {
                     audit.forget();
                 }
@@ -312,14 +324,18 @@ impl Driver {
     }
 
     /// Execute without a check; a generous limit of cycles turns a device that hangs into an error. Resets what failed.
-    pub(crate) fn execute(&mut self, program: &[Instruction]) -> Result<Profile, DeviceError> {
+    pub(crate) fn execute(
+        &mut self,
+        program: &[Instruction],
+        stop: Stop<'_>,
+    ) -> Result<Profile, DeviceError> {
         let expected = schedule_from(&self.info, &self.state, program)
             .counters
             .cycles;
         let outcome = self
             .device
             .submit(&encode(program))
-            .and_then(|()| self.device.wait(20 * expected + 100_000));
+            .and_then(|()| self.device.wait(20 * expected + 100_000, stop));
         if outcome.is_err() {
             // The first error is the one to report, even if the device cannot be reset either.
             let _ = self.reset();

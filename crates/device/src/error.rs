@@ -56,6 +56,9 @@ pub enum DeviceError {
         /// Cycles waited.
         cycles: u64,
     },
+    /// Whoever waited had it stop.
+    #[error("the device was interrupted")]
+    Interrupted,
     /// A polynomial is not what the instruction must have produced.
     #[error(
         "instruction {index} ({text}): checksum of slot {slot}, lane {lane} does not match: the memory is faulty"

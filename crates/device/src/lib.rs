@@ -29,6 +29,9 @@ pub use modeled::Modeled;
 pub use simulator::LinkUse;
 pub use verilated::Verilated;
 
+/// Tells a device that is at work whether to stop; called by the thread that waits for it.
+pub type Stop<'a> = &'a dyn Fn() -> bool;
+
 /// An entry of a lane's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
@@ -98,11 +101,13 @@ pub trait Device: Send {
     /// The transport failed.
     fn submit(&mut self, words: &[u64]) -> Result<(), DeviceError>;
 
-    /// Run until the program has finished, and return when each instruction started and ended.
+    /// Run until the program has finished, and return when each instruction started and ended. `stop` is asked now and then,
+    /// well within a second.
     ///
     /// # Errors
-    /// [`DeviceError::Stopped`] or, after `limit` cycles, [`DeviceError::Timeout`].
-    fn wait(&mut self, limit: u64) -> Result<Profile, DeviceError>;
+    /// [`DeviceError::Stopped`] or, after `limit` cycles, [`DeviceError::Timeout`]; [`DeviceError::Interrupted`], after which the
+    /// device may be in the midst of anything and needs a reset.
+    fn wait(&mut self, limit: u64, stop: Stop<'_>) -> Result<Profile, DeviceError>;
 
     /// Cycles, busy and stall counters of the last program.
     fn counters(&self) -> model::Counters;

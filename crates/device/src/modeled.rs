@@ -5,7 +5,7 @@ use isa::{BuildInfo, Instruction, State, Unit, decode};
 use model::{Conversion, Counters, Event, Memory, Profile, execute, schedule_from};
 use zq::Modulus;
 
-use crate::{Device, DeviceError, Entry, Injection};
+use crate::{Device, DeviceError, Entry, Injection, Stop};
 
 /// A build that exists as its model only: results by executing the instructions, cycles by the latency formulas.
 pub struct Modeled {
@@ -124,7 +124,7 @@ impl Device for Modeled {
         Ok(())
     }
 
-    fn wait(&mut self, limit: u64) -> Result<Profile, DeviceError> {
+    fn wait(&mut self, limit: u64, stop: Stop<'_>) -> Result<Profile, DeviceError> {
         let program = decode(&std::mem::take(&mut self.queue))?;
         let mut state = State::new(&self.memory.info);
         let shape = |conversion: &Option<Conversion>| conversion.as_ref().map(Conversion::shape);
@@ -132,6 +132,9 @@ impl Device for Modeled {
         let profile = schedule_from(&self.memory.info, &state, &program);
         let hung = self.hangs(&program).unwrap_or(program.len());
         for (index, instruction) in program[..hung].iter().enumerate() {
+            if stop() {
+                return Err(DeviceError::Interrupted);
+            }
             execute(&mut self.memory, instruction).map_err(|fault| DeviceError::Stopped {
                 index,
                 text: instruction.to_string(),

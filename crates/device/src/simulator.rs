@@ -8,7 +8,7 @@ use std::path::Path;
 
 use libloading::Library;
 
-use crate::DeviceError;
+use crate::{DeviceError, Stop};
 
 /// Start or end of an instruction, as the simulator records it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +53,20 @@ pub enum Ending {
 }
 
 type Handle = *mut c_void;
+
+/// What a simulation calls to learn whether to stop.
+type Asked = extern "C" fn(*mut c_void) -> c_int;
+
+/// The status of a function that was made to stop (`RS_INTERRUPTED`).
+const INTERRUPTED: c_int = -3;
+
+/// Asks the [`Stop`] that `context` points to; one that panics stops the simulation.
+extern "C" fn asked(context: *mut c_void) -> c_int {
+    // SAFETY: the pointer is that of `Simulator::run`'s own variable, which outlives the call.
+    let stop = unsafe { *context.cast::<Stop<'_>>() };
+    let answer = std::panic::catch_unwind(std::panic::AssertUnwindSafe(stop));
+    answer.unwrap_or(true).into()
+}
 
 /// An open simulation. Dropping it closes the simulation before the library.
 pub struct Simulator {
@@ -119,6 +133,9 @@ impl Simulator {
     fn accept(&self, status: c_int) -> Result<c_int, DeviceError> {
         if status >= 0 {
             return Ok(status);
+        }
+        if status == INTERRUPTED {
+            return Err(DeviceError::Interrupted);
         }
         let text = call!(self, b"rs_error\0", fn() -> *const c_char,);
         if text.is_null() {
@@ -203,17 +220,32 @@ impl Simulator {
         self.accept(status).map(drop)
     }
 
-    /// Clock until the core is idle or has failed, or `limit` cycles have passed.
+    /// Clock until the core is idle or has failed, or `limit` cycles have passed; `stop` is asked every few hundred cycles.
     ///
     /// # Errors
-    /// A simulation that died (an assertion of the RTL fired).
-    pub fn run(&mut self, limit: u64) -> Result<Ending, DeviceError> {
+    /// A simulation that died (an assertion of the RTL fired); [`DeviceError::Interrupted`].
+    pub fn run(&mut self, limit: u64, stop: Stop<'_>) -> Result<Ending, DeviceError> {
+        let mut stop = stop;
+        self.watch(Some(asked), (&raw mut stop).cast())?;
         let status = call!(self, b"rs_run\0", fn(u64) -> c_int, limit);
+        self.watch(None, std::ptr::null_mut())?;
         Ok(match self.accept(status)? {
             0 => Ending::Idle,
             1 => Ending::Failed,
             _ => Ending::Hung,
         })
+    }
+
+    /// Have `stop` called with `context` while the simulation is clocked; both must live until it is `None` again.
+    fn watch(&self, stop: Option<Asked>, context: *mut c_void) -> Result<(), DeviceError> {
+        call!(
+            self,
+            b"rs_watch\0",
+            fn(Option<Asked>, *mut c_void),
+            stop,
+            context
+        );
+        Ok(())
     }
 
     /// Clock a number of cycles.

@@ -11,7 +11,7 @@ use crate::info_block::{bit, field, read_info};
 use crate::registers as r;
 use crate::simulator::{Ending, LinkUse, RawEvent, Simulator};
 use crate::tables::Write;
-use crate::{Device, DeviceError, Entry, Injection};
+use crate::{Device, DeviceError, Entry, Injection, Stop};
 
 /// A simulated device behind its registers.
 pub struct Verilated {
@@ -267,9 +267,12 @@ impl Device for Verilated {
         self.push()
     }
 
-    fn wait(&mut self, limit: u64) -> Result<Profile, DeviceError> {
+    fn wait(&mut self, limit: u64, stop: Stop<'_>) -> Result<Profile, DeviceError> {
         let deadline = self.simulator.cycles()? + limit;
         while !self.pending.is_empty() {
+            if stop() {
+                return Err(DeviceError::Interrupted);
+            }
             self.simulator.step(64)?;
             let status = self.simulator.read_register(r::STATUS)?;
             if field(status, r::STATUS_FAILED) == 1 {
@@ -281,7 +284,7 @@ impl Device for Verilated {
             self.push()?;
         }
         let left = deadline.saturating_sub(self.simulator.cycles()?).max(1);
-        match self.simulator.run(left)? {
+        match self.simulator.run(left, stop)? {
             Ending::Idle => self.profile(),
             Ending::Failed => Err(self.stopped()?),
             Ending::Hung => Err(self.hung(limit)?),

@@ -110,9 +110,11 @@ fn secret_key(data: &[u8]) {
 
 fn public_key(data: &[u8]) {
     let rlwe = params().rlwe();
-    check(data, Tag::PublicKey, rlwe.fingerprint(), |bytes| {
-        PublicKey::from_bytes(rlwe, bytes).map(|x| x.to_bytes())
-    });
+    for tag in [Tag::PublicKey, Tag::ExtendedPublicKey] {
+        check(data, tag, rlwe.fingerprint(), |bytes| {
+            PublicKey::from_bytes(rlwe, bytes).map(|x| x.to_bytes())
+        });
+    }
 }
 
 fn relin_key(data: &[u8]) {

@@ -5,7 +5,7 @@ mod transform;
 
 use crate::Error;
 use crate::expression::{Numbers, Operation as ExpressionOperation};
-use crate::program::{Argument, Program, Range, Secrecy};
+use crate::program::{Argument, Encryption, Program, Range, Secrecy};
 use crate::shape;
 use crate::step::{Operation, Step};
 
@@ -51,6 +51,7 @@ impl Program {
     /// The first thing that is wrong: [`Error::Layout`], [`Error::Expression`], [`Error::Step`], [`Error::Limit`].
     pub fn check(&self, limits: &Limits) -> Result<(), Error> {
         self.check_request()?;
+        self.check_encryption()?;
         let inputs = self.check_arguments()?;
         let outputs = self.outputs.len() as u64;
         Limits::hold("ciphertexts", inputs.max(outputs), limits.ciphertexts)?;
@@ -92,6 +93,15 @@ impl Program {
             return Ok(());
         }
         Err(layout("guarantee", format!("{g:?} is none")))
+    }
+
+    fn check_encryption(&self) -> Result<(), Error> {
+        if self.encryption == Encryption::Extended && self.parameters.special_primes() == 0 {
+            let what = self.encryption.key();
+            let message = rlwe::Error::NoSpecialPrimes { what }.to_string();
+            return Err(layout("encryption", message));
+        }
+        Ok(())
     }
 
     /// Checks arguments and their packings; returns the number of ciphertexts that are sent.

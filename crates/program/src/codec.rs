@@ -32,7 +32,7 @@ impl Program {
         let parameters = self.parameters.to_bytes();
         write_count(&mut out, parameters.len());
         out.bytes(&parameters);
-        out.u8(u8::from(self.encryption == Encryption::Public));
+        out.u8(self.encryption.code());
         write_guarantee(&mut out, &self.guarantee);
         write_count(&mut out, self.arguments.len());
         self.arguments
@@ -82,10 +82,9 @@ impl Program {
                 "not those of the envelope's fingerprint".into(),
             ));
         }
-        let encryption = match choice(&mut input, "the encryption", 1)? {
-            0 => Encryption::Secret,
-            _ => Encryption::Public,
-        };
+        let last = Encryption::ALL.len() as u8 - 1;
+        let encryption = choice(&mut input, "the encryption", last)?;
+        let encryption = Encryption::ALL[usize::from(encryption)];
         let program = Self {
             name,
             variant,

@@ -6,7 +6,7 @@ mod key_switch;
 
 use crate::guarantee::Circuit;
 use crate::parameters::Parameters;
-use crate::program::Program;
+use crate::program::{Encryption, Program};
 use crate::step::{Operation, Step};
 use crate::transform::Transform;
 use std::collections::{HashMap, HashSet};
@@ -62,22 +62,26 @@ struct Shape {
     dnum: u64,
     data: u64,
     bfv: bool,
+    /// Whether the public key is over Q·P.
+    extended: bool,
 }
 
 impl Shape {
-    fn of(parameters: &Parameters) -> Self {
-        let (word_bytes, special, dnum) = match parameters {
-            Parameters::Bfv(p) => (8, p.rlwe().special_primes(), p.rlwe().dnum()),
-            Parameters::BfvWide(p) => (16, p.rlwe().special_primes(), p.rlwe().dnum()),
-            Parameters::Ckks(p) => (8, p.rlwe().special_primes(), p.rlwe().dnum()),
+    fn of(program: &Program) -> Self {
+        let parameters = &program.parameters;
+        let (word_bytes, dnum) = match parameters {
+            Parameters::Bfv(p) => (8, p.rlwe().dnum()),
+            Parameters::BfvWide(p) => (16, p.rlwe().dnum()),
+            Parameters::Ckks(p) => (8, p.rlwe().dnum()),
         };
         Self {
             n: parameters.n() as u64,
             word_bytes,
-            special: special as u64,
+            special: parameters.special_primes() as u64,
             dnum: dnum as u64,
             data: parameters.primes().len() as u64,
             bfv: parameters.plain_modulus().is_some(),
+            extended: program.encryption == Encryption::Extended,
         }
     }
 
@@ -111,6 +115,11 @@ impl Shape {
         let size = u64::from(step.size);
         let (transformed, passes, scratch) = match step.operation {
             Operation::Input | Operation::Within(..) => (0, 0, 0),
+            // Over Q·P both parts are transformed once more to be divided.
+            Operation::EncryptZero if self.extended => {
+                let wide = own + self.special;
+                (5 * wide, 4 * wide, 5 * wide)
+            }
             Operation::EncryptZero => (3 * own, 2 * own, 3 * own),
             Operation::Add(..) | Operation::Sub(..) | Operation::Negate(_) => (0, size * own, 0),
             Operation::AddPlain(..) | Operation::SubPlain(..) => (own, own, own),
@@ -172,6 +181,7 @@ impl Circuit<'_> {
             dnum: digits.dnum as u64,
             data: digits.data as u64,
             bfv: self.exact,
+            extended: self.encryption == Encryption::Extended,
         };
         let work = |step: &Step| {
             let operand = operand_limbs(&self.steps, step);
@@ -270,7 +280,7 @@ fn encoding(step: &Step) -> Option<(u32, u32, u64)> {
 impl Program {
     /// What a run takes.
     pub fn cost(&self) -> Cost {
-        let shape = Shape::of(&self.parameters);
+        let shape = Shape::of(self);
         let mut held = Held::new(self, &shape);
         let mut encoded = HashSet::new();
         let mut cost = Cost {
@@ -293,7 +303,8 @@ impl Program {
         let keys = self.required_keys();
         let of = |level: Option<u32>| level.map_or(0, |l| shape.switching_key(u64::from(l) + 1));
         let automorphisms = keys.rotations.len() + usize::from(keys.swap_rows);
-        let public = u64::from(keys.public) * shape.bytes(2 * shape.data);
+        let limbs = shape.data + u64::from(shape.extended) * shape.special;
+        let public = u64::from(keys.public) * shape.bytes(2 * limbs);
         of(keys.relinearization) + of(keys.galois) * automorphisms as u64 + public
     }
 }

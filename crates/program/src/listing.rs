@@ -8,7 +8,7 @@
 use crate::expression::{Expression, Numbers, Operation as Plain};
 use crate::index_map::{IndexMap, Run};
 use crate::parameters::Parameters;
-use crate::program::{Argument, Encryption, Guarantee, Program, Range, Secrecy};
+use crate::program::{Argument, Guarantee, Program, Range, Secrecy};
 use crate::step::{Operation, Step};
 use crate::transform::{Giant, Transform};
 use std::fmt::{self, Display, Formatter};
@@ -17,11 +17,7 @@ impl Display for Program {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, "program {}{}", self.name, prefixed(" ", &self.variant))?;
         writeln!(f, "{}", ParameterLine(&self.parameters))?;
-        let under = match self.encryption {
-            Encryption::Secret => "secret",
-            Encryption::Public => "public",
-        };
-        writeln!(f, "inputs under the {under} key")?;
+        writeln!(f, "inputs under the {}", self.encryption.key())?;
         self.guarantee
             .line(f, self.parameters.plain_modulus().is_some())?;
         self.arguments.iter().try_for_each(|a| writeln!(f, "{a}"))?;

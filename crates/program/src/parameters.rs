@@ -63,6 +63,15 @@ impl Parameters {
         }
     }
 
+    /// Number of special primes.
+    pub fn special_primes(&self) -> usize {
+        match self {
+            Self::Bfv(p) => p.rlwe().special_primes(),
+            Self::BfvWide(p) => p.rlwe().special_primes(),
+            Self::Ckks(p) => p.rlwe().special_primes(),
+        }
+    }
+
     /// The plaintext modulus of BFV.
     pub fn plain_modulus(&self) -> Option<u64> {
         match self {

@@ -60,13 +60,49 @@ pub struct PlaintextSource {
     pub bound: f64,
 }
 
-/// Which key the client encrypts under.
+/// Which key the client encrypts under. Zeros of the evaluator are under the public key, and under the extended one where the
+/// client's ciphertexts are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encryption {
     /// The secret key.
     Secret,
     /// The public key.
     Public,
+    /// The extended public key, over Q·P: less noise.
+    Extended,
+}
+
+impl Encryption {
+    /// All of them, in the order of their codes.
+    pub const ALL: [Self; 3] = [Self::Secret, Self::Public, Self::Extended];
+
+    /// What a kernel's author calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Secret => "secret",
+            Self::Public => "public",
+            Self::Extended => "extended",
+        }
+    }
+
+    /// The key, in words.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Secret => "secret key",
+            Self::Public => "public key",
+            Self::Extended => "extended public key",
+        }
+    }
+
+    /// Whether what the client sends is under a secret key, one polynomial a seed.
+    pub fn is_secret(self) -> bool {
+        self == Self::Secret
+    }
+
+    /// Its code in bytes.
+    pub(crate) fn code(self) -> u8 {
+        self as u8
+    }
 }
 
 /// The evaluation keys a program needs, each at the highest level where it is used.

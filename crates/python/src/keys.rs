@@ -73,8 +73,14 @@ key_class! {
 }
 
 key_class! {
-    /// The public encryption key.
+    /// The public encryption key; an extended one, over Q·P, encrypts with less noise.
     PublicKey {
+        /// Whether it is over Q·P.
+        #[getter]
+        fn extended(&self) -> bool {
+            each!(&self.key, key => key.is_extended())
+        }
+
         /// Which secret key it belongs to.
         #[getter]
         fn key_id(&self) -> String {
@@ -175,11 +181,22 @@ impl KeyGenerator {
         })
     }
 
-    /// The public key of `secret_key`.
-    fn public_key(&self, py: Python<'_>, secret_key: &SecretKey) -> PyResult<PublicKey> {
+    /// The public key of `secret_key`. `extended`: over Q·P, for sets with special primes: what it encrypts is divided by P,
+    /// which leaves less noise.
+    #[pyo3(signature = (secret_key, *, extended=false))]
+    fn public_key(
+        &self,
+        py: Python<'_>,
+        secret_key: &SecretKey,
+        extended: bool,
+    ) -> PyResult<PublicKey> {
         let secret = &secret_key.key;
-        let key =
-            py.work(|| try_zip!(&self.generator, secret, (g, s) => g.public_key(s).map(Arc::new)))?;
+        let key = py.work(|| match extended {
+            false => try_zip!(&self.generator, secret, (g, s) => g.public_key(s).map(Arc::new)),
+            true => {
+                try_zip!(&self.generator, secret, (g, s) => g.extended_public_key(s).map(Arc::new))
+            }
+        })?;
         Ok(PublicKey {
             context: self.context.clone_ref(py),
             key,

@@ -15,6 +15,7 @@ mod panics;
 mod primes;
 mod program;
 mod security;
+mod watch;
 mod words;
 mod work;
 

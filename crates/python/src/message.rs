@@ -27,6 +27,7 @@ fn name_of(tag: Tag) -> &'static str {
         Tag::PublicKey => "public key",
         Tag::RelinKey => "relinearization key",
         Tag::GaloisKeys => "rotation keys",
+        Tag::ExtendedPublicKey => "extended public key",
         Tag::BfvPlaintext => "BFV plaintext",
         Tag::BfvCiphertext => "BFV ciphertext",
         Tag::CkksPlaintext => "CKKS plaintext",

@@ -87,6 +87,12 @@ pub enum Error {
         /// The number expected.
         expected: usize,
     },
+    /// What is over Q·P, of a set without P.
+    #[error("{what} needs special primes, the parameter set has none")]
+    NoSpecialPrimes {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// The system gives no threads.
     #[error("{count} threads cannot be had: {message}")]
     Threads {

@@ -112,12 +112,15 @@ impl<W: Word> SecretKey<W> {
     }
 }
 
-/// A public encryption key (b, a) with b = −a·s + e, over Q in evaluation form.
+/// A public encryption key (b, a) with b = −a·s + e, in evaluation form: over Q, or extended, over Q·P. What an extended key
+/// encrypts is divided by P and rounded, which leaves hardly more noise than the rounding makes.
 #[derive(Clone, Debug)]
 pub struct PublicKey<W: Word> {
     pub(crate) params: Fingerprint,
     pub(crate) id: KeyId,
     pub(crate) seed: Seed,
+    /// Data primes of the set.
+    pub(crate) limbs: usize,
     pub(crate) b: RnsPoly<W, Eval>,
     pub(crate) a: RnsPoly<W, Eval>,
 }
@@ -142,9 +145,21 @@ impl<W: Word> PublicKey<W> {
         stamp
     }
 
+    /// Whether it is over Q·P.
+    pub fn is_extended(&self) -> bool {
+        self.b.limb_count() > self.limbs
+    }
+
     /// The two halves (b, a).
     pub fn parts(&self) -> [&RnsPoly<W, Eval>; 2] {
         [&self.b, &self.a]
+    }
+
+    /// The limbs of both halves for a ciphertext over `limbs` data primes: these, then the special ones of an extended key.
+    pub fn limbs_at(&self, limbs: usize) -> impl Iterator<Item = [&[W]; 2]> + '_ {
+        (0..limbs)
+            .chain(self.limbs..self.b.limb_count())
+            .map(|i| [self.b.limb(i), self.a.limb(i)])
     }
 }
 

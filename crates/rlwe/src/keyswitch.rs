@@ -13,6 +13,7 @@ use crate::{Error, Pool, RlweParams, Threads};
 use rns::{Automorphism, BaseConverter, Coeff, Eval, RnsBasis, RnsPoly, ScaleRounder, Scratch};
 use std::ops::Range;
 use std::sync::Arc;
+use zeroize::Zeroizing;
 use zq::{AlignedVec, Word};
 
 /// Constants for ciphertexts over the first `l` data primes.
@@ -118,13 +119,14 @@ impl<W: Word> KeySwitchLevel<W> {
             .collect()
     }
 
-    /// Rounds x/P: from Q·P to Q. Without special primes x itself.
+    /// Rounds x/P: from Q·P to Q. Without special primes x itself. What is divided is wiped.
     ///
     /// # Panics
     /// If `x` is not over this level's Q·P.
     pub fn mod_down(&self, x: RnsPoly<W, Coeff>) -> RnsPoly<W, Coeff> {
         assert!(x.basis() == &self.qp, "mod_down: wrong basis");
         let Some(down) = &self.down else { return x };
+        let x = Zeroizing::new(x);
         let (kept, special) = x.data().split_at(self.q.len() * x.n());
         let mut out = AlignedVec::for_overwrite(kept.len());
         down.scale_into(special, kept, &mut out, &mut Scratch::new());
@@ -135,22 +137,21 @@ impl<W: Word> KeySwitchLevel<W> {
     ///
     /// # Panics
     /// If `x` is not over this level's Q·P.
-    pub fn mod_down_eval(&self, mut x: RnsPoly<W, Eval>) -> RnsPoly<W, Eval> {
+    pub fn mod_down_eval(&self, x: RnsPoly<W, Eval>) -> RnsPoly<W, Eval> {
         assert!(x.basis() == &self.qp, "mod_down_eval: wrong basis");
         let Some(down) = &self.down else { return x };
         let (n, split) = (x.n(), self.q.len() * x.n());
+        let mut x = Zeroizing::new(x);
         for (limb, plan) in x.data_mut()[split..]
             .chunks_exact_mut(n)
             .zip(&self.qp.plans()[self.q.len()..])
         {
             plan.inverse(limb);
         }
-        let mut work = AlignedVec::zeros(split);
+        let mut work = Zeroizing::new(AlignedVec::for_overwrite(split));
         let (kept, special) = x.data_mut().split_at_mut(split);
         down.scale_eval_assign(special, kept, &mut work, &mut Scratch::new());
-        let mut out = RnsPoly::zeros(&self.q);
-        out.data_mut().copy_from_slice(&x.data()[..split]);
-        out
+        RnsPoly::from_data(&self.q, AlignedVec::from_slice(kept))
     }
 }
 

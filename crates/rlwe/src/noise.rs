@@ -246,6 +246,11 @@ impl NoiseModel {
         )
     }
 
+    /// Fresh encryption under an extended public key: that of a public one divided by P = 2^`log2_special`, and the rounding.
+    pub fn fresh_extended(&self, log2_special: f64) -> Noise {
+        self.mod_switch(self.fresh_public(), log2_special, 2)
+    }
+
     /// Rounding the `size` parts of a ciphertext to integers: r0 + r1·s + r2·s² + …, each r uniform in ±1/2.
     pub fn rounding(&self, size: usize) -> Noise {
         Noise::of_variance(self.powers_gain(0, size) / 12.0, size as u32 - 1)

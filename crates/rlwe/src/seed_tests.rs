@@ -35,6 +35,9 @@ fn drawn(generator: &KeyGenerator<u64>, secret: &SecretKey<u64>, limbs: usize) -
     let relin = generator.relin_key(secret, limbs).unwrap();
     let galois = generator.galois_keys(secret, &[3, 5], limbs).unwrap();
     let mut all = vec![head(public.parts()[1].limb(0))];
+    if let Ok(extended) = generator.extended_public_key(secret) {
+        all.push(head(extended.parts()[1].limb(0)));
+    }
     let switching = [3, 5].map(|g| galois.get(g).unwrap().1);
     for key in [relin.key()].into_iter().chain(switching) {
         all.extend(key.parts().iter().map(|[_, a]| head(a.limb(0))));

@@ -158,31 +158,114 @@ fn truncated_keys_are_prefixes_of_full_ones() {
     ));
 }
 
+/// The largest coefficient of an encryption of zero in bits: over Q, or over Q·P and divided by P.
+fn zero_noise<W: Word>(params: &RlweParams<W>, extended: bool) -> f64 {
+    let generator = KeyGenerator::new(params, Seed::from_text("k"));
+    let secret = generator.secret_key().unwrap();
+    let public = match extended {
+        false => generator.public_key(&secret).unwrap(),
+        true => generator.extended_public_key(&secret).unwrap(),
+    };
+    let basis = public.parts()[0].basis();
+    let small = |sampler: &Sampler, label| {
+        let mut out = vec![0; params.n()];
+        sampler.fill(&mut Seed::from_text("s").stream(label, 0), &mut out);
+        RnsPoly::from_i64(basis, &out).unwrap()
+    };
+    let e = ["e0", "e1"].map(|label| small(params.error_sampler(), label));
+    let u = small(&Sampler::Ternary, "u");
+    let mut ct = encrypt_zero(public.parts(), &u, [&e[0], &e[1]]).unwrap();
+    if extended {
+        let level = params.level(params.data_primes()).unwrap();
+        let whole = ct
+            .clone()
+            .map(|part| level.mod_down_eval(part.to_eval()).to_coeff());
+        ct = ct.map(|part| level.mod_down(part));
+        assert_eq!(ct, whole);
+    }
+    let noise = phase(&ct, secret.eval()).unwrap().compose_centered();
+    noise.iter().map(|x| x.bits()).max().unwrap() as f64
+}
+
 #[test]
-fn public_key_encrypts_zero_under_the_secret() {
+fn public_keys_encrypt_zero_under_the_secret() {
     let params = params::<u64>(256, &[36, 36], &[37], 0);
+    let model = params.noise_model();
+    let special = params.level(2).unwrap().log2_special();
+    for (extended, bound) in [
+        (false, model.fresh_public()),
+        (true, model.fresh_extended(special)),
+    ] {
+        let (noise, bound) = (zero_noise(&params, extended), model.log2_bound(bound));
+        assert!(
+            noise <= bound && bound - noise < 12.0,
+            "extended: {extended}, 2^{noise} against 2^{bound:.1}"
+        );
+    }
+}
+
+#[test]
+fn an_extended_key_leaves_what_rounding_leaves() {
+    let several = params::<u64>(256, &[45, 40, 40, 40], &[45, 45], 2);
+    let wide = tests::params::<u128>(64, &[107], &[107], 0);
+    // A special prime of 14 bits divides less than the noise that a public key makes.
+    let short = params::<u64>(1024, &[40, 40], &[14], 0);
+    for (gained, least) in [
+        (
+            zero_noise(&several, false) - zero_noise(&several, true),
+            3.0,
+        ),
+        (zero_noise(&wide, false) - zero_noise(&wide, true), 3.0),
+        (zero_noise(&short, false) - zero_noise(&short, true), 3.0),
+    ] {
+        assert!(gained >= least, "{gained} bits");
+    }
+    let model = short.noise_model();
+    let special = short.level(2).unwrap().log2_special();
+    let bound = model.log2_bound(model.fresh_extended(special));
+    assert!(zero_noise(&short, true) <= bound);
+}
+
+#[test]
+fn a_set_without_special_primes_has_no_extended_key() {
+    let (set, other) = (
+        params::<u64>(16, &[20, 21], &[], 0),
+        params::<u64>(16, &[20, 21], &[22], 0),
+    );
+    let generator = KeyGenerator::new(&set, Seed::from_text("k"));
+    let secret = generator.secret_key().unwrap();
+    let refused = generator.extended_public_key(&secret).unwrap_err();
+    let text = "an extended public key needs special primes, the parameter set has none";
+    assert_eq!(refused.to_string(), text);
+    // The same from bytes of another set, its fingerprint replaced.
+    let generator = KeyGenerator::new(&other, Seed::from_text("k"));
+    let secret = generator.secret_key().unwrap();
+    let mut bytes = generator.extended_public_key(&secret).unwrap().to_bytes();
+    bytes[8..24].copy_from_slice(&set.fingerprint().0);
+    wire::mutate::repair(&mut bytes);
+    assert_eq!(PublicKey::from_bytes(&set, &bytes).unwrap_err(), refused);
+}
+
+#[test]
+fn a_public_key_of_the_other_kind_is_not_taken_for_one() {
+    let params = params::<u64>(16, &[20, 21], &[22], 0);
     let generator = KeyGenerator::new(&params, Seed::from_text("k"));
     let secret = generator.secret_key().unwrap();
-    let public = generator.public_key(&secret).unwrap();
-    let small = |sampler: &Sampler, label| {
-        let mut out = vec![0; 256];
-        sampler.fill(&mut Seed::from_text("s").stream(label, 0), &mut out);
-        RnsPoly::from_i64(params.q(), &out).unwrap()
-    };
-    let e = [
-        small(params.error_sampler(), "e0"),
-        small(params.error_sampler(), "e1"),
+    let keys = [
+        generator.public_key(&secret).unwrap(),
+        generator.extended_public_key(&secret).unwrap(),
     ];
-    let u = small(&Sampler::Ternary, "u");
-    let ct = encrypt_zero(public.parts(), &u, [&e[0], &e[1]]).unwrap();
-    let noise = phase(&ct, secret.eval()).unwrap().compose_centered();
-    let noise = noise.iter().map(|x| x.bits()).max().unwrap() as f64;
-    let model = params.noise_model();
-    let bound = model.log2_bound(model.fresh_public());
-    assert!(
-        noise <= bound && bound - noise < 12.0,
-        "2^{noise} against 2^{bound:.1}"
-    );
+    assert_eq!(keys.each_ref().map(PublicKey::is_extended), [false, true]);
+    assert_ne!(keys[0].stamp(), keys[1].stamp());
+    for (key, tag) in keys.iter().zip([20u16, 17]) {
+        let mut bytes = key.to_bytes();
+        bytes[6..8].copy_from_slice(&tag.to_le_bytes());
+        wire::mutate::repair(&mut bytes);
+        assert!(matches!(
+            PublicKey::from_bytes(&params, &bytes),
+            Err(Error::Wire(_))
+        ));
+    }
 }
 
 #[test]
@@ -320,6 +403,10 @@ fn objects(params: &RlweParams<u64>) -> Vec<(&'static str, Vec<u8>)> {
         ("params", params.to_bytes()),
         ("secret", secret.to_bytes().to_vec()),
         ("public", generator.public_key(&secret).unwrap().to_bytes()),
+        (
+            "public",
+            generator.extended_public_key(&secret).unwrap().to_bytes(),
+        ),
         ("relin", generator.relin_key(&secret, 2).unwrap().to_bytes()),
         (
             "galois",

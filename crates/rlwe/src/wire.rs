@@ -69,6 +69,8 @@ pub enum Tag {
     RelinKey = 18,
     /// Galois keys.
     GaloisKeys = 19,
+    /// Public key over Q·P.
+    ExtendedPublicKey = 20,
     /// BFV plaintext.
     BfvPlaintext = 32,
     /// BFV ciphertext.
@@ -85,7 +87,7 @@ pub enum Tag {
 
 impl Tag {
     /// Every tag.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::RlweParams,
         Self::BfvParams,
         Self::CkksParams,
@@ -93,6 +95,7 @@ impl Tag {
         Self::PublicKey,
         Self::RelinKey,
         Self::GaloisKeys,
+        Self::ExtendedPublicKey,
         Self::BfvPlaintext,
         Self::BfvCiphertext,
         Self::CkksPlaintext,

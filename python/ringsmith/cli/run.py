@@ -18,6 +18,7 @@ from ringsmith.compiler.compile import compile_kernel
 from ringsmith.errors import InputError, SeedWarning
 from ringsmith.files import check_place
 from ringsmith.frontend.declare import Argument
+from ringsmith.frontend.definition import ENCRYPTIONS
 from ringsmith.remote.engine import RemoteEngine
 from ringsmith.report.table import render
 from ringsmith.report.terminal import plain_console
@@ -73,7 +74,9 @@ def run(
     allow_insecure: Annotated[
         bool, typer.Option("--allow-insecure", help="accept parameters below the wanted security, and say so")
     ] = False,
-    encrypt: Annotated[str | None, typer.Option("--encrypt", help="public or secret: the key to encrypt under")] = None,
+    encrypt: Annotated[
+        str | None, typer.Option("--encrypt", help="public, extended or secret: the key to encrypt under")
+    ] = None,
     overrides: Annotated[
         list[str] | None, typer.Option("--set", help="key=value of the engine's preset; may be repeated")
     ] = None,
@@ -93,8 +96,8 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
     """Encrypt, evaluate and decrypt a kernel or a compiled program, and compare with the clear answer."""
-    if encrypt not in (None, "public", "secret"):
-        raise InputError(f"--encrypt {encrypt}: public or secret")
+    if encrypt not in (None, *ENCRYPTIONS):
+        raise InputError(f"--encrypt {encrypt}: {', '.join(ENCRYPTIONS)}")
     if output is not None:
         check_output(output)
     if trace is not None:

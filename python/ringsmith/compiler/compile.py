@@ -231,7 +231,7 @@ def _manual(kernel: KernelDefinition, shapes: Shapes, requirements: choose.Requi
         if kernel.scheme == "bfv" and t is None:
             t = primes.plain_modulus(n, 2 * largest_result(trial) + 2)
         depth = _LONG_CHAIN - 1 - min(step.level for step in trial.steps)
-        keys = trial.switches_keys()
+        keys = trial.switches_keys() or requirements.encryption == "extended"
         depth += sum(step.kind in CIPHER_PRODUCTS for step in trial.steps) > 0 and kernel.scheme == "bfv"
         data = (min(60, scale + 15), *([scale] * depth))
         request = ParamRequest(

@@ -23,6 +23,8 @@ Array = NDArray[Any]
 Shapes = Mapping[str, tuple[int, ...]]
 
 SCHEMES = ("ckks", "bfv")
+#: The keys that arguments may be encrypted under; an extended one is a public key over Q·P.
+ENCRYPTIONS = ("public", "extended", "secret")
 _DEFAULT_TOLERANCE = 2.0**-20
 
 
@@ -110,7 +112,7 @@ def check_options(made: KernelDefinition, where: Location | None) -> None:
         ("scheme", made.scheme, SCHEMES),
         ("security", made.security, (128, 192, 256)),
         ("standard", made.standard, ("2024", "2018")),
-        ("encryption", made.encryption, (None, "public", "secret")),
+        ("encryption", made.encryption, (None, *ENCRYPTIONS)),
     )
     for option, value, allowed in choices:
         if value not in allowed:

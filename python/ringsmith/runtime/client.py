@@ -11,7 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ringsmith import _native
-from ringsmith.errors import FormatError, InputError, SeedError
+from ringsmith.errors import FormatError, InputError, KeyMismatchError, SeedError
 from ringsmith.files import replacing
 from ringsmith.runtime.identity import Role, expected_results, received
 from ringsmith.runtime.messages import Encryptions, Keys, PublicKey, opened
@@ -38,7 +38,7 @@ class Encryptor:
         receiver = f"an encryptor of {program.signature.name}"
         received(public_key, PublicKey, Role.PUBLIC_KEY, receiver)
         program.check_own(Role.PUBLIC_KEY, public_key.label, receiver)
-        if program.encryption != "public":
+        if program.encryption == "secret":
             raise InputError(
                 f"{program.signature.name} reckons with encryption under the secret key; "
                 'make the kernel with encryption="public"'
@@ -48,6 +48,7 @@ class Encryptor:
         self._scheme = program.open()
         self._key = self._scheme.load_public(public_key.data)
         program.label(Role.PUBLIC_KEY, self._key.key_id).check(public_key.label, "its bytes")
+        _check_kind(self._key, program, receiver)
 
     def encrypt(self, **arguments: Any) -> Encryptions:
         """Encrypt the encrypted arguments, all of them. A copy of an encryptor with a seed raises `SeedError`."""
@@ -82,7 +83,8 @@ class Client:
         label = partial(program.label, Role.EVALUATION_KEYS)
         secret, keys = self._scheme.generate_keys(program.native, self._randomness.take("keys"), label)
         self._secret = secret
-        self._public = self._scheme.public_key(secret, self._randomness.take("public key"))
+        seed_of_public = self._randomness.take("public key")
+        self._public = self._scheme.public_key(secret, seed_of_public, extended=program.encryption == "extended")
         self.evaluation_keys = keys
 
     @property
@@ -98,7 +100,7 @@ class Client:
     def encrypt(self, **arguments: Any) -> Encryptions:
         """Encrypt the encrypted arguments, all of them. A copy of a client with a seed raises `SeedError`."""
         self._randomness.warn()
-        key = self._public if self.program.encryption == "public" else self._secret
+        key = self._secret if self.program.encryption == "secret" else self._public
         return _encrypted(self.program, self._scheme, key, self._randomness.take("encrypt"), arguments)
 
     def reseed(self, seed: Seed = None) -> None:
@@ -168,6 +170,7 @@ class Client:
         program.label(Role.EVALUATION_KEYS, key).check(client.evaluation_keys.label, "this client")
         if client._public.key_id != key:
             raise FormatError("the public key of this client is of another secret key")
+        _check_kind(client._public, program, "this client")
         return client
 
     def save(self, path: str | Path) -> None:
@@ -207,6 +210,13 @@ def _policy(data: bytes) -> tuple[int, str, bool]:
     if len(words) != 3 or words[0] not in ("128", "192", "256") or words[1] not in ("2024", "2018"):
         raise FormatError("a client whose security policy cannot be read")
     return int(words[0]), words[1], words[2] == "1"
+
+
+def _check_kind(key: _native.PublicKey, program: ProgramData, receiver: str) -> None:
+    """Fail unless a public key is of the kind that a program's noise guarantee reckons with."""
+    if key.extended != (program.encryption == "extended"):
+        kinds = ("public key", "extended public key")
+        raise KeyMismatchError(f"{receiver} takes the {kinds[not key.extended]}, this is the {kinds[key.extended]}")
 
 
 def _encrypted(

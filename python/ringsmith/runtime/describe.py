@@ -61,7 +61,7 @@ def facts(program: Program) -> Facts:
         "arguments": arguments,
         "result": f"{tuple(native.result_shape)} in {len(native.outputs())} ciphertexts",
         "ciphertexts_in": len(native.inputs()),
-        "inputs_under": f"the {native.encryption} key",
+        "inputs_under": f"the {native.encryption} {'public ' * (native.encryption == 'extended')}key",
         "operations": program.counts,
         "rotation_keys": program.rotation_keys,
         "guarantee": f"{guarantee}, failing below 2^-{promised['failure_bits']}",

@@ -117,8 +117,9 @@ def kernel(
     `precision` in bits is another way to say `tolerance` (2^-precision). `plain_modulus` makes BFV compute modulo
     that prime; without it one is chosen so that no result wraps. `params` pins a named set or a ParamRequest.
     `publish` makes room for `client.decrypt(result, publish=True)`: tolerance (CKKS) and noise budget (BFV) then hold
-    with the noise that hides what a decryption would tell about the key. `encryption` is "public" or "secret": the key
-    that arguments are encrypted under; by default BFV's public and CKKS's secret one (ciphertexts half as long).
+    with the noise that hides what a decryption would tell about the key. `encryption` is "public", "extended" (a public
+    key over Q·P: less noise, a larger key, more time) or "secret": the key that arguments are encrypted under; by
+    default BFV's public and CKKS's secret one (ciphertexts half as long).
     `worst_case` makes room for any plain argument within its range, even one contrived to spread noise; without it
     such an argument is refused when the program runs.
     """

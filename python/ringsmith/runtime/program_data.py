@@ -105,7 +105,7 @@ class ProgramData:
 
     @property
     def encryption(self) -> str:
-        """Whether arguments are encrypted under the `public` or the `secret` key."""
+        """Whether arguments are encrypted under the `public`, the `extended` public or the `secret` key."""
         return str(self.native.encryption)
 
     @property

@@ -79,7 +79,8 @@ class Scheme(ABC):
             galois = generator.galois_keys(
                 secret, list(rotations), conjugate=required["swap_rows"], level=required["galois"]
             ).to_bytes()
-        public = generator.public_key(secret).to_bytes() if required["public"] else b""
+        extended = program.encryption == "extended"
+        public = generator.public_key(secret, extended=extended).to_bytes() if required["public"] else b""
         return secret, Keys(label(secret.key_id), relin, galois, rotations, public)
 
     def load(self, keys: Keys) -> LoadedKeys:
@@ -117,9 +118,9 @@ class Scheme(ABC):
         """Return ciphertexts from their bytes; each expands a seed, so cores share the work."""
         return side_by_side(self.ciphertext, data)
 
-    def public_key(self, secret: _native.SecretKey, seed: bytes) -> _native.PublicKey:
-        """Return the public key of a secret key."""
-        return _native.KeyGenerator(self.context, seed=seed).public_key(secret)
+    def public_key(self, secret: _native.SecretKey, seed: bytes, *, extended: bool) -> _native.PublicKey:
+        """Return the public key of a secret key; an extended one is over Q·P."""
+        return _native.KeyGenerator(self.context, seed=seed).public_key(secret, extended=extended)
 
     def load_public(self, data: bytes) -> _native.PublicKey:
         """Return a public key from its bytes."""

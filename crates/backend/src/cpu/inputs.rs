@@ -6,7 +6,7 @@ use super::walk::Value;
 use crate::Error;
 use ckks::SCALE_TOLERANCE;
 use program::step::Step;
-use program::{Encryption, Program, Secrecy};
+use program::{Program, Secrecy};
 use rlwe::{KeyId, Threads};
 use std::fmt::Display;
 use std::sync::Arc;
@@ -96,11 +96,7 @@ fn compare(
     if let Some(slots) = facts.slots {
         same("slots", slots, program.parameters.slots())?;
     }
-    same(
-        "seeded",
-        facts.seeded,
-        program.encryption == Encryption::Secret,
-    )?;
+    same("seeded", facts.seeded, program.encryption.is_secret())?;
     same("level", facts.level, step.level as usize)?;
     same("size", facts.size, usize::from(step.size))?;
     match facts.scale {

@@ -3,7 +3,7 @@
 //! scaled and rounded stays with the scheme; a CKKS client, whose ciphertexts are values, has nothing but products and sums.
 
 use super::Engine;
-use crate::{Error, Unobserved};
+use crate::{Error, Observer};
 use ::polynomial::{Form, Graph, Host, Limb, Operation as Op, Words};
 use bfv::ZeroDraw;
 use rns::{Coeff, Domain, Eval, RnsBasis, RnsPoly};
@@ -103,9 +103,10 @@ impl<'a, W: Word> Sums<'a, W> {
         mut self,
         engine: &E,
         results: &[Vec<Limb>],
+        observer: &dyn Observer,
     ) -> Result<Vec<RnsPoly<W, Coeff>>, Error> {
         results.iter().for_each(|limbs| self.graph.output(limbs));
-        let mut memory = engine.compute(&self.graph, &self.given, &Unobserved)?;
+        let mut memory = engine.compute(&self.graph, &self.given, observer)?;
         let mut polynomial = |limbs: &Vec<Limb>| {
             let mut data = AlignedVec::for_overwrite(self.basis.len() * self.basis.n());
             for (limb, out) in limbs.iter().zip(data.chunks_exact_mut(self.basis.n())) {
@@ -121,6 +122,7 @@ impl<'a, W: Word> Sums<'a, W> {
 pub fn zero_parts<E: Engine, W: Word>(
     engine: &E,
     draw: &ZeroDraw<'_, W>,
+    observer: &dyn Observer,
 ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
     let task = "zero-encrypt";
     match draw {
@@ -134,7 +136,7 @@ pub fn zero_parts<E: Engine, W: Word>(
                 Ok::<_, Error>(sums.by_limb(Op::Add, &[&product, &error]))
             };
             let parts = [part(0)?, part(1)?];
-            let parts = sums.compute(engine, &parts)?;
+            let parts = sums.compute(engine, &parts, observer)?;
             Ok(parts
                 .try_into()
                 .unwrap_or_else(|_| unreachable!("two results were asked for")))
@@ -145,7 +147,7 @@ pub fn zero_parts<E: Engine, W: Word>(
             let product = sums.product(&values, &key);
             let error = sums.coefficients(error)?;
             let c0 = sums.by_limb(Op::Sub, &[&error, &product]);
-            let mut parts = sums.compute(engine, &[c0])?;
+            let mut parts = sums.compute(engine, &[c0], observer)?;
             Ok([parts.swap_remove(0), a.clone()])
         }
     }
@@ -156,6 +158,7 @@ pub fn phase<E: Engine, W: Word>(
     engine: &E,
     parts: &[RnsPoly<W, Coeff>],
     key: &RnsPoly<W, Eval>,
+    observer: &dyn Observer,
 ) -> Result<RnsPoly<W, Coeff>, Error> {
     let [c0, middle @ .., last] = parts else {
         return Ok(rlwe::phase(parts, key)?);
@@ -171,5 +174,5 @@ pub fn phase<E: Engine, W: Word>(
     let product = sums.product(&sum, &key);
     let c0 = sums.coefficients(c0)?;
     let phase = sums.by_limb(Op::Add, &[&product, &c0]);
-    Ok(sums.compute(engine, &[phase])?.swap_remove(0))
+    Ok(sums.compute(engine, &[phase], observer)?.swap_remove(0))
 }

@@ -2,6 +2,7 @@
 //! A BFV client on co-processors: the bytes and answers of the processor, and what the device did of it.
 
 use super::coprocessor::{ALL, Plain, build, engine};
+use crate::Unobserved;
 use crate::lower::client;
 use bfv::{BfvParams, BfvParamsLiteral, Decryptor, Encryptor, Evaluator, Plaintext, Publication};
 use isa::{BuildInfo, Reduction};
@@ -63,11 +64,13 @@ fn agrees<W: Word>(info: &BuildInfo, operations: &[&str], n: usize, bits: &[u32]
     let mut ciphertexts = Vec::new();
     for encryptor in &client.encryptors {
         let here = encryptor.encrypt_at(&client.message, 5).unwrap();
-        let there = device.encrypt(encryptor, &client.message, 5).unwrap();
+        let there = device
+            .encrypt(encryptor, &client.message, 5, &Unobserved)
+            .unwrap();
         assert!(there.to_bytes() == here.to_bytes(), "n = {n} on {info:?}");
         ciphertexts.push(here);
     }
-    let zero = device.zero(&client.encryptors[0], 6).unwrap();
+    let zero = device.zero(&client.encryptors[0], 6, &Unobserved).unwrap();
     let expected = client.encryptors[0].zero_at(6).unwrap();
     assert!(
         zero.to_bytes() == expected.to_bytes(),
@@ -76,7 +79,7 @@ fn agrees<W: Word>(info: &BuildInfo, operations: &[&str], n: usize, bits: &[u32]
     let square = Evaluator::new(&client.params).square(&ciphertexts[0]);
     ciphertexts.push(square.unwrap());
     for ciphertext in &ciphertexts {
-        let phase = device.phase(decryptor, ciphertext).unwrap();
+        let phase = device.phase(decryptor, ciphertext, &Unobserved).unwrap();
         let opened = decryptor.rounded(&phase);
         assert_eq!(opened, decryptor.decrypt(ciphertext), "n = {n} on {info:?}");
         assert_eq!(
@@ -101,6 +104,50 @@ fn a_client_on_a_device_gives_the_processor_s_bytes() {
         assert!(usage.on_host.is_empty() && usage.compute_cycles > 0);
         assert!(usage.send.bytes > usage.receive.bytes);
     }
+}
+
+/// The sums over Q·P are the device's, the division by P is the host's.
+fn agrees_under_an_extended_key<W: Word>(info: &BuildInfo, n: usize, bits: &[u32]) -> Usage {
+    let mut literal = params::<W>(n, bits).literal();
+    literal.rlwe.p = literal.rlwe.q.split_off(1);
+    literal.rlwe.dnum = 0;
+    let params = BfvParams::new(&literal, SecurityPolicy::insecure()).unwrap();
+    let generator = KeyGenerator::new(&params, Seed::from_text("keys"));
+    let secret = Arc::new(generator.secret_key().unwrap());
+    let key = Arc::new(generator.extended_public_key(&secret).unwrap());
+    let encryptor = Encryptor::new(&params, key, Seed::from_text("messages")).unwrap();
+    let message = Plaintext::from_signed(&params, &[3, -1, 4]).unwrap();
+    let device = engine(info.clone(), &ALL);
+    let here = encryptor.encrypt_at(&message, 5).unwrap();
+    let there = device
+        .encrypt(&encryptor, &message, 5, &Unobserved)
+        .unwrap();
+    assert!(there.to_bytes() == here.to_bytes(), "n = {n} on {info:?}");
+    let zero = device.zero(&encryptor, 6, &Unobserved).unwrap();
+    let expected = encryptor.zero_at(6).unwrap();
+    assert!(
+        zero.to_bytes() == expected.to_bytes(),
+        "n = {n} on {info:?}"
+    );
+    let opened = Decryptor::new(&params, secret).unwrap().decrypt(&there);
+    assert_eq!(opened, Ok(message));
+    device.take_usage()
+}
+
+#[test]
+fn an_extended_key_on_a_device_gives_the_processor_s_bytes() {
+    for usage in [
+        agrees_under_an_extended_key::<u64>(&build(62, 1, 6), 32, &[40, 41]),
+        agrees_under_an_extended_key::<u64>(&build(40, 3, 6), 16, &[36, 36, 37]),
+        agrees_under_an_extended_key::<u128>(&build(128, 1, 6), 64, &[109, 128]),
+    ] {
+        assert_eq!(usage.offloaded["zero-encrypt"], 2);
+        assert!(usage.on_host.is_empty() && usage.compute_cycles > 0);
+    }
+    // A special prime that the build's words do not hold.
+    let usage = agrees_under_an_extended_key::<u64>(&build(40, 1, 6), 32, &[40, 41]);
+    assert_eq!(usage.on_host["zero-encrypt"], 2);
+    assert!(usage.offloaded.is_empty());
 }
 
 #[test]
@@ -141,11 +188,11 @@ fn errors_never_leave_the_host() {
     let client = Client::<u64>::new(32, &[40]);
     let device = engine(build(62, 1, 6), &ALL);
     let data = |usage: &Usage| usage.send.polynomials - usage.tables;
-    let ciphertext = device.encrypt(&client.encryptors[0], &client.message, 0);
+    let ciphertext = device.encrypt(&client.encryptors[0], &client.message, 0, &Unobserved);
     let usage = device.take_usage();
     assert_eq!((data(&usage), usage.receive.polynomials), (3, 2));
     device
-        .phase(&client.decryptor, &ciphertext.unwrap())
+        .phase(&client.decryptor, &ciphertext.unwrap(), &Unobserved)
         .unwrap();
     let usage = device.take_usage();
     assert_eq!((data(&usage), usage.receive.polynomials), (2, 1));
@@ -159,7 +206,7 @@ fn a_published_result_does_not_depend_on_who_computes_the_phase() {
     let (publication, seed) = (Publication::with_budget(60.0), Seed::from_text("publish"));
     let decryptor = &client.decryptor;
     let here = decryptor.decrypt_for_publication(&ciphertext, &publication, &seed);
-    let phase = device.phase(decryptor, &ciphertext).unwrap();
+    let phase = device.phase(decryptor, &ciphertext, &Unobserved).unwrap();
     let there = decryptor.publish(&ciphertext, phase, &publication, &seed);
     assert_eq!(here, Ok(client.message));
     assert_eq!(there, here);
@@ -171,7 +218,7 @@ fn the_graphs_are_the_schemes_own_sums() {
     let client = Client::<u64>::new(32, &[40, 41]);
     for encryptor in &client.encryptors {
         let here = encryptor.zero_at(0).unwrap();
-        let there = encryptor.zero_by(0, |draw| client::zero_parts(&Plain, draw));
+        let there = encryptor.zero_by(0, |draw| client::zero_parts(&Plain, draw, &Unobserved));
         assert!(there.unwrap().to_bytes() == here.to_bytes());
     }
     let mut ciphertext = client.encryptors[0].encrypt_at(&client.message, 0).unwrap();
@@ -179,10 +226,10 @@ fn the_graphs_are_the_schemes_own_sums() {
     for size in 2..6 {
         assert_eq!(ciphertext.size(), size);
         let phase = client.decryptor.phase_by(&ciphertext, |parts, key| {
-            let phase = client::phase(&Plain, parts, key)?;
+            let phase = client::phase(&Plain, parts, key, &Unobserved)?;
             assert_eq!(Ok(&phase), rlwe::phase(parts, key).as_ref(), "{size} parts");
             let short = rns::RnsPoly::zeros(&key.basis().prefix(1)?);
-            let refused = client::phase(&Plain, parts, &short).unwrap_err();
+            let refused = client::phase(&Plain, parts, &short, &Unobserved).unwrap_err();
             assert_eq!(
                 refused.to_string(),
                 "primes of a factor: 1 given, 2 expected"
@@ -208,14 +255,16 @@ fn a_device_that_fails_is_reported() {
             .unwrap();
     };
     stall(true);
-    let hung = device.zero(&client.encryptors[0], 0).unwrap_err();
+    let hung = device
+        .zero(&client.encryptors[0], 0, &Unobserved)
+        .unwrap_err();
     assert!(
         hung.to_string()
             .starts_with("model:test: instruction 0 (load "),
         "{hung}"
     );
     stall(false);
-    let served = device.zero(&client.encryptors[0], 0).unwrap();
+    let served = device.zero(&client.encryptors[0], 0, &Unobserved).unwrap();
     let expected = client.encryptors[0].zero_at(0).unwrap();
     assert_eq!(served.to_bytes(), expected.to_bytes());
 }

@@ -12,6 +12,7 @@ use isa::{BuildInfo, ISA_VERSION, Reduction, implemented_mask};
 use offload::{Session, Usage};
 use program::{Encryption, Parameters};
 use rlwe::{Seed, Threads};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use zq::Word;
 use zq::primes::{Direction, ntt_primes};
 
@@ -327,4 +328,58 @@ fn a_cancelled_run_ends() {
         backend.run(&request, &Impatient).unwrap_err(),
         Error::Cancelled
     );
+}
+
+/// Wants a run to stop the so-manieth time it is asked.
+struct Late {
+    at: usize,
+    asked: AtomicUsize,
+    told: AtomicUsize,
+}
+
+impl Observer for Late {
+    fn progress(&self, _: usize, _: usize) {
+        self.told.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed) >= self.at
+    }
+}
+
+/// A submission is left in its midst; the device is reset, and the next run gives the same bytes.
+#[test]
+fn a_run_is_cancelled_within_a_submission() {
+    let program = squares(ckks_parameters(), None);
+    let client = Client::new(&program, &clear::inputs(&program, 1));
+    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+    let plain = [program::expression::Numbers::Reals(vec![1.0; 512])];
+    let request = Request {
+        program: &program,
+        keys: &client.keys,
+        inputs: Inputs::Bytes(&inputs),
+        plain: &plain,
+        seed: Seed::from_text("zeros"),
+    };
+    let backend = engine(build(62, 1, 10), &ALL);
+    let late = |at| Late {
+        at,
+        asked: AtomicUsize::new(0),
+        told: AtomicUsize::new(0),
+    };
+    let whole = late(usize::MAX);
+    let outcome = backend.run(&request, &whole).unwrap();
+    let (asked, told) = (whole.asked.into_inner(), whole.told.into_inner());
+    assert!(asked > 10 * told, "{asked} questions, {told} submissions");
+    for at in [1, 5, asked / 2] {
+        let observer = late(at);
+        assert_eq!(
+            backend.run(&request, &observer).unwrap_err(),
+            Error::Cancelled
+        );
+        assert_eq!(observer.asked.into_inner(), at + 1);
+        assert!(at > 5 || observer.told.into_inner() == 0);
+        let again = backend.run(&request, &Unobserved).unwrap();
+        assert!(again.outputs == outcome.outputs, "after {at} questions");
+    }
 }

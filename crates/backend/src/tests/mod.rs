@@ -145,6 +145,13 @@ fn random_wide_bfv_programs_are_the_walk_step_by_step() {
 }
 
 #[test]
+fn random_programs_under_extended_keys_are_the_walk_step_by_step() {
+    random_programs(&ckks_parameters(), Encryption::Extended, 4);
+    random_programs(&bfv_parameters(), Encryption::Extended, 4);
+    random_programs(&bfv_wide_parameters(), Encryption::Extended, 2);
+}
+
+#[test]
 fn a_backend_says_what_it_lacks() {
     let (program, _) = Maker::new(ckks_parameters(), Encryption::Secret, 2).finish();
     let all = Cpu::new(Threads::ONE).capabilities();
@@ -243,8 +250,13 @@ fn key_set<W: Word>(
     secret: &rlwe::SecretKey<W>,
     limbs: usize,
     elements: &[u64],
+    encryption: Encryption,
 ) -> KeySet<W> {
     let generator = rlwe::KeyGenerator::new(params, Seed::from_text("keys"));
+    let public = match encryption {
+        Encryption::Extended => generator.extended_public_key(secret),
+        _ => generator.public_key(secret),
+    };
     KeySet {
         relinearization: Some(generator.relin_key(secret, limbs).unwrap().into()),
         galois: Some(
@@ -253,6 +265,6 @@ fn key_set<W: Word>(
                 .unwrap()
                 .into(),
         ),
-        public: Some(generator.public_key(secret).unwrap().into()),
+        public: Some(public.unwrap().into()),
     }
 }

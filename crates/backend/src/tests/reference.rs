@@ -63,7 +63,8 @@ impl Client {
         match &program.parameters {
             Parameters::Bfv(params) => {
                 let secret = KeyGenerator::new(params, seed).secret_key().unwrap();
-                let set = key_set(params, &secret, limbs, &elements(rlwe::rotation_element));
+                let elements = elements(rlwe::rotation_element);
+                let set = key_set(params, &secret, limbs, &elements, program.encryption);
                 let secret = Arc::new(secret);
                 Self {
                     inputs: encrypt_bfv(params, program.encryption, &secret, &set, rows),
@@ -73,7 +74,8 @@ impl Client {
             }
             Parameters::BfvWide(params) => {
                 let secret = KeyGenerator::new(params, seed).secret_key().unwrap();
-                let set = key_set(params, &secret, limbs, &elements(rlwe::rotation_element));
+                let elements = elements(rlwe::rotation_element);
+                let set = key_set(params, &secret, limbs, &elements, program.encryption);
                 let secret = Arc::new(secret);
                 Self {
                     inputs: encrypt_bfv(params, program.encryption, &secret, &set, rows),
@@ -83,22 +85,19 @@ impl Client {
             }
             Parameters::Ckks(params) => {
                 let secret = KeyGenerator::new(params, seed).secret_key().unwrap();
-                let set = key_set(
-                    params,
-                    &secret,
-                    limbs,
-                    &elements(ckks::slot_rotation_element),
-                );
+                let elements = elements(ckks::slot_rotation_element);
+                let set = key_set(params, &secret, limbs, &elements, program.encryption);
                 let encoder = ckks::Encoder::new(params);
                 let encryptor = ckks::Encryptor::new(params, Seed::from_text("encrypt"));
                 let one = |(index, row): (u64, &Slots)| {
                     let plain = encoder
                         .encode_real(&real_row(row), params.max_level(), params.scale())
                         .unwrap();
-                    encryptor
-                        .encrypt_secret(&plain, &secret, index)
-                        .unwrap()
-                        .to_bytes()
+                    let sent = match program.encryption.is_secret() {
+                        true => encryptor.encrypt_secret(&plain, &secret, index),
+                        false => encryptor.encrypt(&plain, set.public.as_ref().unwrap(), index),
+                    };
+                    sent.unwrap().to_bytes()
                 };
                 Self {
                     inputs: (0..).zip(rows).map(one).collect(),
@@ -157,7 +156,9 @@ fn encrypt_bfv<W: Word>(
     );
     let encryptor = match encryption {
         Encryption::Secret => bfv::Encryptor::symmetric(params, secret.clone(), seed),
-        Encryption::Public => bfv::Encryptor::new(params, keys.public.clone().unwrap(), seed),
+        Encryption::Public | Encryption::Extended => {
+            bfv::Encryptor::new(params, keys.public.clone().unwrap(), seed)
+        }
     }
     .unwrap();
     let one = |row: &Slots| {

@@ -129,13 +129,22 @@ fn keys_that_do_not_suffice() {
     let secret = rlwe::KeyGenerator::new(params, rlwe::Seed::from_text("client"))
         .secret_key()
         .unwrap();
-    let low = super::key_set(params, &secret, 1, &[]);
+    let low = super::key_set(params, &secret, 1, &[], Encryption::Secret);
     assert_eq!(
         refused(KeySet {
             relinearization: low.relinearization,
             ..given.clone()
         }),
         "the relinearization key serves level 0, the program needs level 2; generate keys with program.client()"
+    );
+    let extended = super::key_set(params, &secret, 1, &[], Encryption::Extended);
+    assert_eq!(
+        refused(KeySet {
+            public: extended.public,
+            ..given.clone()
+        }),
+        "the evaluation keys hold the extended public key, the program needs the public key; generate keys with \
+         program.client()"
     );
     sample.0.steps.truncate(sample.0.steps.len() - 2);
     let other = Client::seeded(&sample.0, &clear::inputs(&sample.0, 1), "another client");
@@ -171,7 +180,13 @@ fn a_missing_key_for_the_row_swap_is_named() {
     let elements: Vec<u64> = turns
         .map(|&by| rlwe::rotation_element(params.n(), i64::from(by)))
         .collect();
-    let keys = Keys::Narrow(super::key_set(params, &secret, 3, &elements));
+    let keys = Keys::Narrow(super::key_set(
+        params,
+        &secret,
+        3,
+        &elements,
+        Encryption::Secret,
+    ));
     let message = with_keys(&(program, plain, client), keys).to_string();
     let expected = "the evaluation keys lack the row swap; generate keys with program.client()";
     assert_eq!(message, expected);

@@ -33,6 +33,51 @@ impl<W: Word> Meter<'_, W> {
     }
 }
 
+/// Encrypts under an extended public key.
+fn extended<W: Word>(kit: &Kit<W>) -> Encryptor<W> {
+    let key = kit.generator.extended_public_key(&kit.secret).unwrap();
+    Encryptor::new(&kit.params, key.into(), Seed::from_text("test messages")).unwrap()
+}
+
+/// Noise of fresh ciphertexts, and what the guarantee of a circuit gains.
+#[test]
+fn an_extended_key_gains_four_to_five_bits() {
+    for (n, q, p) in [
+        (1024, &[40u32, 40][..], &[41u32][..]),
+        (4096, &[36, 36], &[37]),
+        (8192, &[43, 43, 44, 44], &[44]),
+        (4096, &[45, 45, 45, 45], &[45, 45]),
+    ] {
+        let kit = Kit::new(params::<u64>(n, q, p, 65537));
+        let plain = Plaintext::from_coefficients(&kit.params, &values("m", n, 65537)).unwrap();
+        let [public, less] = [&kit.encryptor, &extended(&kit)].map(|e| e.encrypt(&plain).unwrap());
+        assert_eq!(kit.decryptor.decrypt(&less), Ok(plain));
+        let bits = |ct| kit.decryptor.noise_bits(ct).unwrap();
+        let gained = bits(&public) - bits(&less);
+        let e = NoiseEstimator::new(&kit.params);
+        let sure = e.log2_bound(e.fresh_public()) - e.log2_bound(e.fresh_extended().unwrap());
+        println!(
+            "n = {n}, {} primes: {gained:.2} bits measured, {sure:.2} sure",
+            q.len()
+        );
+        assert!((3.5..5.5).contains(&gained), "n = {n}: {gained:.2} bits");
+        assert!(
+            (gained - sure).abs() < 1.0,
+            "n = {n}: {gained:.2}, estimated {sure:.2}"
+        );
+    }
+}
+
+#[test]
+fn an_extended_key_is_refused_without_special_primes() {
+    let kit = Kit::new(params::<u64>(64, &[30; 6], &[], 33));
+    let refused = NoiseEstimator::new(&kit.params).fresh_extended();
+    let text =
+        "encryption under an extended public key needs special primes, the parameter set has none";
+    assert_eq!(refused.unwrap_err().to_string(), text);
+    assert!(kit.generator.extended_public_key(&kit.secret).is_err());
+}
+
 fn check_operations<W: Word>(kit: &Kit<W>) {
     let (n, t) = (kit.params.n(), kit.params.plain_modulus());
     let limbs = kit.params.rlwe().data_primes();
@@ -55,6 +100,13 @@ fn check_operations<W: Word>(kit: &Kit<W>) {
         &symmetric.encrypt(&plain).unwrap(),
         estimate.fresh_symmetric(),
     );
+    if kit.params.rlwe().special_primes() > 0 {
+        meter.check(
+            "extended encryption",
+            &extended(kit).encrypt(&plain).unwrap(),
+            estimate.fresh_extended().unwrap(),
+        );
+    }
     let ev = &kit.evaluator;
     meter.check(
         "addition",

@@ -5,13 +5,15 @@ use super::*;
 use rlwe::Randomness;
 use std::collections::HashSet;
 
-/// The first words of c_1 of zeros under the public key, and of the seeded ones under the secret key.
+/// The first words of c_1 of zeros under both public keys, and of the seeded ones under the secret key.
 fn drawn(params: &BfvParams<u64>, generator: &KeyGenerator<u64>) -> Vec<Vec<u64>> {
     let secret = Arc::new(generator.secret_key().unwrap());
     let public = Arc::new(generator.public_key(&secret).unwrap());
+    let extended = Arc::new(generator.extended_public_key(&secret).unwrap());
     let seed = || Seed::from_text("one");
     let encryptors = [
         Encryptor::new(params, public, seed()).unwrap(),
+        Encryptor::new(params, extended, seed()).unwrap(),
         Encryptor::symmetric(params, secret, seed()).unwrap(),
     ];
     let head = |e: &Encryptor<u64>, i| e.zero_at(i).unwrap().parts()[1].limb(0)[..8].to_vec();
@@ -32,7 +34,7 @@ fn no_two_sets_keys_or_numbers_share_randomness() {
             .iter()
             .for_each(|g| all.extend(drawn(&params, g)));
     }
-    assert_eq!(all.len(), 24);
+    assert_eq!(all.len(), 36);
     assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len());
 }
 

@@ -79,6 +79,12 @@ fn check_operations(b: &Bench, what: &str, z: &[Complex64], w: &[Complex64], pla
     let x = b.encrypt(z, 1);
     meter.check("public encryption", &x, z, &fresh);
     let plain = b.encoder.encode(z, level, scale).unwrap();
+    if let Ok(key) = b.extended_key() {
+        let less = b.encryptor.encrypt(&plain, &key, 1).unwrap();
+        let bound = e.encrypt_extended(&encoded).unwrap();
+        assert!(bound.log2_error < fresh.log2_error);
+        meter.check("extended encryption", &less, z, &bound);
+    }
     let own = b.encryptor.encrypt_secret(&plain, &b.secret, 2).unwrap();
     let secret = e.encrypt_secret(&encoded);
     meter.check("secret encryption", &own, z, &secret);

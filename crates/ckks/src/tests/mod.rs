@@ -113,6 +113,12 @@ impl Bench {
             .unwrap()
     }
 
+    /// An extended public key, if there are special primes.
+    pub fn extended_key(&self) -> Result<PublicKey<u64>, rlwe::Error> {
+        let generator = KeyGenerator::new(self.params.rlwe(), Seed::from_text("extended"));
+        generator.extended_public_key(&self.secret)
+    }
+
     pub fn decrypt(&self, ct: &Ciphertext) -> Vec<Complex64> {
         Decryptor::new(&self.params, &self.secret)
             .unwrap()

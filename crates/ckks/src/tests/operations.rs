@@ -392,6 +392,54 @@ proptest! {
     }
 }
 
+/// At every level, for one special prime and for several.
+#[test]
+fn an_extended_key_gains_four_to_five_bits() {
+    for special in [1, 2] {
+        let b = Bench::new(Shape {
+            log_n: 12,
+            special,
+            dnum: 2,
+            ..SMALL
+        });
+        let (key, e) = (b.extended_key().unwrap(), b.params.estimator());
+        assert!(key.is_extended());
+        let z = values(b.params.slots(), 1);
+        for level in 0..=b.params.max_level() {
+            let plain = b.encoder.encode(&z, level, b.params.scale()).unwrap();
+            let public = b.encryptor.encrypt(&plain, &b.public, 0).unwrap();
+            let less = b.encryptor.encrypt(&plain, &key, 0).unwrap();
+            assert_eq!((less.level(), less.is_seeded()), (level, false));
+            let gained = (b.error(&public, &z) / b.error(&less, &z)).log2();
+            let encoded = e.encode_rounded(1.0, level, b.params.scale(), e.log2_random_rounding());
+            let bounds = [
+                e.encrypt_public(&encoded),
+                e.encrypt_extended(&encoded).unwrap(),
+            ];
+            let [before, after] = bounds.map(|bound| e.log2_slot_error(&bound));
+            println!(
+                "level {level}: {gained:.2} bits measured, {:.2} sure",
+                before - after
+            );
+            assert!(
+                (3.0..5.5).contains(&gained),
+                "level {level}: {gained:.2} bits"
+            );
+            assert!((gained - before + after).abs() < 1.5, "level {level}");
+        }
+    }
+    let b = Bench::new(Shape {
+        special: 0,
+        ..SMALL
+    });
+    let encoded = b.params.estimator().encode(1.0, 1, b.params.scale());
+    let refused = b.params.estimator().encrypt_extended(&encoded);
+    let text =
+        "encryption under an extended public key needs special primes, the parameter set has none";
+    assert_eq!(refused.unwrap_err().to_string(), text);
+    assert!(b.extended_key().is_err());
+}
+
 #[test]
 fn threads_and_batches_change_nothing() {
     let b = Bench::new(Shape {

@@ -14,10 +14,11 @@ fn set(scale: f64) -> CkksParams {
     CkksParams::new(&literal, SecurityPolicy::insecure()).unwrap()
 }
 
-/// The first words of c_1 of zeros under either key, for two numbers.
+/// The first words of c_1 of zeros under each key, for two numbers.
 fn drawn(params: &CkksParams, generator: &KeyGenerator<u64>) -> Vec<Vec<u64>> {
     let secret = generator.secret_key().unwrap();
     let public = generator.public_key(&secret).unwrap();
+    let extended = generator.extended_public_key(&secret).unwrap();
     let encryptor = Encryptor::new(params, Seed::from_text("one"));
     let zero = Encoder::new(params)
         .encode_real(&[], 1, params.scale())
@@ -25,6 +26,7 @@ fn drawn(params: &CkksParams, generator: &KeyGenerator<u64>) -> Vec<Vec<u64>> {
     let both = |i| {
         [
             encryptor.encrypt(&zero, &public, i).unwrap(),
+            encryptor.encrypt(&zero, &extended, i).unwrap(),
             encryptor.encrypt_secret(&zero, &secret, i).unwrap(),
         ]
     };
@@ -44,7 +46,7 @@ fn no_two_sets_keys_or_numbers_share_randomness() {
             .iter()
             .for_each(|g| all.extend(drawn(&params, g)));
     }
-    assert_eq!(all.len(), 24);
+    assert_eq!(all.len(), 36);
     assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len());
 }
 

@@ -23,6 +23,9 @@ use crate::{OffloadError, Usage};
 pub trait Progress {
     /// So many of all operations are done; `false` stops the run.
     fn tell(&self, done: usize, total: usize) -> bool;
+
+    /// Whether to stop, asked often while the device is at work.
+    fn stopped(&self) -> bool;
 }
 
 /// Host buffers of whole programs, kept from one to the next.
@@ -72,7 +75,10 @@ impl<E> From<OffloadError> for Ended<E> {
 
 impl<E> From<device::DeviceError> for Ended<E> {
     fn from(error: device::DeviceError) -> Self {
-        Self::Device(error.into())
+        match error {
+            device::DeviceError::Interrupted => Self::Stopped,
+            error => Self::Device(error.into()),
+        }
     }
 }
 
@@ -99,7 +105,12 @@ impl Stream<'_> {
         let mut halves = Halves::new();
         let total = laid.tiles.ops.len();
         for submission in &laid.plan.submissions {
-            self.submit(&laid, submission, (&mut memory, &mut halves), host)?;
+            self.submit(
+                &laid,
+                submission,
+                (&mut memory, &mut halves),
+                (host, progress),
+            )?;
             if !progress.tell(submission.end, total) {
                 return Err(Ended::Stopped);
             }
@@ -151,7 +162,7 @@ impl Stream<'_> {
         laid: &Laid<'_, W>,
         submission: &Submission,
         (memory, halves): (&mut Memory<'_, W>, &mut Halves<W>),
-        host: &H,
+        (host, progress): (&H, &dyn Progress),
     ) -> Result<(), Ended<H::Error>> {
         for (index, moduli) in &submission.moduli {
             self.driver.set_moduli(*index, moduli)?;
@@ -167,7 +178,7 @@ impl Stream<'_> {
         }
         let program = self.with_buffers(laid, &submission.program)?;
         let begin = Instant::now();
-        *self.profile = self.driver.run(&program)?;
+        *self.profile = self.driver.run_until(&program, &|| progress.stopped())?;
         self.usage.device_seconds += begin.elapsed().as_secs_f64();
         self.account(&program);
         for &(buffer, tile) in &submission.downloads {

@@ -3,7 +3,7 @@
 
 use super::fields::{write_count, write_map, write_shape, write_text};
 use super::{expression, step, transform, write_declaration, write_plaintext};
-use crate::program::{Encryption, Program, Secrecy};
+use crate::program::{Program, Secrecy};
 use rlwe::wire::Writer;
 use sha2::{Digest, Sha256};
 
@@ -17,9 +17,7 @@ impl Program {
         let parts: [(&'static str, Part); 7] = [
             ("kernel", kernel),
             ("parameters", |p, out| out.bytes(&p.parameters.to_bytes())),
-            ("encryption", |p, out| {
-                out.u8(u8::from(p.encryption == Encryption::Public));
-            }),
+            ("encryption", |p, out| out.u8(p.encryption.code())),
             ("circuit", circuit),
             ("packing", packing),
             ("plaintexts", plaintexts),

@@ -102,6 +102,7 @@ mod tests {
             dnum,
             data,
             bfv: false,
+            extended: false,
         };
         shape.key_switch(data).work(n) as f64 * NANOSECONDS / 1000.0
     }

@@ -85,12 +85,10 @@ impl Walk<'_> {
         let from = |index: usize| &circuit.steps[numbers[index] as usize];
         let [a, b] = operands(step, values);
         let Some(&a) = a else {
-            let secret =
-                circuit.encryption == Encryption::Secret && step.operation == Operation::Input;
-            let fresh = if secret {
-                e.fresh_symmetric()
-            } else {
-                e.fresh_public()
+            let fresh = match circuit.encryption {
+                Encryption::Secret if step.operation == Operation::Input => e.fresh_symmetric(),
+                Encryption::Secret | Encryption::Public => e.fresh_public(),
+                Encryption::Extended => e.fresh_extended()?,
             };
             // A zero below the top level is encrypted there and switched down.
             return (limbs + 1..=e.data_primes())

@@ -84,31 +84,29 @@ impl Walk<'_> {
             let value = match step.operation {
                 Operation::Input => self.encrypted(inputs.next().unwrap_or(f64::INFINITY), step),
                 Operation::EncryptZero => self.encrypted(0.0, step),
-                _ => self.applied(step, &values).map_err(|e| Failure {
-                    step: number,
-                    message: e.to_string(),
-                })?,
+                _ => self.applied(step, &values),
             };
-            values.push(value);
+            values.push(value.map_err(|e| Failure {
+                step: number,
+                message: e.to_string(),
+            })?);
         }
         Ok(values)
     }
 
     /// Nobody measures what a client encrypts, so its rounding is the worst there is; a zero is not rounded.
-    fn encrypted(&self, bound: f64, step: &Step) -> Estimate {
+    fn encrypted(&self, bound: f64, step: &Step) -> Result<Estimate, ckks::Error> {
         let (e, level) = (self.estimator, step.level as usize);
         let encoded = if bound == 0.0 {
             e.encode_rounded(bound, level, step.scale, f64::NEG_INFINITY)
         } else {
             e.encode(bound, level, step.scale)
         };
-        let public = self.plaintexts.circuit.encryption == Encryption::Public
-            || step.operation == Operation::EncryptZero;
-        if public {
-            e.encrypt_public(&encoded)
-        } else {
-            e.encrypt_secret(&encoded)
-        }
+        Ok(match self.plaintexts.circuit.encryption {
+            Encryption::Secret if step.operation == Operation::Input => e.encrypt_secret(&encoded),
+            Encryption::Secret | Encryption::Public => e.encrypt_public(&encoded),
+            Encryption::Extended => e.encrypt_extended(&encoded)?,
+        })
     }
 
     fn applied(&self, step: &Step, values: &[Estimate]) -> Result<Estimate, ckks::Error> {

@@ -7,9 +7,9 @@ use crate::device::Device;
 use crate::errors::OrRaise;
 use crate::keys::{EncryptionKey, SecretKey, randomness, seed_or_entropy};
 use crate::operations::cores;
+use crate::watch::watched;
 use crate::words::{Words, mismatch, try_map};
-use crate::work::Work;
-use backend::Coprocessor;
+use backend::{Coprocessor, Observer};
 use bfv::{Ciphertext, Decryptor, Encryptor, Phase, Plaintext, Publication};
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -52,17 +52,19 @@ pub struct BfvEncryptor {
 }
 
 impl BfvEncryptor {
-    fn run(&self, plaintext: &Plaintext, index: u64) -> PyResult<Cipher> {
+    fn run(&self, plaintext: &Plaintext, index: u64, observer: &dyn Observer) -> PyResult<Cipher> {
         match &self.device {
             None => try_map!(&self.encryptor, e => e.encrypt_at(plaintext, index)),
-            Some(device) => try_map!(&self.encryptor, e => device.encrypt(e, plaintext, index)),
+            Some(device) => {
+                try_map!(&self.encryptor, e => device.encrypt(e, plaintext, index, observer))
+            }
         }
     }
 
-    fn zero(&self, index: u64) -> PyResult<Cipher> {
+    fn zero(&self, index: u64, observer: &dyn Observer) -> PyResult<Cipher> {
         match &self.device {
             None => try_map!(&self.encryptor, e => e.zero_at(index)),
-            Some(device) => try_map!(&self.encryptor, e => device.zero(e, index)),
+            Some(device) => try_map!(&self.encryptor, e => device.zero(e, index, observer)),
         }
     }
 
@@ -101,7 +103,8 @@ impl BfvEncryptor {
     /// Encrypts a plaintext.
     fn encrypt(&self, py: Python<'_>, plaintext: &BfvPlaintext) -> PyResult<BfvCiphertext> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
-        Ok(self.wrap(py, py.work(|| self.run(&plaintext.inner, index))?))
+        let inner = watched(py, None, |watch| self.run(&plaintext.inner, index, watch))?;
+        Ok(self.wrap(py, inner))
     }
 
     /// Encrypts each plaintext; the same ciphertexts as one call after the other.
@@ -114,15 +117,31 @@ impl BfvEncryptor {
             .next
             .fetch_add(plaintexts.len() as u64, Ordering::Relaxed);
         let numbered: Vec<_> = (first..).zip(&plaintexts).collect();
-        let one = |(i, p): &(u64, &Py<BfvPlaintext>)| self.run(&p.get().inner, *i);
-        let all: Vec<Cipher> = py.work(|| cores()?.try_map(&numbered, one))?;
+        let all: Vec<Cipher> = watched(py, None, |watch| {
+            spread(self.device.as_ref(), &numbered, |(i, p)| {
+                self.run(&p.get().inner, *i, watch)
+            })
+        })?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
     }
 
     /// Encrypts zero.
     fn encrypt_zero(&self, py: Python<'_>) -> PyResult<BfvCiphertext> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
-        Ok(self.wrap(py, py.work(|| self.zero(index))?))
+        Ok(self.wrap(py, watched(py, None, |watch| self.zero(index, watch))?))
+    }
+}
+
+/// The results of `f`: by all cores, but on one thread, the caller's, where a device does the work. There is only one, and whoever
+/// waits for another thread's turn sees no signal.
+fn spread<T: Sync, R: Send>(
+    device: Option<&Coprocessor>,
+    items: &[T],
+    f: impl Fn(&T) -> PyResult<R> + Sync + Send,
+) -> PyResult<Vec<R>> {
+    match device {
+        None => cores()?.try_map(items, f),
+        Some(_) => items.iter().map(f).collect(),
     }
 }
 
@@ -131,24 +150,25 @@ fn phase<W: Word>(
     device: Option<&Coprocessor>,
     decryptor: &Decryptor<W>,
     ciphertext: &Ciphertext<W>,
+    observer: &dyn Observer,
 ) -> PyResult<Phase<W>> {
     match device {
         None => decryptor.phase(ciphertext).or_raise(),
-        Some(device) => device.phase(decryptor, ciphertext).or_raise(),
+        Some(device) => device.phase(decryptor, ciphertext, observer).or_raise(),
     }
 }
 
 /// An expression of either width, of the decryptor, a ciphertext and its phase.
 macro_rules! of_phase {
-    ($self:expr, $ciphertext:expr, |$d:ident, $c:ident, $phase:ident| $body:expr) => {{
+    ($self:expr, $ciphertext:expr, $observer:expr, |$d:ident, $c:ident, $phase:ident| $body:expr) => {{
         let device = $self.device.as_ref();
         match (&$self.decryptor, $ciphertext) {
             (Words::W64($d), Words::W64($c)) => {
-                let $phase = phase(device, $d, $c)?;
+                let $phase = phase(device, $d, $c, $observer)?;
                 $body.or_raise()
             }
             (Words::W128($d), Words::W128($c)) => {
-                let $phase = phase(device, $d, $c)?;
+                let $phase = phase(device, $d, $c, $observer)?;
                 $body.or_raise()
             }
             _ => Err(mismatch()),
@@ -165,8 +185,8 @@ pub struct BfvDecryptor {
 }
 
 impl BfvDecryptor {
-    fn run(&self, ciphertext: &Cipher) -> PyResult<Plaintext> {
-        of_phase!(self, ciphertext, |d, c, phase| d.rounded(&phase))
+    fn run(&self, ciphertext: &Cipher, observer: &dyn Observer) -> PyResult<Plaintext> {
+        of_phase!(self, ciphertext, observer, |d, c, phase| d.rounded(&phase))
     }
 
     fn wrap(&self, py: Python<'_>, inner: Plaintext) -> BfvPlaintext {
@@ -204,7 +224,8 @@ impl BfvDecryptor {
 
     /// Decrypts.
     fn decrypt(&self, py: Python<'_>, ciphertext: &BfvCiphertext) -> PyResult<BfvPlaintext> {
-        Ok(self.wrap(py, py.work(|| self.run(&ciphertext.inner))?))
+        let inner = watched(py, None, |watch| self.run(&ciphertext.inner, watch))?;
+        Ok(self.wrap(py, inner))
     }
 
     /// Decrypts each ciphertext.
@@ -213,8 +234,11 @@ impl BfvDecryptor {
         py: Python<'_>,
         ciphertexts: Vec<Py<BfvCiphertext>>,
     ) -> PyResult<Vec<BfvPlaintext>> {
-        let one = |c: &Py<BfvCiphertext>| self.run(&c.get().inner);
-        let all: Vec<Plaintext> = py.work(|| cores()?.try_map(&ciphertexts, one))?;
+        let all: Vec<Plaintext> = watched(py, None, |watch| {
+            spread(self.device.as_ref(), &ciphertexts, |c| {
+                self.run(&c.get().inner, watch)
+            })
+        })?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
     }
 
@@ -238,8 +262,8 @@ impl BfvDecryptor {
             queries,
         };
         let seed = seed_or_entropy(seed)?;
-        let inner = py.work(|| {
-            of_phase!(self, &ciphertext.inner, |d, c, phase| d
+        let inner = watched(py, None, |watch| {
+            of_phase!(self, &ciphertext.inner, watch, |d, c, phase| d
                 .publish(c, phase, &p, &seed))
         })?;
         Ok(self.wrap(py, inner))
@@ -247,8 +271,8 @@ impl BfvDecryptor {
 
     /// Bits of noise that may still be added before decryption fails; 0 when it may have failed.
     fn noise_budget(&self, py: Python<'_>, ciphertext: &BfvCiphertext) -> PyResult<f64> {
-        py.work(|| {
-            of_phase!(self, &ciphertext.inner, |d, c, phase| d
+        watched(py, None, |watch| {
+            of_phase!(self, &ciphertext.inner, watch, |d, c, phase| d
                 .noise_budget_of(&phase))
         })
     }

@@ -117,6 +117,16 @@ impl BfvEstimator {
         }
     }
 
+    /// Encryption under an extended public key.
+    fn encrypt_extended(&self) -> PyResult<BfvEstimate> {
+        let noise = self.estimator.fresh_extended().or_raise()?;
+        Ok(BfvEstimate {
+            noise,
+            limbs: self.limbs,
+            size: 2,
+        })
+    }
+
     /// Encryption under the secret key.
     fn encrypt_secret(&self) -> BfvEstimate {
         let noise = self.estimator.fresh_symmetric();

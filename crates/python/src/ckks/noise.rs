@@ -155,6 +155,14 @@ impl CkksEstimator {
         wrap(self.estimator.encrypt_public(&plaintext.inner))
     }
 
+    /// Encryption under an extended public key.
+    fn encrypt_extended(&self, plaintext: &CkksEstimate) -> PyResult<CkksEstimate> {
+        self.estimator
+            .encrypt_extended(&plaintext.inner)
+            .map(wrap)
+            .or_raise()
+    }
+
     /// Encryption under the secret key.
     fn encrypt_secret(&self, plaintext: &CkksEstimate) -> CkksEstimate {
         wrap(self.estimator.encrypt_secret(&plaintext.inner))

@@ -12,7 +12,7 @@ use crate::words::Words;
 use crate::work::{Work, written};
 use ::program::expression::Numbers;
 use ::program::step::{Operation, Step};
-use ::program::{Encryption, Limits, Parameters, Range, Secrecy};
+use ::program::{Limits, Parameters, Range, Secrecy};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -178,13 +178,10 @@ impl Program {
         self.inner.parameters.slots()
     }
 
-    /// The key that inputs are encrypted under: "secret" or "public".
+    /// The key that inputs are encrypted under: "secret", "public" or "extended", which is a public one over Q·P.
     #[getter]
     fn encryption(&self) -> &'static str {
-        match self.inner.encryption {
-            Encryption::Secret => "secret",
-            Encryption::Public => "public",
-        }
+        self.inner.encryption.name()
     }
 
     /// Shape of the result.

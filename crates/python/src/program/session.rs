@@ -11,24 +11,17 @@ use crate::device::Device;
 use crate::errors::{Kind, OrRaise};
 use crate::keys::{GaloisKeys, PublicKey, RelinKey};
 use crate::operations::threads_or_all;
+use crate::watch::watched;
 use crate::words::{Words, mismatch};
-use crate::work::finished;
 use ::program::expression::Numbers;
-use backend::{Backend, Cpu, Inputs, KeySet, Keys, Observer, Outcome, Recorder, Request};
+use backend::{Backend, Cpu, Inputs, KeySet, Keys, Outcome, Recorder, Request};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use rlwe::Seed;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, ThreadId};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 use zq::Word;
-use zq::memory::attempt;
-
-/// How often a caller looks for signals and tells progress.
-const INTERVAL: Duration = Duration::from_millis(50);
 
 /// A program with the keys to run it.
 #[pyclass(frozen, module = "ringsmith._native")]
@@ -121,94 +114,6 @@ macro_rules! of_width {
             Some(_) => None,
         }
     };
-}
-
-/// What the caller and the run tell each other. The caller's own thread is the run's first worker: between steps it looks
-/// for signals and tells progress, which takes the interpreter's lock for a moment.
-struct Watch<'a> {
-    caller: ThreadId,
-    progress: Option<&'a Py<PyAny>>,
-    done: AtomicUsize,
-    total: AtomicUsize,
-    cancelled: AtomicBool,
-    looked: Mutex<Looked>,
-}
-
-/// The last look at signals and progress.
-struct Looked {
-    at: Instant,
-    /// Steps that were told to be done.
-    told: usize,
-    raised: PyResult<()>,
-}
-
-impl Observer for Watch<'_> {
-    fn progress(&self, done: usize, total: usize) {
-        self.done.fetch_max(done, Ordering::Relaxed);
-        self.total.store(total, Ordering::Relaxed);
-    }
-
-    fn cancelled(&self) -> bool {
-        if thread::current().id() == self.caller {
-            let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-            if looked.at.elapsed() >= INTERVAL {
-                Python::attach(|py| self.look(py, &mut looked));
-            }
-        }
-        self.cancelled.load(Ordering::Relaxed)
-    }
-}
-
-impl<'a> Watch<'a> {
-    fn new(progress: Option<&'a Py<PyAny>>) -> Self {
-        let looked = Looked {
-            at: Instant::now(),
-            told: 0,
-            raised: Ok(()),
-        };
-        Self {
-            caller: thread::current().id(),
-            progress,
-            done: AtomicUsize::new(0),
-            total: AtomicUsize::new(0),
-            cancelled: AtomicBool::new(false),
-            looked: Mutex::new(looked),
-        }
-    }
-
-    /// Looks for signals and tells progress. What is raised cancels the run, and is kept until its end.
-    fn look(&self, py: Python<'_>, looked: &mut Looked) {
-        if looked.raised.is_ok() {
-            let told = &mut looked.told;
-            looked.raised = py.check_signals().and_then(|()| self.tell(py, told));
-            let stop = looked.raised.is_err();
-            self.cancelled.fetch_or(stop, Ordering::Relaxed);
-        }
-        looked.at = Instant::now();
-    }
-
-    fn tell(&self, py: Python<'_>, told: &mut usize) -> PyResult<()> {
-        let (done, total) = (
-            self.done.load(Ordering::Relaxed),
-            self.total.load(Ordering::Relaxed),
-        );
-        match self.progress {
-            Some(progress) if done > *told => {
-                *told = done;
-                progress.call1(py, (done, total)).map(drop)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Tells what is left to tell; fails with what was raised.
-    fn end(self, py: Python<'_>) -> PyResult<()> {
-        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-        self.look(py, &mut looked);
-        let raised = std::mem::replace(&mut looked.raised, Ok(()));
-        drop(looked);
-        raised
-    }
 }
 
 #[pymethods]
@@ -316,10 +221,8 @@ impl Session {
             plain: &plain,
             seed: Seed::from_bytes(seed),
         };
-        let watch = Watch::new(progress.as_ref());
-        let ran = py.detach(|| attempt(|| backend.run(&request, &watch)));
-        watch.end(py)?;
-        let outcome: Outcome = finished(ran)?;
+        let outcome: Outcome =
+            watched(py, progress.as_ref(), |watch| backend.run(&request, watch))?;
         let outputs = outcome.outputs.iter().map(|data| PyBytes::new(py, data));
         Ok((outputs.collect(), outcome.seconds.0))
     }

@@ -77,11 +77,11 @@ pub fn needed<T>(kind: &str, name: &str, value: Option<T>) -> PyResult<T> {
 
 /// The key of that name.
 pub fn encryption(name: &str) -> PyResult<Encryption> {
-    match name {
-        "secret" => Ok(Encryption::Secret),
-        "public" => Ok(Encryption::Public),
-        _ => Err(Kind::Input.error(format!("no encryption {name:?}; there are secret, public"))),
-    }
+    let found = Encryption::ALL.into_iter().find(|e| e.name() == name);
+    found.ok_or_else(|| {
+        let known = Encryption::ALL.map(Encryption::name).join(", ");
+        Kind::Input.error(format!("no encryption {name:?}; there are {known}"))
+    })
 }
 
 /// A linear transform with plaintexts at a scale, 1 without.

@@ -9,7 +9,7 @@ use crate::distribution::SecretDistribution;
 use crate::params::RlweParams;
 use crate::seed::Seed;
 use crate::wire::{self, Reader, Tag, WireError, Writer};
-use rns::RnsPoly;
+use rns::{RnsBasis, RnsPoly};
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 use zq::Word;
@@ -111,31 +111,52 @@ fn read_seed(input: &mut Reader<'_>) -> Result<Seed, WireError> {
 }
 
 impl<W: Word> PublicKey<W> {
-    /// The key as bytes; the uniform half as its seed.
+    /// The basis of a public key, extended or not.
+    pub(super) fn basis(params: &RlweParams<W>, extended: bool) -> Result<&RnsBasis<W>, Error> {
+        match extended {
+            false => Ok(params.q()),
+            true if params.special_primes() > 0 => Ok(params.qp()),
+            true => Err(Error::NoSpecialPrimes {
+                what: "an extended public key",
+            }),
+        }
+    }
+
+    fn tag(extended: bool) -> Tag {
+        match extended {
+            false => Tag::PublicKey,
+            true => Tag::ExtendedPublicKey,
+        }
+    }
+
+    /// The key as bytes, of a kind of its own if it is extended; the uniform half as its seed.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::new();
         self.id.write(&mut out);
         out.bytes(self.seed.as_bytes());
         out.poly(&self.b);
-        wire::seal(Tag::PublicKey, self.params, out.as_bytes())
+        wire::seal(Self::tag(self.is_extended()), self.params, out.as_bytes())
     }
 
-    /// Reads [`PublicKey::to_bytes`].
+    /// Reads [`PublicKey::to_bytes`], of either kind.
     ///
     /// # Errors
-    /// [`Error::Wire`], [`Error::ParameterMismatch`].
+    /// [`Error::Wire`], [`Error::ParameterMismatch`]; [`Error::NoSpecialPrimes`] for an extended key of a set without them.
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
-        let mut input = open_of(params, Tag::PublicKey, "the public key", bytes)?;
+        let extended = wire::inspect(bytes)?.tag == Tag::ExtendedPublicKey;
+        let mut input = open_of(params, Self::tag(extended), "the public key", bytes)?;
+        let basis = Self::basis(params, extended)?;
         let id = KeyId::read_owner(&mut input)?;
         let seed = read_seed(&mut input)?;
-        let b = input.poly(params.q())?;
+        let b = input.poly(basis)?;
         input.finish()?;
-        let mut a = RnsPoly::zeros(params.q());
-        uniform_residues(params, &seed, params.data_primes(), false, a.data_mut());
+        let (mut a, limbs) = (RnsPoly::zeros(basis), params.data_primes());
+        uniform_residues(params, &seed, limbs, extended, a.data_mut());
         Ok(Self {
             params: params.fingerprint(),
             id,
             seed,
+            limbs,
             b,
             a,
         })

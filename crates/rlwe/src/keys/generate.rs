@@ -17,9 +17,9 @@ use zq::Word;
 
 /// Makes keys: the same ones on every machine from a given seed, new ones at every call from [`Randomness::SYSTEM`].
 ///
-/// The seed is bound to the parameter set and a role: `secret key`, below it the streams `secret` and `key-id`; `public key`, `relin
-/// key`, `galois key`, bound to the identity of the secret key too, below them the seeds `a` and `e` (index: the Galois element,
-/// else 0); below a switching key's two seeds `digit` d for its uniform half, `digit` d for its error.
+/// The seed is bound to the parameter set and a role: `secret key`, below it the streams `secret` and `key-id`; `public key`,
+/// `extended public key`, `relin key`, `galois key`, bound to the identity of the secret key too, below them the seeds `a` and `e`
+/// (index: the Galois element, else 0); below a switching key's two seeds `digit` d for its uniform half, `digit` d for its error.
 pub struct KeyGenerator<W: Word> {
     params: RlweParams<W>,
     set: Fingerprint,
@@ -68,22 +68,43 @@ impl<W: Word> KeyGenerator<W> {
         SecretKey::from_coefficients(&self.params, KeyId(id), coefficients)
     }
 
-    /// The public key of `secret`.
+    /// The public key of `secret`, over Q.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] when the secret belongs to another set.
     pub fn public_key(&self, secret: &SecretKey<W>) -> Result<PublicKey<W>, Error> {
+        self.public("public key", secret, false)
+    }
+
+    /// The extended public key of `secret`, over Q·P: it encrypts with less noise ([`NoiseModel::fresh_extended`]).
+    ///
+    /// # Errors
+    /// As [`KeyGenerator::public_key`], and [`Error::NoSpecialPrimes`].
+    ///
+    /// [`NoiseModel::fresh_extended`]: crate::noise::NoiseModel::fresh_extended
+    pub fn extended_public_key(&self, secret: &SecretKey<W>) -> Result<PublicKey<W>, Error> {
+        self.public("extended public key", secret, true)
+    }
+
+    /// The roles differ, or both keys would have one stamp and encryptions under them the same u.
+    fn public(
+        &self,
+        role: &str,
+        secret: &SecretKey<W>,
+        extended: bool,
+    ) -> Result<PublicKey<W>, Error> {
         self.params
             .check_fingerprint("the secret key", secret.params)?;
         let limbs = self.params.data_primes();
-        let (seed, errors) = self.halves("public key", secret, 0)?;
-        let mut a = RnsPoly::zeros(self.params.q());
-        uniform_residues(&self.params, &seed, limbs, false, a.data_mut());
+        let mut a = RnsPoly::zeros(PublicKey::basis(&self.params, extended)?);
+        let (seed, errors) = self.halves(role, secret, 0)?;
+        uniform_residues(&self.params, &seed, limbs, extended, a.data_mut());
         let ZeroPair { b, a } = zero_pair(&self.params, secret, a, limbs, &errors)?;
         Ok(PublicKey {
             params: secret.params,
             id: secret.id,
             seed,
+            limbs,
             b,
             a,
         })

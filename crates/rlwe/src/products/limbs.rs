@@ -2,6 +2,7 @@
 //! One prime's share of each operation: what is in work fits the nearest caches.
 
 use ntt::NttPlan;
+use zeroize::Zeroizing;
 use zq::{AlignedVec, Word};
 
 /// `out_i = key_i·u + e_i`.
@@ -12,7 +13,7 @@ pub(super) fn encrypt_zero<W: Word>(
     e: [&[W]; 2],
     out: &mut [&mut [W]],
 ) {
-    let mut evaluated = AlignedVec::from_slice(u);
+    let mut evaluated = Zeroizing::new(AlignedVec::from_slice(u));
     plan.forward(&mut evaluated);
     for ((row, key), e) in out.iter_mut().zip(keys).zip(e) {
         plan.modulus().mul_into(row, &evaluated, key);

@@ -11,24 +11,25 @@ pub fn packed_len(count: usize, bits: u32) -> Option<usize> {
 
 /// Appends `values`, each below 2^bits, lowest bit first; the last byte is padded with zeros.
 pub(super) fn pack<W: Word>(values: &[W], bits: u32, out: &mut Vec<u8>) {
-    // `held` < 8 bits wait in `carry`; a value is cut in pieces of at most 56 bits so that all fits a u64.
+    // `held` < 64 bits wait in `carry`.
     let (mut carry, mut held) = (0u64, 0u32);
+    let mut put = |piece: u64, width: u32| {
+        carry |= piece << held;
+        held += width;
+        if held >= u64::BITS {
+            out.extend_from_slice(&carry.to_le_bytes());
+            held -= u64::BITS;
+            carry = piece.checked_shr(width - held).unwrap_or(0);
+        }
+    };
     for &value in values {
-        let (mut rest, mut left) = (value.to_u128(), bits);
-        while left > 0 {
-            let take = left.min(56);
-            carry |= (rest as u64 & ((1 << take) - 1)) << held;
-            held += take;
-            (rest, left) = (rest >> take, left - take);
-            while held >= 8 {
-                out.push(carry as u8);
-                (carry, held) = (carry >> 8, held - 8);
-            }
+        let low = bits.min(u64::BITS);
+        put(value.low_u64(), low);
+        if bits > low {
+            put((value.to_u128() >> u64::BITS) as u64, bits - low);
         }
     }
-    if held > 0 {
-        out.push(carry as u8);
-    }
+    out.extend_from_slice(&carry.to_le_bytes()[..held.div_ceil(8) as usize]);
 }
 
 /// Reads `out.len()` values of modulus `modulus` (number `limb` of its chain) from exactly the bytes they take.
@@ -40,32 +41,49 @@ pub(super) fn unpack<W: Word>(
 ) -> Result<(), WireError> {
     let bits = modulus.bits();
     debug_assert_eq!(Some(bytes.len()), packed_len(out.len(), bits));
-    let mut input = bytes.iter();
-    let (mut carry, mut held) = (0u64, 0u32);
+    let mut at = 0;
     for value in out {
-        let (mut v, mut have) = (0u128, 0u32);
-        while have < bits {
-            let take = (bits - have).min(56);
-            while held < take {
-                carry |= u64::from(*input.next().expect("length was checked")) << held;
-                held += 8;
-            }
-            v |= u128::from(carry & ((1 << take) - 1)) << have;
-            (carry, held, have) = (carry >> take, held - take, have + take);
-        }
-        *value = W::from_u128_lossy(v);
+        *value = match bits {
+            0..=WITHIN_A_WORD => W::from_u64(word_at(bytes, at, bits)),
+            _ => W::from_u128_lossy(wide_at(bytes, at, bits)),
+        };
+        at += bits as usize;
         if *value >= modulus.value() {
             return Err(WireError::Residue { limb });
         }
     }
-    if carry != 0 {
-        return Err(WireError::Value {
+    match bytes.get(at / 8).map_or(0, |last| last >> (at % 8)) {
+        0 => Ok(()),
+        dirty => Err(WireError::Value {
             what: "the padding after residues",
-            got: carry,
+            got: dirty.into(),
             allowed: "0".into(),
-        });
+        }),
     }
-    Ok(())
+}
+
+/// Bits of a value that lies within eight bytes wherever in a byte it starts.
+const WITHIN_A_WORD: u32 = 57;
+
+/// The value of up to [`WITHIN_A_WORD`] bits from bit `at` on.
+fn word_at(bytes: &[u8], at: usize, bits: u32) -> u64 {
+    let word = bytes.get(at / 8..).and_then(|rest| rest.first_chunk());
+    match word {
+        Some(word) => (u64::from_le_bytes(*word) >> (at % 8)) & (u64::MAX >> (u64::BITS - bits)),
+        None => wide_at(bytes, at, bits) as u64,
+    }
+}
+
+/// The value from bit `at` on, byte by byte.
+fn wide_at(bytes: &[u8], at: usize, bits: u32) -> u128 {
+    let (first, shift) = (at / 8, (at % 8) as u32);
+    let last = (at + bits as usize).div_ceil(8);
+    let value = u128::from(bytes[first] >> shift);
+    let rest = (8 - shift..).step_by(8).zip(&bytes[first + 1..last]);
+    let value = rest.fold(value, |value, (place, byte)| {
+        value | (u128::from(*byte) << place)
+    });
+    value & (u128::MAX >> (u128::BITS - bits))
 }
 
 #[cfg(test)]

@@ -58,6 +58,8 @@ class Requirements:
 
     def bound(self, circuit: Circuit, params: ParameterSet) -> noise.Noise:
         """Return the noise of a circuit under what is assumed."""
+        if self.encryption == "extended" and not params.special:
+            raise ParameterError(f'encryption="extended" needs special primes, the set {params.name} has none')
         return noise.bound(
             circuit, params, encryption=self.encryption, assume=self.assume, failure_bits=self.failure_bits
         )
@@ -225,7 +227,8 @@ def _fit_ckks(requirements: Requirements, lower: Lower, n: int, limit: int) -> C
     if (scheduled.depth + 1) * least > limit:
         primes_needed = scheduled.depth + 1
         return Rejected(n, f"n = {n} allows {limit} bits; {primes_needed} primes of {least} bits or more exceed them")
-    first, room = _least_scale(requirements, scheduled, n, least), limit - _least_special(scheduled, n)
+    first = _least_scale(requirements, scheduled, n, least)
+    room = limit - _least_special(requirements, scheduled, n)
     if first > _MAX_SCALE:
         return Rejected(n, f"n = {n}: {_too_inaccurate(requirements, scheduled, n)}")
     # Every prime is about as long as the scale, the base longer than that.
@@ -241,9 +244,9 @@ def _fit_ckks(requirements: Requirements, lower: Lower, n: int, limit: int) -> C
     return rejected
 
 
-def _least_special(scheduled: schedule_ckks.Schedule, n: int) -> float:
+def _least_special(requirements: Requirements, scheduled: schedule_ckks.Schedule, n: int) -> float:
     """Return the bits of the shortest special prime, if one is needed."""
-    return math.log2(2 * n) + 2 if _needs_keys(scheduled) else 0.0
+    return math.log2(2 * n) + 2 if _needs_special(requirements, scheduled) else 0.0
 
 
 def _least_scale(requirements: Requirements, scheduled: schedule_ckks.Schedule, n: int, least: int) -> int:
@@ -277,7 +280,7 @@ def _trial(
     """Return the set for a scale and a base in bits, with its noise; None where there are no such primes."""
     try:
         data = primes.ckks_chain(n, scheduled.depth, scale, base)
-        special = primes.special_primes(n, data, int(_needs_keys(scheduled)))
+        special = primes.special_primes(n, data, int(_needs_special(requirements, scheduled)))
     except RingsmithError:
         return None
     params = _parameter_set(requirements, n, data, special, len(data), log2_scale=scale)
@@ -304,9 +307,11 @@ def _with_scale(requirements: Requirements, scheduled: schedule_ckks.Schedule, n
     return best
 
 
-def _needs_keys(scheduled: schedule_ckks.Schedule) -> bool:
+def _needs_special(requirements: Requirements, scheduled: schedule_ckks.Schedule) -> bool:
+    """Tell whether keys are switched, or the public key is extended."""
     names = {planned.kind.value for planned in scheduled.planned}
-    return bool(names & {"relinearize", "relinearize_rescale", "rotate", "linear_transform"})
+    switches = bool(names & {"relinearize", "relinearize_rescale", "rotate", "linear_transform"})
+    return switches or requirements.encryption == "extended"
 
 
 # ------------------------------------------------------------------------------------------------ BFV
@@ -347,6 +352,7 @@ def _with_bits(requirements: Requirements, program: SlotProgram, n: int, bits: i
     sizes = [max(least, bits // count + (i < bits % count)) for i in range(count)]
     data = primes.of_sizes(n, sizes, (t,))
     circuit = schedule_bfv.schedule(program, len(data) - 1)
-    special = primes.of_sizes(n, [max(sizes)], (*data, t)) if circuit.switches_keys() else ()
+    needs = circuit.switches_keys() or requirements.encryption == "extended"
+    special = primes.of_sizes(n, [max(sizes)], (*data, t)) if needs else ()
     params = _parameter_set(requirements, n, data, special, len(data), plain_modulus=t)
     return Choice(params, circuit, requirements.bound(circuit, params).bits, ())

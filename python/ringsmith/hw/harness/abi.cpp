@@ -17,6 +17,8 @@ int guarded(void* device, Action action) {
     if (simulation.dead) return -2;
     try {
         return action(simulation);
+    } catch (const Interrupted&) {
+        return RS_INTERRUPTED;
     } catch (const std::exception& failure) {
         simulation.error = failure.what();
         simulation.dead = simulation.error.starts_with("assertion failed");
@@ -88,6 +90,8 @@ int rs_step(void* device, uint64_t cycles) {
         return 0;
     });
 }
+
+void rs_watch(void* device, int (*stop)(void*), void* context) { of(device).watch(stop, context); }
 
 uint64_t rs_cycles(void* device) { return of(device).cycles; }
 

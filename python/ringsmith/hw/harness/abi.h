@@ -4,6 +4,9 @@
 #define RINGSMITH_ABI_H
 #include <cstdint>
 
+#define RS_INTERRUPTED (-3)
+#define RS_STOP_CYCLES 256
+
 extern "C" {
 // Start or end of an instruction in a unit. `cycle` counts core cycles since clear; `index` instructions since clear.
 struct rs_event {
@@ -27,7 +30,7 @@ const char* rs_open_error(void);
 void rs_close(void* device);
 // Text of the last failure of this device.
 const char* rs_error(void* device);
-// Functions that return int: 0 is success, negative a failure (bus error answer, bad range, or an assertion has fired).
+// Functions that return int: 0 is success, negative a failure (bus error answer, bad range, or an assertion has fired; RS_INTERRUPTED).
 int rs_reset(void* device);
 int rs_reg_read(void* device, uint32_t address, uint32_t* value);
 int rs_reg_write(void* device, uint32_t address, uint32_t value);
@@ -36,6 +39,9 @@ int rs_mem_write(void* device, uint64_t address, const uint8_t* in, uint64_t len
 // Clock until the core is idle (0), failed (1), or max_cycles have passed (2); serves serial transfers meanwhile.
 int rs_run(void* device, uint64_t max_cycles);
 int rs_step(void* device, uint64_t cycles);
+// From now on `stop` is called with `context` every RS_STOP_CYCLES cycles (NULL: nothing is called). Where it returns nonzero, the
+// function that clocks ends with RS_INTERRUPTED, in the middle of whatever the device does: it needs a reset.
+void rs_watch(void* device, int (*stop)(void*), void* context);
 uint64_t rs_cycles(void* device);
 uint64_t rs_events(void* device, rs_event* out, uint64_t capacity);
 void rs_link(void* device, rs_link_use* out);

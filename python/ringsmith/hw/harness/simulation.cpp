@@ -109,6 +109,7 @@ void Simulation::tick() {
     top_->eval();
     context_->timeInc(1);
     ++cycles;
+    if (stop_ && cycles % RS_STOP_CYCLES == 0 && stop_(stop_context_)) throw Interrupted();
 }
 
 void Simulation::record_events() {

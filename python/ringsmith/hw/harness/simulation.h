@@ -21,6 +21,9 @@ struct Failure : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// Whoever watches the simulation has it stop.
+struct Interrupted {};
+
 // Settings of rs_open.
 struct Options {
     uint64_t memory_bytes = uint64_t{256} << 20;
@@ -64,6 +67,7 @@ class Simulation {
     // Clock until idle (0), failed (1) or max_cycles have passed (2).
     int run(uint64_t max_cycles);
     void step(uint64_t cycles);
+    void watch(int (*stop)(void*), void* context) { stop_ = stop, stop_context_ = context; }
     uint64_t take_events(rs_event* out, uint64_t capacity);
     void inject_hang(bool on) { hang_ = on; }
     void inject_fault(uint64_t after, uint64_t cycles);
@@ -92,6 +96,8 @@ class Simulation {
     void record_events();
 
     std::deque<rs_event> events_;
+    int (*stop_)(void*) = nullptr;
+    void* stop_context_ = nullptr;
 #ifdef RINGSMITH_FAULT_PIN
     uint64_t fault_from_ = 0, fault_until_ = 0;
 #endif

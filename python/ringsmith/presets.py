@@ -45,9 +45,12 @@ class Preset:
     rns_conversions: int
     rns_entries: int
     host: str
+    wide_port: bool
     fifo_depth: int
     clock_mhz: tuple[float, ...]
     serial_mhz: float
+    memory_gbs: float
+    memory_latency_ns: float
     operations: tuple[str, ...]
     prime_bits: tuple[int, ...]
 
@@ -67,9 +70,19 @@ class Preset:
         return max(2, 1 << ((self.word_bits + 7) // 8 - 1).bit_length())
 
     @property
+    def piece_bytes(self) -> int:
+        """Bytes of one lane that lie together in a host buffer: its polynomial, or one memory word with a wide port."""
+        return (self.butterflies if self.wide_port else self.n_max) * self.word_bytes
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a piece of every lane, side by side; a wide port pads the lanes to a power of two."""
+        return (1 << (self.lanes - 1).bit_length() if self.wide_port else self.lanes) * self.piece_bytes
+
+    @property
     def buffer_bytes(self) -> int:
-        """Bytes of one host buffer: every lane's polynomial of `n_max` coefficients, lane after lane."""
-        return self.lanes * self.n_max * self.word_bytes
+        """Bytes of one host buffer: rows of a piece of every lane, one row alone without a wide port."""
+        return self.n_max * self.word_bytes // self.piece_bytes * self.row_bytes
 
     def lane_bits(self) -> tuple[int, ...]:
         """Bits of each lane's default modulus."""
@@ -196,6 +209,20 @@ def _rules(p: Preset) -> list[tuple[bool, str]]:
             )
         ),
         (p.host in ("axi4", "serial"), f"host must be axi4 or serial, got {p.host!r}"),
+        (
+            p.host != "serial" or not p.wide_port,
+            "wide_port must be false on the serial host, which moves bytes: it needs host = axi4",
+        ),
+        *(
+            (
+                value == 0 or (p.host == "axi4" and low <= value <= high),
+                f"{key} must be 0 or, with host = axi4, {low:g} to {high:g}, got {value:g}",
+            )
+            for key, value, low, high in (
+                ("memory_gbs", p.memory_gbs, 0.01, 10000.0),
+                ("memory_latency_ns", p.memory_latency_ns, 1.0, 1e6 / max(SLOWEST_MHZ, *p.clock_mhz)),
+            )
+        ),
         (
             2 <= p.fifo_depth <= 1024 and p.fifo_depth & (p.fifo_depth - 1) == 0,
             f"fifo_depth must be a power of two from 2 to 1024, got {p.fifo_depth}",

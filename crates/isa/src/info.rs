@@ -35,7 +35,27 @@ pub struct RnsUnit {
     pub entries: u32,
 }
 
-/// The build, as its info block describes it.
+/// The memory behind an AXI4 data port: which is no part of the build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortMemory {
+    /// Cycles from an address to the first beat that is read.
+    pub read_latency: u32,
+    /// Cycles from the last beat of a burst to the answer that it is written.
+    pub write_latency: u32,
+    /// Bytes in a thousand cycles; 0: a beat every cycle.
+    pub bytes_per_kilocycle: u32,
+}
+
+impl PortMemory {
+    /// Memory that gives and takes a beat every cycle, soon.
+    pub const IDEAL: Self = Self {
+        read_latency: 20,
+        write_latency: 8,
+        bytes_per_kilocycle: 0,
+    };
+}
+
+/// The build, as its info block describes it, and what it is connected to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildInfo {
     /// Instruction-set version.
@@ -70,6 +90,10 @@ pub struct BuildInfo {
     pub fifo_depth: u32,
     /// Host shell.
     pub host: Host,
+    /// Whether the data port moves a word of every lane at a time; what lies side by side in host buffers.
+    pub wide_port: bool,
+    /// The memory behind the data port, which whoever opens the device knows; the info block does not.
+    pub port_memory: PortMemory,
     /// Whether transforms have the cyclic form.
     pub cyclic: bool,
     /// The base-conversion unit, if there is one.
@@ -120,14 +144,38 @@ impl BuildInfo {
             .max(2)
     }
 
-    /// Bytes from one lane's polynomial to the next in a host buffer.
-    pub fn lane_bytes(&self) -> usize {
-        self.n_max() * self.word_bytes()
+    /// Lanes of a host buffer; a wide port pads them to a power of two.
+    pub fn buffer_lanes(&self) -> usize {
+        let lanes = self.lanes as usize;
+        if self.wide_port {
+            lanes.next_power_of_two()
+        } else {
+            lanes
+        }
     }
 
-    /// Bytes of one host buffer: `[lane][n_max]` coefficients, little-endian.
+    /// Coefficients of one lane that lie together in a host buffer: all, or one memory word's with a wide port.
+    pub fn piece(&self) -> usize {
+        if self.wide_port {
+            self.butterflies as usize
+        } else {
+            self.n_max()
+        }
+    }
+
+    /// Bytes from one piece of a lane to the next.
+    pub fn row_bytes(&self) -> usize {
+        self.buffer_lanes() * self.piece() * self.word_bytes()
+    }
+
+    /// Byte of a host buffer where a lane's first piece starts.
+    pub fn lane_start(&self, lane: usize) -> usize {
+        lane * self.piece() * self.word_bytes()
+    }
+
+    /// Bytes of one host buffer: `[row][lane][piece]` coefficients, little-endian.
     pub fn buffer_bytes(&self) -> usize {
-        self.lanes as usize * self.lane_bytes()
+        self.n_max() / self.piece() * self.row_bytes()
     }
 
     /// Whether a slot has a read and a write port per bank.
@@ -228,6 +276,12 @@ impl BuildInfo {
                 self.montgomery_bits,
                 montgomery != (self.montgomery_bits == 0),
                 "0 with Barrett only",
+            ),
+            (
+                "wide_port",
+                self.wide_port.into(),
+                !self.wide_port || self.host == Host::Axi4,
+                "0 on the serial host",
             ),
         ];
         for (name, value, holds, legal) in rules.into_iter().chain(self.rns_rules()) {

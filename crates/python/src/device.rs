@@ -5,7 +5,9 @@ use crate::errors::{Kind, OrRaise};
 use crate::work::Work;
 use ::device::{Conversion, DeviceError, Driver, Injection, Modeled, Profile, Verilated};
 use backend::Coprocessor;
-use isa::{BuildInfo, Host, ISA_VERSION, Instruction, Mix, Op, Reduction, RnsUnit, Route};
+use isa::{
+    BuildInfo, Host, ISA_VERSION, Instruction, Mix, Op, PortMemory, Reduction, RnsUnit, Route,
+};
 use offload::{Frame, Moved, OffloadError, Operation, OperationProgram, Session, Usage, simulate};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -17,13 +19,33 @@ const MOST_RANDOM: usize = 1 << 16;
 /// `[lane][n]` residues as Python integers.
 type Residues = Vec<Vec<u128>>;
 
+/// The value of a preset's key.
+fn value<'py>(preset: &Bound<'py, PyDict>, key: &str) -> PyResult<Bound<'py, PyAny>> {
+    preset
+        .get_item(key)?
+        .ok_or_else(|| Kind::Parameter.error(format!("the preset lacks {key}")))
+}
+
+/// The memory behind a preset's data port, in cycles of its fastest clock.
+fn port_memory(preset: &Bound<'_, PyDict>) -> PyResult<PortMemory> {
+    let number = |key: &str| value(preset, key)?.extract::<f64>();
+    let clocks = value(preset, "clock_mhz")?.extract::<Vec<f64>>()?;
+    let mhz = clocks.last().copied().unwrap_or(1.0);
+    let (gbs, nanoseconds) = (number("memory_gbs")?, number("memory_latency_ns")?);
+    let mut memory = PortMemory::IDEAL;
+    if gbs > 0.0 {
+        memory.bytes_per_kilocycle = ((gbs * 1e6 / mhz).round() as u32).max(1);
+    }
+    if nanoseconds > 0.0 {
+        let cycles = ((nanoseconds * mhz / 1e3).ceil() as u32).max(1);
+        (memory.read_latency, memory.write_latency) = (cycles, cycles);
+    }
+    Ok(memory)
+}
+
 /// The info block of a build, from the keys of a preset.
 fn build_info(preset: &Bound<'_, PyDict>) -> PyResult<BuildInfo> {
-    let get = |key: &str| -> PyResult<Bound<'_, PyAny>> {
-        preset
-            .get_item(key)?
-            .ok_or_else(|| Kind::Parameter.error(format!("the preset lacks {key}")))
-    };
+    let get = |key: &str| value(preset, key);
     let number = |key: &str| get(key)?.extract::<u32>();
     let text = |key: &str| get(key)?.extract::<String>();
     let (slot_table, montgomery) = (
@@ -76,6 +98,8 @@ fn build_info(preset: &Bound<'_, PyDict>) -> PyResult<BuildInfo> {
         } else {
             Host::Serial
         },
+        wide_port: get("wide_port")?.extract()?,
+        port_memory: port_memory(preset)?,
         cyclic: get("cyclic")?.extract()?,
         rns: Some(RnsUnit {
             rate: number("rns_rate")?,
@@ -208,16 +232,15 @@ impl Device {
         Self::new(name, operations, Box::new(model))
     }
 
-    /// Verilated RTL in a simulator library.
+    /// Verilated RTL in a simulator library; the preset says what memory is behind its data port.
     #[staticmethod]
-    #[pyo3(signature = (name, operations, library, options=""))]
     fn rtl(
         name: String,
         operations: Vec<String>,
         library: PathBuf,
-        options: &str,
+        preset: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
-        let device = Verilated::open(&library, options).or_raise()?;
+        let device = Verilated::open(&library, port_memory(preset)?, "").or_raise()?;
         Self::new(name, operations, Box::new(device))
     }
 
@@ -252,6 +275,11 @@ impl Device {
             },
         )?;
         dict.set_item("cyclic", info.cyclic)?;
+        dict.set_item("wide_port", info.wide_port)?;
+        dict.set_item("memory_read_latency", info.port_memory.read_latency)?;
+        dict.set_item("memory_write_latency", info.port_memory.write_latency)?;
+        let rate = info.port_memory.bytes_per_kilocycle;
+        dict.set_item("memory_bytes_per_kilocycle", rate)?;
         dict.set_item("instructions", info.instructions)?;
         Ok(dict)
     }

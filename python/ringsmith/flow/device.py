@@ -47,6 +47,8 @@ def top_parameters(preset: Preset, *, clock_mhz: float | None = None) -> dict[st
         "RnsEntries": max(preset.rns_entries, 16),
         "ClockKhz": round((clock_mhz or preset.clock_mhz[-1]) * 1000),
     }
+    if preset.host == "axi4":
+        parameters["WidePort"] = int(preset.wide_port)
     if preset.host == "serial":
         parameters |= {"SerialKhz": round(preset.serial_mhz * 1000), "UartDivisor": UART_DIVISOR}
     return parameters

@@ -157,6 +157,7 @@ KNOBS = {
     "moduli_slots": (1, 2, 16, 17),
     "constants": (1, 5, 32, 33),
     "host": ("axi4", "serial"),
+    "wide_port": ("true", "false"),
     "fifo_depth": (1, 2, 64, 1024, 2048),
     "clock_mhz": ("100", "0", "nan", "[1, 4000]", "5000"),
     "prime_bits": ("14", "[17, 20]", "[30]", "200"),

@@ -50,4 +50,4 @@ def open_device(kind: str, preset: str | Preset, overrides: Mapping[str, Any] | 
     from ringsmith.flow.device import build_device
 
     library = build_device(made)
-    return OpenDevice(kind, made, _native.Device.rtl(name, list(made.operations), library))
+    return OpenDevice(kind, made, _native.Device.rtl(name, list(made.operations), library, made.to_dict()))

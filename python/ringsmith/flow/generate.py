@@ -302,13 +302,12 @@ def _port(preset: Preset) -> str:
 
 def _layout(preset: Preset) -> str:
     """Where a lane's coefficients lie in a host buffer."""
-    together = f"lane l of buffer b starts at b * {preset.buffer_bytes} + l * {preset.piece_bytes} bytes"
+    start = f"b * {preset.buffer_bytes} + l * {preset.piece_bytes}"
     if not preset.wide_port:
-        return together
+        return f"one after another: lane l of buffer b starts at {start} bytes"
     return (
-        f"its coefficients come in pieces of {preset.butterflies}, beside those of the other lanes:\n"
-        f"  piece j of {together}\n  + j * {preset.row_bytes}; what lies between the last lane's piece and the next "
-        "row is padding"
+        f"in pieces of {preset.butterflies} coefficients, side by side in rows.\n"
+        f"  Piece j of lane l of buffer b starts at {start} + j * {preset.row_bytes} bytes; rows may end in padding"
     )
 
 

@@ -203,11 +203,19 @@ def test_every_preset_generates_lint_clean(tmp_path: Path, name: str) -> None:
     assert finished.status == 0, finished.tail()
 
 
+TESTBENCHES = [
+    {},
+    {"host": "serial"},
+    {"reduction": "montgomery", "multiplier": "dsp18x18"},
+    {"wide_port": "true", "lanes": "3"},
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", [{}, {"host": "serial"}, {"reduction": "montgomery", "multiplier": "dsp18x18"}])
+@pytest.mark.parametrize("settings", TESTBENCHES)
 def test_testbench_passes_and_notices_a_wrong_answer(tmp_path: Path, settings: dict[str, str]) -> None:
     target = tmp_path / "package"
-    generate(load_preset("tiny", {**settings, "lanes": "1"}), target)
+    generate(load_preset("tiny", {"lanes": "1", **settings}), target)
     env = verilator().environment()
     finished = run(["make"], cwd=target, env=env, timeout_s=1200)
     assert finished.status == 0, finished.tail()

@@ -72,8 +72,8 @@ void run(const uint64_t* commands, size_t count) {
 
 }  // namespace
 
-int main(int count, char** options) {
-    device = rs_open(count > 1 ? options[1] : "");
+int main(int arguments, char** options) {
+    device = rs_open(arguments > 1 ? options[1] : "");
     if (!device) {
         std::fprintf(stderr, "FAILED: %s\n", rs_open_error());
         return 1;

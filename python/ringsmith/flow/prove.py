@@ -170,7 +170,7 @@ PROOFS = (
             Mutation("rs_scoreboard", "memory_idle_o && rns_idle_o};", "memory_idle_o};"),
         ),
     ),
-    *(_bursts(beat, stride) for beat, stride in ((16, 19), (2, 10))),
+    *(_bursts(beat, stride) for beat, stride in ((16, 19), (2, 10), (128, 22))),
     *(_axi(patient) for patient in (0, 1)),
     _axi(0, wide=1),
 )  # fmt: skip

@@ -43,6 +43,7 @@ class Knobs:
     rns_conversions: int
     rns_entries: int
     host: str
+    wide_port: bool
     fifo_depth: int
 
     @property
@@ -86,6 +87,7 @@ class Knobs:
             "rns_conversions": self.rns_conversions,
             "rns_entries": self.rns_entries,
             "host": HOST[self.host],
+            "wide_port": int(self.wide_port),
             "fifo_depth": self.fifo_depth,
         }
 
@@ -107,6 +109,7 @@ class Knobs:
             "RnsRate": numbers["rns_rate"],
             "RnsConversions": max(self.rns_conversions, 2),
             "RnsEntries": max(self.rns_entries, 16),
+            "WidePort": numbers["wide_port"],
             "FifoDepth": numbers["fifo_depth"],
             "Slots": self.slots,
             "SinglePort": self.single_port_mask,
@@ -158,6 +161,8 @@ class Knobs:
             yield f"word_bits must be at least {_ceil_log2(self.n_max) + 3} with reduction = montgomery at n_max = {self.n_max}, got {self.word_bits}"
         if not (self.rns_rate == 0 or self.word_bits <= 64):
             yield f"word_bits must be at most 64 with base conversion (rns_rate), got {self.word_bits}"
+        if not (self.host == "axi4" or self.wide_port == 0):
+            yield f"wide_port must be false on the serial host, which moves bytes (it needs host = axi4), got {self.wide_port}"
         if not (self.slots >= 3 and self.slots <= 32):
             yield f"slots must be 3..32, got {self.slots}"
         if not self.twiddle_tables in (1, self.moduli_slots):

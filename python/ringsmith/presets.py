@@ -31,6 +31,8 @@ class Preset(Knobs):
     scheme: str
     clock_mhz: tuple[float, ...]
     serial_mhz: float
+    memory_gbs: float
+    memory_latency_ns: float
     operations: tuple[str, ...]
     prime_bits: tuple[int, ...]
 
@@ -40,9 +42,24 @@ class Preset(Knobs):
         return max(2, 1 << ((self.word_bits + 7) // 8 - 1).bit_length())
 
     @property
+    def piece_bytes(self) -> int:
+        """Bytes of one lane that lie together in a host buffer: its polynomial, or one memory word with a wide port."""
+        return (self.butterflies if self.wide_port else self.n_max) * self.word_bytes
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a piece of every lane, side by side; a wide port pads the lanes to a power of two."""
+        return (1 << (self.lanes - 1).bit_length() if self.wide_port else self.lanes) * self.piece_bytes
+
+    @property
     def buffer_bytes(self) -> int:
-        """Bytes of one host buffer: every lane's polynomial of `n_max` coefficients, lane after lane."""
-        return self.lanes * self.n_max * self.word_bytes
+        """Bytes of one host buffer: rows of a piece of every lane, one row alone without a wide port."""
+        return self.n_max * self.word_bytes // self.piece_bytes * self.row_bytes
+
+    @property
+    def port_memory(self) -> tuple[float, float, float]:
+        """The memory behind the data port: GB/s, latency in ns (0: ideal), and the clock in MHz it is seen from."""
+        return self.memory_gbs, self.memory_latency_ns, self.clock_mhz[-1]
 
     def lane_bits(self) -> tuple[int, ...]:
         """Bits of each lane's default modulus."""
@@ -131,6 +148,12 @@ def _complaints(p: Preset) -> Iterator[str]:
         yield f"serial_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {p.serial_mhz}"
     if p.host == "serial" and p.serial_mhz > max(p.clock_mhz):
         yield f"serial_mhz must be at most the fastest clock_mhz, got {p.serial_mhz:g}"
+    for key, value, low, high in (
+        ("memory_gbs", p.memory_gbs, 0.01, 10000.0),
+        ("memory_latency_ns", p.memory_latency_ns, 1.0, 1e6 / max(SLOWEST_MHZ, *p.clock_mhz)),
+    ):
+        if value != 0 and not (p.host == "axi4" and low <= value <= high):
+            yield f"{key} must be 0 or, with host = axi4, {low:g} to {high:g}, got {value:g}"
     if not set(p.operations) <= set(OPERATIONS):
         yield f"operations must be among {', '.join(OPERATIONS)}, got {', '.join(p.operations)}"
     if not p.prime_bits:

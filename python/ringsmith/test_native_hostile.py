@@ -172,13 +172,14 @@ class Co:
         """Open the model."""
         preset = load_preset("tiny")
         knobs = preset.numbers()
-        self.device = _native.Device.model("tiny", list(preset.operations), knobs)
+        self.device = _native.Device.model("tiny", list(preset.operations), knobs, preset.port_memory)
         info = self.device.info()
         n = 1 << info["log2_n_max"]
         bits = min(info["word_bits"], 30)
         moduli = _native.default_moduli([bits] * info["lanes"], n, n)
         self.sensible: dict[str, Any] = {
-            "name": "polymul", "operations": ["polymul"], "knobs": knobs, "library": "/nonexistent.so", "options": "",
+            "name": "polymul", "operations": ["polymul"], "knobs": knobs, "memory": preset.port_memory,
+            "library": "/nonexistent.so", "options": "",
             "index": 0, "moduli": moduli, "values": [1] * info["lanes"], "n": n, "count": 1, "buffer": 0,
             "polynomial": [[0] * n] * info["lanes"], "words": [0], "on": False, "after_cycles": 0, "for_cycles": 0,
             "seed": 1, "length": 3, "outputs": 1, "mnemonic": "PMODADD", "word_bits": 64, "bits": [30], "n_max": n,

@@ -27,6 +27,14 @@ def test_cofhee_is_seven_memories_of_one_mebibit() -> None:
     assert load_preset("bfv-client").buffer_bytes == 3 * 4096 * 8
 
 
+def test_a_wide_port_lays_lanes_side_by_side() -> None:
+    narrow, wide = (load_preset("heaws", {"wide_port": on}) for on in (False, True))
+    assert (narrow.piece_bytes, narrow.row_bytes, narrow.buffer_bytes) == (4096 * 4, 7 * 4096 * 4, 7 * 4096 * 4)
+    assert (wide.piece_bytes, wide.row_bytes, wide.buffer_bytes) == (2 * 4, 512 // 8, 8 * 4096 * 4)
+    one = load_preset("heaws", {"wide_port": True, "lanes": 1})
+    assert (one.row_bytes, one.buffer_bytes) == (2 * 4, 4096 * 4)
+
+
 def test_overrides_take_toml_values_and_bare_words() -> None:
     overrides = parse_overrides(["butterflies=8", "clock_mhz=[100, 200.5]", "reduction=montgomery", "word_bits=60"])
     preset = load_preset("cofhee", overrides)
@@ -65,6 +73,12 @@ def test_overrides_take_toml_values_and_bare_words() -> None:
         ("rns_rate=3", "rns_rate must be 0, 1, 2 or 4, got 3"),
         ("rns_rate=2", "rns_conversions must be 2..32 where rns_rate != 0, else 0, got 0"),
         ("rns_entries=16", "rns_entries must be 16..128 where rns_rate != 0, else 0, got 16"),
+        (
+            "wide_port=true",
+            "wide_port must be false on the serial host, which moves bytes (it needs host = axi4), got True",
+        ),
+        ("memory_gbs=19.2", "memory_gbs must be 0 or, with host = axi4, 0.01 to 10000, got 19.2"),
+        ("memory_latency_ns=100.0", "memory_latency_ns must be 0 or, with host = axi4, 1 to 4000, got 100"),
     ],
 )
 def test_impossible_settings_are_refused_with_the_reason(setting: str, words: str) -> None:
@@ -77,9 +91,12 @@ def test_impossible_settings_are_refused_with_the_reason(setting: str, words: st
     [
         ("rns_conversions=1", "rns_conversions must be 2..32 where rns_rate != 0, else 0, got 1"),
         ("rns_entries=129", "rns_entries must be 16..128 where rns_rate != 0, else 0, got 129"),
+        ("memory_gbs=-1.0", "memory_gbs must be 0 or, with host = axi4, 0.01 to 10000, got -1"),
+        ("memory_gbs=nan", "memory_gbs must be 0 or, with host = axi4, 0.01 to 10000, got nan"),
+        ("memory_latency_ns=5001.0", "memory_latency_ns must be 0 or, with host = axi4, 1 to 5000, got 5001"),
     ],
 )
-def test_a_base_conversion_unit_holds_what_the_hardware_can(setting: str, words: str) -> None:
+def test_units_and_memories_that_cannot_be_are_refused(setting: str, words: str) -> None:
     with pytest.raises(ParameterError, match=re.escape(words)):
         load_preset("heaws", parse_overrides([setting]))
 

@@ -94,6 +94,7 @@ class Build:
     kind: int = field(default_factory=lambda: parameter("MulKind", 0))
     mont: int = field(default_factory=lambda: parameter("MontW", 8))
     rate: int = field(default_factory=lambda: parameter("RnsRate", 0))
+    wide: int = field(default_factory=lambda: parameter("WidePort", 0))
 
     @property
     def log2n_min(self) -> int:
@@ -265,20 +266,26 @@ class Core:
                 await FallingEdge(dut.clk_i)
             await (self._take(buffer, words) if store else self._give(buffer, words))
 
+    def _crossing(self, buffer: int, words: int) -> list[list[int]]:
+        """What a LOAD brings: words of one lane after another's, or rows of a word of every lane."""
+        p = self.build.p
+        lanes = [[row[word * p : (word + 1) * p] for word in range(words)] for row in self.buffers[buffer]]
+        if self.build.wide:
+            return [[x for word in row for x in word] for row in zip(*lanes, strict=True)]
+        return [word for lane in lanes for word in lane]
+
     async def _give(self, buffer: int, words: int) -> None:
         dut, build = self.dut, self.build
-        for lane, row in enumerate(self.buffers[buffer]):
-            for word in range(words):
-                while True:
-                    await FallingEdge(dut.clk_i)
-                    wait = self.stutter and self.jitter.random() < 0.3
-                    dut.ld_valid_i.value = 0 if wait else 1
-                    if not wait:
-                        break
-                chunk = row[word * build.p : (word + 1) * build.p]
-                dut.ld_data_i.value = sum(x << i * build.width for i, x in enumerate(chunk))
-                dut.ld_err_i.value = lane * words + word == self.load_error
-                assert int(dut.ld_ready_o.value)
+        for number, chunk in enumerate(self._crossing(buffer, words)):
+            while True:
+                await FallingEdge(dut.clk_i)
+                wait = self.stutter and self.jitter.random() < 0.3
+                dut.ld_valid_i.value = 0 if wait else 1
+                if not wait:
+                    break
+            dut.ld_data_i.value = sum(x << i * build.width for i, x in enumerate(chunk))
+            dut.ld_err_i.value = number == self.load_error
+            assert int(dut.ld_ready_o.value)
         await FallingEdge(dut.clk_i)
         dut.ld_valid_i.value, dut.ld_err_i.value, self.load_error = 0, 0, None
 
@@ -286,7 +293,8 @@ class Core:
         dut, build = self.dut, self.build
         mask = (1 << build.width) - 1
         rows: list[list[int]] = [[] for _ in range(build.lanes)]
-        for number in range(build.lanes * words):
+        together = build.lanes if build.wide else 1
+        for number in range(build.lanes // together * words):
             while True:
                 dut.st_ready_i.value = int(not (self.stutter and self.jitter.random() < 0.4))
                 await RisingEdge(dut.clk_i)
@@ -296,8 +304,10 @@ class Core:
                 await FallingEdge(dut.clk_i)
                 if taken:
                     break
-            assert last == (number == build.lanes * words - 1)
-            rows[number // words] += [data >> i * build.width & mask for i in range(build.p)]
+            assert last == (number == build.lanes // together * words - 1)
+            for beside in range(together):
+                at = range(beside * build.p, (beside + 1) * build.p)
+                rows[number // words + beside] += [data >> i * build.width & mask for i in at]
         self.buffers[buffer] = rows
         dut.st_ready_i.value, dut.st_done_i.value, dut.st_err_i.value = 0, 1, self.store_error
         await FallingEdge(dut.clk_i)

@@ -48,62 +48,66 @@ module rs_core
   parameter int unsigned RnsRate = 0,
   // Conversions it holds, 2 to 32, and entries of their constants, 16 to 128.
   parameter int unsigned RnsConversions = 2,
-  parameter int unsigned RnsEntries = 16
+  parameter int unsigned RnsEntries = 16,
+  // 1: the data port moves a word of every lane at a time; 0: of one lane.
+  parameter bit WidePort = 1'b0,
+  localparam int unsigned PortWords = WidePort ? Lanes : 1
 ) (
-  input  logic                 clk_i,
-  input  logic                 rst_ni,
+  input  logic                           clk_i,
+  input  logic                           rst_ni,
 `ifdef RINGSMITH_FAULT_PIN
   // Test hook of builds that ask for it: flips bit 0 of coefficient 0 of each result written.
-  input  logic                 fault_i,
+  input  logic                           fault_i,
 `endif
   // Empties the queue, forgets error, counters and what was written; only while idle or stopped by an error.
-  input  logic                 clear_i,
-  input  logic                 cmd_valid_i,
-  output logic                 cmd_ready_o,
-  input  logic [   63:0]       cmd_i,
-  output logic [   10:0]       cmd_level_o,
+  input  logic                           clear_i,
+  input  logic                           cmd_valid_i,
+  output logic                           cmd_ready_o,
+  input  logic [             63:0]       cmd_i,
+  output logic [             10:0]       cmd_level_o,
   // Configuration: cfg_sel_i 0 to 3 see rs_config, from 4 on rs_rns_pkg.
-  input  logic                 cfg_we_i,
-  input  logic [    3:0]       cfg_sel_i,
-  input  logic [    2:0]       cfg_lane_i,
-  input  logic [    6:0]       cfg_idx_i,
-  input  logic [  159:0]       cfg_data_i,
-  // DMA: a request, then Lanes * n/P words of P coefficients, lane 0 first, coefficient 0 lowest.
-  output logic                 dma_req_valid_o,
-  input  logic                 dma_req_ready_i,
-  output logic                 dma_req_store_o,
-  output logic [   19:0]       dma_req_buf_o,
-  output logic [    3:0]       dma_req_logn_o,
-  input  logic                 ld_valid_i,
-  output logic                 ld_ready_o,
-  input  logic [P*W-1:0]       ld_data_i,
-  input  logic                 ld_err_i,
-  output logic                 st_valid_o,
-  input  logic                 st_ready_i,
-  output logic [P*W-1:0]       st_data_o,
-  output logic                 st_last_o,
-  input  logic                 st_done_i,
-  input  logic                 st_err_i,
+  input  logic                           cfg_we_i,
+  input  logic [              3:0]       cfg_sel_i,
+  input  logic [              2:0]       cfg_lane_i,
+  input  logic [              6:0]       cfg_idx_i,
+  input  logic [            159:0]       cfg_data_i,
+  // DMA: a request, then Lanes * n/P words of P coefficients, lane 0 first, coefficient 0 lowest; with WidePort n/P rows
+  // of a word of every lane, lane 0 lowest.
+  output logic                           dma_req_valid_o,
+  input  logic                           dma_req_ready_i,
+  output logic                           dma_req_store_o,
+  output logic [             19:0]       dma_req_buf_o,
+  output logic [              3:0]       dma_req_logn_o,
+  input  logic                           ld_valid_i,
+  output logic                           ld_ready_o,
+  input  logic [PortWords*P*W-1:0]       ld_data_i,
+  input  logic                           ld_err_i,
+  output logic                           st_valid_o,
+  input  logic                           st_ready_i,
+  output logic [PortWords*P*W-1:0]       st_data_o,
+  output logic                           st_last_o,
+  input  logic                           st_done_i,
+  input  logic                           st_err_i,
   // Status.
-  output logic                 busy_o,
-  output logic                 sync_o,
-  output logic                 error_o,
-  output logic [    3:0]       error_code_o,
-  output logic [   31:0]       error_index_o,
-  output logic [   63:0]       error_cmd_o,
-  output logic [   31:0]       retired_o,
-  output logic [   63:0]       cycles_o,
-  output logic [   63:0]       busy_compute_o,
-  output logic [   63:0]       busy_mem_o,
-  output logic [   63:0]       busy_rns_o,
-  output logic [   63:0]       stall_hazard_o,
-  output logic [   63:0]       stall_unit_o,
+  output logic                           busy_o,
+  output logic                           sync_o,
+  output logic                           error_o,
+  output logic [              3:0]       error_code_o,
+  output logic [             31:0]       error_index_o,
+  output logic [             63:0]       error_cmd_o,
+  output logic [             31:0]       retired_o,
+  output logic [             63:0]       cycles_o,
+  output logic [             63:0]       busy_compute_o,
+  output logic [             63:0]       busy_mem_o,
+  output logic [             63:0]       busy_rns_o,
+  output logic [             63:0]       stall_hazard_o,
+  output logic [             63:0]       stall_unit_o,
   // Events of this cycle (cycles_o is their stamp): bit 0 compute unit, bit 1 memory unit, bit 2 base conversion.
-  output logic [    2:0]       ev_start_o,
-  output logic [    2:0]       ev_end_o,
-  output logic [    2:0][31:0] ev_start_idx_o,
-  output logic [    2:0][31:0] ev_end_idx_o,
-  output logic [    2:0][63:0] ev_start_cmd_o
+  output logic [              2:0]       ev_start_o,
+  output logic [              2:0]       ev_end_o,
+  output logic [              2:0][31:0] ev_start_idx_o,
+  output logic [              2:0][31:0] ev_end_idx_o,
+  output logic [              2:0][63:0] ev_start_cmd_o
 );
 
   localparam int unsigned Log2P = $clog2(P);
@@ -379,13 +383,14 @@ module rs_core
   logic [Lanes-1:0] mem_wr_valid, table_wr_valid;
   logic [4:0] mem_wr_slot;
   logic [3:0] mem_table;
-  logic [P*W-1:0] mem_load_data;
+  logic [PortWords-1:0][P*W-1:0] mem_load_data;
 
   rs_mem_unit #(
     .WordAddrBits(WordAddrBits),
     .P           (P),
     .WordBits    (P * W),
-    .Lanes       (Lanes)
+    .Lanes       (Lanes),
+    .WidePort    (WidePort)
   ) u_memory (
     .clk_i,
     .rst_ni,
@@ -612,7 +617,7 @@ module rs_core
       .mem_pick_i      (mem_pick),
       .mem_place_i     (mem_place),
       .mem_load_i      (mem_load),
-      .mem_load_data_i (mem_load_data),
+      .mem_load_data_i (mem_load_data[WidePort?l : 0]),
       .table_wr_en_i   (table_wr_valid[l]),
       .mem_data_o      (mem_data[l]),
       .x_sel_i         (x_sel),

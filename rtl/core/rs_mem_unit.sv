@@ -3,10 +3,10 @@
 //
 //   MEMCPY   a word a cycle:        issue -> t0 read -> t1 select -> t2 write
 //   MEMCPYR  a coefficient a cycle: as above; a word is assembled in place from P reads, dst[i] = src[brv(i)]
-//   LOAD     request, then Lanes * n/P words taken as they come, written the cycle after
-//   STORE    request, then Lanes * n/P words read ahead into a queue of QueueWords; ends with st_done_i
+//   LOAD     request, then the transfer's words taken as they come, written the cycle after
+//   STORE    request, then the transfer's words read ahead into a queue of QueueWords; ends with st_done_i
 //
-// Lane 0's words come first. done_o comes in the cycle of the last write (STORE: with st_done_i); error_o with it.
+// A transfer has Lanes * n/P words, lane 0's first; with WidePort n/P rows of a word of every lane. done_o comes in the cycle of the last write (STORE: with st_done_i); error_o with it.
 module rs_mem_unit
   import rs_core_pkg::*;
 #(
@@ -18,7 +18,10 @@ module rs_mem_unit
   parameter int unsigned WordBits = 32,
   // 1 to 8.
   parameter int unsigned Lanes = 1,
-  localparam int unsigned LaneBits = P > 1 ? $clog2(P) : 1
+  // 1: the data port moves a word of every lane at a time; 0: of one lane.
+  parameter bit WidePort = 1'b0,
+  localparam int unsigned LaneBits = P > 1 ? $clog2(P) : 1,
+  localparam int unsigned PortWords = WidePort ? Lanes : 1
 ) (
   input  logic                                     clk_i,
   input  logic                                     rst_ni,
@@ -44,7 +47,7 @@ module rs_mem_unit
   output logic    [WordAddrBits-1:0]               wr_word_o,
   output logic    [             3:0]               wr_table_o,
   output logic                                     wr_load_o,
-  output logic    [    WordBits-1:0]               wr_load_data_o,
+  output logic    [   PortWords-1:0][WordBits-1:0] wr_load_data_o,
   // DMA.
   output logic                                     dma_req_valid_o,
   input  logic                                     dma_req_ready_i,
@@ -53,11 +56,11 @@ module rs_mem_unit
   output logic    [             3:0]               dma_req_logn_o,
   input  logic                                     ld_valid_i,
   output logic                                     ld_ready_o,
-  input  logic    [    WordBits-1:0]               ld_data_i,
+  input  logic    [   PortWords-1:0][WordBits-1:0] ld_data_i,
   input  logic                                     ld_err_i,
   output logic                                     st_valid_o,
   input  logic                                     st_ready_i,
-  output logic    [    WordBits-1:0]               st_data_o,
+  output logic    [   PortWords-1:0][WordBits-1:0] st_data_o,
   output logic                                     st_last_o,
   input  logic                                     st_done_i,
   input  logic                                     st_err_i
@@ -65,6 +68,8 @@ module rs_mem_unit
 
   localparam int unsigned Log2P = $clog2(P);
   localparam int unsigned IndexBits = WordAddrBits + Log2P;
+  // Times that a transfer goes through the words of a slot.
+  localparam int unsigned Passes = Lanes / PortWords;
   localparam int unsigned QueueWords = 8;
 
   typedef enum logic [2:0] {
@@ -89,7 +94,7 @@ module rs_mem_unit
   assign shift      = instr_q.reverse ? instr_q.log2_n : instr_q.log2_n - 4'(Log2P);
   assign last_index = (IndexBits'(1) << shift) - 1'b1;
   assign last_step  = index_q == last_index;
-  assign last_lane  = lane_q == 3'(Lanes - 1) || state_q == Copy;
+  assign last_lane  = lane_q == 3'(Passes - 1) || state_q == Copy;
 
   // Room for a word read ahead: those queued and those on their way.
   localparam int unsigned LevelBits = $clog2(QueueWords) + 1;
@@ -219,7 +224,7 @@ module rs_mem_unit
   assign copy_write = read_q3 && step_q3.write && !instr_q.store;
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane_write
     logic hit;
-    assign hit                 = load_q && load_lane_q == 3'(l);
+    assign hit                 = load_q && (WidePort || load_lane_q == 3'(l));
     assign wr_valid_o[l]       = copy_write || (hit && !instr_q.table_dst);
     assign table_wr_valid_o[l] = hit && instr_q.table_dst;
   end
@@ -230,10 +235,18 @@ module rs_mem_unit
 
   // STORE: words read ahead.
   logic push, pop, queue_ready;
+  logic [PortWords-1:0][WordBits-1:0] stored;
   assign push = read_q3 && instr_q.store;
   assign pop  = st_valid_o && st_ready_i;
+  if (WidePort) begin : gen_row
+    logic unused_lane;
+    assign unused_lane = ^step_q3.lane;
+    assign stored      = rd_data_i;
+  end else begin : gen_word
+    assign stored[0] = rd_data_i[step_q3.lane];
+  end
   rs_fifo #(
-    .Width(WordBits + 1),
+    .Width(PortWords * WordBits + 1),
     .Depth(QueueWords)
   ) u_queue (
     .clk_i,
@@ -241,7 +254,7 @@ module rs_mem_unit
     .clear_i(1'b0),
     .valid_i(push),
     .ready_o(queue_ready),
-    .data_i ({step_q3.last, rd_data_i[step_q3.lane]}),
+    .data_i ({step_q3.last, stored}),
     .valid_o(st_valid_o),
     .ready_i(st_ready_i),
     .data_o ({st_last_o, st_data_o}),

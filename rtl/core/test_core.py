@@ -397,7 +397,8 @@ async def cleared(core: Core) -> None:
 async def check_transfer_errors(dut):
     """A transfer that the host reports as failed: code 7 with its own index, also when others were issued behind it."""
     core, _ = await prepared(dut)
-    top, count = core.build.log2n, core.build.lanes * (1 << core.build.log2n) // core.build.p
+    passes = 1 if core.build.wide else core.build.lanes
+    top, count = core.build.log2n, passes * (1 << core.build.log2n) // core.build.p
     core.buffers[0] = residues(core, 0, random.Random(6))
     common = {"log2n": top}
     for word in (0, count // 2, count - 1):
@@ -446,6 +447,8 @@ BUILDS = [
     {"W": 32, "P": 4, "NMaxLog2": 8, "MulKind": 1, "MontW": 9, "MulStyle": 1},
     {"W": 30, "P": 2, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 1, "MulKind": 1, "MontW": 8, "ModMinBits": 14} | RNS,
 ]
+# A word of every lane at a time: one small build, then lanes and P.
+BUILDS += [{"W": 16, "P": 2, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 0, "WidePort": 1}]
 # The remaining P, transforms only.
 WIDER = [{"W": 14, "P": p, "NMaxLog2": 7, "MulStyle": 0, "TwTables": 1, "Moduli": 1} for p in (8, 16, 32)]
 # Every P, n from 8 on, both reductions, all styles; then all n up to 2^15.
@@ -467,6 +470,10 @@ MATRIX += [
     )
     for rate in ({"RnsRate": 1}, {"RnsRate": 2, "RnsEntries": 64}, {"RnsRate": 4, "RnsEntries": 64})
     if lanes < 5 or rate["RnsRate"] > 1
+]
+MATRIX += [
+    {"W": w, "P": p, "Lanes": lanes, "NMaxLog2": 6, "MulStyle": 0, "WidePort": 1}
+    for w, p, lanes in ((14, 1, 8), (30, 2, 7), (30, 4, 6), (64, 8, 5), (40, 1, 4), (128, 2, 2), (60, 4, 1))
 ]
 LARGE = [{"W": w, "P": p, "NMaxLog2": 15, "MulStyle": 0} for w, p in ((32, 1), (60, 4), (30, 32))]
 BASE = {"SinglePort": 16, "Slots": 5, "Moduli": 2, "TwTables": 2, "Consts": 4}

@@ -24,17 +24,27 @@ pytestmark = pytest.mark.hw
 BITS = 14
 SLOTS = 4
 P, LANES, ADDRESS = parameter("P", 1), parameter("Lanes", 1), parameter("WordAddrBits", 4)
+WIDE = parameter("WidePort", 0)
+# Times that a transfer goes through the words of a slot.
+PASSES = 1 if WIDE else LANES
 LOG2P = P.bit_length() - 1
 
 Word = list[int]
 
 
-def split(word: int) -> Word:
-    return [word >> BITS * i & (1 << BITS) - 1 for i in range(P)]
+def split(word: int, count: int = P) -> Word:
+    return [word >> BITS * i & (1 << BITS) - 1 for i in range(count)]
 
 
 def join(word: Word) -> int:
     return sum(x << BITS * i for i, x in enumerate(word))
+
+
+def crossing(lanes: list[list[Word]]) -> list[int]:
+    """What crosses the data port: one lane's words after another's, or rows of a word of every lane."""
+    if WIDE:
+        return [join([x for word in row for x in word]) for row in zip(*lanes, strict=True)]
+    return [join(word) for lane in lanes for word in lane]
 
 
 class Bench:
@@ -86,7 +96,8 @@ class Bench:
         for lane in range(LANES):
             self.partial[lane][place] = words[lane][pick if P > 1 else 0]
             if int(dut.wr_load_o.value):
-                data = split(int(dut.wr_load_data_o.value))
+                row = split(int(dut.wr_load_data_o.value), P * LANES if WIDE else P)
+                data = row[P * lane : P * (lane + 1)] if WIDE else row
             else:
                 data = list(self.partial[lane]) if reverse else words[lane]
             if hits >> lane & 1:
@@ -186,8 +197,8 @@ async def check_loads(dut):
                 bench.stutter, bench.request, bench.tables = stutter, None, [{} for _ in range(LANES)]
                 count = (1 << log2n) // P
                 words = [[bench.any_word() for _ in range(count)] for _ in range(LANES)]
-                bad = bench.random.randrange(LANES * count) if number % 2 else None
-                flat = [join(word) for lane in words for word in lane]
+                bad = bench.random.randrange(PASSES * count) if number % 2 else None
+                flat = crossing(words)
                 bench.give = [(data, int(i == bad)) for i, data in enumerate(flat)]
                 fields = {"load": 1, "table_dst": table, "dst": 2, "mod_idx": 9, "log2_n": log2n, "buf_idx": 0x81234}
                 cycles, error = await bench.run(**fields)
@@ -195,7 +206,7 @@ async def check_loads(dut):
                 assert not bench.give
                 # One word with an error fails the whole transfer, and all words are taken nevertheless.
                 assert error == (bad is not None)
-                assert stutter or cycles == formula("load", log2n, P, LANES)
+                assert stutter or cycles == formula("load", log2n, P, PASSES)
                 for lane in range(LANES):
                     if table:
                         assert bench.tables[lane] == {(9, i): word for i, word in enumerate(words[lane])}
@@ -211,19 +222,30 @@ async def check_stores(dut):
     for log2n in sizes():
         for stutter, slot, failed in ((0.0, 1, 0), (0.5, 2, 1), (0.7, 3, 0), (0.2, 63, 0)):
             bench.stutter, bench.request, bench.taken = stutter, None, []
-            count = LANES * (1 << log2n) // P
+            count = PASSES * (1 << log2n) // P
             bench.finish = count, failed
             cycles, error = await bench.run(store=1, src=source(slot), log2_n=log2n, buf_idx=5)
             assert bench.request == (1, 5, log2n)
             assert error == failed
-            assert stutter or cycles == formula("store", log2n, P, LANES)
+            assert stutter or cycles == formula("store", log2n, P, PASSES)
             lanes = [[0] * (1 << log2n) if slot == 63 else bench.polynomial(i, slot, log2n) for i in range(LANES)]
-            assert [x for data, _ in bench.taken for x in split(data)] == [x for lane in lanes for x in lane]
+            words = [[lane[i : i + P] for i in range(0, 1 << log2n, P)] for lane in lanes]
+            assert [data for data, _ in bench.taken] == crossing(words)
             assert [last for _, last in bench.taken] == [0] * (count - 1) + [1]
 
 
 @pytest.mark.parametrize(
-    ("p", "lanes", "address"), [(1, 1, 5), (2, 3, 5), pytest.param(8, 2, 4, marks=pytest.mark.slow), (32, 1, 3)]
+    ("p", "lanes", "address", "wide"),
+    [
+        (1, 1, 5, 0),
+        (2, 3, 5, 0),
+        pytest.param(8, 2, 4, 0, marks=pytest.mark.slow),
+        (32, 1, 3, 0),
+        (2, 7, 4, 1),
+        pytest.param(1, 1, 5, 1, marks=pytest.mark.slow),
+        pytest.param(8, 8, 3, 1, marks=pytest.mark.slow),
+    ],
 )
-def test_mem_unit(p, lanes, address):
-    run_checks("rs_mem_unit", {"P": p, "Lanes": lanes, "WordAddrBits": address, "WordBits": p * BITS})
+def test_mem_unit(p, lanes, address, wide):
+    shape = {"P": p, "Lanes": lanes, "WordAddrBits": address, "WordBits": p * BITS, "WidePort": wide}
+    run_checks("rs_mem_unit", shape)

@@ -2,15 +2,20 @@
 // Checks bound into rs_axi_dma: the rules of AXI4, and what an aborted transfer may leave behind.
 //
 // Counters of its own follow the handshakes at the pins: bursts and beats promised, sent, owed and answered. The slave
-// is assumed to answer only what was asked, the core to be quiet while it is reset. One beat is one word here.
+// is assumed to answer only what was asked, the core to be quiet while it is reset. One beat is one word here, or one
+// row of all lanes' words.
 // The last block says how the data port's own counters relate to these, which makes the proof one by induction.
 module rs_axi_checks #(
   parameter int unsigned W = 14,
   parameter int unsigned Lanes = 3,
+  parameter bit WidePort = 1'b0,
   parameter int unsigned DataWidth = 16,
   parameter int unsigned AddrWidth = 16,
   parameter int unsigned NMaxLog2 = 3,
-  localparam int unsigned Beats = 1 << NMaxLog2
+  localparam int unsigned Beats = 1 << NMaxLog2,
+  localparam int unsigned Bursts = WidePort ? 1 : Lanes,
+  localparam int unsigned PortWords = WidePort ? Lanes : 1,
+  localparam int unsigned PlaceBits = WidePort ? DataWidth >> $clog2(Lanes) : DataWidth
 ) (
   input logic                          clk_i,
   input logic                          rst_ni,
@@ -22,10 +27,10 @@ module rs_axi_checks #(
   input logic        [            3:0] req_logn_i,
   input logic                          ld_valid_o,
   input logic                          ld_ready_i,
-  input logic        [          W-1:0] ld_data_o,
+  input logic        [PortWords*W-1:0] ld_data_o,
   input logic                          st_valid_i,
   input logic                          st_ready_o,
-  input logic        [          W-1:0] st_data_i,
+  input logic        [PortWords*W-1:0] st_data_i,
   input logic                          st_done_o,
   input logic                          m_axi_arvalid_o,
   input logic                          m_axi_arready_i,
@@ -76,7 +81,17 @@ module rs_axi_checks #(
   logic [7:0] reads_q, taken_q, sent_q, answered_q, beats_q, fresh_q, given_q;
   logic signed [8:0] ahead;
   logic aborting_q;
-  logic [W-1:0] came_q, gave_q;
+  logic [PortWords*W-1:0] came_q, gave_q;
+
+  // What the core sees of a beat, and the beat it makes of what it gave.
+  function automatic logic [PortWords*W-1:0] seen(logic [DataWidth-1:0] beat);
+    for (int i = 0; i < int'(PortWords); i++) seen[i*W+:W] = beat[i*PlaceBits+:W];
+  endfunction
+  function automatic logic [DataWidth-1:0] sent(logic [PortWords*W-1:0] word);
+    sent = '0;
+    for (int i = 0; i < int'(PortWords); i++) sent[i*PlaceBits+:W] = word[i*W+:W];
+  endfunction
+
   assign ahead    = signed'({1'b0, taken_q}) - signed'({1'b0, sent_q});
   assign dropping = abort_i || aborting_q;
 
@@ -96,7 +111,7 @@ module rs_axi_checks #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (r) came_q <= m_axi_rdata_i[W-1:0];
+    if (r) came_q <= seen(m_axi_rdata_i);
     if (st_valid_i && st_ready_o) gave_q <= st_data_i;
   end
 
@@ -126,7 +141,7 @@ module rs_axi_checks #(
     if (m_axi_rvalid_i) assume (reads_q != '0);
     if (m_axi_bvalid_i) assume (answered_q < taken_q && answered_q < sent_q);
     if (abort_i) assume (!req_valid_i && !st_valid_i && !ld_ready_i);
-    if (st_valid_i) assume (32'(given_q) < Lanes * Beats);
+    if (st_valid_i) assume (32'(given_q) < Bursts * Beats);
     assume (base_i[11:0] == '0 && req_logn_i == 4'(NMaxLog2));
   end
 
@@ -150,13 +165,13 @@ module rs_axi_checks #(
       if (m_axi_awvalid_o) assert (32'(m_axi_awlen_o) == Beats - 1);
       // No byte is written once a transfer is dropped but those already on offer, and all before.
       if (m_axi_wvalid_o && !(w_wait_q && full_q)) assert (m_axi_wstrb_o == {$bits(m_axi_wstrb_o) {!dropping}});
-      if (m_axi_wvalid_o && m_axi_wstrb_o != '0) assert (m_axi_wdata_o == DataWidth'(gave_q));
+      if (m_axi_wvalid_o && m_axi_wstrb_o != '0) assert (m_axi_wdata_o == sent(gave_q));
       // Idle: nothing on offer, nothing outstanding.
       if (idle_o) begin
         assert (!m_axi_arvalid_o && !m_axi_awvalid_o && !m_axi_wvalid_o);
         assert (reads_q == '0 && ahead == 0 && answered_q == taken_q);
       end
-      if (st_done_o) assert (!dropping && 32'(sent_q) == Lanes && 32'(answered_q) + 1 == Lanes);
+      if (st_done_o) assert (!dropping && 32'(sent_q) == Bursts && 32'(answered_q) + 1 == Bursts);
       // The core gets the words that came for it, once each, none of a transfer that was dropped.
       if (ld_valid_o && !abort_i) assert (fresh_q == 8'd1 && ld_data_o == came_q);
     end
@@ -168,30 +183,31 @@ module rs_axi_checks #(
       assert (state_q != 2'd3 && (state_q == Idle) == idle_o && aborted_q == aborting_q);
       assert (23'(reads_q) == owed_q && 8'(in_burst_q) == beats_q);
       assert (lead_q == 16'(ahead) && answers_left_q == 16'(taken_q) - 16'(answered_q));
-      assert (lanes_left <= 4'(Lanes) && answered_q <= taken_q && answered_q <= sent_q && ahead >= -1);
-      assert (32'(taken_q) <= Lanes && 32'(sent_q) <= Lanes && 32'(beats_q) < Beats);
+      assert (lanes_left <= 4'(Bursts) && answered_q <= taken_q && answered_q <= sent_q && ahead >= -1);
+      assert (32'(taken_q) <= Bursts && 32'(sent_q) <= Bursts && 32'(beats_q) < Beats);
       assert (!gathered && (dropping || (fresh_q <= 8'd1 && (fresh_q == 8'd1) == ld_valid_o)));
-      if (state_q != Idle) assert (32'(log2_bytes) == NMaxLog2 + 1 && (offset == '0 || lanes_left == '0));
+      if (state_q != Idle)
+        assert (32'(log2_bytes) == NMaxLog2 + $clog2(DataWidth / 8) && (offset == '0 || lanes_left == '0));
       if (state_q == Idle) assert (lanes_left == '0 && beats_q == '0 && !aborting_q && !w_wait_q && !held_q);
       if (state_q == Load) begin
-        assert (32'(reads_q) + Beats * 32'(lanes_left) <= Lanes * Beats && (reads_q != '0 || lanes_left != '0));
+        assert (32'(reads_q) + Beats * 32'(lanes_left) <= Bursts * Beats && (reads_q != '0 || lanes_left != '0));
         assert (ahead == 0 && answered_q == taken_q && beats_q == '0 && !beat_valid);
       end else begin
         assert (reads_q == '0);
       end
       if (state_q == Store) begin
-        assert (32'(taken_q) + 32'(lanes_left) <= Lanes && (answered_q != taken_q || lanes_left != '0));
+        assert (32'(taken_q) + 32'(lanes_left) <= Bursts && (answered_q != taken_q || lanes_left != '0));
         if (ahead < 0) assert (lanes_left != '0);
         if (beats_q != '0) assert (ahead > 0 || (ahead == 0 && lanes_left != '0));
-        if (!dropping) assert (32'(taken_q) + 32'(lanes_left) == Lanes);
+        if (!dropping) assert (32'(taken_q) + 32'(lanes_left) == Bursts);
         if (!dropping) assert (Beats * 32'(sent_q) + 32'(beats_q) + 32'(beat_valid) == 32'(given_q));
-        assert (32'(given_q) <= Lanes * Beats);
+        assert (32'(given_q) <= Bursts * Beats);
       end else if (!abort_i) begin
         assert (!beat_valid);
       end
       assert (held_q == (w_wait_q && full_q));
       if (held_q) assert (beat_valid);
-      if (beat_valid) assert (m_axi_wdata_o == DataWidth'(gave_q));
+      if (beat_valid) assert (m_axi_wdata_o == sent(gave_q));
     end
   end
 

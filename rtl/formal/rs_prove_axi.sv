@@ -5,6 +5,7 @@
 bind rs_axi_dma rs_axi_checks #(
   .W(W),
   .Lanes(Lanes),
+  .WidePort(WidePort),
   .DataWidth(DataWidth),
   .AddrWidth(AddrWidth),
   .NMaxLog2(NMaxLog2)
@@ -21,6 +22,11 @@ module rs_prove_axi #(
   // 1: the slave described above; 0: any slave.
   parameter bit Patient = 1'b0,
   parameter int unsigned Lanes = 3,
+  // 1: a beat is a row of all lanes' words.
+  parameter bit WidePort = 1'b0,
+  localparam int unsigned Stretches = WidePort ? 1 : Lanes,
+  localparam int unsigned PortBits = (WidePort ? Lanes : 1) * 14,
+  localparam int unsigned DataWidth = (WidePort ? 1 << $clog2(Lanes) : 1) * 16,
   localparam int unsigned AddrWidth = 16
 ) (
   input logic                 clk_i,
@@ -33,10 +39,10 @@ module rs_prove_axi #(
   input logic [          3:0] req_logn_i,
   input logic                 ld_ready_i,
   input logic                 st_valid_i,
-  input logic [         13:0] st_data_i,
+  input logic [ PortBits-1:0] st_data_i,
   input logic                 arready_i,
   input logic                 rvalid_i,
-  input logic [         15:0] rdata_i,
+  input logic [DataWidth-1:0] rdata_i,
   input logic [          1:0] rresp_i,
   input logic                 awready_i,
   input logic                 wready_i,
@@ -44,11 +50,11 @@ module rs_prove_axi #(
   input logic [          1:0] bresp_i
 );
   logic idle, req_ready, ld_valid, ld_err, st_ready, st_done, st_err, arvalid, rready, awvalid, wvalid, wlast, bready;
-  logic [13:0] ld_data;
+  logic [PortBits-1:0] ld_data;
   logic [AddrWidth-1:0] araddr, awaddr;
   logic [7:0] arlen, awlen;
-  logic [15:0] wdata;
-  logic [ 1:0] wstrb;
+  logic [  DataWidth-1:0] wdata;
+  logic [DataWidth/8-1:0] wstrb;
 
   rs_axi_dma #(
     .W         (14),
@@ -56,7 +62,8 @@ module rs_prove_axi #(
     .Lanes     (Lanes),
     .NMaxLog2  (3),
     .CoeffBytes(2),
-    .DataWidth (16),
+    .WidePort  (WidePort),
+    .DataWidth (DataWidth),
     .AddrWidth (AddrWidth)
   ) u_dut (
     .clk_i,
@@ -118,7 +125,7 @@ module rs_prove_axi #(
       assume (arready_i && wready_i && awready_i == (u_dut.lead_q < 0));
       assume (rvalid_i == (u_dut.owed_q != '0));
       assume (bvalid_i == (u_dut.answers_left_q != '0 && signed'(u_dut.answers_left_q) > u_dut.lead_q));
-      if (!abort_i) assume (ld_ready_i && st_valid_i == (32'(u_dut.u_checks.given_q) < 8 * Lanes));
+      if (!abort_i) assume (ld_ready_i && st_valid_i == (32'(u_dut.u_checks.given_q) < 8 * Stretches));
       if (rst_ni) assert (still_q < 3'd3);
     end
   end

@@ -9,7 +9,7 @@ bind rs_axi_bursts rs_bursts_checks #(
 ) u_checks (.*);
 
 module rs_prove_bursts #(
-  // A beat; the widest polynomials, of 2^15 coefficients of 16 bytes.
+  // A beat; the widest polynomials, of 2^15 coefficients of 16 bytes (rows of eight of them: 22).
   parameter  int unsigned BeatBytes      = 16,
   parameter  int unsigned LaneStrideLog2 = 19,
   localparam int unsigned AddrWidth      = 40

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts a transfer of all lanes' polynomials into AXI4 bursts.
 //
-// Each lane's n coefficients lie together in host memory; lane l starts at address + l * LaneStride. A burst is as long
+// Each lane's n coefficients lie together in host memory; lane l starts at address + l * LaneStride. (Rows of all lanes
+// are one lane of longer coefficients here: see rs_axi_dma.) A burst is as long
 // as AXI4 allows: 256 beats, 4096 bytes, or the polynomial, whichever is smallest. All of these are powers of two, and
 // the start of a lane is a multiple of the polynomial's size, so no burst crosses a 4096-byte boundary.
 //

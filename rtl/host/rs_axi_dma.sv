@@ -4,6 +4,10 @@
 // Host buffer b holds one polynomial per lane: lane l's coefficients start at base_i + (b * Lanes + l) * LaneBytes,
 // LaneBytes = n_max * CoeffBytes, each coefficient in CoeffBytes bytes, little-endian.
 //
+// With WidePort the words of P coefficients of all lanes lie side by side, in rows: word j of lane l starts at
+// base_i + b * RowLanes * LaneBytes + (j * RowLanes + l) * P * CoeffBytes, RowLanes the lanes padded to a power of two. A
+// beat carries a row of up to 1024 bits, else a part of one. The padding is not looked at when read, and written as 0.
+//
 //   LOAD:  AR bursts of all lanes -> R beats -> rs_host_unpack -> ld_*      (an RRESP error travels with its word)
 //   STORE: st_* -> rs_host_pack -> W beats, AW bursts ahead of them -> B counted -> st_done_o (st_err_o: any BRESP error)
 //
@@ -26,10 +30,13 @@ module rs_axi_dma
   parameter int unsigned NMaxLog2 = 8,
   // Bytes of a coefficient in host memory: 2, 4, 8 or 16, at least W / 8.
   parameter int unsigned CoeffBytes = 4,
-  // Bits of a beat: a power of two that divides P * CoeffBytes * 8, 8 to 1024.
+  // 1: the words of all lanes lie side by side.
+  parameter bit WidePort = 1'b0,
+  // Bits of a beat: a power of two that divides a word's P * CoeffBytes * 8, or a row's, 8 to 1024.
   parameter int unsigned DataWidth = 32,
   // Address bits, 32 to 64.
-  parameter int unsigned AddrWidth = 40
+  parameter int unsigned AddrWidth = 40,
+  localparam int unsigned PortBits = (WidePort ? Lanes : 1) * P * W
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -46,11 +53,11 @@ module rs_axi_dma
   input  logic [            3:0] req_logn_i,
   output logic                   ld_valid_o,
   input  logic                   ld_ready_i,
-  output logic [        P*W-1:0] ld_data_o,
+  output logic [   PortBits-1:0] ld_data_o,
   output logic                   ld_err_o,
   input  logic                   st_valid_i,
   output logic                   st_ready_o,
-  input  logic [        P*W-1:0] st_data_i,
+  input  logic [   PortBits-1:0] st_data_i,
   output logic                   st_done_o,
   output logic                   st_err_o,
   // AXI4 master, INCR bursts, one ID.
@@ -76,7 +83,11 @@ module rs_axi_dma
   input  logic [            1:0] m_axi_bresp_i
 );
   localparam int unsigned CoeffLog2 = $clog2(CoeffBytes);
-  localparam int unsigned LaneStrideLog2 = NMaxLog2 + CoeffLog2;
+  // Lanes side by side, and what lies one after another: polynomials, or the rows of all of them.
+  localparam int unsigned RowLanes = WidePort ? 1 << $clog2(Lanes) : 1;
+  localparam int unsigned Stretches = WidePort ? 1 : Lanes;
+  localparam int unsigned RowLog2 = CoeffLog2 + $clog2(RowLanes);
+  localparam int unsigned StrideLog2 = NMaxLog2 + RowLog2;
   localparam int unsigned BeatBytes = DataWidth / 8;
   // A transfer has at most 8 * 2^15 * 16 bytes: 2^22 beats, 2^14 bursts of 256 bytes; one bit is for the sign.
   localparam int unsigned CountWidth = 23;
@@ -103,15 +114,15 @@ module rs_axi_dma
   assign dropping    = abort_i || aborted_q;
   assign req_ready_o = state_q == Idle && bursts_idle && !abort_i;
   assign start       = req_valid_i && req_ready_o;
-  assign log2_bytes  = 5'(req_logn_i) + 5'(CoeffLog2);
-  assign address     = base_i + ((AddrWidth'(req_buf_i) * AddrWidth'(Lanes)) << LaneStrideLog2);
+  assign log2_bytes  = 5'(req_logn_i) + 5'(RowLog2);
+  assign address     = base_i + ((AddrWidth'(req_buf_i) * AddrWidth'(Stretches)) << StrideLog2);
   assign idle_o      = state_q == Idle;
 
   rs_axi_bursts #(
     .AddrWidth     (AddrWidth),
     .BeatBytes     (BeatBytes),
-    .Lanes         (Lanes),
-    .LaneStrideLog2(LaneStrideLog2)
+    .Lanes         (Stretches),
+    .LaneStrideLog2(StrideLog2)
   ) u_bursts (
     .clk_i,
     .rst_ni,
@@ -160,9 +171,17 @@ module rs_axi_dma
     else owed_q <= owed_d;
   end
 
+  logic [RowLanes*P*W-1:0] read_row, write_row;
+  assign ld_data_o = read_row[PortBits-1:0];
+  assign write_row = (RowLanes * P * W)'(st_data_i);
+  if (RowLanes * P * W > PortBits) begin : gen_padding
+    logic unused_padding;
+    assign unused_padding = ^read_row[RowLanes*P*W-1:PortBits];
+  end
+
   rs_host_unpack #(
     .W        (W),
-    .P        (P),
+    .P        (RowLanes * P),
     .CoeffBits(CoeffBytes * 8),
     .BeatBits (DataWidth)
   ) u_unpack (
@@ -175,7 +194,7 @@ module rs_axi_dma
     .beat_err_i  (m_axi_rresp_i[1]),
     .word_valid_o(ld_valid_o),
     .word_ready_i(ld_ready_i),
-    .word_data_o (ld_data_o),
+    .word_data_o (read_row),
     .word_err_o  (ld_err_o)
   );
 
@@ -204,7 +223,7 @@ module rs_axi_dma
 
   rs_host_pack #(
     .W        (W),
-    .P        (P),
+    .P        (RowLanes * P),
     .CoeffBits(CoeffBytes * 8),
     .BeatBits (DataWidth)
   ) u_pack (
@@ -213,7 +232,7 @@ module rs_axi_dma
     .clear_i     (filling),
     .word_valid_i(st_valid_i && state_q == Store && !dropping),
     .word_ready_o(pack_ready),
-    .word_data_i (st_data_i),
+    .word_data_i (write_row),
     .beat_valid_o(beat_valid),
     .beat_ready_i(m_axi_wready_i && beat_wanted && !filling),
     .beat_data_o (m_axi_wdata_o)

@@ -28,6 +28,7 @@ module rs_host_ctrl #(
   parameter int unsigned RnsRate = 0,
   parameter int unsigned RnsConversions = 2,
   parameter int unsigned RnsEntries = 16,
+  parameter bit WidePort = 1'b0,
   // Bytes of a coefficient on the data port: 2, 4, 8 or 16.
   parameter int unsigned CoeffBytes = 4,
   // Bits of a beat of the data port.
@@ -99,12 +100,14 @@ module rs_host_ctrl #(
 
   localparam logic [31:0] Magic = 32'h5253_4350;
   localparam logic [15:0] VersionMajor = 16'd1;
-  localparam logic [7:0] VersionMinor = 8'd1;
+  localparam logic [7:0] VersionMinor = 8'd2;
   localparam logic [31:0] AllSlots = (Slots >= 32) ? '1 : 32'((64'd1 << Slots) - 64'd1);
   localparam logic [63:0] NoPmul = EnPmul ? '0 : 64'd1 << rs_isa_pkg::OpPmul;
   localparam logic [63:0] NoRns = RnsRate != 0 ? '0 : rs_isa_pkg::MaskRns;
   localparam logic [63:0] Features = rs_isa_pkg::MaskImplemented & ~NoPmul & ~NoRns;
   localparam int unsigned Counters = 9;
+  // Memory words that cross the data port at a time.
+  localparam int unsigned PortWords = WidePort ? Lanes : 1;
 
   rs_host_regs__in_t  hw_in;
   rs_host_regs__out_t hw_out;
@@ -199,8 +202,8 @@ module rs_host_ctrl #(
       snapshot_q      <= '0;
     end else begin
       port_busy_q     <= clear_o ? '0 : port_busy_q + 64'(port_busy_i);
-      words_read_q    <= clear_o ? '0 : words_read_q + 64'(port_read_i);
-      words_written_q <= clear_o ? '0 : words_written_q + 64'(port_write_i);
+      words_read_q    <= clear_o ? '0 : words_read_q + (port_read_i ? 64'(PortWords) : '0);
+      words_written_q <= clear_o ? '0 : words_written_q + (port_write_i ? 64'(PortWords) : '0);
       if (hw_out.control.snapshot.value) snapshot_q <= live;
     end
   end
@@ -219,6 +222,7 @@ module rs_host_ctrl #(
   assign hw_in.shape.lanes.next = 4'(Lanes);
   assign hw_in.shape.log2_n_max.next = 4'(NMaxLog2);
   assign hw_in.shape.reduction.next = 2'(MulKind);
+  assign hw_in.shape.wide_port.next = WidePort;
   assign hw_in.shape.serial.next = Serial;
   assign hw_in.shape.cores.next = 4'd1;
   assign hw_in.capacity.slots.next = 8'(Slots);

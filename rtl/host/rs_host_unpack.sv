@@ -10,7 +10,7 @@
 module rs_host_unpack #(
   // Bits of a coefficient in the core, 14 to 128.
   parameter int unsigned W = 32,
-  // Coefficients per memory word: a power of two.
+  // Coefficients per memory word, or of a row of all lanes' words: a power of two.
   parameter int unsigned P = 1,
   // Bits of a coefficient on the host's side: at least W.
   parameter int unsigned CoeffBits = 32,

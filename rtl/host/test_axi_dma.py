@@ -13,13 +13,26 @@ from host_stimulus import PERIOD_NS, cycles, packed, parameter, receive, send, s
 from ringsmith.hw.cocotb_runner import run_checks
 
 BASE = 0x4000
-# (W, P, Lanes, NMaxLog2, CoeffBytes, DataWidth): a bus as wide as a word, narrower than a word, and 16 bits.
+# (W, P, Lanes, NMaxLog2, CoeffBytes, DataWidth, WidePort): a bus as wide as a word, narrower than a word, and 16 bits;
+# rows of all lanes' words in one beat, two and four.
 SHAPES = [
-    (40, 2, 3, 9, 8, 128),
-    (14, 1, 1, 6, 2, 16),
-    (128, 16, 1, 7, 16, 1024),
-    pytest.param(32, 2, 2, 8, 4, 64, marks=pytest.mark.slow),
-    pytest.param(128, 1, 1, 10, 16, 128, marks=pytest.mark.slow),
+    (40, 2, 3, 9, 8, 128, 0),
+    (14, 1, 1, 6, 2, 16, 0),
+    (128, 16, 1, 7, 16, 1024, 0),
+    (30, 2, 7, 7, 4, 512, 1),
+    (20, 2, 3, 6, 4, 128, 1),
+    pytest.param(60, 8, 3, 6, 8, 1024, 1, marks=pytest.mark.slow),
+    pytest.param(32, 2, 2, 8, 4, 64, 0, marks=pytest.mark.slow),
+    pytest.param(128, 1, 1, 10, 16, 128, 0, marks=pytest.mark.slow),
+    pytest.param(64, 8, 4, 5, 8, 512, 1, marks=pytest.mark.slow),
+]
+# Every number of lanes side by side with every P up to 8, words of all sizes in memory among them.
+SIZES = ((14, 2), (30, 4), (64, 8), (128, 16))
+WIDE = [
+    (w, p, lanes, 6, size, min(1024, (1 << (lanes - 1).bit_length()) * p * size * 8), 1)
+    for lanes in range(1, 9)
+    for p in (1, 2, 4, 8)
+    for w, size in [SIZES[(lanes + p.bit_length()) % 4]]
 ]
 
 
@@ -38,8 +51,13 @@ async def request(dut, store: int, buffer: int, log2_n: int) -> None:
     await send(dut, "req_valid_i", "req_ready_o", [item], random.Random(2))
 
 
-def start_of(buffer: int, lane: int) -> int:
-    return (buffer * parameter("Lanes") + lane) * parameter("CoeffBytes") << parameter("NMaxLog2")
+def row_lanes() -> int:
+    lanes = parameter("Lanes")
+    return 1 << (lanes - 1).bit_length() if parameter("WidePort") else lanes
+
+
+def start_of(buffer: int) -> int:
+    return buffer * row_lanes() * parameter("CoeffBytes") << parameter("NMaxLog2")
 
 
 def polynomials(log2_n: int, seed: int) -> list[list[int]]:
@@ -48,7 +66,11 @@ def polynomials(log2_n: int, seed: int) -> list[list[int]]:
 
 
 def words(lanes: list[list[int]]) -> list[int]:
+    """What crosses between port and core: words of one lane after another's, or rows of a word of every lane."""
     p, w = parameter("P"), parameter("W")
+    if parameter("WidePort"):
+        rows = range(0, len(lanes[0]), p)
+        return [packed([x for lane in lanes for x in lane[i : i + p]], w) for i in rows]
     return [packed(lane[i : i + p], w) for lane in lanes for i in range(0, len(lane), p)]
 
 
@@ -62,8 +84,15 @@ def lane_bytes(values: list[int]) -> bytes:
 
 
 def put(memory: AxiMemory, buffer: int, lanes: list[list[int]]) -> None:
+    p, size, start = parameter("P"), parameter("CoeffBytes"), start_of(buffer)
+    if parameter("WidePort"):
+        padding = [[0] * len(lanes[0])] * (row_lanes() - len(lanes))
+        rows = range(0, len(lanes[0]), p)
+        data = b"".join(lane_bytes(lane[i : i + p]) for i in rows for lane in [*lanes, *padding])
+        memory.data[start : start + len(data)] = data
+        return
     for lane, values in enumerate(lanes):
-        at, data = start_of(buffer, lane), lane_bytes(values)
+        at, data = start + (lane * size << parameter("NMaxLog2")), lane_bytes(values)
         memory.data[at : at + len(data)] = data
 
 
@@ -131,8 +160,8 @@ async def check_bus_errors(dut):
     """Errors in the middle of a burst: the transfer says so and ends whole, the next one is clean."""
     memory = await started(dut)
     log2_n, beat = sizes()[-1], parameter("DataWidth") // 8
-    count, end = len(words(polynomials(log2_n, 0))), start_of(1, 0)
-    per_word = end // parameter("Lanes") // (count // parameter("Lanes"))
+    count, end = len(words(polynomials(log2_n, 0))), start_of(1)
+    per_word = end // count
     for first, last in ((0, end), (end // 2, end // 2 + beat), (end - beat, end)):
         memory.bad = range(first, last)
         await soon(request(dut, 0, 0, log2_n))
@@ -193,8 +222,18 @@ async def check_dropped_transfers(dut):
         await store(dut, memory, 1, sizes()[0], 80 + number)
 
 
-@pytest.mark.parametrize(("w", "p", "lanes", "n", "coeff", "data"), SHAPES)
+def run(shape: tuple[int, ...], seed: int) -> None:
+    names = ("W", "P", "Lanes", "NMaxLog2", "CoeffBytes", "DataWidth", "WidePort")
+    run_checks("rs_axi_dma_tb", dict(zip(names, shape, strict=True)), env={"AXI_SEED": str(seed)})
+
+
+@pytest.mark.parametrize(("w", "p", "lanes", "n", "coeff", "data", "wide"), SHAPES)
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 8))])
-def test_axi_dma(w, p, lanes, n, coeff, data, seed):
-    shape = {"W": w, "P": p, "Lanes": lanes, "NMaxLog2": n, "CoeffBytes": coeff, "DataWidth": data}
-    run_checks("rs_axi_dma_tb", shape, env={"AXI_SEED": str(seed)})
+def test_axi_dma(w, p, lanes, n, coeff, data, wide, seed):
+    run((w, p, lanes, n, coeff, data, wide), seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", WIDE, ids=str)
+def test_axi_dma_of_every_width(shape):
+    run(shape, 1)

@@ -43,14 +43,19 @@ module rs_top_axi #(
   parameter int unsigned RnsRate = 0,
   parameter int unsigned RnsConversions = 2,
   parameter int unsigned RnsEntries = 16,
+  // 1: host buffers hold P coefficients of every lane side by side (see rs_axi_dma); 0: lane after lane.
+  parameter bit WidePort = 1'b0,
   // Clock the build is meant for, in kHz.
   parameter int unsigned ClockKhz = 100000,
   // Hash of the sources and parameters of the build; 0 if unknown.
   parameter logic [127:0] BuildHash = '0,
   // Bytes of a coefficient on the data port.
   localparam int unsigned CoeffBytes = (W <= 16) ? 2 : (W <= 32) ? 4 : (W <= 64) ? 8 : 16,
-  // Bits of a beat: a memory word of the core, at most AXI4's 1024.
-  localparam int unsigned DataWidth = (P * CoeffBytes * 8 > 1024) ? 1024 : P * CoeffBytes * 8,
+  // Lanes of what a beat carries, and its bits: a memory word of the core or, with WidePort, one of each lane, the lanes
+  // padded to a power of two; at most AXI4's 1024.
+  localparam int unsigned RowLanes = WidePort ? 1 << $clog2(Lanes) : 1,
+  localparam int unsigned RowBits = RowLanes * P * CoeffBytes * 8,
+  localparam int unsigned DataWidth = RowBits > 1024 ? 1024 : RowBits,
   localparam int unsigned AddrWidth = 40
 ) (
   input  logic                         clk_i,
@@ -127,7 +132,7 @@ module rs_top_axi #(
   logic [19:0] req_buf;
   logic [ 3:0] req_logn;
   logic ld_valid, ld_ready, ld_err, st_valid, st_ready, st_last, st_done, st_err;
-  logic [P*W-1:0] ld_data, st_data;
+  logic [(WidePort?Lanes : 1)*P*W-1:0] ld_data, st_data;
   logic [63:0] dma_base;
   logic port_idle;
 
@@ -151,6 +156,7 @@ module rs_top_axi #(
     .RnsRate(RnsRate),
     .RnsConversions(RnsConversions),
     .RnsEntries(RnsEntries),
+    .WidePort(WidePort),
     .CoeffBytes(CoeffBytes),
     .DataWidth(DataWidth),
     .Serial(1'b0),
@@ -230,7 +236,8 @@ module rs_top_axi #(
     .FifoDepth(FifoDepth),
     .RnsRate(RnsRate),
     .RnsConversions(RnsConversions),
-    .RnsEntries(RnsEntries)
+    .RnsEntries(RnsEntries),
+    .WidePort(WidePort)
   ) u_core (
     .clk_i,
     .rst_ni(core_rst_n),
@@ -286,6 +293,7 @@ module rs_top_axi #(
     .W(W),
     .P(P),
     .Lanes(Lanes),
+    .WidePort(WidePort),
     .NMaxLog2(NMaxLog2),
     .CoeffBytes(CoeffBytes),
     .DataWidth(DataWidth),

@@ -126,15 +126,9 @@ async def started(dut) -> tuple[AxiHost, Memory]:
 async def run_program(host: AxiHost, memory: Memory, seed: int) -> None:
     """Run the common program; the buffers it leaves are right, and nothing else has changed."""
     insns, given, wanted = program(host, seed)
-    for buffer, rows in given.items():
-        for lane, row in enumerate(rows):
-            at = host.start_of(buffer, lane)
-            memory.data[at : at + len(row) * host.size] = host.bytes_of(row)
+    host.lay(memory.data, given)
     expected = bytearray(memory.data)
-    for buffer, rows in wanted.items():
-        for lane, row in enumerate(rows):
-            at = host.start_of(buffer, lane)
-            expected[at : at + len(row) * host.size] = host.bytes_of(row)
+    host.lay(expected, wanted)
     await host.push(*insns)
     assert await host.wait() & 1
     assert await host.get("error") == 0
@@ -171,7 +165,7 @@ async def check_bus_error(dut):
     """A bus error stops the program with its cause, index and instruction; clear makes the core usable again."""
     host, memory = await started(dut)
     common = {"log2n": host.log2n}
-    beyond = Insn("LOAD", 3, buf=MEMORY_BYTES // host.start_of(1, 0), **common)
+    beyond = Insn("LOAD", 3, buf=MEMORY_BYTES // host.start_of(1), **common)
     await host.push(Insn("LOAD", 2, buf=0, **common), beyond, Insn("LOAD", TABLE, buf=0, **common))
     while not await host.wait() & 2:
         pass
@@ -184,9 +178,13 @@ async def check_bus_error(dut):
 SHAPES = [
     {"W": 30, "P": 2, "Lanes": 2, "NMaxLog2": 5, "MulStyle": 0, "EnPmul": 0, "EnCyclic": 0, "Slots": 4},
     {"W": 64, "P": 1, "Lanes": 1, "NMaxLog2": 4, "MulStyle": 1, "Slots": 5},
+    # A beat of a word of every lane, and rows of two beats.
+    {"W": 30, "P": 2, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 0, "EnPmul": 0, "EnCyclic": 0, "Slots": 4, "WidePort": 1},
+    {"W": 64, "P": 8, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 0, "EnPmul": 0, "Slots": 4, "WidePort": 1},
 ]
+SLOW = [pytest.param(shape, marks=pytest.mark.slow) for shape in (SHAPES[1], SHAPES[3])]
 
 
-@pytest.mark.parametrize("shape", [SHAPES[0], pytest.param(SHAPES[1], marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize("shape", [SHAPES[0], SHAPES[2], *SLOW], ids=str)
 def test_top_axi(shape):
     run_checks("rs_top_axi", {**shape, "BuildHash": "128'h0123456789abcdef0123456789abcdef"})

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
 from axi_memory import SLAVE_AT_REST, AxiMemory, Pins
 from core_driver import TABLE, Insn
 from host_stimulus import PERIOD_NS, rest_axil, start
-from test_top_axi import SHAPES
+from test_top_axi import SHAPES, SLOW
 from top_driver import CLEAR, FAILED, RESET, Host, cycles, program
 
 pytestmark = pytest.mark.hw
@@ -61,10 +61,7 @@ class BusHost(Host):
 
     def put(self, buffers: dict[int, list[list[int]]]) -> None:
         """Write polynomials to host memory."""
-        for buffer, rows in buffers.items():
-            for lane, row in enumerate(rows):
-                at = self.start_of(buffer, lane)
-                self.memory.data[at : at + len(row) * self.size] = self.bytes_of(row)
+        self.lay(self.memory.data, buffers)
 
     async def reset(self) -> None:
         """Reset the core, once or twice in a row, wait for idle and write the tables again."""
@@ -131,7 +128,7 @@ async def check_bus_errors(dut):
     host = await started(dut)
     common = {"log2n": host.log2n}
     beat = len(dut.m_axi_rdata_i) // 8
-    at = host.start_of(1, 0) + host.start_of(1, 0) // 2
+    at = host.start_of(1) + host.start_of(1) // 2
     for insn in (Insn("LOAD", 3, buf=1, **common), Insn("STORE", a=2, buf=1, **common)):
         host.memory.bad = range(at, at + beat)
         await host.set("control", CLEAR)
@@ -145,7 +142,7 @@ async def check_bus_errors(dut):
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 8))])
-@pytest.mark.parametrize("shape", [SHAPES[0], pytest.param(SHAPES[1], marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize("shape", [SHAPES[0], SHAPES[2], *SLOW], ids=str)
 def test_top_axi_bus(shape: dict[str, int], seed: int) -> None:
     build = {**shape, "BuildHash": "128'h0123456789abcdef0123456789abcdef"}
     run_checks("rs_top_axi", build, env={"AXI_SEED": str(seed)})

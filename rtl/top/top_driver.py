@@ -38,6 +38,7 @@ class Host(ABC):
         """Hold the simulator's handle and the shape of the build."""
         self.dut = dut
         self.width, self.lanes, self.log2n = parameter("W"), parameter("Lanes"), parameter("NMaxLog2")
+        self.p, self.wide = parameter("P"), parameter("WidePort")
         self.size = 2 if self.width <= 16 else 4 if self.width <= 32 else 8 if self.width <= 64 else 16
         step = 2 << self.log2n
         self.moduli = [prime_below(self.width - lane, step) for lane in range(self.lanes)]
@@ -91,9 +92,20 @@ class Host(ABC):
             await self.serve()
         raise AssertionError("the core does not become idle")
 
-    def start_of(self, buffer: int, lane: int) -> int:
-        """Byte address of a lane's polynomial in a buffer, from the start of the buffers."""
-        return (buffer * self.lanes + lane) * (self.size << self.log2n)
+    def start_of(self, buffer: int) -> int:
+        """Byte address of a buffer, from the start of the buffers."""
+        lanes = 1 << (self.lanes - 1).bit_length() if self.wide else self.lanes
+        return buffer * lanes * (self.size << self.log2n)
+
+    def lay(self, memory: bytearray, buffers: dict[int, Rows]) -> None:
+        """Write polynomials to where they lie in host memory; padding becomes 0."""
+        for buffer, rows in buffers.items():
+            data = b"".join(self.bytes_of(row) for row in rows)
+            if self.wide:
+                zeros = [[0] * len(rows[0])] * ((1 << (self.lanes - 1).bit_length()) - self.lanes)
+                words = range(0, len(rows[0]), self.p)
+                data = b"".join(self.bytes_of(row[i : i + self.p]) for i in words for row in [*rows, *zeros])
+            memory[self.start_of(buffer) : self.start_of(buffer) + len(data)] = data
 
     def bytes_of(self, row: list[int]) -> bytes:
         """A polynomial as it lies in host memory."""
@@ -110,7 +122,7 @@ async def check_info(host: Host, *, serial: bool) -> None:
     shape, capacity = await host.get("shape"), await host.get("capacity")
     assert (shape & 255, shape >> 8 & 63) == (host.width, parameter("P"))
     assert (shape >> 16 & 15, shape >> 20 & 15) == (host.lanes, host.log2n)
-    assert shape >> 27 & 1 == serial
+    assert (shape >> 26 & 1, shape >> 27 & 1) == (host.wide, serial)
     assert (capacity & 255, capacity >> 24) == (parameter("Slots"), host.size)
     build = [await host.get("build", i) for i in range(4)]
     assert sum(word << 32 * i for i, word in enumerate(build)) == 0x0123456789ABCDEF0123456789ABCDEF

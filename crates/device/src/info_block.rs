@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The info block: from registers to a build, whatever reads the registers.
 
-use isa::{BuildInfo, Host, Reduction, RnsUnit};
+use isa::{BuildInfo, Host, PortMemory, Reduction, RnsUnit};
 
 use crate::DeviceError;
 use crate::registers as r;
@@ -78,6 +78,8 @@ pub(crate) fn read_info(
         multiplier: field(arithmetic, r::ARITHMETIC_MULTIPLIER),
         fifo_depth: field(read(r::PORTS)?, r::PORTS_FIFO_DEPTH),
         host: [Host::Axi4, Host::Serial][field(shape, r::SHAPE_SERIAL) as usize],
+        wide_port: field(shape, r::SHAPE_WIDE_PORT) == 1,
+        port_memory: PortMemory::IDEAL,
         cyclic: field(arithmetic, r::ARITHMETIC_CYCLIC) == 1,
         rns: Some(rns).filter(|unit| unit.rate != 0),
         instructions,
@@ -160,7 +162,10 @@ mod tests {
         };
         assert_eq!((info.rns, info.validate()), (Some(unit), Ok(())));
         let without = read_info(registers(r::BASE_CONVERSION, 0)).unwrap();
-        assert_eq!(without.rns, None);
+        assert_eq!((without.rns, without.wide_port), (None, false));
+        let shape = 32 | 2 << r::SHAPE_BUTTERFLIES.0 | 2 << r::SHAPE_LANES.0;
+        let wide = shape | 8 << r::SHAPE_LOG2_N_MAX.0 | 1 << r::SHAPE_WIDE_PORT.0;
+        assert!(read_info(registers(r::SHAPE, wide)).unwrap().wide_port);
     }
 
     #[test]

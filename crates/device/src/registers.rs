@@ -26,6 +26,8 @@ pub const SHAPE_LANES: (u32, u32) = (16, 4);
 pub const SHAPE_LOG2_N_MAX: (u32, u32) = (20, 4);
 /// Modular reduction: 0 Barrett, 1 word-level Montgomery.
 pub const SHAPE_REDUCTION: (u32, u32) = (24, 2);
+/// Host buffers hold P coefficients of every lane side by side, lanes padded to a power of two; 0: lane after lane.
+pub const SHAPE_WIDE_PORT: (u32, u32) = (26, 1);
 /// Host: 0 AXI4, 1 serial.
 pub const SHAPE_SERIAL: (u32, u32) = (27, 1);
 /// Cores behind this shell.
@@ -224,12 +226,12 @@ pub const BUSY_PORT: u32 = 0x228;
 /// Registers of busy_port.
 pub const BUSY_PORT_COUNT: u32 = 2;
 
-/// Memory words the data port brought in.
+/// Memory words (P coefficients of a lane) the data port brought in.
 pub const WORDS_READ: u32 = 0x230;
 /// Registers of words_read.
 pub const WORDS_READ_COUNT: u32 = 2;
 
-/// Memory words the data port took out.
+/// Memory words (P coefficients of a lane) the data port took out.
 pub const WORDS_WRITTEN: u32 = 0x238;
 /// Registers of words_written.
 pub const WORDS_WRITTEN_COUNT: u32 = 2;

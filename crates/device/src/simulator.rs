@@ -90,7 +90,7 @@ macro_rules! call {
 }
 
 impl Simulator {
-    /// Load a library and open a simulation with `options` ("memory=BYTES;link=axi|byte|spi|uart;read_latency=N").
+    /// Load a library and open a simulation with `options` (see `rs_open` in the harness's abi.h).
     ///
     /// # Errors
     /// [`DeviceError::Library`] if it is not the library that was built (its SHA-256 stands in `PATH.sha256`), no

@@ -27,6 +27,8 @@ pub(crate) fn build() -> BuildInfo {
         multiplier: 1,
         fifo_depth: 16,
         host: Host::Axi4,
+        wide_port: false,
+        port_memory: isa::PortMemory::IDEAL,
         cyclic: true,
         rns: Some(RnsUnit {
             rate: 2,
@@ -387,9 +389,13 @@ fn wrong_shapes_are_refused() {
 
 #[test]
 fn a_library_that_is_none_is_refused() {
-    let error = crate::Verilated::open(std::path::Path::new("/nonexistent/lib.so"), "")
-        .err()
-        .unwrap();
+    let error = crate::Verilated::open(
+        std::path::Path::new("/nonexistent/lib.so"),
+        isa::PortMemory::IDEAL,
+        "",
+    )
+    .err()
+    .unwrap();
     assert!(
         error.to_string().starts_with("/nonexistent/lib.so: "),
         "{error}"

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use isa::{BuildInfo, Host, Instruction, Op, Unit};
+use isa::{BuildInfo, Host, Instruction, Op, PortMemory, Unit};
 use model::{Cause, Conversion, Counters, Event, Profile};
 
 use crate::info_block::{bit, field, read_info};
@@ -28,14 +28,19 @@ pub struct Verilated {
 }
 
 impl Verilated {
-    /// Load a simulator library and open the device in it.
+    /// Load a simulator library and open the device in it, with a memory behind its data port.
     ///
     /// # Errors
     /// No such library, or its registers are not those of a co-processor this driver knows.
-    pub fn open(path: &Path, options: &str) -> Result<Self, DeviceError> {
-        let mut simulator = Simulator::open(path, options)?;
+    pub fn open(path: &Path, memory: PortMemory, options: &str) -> Result<Self, DeviceError> {
+        let options = format!(
+            "read_latency={};write_latency={};rate={};{options}",
+            memory.read_latency, memory.write_latency, memory.bytes_per_kilocycle
+        );
+        let mut simulator = Simulator::open(path, &options)?;
         simulator.reset()?;
-        let info = read_info(|address| simulator.read_register(address))?;
+        let mut info = read_info(|address| simulator.read_register(address))?;
+        info.port_memory = memory;
         info.validate()?;
         Ok(Self {
             simulator,
@@ -56,7 +61,16 @@ impl Verilated {
             )));
         }
         let offset = u64::from(buffer) * self.info.buffer_bytes() as u64;
-        Ok(offset + (lane * self.info.lane_bytes()) as u64)
+        Ok(offset + self.info.lane_start(lane) as u64)
+    }
+
+    /// What lies from the first of a lane's `bytes` to the last, the other lanes' pieces between its own included.
+    fn span(&self, bytes: usize) -> usize {
+        let piece = self.info.piece() * self.info.word_bytes();
+        match bytes.div_ceil(piece) {
+            0 => 0,
+            pieces => (pieces - 1) * (self.info.row_bytes() - piece) + bytes,
+        }
     }
 
     /// Push what the command queue takes.
@@ -218,7 +232,15 @@ impl Device for Verilated {
             .iter()
             .flat_map(|word| word.to_le_bytes().into_iter().take(bytes))
             .collect();
-        self.simulator.write_memory(address, &data)
+        let mut held = vec![0; self.span(data.len())];
+        if held.len() > data.len() {
+            self.simulator.read_memory(address, &mut held)?;
+        }
+        let (piece, row) = (self.info.piece() * bytes, self.info.row_bytes());
+        for (old, new) in held.chunks_mut(row).zip(data.chunks(piece)) {
+            old[..new.len()].copy_from_slice(new);
+        }
+        self.simulator.write_memory(address, &held)
     }
 
     fn read(&mut self, buffer: u32, lane: usize, n: usize) -> Result<Vec<u128>, DeviceError> {
@@ -229,8 +251,11 @@ impl Device for Verilated {
                 self.info.n_max()
             )));
         }
-        let mut data = vec![0; n * bytes];
-        self.simulator.read_memory(address, &mut data)?;
+        let mut held = vec![0; self.span(n * bytes)];
+        self.simulator.read_memory(address, &mut held)?;
+        let (piece, row) = (self.info.piece() * bytes, self.info.row_bytes());
+        let pieces = held.chunks(row).map(|row| &row[..piece.min(row.len())]);
+        let data = pieces.collect::<Vec<_>>().concat();
         let word = |chunk: &[u8]| {
             let mut whole = [0; 16];
             whole[..bytes].copy_from_slice(chunk);

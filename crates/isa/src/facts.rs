@@ -41,6 +41,8 @@ pub(crate) struct Facts {
     pub rns_entries: i64,
     /// The host's side, an AXI4 data port with AXI4-Lite registers or UART and SPI.
     pub host: i64,
+    /// A beat of the data port carries a word of every lane, and host buffers hold rows of all lanes.
+    pub wide_port: i64,
     /// Commands that can wait.
     pub fifo_depth: i64,
     /// Polynomial slots that instructions can name.
@@ -73,6 +75,7 @@ impl Facts {
         let rns_conversions = i64::from(knob("rns_conversions")?);
         let rns_entries = i64::from(knob("rns_entries")?);
         let host = i64::from(knob("host")?);
+        let wide_port = i64::from(knob("wide_port")?);
         let fifo_depth = i64::from(knob("fifo_depth")?);
         let slots = ((dual_port_slots + single_port_slots) - (if (twiddles == 0) { 1 } else { 0 }));
         let twiddle_tables = (if (twiddles == 0) { 1 } else { moduli_slots });
@@ -93,6 +96,7 @@ impl Facts {
             rns_conversions,
             rns_entries,
             host,
+            wide_port,
             fifo_depth,
             slots,
             twiddle_tables,
@@ -155,6 +159,9 @@ impl Facts {
         }
         if !((self.rns_rate == 0) || (self.word_bits <= 64)) {
             return Some(("word_bits", self.word_bits, "at most 64 with base conversion (rns_rate)".into()));
+        }
+        if !((self.host == 0) || (self.wide_port == 0)) {
+            return Some(("wide_port", self.wide_port, "false on the serial host, which moves bytes (it needs host = axi4)".into()));
         }
         if !((self.reduction == 1) == (self.montgomery_bits != 0)) {
             return Some(("montgomery_bits", self.montgomery_bits, "0 with Barrett only".into()));

@@ -36,7 +36,40 @@ pub struct RnsUnit {
     pub entries: u32,
 }
 
-/// The build, as its info block describes it.
+/// The memory behind an AXI4 data port: which is no part of the build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortMemory {
+    /// Cycles from an address to the first beat that is read.
+    pub read_latency: u32,
+    /// Cycles from the last beat of a burst to the answer that it is written.
+    pub write_latency: u32,
+    /// Bytes in a thousand cycles; 0: a beat every cycle.
+    pub bytes_per_kilocycle: u32,
+}
+
+impl PortMemory {
+    /// Memory that gives and takes a beat every cycle, soon.
+    pub const IDEAL: Self = Self {
+        read_latency: 20,
+        write_latency: 8,
+        bytes_per_kilocycle: 0,
+    };
+
+    /// Memory of a bandwidth in GB/s and a latency in ns, each 0 for the ideal, in cycles of a clock in MHz.
+    pub fn new(gbs: f64, latency_ns: f64, mhz: f64) -> Self {
+        let mut memory = Self::IDEAL;
+        if gbs > 0.0 {
+            memory.bytes_per_kilocycle = ((gbs * 1e6 / mhz).round() as u32).max(1);
+        }
+        if latency_ns > 0.0 {
+            let cycles = ((latency_ns * mhz / 1e3).ceil() as u32).max(1);
+            (memory.read_latency, memory.write_latency) = (cycles, cycles);
+        }
+        memory
+    }
+}
+
+/// The build, as its info block describes it, and what it is connected to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildInfo {
     /// Instruction-set version.
@@ -71,6 +104,10 @@ pub struct BuildInfo {
     pub fifo_depth: u32,
     /// Host shell.
     pub host: Host,
+    /// Whether the data port moves a word of every lane at a time; what lies side by side in host buffers.
+    pub wide_port: bool,
+    /// The memory behind the data port, which whoever opens the device knows; the info block does not.
+    pub port_memory: PortMemory,
     /// Whether transforms have the cyclic form.
     pub cyclic: bool,
     /// The base-conversion unit, if there is one.
@@ -127,14 +164,38 @@ impl BuildInfo {
             .max(2)
     }
 
-    /// Bytes from one lane's polynomial to the next in a host buffer.
-    pub fn lane_bytes(&self) -> usize {
-        self.n_max() * self.word_bytes()
+    /// Lanes of a host buffer; a wide port pads them to a power of two.
+    pub fn buffer_lanes(&self) -> usize {
+        let lanes = self.lanes as usize;
+        if self.wide_port {
+            lanes.next_power_of_two()
+        } else {
+            lanes
+        }
     }
 
-    /// Bytes of one host buffer: `[lane][n_max]` coefficients, little-endian.
+    /// Coefficients of one lane that lie together in a host buffer: all, or one memory word's with a wide port.
+    pub fn piece(&self) -> usize {
+        if self.wide_port {
+            self.butterflies as usize
+        } else {
+            self.n_max()
+        }
+    }
+
+    /// Bytes from one piece of a lane to the next.
+    pub fn row_bytes(&self) -> usize {
+        self.buffer_lanes() * self.piece() * self.word_bytes()
+    }
+
+    /// Byte of a host buffer where a lane's first piece starts.
+    pub fn lane_start(&self, lane: usize) -> usize {
+        lane * self.piece() * self.word_bytes()
+    }
+
+    /// Bytes of one host buffer: `[row][lane][piece]` coefficients, little-endian.
     pub fn buffer_bytes(&self) -> usize {
-        self.lanes as usize * self.lane_bytes()
+        self.n_max() / self.piece() * self.row_bytes()
     }
 
     /// Whether a slot has a read and a write port per bank.
@@ -193,6 +254,7 @@ impl BuildInfo {
             rns_conversions: rns[1].into(),
             rns_entries: rns[2].into(),
             host: self.host as i64,
+            wide_port: self.wide_port.into(),
             fifo_depth: self.fifo_depth.into(),
             slots: self.slots().into(),
             twiddle_tables: self.twiddle_tables.into(),
@@ -232,6 +294,8 @@ impl BuildInfo {
             multiplier: number(facts.multiplier),
             fifo_depth: number(facts.fifo_depth),
             host: [Host::Axi4, Host::Serial][facts.host as usize],
+            wide_port: facts.wide_port != 0,
+            port_memory: PortMemory::IDEAL,
             cyclic: facts.cyclic != 0,
             rns: (facts.rns_rate != 0).then(|| RnsUnit {
                 rate: number(facts.rns_rate),

@@ -20,7 +20,7 @@ mod text;
 pub use check::{Shape, State, check};
 pub use error::IsaError;
 pub use generated::{ISA_VERSION, TABLE};
-pub use info::{BuildInfo, Host, InfoError, Reduction, RnsUnit};
+pub use info::{BuildInfo, Host, InfoError, PortMemory, Reduction, RnsUnit};
 pub use instruction::{Instruction, decode, encode};
 pub use random::{Draw, Mix, Route, random_program};
 pub use spec::{

@@ -19,6 +19,8 @@ fn tiny() -> BuildInfo {
         multiplier: 1,
         fifo_depth: 16,
         host: Host::Axi4,
+        wide_port: false,
+        port_memory: PortMemory::IDEAL,
         cyclic: true,
         rns: Some(RnsUnit {
             rate: 2,
@@ -366,6 +368,14 @@ fn info_blocks_out_of_range_are_refused() {
             },
             "known instructions",
         ),
+        (
+            BuildInfo {
+                wide_port: true,
+                host: Host::Serial,
+                ..tiny()
+            },
+            "wide_port is 1, must be 0 on the serial host",
+        ),
     ];
     for (info, words) in wrong {
         let message = info.validate().unwrap_err().to_string();
@@ -375,6 +385,22 @@ fn info_blocks_out_of_range_are_refused() {
         (tiny().word_bytes(), tiny().buffer_bytes()),
         (4, 2 * 256 * 4)
     );
+}
+
+#[test]
+fn a_wide_port_lays_lanes_side_by_side() {
+    let narrow = BuildInfo { lanes: 3, ..tiny() };
+    let wide = BuildInfo {
+        wide_port: true,
+        ..narrow.clone()
+    };
+    let layout = |info: &BuildInfo| {
+        let starts = [0, 1, 2].map(|lane| info.lane_start(lane));
+        (info.piece(), starts, info.row_bytes(), info.buffer_bytes())
+    };
+    // Words of 4 bytes: whole polynomials of 256, or pieces of two in rows of four.
+    assert_eq!(layout(&narrow), (256, [0, 1024, 2048], 3072, 3072));
+    assert_eq!(layout(&wide), (2, [0, 8, 16], 32, 4096));
 }
 
 #[test]

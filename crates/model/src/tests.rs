@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-use isa::{BuildInfo, Host, ISA_VERSION, Reduction, RnsUnit, State, assemble, implemented_mask};
+use isa::{
+    BuildInfo, Host, ISA_VERSION, PortMemory, Reduction, RnsUnit, State, assemble, implemented_mask,
+};
 use zq::Modulus;
 
-use crate::{Cause, Conversion, Memory, execute, lane::Lane, schedule_from};
+use crate::{Cause, Conversion, Memory, execute, lane::Lane, schedule, schedule_from};
 
 /// A build of one lane and one butterfly, n up to 64.
 pub(crate) fn build(word_bits: u32) -> BuildInfo {
@@ -23,6 +25,8 @@ pub(crate) fn build(word_bits: u32) -> BuildInfo {
         multiplier: 0,
         fifo_depth: 16,
         host: Host::Axi4,
+        wide_port: false,
+        port_memory: PortMemory::IDEAL,
         cyclic: true,
         rns: None,
         instructions: implemented_mask(),
@@ -228,4 +232,38 @@ fn three_units_work_at_a_time() {
         let before = timeline(&format!("{text}\nlift s2, s3 n=64"));
         assert_eq!(before.events[1].start, before.events[0].end + 1, "{text}");
     }
+}
+
+/// Cycles of a LOAD and a STORE of n = 64 on a build of three lanes, two butterflies and words of 4 bytes.
+fn transfers(wide_port: bool, port_memory: PortMemory) -> [u64; 2] {
+    let info = BuildInfo {
+        lanes: 3,
+        butterflies: 2,
+        wide_port,
+        port_memory,
+        ..build(32)
+    };
+    ["load s2 n=64 buf=0", "store s2 n=64 buf=0"]
+        .map(|text| schedule(&info, &assemble(text).unwrap()).counters.cycles)
+}
+
+#[test]
+fn transfers_take_what_port_and_memory_need() {
+    let ideal = PortMemory::IDEAL;
+    let (words, rows) = (3 * 32, 32);
+    assert_eq!(transfers(false, ideal), [words + 24, words + 15]);
+    assert_eq!(transfers(true, ideal), [rows + 24, rows + 15]);
+    // Words of 8 bytes, rows of 32: at 20 bytes a cycle rows alone wait, 1.6 cycles each.
+    let slow = PortMemory {
+        bytes_per_kilocycle: 20_000,
+        ..ideal
+    };
+    assert_eq!(transfers(false, slow), transfers(false, ideal));
+    assert_eq!(transfers(true, slow), [51 + 24, 51 + 15]);
+    let far = PortMemory {
+        read_latency: 120,
+        write_latency: 58,
+        ..ideal
+    };
+    assert_eq!(transfers(true, far), [rows + 124, rows + 65]);
 }

@@ -55,8 +55,8 @@ pub struct Timing {
     pub pipe: u64,
     /// Butterflies per lane.
     pub butterflies: u64,
-    /// Lanes.
-    pub lanes: u64,
+    /// Times that a transfer goes through the words of a slot: once a lane, or once for all with a wide port.
+    pub passes: u64,
     /// Coefficients at a time of a base conversion; 0 without the unit.
     pub rate: u64,
     /// Cycles from the last step of a base conversion to its last write.
@@ -65,32 +65,48 @@ pub struct Timing {
     pub host: HostTiming,
 }
 
-/// What the host adds to a transfer. AXI4: memory that answers a read after 20 cycles, a beat of up to 1024 bits a cycle, bursts
-/// without gaps. Serial: the link through its byte port, one frame for each lane.
+/// What the host adds to a transfer. AXI4: memory of some latency and bandwidth, bursts without gaps. Serial: the link
+/// through its byte port, one frame for each lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostTiming {
     /// Cycles before the first word of a LOAD and after the last of a STORE.
     load: u64,
     store: u64,
-    /// Cycles per memory word, at least 1, of a LOAD and of a STORE.
-    load_word: u64,
-    store_word: u64,
+    /// Beats of a memory word, or of a row of all lanes' words.
+    beats: u64,
+    /// A beat takes `beat / rate` cycles, at least one.
+    beat: u64,
+    rate: u64,
 }
 
 /// Cycles of a frame's header and answer on the byte port.
 const SERIAL_FRAME: u64 = 6;
+/// Bits of a beat of an AXI4 data port at most.
+const MOST_BEAT_BITS: u64 = 1024;
 
 impl HostTiming {
     fn new(info: &BuildInfo) -> Self {
         let word_bytes = u64::from(info.butterflies) * info.word_bytes() as u64;
         match info.host {
             Host::Axi4 => {
-                let beats = (8 * word_bytes).div_ceil(1024);
+                let memory = info.port_memory;
+                let together = if info.wide_port {
+                    info.buffer_lanes()
+                } else {
+                    1
+                };
+                let row_bytes = together as u64 * word_bytes;
+                let beats = (8 * row_bytes).div_ceil(MOST_BEAT_BITS);
+                let (beat, rate) = match memory.bytes_per_kilocycle {
+                    0 => (1, 1),
+                    rate => (1000 * row_bytes / beats, rate.into()),
+                };
                 Self {
-                    load: 22,
-                    store: 9,
-                    load_word: beats,
-                    store_word: beats,
+                    load: u64::from(memory.read_latency) + 2,
+                    store: u64::from(memory.write_latency) + 1,
+                    beats,
+                    beat,
+                    rate,
                 }
             }
             // The request is read, then a frame moves each lane's bytes.
@@ -99,21 +115,19 @@ impl HostTiming {
                 Self {
                     load: 37 + frames,
                     store: 33 + frames,
-                    load_word: word_bytes,
-                    store_word: word_bytes,
+                    beats: word_bytes,
+                    beat: 1,
+                    rate: 1,
                 }
             }
         }
     }
 
-    /// Cycles a LOAD of so many words takes beyond a word a cycle.
-    fn load(&self, words: u64) -> u64 {
-        self.load + (self.load_word - 1) * words
-    }
-
-    /// Cycles a STORE of so many words takes beyond a word a cycle.
-    fn store(&self, words: u64) -> u64 {
-        self.store + (self.store_word - 1) * words
+    /// Cycles that so many words take beyond a word a cycle.
+    fn slack(&self, words: u64) -> u64 {
+        let beats = self.beats * words;
+        let last = ((beats - 1) * self.beat).div_ceil(self.rate);
+        beats.max(last + 1) - words
     }
 }
 
@@ -139,7 +153,7 @@ impl Timing {
         Self {
             pipe: latency::pipe_latency(kind, style, w, least, word),
             butterflies,
-            lanes: info.lanes.into(),
+            passes: if info.wide_port { 1 } else { info.lanes.into() },
             rate,
             convert_pipe,
             host: HostTiming::new(info),
@@ -173,15 +187,18 @@ impl Timing {
             Op::Pmul => latency::pmul(n, p, self.pipe),
             Op::Memcpy => latency::memcpy(n, p),
             Op::Memcpyr => latency::memcpyr(n),
-            Op::Load => latency::load(n, p, self.lanes) + self.host.load(self.words(i)),
-            Op::Store => latency::store(n, p, self.lanes) + self.host.store(self.words(i)),
+            Op::Load => latency::load(n, p, self.passes) + self.transfer(self.host.load, i),
+            Op::Store => latency::store(n, p, self.passes) + self.transfer(self.host.store, i),
             Op::Sync => 0,
             _ => latency::pointwise(n, p, self.pipe),
         }
     }
 
-    /// Memory words of a transfer, all lanes.
-    fn words(&self, i: &Instruction) -> u64 {
-        self.lanes * i.n() as u64 / self.butterflies
+    /// What the host's side adds to a transfer.
+    fn transfer(&self, latency: u64, i: &Instruction) -> u64 {
+        latency
+            + self
+                .host
+                .slack(self.passes * i.n() as u64 / self.butterflies)
     }
 }

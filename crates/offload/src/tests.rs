@@ -40,6 +40,8 @@ fn small(word_bits: u32, lanes: u32) -> BuildInfo {
         multiplier: 0,
         fifo_depth: 16,
         host: Host::Serial,
+        wide_port: false,
+        port_memory: isa::PortMemory::IDEAL,
         cyclic: true,
         rns: None,
         instructions: implemented_mask(),

@@ -5,7 +5,7 @@ use crate::errors::{Kind, OrRaise};
 use crate::work::Work;
 use ::device::{Conversion, DeviceError, Driver, Injection, Modeled, Profile, Verilated};
 use backend::Coprocessor;
-use isa::{BuildInfo, Host, InfoError, Instruction, Mix, Op, Route};
+use isa::{BuildInfo, Host, InfoError, Instruction, Mix, Op, PortMemory, Route};
 use offload::{Frame, Moved, OffloadError, Operation, OperationProgram, Session, Usage, simulate};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -17,6 +17,10 @@ const MOST_RANDOM: usize = 1 << 16;
 
 /// `[lane][n]` residues as Python integers.
 type Residues = Vec<Vec<u128>>;
+
+fn port_memory((gbs, latency_ns, mhz): (f64, f64, f64)) -> PortMemory {
+    PortMemory::new(gbs, latency_ns, mhz)
+}
 
 fn profile_dict<'py>(py: Python<'py>, profile: &Profile) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
@@ -132,29 +136,34 @@ impl Device {
 
 #[pymethods]
 impl Device {
-    /// The model of a build described by the numbers of a preset's knobs.
+    /// The model of a build described by the numbers of a preset's knobs; of the memory behind its data port, GB/s, latency
+    /// in ns (0: ideal) and the clock in MHz.
     #[staticmethod]
-    fn model(name: String, operations: Vec<String>, knobs: HashMap<String, i32>) -> PyResult<Self> {
+    fn model(
+        name: String,
+        operations: Vec<String>,
+        knobs: HashMap<String, i32>,
+        memory: (f64, f64, f64),
+    ) -> PyResult<Self> {
         let knob = |name: &str| -> Result<i32, DeviceError> {
             let lacking = || DeviceError::from(InfoError::Lacking { name: name.into() });
             knobs.get(name).copied().ok_or_else(lacking)
         };
-        let model = BuildInfo::from_knobs(knob)
-            .and_then(Modeled::open)
-            .or_raise()?;
+        let mut info: BuildInfo = BuildInfo::from_knobs(knob).or_raise()?;
+        info.port_memory = port_memory(memory);
+        let model = Modeled::open(info).or_raise()?;
         Self::new(name, operations, Box::new(model))
     }
 
-    /// Verilated RTL in a simulator library.
+    /// Verilated RTL in a simulator library, with such a memory behind its data port.
     #[staticmethod]
-    #[pyo3(signature = (name, operations, library, options=""))]
     fn rtl(
         name: String,
         operations: Vec<String>,
         library: PathBuf,
-        options: &str,
+        memory: (f64, f64, f64),
     ) -> PyResult<Self> {
-        let device = Verilated::open(&library, options).or_raise()?;
+        let device = Verilated::open(&library, port_memory(memory), "").or_raise()?;
         Self::new(name, operations, Box::new(device))
     }
 
@@ -189,6 +198,11 @@ impl Device {
             },
         )?;
         dict.set_item("cyclic", info.cyclic)?;
+        dict.set_item("wide_port", info.wide_port)?;
+        dict.set_item("memory_read_latency", info.port_memory.read_latency)?;
+        dict.set_item("memory_write_latency", info.port_memory.write_latency)?;
+        let rate = info.port_memory.bytes_per_kilocycle;
+        dict.set_item("memory_bytes_per_kilocycle", rate)?;
         dict.set_item("instructions", info.instructions)?;
         Ok(dict)
     }

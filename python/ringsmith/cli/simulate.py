@@ -140,6 +140,7 @@ def _report(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall: 
         "busy": {"compute": profile["busy_compute"], "memory": profile["busy_memory"], "rns": profile["busy_rns"]},
         "stall": {"slot": profile["stall_hazard"], "unit": profile["stall_unit"]},
         "send": {**usage["send"], "ms": device.link_ms(usage["send"]["bytes"], usage["send"]["cycles"])},
+        "memory": _memory(device),
         "receive": {**usage["receive"], "ms": device.link_ms(usage["receive"]["bytes"], usage["receive"]["cycles"])},
         "simulation": {
             "wall_s": wall,
@@ -149,6 +150,20 @@ def _report(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall: 
         "in_parts": in_parts,
         "summary": summary(title, profile, device.clock_mhz),
         "includes": "the work between operands on chip and results on chip; send and receive stand apart",
+    }
+
+
+def _memory(device: OpenDevice) -> dict[str, Any] | None:
+    """The memory behind the data port, as asked for and in cycles; None where a link is in between."""
+    if device.preset.host != "axi4":
+        return None
+    info = device.native.info()
+    return {
+        "gbs": device.preset.memory_gbs or None,
+        "latency_ns": device.preset.memory_latency_ns or None,
+        "bytes_per_cycle": info["memory_bytes_per_kilocycle"] / 1000 or None,
+        "read_latency_cycles": info["memory_read_latency"],
+        "write_latency_cycles": info["memory_write_latency"],
     }
 
 
@@ -168,6 +183,14 @@ def _print(report: dict[str, Any]) -> None:
     for clock, time_us in report["time_us_by_clock"].items():
         table.add_row(f"time at {clock} MHz", f"{time_us:,.1f} us")
     table.add_row("send / receive", f"{report['send']['ms']:.3f} / {report['receive']['ms']:.3f} ms")
+    if report["memory"]:
+        table.add_row("memory", _memory_text(report["memory"]))
     plain_console().print(table)
     for line in report["summary"]:
         print(line)
+
+
+def _memory_text(memory: dict[str, Any]) -> str:
+    rate = f"{memory['bytes_per_cycle']:g} bytes a cycle" if memory["gbs"] else "a beat every cycle"
+    reads, writes = memory["read_latency_cycles"], memory["write_latency_cycles"]
+    return f"{rate}, reads answered after {reads} cycles, writes after {writes}"

@@ -40,6 +40,28 @@ def test_base_conversion_at_the_published_shape(op: str, most: int) -> None:
     assert (report["busy"]["rns"] > 0) == (op != "ntt")
 
 
+# Beats of 64 bytes for seven lanes; half of them a cycle, 40 cycles away.
+MEMORIES: list[tuple[list[str], int, dict[str, float | None]]] = [
+    (["wide_port=false"], 7 * 2048 + 24, {"gbs": None, "bytes_per_cycle": None, "read_latency_cycles": 20}),
+    ([], 2048 + 24, {"gbs": None, "latency_ns": None, "read_latency_cycles": 20, "write_latency_cycles": 8}),
+    (
+        ["memory_gbs=6.4", "memory_latency_ns=200.0"],
+        2 * 2048 + 43,
+        {"gbs": 6.4, "latency_ns": 200.0, "bytes_per_cycle": 32, "read_latency_cycles": 40, "write_latency_cycles": 40},
+    ),
+]
+
+
+@pytest.mark.parametrize(("settings", "cycles", "memory"), MEMORIES)
+def test_transfers_by_port_and_memory(settings: list[str], cycles: int, memory: dict[str, float | None]) -> None:
+    sets = [word for setting in settings for word in ("--set", setting)]
+    done = simulate("heaws", "load", "--on", "model", "--json", *sets)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["cycles"] == pytest.approx(cycles, abs=2)
+    assert report["memory"].items() >= memory.items()
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -52,6 +74,7 @@ def test_base_conversion_at_the_published_shape(op: str, most: int) -> None:
         (["tiny", "ntt", "--n", "100", "--on", "model"], "n = 100 is no ring degree"),
         (["tiny", "ntt", "--n", "1024", "--on", "model"], "n = 1024 is beyond the build"),
         (["tiny", "ntt", "--set", "butterflies=3"], "butterflies must be 1, 2, 4, 8, 16 or 32, got 3"),
+        (["cofhee", "ntt", "--set", "wide_port=true"], "wide_port must be false on the serial host"),
         (["bfv-client", "tensor", "--on", "model"], "does not take tensor; it takes zero-encrypt"),
         (["tiny", "ntt", "--assembly"], "--assembly prints the program of an operation"),
         (["tiny", "ntt", "--n", "-8", "--on", "model"], "n = -8 is no ring degree"),

@@ -25,6 +25,8 @@ def top_parameters(preset: Preset, *, clock_mhz: float | None = None) -> dict[st
     clock_khz = round((clock_mhz or preset.clock_mhz[-1]) * 1000)
     parameters: dict[str, int | str] = {**preset.parameters(), "ClockKhz": clock_khz}
     if preset.host == "serial":
+        del parameters["WidePort"]  # of the AXI4 shell
+    if preset.host == "serial":
         parameters |= {"SerialKhz": round(preset.serial_mhz * 1000), "UartDivisor": UART_DIVISOR}
     return parameters
 

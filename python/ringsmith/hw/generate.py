@@ -193,7 +193,9 @@ def _vectors(preset: Preset) -> str:
         "#pragma once",
     ]
     lines += ["#include <cstdint>", "", f"constexpr uint64_t kLanes = {preset.lanes}, kLog2N = {n.bit_length() - 1};"]
-    lines += [f"constexpr uint64_t kBytes = {n * preset.word_bytes}, kLaneBytes = {preset.n_max * preset.word_bytes};"]
+    lines += [f"constexpr uint64_t kBytes = {n * preset.word_bytes}, kBufferBytes = {preset.buffer_bytes};"]
+    lines += ["// Of a host buffer: bytes of a lane that lie together, and from them to the lane's next."]
+    lines += [f"constexpr uint64_t kPieceBytes = {preset.piece_bytes}, kRowBytes = {preset.row_bytes};"]
     lines += [f"constexpr uint64_t kSlot = {min(2, preset.slots - 1)};"]
     lines.append(_words("kModulus", [v.modulus for v in lanes]))
     lines.append(_words("kReciprocal", [_reciprocal(preset, v, montgomery_bits) for v in lanes]))
@@ -263,6 +265,7 @@ def _names(preset: Preset, top: str, digest: str) -> dict[str, str]:
         "slots": f"{preset.slots}; 0 to {preset.dual_port_slots - 1} dual-port, 0 and 1 the transforms' work slots",
         "moduli, constants per lane": f"{preset.moduli_slots}, {preset.constants}",
         "reduction": preset.reduction,
+        "data port": _port(preset),
         "command queue": preset.fifo_depth,
     }
     serial = preset.host == "serial"
@@ -273,9 +276,8 @@ def _names(preset: Preset, top: str, digest: str) -> dict[str, str]:
         "build_hash": digest,
         "uart_divisor": str(UART_DIVISOR),
         "clock_mhz": f"{preset.clock_mhz[-1]:g}",
-        "lanes": str(preset.lanes),
         "word_bytes": str(preset.word_bytes),
-        "lane_bytes": str(preset.n_max * preset.word_bytes),
+        "layout_note": _layout(preset),
         "shape": "\n".join(f"| {name} | {value} |" for name, value in rows.items()),
         "reciprocal_note": "The upper part is (m - 1) >> w."
         if montgomery
@@ -290,6 +292,23 @@ def _names(preset: Preset, top: str, digest: str) -> dict[str, str]:
         "lint_flags": " ".join(LINT_FLAGS),
         **_integration(preset),
     }
+
+
+def _port(preset: Preset) -> str:
+    if preset.host == "serial":
+        return "bytes over the serial link"
+    return "a word of every lane at a time (wide)" if preset.wide_port else "a word of one lane at a time"
+
+
+def _layout(preset: Preset) -> str:
+    """Where a lane's coefficients lie in a host buffer."""
+    start = f"b * {preset.buffer_bytes} + l * {preset.piece_bytes}"
+    if not preset.wide_port:
+        return f"one after another: lane l of buffer b starts at {start} bytes"
+    return (
+        f"in pieces of {preset.butterflies} coefficients, side by side in rows.\n"
+        f"  Piece j of lane l of buffer b starts at {start} + j * {preset.row_bytes} bytes; rows may end in padding"
+    )
 
 
 def _options(flags: Sequence[str]) -> list[list[str]]:

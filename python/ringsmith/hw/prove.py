@@ -84,7 +84,7 @@ def _bursts(beat_bytes: int, stride_log2: int) -> Proof:
     )
 
 
-def _axi(patient: int) -> Proof:
+def _axi(patient: int, wide: int = 0) -> Proof:
     claim = ("keeps the rules of AXI4 with any slave", "never waits for ever, also for a slave that takes data first")[
         patient
     ]
@@ -99,14 +99,21 @@ def _axi(patient: int) -> Proof:
         Mutation("rs_axi_dma", "m_axi_awvalid_o ? !lead_q[BurstWidth-1] : lead_q > 0;", "lead_q > 0;"),
         Mutation("rs_axi_dma", "beat_wanted && (beat_valid || filling);", "beat_wanted && beat_valid;"),
     )
+    rows = (
+        Mutation(
+            "rs_axi_dma", "ld_data_o = read_row[PortBits-1:0];", "ld_data_o = read_row[RowLanes*P*W-1-:PortBits];"
+        ),
+        Mutation("rs_axi_dma", "(RowLanes * P * W)'(st_data_i);", "(RowLanes * P * W)'(st_data_i) << W;"),
+    )
     return Proof(
-        "axi" + "-progress" * patient,
+        "axi" + "-wide" * wide + "-progress" * patient,
         "rs_prove_axi",
-        f"the data port {claim}, through aborted transfers, for any time, 3 lanes of 8 beats",
-        {"Patient": patient},
+        f"the data port {claim}, through aborted transfers, for any time, "
+        + ("3 lanes of 8 beats", "3 lanes side by side in 8 beats")[wide],
+        {"Patient": patient, "WidePort": wide},
         steps=(3, 6)[patient],
         induction=True,
-        mutations=(drain, wait)[patient],
+        mutations=rows if wide else (drain, wait)[patient],
     )
 
 
@@ -163,8 +170,9 @@ PROOFS = (
             Mutation("rs_scoreboard", "memory_idle_o && rns_idle_o};", "memory_idle_o};"),
         ),
     ),
-    *(_bursts(beat, stride) for beat, stride in ((16, 19), (2, 10))),
+    *(_bursts(beat, stride) for beat, stride in ((16, 19), (2, 10), (128, 22))),
     *(_axi(patient) for patient in (0, 1)),
+    _axi(0, wide=1),
 )  # fmt: skip
 
 

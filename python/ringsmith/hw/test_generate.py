@@ -157,6 +157,7 @@ KNOBS = {
     "moduli_slots": (1, 2, 16, 17),
     "constants": (1, 5, 32, 33),
     "host": ("axi4", "serial"),
+    "wide_port": ("true", "false"),
     "fifo_depth": (1, 2, 64, 1024, 2048),
     "clock_mhz": ("100", "0", "nan", "[1, 4000]", "5000"),
     "prime_bits": ("14", "[17, 20]", "[30]", "200"),
@@ -202,11 +203,19 @@ def test_every_preset_generates_lint_clean(tmp_path: Path, name: str) -> None:
     assert finished.status == 0, finished.tail()
 
 
+TESTBENCHES = [
+    {},
+    {"host": "serial"},
+    {"reduction": "montgomery", "multiplier": "dsp18x18"},
+    {"wide_port": "true", "lanes": "3"},
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", [{}, {"host": "serial"}, {"reduction": "montgomery", "multiplier": "dsp18x18"}])
+@pytest.mark.parametrize("settings", TESTBENCHES)
 def test_testbench_passes_and_notices_a_wrong_answer(tmp_path: Path, settings: dict[str, str]) -> None:
     target = tmp_path / "package"
-    generate(load_preset("tiny", {**settings, "lanes": "1"}), target)
+    generate(load_preset("tiny", {"lanes": "1", **settings}), target)
     env = verilator().environment()
     finished = run(["make"], cwd=target, env=env, timeout_s=1200)
     assert finished.status == 0, finished.tail()

@@ -10,6 +10,7 @@ from ringsmith import _native
 from ringsmith.errors import DeviceError
 from ringsmith.hw import verilator
 from ringsmith.hw.stored import checksum_file, intact, keep
+from ringsmith.presets import load_preset
 
 
 def kept(folder: Path) -> Path:
@@ -58,7 +59,7 @@ def test_a_library_cut_short_is_refused_and_built_again(tmp_path: Path, monkeypa
     assert len(made) == 1
     library.write_bytes(library.read_bytes()[:5000])
     with pytest.raises(DeviceError, match="is cut short or changed since it was built"):
-        _native.Device.rtl("rtl:tiny", [], library)
+        _native.Device.rtl("rtl:tiny", [], library, load_preset("tiny").port_memory)
     build()
     assert len(made) == 2
     assert intact(library)

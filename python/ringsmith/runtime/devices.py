@@ -47,6 +47,8 @@ def open_device(kind: str, preset: str | Preset, overrides: Mapping[str, Any] | 
     made = preset if isinstance(preset, Preset) else load_preset(preset, overrides)
     name = f"{kind}:{made.name}"
     if kind == "model":
-        return OpenDevice(kind, made, _native.Device.model(name, list(made.operations), made.numbers()))
+        return OpenDevice(
+            kind, made, _native.Device.model(name, list(made.operations), made.numbers(), made.port_memory)
+        )
     library = build_device(made)
-    return OpenDevice(kind, made, _native.Device.rtl(name, list(made.operations), library))
+    return OpenDevice(kind, made, _native.Device.rtl(name, list(made.operations), library, made.port_memory))

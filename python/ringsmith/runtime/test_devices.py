@@ -16,7 +16,11 @@ from ringsmith.runtime.devices import OpenDevice, open_device
 
 N = 64
 CONVERTING = {"rns_rate": 2, "rns_conversions": 4, "rns_entries": 16}
-REDUCTIONS = ["barrett", "montgomery"]
+# Both reductions; both data ports, the wide one with lanes to pad.
+SHAPES = [{"reduction": "barrett"}, {"reduction": "montgomery", "lanes": 3, "wide_port": True}]
+SHAPED = pytest.mark.parametrize("shape", SHAPES, ids=["barrett", "montgomery-wide"])
+# A slow and distant memory.
+MEMORY = {"memory_gbs": 0.57, "memory_latency_ns": 870.0}
 KINDS = ["model", pytest.param("rtl", marks=pytest.mark.hw)]
 
 
@@ -75,9 +79,9 @@ def test_every_instruction_is_right_and_predicted(tiny: OpenDevice, n: int) -> N
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("reduction", REDUCTIONS)
-def test_base_conversions_are_right_and_predicted_to_the_cycle(kind: str, reduction: str) -> None:
-    device = open_device(kind, "tiny", CONVERTING | {"reduction": reduction})
+@SHAPED
+def test_base_conversions_are_right_and_predicted_to_the_cycle(kind: str, shape: dict[str, Any]) -> None:
+    device = open_device(kind, "tiny", CONVERTING | shape)
     for n in (8, 64, 256):
         moduli = _native.default_moduli(list(device.preset.lane_bits()), n, device.preset.n_max)
         for what in ("lift", "scale"):
@@ -165,16 +169,41 @@ def compare_random_programs(seeds: range, length: int, overrides: dict[str, Any]
 
 
 @pytest.mark.hw
-@pytest.mark.parametrize("reduction", REDUCTIONS)
-def test_random_programs_agree_on_model_and_rtl(reduction: str) -> None:
-    compare_random_programs(range(12), 40, {"reduction": reduction})
+@SHAPED
+def test_random_programs_agree_on_model_and_rtl(shape: dict[str, Any]) -> None:
+    compare_random_programs(range(12), 40, shape)
+    compare_random_programs(range(12, 16), 40, shape | MEMORY)
 
 
 @pytest.mark.hw
 @pytest.mark.slow
-@pytest.mark.parametrize("reduction", REDUCTIONS)
-def test_many_random_programs_agree_on_model_and_rtl(reduction: str) -> None:
-    compare_random_programs(range(100, 400), 80, {"reduction": reduction})
+@SHAPED
+def test_many_random_programs_agree_on_model_and_rtl(shape: dict[str, Any]) -> None:
+    compare_random_programs(range(100, 400), 80, shape)
+    compare_random_programs(range(400, 500), 80, shape | MEMORY)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("memory", [{}, MEMORY, {"memory_gbs": 0.2}, {"memory_latency_ns": 9999.0}], ids=str)
+@SHAPED
+def test_transfers_take_as_long_as_port_and_memory_need(
+    kind: str, shape: dict[str, Any], memory: dict[str, float]
+) -> None:
+    """Words that cross, or rows of all lanes' words, at the rate of the slower of port and memory, and a latency."""
+    device = open_device(kind, "tiny", CONVERTING | shape | memory)
+    preset = device.preset
+    for n in (8, 64, 256):
+        passes, beat = (1, preset.row_bytes) if preset.wide_port else (preset.lanes, 2 * preset.word_bytes)
+        beats = passes * n // preset.butterflies
+        gbs, nanoseconds = memory.get("memory_gbs", 0.0), memory.get("memory_latency_ns", 0.0)
+        per_beat = max(1, beat * preset.clock_mhz[-1] / (gbs * 1000) if gbs else 0)
+        cycles = 1 + (beats - 1) * per_beat
+        for op, latency in (("load", 24), ("store", 15)):
+            outcome = device.native.simulate_instruction(op, lane_moduli(preset, 0), n)
+            assert outcome["correct"], (op, n)
+            assert outcome["predicted_cycles"] == pytest.approx(outcome["cycles"], rel=0.01, abs=1), (op, n)
+            extra = nanoseconds * preset.clock_mhz[-1] / 1000 - {"load": 20, "store": 8}[op] if nanoseconds else 0
+            assert outcome["cycles"] == pytest.approx(cycles + latency + extra, rel=0.01, abs=3), (op, n)
 
 
 @pytest.mark.hw

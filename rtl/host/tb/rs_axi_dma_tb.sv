@@ -6,7 +6,9 @@ module rs_axi_dma_tb #(
   parameter int unsigned Lanes = 1,
   parameter int unsigned NMaxLog2 = 8,
   parameter int unsigned CoeffBytes = 4,
-  parameter int unsigned DataWidth = 32
+  parameter bit WidePort = 1'b0,
+  parameter int unsigned DataWidth = 32,
+  localparam int unsigned PortBits = (WidePort ? Lanes : 1) * P * W
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -20,11 +22,11 @@ module rs_axi_dma_tb #(
   input  logic [            3:0] req_logn_i,
   output logic                   ld_valid_o,
   input  logic                   ld_ready_i,
-  output logic [        P*W-1:0] ld_data_o,
+  output logic [   PortBits-1:0] ld_data_o,
   output logic                   ld_err_o,
   input  logic                   st_valid_i,
   output logic                   st_ready_o,
-  input  logic [        P*W-1:0] st_data_i,
+  input  logic [   PortBits-1:0] st_data_i,
   output logic                   st_done_o,
   output logic                   st_err_o,
   output logic [            0:0] m_axi_arid,
@@ -63,6 +65,7 @@ module rs_axi_dma_tb #(
     .Lanes     (Lanes),
     .NMaxLog2  (NMaxLog2),
     .CoeffBytes(CoeffBytes),
+    .WidePort  (WidePort),
     .DataWidth (DataWidth),
     .AddrWidth (40)
   ) u_dut (

@@ -43,6 +43,8 @@ pub fn build(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
         multiplier: 0,
         fifo_depth: 16,
         host: isa::Host::Serial,
+        wide_port: false,
+        port_memory: isa::PortMemory::IDEAL,
         cyclic: true,
         rns: None,
         instructions: implemented_mask(),

@@ -23,7 +23,8 @@ struct rs_link_use {
     uint64_t frames, bytes_to_device, bytes_from_device, cycles;
 };
 
-// Options: "memory=BYTES;link=axi|byte|spi|uart;read_latency=CYCLES;seed=N", all optional. NULL on failure: rs_open_error().
+// Options: "memory=BYTES;link=axi|byte|spi|uart;read_latency=CYCLES;write_latency=CYCLES;rate=BYTES;seed=N", all optional.
+// The memory behind an AXI4 data port moves `rate` bytes in 1000 cycles, or a beat every cycle. NULL on failure: rs_open_error().
 // Registers and memories start with random contents, drawn from the seed (1 to 2^31 - 1, default 1).
 void* rs_open(const char* options);
 const char* rs_open_error(void);

@@ -2,12 +2,14 @@
 // The host of rs_top_axi: an AXI4-Lite master for the registers and an AXI4 slave that is the host memory.
 #include "simulation.h"
 
+#include <algorithm>
+
 namespace {
 
 constexpr unsigned kOkay = 0, kSlaveError = 2, kDecodeError = 3;
 constexpr uint64_t kRegisterPatience = 1000;
-constexpr unsigned kWriteLatency = 8;
-constexpr size_t kOutstanding = 16;
+// Bursts that wait at most: more than any latency hides.
+constexpr size_t kOutstanding = 64;
 
 struct Burst {
     uint64_t address, ready;
@@ -16,7 +18,8 @@ struct Burst {
 
 class AxiHost final : public Simulation {
   public:
-    explicit AxiHost(const Options& options) : Simulation(options), latency_(options.read_latency) {
+    explicit AxiHost(const Options& options)
+        : Simulation(options), read_latency_(options.read_latency), write_latency_(options.write_latency), rate_(options.rate) {
         if (!options.link.empty() && options.link != "axi") throw Failure("link=" + options.link + ": this build has link=axi only");
         reset();
         beat_bytes_ = size_t{1} << top_->m_axi_arsize_o;
@@ -72,7 +75,7 @@ class AxiHost final : public Simulation {
     void sample() override {
         if (!top_->rst_ni) return;
         if (top_->m_axi_arvalid_o && top_->m_axi_arready_i) {
-            reads_.push_back({top_->m_axi_araddr_o, cycles + latency_, top_->m_axi_arlen_o + 1u});
+            reads_.push_back({top_->m_axi_araddr_o, cycles + read_latency_, top_->m_axi_arlen_o + 1u});
         }
         if (top_->m_axi_awvalid_o && top_->m_axi_awready_i) {
             writes_.push_back({top_->m_axi_awaddr_o, 0, top_->m_axi_awlen_o + 1u});
@@ -92,10 +95,10 @@ class AxiHost final : public Simulation {
         if (accepted_w_) top_->s_axil_wvalid_i = 0;
         top_->m_axi_arready_i = !hang_ && reads_.size() < kOutstanding;
         top_->m_axi_awready_i = !hang_ && writes_.size() < kOutstanding;
-        top_->m_axi_wready_i = !hang_ && !writes_.empty();
+        top_->m_axi_wready_i = !hang_ && !writes_.empty() && free();
         top_->m_axi_bvalid_i = !hang_ && !answers_.empty() && answers_.front().ready <= cycles;
         if (top_->m_axi_bvalid_i) top_->m_axi_bresp_i = answers_.front().beats;
-        top_->m_axi_rvalid_i = !hang_ && !reads_.empty() && reads_.front().ready <= cycles;
+        top_->m_axi_rvalid_i = !hang_ && !reads_.empty() && reads_.front().ready <= cycles && free();
         if (top_->m_axi_rvalid_i) offer_read(reads_.front());
     }
 
@@ -121,13 +124,23 @@ class AxiHost final : public Simulation {
         }
     }
 
+    // Bandwidth, in thousandths of a byte that `rate_` moves in a cycle: a beat may be offered once the one before it is
+    // through. What it waits for the next clock edge, less than a cycle, is not lost: the memory goes on meanwhile.
+    bool free() const { return rate_ == 0 || busy_until_ <= cycles * rate_; }
+
+    void spend() {
+        if (rate_) busy_until_ = std::max(busy_until_, (cycles - 2) * rate_) + 1000 * beat_bytes_;
+    }
+
     void read_taken() {
+        spend();
         Burst& burst = reads_.front();
         burst.address += beat_bytes_;
         if (--burst.beats == 0) reads_.pop_front();
     }
 
     void write_beat() {
+        spend();
         Burst& burst = writes_.front();
         const unsigned result = answer(burst.address);
         if (result == kOkay) {
@@ -140,12 +153,12 @@ class AxiHost final : public Simulation {
         if (last != static_cast<bool>(top_->m_axi_wlast_o)) throw Failure("WLAST does not fall on the last beat of a burst");
         if (last) {
             writes_.pop_front();
-            answers_.push_back({0, cycles + kWriteLatency, write_answer_});
+            answers_.push_back({0, cycles + write_latency_, write_answer_});
             write_answer_ = kOkay;
         }
     }
 
-    unsigned latency_;
+    uint64_t read_latency_, write_latency_, rate_, busy_until_ = 0;
     size_t beat_bytes_ = 1;
     std::deque<Burst> reads_, writes_;
     // Write answers: `beats` holds the response code.

@@ -49,6 +49,10 @@ Options::Options(const char* text) {
             memory_bytes = number(key, value);
         } else if (key == "read_latency") {
             read_latency = static_cast<unsigned>(number(key, value));
+        } else if (key == "write_latency") {
+            write_latency = static_cast<unsigned>(number(key, value));
+        } else if (key == "rate") {
+            rate = static_cast<unsigned>(number(key, value));
         } else if (key == "seed") {
             const uint64_t drawn = number(key, value);
             if (drawn == 0 || drawn > INT32_MAX) throw Failure("option seed=" + value + " must be from 1 to 2147483647");
@@ -56,7 +60,7 @@ Options::Options(const char* text) {
         } else if (key == "link") {
             link = value;
         } else {
-            throw Failure("unknown option " + item + ": memory, link, read_latency and seed exist");
+            throw Failure("unknown option " + item + ": memory, link, read_latency, write_latency, rate and seed exist");
         }
     }
 }

@@ -28,7 +28,9 @@ struct Interrupted {};
 struct Options {
     uint64_t memory_bytes = uint64_t{256} << 20;
     std::string link;
-    unsigned read_latency = 20;
+    // Of the memory behind an AXI4 data port: cycles from an address to its first beat and from a last beat to its answer;
+    // bytes in 1000 cycles, 0 for a beat every cycle.
+    unsigned read_latency = 20, write_latency = 8, rate = 0;
     // Of the contents that registers and memories start with.
     int seed = 1;
     explicit Options(const char* text);

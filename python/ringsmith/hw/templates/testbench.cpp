@@ -33,19 +33,27 @@ void write_table(uint32_t kind, uint32_t lane, const uint32_t* words) {
     write(RS_CONTROL, 1u << RS_CONTROL_TABLE_WRITE_SHIFT);
 }
 
-// A polynomial of each lane to or from host buffer `buffer`.
-uint64_t place(uint64_t buffer, uint64_t lane) { return (buffer * kLanes + lane) * kLaneBytes; }
+// A polynomial of each lane to or from host buffer `buffer`, piece by piece: where byte `at` of a lane lies, and how many
+// lie there.
+uint64_t place(uint64_t buffer, uint64_t lane, uint64_t at) {
+    return buffer * kBufferBytes + lane * kPieceBytes + at / kPieceBytes * kRowBytes;
+}
+constexpr uint64_t kPiece = kPieceBytes < kBytes ? kPieceBytes : kBytes;
 
 void put(uint64_t buffer, const uint8_t data[kLanes][kBytes]) {
     for (uint64_t lane = 0; lane < kLanes; ++lane) {
-        check(rs_mem_write(device, place(buffer, lane), data[lane], kBytes) == 0, "host memory write");
+        for (uint64_t at = 0; at < kBytes; at += kPiece) {
+            check(rs_mem_write(device, place(buffer, lane, at), data[lane] + at, kPiece) == 0, "host memory write");
+        }
     }
 }
 
 void expect(uint64_t buffer, const uint8_t data[kLanes][kBytes], const char* what) {
     static uint8_t got[kBytes];
     for (uint64_t lane = 0; lane < kLanes; ++lane) {
-        check(rs_mem_read(device, place(buffer, lane), got, kBytes) == 0, "host memory read");
+        for (uint64_t at = 0; at < kBytes; at += kPiece) {
+            check(rs_mem_read(device, place(buffer, lane, at), got + at, kPiece) == 0, "host memory read");
+        }
         check(std::memcmp(got, data[lane], kBytes) == 0, what);
     }
 }
@@ -64,8 +72,8 @@ void run(const uint64_t* commands, size_t count) {
 
 }  // namespace
 
-int main(int count, char** options) {
-    device = rs_open(count > 1 ? options[1] : "");
+int main(int arguments, char** options) {
+    device = rs_open(arguments > 1 ? options[1] : "");
     if (!device) {
         std::fprintf(stderr, "FAILED: %s\n", rs_open_error());
         return 1;

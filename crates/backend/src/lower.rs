@@ -408,15 +408,12 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     /// The sum of the products of parts i and j with i + j = `part`.
-    fn product_part(
-        &mut self,
-        left: &[Part],
-        right: &[Part],
-        (part, task): (usize, u32),
-    ) -> Part {
+    fn product_part(&mut self, left: &[Part], right: &[Part], (part, task): (usize, u32)) -> Part {
         let mut sum: Option<Part> = None;
         for (i, x) in left.iter().enumerate().take(part + 1) {
-            let Some(y) = right.get(part - i) else { continue };
+            let Some(y) = right.get(part - i) else {
+                continue;
+            };
             sum = Some(match sum {
                 None => self.by_limb(Op::Mul, &[x, y], task),
                 Some(sum) => self.by_limb(Op::MulAdd, &[x, y, &sum], task),

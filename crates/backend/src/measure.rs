@@ -8,9 +8,7 @@ use device::Profile;
 use isa::{BuildInfo, Instruction};
 use offload::Usage;
 use program::step::{Operation, Place, SourceLine, Step};
-use program::{
-    Argument, Encryption, Guarantee, IndexMap, Parameters, Program, Range, Secrecy,
-};
+use program::{Argument, Encryption, Guarantee, IndexMap, Parameters, Program, Range, Secrecy};
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
 use std::sync::Arc;
 use zq::primes::{Direction, ntt_primes};

@@ -82,7 +82,12 @@ impl Conversion {
         keep: &[Modulus<u128>],
         numerator: u64,
     ) -> Result<Self, ZqError> {
-        let output = |k| Ok(Output { own: 0, ..remainder(drop, k, numerator)? });
+        let output = |k| {
+            Ok(Output {
+                own: 0,
+                ..remainder(drop, k, numerator)?
+            })
+        };
         let outputs = keep.iter().map(output).collect::<Result<_, ZqError>>()?;
         Self::build(first, drop, numerator, outputs, false)
     }
@@ -210,11 +215,7 @@ impl Conversion {
 }
 
 /// An output of `round(numerator x / D)`.
-fn remainder(
-    drop: &[Modulus<u128>],
-    k: &Modulus<u128>,
-    numerator: u64,
-) -> Result<Output, ZqError> {
+fn remainder(drop: &[Modulus<u128>], k: &Modulus<u128>, numerator: u64) -> Result<Output, ZqError> {
     let inverse = |d: &Modulus<u128>| k.inv_vt(k.reduce(d.value()));
     let row: Vec<u128> = drop.iter().map(inverse).collect::<Result<_, _>>()?;
     let product = row.iter().fold(k.reduce(1), |all, &one| k.mul(all, one));

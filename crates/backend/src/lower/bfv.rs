@@ -177,7 +177,8 @@ fn rounded<S: Multiplies>(
     limbs: usize,
     (t, task): (u64, u32),
 ) -> Part {
-    let [low, high] = [0..limbs, limbs..product.limbs.len()].map(|range| product.limbs[range].to_vec());
+    let [low, high] =
+        [0..limbs, limbs..product.limbs.len()].map(|range| product.limbs[range].to_vec());
     let high = lowering.graph.intt(&high, task);
     let moduli = lowering.graph.moduli_of(&low);
     let correction = lowering.graph.round(&high, &moduli, t, task);

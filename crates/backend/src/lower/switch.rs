@@ -36,10 +36,8 @@ impl<S: Lower> Lowering<'_, S> {
             let range = start..limbs.min(start + step);
             if let Some(wide) = &wide {
                 let moduli = self.graph.basis(wide);
-                return Part {
-                    form: Form::Coefficients,
-                    limbs: self.graph.convert(&own[range], &moduli, task),
-                };
+                let limbs = self.graph.convert(&own[range], &moduli, task);
+                return self.digit(limbs, task);
             }
             let others: Vec<u16> = [&all[..range.start], &all[range.end..]].concat();
             let mut digit = if others.is_empty() {
@@ -48,16 +46,22 @@ impl<S: Lower> Lowering<'_, S> {
                 self.graph.convert(&own[range.clone()], &others, task)
             };
             digit.splice(range.start..range.start, own[range].iter().copied());
-            Part {
-                form: Form::Coefficients,
-                limbs: digit,
-            }
+            self.digit(digit, task)
         });
         Ok(Digits {
             parts: digits.collect(),
             limbs,
             wide: wide.map_or(0, |basis| basis.len()),
         })
+    }
+
+    fn digit(&mut self, limbs: Vec<Limb>, task: u32) -> Part {
+        let form = Form::Coefficients;
+        let digit = Part { form, limbs };
+        match self.converts {
+            true => digit,
+            false => self.in_form(&digit, Form::Values, task),
+        }
     }
 
     /// Wide primes that hold a sum of products of digits and keys, if that pays.
@@ -79,7 +83,8 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     /// Σ digit·key for both halves of an automorphism's or the relinearization key, permuted by x -> x^`inverse`; plus values that
-    /// are given. Digit by digit: each is transformed just before its products.
+    /// are given. Digit by digit where bases are converted beside products: each is converted and transformed just before it is
+    /// used. Else half by half, each digit transformed when it was made.
     pub(super) fn inner_product(
         &mut self,
         digits: &Digits,
@@ -87,27 +92,30 @@ impl<S: Lower> Lowering<'_, S> {
         mut sums: [Option<Part>; 2],
         task: u32,
     ) -> [Part; 2] {
-        for (d, digit) in digits.parts.iter().enumerate() {
-            let digit = &self.in_form(digit, Form::Values, task);
-            for (half, sum) in sums.iter_mut().enumerate() {
-                let source = Source::Key {
-                    element,
-                    digit: d,
-                    half,
-                    limbs: digits.limbs,
-                    wide: digits.wide,
-                };
-                let moduli = self.graph.moduli_of(&digit.limbs);
-                let given = Part {
-                    form: Form::Values,
-                    limbs: self.source_over(source, &moduli, task),
-                };
-                let key = self.permuted(&given, inverse, task);
-                *sum = Some(match sum {
-                    None => self.by_limb(Op::Mul, &[digit, &key], task),
-                    Some(sum) => self.by_limb(Op::MulAdd, &[digit, &key, sum], task),
-                });
-            }
+        let count = digits.parts.len();
+        for at in 0..2 * count {
+            let (number, half) = match self.converts {
+                true => (at / 2, at % 2),
+                false => (at % count, at / count),
+            };
+            let digit = self.in_form(&digits.parts[number], Form::Values, task);
+            let source = Source::Key {
+                element,
+                digit: number,
+                half,
+                limbs: digits.limbs,
+                wide: digits.wide,
+            };
+            let moduli = self.graph.moduli_of(&digit.limbs);
+            let given = Part {
+                form: Form::Values,
+                limbs: self.source_over(source, &moduli, task),
+            };
+            let key = self.permuted(&given, inverse, task);
+            sums[half] = Some(match sums[half].take() {
+                None => self.by_limb(Op::Mul, &[&digit, &key], task),
+                Some(sum) => self.by_limb(Op::MulAdd, &[&digit, &key, &sum], task),
+            });
         }
         sums.map(|sum| sum.unwrap_or_else(|| digits.parts[0].clone()))
     }
@@ -321,7 +329,11 @@ impl<S: Lower> Lowering<'_, S> {
 }
 
 /// t / D modulo q.
-pub(super) fn quotient<W: Word>(q: &Modulus<W>, numerator: u64, dropped: &RnsBasis<W>) -> Result<W, Error> {
+pub(super) fn quotient<W: Word>(
+    q: &Modulus<W>,
+    numerator: u64,
+    dropped: &RnsBasis<W>,
+) -> Result<W, Error> {
     let product = q.reduce_digits(&dropped.product().to_u64_digits());
     let inverse = q.inv_vt(product).map_err(rns::RnsError::from)?;
     Ok(q.mul(q.reduce_u64(numerator), inverse))

@@ -209,7 +209,12 @@ pub fn moved(program: &program::Program, info: &BuildInfo) -> Usage {
 pub fn held_to_the_walk(program: &program::Program, info: &BuildInfo) -> Usage {
     let client = Client::new(program, &clear::inputs(program, 1));
     let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
-    let plain = [program::expression::Numbers::Integers(vec![1; program.parameters.slots()])];
+    let plain = [program::expression::Numbers::Integers(vec![
+        1;
+        program
+            .parameters
+            .slots()
+    ])];
     let request = Request {
         program,
         keys: &client.keys,
@@ -219,7 +224,10 @@ pub fn held_to_the_walk(program: &program::Program, info: &BuildInfo) -> Usage {
     };
     let backend = engine(info.clone(), &ALL);
     let outcome = backend.run(&request, &Unobserved).unwrap();
-    assert!(outcome.outputs == client.reference(program, &plain), "{program}");
+    assert!(
+        outcome.outputs == client.reference(program, &plain),
+        "{program}"
+    );
     backend.take_usage()
 }
 

@@ -117,7 +117,8 @@ impl Allocator<'_> {
         let mut open = std::mem::take(&mut self.open);
         self.held.submitted();
         self.plan.free.append(&mut self.plan.freed);
-        if !open.program.is_empty() || !open.moduli.is_empty() {
+        let sets = !open.moduli.is_empty() || !open.conversions.is_empty();
+        if sets || !open.program.is_empty() {
             open.end = place;
             self.plan.submissions.push(open);
         }
@@ -264,6 +265,7 @@ impl Allocator<'_> {
     ) -> Result<(), OffloadError> {
         let soon = !op.op.is_transform()
             && op.conversion.is_none()
+            && self.is_hidden_beside_work(place)
             && self.is_for_work_slots(tile, place, self.uses.next_transform[place]);
         // A transform wipes the work slots before it reads what it adds; a conversion beside it must not read from them.
         let apart = op.conversion.is_some() || op.op.is_transform() && op.sources[2] == Some(tile);
@@ -282,6 +284,14 @@ impl Allocator<'_> {
         self.open.program.push(load);
         self.hold(tile, slot);
         Ok(())
+    }
+
+    /// Whether a load into a work slot, which begins when the last transform has ended, is hidden: by a pointwise operation in
+    /// between. Builds that convert bases have the slots to load beside the transform otherwise.
+    fn is_hidden_beside_work(&self, place: usize) -> bool {
+        let mut before = self.tiles.ops[..place].iter().rev();
+        let last = before.find(|op| op.conversion.is_none());
+        self.info.rns.is_none() || last.is_none_or(|op| !op.op.is_transform())
     }
 
     /// Whether all uses of a tile from a place on are over when the next transform has read its source.

@@ -92,11 +92,15 @@ pub fn fits<W: Word>(
     };
     let inputs = graph.moduli_of(&bundle.operands[0]);
     let places: Vec<(usize, usize)> = inputs.iter().map(|&m| layout.place(m)).collect();
-    let side_by_side = |pair: &[(usize, usize)]| pair[0].0 == pair[1].0 && pair[0].1 + 1 == pair[1].1;
+    let side_by_side =
+        |pair: &[(usize, usize)]| pair[0].0 == pair[1].0 && pair[0].1 + 1 == pair[1].1;
     // A section that works in half of a ring has no coefficients to convert.
     layout.halves == 1
         && inputs.len() <= MOST_PRIMES
         && inputs.len() < unit.entries as usize
         && places.windows(2).all(side_by_side)
-        && inputs.iter().chain(&bundle.moduli).all(|&m| usable[usize::from(m)])
+        && inputs
+            .iter()
+            .chain(&bundle.moduli)
+            .all(|&m| usable[usize::from(m)])
 }

@@ -40,7 +40,8 @@ pub fn fold(tiles: &mut Tiles) -> Result<(), OffloadError> {
     let mut gone = vec![false; tiles.ops.len()];
     for at in 0..tiles.ops.len() {
         let op = &tiles.ops[at];
-        let (Op::Cmodmul, Some(constants), Some(source)) = (op.op, op.constants.clone(), op.sources[0])
+        let (Op::Cmodmul, Some(constants), Some(source)) =
+            (op.op, op.constants.clone(), op.sources[0])
         else {
             continue;
         };

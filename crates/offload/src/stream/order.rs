@@ -32,8 +32,8 @@ pub fn order<W: Word>(graph: &Graph<W>, layout: &Layout, placement: &Placement) 
             continue;
         }
         let sets: BTreeSet<usize> = bundle.moduli.iter().map(|m| layout.place(*m).0).collect();
-        let sections =
-            (sets.iter()).flat_map(|set| (0..layout.halves).map(move |half| set * layout.halves + half));
+        let sections = (sets.iter())
+            .flat_map(|set| (0..layout.halves).map(move |half| set * layout.halves + half));
         let stage = placement.stages[number];
         items.extend(sections.map(|section| Item {
             stage,
@@ -86,12 +86,18 @@ impl Orderer {
         let needs = items.iter().map(|item| {
             let mut homes = BTreeSet::new();
             sources(graph, layout, placement, item, &mut homes);
-            homes.iter().filter_map(|home| place.get(home).copied()).collect()
+            homes
+                .iter()
+                .filter_map(|home| place.get(home).copied())
+                .collect()
         });
         let (mut blocks, mut last) = (Vec::with_capacity(items.len()), (0, None));
         for item in &items {
             let step = graph.tasks()[graph.bundles()[item.number].task as usize].step;
-            last = (last.0 + u32::from(last.1.is_some_and(|known| known != step)), Some(step));
+            last = (
+                last.0 + u32::from(last.1.is_some_and(|known| known != step)),
+                Some(step),
+            );
             blocks.push(last.0);
         }
         let converts = |item: &Item| is_conversion(&graph.bundles()[item.number].operation);
@@ -108,7 +114,10 @@ impl Orderer {
     fn order(mut self) -> Vec<Item> {
         let mut groups: BTreeMap<(u32, u32), Vec<usize>> = BTreeMap::new();
         for (at, item) in self.items.iter().enumerate() {
-            groups.entry((item.stage, self.blocks[at])).or_default().push(at);
+            groups
+                .entry((item.stage, self.blocks[at]))
+                .or_default()
+                .push(at);
         }
         let mut section = 0;
         for group in groups.values() {
@@ -146,10 +155,15 @@ impl Orderer {
             };
             self.emit(next);
             for later in wanted.remove(&next).unwrap_or_default() {
-                let Some(count) = waits.get_mut(&later) else { continue };
+                let Some(count) = waits.get_mut(&later) else {
+                    continue;
+                };
                 *count -= 1;
                 if *count == 0 {
-                    ready.entry(self.items[later].section).or_default().insert(later);
+                    ready
+                        .entry(self.items[later].section)
+                        .or_default()
+                        .insert(later);
                 }
             }
         }
@@ -213,7 +227,11 @@ fn sources<W: Word>(
         let home = graph.home(*limb);
         let from = Item {
             number: home,
-            section: if everywhere { section(limb) } else { item.section },
+            section: if everywhere {
+                section(limb)
+            } else {
+                item.section
+            },
             ..*item
         };
         if placement.addends.is_absorbed(home) {
@@ -234,7 +252,12 @@ pub struct Addends {
 
 impl Addends {
     /// The sums of one transform, wanted for nothing else, and what the same stage has.
-    pub fn new<W: Word>(graph: &Graph<W>, users: &[Vec<u32>], on_device: &[bool], stages: &[u32]) -> Self {
+    pub fn new<W: Word>(
+        graph: &Graph<W>,
+        users: &[Vec<u32>],
+        on_device: &[bool],
+        stages: &[u32],
+    ) -> Self {
         let mut found = Self::default();
         let is_output: HashSet<Limb> = graph.outputs().iter().copied().collect();
         for (number, bundle) in graph.bundles().iter().enumerate() {

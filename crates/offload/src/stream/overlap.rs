@@ -139,7 +139,9 @@ fn merge(info: &BuildInfo, state: &State, program: &[Instruction]) -> Vec<Instru
         let start = |which: usize| {
             let &index = queues[which].get(heads[which])?;
             let unit = UNITS[which];
-            let mut start = issue.max(ready[unit]).max(holds.start(unit, &program[index]));
+            let mut start = issue
+                .max(ready[unit])
+                .max(holds.start(unit, &program[index]));
             for earlier in &before[index] {
                 start = start.max(ends[*earlier]?);
             }

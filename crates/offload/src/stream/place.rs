@@ -76,7 +76,11 @@ impl Placement {
             .map(|plan| fits(info, plan.modulus().value().to_u128()))
             .collect();
         let degree = fits_degree(info, graph.n());
-        let is_needed = needed(graph);
+        // Lowering for builds that convert bases leaves operations that nothing uses.
+        let is_needed = match info.has(Op::Lift) {
+            true => needed(graph),
+            false => vec![true; graph.bundles().len()],
+        };
         let can = |bundle: &Bundle| {
             let op = instruction(&bundle.operation);
             let name = graph.tasks()[bundle.task as usize].name;
@@ -284,7 +288,9 @@ pub fn is_one_piece<W: Word>(
         let homes: BTreeSet<usize> = limbs.iter().map(|limb| graph.home(*limb)).collect();
         homes.len() == 1
             || !homes.iter().any(|&home| on_device[home])
-            || homes.iter().any(|&home| on_device[home] && is_digit(graph, home, limbs))
+            || homes
+                .iter()
+                .any(|&home| on_device[home] && is_digit(graph, home, limbs))
     })
 }
 

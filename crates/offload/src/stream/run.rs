@@ -336,7 +336,11 @@ impl<W: Word> Laid<'_, W> {
     fn uses(&self) -> Vec<u32> {
         let mut uses = vec![0; self.graph.limb_count()];
         let mut count = |limb: &Limb| uses[limb.0 as usize] += 1;
-        let placed = self.placement.on_device.iter().zip(&self.placement.is_needed);
+        let placed = self
+            .placement
+            .on_device
+            .iter()
+            .zip(&self.placement.is_needed);
         for (bundle, (on_device, is_needed)) in self.graph.bundles().iter().zip(placed) {
             if *is_needed && !on_device {
                 bundle.operands.iter().flatten().for_each(&mut count);

@@ -147,7 +147,12 @@ impl<W: Word> Maker<'_, W> {
     /// A base conversion to one section.
     fn convert(&self, tiles: &mut Tiles, item: Item, bundle: &Bundle) {
         let section = item.section;
-        let value = |m: u16| self.graph.plans()[usize::from(m)].modulus().value().to_u128();
+        let value = |m: u16| {
+            self.graph.plans()[usize::from(m)]
+                .modulus()
+                .value()
+                .to_u128()
+        };
         let prime = |limb: Limb| value(self.graph.modulus_of(limb));
         let operand = &bundle.operands[0];
         let (source, first) = self.layout.place(self.graph.modulus_of(operand[0]));
@@ -164,13 +169,19 @@ impl<W: Word> Maker<'_, W> {
             }
             _ => {}
         }
-        let lanes = limbs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        let lanes = limbs
+            .iter()
+            .rposition(Option::is_some)
+            .map_or(0, |last| last + 1);
         // Lanes between, which nobody reads, need a prime that the unit takes.
         let filler = value(bundle.moduli[0]);
         let spec = Spec {
             first: first as u8,
             inputs: operand.iter().map(|&limb| prime(limb)).collect(),
-            outputs: limbs[..lanes].iter().map(|limb| limb.map_or(filler, prime)).collect(),
+            outputs: limbs[..lanes]
+                .iter()
+                .map(|limb| limb.map_or(filler, prime))
+                .collect(),
             numerator,
             before: vec![1; operand.len()],
             after: vec![1; lanes],
@@ -198,7 +209,10 @@ impl<W: Word> Maker<'_, W> {
                 limbs[lane] = Some(limb);
             }
         };
-        if operand.iter().all(|limb| bundle.limbs().any(|own| own == *limb)) {
+        if operand
+            .iter()
+            .all(|limb| bundle.limbs().any(|own| own == *limb))
+        {
             bundle.limbs().for_each(&mut put);
         } else {
             operand.iter().copied().for_each(&mut put);
@@ -229,7 +243,10 @@ impl<W: Word> Maker<'_, W> {
         let made = present.filter_map(|limb| tiles.made.get(&(section, *limb)).copied());
         let holds = |tile: &TileId| {
             let held = &tiles.tiles[*tile as usize].limbs;
-            limbs.iter().zip(held).all(|(limb, held)| limb.is_none() || limb == held)
+            limbs
+                .iter()
+                .zip(held)
+                .all(|(limb, held)| limb.is_none() || limb == held)
         };
         if let Some(made) = made.into_iter().find(holds) {
             return made;
@@ -242,13 +259,9 @@ impl<W: Word> Maker<'_, W> {
     }
 
     /// On Montgomery builds one factor of a product must carry R: one that the host gives, else one is multiplied by it first.
-    fn carry(
-        &self,
-        tiles: &mut Tiles,
-        item: Item,
-        sources: &mut [Option<TileId>; 3],
-    ) {
-        let one_that = |is: &dyn Fn(TileId) -> bool| (0..2).rev().find(|&k| sources[k].is_some_and(is));
+    fn carry(&self, tiles: &mut Tiles, item: Item, sources: &mut [Option<TileId>; 3]) {
+        let one_that =
+            |is: &dyn Fn(TileId) -> bool| (0..2).rev().find(|&k| sources[k].is_some_and(is));
         let given = one_that(&|tile| !tiles.is_made[tile as usize]);
         let converted = || one_that(&|tile| self.is_from_conversion(tiles, tile));
         let chosen = given.or_else(converted).unwrap_or(1);
@@ -271,13 +284,7 @@ impl<W: Word> Maker<'_, W> {
         sources[chosen] = Some(carried);
     }
 
-    fn carried_here(
-        &self,
-        tiles: &mut Tiles,
-        item: Item,
-        tile: TileId,
-        with: Tile,
-    ) -> TileId {
+    fn carried_here(&self, tiles: &mut Tiles, item: Item, tile: TileId, with: Tile) -> TileId {
         let dst = tiles.add(with, true);
         let (section, stage) = (item.section, item.stage);
         let moduli = &self.layout.sections[section].moduli;

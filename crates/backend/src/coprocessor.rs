@@ -5,7 +5,7 @@ use crate::lower::{Engine, Shape, client, run};
 use crate::{Backend, Capabilities, Error, Observer, Outcome, Request};
 use ::polynomial::{Graph, Host, Memory};
 use bfv::{Ciphertext, Decryptor, Encryptor, Phase, Plaintext};
-use isa::Reduction;
+use isa::{Op, Reduction};
 use offload::{Ended, Progress, Session, Usage};
 use rlwe::Threads;
 use std::collections::BTreeSet;
@@ -136,6 +136,7 @@ impl Engine for Coprocessor {
         Shape {
             lanes: info.lanes as usize,
             wide_bits: is_wide.then_some(info.word_bits),
+            converts: info.has(Op::Lift) && n <= info.n_max() && takes("tensor"),
         }
     }
 

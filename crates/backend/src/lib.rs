@@ -15,6 +15,7 @@ mod cpu;
 mod error;
 mod keys;
 mod lower;
+pub mod measure;
 mod record;
 mod request;
 

@@ -106,6 +106,7 @@ pub fn lower<S: Lower>(
             graph
         },
         wide_bits: shape.wide_bits,
+        converts: shape.converts && shape.wide_bits.is_none(),
         wide_bases: Vec::new(),
         sources: Vec::new(),
         scales: HashMap::new(),
@@ -153,6 +154,9 @@ pub struct Lowering<'s, S: Lower> {
     scales: HashMap<u32, Vec<f64>>,
     /// Bits of the primes that integers may be worked on by, where that is worth it.
     wide_bits: Option<u32>,
+    /// Whether bases are converted where the products are: then the order of operations and the place of factors are chosen so
+    /// that conversions run beside products and transforms.
+    converts: bool,
     wide_bases: Vec<RnsBasis<S::Word>>,
 }
 
@@ -381,22 +385,41 @@ impl<S: Lower> Lowering<'_, S> {
     fn product(&mut self, a: &Value, b: &Value, task: u32) -> Result<Value, Error> {
         let limbs = a.parts[0].limbs.len().min(b.parts[0].limbs.len());
         let [left, right] = S::operands(self, [a, b], limbs, task)?;
-        let mut out: Vec<Option<Part>> = vec![None; left.len() + right.len() - 1];
-        for (i, x) in left.iter().enumerate() {
-            for (j, y) in right.iter().enumerate() {
-                let made = match out[i + j].take() {
-                    None => self.by_limb(Op::Mul, &[x, y], task),
-                    Some(sum) => self.by_limb(Op::MulAdd, &[x, y, &sum], task),
-                };
-                out[i + j] = Some(made);
+        let size = left.len() + right.len() - 1;
+        let parts = if self.converts {
+            // The last part first: relinearisation begins with it, while the others are still scaled.
+            let mut parts = Vec::with_capacity(size);
+            for part in (0..size).rev() {
+                let product = self.product_part(&left, &right, (part, task));
+                parts.extend(S::after_tensor(self, vec![product], limbs, task)?);
             }
-        }
-        let products = out.into_iter().flatten().collect();
+            parts.reverse();
+            parts
+        } else {
+            let products = (0..size).map(|part| self.product_part(&left, &right, (part, task)));
+            let products = products.collect();
+            S::after_tensor(self, products, limbs, task)?
+        };
         Ok(Value {
-            parts: S::after_tensor(self, products, limbs, task)?,
+            parts,
             scale: S::product_scale(a.scale, b.scale),
             input: None,
         })
+    }
+
+    /// The sum of the products of parts i and j with i + j = `part`.
+    fn product_part(&mut self, left: &[Part], right: &[Part], (part, task): (usize, u32)) -> Part {
+        let mut sum: Option<Part> = None;
+        for (i, x) in left.iter().enumerate().take(part + 1) {
+            let Some(y) = right.get(part - i) else {
+                continue;
+            };
+            sum = Some(match sum {
+                None => self.by_limb(Op::Mul, &[x, y], task),
+                Some(sum) => self.by_limb(Op::MulAdd, &[x, y, &sum], task),
+            });
+        }
+        sum.unwrap_or_else(|| left[0].clone())
     }
 
     fn last_prime(&self, value: &Value) -> f64 {

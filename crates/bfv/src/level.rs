@@ -119,6 +119,16 @@ impl<W: Word> Level<W> {
         lazily(&self.over_q, || OverQ::new(self))
     }
 
+    /// The first of the primes given whose product is at least `least`, else fresh ones.
+    fn second_primes(&self, least: &BigUint) -> Result<Vec<W>, Error> {
+        let given = &self.params.auxiliary;
+        let enough = (1..=given.len()).find(|&count| product(&given[..count]) >= *least);
+        match enough {
+            Some(count) => Ok(given[..count].to_vec()),
+            None => self.fresh_primes(least),
+        }
+    }
+
     /// Primes, none of them in use, whose product is at least `least`.
     fn fresh_primes(&self, least: &BigUint) -> Result<Vec<W>, Error> {
         // Products by 46-bit primes are the fastest for one word; 120 bits leave the lazy forms room for two.
@@ -252,7 +262,7 @@ pub(crate) struct OverQ<W: Word> {
 impl<W: Word> OverQ<W> {
     fn new(level: &Level<W>) -> Result<Self, Error> {
         let q = &level.q;
-        let basis = RnsBasis::new(q.n(), &level.fresh_primes(q.product())?)?;
+        let basis = RnsBasis::new(q.n(), &level.second_primes(q.product())?)?;
         let residue = |x: &BigUint, m: &Modulus<W>| m.reduce_digits(&x.to_u64_digits());
         let p_mod_q = q
             .moduli()

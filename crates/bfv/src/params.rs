@@ -19,7 +19,8 @@ pub struct BfvParamsLiteral<W> {
     pub rlwe: RlweParamsLiteral<W>,
     /// Plaintext modulus t, 2..2^60, coprime to the data primes and well below Q.
     pub plain_modulus: u64,
-    /// Primes of the auxiliary basis of multiplication by HPS; empty: chosen automatically.
+    /// Primes of the second basis of multiplication: all of them by HPS, as many of the first as exceed Q by HPSPOVERQ; empty:
+    /// chosen automatically, 46 bits long.
     pub auxiliary: Vec<W>,
 }
 

@@ -45,11 +45,9 @@ impl Driver {
         }
         let place = usize::from(number);
         // What held the number is gone, also where the new one finds no place.
-        self.entries[place] = (0, 0);
-        self.state.conversions[place] = None;
-        self.conversions[place] = None;
+        self.forget_conversion(number);
         let length = inputs.len() as u32 + 1;
-        let base = self.free_entries(length, unit.entries).ok_or_else(|| {
+        let base = free_entries(&self.entries, length, unit.entries).ok_or_else(|| {
             let total = unit.entries;
             DeviceError::data(format!(
                 "conversion {number} takes {length} entries of constants in a row, which the build's {total} no longer have"
@@ -62,18 +60,27 @@ impl Driver {
         Ok(())
     }
 
-    /// The first of `length` entries in a row that no base conversion takes.
-    fn free_entries(&self, length: u32, total: u32) -> Option<u32> {
-        let free = |base: &u32| {
-            let clash =
-                |&(first, taken): &(u32, u32)| *base < first + taken && first < base + length;
-            !self.entries.iter().any(clash)
-        };
-        (0..=total.checked_sub(length)?).find(free)
+    /// Give up a base conversion: its entries may be another's.
+    pub fn forget_conversion(&mut self, number: u8) {
+        let place = usize::from(number);
+        if place < self.entries.len() {
+            self.entries[place] = (0, 0);
+            self.state.conversions[place] = None;
+            self.conversions[place] = None;
+        }
     }
 
     /// The base conversions that are set.
     pub fn conversions(&self) -> &[Option<Conversion>] {
         &self.conversions
     }
+}
+
+/// Where the driver puts `length` entries in a row, of `total`: the first of the first ones that no base conversion takes.
+pub fn free_entries(taken: &[(u32, u32)], length: u32, total: u32) -> Option<u32> {
+    let free = |base: &u32| {
+        let clash = |&(first, count): &(u32, u32)| *base < first + count && first < base + length;
+        !taken.iter().any(clash)
+    };
+    (0..=total.checked_sub(length)?).find(free)
 }

@@ -21,6 +21,7 @@ mod tests;
 mod verilated;
 
 pub use checksum::checksum;
+pub use conversions::free_entries;
 pub use driver::{Driver, Transfers};
 pub use error::DeviceError;
 use isa::BuildInfo;

@@ -67,19 +67,48 @@ impl Conversion {
         keep: &[Modulus<u128>],
         numerator: u64,
     ) -> Result<Self, ZqError> {
-        let output = |k: &Modulus<u128>| -> Result<Output, ZqError> {
-            let inverse = |d: &Modulus<u128>| k.inv_vt(k.reduce(d.value()));
-            let row: Vec<u128> = drop.iter().map(inverse).collect::<Result<_, _>>()?;
-            let product = row.iter().fold(k.reduce(1), |all, &one| k.mul(all, one));
+        let outputs = keep.iter().map(|k| remainder(drop, k, numerator));
+        let outputs = outputs.collect::<Result<_, _>>()?;
+        Self::build(first, drop, numerator, outputs, true)
+    }
+
+    /// What rounding adds in [`Conversion::scale`]: its result where the kept residues are 0, without reading any.
+    ///
+    /// # Errors
+    /// As [`Conversion::scale`].
+    pub fn round(
+        first: u8,
+        drop: &[Modulus<u128>],
+        keep: &[Modulus<u128>],
+        numerator: u64,
+    ) -> Result<Self, ZqError> {
+        let output = |k| {
             Ok(Output {
-                modulus: *k,
-                own: k.mul(k.reduce_u64(numerator), product),
-                row: row.iter().map(|&inverse| k.neg(inverse)).collect(),
-                correction: k.reduce(1),
+                own: 0,
+                ..remainder(drop, k, numerator)?
             })
         };
-        let outputs = keep.iter().map(output).collect::<Result<_, _>>()?;
-        Self::build(first, drop, numerator, outputs, true)
+        let outputs = keep.iter().map(output).collect::<Result<_, ZqError>>()?;
+        Self::build(first, drop, numerator, outputs, false)
+    }
+
+    /// The same of `x_i before_i`, its results times `after_j`; factors that are not given are 1.
+    #[must_use]
+    pub fn times(mut self, before: &[u128], after: &[u128]) -> Self {
+        for (input, &factor) in self.inputs.iter_mut().zip(before) {
+            let q = &input.modulus;
+            input.factor = q.mul(input.factor, q.reduce(factor));
+        }
+        for (output, &factor) in self.outputs.iter_mut().zip(after) {
+            let (p, factor) = (&output.modulus, output.modulus.reduce(factor));
+            output.own = p.mul(output.own, factor);
+            output.correction = p.mul(output.correction, factor);
+            output
+                .row
+                .iter_mut()
+                .for_each(|one| *one = p.mul(*one, factor));
+        }
+        self
     }
 
     /// The residues of one lane as they stand, `0..q`, modulo each of `to`: a digit of an RNS decomposition.
@@ -185,6 +214,19 @@ impl Conversion {
     }
 }
 
+/// An output of `round(numerator x / D)`.
+fn remainder(drop: &[Modulus<u128>], k: &Modulus<u128>, numerator: u64) -> Result<Output, ZqError> {
+    let inverse = |d: &Modulus<u128>| k.inv_vt(k.reduce(d.value()));
+    let row: Vec<u128> = drop.iter().map(inverse).collect::<Result<_, _>>()?;
+    let product = row.iter().fold(k.reduce(1), |all, &one| k.mul(all, one));
+    Ok(Output {
+        modulus: *k,
+        own: k.mul(k.reduce_u64(numerator), product),
+        row: row.iter().map(|&inverse| k.neg(inverse)).collect(),
+        correction: k.reduce(1),
+    })
+}
+
 /// The product of all primes but number `left_out`, modulo `p`.
 fn others(primes: &[Modulus<u128>], left_out: usize, p: &Modulus<u128>) -> u128 {
     let kept = primes.iter().enumerate().filter(|(i, _)| *i != left_out);
@@ -273,6 +315,28 @@ mod tests {
             let found = scale.apply(&wide(&x, lanes), &wide(&kept, lanes));
             assert_eq!(found, wide(&expected, lanes));
         }
+    }
+
+    #[test]
+    fn rounding_is_scaling_of_nothing_kept_and_factors_go_through() {
+        let [from, to] = bases(30, 2, 3);
+        let (x, nothing) = (wide(&draw(&from, 7), 3), vec![vec![0; N]; 3]);
+        let (from, to) = (moduli(&from), moduli(&to));
+        let scale = Conversion::scale(0, &from, &to, 33).unwrap();
+        let round = Conversion::round(0, &from, &to, 33).unwrap();
+        let expected = scale.apply(&x, &nothing);
+        assert!(!round.shape().own && round.apply(&x, &x) == expected);
+        let (before, after) = ([5, from[1].value() - 1], [2, 3, to[2].value() - 7]);
+        let times = |x: &Polynomial, moduli: &[Modulus<u128>], factors: &[u128]| -> Polynomial {
+            let lane = |(lane, (q, &f)): (&Vec<u128>, (&Modulus<u128>, &u128))| {
+                lane.iter().map(|&word| q.mul(word, f)).collect()
+            };
+            x.iter().zip(moduli.iter().zip(factors)).map(lane).collect()
+        };
+        let mut input = times(&x, &from, &before);
+        input.push(vec![0; N]);
+        let expected = times(&scale.apply(&input, &x), &to, &after);
+        assert_eq!(scale.times(&before, &after).apply(&x, &x), expected);
     }
 
     #[test]

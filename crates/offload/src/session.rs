@@ -33,6 +33,7 @@ pub struct Session {
     usage: Usage,
     /// Timeline of the last work section.
     profile: Profile,
+    program: Vec<Instruction>,
     /// Predicted cycles of the work sections since the usage was last taken.
     predicted_work: u64,
 }
@@ -54,6 +55,7 @@ impl Session {
             buffers: Buffers::default(),
             usage: Usage::default(),
             profile: Profile::default(),
+            program: Vec::new(),
             predicted_work: 0,
         })
     }
@@ -77,6 +79,11 @@ impl Session {
     /// Timeline of the last work section or submission.
     pub fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    /// The instructions of the last submission of a program.
+    pub fn program(&self) -> &[Instruction] {
+        &self.program
     }
 
     /// Predicted cycles of the work sections since the usage was last taken.
@@ -132,6 +139,7 @@ impl Session {
             buffers: &mut self.buffers,
             usage: &mut self.usage,
             profile: &mut self.profile,
+            last: &mut self.program,
         };
         stream.run(graph, host, progress)
     }

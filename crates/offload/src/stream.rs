@@ -2,15 +2,18 @@
 //! Whole programs of polynomial operations on a device.
 //!
 //! ```text
-//! Graph ── place ──> host | device, in stages ── tiles ──> one instruction each ── allocate ──> slots, loads, stores
-//!                                                          └─ overlap ──> loads beside work ── run ──> submissions
+//! Graph ── place ──> host | device, in stages ── order, tiles, fold ──> one instruction each ── allocate ──> slots, loads, stores
+//!                                         └─ overlap ──> loads and conversions beside work ── run ──> submissions
 //! ```
 //!
 //! A **tile** is what a slot holds: one limb for each lane. The moduli of a basis stand in **sections** of as many moduli as there
-//! are lanes; instructions of a section depend on no other section. A ring of twice the build's degree has two sections for each
+//! are lanes; only base conversions lead from one section to another. A ring of twice the build's degree has two sections for each
 //! set of moduli, one for each factor of x^n + 1; the host splits and joins coefficients.
 
 mod allocate;
+mod convert;
+mod fold;
+mod order;
 mod overlap;
 mod place;
 mod run;

@@ -39,6 +39,14 @@ pub struct Usage {
     pub transfer_cycles: u64,
     /// Those of them in which work was in flight too.
     pub hidden_cycles: u64,
+    /// The same by the latency formulas and the scheduling rules.
+    pub predicted_cycles: u64,
+    /// Cycles with a base conversion in flight.
+    pub conversion_cycles: u64,
+    /// Base conversions whose tables were set.
+    pub conversions: u64,
+    /// Operations on polynomials that the host did: transforms, products, sums, conversions, whole steps.
+    pub host_operations: u64,
     /// Wall time in the device and its driver, in seconds: simulation, not the device's own time.
     pub device_seconds: f64,
 }

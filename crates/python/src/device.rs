@@ -4,11 +4,12 @@
 use crate::errors::{Kind, OrRaise};
 use crate::work::Work;
 use ::device::{Conversion, DeviceError, Driver, Injection, Modeled, Profile, Verilated};
-use backend::Coprocessor;
+use backend::{Coprocessor, measure};
 use isa::{BuildInfo, Host, InfoError, Instruction, Mix, Op, PortMemory, Route};
 use offload::{Frame, Moved, OffloadError, Operation, OperationProgram, Session, Usage, simulate};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rlwe::SecurityPolicy;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -68,6 +69,10 @@ fn usage_dict<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict
     dict.set_item("transfer_cycles", usage.transfer_cycles)?;
     dict.set_item("hidden_cycles", usage.hidden_cycles)?;
     dict.set_item("instructions", usage.instructions)?;
+    dict.set_item("predicted_cycles", usage.predicted_cycles)?;
+    dict.set_item("conversion_cycles", usage.conversion_cycles)?;
+    dict.set_item("conversions", usage.conversions)?;
+    dict.set_item("host_operations", usage.host_operations)?;
     dict.set_item("device_seconds", usage.device_seconds)?;
     Ok(dict)
 }
@@ -374,6 +379,33 @@ impl Device {
         self.outcome(py, |session| {
             simulate::conversion(session, what, &moduli, n)
         })
+    }
+
+    /// Measure a BFV multiplication with relinearisation, primes of so many bits: operands, keys and result in the host's memory.
+    #[pyo3(signature = (bits, n, *, allow_insecure=false))]
+    fn simulate_multiplication<'py>(
+        &self,
+        py: Python<'py>,
+        bits: u32,
+        n: usize,
+        allow_insecure: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        log2_degree(n)?;
+        let policy = SecurityPolicy {
+            allow_insecure,
+            ..SecurityPolicy::default()
+        };
+        let measured = py.work(|| measure::multiply(&self.coprocessor, (bits, n), policy))?;
+        let dict = PyDict::new(py);
+        dict.set_item("cycles", measured.usage.cycles)?;
+        dict.set_item("predicted_cycles", measured.usage.predicted_cycles)?;
+        dict.set_item("correct", measured.correct)?;
+        dict.set_item("profile", profile_dict(py, &measured.profile)?)?;
+        dict.set_item("assembly", isa::disassemble(&measured.program))?;
+        dict.set_item("usage", usage_dict(py, &measured.usage)?)?;
+        dict.set_item("data_primes", measured.data_primes)?;
+        dict.set_item("auxiliary", measured.auxiliary)?;
+        Ok(dict)
     }
 
     /// Set a base conversion: the residues modulo `inputs`, the first of them in lane `first`, to residues modulo `outputs`;

@@ -26,17 +26,23 @@ from ringsmith.specs import shown
 # Slots of a measurement: the transforms' two work slots, and operands a, b, c.
 SLOTS_NEEDED = 5
 
+# The operation that brings its own parameter set, keys and ciphertexts.
+MULTIPLY = "multiply"
+
 EXAMPLES = """Examples:
 
   ringsmith simulate cofhee ntt --n 4096
   ringsmith simulate bfv-client zero-encrypt --json
   ringsmith simulate tiny tensor --set butterflies=4 --trace tensor.pftrace
   ringsmith simulate heaws scale-lift
+  ringsmith simulate heaws multiply --allow-insecure
   ringsmith simulate zynq-pn3 encrypt                (8-point accelerators: ntt, intt, encrypt)
 
 OP is an instruction in lower case (ntt, pmodmul, memcpy, ...) or an operation: polymul, tensor, zero-encrypt,
 delta-m-decrypt, key-switch; with base conversion also scale-lift (BFV's whole scaling) and decomp (the digits of a
-relinearisation). Cycles run from the first start to the last write; operands are on chip before. PRESET
+relinearisation) and multiply (a whole BFV multiplication with relinearisation, t = 33, on fresh ciphertexts of a set
+that has a data prime for each lane but one: operands, keys and result in the host's memory, all transfers counted).
+Cycles run from the first start to the last write; operands are on chip before. PRESET
 needs five slots: two work slots and three for operands.
 """
 
@@ -54,6 +60,9 @@ def simulate(
         list[str] | None, typer.Option("--set", help="key=value of the preset; may be repeated")
     ] = None,
     on: Annotated[str, typer.Option("--on", help="rtl, or model (no simulation)")] = "rtl",
+    allow_insecure: Annotated[
+        bool, typer.Option("--allow-insecure", help="multiply: accept a set below 128 bits of security")
+    ] = False,
     trace: Annotated[Path | None, typer.Option("--trace", help="write a Perfetto timeline to this file")] = None,
     assembly: Annotated[bool, typer.Option("--assembly", help="print the program instead of running it")] = False,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
@@ -66,8 +75,9 @@ def simulate(
     made = load_preset(preset, parse_overrides(overrides or []))
     degree = min(made.n_max, 4096) if n is None else _ring_degree(n)
     known = {mnemonic for mnemonic, _, _ in _native.instruction_set()}
-    if op not in known and op not in (*OPERATIONS, *CONVERSIONS):
-        every = ", ".join((*OPERATIONS, *CONVERSIONS))
+    every_operation = (*OPERATIONS, *CONVERSIONS, MULTIPLY)
+    if op not in known and op not in every_operation:
+        every = ", ".join(every_operation)
         raise InputError(f"{shown(op)} is no instruction or operation; operations: {every}")
     if on not in KINDS:
         raise InputError(f"--on {shown(on)}: {' or '.join(KINDS)}")
@@ -81,12 +91,12 @@ def simulate(
         )
     if on == "rtl":
         # What the model refuses, the hardware refuses too: find out before it is built.
-        measure(model, op, degree)
+        measure(model, op, degree, allow_insecure=allow_insecure)
     with console().status(Text(f"{on}:{made.name}: building")) as status:
         device = open_device(on, made)
         status.update(Text(f"{device.name}: {op}, n = {degree}"))
         begin = time.perf_counter()
-        outcome = measure(device, op, degree)
+        outcome = measure(device, op, degree, allow_insecure=allow_insecure)
         wall = time.perf_counter() - begin
     report = _report(device, op, degree, outcome, wall)
     if trace is not None:
@@ -99,8 +109,11 @@ def simulate(
     raise typer.Exit(0 if report["correct"] else 1)
 
 
-def measure(device: OpenDevice, op: str, n: int) -> dict[str, Any]:
+def measure(device: OpenDevice, op: str, n: int, *, allow_insecure: bool = False) -> dict[str, Any]:
     """Run one instruction or operation on random operands and return cycles, prediction, check and timelines."""
+    if op == MULTIPLY:
+        bits = min(device.preset.lane_bits())
+        return device.native.simulate_multiplication(bits, n, allow_insecure=allow_insecure)
     moduli = _native.default_moduli(list(device.preset.lane_bits()), n, device.preset.n_max)
     if op in OPERATIONS:
         if op not in device.preset.operations:
@@ -149,7 +162,24 @@ def _report(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall: 
         },
         "in_parts": in_parts,
         "summary": summary(title, profile, device.clock_mhz),
-        "includes": "the work between operands on chip and results on chip; send and receive stand apart",
+        "includes": (
+            "everything between operands and keys in the host's memory and the result there; transfers beside work"
+            if op == MULTIPLY
+            else "the work between operands on chip and results on chip; send and receive stand apart"
+        ),
+        **({"multiplication": _multiplication(outcome)} if op == MULTIPLY else {}),
+    }
+
+
+def _multiplication(outcome: dict[str, Any]) -> dict[str, Any]:
+    """Return what a whole multiplication did where."""
+    usage = outcome["usage"]
+    kept = ("submissions", "instructions", "conversions", "host_operations", "transfer_cycles", "hidden_cycles")
+    return {
+        "data_primes": outcome["data_primes"],
+        "auxiliary_primes": outcome["auxiliary"],
+        "plain_modulus": 33,
+        **{key: usage[key] for key in kept},
     }
 
 

@@ -62,9 +62,25 @@ def test_transfers_by_port_and_memory(settings: list[str], cycles: int, memory: 
     assert report["memory"].items() >= memory.items()
 
 
+def test_a_whole_multiplication_at_the_published_shape() -> None:
+    done = simulate("heaws", "multiply", "--on", "model", "--allow-insecure", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["correct"] is True
+    assert report["cycles"] == report["predicted_cycles"]
+    whole = report["multiplication"]
+    assert (whole["host_operations"], whole["submissions"]) == (0, 1)
+    assert (len(whole["data_primes"]), len(whole["auxiliary_primes"])) == (6, 7)
+    # 20 transforms and 20 pointwise instructions, back to back, and little else.
+    assert 286_000 < report["busy"]["compute"] < 295_000
+    assert done.stderr.count("\n") <= 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["heaws", "multiply", "--on", "model"], "128"),
+        (["tiny", "multiply", "--on", "model", "--allow-insecure"], "base conversion is not in this build"),
         (["no-preset", "ntt"], "no preset 'no-preset'; presets:"),
         (["tiny", "frob"], "'frob' is no instruction or operation"),
         (["tiny", "lift", "--on", "model"], "lift is not in this build"),

@@ -92,6 +92,21 @@ def test_base_conversions_are_right_and_predicted_to_the_cycle(kind: str, shape:
             assert outcome["cycles"] == outcome["predicted_cycles"] > n / 2, (what, n)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@SHAPED
+def test_whole_multiplications_are_the_evaluators_and_predicted(kind: str, shape: dict[str, Any]) -> None:
+    """Few data primes, one more beside them; more conversions than the unit holds, so that it is set anew in between."""
+    device = open_device(kind, "tiny", CONVERTING | shape)
+    for n in (8, 64, 256):
+        outcome = device.native.simulate_multiplication(30, n, allow_insecure=True)
+        assert outcome["correct"], n
+        assert outcome["predicted_cycles"] == pytest.approx(outcome["cycles"], rel=0.01), n
+        usage = outcome["usage"]
+        assert usage["host_operations"] == 0, n
+        assert usage["conversions"] > 4, n
+        assert usage["submissions"] > 1, n
+
+
 def set_up_conversions(native: _native.Device, preset: Preset) -> list[tuple[int, int]]:
     """Conversions between the moduli of `set_up`; per conversion the modulus indices from and to."""
     q, p = (lane_moduli(preset, index) for index in range(2))

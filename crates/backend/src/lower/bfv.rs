@@ -2,12 +2,13 @@
 //! BFV: multiplication by HPSPOVERQ (ePrint 2021/204), plaintexts scaled by Q/t.
 
 use super::scheme::{Chain, Lower, Parts, polynomials};
+use super::switch::quotient;
 use super::{Lowering, Part, Value};
 use crate::Error;
 use crate::cpu::bfv::Bfv;
 use ::bfv::linear_transform::ExtendedPlaintext;
 use ::bfv::{Ciphertext, Plaintext};
-use ::polynomial::Form;
+use ::polynomial::{Form, Operation};
 use rlwe::KeyId;
 use rns::{RnsBasis, RnsPoly};
 use zq::{Modulus, Word};
@@ -151,6 +152,10 @@ pub fn after_tensor<S: Multiplies>(
     task: u32,
 ) -> Result<Vec<Part>, Error> {
     let (bases, t) = (bases(lowering, limbs)?, lowering.scheme.plain_modulus());
+    if lowering.converts {
+        let rounded = |product: &Part| rounded(lowering, product, limbs, (t, task));
+        return Ok(products.iter().map(rounded).collect());
+    }
     let joint = [&bases.q, &bases.p]
         .map(|basis| lowering.graph.basis(basis))
         .concat();
@@ -162,6 +167,29 @@ pub fn after_tensor<S: Multiplies>(
         lowering.divided(&product, limbs, (&bases.p, t), task)
     };
     products.iter().map(scaled).collect()
+}
+
+/// round(t·x/P) of a product whose limbs over Q carry t/P already: they are transformed back by themselves, and what rounding adds
+/// comes last, so that both can be added to something else before that.
+fn rounded<S: Multiplies>(
+    lowering: &mut Lowering<'_, S>,
+    product: &Part,
+    limbs: usize,
+    (t, task): (u64, u32),
+) -> Part {
+    let [low, high] =
+        [0..limbs, limbs..product.limbs.len()].map(|range| product.limbs[range].to_vec());
+    let high = lowering.graph.intt(&high, task);
+    let moduli = lowering.graph.moduli_of(&low);
+    let correction = lowering.graph.round(&high, &moduli, t, task);
+    let low = lowering.graph.intt(&low, task);
+    let sum = lowering
+        .graph
+        .by_limb(Operation::Add, &[&low, &correction], task);
+    Part {
+        form: Form::Coefficients,
+        limbs: sum,
+    }
 }
 
 /// From Q to Q·P, centred, as values.
@@ -188,7 +216,8 @@ fn lifted<S: Multiplies>(
     }
 }
 
-/// round(P·x/Q), centred modulo P, over Q·P, as values: −[P·x]_Q / Q modulo P, because P vanishes there.
+/// round(P·x/Q), centred modulo P, over Q·P, as values: −[P·x]_Q / Q modulo P, because P vanishes there. Modulo Q it carries t/P if
+/// bases are converted where the products are: there a conversion has the factor for nothing.
 fn switched<S: Multiplies>(
     lowering: &mut Lowering<'_, S>,
     part: &Part,
@@ -214,7 +243,13 @@ fn switched<S: Multiplies>(
             lowering.graph.ntt(&whole, task)
         }
         None => {
-            let low = lowering.graph.convert(&high, &q_moduli, task);
+            let mut low = lowering.graph.convert(&high, &q_moduli, task);
+            if lowering.converts {
+                let t = lowering.scheme.plain_modulus();
+                let factors = q.moduli().iter().map(|m| Ok(quotient(m, t, p)?.to_u128()));
+                let factors = factors.collect::<Result<_, Error>>()?;
+                low = lowering.scaled(&low, factors, task);
+            }
             let mut limbs = lowering.graph.ntt(&low, task);
             limbs.extend(lowering.graph.ntt(&high, task));
             limbs

@@ -22,6 +22,8 @@ pub struct Shape {
     pub lanes: usize,
     /// Bits of the widest primes, if a wide prime costs no more than a narrow one.
     pub wide_bits: Option<u32>,
+    /// Whether bases are converted where the products are.
+    pub converts: bool,
 }
 
 impl Shape {
@@ -29,6 +31,7 @@ impl Shape {
     pub const PLAIN: Self = Self {
         lanes: 1,
         wide_bits: None,
+        converts: false,
     };
 }
 

@@ -7,7 +7,7 @@ use ::polynomial::{Form, Limb, Operation as Op};
 use rns::RnsBasis;
 use zq::{Modulus, Word};
 
-/// Digits of a polynomial as values over the data primes, then the special primes; or over wide primes.
+/// Digits of a polynomial over the data primes, then the special primes; or over wide primes.
 pub(super) struct Digits {
     parts: Vec<Part>,
     /// Data primes of the polynomial.
@@ -36,12 +36,8 @@ impl<S: Lower> Lowering<'_, S> {
             let range = start..limbs.min(start + step);
             if let Some(wide) = &wide {
                 let moduli = self.graph.basis(wide);
-                let digit = self.graph.convert(&own[range], &moduli, task);
-                let limbs = self.graph.ntt(&digit, task);
-                return Part {
-                    form: Form::Values,
-                    limbs,
-                };
+                let limbs = self.graph.convert(&own[range], &moduli, task);
+                return self.digit(limbs, task);
             }
             let others: Vec<u16> = [&all[..range.start], &all[range.end..]].concat();
             let mut digit = if others.is_empty() {
@@ -50,16 +46,22 @@ impl<S: Lower> Lowering<'_, S> {
                 self.graph.convert(&own[range.clone()], &others, task)
             };
             digit.splice(range.start..range.start, own[range].iter().copied());
-            Part {
-                form: Form::Values,
-                limbs: self.graph.ntt(&digit, task),
-            }
+            self.digit(digit, task)
         });
         Ok(Digits {
             parts: digits.collect(),
             limbs,
             wide: wide.map_or(0, |basis| basis.len()),
         })
+    }
+
+    fn digit(&mut self, limbs: Vec<Limb>, task: u32) -> Part {
+        let form = Form::Coefficients;
+        let digit = Part { form, limbs };
+        match self.converts {
+            true => digit,
+            false => self.in_form(&digit, Form::Values, task),
+        }
     }
 
     /// Wide primes that hold a sum of products of digits and keys, if that pays.
@@ -80,36 +82,42 @@ impl<S: Lower> Lowering<'_, S> {
         self.wide_basis(needed, all.len())
     }
 
-    /// Σ digit·key for both halves of an automorphism's or the relinearization key, permuted by x -> x^`inverse`.
+    /// Σ digit·key for both halves of an automorphism's or the relinearization key, permuted by x -> x^`inverse`; plus values that
+    /// are given. Digit by digit where bases are converted beside products: each is converted and transformed just before it is
+    /// used. Else half by half, each digit transformed when it was made.
     pub(super) fn inner_product(
         &mut self,
         digits: &Digits,
         (element, inverse): (Option<u64>, u64),
+        mut sums: [Option<Part>; 2],
         task: u32,
     ) -> [Part; 2] {
-        [0, 1].map(|half| {
-            let mut sum: Option<Part> = None;
-            for (d, digit) in digits.parts.iter().enumerate() {
-                let source = Source::Key {
-                    element,
-                    digit: d,
-                    half,
-                    limbs: digits.limbs,
-                    wide: digits.wide,
-                };
-                let moduli = self.graph.moduli_of(&digit.limbs);
-                let given = Part {
-                    form: Form::Values,
-                    limbs: self.source_over(source, &moduli, task),
-                };
-                let key = self.permuted(&given, inverse, task);
-                sum = Some(match sum {
-                    None => self.by_limb(Op::Mul, &[digit, &key], task),
-                    Some(sum) => self.by_limb(Op::MulAdd, &[digit, &key, &sum], task),
-                });
-            }
-            sum.unwrap_or_else(|| digits.parts[0].clone())
-        })
+        let count = digits.parts.len();
+        for at in 0..2 * count {
+            let (number, half) = match self.converts {
+                true => (at / 2, at % 2),
+                false => (at % count, at / count),
+            };
+            let digit = self.in_form(&digits.parts[number], Form::Values, task);
+            let source = Source::Key {
+                element,
+                digit: number,
+                half,
+                limbs: digits.limbs,
+                wide: digits.wide,
+            };
+            let moduli = self.graph.moduli_of(&digit.limbs);
+            let given = Part {
+                form: Form::Values,
+                limbs: self.source_over(source, &moduli, task),
+            };
+            let key = self.permuted(&given, inverse, task);
+            sums[half] = Some(match sums[half].take() {
+                None => self.by_limb(Op::Mul, &[&digit, &key], task),
+                Some(sum) => self.by_limb(Op::MulAdd, &[&digit, &key, &sum], task),
+            });
+        }
+        sums.map(|sum| sum.unwrap_or_else(|| digits.parts[0].clone()))
     }
 
     /// Sums over wide primes as those over the primes of the set.
@@ -190,7 +198,21 @@ impl<S: Lower> Lowering<'_, S> {
 
     pub(super) fn relinearize(&mut self, a: &Value, task: u32) -> Result<Value, Error> {
         let digits = self.digits(&a.parts[2], task)?;
-        let sums = self.inner_product(&digits, (None, 1), task);
+        if let [Some(first), Some(second)] = [0, 1].map(|k| self.unfinished(&a.parts[k])) {
+            let given = [Some(first.0), Some(second.0)];
+            let sums = self.inner_product(&digits, (None, 1), given, task);
+            let rests = [&first.1, &second.1];
+            let parts = sums.iter().zip(rests).map(|(sum, rest)| {
+                let sum = self.in_form(sum, S::FORM, task);
+                self.by_limb(Op::Add, &[&sum, rest], task)
+            });
+            return Ok(Value {
+                parts: parts.collect(),
+                scale: a.scale,
+                input: None,
+            });
+        }
+        let sums = self.inner_product(&digits, (None, 1), [None, None], task);
         let sums = self.narrowed(sums, &digits, task)?;
         let parts = self.switched(sums, &[Some(&a.parts[0]), Some(&a.parts[1])], task)?;
         Ok(Value {
@@ -200,10 +222,30 @@ impl<S: Lower> Lowering<'_, S> {
         })
     }
 
+    /// The values whose inverse transform a part is a sum of, and what is added to it: the sums of products with keys can be added
+    /// to the values, so that one transform serves both. With special primes they are divided first.
+    fn unfinished(&self, part: &Part) -> Option<(Part, Part)> {
+        let is_whole = |limbs: &[Limb]| {
+            let bundle = self.graph.bundle_of(limbs[0]);
+            bundle.limbs().eq(limbs.iter().copied()).then_some(bundle)
+        };
+        let sum = is_whole(&part.limbs).filter(|sum| sum.operation == Op::Add)?;
+        let transform = is_whole(&sum.operands[0]).filter(|made| made.operation == Op::Intt)?;
+        let of = |form, limbs: &Vec<Limb>| Part {
+            form,
+            limbs: limbs.clone(),
+        };
+        let coefficients = Form::Coefficients;
+        (self.converts && S::FORM == coefficients && self.scheme.chain().p.is_none()).then(|| {
+            let values = of(Form::Values, &transform.operands[0]);
+            (values, of(coefficients, &sum.operands[1]))
+        })
+    }
+
     /// Back to two parts and divided by the last prime: one division by both it and the special primes.
     pub(super) fn relinearize_rescale(&mut self, a: &Value, task: u32) -> Result<Value, Error> {
         let digits = self.digits(&a.parts[2], task)?;
-        let sums = self.inner_product(&digits, (None, 1), task);
+        let sums = self.inner_product(&digits, (None, 1), [None, None], task);
         let chain = self.scheme.chain();
         let last = digits.limbs - 1;
         let mut dropped = chain.q.range(last..last + 1)?;
@@ -248,7 +290,7 @@ impl<S: Lower> Lowering<'_, S> {
         }
         let digits = self.digits(&a.parts[1], task)?;
         let inverse = inverse_element(element, self.graph.n() as u64);
-        let sums = self.inner_product(&digits, (Some(element), inverse), task);
+        let sums = self.inner_product(&digits, (Some(element), inverse), [None, None], task);
         let sums = self.narrowed(sums, &digits, task)?;
         let parts = self.switched(sums, &[Some(&a.parts[0]), None], task)?;
         let turned = |part: &Part| self.permuted(part, element, task);
@@ -287,7 +329,11 @@ impl<S: Lower> Lowering<'_, S> {
 }
 
 /// t / D modulo q.
-fn quotient<W: Word>(q: &Modulus<W>, numerator: u64, dropped: &RnsBasis<W>) -> Result<W, Error> {
+pub(super) fn quotient<W: Word>(
+    q: &Modulus<W>,
+    numerator: u64,
+    dropped: &RnsBasis<W>,
+) -> Result<W, Error> {
     let product = q.reduce_digits(&dropped.product().to_u64_digits());
     let inverse = q.inv_vt(product).map_err(rns::RnsError::from)?;
     Ok(q.mul(q.reduce_u64(numerator), inverse))

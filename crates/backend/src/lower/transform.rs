@@ -121,7 +121,7 @@ impl<S: Lower> Lowering<'_, S> {
     /// The products of digits and an automorphism's key, under the automorphism.
     fn switched_by(&mut self, digits: &Digits, element: u64, task: u32) -> [Part; 2] {
         let inverse = inverse_element(element, self.graph.n() as u64);
-        let sums = self.inner_product(digits, (Some(element), inverse), task);
+        let sums = self.inner_product(digits, (Some(element), inverse), [None, None], task);
         sums.map(|sum| self.permuted(&sum, element, task))
     }
 

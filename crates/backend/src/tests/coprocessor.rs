@@ -76,7 +76,7 @@ impl Engine for Plain {
 }
 
 /// A random program of 20 operations on every engine given.
-fn conforms(
+pub fn conforms(
     parameters: &Parameters,
     seeds: std::ops::Range<u64>,
     builds: &[BuildInfo],
@@ -161,7 +161,7 @@ fn random_wide_bfv_programs_give_the_same_bytes_on_every_build() {
 }
 
 /// The product of two inputs, relinearised; with `sums` additions of the result to itself, squared again.
-fn squares(parameters: Parameters, sums: Option<usize>) -> program::Program {
+pub fn squares(parameters: Parameters, sums: Option<usize>) -> program::Program {
     use program::step::{Operation, Step};
     let (mut program, _) = Maker::new(parameters, Encryption::Secret, 0).finish();
     let input = program.steps[0];
@@ -188,7 +188,7 @@ fn squares(parameters: Parameters, sums: Option<usize>) -> program::Program {
 }
 
 /// What a build moves for a program.
-fn moved(program: &program::Program, info: &BuildInfo) -> Usage {
+pub fn moved(program: &program::Program, info: &BuildInfo) -> Usage {
     let client = Client::new(program, &clear::inputs(program, 1));
     let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
     let slots = program.parameters.slots();
@@ -205,6 +205,32 @@ fn moved(program: &program::Program, info: &BuildInfo) -> Usage {
     };
     let backend = engine(info.clone(), &ALL);
     backend.run(&request, &Unobserved).unwrap();
+    backend.take_usage()
+}
+
+/// What a build moves for a program whose bytes are those of the walk.
+pub fn held_to_the_walk(program: &program::Program, info: &BuildInfo) -> Usage {
+    let client = Client::new(program, &clear::inputs(program, 1));
+    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+    let plain = [program::expression::Numbers::Integers(vec![
+        1;
+        program
+            .parameters
+            .slots()
+    ])];
+    let request = Request {
+        program,
+        keys: &client.keys,
+        inputs: Inputs::Bytes(&inputs),
+        plain: &plain,
+        seed: Seed::from_text("zeros"),
+    };
+    let backend = engine(info.clone(), &ALL);
+    let outcome = backend.run(&request, &Unobserved).unwrap();
+    assert!(
+        outcome.outputs == client.reference(program, &plain),
+        "{program}"
+    );
     backend.take_usage()
 }
 

@@ -3,6 +3,7 @@
 
 mod clear;
 mod client;
+mod conversions;
 mod coprocessor;
 pub mod random;
 mod reference;

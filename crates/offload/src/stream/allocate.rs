@@ -9,6 +9,7 @@ mod tables;
 
 use isa::{BuildInfo, Instruction, Op, PROGRAM_WORDS, TWIDDLE_SLOT, ZERO_SLOT};
 
+use super::convert::Spec;
 use super::section::Layout;
 use super::tiles::{TileId, TileOp, Tiles};
 use crate::OffloadError;
@@ -116,27 +117,18 @@ impl Allocator<'_> {
         let mut open = std::mem::take(&mut self.open);
         self.held.submitted();
         self.plan.free.append(&mut self.plan.freed);
-        if !open.program.is_empty() || !open.moduli.is_empty() {
+        let sets = !open.moduli.is_empty() || !open.conversions.is_empty();
+        if sets || !open.program.is_empty() {
             open.end = place;
             self.plan.submissions.push(open);
         }
     }
 
     fn execute(&mut self, place: usize, op: &TileOp) -> Result<(), OffloadError> {
-        let mod_idx = self.select(op, place);
-        let const_idx = op.constants.as_ref().map(|constants| {
-            let found =
-                self.held
-                    .constant(constants, &self.layout.sections[op.section], &mut self.open);
-            found.unwrap_or_else(|| {
-                self.submit(place);
-                self.select(op, place);
-                let section = &self.layout.sections[op.section];
-                self.held
-                    .constant(constants, section, &mut self.open)
-                    .unwrap_or(0)
-            })
-        });
+        let (mod_idx, const_idx) = match &op.conversion {
+            Some(spec) => (0, Some(self.conversion(spec, place))),
+            None => (self.select(op, place), self.constant(op, place)),
+        };
         let pinned: Vec<TileId> = op.sources.iter().flatten().copied().collect();
         for &tile in &pinned {
             if self.slot_of[tile as usize].is_none() {
@@ -145,8 +137,10 @@ impl Allocator<'_> {
         }
         let dst = if op.op.is_transform() {
             self.table(op, mod_idx);
-            self.clear_work_slots(place, pinned[0])?;
-            self.transformed(place, pinned[0])?
+            self.clear_work_slots(place, &pinned)?;
+            self.transformed(place, &pinned)?
+        } else if op.conversion.is_some() {
+            self.converted(place, &pinned)?
         } else {
             self.pointwise(place, op, &pinned)?
         };
@@ -195,6 +189,26 @@ impl Allocator<'_> {
         }
         self.submit(place);
         self.held.modulus(moduli, &mut self.open).unwrap_or(0)
+    }
+
+    /// The constants of CMODMUL, likewise.
+    fn constant(&mut self, op: &TileOp, place: usize) -> Option<u8> {
+        let (constants, section) = (op.constants.as_ref()?, &self.layout.sections[op.section]);
+        if let Some(index) = self.held.constant(constants, section, &mut self.open) {
+            return Some(index);
+        }
+        self.submit(place);
+        self.select(op, place);
+        self.held.constant(constants, section, &mut self.open)
+    }
+
+    /// The number of a base conversion, likewise.
+    fn conversion(&mut self, spec: &Spec, place: usize) -> u8 {
+        if let Some(number) = self.held.conversion(spec, &mut self.open) {
+            return number;
+        }
+        self.submit(place);
+        self.held.conversion(spec, &mut self.open).unwrap_or(0)
     }
 
     fn table(&mut self, op: &TileOp, mod_idx: u8) {
@@ -250,8 +264,12 @@ impl Allocator<'_> {
         pinned: &[TileId],
     ) -> Result<(), OffloadError> {
         let soon = !op.op.is_transform()
+            && op.conversion.is_none()
+            && self.is_hidden_beside_work(place)
             && self.is_for_work_slots(tile, place, self.uses.next_transform[place]);
-        let slot = self.acquire(place, pinned, |_| true, soon)?;
+        // A transform wipes the work slots before it reads what it adds; a conversion beside it must not read from them.
+        let apart = op.conversion.is_some() || op.op.is_transform() && op.sources[2] == Some(tile);
+        let slot = self.acquire(place, pinned, |slot| slot >= 2 || !apart, soon)?;
         let buffer = match self.buffer_of[tile as usize] {
             Some(buffer) => buffer,
             None => {
@@ -266,6 +284,14 @@ impl Allocator<'_> {
         self.open.program.push(load);
         self.hold(tile, slot);
         Ok(())
+    }
+
+    /// Whether a load into a work slot, which begins when the last transform has ended, is hidden: by a pointwise operation in
+    /// between. Builds that convert bases have the slots to load beside the transform otherwise.
+    fn is_hidden_beside_work(&self, place: usize) -> bool {
+        let mut before = self.tiles.ops[..place].iter().rev();
+        let last = before.find(|op| op.conversion.is_none());
+        self.info.rns.is_none() || last.is_none_or(|op| !op.op.is_transform())
     }
 
     /// Whether all uses of a tile from a place on are over when the next transform has read its source.
@@ -330,20 +356,21 @@ impl Allocator<'_> {
         }
     }
 
-    /// Makes room for a transform in slots 0 and 1.
-    fn clear_work_slots(&mut self, place: usize, source: TileId) -> Result<(), OffloadError> {
+    /// Makes room for a transform in slots 0 and 1. Its source, the first of those pinned, may stay there for the last time.
+    fn clear_work_slots(&mut self, place: usize, pinned: &[TileId]) -> Result<(), OffloadError> {
         for work in 0..2 {
             let Some(tile) = self.slots[work].0 else {
                 continue;
             };
-            if tile == source && self.uses.after(tile, place).is_none() {
+            if tile == pinned[0] && self.uses.after(tile, place).is_none() {
                 continue;
             }
-            if tile != source && self.buffer_of[tile as usize].is_some() {
+            if !pinned.contains(&tile) && self.buffer_of[tile as usize].is_some() {
                 self.leave(tile);
                 continue;
             }
-            let slot = self.acquire(place, &[source, tile], |slot| slot >= 2, false)?;
+            let kept = [pinned, &[tile]].concat();
+            let slot = self.acquire(place, &kept, |slot| slot >= 2, false)?;
             let mut copy = self.instruction(Op::Memcpy);
             (copy.dst, copy.src_a) = (slot, work as u8);
             self.open.program.push(copy);
@@ -354,11 +381,22 @@ impl Allocator<'_> {
     }
 
     /// Where a transform's result goes: the place of its source if that is not needed any more.
-    fn transformed(&mut self, place: usize, source: TileId) -> Result<u8, OffloadError> {
-        let own = self.slot_of[source as usize].filter(|&slot| slot >= 2);
+    fn transformed(&mut self, place: usize, pinned: &[TileId]) -> Result<u8, OffloadError> {
+        let own = self.slot_of[pinned[0] as usize].filter(|&slot| slot >= 2);
         match own {
-            Some(slot) if self.uses.after(source, place).is_none() => Ok(slot),
-            _ => self.acquire(place, &[source], |slot| slot >= 2, false),
+            Some(slot) if self.uses.after(pinned[0], place).is_none() => Ok(slot),
+            _ => self.acquire(place, pinned, |slot| slot >= 2, false),
+        }
+    }
+
+    /// Where a conversion's result goes: out of the way of the transforms beside it.
+    fn converted(&mut self, place: usize, pinned: &[TileId]) -> Result<u8, OffloadError> {
+        let over = self.slot_of[pinned[0] as usize]
+            .filter(|&slot| slot >= 2 && self.info.is_dual_port(slot))
+            .filter(|_| self.uses.after(pinned[0], place).is_none());
+        match over {
+            Some(slot) => Ok(slot),
+            None => self.acquire(place, pinned, |slot| slot >= 2, false),
         }
     }
 

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The order of instructions within a submission: transfers beside work.
 //!
-//! Issue is in order, so a transfer that waits for its unit holds back the work behind it. Three queues keep their own order:
-//! work, loads and copies, stores. The next instruction is the one of their heads that can start earliest.
+//! Issue is in order, so a transfer that waits for its unit holds back the work behind it. Four queues keep their own order:
+//! work, loads and copies, stores, base conversions. The next instruction is the one of their heads that can start earliest.
 
-use isa::{BuildInfo, Instruction, Op, TWIDDLE_SLOT, Unit};
-use model::{Timing, schedule};
+use std::collections::HashMap;
 
-/// Queues: work, loads and copies, stores.
-const QUEUES: usize = 3;
+use isa::{BuildInfo, Instruction, Op, State, TWIDDLE_SLOT, Unit};
+use model::{Timing, schedule_from};
+
+/// Queues: work, loads and copies, stores, base conversions.
+const QUEUES: usize = 4;
+/// The unit of each queue.
+const UNITS: [usize; QUEUES] = [0, 1, 1, 2];
+/// Which queue is first where several could start: work depends on loads, and nothing on stores.
+const RANKS: [u8; QUEUES] = [1, 0, 3, 2];
 
 fn queue(i: &Instruction) -> usize {
     match (i.op.spec().unit, i.op) {
         (Unit::Compute, _) => 0,
+        (Unit::Rns, _) => 3,
         (_, Op::Store) => 2,
         _ => 1,
     }
@@ -49,9 +56,8 @@ fn writes(i: &Instruction) -> Vec<Place> {
 
 /// For each instruction the earlier ones that it must come after.
 fn predecessors(program: &[Instruction]) -> Vec<Vec<usize>> {
-    let mut writer = std::collections::HashMap::new();
-    let mut readers: std::collections::HashMap<Place, Vec<usize>> =
-        std::collections::HashMap::new();
+    let mut writer = HashMap::new();
+    let mut readers: HashMap<Place, Vec<usize>> = HashMap::new();
     let mut all = Vec::with_capacity(program.len());
     for (index, i) in program.iter().enumerate() {
         let mut before: Vec<usize> = Vec::new();
@@ -74,10 +80,10 @@ fn predecessors(program: &[Instruction]) -> Vec<Vec<usize>> {
     all
 }
 
-/// The same program with its instructions reordered, if that is faster.
-pub fn overlap(info: &BuildInfo, program: Vec<Instruction>) -> Vec<Instruction> {
-    let merged = merge(info, &program);
-    let cycles = |program: &[Instruction]| schedule(info, program).counters.cycles;
+/// The same program with its instructions reordered, if that is faster on a device that holds what `state` says.
+pub fn overlap(info: &BuildInfo, state: &State, program: Vec<Instruction>) -> Vec<Instruction> {
+    let merged = merge(info, state, &program);
+    let cycles = |program: &[Instruction]| schedule_from(info, state, program).counters.cycles;
     if cycles(&merged) < cycles(&program) {
         merged
     } else {
@@ -85,37 +91,83 @@ pub fn overlap(info: &BuildInfo, program: Vec<Instruction>) -> Vec<Instruction> 
     }
 }
 
-fn merge(info: &BuildInfo, program: &[Instruction]) -> Vec<Instruction> {
+/// Slots that each unit holds, and until when: no two units share one, not even to read.
+#[derive(Default)]
+struct Holds {
+    until: HashMap<(usize, u8), u64>,
+}
+
+impl Holds {
+    fn start(&self, unit: usize, i: &Instruction) -> u64 {
+        let others = (0..=2).filter(|&other| other != unit);
+        let slots = || i.reads().chain(i.writes());
+        let ends = others.flat_map(|other| slots().map(move |slot| (other, slot)));
+        ends.filter_map(|hold| self.until.get(&hold).copied())
+            .max()
+            .unwrap_or(0)
+    }
+
+    fn take(&mut self, unit: usize, slots: impl Iterator<Item = u8>, until: u64) {
+        for slot in slots {
+            let known = self.until.entry((unit, slot)).or_default();
+            *known = until.max(*known);
+        }
+    }
+}
+
+fn merge(info: &BuildInfo, state: &State, program: &[Instruction]) -> Vec<Instruction> {
     let timing = Timing::new(info);
     let before = predecessors(program);
+    let alone = |i: &Instruction| {
+        let shape = state.conversions.get(usize::from(i.const_idx)).copied();
+        match (i.op.spec().unit, shape.flatten()) {
+            (Unit::Rns, Some(shape)) => {
+                timing.conversion(i, u64::from(shape.inputs) + u64::from(shape.own))
+            }
+            _ => timing.alone(i),
+        }
+    };
     let mut queues: [Vec<usize>; QUEUES] = Default::default();
     (0..program.len()).for_each(|index| queues[queue(&program[index])].push(index));
     let mut heads = [0; QUEUES];
     // When each instruction ends, once it is placed.
     let mut ends: Vec<Option<u64>> = vec![None; program.len()];
-    // When the compute unit and the memory unit take another, and when the sequencer does.
-    let (mut ready, mut issue) = ([0; 2], 0);
+    // When each unit takes another, and when the sequencer does.
+    let (mut ready, mut issue, mut holds) = ([0; 3], 0, Holds::default());
     let mut order = Vec::with_capacity(program.len());
     while order.len() < program.len() {
         let start = |which: usize| {
             let &index = queues[which].get(heads[which])?;
-            let mut start = issue.max(ready[which.min(1)]);
+            let unit = UNITS[which];
+            let mut start = issue
+                .max(ready[unit])
+                .max(holds.start(unit, &program[index]));
             for earlier in &before[index] {
                 start = start.max(ends[*earlier]?);
             }
-            // Stores wait for loads that can start as soon: work depends on those.
-            Some((start, [1, 0, 2][which], which, index))
+            Some((start, RANKS[which], which, index))
         };
         let Some((start, _, which, index)) = (0..QUEUES).filter_map(start).min() else {
             // No head is free: cannot be, as the first instruction not yet placed depends on placed ones only.
             return program.to_vec();
         };
-        let i = &program[index];
-        let (taken, end) = match which {
-            0 => (timing.issue(i), start + timing.issue(i)),
-            _ => (timing.alone(i) + 1, start + timing.alone(i) + 1),
+        let (i, unit) = (&program[index], UNITS[which]);
+        let taken = match which {
+            0 => timing.issue(i),
+            _ => alone(i) + 1,
         };
-        ready[which.min(1)] = start + taken;
+        let end = start + taken;
+        if i.op.is_transform() {
+            // The source is given up after the first stage.
+            let first = i.n() as u64 / (2 * timing.butterflies) + 2;
+            holds.take(unit, std::iter::once(i.src_a), start + first);
+            holds.take(unit, i.writes().chain([0, 1, i.src_c]), end + timing.pipe);
+        } else {
+            holds.take(unit, i.reads(), end);
+            let drain = if which == 0 { timing.pipe } else { 0 };
+            holds.take(unit, i.writes(), end + drain);
+        }
+        ready[unit] = end;
         ends[index] = Some(end);
         issue = start + 1;
         heads[which] += 1;

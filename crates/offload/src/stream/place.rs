@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What runs on the device and what on the host, and in which order the two take turns.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use isa::{BuildInfo, Op};
 use polynomial::{Bundle, Graph, Limb, Operation};
 use zq::Word;
 
+use super::convert::{self, is_conversion};
+use super::order::Addends;
 use super::section::Layout;
 
 /// Rounds in which operations that either side can do move to where they cost fewer transfers.
@@ -22,6 +24,12 @@ pub struct Placement {
     pub on_device: Vec<bool>,
     /// The stage it runs in; in a stage the host is first.
     pub stages: Vec<u32>,
+    /// Whether an output depends on it.
+    pub is_needed: Vec<bool>,
+    /// The operations that use its result.
+    pub users: Vec<Vec<u32>>,
+    /// Sums that inverse transforms make.
+    pub addends: Addends,
 }
 
 /// The instruction of an operation.
@@ -34,6 +42,7 @@ pub fn instruction(operation: &Operation) -> Option<Op> {
         Operation::Mul => Op::Pmodmul,
         Operation::MulAdd => Op::Pmac,
         Operation::Scale(_) => Op::Cmodmul,
+        Operation::Convert | Operation::Round { .. } => Op::Lift,
         _ => return None,
     })
 }
@@ -41,7 +50,7 @@ pub fn instruction(operation: &Operation) -> Option<Op> {
 /// Whether an operation is worth a transfer.
 fn is_heavy(operation: &Operation) -> bool {
     use Operation::{Intt, Mul, MulAdd, Ntt};
-    matches!(operation, Ntt | Intt | Mul | MulAdd)
+    matches!(operation, Ntt | Intt | Mul | MulAdd) || is_conversion(operation)
 }
 
 struct Placer<'a, W: Word> {
@@ -49,6 +58,8 @@ struct Placer<'a, W: Word> {
     users: Vec<Vec<u32>>,
     is_output: Vec<bool>,
     on_device: Vec<bool>,
+    /// Whether the device converts bases: then polynomials stay there where both sides are as good.
+    converts: bool,
 }
 
 impl Placement {
@@ -65,7 +76,12 @@ impl Placement {
             .map(|plan| fits(info, plan.modulus().value().to_u128()))
             .collect();
         let degree = fits_degree(info, graph.n());
-        let able = |bundle: &Bundle| {
+        // Lowering for builds that convert bases leaves operations that nothing uses.
+        let is_needed = match info.has(Op::Lift) {
+            true => needed(graph),
+            false => vec![true; graph.bundles().len()],
+        };
+        let can = |bundle: &Bundle| {
             let op = instruction(&bundle.operation);
             let name = graph.tasks()[bundle.task as usize].name;
             let named =
@@ -74,17 +90,13 @@ impl Placement {
                 && named
                 && op.is_some_and(|op| info.has(op))
                 && bundle.moduli.iter().all(|m| usable[usize::from(*m)])
+                && (!is_conversion(&bundle.operation)
+                    || convert::fits(info, (graph, layout), &usable, bundle))
         };
-        let able: Vec<bool> = graph.bundles().iter().map(able).collect();
-        let mut users = vec![Vec::new(); graph.bundles().len()];
-        for (number, bundle) in (0..).zip(graph.bundles()) {
-            for limb in bundle.operands.iter().flatten() {
-                let of: &mut Vec<u32> = &mut users[graph.home(*limb)];
-                if of.last() != Some(&number) {
-                    of.push(number);
-                }
-            }
-        }
+        let able = graph.bundles().iter().zip(&is_needed);
+        let able = able.map(|(bundle, needed)| *needed && can(bundle));
+        let able: Vec<bool> = able.collect();
+        let users = users(graph, &is_needed);
         let mut is_output = vec![false; graph.bundles().len()];
         graph
             .outputs()
@@ -96,14 +108,23 @@ impl Placement {
             is_output,
             // Everything that can be there: chains of sums between two products stay together.
             on_device: able.clone(),
+            converts: (graph.bundles().iter().zip(&able))
+                .any(|(bundle, able)| *able && is_conversion(&bundle.operation)),
         };
         placer.settle(&able);
         placer.only_beside_others();
         placer.settle(&able);
         let stages = stages(graph, &placer.on_device, layout);
+        let addends = match placer.converts {
+            true => Addends::new(graph, &placer.users, &placer.on_device, &stages),
+            false => Addends::default(),
+        };
         Self {
             on_device: placer.on_device,
             stages,
+            is_needed,
+            users: placer.users,
+            addends,
         }
     }
 }
@@ -184,7 +205,7 @@ impl<W: Word> Placer<'_, W> {
         device += if there { rows } else { 0 };
         host += if here { rows } else { 0 };
         let at_home = self.operand_homes(number).any(|home| self.on_device[home]);
-        device < host || device == host && at_home && here
+        device < host || device == host && here && (at_home || self.converts)
     }
 
     /// Whether the host gets a result anyway, for another than this user.
@@ -198,6 +219,39 @@ impl<W: Word> Placer<'_, W> {
         let other = |user: &u32| *user as usize != but && self.on_device[*user as usize];
         self.users[home].iter().any(other)
     }
+}
+
+/// Whether an output depends on each operation.
+fn needed<W: Word>(graph: &Graph<W>) -> Vec<bool> {
+    let mut needed = vec![false; graph.bundles().len()];
+    graph
+        .outputs()
+        .iter()
+        .for_each(|limb| needed[graph.home(*limb)] = true);
+    for (number, bundle) in graph.bundles().iter().enumerate().rev() {
+        if needed[number] {
+            let operands = bundle.operands.iter().flatten();
+            operands.for_each(|limb| needed[graph.home(*limb)] = true);
+        }
+    }
+    needed
+}
+
+/// For each operation those that use its result.
+fn users<W: Word>(graph: &Graph<W>, is_needed: &[bool]) -> Vec<Vec<u32>> {
+    let mut users = vec![Vec::new(); graph.bundles().len()];
+    for (number, bundle) in (0..).zip(graph.bundles()) {
+        if !is_needed[number as usize] {
+            continue;
+        }
+        for limb in bundle.operands.iter().flatten() {
+            let of: &mut Vec<u32> = &mut users[graph.home(*limb)];
+            if of.last() != Some(&number) {
+                of.push(number);
+            }
+        }
+    }
+    users
 }
 
 /// The stage of each operation: what the device makes reaches the host one stage later.
@@ -218,18 +272,32 @@ fn stages<W: Word>(graph: &Graph<W>, on_device: &[bool], layout: &Layout) -> Vec
     stages
 }
 
-/// Whether limbs that are worked on together were made together, or none of them on the device.
+/// Whether limbs that are worked on together, those of each section, were made together, or none of them on the device.
 pub fn is_one_piece<W: Word>(
     graph: &Graph<W>,
     on_device: &[bool],
     layout: &Layout,
     operand: &[Limb],
 ) -> bool {
-    let piece = |limb: &Limb| (layout.place(graph.modulus_of(*limb)).0, graph.home(*limb));
-    let mut pieces: Vec<(usize, usize)> = operand.iter().map(piece).collect();
-    pieces.sort_unstable();
-    pieces.dedup();
-    pieces
-        .windows(2)
-        .all(|pair| pair[0].0 != pair[1].0 || !(on_device[pair[0].1] || on_device[pair[1].1]))
+    let mut sets: BTreeMap<usize, Vec<Limb>> = BTreeMap::new();
+    for &limb in operand {
+        let set = layout.place(graph.modulus_of(limb)).0;
+        sets.entry(set).or_default().push(limb);
+    }
+    sets.values().all(|limbs| {
+        let homes: BTreeSet<usize> = limbs.iter().map(|limb| graph.home(*limb)).collect();
+        homes.len() == 1
+            || !homes.iter().any(|&home| on_device[home])
+            || homes
+                .iter()
+                .any(|&home| on_device[home] && is_digit(graph, home, limbs))
+    })
+}
+
+/// Whether limbs are a conversion's results and, in the lanes of its input primes, what it was made of: the device's conversion
+/// gives those too.
+fn is_digit<W: Word>(graph: &Graph<W>, home: usize, limbs: &[Limb]) -> bool {
+    let made = &graph.bundles()[home];
+    let from = |limb: &Limb| graph.home(*limb) == home || made.operands[0].contains(limb);
+    made.operation == Operation::Convert && limbs.iter().all(from)
 }

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Instant;
 
 use device::{Driver, Profile};
-use isa::{Instruction, Op, TWIDDLE_SLOT, Unit};
-use model::Lane;
-use polynomial::{Form, Graph, Host, Limb, Memory};
+use isa::{Instruction, Op, Shape, State, TWIDDLE_SLOT, Unit};
+use model::{Lane, schedule_from};
+use polynomial::{Form, Graph, Host, Limb, Memory, Operation};
 use zeroize::Zeroizing;
 use zq::Word;
 
@@ -15,7 +15,7 @@ use super::allocate::{Plan, Submission, TABLES, allocate};
 use super::overlap::overlap;
 use super::place::Placement;
 use super::section::{Layout, Table, join, modulus, split, words};
-use super::tiles::{Maker, Tile, Tiles};
+use super::tiles::{Maker, Tile, TileId, Tiles};
 use crate::ring_split::Half;
 use crate::{OffloadError, Usage};
 
@@ -46,6 +46,8 @@ pub struct Stream<'s> {
     pub usage: &'s mut Usage,
     /// Timeline of the last submission.
     pub profile: &'s mut Profile,
+    /// Its instructions.
+    pub last: &'s mut Vec<Instruction>,
 }
 
 /// A program laid out for a device.
@@ -101,6 +103,9 @@ impl Stream<'_> {
         while self.buffers.tiles.len() < laid.plan.buffers as usize {
             self.buffers.tiles.push(self.driver.allocate(1)?);
         }
+        // The plan assumes that no conversion is set, as no modulus is.
+        let conversions = self.driver.conversions().len() as u8;
+        (0..conversions).for_each(|number| self.driver.forget_conversion(number));
         let mut memory = Memory::new(graph, laid.uses());
         let mut halves = Halves::new();
         let total = laid.tiles.ops.len();
@@ -128,11 +133,18 @@ impl Stream<'_> {
             layout: &layout,
             placement: &placement,
         };
-        let tiles = maker.make();
+        let tiles = maker.make()?;
         let mut plan = allocate(info, &layout, &tiles)?;
+        let mut state = State::new(info);
         for submission in &mut plan.submissions {
+            for (number, spec) in &submission.conversions {
+                state.conversions[usize::from(*number)] = spec.as_ref().map(|spec| Shape {
+                    inputs: spec.inputs.len() as u8,
+                    own: false,
+                });
+            }
             let program = std::mem::take(&mut submission.program);
-            submission.program = overlap(info, program);
+            submission.program = overlap(info, &state, program);
         }
         Ok(Laid {
             graph,
@@ -146,8 +158,12 @@ impl Stream<'_> {
     /// Counts each task that the device has a part in.
     fn count<W: Word>(&mut self, laid: &Laid<'_, W>) {
         let mut there: BTreeMap<u32, bool> = BTreeMap::new();
-        for (bundle, on_device) in laid.graph.bundles().iter().zip(&laid.placement.on_device) {
+        for (number, bundle) in laid.graph.bundles().iter().enumerate() {
+            let on_device = laid.placement.on_device[number];
             *there.entry(bundle.task).or_default() |= on_device;
+            let is_given = matches!(bundle.operation, Operation::Source(..));
+            let is_done_here = laid.placement.is_needed[number] && !on_device && !is_given;
+            self.usage.host_operations += u64::from(is_done_here);
         }
         for (task, there) in there {
             let name = laid.graph.tasks()[task as usize].name;
@@ -171,25 +187,30 @@ impl Stream<'_> {
             let carried = self.carried(constants, moduli)?;
             self.driver.set_constant(*index, &carried)?;
         }
+        for (number, spec) in &submission.conversions {
+            self.driver.forget_conversion(*number);
+            if let Some(spec) = spec {
+                self.driver.set_conversion(*number, &spec.conversion()?)?;
+                self.usage.conversions += 1;
+            }
+        }
         for &(buffer, tile) in &submission.uploads {
             let words = self.gather(laid, &laid.tiles.tiles[tile as usize], memory, host)?;
             self.driver
                 .upload(self.buffers.tiles[buffer as usize], &words)?;
         }
         let program = self.with_buffers(laid, &submission.program)?;
+        let predicted = schedule_from(self.driver.info(), self.driver.state(), &program);
+        self.usage.predicted_cycles += predicted.counters.cycles;
         let begin = Instant::now();
         *self.profile = self.driver.run_until(&program, &|| progress.stopped())?;
         self.usage.device_seconds += begin.elapsed().as_secs_f64();
         self.account(&program);
+        *self.last = program;
         for &(buffer, tile) in &submission.downloads {
             let buffer = self.buffers.tiles[buffer as usize];
             let words = Zeroizing::new(self.driver.download(buffer, laid.layout.n)?);
-            scatter(
-                laid,
-                &laid.tiles.tiles[tile as usize],
-                &words,
-                (memory, halves),
-            );
+            scatter(laid, tile, &words, (memory, halves));
         }
         Ok(())
     }
@@ -301,6 +322,7 @@ impl Stream<'_> {
             .filter(|event| event.unit == Unit::Compute);
         let work: Vec<(u64, u64)> = work.map(|event| (event.start, event.end)).collect();
         usage.compute_cycles += self.profile.counters.busy_compute;
+        usage.conversion_cycles += self.profile.counters.busy_rns;
         usage.cycles += self.profile.counters.cycles;
         usage.transfer_cycles += covered(&transfers);
         let all = [transfers.as_slice(), &work].concat();
@@ -325,8 +347,13 @@ impl<W: Word> Laid<'_, W> {
     fn uses(&self) -> Vec<u32> {
         let mut uses = vec![0; self.graph.limb_count()];
         let mut count = |limb: &Limb| uses[limb.0 as usize] += 1;
-        for (bundle, on_device) in self.graph.bundles().iter().zip(&self.placement.on_device) {
-            if !on_device {
+        let placed = self
+            .placement
+            .on_device
+            .iter()
+            .zip(&self.placement.is_needed);
+        for (bundle, (on_device, is_needed)) in self.graph.bundles().iter().zip(placed) {
+            if *is_needed && !on_device {
                 bundle.operands.iter().flatten().for_each(&mut count);
             }
         }
@@ -365,12 +392,15 @@ impl<W: Word> Laid<'_, W> {
 /// Gives the host the limbs of a tile.
 fn scatter<W: Word>(
     laid: &Laid<'_, W>,
-    tile: &Tile,
+    id: TileId,
     lanes: &[Vec<u128>],
     (memory, halves): (&mut Memory<'_, W>, &mut Halves<W>),
 ) {
+    let tile = &laid.tiles.tiles[id as usize];
     for (limb, words) in tile.limbs.iter().zip(lanes) {
-        let Some(limb) = *limb else { continue };
+        let Some(limb) = limb.filter(|limb| laid.tiles.is_home(id, *limb)) else {
+            continue;
+        };
         let words = words.iter().map(|&word| W::from_u128_lossy(word)).collect();
         if laid.layout.halves == 1 {
             memory.put(limb, words);

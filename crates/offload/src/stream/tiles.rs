@@ -4,11 +4,15 @@
 use std::collections::HashMap;
 
 use isa::{BuildInfo, Op, Reduction};
-use polynomial::{Graph, Limb, Operation};
+use polynomial::{Bundle, Graph, Limb, Operation};
 use zq::Word;
 
+use super::convert::{Spec, is_conversion};
+use super::fold::fold;
+use super::order::{Item, order};
 use super::place::{Placement, instruction};
 use super::section::Layout;
+use crate::OffloadError;
 
 /// What a slot can hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -39,6 +43,8 @@ pub struct TileOp {
     pub sources: [Option<TileId>; 3],
     /// The constants of CMODMUL, one for each lane.
     pub constants: Option<Vec<u128>>,
+    /// What LIFT converts.
+    pub conversion: Option<Spec>,
 }
 
 /// All instructions with their tiles.
@@ -56,6 +62,8 @@ pub struct Tiles {
     made: HashMap<(usize, Limb), TileId>,
     given: HashMap<Tile, TileId>,
     carried: HashMap<TileId, TileId>,
+    /// The instruction that makes a tile.
+    makers: HashMap<TileId, usize>,
 }
 
 /// What making instructions needs to know.
@@ -68,62 +76,54 @@ pub struct Maker<'a, W: Word> {
 
 impl<W: Word> Maker<'_, W> {
     /// All instructions of a graph.
-    pub fn make(&self) -> Tiles {
+    ///
+    /// # Errors
+    /// A modulus that is none.
+    pub fn make(&self) -> Result<Tiles, OffloadError> {
         let mut tiles = Tiles::default();
-        let mut order: Vec<(u32, usize, usize)> = Vec::new();
-        for (number, bundle) in self.graph.bundles().iter().enumerate() {
-            if !self.placement.on_device[number] {
-                continue;
+        for item in order(self.graph, self.layout, self.placement) {
+            let bundle = &self.graph.bundles()[item.number];
+            if is_conversion(&bundle.operation) {
+                self.convert(&mut tiles, item, bundle);
+            } else {
+                self.one(&mut tiles, item, bundle);
             }
-            let mut sets: Vec<usize> = bundle
-                .moduli
-                .iter()
-                .map(|m| self.layout.place(*m).0)
-                .collect();
-            sets.sort_unstable();
-            sets.dedup();
-            let sections = sets.iter().flat_map(|set| {
-                (0..self.layout.halves).map(move |half| set * self.layout.halves + half)
-            });
-            order.extend(sections.map(|section| (self.placement.stages[number], section, number)));
-        }
-        // A section at a time: its tables are loaded once, its digits stay while keys pass by. Every other stage goes backwards
-        // through the sections: the table at the turn is there already.
-        let turned = |stage: u32, section: usize| match stage % 2 {
-            0 => section,
-            _ => self.layout.sections.len() - section,
-        };
-        order.sort_unstable_by_key(|&(stage, section, number)| {
-            (stage, turned(stage, section), number)
-        });
-        for (stage, section, number) in order {
-            self.one(&mut tiles, stage, section, number);
         }
         self.mark_wanted(&mut tiles);
-        tiles
+        fold(&mut tiles)?;
+        Ok(tiles)
     }
 
     /// One operation in one section.
-    fn one(&self, tiles: &mut Tiles, stage: u32, section: usize, number: usize) {
-        let bundle = &self.graph.bundles()[number];
-        let Some(op) = instruction(&bundle.operation) else {
+    fn one(&self, tiles: &mut Tiles, item: Item, bundle: &Bundle) {
+        let Some(mut op) = instruction(&bundle.operation) else {
             return;
         };
+        let section = item.section;
         let rows = self.rows(section, &bundle.moduli);
-        let of = |operand: usize| -> Vec<Option<Limb>> {
-            rows.iter()
-                .map(|row| row.map(|row| bundle.operands[operand][row]))
-                .collect()
+        let of = |limbs: &[Limb]| -> Vec<Option<Limb>> {
+            rows.iter().map(|row| row.map(|row| limbs[row])).collect()
         };
         let mut sources = [None; 3];
-        for (operand, source) in (0..bundle.operands.len()).zip(&mut sources) {
-            *source = Some(self.operand(tiles, section, of(operand)));
+        let sum = self.placement.addends.of(item.number);
+        for (k, operand) in bundle.operands.iter().enumerate() {
+            // The transform that makes a sum leaves nothing else.
+            if sum.is_none_or(|(_, other)| k == other) {
+                sources[k] = Some(self.operand(tiles, section, of(operand)));
+            }
         }
         let mut constants = None;
         match &bundle.operation {
             Operation::Neg => sources = [None, sources[0], None],
+            Operation::Add => {
+                if let Some((transform, other)) = sum {
+                    let values = &self.graph.bundles()[transform].operands[0];
+                    let values = self.operand(tiles, section, of(values));
+                    (op, sources) = (Op::Intt, [Some(values), None, sources[other]]);
+                }
+            }
             Operation::Mul | Operation::MulAdd if self.info.reduction == Reduction::Montgomery => {
-                self.carry(tiles, stage, section, &mut sources);
+                self.carry(tiles, item, &mut sources);
             }
             Operation::Scale(factors) => {
                 let factor = |row: &Option<usize>| row.map_or(0, |row| factors[row]);
@@ -131,27 +131,98 @@ impl<W: Word> Maker<'_, W> {
             }
             _ => {}
         }
-        let limb = |row: &Option<usize>| row.map(|row| Limb(bundle.first.0 + row as u32));
-        let limbs: Vec<Option<Limb>> = rows.iter().map(limb).collect();
-        let dst = tiles.add(
-            Tile {
-                section,
-                limbs: limbs.clone(),
-                carried: false,
-            },
-            true,
-        );
-        for limb in limbs.iter().flatten() {
-            tiles.made.insert((section, *limb), dst);
-        }
-        tiles.ops.push(TileOp {
+        let limbs: Vec<Option<Limb>> = self.results(bundle, &rows);
+        let dst = tiles.make(section, limbs.clone(), limbs.iter().flatten());
+        tiles.push(TileOp {
             op,
             section,
-            stage,
+            stage: item.stage,
             dst,
             sources,
             constants,
+            conversion: None,
         });
+    }
+
+    /// A base conversion to one section.
+    fn convert(&self, tiles: &mut Tiles, item: Item, bundle: &Bundle) {
+        let section = item.section;
+        let value = |m: u16| {
+            self.graph.plans()[usize::from(m)]
+                .modulus()
+                .value()
+                .to_u128()
+        };
+        let prime = |limb: Limb| value(self.graph.modulus_of(limb));
+        let operand = &bundle.operands[0];
+        let (source, first) = self.layout.place(self.graph.modulus_of(operand[0]));
+        let own = self.results(bundle, &self.rows(section, &bundle.moduli));
+        let mut limbs = own.clone();
+        let mut numerator = None;
+        match bundle.operation {
+            Operation::Round { numerator: t } => numerator = Some(t),
+            // The representative's residues modulo the input primes are the input.
+            _ if source == section => {
+                for (&limb, lane) in operand.iter().zip(first..) {
+                    limbs[lane].get_or_insert(limb);
+                }
+            }
+            _ => {}
+        }
+        let lanes = limbs
+            .iter()
+            .rposition(Option::is_some)
+            .map_or(0, |last| last + 1);
+        // Lanes between, which nobody reads, need a prime that the unit takes.
+        let filler = value(bundle.moduli[0]);
+        let spec = Spec {
+            first: first as u8,
+            inputs: operand.iter().map(|&limb| prime(limb)).collect(),
+            outputs: limbs[..lanes]
+                .iter()
+                .map(|limb| limb.map_or(filler, prime))
+                .collect(),
+            numerator,
+            before: vec![1; operand.len()],
+            after: vec![1; lanes],
+        };
+        let from = self.operand(tiles, source, self.whole(source, operand));
+        let dst = tiles.make(section, limbs, own.iter().flatten());
+        tiles.push(TileOp {
+            op: Op::Lift,
+            section,
+            stage: item.stage,
+            dst,
+            sources: [Some(from), None, None],
+            constants: None,
+            conversion: Some(spec),
+        });
+    }
+
+    /// The limbs of a section that limbs were made with, so that conversions of each of them read one tile.
+    fn whole(&self, section: usize, operand: &[Limb]) -> Vec<Option<Limb>> {
+        let mut limbs = vec![None; self.info.lanes as usize];
+        let bundle = self.graph.bundle_of(operand[0]);
+        let mut put = |limb: Limb| {
+            let (set, lane) = self.layout.place(self.graph.modulus_of(limb));
+            if set == section {
+                limbs[lane] = Some(limb);
+            }
+        };
+        if operand
+            .iter()
+            .all(|limb| bundle.limbs().any(|own| own == *limb))
+        {
+            bundle.limbs().for_each(&mut put);
+        } else {
+            operand.iter().copied().for_each(&mut put);
+        }
+        limbs
+    }
+
+    fn results(&self, bundle: &Bundle, rows: &[Option<usize>]) -> Vec<Option<Limb>> {
+        let limb = |row: &Option<usize>| row.map(|row| Limb(bundle.first.0 + row as u32));
+        rows.iter().map(limb).collect()
     }
 
     /// For each lane the row of an operation's result that it works on.
@@ -168,11 +239,16 @@ impl<W: Word> Maker<'_, W> {
 
     /// The tile that holds these limbs: one that the device made, or one that the host gives.
     fn operand(&self, tiles: &mut Tiles, section: usize, limbs: Vec<Option<Limb>>) -> TileId {
-        let mut present = limbs.iter().flatten();
-        if let Some(first) = present.next()
-            && let Some(&made) = tiles.made.get(&(section, *first))
-            && present.all(|limb| tiles.made.get(&(section, *limb)) == Some(&made))
-        {
+        let present = limbs.iter().flatten();
+        let made = present.filter_map(|limb| tiles.made.get(&(section, *limb)).copied());
+        let holds = |tile: &TileId| {
+            let held = &tiles.tiles[*tile as usize].limbs;
+            limbs
+                .iter()
+                .zip(held)
+                .all(|(limb, held)| limb.is_none() || limb == held)
+        };
+        if let Some(made) = made.into_iter().find(holds) {
             return made;
         }
         tiles.give(Tile {
@@ -183,17 +259,12 @@ impl<W: Word> Maker<'_, W> {
     }
 
     /// On Montgomery builds one factor of a product must carry R: one that the host gives, else one is multiplied by it first.
-    fn carry(
-        &self,
-        tiles: &mut Tiles,
-        stage: u32,
-        section: usize,
-        sources: &mut [Option<TileId>; 3],
-    ) {
-        let given = (0..2)
-            .rev()
-            .find(|&k| sources[k].is_some_and(|tile| !tiles.is_made[tile as usize]));
-        let chosen = given.unwrap_or(1);
+    fn carry(&self, tiles: &mut Tiles, item: Item, sources: &mut [Option<TileId>; 3]) {
+        let one_that =
+            |is: &dyn Fn(TileId) -> bool| (0..2).rev().find(|&k| sources[k].is_some_and(is));
+        let given = one_that(&|tile| !tiles.is_made[tile as usize]);
+        let converted = || one_that(&|tile| self.is_from_conversion(tiles, tile));
+        let chosen = given.or_else(converted).unwrap_or(1);
         let Some(tile) = sources[chosen] else { return };
         let carried = match tiles.carried.get(&tile) {
             Some(&carried) => carried,
@@ -204,7 +275,7 @@ impl<W: Word> Maker<'_, W> {
                 };
                 let carried = match given {
                     Some(_) => tiles.give(with),
-                    None => self.carried_here(tiles, (stage, section), tile, with),
+                    None => self.carried_here(tiles, item, tile, with),
                 };
                 tiles.carried.insert(tile, carried);
                 carried
@@ -213,27 +284,43 @@ impl<W: Word> Maker<'_, W> {
         sources[chosen] = Some(carried);
     }
 
-    fn carried_here(
-        &self,
-        tiles: &mut Tiles,
-        (stage, section): (u32, usize),
-        tile: TileId,
-        with: Tile,
-    ) -> TileId {
+    fn carried_here(&self, tiles: &mut Tiles, item: Item, tile: TileId, with: Tile) -> TileId {
         let dst = tiles.add(with, true);
+        let (section, stage) = (item.section, item.stage);
         let moduli = &self.layout.sections[section].moduli;
         let factor = |q: &u128| {
             zq::Modulus::new(*q).map_or(1, |modulus| model::Lane::new(self.info, modulus).factor())
         };
-        tiles.ops.push(TileOp {
+        tiles.push(TileOp {
             op: Op::Cmodmul,
             section,
             stage,
             dst,
             sources: [Some(tile), None, None],
             constants: Some(moduli.iter().map(factor).collect()),
+            conversion: None,
         });
         dst
+    }
+
+    /// Whether a tile has the values of a conversion's results, which nothing else uses: its constants can carry a factor.
+    fn is_from_conversion(&self, tiles: &Tiles, tile: TileId) -> bool {
+        let mut at = tile;
+        while let Some(op) = tiles.maker(at) {
+            match (op.op, op.sources[0]) {
+                (Op::Lift, _) => return self.has_one_user(tiles, at),
+                (Op::Ntt, Some(source)) if at == tile => at = source,
+                (Op::Cmodmul, Some(source)) if self.has_one_user(tiles, at) => at = source,
+                _ => break,
+            }
+        }
+        false
+    }
+
+    fn has_one_user(&self, tiles: &Tiles, tile: TileId) -> bool {
+        let limbs = tiles.tiles[tile as usize].limbs.iter().flatten();
+        let own = limbs.copied().find(|&limb| tiles.is_home(tile, limb));
+        own.is_some_and(|limb| self.placement.users[self.graph.home(limb)].len() == 1)
     }
 
     /// The host wants outputs, operands of its own operations, and limbs of tiles it puts together.
@@ -241,7 +328,7 @@ impl<W: Word> Maker<'_, W> {
         tiles.is_wanted = vec![false; tiles.tiles.len()];
         let mut wanted: Vec<Limb> = self.graph.outputs().to_vec();
         for (number, bundle) in self.graph.bundles().iter().enumerate() {
-            if !self.placement.on_device[number] {
+            if !self.placement.on_device[number] && self.placement.is_needed[number] {
                 wanted.extend(bundle.operands.iter().flatten());
             }
         }
@@ -267,6 +354,40 @@ impl Tiles {
         self.tiles.push(tile);
         self.is_made.push(made);
         self.tiles.len() as TileId - 1
+    }
+
+    /// A tile that the device makes; it is where to look for some of its limbs.
+    fn make<'l>(
+        &mut self,
+        section: usize,
+        limbs: Vec<Option<Limb>>,
+        own: impl Iterator<Item = &'l Limb>,
+    ) -> TileId {
+        let dst = self.add(
+            Tile {
+                section,
+                limbs,
+                carried: false,
+            },
+            true,
+        );
+        self.made.extend(own.map(|limb| ((section, *limb), dst)));
+        dst
+    }
+
+    fn push(&mut self, op: TileOp) {
+        self.makers.insert(op.dst, self.ops.len());
+        self.ops.push(op);
+    }
+
+    fn maker(&self, tile: TileId) -> Option<&TileOp> {
+        self.makers.get(&tile).map(|&op| &self.ops[op])
+    }
+
+    /// Whether a tile is where to look for a limb: a digit's tile has copies of limbs made before.
+    pub fn is_home(&self, tile: TileId, limb: Limb) -> bool {
+        let section = self.tiles[tile as usize].section;
+        self.made.get(&(section, limb)) == Some(&tile)
     }
 
     fn give(&mut self, tile: Tile) -> TileId {

@@ -3,6 +3,7 @@
 
 use isa::Instruction;
 
+use super::super::convert::Spec;
 use super::super::section::Table;
 use super::super::tiles::TileId;
 
@@ -16,6 +17,8 @@ pub struct Submission {
     pub moduli: Vec<(u8, Vec<u128>)>,
     /// Constants to set before: index, one for each lane, and the lanes' moduli.
     pub constants: Vec<(u8, Vec<u128>, Vec<u128>)>,
+    /// Base conversions to set before, or to give up: their number.
+    pub conversions: Vec<(u8, Option<Spec>)>,
     /// Tiles to put in buffers before.
     pub uploads: Vec<(u32, TileId)>,
     /// The instructions.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Moduli, constants and twiddle tables that the device holds. Moduli and constants are set while it is idle, so a submission
-//! that has used all indices ends before another is set.
+//! Moduli, constants, base conversions and twiddle tables that the device holds. All but the last are set while it is idle, so a
+//! submission that has used all indices ends before another is set.
 
+use device::free_entries;
 use isa::BuildInfo;
 
+use super::super::convert::Spec;
 use super::super::section::{Section, Table};
 use super::Submission;
 
@@ -18,6 +20,10 @@ struct Entry<T> {
 pub struct Held {
     moduli: Vec<Entry<Vec<u128>>>,
     constants: Vec<Entry<(Vec<u128>, Vec<u128>)>>,
+    conversions: Vec<Entry<Spec>>,
+    /// Per conversion its entries in the unit's tables, and how many there are.
+    entries: Vec<(u32, u32)>,
+    all_entries: u32,
     tables: Vec<Option<Table>>,
     is_shared: bool,
     clock: u64,
@@ -61,6 +67,14 @@ impl Held {
                     used: 0,
                 })
                 .collect(),
+            conversions: (0..info.rns.map_or(0, |unit| unit.conversions))
+                .map(|_| Entry {
+                    content: None,
+                    used: 0,
+                })
+                .collect(),
+            entries: vec![(0, 0); info.rns.map_or(0, |unit| unit.conversions as usize)],
+            all_entries: info.rns.map_or(0, |unit| unit.entries),
             tables: vec![None; info.moduli_slots as usize],
             is_shared: info.twiddle_tables == 1,
             clock: 1,
@@ -98,6 +112,37 @@ impl Held {
                 .push((index, constants.to_vec(), section.moduli.clone()));
         }
         Some(index)
+    }
+
+    /// The number of a base conversion; `None` if the open submission has used all, or all entries of their tables.
+    pub fn conversion(&mut self, spec: &Spec, open: &mut Submission) -> Option<u8> {
+        let known = |entry: &Entry<Spec>| entry.content.as_ref() == Some(spec);
+        if let Some(number) = self.conversions.iter().position(known) {
+            self.conversions[number].used = self.clock;
+            return Some(number as u8);
+        }
+        loop {
+            let empty = (self.conversions.iter()).position(|entry| entry.content.is_none());
+            let base = free_entries(&self.entries, spec.entries(), self.all_entries);
+            if let (Some(number), Some(base)) = (empty, base) {
+                self.entries[number] = (base, spec.entries());
+                self.conversions[number] = Entry {
+                    content: Some(spec.clone()),
+                    used: self.clock,
+                };
+                open.conversions.push((number as u8, Some(spec.clone())));
+                return Some(number as u8);
+            }
+            let idle = |number: &usize| {
+                let entry = &self.conversions[*number];
+                entry.content.is_some() && entry.used < self.opened
+            };
+            let oldest = (0..self.conversions.len()).filter(idle);
+            let oldest = oldest.min_by_key(|&number| self.conversions[number].used)?;
+            self.conversions[oldest].content = None;
+            self.entries[oldest] = (0, 0);
+            open.conversions.push((oldest as u8, None));
+        }
     }
 
     pub fn has_table(&self, index: u8, table: &Table) -> bool {

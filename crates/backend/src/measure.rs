@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Measure a whole BFV multiplication with relinearisation on a co-processor: operands, keys and result in the host's memory, all
+//! transfers included. The reference is the evaluator on this machine.
+
+use crate::{Backend, Coprocessor, Error, Inputs, KeySet, Keys, Request, Unobserved};
+use ::bfv::{BfvParams, BfvParamsLiteral, Ciphertext, Encryptor, Evaluator, Plaintext};
+use device::Profile;
+use isa::{BuildInfo, Instruction};
+use offload::Usage;
+use program::step::{Operation, Place, SourceLine, Step};
+use program::{Argument, Encryption, Guarantee, IndexMap, Parameters, Program, Range, Secrecy};
+use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
+use std::sync::Arc;
+use zq::primes::{Direction, ntt_primes};
+
+/// The plaintext modulus of the published set.
+const PLAIN_MODULUS: u64 = 33;
+
+/// What was measured.
+pub struct Measured {
+    /// What was moved and computed, and what the model predicts.
+    pub usage: Usage,
+    /// Whether the bytes are those of the evaluator.
+    pub correct: bool,
+    /// The timeline of the last submission.
+    pub profile: Profile,
+    /// Its instructions.
+    pub program: Vec<Instruction>,
+    /// The data primes.
+    pub data_primes: Vec<u64>,
+    /// The primes given for the second basis.
+    pub auxiliary: Vec<u64>,
+}
+
+/// Two random ciphertexts multiplied and relinearised, as [`parameters`] makes their set.
+///
+/// # Errors
+/// A set or a degree that the build cannot take, a set less secure than the policy wants, a device error.
+pub fn multiply(
+    coprocessor: &Coprocessor,
+    (bits, n): (u32, usize),
+    policy: SecurityPolicy,
+) -> Result<Measured, Error> {
+    let info = coprocessor.session().info().clone();
+    let params = parameters(&info, (bits, n), policy)?;
+    let program = program(&params)?;
+    let generator = KeyGenerator::new(&params, Seed::from_text("measure keys"));
+    let secret = Arc::new(generator.secret_key()?);
+    let relin = Arc::new(generator.relin_key(&secret, params.rlwe().data_primes())?);
+    let encryptor = Encryptor::symmetric(&params, secret, Seed::from_text("measure messages"))?;
+    let encrypted = |index: u64| -> Result<Ciphertext<u64>, Error> {
+        let message: Vec<u64> = (0..n as u64)
+            .map(|i| (i * i + (index + 3) * i) % PLAIN_MODULUS)
+            .collect();
+        let message = Plaintext::from_coefficients(&params, &message)?;
+        Ok(encryptor.encrypt_at(&message, index)?)
+    };
+    let [a, b] = [encrypted(0)?, encrypted(1)?];
+    let expected = Evaluator::new(&params).multiply_relin(&a, &b, &relin)?;
+    let keys = Keys::Narrow(KeySet {
+        relinearization: Some(relin),
+        ..KeySet::default()
+    });
+    let request = Request {
+        program: &program,
+        keys: &keys,
+        inputs: Inputs::Bfv(&[&a, &b]),
+        plain: &[],
+        seed: Seed::from_text("measure zeros"),
+    };
+    coprocessor.take_usage();
+    let outcome = coprocessor.run(&request, &Unobserved)?;
+    let session = coprocessor.session();
+    let (profile, instructions) = (session.profile().clone(), session.program().to_vec());
+    drop(session);
+    Ok(Measured {
+        usage: coprocessor.take_usage(),
+        correct: outcome.outputs == [expected.to_bytes()],
+        profile,
+        program: instructions,
+        data_primes: params.rlwe().q().values(),
+        auxiliary: params.auxiliary().to_vec(),
+    })
+}
+
+/// The set of the published shape for a build: a data prime for each lane but one, a further prime for each lane, no special
+/// primes, digits of one prime. The second basis has the largest primes, so that as many of them as data primes exceed Q.
+///
+/// # Errors
+/// A build that this set does not suit, and what [`BfvParams::new`] refuses.
+pub fn parameters(
+    info: &BuildInfo,
+    (bits, n): (u32, usize),
+    policy: SecurityPolicy,
+) -> Result<BfvParams<u64>, Error> {
+    let refuse = |what: String| Err(Error::Input(what));
+    let least = 8.max(4 * info.butterflies as usize);
+    if !(least..=info.n_max()).contains(&n) {
+        let most = info.n_max();
+        return refuse(format!(
+            "n = {n} is beyond the build, which has n = {least}..{most}"
+        ));
+    }
+    let lanes = info.lanes as usize;
+    if info.rns.is_none() {
+        return refuse("base conversion is not in this build".to_owned());
+    }
+    if lanes < 2 {
+        return refuse(format!(
+            "a multiplication needs two lanes or more, the build has {lanes}"
+        ));
+    }
+    if !(info.modulus_bits_min..=info.word_bits).contains(&bits) {
+        let (least, most) = (info.modulus_bits_min, info.word_bits);
+        return refuse(format!(
+            "primes of {bits} bits do not fit the build, which takes {least} to {most}"
+        ));
+    }
+    let order = (2 * n.max(info.n_max()) as u64).max(1 << info.montgomery_bits);
+    let all = ntt_primes::<u64>(bits, order, 2 * lanes - 1, Direction::Down, &[]);
+    let mut auxiliary = all.map_err(rns::RnsError::from)?;
+    let q = auxiliary.split_off(lanes);
+    let literal = BfvParamsLiteral {
+        rlwe: RlweParamsLiteral {
+            n,
+            q,
+            ..RlweParamsLiteral::default()
+        },
+        plain_modulus: PLAIN_MODULUS,
+        auxiliary,
+    };
+    Ok(BfvParams::new(&literal, policy)?)
+}
+
+fn program(params: &BfvParams<u64>) -> Result<Program, Error> {
+    let parameters = Parameters::Bfv(params.clone());
+    let slots = parameters.slots();
+    let argument = |name: &str| -> Result<Argument, Error> {
+        Ok(Argument {
+            name: name.into(),
+            shape: vec![slots as u32],
+            range: Range::Integers { low: 0, high: 32 },
+            secrecy: Secrecy::Encrypted(IndexMap::identity(slots)?),
+        })
+    };
+    let level = params.rlwe().data_primes() as u32 - 1;
+    let step = |operation, size| Step {
+        operation,
+        level,
+        scale: 1.0,
+        size,
+        place: Place {
+            line: 0,
+            column: 0,
+            end_column: 1,
+        },
+    };
+    Ok(Program {
+        name: "multiply".into(),
+        variant: String::new(),
+        encryption: Encryption::Secret,
+        guarantee: Guarantee {
+            bits: 0.0,
+            failure_bits: 0,
+            tolerance: 0.0,
+            publish: false,
+        },
+        arguments: vec![argument("a")?, argument("b")?],
+        expressions: vec![],
+        plaintexts: vec![],
+        transforms: vec![],
+        lines: vec![SourceLine {
+            file: "multiply".into(),
+            number: 1,
+            text: "a * b".into(),
+        }],
+        steps: vec![
+            step(Operation::Input, 2),
+            step(Operation::Input, 2),
+            step(Operation::Multiply(0, 1), 3),
+            step(Operation::Relinearize(2), 2),
+        ],
+        outputs: vec![3],
+        result_shape: vec![slots as u32],
+        result: IndexMap::identity(slots)?,
+        parameters,
+    })
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Products with constants that base conversions make: their constants take any factor of what they read or give, and a factor
+//! passes through a transform.
+
+use isa::Op;
+
+use super::tiles::{TileId, TileOp, Tiles};
+use crate::OffloadError;
+
+/// Who makes and reads each tile.
+struct Uses {
+    maker: Vec<Option<usize>>,
+    readers: Vec<Vec<usize>>,
+}
+
+impl Uses {
+    fn new(tiles: &Tiles) -> Self {
+        let count = tiles.tiles.len();
+        let (mut maker, mut readers) = (vec![None; count], vec![Vec::new(); count]);
+        for (at, op) in tiles.ops.iter().enumerate() {
+            maker[op.dst as usize] = Some(at);
+            for tile in op.sources.iter().flatten() {
+                readers[*tile as usize].push(at);
+            }
+        }
+        Self { maker, readers }
+    }
+}
+
+/// Takes out each product with constants whose operand is a conversion's, or a conversion's transform, and wanted for nothing
+/// else, or whose result only a conversion wants.
+///
+/// # Errors
+/// A modulus that is none.
+pub fn fold(tiles: &mut Tiles) -> Result<(), OffloadError> {
+    if !tiles.ops.iter().any(|op| op.conversion.is_some()) {
+        return Ok(());
+    }
+    let mut uses = Uses::new(tiles);
+    let mut gone = vec![false; tiles.ops.len()];
+    for at in 0..tiles.ops.len() {
+        let op = &tiles.ops[at];
+        let (Op::Cmodmul, Some(constants), Some(source)) =
+            (op.op, op.constants.clone(), op.sources[0])
+        else {
+            continue;
+        };
+        let dst = op.dst;
+        if let Some(reader) = only_reader(tiles, &uses, dst)
+            && let Some(conversion) = &mut tiles.ops[reader].conversion
+        {
+            conversion.times_before(&constants)?;
+            tiles.ops[reader].sources[0] = Some(source);
+            replace(&mut uses.readers[source as usize], at, reader);
+            gone[at] = true;
+        } else if let Some((last, conversion)) = behind(tiles, &uses, source) {
+            if let Some(spec) = &mut tiles.ops[conversion].conversion {
+                spec.times_after(&constants)?;
+            }
+            tiles.ops[last].dst = dst;
+            uses.maker[dst as usize] = Some(last);
+            gone[at] = true;
+        }
+    }
+    let mut gone = gone.iter();
+    tiles.ops.retain(|_| gone.next() == Some(&false));
+    Ok(())
+}
+
+fn replace(readers: &mut [usize], from: usize, to: usize) {
+    readers
+        .iter_mut()
+        .filter(|reader| **reader == from)
+        .for_each(|reader| *reader = to);
+}
+
+/// The instruction that reads a tile, if only one does and not the host.
+fn only_reader(tiles: &Tiles, uses: &Uses, tile: TileId) -> Option<usize> {
+    match uses.readers[tile as usize][..] {
+        [reader] if !tiles.is_wanted[tile as usize] => Some(reader),
+        _ => None,
+    }
+}
+
+/// What makes a tile that has one reader: a conversion, or the transform of one's result; and the conversion.
+fn behind(tiles: &Tiles, uses: &Uses, tile: TileId) -> Option<(usize, usize)> {
+    only_reader(tiles, uses, tile)?;
+    let last = uses.maker[tile as usize]?;
+    let made: &TileOp = &tiles.ops[last];
+    match (made.op, made.sources[0]) {
+        (Op::Lift, _) => Some((last, last)),
+        (Op::Ntt, Some(source)) => {
+            only_reader(tiles, uses, source)?;
+            let conversion = uses.maker[source as usize]?;
+            (tiles.ops[conversion].op == Op::Lift).then_some((last, conversion))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The order of operations on the device.
+//!
+//! Without base conversions sections depend on the host only: one after another, so that tables are loaded once a stage. With
+//! them sections depend on each other. Then homomorphic steps follow each other, and within a step as much as possible is done in
+//! a section before the next one is entered; a conversion comes just before the first operation that wants it (the overlap pass
+//! starts it earlier), so that its result takes no slot before.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use polynomial::{Graph, Limb, Operation};
+use zq::Word;
+
+use super::convert::is_conversion;
+use super::place::Placement;
+use super::section::Layout;
+
+/// An operation in a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    pub stage: u32,
+    pub section: usize,
+    /// The operation.
+    pub number: usize,
+}
+
+/// Operations in the order of execution.
+pub fn order<W: Word>(graph: &Graph<W>, layout: &Layout, placement: &Placement) -> Vec<Item> {
+    let mut items = Vec::new();
+    for (number, bundle) in graph.bundles().iter().enumerate() {
+        if !placement.on_device[number] || placement.addends.is_absorbed(number) {
+            continue;
+        }
+        let sets: BTreeSet<usize> = bundle.moduli.iter().map(|m| layout.place(*m).0).collect();
+        let sections = (sets.iter())
+            .flat_map(|set| (0..layout.halves).map(move |half| set * layout.halves + half));
+        let stage = placement.stages[number];
+        items.extend(sections.map(|section| Item {
+            stage,
+            section,
+            number,
+        }));
+    }
+    let converts = |item: &Item| is_conversion(&graph.bundles()[item.number].operation);
+    if items.iter().any(converts) {
+        return Orderer::new(graph, layout, placement, items).order();
+    }
+    // Every other stage goes backwards through the sections: the table at the turn is there already.
+    let turned = |stage: u32, section: usize| match stage % 2 {
+        0 => section,
+        _ => layout.sections.len() - section,
+    };
+    items.sort_unstable_by_key(|item| {
+        let Item {
+            stage,
+            section,
+            number,
+        } = *item;
+        (stage, turned(stage, section), number)
+    });
+    items
+}
+
+struct Orderer {
+    items: Vec<Item>,
+    /// Per item those that it depends on.
+    needs: Vec<Vec<usize>>,
+    is_conversion: Vec<bool>,
+    /// Per item the homomorphic step, counted.
+    blocks: Vec<u32>,
+    is_done: Vec<bool>,
+    out: Vec<Item>,
+}
+
+impl Orderer {
+    fn new<W: Word>(
+        graph: &Graph<W>,
+        layout: &Layout,
+        placement: &Placement,
+        items: Vec<Item>,
+    ) -> Self {
+        let place: HashMap<(usize, usize), usize> = (0..)
+            .zip(&items)
+            .map(|(at, item)| ((item.number, item.section), at))
+            .collect();
+        let needs = items.iter().map(|item| {
+            let mut homes = BTreeSet::new();
+            sources(graph, layout, placement, item, &mut homes);
+            homes
+                .iter()
+                .filter_map(|home| place.get(home).copied())
+                .collect()
+        });
+        let (mut blocks, mut last) = (Vec::with_capacity(items.len()), (0, None));
+        for item in &items {
+            let step = graph.tasks()[graph.bundles()[item.number].task as usize].step;
+            last = (
+                last.0 + u32::from(last.1.is_some_and(|known| known != step)),
+                Some(step),
+            );
+            blocks.push(last.0);
+        }
+        let converts = |item: &Item| is_conversion(&graph.bundles()[item.number].operation);
+        Self {
+            needs: needs.collect(),
+            is_conversion: items.iter().map(converts).collect(),
+            blocks,
+            is_done: vec![false; items.len()],
+            out: Vec::with_capacity(items.len()),
+            items,
+        }
+    }
+
+    fn order(mut self) -> Vec<Item> {
+        let mut groups: BTreeMap<(u32, u32), Vec<usize>> = BTreeMap::new();
+        for (at, item) in self.items.iter().enumerate() {
+            groups
+                .entry((item.stage, self.blocks[at]))
+                .or_default()
+                .push(at);
+        }
+        let mut section = 0;
+        for group in groups.values() {
+            section = self.group(group, section);
+        }
+        self.out
+    }
+
+    /// One step's operations, from a section on; the section of the last one.
+    fn group(&mut self, group: &[usize], mut section: usize) -> usize {
+        let mut waits: HashMap<usize, usize> = HashMap::new();
+        let mut wanted: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut ready: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for &at in group.iter().filter(|&&at| !self.is_conversion[at]) {
+            let before = self.behind_conversions(at);
+            for &earlier in &before {
+                wanted.entry(earlier).or_default().push(at);
+            }
+            match before.len() {
+                0 => _ = ready.entry(self.items[at].section).or_default().insert(at),
+                count => _ = waits.insert(at, count),
+            }
+        }
+        loop {
+            let next = match ready.get_mut(&section).and_then(BTreeSet::pop_first) {
+                Some(next) => next,
+                // The oldest operation that is ready leads to another section.
+                None => match ready.values().filter_map(BTreeSet::first).min() {
+                    Some(&oldest) => {
+                        section = self.items[oldest].section;
+                        continue;
+                    }
+                    None => break,
+                },
+            };
+            self.emit(next);
+            for later in wanted.remove(&next).unwrap_or_default() {
+                let Some(count) = waits.get_mut(&later) else {
+                    continue;
+                };
+                *count -= 1;
+                if *count == 0 {
+                    ready
+                        .entry(self.items[later].section)
+                        .or_default()
+                        .insert(later);
+                }
+            }
+        }
+        // Conversions that only later steps want, or the host.
+        group.iter().for_each(|&at| self.emit(at));
+        section
+    }
+
+    /// The operations, conversions aside, that have to be done before one.
+    fn behind_conversions(&self, at: usize) -> HashSet<usize> {
+        let (mut found, mut seen, mut stack) = (HashSet::new(), HashSet::new(), vec![at]);
+        while let Some(next) = stack.pop() {
+            for &earlier in &self.needs[next] {
+                if self.is_done[earlier] || !seen.insert(earlier) {
+                    continue;
+                }
+                if self.is_conversion[earlier] {
+                    stack.push(earlier);
+                } else {
+                    found.insert(earlier);
+                }
+            }
+        }
+        found
+    }
+
+    /// One operation, after the conversions that it depends on.
+    fn emit(&mut self, at: usize) {
+        let mut stack = vec![at];
+        while let Some(&top) = stack.last() {
+            if self.is_done[top] {
+                stack.pop();
+                continue;
+            }
+            let missing = self.needs[top].iter().filter(|&&need| !self.is_done[need]);
+            let missing: Vec<usize> = missing.rev().copied().collect();
+            if missing.is_empty() {
+                self.is_done[top] = true;
+                self.out.push(self.items[top]);
+                stack.pop();
+            } else {
+                stack.extend(missing);
+            }
+        }
+    }
+}
+
+/// The operations and sections that an operation in a section reads from.
+fn sources<W: Word>(
+    graph: &Graph<W>,
+    layout: &Layout,
+    placement: &Placement,
+    item: &Item,
+    homes: &mut BTreeSet<(usize, usize)>,
+) {
+    let bundle = &graph.bundles()[item.number];
+    let everywhere = is_conversion(&bundle.operation);
+    let section = |limb: &Limb| layout.place(graph.modulus_of(*limb)).0;
+    let limbs = bundle.operands.iter().flatten();
+    for limb in limbs.filter(|limb| everywhere || section(limb) == item.section / layout.halves) {
+        let home = graph.home(*limb);
+        let from = Item {
+            number: home,
+            section: if everywhere {
+                section(limb)
+            } else {
+                item.section
+            },
+            ..*item
+        };
+        if placement.addends.is_absorbed(home) {
+            sources(graph, layout, placement, &from, homes);
+        } else {
+            homes.insert((home, from.section));
+        }
+    }
+}
+
+/// Sums that an inverse transform makes: INTT adds a slot to its result.
+#[derive(Clone, Debug, Default)]
+pub struct Addends {
+    /// Per sum: the transform, and the operand that is added.
+    of: HashMap<usize, (usize, usize)>,
+    absorbed: HashSet<usize>,
+}
+
+impl Addends {
+    /// The sums of one transform, wanted for nothing else, and what the same stage has.
+    pub fn new<W: Word>(
+        graph: &Graph<W>,
+        users: &[Vec<u32>],
+        on_device: &[bool],
+        stages: &[u32],
+    ) -> Self {
+        let mut found = Self::default();
+        let is_output: HashSet<Limb> = graph.outputs().iter().copied().collect();
+        for (number, bundle) in graph.bundles().iter().enumerate() {
+            if bundle.operation != Operation::Add || !on_device[number] {
+                continue;
+            }
+            let alone = |operand: &Vec<Limb>| {
+                let home = graph.home(operand[0]);
+                let made = &graph.bundles()[home];
+                made.operation == Operation::Intt
+                    && on_device[home]
+                    && users[home] == [number as u32]
+                    && stages[home] == stages[number]
+                    && made.limbs().eq(operand.iter().copied())
+                    && !made.limbs().any(|limb| is_output.contains(&limb))
+            };
+            let (a, b) = (&bundle.operands[0], &bundle.operands[1]);
+            let chosen = if alone(a) && a != b {
+                Some((a, 1))
+            } else {
+                (alone(b) && a != b).then_some((b, 0))
+            };
+            if let Some((operand, other)) = chosen {
+                let transform = graph.home(operand[0]);
+                found.of.insert(number, (transform, other));
+                found.absorbed.insert(transform);
+            }
+        }
+        found
+    }
+
+    /// Whether a transform is part of a sum.
+    pub fn is_absorbed(&self, number: usize) -> bool {
+        self.absorbed.contains(&number)
+    }
+
+    /// The transform that makes a sum, and the number of the operand that it adds.
+    pub fn of(&self, sum: usize) -> Option<(usize, usize)> {
+        self.of.get(&sum).copied()
+    }
+}

@@ -16,7 +16,7 @@ INPUT ?=
 ARGS ?=
 SECONDS ?= 60
 
-.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen-check fuzz bench bench-peers claims lock audit sbom clean
+.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz bench bench-peers claims lock audit sbom clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,8 +68,11 @@ test-hw-full: build $(STAMP)-hw ## The slow tests too: every transform size, wid
 prove: build $(STAMP)-hw ## Prove the arithmetic and the queues; planted mistakes must be found
 	@$(PY) -m ringsmith.hw.prove --mutants
 
-gen-check: build ## Generated files against spec/
-	@$(PY) -m ringsmith.gen --check
+gen: build $(STAMP)-hw ## Write every file that is generated from spec/
+	@$(PY) -m ringsmith.gen && $(PY) -m ringsmith.hw.registers
+
+gen-check: build $(STAMP)-hw ## Generated files against spec/
+	@$(PY) -m ringsmith.gen --check && $(PY) -m ringsmith.hw.registers --check
 
 fuzz: ## Fuzz each decoder; SECONDS=60 per target
 	@tools/fuzz.sh $(SECONDS)

@@ -184,6 +184,7 @@ class Co:
             "polynomial": [[0] * n] * info["lanes"], "words": [0], "on": False, "after_cycles": 0, "for_cycles": 0,
             "seed": 1, "length": 3, "outputs": 1, "mnemonic": "PMODADD", "word_bits": 64, "bits": [30], "n_max": n,
             "number": 0, "first": 0, "inputs": moduli[:1], "numerator": 3, "routes": [(0, 0)],
+            "allow_insecure": True,
         }  # fmt: skip
         self.special: dict[tuple[str, str], Any] = {
             ("random_program", "moduli"): 1, ("set_conversion", "outputs"): moduli,

@@ -37,4 +37,4 @@ def test_slot_select(bits, slots):
 
 @pytest.mark.parametrize("slots", [1, 33])
 def test_refused(slots):
-    assert "Slots must be from 2 to 32" in (elaboration_error("rs_slot_select", {"Slots": slots}) or "")
+    assert "Slots must be 2 to 32" in (elaboration_error("rs_slot_select", {"Slots": slots}) or "")

@@ -374,7 +374,7 @@ fn info_blocks_out_of_range_are_refused() {
                 host: Host::Serial,
                 ..tiny()
             },
-            "wide_port is 1, must be 0 on the serial host",
+            "wide_port is 1, must be false on the serial host",
         ),
     ];
     for (info, words) in wrong {
@@ -462,6 +462,7 @@ fn knobs<'a>(
         ("rns_entries", 16),
         ("host", 0),
         ("fifo_depth", 16),
+        ("wide_port", 0),
     ];
     move |name| {
         let given = changed.iter().chain(&tiny).find(|(knob, _)| *knob == name);

@@ -171,7 +171,7 @@ def test_insecure_set_needs_the_opt_in(kernel: Path) -> None:
         (["run", "score.py", "--input", "data.csv"], "row 2, column 3: 'oops'"),
         (["run", "score.py", "--input", "y=data.csv"], "no argument 'y'"),
         (["run", "score.py", "--input", "narrow.csv"], "shape (1, 2)"),
-        (["run", "score.py", "--encrypt", "both"], "public or secret"),
+        (["run", "score.py", "--encrypt", "both"], "--encrypt both: public, extended, secret"),
         (["run", "score.py", "--output", "result.pdf"], "unknown kind of file"),
         (["run", "score.py", "--output", "nowhere/result.csv"], "no such folder"),
         (["params", "score.py", "--security", "100"], "security=100"),

@@ -26,7 +26,7 @@ LINT_FLAGS = ("-Wall", "-Wno-DECLFILENAME", "-Wno-SYNCASYNCNET", "--assert", "--
 STATE_FLAGS = ("--x-assign", "unique", "--x-initial", "unique")
 # Style is the linter's business; a failed elaboration check (USERERROR) is an error.
 BUILD_FLAGS = ("--assert", "--no-timing", *STATE_FLAGS, "-Wno-lint", "-Wno-style")
-_OWN_CHECK = re.compile(r"%\w+-USER(?:FATAL|ERROR|WARN): [^:]+:\d+:\d+: (.*)")
+_OWN_CHECK = re.compile(r"%\w+-USER(?:FATAL|ERROR|WARN): [^:]+:\d+:\d+: (?:%m: )?(.*)")
 # Generated C++ below this size is compiled as one translation unit: a small design's header takes longer to precompile
 # than its code to compile.
 SINGLE_UNIT_BYTES = 4_000_000

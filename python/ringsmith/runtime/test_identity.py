@@ -355,7 +355,7 @@ def test_bytes_of_another_version_are_refused(party: Party, role: Role) -> None:
     made = party.objects[role]
     data = bytearray(made.to_bytes())
     data[4] += 1
-    with pytest.raises(rs.FormatError, match="version 3; this build reads version 2") as caught:
+    with pytest.raises(rs.FormatError, match="version 4; this build reads version 3") as caught:
         type(made).from_bytes(bytes(data))
     assert one_line(caught.value)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import subprocess
@@ -39,6 +40,8 @@ def interrupted(after: float) -> Iterator[None]:
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
+    # What starts in the background of a shell ignores the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(after, send)
     timer.start()
     try:
@@ -48,6 +51,7 @@ def interrupted(after: float) -> Iterator[None]:
     finally:
         timer.cancel()
         timer.join()
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.hw
@@ -118,7 +122,10 @@ def test_the_command_line_leaves_nothing_half_written(tmp_path: Path) -> None:
     (tmp_path / "k.py").write_text(KERNEL)
     files = ["--output", str(tmp_path / "out.npy"), "--trace", str(tmp_path / "trace")]
     command = [sys.executable, "-c", STALLED, "run", str(tmp_path / "k.py"), "--on", "rtl:tiny", *files]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+    heard = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heard
+    ) as child:
         assert child.stderr is not None
         while child.stderr.readline() not in ("ready\n", ""):
             pass

@@ -37,34 +37,40 @@ pub fn fold(tiles: &mut Tiles) -> Result<(), OffloadError> {
         return Ok(());
     }
     let mut uses = Uses::new(tiles);
-    let mut gone = vec![false; tiles.ops.len()];
+    let mut kept = Vec::with_capacity(tiles.ops.len());
     for at in 0..tiles.ops.len() {
-        let op = &tiles.ops[at];
-        let (Op::Cmodmul, Some(constants), Some(source)) =
-            (op.op, op.constants.clone(), op.sources[0])
-        else {
-            continue;
-        };
-        let dst = op.dst;
-        if let Some(reader) = only_reader(tiles, &uses, dst)
-            && let Some(conversion) = &mut tiles.ops[reader].conversion
-        {
-            conversion.times_before(&constants)?;
-            tiles.ops[reader].sources[0] = Some(source);
-            replace(&mut uses.readers[source as usize], at, reader);
-            gone[at] = true;
-        } else if let Some((last, conversion)) = behind(tiles, &uses, source) {
-            if let Some(spec) = &mut tiles.ops[conversion].conversion {
-                spec.times_after(&constants)?;
-            }
-            tiles.ops[last].dst = dst;
-            uses.maker[dst as usize] = Some(last);
-            gone[at] = true;
-        }
+        kept.push(!fold_one(tiles, &mut uses, at)?);
     }
-    let mut gone = gone.iter();
-    tiles.ops.retain(|_| gone.next() == Some(&false));
+    let mut kept = kept.into_iter();
+    tiles.ops.retain(|_| kept.next() == Some(true));
     Ok(())
+}
+
+/// Whether this instruction is such a product, and is now part of the conversion.
+fn fold_one(tiles: &mut Tiles, uses: &mut Uses, at: usize) -> Result<bool, OffloadError> {
+    let op = &tiles.ops[at];
+    let (Op::Cmodmul, Some(constants), Some(source)) = (op.op, op.constants.clone(), op.sources[0])
+    else {
+        return Ok(false);
+    };
+    let dst = op.dst;
+    if let Some(reader) = only_reader(tiles, uses, dst)
+        && let Some(conversion) = &mut tiles.ops[reader].conversion
+    {
+        conversion.times_before(&constants)?;
+        tiles.ops[reader].sources[0] = Some(source);
+        replace(&mut uses.readers[source as usize], at, reader);
+        return Ok(true);
+    }
+    let Some((last, conversion)) = behind(tiles, uses, source) else {
+        return Ok(false);
+    };
+    if let Some(spec) = &mut tiles.ops[conversion].conversion {
+        spec.times_after(&constants)?;
+    }
+    tiles.ops[last].dst = dst;
+    uses.maker[dst as usize] = Some(last);
+    Ok(true)
 }
 
 fn replace(readers: &mut [usize], from: usize, to: usize) {

@@ -11,7 +11,6 @@ import json
 import os
 import random
 import re
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,13 +18,10 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
+from dv.clock import start_clock
+from dv.structs import COMPUTE, CONVERSION, DECODED, MEMORY, ZERO_SOURCE, pack
 from ringsmith.hw import sources
-from ringsmith.hw.cocotb_clock import start_clock
 from ringsmith.hw.cocotb_runner import run_checks
-
-sys.path.insert(0, str(Path(__file__).parent / "core"))
-
-from packed import COMPUTE, CONVERSION, DECODED, MEMORY, ZERO_SOURCE, pack
 
 pytestmark = pytest.mark.hw
 HERE = Path(__file__).parent

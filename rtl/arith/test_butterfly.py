@@ -4,20 +4,15 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
-from cases import WIDTHS, matrix, word_moduli
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.operands import word_moduli
+from dv.parameters import WIDTHS, formula, matrix, parameter
 from ringsmith.hw.cocotb_runner import run_checks
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
-
-from core_driver import formula, parameter
 
 pytestmark = pytest.mark.hw
 

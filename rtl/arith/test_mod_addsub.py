@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import cocotb
 import pytest
-from cases import WIDTHS, any_moduli, matrix, operands, parameter
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.operands import any_moduli, operands
+from dv.parameters import WIDTHS, matrix, parameter
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw

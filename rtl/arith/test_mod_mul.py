@@ -3,22 +3,17 @@
 
 from __future__ import annotations
 
-import os
-
 import cocotb
 import pytest
-from cases import WIDTHS, any_moduli, matrix, operands, signed, word_moduli
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.operands import any_moduli, operands, signed, word_moduli
+from dv.parameters import WIDTHS, matrix, parameter
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
 
 pytestmark = pytest.mark.hw
-
-
-def parameter(name: str) -> int:
-    return int(os.environ.get(f"PARAM_{name}", "0"))
 
 
 async def measure(dut) -> int:

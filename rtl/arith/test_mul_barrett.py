@@ -3,21 +3,15 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import cocotb
 import pytest
-from cases import any_moduli, matrix, operands, parameter, signed
 from cocotb.triggers import FallingEdge, Timer
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.operands import any_moduli, operands, signed
+from dv.parameters import formula, matrix, parameter
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
-
-from core_driver import formula
 
 pytestmark = pytest.mark.hw
 

@@ -8,19 +8,15 @@ import random
 
 import cocotb
 import pytest
-from cases import WIDTHS, matrix
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.parameters import WIDTHS, matrix, parameter
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
 
 TILE = {0: None, 1: 17, 2: 18}
-
-
-def parameter(name: str) -> int:
-    return int(os.environ.get(f"PARAM_{name}", "0"))
 
 
 def pairs(aw: int, bw: int):

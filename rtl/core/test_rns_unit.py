@@ -4,21 +4,17 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.conversion import Arithmetic, Conversion
+from dv.parameters import formula, parameter
+from dv.primes import primes
+from dv.structs import CONVERSION, ZERO_SOURCE, pack
 from ringsmith.hw.cocotb_runner import run_checks
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from core_driver import Arithmetic, Conversion, formula, parameter
-from packed import CONVERSION, ZERO_SOURCE, pack
-from rns_oracle import primes
 
 pytestmark = pytest.mark.hw
 WIDTH, LANES, P, RATE = (parameter(n, 1) for n in ("Width", "Lanes", "P", "Rate"))

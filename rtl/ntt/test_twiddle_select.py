@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-import os
-
 import cocotb
 import pytest
 from cocotb.triggers import Timer
-from golden import twiddle_lanes
 
+from dv.golden import twiddle_lanes
+from dv.parameters import parameter
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
-P, WIDTH, MINUS_ONE = int(os.environ.get("PARAM_P", "1")), 8, 200
+P, WIDTH, MINUS_ONE = parameter("P", 1), 8, 200
 
 
 @cocotb.test()

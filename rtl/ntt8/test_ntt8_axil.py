@@ -12,8 +12,9 @@ import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
-from ntt8_oracle import Ring, parameter
 
+from dv.ntt8 import Ring
+from dv.parameters import parameter
 from ringsmith.gen import ntt8
 from ringsmith.hw.cocotb_runner import run_checks
 

@@ -11,8 +11,9 @@ import cocotb
 import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly, RisingEdge
-from ntt8_oracle import Ring, parameter
 
+from dv.ntt8 import Ring
+from dv.parameters import parameter
 from ringsmith.gen import latency
 from ringsmith.hw.cocotb_runner import run_checks
 

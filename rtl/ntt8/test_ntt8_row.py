@@ -9,11 +9,12 @@ from typing import Any
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, Timer
-from ntt8_oracle import Ring, parameter
 from test_ntt8_engine import WIDTH, split, words
 
+from dv.clock import start_clock
+from dv.ntt8 import Ring
+from dv.parameters import parameter
 from ringsmith.gen import latency
-from ringsmith.hw.cocotb_clock import start_clock
 from ringsmith.hw.cocotb_runner import run_checks
 
 STYLE = parameter("Style", 3)

@@ -9,9 +9,9 @@ from typing import Any
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
-from ntt8_oracle import parameter
 from test_ntt8_engine import WIDTH, split, start, words
 
+from dv.parameters import parameter
 from ringsmith.gen import latency
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
 
@@ -11,17 +10,14 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, Timer
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.parameters import parameter
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
 
 pytestmark = pytest.mark.hw
 #: Registers between operands and product, by style: asic, dsp26x17, dsp18x18, combinational.
 REGISTERS = (1, 2, 2, 0)
-
-
-def parameter(name: str) -> int:
-    return int(os.environ[f"PARAM_{name}"])
 
 
 def pairs(a_bits: int, b_bits: int) -> Iterator[tuple[int, int]]:

@@ -4,21 +4,16 @@
 from __future__ import annotations
 
 import random
-import sys
 from itertools import chain, islice
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
-from rns_oracle import Build, Conversion, primes
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "arith"))
-
-from cases import matrix, parameter
-from core_driver import formula
-
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.conversion import Arithmetic, Conversion
+from dv.parameters import formula, matrix, parameter
+from dv.primes import primes
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import lint
 
@@ -27,7 +22,7 @@ pytestmark = pytest.mark.hw
 WIDTH, LANES, P, RATE = (parameter(n, 1) for n in ("Width", "Lanes", "P", "Rate"))
 KIND, STYLE, SMALLEST, WORD = (parameter(n, 1) for n in ("Kind", "Style", "ModMinBits", "MontWordBits"))
 OWN = parameter("EnOwn", 1)
-BUILD = Build(WIDTH, KIND, WORD)
+BUILD = Arithmetic(WIDTH, KIND, WORD)
 HEAWS_Q = (1068564481, 1069219841, 1070727169, 1071513601, 1072496641, 1073479681)
 HEAWS_P = (1068433409, 1068236801, 1065811969, 1065484289, 1064697857, 1063452673, 1063321601)
 

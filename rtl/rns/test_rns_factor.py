@@ -4,20 +4,15 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
-from rns_oracle import Build, primes
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "arith"))
-
-from cases import matrix, parameter
-from core_driver import formula
-
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.conversion import Arithmetic
+from dv.parameters import formula, matrix, parameter
+from dv.primes import primes
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -27,7 +22,7 @@ pytestmark = pytest.mark.hw
 async def check_residues(dut):
     width, rate, kind, style = (parameter(name, 1) for name in ("Width", "Rate", "Kind", "Style"))
     smallest, word = parameter("ModMinBits", 5), parameter("MontWordBits", 8)
-    build = Build(width, kind, word)
+    build = Arithmetic(width, kind, word)
     low = word + 4 if kind else smallest
     moduli = primes([width, width, max(low, width - 3), low], 1 << word if kind else 2)
     latency = formula("factor_latency", kind, style, width, smallest, word)

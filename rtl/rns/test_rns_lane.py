@@ -4,26 +4,21 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
-from rns_oracle import GUARD, Build, primes
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "arith"))
-
-from cases import matrix, parameter
-from core_driver import formula
-
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.conversion import GUARD, Arithmetic
+from dv.parameters import formula, matrix, parameter
+from dv.primes import primes
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
 WIDTH, P, RATE, KIND = (parameter(name, 1) for name in ("Width", "P", "Rate", "Kind"))
 STYLE, SMALLEST, WORD = (parameter(name, 5) for name in ("Style", "ModMinBits", "MontWordBits"))
-BUILD = Build(WIDTH, KIND, WORD)
+BUILD = Arithmetic(WIDTH, KIND, WORD)
 STROBES = ("x_load_i", "x_take_i", "own_load_i", "own_take_i", "first_i", "last_i", "own_step_i")
 
 

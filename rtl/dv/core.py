@@ -1,81 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drives `rs_core` in cocotb: configuration, programs, the host's side of the DMA, events; a functional reference."""
+"""Drives `rs_core` in cocotb: configuration, programs, the host's side of the DMA, events."""
 
 from __future__ import annotations
 
-import os
 import random
-import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, First, RisingEdge, with_timeout
 
-from ringsmith import shipped
-from ringsmith.gen import expr, latency
-from ringsmith.gen.isa import load_isa
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "ntt"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "rns"))
-
-from golden import (
-    bit_reverse,
-    find_psi,
-    forward_in_place,
-    inverse_in_place,
-    prime_above,
-    prime_below,
-    twiddle_table,
-)
-from rns_oracle import Build as Arithmetic
-from rns_oracle import Conversion
-
-ISA = load_isa(shipped.spec() / "isa.yaml")
-OPCODES = {one.mnemonic: one.opcode for one in ISA.instructions if one.status == "implemented"}
-ZERO, TABLE = ISA.zero_slot, ISA.twiddle_slot
-
-
-def parameter(name: str, default: int) -> int:
-    """A parameter of the build, as the runner hands it to the checks."""
-    return int(os.environ.get(f"PARAM_{name}", str(default)))
-
-
-def formula(name: str, *arguments: int) -> int:
-    """The value of a formula of spec/latency.yaml."""
-    functions = latency.load(Path(__file__).parents[2] / "spec" / "latency.yaml")
-    table = {f.name: (list(f.args), f.body) for f in functions}
-    names, body = table[name]
-    return expr.evaluate(body, dict(zip(names, arguments, strict=True)), table)
-
-
-@dataclass(frozen=True)
-class Insn:
-    """An instruction with its fields by name."""
-
-    op: str
-    dst: int = ZERO
-    a: int = ZERO
-    b: int = ZERO
-    c: int = ZERO
-    log2n: int = 0
-    mod: int = 0
-    cyclic: int = 0
-    const: int = 0
-    buf: int = 0
-
-    def word(self) -> int:
-        """The 64-bit instruction word."""
-        fields = {
-            "opcode": OPCODES[self.op], "dst": self.dst, "src_a": self.a, "src_b": self.b, "src_c": self.c,
-            "log2_n": self.log2n, "mod_idx": self.mod, "cyclic": self.cyclic, "const_idx": self.const,
-            "buf_idx": self.buf,
-        }  # fmt: skip
-        word = 0
-        for name, value in fields.items():
-            word |= value << ISA.field(name).lsb
-        return word
+from dv.conversion import Arithmetic, Conversion
+from dv.instructions import Insn
+from dv.oracle import root, twiddle_table
+from dv.parameters import parameter
+from dv.primes import prime_above, prime_below
 
 
 @dataclass(frozen=True)
@@ -201,7 +140,7 @@ class Core:
 
     def tables(self, mod: int, n: int) -> list[list[int]]:
         """Twiddle tables of every lane, plain."""
-        return [twiddle_table(m, find_psi(m, n), n) for m in self.moduli[mod]]
+        return [twiddle_table(m, root(m, n), n) for m in self.moduli[mod]]
 
     def table_buffer(self, buffer: int, mod: int, n: int) -> None:
         """Put the tables of a modulus index into a buffer in the form the multiplier wants."""
@@ -312,90 +251,3 @@ class Core:
         dut.st_ready_i.value, dut.st_done_i.value, dut.st_err_i.value = 0, 1, self.store_error
         await FallingEdge(dut.clk_i)
         dut.st_done_i.value, dut.st_err_i.value, self.store_error = 0, 0, False
-
-
-class Reference:
-    """What a program does, on lists: the instruction set's semantics, nothing of the schedule."""
-
-    def __init__(self, core: Core) -> None:
-        """Start with empty slots and buffers."""
-        self.core, self.build = core, core.build
-        self.slots: dict[int, list[list[int]]] = {}
-        self.buffers: dict[int, list[list[int]]] = {}
-        self.table: dict[int, list[list[int]]] = {}
-        self.constants: dict[int, list[int]] = {}
-
-    def read(self, slot: int, n: int) -> list[list[int]]:
-        """A slot's first n coefficients in every lane."""
-        if slot == ZERO:
-            return [[0] * n for _ in range(self.build.lanes)]
-        return [row[:n] for row in self.slots[slot]]
-
-    def write(self, slot: int, rows: list[list[int]], n: int) -> None:
-        """Replace a slot's first n coefficients."""
-        old = self.slots.get(slot) or [[0] * (1 << self.build.log2n) for _ in range(self.build.lanes)]
-        self.slots[slot] = [[*new, *before[n:]] for new, before in zip(rows, old, strict=True)]
-
-    def execute(self, insn: Insn) -> None:
-        """Execute one instruction."""
-        n = 1 << insn.log2n
-        if insn.op == "LOAD":
-            rows = [row[:n] for row in self.buffers[insn.buf]]
-            if insn.dst == TABLE:
-                self.table[insn.mod if self.build.tables > 1 else 0] = rows
-            else:
-                self.write(insn.dst, rows, n)
-        elif insn.op == "STORE":
-            self.buffers[insn.buf] = self.read(insn.a, n)
-        elif insn.op in ("LIFT", "SCALE"):
-            self._convert(insn, n)
-        elif insn.op != "SYNC":
-            self._lanes(insn, n)
-
-    def _convert(self, insn: Insn, n: int) -> None:
-        conversion = self.core.conversions[insn.const]
-        first, count = conversion.first, len(conversion.source)
-        x = zip(*self.read(insn.a, n)[first : first + count], strict=True)
-        kept = zip(*self.read(insn.b, n)[: len(conversion.target)], strict=True)
-        padding = [0] * (self.build.lanes - len(conversion.target))
-        rows = [[*conversion.defined(residues, own), *padding] for residues, own in zip(x, kept, strict=True)]
-        self.write(insn.dst, [list(row) for row in zip(*rows, strict=True)], n)
-
-    def _lanes(self, insn: Insn, n: int) -> None:
-        a, b, c = (self.read(s, n) for s in (insn.a, insn.b, ZERO if insn.op == "PMUL" else insn.c))
-        low, high = [], []
-        for lane in range(self.build.lanes):
-            result = self._lane(insn, n, lane, a[lane], b[lane], c[lane])
-            low.append([x & (1 << self.build.width) - 1 for x in result])
-            high.append([x >> self.build.width for x in result])
-        if insn.op in ("NTT", "INTT"):
-            for work in (0, 1):
-                self.slots.pop(work, None)
-        self.write(insn.dst, low, n)
-        if insn.op == "PMUL":
-            self.write(insn.c, high, n)
-
-    def _lane(self, insn: Insn, n: int, lane: int, a: list[int], b: list[int], c: list[int]) -> list[int]:
-        m = self.core.moduli[insn.mod][lane]
-        inverse = pow(self.build.radix(m), -1, m)
-        if insn.op in ("NTT", "INTT"):
-            loaded = self.table[insn.mod if self.build.tables > 1 else 0][lane]
-            table = [x * inverse % m for x in loaded[:n]]
-            if insn.op == "NTT":
-                return forward_in_place(a, table, m, cyclic=bool(insn.cyclic))
-            back = inverse_in_place(a, table, m, cyclic=bool(insn.cyclic))
-            return [(x + y) % m for x, y in zip(back, c, strict=True)]
-        if insn.op in ("MEMCPY", "MEMCPYR"):
-            return [a[bit_reverse(i, insn.log2n)] for i in range(n)] if insn.op == "MEMCPYR" else a
-        constant = self.constants.get(insn.const, [0] * self.build.lanes)[lane]
-        rules = {
-            "PMODADD": lambda x, y, z: (x + y) % m,
-            "PMODSUB": lambda x, y, z: (x - y) % m,
-            "PMODMUL": lambda x, y, z: x * y * inverse % m,
-            "PMODSQR": lambda x, y, z: x * x * inverse % m,
-            "CMODMUL": lambda x, y, z: x * constant % m,
-            "PMAC": lambda x, y, z: (x * y * inverse + z) % m,
-            "PMUL": lambda x, y, z: x * y,
-        }
-        rule = rules[insn.op]
-        return [rule(x, y, z) for x, y, z in zip(a, b, c, strict=True)]

@@ -14,8 +14,8 @@ from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
 
-WIDTH = parameter("Width", 0)
-STAGES = 1 if parameter("Style", 1) == 0 else 3
+WIDTH = parameter("W", 0)
+STAGES = 1 if parameter("MulStyle", 1) == 0 else 3
 
 
 @cocotb.test()
@@ -49,8 +49,8 @@ async def check_all(dut):
     ("width", "style"), matrix([(14, 1), (60, 1), (128, 1)], [(w, s) for w in WIDTHS for s in (0, 1)])
 )
 def test_mod_addsub(width, style):
-    run_checks("rs_mod_addsub", {"Width": width, "Style": style})
+    run_checks("rs_mod_addsub", {"W": width, "MulStyle": style})
 
 
 def test_one_stage():
-    run_checks("rs_mod_addsub", {"Width": 30, "Style": 0})
+    run_checks("rs_mod_addsub", {"W": 30, "MulStyle": 0})

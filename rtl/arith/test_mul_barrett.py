@@ -18,7 +18,7 @@ pytestmark = pytest.mark.hw
 
 @cocotb.test()
 async def check_results(dut):
-    width, smallest, style = parameter("Width", 32), parameter("ModMinBits", 5), parameter("Style", 1)
+    width, smallest, style = parameter("W", 32), parameter("ModMinBits", 5), parameter("MulStyle", 1)
     product_at = formula("mul_latency", style, width, width)
     result_at = formula("barrett_latency", style, width, smallest)
     await start_clock(dut.clk_i, 4)
@@ -52,10 +52,10 @@ FAST = [(14, 3, 5), (60, 1, 5), (109, 0, 109), (64, 2, 64)]
 
 @pytest.mark.parametrize(("width", "style", "smallest"), matrix(FAST, STYLES))
 def test_mul_barrett(width, style, smallest):
-    run_checks("rs_mul_barrett", {"Width": width, "Style": style, "ModMinBits": smallest})
+    run_checks("rs_mul_barrett", {"W": width, "MulStyle": style, "ModMinBits": smallest})
 
 
 @pytest.mark.parametrize("smallest", [4, 33])
 def test_refused(smallest):
-    refusal = elaboration_error("rs_mul_barrett", {"Width": 32, "ModMinBits": smallest})
-    assert "ModMinBits must be 5 to Width" in (refusal or "")
+    refusal = elaboration_error("rs_mul_barrett", {"W": 32, "ModMinBits": smallest})
+    assert "ModMinBits must be 5 to W" in (refusal or "")

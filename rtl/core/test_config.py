@@ -49,4 +49,4 @@ async def check_entries(dut):
 
 
 def test_config():
-    run_checks("rs_config", {"Width": WIDTH, "Lanes": LANES, "Moduli": MODULI, "Consts": CONSTS})
+    run_checks("rs_config", {"W": WIDTH, "Lanes": LANES, "Moduli": MODULI, "Consts": CONSTS})

@@ -19,8 +19,8 @@ from dv.structs import ZERO_SOURCE
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
-WIDTH, P, SLOTS = parameter("Width", 32), parameter("P", 1), parameter("Slots", 3)
-KIND, STYLE, MONT = parameter("Kind", 0), parameter("Style", 1), parameter("MontWordBits", 8)
+WIDTH, P, SLOTS = parameter("W", 32), parameter("P", 1), parameter("Slots", 3)
+KIND, STYLE, MONT = parameter("MulKind", 0), parameter("MulStyle", 1), parameter("MontW", 8)
 BANK_BITS = (parameter("BankWords", 8) - 1).bit_length()
 LOG2P = P.bit_length() - 1
 LOG2N = BANK_BITS + 1 + LOG2P
@@ -291,23 +291,23 @@ async def check_conversion_ports(dut):
 
 
 BUILDS = [
-    {"P": 1, "Width": 14, "Style": 0, "BankWords": 16, "SinglePort": 0b110000},
+    {"P": 1, "W": 14, "MulStyle": 0, "BankWords": 16, "SinglePort": 0b110000},
     {
         "P": 4,
-        "Width": 30,
-        "Style": 1,
+        "W": 30,
+        "MulStyle": 1,
         "BankWords": 4,
-        "Kind": 1,
-        "MontWordBits": 11,
+        "MulKind": 1,
+        "MontW": 11,
         "SinglePort": 0b100000,
         "EnRns": 1,
     },
-    {"P": 8, "Width": 20, "Style": 0, "BankWords": 4, "SinglePort": 0},
+    {"P": 8, "W": 20, "MulStyle": 0, "BankWords": 4, "SinglePort": 0},
 ]
 WIDER = [
-    {"P": 2, "Width": 60, "Style": 2, "BankWords": 8, "SinglePort": 0b111000, "EnRns": 1},
-    {"P": 32, "Width": 14, "Style": 0, "BankWords": 2, "SinglePort": 0b100000},
-    {"P": 1, "Width": 128, "Style": 1, "BankWords": 8, "Kind": 1, "MontWordBits": 16, "SinglePort": 0b110000},
+    {"P": 2, "W": 60, "MulStyle": 2, "BankWords": 8, "SinglePort": 0b111000, "EnRns": 1},
+    {"P": 32, "W": 14, "MulStyle": 0, "BankWords": 2, "SinglePort": 0b100000},
+    {"P": 1, "W": 128, "MulStyle": 1, "BankWords": 8, "MulKind": 1, "MontW": 16, "SinglePort": 0b110000},
 ]
 
 

@@ -39,4 +39,4 @@ async def check_factors(dut):
 
 @pytest.mark.parametrize("p", [1, 8, *(pytest.param(p, marks=pytest.mark.slow) for p in (2, 32))])
 def test_twiddle_select(p):
-    run_checks("rs_twiddle_select", {"P": p, "Width": WIDTH})
+    run_checks("rs_twiddle_select", {"P": p, "W": WIDTH})

@@ -15,7 +15,7 @@ from dv.ntt8 import Ring
 from dv.parameters import parameter
 from ringsmith.hw.cocotb_runner import run_checks
 
-WIDTH = parameter("Width", 32)
+WIDTH = parameter("W", 32)
 
 
 def beat(values: list[int]) -> int:
@@ -98,4 +98,4 @@ async def check_reset_forgets_what_runs(dut: Any) -> None:
 @pytest.mark.hw
 @pytest.mark.parametrize("width", [14, pytest.param(32, marks=pytest.mark.slow)])
 def test_ntt8_axis(width: int) -> None:
-    run_checks("rs_ntt8_axis", {"Width": width})
+    run_checks("rs_ntt8_axis", {"W": width})

@@ -20,8 +20,8 @@ pytestmark = pytest.mark.hw
 
 @cocotb.test()
 async def check_residues(dut):
-    width, rate, kind, style = (parameter(name, 1) for name in ("Width", "Rate", "Kind", "Style"))
-    smallest, word = parameter("ModMinBits", 5), parameter("MontWordBits", 8)
+    width, rate, kind, style = (parameter(name, 1) for name in ("W", "RnsRate", "MulKind", "MulStyle"))
+    smallest, word = parameter("ModMinBits", 5), parameter("MontW", 8)
     build = Arithmetic(width, kind, word)
     low = word + 4 if kind else smallest
     moduli = primes([width, width, max(low, width - 3), low], 1 << word if kind else 2)
@@ -59,11 +59,11 @@ FAST = [(30, 2, 1, 1), (20, 1, 0, 0)]
 def test_rns_factor(width, rate, kind, style):
     word, smallest = min(16, width // 2 - 1), max(width - 6, 8)
     parameters = {
-        "Width": width,
-        "Rate": rate,
-        "Kind": kind,
-        "Style": style,
+        "W": width,
+        "RnsRate": rate,
+        "MulKind": kind,
+        "MulStyle": style,
         "ModMinBits": smallest,
-        "MontWordBits": word,
+        "MontW": word,
     }
     run_checks("rs_rns_factor", parameters)

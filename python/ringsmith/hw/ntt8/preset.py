@@ -39,8 +39,8 @@ class Ntt8Preset:
     def parameters(self) -> dict[str, int | str]:
         """Parameters of the top."""
         values: dict[str, int | str] = {
-            "Width": self.word_bits,
-            "Style": MULTIPLIER[self.multiplier],
+            "W": self.word_bits,
+            "MulStyle": MULTIPLIER[self.multiplier],
             "ModMinBits": self.modulus_bits_min,
         }
         if self.variant != "stream":

@@ -70,7 +70,7 @@ module rs_mod_addsub
     assign halve_late = halve;
     logic [W-1:0] result_d;
     assign result_d = halve_late ? r_d[W:1] : r_d[W-1:0];
-    if (MulStyle == 3) begin : gen_wire
+    if (MulStyle == rs_mult_pkg::MultiplierWires) begin : gen_wire
       assign result_o = result_d;
       logic unused_clk;
       assign unused_clk = clk_i;
@@ -85,7 +85,7 @@ module rs_mod_addsub
 `ifndef SYNTHESIS
   // Operands in range, under a modulus that stays, give a result in range.
   localparam int unsigned Latency = 32'(addsub_latency(int'(MulStyle)));
-  if (MulStyle != 3) begin : gen_check
+  if (MulStyle != rs_mult_pkg::MultiplierWires) begin : gen_check
     logic in_range, whole, reduced;
     logic signed [W+1:0] signed_b, signed_m;
     logic [W-1:0] modulus_q;

@@ -42,10 +42,12 @@ module rs_mod_barrett
   localparam int unsigned InWidth = 2 * W + Guard;
   localparam int unsigned ThWidth = W + Guard + 2;
   localparam int unsigned MuWidth = W + Guard + 3;
-  localparam int unsigned TileB = MulStyle == 1 ? 17 : MulStyle == 2 ? 18 : (MuWidth + 1) / 2;
+  // Four tiles a product, without the columns of a DSP block.
+  localparam bit Short = MulStyle == MultiplierAsic || MulStyle == rs_mult_pkg::MultiplierWires;
+  localparam int unsigned TileB = Short ? (MuWidth + 1) / 2 : MulStyle == MultiplierDsp26x17 ? 17 : 18;
   localparam int unsigned Rows = (ThWidth + TileB - 1) / TileB;
   // rows * 2^DropBelow <= 2^(W+G+2); the four tiles of an asic are all built.
-  localparam int unsigned DropBelow = MulStyle == 0 || MulStyle == 3 ? 0 : ThWidth - $clog2(Rows);
+  localparam int unsigned DropBelow = Short ? 0 : ThWidth - $clog2(Rows);
   localparam int unsigned Range = ModMinBits < W ? W - ModMinBits : 0;
   localparam int unsigned ShiftBits = Range == 0 ? 1 : $clog2(Range + 1);
   localparam int unsigned FineBits = ShiftBits / 2;
@@ -55,7 +57,7 @@ module rs_mod_barrett
   localparam int unsigned LowBits = Guard == 0 ? W : W + 1;
   localparam int unsigned MultipleLatency = 32'(mul_latency(int'(MulStyle), int'(LowBits), int'(W)));
   localparam int unsigned TailLatency = ShiftLatency + QuotientLatency + MultipleLatency;
-  localparam int unsigned RestLatency = MulStyle == 1 || MulStyle == 2 ? 1 : 0;
+  localparam int unsigned RestLatency = Short ? 0 : 1;
 
   // What a modulus of its own needs of each stage.
   logic [ShiftBits-1:0] shift, shift_fine;
@@ -153,10 +155,10 @@ module rs_mod_barrett
 
   // rest is in [0, 2m) and so exact in W + 1 bits; rest - m is signed in as many.
   assign result_d = rest - {1'b0, modulus_rest};
-  if (MulStyle == 3) begin : gen_wires
+  if (MulStyle == rs_mult_pkg::MultiplierWires) begin : gen_wires
     assign rest     = low - multiple;
     assign result_o = result_d;
-  end else if (MulStyle == 0) begin : gen_flat
+  end else if (MulStyle == MultiplierAsic) begin : gen_flat
     assign rest = low - multiple;
     always_ff @(posedge clk_i) result_o <= result_d;
   end else begin : gen_deep
@@ -168,7 +170,7 @@ module rs_mod_barrett
 
 `ifndef SYNTHESIS
   // T in range under a modulus whose constants agree with it, and which stays unless it moves along: r in [-m, m).
-  if (MulStyle != 3) begin : gen_check
+  if (MulStyle != rs_mult_pkg::MultiplierWires) begin : gen_check
     localparam int unsigned Latency = 32'(reduce_barrett_latency(
       int'(MulStyle), int'(W), int'(ModMinBits), int'(Guard)
     ));

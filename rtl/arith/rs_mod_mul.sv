@@ -34,7 +34,7 @@ module rs_mod_mul
   output logic [2*W-1:0] product_o
 );
 
-  if (MulKind > 1) begin : gen_kind_check
+  if (MulKind > rs_build_pkg::ReductionMontgomery) begin : gen_kind_check
     $error("%m: MulKind must be 0 (Barrett) or 1 (Montgomery)");
   end
 
@@ -45,7 +45,7 @@ module rs_mod_mul
 
   logic [2*W-1:0] product;
 
-  if (MulKind == 0) begin : gen_barrett
+  if (MulKind == rs_build_pkg::ReductionBarrett) begin : gen_barrett
     rs_mul_barrett #(
       .W         (W),
       .ModMinBits(ModMinBits),

@@ -29,11 +29,11 @@ module rs_mod_reduce #(
   output logic [          W:0] result_o
 );
 
-  if (MulKind > 1) begin : gen_kind_check
+  if (MulKind > rs_build_pkg::ReductionMontgomery) begin : gen_kind_check
     $error("%m: MulKind must be 0 (Barrett) or 1 (Montgomery)");
   end
 
-  if (MulKind == 0) begin : gen_barrett
+  if (MulKind == rs_build_pkg::ReductionBarrett) begin : gen_barrett
     rs_mod_barrett #(
       .W         (W),
       .ModMinBits(ModMinBits),

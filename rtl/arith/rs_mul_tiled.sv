@@ -10,6 +10,7 @@
 // Latency: mul_latency(MulStyle, AWidth, BWidth); a result every cycle. Asic: four tiles, their sum in stage two.
 module rs_mul_tiled
   import rs_latency_pkg::*;
+  import rs_build_pkg::*;
 #(
   // Bits of a and b, 1 or more; the wider one should be a.
   parameter int unsigned AWidth = 32,
@@ -27,7 +28,7 @@ module rs_mul_tiled
   output logic [OutWidth-1:0] p_o
 );
 
-  if (MulStyle > 3) begin : gen_style_check
+  if (MulStyle > rs_mult_pkg::MultiplierWires) begin : gen_style_check
     $error("%m: MulStyle must be 0 (asic), 1 (dsp26x17), 2 (dsp18x18) or 3 (combinational)");
   end
   if (AWidth < 1 || BWidth < 1 || OutWidth > AWidth + BWidth) begin : gen_width_check
@@ -35,11 +36,11 @@ module rs_mul_tiled
   end
 
   // Few large tiles, their sum in one step.
-  localparam bit Short = MulStyle == 0 || MulStyle == 3;
+  localparam bit Short = MulStyle == MultiplierAsic || MulStyle == rs_mult_pkg::MultiplierWires;
   localparam int unsigned MaxWidth = AWidth > BWidth ? AWidth : BWidth;
   localparam int unsigned Half = (MaxWidth + 1) / 2;
-  localparam int unsigned TileA = Short ? Half : MulStyle == 1 ? 26 : 18;
-  localparam int unsigned TileB = Short ? Half : MulStyle == 1 ? 17 : 18;
+  localparam int unsigned TileA = Short ? Half : MulStyle == MultiplierDsp26x17 ? 26 : 18;
+  localparam int unsigned TileB = Short ? Half : MulStyle == MultiplierDsp26x17 ? 17 : 18;
   localparam int unsigned TilesA = (AWidth + TileA - 1) / TileA;
   localparam int unsigned TilesB = (BWidth + TileB - 1) / TileB;
   // Tiles of even and of odd column number in a row do not overlap: each set is one summand.
@@ -97,7 +98,7 @@ module rs_mul_tiled
       sum = '0;
       for (int v = 0; v < int'(Vectors); v++) sum = sum + vector[v];
     end
-    if (MulStyle == 3) begin : gen_wire
+    if (MulStyle == rs_mult_pkg::MultiplierWires) begin : gen_wire
       assign p_o = sum;
       logic unused_clk;
       assign unused_clk = clk_i;

@@ -45,7 +45,7 @@ module rs_config
   end
 
   // The third entry of a modulus: k, or minus one.
-  localparam int unsigned ThirdBits = MulKind == 0 ? 8 : W;
+  localparam int unsigned ThirdBits = MulKind == ReductionBarrett ? 8 : W;
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
     logic [W-1:0] modulus_q[Moduli];
@@ -79,7 +79,7 @@ module rs_config
       end
     end
 
-    if (MulKind == 0) begin : gen_barrett
+    if (MulKind == ReductionBarrett) begin : gen_barrett
       // m is odd wherever minus one is asked for.
       assign mod_bits_o[l]  = third_chosen_q;
       assign minus_one_o[l] = {modulus_o[l][W-1:1], 1'b0};

@@ -18,7 +18,7 @@ module rs_prove_addsub #(
 
   rs_mod_addsub #(
     .W(W),
-    .MulStyle(3)
+    .MulStyle(rs_mult_pkg::MultiplierWires)
   ) u_dut (
     .clk_i,
     .modulus_i,

@@ -35,7 +35,7 @@ module rs_ntt8_engine
   if (W < 14 || W > 32) begin : gen_width_check
     $error("%m: W must be from 14 to 32");
   end
-  if (MulStyle > 2) begin : gen_style_check
+  if (MulStyle > rs_build_pkg::MultiplierDsp18x18) begin : gen_style_check
     $error("%m: MulStyle must be 0 (asic), 1 (dsp26x17) or 2 (dsp18x18)");
   end
 
@@ -61,7 +61,7 @@ module rs_ntt8_engine
     assign ready_o = 1'b1;
     rs_ntt8_unrolled #(
       .W           (W),
-      .MulStyle    (Variant == VariantPn3d || Variant == VariantStream ? MulStyle : 3),
+      .MulStyle    (Variant == VariantPn3d || Variant == VariantStream ? MulStyle : rs_mult_pkg::MultiplierWires),
       .ModMinBits  (ModMinBits),
       .RowRegisters(Variant == VariantPn3)
     ) u_transform (

@@ -40,7 +40,7 @@ module rs_ntt8_folded #(
 
   rs_ntt8_row #(
     .W         (W),
-    .MulStyle  (3),
+    .MulStyle  (rs_mult_pkg::MultiplierWires),
     .ModMinBits(ModMinBits)
   ) u_row (
     .clk_i,

@@ -14,7 +14,7 @@ module rs_ntt8_row
   // Bits of a word, 14 to 32.
   parameter int unsigned W = 32,
   // 0 asic, 1 dsp26x17, 2 dsp18x18, 3 combinational.
-  parameter int unsigned MulStyle = 3,
+  parameter int unsigned MulStyle = rs_mult_pkg::MultiplierWires,
   // Bits of the smallest modulus, 5 to W.
   parameter int unsigned ModMinBits = 5
 ) (

@@ -15,7 +15,7 @@ module rs_ntt8_unrolled
   // Bits of a word, 14 to 32.
   parameter int unsigned W = 32,
   // 0 asic, 1 dsp26x17, 2 dsp18x18, 3 combinational.
-  parameter int unsigned MulStyle = 3,
+  parameter int unsigned MulStyle = rs_mult_pkg::MultiplierWires,
   // Bits of the smallest modulus, 5 to W.
   parameter int unsigned ModMinBits = 5,
   // 1: a register after every row; with MulStyle 3 only.
@@ -34,7 +34,7 @@ module rs_ntt8_unrolled
   output logic [  7:0][W-1:0] data_o
 );
 
-  if (RowRegisters && MulStyle != 3) begin : gen_register_check
+  if (RowRegisters && MulStyle != rs_mult_pkg::MultiplierWires) begin : gen_register_check
     $error("%m: RowRegisters must be 0 unless MulStyle is 3 (combinational)");
   end
 
@@ -45,7 +45,7 @@ module rs_ntt8_unrolled
 
   for (genvar s = 0; s < 3; s++) begin : gen_row
     // A register after this row: each row's own, or the circuit's only one behind the last row.
-    localparam int unsigned Extra = (MulStyle == 3 && (RowRegisters || s == 2)) ? 1 : 0;
+    localparam int unsigned Extra = (MulStyle == rs_mult_pkg::MultiplierWires && (RowRegisters || s == 2)) ? 1 : 0;
     logic [7:0][W-1:0] operand, sums, result;
     logic inverse, inverse_late;
 

@@ -21,17 +21,18 @@ module rs_mac_tile #(
   output logic [AccWidth-1:0] acc_o
 );
 
-  if (MulStyle > 2) begin : gen_style_check
+  if (MulStyle > rs_build_pkg::MultiplierDsp18x18) begin : gen_style_check
     $error("%m: MulStyle must be 0 (asic), 1 (dsp26x17) or 2 (dsp18x18)");
   end
   if (AccWidth < AWidth + BWidth) begin : gen_width_check
     $error("%m: AccWidth must be at least AWidth + BWidth");
   end
-  if (MulStyle == 1 && (AWidth > 26 || BWidth > 17 || AccWidth > 48)) begin : gen_xilinx_check
+  localparam bit Xilinx = MulStyle == rs_build_pkg::MultiplierDsp26x17;
+  if (Xilinx && (AWidth > 26 || BWidth > 17 || AccWidth > 48)) begin : gen_xilinx_check
     $error("%m: AWidth, BWidth and AccWidth must be at most 26, 17 and 48 in MulStyle 1");
   end
 
-  if (MulStyle == 1) begin : gen_xilinx
+  if (Xilinx) begin : gen_xilinx
     logic first_q;
     always_ff @(posedge clk_i) first_q <= first_i;
 `ifdef SYNTHESIS
@@ -98,7 +99,7 @@ module rs_mac_tile #(
 `endif
   end else begin : gen_inferred
     // Cycles from the operands to their product.
-    localparam int unsigned ProductLatency = MulStyle == 2 ? 2 : 1;
+    localparam int unsigned ProductLatency = MulStyle == rs_build_pkg::MultiplierDsp18x18 ? 2 : 1;
     logic first;
     logic [AWidth+BWidth-1:0] product;
     rs_mult_tile #(

@@ -21,17 +21,17 @@ module rs_mult_tile #(
   if (OutWidth > AWidth + BWidth) begin : gen_width_check
     $error("%m: OutWidth must be at most AWidth + BWidth");
   end
-  if (MulStyle == 1 && (AWidth > 26 || BWidth > 17)) begin : gen_xilinx_check
+  if (MulStyle == rs_build_pkg::MultiplierDsp26x17 && (AWidth > 26 || BWidth > 17)) begin : gen_xilinx_check
     $error("%m: AWidth and BWidth must be at most 26 and 17 in MulStyle 1");
   end
-  if (MulStyle == 2 && (AWidth > 18 || BWidth > 18)) begin : gen_ecp5_check
+  if (MulStyle == rs_build_pkg::MultiplierDsp18x18 && (AWidth > 18 || BWidth > 18)) begin : gen_ecp5_check
     $error("%m: AWidth and BWidth must be at most 18 in MulStyle 2");
   end
 
   localparam int unsigned Wide = AWidth + BWidth;
 
   // Kept apart: else the registers are shared between tiles or become the start of a shift register.
-  if (MulStyle == 2) begin : gen_ecp5
+  if (MulStyle == rs_build_pkg::MultiplierDsp18x18) begin : gen_ecp5
 `ifdef SYNTHESIS
     logic [17:0] a, b;
     logic [35:0] product;
@@ -141,14 +141,14 @@ module rs_mult_tile #(
   end else begin : gen_inferred
     logic [OutWidth-1:0] product;
     assign product = OutWidth'(Wide'(a_i) * Wide'(b_i));
-    if (MulStyle == 3) begin : gen_wire
+    if (MulStyle == rs_mult_pkg::MultiplierWires) begin : gen_wire
       assign p_o = product;
       logic unused_clk;
       assign unused_clk = clk_i;
     end else begin : gen_first
       (* keep *) logic [OutWidth-1:0] product_q;
       always_ff @(posedge clk_i) product_q <= product;
-      if (MulStyle == 1) begin : gen_second
+      if (MulStyle == rs_build_pkg::MultiplierDsp26x17) begin : gen_second
         (* keep *) logic [OutWidth-1:0] product_q2;
         always_ff @(posedge clk_i) product_q2 <= product_q;
         assign p_o = product_q2;

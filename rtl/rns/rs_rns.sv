@@ -90,7 +90,7 @@ module rs_rns
   if (RnsEntries < RnsEntriesLeast || RnsEntries > RnsEntriesMost) begin : gen_entries_check
     $error("%m: RnsEntries must be %0d to %0d", RnsEntriesLeast, RnsEntriesMost);
   end
-  if (MulKind == 1 && MontW < 4) begin : gen_word_check
+  if (MulKind == ReductionMontgomery && MontW < 4) begin : gen_word_check
     $error("%m: MontW must be from 4 to W - 2");
   end
 
@@ -98,7 +98,7 @@ module rs_rns
   localparam int unsigned PlaceBits = P > 1 ? $clog2(P) : 1;
   localparam int unsigned LaneBits = Lanes > 1 ? $clog2(Lanes) : 1;
   // Bits of the narrowest modulus that can be.
-  localparam int unsigned Lowest = MulKind == 0 ? ModMinBits : MontW + 1;
+  localparam int unsigned Lowest = MulKind == ReductionBarrett ? ModMinBits : MontW + 1;
   localparam int unsigned FactorLatency = 32'(factor_latency(
     int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW)
   ));
@@ -226,7 +226,7 @@ module rs_rns
     .wr_addr_i(cfg_idx_i[EntryBits-1:0]),
     .wr_data_i(cfg_data_i[ReciprocalBits-1:0])
   );
-  if (MulKind == 0) begin : gen_barrett
+  if (MulKind == ReductionBarrett) begin : gen_barrett
     rs_table #(
       .Width     (W + 11),
       .DepthWords(RnsEntries)

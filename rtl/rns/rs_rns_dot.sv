@@ -10,6 +10,7 @@
 // dot_latency(MulStyle, FactorBits, OperandBits) + r cycles after column 0's last step.
 module rs_rns_dot
   import rs_latency_pkg::*;
+  import rs_build_pkg::*;
 #(
   // Bits of a factor and of an operand, 1 or more.
   parameter int unsigned FactorBits = 32,
@@ -37,8 +38,9 @@ module rs_rns_dot
   end
 
   localparam int unsigned MaxBits = FactorBits > OperandBits ? FactorBits : OperandBits;
-  localparam int unsigned TileA = MulStyle == 0 ? (MaxBits + 1) / 2 : MulStyle == 1 ? 26 : 18;
-  localparam int unsigned TileB = MulStyle == 0 ? (MaxBits + 1) / 2 : MulStyle == 1 ? 17 : 18;
+  localparam int unsigned Half = (MaxBits + 1) / 2;
+  localparam int unsigned TileA = MulStyle == MultiplierAsic ? Half : MulStyle == MultiplierDsp26x17 ? 26 : 18;
+  localparam int unsigned TileB = MulStyle == MultiplierAsic ? Half : MulStyle == MultiplierDsp26x17 ? 17 : 18;
   localparam int unsigned TilesA = (FactorBits + TileA - 1) / TileA;
   localparam int unsigned TilesB = (OperandBits + TileB - 1) / TileB;
   localparam int unsigned Tiles = TilesA * TilesB;
@@ -109,7 +111,7 @@ module rs_rns_dot
     end
   end
 
-  if (MulStyle == 0) begin : gen_flat
+  if (MulStyle == MultiplierAsic) begin : gen_flat
     logic [SumBits-1:0] sum;
     always_comb begin
       sum = '0;

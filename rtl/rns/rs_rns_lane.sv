@@ -99,7 +99,7 @@ module rs_rns_lane
     .wr_addr_i(cfg_idx_i[ConvBits-1:0]),
     .wr_data_i(cfg_data_i[W-1:0])
   );
-  if (MulKind == 0) begin : gen_aux
+  if (MulKind == rs_build_pkg::ReductionBarrett) begin : gen_aux
     rs_table #(
       .Width     (AuxBits),
       .DepthWords(RnsConversions)

@@ -11,7 +11,9 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import accumulate, repeat
 
-from ringsmith.hw.vectors import reversed_bits, smallest_root
+from ringsmith.hw.vectors import reversed_bits, smallest_root, twiddle_table
+
+__all__ = ["bit_reverse", "forward", "inverse", "root", "twiddle_table"]
 
 Poly = list[int]
 
@@ -37,12 +39,6 @@ def root(modulus: int, n: int) -> int:
 def bit_reverse(value: int, bits: int) -> int:
     """Reverse the low `bits` bits of `value`."""
     return reversed_bits(value, bits)
-
-
-def twiddle_table(modulus: int, psi: int, n: int) -> list[int]:
-    """psi^brv(j) for j from 0 to n - 1: the one table of a transform size, which the hardware is loaded with."""
-    bits = n.bit_length() - 1
-    return [pow(psi, reversed_bits(j, bits), modulus) for j in range(n)]
 
 
 def _powers(base: int, count: int, modulus: int) -> list[int]:

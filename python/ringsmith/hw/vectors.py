@@ -52,6 +52,12 @@ def reversed_bits(value: int, bits: int) -> int:
     return int(f"{value:0{bits}b}"[::-1], 2)
 
 
+def twiddle_table(modulus: int, psi: int, n: int) -> list[int]:
+    """psi^brv(j) for j from 0 to n - 1: the one table of a transform size, which the hardware is loaded with."""
+    bits = n.bit_length() - 1
+    return [pow(psi, reversed_bits(j, bits), modulus) for j in range(n)]
+
+
 def lane_vector(modulus: int, n: int, *, seed: int) -> LaneVector:
     """A random polynomial and its transform for one lane's modulus, a prime that is 1 modulo 2n."""
     psi, log2_n = smallest_root(modulus, n), n.bit_length() - 1

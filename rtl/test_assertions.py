@@ -11,7 +11,6 @@ import json
 import os
 import random
 import re
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,13 +18,10 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
+from dv.clock import start_clock
+from dv.structs import COMPUTE, CONVERSION, DECODED, MEMORY, ZERO_SOURCE, pack
 from ringsmith.hw import sources
-from ringsmith.hw.cocotb_clock import start_clock
 from ringsmith.hw.cocotb_runner import run_checks
-
-sys.path.insert(0, str(Path(__file__).parent / "core"))
-
-from packed import COMPUTE, CONVERSION, DECODED, MEMORY, ZERO_SOURCE, pack
 
 pytestmark = pytest.mark.hw
 HERE = Path(__file__).parent
@@ -91,7 +87,7 @@ PORTS = Bench(
 )  # fmt: skip
 LANE = Bench(
     "rs_lane",
-    {"P": 1, "Width": 14, "Style": 0, "BankWords": 16, "SinglePort": 0b110000, "Slots": 6, "TableWords": 32},
+    {"P": 1, "W": 14, "MulStyle": 0, "BankWords": 16, "SinglePort": 0b110000, "Slots": 6, "TableWords": 32},
     dict.fromkeys(
         ("rd_valid_i", "slot_rd_en_i", "slot_rd_addr_i", "table_rd_en_i", "table_addr_i", "sel_bank_i", "sel_u_bank_i",
          "sel_v_bank_i", "sel_straight_i", "sel_pair_i", "sel_inverse_i", "sel_constant_i", "sel_cyclic_i",
@@ -105,12 +101,12 @@ LANE = Bench(
 )  # fmt: skip
 RNS_SEQ = Bench(
     "rs_rns_seq",
-    {"P": 1, "Rate": 4, "WordAddrBits": 5},
+    {"P": 1, "RnsRate": 4, "WordAddrBits": 5},
     {"rst_ni": 0, "start_i": 0, "log2_n_i": 4, "primes_i": 5, "own_i": 0, "base_i": 0},
 )
 RNS = Bench(
     "rs_rns",
-    {"Width": 14, "Lanes": 2, "P": 1, "Rate": 1, "Style": 0, "ModMinBits": 14, "WordAddrBits": 5},
+    {"W": 14, "Lanes": 2, "P": 1, "RnsRate": 1, "MulStyle": 0, "ModMinBits": 14, "WordAddrBits": 5},
     dict.fromkeys(
         ("rst_ni", "cfg_we_i", "cfg_sel_i", "cfg_lane_i", "cfg_idx_i", "cfg_data_i", "start_i", "conv_i", "x_i",
          "own_i"), 0)
@@ -118,18 +114,18 @@ RNS = Bench(
 )  # fmt: skip
 RNS_UNIT = Bench(
     "rs_rns_unit",
-    {"Width": 14, "Lanes": 2, "P": 1, "Rate": 1, "Style": 0, "ModMinBits": 14, "WordAddrBits": 5, "Conversions": 4,
-     "Entries": 16},
+    {"W": 14, "Lanes": 2, "P": 1, "RnsRate": 1, "MulStyle": 0, "ModMinBits": 14, "WordAddrBits": 5, "RnsConversions": 4,
+     "RnsEntries": 16},
     dict.fromkeys(
         ("rst_ni", "cfg_we_i", "cfg_sel_i", "cfg_lane_i", "cfg_idx_i", "cfg_data_i", "start_i", "x_i", "own_i"), 0)
     | {"instr_i": pack(CONVERSION, {"log2_n": 4})},
 )  # fmt: skip
 RNS_DOT = Bench(
     "rs_rns_dot",
-    {"FactorBits": 14, "OperandBits": 14, "Rate": 2, "Style": 0},
+    {"FactorBits": 14, "OperandBits": 14, "RnsRate": 2, "MulStyle": 0},
     {"first_i": 0, "last_i": 0, "factor_i": 0, "operand_i": 0},
 )
-RNS_GROUP = Bench("rs_rns_group", {"Width": 9, "P": 1, "Rate": 4}, {"load_i": 0, "take_i": 0, "word_i": 0})
+RNS_GROUP = Bench("rs_rns_group", {"W": 9, "P": 1, "RnsRate": 4}, {"load_i": 0, "take_i": 0, "word_i": 0})
 RAM = {"rd_en_i": 0, "wr_en_i": 0, "wr_data_i": 0}
 RAM_1R1W = Bench("rs_ram_1r1w", {"Width": 9, "DepthWords": 12}, RAM | {"rd_addr_i": 0, "wr_addr_i": 0})
 RAM_1RW = Bench("rs_ram_1rw", {"Width": 9, "DepthWords": 12}, RAM | {"addr_i": 0})
@@ -251,16 +247,16 @@ def arithmetic(unit: str, old: str, new: str, words: str, modulus: Pins, **param
 
 
 PLANTED = [
-    arithmetic("rs_mod_addsub", "sub_i == b_i[Width];", "sub_i != b_i[Width];", "a result is not below the modulus",
-               {"modulus_i": 97, "sub_i": 0, "halve_i": 0}, Width=14, Style=1),
+    arithmetic("rs_mod_addsub", "sub_i == b_i[W];", "sub_i != b_i[W];", "a result is not below the modulus",
+               {"modulus_i": 97, "sub_i": 0, "halve_i": 0}, W=14, MulStyle=1),
     arithmetic("rs_mod_barrett", "- {1'b0, modulus_rest};", "+ {1'b0, modulus_rest};", "a result is not in [-m, m)",
-               {"modulus_i": 16001, "mu_i": (1 << 30) // 16001, "mod_bits_i": 14}, Width=14, Style=0, ModMinBits=5),
+               {"modulus_i": 16001, "mu_i": (1 << 30) // 16001, "mod_bits_i": 14}, W=14, MulStyle=0, ModMinBits=5),
     arithmetic("rs_mod_montgomery", "- Bits'(multiple);", "+ Bits'(multiple);", "a result is not in (-m, m)",
-               {"modulus_high_i": 125}, Width=14, WordBits=7, Style=0),
+               {"modulus_high_i": 125}, W=14, MontW=7, MulStyle=0),
 ]  # fmt: skip
 RNS_RUN: list[Pins] = [RNS_SEQ.rest | {"primes_i": 1}, {"start_i": 1}, {"start_i": 0}]
 SLOW = [
-    Plant("rs_rns_seq", "(terms > 4'(Rate) ? terms : 4'(Rate)) - 4'd1", "terms - 4'd1",
+    Plant("rs_rns_seq", "(terms > 4'(RnsRate) ? terms : 4'(RnsRate)) - 4'd1", "terms - 4'd1",
           "the results of two groups meet", "test_assertions.py", "rs_rns_seq", RNS_SEQ.parameters, "check_play",
           play=RNS_RUN),
     Plant("rs_rns_seq", "if (done_o) busy_q <= 1'b0;", "if (group_end) busy_q <= 1'b0;", "a result of nothing",

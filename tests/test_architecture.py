@@ -164,6 +164,14 @@ def test_files_that_the_page_names_exist() -> None:
     assert [name for name in named if not ((ROOT / name).exists() or (SOURCES / "ringsmith" / name).exists())] == []
 
 
+def test_the_verification_package_is_for_tests_of_the_rtl() -> None:
+    """Nothing that ships imports `dv`; the tests that do find it without a path of their own."""
+    for path in modules(SOURCES).values():
+        assert not [used for used, _ in imports(path, {}) if used.partition(".")[0] == "dv"], path
+    for path in sorted((ROOT / "rtl").rglob("*.py")):
+        assert "sys.path" not in path.read_text(), path
+
+
 @pytest.mark.parametrize(
     "late",
     ["    from ringsmith.b import two\n", "    import ringsmith.b\n", "    from ringsmith import b\n"],

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -71,9 +71,9 @@ class Preset(Knobs):
         return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
 
-def preset_names() -> list[str]:
-    """Names of the presets that ship with the package, sorted."""
-    return sorted(path.stem for path in (shipped.spec() / "presets").glob("*.toml"))
+def preset_names(kind: str = "") -> list[str]:
+    """Names of the presets that ship with the package, sorted; `kind` is a folder of presets with keys of their own."""
+    return sorted(path.stem for path in (shipped.spec() / "presets" / kind).glob("*.toml"))
 
 
 def load_preset(name: str, overrides: Mapping[str, Any] | None = None) -> Preset:
@@ -82,7 +82,7 @@ def load_preset(name: str, overrides: Mapping[str, Any] | None = None) -> Preset
     Override values may be TOML text (as from `--set key=value`) or Python values. Unknown presets and keys, wrong types
     and impossible combinations raise `ParameterError` naming the key and what would work.
     """
-    return checked(Preset, name, _read(name), overrides or {}, _complaints)
+    return checked(Preset, name, read_preset(name), overrides or {}, _complaints)
 
 
 def checked(
@@ -117,14 +117,19 @@ def parse_overrides(settings: list[str]) -> dict[str, str]:
     return pairs
 
 
-def _read(name: str) -> dict[str, Any]:
+def read_preset(name: str, kind: str = "") -> dict[str, Any]:
+    """Read a preset's file, by name or by path; `kind` as for `preset_names`.
+
+    Raises:
+        ParameterError: no such preset.
+        InputError: a file that cannot be read or is no TOML.
+    """
     if name.endswith(".toml"):
         return read_toml(Path(name), "preset")
-    if name not in preset_names():
-        raise ParameterError(
-            f"no preset {shown(name)}; presets: {', '.join(preset_names())}, or a path to a .toml file"
-        )
-    return read_toml(shipped.spec() / "presets" / f"{name}.toml", "preset")
+    names = preset_names(kind)
+    if name not in names:
+        raise ParameterError(f"no preset {shown(name)}; presets: {', '.join(names)}, or a path to a .toml file")
+    return read_toml(shipped.spec() / "presets" / kind / f"{name}.toml", "preset")
 
 
 def parse_setting(key: str, text: str) -> Any:
@@ -138,12 +143,16 @@ def parse_setting(key: str, text: str) -> Any:
     return text
 
 
+def clock_complaints(clock_mhz: Sequence[float]) -> Iterator[str]:
+    """What is wrong with the clocks of a preset of any kind."""
+    if not clock_mhz or not all(SLOWEST_MHZ <= clock <= FASTEST_MHZ for clock in clock_mhz):
+        yield f"clock_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {shown(list(clock_mhz))}"
+
+
 def _complaints(p: Preset) -> Iterator[str]:
     """What is wrong with the knobs of the hardware, then with the other keys."""
     yield from p.broken()
-    if not p.clock_mhz or not all(SLOWEST_MHZ <= clock <= FASTEST_MHZ for clock in p.clock_mhz):
-        clocks = shown(list(p.clock_mhz))
-        yield f"clock_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {clocks}"
+    yield from clock_complaints(p.clock_mhz)
     if not SLOWEST_MHZ <= p.serial_mhz <= FASTEST_MHZ:
         yield f"serial_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {p.serial_mhz}"
     if p.host == "serial" and p.serial_mhz > max(p.clock_mhz):

@@ -17,48 +17,48 @@ module rs_butterfly
   import rs_latency_pkg::*;
 #(
   // Bits of a word.
-  parameter int unsigned Width = 32,
+  parameter int unsigned W = 32,
   // 0 Barrett, 1 word-level Montgomery.
-  parameter int unsigned Kind = 0,
+  parameter int unsigned MulKind = 0,
   // 0 asic, 1 dsp26x17, 2 dsp18x18, 3 combinational (Barrett only).
-  parameter int unsigned Style = 1,
-  // Barrett: bits of the smallest modulus, 5 to Width.
+  parameter int unsigned MulStyle = 1,
+  // Barrett: bits of the smallest modulus, 5 to W.
   parameter int unsigned ModMinBits = 5,
-  // Montgomery: the modulus is 1 modulo 2^MontWordBits, 2 to Width - 2.
-  parameter int unsigned MontWordBits = 8,
+  // Montgomery: the modulus is 1 modulo 2^MontW, 2 to W - 2.
+  parameter int unsigned MontW = 8,
   // 1: the unreduced product can be had.
   parameter bit KeepProduct = 1'b0
 ) (
-  input  logic             clk_i,
-  input  logic [Width-1:0] modulus_i,
-  input  logic [Width+2:0] aux_i,
-  input  logic [      7:0] mod_bits_i,
+  input  logic         clk_i,
+  input  logic [W-1:0] modulus_i,
+  input  logic [W+2:0] aux_i,
+  input  logic [  7:0] mod_bits_i,
   // Mode, valid with u, v, w.
-  input  logic             cross_i,
-  input  logic             sub_i,
-  input  logic             halve_i,
-  input  logic             product_i,
-  input  logic [Width-1:0] u_i,
-  input  logic [Width-1:0] v_i,
-  input  logic [Width-1:0] w_i,
-  input  logic [Width-1:0] e0_i,
-  input  logic [Width-1:0] e1_i,
-  output logic [Width-1:0] x_o,
-  output logic [Width-1:0] y_o
+  input  logic         cross_i,
+  input  logic         sub_i,
+  input  logic         halve_i,
+  input  logic         product_i,
+  input  logic [W-1:0] u_i,
+  input  logic [W-1:0] v_i,
+  input  logic [W-1:0] w_i,
+  input  logic [W-1:0] e0_i,
+  input  logic [W-1:0] e1_i,
+  output logic [W-1:0] x_o,
+  output logic [W-1:0] y_o
 );
 
-  localparam int unsigned SumLatency = 32'(addsub_latency(int'(Style)));
+  localparam int unsigned SumLatency = 32'(addsub_latency(int'(MulStyle)));
   localparam int unsigned MulLatency = 32'(mod_mul_latency(
-    int'(Kind), int'(Style), int'(Width), int'(ModMinBits), int'(MontWordBits)
+    int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW)
   ));
 
   // First sums; without cross each side passes its own operand: u as u + 0, v as (v + v) / 2, which needs no choice
   // between halved and not behind the adder. (Crossed, y is of use to transforms only, and there it is halved.)
-  logic [Width-1:0] first_x, first_y, w_late;
+  logic [W-1:0] first_x, first_y, w_late;
 
   rs_mod_addsub #(
-    .Width(Width),
-    .Style(Style)
+    .W(W),
+    .MulStyle(MulStyle)
   ) u_first_x (
     .clk_i,
     .modulus_i,
@@ -70,8 +70,8 @@ module rs_butterfly
   );
 
   rs_mod_addsub #(
-    .Width  (Width),
-    .Style  (Style),
+    .W(W),
+    .MulStyle(MulStyle),
     .TakeOff(1'b0)
   ) u_first_y (
     .clk_i,
@@ -84,7 +84,7 @@ module rs_butterfly
   );
 
   rs_delay #(
-    .Width (Width),
+    .Width (W),
     .Stages(SumLatency)
   ) u_factor (
     .clk_i,
@@ -93,18 +93,18 @@ module rs_butterfly
   );
 
   // Multiplier and the x side beside it.
-  logic [Width:0] scaled;
-  logic [Width-1:0] second_x;
-  logic [2*Width-1:0] product;
+  logic [W:0] scaled;
+  logic [W-1:0] second_x;
+  logic [2*W-1:0] product;
   logic cross_late;
 
   rs_mod_mul #(
-    .Width       (Width),
-    .Kind        (Kind),
-    .Style       (Style),
-    .ModMinBits  (ModMinBits),
-    .MontWordBits(MontWordBits),
-    .KeepProduct (KeepProduct)
+    .W          (W),
+    .MulKind    (MulKind),
+    .MulStyle   (MulStyle),
+    .ModMinBits (ModMinBits),
+    .MontW      (MontW),
+    .KeepProduct(KeepProduct)
   ) u_mul (
     .clk_i,
     .modulus_i,
@@ -117,7 +117,7 @@ module rs_butterfly
   );
 
   rs_delay #(
-    .Width (Width),
+    .Width (W),
     .Stages(MulLatency)
   ) u_side (
     .clk_i,
@@ -135,11 +135,11 @@ module rs_butterfly
   );
 
   // Second sums.
-  logic [Width-1:0] sum_x, sum_y;
+  logic [W-1:0] sum_x, sum_y;
 
   rs_mod_addsub #(
-    .Width(Width),
-    .Style(Style)
+    .W(W),
+    .MulStyle(MulStyle)
   ) u_second_x (
     .clk_i,
     .modulus_i,
@@ -151,8 +151,8 @@ module rs_butterfly
   );
 
   rs_mod_addsub #(
-    .Width(Width),
-    .Style(Style)
+    .W(W),
+    .MulStyle(MulStyle)
   ) u_second_y (
     .clk_i,
     .modulus_i,
@@ -165,7 +165,7 @@ module rs_butterfly
 
   if (KeepProduct) begin : gen_product
     logic product_late;
-    logic [2*Width-1:0] product_last;
+    logic [2*W-1:0] product_last;
     rs_delay #(
       .Width (1),
       .Stages(2 * SumLatency + MulLatency)
@@ -175,15 +175,15 @@ module rs_butterfly
       .data_o(product_late)
     );
     rs_delay #(
-      .Width (2 * Width),
+      .Width (2 * W),
       .Stages(SumLatency)
     ) u_product (
       .clk_i,
       .data_i(product),
       .data_o(product_last)
     );
-    assign x_o = product_late ? product_last[Width-1:0] : sum_x;
-    assign y_o = product_late ? product_last[2*Width-1:Width] : sum_y;
+    assign x_o = product_late ? product_last[W-1:0] : sum_x;
+    assign y_o = product_late ? product_last[2*W-1:W] : sum_y;
   end else begin : gen_no_product
     logic unused_product;
     assign unused_product = ^{product, product_i};

@@ -6,60 +6,60 @@
 //   r = t + {0,m}     in [0, m);   halved: an odd t takes m, an even negative one 2m, then one shift
 //
 // b is signed in [-m, m): the multiplier's unreduced result needs no correction of its own. a is in [0, m).
-// Each line is one adder deep and has its own stage (Style 1, 2); one stage for all in Style 0.
-// Latency: addsub_latency(Style).
+// Each line is one adder deep and has its own stage (MulStyle 1, 2); one stage for all in MulStyle 0.
+// Latency: addsub_latency(MulStyle).
 module rs_mod_addsub
   import rs_latency_pkg::*;
 #(
   // Bits of the modulus, 2 or more.
-  parameter int unsigned Width = 32,
+  parameter int unsigned W = 32,
   // 0 asic, 1 dsp26x17, 2 dsp18x18, 3 combinational: the number of stages.
-  parameter int unsigned Style = 1,
-  // 0: only differences of reduced operands, or halves of even sums below 2^(Width+1), are asked for: m is never taken off.
+  parameter int unsigned MulStyle = 1,
+  // 0: only differences of reduced operands, or halves of even sums below 2^(W+1), are asked for: m is never taken off.
   parameter bit TakeOff = 1'b1
 ) (
-  input  logic             clk_i,
-  input  logic [Width-1:0] modulus_i,
+  input  logic         clk_i,
+  input  logic [W-1:0] modulus_i,
   // 1: difference; 1: halve. Valid with the operands.
-  input  logic             sub_i,
-  input  logic             halve_i,
-  input  logic [Width-1:0] a_i,
-  input  logic [  Width:0] b_i,
-  output logic [Width-1:0] result_o
+  input  logic         sub_i,
+  input  logic         halve_i,
+  input  logic [W-1:0] a_i,
+  input  logic [  W:0] b_i,
+  output logic [W-1:0] result_o
 );
 
-  if (Width < 2) begin : gen_width_check
-    $error("%m: Width must be 2 or more");
+  if (W < 2) begin : gen_width_check
+    $error("%m: W must be 2 or more");
   end
 
-  localparam bit Deep = addsub_latency(int'(Style)) == 3;
+  localparam bit Deep = addsub_latency(int'(MulStyle)) == 3;
 
-  logic [Width+1:0] s_d, s, t_d, t, r_d;
+  logic [W+1:0] s_d, s, t_d, t, r_d;
   logic take_d, take, halve, halve_late, negative, odd;
 
-  assign s_d    = (Width + 2)'(a_i) + ({b_i[Width], b_i} ^ {(Width + 2) {sub_i}}) + (Width + 2)'(sub_i);
-  assign take_d = TakeOff && sub_i == b_i[Width];
-  assign t_d    = s - (take ? (Width + 2)'(modulus_i) : '0);
+  assign s_d    = (W + 2)'(a_i) + ({b_i[W], b_i} ^ {(W + 2) {sub_i}}) + (W + 2)'(sub_i);
+  assign take_d = TakeOff && sub_i == b_i[W];
+  assign t_d    = s - (take ? (W + 2)'(modulus_i) : '0);
 
   // The addend of the last line: 0, m or 2m.
-  assign negative = t[Width+1];
+  assign negative = t[W+1];
   assign odd      = t[0];
-  logic [Width+1:0] addend;
+  logic [W+1:0] addend;
   always_comb begin
-    if (halve_late) addend = odd ? (Width + 2)'(modulus_i) : negative ? {1'b0, modulus_i, 1'b0} : '0;
-    else addend = negative ? (Width + 2)'(modulus_i) : '0;
+    if (halve_late) addend = odd ? (W + 2)'(modulus_i) : negative ? {1'b0, modulus_i, 1'b0} : '0;
+    else addend = negative ? (W + 2)'(modulus_i) : '0;
   end
   assign r_d = t + addend;
 
   if (Deep) begin : gen_deep
-    logic [Width-1:0] result_q;
+    logic [W-1:0] result_q;
     always_ff @(posedge clk_i) begin
       s          <= s_d;
       take       <= take_d;
       halve      <= halve_i;
       t          <= t_d;
       halve_late <= halve;
-      result_q   <= halve_late ? r_d[Width:1] : r_d[Width-1:0];
+      result_q   <= halve_late ? r_d[W:1] : r_d[W-1:0];
     end
     assign result_o = result_q;
   end else begin : gen_flat
@@ -68,9 +68,9 @@ module rs_mod_addsub
     assign halve      = halve_i;
     assign t          = t_d;
     assign halve_late = halve;
-    logic [Width-1:0] result_d;
-    assign result_d = halve_late ? r_d[Width:1] : r_d[Width-1:0];
-    if (Style == 3) begin : gen_wire
+    logic [W-1:0] result_d;
+    assign result_d = halve_late ? r_d[W:1] : r_d[W-1:0];
+    if (MulStyle == rs_mult_pkg::MultiplierWires) begin : gen_wire
       assign result_o = result_d;
       logic unused_clk;
       assign unused_clk = clk_i;
@@ -80,22 +80,22 @@ module rs_mod_addsub
   end
 
   logic unused_sign;
-  assign unused_sign = ^r_d[Width+1:Width];
+  assign unused_sign = ^r_d[W+1:W];
 
 `ifndef SYNTHESIS
   // Operands in range, under a modulus that stays, give a result in range.
-  localparam int unsigned Latency = 32'(addsub_latency(int'(Style)));
-  if (Style != 3) begin : gen_check
+  localparam int unsigned Latency = 32'(addsub_latency(int'(MulStyle)));
+  if (MulStyle != rs_mult_pkg::MultiplierWires) begin : gen_check
     logic in_range, whole, reduced;
-    logic signed [Width+1:0] signed_b, signed_m;
-    logic [  Width-1:0] modulus_q;
+    logic signed [W+1:0] signed_b, signed_m;
+    logic [W-1:0] modulus_q;
     logic [Latency-1:0] held_q;
     // b in [-m, m); halving takes an odd modulus or an even sum; m is not taken off where nobody does.
-    assign signed_b = {b_i[Width], b_i};
+    assign signed_b = {b_i[W], b_i};
     assign signed_m = {2'b0, modulus_i};
     assign reduced  = a_i < modulus_i && signed_b < signed_m && signed_b >= -signed_m;
     assign whole    = !halve_i || modulus_i[0] || !s_d[0];
-    assign in_range = reduced && whole && (TakeOff || (sub_i && !b_i[Width]) || (halve_i && !s_d[0] && !b_i[Width]));
+    assign in_range = reduced && whole && (TakeOff || (sub_i && !b_i[W]) || (halve_i && !s_d[0] && !b_i[W]));
     initial held_q = '0;
     always @(posedge clk_i) begin
       modulus_q <= modulus_i;

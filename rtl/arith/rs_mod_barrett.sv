@@ -7,60 +7,62 @@
 //   T/m - Th*mu/2^(W+G+4)  <  2^(k-2)/m + T/2^(k+W+G+2) + D/2^(W+G+4)  <=  1/2 + 1/4 + 1/4  =  1
 // because m >= 2^(k-1), T < m * 2^(W+G) < 2^(k+W+G), and the dropped tiles D stay below rows * 2^DropBelow <= 2^(W+G+2).
 // The floor takes less than 1 more, so T - Q*m is in [0, 2m): only its low W+1 bits are computed, and so of Q*m, from as many of Q.
-// The only variable shift is that of T, over Width - ModMinBits + 1 positions, in two stages.
+// The only variable shift is that of T, over W - ModMinBits + 1 positions, in two stages.
 //
-// Latency: reduce_barrett_latency(Style, Width, ModMinBits, Guard); a result every cycle.
+// Latency: reduce_barrett_latency(MulStyle, W, ModMinBits, Guard); a result every cycle.
 module rs_mod_barrett
   import rs_build_pkg::*;
   import rs_latency_pkg::*;
 #(
   // W: bits of the largest modulus, 5 or more.
-  parameter int unsigned Width = 32,
-  // Bits of the smallest modulus, 5 to Width.
+  parameter int unsigned W = 32,
+  // Bits of the smallest modulus, 5 to W.
   parameter int unsigned ModMinBits = 5,
-  // G: bits of T beyond those of a product of a Width-bit word and a residue.
+  // G: bits of T beyond those of a product of a W-bit word and a residue.
   parameter int unsigned Guard = 0,
   // 0 asic, 1 dsp26x17, 2 dsp18x18, 3 combinational.
-  parameter int unsigned Style = 1,
+  parameter int unsigned MulStyle = 1,
   // 1: each T comes with its own modulus; 0: the modulus is quasi-static.
   parameter bit Moving = 1'b0
 ) (
-  input  logic                     clk_i,
-  // Not a power of two, with ModMinBits to Width bits; mu and k belong to it.
-  input  logic [        Width-1:0] modulus_i,
-  input  logic [  Width+Guard+2:0] mu_i,
-  input  logic [              7:0] mod_bits_i,
-  // Below m * 2^(Width+Guard).
-  input  logic [2*Width+Guard-1:0] t_i,
-  output logic [          Width:0] result_o
+  input  logic                 clk_i,
+  // Not a power of two, with ModMinBits to W bits; mu and k belong to it.
+  input  logic [        W-1:0] modulus_i,
+  input  logic [  W+Guard+2:0] mu_i,
+  input  logic [          7:0] mod_bits_i,
+  // Below m * 2^(W+Guard).
+  input  logic [2*W+Guard-1:0] t_i,
+  output logic [          W:0] result_o
 );
 
-  if (ModMinBits < ModMinBitsLeast || ModMinBits > Width) begin : gen_bits_check
-    $error("%m: ModMinBits must be %0d to Width", ModMinBitsLeast);
+  if (ModMinBits < ModMinBitsLeast || ModMinBits > W) begin : gen_bits_check
+    $error("%m: ModMinBits must be %0d to W", ModMinBitsLeast);
   end
 
-  localparam int unsigned InWidth = 2 * Width + Guard;
-  localparam int unsigned ThWidth = Width + Guard + 2;
-  localparam int unsigned MuWidth = Width + Guard + 3;
-  localparam int unsigned TileB = Style == 1 ? 17 : Style == 2 ? 18 : (MuWidth + 1) / 2;
+  localparam int unsigned InWidth = 2 * W + Guard;
+  localparam int unsigned ThWidth = W + Guard + 2;
+  localparam int unsigned MuWidth = W + Guard + 3;
+  // Four tiles a product, without the columns of a DSP block.
+  localparam bit Short = MulStyle == MultiplierAsic || MulStyle == rs_mult_pkg::MultiplierWires;
+  localparam int unsigned TileB = Short ? (MuWidth + 1) / 2 : MulStyle == MultiplierDsp26x17 ? 17 : 18;
   localparam int unsigned Rows = (ThWidth + TileB - 1) / TileB;
   // rows * 2^DropBelow <= 2^(W+G+2); the four tiles of an asic are all built.
-  localparam int unsigned DropBelow = Style == 0 || Style == 3 ? 0 : ThWidth - $clog2(Rows);
-  localparam int unsigned Range = ModMinBits < Width ? Width - ModMinBits : 0;
+  localparam int unsigned DropBelow = Short ? 0 : ThWidth - $clog2(Rows);
+  localparam int unsigned Range = ModMinBits < W ? W - ModMinBits : 0;
   localparam int unsigned ShiftBits = Range == 0 ? 1 : $clog2(Range + 1);
   localparam int unsigned FineBits = ShiftBits / 2;
-  localparam int unsigned ShiftLatency = 32'(shift_latency(int'(Style), int'(Width), int'(ModMinBits)));
-  localparam int unsigned QuotientLatency = 32'(mul_latency(int'(Style), int'(MuWidth), int'(ThWidth)));
-  // Low bits of Q that its multiple needs; without guard Q has no more than Width.
-  localparam int unsigned LowBits = Guard == 0 ? Width : Width + 1;
-  localparam int unsigned MultipleLatency = 32'(mul_latency(int'(Style), int'(LowBits), int'(Width)));
+  localparam int unsigned ShiftLatency = 32'(shift_latency(int'(MulStyle), int'(W), int'(ModMinBits)));
+  localparam int unsigned QuotientLatency = 32'(mul_latency(int'(MulStyle), int'(MuWidth), int'(ThWidth)));
+  // Low bits of Q that its multiple needs; without guard Q has no more than W.
+  localparam int unsigned LowBits = Guard == 0 ? W : W + 1;
+  localparam int unsigned MultipleLatency = 32'(mul_latency(int'(MulStyle), int'(LowBits), int'(W)));
   localparam int unsigned TailLatency = ShiftLatency + QuotientLatency + MultipleLatency;
-  localparam int unsigned RestLatency = Style == 1 || Style == 2 ? 1 : 0;
+  localparam int unsigned RestLatency = Short ? 0 : 1;
 
   // What a modulus of its own needs of each stage.
   logic [ShiftBits-1:0] shift, shift_fine;
   logic [MuWidth-1:0] mu;
-  logic [Width-1:0] modulus_multiple, modulus_rest;
+  logic [W-1:0] modulus_multiple, modulus_rest;
   assign shift = ShiftBits'(mod_bits_i - 8'(ModMinBits));
   rs_delay #(
     .Width (ShiftBits),
@@ -79,7 +81,7 @@ module rs_mod_barrett
     .data_o(mu)
   );
   rs_delay #(
-    .Width (Width),
+    .Width (W),
     .Stages(Moving ? ShiftLatency + QuotientLatency : 0)
   ) u_modulus_multiple (
     .clk_i,
@@ -87,7 +89,7 @@ module rs_mod_barrett
     .data_o(modulus_multiple)
   );
   rs_delay #(
-    .Width (Width),
+    .Width (W),
     .Stages(Moving ? MultipleLatency + RestLatency : 0)
   ) u_modulus_rest (
     .clk_i,
@@ -116,13 +118,13 @@ module rs_mod_barrett
   end
 
   logic [MuWidth+ThWidth-1:0] quotient;
-  logic [Width:0] multiple, low, rest, result_d;
+  logic [W:0] multiple, low, rest, result_d;
 
   rs_mul_tiled #(
     .AWidth   (MuWidth),
     .BWidth   (ThWidth),
     .DropBelow(DropBelow),
-    .Style    (Style)
+    .MulStyle (MulStyle)
   ) u_quotient (
     .clk_i,
     .a_i(mu),
@@ -132,31 +134,31 @@ module rs_mod_barrett
 
   rs_mul_tiled #(
     .AWidth  (LowBits),
-    .BWidth  (Width),
-    .OutWidth(Width + 1),
-    .Style   (Style)
+    .BWidth  (W),
+    .OutWidth(W + 1),
+    .MulStyle(MulStyle)
   ) u_multiple (
     .clk_i,
-    .a_i(quotient[Width+Guard+4+:LowBits]),
+    .a_i(quotient[W+Guard+4+:LowBits]),
     .b_i(modulus_multiple),
     .p_o(multiple)
   );
 
   rs_delay #(
-    .Width (Width + 1),
+    .Width (W + 1),
     .Stages(TailLatency)
   ) u_low (
     .clk_i,
-    .data_i(t_i[Width:0]),
+    .data_i(t_i[W:0]),
     .data_o(low)
   );
 
-  // rest is in [0, 2m) and so exact in Width + 1 bits; rest - m is signed in as many.
+  // rest is in [0, 2m) and so exact in W + 1 bits; rest - m is signed in as many.
   assign result_d = rest - {1'b0, modulus_rest};
-  if (Style == 3) begin : gen_wires
+  if (MulStyle == rs_mult_pkg::MultiplierWires) begin : gen_wires
     assign rest     = low - multiple;
     assign result_o = result_d;
-  end else if (Style == 0) begin : gen_flat
+  end else if (MulStyle == MultiplierAsic) begin : gen_flat
     assign rest = low - multiple;
     always_ff @(posedge clk_i) result_o <= result_d;
   end else begin : gen_deep
@@ -168,20 +170,20 @@ module rs_mod_barrett
 
 `ifndef SYNTHESIS
   // T in range under a modulus whose constants agree with it, and which stays unless it moves along: r in [-m, m).
-  if (Style != 3) begin : gen_check
+  if (MulStyle != rs_mult_pkg::MultiplierWires) begin : gen_check
     localparam int unsigned Latency = 32'(reduce_barrett_latency(
-      int'(Style), int'(Width), int'(ModMinBits), int'(Guard)
+      int'(MulStyle), int'(W), int'(ModMinBits), int'(Guard)
     ));
-    localparam int unsigned WideBits = 2 * Width + Guard + 4;
+    localparam int unsigned WideBits = 2 * W + Guard + 4;
     typedef logic [WideBits-1:0] wide_t;
-    logic [Width-1:0] modulus_q, modulus_late;
+    logic [W-1:0] modulus_q, modulus_late;
     logic [MuWidth-1:0] mu_q;
     logic [7:0] mod_bits_q;
     logic changed, stays, agree, agree_q;
     logic [Latency-1:0] held_q;
     wide_t rest_mu;
-    logic signed [Width+1:0] signed_result, signed_m;
-    assign signed_result = {result_o[Width], result_o};
+    logic signed [W+1:0] signed_result, signed_m;
+    assign signed_result = {result_o[W], result_o};
     assign signed_m      = {2'b0, modulus_late};
     assign changed = modulus_i != modulus_q || mu_i != mu_q || mod_bits_i != mod_bits_q;
     assign stays = Moving || !changed;
@@ -189,16 +191,16 @@ module rs_mod_barrett
       agree   = agree_q;
       rest_mu = '0;
       if (changed) begin
-        agree = int'(mod_bits_i) >= int'(ModMinBits) && int'(mod_bits_i) <= int'(Width);
+        agree = int'(mod_bits_i) >= int'(ModMinBits) && int'(mod_bits_i) <= int'(W);
         agree &= (wide_t'(modulus_i) >> mod_bits_i) == '0 && (wide_t'(modulus_i) >> (mod_bits_i - 8'd1)) == wide_t'(1);
         agree &= (modulus_i & (modulus_i - 1'b1)) != '0;
         // 0 <= 2^(k+W+G+2) - mu * m < m.
-        rest_mu = (wide_t'(1) << (int'(mod_bits_i) + int'(Width + Guard) + 2)) - wide_t'(mu_i) * wide_t'(modulus_i);
+        rest_mu = (wide_t'(1) << (int'(mod_bits_i) + int'(W + Guard) + 2)) - wide_t'(mu_i) * wide_t'(modulus_i);
         agree &= rest_mu < wide_t'(modulus_i);
       end
     end
     rs_delay #(
-      .Width (Width),
+      .Width (W),
       .Stages(Moving ? Latency : 0)
     ) u_check (
       .clk_i,
@@ -215,7 +217,7 @@ module rs_mod_barrett
       agree_q    <= agree;
       started_q  <= 1'b1;
       held_q <= {
-        stays ? held_q[Latency-2:0] : '0, started_q && agree && wide_t'(t_i) >> (Width + Guard) < wide_t'(modulus_i)
+        stays ? held_q[Latency-2:0] : '0, started_q && agree && wide_t'(t_i) >> (W + Guard) < wide_t'(modulus_i)
       };
     end
     assert property (@(posedge clk_i) !held_q[Latency-1] || !stays || (signed_result < signed_m && signed_result >= -signed_m))

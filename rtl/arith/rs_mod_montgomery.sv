@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // Word-level Montgomery reduction for primes m = mh * 2^w + 1: r in (-m, m), congruent to T * 2^-(w*steps).
 //
-//   steps times:  T <- (T >> w) - (T mod 2^w) * mh        steps = ceil((Width + Guard) / w)
+//   steps times:  T <- (T >> w) - (T mod 2^w) * mh        steps = ceil((W + Guard) / w)
 //
 // Each step is T * 2^-w mod m exactly: T = Th*2^w + Tl and 2^-w = -mh mod m. It is exact for signed T. A step divides
 // the positive side by 2^w and takes off less than (2^w - 1)*mh = m - 1 - mh, so T > -m throughout; T < m * 2^(w*steps)
 // leaves r < m. One small product a word (Mert, Ozturk, Savas, 2020).
 //
-// Latency: reduce_montgomery_latency(Style, Width, WordBits, Guard); a result every cycle.
+// Latency: reduce_montgomery_latency(MulStyle, W, MontW, Guard); a result every cycle.
 module rs_mod_montgomery
   import rs_latency_pkg::*;
 #(
   // Bits of the modulus, 5 or more.
-  parameter int unsigned Width = 32,
-  // w: m is 1 modulo 2^w; 2 to Width - 2.
-  parameter int unsigned WordBits = 13,
-  // Bits of T beyond 2 * Width, 0 for one product.
+  parameter int unsigned W = 32,
+  // w: m is 1 modulo 2^w; 2 to W - 2.
+  parameter int unsigned MontW = 13,
+  // Bits of T beyond 2 * W, 0 for one product.
   parameter int unsigned Guard = 0,
   // 0 asic, 1 dsp26x17, 2 dsp18x18.
-  parameter int unsigned Style = 1,
+  parameter int unsigned MulStyle = 1,
   // 1: each T comes with its own modulus; 0: the modulus is quasi-static.
   parameter bit Moving = 1'b0
 ) (
-  input  logic                      clk_i,
-  // mh = (m - 1) >> WordBits.
-  input  logic [Width-WordBits-1:0] modulus_high_i,
+  input  logic                 clk_i,
+  // mh = (m - 1) >> MontW.
+  input  logic [  W-MontW-1:0] modulus_high_i,
   // Below m * 2^(w*steps).
-  input  logic [ 2*Width+Guard-1:0] t_i,
-  output logic [           Width:0] result_o
+  input  logic [2*W+Guard-1:0] t_i,
+  output logic [          W:0] result_o
 );
 
-  if (WordBits < 2 || WordBits + 2 > Width) begin : gen_bits_check
-    $error("%m: WordBits must be from 2 to Width - 2");
+  if (MontW < 2 || MontW + 2 > W) begin : gen_bits_check
+    $error("%m: MontW must be from 2 to W - 2");
   end
 
-  localparam int unsigned Steps = (Width + Guard + WordBits - 1) / WordBits;
-  localparam int unsigned HighWidth = Width - WordBits;
-  localparam int unsigned InWidth = 2 * Width + Guard;
-  localparam int unsigned StepLatency = 32'(mul_latency(int'(Style), int'(HighWidth), int'(WordBits)));
+  localparam int unsigned Steps = (W + Guard + MontW - 1) / MontW;
+  localparam int unsigned HighWidth = W - MontW;
+  localparam int unsigned InWidth = 2 * W + Guard;
+  localparam int unsigned StepLatency = 32'(mul_latency(int'(MulStyle), int'(HighWidth), int'(MontW)));
 
-  // Signed width of T after s steps: InWidth - s*w magnitude bits, at least Width.
+  // Signed width of T after s steps: InWidth - s*w magnitude bits, at least W.
   function automatic int unsigned bits_after(int unsigned s);
-    return (InWidth < Width + s * WordBits ? Width : InWidth - s * WordBits) + 1;
+    return (InWidth < W + s * MontW ? W : InWidth - s * MontW) + 1;
   endfunction
 
   for (genvar s = 0; s <= Steps; s++) begin : gen_step
@@ -51,9 +51,9 @@ module rs_mod_montgomery
       assign t = {1'b0, t_i};
     end else begin : gen_reduce
       localparam int unsigned Before = bits_after(s - 1);
-      localparam int unsigned RestBits = Before - WordBits;
+      localparam int unsigned RestBits = Before - MontW;
       logic [RestBits-1:0] rest;
-      logic [Width-1:0] multiple;
+      logic [W-1:0] multiple;
       logic [HighWidth-1:0] high;
       rs_delay #(
         .Width (HighWidth),
@@ -64,13 +64,13 @@ module rs_mod_montgomery
         .data_o(high)
       );
       rs_mul_tiled #(
-        .AWidth(HighWidth),
-        .BWidth(WordBits),
-        .Style (Style)
+        .AWidth  (HighWidth),
+        .BWidth  (MontW),
+        .MulStyle(MulStyle)
       ) u_multiple (
         .clk_i,
         .a_i(high),
-        .b_i(gen_step[s-1].t[WordBits-1:0]),
+        .b_i(gen_step[s-1].t[MontW-1:0]),
         .p_o(multiple)
       );
       rs_delay #(
@@ -78,7 +78,7 @@ module rs_mod_montgomery
         .Stages(StepLatency)
       ) u_rest (
         .clk_i,
-        .data_i(gen_step[s-1].t[Before-1:WordBits]),
+        .data_i(gen_step[s-1].t[Before-1:MontW]),
         .data_o(rest)
       );
       always_ff @(posedge clk_i) begin
@@ -87,23 +87,21 @@ module rs_mod_montgomery
     end
   end
 
-  // The sign and Width bits.
+  // The sign and W bits.
   assign result_o = gen_step[Steps].t;
 
 `ifndef SYNTHESIS
   // T in range under a modulus, which stays unless it moves along, gives a result in (-m, m).
-  localparam int unsigned Latency = 32'(reduce_montgomery_latency(
-    int'(Style), int'(Width), int'(WordBits), int'(Guard)
-  ));
-  localparam int unsigned LimitBits = Width + Steps * WordBits + Guard;
+  localparam int unsigned Latency = 32'(reduce_montgomery_latency(int'(MulStyle), int'(W), int'(MontW), int'(Guard)));
+  localparam int unsigned LimitBits = W + Steps * MontW + Guard;
   logic [HighWidth-1:0] high_q, high_late;
   logic [Latency-1:0] held_q;
   logic stays, in_range;
-  logic signed [Width+1:0] signed_result, signed_m;
-  assign signed_result = {result_o[Width], result_o};
-  assign signed_m      = {2'b0, high_late, WordBits'(1)};
+  logic signed [W+1:0] signed_result, signed_m;
+  assign signed_result = {result_o[W], result_o};
+  assign signed_m      = {2'b0, high_late, MontW'(1)};
   assign stays         = Moving || modulus_high_i == high_q;
-  assign in_range      = LimitBits'(t_i) < LimitBits'({modulus_high_i, WordBits'(1)}) << (Steps * WordBits);
+  assign in_range      = LimitBits'(t_i) < LimitBits'({modulus_high_i, MontW'(1)}) << (Steps * MontW);
   rs_delay #(
     .Width (HighWidth),
     .Stages(Moving ? Latency : 0)

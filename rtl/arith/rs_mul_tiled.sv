@@ -7,9 +7,10 @@
 // DropBelow. With the latter p is too small by less than ceil(BWidth/TileB) * 2^DropBelow: a row j lacks less than
 // (a mod 2^x) * b_j * 2^(j*TileB) with its last dropped bit below 2^DropBelow.
 //
-// Latency: mul_latency(Style, AWidth, BWidth); a result every cycle. Asic: four tiles, their sum in the second stage.
+// Latency: mul_latency(MulStyle, AWidth, BWidth); a result every cycle. Asic: four tiles, their sum in stage two.
 module rs_mul_tiled
   import rs_latency_pkg::*;
+  import rs_build_pkg::*;
 #(
   // Bits of a and b, 1 or more; the wider one should be a.
   parameter int unsigned AWidth = 32,
@@ -19,7 +20,7 @@ module rs_mul_tiled
   // Error allowed, see above; 0 is exact.
   parameter int unsigned DropBelow = 0,
   // 0 asic, 1 dsp26x17 (Xilinx), 2 dsp18x18 (ECP5), 3 combinational.
-  parameter int unsigned Style = 1
+  parameter int unsigned MulStyle = 1
 ) (
   input  logic                clk_i,
   input  logic [  AWidth-1:0] a_i,
@@ -27,26 +28,26 @@ module rs_mul_tiled
   output logic [OutWidth-1:0] p_o
 );
 
-  if (Style > 3) begin : gen_style_check
-    $error("%m: Style must be 0 (asic), 1 (dsp26x17), 2 (dsp18x18) or 3 (combinational)");
+  if (MulStyle > rs_mult_pkg::MultiplierWires) begin : gen_style_check
+    $error("%m: MulStyle must be 0 (asic), 1 (dsp26x17), 2 (dsp18x18) or 3 (combinational)");
   end
   if (AWidth < 1 || BWidth < 1 || OutWidth > AWidth + BWidth) begin : gen_width_check
     $error("%m: AWidth and BWidth must be 1 or more and OutWidth at most their sum");
   end
 
   // Few large tiles, their sum in one step.
-  localparam bit Short = Style == 0 || Style == 3;
+  localparam bit Short = MulStyle == MultiplierAsic || MulStyle == rs_mult_pkg::MultiplierWires;
   localparam int unsigned MaxWidth = AWidth > BWidth ? AWidth : BWidth;
   localparam int unsigned Half = (MaxWidth + 1) / 2;
-  localparam int unsigned TileA = Short ? Half : Style == 1 ? 26 : 18;
-  localparam int unsigned TileB = Short ? Half : Style == 1 ? 17 : 18;
+  localparam int unsigned TileA = Short ? Half : MulStyle == MultiplierDsp26x17 ? 26 : 18;
+  localparam int unsigned TileB = Short ? Half : MulStyle == MultiplierDsp26x17 ? 17 : 18;
   localparam int unsigned TilesA = (AWidth + TileA - 1) / TileA;
   localparam int unsigned TilesB = (BWidth + TileB - 1) / TileB;
   // Tiles of even and of odd column number in a row do not overlap: each set is one summand.
   localparam int unsigned Sets = TilesA > 1 ? 2 : 1;
   localparam int unsigned Vectors = Sets * TilesB;
   localparam int unsigned Levels = $clog2(Vectors);
-  localparam int unsigned Latency = 32'(mul_latency(int'(Style), int'(AWidth), int'(BWidth)));
+  localparam int unsigned Latency = 32'(mul_latency(int'(MulStyle), int'(AWidth), int'(BWidth)));
 
   logic [OutWidth-1:0] vector[Vectors];
 
@@ -68,7 +69,7 @@ module rs_mul_tiled
             .AWidth  (WidthA),
             .BWidth  (WidthB),
             .OutWidth(Kept),
-            .Style   (Style)
+            .MulStyle(MulStyle)
           ) u_tile (
             .clk_i,
             .a_i(a_i[i*TileA+:WidthA]),
@@ -97,7 +98,7 @@ module rs_mul_tiled
       sum = '0;
       for (int v = 0; v < int'(Vectors); v++) sum = sum + vector[v];
     end
-    if (Style == 3) begin : gen_wire
+    if (MulStyle == rs_mult_pkg::MultiplierWires) begin : gen_wire
       assign p_o = sum;
       logic unused_clk;
       assign unused_clk = clk_i;

@@ -4,20 +4,15 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
-from cases import WIDTHS, matrix, word_moduli
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.operands import word_moduli
+from dv.parameters import WIDTHS, formula, matrix, parameter
 from ringsmith.hw.cocotb_runner import run_checks
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
-
-from core_driver import formula, parameter
 
 pytestmark = pytest.mark.hw
 
@@ -35,8 +30,8 @@ def outputs(mode: str, u: int, v: int, w: int, e0: int, e1: int, m: int, r: int)
 
 @cocotb.test()
 async def check_modes(dut):
-    width, kind, word = parameter("Width", 32), parameter("Kind", 0), parameter("MontWordBits", 8)
-    build = (kind, parameter("Style", 1), width, parameter("ModMinBits", 5), word)
+    width, kind, word = parameter("W", 32), parameter("MulKind", 0), parameter("MontW", 8)
+    build = (kind, parameter("MulStyle", 1), width, parameter("ModMinBits", 5), word)
     latency, late = formula("butterfly_latency", *build), formula("addsub_latency", build[1])
     late += formula("mod_mul_latency", *build)
     await start_clock(dut.clk_i, 2)
@@ -71,4 +66,4 @@ CASES = [(w, k, s) for w in WIDTHS for k in (0, 1) for s in (0, 1, 2)]
 
 @pytest.mark.parametrize(("width", "kind", "style"), matrix([(32, 1, 1), (60, 0, 1)], CASES))
 def test_butterfly(width, kind, style):
-    run_checks("rs_butterfly", {"Width": width, "Kind": kind, "Style": style, "MontWordBits": min(15, width // 2 - 1)})
+    run_checks("rs_butterfly", {"W": width, "MulKind": kind, "MulStyle": style, "MontW": min(15, width // 2 - 1)})

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import cocotb
 import pytest
-from cases import WIDTHS, any_moduli, matrix, operands, parameter
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.operands import any_moduli, operands
+from dv.parameters import WIDTHS, matrix, parameter
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
 
-WIDTH = parameter("Width", 0)
-STAGES = 1 if parameter("Style", 1) == 0 else 3
+WIDTH = parameter("W", 0)
+STAGES = 1 if parameter("MulStyle", 1) == 0 else 3
 
 
 @cocotb.test()
@@ -48,8 +49,8 @@ async def check_all(dut):
     ("width", "style"), matrix([(14, 1), (60, 1), (128, 1)], [(w, s) for w in WIDTHS for s in (0, 1)])
 )
 def test_mod_addsub(width, style):
-    run_checks("rs_mod_addsub", {"Width": width, "Style": style})
+    run_checks("rs_mod_addsub", {"W": width, "MulStyle": style})
 
 
 def test_one_stage():
-    run_checks("rs_mod_addsub", {"Width": 30, "Style": 0})
+    run_checks("rs_mod_addsub", {"W": 30, "MulStyle": 0})

@@ -4,21 +4,16 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
-from cases import any_moduli, matrix, parameter, signed
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.operands import any_moduli, signed
+from dv.parameters import formula, matrix, parameter
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
-
-from core_driver import formula
 
 pytestmark = pytest.mark.hw
 
@@ -41,8 +36,8 @@ def cases(width: int, smallest: int, guard: int, moving: bool) -> list[tuple[int
 
 @cocotb.test()
 async def check_results(dut):
-    width, smallest, guard = parameter("Width", 32), parameter("ModMinBits", 5), parameter("Guard", 0)
-    style, moving = parameter("Style", 1), parameter("Moving", 0) == 1
+    width, smallest, guard = parameter("W", 32), parameter("ModMinBits", 5), parameter("Guard", 0)
+    style, moving = parameter("MulStyle", 1), parameter("Moving", 0) == 1
     latency = formula("reduce_barrett_latency", style, width, smallest, guard)
     await start_clock(dut.clk_i, 2)
     todo = cases(width, smallest, guard, moving)
@@ -73,10 +68,10 @@ FAST = [(30, 1, 5, 0, 1), (52, 0, 52, 4, 0), (36, 2, 30, 4, 0)]
 
 @pytest.mark.parametrize(("width", "style", "smallest", "guard", "moving"), matrix(FAST, EVERY))
 def test_mod_barrett(width, style, smallest, guard, moving):
-    parameters = {"Width": width, "Style": style, "ModMinBits": smallest, "Guard": guard, "Moving": moving}
+    parameters = {"W": width, "MulStyle": style, "ModMinBits": smallest, "Guard": guard, "Moving": moving}
     run_checks("rs_mod_barrett", parameters)
 
 
 def test_refused():
-    refusal = elaboration_error("rs_mod_barrett", {"Width": 32, "ModMinBits": 4})
-    assert "ModMinBits must be 5 to Width" in (refusal or "")
+    refusal = elaboration_error("rs_mod_barrett", {"W": 32, "ModMinBits": 4})
+    assert "ModMinBits must be 5 to W" in (refusal or "")

@@ -4,21 +4,16 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
-from cases import matrix, parameter, signed, word_moduli
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.operands import signed, word_moduli
+from dv.parameters import formula, matrix, parameter
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
-
-from core_driver import formula
 
 pytestmark = pytest.mark.hw
 
@@ -40,8 +35,8 @@ def cases(width: int, word: int, guard: int, moving: bool) -> list[tuple[int, in
 
 @cocotb.test()
 async def check_results(dut):
-    width, word, guard = parameter("Width", 32), parameter("WordBits", 13), parameter("Guard", 0)
-    style, moving = parameter("Style", 1), parameter("Moving", 0) == 1
+    width, word, guard = parameter("W", 32), parameter("MontW", 13), parameter("Guard", 0)
+    style, moving = parameter("MulStyle", 1), parameter("Moving", 0) == 1
     latency = formula("reduce_montgomery_latency", style, width, word, guard)
     shift = word * -(-(width + guard) // word)
     await start_clock(dut.clk_i, 2)
@@ -73,11 +68,11 @@ FAST = [(30, 1, 14, 0, 1), (60, 0, 15, 4, 0), (20, 2, 9, 4, 0)]
 
 @pytest.mark.parametrize(("width", "style", "word", "guard", "moving"), matrix(FAST, EVERY))
 def test_mod_montgomery(width, style, word, guard, moving):
-    parameters = {"Width": width, "Style": style, "WordBits": word, "Guard": guard, "Moving": moving}
+    parameters = {"W": width, "MulStyle": style, "MontW": word, "Guard": guard, "Moving": moving}
     run_checks("rs_mod_montgomery", parameters)
 
 
 @pytest.mark.parametrize("word", [1, 31])
 def test_refused(word):
-    refusal = elaboration_error("rs_mod_montgomery", {"Width": 32, "WordBits": word})
-    assert "WordBits must be from 2 to Width - 2" in (refusal or "")
+    refusal = elaboration_error("rs_mod_montgomery", {"W": 32, "MontW": word})
+    assert "MontW must be from 2 to W - 2" in (refusal or "")

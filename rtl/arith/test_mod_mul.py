@@ -3,22 +3,17 @@
 
 from __future__ import annotations
 
-import os
-
 import cocotb
 import pytest
-from cases import WIDTHS, any_moduli, matrix, operands, signed, word_moduli
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.operands import any_moduli, operands, signed, word_moduli
+from dv.parameters import WIDTHS, matrix, parameter
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
 
 pytestmark = pytest.mark.hw
-
-
-def parameter(name: str) -> int:
-    return int(os.environ.get(f"PARAM_{name}", "0"))
 
 
 async def measure(dut) -> int:
@@ -37,7 +32,7 @@ async def measure(dut) -> int:
 
 @cocotb.test()
 async def check_products(dut):
-    width, kind, word = parameter("Width"), parameter("Kind"), parameter("MontWordBits")
+    width, kind, word = parameter("W"), parameter("MulKind"), parameter("MontW")
     factor_bits = -(-width // word) * word if kind else 0
     await start_clock(dut.clk_i, 2)
     moduli = word_moduli(width, word) if kind else any_moduli(width, parameter("ModMinBits"))
@@ -68,21 +63,21 @@ MONTGOMERY = [(w, s) for w in WIDTHS for s in (0, 1, 2)]
 
 @pytest.mark.parametrize(("width", "style", "smallest"), matrix(BARRETT[2::18], BARRETT))
 def test_barrett(width, style, smallest):
-    run_checks("rs_mod_mul", {"Width": width, "Style": style, "ModMinBits": smallest, "KeepProduct": int(style == 0)})
+    run_checks("rs_mod_mul", {"W": width, "MulStyle": style, "ModMinBits": smallest, "KeepProduct": int(style == 0)})
 
 
 @pytest.mark.parametrize(("width", "style"), matrix(MONTGOMERY[1::18], MONTGOMERY))
 def test_montgomery(width, style):
     word = min(15, width // 2 - 1)
-    run_checks("rs_mod_mul", {"Width": width, "Style": style, "Kind": 1, "MontWordBits": word})
+    run_checks("rs_mod_mul", {"W": width, "MulStyle": style, "MulKind": 1, "MontW": word})
 
 
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"Kind": 2}, "Kind must be 0 (Barrett) or 1 (Montgomery)"),
-        ({"ModMinBits": 4}, "ModMinBits must be 5 to Width"),
-        ({"Kind": 1, "MontWordBits": 31}, "WordBits must be from 2 to Width - 2"),
+        ({"MulKind": 2}, "MulKind must be 0 (Barrett) or 1 (Montgomery)"),
+        ({"ModMinBits": 4}, "ModMinBits must be 5 to W"),
+        ({"MulKind": 1, "MontW": 31}, "MontW must be from 2 to W - 2"),
     ],
 )
 def test_refused(parameters, words):

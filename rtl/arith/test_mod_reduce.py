@@ -4,21 +4,16 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
-from cases import any_moduli, matrix, parameter, signed, word_moduli
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.operands import any_moduli, signed, word_moduli
+from dv.parameters import formula, matrix, parameter
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
-
-from core_driver import formula
 
 pytestmark = pytest.mark.hw
 GUARD = 4
@@ -26,8 +21,8 @@ GUARD = 4
 
 @cocotb.test()
 async def check_results(dut):
-    width, kind, style = parameter("Width", 32), parameter("Kind", 0), parameter("Style", 1)
-    smallest, word = parameter("ModMinBits", 5), parameter("MontWordBits", 8)
+    width, kind, style = parameter("W", 32), parameter("MulKind", 0), parameter("MulStyle", 1)
+    smallest, word = parameter("ModMinBits", 5), parameter("MontW", 8)
     latency = formula("reduce_latency", kind, style, width, smallest, word, GUARD)
     shift = word * -(-(width + GUARD) // word) if kind else 0
     source = random.Random(width)
@@ -58,17 +53,15 @@ FAST = [(30, 1, 1, 30), (40, 0, 1, 5)]
 @pytest.mark.parametrize(("width", "kind", "style", "smallest"), matrix(FAST, EVERY))
 def test_mod_reduce(width, kind, style, smallest):
     word = min(16, width // 2 - 1)
-    run_checks(
-        "rs_mod_reduce", {"Width": width, "Kind": kind, "Style": style, "ModMinBits": smallest, "MontWordBits": word}
-    )
+    run_checks("rs_mod_reduce", {"W": width, "MulKind": kind, "MulStyle": style, "ModMinBits": smallest, "MontW": word})
 
 
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"Kind": 2}, "Kind must be 0 (Barrett) or 1 (Montgomery)"),
-        ({"Kind": 0, "ModMinBits": 4}, "ModMinBits must be 5 to Width"),
-        ({"Kind": 1, "MontWordBits": 31}, "WordBits must be from 2 to Width - 2"),
+        ({"MulKind": 2}, "MulKind must be 0 (Barrett) or 1 (Montgomery)"),
+        ({"MulKind": 0, "ModMinBits": 4}, "ModMinBits must be 5 to W"),
+        ({"MulKind": 1, "MontW": 31}, "MontW must be from 2 to W - 2"),
     ],
 )
 def test_refused(parameters, words):

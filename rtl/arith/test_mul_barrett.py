@@ -3,28 +3,22 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import cocotb
 import pytest
-from cases import any_moduli, matrix, operands, parameter, signed
 from cocotb.triggers import FallingEdge, Timer
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.operands import any_moduli, operands, signed
+from dv.parameters import formula, matrix, parameter
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
-
-from core_driver import formula
 
 pytestmark = pytest.mark.hw
 
 
 @cocotb.test()
 async def check_results(dut):
-    width, smallest, style = parameter("Width", 32), parameter("ModMinBits", 5), parameter("Style", 1)
+    width, smallest, style = parameter("W", 32), parameter("ModMinBits", 5), parameter("MulStyle", 1)
     product_at = formula("mul_latency", style, width, width)
     result_at = formula("barrett_latency", style, width, smallest)
     await start_clock(dut.clk_i, 4)
@@ -58,10 +52,10 @@ FAST = [(14, 3, 5), (60, 1, 5), (109, 0, 109), (64, 2, 64)]
 
 @pytest.mark.parametrize(("width", "style", "smallest"), matrix(FAST, STYLES))
 def test_mul_barrett(width, style, smallest):
-    run_checks("rs_mul_barrett", {"Width": width, "Style": style, "ModMinBits": smallest})
+    run_checks("rs_mul_barrett", {"W": width, "MulStyle": style, "ModMinBits": smallest})
 
 
 @pytest.mark.parametrize("smallest", [4, 33])
 def test_refused(smallest):
-    refusal = elaboration_error("rs_mul_barrett", {"Width": 32, "ModMinBits": smallest})
-    assert "ModMinBits must be 5 to Width" in (refusal or "")
+    refusal = elaboration_error("rs_mul_barrett", {"W": 32, "ModMinBits": smallest})
+    assert "ModMinBits must be 5 to W" in (refusal or "")

@@ -3,28 +3,22 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import cocotb
 import pytest
-from cases import matrix, operands, parameter, signed, word_moduli
 from cocotb.triggers import FallingEdge, Timer
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.operands import operands, signed, word_moduli
+from dv.parameters import formula, matrix, parameter
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
-
-from core_driver import formula
 
 pytestmark = pytest.mark.hw
 
 
 @cocotb.test()
 async def check_results(dut):
-    width, word, style = parameter("Width", 32), parameter("WordBits", 13), parameter("Style", 1)
+    width, word, style = parameter("W", 32), parameter("MontW", 13), parameter("MulStyle", 1)
     product_at = formula("mul_latency", style, width, width)
     result_at = formula("montgomery_latency", style, width, word)
     steps = -(-width // word)
@@ -58,10 +52,10 @@ FAST = [(14, 7, 0), (60, 15, 1), (64, 17, 2), (30, 24, 1)]
 
 @pytest.mark.parametrize(("width", "word", "style"), matrix(FAST, SHAPES))
 def test_mul_montgomery(width, word, style):
-    run_checks("rs_mul_montgomery", {"Width": width, "WordBits": word, "Style": style})
+    run_checks("rs_mul_montgomery", {"W": width, "MontW": word, "MulStyle": style})
 
 
 @pytest.mark.parametrize("word", [1, 31])
 def test_refused(word):
-    refusal = elaboration_error("rs_mul_montgomery", {"Width": 32, "WordBits": word})
-    assert "WordBits must be from 2 to Width - 2" in (refusal or "")
+    refusal = elaboration_error("rs_mul_montgomery", {"W": 32, "MontW": word})
+    assert "MontW must be from 2 to W - 2" in (refusal or "")

@@ -8,19 +8,15 @@ import random
 
 import cocotb
 import pytest
-from cases import WIDTHS, matrix
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.parameters import WIDTHS, matrix, parameter
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
 
 TILE = {0: None, 1: 17, 2: 18}
-
-
-def parameter(name: str) -> int:
-    return int(os.environ.get(f"PARAM_{name}", "0"))
 
 
 def pairs(aw: int, bw: int):
@@ -33,7 +29,7 @@ def pairs(aw: int, bw: int):
 @cocotb.test()
 async def check_product(dut):
     aw, bw, out = parameter("AWidth"), parameter("BWidth"), parameter("OutWidth")
-    drop, style = parameter("DropBelow"), parameter("Style")
+    drop, style = parameter("DropBelow"), parameter("MulStyle")
     tile = TILE[style] or (max(aw, bw) + 1) // 2
     error = -(-bw // tile) << drop if drop else 1
     await start_clock(dut.clk_i, 2)
@@ -72,6 +68,6 @@ REST = [(63, 62, 125, 60, 1), *((w, w, 2 * w, 0, style) for w in WIDTHS for styl
 
 @pytest.mark.parametrize(("aw", "bw", "out", "drop", "style"), matrix(CASES, REST))
 def test_mul_tiled(aw, bw, out, drop, style):
-    parameters = {"AWidth": aw, "BWidth": bw, "OutWidth": out, "DropBelow": drop, "Style": style}
+    parameters = {"AWidth": aw, "BWidth": bw, "OutWidth": out, "DropBelow": drop, "MulStyle": style}
     env = {"LATENCY": str(latency(style, aw, bw)), "TRUNCATES": "1" if drop else "0"}
     run_checks("rs_mul_tiled", parameters, env=env)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated from spec/build.yaml by `python -m ringsmith.gen`; do not edit.
-// Least and most of parameters, for the checks of modules that are built alone too.
+// Least and most of parameters, for the checks of modules that are built alone too; names of choices. Parameters hold a
+// choice by number, since tools set them.
 package rs_build_pkg;
   localparam int unsigned WLeast = 14;
   localparam int unsigned WMost = 128;
@@ -26,4 +27,17 @@ package rs_build_pkg;
   localparam int unsigned SlotsLeast = 3;
   localparam int unsigned SlotsMost = 32;
   localparam int unsigned TwTablesLeast = 1;
+
+  // How products are reduced, by Barrett with a modulus of run time or word by word by Montgomery with primes 1 mod 2 n_max.
+  typedef enum int unsigned {
+    ReductionBarrett = 0,
+    ReductionMontgomery = 1
+  } reduction_e;
+
+  // How products are cut, in a few deep stages or in pipelined tiles of the DSP blocks of AMD (26x17) or Lattice (18x18).
+  typedef enum int unsigned {
+    MultiplierAsic = 0,
+    MultiplierDsp26x17 = 1,
+    MultiplierDsp18x18 = 2
+  } multiplier_e;
 endpackage

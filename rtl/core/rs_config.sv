@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moduli with what belongs to them, and constants, of every lane; written by the host, chosen by index.
 //
-// sel_i: 0 the modulus m; 1 Barrett floor(2^(k+Width+2) / m), Montgomery (m - 1) >> MontWordBits; 2 Barrett k (the bits of
+// sel_i: 0 the modulus m; 1 Barrett floor(2^(k+W+2) / m), Montgomery (m - 1) >> MontW; 2 Barrett k (the bits of
 // m), Montgomery minus one in Montgomery form; 3 a constant. A modulus counts as configured once the last lane has it.
 // The chosen modulus comes a cycle after its index; the constant in the same cycle as its index.
 module rs_config
   import rs_build_pkg::*;
 #(
   // Bits of a coefficient.
-  parameter int unsigned Width  = 32,
+  parameter int unsigned W = 32,
   // 1 to 8.
-  parameter int unsigned Lanes  = 1,
+  parameter int unsigned Lanes = 1,
   // Modulus indices, 1 to 16; constants, 1 to 32.
   parameter int unsigned Moduli = 1,
   parameter int unsigned Consts = 1,
   // 0 Barrett, 1 word-level Montgomery.
-  parameter int unsigned Kind   = 0
+  parameter int unsigned MulKind = 0
 ) (
-  input  logic                        clk_i,
-  input  logic                        rst_ni,
-  input  logic                        we_i,
-  input  logic [      1:0]            sel_i,
-  input  logic [      2:0]            lane_i,
-  input  logic [      4:0]            idx_i,
-  input  logic [Width+2:0]            data_i,
-  output logic [     15:0]            configured_o,
-  input  logic [      3:0]            mod_idx_i,
-  output logic [Lanes-1:0][Width-1:0] modulus_o,
-  output logic [Lanes-1:0][Width+2:0] aux_o,
-  output logic [Lanes-1:0][      7:0] mod_bits_o,
-  output logic [Lanes-1:0][Width-1:0] minus_one_o,
-  input  logic [      4:0]            const_idx_i,
-  output logic [Lanes-1:0][Width-1:0] constant_o
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
+  input  logic                    we_i,
+  input  logic [      1:0]        sel_i,
+  input  logic [      2:0]        lane_i,
+  input  logic [      4:0]        idx_i,
+  input  logic [    W+2:0]        data_i,
+  output logic [     15:0]        configured_o,
+  input  logic [      3:0]        mod_idx_i,
+  output logic [Lanes-1:0][W-1:0] modulus_o,
+  output logic [Lanes-1:0][W+2:0] aux_o,
+  output logic [Lanes-1:0][  7:0] mod_bits_o,
+  output logic [Lanes-1:0][W-1:0] minus_one_o,
+  input  logic [      4:0]        const_idx_i,
+  output logic [Lanes-1:0][W-1:0] constant_o
 );
 
   if (Lanes < LanesLeast || Lanes > LanesMost) begin : gen_lanes_check
@@ -45,20 +45,20 @@ module rs_config
   end
 
   // The third entry of a modulus: k, or minus one.
-  localparam int unsigned ThirdBits = Kind == 0 ? 8 : Width;
+  localparam int unsigned ThirdBits = MulKind == ReductionBarrett ? 8 : W;
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
-    logic [Width-1:0] modulus_q[Moduli];
-    logic [Width+2:0] aux_q[Moduli];
+    logic [W-1:0] modulus_q[Moduli];
+    logic [W+2:0] aux_q[Moduli];
     logic [ThirdBits-1:0] third_q[Moduli];
-    logic [Width-1:0] constant_q[Consts];
+    logic [W-1:0] constant_q[Consts];
     logic [ThirdBits-1:0] third_chosen_q;
     logic mine;
     assign mine = we_i && lane_i == 3'(l);
 
     always_ff @(posedge clk_i) begin
       for (int i = 0; i < int'(Moduli); i++) begin
-        if (mine && sel_i == 2'd0 && idx_i == 5'(i)) modulus_q[i] <= data_i[Width-1:0];
+        if (mine && sel_i == 2'd0 && idx_i == 5'(i)) modulus_q[i] <= data_i[W-1:0];
         if (mine && sel_i == 2'd1 && idx_i == 5'(i)) aux_q[i] <= data_i;
         if (mine && sel_i == 2'd2 && idx_i == 5'(i)) third_q[i] <= data_i[ThirdBits-1:0];
         if (mod_idx_i == 4'(i)) begin
@@ -68,7 +68,7 @@ module rs_config
         end
       end
       for (int i = 0; i < int'(Consts); i++) begin
-        if (mine && sel_i == 2'd3 && idx_i == 5'(i)) constant_q[i] <= data_i[Width-1:0];
+        if (mine && sel_i == 2'd3 && idx_i == 5'(i)) constant_q[i] <= data_i[W-1:0];
       end
     end
 
@@ -79,10 +79,10 @@ module rs_config
       end
     end
 
-    if (Kind == 0) begin : gen_barrett
+    if (MulKind == ReductionBarrett) begin : gen_barrett
       // m is odd wherever minus one is asked for.
       assign mod_bits_o[l]  = third_chosen_q;
-      assign minus_one_o[l] = {modulus_o[l][Width-1:1], 1'b0};
+      assign minus_one_o[l] = {modulus_o[l][W-1:1], 1'b0};
     end else begin : gen_montgomery
       assign mod_bits_o[l]  = '0;
       assign minus_one_o[l] = third_chosen_q;

@@ -351,11 +351,11 @@ module rs_core
   logic [Lanes-1:0][W+2:0] aux;
   logic [Lanes-1:0][  7:0] mod_bits;
   rs_config #(
-    .Width (W),
-    .Lanes (Lanes),
+    .W(W),
+    .Lanes(Lanes),
     .Moduli(Moduli),
     .Consts(Consts),
-    .Kind  (MulKind)
+    .MulKind(MulKind)
   ) u_config (
     .clk_i,
     .rst_ni,
@@ -441,17 +441,17 @@ module rs_core
 
   if (EnRns) begin : gen_rns
     rs_rns_unit #(
-      .Width       (W),
-      .Lanes       (Lanes),
-      .P           (P),
-      .Rate        (RnsRate),
-      .WordAddrBits(WordAddrBits),
-      .Conversions (RnsConversions),
-      .Entries     (RnsEntries),
-      .Kind        (MulKind),
-      .Style       (MulStyle),
-      .ModMinBits  (ModMinBits),
-      .MontWordBits(MontW)
+      .W             (W),
+      .Lanes         (Lanes),
+      .P             (P),
+      .RnsRate       (RnsRate),
+      .WordAddrBits  (WordAddrBits),
+      .RnsConversions(RnsConversions),
+      .RnsEntries    (RnsEntries),
+      .MulKind       (MulKind),
+      .MulStyle      (MulStyle),
+      .ModMinBits    (ModMinBits),
+      .MontW         (MontW)
     ) u_rns (
       .clk_i,
       .rst_ni,
@@ -558,19 +558,19 @@ module rs_core
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
     rs_lane #(
-      .Width       (W),
-      .P           (P),
-      .BankWords   (BankWords),
-      .TableWords  (TableWords),
-      .Slots       (Slots),
-      .SinglePort  (SinglePort),
-      .Kind        (MulKind),
-      .Style       (MulStyle),
-      .ModMinBits  (ModMinBits),
-      .MontWordBits(MontW),
-      .EnPmul      (EnPmul),
-      .EnCyclic    (EnCyclic),
-      .EnRns       (EnRns)
+      .W         (W),
+      .P         (P),
+      .BankWords (BankWords),
+      .TableWords(TableWords),
+      .Slots     (Slots),
+      .SinglePort(SinglePort),
+      .MulKind   (MulKind),
+      .MulStyle  (MulStyle),
+      .ModMinBits(ModMinBits),
+      .MontW     (MontW),
+      .EnPmul    (EnPmul),
+      .EnCyclic  (EnCyclic),
+      .EnRns     (EnRns)
     ) u_lane (
       .clk_i,
       .rd_valid_i      (rd_valid),

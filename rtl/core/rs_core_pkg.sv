@@ -83,6 +83,11 @@ package rs_core_pkg;
     conversion_t r;
   } decoded_t;
 
+  // Bytes of a coefficient of w bits in the host's memory: a power of two.
+  function automatic int unsigned coeff_bytes(int unsigned w);
+    return w <= 16 ? 2 : w <= 32 ? 4 : w <= 64 ? 8 : 16;
+  endfunction
+
   function automatic logic [MaxSlots-1:0] slot_mask(logic [5:0] slot);
     return slot[5] ? '0 : MaxSlots'(1) << slot[4:0];
   endfunction

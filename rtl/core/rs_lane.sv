@@ -14,7 +14,7 @@ module rs_lane
   import rs_latency_pkg::*;
 #(
   // Bits of a coefficient.
-  parameter int unsigned Width = 32,
+  parameter int unsigned W = 32,
   // Butterflies: 1, 2, 4, 8, 16 or 32.
   parameter int unsigned P = 1,
   // Words of a slot's bank and of the twiddle memory.
@@ -24,27 +24,27 @@ module rs_lane
   parameter int unsigned Slots = 3,
   parameter logic [MaxSlots-1:0] SinglePort = '0,
   // See rs_mod_mul.
-  parameter int unsigned Kind = 0,
-  parameter int unsigned Style = 1,
+  parameter int unsigned MulKind = 0,
+  parameter int unsigned MulStyle = 1,
   parameter int unsigned ModMinBits = 5,
-  parameter int unsigned MontWordBits = 8,
+  parameter int unsigned MontW = 8,
   // 1: PMUL, the cyclic form.
   parameter bit EnPmul = 1'b1,
   parameter bit EnCyclic = 1'b1,
   // 1: there is a base-conversion unit.
   parameter bit EnRns = 1'b0,
-  localparam int unsigned WordBits = P * Width,
+  localparam int unsigned WordBits = P * W,
   localparam int unsigned BankBits = $clog2(BankWords),
   localparam int unsigned TableBits = $clog2(TableWords),
   localparam int unsigned LaneBits = P > 1 ? $clog2(P) : 1
 ) (
   input  logic                                       clk_i,
   // Of the modulus in use; quasi-static. The constant belongs to t1.
-  input  logic    [    Width-1:0]                    modulus_i,
-  input  logic    [    Width+2:0]                    aux_i,
+  input  logic    [        W-1:0]                    modulus_i,
+  input  logic    [        W+2:0]                    aux_i,
   input  logic    [          7:0]                    mod_bits_i,
-  input  logic    [    Width-1:0]                    minus_one_i,
-  input  logic    [    Width-1:0]                    constant_i,
+  input  logic    [        W-1:0]                    minus_one_i,
+  input  logic    [        W-1:0]                    constant_i,
   // t0: memory ports; the compute unit reads operands (for assertions only).
   input  logic                                       rd_valid_i,
   input  logic    [    Slots-1:0][1:0]               slot_rd_en_i,
@@ -105,7 +105,7 @@ module rs_lane
   input  logic    [ WordBits-1:0]                    rns_data_i
 );
 
-  typedef logic [P-1:0][Width-1:0] word_t;
+  typedef logic [P-1:0][W-1:0] word_t;
 
   // Memories.
   word_t [Slots-1:0][1:0] rd_data, wr_data;
@@ -183,7 +183,7 @@ module rs_lane
   );
 
   rs_twiddle_select #(
-    .Width   (Width),
+    .W       (W),
     .P       (P),
     .EnCyclic(EnCyclic)
   ) u_select (
@@ -245,12 +245,12 @@ module rs_lane
 
   for (genvar p = 0; p < P; p++) begin : gen_butterfly
     rs_butterfly #(
-      .Width       (Width),
-      .Kind        (Kind),
-      .Style       (Style),
-      .ModMinBits  (ModMinBits),
-      .MontWordBits(MontWordBits),
-      .KeepProduct (EnPmul)
+      .W          (W),
+      .MulKind    (MulKind),
+      .MulStyle   (MulStyle),
+      .ModMinBits (ModMinBits),
+      .MontW      (MontW),
+      .KeepProduct(EnPmul)
     ) u_butterfly (
       .clk_i,
       .modulus_i,
@@ -271,7 +271,7 @@ module rs_lane
   end
 
   // Results by bank: of a forward pair the two halves of x and y interleaved, else x and y.
-  logic [2*P-1:0][Width-1:0] woven;
+  logic [2*P-1:0][W-1:0] woven;
   word_t first, low_half;
   word_t [1:0] results;
   for (genvar p = 0; p < P; p++) begin : gen_weave
@@ -314,8 +314,8 @@ module rs_lane
     assign mem_word = mem_load_i ? mem_load_data_i : mem_q;
   end else begin : gen_assemble
     // The last coefficient completes the word as it is written.
-    logic [P-2:0][Width-1:0] partial_q;
-    logic [Width-1:0] picked;
+    logic [P-2:0][W-1:0] partial_q;
+    logic [W-1:0] picked;
     assign picked = mem_q[mem_pick_i];
     for (genvar p = 0; p < P - 1; p++) begin : gen_part
       always_ff @(posedge clk_i) if (mem_place_i == LaneBits'(p)) partial_q[p] <= picked;
@@ -372,7 +372,7 @@ module rs_lane
 `ifndef SYNTHESIS
   // Operands at t2 and addends are below the modulus, and so are results; PMUL takes and gives any words.
   localparam int unsigned Latency = 32'(butterfly_latency(
-    int'(Kind), int'(Style), int'(Width), int'(ModMinBits), int'(MontWordBits)
+    int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW)
   ));
   localparam int unsigned Log2P = $clog2(P);
 

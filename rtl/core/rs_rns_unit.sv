@@ -12,73 +12,73 @@ module rs_rns_unit
   import rs_rns_pkg::*;
 #(
   // See rs_rns.
-  parameter int unsigned Width = 32,
+  parameter int unsigned W = 32,
   parameter int unsigned Lanes = 2,
   parameter int unsigned P = 2,
-  parameter int unsigned Rate = 2,
+  parameter int unsigned RnsRate = 2,
   parameter int unsigned WordAddrBits = 4,
-  parameter int unsigned Conversions = 4,
-  parameter int unsigned Entries = 32,
-  parameter int unsigned Kind = 0,
-  parameter int unsigned Style = 1,
+  parameter int unsigned RnsConversions = 4,
+  parameter int unsigned RnsEntries = 32,
+  parameter int unsigned MulKind = 0,
+  parameter int unsigned MulStyle = 1,
   parameter int unsigned ModMinBits = 5,
-  parameter int unsigned MontWordBits = 8,
+  parameter int unsigned MontW = 8,
   // Bits of the host's configuration word; what does not fit rs_rns is left out.
   parameter int unsigned CfgBits = 160
 ) (
-  input  logic                                        clk_i,
-  input  logic                                        rst_ni,
+  input  logic                                    clk_i,
+  input  logic                                    rst_ni,
   // Constants, see rs_rns_pkg; only while no conversion runs.
-  input  logic                                        cfg_we_i,
-  input  logic        [             3:0]              cfg_sel_i,
-  input  logic        [             2:0]              cfg_lane_i,
-  input  logic        [             6:0]              cfg_idx_i,
-  input  logic        [     CfgBits-1:0]              cfg_data_i,
-  output logic        [            31:0]              configured_o,
-  output logic        [            31:0]              own_o,
-  input  logic                                        start_i,
-  input  conversion_t                                 instr_i,
-  output logic                                        done_o,
+  input  logic                                    cfg_we_i,
+  input  logic        [             3:0]          cfg_sel_i,
+  input  logic        [             2:0]          cfg_lane_i,
+  input  logic        [             6:0]          cfg_idx_i,
+  input  logic        [     CfgBits-1:0]          cfg_data_i,
+  output logic        [            31:0]          configured_o,
+  output logic        [            31:0]          own_o,
+  input  logic                                    start_i,
+  input  conversion_t                             instr_i,
+  output logic                                    done_o,
   // Reads: t0, then the selection at t1.
-  output logic                                        x_rd_valid_o,
-  output source_t                                     x_rd_source_o,
-  output logic        [WordAddrBits-1:0]              x_rd_word_o,
-  output source_t                                     x_sel_o,
-  output logic                                        x_bank_o,
-  input  logic        [       Lanes-1:0][P*Width-1:0] x_i,
-  output logic                                        own_rd_valid_o,
-  output source_t                                     own_rd_source_o,
-  output logic        [WordAddrBits-1:0]              own_rd_word_o,
-  output source_t                                     own_sel_o,
-  output logic                                        own_bank_o,
-  input  logic        [       Lanes-1:0][P*Width-1:0] own_i,
+  output logic                                    x_rd_valid_o,
+  output source_t                                 x_rd_source_o,
+  output logic        [WordAddrBits-1:0]          x_rd_word_o,
+  output source_t                                 x_sel_o,
+  output logic                                    x_bank_o,
+  input  logic        [       Lanes-1:0][P*W-1:0] x_i,
+  output logic                                    own_rd_valid_o,
+  output source_t                                 own_rd_source_o,
+  output logic        [WordAddrBits-1:0]          own_rd_word_o,
+  output source_t                                 own_sel_o,
+  output logic                                    own_bank_o,
+  input  logic        [       Lanes-1:0][P*W-1:0] own_i,
   // Writes.
-  output logic                                        wr_valid_o,
-  output logic        [             4:0]              wr_slot_o,
-  output logic        [WordAddrBits-1:0]              wr_word_o,
-  output logic        [       Lanes-1:0][P*Width-1:0] wr_data_o
+  output logic                                    wr_valid_o,
+  output logic        [             4:0]          wr_slot_o,
+  output logic        [WordAddrBits-1:0]          wr_word_o,
+  output logic        [       Lanes-1:0][P*W-1:0] wr_data_o
 );
 
-  localparam int unsigned ConvBits = $clog2(Conversions);
-  localparam int unsigned AuxBits = Width + RnsGuard + 11;
-  localparam int unsigned ReciprocalBits = 32'(reciprocal_bits(int'(Width)));
+  localparam int unsigned ConvBits = $clog2(RnsConversions);
+  localparam int unsigned AuxBits = W + RnsGuard + 11;
+  localparam int unsigned ReciprocalBits = 32'(reciprocal_bits(int'(W)));
   localparam int unsigned WordBits = AuxBits > ReciprocalBits ? AuxBits : ReciprocalBits;
 
   logic ready;
-  logic [Conversions-1:0] configured, own;
+  logic [RnsConversions-1:0] configured, own;
   rs_rns #(
-    .Width       (Width),
-    .Lanes       (Lanes),
-    .P           (P),
-    .Rate        (Rate),
-    .WordAddrBits(WordAddrBits),
-    .Conversions (Conversions),
-    .Entries     (Entries),
-    .Kind        (Kind),
-    .Style       (Style),
-    .ModMinBits  (ModMinBits),
-    .MontWordBits(MontWordBits),
-    .EnOwn       (1'b1)
+    .W             (W),
+    .Lanes         (Lanes),
+    .P             (P),
+    .RnsRate       (RnsRate),
+    .WordAddrBits  (WordAddrBits),
+    .RnsConversions(RnsConversions),
+    .RnsEntries    (RnsEntries),
+    .MulKind       (MulKind),
+    .MulStyle      (MulStyle),
+    .ModMinBits    (ModMinBits),
+    .MontW         (MontW),
+    .EnOwn         (1'b1)
   ) u_rns (
     .clk_i,
     .rst_ni,
@@ -139,7 +139,7 @@ module rs_rns_unit
   );
   assert property (@(posedge clk_i) disable iff (!armed) !start_i || ready)
   else $error("%m: an instruction is taken while one runs");
-  assert property (@(posedge clk_i) disable iff (!armed) !start_i || int'(instr_i.conv) < int'(Conversions))
+  assert property (@(posedge clk_i) disable iff (!armed) !start_i || int'(instr_i.conv) < int'(RnsConversions))
   else $error("%m: a conversion that is not there");
 `else
   logic unused_ready;

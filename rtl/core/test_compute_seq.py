@@ -3,23 +3,17 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
-
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.golden import steps
+from dv.parameters import parameter
 from ringsmith.hw.cocotb_runner import run_checks
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "ntt"))
-
-from golden import steps
-
 pytestmark = pytest.mark.hw
-P, WORD_BITS, SUM, MUL = int(os.environ.get("PARAM_P", "2")), 6, 3, 5
+P, WORD_BITS, SUM, MUL = parameter("P", 2), 6, 3, 5
 PIPE = 2 * SUM + MUL + 3
 SOURCE, RESULT, NONE = 4, 5, 32
 

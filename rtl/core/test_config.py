@@ -7,7 +7,7 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -49,4 +49,4 @@ async def check_entries(dut):
 
 
 def test_config():
-    run_checks("rs_config", {"Width": WIDTH, "Lanes": LANES, "Moduli": MODULI, "Consts": CONSTS})
+    run_checks("rs_config", {"W": WIDTH, "Lanes": LANES, "Moduli": MODULI, "Consts": CONSTS})

@@ -5,19 +5,18 @@ from __future__ import annotations
 
 import os
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
+from dv.conversion import Conversion
+from dv.core import Build, Core
+from dv.instructions import OPCODES, TABLE, ZERO, Insn
+from dv.parameters import formula, parameter
+from dv.reference import Reference
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import lint
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from core_driver import OPCODES, TABLE, ZERO, Build, Conversion, Core, Insn, Reference, formula, parameter
 
 pytestmark = pytest.mark.hw
 

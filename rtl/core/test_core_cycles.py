@@ -5,18 +5,17 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 from pathlib import Path
 
 import cocotb
 import pytest
 
+from dv.core import Build, Core
+from dv.instructions import TABLE, Insn
+from dv.parameters import parameter
+from dv.primes import prime_below
+from dv.reference import Reference
 from ringsmith.hw.cocotb_runner import run_checks
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from core_driver import TABLE, Build, Core, Insn, Reference, parameter
-from golden import prime_below
 
 pytestmark = pytest.mark.hw
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import itertools
 import os
 import random
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,9 @@ import pytest
 import yaml
 from cocotb.triggers import Timer
 
+from dv.parameters import parameter
+from dv.structs import DECODED, ZERO_SOURCE, mask, unpack
 from ringsmith.hw.cocotb_runner import run_checks
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from core_driver import parameter
-from packed import DECODED, ZERO_SOURCE, mask, unpack
 
 pytestmark = pytest.mark.hw
 ISA: dict[str, Any] = yaml.safe_load((Path(__file__).parents[2] / "spec" / "isa.yaml").read_text())

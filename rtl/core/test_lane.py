@@ -4,37 +4,23 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections import defaultdict
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, Timer
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.golden import bank, mirror, steps
+from dv.oracle import bit_reverse, forward, inverse, root, twiddle_table
+from dv.parameters import formula, parameter
+from dv.primes import prime_above, prime_below
+from dv.structs import ZERO_SOURCE
 from ringsmith.hw.cocotb_runner import run_checks
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from core_driver import formula, parameter
-from golden import (
-    bank,
-    bit_reverse,
-    find_psi,
-    forward_in_place,
-    inverse_in_place,
-    mirror,
-    prime_above,
-    prime_below,
-    steps,
-    twiddle_table,
-)
-from packed import ZERO_SOURCE
-
 pytestmark = pytest.mark.hw
-WIDTH, P, SLOTS = parameter("Width", 32), parameter("P", 1), parameter("Slots", 3)
-KIND, STYLE, MONT = parameter("Kind", 0), parameter("Style", 1), parameter("MontWordBits", 8)
+WIDTH, P, SLOTS = parameter("W", 32), parameter("P", 1), parameter("Slots", 3)
+KIND, STYLE, MONT = parameter("MulKind", 0), parameter("MulStyle", 1), parameter("MontW", 8)
 BANK_BITS = (parameter("BankWords", 8) - 1).bit_length()
 LOG2P = P.bit_length() - 1
 LOG2N = BANK_BITS + 1 + LOG2P
@@ -211,8 +197,8 @@ async def check_transforms(dut):
         last, addend = SLOTS - 1, SLOTS - 2
         for log2n in range(max(3, LOG2P + 2), LOG2N + 1):
             n = 1 << log2n
-            table = twiddle_table(modulus, find_psi(modulus, n), n)
-            await lane.load_table(table)
+            psi = root(modulus, n)
+            await lane.load_table(twiddle_table(modulus, psi, n))
             data, extra = residues(modulus, log2n, n), residues(modulus, 99, n)
             await lane.load(last, data)
             await lane.load(addend, extra)
@@ -220,10 +206,10 @@ async def check_transforms(dut):
                 # Work slots 0 and 1 take turns.
                 forth = [last, *[s % 2 for s in range(log2n - 1)], last]
                 await lane.transform(forth, log2n, inverse=False, cyclic=cyclic)
-                values = forward_in_place(data, table, modulus, cyclic=cyclic)
+                values = forward(data, psi, modulus, cyclic=cyclic)
                 assert await lane.read(last, n) == values, (log2n, cyclic)
                 await lane.transform(forth, log2n, inverse=True, cyclic=cyclic, addend=addend if cyclic else 32)
-                back = inverse_in_place(values, table, modulus, cyclic=cyclic)
+                back = inverse(values, psi, modulus, cyclic=cyclic)
                 assert back == data
                 if cyclic:
                     back = [(x + y) % modulus for x, y in zip(back, extra, strict=True)]
@@ -305,23 +291,23 @@ async def check_conversion_ports(dut):
 
 
 BUILDS = [
-    {"P": 1, "Width": 14, "Style": 0, "BankWords": 16, "SinglePort": 0b110000},
+    {"P": 1, "W": 14, "MulStyle": 0, "BankWords": 16, "SinglePort": 0b110000},
     {
         "P": 4,
-        "Width": 30,
-        "Style": 1,
+        "W": 30,
+        "MulStyle": 1,
         "BankWords": 4,
-        "Kind": 1,
-        "MontWordBits": 11,
+        "MulKind": 1,
+        "MontW": 11,
         "SinglePort": 0b100000,
         "EnRns": 1,
     },
-    {"P": 8, "Width": 20, "Style": 0, "BankWords": 4, "SinglePort": 0},
+    {"P": 8, "W": 20, "MulStyle": 0, "BankWords": 4, "SinglePort": 0},
 ]
 WIDER = [
-    {"P": 2, "Width": 60, "Style": 2, "BankWords": 8, "SinglePort": 0b111000, "EnRns": 1},
-    {"P": 32, "Width": 14, "Style": 0, "BankWords": 2, "SinglePort": 0b100000},
-    {"P": 1, "Width": 128, "Style": 1, "BankWords": 8, "Kind": 1, "MontWordBits": 16, "SinglePort": 0b110000},
+    {"P": 2, "W": 60, "MulStyle": 2, "BankWords": 8, "SinglePort": 0b111000, "EnRns": 1},
+    {"P": 32, "W": 14, "MulStyle": 0, "BankWords": 2, "SinglePort": 0b100000},
+    {"P": 1, "W": 128, "MulStyle": 1, "BankWords": 8, "MulKind": 1, "MontW": 16, "SinglePort": 0b110000},
 ]
 
 

@@ -4,21 +4,16 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 
+from dv.oracle import bit_reverse
+from dv.parameters import formula, parameter
+from dv.structs import MEMORY, pack, source
 from ringsmith.hw.cocotb_runner import run_checks
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from core_driver import formula, parameter
-from golden import bit_reverse
-from packed import MEMORY, pack, source
 
 pytestmark = pytest.mark.hw
 BITS = 14

@@ -4,25 +4,21 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.conversion import Arithmetic, Conversion
+from dv.parameters import formula, parameter
+from dv.primes import primes
+from dv.structs import CONVERSION, ZERO_SOURCE, pack
 from ringsmith.hw.cocotb_runner import run_checks
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from core_driver import Arithmetic, Conversion, formula, parameter
-from packed import CONVERSION, ZERO_SOURCE, pack
-from rns_oracle import primes
-
 pytestmark = pytest.mark.hw
-WIDTH, LANES, P, RATE = (parameter(n, 1) for n in ("Width", "Lanes", "P", "Rate"))
-KIND, STYLE, SMALLEST, WORD = (parameter(n, 1) for n in ("Kind", "Style", "ModMinBits", "MontWordBits"))
+WIDTH, LANES, P, RATE = (parameter(n, 1) for n in ("W", "Lanes", "P", "RnsRate"))
+KIND, STYLE, SMALLEST, WORD = (parameter(n, 1) for n in ("MulKind", "MulStyle", "ModMinBits", "MontW"))
 N = 4 * max(P, RATE)
 
 Slot = list[list[int]]  # by lane
@@ -78,7 +74,7 @@ async def check_instructions(dut):
     for _ in range(3):
         await FallingEdge(dut.clk_i)
     dut.rst_ni.value = 1
-    last = parameter("Conversions", 4) - 1
+    last = parameter("RnsConversions", 4) - 1
     for number, base, conversion in ((0, 0, lift), (last, LANES, scale)):
         for sel, lane, index, data in conversion.words(Arithmetic(WIDTH, KIND, WORD), number, base, LANES):
             dut.cfg_sel_i.value, dut.cfg_lane_i.value = sel, lane
@@ -124,10 +120,10 @@ async def check_instructions(dut):
 @pytest.mark.parametrize(
     "build",
     [
-        {"Width": 20, "P": 2, "Rate": 4, "Kind": 0, "Style": 0, "ModMinBits": 20, "Conversions": 4},
-        {"Width": 30, "P": 4, "Rate": 2, "Kind": 1, "Style": 1, "MontWordBits": 10, "Conversions": 32},
+        {"W": 20, "P": 2, "RnsRate": 4, "MulKind": 0, "MulStyle": 0, "ModMinBits": 20, "RnsConversions": 4},
+        {"W": 30, "P": 4, "RnsRate": 2, "MulKind": 1, "MulStyle": 1, "MontW": 10, "RnsConversions": 32},
     ],
     ids=str,
 )
 def test_rns_unit(build):
-    run_checks("rs_rns_unit", {"Lanes": 3, "WordAddrBits": 4, "Entries": 16, **build})
+    run_checks("rs_rns_unit", {"Lanes": 3, "WordAddrBits": 4, "RnsEntries": 16, **build})

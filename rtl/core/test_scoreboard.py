@@ -4,22 +4,17 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, Timer
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.parameters import parameter
+from dv.structs import DECODED, mask, pack
 from ringsmith.hw.cocotb_runner import run_checks
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from core_driver import parameter
-from packed import DECODED, mask, pack
 
 pytestmark = pytest.mark.hw
 FLIGHT = 7

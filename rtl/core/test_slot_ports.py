@@ -4,20 +4,15 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, Timer
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.parameters import parameter
+from dv.structs import ZERO_SOURCE
 from ringsmith.hw.cocotb_runner import run_checks
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from core_driver import parameter
-from packed import ZERO_SOURCE
 
 pytestmark = pytest.mark.hw
 

@@ -4,20 +4,15 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections import Counter, deque
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, Timer
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.parameters import parameter
 from ringsmith.hw.cocotb_runner import run_checks
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from core_driver import parameter
 
 pytestmark = pytest.mark.hw
 RNS = parameter("EnRns", 0)

@@ -3,22 +3,22 @@
 //
 // Without a division: the result r is below m, and r (twice r if halved) differs from a +- b by -m, 0, m or 2m.
 module rs_prove_addsub #(
-  parameter int unsigned Width = 32,
+  parameter int unsigned W = 32,
   // The operation: difference; halved.
   parameter bit Sub = 1'b0,
   parameter bit Halve = 1'b0
 ) (
-  input logic             clk_i,
-  input logic [Width-1:0] modulus_i,
-  input logic [Width-1:0] a_i,
-  input logic [  Width:0] b_i
+  input logic         clk_i,
+  input logic [W-1:0] modulus_i,
+  input logic [W-1:0] a_i,
+  input logic [  W:0] b_i
 );
-  localparam int unsigned Wide = Width + 3;
-  logic [Width-1:0] result;
+  localparam int unsigned Wide = W + 3;
+  logic [W-1:0] result;
 
   rs_mod_addsub #(
-    .Width(Width),
-    .Style(3)
+    .W(W),
+    .MulStyle(rs_mult_pkg::MultiplierWires)
   ) u_dut (
     .clk_i,
     .modulus_i,

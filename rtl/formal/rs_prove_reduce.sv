@@ -3,23 +3,23 @@
 //
 // The reciprocal is what its definition says: mu * m <= 2^(k+W+G+2) < mu * m + m, k the bit length of m.
 module rs_prove_reduce #(
-  parameter int unsigned Width = 5,
+  parameter int unsigned W = 5,
   parameter int unsigned Guard = 4
 ) (
-  input logic                     clk_i,
-  input logic [        Width-1:0] modulus_i,
-  input logic [  Width+Guard+2:0] mu_i,
-  input logic [              7:0] mod_bits_i,
-  input logic [2*Width+Guard-1:0] t_i
+  input logic                 clk_i,
+  input logic [        W-1:0] modulus_i,
+  input logic [  W+Guard+2:0] mu_i,
+  input logic [          7:0] mod_bits_i,
+  input logic [2*W+Guard-1:0] t_i
 );
-  localparam int unsigned Wide = 2 * Width + Guard + 4;
-  logic [Width:0] result;
+  localparam int unsigned Wide = 2 * W + Guard + 4;
+  logic [W:0] result;
 
   rs_mod_barrett #(
-    .Width     (Width),
+    .W         (W),
     .ModMinBits(5),
     .Guard     (Guard),
-    .Style     (3)
+    .MulStyle  (3)
   ) u_dut (
     .clk_i,
     .modulus_i,
@@ -30,16 +30,16 @@ module rs_prove_reduce #(
   );
 
   logic [Wide-1:0] multiple, power;
-  logic [Width:0] reduced;
+  logic [W:0] reduced;
   assign multiple = Wide'(mu_i) * Wide'(modulus_i);
-  assign power    = Wide'(1) << (mod_bits_i + 8'(Width + Guard + 2));
-  assign reduced  = result[Width] ? result + {1'b0, modulus_i} : result;
+  assign power    = Wide'(1) << (mod_bits_i + 8'(W + Guard + 2));
+  assign reduced  = result[W] ? result + {1'b0, modulus_i} : result;
 
   always_comb begin
-    assume (mod_bits_i >= 5 && mod_bits_i <= 8'(Width));
+    assume (mod_bits_i >= 5 && mod_bits_i <= 8'(W));
     assume ((modulus_i >> (mod_bits_i - 8'd1)) == 1 && (modulus_i & (modulus_i - 1)) != 0);
     assume (multiple <= power && power < multiple + Wide'(modulus_i));
-    assume (Wide'(t_i) < Wide'(modulus_i) << (Width + Guard));
+    assume (Wide'(t_i) < Wide'(modulus_i) << (W + Guard));
     assert (Wide'(reduced) == Wide'(t_i) % Wide'(modulus_i));
   end
 endmodule

@@ -237,7 +237,7 @@ module rs_host_ctrl #(
   assign hw_in.ports.fifo_depth.next = 16'(FifoDepth);
   assign hw_in.ports.data_bits.next = 16'(DataWidth);
   assign hw_in.serial_khz.value.next = 32'(SerialKhz);
-  assign hw_in.arithmetic.montgomery_bits.next = (MulKind == 1) ? 8'(MontW) : 8'd0;
+  assign hw_in.arithmetic.montgomery_bits.next = (MulKind == rs_build_pkg::ReductionMontgomery) ? 8'(MontW) : 8'd0;
   assign hw_in.arithmetic.modulus_min_bits.next = 8'(ModMinBits);
   assign hw_in.arithmetic.multiplier.next = 2'(MulStyle);
   assign hw_in.arithmetic.cyclic.next = EnCyclic;

@@ -3,8 +3,9 @@ import random
 
 import cocotb
 import pytest
-from host_stimulus import parameter, receive, start
 
+from dv.parameters import parameter
+from dv.stimulus import receive, start
 from ringsmith.hw.cocotb_runner import run_checks
 
 

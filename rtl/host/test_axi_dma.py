@@ -6,10 +6,11 @@ import random
 
 import cocotb
 import pytest
-from axi_memory import SLAVE_AT_REST, AxiMemory
 from cocotb.triggers import FallingEdge, RisingEdge, with_timeout
-from host_stimulus import PERIOD_NS, cycles, packed, parameter, receive, send, start
 
+from dv.axi_memory import SLAVE_AT_REST, AxiMemory
+from dv.parameters import parameter
+from dv.stimulus import PERIOD_NS, cycles, packed, receive, send, start
 from ringsmith.hw.cocotb_runner import run_checks
 
 BASE = 0x4000

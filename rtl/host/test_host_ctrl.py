@@ -2,8 +2,10 @@
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, RisingEdge
-from host_stimulus import axil_read, axil_write, parameter, rest_axil, start
 
+from dv.axi_lite import axil_read, axil_write, rest_axil
+from dv.parameters import parameter
+from dv.stimulus import start
 from ringsmith.hw import registers
 from ringsmith.hw.cocotb_runner import run_checks
 

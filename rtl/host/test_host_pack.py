@@ -3,8 +3,9 @@ import random
 
 import cocotb
 import pytest
-from host_stimulus import coefficients, packed, parameter, receive, send, start
 
+from dv.parameters import parameter
+from dv.stimulus import coefficients, packed, receive, send, start
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
 

@@ -3,9 +3,10 @@ import random
 
 import cocotb
 import pytest
-from host_stimulus import coefficients, parameter, receive, send, start
 from test_host_pack import SHAPES, SLOW, WORDS
 
+from dv.parameters import parameter
+from dv.stimulus import coefficients, receive, send, start
 from ringsmith.hw.cocotb_runner import run_checks
 
 

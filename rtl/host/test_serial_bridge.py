@@ -3,8 +3,8 @@ import random
 
 import cocotb
 from cocotb.triggers import FallingEdge, RisingEdge
-from host_stimulus import receive, send, start
 
+from dv.stimulus import receive, send, start
 from ringsmith.hw.cocotb_runner import run_checks
 
 OK, BAD = 0xA5, 0x5A

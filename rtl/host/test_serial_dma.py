@@ -4,8 +4,9 @@ import random
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
-from host_stimulus import coefficients, packed, parameter, receive, send, start
 
+from dv.parameters import parameter
+from dv.stimulus import coefficients, packed, receive, send, start
 from ringsmith.hw.cocotb_runner import run_checks
 
 REST = dict.fromkeys(("req_valid_i", "ld_ready_i", "st_valid_i", "din_valid_i", "dout_ready_i"), 0)

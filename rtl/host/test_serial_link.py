@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 import cocotb
 from cocotb.triggers import FallingEdge, RisingEdge
-from host_stimulus import cycles, parameter, spi_exchange, start, uart_receive, uart_send
 
+from dv.parameters import parameter
+from dv.serial_lines import spi_exchange, uart_receive, uart_send
+from dv.stimulus import cycles, start
 from ringsmith.hw.cocotb_runner import run_checks
 
 REST = {

@@ -3,8 +3,9 @@ import random
 
 import cocotb
 from cocotb.triggers import RisingEdge
-from host_stimulus import cycles, send, spi_exchange, start
 
+from dv.serial_lines import spi_exchange
+from dv.stimulus import cycles, send, start
 from ringsmith.hw.cocotb_runner import run_checks
 
 REST = {"spi_sck_i": 0, "spi_csn_i": 1, "spi_mosi_i": 0, "tx_valid_i": 0}

@@ -2,8 +2,10 @@
 import cocotb
 import pytest
 from cocotb.triggers import RisingEdge
-from host_stimulus import cycles, parameter, start, uart_send
 
+from dv.parameters import parameter
+from dv.serial_lines import uart_send
+from dv.stimulus import cycles, start
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
 

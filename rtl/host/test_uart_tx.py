@@ -4,8 +4,10 @@ import random
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
-from host_stimulus import parameter, send, start, uart_receive
 
+from dv.parameters import parameter
+from dv.serial_lines import uart_receive
+from dv.stimulus import send, start
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
 

@@ -9,7 +9,7 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw

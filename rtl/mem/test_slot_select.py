@@ -3,23 +3,22 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import cocotb
 import pytest
 from cocotb.triggers import Timer
 
+from dv.parameters import parameter
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
 
 pytestmark = pytest.mark.hw
-BITS_NAME, SLOTS_NAME = "PARAM_WordBits", "PARAM_Slots"
 
 
 @cocotb.test()
 async def check_every_word(dut):
-    bits, slots = int(os.environ[BITS_NAME]), int(os.environ[SLOTS_NAME])
+    bits, slots = parameter("WordBits"), parameter("Slots")
     source = random.Random(slots)
     for _ in range(4):
         words = [source.getrandbits(bits) for _ in range(2 * slots)]

@@ -11,7 +11,7 @@ module rs_twiddle_select
   import rs_build_pkg::*;
 #(
   // Bits of a coefficient.
-  parameter int unsigned Width = 32,
+  parameter int unsigned W = 32,
   // Butterflies: 1, 2, 4, 8, 16 or 32.
   parameter int unsigned P = 4,
   // 1: the cyclic form can be asked for.
@@ -19,14 +19,14 @@ module rs_twiddle_select
   localparam int unsigned Log2P = $clog2(P)
 ) (
   // log2 m, at most log2 P: a whole word.
-  input  logic [      2:0]            level_i,
-  input  logic                        cyclic_i,
-  input  logic                        inverse_i,
+  input  logic [  2:0]        level_i,
+  input  logic                cyclic_i,
+  input  logic                inverse_i,
   // The word is word 0 of the table.
-  input  logic                        first_word_i,
-  input  logic [Width-1:0]            minus_one_i,
-  input  logic [    P-1:0][Width-1:0] word_i,
-  output logic [    P-1:0][Width-1:0] factors_o
+  input  logic                first_word_i,
+  input  logic [W-1:0]        minus_one_i,
+  input  logic [P-1:0][W-1:0] word_i,
+  output logic [P-1:0][W-1:0] factors_o
 );
 
   if (P > PMost || P != 1 << $clog2(P)) begin : gen_p_check
@@ -41,9 +41,9 @@ module rs_twiddle_select
     return 3 * top - 1 - i;
   endfunction
 
-  typedef logic [Width-1:0] word_bits_t;
+  typedef logic [W-1:0] word_bits_t;
   logic cyclic, inside_word;
-  logic [P-1:0][Width-1:0] word, replicated;
+  logic [P-1:0][W-1:0] word, replicated;
   assign cyclic      = EnCyclic && cyclic_i;
   // Cyclic inverse from the first word: its entries mirror in blocks smaller than the word.
   assign inside_word = cyclic && inverse_i && first_word_i;

@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-import os
-
 import cocotb
 import pytest
 from cocotb.triggers import Timer
-from golden import twiddle_lanes
 
+from dv.golden import twiddle_lanes
+from dv.parameters import parameter
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
-P, WIDTH, MINUS_ONE = int(os.environ.get("PARAM_P", "1")), 8, 200
+P, WIDTH, MINUS_ONE = parameter("P", 1), 8, 200
 
 
 @cocotb.test()
@@ -40,4 +39,4 @@ async def check_factors(dut):
 
 @pytest.mark.parametrize("p", [1, 8, *(pytest.param(p, marks=pytest.mark.slow) for p in (2, 32))])
 def test_twiddle_select(p):
-    run_checks("rs_twiddle_select", {"P": p, "Width": WIDTH})
+    run_checks("rs_twiddle_select", {"P": p, "W": WIDTH})

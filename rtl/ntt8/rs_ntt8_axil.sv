@@ -12,10 +12,10 @@ module rs_ntt8_axil
   // VariantCn, VariantPn3, VariantPn1 or VariantPn3d.
   parameter int unsigned Variant = VariantCn,
   // Bits of a word, 14 to 32.
-  parameter int unsigned Width = 32,
+  parameter int unsigned W = 32,
   // Multiplier of the pipelined variant: 0 asic, 1 dsp26x17, 2 dsp18x18.
-  parameter int unsigned Style = 1,
-  // Bits of the smallest modulus, 5 to Width.
+  parameter int unsigned MulStyle = 1,
+  // Bits of the smallest modulus, 5 to W.
   parameter int unsigned ModMinBits = 5
 ) (
   input  logic        clk_i,
@@ -39,33 +39,33 @@ module rs_ntt8_axil
   output logic [ 1:0] s_axil_rresp_o
 );
 
-  localparam int unsigned Latency = 32'(ntt8_latency(int'(Variant), int'(Style), int'(Width), int'(ModMinBits)));
+  localparam int unsigned Latency = 32'(ntt8_latency(int'(Variant), int'(MulStyle), int'(W), int'(ModMinBits)));
   localparam logic [1:0] Okay = 2'b00;
   localparam logic [1:0] SlvErr = 2'b10;
 
-  logic [Width-1:0] modulus_q;
+  logic [W-1:0] modulus_q;
   logic [7:0] mod_bits_q;
   logic [1:0][31:0] barrett_q;
-  logic [7:0][Width-1:0] twiddle_q, input_q, output_q;
+  logic [7:0][W-1:0] twiddle_q, input_q, output_q;
   logic start_q, busy_q, inverse_q, done_q;
   // Cycles since the engine took the operand, and those of the last finished transform.
   logic [7:0] running_q, taken_q;
 
   logic ready, result_valid;
-  logic [7:0][Width-1:0] result;
+  logic [7:0][W-1:0] result;
   logic [63:0] barrett;
   assign barrett = barrett_q;
 
   rs_ntt8_engine #(
     .Variant   (Variant),
-    .Width     (Width),
-    .Style     (Style),
+    .W         (W),
+    .MulStyle  (MulStyle),
     .ModMinBits(ModMinBits)
   ) u_engine (
     .clk_i,
     .rst_ni,
     .modulus_i (modulus_q),
-    .mu_i      (barrett[Width+2:0]),
+    .mu_i      (barrett[W+2:0]),
     .mod_bits_i(mod_bits_q),
     .twiddle_i (twiddle_q),
     .valid_i   (start_q),
@@ -123,12 +123,12 @@ module rs_ntt8_axil
     if (write) s_axil_bresp_o <= accepted ? Okay : SlvErr;
     if (accepted) begin
       if (write_word == WordControl) inverse_q <= s_axil_wdata_i[1];
-      if (write_word == WordModulus) modulus_q <= s_axil_wdata_i[Width-1:0];
+      if (write_word == WordModulus) modulus_q <= s_axil_wdata_i[W-1:0];
       if (write_word == WordModulusBits) mod_bits_q <= s_axil_wdata_i[7:0];
       if (write_word == WordBarrett) barrett_q[0] <= s_axil_wdata_i;
       if (write_word == WordBarrett + 6'd1) barrett_q[1] <= s_axil_wdata_i;
-      if (write_word[5:3] == WordTwiddle[5:3]) twiddle_q[write_lane] <= s_axil_wdata_i[Width-1:0];
-      if (write_word[5:3] == WordInput[5:3]) input_q[write_lane] <= s_axil_wdata_i[Width-1:0];
+      if (write_word[5:3] == WordTwiddle[5:3]) twiddle_q[write_lane] <= s_axil_wdata_i[W-1:0];
+      if (write_word[5:3] == WordInput[5:3]) input_q[write_lane] <= s_axil_wdata_i[W-1:0];
     end
   end
 
@@ -147,7 +147,7 @@ module rs_ntt8_axil
     read_data = '0;
     unique case (read_word)
       WordMagic:          read_data = Magic;
-      WordShape:          read_data = {8'h00, 8'(Latency), 4'h0, 4'(Variant), 8'(Width)};
+      WordShape:          read_data = {8'h00, 8'(Latency), 4'h0, 4'(Variant), 8'(W)};
       WordStatus:         read_data = {16'h0, taken_q, 7'h0, done_q};
       WordModulus:        read_data = 32'(modulus_q);
       WordModulusBits:    read_data = 32'(mod_bits_q);
@@ -178,7 +178,7 @@ module rs_ntt8_axil
   end
 
   logic unused_bits;
-  assign unused_bits = ^{s_axil_awaddr_i[1:0], s_axil_araddr_i[1:0], barrett[63:Width+3]};
+  assign unused_bits = ^{s_axil_awaddr_i[1:0], s_axil_araddr_i[1:0], barrett[63:W+3]};
 
 `ifndef SYNTHESIS
   logic armed;

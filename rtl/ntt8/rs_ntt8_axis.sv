@@ -9,34 +9,34 @@ module rs_ntt8_axis
   import rs_latency_pkg::*;
 #(
   // Bits of a word, 14 to 32.
-  parameter int unsigned Width = 32,
+  parameter int unsigned W = 32,
   // Multiplier: 0 asic, 1 dsp26x17, 2 dsp18x18.
-  parameter int unsigned Style = 1,
-  // Bits of the smallest modulus, 5 to Width.
+  parameter int unsigned MulStyle = 1,
+  // Bits of the smallest modulus, 5 to W.
   parameter int unsigned ModMinBits = 5
 ) (
-  input  logic                        clk_i,
-  input  logic                        rst_ni,
-  input  logic [Width-1:0]            modulus_i,
-  input  logic [Width+2:0]            mu_i,
-  input  logic [      7:0]            mod_bits_i,
-  input  logic [      7:0][Width-1:0] twiddle_i,
-  input  logic                        s_axis_tvalid_i,
-  output logic                        s_axis_tready_o,
-  input  logic [    255:0]            s_axis_tdata_i,
-  input  logic                        s_axis_tuser_i,
-  output logic                        m_axis_tvalid_o,
-  input  logic                        m_axis_tready_i,
-  output logic [    255:0]            m_axis_tdata_o
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  input  logic [W-1:0]        modulus_i,
+  input  logic [W+2:0]        mu_i,
+  input  logic [  7:0]        mod_bits_i,
+  input  logic [  7:0][W-1:0] twiddle_i,
+  input  logic                s_axis_tvalid_i,
+  output logic                s_axis_tready_o,
+  input  logic [255:0]        s_axis_tdata_i,
+  input  logic                s_axis_tuser_i,
+  output logic                m_axis_tvalid_o,
+  input  logic                m_axis_tready_i,
+  output logic [255:0]        m_axis_tdata_o
 );
 
-  localparam int unsigned Latency = 32'(ntt8_latency(int'(VariantStream), int'(Style), int'(Width), int'(ModMinBits)));
+  localparam int unsigned Latency = 32'(ntt8_latency(int'(VariantStream), int'(MulStyle), int'(W), int'(ModMinBits)));
   // One place for each transform in flight and one more, so that a sink that always takes sees one result a cycle.
   localparam int unsigned Depth = 1 << $clog2(Latency + 2);
   localparam int unsigned CountBits = $clog2(Depth + 1);
 
   logic accept, give, result_valid, result_ready;
-  logic [7:0][Width-1:0] operand, result, shown;
+  logic [7:0][W-1:0] operand, result, shown;
   logic [CountBits-1:0] held_q;
 
   assign s_axis_tready_o = held_q != CountBits'(Depth);
@@ -52,8 +52,8 @@ module rs_ntt8_axis
   logic engine_ready;
   rs_ntt8_engine #(
     .Variant   (VariantStream),
-    .Width     (Width),
-    .Style     (Style),
+    .W         (W),
+    .MulStyle  (MulStyle),
     .ModMinBits(ModMinBits)
   ) u_engine (
     .clk_i,
@@ -72,7 +72,7 @@ module rs_ntt8_axis
 
   logic [$clog2(Depth):0] level;
   rs_fifo #(
-    .Width(8 * Width),
+    .Width(8 * W),
     .Depth(Depth)
   ) u_results (
     .clk_i,
@@ -88,11 +88,11 @@ module rs_ntt8_axis
   );
 
   for (genvar i = 0; i < 8; i++) begin : gen_word
-    assign operand[i]                = s_axis_tdata_i[32*i+:Width];
+    assign operand[i]                = s_axis_tdata_i[32*i+:W];
     assign m_axis_tdata_o[32*i+:32] = 32'(shown[i]);
-    if (Width < 32) begin : gen_upper
+    if (W < 32) begin : gen_upper
       logic unused_upper;
-      assign unused_upper = ^s_axis_tdata_i[32*i+31:32*i+Width];
+      assign unused_upper = ^s_axis_tdata_i[32*i+31:32*i+W];
     end
   end
 

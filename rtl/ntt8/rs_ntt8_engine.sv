@@ -2,46 +2,46 @@
 // The 8-point transform in one of its variants (spec/ntt8.toml): the choice in one place for both shells.
 //
 // valid_i with ready_o starts a transform; valid_o marks its result for one cycle.
-// Latency: ntt8_latency(Variant, Style, Width, ModMinBits).
+// Latency: ntt8_latency(Variant, MulStyle, W, ModMinBits).
 module rs_ntt8_engine
   import rs_ntt8_pkg::*;
 #(
   // VariantCn, VariantPn3, VariantPn1, VariantPn3d or VariantStream.
   parameter int unsigned Variant = VariantCn,
   // Bits of a word, 14 to 32.
-  parameter int unsigned Width = 32,
+  parameter int unsigned W = 32,
   // Multiplier of the pipelined variants: 0 asic, 1 dsp26x17, 2 dsp18x18.
-  parameter int unsigned Style = 1,
-  // Bits of the smallest modulus, 5 to Width.
+  parameter int unsigned MulStyle = 1,
+  // Bits of the smallest modulus, 5 to W.
   parameter int unsigned ModMinBits = 5
 ) (
-  input  logic                        clk_i,
-  input  logic                        rst_ni,
-  input  logic [Width-1:0]            modulus_i,
-  input  logic [Width+2:0]            mu_i,
-  input  logic [      7:0]            mod_bits_i,
-  input  logic [      7:0][Width-1:0] twiddle_i,
-  input  logic                        valid_i,
-  output logic                        ready_o,
-  input  logic                        inverse_i,
-  input  logic [      7:0][Width-1:0] data_i,
-  output logic                        valid_o,
-  output logic [      7:0][Width-1:0] data_o
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  input  logic [W-1:0]        modulus_i,
+  input  logic [W+2:0]        mu_i,
+  input  logic [  7:0]        mod_bits_i,
+  input  logic [  7:0][W-1:0] twiddle_i,
+  input  logic                valid_i,
+  output logic                ready_o,
+  input  logic                inverse_i,
+  input  logic [  7:0][W-1:0] data_i,
+  output logic                valid_o,
+  output logic [  7:0][W-1:0] data_o
 );
 
   if (Variant > VariantStream) begin : gen_variant_check
     $error("%m: Variant must be 0 (cn), 1 (pn3), 2 (pn1), 3 (pn3d) or 4 (stream)");
   end
-  if (Width < 14 || Width > 32) begin : gen_width_check
-    $error("%m: Width must be from 14 to 32");
+  if (W < 14 || W > 32) begin : gen_width_check
+    $error("%m: W must be from 14 to 32");
   end
-  if (Style > 2) begin : gen_style_check
-    $error("%m: Style must be 0 (asic), 1 (dsp26x17) or 2 (dsp18x18)");
+  if (MulStyle > rs_build_pkg::MultiplierDsp18x18) begin : gen_style_check
+    $error("%m: MulStyle must be 0 (asic), 1 (dsp26x17) or 2 (dsp18x18)");
   end
 
   if (Variant == VariantPn1) begin : gen_folded
     rs_ntt8_folded #(
-      .Width     (Width),
+      .W         (W),
       .ModMinBits(ModMinBits)
     ) u_transform (
       .clk_i,
@@ -60,8 +60,8 @@ module rs_ntt8_engine
   end else begin : gen_unrolled
     assign ready_o = 1'b1;
     rs_ntt8_unrolled #(
-      .Width       (Width),
-      .Style       (Variant == VariantPn3d || Variant == VariantStream ? Style : 3),
+      .W           (W),
+      .MulStyle    (Variant == VariantPn3d || Variant == VariantStream ? MulStyle : rs_mult_pkg::MultiplierWires),
       .ModMinBits  (ModMinBits),
       .RowRegisters(Variant == VariantPn3)
     ) u_transform (

@@ -9,28 +9,28 @@
 // one in three. Latency: 3 cycles from valid_i to valid_o; the result stands until the next one is accepted.
 module rs_ntt8_folded #(
   // Bits of a word, 14 to 32.
-  parameter int unsigned Width = 32,
-  // Bits of the smallest modulus, 5 to Width.
+  parameter int unsigned W = 32,
+  // Bits of the smallest modulus, 5 to W.
   parameter int unsigned ModMinBits = 5
 ) (
-  input  logic                        clk_i,
-  input  logic                        rst_ni,
-  input  logic [Width-1:0]            modulus_i,
-  input  logic [Width+2:0]            mu_i,
-  input  logic [      7:0]            mod_bits_i,
-  input  logic [      7:0][Width-1:0] twiddle_i,
-  input  logic                        valid_i,
-  output logic                        ready_o,
-  input  logic                        inverse_i,
-  input  logic [      7:0][Width-1:0] data_i,
-  output logic                        valid_o,
-  output logic [      7:0][Width-1:0] data_o
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  input  logic [W-1:0]        modulus_i,
+  input  logic [W+2:0]        mu_i,
+  input  logic [  7:0]        mod_bits_i,
+  input  logic [  7:0][W-1:0] twiddle_i,
+  input  logic                valid_i,
+  output logic                ready_o,
+  input  logic                inverse_i,
+  input  logic [  7:0][W-1:0] data_i,
+  output logic                valid_o,
+  output logic [  7:0][W-1:0] data_o
 );
 
   // Stage worked on in this cycle; 0 also while idle.
   logic [1:0] stage_q;
   logic inverse_q, inverse, start;
-  logic [7:0][Width-1:0] state_q, operand, result;
+  logic [7:0][W-1:0] state_q, operand, result;
 
   assign ready_o = stage_q == 2'd0;
   assign start   = ready_o && valid_i;
@@ -39,8 +39,8 @@ module rs_ntt8_folded #(
   assign data_o  = state_q;
 
   rs_ntt8_row #(
-    .Width     (Width),
-    .Style     (3),
+    .W         (W),
+    .MulStyle  (rs_mult_pkg::MultiplierWires),
     .ModMinBits(ModMinBits)
   ) u_row (
     .clk_i,

@@ -6,34 +6,34 @@
 //
 // Every row is wired alike, so one row serves all three stages. The butterfly multiplies v - u by w in an inverse, and
 // -1/psi_rev[m+i] = psi_rev[2m-1-i] makes that the Gentleman-Sande step: one table serves both directions.
-// Inputs and outputs in [0, m). Latency: butterfly_latency(0, Style, Width, ModMinBits, 0); stage_i and inverse_i go
+// Inputs and outputs in [0, m). Latency: butterfly_latency(0, MulStyle, W, ModMinBits, 0); stage_i and inverse_i go
 // with the data.
 module rs_ntt8_row
   import rs_latency_pkg::*;
 #(
   // Bits of a word, 14 to 32.
-  parameter int unsigned Width = 32,
+  parameter int unsigned W = 32,
   // 0 asic, 1 dsp26x17, 2 dsp18x18, 3 combinational.
-  parameter int unsigned Style = 3,
-  // Bits of the smallest modulus, 5 to Width.
+  parameter int unsigned MulStyle = rs_mult_pkg::MultiplierWires,
+  // Bits of the smallest modulus, 5 to W.
   parameter int unsigned ModMinBits = 5
 ) (
-  input  logic                        clk_i,
-  input  logic [Width-1:0]            modulus_i,
-  input  logic [Width+2:0]            mu_i,
-  input  logic [      7:0]            mod_bits_i,
+  input  logic                clk_i,
+  input  logic [W-1:0]        modulus_i,
+  input  logic [W+2:0]        mu_i,
+  input  logic [  7:0]        mod_bits_i,
   // psi^brv(i), quasi-static.
-  input  logic [      7:0][Width-1:0] twiddle_i,
+  input  logic [  7:0][W-1:0] twiddle_i,
   // 0, 1, 2: the stage in its direction.
-  input  logic [      1:0]            stage_i,
-  input  logic                        inverse_i,
-  input  logic [      7:0][Width-1:0] data_i,
-  output logic [      7:0][Width-1:0] data_o
+  input  logic [  1:0]        stage_i,
+  input  logic                inverse_i,
+  input  logic [  7:0][W-1:0] data_i,
+  output logic [  7:0][W-1:0] data_o
 );
 
-  localparam int unsigned Latency = 32'(butterfly_latency(0, int'(Style), int'(Width), int'(ModMinBits), 0));
+  localparam int unsigned Latency = 32'(butterfly_latency(0, int'(MulStyle), int'(W), int'(ModMinBits), 0));
 
-  logic [3:0][Width-1:0] x, y;
+  logic [3:0][W-1:0] x, y;
   logic inverse_late;
 
   rs_delay #(
@@ -47,14 +47,14 @@ module rs_ntt8_row
 
   for (genvar k = 0; k < 4; k++) begin : gen_butterfly
     // The three stages' table entries, both directions.
-    logic [2:0][Width-1:0] forward, inverse;
+    logic [2:0][W-1:0] forward, inverse;
     assign forward = {twiddle_i[4+k], twiddle_i[2+(k%2)], twiddle_i[1]};
     assign inverse = {twiddle_i[1], twiddle_i[3-(k%2)], twiddle_i[7-k]};
 
     rs_butterfly #(
-      .Width     (Width),
-      .Kind      (0),
-      .Style     (Style),
+      .W         (W),
+      .MulKind   (0),
+      .MulStyle  (MulStyle),
       .ModMinBits(ModMinBits)
     ) u_butterfly (
       .clk_i,

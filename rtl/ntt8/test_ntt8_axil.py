@@ -12,12 +12,13 @@ import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
-from ntt8_oracle import Ring, parameter
 
+from dv.ntt8 import Ring
+from dv.parameters import parameter
 from ringsmith.gen import ntt8
 from ringsmith.hw.cocotb_runner import run_checks
 
-WIDTH = parameter("Width", 32)
+WIDTH = parameter("W", 32)
 VARIANT = parameter("Variant", 0)
 MAP = ntt8.load(ntt8.HOME)
 SIGNALS = ("awvalid", "awready", "awaddr", "wvalid", "wready", "wdata", "wstrb", "bvalid", "bready", "bresp")
@@ -162,6 +163,6 @@ def test_ntt8_axil(variant: int, width: int) -> None:
     expected = latency.value("ntt8_latency", variant=variant, style=1, w=width, minbits=5)
     run_checks(
         "rs_ntt8_axil",
-        {"Variant": variant, "Width": width},
+        {"Variant": variant, "W": width},
         env={"EXPECTED_LATENCY": str(expected)},
     )

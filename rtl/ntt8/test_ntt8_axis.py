@@ -10,11 +10,12 @@ import cocotb
 import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly, RisingEdge
-from ntt8_oracle import Ring, parameter
 
+from dv.ntt8 import Ring
+from dv.parameters import parameter
 from ringsmith.hw.cocotb_runner import run_checks
 
-WIDTH = parameter("Width", 32)
+WIDTH = parameter("W", 32)
 
 
 def beat(values: list[int]) -> int:
@@ -97,4 +98,4 @@ async def check_reset_forgets_what_runs(dut: Any) -> None:
 @pytest.mark.hw
 @pytest.mark.parametrize("width", [14, pytest.param(32, marks=pytest.mark.slow)])
 def test_ntt8_axis(width: int) -> None:
-    run_checks("rs_ntt8_axis", {"Width": width})
+    run_checks("rs_ntt8_axis", {"W": width})

@@ -11,12 +11,13 @@ import cocotb
 import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly, RisingEdge
-from ntt8_oracle import Ring, parameter
 
+from dv.ntt8 import Ring
+from dv.parameters import parameter
 from ringsmith.gen import latency
 from ringsmith.hw.cocotb_runner import run_checks
 
-WIDTH = parameter("Width", 32)
+WIDTH = parameter("W", 32)
 VARIANT = parameter("Variant", 0)
 BITS = int(os.environ.get("MODULUS_BITS", str(WIDTH)))
 EXPECTED = int(os.environ.get("EXPECTED_LATENCY", "0"))
@@ -109,6 +110,6 @@ def test_ntt8_engine(variant: int, width: int, bits: int, style: int) -> None:
     expected = latency.value("ntt8_latency", variant=variant, style=style, w=width, minbits=5)
     run_checks(
         "rs_ntt8_engine",
-        {"Variant": variant, "Width": width, "Style": style},
+        {"Variant": variant, "W": width, "MulStyle": style},
         env={"MODULUS_BITS": str(bits), "EXPECTED_LATENCY": str(expected)},
     )

@@ -48,4 +48,4 @@ async def check_pauses(dut: Any) -> None:
 @pytest.mark.hw
 @pytest.mark.parametrize("width", [14, pytest.param(32, marks=pytest.mark.slow)])
 def test_ntt8_folded(width: int) -> None:
-    run_checks("rs_ntt8_folded", {"Width": width})
+    run_checks("rs_ntt8_folded", {"W": width})

@@ -9,14 +9,15 @@ from typing import Any
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, Timer
-from ntt8_oracle import Ring, parameter
 from test_ntt8_engine import WIDTH, split, words
 
+from dv.clock import start_clock
+from dv.ntt8 import Ring
+from dv.parameters import parameter
 from ringsmith.gen import latency
-from ringsmith.hw.cocotb_clock import start_clock
 from ringsmith.hw.cocotb_runner import run_checks
 
-STYLE = parameter("Style", 3)
+STYLE = parameter("MulStyle", 3)
 
 
 def row(ring: Ring, data: list[int], stage: int, *, inverse: bool) -> list[int]:
@@ -79,4 +80,4 @@ async def check_transforms(dut: Any) -> None:
 @pytest.mark.hw
 @pytest.mark.parametrize(("width", "style"), [(14, 3), (32, 0), (30, 1)])
 def test_ntt8_row(width: int, style: int) -> None:
-    run_checks("rs_ntt8_row", {"Width": width, "Style": style})
+    run_checks("rs_ntt8_row", {"W": width, "MulStyle": style})

@@ -9,9 +9,9 @@ from typing import Any
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
-from ntt8_oracle import parameter
 from test_ntt8_engine import WIDTH, split, start, words
 
+from dv.parameters import parameter
 from ringsmith.gen import latency
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
@@ -21,7 +21,11 @@ from ringsmith.hw.verilator import elaboration_error
 async def check_stream(dut: Any) -> None:
     ring, source = await start(dut), random.Random(5)
     late = latency.value(
-        "ntt8_unrolled_latency", style=parameter("Style", 3), w=WIDTH, minbits=5, registers=parameter("RowRegisters", 0)
+        "ntt8_unrolled_latency",
+        style=parameter("MulStyle", 3),
+        w=WIDTH,
+        minbits=5,
+        registers=parameter("RowRegisters", 0),
     )
     polys = iter(ring.polynomials(90, seed=5))
     wanted: list[list[int] | None] = []
@@ -46,10 +50,10 @@ async def check_stream(dut: Any) -> None:
     [(32, 3, 0), (14, 3, 1), *(pytest.param(*shape, marks=pytest.mark.slow) for shape in ((20, 0, 0), (30, 1, 0)))],
 )
 def test_ntt8_unrolled(width: int, style: int, registers: int) -> None:
-    run_checks("rs_ntt8_unrolled", {"Width": width, "Style": style, "RowRegisters": registers})
+    run_checks("rs_ntt8_unrolled", {"W": width, "MulStyle": style, "RowRegisters": registers})
 
 
 @pytest.mark.hw
 def test_refused() -> None:
-    refusal = elaboration_error("rs_ntt8_unrolled", {"Style": 1, "RowRegisters": 1})
-    assert "RowRegisters must be 0 unless Style is 3 (combinational)" in (refusal or "")
+    refusal = elaboration_error("rs_ntt8_unrolled", {"MulStyle": 1, "RowRegisters": 1})
+    assert "RowRegisters must be 0 unless MulStyle is 3 (combinational)" in (refusal or "")

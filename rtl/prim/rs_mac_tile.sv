@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // One hardware multiplier that adds up its products: acc = sum of a * b since first_i, modulo 2^AccWidth, unsigned.
 //
-// first_i comes with the operands of a sum's first product. Latency mac_latency(Style); a product every cycle. Style 0
-// asic: product and accumulator are registers. Style 1 dsp26x17: both lie in a DSP48E2, which has the adder too;
-// synthesis packs none into it by itself, so the primitive is instantiated. Style 2 dsp18x18: the multiplier of
-// rs_mult_tile, the accumulator behind it.
+// first_i comes with the operands of a sum's first product. Latency mac_latency(MulStyle); a product every cycle.
+// MulStyle 0 asic: product and accumulator are registers. MulStyle 1 dsp26x17: both lie in a DSP48E2, which has the
+// adder too; synthesis packs none into it by itself, so the primitive is instantiated. MulStyle 2 dsp18x18: the
+// multiplier of rs_mult_tile, the accumulator behind it.
 module rs_mac_tile #(
-  // Bits of a and b: at most 26 and 17 in Style 1, 18 and 18 in Style 2.
-  parameter int unsigned AWidth = 18,
-  parameter int unsigned BWidth = 18,
-  // Bits of the sum, at least AWidth + BWidth; at most 48 in Style 1.
+  // Bits of a and b: at most 26 and 17 in MulStyle 1, 18 and 18 in MulStyle 2.
+  parameter int unsigned AWidth   = 18,
+  parameter int unsigned BWidth   = 18,
+  // Bits of the sum, at least AWidth + BWidth; at most 48 in MulStyle 1.
   parameter int unsigned AccWidth = AWidth + BWidth + 4,
   // 0 asic, 1 dsp26x17, 2 dsp18x18.
-  parameter int unsigned Style = 1
+  parameter int unsigned MulStyle = 1
 ) (
   input  logic                clk_i,
   input  logic                first_i,
@@ -21,17 +21,18 @@ module rs_mac_tile #(
   output logic [AccWidth-1:0] acc_o
 );
 
-  if (Style > 2) begin : gen_style_check
-    $error("%m: Style must be 0 (asic), 1 (dsp26x17) or 2 (dsp18x18)");
+  if (MulStyle > rs_build_pkg::MultiplierDsp18x18) begin : gen_style_check
+    $error("%m: MulStyle must be 0 (asic), 1 (dsp26x17) or 2 (dsp18x18)");
   end
   if (AccWidth < AWidth + BWidth) begin : gen_width_check
     $error("%m: AccWidth must be at least AWidth + BWidth");
   end
-  if (Style == 1 && (AWidth > 26 || BWidth > 17 || AccWidth > 48)) begin : gen_xilinx_check
-    $error("%m: AWidth, BWidth and AccWidth must be at most 26, 17 and 48 in Style 1");
+  localparam bit Xilinx = MulStyle == rs_build_pkg::MultiplierDsp26x17;
+  if (Xilinx && (AWidth > 26 || BWidth > 17 || AccWidth > 48)) begin : gen_xilinx_check
+    $error("%m: AWidth, BWidth and AccWidth must be at most 26, 17 and 48 in MulStyle 1");
   end
 
-  if (Style == 1) begin : gen_xilinx
+  if (Xilinx) begin : gen_xilinx
     logic first_q;
     always_ff @(posedge clk_i) first_q <= first_i;
 `ifdef SYNTHESIS
@@ -98,13 +99,13 @@ module rs_mac_tile #(
 `endif
   end else begin : gen_inferred
     // Cycles from the operands to their product.
-    localparam int unsigned ProductLatency = Style == 2 ? 2 : 1;
+    localparam int unsigned ProductLatency = MulStyle == rs_build_pkg::MultiplierDsp18x18 ? 2 : 1;
     logic first;
     logic [AWidth+BWidth-1:0] product;
     rs_mult_tile #(
-      .AWidth(AWidth),
-      .BWidth(BWidth),
-      .Style (Style)
+      .AWidth  (AWidth),
+      .BWidth  (BWidth),
+      .MulStyle(MulStyle)
     ) u_product (
       .clk_i,
       .a_i,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // One hardware multiplier with its registers: p = a * b mod 2^OutWidth, unsigned. The only place that knows a primitive.
 //
-// Style 0 asic: a register behind the product. Style 1 dsp26x17: two, which a DSP48 takes in. Style 2 dsp18x18: one before
-// and one behind; synthesis for ECP5 packs none by itself, so the primitive is instantiated with both. Style 3: no register.
+// MulStyle 0 asic: a register behind the product. MulStyle 1 dsp26x17: two, which a DSP48 takes in. MulStyle 2 dsp18x18: one before
+// and one behind; synthesis for ECP5 packs none by itself, so the primitive is instantiated with both. MulStyle 3: no register.
 module rs_mult_tile #(
-  // Bits of a and b: at most 26 and 17 in Style 1, 18 and 18 in Style 2.
-  parameter int unsigned AWidth = 18,
-  parameter int unsigned BWidth = 18,
+  // Bits of a and b: at most 26 and 17 in MulStyle 1, 18 and 18 in MulStyle 2.
+  parameter int unsigned AWidth   = 18,
+  parameter int unsigned BWidth   = 18,
   // Bits of the product that are wanted, at most AWidth + BWidth.
   parameter int unsigned OutWidth = AWidth + BWidth,
   // 0 asic, 1 dsp26x17, 2 dsp18x18, 3 combinational.
-  parameter int unsigned Style = 1
+  parameter int unsigned MulStyle = 1
 ) (
   input  logic                clk_i,
   input  logic [  AWidth-1:0] a_i,
@@ -21,17 +21,17 @@ module rs_mult_tile #(
   if (OutWidth > AWidth + BWidth) begin : gen_width_check
     $error("%m: OutWidth must be at most AWidth + BWidth");
   end
-  if (Style == 1 && (AWidth > 26 || BWidth > 17)) begin : gen_xilinx_check
-    $error("%m: AWidth and BWidth must be at most 26 and 17 in Style 1");
+  if (MulStyle == rs_build_pkg::MultiplierDsp26x17 && (AWidth > 26 || BWidth > 17)) begin : gen_xilinx_check
+    $error("%m: AWidth and BWidth must be at most 26 and 17 in MulStyle 1");
   end
-  if (Style == 2 && (AWidth > 18 || BWidth > 18)) begin : gen_ecp5_check
-    $error("%m: AWidth and BWidth must be at most 18 in Style 2");
+  if (MulStyle == rs_build_pkg::MultiplierDsp18x18 && (AWidth > 18 || BWidth > 18)) begin : gen_ecp5_check
+    $error("%m: AWidth and BWidth must be at most 18 in MulStyle 2");
   end
 
   localparam int unsigned Wide = AWidth + BWidth;
 
   // Kept apart: else the registers are shared between tiles or become the start of a shift register.
-  if (Style == 2) begin : gen_ecp5
+  if (MulStyle == rs_build_pkg::MultiplierDsp18x18) begin : gen_ecp5
 `ifdef SYNTHESIS
     logic [17:0] a, b;
     logic [35:0] product;
@@ -141,14 +141,14 @@ module rs_mult_tile #(
   end else begin : gen_inferred
     logic [OutWidth-1:0] product;
     assign product = OutWidth'(Wide'(a_i) * Wide'(b_i));
-    if (Style == 3) begin : gen_wire
+    if (MulStyle == rs_mult_pkg::MultiplierWires) begin : gen_wire
       assign p_o = product;
       logic unused_clk;
       assign unused_clk = clk_i;
     end else begin : gen_first
       (* keep *) logic [OutWidth-1:0] product_q;
       always_ff @(posedge clk_i) product_q <= product;
-      if (Style == 1) begin : gen_second
+      if (MulStyle == rs_build_pkg::MultiplierDsp26x17) begin : gen_second
         (* keep *) logic [OutWidth-1:0] product_q2;
         always_ff @(posedge clk_i) product_q2 <= product_q;
         assign p_o = product_q2;

@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-import os
-
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.parameters import parameter
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
-NAME = "PARAM_Stages"
-STAGES = int(os.environ.get(NAME, "0"))
+STAGES = parameter("Stages")
 
 
 @cocotb.test()

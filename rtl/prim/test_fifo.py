@@ -10,7 +10,7 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
 

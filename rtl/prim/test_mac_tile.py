@@ -3,28 +3,24 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.parameters import parameter
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
 
 pytestmark = pytest.mark.hw
 
 
-def parameter(name: str) -> int:
-    return int(os.environ[f"PARAM_{name}"])
-
-
 @cocotb.test()
 async def check_sums(dut):
     aw, bw, acc = parameter("AWidth"), parameter("BWidth"), parameter("AccWidth")
-    latency = 3 if parameter("Style") == 2 else 2
+    latency = 3 if parameter("MulStyle") == 2 else 2
     source = random.Random(4)
     steps: list[tuple[bool, int, int]] = []
     for length in [*range(1, 17), *range(1, 17)]:
@@ -45,15 +41,15 @@ async def check_sums(dut):
 
 @pytest.mark.parametrize(("aw", "bw", "style"), [(26, 17, 1), (4, 13, 1), (18, 18, 2), (32, 31, 0)])
 def test_mac_tile(aw, bw, style):
-    run_checks("rs_mac_tile", {"AWidth": aw, "BWidth": bw, "AccWidth": aw + bw + 4, "Style": style})
+    run_checks("rs_mac_tile", {"AWidth": aw, "BWidth": bw, "AccWidth": aw + bw + 4, "MulStyle": style})
 
 
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"Style": 3}, "Style must be 0 (asic), 1 (dsp26x17) or 2 (dsp18x18)"),
-        ({"Style": 0, "AccWidth": 35}, "AccWidth must be at least AWidth + BWidth"),
-        ({"Style": 1, "AWidth": 27}, "AWidth, BWidth and AccWidth must be at most 26, 17 and 48 in Style 1"),
+        ({"MulStyle": 3}, "MulStyle must be 0 (asic), 1 (dsp26x17) or 2 (dsp18x18)"),
+        ({"MulStyle": 0, "AccWidth": 35}, "AccWidth must be at least AWidth + BWidth"),
+        ({"MulStyle": 1, "AWidth": 27}, "AWidth, BWidth and AccWidth must be at most 26, 17 and 48 in MulStyle 1"),
     ],
 )
 def test_refused(parameters, words):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
 
@@ -11,17 +10,14 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, Timer
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.parameters import parameter
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
 
 pytestmark = pytest.mark.hw
 #: Registers between operands and product, by style: asic, dsp26x17, dsp18x18, combinational.
 REGISTERS = (1, 2, 2, 0)
-
-
-def parameter(name: str) -> int:
-    return int(os.environ[f"PARAM_{name}"])
 
 
 def pairs(a_bits: int, b_bits: int) -> Iterator[tuple[int, int]]:
@@ -36,7 +32,7 @@ def pairs(a_bits: int, b_bits: int) -> Iterator[tuple[int, int]]:
 @cocotb.test()
 async def check_products(dut):
     a_bits, b_bits, out = parameter("AWidth"), parameter("BWidth"), parameter("OutWidth")
-    registers = REGISTERS[parameter("Style")]
+    registers = REGISTERS[parameter("MulStyle")]
     await start_clock(dut.clk_i, 4)
     cases = list(pairs(a_bits, b_bits))
     # A new pair every cycle: a register too many or too few shows another pair's product.
@@ -62,16 +58,16 @@ SHAPES = [
 
 @pytest.mark.parametrize(("style", "a_bits", "b_bits", "out"), SHAPES)
 def test_mult_tile(style, a_bits, b_bits, out):
-    run_checks("rs_mult_tile", {"Style": style, "AWidth": a_bits, "BWidth": b_bits, "OutWidth": out})
+    run_checks("rs_mult_tile", {"MulStyle": style, "AWidth": a_bits, "BWidth": b_bits, "OutWidth": out})
 
 
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
         ({"AWidth": 4, "BWidth": 4, "OutWidth": 9}, "OutWidth must be at most AWidth + BWidth"),
-        ({"Style": 1, "AWidth": 27, "BWidth": 17}, "AWidth and BWidth must be at most 26 and 17 in Style 1"),
-        ({"Style": 1, "AWidth": 26, "BWidth": 18}, "AWidth and BWidth must be at most 26 and 17 in Style 1"),
-        ({"Style": 2, "AWidth": 18, "BWidth": 19}, "AWidth and BWidth must be at most 18 in Style 2"),
+        ({"MulStyle": 1, "AWidth": 27, "BWidth": 17}, "AWidth and BWidth must be at most 26 and 17 in MulStyle 1"),
+        ({"MulStyle": 1, "AWidth": 26, "BWidth": 18}, "AWidth and BWidth must be at most 26 and 17 in MulStyle 1"),
+        ({"MulStyle": 2, "AWidth": 18, "BWidth": 19}, "AWidth and BWidth must be at most 18 in MulStyle 2"),
     ],
 )
 def test_refused(parameters, words):

@@ -3,24 +3,23 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.parameters import parameter
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
 
 pytestmark = pytest.mark.hw
-BITS_NAME, WORDS_NAME = "PARAM_Width", "PARAM_DepthWords"
 
 
 @cocotb.test()
 async def check_contents(dut):
-    bits, depth = int(os.environ[BITS_NAME]), int(os.environ[WORDS_NAME])
+    bits, depth = parameter("Width"), parameter("DepthWords")
     source, words, expected = random.Random(2), [0] * depth, None
     await start_clock(dut.clk_i, 2)
     dut.rd_en_i.value = 0

@@ -7,7 +7,7 @@ import cocotb
 import pytest
 from cocotb.triggers import RisingEdge, Timer
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import os
-
 import cocotb
 import pytest
 from cocotb.triggers import RisingEdge, Timer
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.parameters import parameter
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -17,7 +16,7 @@ pytestmark = pytest.mark.hw
 
 @cocotb.test()
 async def check_release(dut):
-    stages = int(os.environ["PARAM_Stages"])
+    stages = parameter("Stages")
     dut.rst_ni.value = 1
     await start_clock(dut.clk_i, 10)
     for phase in range(1, 10):

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.parameters import parameter
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.hw
 
 @cocotb.test()
 async def check_contents(dut):
-    bits, depth = int(os.environ["PARAM_Width"]), int(os.environ["PARAM_DepthWords"])
+    bits, depth = parameter("Width"), parameter("DepthWords")
     source = random.Random(3)
     words = [source.getrandbits(bits) for _ in range(depth)]
     await start_clock(dut.clk_i, 2)

@@ -5,11 +5,11 @@
 //   v     = floor((sum y_i C_i + 2^(F-1)) / 2^F)
 //   out_j = [own_j a_j + sum y_i m_ij + v c_j]_{p_j}            lane j
 //
-//   x of every lane --> groups --> one prime a cycle --> Rate multipliers --> y, broadcast --+--> Rate columns a lane --> words
+//   x of every lane --> groups --> one prime a cycle --> RnsRate multipliers --> y, broadcast --+--> RnsRate columns a lane --> words
 //                                                                                           +--> quotient v
 //
 // Lift (BaseConverter) has no a; scaling, rescaling and division by special primes (ScaleRounder) have. Every constant
-// is written at run time: no prime is wired in. A conversion takes (n/Rate - 1) max(K + own, Rate) + K + own +
+// is written at run time: no prime is wired in. A conversion takes (n/RnsRate - 1) max(K + own, RnsRate) + K + own +
 // convert_pipe(...) cycles from its start to its last write (`convert` of spec/latency.yaml). Words are read and
 // written at the time given: the memory never makes the unit wait. Lanes that are no output lanes of a conversion give
 // residues of whatever their modulus and rows say. In place (out over x or over a) is right: a word is written after
@@ -20,94 +20,94 @@ module rs_rns
   import rs_rns_pkg::*;
 #(
   // Bits of a coefficient, 14 to 64.
-  parameter int unsigned Width = 32,
+  parameter int unsigned W = 32,
   // Lanes, 1 to 8: as many input primes and output primes at most.
   parameter int unsigned Lanes = 2,
   // Coefficients of a memory word, a power of two.
   parameter int unsigned P = 2,
   // Coefficients at a time: 1, 2 or 4.
-  parameter int unsigned Rate = 2,
+  parameter int unsigned RnsRate = 2,
   // Bits of a word address: log2(n_max / P).
   parameter int unsigned WordAddrBits = 4,
-  // Conversions held, 2 to 32, and entries of their constants, 16 to 128: K + 1 for each conversion.
-  parameter int unsigned Conversions = 4,
-  parameter int unsigned Entries = 32,
+  // RnsConversions held, 2 to 32, and entries of their constants, 16 to 128: K + 1 for each conversion.
+  parameter int unsigned RnsConversions = 4,
+  parameter int unsigned RnsEntries = 32,
   // 0 Barrett, 1 word-level Montgomery.
-  parameter int unsigned Kind = 0,
+  parameter int unsigned MulKind = 0,
   // 0 asic, 1 dsp26x17, 2 dsp18x18.
-  parameter int unsigned Style = 1,
-  // Barrett: bits of the smallest modulus, 5 to Width.
+  parameter int unsigned MulStyle = 1,
+  // Barrett: bits of the smallest modulus, 5 to W.
   parameter int unsigned ModMinBits = 5,
-  // Montgomery: moduli are 1 modulo 2^MontWordBits, 4 to Width - 2.
-  parameter int unsigned MontWordBits = 8,
+  // Montgomery: moduli are 1 modulo 2^MontW, 4 to W - 2.
+  parameter int unsigned MontW = 8,
   // 1: conversions with kept residues a_j.
   parameter bit EnOwn = 1'b1,
-  localparam int unsigned ConvBits = $clog2(Conversions),
-  localparam int unsigned ReciprocalBits = 32'(reciprocal_bits(int'(Width))),
-  localparam int unsigned AuxBits = Width + RnsGuard + 11,
+  localparam int unsigned ConvBits = $clog2(RnsConversions),
+  localparam int unsigned ReciprocalBits = 32'(reciprocal_bits(int'(W))),
+  localparam int unsigned AuxBits = W + RnsGuard + 11,
   localparam int unsigned CfgBits = AuxBits > ReciprocalBits ? AuxBits : ReciprocalBits
 ) (
-  input  logic                                 clk_i,
-  input  logic                                 rst_ni,
+  input  logic                               clk_i,
+  input  logic                               rst_ni,
   // Constants, see rs_rns_pkg; only while no conversion runs.
-  input  logic                                 cfg_we_i,
-  input  logic [             3:0]              cfg_sel_i,
-  input  logic [             2:0]              cfg_lane_i,
-  input  logic [             6:0]              cfg_idx_i,
-  input  logic [     CfgBits-1:0]              cfg_data_i,
-  // Conversions whose shape was written, and which of them take kept residues.
-  output logic [ Conversions-1:0]              configured_o,
-  output logic [ Conversions-1:0]              own_o,
-  input  logic                                 start_i,
-  input  logic [    ConvBits-1:0]              conv_i,
-  input  logic [             3:0]              log2_n_i,
-  output logic                                 ready_o,
-  output logic                                 done_o,
+  input  logic                               cfg_we_i,
+  input  logic [               3:0]          cfg_sel_i,
+  input  logic [               2:0]          cfg_lane_i,
+  input  logic [               6:0]          cfg_idx_i,
+  input  logic [       CfgBits-1:0]          cfg_data_i,
+  // RnsConversions whose shape was written, and which of them take kept residues.
+  output logic [RnsConversions-1:0]          configured_o,
+  output logic [RnsConversions-1:0]          own_o,
+  input  logic                               start_i,
+  input  logic [      ConvBits-1:0]          conv_i,
+  input  logic [               3:0]          log2_n_i,
+  output logic                               ready_o,
+  output logic                               done_o,
   // Words of every lane, a cycle after they are asked for.
-  output logic                                 x_rd_valid_o,
-  output logic [WordAddrBits-1:0]              x_rd_word_o,
-  input  logic [       Lanes-1:0][P*Width-1:0] x_i,
-  output logic                                 own_rd_valid_o,
-  output logic [WordAddrBits-1:0]              own_rd_word_o,
-  input  logic [       Lanes-1:0][P*Width-1:0] own_i,
-  output logic                                 wr_valid_o,
-  output logic [WordAddrBits-1:0]              wr_word_o,
-  output logic [       Lanes-1:0][P*Width-1:0] wr_data_o
+  output logic                               x_rd_valid_o,
+  output logic [  WordAddrBits-1:0]          x_rd_word_o,
+  input  logic [         Lanes-1:0][P*W-1:0] x_i,
+  output logic                               own_rd_valid_o,
+  output logic [  WordAddrBits-1:0]          own_rd_word_o,
+  input  logic [         Lanes-1:0][P*W-1:0] own_i,
+  output logic                               wr_valid_o,
+  output logic [  WordAddrBits-1:0]          wr_word_o,
+  output logic [         Lanes-1:0][P*W-1:0] wr_data_o
 );
 
-  if (Width < WLeast || Width > 64) begin : gen_width_check
-    $error("%m: Width must be %0d to 64", WLeast);
+  if (W < WLeast || W > 64) begin : gen_width_check
+    $error("%m: W must be %0d to 64", WLeast);
   end
   if (Lanes < LanesLeast || Lanes > LanesMost) begin : gen_lanes_check
     $error("%m: Lanes must be %0d to %0d", LanesLeast, LanesMost);
   end
-  if (Rate < 1 || Rate > RnsRateMost || Rate != 1 << $clog2(Rate)) begin : gen_rate_check
-    $error("%m: Rate must be a power of two up to %0d", RnsRateMost);
+  if (RnsRate < 1 || RnsRate > RnsRateMost || RnsRate != 1 << $clog2(RnsRate)) begin : gen_rate_check
+    $error("%m: RnsRate must be a power of two up to %0d", RnsRateMost);
   end
-  if (Conversions < RnsConversionsLeast || Conversions > RnsConversionsMost) begin : gen_conversions_check
-    $error("%m: Conversions must be %0d to %0d", RnsConversionsLeast, RnsConversionsMost);
+  if (RnsConversions < RnsConversionsLeast || RnsConversions > RnsConversionsMost) begin : gen_conversions_check
+    $error("%m: RnsConversions must be %0d to %0d", RnsConversionsLeast, RnsConversionsMost);
   end
-  if (Entries < RnsEntriesLeast || Entries > RnsEntriesMost) begin : gen_entries_check
-    $error("%m: Entries must be %0d to %0d", RnsEntriesLeast, RnsEntriesMost);
+  if (RnsEntries < RnsEntriesLeast || RnsEntries > RnsEntriesMost) begin : gen_entries_check
+    $error("%m: RnsEntries must be %0d to %0d", RnsEntriesLeast, RnsEntriesMost);
   end
-  if (Kind == 1 && MontWordBits < 4) begin : gen_word_check
-    $error("%m: MontWordBits must be from 4 to Width - 2");
+  if (MulKind == ReductionMontgomery && MontW < 4) begin : gen_word_check
+    $error("%m: MontW must be from 4 to W - 2");
   end
 
-  localparam int unsigned EntryBits = $clog2(Entries);
+  localparam int unsigned EntryBits = $clog2(RnsEntries);
   localparam int unsigned PlaceBits = P > 1 ? $clog2(P) : 1;
   localparam int unsigned LaneBits = Lanes > 1 ? $clog2(Lanes) : 1;
   // Bits of the narrowest modulus that can be.
-  localparam int unsigned Lowest = Kind == 0 ? ModMinBits : MontWordBits + 1;
+  localparam int unsigned Lowest = MulKind == ReductionBarrett ? ModMinBits : MontW + 1;
   localparam int unsigned FactorLatency = 32'(factor_latency(
-    int'(Kind), int'(Style), int'(Width), int'(ModMinBits), int'(MontWordBits)
+    int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW)
   ));
-  localparam int unsigned DotLatency = 32'(dot_latency(int'(Style), int'(Width), int'(Width)));
+  localparam int unsigned DotLatency = 32'(dot_latency(int'(MulStyle), int'(W), int'(W)));
   localparam int unsigned ReduceLatency = 32'(reduce_latency(
-    int'(Kind), int'(Style), int'(Width), int'(ModMinBits), int'(MontWordBits), int'(RnsGuard)
+    int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW), int'(RnsGuard)
   ));
-  localparam int unsigned AddLatency = 32'(addsub_latency(int'(Style)));
-  localparam int unsigned QuotientLatency = 32'(quotient_latency(int'(Style), int'(Width)));
+  localparam int unsigned AddLatency = 32'(addsub_latency(int'(MulStyle)));
+  localparam int unsigned QuotientLatency = 32'(quotient_latency(int'(MulStyle), int'(W)));
   // v waits for the sum to be reduced; the multiple is read a cycle before.
   localparam int unsigned QuotientWait = DotLatency + ReduceLatency - 1 - QuotientLatency;
 
@@ -127,7 +127,7 @@ module rs_rns
   always_ff @(posedge clk_i) if (start_i) conv_q <= conv_i;
   rs_table #(
     .Width     ($bits(shape_t)),
-    .DepthWords(Conversions)
+    .DepthWords(RnsConversions)
   ) u_shapes (
     .clk_i,
     .rd_addr_i(conv),
@@ -140,7 +140,7 @@ module rs_rns
     if (!rst_ni) begin
       configured_o <= '0;
       own_o        <= '0;
-    end else if (shape_we && int'(cfg_idx_i) < int'(Conversions)) begin
+    end else if (shape_we && int'(cfg_idx_i) < int'(RnsConversions)) begin
       configured_o[cfg_idx_i[ConvBits-1:0]] <= 1'b1;
       own_o[cfg_idx_i[ConvBits-1:0]]        <= shape_cfg.own;
     end
@@ -153,8 +153,8 @@ module rs_rns
   rs_rns_seq #(
     .WordAddrBits (WordAddrBits),
     .P            (P),
-    .Rate         (Rate),
-    .Entries      (Entries),
+    .RnsRate      (RnsRate),
+    .RnsEntries   (RnsEntries),
     .FactorLatency(FactorLatency),
     .DotLatency   (DotLatency),
     .TailLatency  (ReduceLatency + AddLatency)
@@ -189,35 +189,35 @@ module rs_rns
   );
 
   // Constants of the input primes, with the broadcast x; C with column 0's step.
-  logic [Width-1:0] prime_modulus, factor;
-  logic [Width+2:0] prime_aux;
+  logic [W-1:0] prime_modulus, factor;
+  logic [W+2:0] prime_aux;
   logic [7:0] prime_bits;
   logic [ReciprocalBits-1:0] reciprocal;
   rs_table #(
-    .Width     (Width),
-    .DepthWords(Entries)
+    .Width     (W),
+    .DepthWords(RnsEntries)
   ) u_primes (
     .clk_i,
     .rd_addr_i(prime_entry),
     .rd_data_o(prime_modulus),
     .wr_en_i  (cfg_we_i && cfg_sel_i == RnsPrime),
     .wr_addr_i(cfg_idx_i[EntryBits-1:0]),
-    .wr_data_i(cfg_data_i[Width-1:0])
+    .wr_data_i(cfg_data_i[W-1:0])
   );
   rs_table #(
-    .Width     (Width),
-    .DepthWords(Entries)
+    .Width     (W),
+    .DepthWords(RnsEntries)
   ) u_factors (
     .clk_i,
     .rd_addr_i(prime_entry),
     .rd_data_o(factor),
     .wr_en_i  (cfg_we_i && cfg_sel_i == RnsFactor),
     .wr_addr_i(cfg_idx_i[EntryBits-1:0]),
-    .wr_data_i(cfg_data_i[Width-1:0])
+    .wr_data_i(cfg_data_i[W-1:0])
   );
   rs_table #(
     .Width     (ReciprocalBits),
-    .DepthWords(Entries)
+    .DepthWords(RnsEntries)
   ) u_reciprocals (
     .clk_i,
     .rd_addr_i(row_entry),
@@ -226,36 +226,36 @@ module rs_rns
     .wr_addr_i(cfg_idx_i[EntryBits-1:0]),
     .wr_data_i(cfg_data_i[ReciprocalBits-1:0])
   );
-  if (Kind == 0) begin : gen_barrett
+  if (MulKind == ReductionBarrett) begin : gen_barrett
     rs_table #(
-      .Width     (Width + 11),
-      .DepthWords(Entries)
+      .Width     (W + 11),
+      .DepthWords(RnsEntries)
     ) u_aux (
       .clk_i,
       .rd_addr_i(prime_entry),
       .rd_data_o({prime_aux, prime_bits}),
       .wr_en_i  (cfg_we_i && cfg_sel_i == RnsPrimeAux),
       .wr_addr_i(cfg_idx_i[EntryBits-1:0]),
-      .wr_data_i(cfg_data_i[Width+10:0])
+      .wr_data_i(cfg_data_i[W+10:0])
     );
   end else begin : gen_montgomery
-    assign prime_aux  = (Width + 3)'(prime_modulus >> MontWordBits);
+    assign prime_aux  = (W + 3)'(prime_modulus >> MontW);
     assign prime_bits = '0;
   end
 
   // One prime a cycle: its lane's residues to everyone.
-  logic [Lanes-1:0][Rate-1:0][Width-1:0] x;
-  logic [Rate-1:0][Width-1:0] x_q, y;
+  logic [Lanes-1:0][RnsRate-1:0][W-1:0] x;
+  logic [RnsRate-1:0][W-1:0] x_q, y;
   logic [2:0] source;
   assign source = shape.first + prime;
   always_ff @(posedge clk_i) x_q <= x[source[LaneBits-1:0]];
   rs_rns_factor #(
-    .Width       (Width),
-    .Rate        (Rate),
-    .Kind        (Kind),
-    .Style       (Style),
-    .ModMinBits  (ModMinBits),
-    .MontWordBits(MontWordBits)
+    .W         (W),
+    .RnsRate   (RnsRate),
+    .MulKind   (MulKind),
+    .MulStyle  (MulStyle),
+    .ModMinBits(ModMinBits),
+    .MontW     (MontW)
   ) u_factor (
     .clk_i,
     .modulus_i (prime_modulus),
@@ -270,10 +270,10 @@ module rs_rns
   logic [3:0] v, v_late;
   logic [EntryBits-1:0] multiple_entry;
   rs_rns_quotient #(
-    .Width (Width),
-    .Rate  (Rate),
+    .W(W),
+    .RnsRate(RnsRate),
     .Lowest(Lowest),
-    .Style (Style)
+    .MulStyle(MulStyle)
   ) u_quotient (
     .clk_i,
     .min_bits_i  (shape.min_bits),
@@ -297,16 +297,16 @@ module rs_rns
     logic mine;
     assign mine = cfg_we_i && cfg_lane_i == 3'(l);
     rs_rns_lane #(
-      .Width       (Width),
-      .P           (P),
-      .Rate        (Rate),
-      .Kind        (Kind),
-      .Style       (Style),
-      .ModMinBits  (ModMinBits),
-      .MontWordBits(MontWordBits),
-      .Entries     (Entries),
-      .Conversions (Conversions),
-      .EnOwn       (EnOwn)
+      .W             (W),
+      .P             (P),
+      .RnsRate       (RnsRate),
+      .MulKind       (MulKind),
+      .MulStyle      (MulStyle),
+      .ModMinBits    (ModMinBits),
+      .MontW         (MontW),
+      .RnsEntries    (RnsEntries),
+      .RnsConversions(RnsConversions),
+      .EnOwn         (EnOwn)
     ) u_lane (
       .clk_i,
       .row_we_i     (mine && cfg_sel_i == RnsRow),
@@ -356,7 +356,7 @@ module rs_rns
                    !shape_held_q || int'(shape.first) + int'(shape.primes) <= int'(Lanes))
   else $error("%m: more input primes than lanes");
   assert property (@(posedge clk_i) disable iff (!armed)
-                   !shape_held_q || (int'(shape.min_bits) >= int'(Lowest) && int'(shape.min_bits) <= int'(Width)))
+                   !shape_held_q || (int'(shape.min_bits) >= int'(Lowest) && int'(shape.min_bits) <= int'(W)))
   else $error("%m: the narrowest prime is out of range");
 `endif
 

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of products of Rate columns that share their factors: sum_r = sum over the steps s of factor[s] * operand[s][r].
+// Sums of products of RnsRate columns that share their factors: sum_r = sum over steps s of factor[s] * operand[s][r].
 //
 //   factor --|1|--|1|-- ...            column r works r cycles after column 0, so that the sums end one after another
 //      |      |                        and one adder tree serves them all
 //   column 0, 1, ... : tiles that add up --> the column that is done --|reg|--> adder tree --> sum_o
 //
 // No tile is added to another one before the sum is whole: a step costs no adder beside those of the multipliers.
-// The last step of a sum of column 0 follows that of the sum before by Rate cycles or more. Column r's sum leaves
-// dot_latency(Style, FactorBits, OperandBits) + r cycles after column 0's last step.
+// The last step of a sum of column 0 follows that of the sum before by RnsRate cycles or more. Column r's sum leaves
+// dot_latency(MulStyle, FactorBits, OperandBits) + r cycles after column 0's last step.
 module rs_rns_dot
   import rs_latency_pkg::*;
+  import rs_build_pkg::*;
 #(
   // Bits of a factor and of an operand, 1 or more.
   parameter int unsigned FactorBits = 32,
   parameter int unsigned OperandBits = 32,
   // Columns: 1, 2 or 4.
-  parameter int unsigned Rate = 2,
+  parameter int unsigned RnsRate = 2,
   // Bits a sum may be longer than one product: log2 of the steps, rounded up.
   parameter int unsigned Guard = 4,
   // 0 asic, 1 dsp26x17, 2 dsp18x18.
-  parameter int unsigned Style = 1,
+  parameter int unsigned MulStyle = 1,
   localparam int unsigned SumBits = FactorBits + OperandBits + Guard
 ) (
   input  logic                                   clk_i,
@@ -28,22 +29,23 @@ module rs_rns_dot
   input  logic                                   last_i,
   input  logic [FactorBits-1:0]                  factor_i,
   // Column r's come r cycles later.
-  input  logic [      Rate-1:0][OperandBits-1:0] operand_i,
+  input  logic [   RnsRate-1:0][OperandBits-1:0] operand_i,
   output logic [   SumBits-1:0]                  sum_o
 );
 
-  if (Rate != 1 && Rate != 2 && Rate != 4) begin : gen_rate_check
-    $error("%m: Rate must be 1, 2 or 4");
+  if (RnsRate != 1 && RnsRate != 2 && RnsRate != 4) begin : gen_rate_check
+    $error("%m: RnsRate must be 1, 2 or 4");
   end
 
   localparam int unsigned MaxBits = FactorBits > OperandBits ? FactorBits : OperandBits;
-  localparam int unsigned TileA = Style == 0 ? (MaxBits + 1) / 2 : Style == 1 ? 26 : 18;
-  localparam int unsigned TileB = Style == 0 ? (MaxBits + 1) / 2 : Style == 1 ? 17 : 18;
+  localparam int unsigned Half = (MaxBits + 1) / 2;
+  localparam int unsigned TileA = MulStyle == MultiplierAsic ? Half : MulStyle == MultiplierDsp26x17 ? 26 : 18;
+  localparam int unsigned TileB = MulStyle == MultiplierAsic ? Half : MulStyle == MultiplierDsp26x17 ? 17 : 18;
   localparam int unsigned TilesA = (FactorBits + TileA - 1) / TileA;
   localparam int unsigned TilesB = (OperandBits + TileB - 1) / TileB;
   localparam int unsigned Tiles = TilesA * TilesB;
   localparam int unsigned AccBits = TileA + TileB + Guard;
-  localparam int unsigned MacLatency = 32'(mac_latency(int'(Style)));
+  localparam int unsigned MacLatency = 32'(mac_latency(int'(MulStyle)));
   // Sums of tiles this far apart in a row do not overlap.
   localparam int unsigned Stride = (AccBits + TileA - 1) / TileA;
   localparam int unsigned Sets = TilesA < Stride ? TilesA : Stride;
@@ -51,23 +53,23 @@ module rs_rns_dot
   localparam int unsigned Levels = $clog2(Vectors);
 
   // Column r's step, and which column is done.
-  logic [Rate-1:0][FactorBits-1:0] factor;
-  logic [Rate-1:0] first;
-  logic [Rate+MacLatency-2:0] done_q;
-  logic [Rate-1:0] done;
+  logic [RnsRate-1:0][FactorBits-1:0] factor;
+  logic [RnsRate-1:0] first;
+  logic [RnsRate+MacLatency-2:0] done_q;
+  logic [RnsRate-1:0] done;
   assign factor[0] = factor_i;
   assign first[0]  = first_i;
-  for (genvar r = 1; r < Rate; r++) begin : gen_skew
+  for (genvar r = 1; r < RnsRate; r++) begin : gen_skew
     always_ff @(posedge clk_i) begin
       factor[r] <= factor[r-1];
       first[r]  <= first[r-1];
     end
   end
-  always_ff @(posedge clk_i) done_q <= (Rate + MacLatency - 1)'({done_q, last_i});
-  assign done = done_q[Rate+MacLatency-2:MacLatency-1];
+  always_ff @(posedge clk_i) done_q <= (RnsRate + MacLatency - 1)'({done_q, last_i});
+  assign done = done_q[RnsRate+MacLatency-2:MacLatency-1];
 
-  logic [Rate-1:0][Tiles-1:0][AccBits-1:0] acc;
-  for (genvar r = 0; r < Rate; r++) begin : gen_column
+  logic [RnsRate-1:0][Tiles-1:0][AccBits-1:0] acc;
+  for (genvar r = 0; r < RnsRate; r++) begin : gen_column
     for (genvar i = 0; i < TilesA; i++) begin : gen_row
       localparam int unsigned WidthA = (i + 1) * TileA > FactorBits ? FactorBits - i * TileA : TileA;
       for (genvar j = 0; j < TilesB; j++) begin : gen_tile
@@ -77,7 +79,7 @@ module rs_rns_dot
           .AWidth  (WidthA),
           .BWidth  (WidthB),
           .AccWidth(WidthA + WidthB + Guard),
-          .Style   (Style)
+          .MulStyle(MulStyle)
         ) u_tile (
           .clk_i,
           .first_i(first[r]),
@@ -94,7 +96,7 @@ module rs_rns_dot
   logic [Tiles-1:0][AccBits-1:0] done_acc_q;
   always_ff @(posedge clk_i) begin
     done_acc_q <= acc[0];
-    for (int r = 1; r < int'(Rate); r++) if (done[r]) done_acc_q <= acc[r];
+    for (int r = 1; r < int'(RnsRate); r++) if (done[r]) done_acc_q <= acc[r];
   end
 
   logic [SumBits-1:0] vector[Vectors];
@@ -109,7 +111,7 @@ module rs_rns_dot
     end
   end
 
-  if (Style == 0) begin : gen_flat
+  if (MulStyle == MultiplierAsic) begin : gen_flat
     logic [SumBits-1:0] sum;
     always_comb begin
       sum = '0;
@@ -137,16 +139,16 @@ module rs_rns_dot
       end
     end
     assign sum_o = gen_level[Levels].total[0];
-    if (Vectors != 32'(dot_vectors(int'(Style), int'(FactorBits), int'(OperandBits)))) begin : gen_latency_check
+    if (Vectors != 32'(dot_vectors(int'(MulStyle), int'(FactorBits), int'(OperandBits)))) begin : gen_latency_check
       $error("%m: the adder tree and dot_vectors of spec/latency.yaml disagree");
     end
   end
 
 `ifndef SYNTHESIS
   // Before its first cycles the line of ends holds anything.
-  logic [Rate+MacLatency-1:0] age_q;
+  logic [RnsRate+MacLatency-1:0] age_q;
   initial age_q = '0;
-  always @(posedge clk_i) age_q <= (Rate + MacLatency)'({age_q, 1'b1});
+  always @(posedge clk_i) age_q <= (RnsRate + MacLatency)'({age_q, 1'b1});
   assert property (@(posedge clk_i) !(&age_q) || $onehot0(done))
   else $error("%m: two sums end at once");
 `endif

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// The residues y = [x f]_q of a base conversion: Rate coefficients a cycle, each cycle with a modulus of its own.
+// The residues y = [x f]_q of a base conversion: RnsRate coefficients a cycle, each cycle with a modulus of its own.
 //
 // Column 0's y comes factor_latency(...) cycles after its x, column r's r cycles later, as rs_rns_dot wants them. With
-// Montgomery reduction f carries the factor 2^(MontWordBits*ceil(Width/MontWordBits)).
+// Montgomery reduction f carries the factor 2^(MontW*ceil(W/MontW)).
 module rs_rns_factor
   import rs_latency_pkg::*;
 #(
   // Bits of a word.
-  parameter int unsigned Width = 32,
+  parameter int unsigned W = 32,
   // Coefficients a cycle: 1, 2 or 4.
-  parameter int unsigned Rate = 2,
+  parameter int unsigned RnsRate = 2,
   // See rs_mod_mul.
-  parameter int unsigned Kind = 0,
-  parameter int unsigned Style = 1,
+  parameter int unsigned MulKind = 0,
+  parameter int unsigned MulStyle = 1,
   parameter int unsigned ModMinBits = 5,
-  parameter int unsigned MontWordBits = 8
+  parameter int unsigned MontW = 8
 ) (
-  input  logic                        clk_i,
+  input  logic                      clk_i,
   // With the residues, which may be any words: f below q, and what rs_mod_mul needs of q.
-  input  logic [Width-1:0]            modulus_i,
-  input  logic [Width+2:0]            aux_i,
-  input  logic [      7:0]            mod_bits_i,
-  input  logic [Width-1:0]            factor_i,
-  input  logic [ Rate-1:0][Width-1:0] x_i,
-  output logic [ Rate-1:0][Width-1:0] y_o
+  input  logic [      W-1:0]        modulus_i,
+  input  logic [      W+2:0]        aux_i,
+  input  logic [        7:0]        mod_bits_i,
+  input  logic [      W-1:0]        factor_i,
+  input  logic [RnsRate-1:0][W-1:0] x_i,
+  output logic [RnsRate-1:0][W-1:0] y_o
 );
 
   localparam int unsigned MulLatency = 32'(mod_mul_latency(
-    int'(Kind), int'(Style), int'(Width), int'(ModMinBits), int'(MontWordBits)
+    int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW)
   ));
 
-  logic [Width-1:0] modulus_late;
+  logic [W-1:0] modulus_late;
   rs_delay #(
-    .Width (Width),
+    .Width (W),
     .Stages(MulLatency)
   ) u_modulus (
     .clk_i,
@@ -40,17 +40,17 @@ module rs_rns_factor
     .data_o(modulus_late)
   );
 
-  for (genvar r = 0; r < Rate; r++) begin : gen_column
-    logic [Width:0] product;
-    logic [2*Width-1:0] unused_product;
-    logic [Width-1:0] y_q;
+  for (genvar r = 0; r < RnsRate; r++) begin : gen_column
+    logic [W:0] product;
+    logic [2*W-1:0] unused_product;
+    logic [W-1:0] y_q;
     rs_mod_mul #(
-      .Width       (Width),
-      .Kind        (Kind),
-      .Style       (Style),
-      .ModMinBits  (ModMinBits),
-      .MontWordBits(MontWordBits),
-      .Moving      (1'b1)
+      .W         (W),
+      .MulKind   (MulKind),
+      .MulStyle  (MulStyle),
+      .ModMinBits(ModMinBits),
+      .MontW     (MontW),
+      .Moving    (1'b1)
     ) u_mul (
       .clk_i,
       .modulus_i,
@@ -62,9 +62,9 @@ module rs_rns_factor
       .product_o(unused_product)
     );
     // From [-q, q) to [0, q).
-    always_ff @(posedge clk_i) y_q <= product[Width-1:0] + (product[Width] ? modulus_late : '0);
+    always_ff @(posedge clk_i) y_q <= product[W-1:0] + (product[W] ? modulus_late : '0);
     rs_delay #(
-      .Width (Width),
+      .Width (W),
       .Stages(r)
     ) u_skew (
       .clk_i,

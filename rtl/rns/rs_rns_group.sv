@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// From memory words of P coefficients to groups of Rate coefficients, in order; a group stays until the next is taken.
+// From memory words of P coefficients to groups of RnsRate, in order; a group stays until the next is taken.
 //
 // take_i makes the next group visible in the next cycle. load_i says that a word arrives: with each group's take where
-// Rate is P, with every P/Rate-th where it is less; Rate/P words a group where it is more, the last one with the take.
+// RnsRate is P, with every P/RnsRate-th where it is less; RnsRate/P words a group where it is more, the last one with
+// the take.
 module rs_rns_group #(
   // Bits of a coefficient.
-  parameter int unsigned Width = 32,
+  parameter int unsigned W = 32,
   // Coefficients of a word and of a group, powers of two.
   parameter int unsigned P = 2,
-  parameter int unsigned Rate = 2
+  parameter int unsigned RnsRate = 2
 ) (
-  input  logic                       clk_i,
-  input  logic                       load_i,
-  input  logic                       take_i,
-  input  logic [   P-1:0][Width-1:0] word_i,
-  output logic [Rate-1:0][Width-1:0] group_o
+  input  logic                      clk_i,
+  input  logic                      load_i,
+  input  logic                      take_i,
+  input  logic [      P-1:0][W-1:0] word_i,
+  output logic [RnsRate-1:0][W-1:0] group_o
 );
 
-  if (P < 1 || Rate < 1 || (P & (P - 1)) != 0 || (Rate & (Rate - 1)) != 0) begin : gen_power_check
-    $error("%m: P and Rate must be powers of two");
+  if (P < 1 || RnsRate < 1 || (P & (P - 1)) != 0 || (RnsRate & (RnsRate - 1)) != 0) begin : gen_power_check
+    $error("%m: P and RnsRate must be powers of two");
   end
 
-  if (Rate == P) begin : gen_same
+  if (RnsRate == P) begin : gen_same
     always_ff @(posedge clk_i) if (take_i) group_o <= word_i;
     logic unused_load;
     assign unused_load = load_i;
-  end else if (Rate < P) begin : gen_split
-    logic [P-1:0][Width-1:0] word_q;
-    always_ff @(posedge clk_i) if (take_i) word_q <= load_i ? word_i : word_q >> (Rate * Width);
-    assign group_o = word_q[Rate-1:0];
+  end else if (RnsRate < P) begin : gen_split
+    logic [P-1:0][W-1:0] word_q;
+    always_ff @(posedge clk_i) if (take_i) word_q <= load_i ? word_i : word_q >> (RnsRate * W);
+    assign group_o = word_q[RnsRate-1:0];
   end else begin : gen_join
-    localparam int unsigned Early = Rate - P;
-    logic [Early-1:0][Width-1:0] early_q;
-    logic [ Rate-1:0][Width-1:0] all;
+    localparam int unsigned Early = RnsRate - P;
+    logic [  Early-1:0][W-1:0] early_q;
+    logic [RnsRate-1:0][W-1:0] all;
     assign all = {word_i, early_q};
     always_ff @(posedge clk_i) begin
-      if (load_i) early_q <= all[Rate-1:P];
+      if (load_i) early_q <= all[RnsRate-1:P];
       if (take_i) group_o <= all;
     end
   end
@@ -45,7 +46,7 @@ module rs_rns_group #(
   logic [1:0] edges_q;
   initial edges_q = '0;
   always @(posedge clk_i) if (edges_q != '1) edges_q <= edges_q + 1'b1;
-  assert property (@(posedge clk_i) disable iff (edges_q != '1) Rate < P || !take_i || load_i)
+  assert property (@(posedge clk_i) disable iff (edges_q != '1) RnsRate < P || !take_i || load_i)
   else $error("%m: a group is taken before its last word");
 `endif
 

@@ -5,104 +5,104 @@
 //   word of own --> group ------------------------------------------------+--> rs_rns_dot --> reduce --> + v c --> words
 //
 // m_i, own and the multiples v c are constants written at run time; with Montgomery reduction m_i and own carry the
-// factor 2^(MontWordBits*ceil((Width+4)/MontWordBits)), the multiples none. Times: see rs_rns_seq.
+// factor 2^(MontW*ceil((W+4)/MontW)), the multiples none. Times: see rs_rns_seq.
 module rs_rns_lane
   import rs_latency_pkg::*;
   import rs_rns_pkg::*;
 #(
   // Bits of a coefficient.
-  parameter int unsigned Width = 32,
+  parameter int unsigned W = 32,
   // Coefficients of a memory word; coefficients at a time: 1, 2 or 4.
   parameter int unsigned P = 2,
-  parameter int unsigned Rate = 2,
+  parameter int unsigned RnsRate = 2,
   // See rs_mod_reduce.
-  parameter int unsigned Kind = 0,
-  parameter int unsigned Style = 1,
+  parameter int unsigned MulKind = 0,
+  parameter int unsigned MulStyle = 1,
   parameter int unsigned ModMinBits = 5,
-  parameter int unsigned MontWordBits = 8,
-  // Entries of the constants' tables, conversions.
-  parameter int unsigned Entries = 32,
-  parameter int unsigned Conversions = 4,
+  parameter int unsigned MontW = 8,
+  // RnsEntries of the constants' tables, conversions.
+  parameter int unsigned RnsEntries = 32,
+  parameter int unsigned RnsConversions = 4,
   // 1: conversions with kept residues.
   parameter bit EnOwn = 1'b1,
-  localparam int unsigned EntryBits = $clog2(Entries),
-  localparam int unsigned ConvBits = $clog2(Conversions),
+  localparam int unsigned EntryBits = $clog2(RnsEntries),
+  localparam int unsigned ConvBits = $clog2(RnsConversions),
   localparam int unsigned PlaceBits = P > 1 ? $clog2(P) : 1,
-  localparam int unsigned AuxBits = Width + RnsGuard + 11
+  localparam int unsigned AuxBits = W + RnsGuard + 11
 ) (
-  input  logic                            clk_i,
+  input  logic                        clk_i,
   // Constants.
-  input  logic                            row_we_i,
-  input  logic                            multiple_we_i,
-  input  logic                            modulus_we_i,
-  input  logic                            aux_we_i,
-  input  logic [          6:0]            cfg_idx_i,
-  input  logic [  AuxBits-1:0]            cfg_data_i,
+  input  logic                        row_we_i,
+  input  logic                        multiple_we_i,
+  input  logic                        modulus_we_i,
+  input  logic                        aux_we_i,
+  input  logic [          6:0]        cfg_idx_i,
+  input  logic [  AuxBits-1:0]        cfg_data_i,
   // The conversion, from a cycle before its first step on.
-  input  logic [ ConvBits-1:0]            conv_i,
+  input  logic [ ConvBits-1:0]        conv_i,
   // Words of x and of the kept residues.
-  input  logic                            x_load_i,
-  input  logic                            x_take_i,
-  input  logic [        P-1:0][Width-1:0] x_i,
-  output logic [     Rate-1:0][Width-1:0] x_o,
-  input  logic                            own_load_i,
-  input  logic                            own_take_i,
-  input  logic [        P-1:0][Width-1:0] own_i,
+  input  logic                        x_load_i,
+  input  logic                        x_take_i,
+  input  logic [        P-1:0][W-1:0] x_i,
+  output logic [  RnsRate-1:0][W-1:0] x_o,
+  input  logic                        own_load_i,
+  input  logic                        own_take_i,
+  input  logic [        P-1:0][W-1:0] own_i,
   // A cycle before a step of column 0: the entry of its constant. With it: what it is, and all columns' y.
-  input  logic [EntryBits-1:0]            row_i,
-  input  logic                            first_i,
-  input  logic                            last_i,
-  input  logic                            own_step_i,
-  input  logic [     Rate-1:0][Width-1:0] y_i,
+  input  logic [EntryBits-1:0]        row_i,
+  input  logic                        first_i,
+  input  logic                        last_i,
+  input  logic                        own_step_i,
+  input  logic [  RnsRate-1:0][W-1:0] y_i,
   // A cycle before the reduced sum: the entry of the multiple.
-  input  logic [EntryBits-1:0]            multiple_i,
+  input  logic [EntryBits-1:0]        multiple_i,
   // The result's place in its word; word_o is whole with the last place.
-  input  logic [PlaceBits-1:0]            place_i,
-  output logic [        P-1:0][Width-1:0] word_o
+  input  logic [PlaceBits-1:0]        place_i,
+  output logic [        P-1:0][W-1:0] word_o
 );
 
-  localparam int unsigned SumBits = 2 * Width + RnsGuard;
+  localparam int unsigned SumBits = 2 * W + RnsGuard;
 
   // Constants. The tables' output registers hold the modulus in use.
-  logic [Width-1:0] row, multiple, modulus;
+  logic [W-1:0] row, multiple, modulus;
   logic [AuxBits-1:0] aux;
   rs_table #(
-    .Width     (Width),
-    .DepthWords(Entries)
+    .Width     (W),
+    .DepthWords(RnsEntries)
   ) u_rows (
     .clk_i,
     .rd_addr_i(row_i),
     .rd_data_o(row),
     .wr_en_i  (row_we_i),
     .wr_addr_i(cfg_idx_i[EntryBits-1:0]),
-    .wr_data_i(cfg_data_i[Width-1:0])
+    .wr_data_i(cfg_data_i[W-1:0])
   );
   rs_table #(
-    .Width     (Width),
-    .DepthWords(Entries)
+    .Width     (W),
+    .DepthWords(RnsEntries)
   ) u_multiples (
     .clk_i,
     .rd_addr_i(multiple_i),
     .rd_data_o(multiple),
     .wr_en_i  (multiple_we_i),
     .wr_addr_i(cfg_idx_i[EntryBits-1:0]),
-    .wr_data_i(cfg_data_i[Width-1:0])
+    .wr_data_i(cfg_data_i[W-1:0])
   );
   rs_table #(
-    .Width     (Width),
-    .DepthWords(Conversions)
+    .Width     (W),
+    .DepthWords(RnsConversions)
   ) u_moduli (
     .clk_i,
     .rd_addr_i(conv_i),
     .rd_data_o(modulus),
     .wr_en_i  (modulus_we_i),
     .wr_addr_i(cfg_idx_i[ConvBits-1:0]),
-    .wr_data_i(cfg_data_i[Width-1:0])
+    .wr_data_i(cfg_data_i[W-1:0])
   );
-  if (Kind == 0) begin : gen_aux
+  if (MulKind == rs_build_pkg::ReductionBarrett) begin : gen_aux
     rs_table #(
       .Width     (AuxBits),
-      .DepthWords(Conversions)
+      .DepthWords(RnsConversions)
     ) u_aux (
       .clk_i,
       .rd_addr_i(conv_i),
@@ -113,16 +113,16 @@ module rs_rns_lane
     );
   end else begin : gen_no_aux
     logic unused_aux;
-    assign unused_aux = ^{aux_we_i, cfg_data_i[AuxBits-1:Width]};
+    assign unused_aux = ^{aux_we_i, cfg_data_i[AuxBits-1:W]};
     assign aux = '0;
   end
   logic unused_idx;
   assign unused_idx = ^cfg_idx_i;
 
   rs_rns_group #(
-    .Width(Width),
-    .P    (P),
-    .Rate (Rate)
+    .W      (W),
+    .P      (P),
+    .RnsRate(RnsRate)
   ) u_x (
     .clk_i,
     .load_i (x_load_i),
@@ -132,14 +132,14 @@ module rs_rns_lane
   );
 
   // Column r's operand: y, or in its own step the kept residue.
-  logic [Rate-1:0][Width-1:0] operand;
+  logic [RnsRate-1:0][W-1:0] operand;
   if (EnOwn) begin : gen_own
-    logic [Rate-1:0][Width-1:0] own;
-    logic [Rate-1:0] own_step;
+    logic [RnsRate-1:0][W-1:0] own;
+    logic [RnsRate-1:0] own_step;
     rs_rns_group #(
-      .Width(Width),
-      .P    (P),
-      .Rate (Rate)
+      .W      (W),
+      .P      (P),
+      .RnsRate(RnsRate)
     ) u_own (
       .clk_i,
       .load_i (own_load_i),
@@ -148,7 +148,7 @@ module rs_rns_lane
       .group_o(own)
     );
     assign own_step[0] = own_step_i;
-    for (genvar r = 0; r < Rate; r++) begin : gen_column
+    for (genvar r = 0; r < RnsRate; r++) begin : gen_column
       if (r > 0) begin : gen_late
         always_ff @(posedge clk_i) own_step[r] <= own_step[r-1];
       end
@@ -161,14 +161,14 @@ module rs_rns_lane
   end
 
   logic [SumBits-1:0] sum;
-  logic [Width:0] reduced;
-  logic [Width-1:0] result;
+  logic [W:0] reduced;
+  logic [W-1:0] result;
   rs_rns_dot #(
-    .FactorBits (Width),
-    .OperandBits(Width),
-    .Rate       (Rate),
+    .FactorBits (W),
+    .OperandBits(W),
+    .RnsRate    (RnsRate),
     .Guard      (RnsGuard),
-    .Style      (Style)
+    .MulStyle   (MulStyle)
   ) u_dot (
     .clk_i,
     .first_i,
@@ -178,12 +178,12 @@ module rs_rns_lane
     .sum_o    (sum)
   );
   rs_mod_reduce #(
-    .Width       (Width),
-    .Guard       (RnsGuard),
-    .Kind        (Kind),
-    .Style       (Style),
-    .ModMinBits  (ModMinBits),
-    .MontWordBits(MontWordBits)
+    .W         (W),
+    .Guard     (RnsGuard),
+    .MulKind   (MulKind),
+    .MulStyle  (MulStyle),
+    .ModMinBits(ModMinBits),
+    .MontW     (MontW)
   ) u_reduce (
     .clk_i,
     .modulus_i (modulus),
@@ -193,8 +193,8 @@ module rs_rns_lane
     .result_o  (reduced)
   );
   rs_mod_addsub #(
-    .Width(Width),
-    .Style(Style)
+    .W(W),
+    .MulStyle(MulStyle)
   ) u_add (
     .clk_i,
     .modulus_i(modulus),
@@ -210,7 +210,7 @@ module rs_rns_lane
     assign unused_place = place_i;
     assign word_o = result;
   end else begin : gen_assemble
-    logic [P-2:0][Width-1:0] partial_q;
+    logic [P-2:0][W-1:0] partial_q;
     for (genvar p = 0; p < P - 1; p++) begin : gen_part
       always_ff @(posedge clk_i) if (place_i == PlaceBits'(p)) partial_q[p] <= result;
     end

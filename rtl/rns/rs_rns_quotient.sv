@@ -10,32 +10,32 @@ module rs_rns_quotient
   import rs_latency_pkg::*;
 #(
   // Bits of a word.
-  parameter int unsigned Width = 32,
+  parameter int unsigned W = 32,
   // Columns: 1, 2 or 4.
-  parameter int unsigned Rate = 2,
-  // Bits of the narrowest modulus that can be, 5 to Width.
+  parameter int unsigned RnsRate = 2,
+  // Bits of the narrowest modulus that can be, 5 to W.
   parameter int unsigned Lowest = 5,
   // 0 asic, 1 dsp26x17, 2 dsp18x18.
-  parameter int unsigned Style = 1,
-  localparam int unsigned FactorBits = 32'(reciprocal_bits(int'(Width)))
+  parameter int unsigned MulStyle = 1,
+  localparam int unsigned FactorBits = 32'(reciprocal_bits(int'(W)))
 ) (
-  input  logic                             clk_i,
-  // MinBits, Lowest to Width; quasi-static.
-  input  logic [           6:0]            min_bits_i,
+  input  logic                         clk_i,
+  // MinBits, Lowest to W; quasi-static.
+  input  logic [           6:0]        min_bits_i,
   // As rs_rns_dot takes them.
-  input  logic                             first_i,
-  input  logic                             last_i,
-  input  logic [FactorBits-1:0]            reciprocal_i,
-  input  logic [      Rate-1:0][Width-1:0] y_i,
-  output logic [           3:0]            v_o
+  input  logic                         first_i,
+  input  logic                         last_i,
+  input  logic [FactorBits-1:0]        reciprocal_i,
+  input  logic [   RnsRate-1:0][W-1:0] y_i,
+  output logic [           3:0]        v_o
 );
 
-  if (Lowest < ModMinBitsLeast || Lowest > Width) begin : gen_lowest_check
-    $error("%m: Lowest must be %0d to Width", ModMinBitsLeast);
+  if (Lowest < ModMinBitsLeast || Lowest > W) begin : gen_lowest_check
+    $error("%m: Lowest must be %0d to W", ModMinBitsLeast);
   end
 
   localparam int unsigned Guard = 4;
-  localparam int unsigned SumBits = FactorBits + Width + Guard;
+  localparam int unsigned SumBits = FactorBits + W + Guard;
   // Bit F - 1 of the narrowest modulus.
   localparam int unsigned Bottom = 50 + Lowest;
   localparam int unsigned TopBits = SumBits - Bottom;
@@ -43,10 +43,10 @@ module rs_rns_quotient
   logic [SumBits-1:0] sum;
   rs_rns_dot #(
     .FactorBits (FactorBits),
-    .OperandBits(Width),
-    .Rate       (Rate),
+    .OperandBits(W),
+    .RnsRate    (RnsRate),
     .Guard      (Guard),
-    .Style      (Style)
+    .MulStyle   (MulStyle)
   ) u_dot (
     .clk_i,
     .first_i,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequencer of the base-conversion unit: reads, steps and writes, each at its time. T = max(own + primes, Rate) cycles a group.
+// Sequencer of the base-conversion unit: reads, steps and writes, each at its time. T = max(own + primes, RnsRate) cycles a group.
 //
 //   start   c      c+1+s                 +1+Words    +2+Words             +factor latency            +dot+reduce+add latency
 //           take   issue step s,         select      broadcast register,  step of column 0:          result of column 0,
@@ -15,14 +15,14 @@ module rs_rns_seq
   parameter int unsigned WordAddrBits = 4,
   // Coefficients of a word; coefficients of a group: 1, 2 or 4.
   parameter int unsigned P = 2,
-  parameter int unsigned Rate = 2,
-  // Entries of the constants' tables.
-  parameter int unsigned Entries = 32,
+  parameter int unsigned RnsRate = 2,
+  // RnsEntries of the constants' tables.
+  parameter int unsigned RnsEntries = 32,
   // factor_latency, dot_latency and what follows it up to the result, of the build.
   parameter int unsigned FactorLatency = 8,
   parameter int unsigned DotLatency = 4,
   parameter int unsigned TailLatency = 6,
-  localparam int unsigned EntryBits = $clog2(Entries),
+  localparam int unsigned EntryBits = $clog2(RnsEntries),
   localparam int unsigned PlaceBits = P > 1 ? $clog2(P) : 1
 ) (
   input  logic                    clk_i,
@@ -59,9 +59,9 @@ module rs_rns_seq
   output logic [WordAddrBits-1:0] wr_word_o
 );
 
-  localparam int unsigned Words = Rate > P ? Rate / P : 1;
-  localparam int unsigned Split = P > Rate ? P / Rate : 1;
-  localparam int unsigned Log2Rate = $clog2(Rate);
+  localparam int unsigned Words = RnsRate > P ? RnsRate / P : 1;
+  localparam int unsigned Split = P > RnsRate ? P / RnsRate : 1;
+  localparam int unsigned Log2Rate = $clog2(RnsRate);
   localparam int unsigned Log2P = $clog2(P);
   // Bits of a coefficient's index.
   localparam int unsigned IndexBits = WordAddrBits + Log2P;
@@ -71,7 +71,7 @@ module rs_rns_seq
   localparam int unsigned ResultDelay = StepDelay + DotLatency + TailLatency;
 
   if (IndexBits < Log2Rate + 1) begin : gen_size_check
-    $error("%m: the largest n must be 2 Rate or more");
+    $error("%m: the largest n must be 2 RnsRate or more");
   end
 
   // Where the conversion is.
@@ -80,8 +80,8 @@ module rs_rns_seq
   logic [IndexBits-1:0] index_q, last_index;
   logic group_end, loads;
   assign terms      = primes_i + 4'(own_i);
-  assign last_step  = (terms > 4'(Rate) ? terms : 4'(Rate)) - 4'd1;
-  assign last_index = IndexBits'((IndexBits + 1)'(1) << log2_n_q) - IndexBits'(Rate);
+  assign last_step  = (terms > 4'(RnsRate) ? terms : 4'(RnsRate)) - 4'd1;
+  assign last_index = IndexBits'((IndexBits + 1)'(1) << log2_n_q) - IndexBits'(RnsRate);
   assign group_end  = issue_q && step_q == last_step;
   // The group starts a word.
   assign loads      = Split == 1 || (index_q & IndexBits'(P - 1)) == '0;
@@ -103,7 +103,7 @@ module rs_rns_seq
       if (group_end) begin
         issue_q <= index_q != last_index;
         step_q  <= '0;
-        index_q <= index_q + IndexBits'(Rate);
+        index_q <= index_q + IndexBits'(RnsRate);
       end else if (issue_q) begin
         step_q <= step_q + 4'd1;
       end
@@ -173,15 +173,15 @@ module rs_rns_seq
     own_step_o    <= own_i && row_step == '0;
   end
 
-  // The last step, as it reaches column 0 and the result; then Rate results.
-  logic [ResultDelay+Rate-2:0] last_line_q;
+  // The last step, as it reaches column 0 and the result; then RnsRate results.
+  logic [ResultDelay+RnsRate-2:0] last_line_q;
   logic result_valid;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) last_line_q <= '0;
-    else last_line_q <= (ResultDelay + Rate - 1)'({last_line_q, issue_q && step_q == terms - 4'd1});
+    else last_line_q <= (ResultDelay + RnsRate - 1)'({last_line_q, issue_q && step_q == terms - 4'd1});
   end
   assign last_o       = last_line_q[StepDelay-1];
-  assign result_valid = |last_line_q[ResultDelay-1+:Rate];
+  assign result_valid = |last_line_q[ResultDelay-1+:RnsRate];
 
   logic [IndexBits-1:0] result_index_q;
   always_ff @(posedge clk_i) begin
@@ -196,7 +196,7 @@ module rs_rns_seq
     assign wr_valid_o = result_valid && &place_o;
   end
   assign wr_word_o = WordAddrBits'(result_index_q >> Log2P);
-  assign done_o    = wr_valid_o && result_index_q == (last_index | IndexBits'(Rate - 1));
+  assign done_o    = wr_valid_o && result_index_q == (last_index | IndexBits'(RnsRate - 1));
 
 `ifndef SYNTHESIS
   logic armed;
@@ -213,7 +213,7 @@ module rs_rns_seq
                    !start_i || (int'(log2_n_i) >= int'(Log2P) && int'(log2_n_i) >= int'(Log2Rate)
                                 && int'(log2_n_i) <= int'(IndexBits)))
   else $error("%m: a degree out of range");
-  assert property (@(posedge clk_i) disable iff (!armed) $countones(last_line_q[ResultDelay-1+:Rate]) <= 1)
+  assert property (@(posedge clk_i) disable iff (!armed) $countones(last_line_q[ResultDelay-1+:RnsRate]) <= 1)
   else $error("%m: the results of two groups meet");
   assert property (@(posedge clk_i) disable iff (!armed) !(|last_line_q) || busy_q)
   else $error("%m: a result of nothing");

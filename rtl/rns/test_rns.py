@@ -4,30 +4,25 @@
 from __future__ import annotations
 
 import random
-import sys
 from itertools import chain, islice
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
-from rns_oracle import Build, Conversion, primes
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "arith"))
-
-from cases import matrix, parameter
-from core_driver import formula
-
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.conversion import Arithmetic, Conversion
+from dv.parameters import formula, matrix, parameter
+from dv.primes import primes
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import lint
 
 pytestmark = pytest.mark.hw
 
-WIDTH, LANES, P, RATE = (parameter(n, 1) for n in ("Width", "Lanes", "P", "Rate"))
-KIND, STYLE, SMALLEST, WORD = (parameter(n, 1) for n in ("Kind", "Style", "ModMinBits", "MontWordBits"))
+WIDTH, LANES, P, RATE = (parameter(n, 1) for n in ("W", "Lanes", "P", "RnsRate"))
+KIND, STYLE, SMALLEST, WORD = (parameter(n, 1) for n in ("MulKind", "MulStyle", "ModMinBits", "MontW"))
 OWN = parameter("EnOwn", 1)
-BUILD = Build(WIDTH, KIND, WORD)
+BUILD = Arithmetic(WIDTH, KIND, WORD)
 HEAWS_Q = (1068564481, 1069219841, 1070727169, 1071513601, 1072496641, 1073479681)
 HEAWS_P = (1068433409, 1068236801, 1065811969, 1065484289, 1064697857, 1063452673, 1063321601)
 
@@ -182,8 +177,8 @@ async def check(dut, chosen: list[Conversion], sizes: list[int]) -> None:
 def shape(width, lanes, p, rate, kind, style, smallest, **others):
     """Parameters of a build; the conversions of eight lanes need 44 entries."""
     return {
-        "Width": width, "Lanes": lanes, "P": p, "Rate": rate, "Kind": kind, "Style": style, "WordAddrBits": 6,
-        "ModMinBits": smallest, "MontWordBits": min(16, width // 2 - 1), "Conversions": 5, "Entries": 64,
+        "W": width, "Lanes": lanes, "P": p, "RnsRate": rate, "MulKind": kind, "MulStyle": style, "WordAddrBits": 6,
+        "ModMinBits": smallest, "MontW": min(16, width // 2 - 1), "RnsConversions": 5, "RnsEntries": 64,
     } | others  # fmt: skip
 
 
@@ -208,7 +203,7 @@ def test_rns(width, lanes, p, rate, kind, style, smallest):
 
 @pytest.mark.slow
 def test_heaws():
-    parameters = shape(30, 7, 2, 2, 1, 1, 30, WordAddrBits=11, MontWordBits=16, Conversions=4, Entries=32)
+    parameters = shape(30, 7, 2, 2, 1, 1, 30, WordAddrBits=11, MontW=16, RnsConversions=4, RnsEntries=32)
     run_checks("rs_rns", parameters, checks="check_heaws")
 
 
@@ -224,13 +219,13 @@ def test_lint(case):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"Width": 65}, "Width must be 14 to 64"),
-        ({"Width": 13, "ModMinBits": 12}, "Width must be 14 to 64"),
+        ({"W": 65}, "W must be 14 to 64"),
+        ({"W": 13, "ModMinBits": 12}, "W must be 14 to 64"),
         ({"Lanes": 9}, "Lanes must be 1 to 8"),
-        ({"Rate": 3}, "Rate must be a power of two up to 4"),
-        ({"Conversions": 1}, "Conversions must be 2 to 32"),
-        ({"Entries": 8}, "Entries must be 16 to 128"),
-        ({"Kind": 1, "MontWordBits": 3}, "MontWordBits must be from 4 to Width - 2"),
+        ({"RnsRate": 3}, "RnsRate must be a power of two up to 4"),
+        ({"RnsConversions": 1}, "RnsConversions must be 2 to 32"),
+        ({"RnsEntries": 8}, "RnsEntries must be 16 to 128"),
+        ({"MulKind": 1, "MontW": 3}, "MontW must be from 4 to W - 2"),
     ],
 )
 def test_refused(change, words):

@@ -4,20 +4,13 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "arith"))
-
-from cases import matrix, parameter
-from core_driver import formula
-
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.parameters import formula, matrix, parameter
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
 
@@ -26,7 +19,7 @@ pytestmark = pytest.mark.hw
 
 @cocotb.test()
 async def check_sums(dut):
-    aw, bw, rate, style = (parameter(name, 1) for name in ("FactorBits", "OperandBits", "Rate", "Style"))
+    aw, bw, rate, style = (parameter(name, 1) for name in ("FactorBits", "OperandBits", "RnsRate", "MulStyle"))
     latency = formula("dot_latency", style, aw, bw)
     source = random.Random(aw)
     # By cycle: column 0's control and factor, each column's operand, the sum that is due.
@@ -74,9 +67,9 @@ FAST = [(30, 30, 2, 1), (53, 60, 1, 2), (52, 20, 4, 0)]
 
 @pytest.mark.parametrize(("factor_bits", "operand_bits", "rate", "style"), matrix(FAST, EVERY))
 def test_rns_dot(factor_bits, operand_bits, rate, style):
-    parameters = {"FactorBits": factor_bits, "OperandBits": operand_bits, "Rate": rate, "Style": style}
+    parameters = {"FactorBits": factor_bits, "OperandBits": operand_bits, "RnsRate": rate, "MulStyle": style}
     run_checks("rs_rns_dot", parameters)
 
 
 def test_refused():
-    assert "Rate must be 1, 2 or 4" in (elaboration_error("rs_rns_dot", {"Rate": 3}) or "")
+    assert "RnsRate must be 1, 2 or 4" in (elaboration_error("rs_rns_dot", {"RnsRate": 3}) or "")

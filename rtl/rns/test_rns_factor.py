@@ -4,20 +4,15 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
-from rns_oracle import Build, primes
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "arith"))
-
-from cases import matrix, parameter
-from core_driver import formula
-
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.conversion import Arithmetic
+from dv.parameters import formula, matrix, parameter
+from dv.primes import primes
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -25,9 +20,9 @@ pytestmark = pytest.mark.hw
 
 @cocotb.test()
 async def check_residues(dut):
-    width, rate, kind, style = (parameter(name, 1) for name in ("Width", "Rate", "Kind", "Style"))
-    smallest, word = parameter("ModMinBits", 5), parameter("MontWordBits", 8)
-    build = Build(width, kind, word)
+    width, rate, kind, style = (parameter(name, 1) for name in ("W", "RnsRate", "MulKind", "MulStyle"))
+    smallest, word = parameter("ModMinBits", 5), parameter("MontW", 8)
+    build = Arithmetic(width, kind, word)
     low = word + 4 if kind else smallest
     moduli = primes([width, width, max(low, width - 3), low], 1 << word if kind else 2)
     latency = formula("factor_latency", kind, style, width, smallest, word)
@@ -64,11 +59,11 @@ FAST = [(30, 2, 1, 1), (20, 1, 0, 0)]
 def test_rns_factor(width, rate, kind, style):
     word, smallest = min(16, width // 2 - 1), max(width - 6, 8)
     parameters = {
-        "Width": width,
-        "Rate": rate,
-        "Kind": kind,
-        "Style": style,
+        "W": width,
+        "RnsRate": rate,
+        "MulKind": kind,
+        "MulStyle": style,
         "ModMinBits": smallest,
-        "MontWordBits": word,
+        "MontW": word,
     }
     run_checks("rs_rns_factor", parameters)

@@ -3,22 +3,18 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.parameters import parameter
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
 
 pytestmark = pytest.mark.hw
-
-
-def parameter(name: str) -> int:
-    return int(os.environ[f"PARAM_{name}"])
 
 
 def pack(values: list[int], bits: int) -> int:
@@ -27,7 +23,7 @@ def pack(values: list[int], bits: int) -> int:
 
 @cocotb.test()
 async def check_order(dut):
-    bits, p, rate = parameter("Width"), parameter("P"), parameter("Rate")
+    bits, p, rate = parameter("W"), parameter("P"), parameter("RnsRate")
     source = random.Random(p)
     stream = [source.getrandbits(bits) for _ in range(40 * max(p, rate))]
     await start_clock(dut.clk_i, 2)
@@ -51,8 +47,8 @@ async def check_order(dut):
 
 @pytest.mark.parametrize(("p", "rate"), [(2, 2), (8, 2), (1, 4)])
 def test_rns_group(p, rate):
-    run_checks("rs_rns_group", {"Width": 9, "P": p, "Rate": rate})
+    run_checks("rs_rns_group", {"W": 9, "P": p, "RnsRate": rate})
 
 
 def test_refused():
-    assert "P and Rate must be powers of two" in (elaboration_error("rs_rns_group", {"P": 3}) or "")
+    assert "P and RnsRate must be powers of two" in (elaboration_error("rs_rns_group", {"P": 3}) or "")

@@ -4,26 +4,21 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
-from rns_oracle import GUARD, Build, primes
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "arith"))
-
-from cases import matrix, parameter
-from core_driver import formula
-
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.conversion import GUARD, Arithmetic
+from dv.parameters import formula, matrix, parameter
+from dv.primes import primes
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
-WIDTH, P, RATE, KIND = (parameter(name, 1) for name in ("Width", "P", "Rate", "Kind"))
-STYLE, SMALLEST, WORD = (parameter(name, 5) for name in ("Style", "ModMinBits", "MontWordBits"))
-BUILD = Build(WIDTH, KIND, WORD)
+WIDTH, P, RATE, KIND = (parameter(name, 1) for name in ("W", "P", "RnsRate", "MulKind"))
+STYLE, SMALLEST, WORD = (parameter(name, 5) for name in ("MulStyle", "ModMinBits", "MontW"))
+BUILD = Arithmetic(WIDTH, KIND, WORD)
 STROBES = ("x_load_i", "x_take_i", "own_load_i", "own_take_i", "first_i", "last_i", "own_step_i")
 
 
@@ -40,7 +35,7 @@ async def write(dut, strobe: str, index: int, data: int) -> None:
 
 
 async def load(dut, port: str, group: list[int], source: random.Random) -> None:
-    """One group of Rate = P coefficients into `x` or `own`."""
+    """One group of RnsRate = P coefficients into `x` or `own`."""
     getattr(dut, f"{port}_i").value = pack(group)
     getattr(dut, f"{port}_load_i").value = getattr(dut, f"{port}_take_i").value = 1
     await FallingEdge(dut.clk_i)
@@ -116,5 +111,5 @@ EVERY = [(w, r, k, s) for w in (14, 40, 64) for r in (2, 4) for k in (0, 1) for 
 
 @pytest.mark.parametrize(("width", "rate", "kind", "style"), matrix(FAST, EVERY))
 def test_rns_lane(width, rate, kind, style):
-    parameters = {"Width": width, "P": rate, "Rate": rate, "Kind": kind, "Style": style, "ModMinBits": width - 2}
-    run_checks("rs_rns_lane", parameters | {"MontWordBits": min(13, width // 2 - 1), "Conversions": 2})
+    parameters = {"W": width, "P": rate, "RnsRate": rate, "MulKind": kind, "MulStyle": style, "ModMinBits": width - 2}
+    run_checks("rs_rns_lane", parameters | {"MontW": min(13, width // 2 - 1), "RnsConversions": 2})

@@ -4,21 +4,15 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
-from rns_oracle import Conversion, primes
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "arith"))
-
-from cases import matrix, parameter
-from core_driver import formula
-from golden import prime_above
-
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.conversion import Conversion
+from dv.parameters import formula, matrix, parameter
+from dv.primes import prime_above, primes
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
 
@@ -43,7 +37,7 @@ def seams(base: tuple[int, ...], count: int, seed: int) -> list[list[int]]:
 
 @cocotb.test()
 async def check_quotients(dut):
-    width, rate, lowest, style = (parameter(name, 1) for name in ("Width", "Rate", "Lowest", "Style"))
+    width, rate, lowest, style = (parameter(name, 1) for name in ("W", "RnsRate", "Lowest", "MulStyle"))
     latency = formula("quotient_latency", style, width)
     source = random.Random(width)
     dut.last_i.value = 0
@@ -92,10 +86,10 @@ FAST = [(30, 2, 17, 1), (54, 1, 50, 0)]
 
 @pytest.mark.parametrize(("width", "rate", "lowest", "style"), matrix(FAST, EVERY))
 def test_rns_quotient(width, rate, lowest, style):
-    run_checks("rs_rns_quotient", {"Width": width, "Rate": rate, "Lowest": lowest, "Style": style})
+    run_checks("rs_rns_quotient", {"W": width, "RnsRate": rate, "Lowest": lowest, "MulStyle": style})
 
 
 @pytest.mark.parametrize("lowest", [4, 33])
 def test_refused(lowest):
-    refusal = elaboration_error("rs_rns_quotient", {"Width": 32, "Lowest": lowest})
-    assert "Lowest must be 5 to Width" in (refusal or "")
+    refusal = elaboration_error("rs_rns_quotient", {"W": 32, "Lowest": lowest})
+    assert "Lowest must be 5 to W" in (refusal or "")

@@ -4,24 +4,18 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "arith"))
-
-from cases import parameter
-
-from ringsmith.hw.cocotb_clock import start_clock
+from dv.clock import start_clock
+from dv.parameters import parameter
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
 
 pytestmark = pytest.mark.hw
-P, RATE = parameter("P", 2), parameter("Rate", 2)
+P, RATE = parameter("P", 2), parameter("RnsRate", 2)
 FACTOR, DOT, TAIL = parameter("FactorLatency", 8), parameter("DotLatency", 4), parameter("TailLatency", 6)
 Timetable = dict[str, dict[int, int]]
 
@@ -109,9 +103,9 @@ SHAPES = [(2, 2), (1, 4), (8, 2), (4, 1)]
 @pytest.mark.parametrize(("p", "rate"), SHAPES)
 def test_rns_seq(p, rate):
     latencies = {"FactorLatency": 5 + p, "DotLatency": 3, "TailLatency": 4 + rate}
-    run_checks("rs_rns_seq", {"P": p, "Rate": rate, "WordAddrBits": 5, **latencies})
+    run_checks("rs_rns_seq", {"P": p, "RnsRate": rate, "WordAddrBits": 5, **latencies})
 
 
 def test_refused():
-    parameters = {"P": 1, "Rate": 4, "WordAddrBits": 2}
-    assert "the largest n must be 2 Rate or more" in (elaboration_error("rs_rns_seq", parameters) or "")
+    parameters = {"P": 1, "RnsRate": 4, "WordAddrBits": 2}
+    assert "the largest n must be 2 RnsRate or more" in (elaboration_error("rs_rns_seq", parameters) or "")

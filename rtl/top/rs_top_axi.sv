@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Co-processor behind AXI4: registers on AXI4-Lite (spec/registers.rdl), polynomials on an AXI4 master.
 //
-//   s_axil -> rs_host_ctrl -> rs_core <-> rs_axi_dma <-> m_axi (host memory)
+//   s_axil -> rs_system <-> rs_axi_dma <-> m_axi (host memory)
 //
 // One clock. CONTROL.reset resets the core and ends the data port's transfer within the rules of AXI4 (see rs_axi_dma).
 // Reset: rst_ni may fall at any time and must rise in step with clk_i (rs_reset_sync makes such a reset of any); two cycles or
@@ -50,7 +50,7 @@ module rs_top_axi #(
   // Hash of the sources and parameters of the build; 0 if unknown.
   parameter logic [127:0] BuildHash = '0,
   // Bytes of a coefficient on the data port.
-  localparam int unsigned CoeffBytes = (W <= 16) ? 2 : (W <= 32) ? 4 : (W <= 64) ? 8 : 16,
+  localparam int unsigned CoeffBytes = rs_core_pkg::coeff_bytes(W),
   // Lanes of what a beat carries, and its bits: a memory word of the core or, with WidePort, one of each lane, the lanes
   // padded to a power of two; at most AXI4's 1024.
   localparam int unsigned RowLanes = WidePort ? 1 << $clog2(Lanes) : 1,
@@ -117,18 +117,7 @@ module rs_top_axi #(
   output logic [            2:0][63:0] ev_start_cmd_o,
   output logic [           63:0]       cycles_o
 );
-  logic core_rst_n, clear, busy, error, sync;
-  logic cmd_valid, cmd_ready, cfg_we;
-  logic [63:0] cmd, error_cmd;
-  logic [ 10:0] cmd_level;
-  logic [  3:0] cfg_sel;
-  logic [  2:0] cfg_lane;
-  logic [  6:0] cfg_idx;
-  logic [159:0] cfg_data;
-  logic [  3:0] error_code;
-  logic [31:0] error_index, retired;
-  logic [63:0] busy_compute, busy_mem, busy_rns, stall_hazard, stall_unit;
-  logic req_valid, req_ready, req_store;
+  logic dma_rst_n, req_valid, req_ready, req_store;
   logic [19:0] req_buf;
   logic [ 3:0] req_logn;
   logic ld_valid, ld_ready, ld_err, st_valid, st_ready, st_last, st_done, st_err;
@@ -136,7 +125,7 @@ module rs_top_axi #(
   logic [63:0] dma_base;
   logic port_idle;
 
-  rs_host_ctrl #(
+  rs_system #(
     .W(W),
     .P(P),
     .Lanes(Lanes),
@@ -157,15 +146,17 @@ module rs_top_axi #(
     .RnsConversions(RnsConversions),
     .RnsEntries(RnsEntries),
     .WidePort(WidePort),
-    .CoeffBytes(CoeffBytes),
-    .DataWidth(DataWidth),
     .Serial(1'b0),
+    .DataWidth(DataWidth),
     .ClockKhz(ClockKhz),
-    .SerialKhz(0),
     .BuildHash(BuildHash)
-  ) u_ctrl (
+  ) u_system (
     .clk_i,
     .rst_ni,
+`ifdef RINGSMITH_FAULT_PIN
+    .fault_i,
+`endif
+    .irq_o,
     .axil_awvalid_i(s_axil_awvalid_i),
     .axil_awready_o(s_axil_awready_o),
     .axil_awaddr_i(s_axil_awaddr_i),
@@ -183,77 +174,8 @@ module rs_top_axi #(
     .axil_rready_i(s_axil_rready_i),
     .axil_rdata_o(s_axil_rdata_o),
     .axil_rresp_o(s_axil_rresp_o),
-    .irq_o,
-    .core_rst_no(core_rst_n),
-    .clear_o(clear),
-    .cmd_valid_o(cmd_valid),
-    .cmd_ready_i(cmd_ready),
-    .cmd_o(cmd),
-    .cmd_level_i(cmd_level),
-    .cfg_we_o(cfg_we),
-    .cfg_sel_o(cfg_sel),
-    .cfg_lane_o(cfg_lane),
-    .cfg_idx_o(cfg_idx),
-    .cfg_data_o(cfg_data),
-    .busy_i(busy),
-    .error_i(error),
-    .error_code_i(error_code),
-    .error_index_i(error_index),
-    .error_cmd_i(error_cmd),
-    .retired_i(retired),
-    .cycles_i(cycles_o),
-    .busy_compute_i(busy_compute),
-    .busy_mem_i(busy_mem),
-    .busy_rns_i(busy_rns),
-    .stall_hazard_i(stall_hazard),
-    .stall_unit_i(stall_unit),
+    .dma_rst_no(dma_rst_n),
     .dma_base_o(dma_base),
-    .port_busy_i(!port_idle),
-    .port_read_i(ld_valid && ld_ready),
-    .port_write_i(st_valid && st_ready),
-    .transfer_valid_i(1'b0),
-    .transfer_store_i(1'b0),
-    .transfer_buf_i('0),
-    .transfer_logn_i('0)
-  );
-
-  rs_core #(
-    .W(W),
-    .P(P),
-    .Lanes(Lanes),
-    .NMaxLog2(NMaxLog2),
-    .Slots(Slots),
-    .SinglePort(SinglePort),
-    .Moduli(Moduli),
-    .TwTables(TwTables),
-    .Consts(Consts),
-    .MulKind(MulKind),
-    .MontW(MontW),
-    .MulStyle(MulStyle),
-    .ModMinBits(ModMinBits),
-    .EnPmul(EnPmul),
-    .EnCyclic(EnCyclic),
-    .FifoDepth(FifoDepth),
-    .RnsRate(RnsRate),
-    .RnsConversions(RnsConversions),
-    .RnsEntries(RnsEntries),
-    .WidePort(WidePort)
-  ) u_core (
-    .clk_i,
-    .rst_ni(core_rst_n),
-`ifdef RINGSMITH_FAULT_PIN
-    .fault_i,
-`endif
-    .clear_i(clear),
-    .cmd_valid_i(cmd_valid),
-    .cmd_ready_o(cmd_ready),
-    .cmd_i(cmd),
-    .cmd_level_o(cmd_level),
-    .cfg_we_i(cfg_we),
-    .cfg_sel_i(cfg_sel),
-    .cfg_lane_i(cfg_lane),
-    .cfg_idx_i(cfg_idx),
-    .cfg_data_i(cfg_data),
     .dma_req_valid_o(req_valid),
     .dma_req_ready_i(req_ready),
     .dma_req_store_o(req_store),
@@ -269,24 +191,17 @@ module rs_top_axi #(
     .st_last_o(st_last),
     .st_done_i(st_done),
     .st_err_i(st_err),
-    .busy_o(busy),
-    .sync_o(sync),
-    .error_o(error),
-    .error_code_o(error_code),
-    .error_index_o(error_index),
-    .error_cmd_o(error_cmd),
-    .retired_o(retired),
-    .cycles_o,
-    .busy_compute_o(busy_compute),
-    .busy_mem_o(busy_mem),
-    .busy_rns_o(busy_rns),
-    .stall_hazard_o(stall_hazard),
-    .stall_unit_o(stall_unit),
+    .port_busy_i(!port_idle),
+    .transfer_valid_i(1'b0),
+    .transfer_store_i(1'b0),
+    .transfer_buf_i('0),
+    .transfer_logn_i('0),
     .ev_start_o,
     .ev_end_o,
     .ev_start_idx_o,
     .ev_end_idx_o,
-    .ev_start_cmd_o
+    .ev_start_cmd_o,
+    .cycles_o
   );
 
   rs_axi_dma #(
@@ -302,7 +217,7 @@ module rs_top_axi #(
     .clk_i,
     .rst_ni,
     .base_i(dma_base[AddrWidth-1:0]),
-    .abort_i(!core_rst_n),
+    .abort_i(!dma_rst_n),
     .idle_o(port_idle),
     .req_valid_i(req_valid),
     .req_ready_o(req_ready),
@@ -345,9 +260,9 @@ module rs_top_axi #(
   assign m_axi_arburst_o = 2'b01;
   assign m_axi_awburst_o = 2'b01;
 
-  // Beats are counted by the data port; SYNC and the last STORE word need no signal of their own here.
+  // Beats are counted by the data port.
   logic unused;
-  assign unused = ^{m_axi_rlast_i, sync, st_last, dma_base[63:AddrWidth]};
+  assign unused = ^{m_axi_rlast_i, st_last, dma_base[63:AddrWidth]};
 
 `ifndef SYNTHESIS
   logic armed;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Co-processor behind serial lines, as CoFHEE's host is: SPI, UART, and a byte-wide port with the same frames.
 //
-//   spi / uart / byte -> rs_serial_link -> rs_serial_bridge -> rs_host_ctrl -> rs_core
-//                                                          \-> rs_serial_dma <-> (LOAD, STORE)
+//   spi / uart / byte -> rs_serial_link -> rs_serial_bridge -> rs_system (registers)
+//                                                          \-> rs_serial_dma <-> rs_system (LOAD, STORE)
 //
 // A LOAD or STORE waits (TRANSFER register, interrupt line) until the host has moved its bytes. Frames: rs_serial_pkg.
 // One clock, and the SPI clock inside rs_spi_slave. CONTROL.reset resets the core and the transfer that waits.
@@ -54,7 +54,7 @@ module rs_top_serial #(
   // Hash of the sources and parameters of the build; 0 if unknown.
   parameter logic [127:0] BuildHash = '0,
   // Bytes of a coefficient on the data port.
-  localparam int unsigned CoeffBytes = (W <= 16) ? 2 : (W <= 32) ? 4 : (W <= 64) ? 8 : 16
+  localparam int unsigned CoeffBytes = rs_core_pkg::coeff_bytes(W)
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
@@ -83,23 +83,10 @@ module rs_top_serial #(
   output logic [ 2:0][63:0] ev_start_cmd_o,
   output logic [63:0]       cycles_o
 );
-  localparam int unsigned DataWidth = 8;
-
-  logic core_rst_n, clear, busy, error, sync;
-  logic cmd_valid, cmd_ready, cfg_we;
-  logic [63:0] cmd, error_cmd;
-  logic [ 10:0] cmd_level;
-  logic [  3:0] cfg_sel;
-  logic [  2:0] cfg_lane;
-  logic [  6:0] cfg_idx;
-  logic [159:0] cfg_data;
-  logic [  3:0] error_code;
-  logic [31:0] error_index, retired;
-  logic [63:0] busy_compute, busy_mem, busy_rns, stall_hazard, stall_unit;
-  logic req_valid, req_ready, req_store;
+  logic dma_rst_n, req_valid, req_ready, req_store;
   logic [19:0] req_buf;
   logic [ 3:0] req_logn;
-  logic ld_valid, ld_ready, ld_err, st_valid, st_ready, st_last, st_done, st_err;
+  logic ld_valid, ld_ready, st_valid, st_ready, st_last, st_done;
   logic [P*W-1:0] ld_data, st_data;
   logic [63:0] dma_base;
   logic waiting, waiting_store;
@@ -177,7 +164,8 @@ module rs_top_serial #(
     .axil_rresp_i(rresp)
   );
 
-  rs_host_ctrl #(
+  // The link has no bus errors: a damaged frame is answered Bad before any of its data counts.
+  rs_system #(
     .W(W),
     .P(P),
     .Lanes(Lanes),
@@ -197,15 +185,18 @@ module rs_top_serial #(
     .RnsRate(RnsRate),
     .RnsConversions(RnsConversions),
     .RnsEntries(RnsEntries),
-    .CoeffBytes(CoeffBytes),
-    .DataWidth(DataWidth),
     .Serial(1'b1),
+    .DataWidth(8),
     .ClockKhz(ClockKhz),
     .SerialKhz(SerialKhz),
     .BuildHash(BuildHash)
-  ) u_ctrl (
+  ) u_system (
     .clk_i,
     .rst_ni,
+`ifdef RINGSMITH_FAULT_PIN
+    .fault_i,
+`endif
+    .irq_o,
     .axil_awvalid_i(awvalid),
     .axil_awready_o(awready),
     .axil_awaddr_i(addr),
@@ -223,76 +214,8 @@ module rs_top_serial #(
     .axil_rready_i(rready),
     .axil_rdata_o(rdata),
     .axil_rresp_o(rresp),
-    .irq_o,
-    .core_rst_no(core_rst_n),
-    .clear_o(clear),
-    .cmd_valid_o(cmd_valid),
-    .cmd_ready_i(cmd_ready),
-    .cmd_o(cmd),
-    .cmd_level_i(cmd_level),
-    .cfg_we_o(cfg_we),
-    .cfg_sel_o(cfg_sel),
-    .cfg_lane_o(cfg_lane),
-    .cfg_idx_o(cfg_idx),
-    .cfg_data_o(cfg_data),
-    .busy_i(busy),
-    .error_i(error),
-    .error_code_i(error_code),
-    .error_index_i(error_index),
-    .error_cmd_i(error_cmd),
-    .retired_i(retired),
-    .cycles_i(cycles_o),
-    .busy_compute_i(busy_compute),
-    .busy_mem_i(busy_mem),
-    .busy_rns_i(busy_rns),
-    .stall_hazard_i(stall_hazard),
-    .stall_unit_i(stall_unit),
+    .dma_rst_no(dma_rst_n),
     .dma_base_o(dma_base),
-    .port_busy_i(waiting),
-    .port_read_i(ld_valid && ld_ready),
-    .port_write_i(st_valid && st_ready),
-    .transfer_valid_i(waiting),
-    .transfer_store_i(waiting_store),
-    .transfer_buf_i(waiting_buf),
-    .transfer_logn_i(waiting_logn)
-  );
-
-  rs_core #(
-    .W(W),
-    .P(P),
-    .Lanes(Lanes),
-    .NMaxLog2(NMaxLog2),
-    .Slots(Slots),
-    .SinglePort(SinglePort),
-    .Moduli(Moduli),
-    .TwTables(TwTables),
-    .Consts(Consts),
-    .MulKind(MulKind),
-    .MontW(MontW),
-    .MulStyle(MulStyle),
-    .ModMinBits(ModMinBits),
-    .EnPmul(EnPmul),
-    .EnCyclic(EnCyclic),
-    .FifoDepth(FifoDepth),
-    .RnsRate(RnsRate),
-    .RnsConversions(RnsConversions),
-    .RnsEntries(RnsEntries)
-  ) u_core (
-    .clk_i,
-    .rst_ni(core_rst_n),
-`ifdef RINGSMITH_FAULT_PIN
-    .fault_i,
-`endif
-    .clear_i(clear),
-    .cmd_valid_i(cmd_valid),
-    .cmd_ready_o(cmd_ready),
-    .cmd_i(cmd),
-    .cmd_level_o(cmd_level),
-    .cfg_we_i(cfg_we),
-    .cfg_sel_i(cfg_sel),
-    .cfg_lane_i(cfg_lane),
-    .cfg_idx_i(cfg_idx),
-    .cfg_data_i(cfg_data),
     .dma_req_valid_o(req_valid),
     .dma_req_ready_i(req_ready),
     .dma_req_store_o(req_store),
@@ -301,31 +224,24 @@ module rs_top_serial #(
     .ld_valid_i(ld_valid),
     .ld_ready_o(ld_ready),
     .ld_data_i(ld_data),
-    .ld_err_i(ld_err),
+    .ld_err_i(1'b0),
     .st_valid_o(st_valid),
     .st_ready_i(st_ready),
     .st_data_o(st_data),
     .st_last_o(st_last),
     .st_done_i(st_done),
-    .st_err_i(st_err),
-    .busy_o(busy),
-    .sync_o(sync),
-    .error_o(error),
-    .error_code_o(error_code),
-    .error_index_o(error_index),
-    .error_cmd_o(error_cmd),
-    .retired_o(retired),
-    .cycles_o,
-    .busy_compute_o(busy_compute),
-    .busy_mem_o(busy_mem),
-    .busy_rns_o(busy_rns),
-    .stall_hazard_o(stall_hazard),
-    .stall_unit_o(stall_unit),
+    .st_err_i(1'b0),
+    .port_busy_i(waiting),
+    .transfer_valid_i(waiting),
+    .transfer_store_i(waiting_store),
+    .transfer_buf_i(waiting_buf),
+    .transfer_logn_i(waiting_logn),
     .ev_start_o,
     .ev_end_o,
     .ev_start_idx_o,
     .ev_end_idx_o,
-    .ev_start_cmd_o
+    .ev_start_cmd_o,
+    .cycles_o
   );
 
   rs_serial_dma #(
@@ -335,7 +251,7 @@ module rs_top_serial #(
     .CoeffBytes(CoeffBytes)
   ) u_dma (
     .clk_i,
-    .rst_ni(core_rst_n),
+    .rst_ni(dma_rst_n),
     .req_valid_i(req_valid),
     .req_ready_o(req_ready),
     .req_store_i(req_store),
@@ -362,13 +278,9 @@ module rs_top_serial #(
     .dout_data_o(dout_data)
   );
 
-  // The link has no bus errors: a damaged frame is answered Bad before any of its data counts.
-  assign ld_err = 1'b0;
-  assign st_err = 1'b0;
-
-  // The serial host addresses its own buffers; SYNC and the last STORE word need no signal of their own here.
+  // The serial host addresses its own buffers.
   logic unused;
-  assign unused = ^{sync, st_last, dma_base};
+  assign unused = ^{st_last, dma_base};
 
 `ifndef SYNTHESIS
   logic armed;
@@ -378,6 +290,6 @@ module rs_top_serial #(
     .seen_o(armed)
   );
   assert property (@(posedge clk_i) disable iff (!armed) spi_csn_i || !$isunknown(spi_mosi_i));
-  assert property (@(posedge clk_i) disable iff (!core_rst_n) st_done |=> !waiting);
+  assert property (@(posedge clk_i) disable iff (!dma_rst_n) st_done |=> !waiting);
 `endif
 endmodule

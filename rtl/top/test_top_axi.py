@@ -4,22 +4,17 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, RisingEdge
 
+from dv.axi_lite import axil_read, axil_write, rest_axil
+from dv.host import CLEAR, RESET, Host, check_counters, check_info, program
+from dv.instructions import TABLE, Insn
+from dv.parameters import parameter
+from dv.stimulus import cycles, start
 from ringsmith.hw.cocotb_runner import run_checks
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "host"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
-
-from core_driver import TABLE, Insn
-from host_stimulus import axil_read, axil_write, parameter, rest_axil, start
-from top_driver import CLEAR, RESET, Host, check_counters, check_info, cycles, program
 
 pytestmark = pytest.mark.hw
 BASE = 0x12345000

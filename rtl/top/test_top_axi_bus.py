@@ -5,25 +5,19 @@ from __future__ import annotations
 
 import os
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import with_timeout
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
-
-from ringsmith.hw.cocotb_runner import run_checks
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "host"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
-
-from axi_memory import SLAVE_AT_REST, AxiMemory, Pins
-from core_driver import TABLE, Insn
-from host_stimulus import PERIOD_NS, rest_axil, start
 from test_top_axi import SHAPES, SLOW
-from top_driver import CLEAR, FAILED, RESET, Host, cycles, program
+
+from dv.axi_lite import rest_axil
+from dv.axi_memory import SLAVE_AT_REST, AxiMemory, Pins
+from dv.host import CLEAR, FAILED, RESET, Host, program
+from dv.instructions import TABLE, Insn
+from dv.stimulus import PERIOD_NS, cycles, start
+from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
 BASE = 0x12345000

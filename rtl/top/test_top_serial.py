@@ -4,22 +4,17 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, RisingEdge
 
+from dv.host import CLEAR, FAILED, Host, Rows, address, check_counters, check_info, program
+from dv.instructions import Insn
+from dv.parameters import parameter
+from dv.serial_lines import spi_exchange, uart_receive, uart_send
+from dv.stimulus import cycles, receive, send, start
 from ringsmith.hw.cocotb_runner import run_checks
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "host"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
-
-from core_driver import Insn
-from host_stimulus import parameter, receive, send, spi_exchange, start, uart_receive, uart_send
-from top_driver import CLEAR, FAILED, Host, Rows, address, check_counters, check_info, cycles, program
 
 pytestmark = pytest.mark.hw
 OK, BAD = 0xA5, 0x5A

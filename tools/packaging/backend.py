@@ -25,7 +25,7 @@ from maturin import (  # noqa: F401 (hooks that frontends look for here)
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "python" / "ringsmith" / "data"
-_UNSHIPPED = shutil.ignore_patterns("*.py", "__pycache__", "sim_build", "vectors", "formal")
+_UNSHIPPED = shutil.ignore_patterns("*.py", "__pycache__", "sim_build", "vectors", "formal", "dv")
 
 
 @contextmanager

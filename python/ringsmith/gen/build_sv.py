@@ -13,7 +13,8 @@ GENERATED = """\
 // Generated from spec/build.yaml by `python -m ringsmith.gen`; do not edit.
 """
 PACKAGE = """\
-// Least and most of parameters, for the checks of modules that are built alone too.
+// Least and most of parameters, for the checks of modules that are built alone too; names of choices. Parameters hold a
+// choice by number, since tools set them.
 package rs_build_pkg;
 """
 CHECK = """\
@@ -50,7 +51,16 @@ def render_package(build: Build) -> str:
             if end is not None:
                 held = expr.evaluate(value.parameter.formula, {value.name: end}, {})
                 lines.append(f"  localparam int unsigned {value.parameter.name}{name} = {held};")
-    return GENERATED + PACKAGE + "\n".join(lines) + "\nendpackage\n"
+    enums = [_enum(value) for value, _ in _parameters(build).values() if value.legal and value.legal.names]
+    return GENERATED + PACKAGE + "\n".join([*lines, *enums]) + "\nendpackage\n"
+
+
+def _enum(value: Value) -> str:
+    """The type of a choice by name, its names behind the value's own."""
+    assert value.legal is not None
+    names = [f"{value.name.capitalize()}{name.capitalize()} = {number}" for name, number in value.legal.names.items()]
+    inside = ",\n    ".join(names)
+    return f"\n  // {value.doc}\n  typedef enum int unsigned {{\n    {inside}\n  }} {value.name}_e;"
 
 
 def render_check(build: Build) -> str:

@@ -22,6 +22,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ringsmith import shipped
 from ringsmith.hw import paths, sources, stored
 from ringsmith.hw.process import checked, run
 from ringsmith.hw.toolchain import Verilator, exclusive, verilator
@@ -148,7 +149,8 @@ def _environment(top: str, source: Path, results: Path) -> dict[str, str]:
         "COCOTB_LOG_LEVEL": os.environ.get("COCOTB_LOG_LEVEL", "WARNING"),
         "PYGPI_PYTHON_BIN": sys.executable,
         "GPI_USERS": f"{python};{cocotb_tools.config.pygpi_entry_point()}",
-        "PYTHONPATH": os.pathsep.join([str(source.parent), *sys.path]),
+        # `dv`, the verification package, and tests beside the calling one.
+        "PYTHONPATH": os.pathsep.join([str(source.parent), str(shipped.rtl()), *sys.path]),
         "PATH": f"{os.environ.get('PATH', '')}{os.pathsep}{cocotb_tools.config.libs_dir}",
     }
 

@@ -56,14 +56,14 @@ class Proof:
 
 def _addsub(sub: int, halve: int) -> Proof:
     what = ("sum", "difference")[sub] + ", halved" * halve
-    mistakes = [Mutation("rs_mod_addsub", "sub_i == b_i[Width];", "sub_i != b_i[Width];")]
+    mistakes = [Mutation("rs_mod_addsub", "sub_i == b_i[W];", "sub_i != b_i[W];")]
     if halve:
-        mistakes.append(Mutation("rs_mod_addsub", "odd ? (Width + 2)'(modulus_i) :", "odd ? '0 :"))
+        mistakes.append(Mutation("rs_mod_addsub", "odd ? (W + 2)'(modulus_i) :", "odd ? '0 :"))
     return Proof(
         "half-" * halve + ("add", "sub")[sub],
         "rs_prove_addsub",
         f"modular {what}: every operand and odd modulus of 32 bits",
-        {"Width": 32, "Sub": sub, "Halve": halve},
+        {"W": 32, "Sub": sub, "Halve": halve},
         steps=1,
         mutations=tuple(mistakes),
     )
@@ -123,7 +123,7 @@ PROOFS = (
         "barrett",
         "rs_prove_barrett",
         "product modulo m on the Barrett multiplier, every operand and modulus of 5 and 6 bits",
-        {"Width": 6},
+        {"W": 6},
         steps=1,
         mutations=(
             Mutation("rs_mod_barrett", "- {1'b0, modulus_rest};", "- {1'b0, modulus_rest} - 1'b1;"),
@@ -134,11 +134,11 @@ PROOFS = (
         "reduce",
         "rs_prove_reduce",
         "a sum of products modulo m on the Barrett reduction, every sum and modulus of 5 bits, 4 bits of guard",
-        {"Width": 5, "Guard": 4},
+        {"W": 5, "Guard": 4},
         steps=1,
         mutations=(
-            Mutation("rs_mod_barrett", "Guard == 0 ? Width : Width + 1;", "Width;"),
-            Mutation("rs_mod_barrett", "[Width+Guard+4+:LowBits]", "[Width+Guard+5+:LowBits]"),
+            Mutation("rs_mod_barrett", "Guard == 0 ? W : W + 1;", "W;"),
+            Mutation("rs_mod_barrett", "[W+Guard+4+:LowBits]", "[W+Guard+5+:LowBits]"),
         ),
     ),
     Proof(

@@ -10,10 +10,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from ringsmith._native import is_prime
 from ringsmith.errors import ParameterError
-
-# Bases that decide primality below 3.3 * 10^24; above, they are a strong probable-prime test of error below 4^-13.
-_BASES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
 
 
 @dataclass(frozen=True)
@@ -25,16 +23,6 @@ class LaneVector:
     table: tuple[int, ...]
     values: tuple[int, ...]
     transform: tuple[int, ...]
-
-
-def is_prime(candidate: int) -> bool:
-    """Miller-Rabin."""
-    if candidate < 2 or any(candidate % base == 0 for base in _BASES):
-        return candidate in _BASES
-    odd = candidate - 1
-    twos = (odd & -odd).bit_length() - 1
-    odd >>= twos
-    return all(_passes(candidate, base, odd, twos) for base in _BASES)
 
 
 def prime_below(bits: int, n: int, skip: int = 0) -> int:
@@ -64,6 +52,12 @@ def reversed_bits(value: int, bits: int) -> int:
     return int(f"{value:0{bits}b}"[::-1], 2)
 
 
+def twiddle_table(modulus: int, psi: int, n: int) -> list[int]:
+    """psi^brv(j) for j from 0 to n - 1: the one table of a transform size, which the hardware is loaded with."""
+    bits = n.bit_length() - 1
+    return [pow(psi, reversed_bits(j, bits), modulus) for j in range(n)]
+
+
 def lane_vector(modulus: int, n: int, *, seed: int) -> LaneVector:
     """A random polynomial and its transform for one lane's modulus, a prime that is 1 modulo 2n."""
     psi, log2_n = smallest_root(modulus, n), n.bit_length() - 1
@@ -75,14 +69,3 @@ def lane_vector(modulus: int, n: int, *, seed: int) -> LaneVector:
     order = [reversed_bits(i, log2_n) for i in range(n)]
     transform = [sum(a * powers[(2 * k + 1) * j % (2 * n)] for j, a in enumerate(values)) % modulus for k in order]
     return LaneVector(modulus, psi, tuple(powers[k] for k in order), tuple(values), tuple(transform))
-
-
-def _passes(candidate: int, base: int, odd: int, twos: int) -> bool:
-    power = pow(base, odd, candidate)
-    if power in (1, candidate - 1):
-        return True
-    for _ in range(twos - 1):
-        power = power * power % candidate
-        if power == candidate - 1:
-            return True
-    return False

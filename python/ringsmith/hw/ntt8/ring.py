@@ -6,13 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from ringsmith.hw.vectors import smallest_root, twiddle_table
+
 N = 8
 LOG_N = 3
-
-
-def bit_reverse(index: int) -> int:
-    """The three bits of an index, reversed."""
-    return (index & 1) << 2 | (index & 2) | index >> 2
 
 
 @dataclass(frozen=True)
@@ -22,18 +19,14 @@ class Ring:
     modulus: int
 
     @cached_property
-    def psi(self) -> int:
-        """The smallest primitive 16th root of unity."""
-        for base in range(2, self.modulus):
-            root = pow(base, (self.modulus - 1) // (2 * N), self.modulus)
-            if pow(root, N, self.modulus) == self.modulus - 1:
-                return min(pow(root, odd, self.modulus) for odd in range(1, 2 * N, 2))
-        raise ValueError(f"{self.modulus} has no primitive 16th root of unity")
+    def twiddles(self) -> list[int]:
+        """psi^brv(i): the table of both directions."""
+        return twiddle_table(self.modulus, self.psi, N)
 
     @cached_property
-    def twiddles(self) -> tuple[int, ...]:
-        """psi^brv(i): the table of both directions."""
-        return tuple(pow(self.psi, bit_reverse(i), self.modulus) for i in range(N))
+    def psi(self) -> int:
+        """The smallest primitive 16th root of unity."""
+        return smallest_root(self.modulus, N)
 
     def barrett(self, word_bits: int) -> int:
         """floor(2^(k + W + 2) / m) with k the bits of m."""

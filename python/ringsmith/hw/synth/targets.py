@@ -25,11 +25,11 @@ class Part:
 
 def _arithmetic(values: Mapping[str, int | str]) -> dict[str, int | str]:
     return {
-        "Width": values["word_bits"],
-        "Kind": REDUCTION[str(values["reduction"])],
-        "Style": MULTIPLIER[str(values["multiplier"])],
+        "W": values["word_bits"],
+        "MulKind": REDUCTION[str(values["reduction"])],
+        "MulStyle": MULTIPLIER[str(values["multiplier"])],
         "ModMinBits": values["modulus_bits_min"],
-        "MontWordBits": values["montgomery_bits"],
+        "MontW": values["montgomery_bits"],
     }
 
 
@@ -85,10 +85,10 @@ def _base_conversion(values: Mapping[str, int | str]) -> dict[str, int | str]:
         **_arithmetic(values),
         "Lanes": values["lanes"],
         "P": words,
-        "Rate": values["rate"],
+        "RnsRate": values["rate"],
         "WordAddrBits": (n_max // words).bit_length() - 1,
-        "Conversions": values["conversions"],
-        "Entries": values["entries"],
+        "RnsConversions": values["conversions"],
+        "RnsEntries": values["entries"],
         "EnOwn": values["kept_residues"],
     }
 

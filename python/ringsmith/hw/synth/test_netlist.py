@@ -22,7 +22,7 @@ SLOW = pytest.mark.slow
     [(2, 14), pytest.param(0, 14, marks=SLOW), pytest.param(1, 14, marks=SLOW), pytest.param(3, 14, marks=SLOW)],
 )
 def test_eight_point_netlists_pass_the_rtl_checks(variant: int, width: int) -> None:
-    parameters = {"Variant": variant, "Width": width, "Style": 1}
+    parameters = {"Variant": variant, "W": width, "MulStyle": 1}
     design = Design(name=f"ntt8-{variant}", top="rs_ntt8_engine", parameters=parameters)
     expected = latency.value("ntt8_latency", variant=variant, style=1, w=width, minbits=5)
     run_checks(

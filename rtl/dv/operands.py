@@ -3,29 +3,10 @@
 
 from __future__ import annotations
 
-import os
 import random
-import sys
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "ntt"))
-
-import pytest
-from golden import prime_above, prime_below
-
-WIDTHS = (14, 30, 40, 60, 64, 109, 128)
-"""Word widths every arithmetic module is tested at."""
-
-
-def parameter(name: str, default: int) -> int:
-    """A parameter of the build, as the runner hands it to the checks."""
-    return int(os.environ.get(f"PARAM_{name}", str(default)))
-
-
-def matrix(fast: Sequence[tuple], every: Sequence[tuple]) -> list:
-    """Test parameters: the fast choice, then the rest of the whole matrix marked slow (make test-hw-full)."""
-    return [*fast, *(pytest.param(*case, marks=pytest.mark.slow) for case in every if case not in fast)]
+from dv.primes import prime_above, prime_below
 
 
 def any_moduli(width: int, smallest: int) -> list[int]:

@@ -5,34 +5,15 @@ from __future__ import annotations
 
 import math
 import random
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "ntt"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
-
-from golden import is_prime
 
 GUARD = 4
 PRIME, PRIME_AUX, FACTOR, RECIPROCAL, ROW, MULTIPLE, MODULUS, MODULUS_AUX, SHAPE = range(9)
 
 
-def primes(bits: Sequence[int], step: int, avoid: Sequence[int] = ()) -> list[int]:
-    """Distinct primes 1 modulo `step` of these bit lengths, the largest of each length first."""
-    found: list[int] = []
-    for length in bits:
-        candidate = ((1 << length) - 2) // step * step + 1
-        while candidate in found or candidate in avoid or not is_prime(candidate):
-            candidate -= step
-        assert candidate.bit_length() == length, f"too few primes of {length} bits are 1 modulo {step}"
-        found.append(candidate)
-    return found
-
-
 @dataclass(frozen=True)
-class Build:
+class Arithmetic:
     """Of the unit under test: word bits, reduction (0 Barrett, 1 Montgomery) and Montgomery word bits."""
 
     width: int
@@ -154,7 +135,7 @@ class Conversion:
         largest = [(q - 1) * pow(f, -1, q) % q for q, f in zip(self.source, self.factors, strict=True)]
         yield largest, [p - 1 for p in self.target]
 
-    def words(self, build: Build, number: int, base: int, lanes: int) -> Iterator[tuple[int, int, int, int]]:
+    def words(self, build: Arithmetic, number: int, base: int, lanes: int) -> Iterator[tuple[int, int, int, int]]:
         """Configuration words (sel, lane, idx, data); lanes beyond the target get a modulus and rows of zero."""
         first = base + self.own
         columns = zip(self.source, self.factors, self.reciprocals, strict=True)

@@ -4,20 +4,13 @@
 from __future__ import annotations
 
 import random
-import sys
 from abc import ABC, abstractmethod
-from pathlib import Path
 
-from cocotb.triggers import FallingEdge
-
+from dv.instructions import TABLE, Insn
+from dv.oracle import forward, root, twiddle_table
+from dv.parameters import parameter
+from dv.primes import prime_below
 from ringsmith.hw import registers
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "host"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
-
-from core_driver import TABLE, Insn
-from golden import find_psi, forward_in_place, prime_below, twiddle_table
-from host_stimulus import parameter
 
 MAP = {r.name: r for r in registers.registers()}
 CLEAR, SNAPSHOT, TABLE_WRITE, RESET = 1, 2, 4, 8
@@ -131,9 +124,10 @@ async def check_info(host: Host, *, serial: bool) -> None:
 def program(host: Host, seed: int) -> tuple[list[Insn], dict[int, Rows], dict[int, Rows]]:
     """A transform, a product and a copy of two polynomials: instructions, buffers they load, buffers they leave."""
     n, draw = 1 << host.log2n, random.Random(seed)
-    tables = [twiddle_table(m, find_psi(m, n), n) for m in host.moduli]
+    roots = [root(m, n) for m in host.moduli]
+    tables = [twiddle_table(m, psi, n) for psi, m in zip(roots, host.moduli, strict=True)]
     a, b = ([[draw.randrange(m) for _ in range(n)] for m in host.moduli] for _ in range(2))
-    values = [forward_in_place(row, table, m) for row, table, m in zip(a, tables, host.moduli, strict=True)]
+    values = [forward(row, psi, m) for row, psi, m in zip(a, roots, host.moduli, strict=True)]
     products = [
         [x * y % m for x, y in zip(*rows, strict=True)] for m, *rows in zip(host.moduli, values, b, strict=True)
     ]
@@ -158,9 +152,3 @@ async def check_counters(host: Host, retired: int, words: int) -> None:
     assert await host.get("words_read") == 3 * words
     assert await host.get("words_written") == 2 * words
     assert await host.get("busy_compute") >= words
-
-
-async def cycles(dut, count: int) -> None:
-    """Wait."""
-    for _ in range(count):
-        await FallingEdge(dut.clk_i)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Golden model of the constant-geometry transform: data, schedule, banks.
+"""Golden model of the hardware's transform in constant geometry: data, schedule, banks.
 
 The schedule follows Pease's constant geometry: forward stage s reads positions (k, k + n/2) and writes
 (2k, 2k + 1); the inverse mirrors it. Words hold P coefficients; a slot has two banks, and the bank of a
@@ -10,102 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-
-def bit_reverse(value: int, bits: int) -> int:
-    """Reverse the low `bits` bits of `value`."""
-    result = 0
-    for _ in range(bits):
-        result = (result << 1) | (value & 1)
-        value >>= 1
-    return result
-
-
-def is_prime(candidate: int) -> bool:
-    """Miller-Rabin with fixed bases; enough for test moduli."""
-    if candidate < 2:
-        return False
-    bases = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
-    for base in bases:
-        if candidate % base == 0:
-            return candidate == base
-    odd, twos = candidate - 1, 0
-    while odd % 2 == 0:
-        odd, twos = odd // 2, twos + 1
-    for base in bases:
-        x = pow(base, odd, candidate)
-        if x in (1, candidate - 1):
-            continue
-        for _ in range(twos - 1):
-            x = x * x % candidate
-            if x == candidate - 1:
-                break
-        else:
-            return False
-    return True
-
-
-def prime_below(bits: int, step: int) -> int:
-    """Largest prime below 2^bits that is 1 modulo `step`; ValueError when there is none."""
-    candidate = ((1 << bits) - 2) // step * step + 1
-    while not is_prime(candidate):
-        candidate -= step
-        if candidate <= 1:
-            raise ValueError(f"no prime below 2^{bits} is 1 modulo {step}")
-    return candidate
-
-
-def prime_above(bits: int, step: int) -> int:
-    """Smallest prime above 2^(bits - 1) that is 1 modulo `step`."""
-    candidate = (1 << (bits - 1)) // step * step + 1
-    while candidate <= 1 << (bits - 1) or not is_prime(candidate):
-        candidate += step
-    return candidate
-
-
-def find_psi(modulus: int, n: int) -> int:
-    """Return a primitive 2n-th root of unity (n a power of two)."""
-    for base in range(2, 10_000):
-        root = pow(base, (modulus - 1) // (2 * n), modulus)
-        if pow(root, n, modulus) == modulus - 1:
-            return root
-    raise ValueError(f"no primitive {2 * n}-th root modulo {modulus}")
-
-
-def twiddle_table(modulus: int, psi: int, n: int) -> list[int]:
-    """T[j] = psi^brv(j): the one table of a transform size."""
-    bits = n.bit_length() - 1
-    return [pow(psi, bit_reverse(j, bits), modulus) for j in range(n)]
-
-
-def forward_in_place(data: list[int], table: list[int], modulus: int, *, cyclic: bool = False) -> list[int]:
-    """Textbook in-place Cooley-Tukey, natural order in, bit-reversed order out."""
-    values, n, m = list(data), len(data), 1
-    while m < n:
-        half = n // (2 * m)
-        for block in range(m):
-            twiddle = table[block if cyclic else m + block]
-            for j in range(2 * block * half, (2 * block + 1) * half):
-                u, v = values[j], values[j + half] * twiddle % modulus
-                values[j], values[j + half] = (u + v) % modulus, (u - v) % modulus
-        m *= 2
-    return values
-
-
-def inverse_in_place(data: list[int], table: list[int], modulus: int, *, cyclic: bool = False) -> list[int]:
-    """Textbook in-place Gentleman-Sande with the inverse twiddles, 1/n folded in as halvings."""
-    values, n = list(data), len(data)
-    inv2, m = (modulus + 1) // 2, n // 2
-    while m >= 1:
-        half = n // (2 * m)
-        for block in range(m):
-            twiddle = pow(table[block if cyclic else m + block], -1, modulus)
-            for j in range(2 * block * half, (2 * block + 1) * half):
-                u, v = values[j], values[j + half]
-                values[j] = (u + v) * inv2 % modulus
-                values[j + half] = (u - v) * inv2 * twiddle % modulus
-        m //= 2
-    return values
 
 
 def bank(word: int) -> int:

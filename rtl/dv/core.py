@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drives `rs_core` in cocotb: configuration, programs, events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge, First, RisingEdge, with_timeout
+
+from dv.conversion import Arithmetic, Conversion
+from dv.data_port import DATA_PORT_AT_REST, DataPort
+from dv.instructions import Insn
+from dv.oracle import root, twiddle_table
+from dv.parameters import parameter
+from dv.primes import prime_above, prime_below
+
+
+@dataclass(frozen=True)
+class Build:
+    """The parameters of the core under test."""
+
+    width: int = field(default_factory=lambda: parameter("W", 32))
+    p: int = field(default_factory=lambda: parameter("P", 2))
+    lanes: int = field(default_factory=lambda: parameter("Lanes", 1))
+    log2n: int = field(default_factory=lambda: parameter("NMaxLog2", 6))
+    slots: int = field(default_factory=lambda: parameter("Slots", 5))
+    single: int = field(default_factory=lambda: parameter("SinglePort", 16))
+    moduli: int = field(default_factory=lambda: parameter("Moduli", 2))
+    tables: int = field(default_factory=lambda: parameter("TwTables", parameter("Moduli", 2)))
+    consts: int = field(default_factory=lambda: parameter("Consts", 4))
+    kind: int = field(default_factory=lambda: parameter("MulKind", 0))
+    mont: int = field(default_factory=lambda: parameter("MontW", 8))
+    rate: int = field(default_factory=lambda: parameter("RnsRate", 0))
+    wide: int = field(default_factory=lambda: parameter("WidePort", 0))
+
+    @property
+    def log2n_min(self) -> int:
+        """The smallest log2 n."""
+        return max(3, (4 * self.p).bit_length() - 1)
+
+    def radix(self, modulus: int) -> int:
+        """The Montgomery factor modulo the modulus; 1 for Barrett."""
+        steps = -(-self.width // self.mont)
+        return pow(2, self.mont * steps, modulus) if self.kind else 1
+
+    def choose_moduli(self) -> list[list[int]]:
+        """Primes for every modulus index and lane, from both ends of the range."""
+        step = 1 << max(self.log2n + 1, self.mont if self.kind else 0)
+        low, found = max(step.bit_length() + 2, 5), []
+        for index in range(self.moduli):
+            bits = self.width if index % 2 == 0 else max(low, self.width // 2)
+            # Not every small size has a prime.
+            while prime_above(bits, step) >> bits:
+                bits += 1
+            row: list[int] = []
+            while len(row) < self.lanes:
+                prime = prime_below(bits, step) if len(row) % 2 == 0 else prime_above(bits, step)
+                row.append(prime)
+                bits = max(bits - 1, low) if len(row) % 2 == 0 else bits
+            found.append(row)
+        return found
+
+
+class Core(DataPort):
+    """The core with its host around it."""
+
+    build: Build
+
+    def __init__(self, dut, moduli: list[list[int]]) -> None:
+        """Hold the simulator's handle and the moduli by index and lane."""
+        super().__init__(dut, Build())
+        self.moduli = moduli
+        self.events: list[tuple[str, int, int, int]] = []
+        self.conversions: list[Conversion] = []
+
+    async def start(self) -> None:
+        """Reset, start the clock and the host's side, write moduli and what belongs to them."""
+        dut = self.dut
+        for name, value in DATA_PORT_AT_REST.items():
+            getattr(dut, name).value = value
+        dut.clear_i.value, dut.cmd_valid_i.value, dut.cfg_we_i.value, dut.rst_ni.value = 0, 0, 0, 0
+        cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
+        for _ in range(4):
+            await FallingEdge(dut.clk_i)
+        dut.rst_ni.value = 1
+        cocotb.start_soon(self.serve())
+        for index, row in enumerate(self.moduli):
+            for lane, modulus in enumerate(row):
+                await self.configure_modulus(index, lane, modulus)
+        await FallingEdge(dut.clk_i)
+        dut.cfg_we_i.value = 0
+
+    async def configure_modulus(self, index: int, lane: int, modulus: int) -> None:
+        """Write one modulus and its helpers."""
+        build, bits = self.build, modulus.bit_length()
+        aux = modulus >> build.mont if build.kind else (1 << bits + build.width + 2) // modulus
+        third = -build.radix(modulus) % modulus if build.kind else bits
+        for sel, data in ((1, aux), (2, third), (0, modulus)):
+            await self._configure(sel, lane, index, data)
+
+    async def configure_constant(self, index: int, values: list[int], mod: int) -> None:
+        """Write constant `index` of every lane, in the form the multiplier wants."""
+        for lane, value in enumerate(values):
+            modulus = self.moduli[mod][lane]
+            await self._configure(3, lane, index, value * self.build.radix(modulus) % modulus)
+        await FallingEdge(self.dut.clk_i)
+        self.dut.cfg_we_i.value = 0
+
+    async def configure_conversions(self, conversions: list[Conversion]) -> None:
+        """Write base conversions, numbered from 0 on, their constants one behind the other."""
+        arithmetic, base = Arithmetic(self.build.width, self.build.kind, self.build.mont), 0
+        for number, conversion in enumerate(conversions):
+            for sel, lane, index, data in conversion.words(arithmetic, number, base, self.build.lanes):
+                await self._configure(4 + sel, lane, index, data)
+            base += len(conversion.source) + 1
+        await FallingEdge(self.dut.clk_i)
+        self.dut.cfg_we_i.value = 0
+        self.conversions = conversions
+
+    async def _configure(self, sel: int, lane: int, index: int, data: int) -> None:
+        await FallingEdge(self.dut.clk_i)
+        dut = self.dut
+        dut.cfg_we_i.value, dut.cfg_sel_i.value, dut.cfg_lane_i.value = 1, sel, lane
+        dut.cfg_idx_i.value, dut.cfg_data_i.value = index, data
+
+    def tables(self, mod: int, n: int) -> list[list[int]]:
+        """Twiddle tables of every lane, plain."""
+        return [twiddle_table(m, root(m, n), n) for m in self.moduli[mod]]
+
+    def table_buffer(self, buffer: int, mod: int, n: int) -> None:
+        """Put the tables of a modulus index into a buffer in the form the multiplier wants."""
+        rows = zip(self.tables(mod, n), self.moduli[mod], strict=True)
+        self.buffers[buffer] = [[x * self.build.radix(m) % m for x in row] for row, m in rows]
+
+    async def push(self, *program: Insn, raw: int | None = None) -> None:
+        """Push instructions as fast as the queue takes them."""
+        dut = self.dut
+        for word in [raw] if raw is not None else [insn.word() for insn in program]:
+            await FallingEdge(dut.clk_i)
+            dut.cmd_valid_i.value = 0
+            while not int(dut.cmd_ready_o.value):
+                await FallingEdge(dut.clk_i)
+            dut.cmd_i.value, dut.cmd_valid_i.value = word, 1
+        await FallingEdge(dut.clk_i)
+        dut.cmd_valid_i.value = 0
+
+    async def run(self, *program: Insn, timeout: int = 4_000_000) -> None:
+        """Push a program and a SYNC, wait for it; a core that stops with an error fails at once."""
+        waiter = cocotb.start_soon(self._end())
+        await self.push(*program, Insn("SYNC"))
+        await with_timeout(waiter, timeout, "step")
+
+    async def _end(self) -> None:
+        dut = self.dut
+        await First(RisingEdge(dut.sync_o), RisingEdge(dut.error_o))
+        await FallingEdge(dut.clk_i)
+        code, index = int(dut.error_code_o.value), int(dut.error_index_o.value)
+        assert not int(dut.error_o.value), f"error {code} at instruction {index}: {int(dut.error_cmd_o.value):#018x}"
+
+    async def trace(self) -> None:
+        """Record events (start with `cocotb.start_soon`): (kind, unit, index, cycle)."""
+        dut = self.dut
+        while True:
+            await FallingEdge(dut.clk_i)
+            for kind, bits, index in (
+                ("start", dut.ev_start_o, dut.ev_start_idx_o),
+                ("end", dut.ev_end_o, dut.ev_end_idx_o),
+            ):
+                mask = int(bits.value)
+                if mask:
+                    stamp, indices = int(dut.cycles_o.value), int(index.value)
+                    for unit in (0, 1, 2):
+                        if mask >> unit & 1:
+                            self.events.append((kind, unit, indices >> (32 * unit) & 0xFFFF_FFFF, stamp))
+
+    def cycles_of(self, index: int) -> int:
+        """Cycles from the start to the end of an instruction."""
+        times = {kind: stamp for kind, _, i, stamp in self.events if i == index}
+        return times["end"] - times["start"]

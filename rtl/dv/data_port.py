@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The host's side of the core's data port: serves LOAD and STORE from buffers, with pauses and errors on demand."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, Protocol
+
+from cocotb.triggers import FallingEdge, RisingEdge
+
+#: What the host drives, at rest: pins start at random.
+DATA_PORT_AT_REST = dict.fromkeys(
+    ("dma_req_ready_i", "ld_valid_i", "ld_err_i", "st_ready_i", "st_done_i", "st_err_i"), 0
+)
+
+
+class Shape(Protocol):
+    """Of a build: bits of a coefficient, butterflies, lanes, whether the port carries all lanes at a time."""
+
+    width: int
+    p: int
+    lanes: int
+    wide: int
+
+
+class DataPort:
+    """Buffers by number, each a polynomial for every lane."""
+
+    def __init__(self, dut: Any, build: Shape) -> None:
+        """Hold the simulator's handle and the shape of the build."""
+        self.dut, self.build = dut, build
+        self.buffers: dict[int, list[list[int]]] = {}
+        self.jitter = random.Random(0)
+        self.stutter = False
+        # What the host shall do: report an error at a word of the next LOAD, at the end of the next STORE; nothing.
+        self.load_error: int | None = None
+        self.store_error = False
+        self.hold = False
+
+    async def serve(self) -> None:
+        """Serve requests for ever."""
+        dut = self.dut
+        dut.dma_req_ready_i.value = 1
+        while True:
+            await RisingEdge(dut.dma_req_valid_o)
+            await FallingEdge(dut.clk_i)
+            store, buffer = int(dut.dma_req_store_o.value), int(dut.dma_req_buf_o.value)
+            words = (1 << int(dut.dma_req_logn_o.value)) // self.build.p
+            while self.hold:
+                await FallingEdge(dut.clk_i)
+            await (self._take(buffer, words) if store else self._give(buffer, words))
+
+    def _crossing(self, buffer: int, words: int) -> list[list[int]]:
+        """What a LOAD brings: words of one lane after another's, or rows of a word of every lane."""
+        p = self.build.p
+        lanes = [[row[word * p : (word + 1) * p] for word in range(words)] for row in self.buffers[buffer]]
+        if self.build.wide:
+            return [[x for word in row for x in word] for row in zip(*lanes, strict=True)]
+        return [word for lane in lanes for word in lane]
+
+    async def _give(self, buffer: int, words: int) -> None:
+        dut, build = self.dut, self.build
+        for number, chunk in enumerate(self._crossing(buffer, words)):
+            while True:
+                await FallingEdge(dut.clk_i)
+                wait = self.stutter and self.jitter.random() < 0.3
+                dut.ld_valid_i.value = 0 if wait else 1
+                if not wait:
+                    break
+            dut.ld_data_i.value = sum(x << i * build.width for i, x in enumerate(chunk))
+            dut.ld_err_i.value = number == self.load_error
+            assert int(dut.ld_ready_o.value)
+        await FallingEdge(dut.clk_i)
+        dut.ld_valid_i.value, dut.ld_err_i.value, self.load_error = 0, 0, None
+
+    async def _take(self, buffer: int, words: int) -> None:
+        dut, build = self.dut, self.build
+        mask = (1 << build.width) - 1
+        rows: list[list[int]] = [[] for _ in range(build.lanes)]
+        together = build.lanes if build.wide else 1
+        for number in range(build.lanes // together * words):
+            while True:
+                dut.st_ready_i.value = int(not (self.stutter and self.jitter.random() < 0.4))
+                await RisingEdge(dut.clk_i)
+                # Sampled before the edge changes anything.
+                taken, data = int(dut.st_valid_o.value) and int(dut.st_ready_i.value), int(dut.st_data_o.value)
+                last = int(dut.st_last_o.value)
+                await FallingEdge(dut.clk_i)
+                if taken:
+                    break
+            assert last == (number == build.lanes // together * words - 1)
+            for beside in range(together):
+                at = range(beside * build.p, (beside + 1) * build.p)
+                rows[number // words + beside] += [data >> i * build.width & mask for i in at]
+        self.buffers[buffer] = rows
+        dut.st_ready_i.value, dut.st_done_i.value, dut.st_err_i.value = 0, 1, self.store_error
+        await FallingEdge(dut.clk_i)
+        dut.st_done_i.value, dut.st_err_i.value, self.store_error = 0, 0, False

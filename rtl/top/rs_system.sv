@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// The co-processor without its pins: registers and core. rs_top_axi and rs_top_serial put buses and lines around it.
+//
+//   axil -> rs_host_ctrl -> rs_core <-> dma_req, ld, st (data port: what moves polynomials to and from the host)
+//
+// The data port is rs_core's; dma_rst_no is its reset, which CONTROL.reset gives to core and data port alone. Registers as
+// spec/registers.rdl has them, behind AXI4-Lite. Reset of rst_ni: see the tops.
+module rs_system #(
+  // Knobs of the build and what follows from them, as rs_core has them; docs/knobs.md has their meaning.
+  parameter int unsigned W = 32,
+  parameter int unsigned P = 2,
+  parameter int unsigned Lanes = 1,
+  parameter int unsigned NMaxLog2 = 8,
+  parameter int unsigned Slots = 6,
+  parameter logic [31:0] SinglePort = '0,
+  parameter int unsigned Moduli = 1,
+  parameter int unsigned TwTables = 1,
+  parameter int unsigned Consts = 4,
+  parameter int unsigned MulKind = 0,
+  parameter int unsigned MontW = 16,
+  parameter int unsigned MulStyle = 0,
+  parameter int unsigned ModMinBits = 5,
+  parameter bit EnPmul = 1'b1,
+  parameter bit EnCyclic = 1'b1,
+  parameter int unsigned FifoDepth = 16,
+  parameter int unsigned RnsRate = 0,
+  parameter int unsigned RnsConversions = 2,
+  parameter int unsigned RnsEntries = 16,
+  parameter bit WidePort = 1'b0,
+  // The host is behind serial lines: its data port waits for it (transfer_*), and addresses of its own mean nothing.
+  parameter bit Serial = 1'b0,
+  // Bits of a beat of the host's data port.
+  parameter int unsigned DataWidth = 32,
+  // Clock the build is meant for, in kHz; the SPI clock of a serial host, else 0.
+  parameter int unsigned ClockKhz = 100000,
+  parameter int unsigned SerialKhz = 0,
+  // Hash of the sources and parameters of the build; 0 if unknown.
+  parameter logic [127:0] BuildHash = '0,
+  localparam int unsigned PortWords = WidePort ? Lanes : 1
+) (
+  input  logic                           clk_i,
+  input  logic                           rst_ni,
+`ifdef RINGSMITH_FAULT_PIN
+  // Test hook of builds that ask for it: see rs_core.
+  input  logic                           fault_i,
+`endif
+  output logic                           irq_o,
+  // AXI4-Lite slave: registers.
+  input  logic                           axil_awvalid_i,
+  output logic                           axil_awready_o,
+  input  logic [             11:0]       axil_awaddr_i,
+  input  logic                           axil_wvalid_i,
+  output logic                           axil_wready_o,
+  input  logic [             31:0]       axil_wdata_i,
+  input  logic [              3:0]       axil_wstrb_i,
+  output logic                           axil_bvalid_o,
+  input  logic                           axil_bready_i,
+  output logic [              1:0]       axil_bresp_o,
+  input  logic                           axil_arvalid_i,
+  output logic                           axil_arready_o,
+  input  logic [             11:0]       axil_araddr_i,
+  output logic                           axil_rvalid_o,
+  input  logic                           axil_rready_i,
+  output logic [             31:0]       axil_rdata_o,
+  output logic [              1:0]       axil_rresp_o,
+  // Data port, as rs_core has it; its reset, and where the host's buffers begin.
+  output logic                           dma_rst_no,
+  output logic [             63:0]       dma_base_o,
+  output logic                           dma_req_valid_o,
+  input  logic                           dma_req_ready_i,
+  output logic                           dma_req_store_o,
+  output logic [             19:0]       dma_req_buf_o,
+  output logic [              3:0]       dma_req_logn_o,
+  input  logic                           ld_valid_i,
+  output logic                           ld_ready_o,
+  input  logic [PortWords*P*W-1:0]       ld_data_i,
+  input  logic                           ld_err_i,
+  output logic                           st_valid_o,
+  input  logic                           st_ready_i,
+  output logic [PortWords*P*W-1:0]       st_data_o,
+  output logic                           st_last_o,
+  input  logic                           st_done_i,
+  input  logic                           st_err_i,
+  // State of the data port, for registers: whether it works; a transfer that waits for a serial host.
+  input  logic                           port_busy_i,
+  input  logic                           transfer_valid_i,
+  input  logic                           transfer_store_i,
+  input  logic [             19:0]       transfer_buf_i,
+  input  logic [              3:0]       transfer_logn_i,
+  // Events for a timeline, as rs_core gives them, by unit: compute, memory, base conversion; its own cycle count.
+  output logic [              2:0]       ev_start_o,
+  output logic [              2:0]       ev_end_o,
+  output logic [              2:0][31:0] ev_start_idx_o,
+  output logic [              2:0][31:0] ev_end_idx_o,
+  output logic [              2:0][63:0] ev_start_cmd_o,
+  output logic [             63:0]       cycles_o
+);
+
+  logic clear, busy, error, sync;
+  logic cmd_valid, cmd_ready, cfg_we;
+  logic [63:0] cmd, error_cmd;
+  logic [ 10:0] cmd_level;
+  logic [  3:0] cfg_sel;
+  logic [  2:0] cfg_lane;
+  logic [  6:0] cfg_idx;
+  logic [159:0] cfg_data;
+  logic [  3:0] error_code;
+  logic [31:0] error_index, retired;
+  logic [63:0] busy_compute, busy_mem, busy_rns, stall_hazard, stall_unit;
+
+  rs_host_ctrl #(
+    .W(W),
+    .P(P),
+    .Lanes(Lanes),
+    .NMaxLog2(NMaxLog2),
+    .Slots(Slots),
+    .SinglePort(SinglePort),
+    .Moduli(Moduli),
+    .TwTables(TwTables),
+    .Consts(Consts),
+    .MulKind(MulKind),
+    .MontW(MontW),
+    .MulStyle(MulStyle),
+    .ModMinBits(ModMinBits),
+    .EnPmul(EnPmul),
+    .EnCyclic(EnCyclic),
+    .FifoDepth(FifoDepth),
+    .RnsRate(RnsRate),
+    .RnsConversions(RnsConversions),
+    .RnsEntries(RnsEntries),
+    .WidePort(WidePort),
+    .CoeffBytes(rs_core_pkg::coeff_bytes(W)),
+    .DataWidth(DataWidth),
+    .Serial(Serial),
+    .ClockKhz(ClockKhz),
+    .SerialKhz(SerialKhz),
+    .BuildHash(BuildHash)
+  ) u_ctrl (
+    .clk_i,
+    .rst_ni,
+    .axil_awvalid_i,
+    .axil_awready_o,
+    .axil_awaddr_i,
+    .axil_wvalid_i,
+    .axil_wready_o,
+    .axil_wdata_i,
+    .axil_wstrb_i,
+    .axil_bvalid_o,
+    .axil_bready_i,
+    .axil_bresp_o,
+    .axil_arvalid_i,
+    .axil_arready_o,
+    .axil_araddr_i,
+    .axil_rvalid_o,
+    .axil_rready_i,
+    .axil_rdata_o,
+    .axil_rresp_o,
+    .irq_o,
+    .core_rst_no(dma_rst_no),
+    .clear_o(clear),
+    .cmd_valid_o(cmd_valid),
+    .cmd_ready_i(cmd_ready),
+    .cmd_o(cmd),
+    .cmd_level_i(cmd_level),
+    .cfg_we_o(cfg_we),
+    .cfg_sel_o(cfg_sel),
+    .cfg_lane_o(cfg_lane),
+    .cfg_idx_o(cfg_idx),
+    .cfg_data_o(cfg_data),
+    .busy_i(busy),
+    .error_i(error),
+    .error_code_i(error_code),
+    .error_index_i(error_index),
+    .error_cmd_i(error_cmd),
+    .retired_i(retired),
+    .cycles_i(cycles_o),
+    .busy_compute_i(busy_compute),
+    .busy_mem_i(busy_mem),
+    .busy_rns_i(busy_rns),
+    .stall_hazard_i(stall_hazard),
+    .stall_unit_i(stall_unit),
+    .dma_base_o,
+    .port_busy_i,
+    .port_read_i(ld_valid_i && ld_ready_o),
+    .port_write_i(st_valid_o && st_ready_i),
+    .transfer_valid_i,
+    .transfer_store_i,
+    .transfer_buf_i,
+    .transfer_logn_i
+  );
+
+  rs_core #(
+    .W(W),
+    .P(P),
+    .Lanes(Lanes),
+    .NMaxLog2(NMaxLog2),
+    .Slots(Slots),
+    .SinglePort(SinglePort),
+    .Moduli(Moduli),
+    .TwTables(TwTables),
+    .Consts(Consts),
+    .MulKind(MulKind),
+    .MontW(MontW),
+    .MulStyle(MulStyle),
+    .ModMinBits(ModMinBits),
+    .EnPmul(EnPmul),
+    .EnCyclic(EnCyclic),
+    .FifoDepth(FifoDepth),
+    .RnsRate(RnsRate),
+    .RnsConversions(RnsConversions),
+    .RnsEntries(RnsEntries),
+    .WidePort(WidePort)
+  ) u_core (
+    .clk_i,
+    .rst_ni(dma_rst_no),
+`ifdef RINGSMITH_FAULT_PIN
+    .fault_i,
+`endif
+    .clear_i(clear),
+    .cmd_valid_i(cmd_valid),
+    .cmd_ready_o(cmd_ready),
+    .cmd_i(cmd),
+    .cmd_level_o(cmd_level),
+    .cfg_we_i(cfg_we),
+    .cfg_sel_i(cfg_sel),
+    .cfg_lane_i(cfg_lane),
+    .cfg_idx_i(cfg_idx),
+    .cfg_data_i(cfg_data),
+    .dma_req_valid_o,
+    .dma_req_ready_i,
+    .dma_req_store_o,
+    .dma_req_buf_o,
+    .dma_req_logn_o,
+    .ld_valid_i,
+    .ld_ready_o,
+    .ld_data_i,
+    .ld_err_i,
+    .st_valid_o,
+    .st_ready_i,
+    .st_data_o,
+    .st_last_o,
+    .st_done_i,
+    .st_err_i,
+    .busy_o(busy),
+    .sync_o(sync),
+    .error_o(error),
+    .error_code_o(error_code),
+    .error_index_o(error_index),
+    .error_cmd_o(error_cmd),
+    .retired_o(retired),
+    .cycles_o,
+    .busy_compute_o(busy_compute),
+    .busy_mem_o(busy_mem),
+    .busy_rns_o(busy_rns),
+    .stall_hazard_o(stall_hazard),
+    .stall_unit_o(stall_unit),
+    .ev_start_o,
+    .ev_end_o,
+    .ev_start_idx_o,
+    .ev_end_idx_o,
+    .ev_start_cmd_o
+  );
+
+  // The host sees a SYNC in STATUS.idle.
+  logic unused;
+  assign unused = sync;
+endmodule

@@ -99,7 +99,8 @@ class Nibnaf:
         first = np.floor(np.log(magnitudes) / math.log(self.base)) - 1
         tried = first[..., None] + np.arange(4)
         best = np.abs(self.base**tried - magnitudes[..., None]).argmin(axis=-1)
-        return (first.astype(np.int64) + best).clip(-self.fraction_digits, self.integer_digits - 1)
+        exponents: NDArray[np.int64] = first.astype(np.int64) + best
+        return np.clip(exponents, -self.fraction_digits, self.integer_digits - 1)
 
     def digits(self, value: float) -> list[tuple[int, int]]:
         """Return exponent and sign (+-1) of every digit of a number that is not 0, the highest first."""

@@ -121,9 +121,9 @@ class PolynomialCircuit:
     def _step(
         self, kind: str, operands: Sequence[EncryptedPolynomial], size: int, plain: PlainPolynomial | None = None
     ) -> EncryptedPolynomial:
-        for one in (*operands, *([plain] if plain else [])):
-            if one.circuit is not self:
-                raise InputError(f"{kind}: an operand is of another circuit")
+        strangers = any(operand.circuit is not self for operand in operands)
+        if strangers or (plain is not None and plain.circuit is not self):
+            raise InputError(f"{kind}: an operand is of another circuit")
         number = self._builder.step(
             kind, [operand.number for operand in operands], self._level, 1.0, size,
             plaintext=-1 if plain is None else plain.number,

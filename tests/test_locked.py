@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-GROUPS = ("core", "dev", "hw", "service", "tools")
+GROUPS = ("core", "dev", "hw", "service", "examples", "tools")
 
 
 def sbom() -> ModuleType:
@@ -55,7 +55,7 @@ def test_the_lock_file_holds_what_is_asked_for(group: str) -> None:
 
 def test_groups_that_are_installed_together_agree() -> None:
     versions: dict[str, set[str]] = {}
-    for group in ("core", "dev", "hw", "service"):
+    for group in ("core", "dev", "hw", "service", "examples"):
         for name, marked in (line.split("--hash")[0].split("==", 1) for line in requirement_lines(group)):
             if ";" not in marked:
                 versions.setdefault(name, set()).add(marked.strip())

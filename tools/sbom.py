@@ -19,7 +19,10 @@ from typing import Any
 from ringsmith.files import write_text
 
 ROOT = Path(__file__).resolve().parents[1]
-GROUPS = {"core": "required", "dev": "excluded", "hw": "optional", "service": "optional", "tools": "excluded"}
+GROUPS = {
+    "core": "required", "dev": "excluded", "hw": "optional", "service": "optional", "examples": "excluded",
+    "tools": "excluded",
+}  # fmt: skip
 _LOCKED = re.compile(
     r"^([a-z0-9][a-z0-9._-]*)==([^\s;]+)[^\n]*\\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.M
 )

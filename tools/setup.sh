@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Check the system tools, make .venv, install the locked requirement groups named as arguments (core, dev, service, hw): wheels only,
+# Check the system tools, make .venv, install the locked requirement groups named as arguments (core, dev, service, hw, examples): wheels only,
 # each with the hash that its file names.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -17,6 +17,7 @@ from ringsmith._native import BfvEstimator as Estimator
 from ringsmith._native import BfvEvaluator as Evaluator
 from ringsmith._native import BfvPlaintext as Plaintext
 from ringsmith._native import GaloisKeys, KeyGenerator, PublicKey, RelinKey, SecretKey
+from ringsmith.runtime.polynomials import PolynomialCircuit, PolynomialServer
 
 __all__ = [
     "Ciphertext",
@@ -30,6 +31,8 @@ __all__ = [
     "GaloisKeys",
     "KeyGenerator",
     "Plaintext",
+    "PolynomialCircuit",
+    "PolynomialServer",
     "PublicKey",
     "RelinKey",
     "SecretKey",

@@ -258,6 +258,13 @@ impl Program {
                 plaintext.number
             ));
         }
+        if moves_slots(&step.operation) && !self.parameters.has_slots() {
+            return Err(format!(
+                "plaintext modulus {} has no slots at n = {}: ciphertexts hold coefficients, which do not rotate",
+                self.parameters.plain_modulus().unwrap_or(0),
+                self.parameters.n()
+            ));
+        }
         if step.place.line as usize >= self.lines.len().max(1) {
             return Err(format!("there is no source line {}", step.place.line));
         }
@@ -465,6 +472,14 @@ impl Program {
         }
         Ok(())
     }
+}
+
+/// Whether an operation moves what a ciphertext holds to other slots.
+fn moves_slots(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Rotate(..) | Operation::SwapRows(_) | Operation::LinearTransform(..)
+    )
 }
 
 /// What follows from a step's operands.

@@ -9,7 +9,8 @@ use crate::step::{Operation, Plaintext};
 use crate::transform::Transform;
 
 impl Program {
-    /// The slots of every output for the slots of every input: reals in CKKS, centred residues modulo t in BFV.
+    /// The slots of every output for the slots of every input: reals in CKKS, centred residues modulo t in BFV; coefficients
+    /// where the set has no slots.
     /// `arguments` are the plain ones in order.
     ///
     /// # Errors
@@ -46,6 +47,10 @@ fn walk<R: Ring>(
     let plaintexts: Vec<Vec<R::Element>> = plaintexts.iter().map(|p| ring.numbers(p)).collect();
     let mut fresh = inputs.iter().map(|row| ring.numbers(row));
     let mut values: Vec<Vec<R::Element>> = Vec::with_capacity(program.steps.len());
+    let product = |a: &[R::Element], b: &[R::Element]| match program.parameters.has_slots() {
+        true => pairs(a, b, |x, y| ring.multiply(x, y)),
+        false => negacyclic(ring, a, b),
+    };
     for step in &program.steps {
         let of = |a: u32| values[a as usize].as_slice();
         let plain = |p: Plaintext| plaintexts[p.number as usize].as_slice();
@@ -54,11 +59,11 @@ fn walk<R: Ring>(
             Operation::EncryptZero => vec![R::ZERO; program.parameters.slots()],
             Operation::Add(a, b) => pairs(of(a), of(b), |x, y| ring.add(x, y)),
             Operation::Sub(a, b) => pairs(of(a), of(b), |x, y| ring.add(x, ring.negate(y))),
-            Operation::Multiply(a, b) => pairs(of(a), of(b), |x, y| ring.multiply(x, y)),
+            Operation::Multiply(a, b) => product(of(a), of(b)),
             Operation::AddPlain(a, p) => pairs(of(a), plain(p), |x, y| ring.add(x, y)),
             Operation::SubPlain(a, p) => pairs(of(a), plain(p), |x, y| ring.add(x, ring.negate(y))),
-            Operation::MultiplyPlain(a, p) => pairs(of(a), plain(p), |x, y| ring.multiply(x, y)),
-            Operation::Square(a) => pairs(of(a), of(a), |x, y| ring.multiply(x, y)),
+            Operation::MultiplyPlain(a, p) => product(of(a), plain(p)),
+            Operation::Square(a) => product(of(a), of(a)),
             Operation::Negate(a) => of(a).iter().map(|&x| ring.negate(x)).collect(),
             Operation::Rotate(a, by) => rotated(of(a), program.parameters.row_width(), by),
             Operation::SwapRows(a) => swapped(of(a)),
@@ -84,6 +89,26 @@ fn walk<R: Ring>(
 
 fn pairs<E: Copy>(a: &[E], b: &[E], f: impl Fn(E, E) -> E) -> Vec<E> {
     a.iter().zip(b).map(|(&x, &y)| f(x, y)).collect()
+}
+
+/// The product modulo X^n + 1, coefficient by coefficient: n² products, less those with zeros.
+fn negacyclic<R: Ring>(ring: &R, a: &[R::Element], b: &[R::Element]) -> Vec<R::Element> {
+    let n = a.len();
+    let mut product = vec![R::ZERO; n];
+    let held = |p: &'_ [R::Element]| -> Vec<(usize, R::Element)> {
+        let terms = p.iter().copied().enumerate();
+        terms.filter(|&(_, c)| c != R::ZERO).collect()
+    };
+    let (a, b) = (held(a), held(b));
+    for &(i, x) in &a {
+        for &(j, y) in &b {
+            let term = ring.multiply(x, y);
+            // X^n = −1.
+            let term = if i + j < n { term } else { ring.negate(term) };
+            product[(i + j) % n] = ring.add(product[(i + j) % n], term);
+        }
+    }
+    product
 }
 
 /// The slots of every row moved left by `by` places.

@@ -11,7 +11,7 @@ const ROUNDING: f64 = 1e-9;
 /// The ring an expression is evaluated in. Operations never fail; reals may overflow to infinity, which no bound holds.
 pub trait Ring {
     /// An element.
-    type Element: Copy;
+    type Element: Copy + PartialEq;
     /// 0.
     const ZERO: Self::Element;
     /// 1.

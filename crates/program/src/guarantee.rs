@@ -103,7 +103,10 @@ impl Program {
         let facts = self.plaintexts.iter().map(|source| PlaintextFacts {
             constant: constant[source.expression as usize],
             integer: match &self.expressions[source.expression as usize].operation {
-                Plain::Constant(numbers) => one_integer(numbers, &source.slots),
+                Plain::Constant(numbers) if self.parameters.has_slots() => {
+                    one_integer(numbers, &source.slots)
+                }
+                Plain::Constant(numbers) => one_term(numbers, &source.slots),
                 _ => None,
             },
             bound: source.bound,
@@ -181,12 +184,38 @@ fn one_integer(numbers: &Numbers, map: &IndexMap) -> Option<i64> {
     picked.all(|value| value == Some(first)).then_some(first)
 }
 
+/// c of a polynomial c·X^i, which raises noise as the integer c does: X^i moves coefficients and changes signs.
+fn one_term(numbers: &Numbers, map: &IndexMap) -> Option<i64> {
+    let Numbers::Integers(values) = numbers else {
+        return None;
+    };
+    // A single value fills the shape.
+    let value = |at: u32| values.get(at as usize).or(values.first()).copied();
+    let mut terms = map.iter().flatten().filter_map(value).filter(|&v| v != 0);
+    let first = terms.next().unwrap_or(0);
+    terms.next().is_none().then_some(first)
+}
+
 /// Factors are below it.
 const LARGEST_FACTOR: f64 = 2147483648.0;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_term_is_one_coefficient() {
+        let values = Numbers::Integers(vec![0, -7, 9]);
+        let term = |map: &[Option<u32>]| one_term(&values, &IndexMap::new(map.to_vec()).unwrap());
+        assert_eq!(term(&[None, Some(0), Some(1), None]), Some(-7));
+        assert_eq!(term(&[Some(0), None]), Some(0));
+        assert_eq!(term(&[Some(1), Some(2)]), None);
+        let filling = Numbers::Integers(vec![4]);
+        assert_eq!(one_term(&filling, &IndexMap::identity(2).unwrap()), None);
+        assert_eq!(one_term(&filling, &IndexMap::identity(1).unwrap()), Some(4));
+        let reals = Numbers::Reals(vec![4.0]);
+        assert_eq!(one_term(&reals, &IndexMap::identity(1).unwrap()), None);
+    }
 
     #[test]
     fn a_factor_is_one_small_integer_in_every_slot() {

@@ -49,7 +49,7 @@ pub struct Argument {
     pub secrecy: Secrecy,
 }
 
-/// A plaintext of the program: slot s is the element of an expression that the map names, or 0.
+/// A plaintext of the program: slot s (coefficient s where the set has no slots) is the element of an expression that the map names, or 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlaintextSource {
     /// Number of the expression.

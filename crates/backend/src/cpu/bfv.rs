@@ -99,7 +99,11 @@ impl<W: Word> Scheme for Bfv<'_, W> {
 
     fn encode(&self, slots: &Numbers, _: usize, _: f64) -> Result<Plaintext, Error> {
         let slots = integers(slots)?;
-        Ok(self.encoder()?.encode_signed(slots)?)
+        Ok(match &self.encoder {
+            Some(encoder) => encoder.encode_signed(slots)?,
+            // Without slots they are the coefficients.
+            None => Plaintext::from_signed(self.params, slots)?,
+        })
     }
 
     fn encode_extended(

@@ -17,7 +17,7 @@ use std::collections::HashSet;
 pub struct PlaintextFacts {
     /// No argument has part in it.
     pub constant: bool,
-    /// The integer below 2^31 that every slot holds: a factor, which needs no scale.
+    /// The integer below 2^31 that every slot holds: a factor, which needs no scale. Without slots c of a polynomial c·X^i.
     pub integer: Option<i64>,
     /// No slot exceeds it in magnitude.
     pub bound: f64,

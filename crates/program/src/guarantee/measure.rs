@@ -7,7 +7,7 @@ use crate::expression::Numbers;
 use crate::parameters::Parameters;
 use crate::program::Program;
 use crate::values::Values;
-use bfv::{BatchEncoder, BfvParams};
+use bfv::{BatchEncoder, BfvParams, Plaintext};
 use ckks::Encoder;
 use rlwe::Threads;
 use zq::Word;
@@ -66,10 +66,15 @@ fn meter(parameters: &Parameters) -> Result<Meter, String> {
 
 /// log2 of the gain of slots.
 fn gain<W: Word>(params: &BfvParams<W>) -> Result<Meter, String> {
-    let encoder = BatchEncoder::new(params).map_err(|e| e.to_string())?;
+    let params = params.clone();
+    let encoder = params.batching().map(|_| BatchEncoder::new(&params));
+    let encoder = encoder.transpose().map_err(|e| e.to_string())?;
     Ok(Box::new(move |slots, _| match slots {
         Numbers::Integers(slots) => {
-            let plaintext = encoder.encode_signed(slots);
+            let plaintext = match &encoder {
+                Some(encoder) => encoder.encode_signed(slots),
+                None => Plaintext::from_signed(&params, slots),
+            };
             plaintext.map(|p| p.gain().log2).map_err(|e| e.to_string())
         }
         Numbers::Reals(_) => Err("reals in BFV".into()),

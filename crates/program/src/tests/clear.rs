@@ -83,3 +83,69 @@ fn a_transform_in_the_clear_is_the_sum_it_says() {
     let outputs = program.clear(&inputs, &[w]).unwrap();
     assert_eq!(outputs[1], Numbers::Integers(wanted));
 }
+
+/// A set whose plaintext modulus has no slots.
+fn polynomials() -> Program {
+    let Parameters::Bfv(params) = bfv_parameters() else {
+        panic!("BFV")
+    };
+    let literal = BfvParamsLiteral {
+        plain_modulus: 33,
+        ..params.literal()
+    };
+    let params = BfvParams::new(&literal, SecurityPolicy::insecure()).unwrap();
+    let mut program = sample(bfv_parameters());
+    program.parameters = Parameters::Bfv(params);
+    // Any residue holds.
+    program.expressions[12].operation = Plain::Within(11, 16.0);
+    program.plaintexts.iter_mut().for_each(|p| p.bound = 16.0);
+    program
+}
+
+#[test]
+fn without_slots_products_are_those_of_polynomials() {
+    let mut program = polynomials();
+    let one = program.steps[0];
+    let product = |operation| Step {
+        operation,
+        size: 3,
+        ..one
+    };
+    let first = program.steps.len() as u32;
+    program.steps.push(product(Operation::Multiply(0, 1)));
+    program.steps.push(product(Operation::Square(1)));
+    program.outputs = vec![first, first + 1];
+    let x: Vec<i64> = (0..N as i64).map(|i| i % 5 - 2).collect();
+    // 3·X^(n-1) - 2: X^n = -1.
+    let mut y = vec![0; N];
+    (y[0], y[N - 1]) = (-2, 3);
+    let inputs = [x.clone(), y].map(Numbers::Integers);
+    let got = program.clear(&inputs, &[Numbers::Integers(vec![0; 3])]);
+    let got = got.unwrap_or_else(|error| panic!("{error}"));
+    let ring = IntegersModulo(33);
+    let next = |i: usize| if i + 1 < N { -x[i + 1] } else { x[0] };
+    let wanted = (0..N).map(|i| ring.centre((-2 * x[i] + 3 * next(i)).into()));
+    assert_eq!(got[0], Numbers::Integers(wanted.collect()));
+    let mut square = vec![0; N];
+    (square[0], square[N - 1], square[N - 2]) = (4, -12, -9);
+    assert_eq!(got[1], Numbers::Integers(square));
+}
+
+#[test]
+fn without_slots_nothing_rotates() {
+    for operation in [Operation::Rotate(0, 1), Operation::SwapRows(0)] {
+        let mut program = polynomials();
+        program
+            .steps
+            .retain(|step| step.operation == Operation::Input);
+        program.transforms.clear();
+        program.steps.push(Step {
+            operation,
+            ..program.steps[0]
+        });
+        program.outputs = vec![program.steps.len() as u32 - 1];
+        let refused = program.check(&Limits::default()).unwrap_err().to_string();
+        let wanted = "plaintext modulus 33 has no slots at n = 16";
+        assert!(refused.contains(wanted), "{refused}");
+    }
+}

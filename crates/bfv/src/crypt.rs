@@ -8,7 +8,7 @@ use crate::plaintext::Plaintext;
 use crate::zero::ZeroDraw;
 use num_bigint::BigInt;
 use num_traits::Signed;
-use rlwe::sample::MAX_ETA;
+use rlwe::sampling::MAX_ETA;
 use rlwe::{KeyId, PublicKey, Randomness, Sampler, SecretKey, Seed, small_poly, uniform_residues};
 use rns::{Coeff, Eval, RnsBasis, RnsPoly, Scratch};
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::level::Level;
 use ntt::NttPlan;
 use rlwe::wire::{self, Fingerprint, Reader, Tag, WireError, Writer};
-use rlwe::{Limits, RlweParams, RlweParamsLiteral, SecurityPolicy};
+use rlwe::{Limits, RlweContext, RlweParams, RlweParamsLiteral, SecurityPolicy};
 use std::sync::{Arc, OnceLock};
 use zq::{Modulus, Word};
 
@@ -25,7 +25,7 @@ pub struct BfvParamsLiteral<W> {
 }
 
 struct Inner<W: Word> {
-    rlwe: RlweParams<W>,
+    rlwe: RlweContext<W>,
     t: u64,
     auxiliary: Vec<W>,
     plain: Modulus<u64>,
@@ -85,7 +85,12 @@ impl<W: Word> BfvParams<W> {
     ///
     /// # Errors
     /// [`Error::PlainModulus`]; [`Error::Rlwe`] for auxiliary primes that are none.
-    pub fn from_rlwe(rlwe: RlweParams<W>, t: u64, auxiliary: Vec<W>) -> Result<Self, Error> {
+    pub fn from_rlwe(
+        rlwe: impl Into<RlweContext<W>>,
+        t: u64,
+        auxiliary: Vec<W>,
+    ) -> Result<Self, Error> {
+        let rlwe = rlwe.into();
         check_plain_modulus(&rlwe, t)?;
         let plain = Modulus::new(t).map_err(rns::RnsError::from)?;
         // Primes that are 1 modulo 2n give slots; for any other modulus there is no plan.
@@ -113,8 +118,8 @@ impl<W: Word> BfvParams<W> {
         Ok(params)
     }
 
-    /// The ring-LWE set.
-    pub fn rlwe(&self) -> &RlweParams<W> {
+    /// The ring-LWE set, with its tables.
+    pub fn rlwe(&self) -> &RlweContext<W> {
         &self.0.rlwe
     }
 

@@ -18,7 +18,7 @@ use crate::noise::log2_limit;
 use crate::{Ciphertext, Decryptor, Error, Phase, Plaintext};
 use rlwe::Seed;
 use rlwe::noise::log2_add;
-use rlwe::sample::WideGaussian;
+use rlwe::sampling::WideGaussian;
 use std::f64::consts::LN_2;
 use zeroize::Zeroizing;
 use zq::Word;

@@ -3,7 +3,7 @@
 
 use crate::{Ciphertext, CkksParams, Encoder, Error, Plaintext};
 use rlwe::wire::Fingerprint;
-use rlwe::{KeyId, PublicKey, Randomness, SecretKey, Seed, SmallPoly, sample, uniform_residues};
+use rlwe::{KeyId, PublicKey, Randomness, SecretKey, Seed, SmallPoly, sampling, uniform_residues};
 use rns::{Eval, RnsBasis, RnsPoly};
 use zeroize::Zeroizing;
 use zq::AlignedVec;
@@ -82,7 +82,9 @@ impl Encryptor {
     ) -> [RnsPoly<u64, Eval>; 2] {
         let errors = self.params.rlwe().error_sampler();
         let error = |label| samples(basis, |out| errors.fill(&mut seed.stream(label, 0), out));
-        let u = samples(basis, |out| sample::ternary(&mut seed.stream("u", 0), out));
+        let u = samples(basis, |out| {
+            sampling::ternary(&mut seed.stream("u", 0), out)
+        });
         let [e0, e1] = ["e0", "e1"].map(error);
         // Limb by limb, so that u and what is made of it stay in the second cache level.
         let n = basis.n();
@@ -163,7 +165,7 @@ pub(crate) fn seeded_half(
 
 /// A sampled polynomial.
 fn samples(basis: &RnsBasis<u64>, fill: impl FnOnce(&mut [i64])) -> SmallPoly {
-    SmallPoly::new(basis.n(), u64::from(sample::MAX_ETA), fill)
+    SmallPoly::new(basis.n(), u64::from(sampling::MAX_ETA), fill)
 }
 
 /// Decrypts. The result carries the error of the computation: share it only through

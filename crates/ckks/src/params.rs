@@ -5,7 +5,7 @@ use crate::Error;
 use crate::encoder::Embedding;
 use crate::noise::Estimator;
 use rlwe::wire::{self, Fingerprint, Reader, Tag, Writer};
-use rlwe::{Limits, RlweParams, RlweParamsLiteral, SecurityPolicy};
+use rlwe::{Limits, RlweContext, RlweParams, RlweParamsLiteral, SecurityPolicy};
 use rns::{RnsBasis, RnsError};
 use std::sync::{Arc, OnceLock};
 use zq::primes::{Direction, ntt_primes};
@@ -21,7 +21,7 @@ pub struct CkksParamsLiteral {
 }
 
 struct Inner {
-    rlwe: RlweParams<u64>,
+    rlwe: RlweContext<u64>,
     scale: f64,
     embedding: Embedding,
     estimator: Estimator,
@@ -74,7 +74,8 @@ impl CkksParams {
     ///
     /// # Errors
     /// [`Error::Scale`] as for [`CkksParams::new`].
-    pub fn from_rlwe(rlwe: RlweParams<u64>, scale: f64) -> Result<Self, Error> {
+    pub fn from_rlwe(rlwe: impl Into<RlweContext<u64>>, scale: f64) -> Result<Self, Error> {
+        let rlwe = rlwe.into();
         let top: f64 = rlwe.q().values().iter().map(|q| *q as f64).product();
         if !(scale.is_finite() && scale >= 2.0 && scale < top / 2.0) {
             return Err(Error::Scale {
@@ -103,8 +104,8 @@ impl CkksParams {
         })))
     }
 
-    /// The ring-LWE set.
-    pub fn rlwe(&self) -> &RlweParams<u64> {
+    /// The ring-LWE set, with its tables.
+    pub fn rlwe(&self) -> &RlweContext<u64> {
         &self.0.rlwe
     }
 

@@ -20,7 +20,7 @@
 
 use crate::{Ciphertext, Decryptor, Error, Plaintext};
 use rlwe::Seed;
-use rlwe::sample::{MIN_SIGMA, WideGaussian};
+use rlwe::sampling::{MIN_SIGMA, WideGaussian};
 use zeroize::Zeroizing;
 
 /// What the flooding has to withstand.

@@ -12,7 +12,7 @@ use ckks::{
 };
 use dudect::{LIMIT, POOL, expect_constant, smallest};
 use num_complex::Complex64;
-use rlwe::wire::mutate::repair;
+use rlwe::mutate::repair;
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecretKey, SecurityPolicy, Seed};
 use std::hint::black_box;
 

@@ -21,7 +21,7 @@ impl Context {
     pub fn rlwe(&self) -> Words<RlweParams<u64>, RlweParams<u128>> {
         match self {
             Self::Bfv(context) => context.get().rlwe(),
-            Self::Ckks(context) => Words::W64(context.get().params.rlwe().clone()),
+            Self::Ckks(context) => Words::W64(context.get().params.rlwe().params().clone()),
         }
     }
 

@@ -12,7 +12,7 @@ pub(crate) fn params<W: Word>(
     q_bits: &[u32],
     p_bits: &[u32],
     dnum: usize,
-) -> RlweParams<W> {
+) -> RlweContext<W> {
     let mut all: Vec<W> = Vec::new();
     for bits in q_bits.iter().chain(p_bits) {
         all.extend(ntt_primes::<W>(*bits, 2 * n as u64, 1, Direction::Down, &all.clone()).unwrap());
@@ -25,12 +25,13 @@ pub(crate) fn params<W: Word>(
         dnum,
         ..Default::default()
     };
-    RlweParams::new(&literal, SecurityPolicy::insecure()).unwrap()
+    let params = RlweParams::new(&literal, SecurityPolicy::insecure()).unwrap();
+    RlweContext::new(params)
 }
 
 /// The largest coefficient of k0 + k1·s − c·s' in bits.
 fn switching_noise<W: Word>(
-    params: &RlweParams<W>,
+    params: &RlweContext<W>,
     c: &RnsPoly<W, Coeff>,
     source: &RnsPoly<W, Eval>,
     secret: &SecretKey<W>,
@@ -53,13 +54,13 @@ fn switching_noise<W: Word>(
         .unwrap() as f64
 }
 
-fn random_poly<W: Word>(params: &RlweParams<W>, limbs: usize, text: &str) -> RnsPoly<W, Coeff> {
+fn random_poly<W: Word>(params: &RlweContext<W>, limbs: usize, text: &str) -> RnsPoly<W, Coeff> {
     let mut c = RnsPoly::zeros(&params.q_prefix(limbs).unwrap());
     uniform_residues(params, &Seed::from_text(text), limbs, false, c.data_mut());
     c
 }
 
-fn check_key_switching<W: Word>(params: &RlweParams<W>) {
+fn check_key_switching<W: Word>(params: &RlweContext<W>) {
     let generator = KeyGenerator::new(params, Seed::from_text("keys"));
     let secret = generator.secret_key().unwrap();
     let top = params.data_primes();
@@ -67,7 +68,7 @@ fn check_key_switching<W: Word>(params: &RlweParams<W>) {
     let source = secret.eval().mul(secret.eval());
     for limbs in 1..=top {
         let c = random_poly(params, limbs, "c");
-        let switched = key_switch(params, &c, relin.key(), &Threads::ONE).unwrap();
+        let switched = params.key_switch(&c, relin.key(), &Threads::ONE).unwrap();
         let noise = switching_noise(params, &c, &source, &secret, &switched);
         let level = params.level(limbs).unwrap();
         let model = params.noise_model();
@@ -102,10 +103,9 @@ fn evaluation_form_and_coefficient_form_agree() {
     let key = generator.relin_key(&secret, 4).unwrap();
     for limbs in [4, 3, 1] {
         let c = random_poly(&params, limbs, "c");
-        let direct = key_switch(&params, &c, key.key(), &Threads::ONE).unwrap();
+        let direct = params.key_switch(&c, key.key(), &Threads::ONE).unwrap();
         let level = params.level(limbs).unwrap();
-        let hoisted = HoistedDigits::new(&params, &c)
-            .unwrap()
+        let hoisted = HoistedDigits::new(&level, &c)
             .inner_product(key.key())
             .unwrap();
         let hoisted = hoisted.map(|x| level.mod_down_eval(x).to_coeff());
@@ -122,11 +122,14 @@ fn hoisted_rotations_equal_plain_ones() {
     let keys = generator.galois_keys(&secret, &[g], 3).unwrap();
     let (auto, key) = keys.get(g).unwrap();
     let c = random_poly(&params, 3, "c");
-    let plain = HoistedDigits::new(&params, &c.automorphism(auto)).unwrap();
-    let hoisted = HoistedDigits::new(&params, &c).unwrap().automorphism(auto);
+    let level = params.level(3).unwrap();
+    let plain = HoistedDigits::new(&level, &c.automorphism(auto));
+    let hoisted = HoistedDigits::new(&level, &c).automorphism(auto);
     assert_eq!(plain.digits(), hoisted.digits());
     let image = secret.eval().automorphism(auto);
-    let switched = key_switch(&params, &c.automorphism(auto), key, &Threads::ONE).unwrap();
+    let switched = params
+        .key_switch(&c.automorphism(auto), key, &Threads::ONE)
+        .unwrap();
     let noise = switching_noise(&params, &c.automorphism(auto), &image, &secret, &switched);
     assert!(noise < 20.0, "2^{noise}");
     assert!(matches!(
@@ -145,11 +148,11 @@ fn truncated_keys_are_prefixes_of_full_ones() {
         generator.relin_key(&secret, 2).unwrap(),
     );
     let c = random_poly(&params, 2, "c");
-    let switch = |key: &RelinKey<u64>| key_switch(&params, &c, key.key(), &Threads::ONE).unwrap();
+    let switch = |key: &RelinKey<u64>| params.key_switch(&c, key.key(), &Threads::ONE).unwrap();
     assert_eq!(switch(&full), switch(&cut));
     let long = random_poly(&params, 3, "c");
     assert!(matches!(
-        key_switch(&params, &long, cut.key(), &Threads::ONE),
+        params.key_switch(&long, cut.key(), &Threads::ONE),
         Err(Error::Shape {
             got: 3,
             expected: 2,
@@ -159,7 +162,7 @@ fn truncated_keys_are_prefixes_of_full_ones() {
 }
 
 /// The largest coefficient of an encryption of zero in bits: over Q, or over Q·P and divided by P.
-fn zero_noise<W: Word>(params: &RlweParams<W>, extended: bool) -> f64 {
+fn zero_noise<W: Word>(params: &RlweContext<W>, extended: bool) -> f64 {
     let generator = KeyGenerator::new(params, Seed::from_text("k"));
     let secret = generator.secret_key().unwrap();
     let public = match extended {
@@ -242,7 +245,7 @@ fn a_set_without_special_primes_has_no_extended_key() {
     let secret = generator.secret_key().unwrap();
     let mut bytes = generator.extended_public_key(&secret).unwrap().to_bytes();
     bytes[8..24].copy_from_slice(&set.fingerprint().0);
-    wire::mutate::repair(&mut bytes);
+    mutate::repair(&mut bytes);
     assert_eq!(PublicKey::from_bytes(&set, &bytes).unwrap_err(), refused);
 }
 
@@ -260,7 +263,7 @@ fn a_public_key_of_the_other_kind_is_not_taken_for_one() {
     for (key, tag) in keys.iter().zip([20u16, 17]) {
         let mut bytes = key.to_bytes();
         bytes[6..8].copy_from_slice(&tag.to_le_bytes());
-        wire::mutate::repair(&mut bytes);
+        mutate::repair(&mut bytes);
         assert!(matches!(
             PublicKey::from_bytes(&params, &bytes),
             Err(Error::Wire(_))
@@ -458,7 +461,7 @@ fn keys_round_trip_as_bytes() {
 fn mutated_payloads_never_panic_and_what_decodes_is_canonical() {
     let params = params::<u64>(16, &[20, 21], &[22], 0);
     for (kind, bytes) in objects(&params) {
-        wire::mutate::for_each_mutation(&bytes, 4000, |bad| {
+        mutate::for_each_mutation(&bytes, 4000, |bad| {
             if let Ok(again) = recode(&params, kind, bad) {
                 assert_eq!(again, bad, "{kind}: two byte strings for one object");
             }
@@ -472,7 +475,7 @@ fn for_each_replaced_byte(bytes: &[u8], mut try_it: impl FnMut(&[u8])) {
         for value in 0..=u8::MAX {
             let mut bad = bytes.to_vec();
             bad[at] = value;
-            wire::mutate::repair(&mut bad);
+            mutate::repair(&mut bad);
             try_it(&bad);
         }
     }
@@ -489,7 +492,7 @@ fn a_parameter_set_has_one_encoding() {
     // Three digits of four primes are two digits, and written so.
     let mut three = params.to_bytes();
     three[wire::HEADER_LEN + 20] = 3;
-    wire::mutate::repair(&mut three);
+    mutate::repair(&mut three);
     let refused = RlweParams::<u64>::from_bytes(&three, SecurityPolicy::insecure());
     let at = wire::HEADER_LEN + 20;
     assert_eq!(
@@ -505,7 +508,7 @@ fn parameters_beyond_the_limits_are_refused_before_anything_is_built() {
     let small = params::<u64>(16, &[20], &[], 0);
     let mut bytes = small.to_bytes();
     bytes[wire::HEADER_LEN + 1] = 17;
-    wire::mutate::repair(&mut bytes);
+    mutate::repair(&mut bytes);
     let refused = RlweParams::<u64>::from_bytes(&bytes, policy);
     assert!(
         matches!(refused, Err(Error::Limit { what: "degree", got, limit: 65536, .. }) if got == n)
@@ -529,7 +532,7 @@ fn keys_that_would_go_with_every_ciphertext_are_refused() {
     let params = params::<u64>(16, &[20, 21], &[22], 0);
     for (kind, mut bytes) in objects(&params).into_iter().skip(1) {
         bytes[wire::HEADER_LEN..][..16].fill(0);
-        wire::mutate::repair(&mut bytes);
+        mutate::repair(&mut bytes);
         let message = recode(&params, kind, &bytes).unwrap_err().to_string();
         assert!(message.contains("belongs to no key"), "{kind}: {message}");
     }

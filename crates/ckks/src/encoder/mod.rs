@@ -9,9 +9,10 @@ mod roots;
 use crate::Error;
 use fft::{SlotFft, Split};
 use num_complex::Complex64;
-use rlwe::{Pool, reveal};
+use rlwe::reveal;
 use std::sync::OnceLock;
 use zeroize::Zeroize;
+use zq::Pool;
 
 pub(crate) use residues::{Width, centred_to_f64, integers_to_residues};
 

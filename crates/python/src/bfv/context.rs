@@ -40,8 +40,8 @@ impl BfvContext {
     /// The ring-LWE parameters.
     pub fn rlwe(&self) -> Words<RlweParams<u64>, RlweParams<u128>> {
         match &self.params {
-            Words::W64(params) => Words::W64(params.rlwe().clone()),
-            Words::W128(params) => Words::W128(params.rlwe().clone()),
+            Words::W64(params) => Words::W64(params.rlwe().params().clone()),
+            Words::W128(params) => Words::W128(params.rlwe().params().clone()),
         }
     }
 }

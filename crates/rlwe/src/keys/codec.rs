@@ -5,9 +5,8 @@ use super::{
     GaloisKeys, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey, generate, uniform_residues,
 };
 use crate::Error;
-use crate::distribution::SecretDistribution;
 use crate::params::RlweParams;
-use crate::seed::Seed;
+use crate::sampling::{SecretDistribution, Seed};
 use crate::wire::{self, Reader, Tag, WireError, Writer};
 use rns::{RnsBasis, RnsPoly};
 use std::collections::BTreeMap;
@@ -176,10 +175,10 @@ impl<W: Word> KeySwitchKey<W> {
         input: &mut Reader<'_>,
     ) -> Result<Self, Error> {
         let seed = read_seed(input)?;
-        let level = params.level(limbs)?;
-        let mut parts = Vec::with_capacity(level.digit_count());
-        for d in 0..level.digit_count() {
-            let b = input.poly(level.qp())?;
+        let (basis, digits) = (params.qp_prefix(limbs)?, params.digits_at(limbs));
+        let mut parts = Vec::with_capacity(digits);
+        for d in 0..digits {
+            let b = input.poly(&basis)?;
             parts.push([b, Self::uniform_half(params, &seed, d, limbs)?]);
         }
         Ok(Self {

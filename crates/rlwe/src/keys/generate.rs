@@ -6,9 +6,8 @@ use super::{
 };
 use crate::Error;
 use crate::params::{ParameterSet, RlweParams};
-use crate::randomness::Randomness;
-use crate::seed::Seed;
-use crate::small::small_poly;
+use crate::sampling::{Randomness, Seed};
+use crate::signed_poly::small_poly;
 use crate::wire::Fingerprint;
 use rns::{Automorphism, Eval, RnsPoly};
 use std::collections::BTreeMap;
@@ -163,10 +162,10 @@ impl<W: Word> KeyGenerator<W> {
     ) -> Result<KeySwitchKey<W>, Error> {
         self.params
             .check_fingerprint("the secret key", secret.params)?;
-        let level = self.params.level(limbs)?;
         let (seed, errors) = seeds;
-        let mut parts = Vec::with_capacity(level.digit_count());
-        for d in 0..level.digit_count() {
+        let digits = self.params.digits_at(limbs);
+        let mut parts = Vec::with_capacity(digits);
+        for d in 0..digits {
             let a = KeySwitchKey::uniform_half(&self.params, &seed, d, limbs)?;
             let mut pair = zero_pair(
                 &self.params,

@@ -4,7 +4,7 @@
 use super::{KeyId, uniform_residues};
 use crate::Error;
 use crate::params::RlweParams;
-use crate::seed::Seed;
+use crate::sampling::Seed;
 use crate::wire::Fingerprint;
 use rns::{Automorphism, Eval, RnsPoly};
 use std::collections::BTreeMap;
@@ -86,7 +86,7 @@ impl<W: Word> KeySwitchKey<W> {
         d: usize,
         limbs: usize,
     ) -> Result<RnsPoly<W, Eval>, Error> {
-        let mut a = RnsPoly::zeros(params.level(limbs)?.qp());
+        let mut a = RnsPoly::zeros(&params.qp_prefix(limbs)?);
         uniform_residues(
             params,
             &seed.derive("digit", d as u64),

@@ -2,9 +2,9 @@
 //! Constants of one level: scaling, decryption and the two ways to multiply.
 
 use crate::Error;
-use crate::params::BfvParams;
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
+use rlwe::RlweParams;
 use rns::{BaseConverter, Coeff, RnsBasis, RnsPoly, ScaleRounder, Scratch};
 use std::sync::{Arc, OnceLock};
 use zeroize::Zeroize;
@@ -37,9 +37,14 @@ struct LevelParams<W> {
 }
 
 impl<W: Word> Level<W> {
-    pub fn new(params: &BfvParams<W>, limbs: usize) -> Result<Self, Error> {
-        let q = params.rlwe().q_prefix(limbs)?;
-        let t = params.plain_modulus();
+    /// Of a ring-LWE set, a plaintext modulus, and the auxiliary primes that were given.
+    pub fn new(
+        rlwe: &RlweParams<W>,
+        plain: &Modulus<u64>,
+        auxiliary: &[W],
+        limbs: usize,
+    ) -> Result<Self, Error> {
+        let (q, t) = (rlwe.q_prefix(limbs)?, plain.value());
         let q_mod_t = (q.product() % t).to_u64().unwrap_or_default();
         let inverse = |m: &Modulus<W>| m.inv_vt(m.reduce_u64(t)).map(|i| m.shoup(m.neg(i)));
         let minus_t_inv = q
@@ -62,12 +67,12 @@ impl<W: Word> Level<W> {
             decrypt: ScaleRounder::to_modulus(&q, t_word, t)?,
             params: LevelParams {
                 t,
-                auxiliary: params.auxiliary().to_vec(),
-                taken: params.rlwe().qp().values(),
+                auxiliary: auxiliary.to_vec(),
+                taken: rlwe.qp().values(),
             },
             q,
             q_mod_t,
-            plain: *params.plain(),
+            plain: *plain,
             minus_t_inv,
             switch,
             hps: OnceLock::new(),

@@ -9,8 +9,8 @@
 //! while |v| < Q/(2t). Ciphertexts are kept in coefficient form.
 
 mod ciphertext;
-mod crypt;
 mod encoder;
+mod encryption;
 mod error;
 mod evaluator;
 mod level;
@@ -22,8 +22,8 @@ mod publish;
 mod zero;
 
 pub use ciphertext::Ciphertext;
-pub use crypt::{Decryptor, Encryptor, Phase};
 pub use encoder::{BatchEncoder, FractionalEncoder, IntegerEncoder};
+pub use encryption::{Decryptor, Encryptor, Phase};
 pub use error::Error;
 pub use evaluator::{Evaluator, Multiplier, MultiplyAlgorithm};
 pub use params::{BfvParams, BfvParamsLiteral, MAX_PLAIN_BITS};

@@ -212,7 +212,7 @@ impl NoiseEstimator {
     /// Noise `v` times t·K + m of a ciphertext of `size` parts.
     fn spread(&self, v: Noise, size: usize) -> Noise {
         let (n, t) = (self.model.n() as f64, self.plain_modulus as f64);
-        // The uniform halves may be the same as in an earlier factor, hence the factors once more.
+        // The uniform components may be the same as in an earlier factor, hence the factors once more.
         let k = n / 12.0 * self.model.powers_gain(v.factors, size) * f64::from(v.factors.max(1));
         let gain = Gain {
             log2: log2_add(k.log2() + 2.0 * t.log2(), self.any_plaintext().log2),

@@ -165,7 +165,12 @@ impl<W: Word> BfvParams<W> {
         if let Some(level) = slot.get() {
             return Ok(Arc::clone(level));
         }
-        let made = Arc::new(Level::new(self, limbs)?);
+        let made = Arc::new(Level::new(
+            self.rlwe(),
+            self.plain(),
+            self.auxiliary(),
+            limbs,
+        )?);
         Ok(Arc::clone(zq::fork::once(slot, || made)))
     }
 

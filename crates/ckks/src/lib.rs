@@ -12,7 +12,7 @@
 
 mod ciphertext;
 mod encoder;
-mod encrypt;
+mod encryption;
 mod error;
 mod evaluator;
 pub mod linear_transform;
@@ -21,16 +21,18 @@ mod params;
 mod plaintext;
 mod poly;
 mod publish;
+mod scale;
 #[cfg(test)]
 mod tests;
 mod wire;
 
 pub use ciphertext::Ciphertext;
 pub use encoder::Embedding;
-pub use encrypt::{Decryptor, Encryptor};
+pub use encryption::{Decryptor, Encryptor};
 pub use error::Error;
-pub use evaluator::{Evaluator, SCALE_TOLERANCE, inner_sum_steps, slot_rotation_element};
+pub use evaluator::{Evaluator, inner_sum_steps, slot_rotation_element};
 pub use params::{CkksParams, CkksParamsLiteral, prime_chain};
 pub use plaintext::{Encoder, Plaintext};
 pub use poly::{Basis, MAX_DEGREE, Node, Plan, Polynomial};
 pub use publish::Publication;
+pub use scale::SCALE_TOLERANCE;

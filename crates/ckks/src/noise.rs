@@ -13,8 +13,8 @@
 //!   the worst case of n/π; a plaintext that is at hand brings the error that it really has.
 
 use crate::Error;
-use crate::evaluator::SCALE_TOLERANCE;
 use crate::poly::{Arithmetic, Plan, Polynomial, evaluate};
+use crate::scale::SCALE_TOLERANCE;
 use rlwe::noise::{FAILURE_BITS, GiantFacts, Noise, NoiseModel, log2_add};
 use rlwe::{ErrorDistribution, SecretDistribution};
 use std::f64::consts::{LN_2, PI};

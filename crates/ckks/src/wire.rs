@@ -9,7 +9,7 @@
 //! A polynomial is its limbs in evaluation order, each residue packed at the width of its prime.
 
 use crate::ciphertext::check_meta;
-use crate::encrypt::seeded_half;
+use crate::encryption::seeded_component;
 use crate::{Ciphertext, CkksParams, Error, Plaintext};
 use rlwe::wire::{self, Reader, Tag, WireError, Writer};
 use rlwe::{KeyId, Seed};
@@ -155,7 +155,7 @@ impl Ciphertext {
         for _ in 1..size {
             if seeded {
                 let public = Seed::from_bytes(wired(input.array("the seed"))?);
-                parts.push(seeded_half(params, &basis, &public));
+                parts.push(seeded_component(params, &basis, &public));
                 seed = Some(public);
             } else {
                 parts.push(wired(input.poly(&basis))?);

@@ -13,8 +13,10 @@ mod stream;
 mod tests;
 mod usage;
 
+pub use conversion::{Conversions, measure_conversion};
 pub use error::OffloadError;
-pub use operation::{Form, Frame, Operation, OperationProgram};
+pub use measure_instruction::measure_instruction;
+pub use operation::{Form, Operation, OperationProgram, ProgramArgs};
 pub use session::{Polynomial, Session};
 pub use stream::{Ended, Progress};
 pub use usage::{Moved, Usage};

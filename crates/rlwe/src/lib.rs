@@ -34,8 +34,8 @@ pub use keys::{
     uniform_residues,
 };
 pub use keyswitch::{
-    BabyStep, GiantStep, HoistedDigits, Job, KeySwitchLevel, Rotation, Source, TransformSource,
-    divide_by_last,
+    BabyStep, GiantStep, HoistedDigits, KeySwitchLevel, Rotation, Source, SwitchRequest,
+    TransformSource, divide_by_last,
 };
 pub use params::{Limits, MAX_PRIMES, ParameterSet, RlweParams, RlweParamsLiteral, word_bits_of};
 pub use products::{Polys, encrypt_zero, phase, tensor};
@@ -44,7 +44,7 @@ pub use sampling::{
     DEFAULT_ETA, ErrorDistribution, Randomness, Sampler, SecretDistribution, Seed, Xof,
 };
 pub use security::{Security, SecurityPolicy};
-pub use signed_poly::{SmallPoly, small_poly};
+pub use signed_poly::{SignedPoly, signed_poly};
 pub use threads::{MAX_THREADS, Threads};
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ fn small_limb<W: Word>(modulus: &Modulus<W>, values: &[i64], bound: u64, out: &m
 ///
 /// # Panics
 /// If there are not n values.
-pub fn small_poly<W: Word>(basis: &RnsBasis<W>, values: &[i64], bound: u64) -> RnsPoly<W, Coeff> {
+pub fn signed_poly<W: Word>(basis: &RnsBasis<W>, values: &[i64], bound: u64) -> RnsPoly<W, Coeff> {
     assert_eq!(values.len(), basis.n(), "one value for each coefficient");
     let mut data = AlignedVec::for_overwrite(basis.len() * basis.n());
     for (limb, modulus) in data.chunks_exact_mut(basis.n()).zip(basis.moduli()) {
@@ -36,16 +36,16 @@ pub fn small_poly<W: Word>(basis: &RnsBasis<W>, values: &[i64], bound: u64) -> R
 }
 
 /// A polynomial of small signed values that is transformed modulo one prime after another. Wiped when dropped.
-pub struct SmallPoly {
+pub struct SignedPoly {
     /// The values modulo 2^62.
     words: Zeroizing<AlignedVec<u64>>,
     bound: u64,
 }
 
-/// Bits of the words of a [`SmallPoly`]: lifts compare words as signed numbers.
+/// Bits of the words of a [`SignedPoly`]: lifts compare words as signed numbers.
 const WORD_BITS: u32 = 62;
 
-impl SmallPoly {
+impl SignedPoly {
     /// The `n` values that `fill` writes; `bound`, below 2^61, is at least every |value|.
     pub fn new(n: usize, bound: u64, fill: impl FnOnce(&mut [i64])) -> Self {
         assert!(bound >> (WORD_BITS - 1) == 0, "the bound is 2^61 or more");
@@ -74,10 +74,10 @@ impl SmallPoly {
     }
 }
 
-impl fmt::Debug for SmallPoly {
+impl fmt::Debug for SignedPoly {
     /// No values: they are secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SmallPoly").finish_non_exhaustive()
+        f.debug_struct("SignedPoly").finish_non_exhaustive()
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
             fill(&mut values);
             modulus.reduce_i64_into(&mut want, &values);
             plan.forward(&mut want);
-            SmallPoly::new(n, bound, fill).transform(&plan, &mut got);
+            SignedPoly::new(n, bound, fill).transform(&plan, &mut got);
             assert!(got == want, "n = {n}, q = {q}");
         }
     }
@@ -133,6 +133,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "the bound is 2^61 or more")]
     fn bounds_are_bounded() {
-        SmallPoly::new(8, 1 << 61, |_| ());
+        SignedPoly::new(8, 1 << 61, |_| ());
     }
 }

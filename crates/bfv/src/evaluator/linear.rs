@@ -156,6 +156,6 @@ impl<W: Word> Evaluator<W> {
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`].
     pub fn trivial(&self, m: &Plaintext) -> Result<Ciphertext<W>, Error> {
-        crate::crypt::trivial(&self.params, m)
+        crate::encryption::trivial(&self.params, m)
     }
 }

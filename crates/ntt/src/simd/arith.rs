@@ -3,9 +3,9 @@
 
 use zq::simd::Vector;
 
-pub(crate) use super::float::Float;
-pub(crate) use super::lazy::{Lazy, NEVER};
-pub(crate) use super::wide::Wide;
+pub(crate) use super::fma64::Fma64;
+pub(crate) use super::ifma52::{Ifma52, NEVER};
+pub(crate) use super::mul32::Mul32;
 
 /// A twiddle factor and its quotient, one pair in each lane.
 #[derive(Clone, Copy)]
@@ -45,7 +45,7 @@ pub(crate) trait Arith: Copy {
     unsafe fn leave(&self, v: Self::V) -> Self::V;
     /// Forward results as they are have low 52 bits below this multiple of q, congruent to the residue; 1 where they have to
     /// be reduced to be of use.
-    const OPEN_BOUND: u64 = 1;
+    const LAZY_BOUND: u64 = 1;
     /// `(x + y, (x - y) w)`.
     unsafe fn inverse(
         &self,

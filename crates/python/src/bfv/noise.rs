@@ -2,7 +2,7 @@
 //! Static noise estimates.
 
 use crate::errors::{Kind, OrRaise};
-use crate::literal::RingArguments;
+use crate::params_args::RingArguments;
 use crate::program::Circuit;
 use ::program::Estimator;
 use bfv::Publication;

@@ -6,17 +6,17 @@ use super::data::{CkksCiphertext, CkksPlaintext};
 use crate::errors::{Kind, OrRaise};
 use crate::keys::{GaloisKeys, RelinKey};
 use crate::operations::evaluator_class;
-use crate::words::{Words, mismatch};
+use crate::word_width::{WordWidth, mismatch};
 use crate::work::Work;
 use ckks::{Basis, Evaluator, Polynomial};
 use num_complex::Complex64;
 use pyo3::prelude::*;
 
 /// A key over 64-bit words, as CKKS needs it.
-pub fn narrow<A, B>(key: &Words<A, B>) -> PyResult<&A> {
+pub fn narrow<A, B>(key: &WordWidth<A, B>) -> PyResult<&A> {
     match key {
-        Words::W64(key) => Ok(key),
-        Words::W128(_) => Err(mismatch()),
+        WordWidth::W64(key) => Ok(key),
+        WordWidth::W128(_) => Err(mismatch()),
     }
 }
 

@@ -2,8 +2,8 @@
 //! CKKS.
 
 mod context;
-mod crypt;
 mod data;
+mod encryption;
 mod evaluate;
 mod noise;
 
@@ -18,8 +18,8 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<data::CkksPlaintext>()?;
     m.add_class::<data::CkksCiphertext>()?;
     m.add_class::<data::CkksEncoder>()?;
-    m.add_class::<crypt::CkksEncryptor>()?;
-    m.add_class::<crypt::CkksDecryptor>()?;
+    m.add_class::<encryption::CkksEncryptor>()?;
+    m.add_class::<encryption::CkksDecryptor>()?;
     m.add_class::<evaluate::CkksEvaluator>()?;
     m.add_class::<noise::CkksEstimate>()?;
     m.add_class::<noise::CkksEstimator>()?;

@@ -128,7 +128,7 @@ impl<W: Word> PublicKey<W> {
         }
     }
 
-    /// The key as bytes, of a kind of its own if it is extended; the uniform half as its seed.
+    /// The key as bytes, of a kind of its own if it is extended; the uniform component as its seed.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::new();
         self.id.write(&mut out);
@@ -179,7 +179,7 @@ impl<W: Word> KeySwitchKey<W> {
         let mut parts = Vec::with_capacity(digits);
         for d in 0..digits {
             let b = input.poly(&basis)?;
-            parts.push([b, Self::uniform_half(params, &seed, d, limbs)?]);
+            parts.push([b, Self::uniform_component(params, &seed, d, limbs)?]);
         }
         Ok(Self {
             params: params.fingerprint(),
@@ -196,7 +196,7 @@ fn read_limbs<W: Word>(params: &RlweParams<W>, input: &mut Reader<'_>) -> Result
 }
 
 impl<W: Word> RelinKey<W> {
-    /// The key as bytes; uniform halves as one seed.
+    /// The key as bytes; uniform components as one seed.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::new();
         self.0.id.write(&mut out);
@@ -220,7 +220,7 @@ impl<W: Word> RelinKey<W> {
 }
 
 impl<W: Word> GaloisKeys<W> {
-    /// The keys as bytes; uniform halves as one seed each.
+    /// The keys as bytes; uniform components as one seed each.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::new();
         self.id.write(&mut out);

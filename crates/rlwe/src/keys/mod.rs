@@ -12,7 +12,7 @@ pub use switch::{GaloisKeys, KeySwitchKey, RelinKey};
 use crate::Error;
 use crate::params::RlweParams;
 use crate::sampling::{self, Seed};
-use crate::signed_poly::small_poly;
+use crate::signed_poly::signed_poly;
 use crate::wire::Fingerprint;
 use rns::{Eval, RnsPoly};
 use zeroize::{Zeroize, Zeroizing};
@@ -82,7 +82,7 @@ impl<W: Word> SecretKey<W> {
         id: KeyId,
         coefficients: Zeroizing<Vec<i64>>,
     ) -> Result<Self, Error> {
-        let eval = small_poly(params.qp(), &coefficients, MAX_SAMPLE).to_eval();
+        let eval = signed_poly(params.qp(), &coefficients, MAX_SAMPLE).to_eval();
         Ok(Self {
             params: params.fingerprint(),
             id,
@@ -150,12 +150,12 @@ impl<W: Word> PublicKey<W> {
         self.b.limb_count() > self.limbs
     }
 
-    /// The two halves (b, a).
+    /// The two components (b, a).
     pub fn parts(&self) -> [&RnsPoly<W, Eval>; 2] {
         [&self.b, &self.a]
     }
 
-    /// The limbs of both halves for a ciphertext over `limbs` data primes: these, then the special ones of an extended key.
+    /// The limbs of both components for a ciphertext over `limbs` data primes: these, then the special ones of an extended key.
     pub fn limbs_at(&self, limbs: usize) -> impl Iterator<Item = [&[W]; 2]> + '_ {
         (0..limbs)
             .chain(self.limbs..self.b.limb_count())

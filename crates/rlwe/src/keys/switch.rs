@@ -42,7 +42,7 @@ impl<W: Word> KeySwitchKey<W> {
         &self.parts
     }
 
-    /// The limbs of half `part` (0: b, 1: a) of digit `d` for a ciphertext over `limbs` data primes: these, then the
+    /// The limbs of component `part` (0: b, 1: a) of digit `d` for a ciphertext over `limbs` data primes: these, then the
     /// special ones.
     pub fn limbs_at(&self, d: usize, part: usize, limbs: usize) -> impl Iterator<Item = &[W]> + '_ {
         let poly = &self.parts[d][part];
@@ -80,7 +80,7 @@ impl<W: Word> KeySwitchKey<W> {
     }
 
     /// a_d, grown from the key's seed.
-    pub(crate) fn uniform_half(
+    pub(crate) fn uniform_component(
         params: &RlweParams<W>,
         seed: &Seed,
         d: usize,

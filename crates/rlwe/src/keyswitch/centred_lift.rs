@@ -33,7 +33,7 @@ impl<W: Word> CentredLift<W> {
     pub fn apply(&self, x: &[W], out: &mut [W]) {
         assert_eq!(x.len(), out.len(), "slice lengths differ");
         match (W::as_u64s(x), W::as_u64s_mut(out)) {
-            (Some(x), Some(out)) => self.words().apply_u64(x, out),
+            (Some(x), Some(out)) => self.as_u64().apply_u64(x, out),
             _ => self.apply_any(x, out),
         }
     }
@@ -56,10 +56,10 @@ impl<W: Word> CentredLift<W> {
         }
     }
 
-    fn words(&self) -> Words {
+    fn as_u64(&self) -> U64Lift {
         let (q, m) = (self.q.value().low_u64(), self.m.value().low_u64());
         let threshold = self.threshold.low_u64();
-        Words {
+        U64Lift {
             q,
             m,
             threshold,
@@ -89,9 +89,9 @@ fn threshold<W: Word>(q: &Modulus<W>) -> W {
     W::from_u128_lossy(u128::try_from(t).expect("below the modulus"))
 }
 
-/// The constants as plain words.
+/// The constants as 64-bit words.
 #[derive(Clone, Copy)]
-struct Words {
+struct U64Lift {
     q: u64,
     m: u64,
     threshold: u64,
@@ -100,7 +100,7 @@ struct Words {
     inverse: f64,
 }
 
-impl Words {
+impl U64Lift {
     fn apply_u64(&self, x: &[u64], out: &mut [u64]) {
         #[cfg(target_arch = "x86_64")]
         {
@@ -191,7 +191,7 @@ mod tests {
                 assert_eq!(got, want, "{q} -> {m}");
                 lift.apply_any(&x, &mut got);
                 assert_eq!(got, want, "{q} -> {m}, any word");
-                lift.words().run(&x, &mut got);
+                lift.as_u64().run(&x, &mut got);
                 assert_eq!(got, want, "{q} -> {m}, portable");
             }
         }

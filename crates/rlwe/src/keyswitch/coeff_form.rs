@@ -4,8 +4,8 @@
 use super::centred_lift::CentredLift;
 use super::inner_product::Divide;
 use super::level::KeySwitchLevel;
-use super::per_prime::{Corrections, Modulo};
-use super::request::{Job, Source};
+use super::per_prime::{Corrections, PerPrime};
+use super::request::{Source, SwitchRequest};
 use super::work_space::{SwitchScratch, for_each};
 use crate::keys::KeySwitchKey;
 use crate::{Error, Threads};
@@ -13,8 +13,8 @@ use rns::{Automorphism, Coeff, RnsPoly};
 use zq::{AlignedVec, Word};
 
 impl<W: Word> KeySwitchLevel<W> {
-    /// Switches `c` to the key's target: (k0, k1) with k0 + k1·s ≈ c·s'. Modulo each prime of Q·P the digits are lifted,
-    /// transformed, multiplied with the key and transformed back; then both halves are divided by P.
+    /// Switches `c` to the key's target: (k0, k1) with k0 + k1·s ≈ c·s'. PerPrime each prime of Q·P the digits are lifted,
+    /// transformed, multiplied with the key and transformed back; then both components are divided by P.
     ///
     /// # Errors
     /// [`Error::Shape`] when the key is for a lower level.
@@ -51,35 +51,35 @@ impl<W: Word> KeySwitchLevel<W> {
             coefficients: c.data(),
             values: None,
         };
-        let job = |&(automorphism, key)| Job {
+        let request = |&(automorphism, key)| SwitchRequest {
             source: 0,
             key,
             automorphism,
             add: [None, None],
         };
-        let jobs: Vec<_> = uses.iter().map(job).collect();
-        self.check(&[source], &jobs)?;
-        let halves = self
+        let requests: Vec<_> = uses.iter().map(request).collect();
+        self.check(&[source], &requests)?;
+        let components = self
             .scratch
-            .lend(|scratch| self.switch_coeff_with(source, &jobs, threads, scratch));
-        let mut halves = halves
+            .lend(|scratch| self.switch_coeff_with(source, &requests, threads, scratch));
+        let mut components = components
             .into_iter()
             .map(|data| RnsPoly::from_data(self.q(), data));
         let pairs = uses
             .iter()
-            .filter_map(|_| Some([halves.next()?, halves.next()?]));
+            .filter_map(|_| Some([components.next()?, components.next()?]));
         Ok(pairs.collect())
     }
 
-    /// Both halves of every job.
+    /// Both components of every request.
     fn switch_coeff_with(
         &self,
         source: Source<'_, W>,
-        jobs: &[Job<'_, W>],
+        requests: &[SwitchRequest<'_, W>],
         threads: &Threads,
         scratch: &mut SwitchScratch<W>,
     ) -> Vec<AlignedVec<W>> {
-        let (n, l, halves) = (self.q().n(), self.q().len(), 2 * jobs.len());
+        let (n, l, components) = (self.q().n(), self.q().len(), 2 * requests.len());
         let SwitchScratch {
             lifted,
             dropped,
@@ -89,49 +89,51 @@ impl<W: Word> KeySwitchLevel<W> {
         } = scratch;
         let lifted = lifted.take(self.lifted_len(1));
         let lifted = self.lift_wide_digits(&[source], lifted, threads, buffers);
-        let mut out: Vec<AlignedVec<W>> = (0..halves)
+        let mut out: Vec<AlignedVec<W>> = (0..components)
             .map(|_| AlignedVec::for_overwrite(l * n))
             .collect();
-        let dropped = dropped.take((self.qp().len() - l) * halves * n);
+        let dropped = dropped.take((self.qp().len() - l) * components * n);
         {
             let mut limbs: Vec<_> = out
                 .iter_mut()
-                .map(|half| half.chunks_exact_mut(n))
+                .map(|component| component.chunks_exact_mut(n))
                 .collect();
             let kept = (0..l).map(|_| limbs.iter_mut().filter_map(Iterator::next).collect());
             let kept: Vec<Vec<_>> = kept.collect();
-            let rest = dropped.chunks_exact_mut((halves * n).max(1));
+            let rest = dropped.chunks_exact_mut((components * n).max(1));
             let rest = rest.map(|rows| rows.chunks_exact_mut(n).collect());
             let rows = kept.into_iter().chain(rest).zip(lifted).enumerate();
             for_each(threads, buffers, rows, |(j, (mut rows, lifted)), own| {
-                let modulo = Modulo {
+                let per_prime = PerPrime {
                     level: self,
                     division: &self.special,
                     j,
                     sources: &[source],
-                    jobs,
+                    requests,
                 };
-                let work = own.transforms.take(Modulo::buffer_len(self, &[]));
+                let work = own.transforms.take(PerPrime::buffer_len(self, &[]));
                 let borrowed = rows.iter_mut().map(|row| &mut **row).collect();
-                modulo.run(Corrections::None, (work, lifted), borrowed, &Threads::ONE);
+                per_prime.run(Corrections::None, (work, lifted), borrowed, &Threads::ONE);
                 rows.iter_mut()
                     .for_each(|row| self.qp().plan(j).inverse(row));
             });
         }
-        let corrections = corrections.take(self.special.corrections() * halves * n);
+        let corrections = corrections.take(self.special.corrections() * components * n);
         self.correct(&self.special, dropped, corrections, threads, buffers);
         if self.qp().len() > l {
-            let limbs = out.iter_mut().enumerate().flat_map(|(half, part)| {
-                part.chunks_exact_mut(n).enumerate().map(move |x| (half, x))
+            let limbs = out.iter_mut().enumerate().flat_map(|(component, part)| {
+                part.chunks_exact_mut(n)
+                    .enumerate()
+                    .map(move |x| (component, x))
             });
-            for_each(threads, buffers, limbs, |(half, (j, out)), own| {
+            for_each(threads, buffers, limbs, |(component, (j, out)), own| {
                 let lifted = own.transforms.take(n);
                 let correction = if corrections.is_empty() {
                     CentredLift::new(self.qp().modulus(l), self.q().modulus(j))
-                        .apply(&dropped[half * n..][..n], lifted);
+                        .apply(&dropped[component * n..][..n], lifted);
                     lifted
                 } else {
-                    &corrections[(half * l + j) * n..][..n]
+                    &corrections[(component * l + j) * n..][..n]
                 };
                 Divide {
                     correction,

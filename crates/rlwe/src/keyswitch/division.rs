@@ -72,7 +72,7 @@ impl<W: Word> Division<W> {
         }
     }
 
-    /// Limbs of corrections for each half of a sum: none for one prime or fewer, whose residues are lifted as they are read.
+    /// Limbs of corrections for each component of a sum: none for one prime or fewer, whose residues are lifted as they are read.
     pub fn corrections(&self) -> usize {
         self.converter.as_ref().map_or(0, |_| self.kept)
     }

@@ -47,5 +47,5 @@ pub use level::KeySwitchLevel;
 pub use linear_transform::{BabyStep, GiantStep, Rotation, TransformSource};
 pub use mod_down::divide_by_last;
 pub use reference::HoistedDigits;
-pub use request::{Job, Source};
+pub use request::{Source, SwitchRequest};
 pub(crate) use work_space::SwitchScratch;

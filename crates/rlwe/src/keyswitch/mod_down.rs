@@ -15,12 +15,12 @@ use zq::{AlignedVec, Pool, Shoup, Word};
 
 impl<W: Word> KeySwitchLevel<W> {
     /// Words of [`KeySwitchLevel::correct_outer`].
-    pub(super) fn corrections_len(&self, division: &Division<W>, halves: usize) -> usize {
-        division.corrections() * halves * outer_len(self.qp())
+    pub(super) fn corrections_len(&self, division: &Division<W>, components: usize) -> usize {
+        division.corrections() * components * outer_len(self.qp())
     }
 
     /// The centred representatives of the sums modulo the dropped primes, if there are several, modulo each kept prime, after the
-    /// outer stages of their transforms: for each prime a row for each half.
+    /// outer stages of their transforms: for each prime a row for each component.
     pub(super) fn correct_outer<'a>(
         &self,
         division: &Division<W>,
@@ -36,9 +36,9 @@ impl<W: Word> KeySwitchLevel<W> {
         let Some(converter) = &division.converter else {
             return by_prime;
         };
-        let halves = sums.len() / (n * count);
+        let components = sums.len() / (n * count);
         let mut free = corrections.chunks_exact_mut(outer_len(self.qp()));
-        let rows = (0..halves).map(|_| (0..kept).zip(free.by_ref()).collect());
+        let rows = (0..components).map(|_| (0..kept).zip(free.by_ref()).collect());
         let mut rows: Vec<Vec<(usize, &'a mut [W])>> = rows.collect();
         for_each(
             threads,
@@ -48,7 +48,7 @@ impl<W: Word> KeySwitchLevel<W> {
                 let mut together = std::mem::take(&mut own.together);
                 let words = together.take(count * n);
                 for (i, out) in words.chunks_exact_mut(n).enumerate() {
-                    out.copy_from_slice(&sums[(i * halves + k) * n..][..n]);
+                    out.copy_from_slice(&sums[(i * components + k) * n..][..n]);
                 }
                 self.lift_outer(words, converter, rows, own);
                 own.together = together;
@@ -74,7 +74,7 @@ impl<W: Word> KeySwitchLevel<W> {
         let Some(converter) = &division.converter else {
             return;
         };
-        let halves = sums.len() / (n * count);
+        let components = sums.len() / (n * count);
         let rows = corrections.chunks_exact_mut(division.kept * n).enumerate();
         for_each(threads, buffers, rows, |(k, fix), buffers| {
             let Buffers {
@@ -82,7 +82,7 @@ impl<W: Word> KeySwitchLevel<W> {
             } = buffers;
             let together = together.take(count * n);
             for (i, out) in together.chunks_exact_mut(n).enumerate() {
-                out.copy_from_slice(&sums[(i * halves + k) * n..][..n]);
+                out.copy_from_slice(&sums[(i * components + k) * n..][..n]);
             }
             converter.convert_into(together, fix, convert);
         });
@@ -139,15 +139,15 @@ pub(super) fn subtract_outer_and_divide<W: Word>(
     factor: Shoup<W>,
     out: &mut [W],
 ) {
-    finish_and_divide(plan, Row::Open(&mut row[..plan.outer_len()]), factor, out);
+    finish_and_divide(plan, Row::Outer(&mut row[..plan.outer_len()]), factor, out);
 }
 
 fn finish_and_divide<W: Word>(plan: &NttPlan<W>, row: Row<'_, W>, factor: Shoup<W>, out: &mut [W]) {
-    let len = plan.n() / plan.parts();
+    let len = plan.n() / plan.blocks();
     let (form, bound) = form_for(plan, 1);
-    let pieces = row.pieces(plan).zip(out.chunks_exact_mut(len));
-    for (part, (mut fix, out)) in pieces.enumerate() {
-        fix.finish(plan, part, form, [&[], &[]]);
+    let blocks = row.blocks(plan).zip(out.chunks_exact_mut(len));
+    for (block, (mut fix, out)) in blocks.enumerate() {
+        fix.finish(plan, block, form, [&[], &[]]);
         Divide {
             correction: fix.words(),
             bound: fix.bound(bound),

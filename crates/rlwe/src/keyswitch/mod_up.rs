@@ -67,9 +67,9 @@ impl<W: Word> KeySwitchLevel<W> {
         own: &mut Buffers<W>,
     ) {
         let n = self.q().n();
-        let parts = |j: usize| self.qp().plan(j).parts();
-        // Most often all transforms have as many parts.
-        let mut counts: Vec<usize> = rows.iter().map(|(j, _)| parts(*j)).collect();
+        let blocks = |j: usize| self.qp().plan(j).blocks();
+        // Most often all transforms have as many blocks.
+        let mut counts: Vec<usize> = rows.iter().map(|(j, _)| blocks(*j)).collect();
         counts.sort_unstable();
         counts.dedup();
         for count in counts {
@@ -79,7 +79,7 @@ impl<W: Word> KeySwitchLevel<W> {
                 let block = converter.block(words, (count, columns), start, &mut own.convert);
                 for (i, (j, row)) in rows.iter_mut().enumerate() {
                     let plan = self.qp().plan(*j);
-                    if plan.parts() == count {
+                    if plan.blocks() == count {
                         block.output(i, lift);
                         plan.forward_outer_columns(lift, start, &mut row[..plan.outer_len()]);
                     }

@@ -2,16 +2,16 @@
 //! One prime's share of a key switch.
 //!
 //! The transforms of the digits are done in two steps ([`ntt::Form`]): first the outer stages of all digits, lifted as they are
-//! read; then, part by part, the other stages of every digit, the products with the keys' part and the division by P. A part of all
-//! digits fits the second cache level, so results meet the keys where they were made, and the keys are asked for from memory
-//! while the transforms go on.
+//! read; then, block by block, the other stages of every digit, the products with the keys' block and the division by P. A block of all
+//! digits fits the second cache level, so results meet the keys where they were made, and the keys are prefetched while the
+//! transforms go on.
 
 use super::centred_lift::CentredLift;
 use super::division::Division;
-use super::inner_product::{Add, Divide, Finish, Permuted, Products, dot_pair};
+use super::inner_product::{Add, Divide, Permuted, PostProcessing, Products, dot_pair};
 use super::level::KeySwitchLevel;
-use super::request::{Job, Source};
-use super::row::{Piece, Row, form_for, outer, outer_len};
+use super::request::{Source, SwitchRequest};
+use super::row::{Block, Row, form_for, outer, outer_len};
 use crate::Threads;
 use ntt::NttPlan;
 use rns::Automorphism;
@@ -19,26 +19,26 @@ use std::ops::Range;
 use zq::Word;
 
 /// The work modulo one prime of Q·P.
-pub(super) struct Modulo<'a, W: Word> {
+pub(super) struct PerPrime<'a, W: Word> {
     pub level: &'a KeySwitchLevel<W>,
     pub division: &'a Division<W>,
     /// Index of the prime.
     pub j: usize,
     pub sources: &'a [Source<'a, W>],
-    pub jobs: &'a [Job<'a, W>],
+    pub requests: &'a [SwitchRequest<'a, W>],
 }
 
 /// The outer stages modulo one prime of the digits of several other primes: a row for each, source by source.
 pub(super) type Lifted<'a, W> = Vec<&'a mut [W]>;
 
-/// Where a job's sums go: the number of the two rows, and whether they are added to what these hold.
+/// Where a request's sums go: the number of the two rows, and whether they are added to what these hold.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub rows: usize,
     pub onto: bool,
 }
 
-/// What is subtracted before the division: for each half of every job a polynomial in coefficient form.
+/// What is subtracted before the division: for each component of every request a polynomial in coefficient form.
 pub(super) enum Corrections<'a, W: Word> {
     /// Nothing is divided.
     None,
@@ -48,45 +48,53 @@ pub(super) enum Corrections<'a, W: Word> {
     Outer(Lifted<'a, W>),
 }
 
-/// One job, and where its halves go.
-struct Use<'a, W: Word> {
+/// One request, and where its components go.
+struct Output<'a, W: Word> {
     index: usize,
-    job: &'a Job<'a, W>,
-    halves: [&'a mut [W]; 2],
+    request: &'a SwitchRequest<'a, W>,
+    components: [&'a mut [W]; 2],
 }
 
-/// One part of one job: where its halves go and what is subtracted from them.
+/// One block of one request: where its components go and what is subtracted from them.
 struct Target<'a, W: Word> {
-    job: &'a Job<'a, W>,
-    /// Number of the part of the results; that of the digits differs under an automorphism.
-    part: usize,
-    halves: [&'a mut [W]; 2],
-    corrections: Option<[Piece<'a, W>; 2]>,
-    /// Whether the results are added to what the halves hold.
+    request: &'a SwitchRequest<'a, W>,
+    /// Number of the block of the results; that of the digits differs under an automorphism.
+    block: usize,
+    components: [&'a mut [W]; 2],
+    corrections: Option<[Block<'a, W>; 2]>,
+    /// Whether the results are added to what the components hold.
     onto: bool,
 }
 
 impl<'a, W: Word> Target<'a, W> {
     fn permuted(&self) -> Permuted<'a> {
-        let sources = self.job.automorphism.map(Automorphism::eval_sources);
-        Permuted::part(sources, self.part, self.halves[0].len())
+        let sources = self.request.automorphism.map(Automorphism::eval_sources);
+        Permuted::block(sources, self.block, self.components[0].len())
     }
 }
 
-impl<'a, W: Word> Modulo<'a, W> {
+impl<'a, W: Word> PerPrime<'a, W> {
     fn plan(&self) -> &'a NttPlan<W> {
         self.level.qp().plan(self.j)
     }
 
-    /// Words of buffers that [`Modulo::run`] needs: one source's digits, two corrections for each of its jobs.
-    pub fn buffer_len(level: &KeySwitchLevel<W>, jobs: &[Job<'_, W>]) -> usize {
-        let of_source = |s: usize| jobs.iter().filter(|job| job.source == s).count();
-        let most = jobs.iter().map(|job| of_source(job.source)).max();
+    /// Words of buffers that [`PerPrime::run`] needs: one source's digits, two corrections for each of its requests.
+    pub fn buffer_len(level: &KeySwitchLevel<W>, requests: &[SwitchRequest<'_, W>]) -> usize {
+        let of_source = |s: usize| {
+            requests
+                .iter()
+                .filter(|request| request.source == s)
+                .count()
+        };
+        let most = requests
+            .iter()
+            .map(|request| of_source(request.source))
+            .max();
         let rows = level.digit_count() + 2 * most.unwrap_or(0);
         rows * outer_len(level.qp())
     }
 
-    /// `out[2·job + half]` = sum of products, divided if there are corrections, plus what the job adds.
+    /// `out[2·request + component]` = sum of products, divided if there are corrections, plus what the request adds.
     pub fn run(
         &self,
         mut corrections: Corrections<'_, W>,
@@ -97,50 +105,57 @@ impl<'a, W: Word> Modulo<'a, W> {
         let digits = self.level.digit_count() * self.plan().outer_len();
         let (digits, fixes) = buffers.split_at_mut(digits);
         let (mut out, mut lifted) = (out.into_iter(), lifted.into_iter());
-        let mut uses: Vec<_> = (self.jobs.iter().enumerate())
-            .map_while(|(index, job)| {
-                let halves = [out.next()?, out.next()?];
-                Some(Use { index, job, halves })
+        let mut outputs: Vec<_> = (self.requests.iter().enumerate())
+            .map_while(|(index, request)| {
+                let components = [out.next()?, out.next()?];
+                Some(Output {
+                    index,
+                    request,
+                    components,
+                })
             })
             .collect();
         for (s, source) in self.sources.iter().enumerate() {
-            let uses: Vec<_> = uses.extract_if(.., |u| u.job.source == s).collect();
-            let fixes = self.corrections(&mut corrections, &uses, fixes, threads);
+            let outputs: Vec<_> = outputs.extract_if(.., |o| o.request.source == s).collect();
+            let fixes = self.corrections(&mut corrections, &outputs, fixes, threads);
             let rows = self.digits(source, (digits, &mut lifted), threads);
-            self.parts(rows, uses, fixes, threads);
+            self.blocks(rows, outputs, fixes, threads);
         }
     }
 
-    /// The sums of products of every job, not divided, plus what it adds, to its place among the pairs of rows `out`: several
-    /// jobs may share one.
+    /// The sums of products of every request, not divided, plus what it adds, to its place among the pairs of rows `out`: several
+    /// requests may share one.
     pub fn run_to(
         &self,
         (buffers, lifted): (&mut [W], Lifted<'_, W>),
         out: &mut [[&mut [W]; 2]],
         places: &[Place],
     ) {
-        let (plan, parts) = (self.plan(), self.plan().parts());
-        let len = plan.n() / parts;
+        let (plan, blocks) = (self.plan(), self.plan().blocks());
+        let len = plan.n() / blocks;
         let digits = self.level.digit_count() * plan.outer_len();
         let mut lifted = lifted.into_iter();
         for (s, source) in self.sources.iter().enumerate() {
-            let uses = self.jobs.iter().zip(places);
-            let uses: Vec<_> = uses.filter(|(job, _)| job.source == s).collect();
+            let outputs = self.requests.iter().zip(places);
+            let outputs: Vec<_> = outputs.filter(|(request, _)| request.source == s).collect();
             let rows = self.digits(source, (&mut buffers[..digits], &mut lifted), &Threads::ONE);
-            let mut rows: Vec<_> = rows.into_iter().map(|row| row.pieces(plan)).collect();
-            for from in 0..parts {
-                let to = |job| (0..parts).find(|to| part_from(job, *to, len) == from);
-                let next = uses.first().and_then(|(job, _)| Some((*job, to(job)?)));
+            let mut rows: Vec<_> = rows.into_iter().map(|row| row.blocks(plan)).collect();
+            for from in 0..blocks {
+                let to = |request| (0..blocks).find(|to| block_from(request, *to, len) == from);
+                let next = outputs
+                    .first()
+                    .and_then(|(request, _)| Some((*request, to(request)?)));
                 let digits = rows.iter_mut().filter_map(Iterator::next).collect();
                 let (digits, bound) = self.finish(from, digits, next);
-                let digits: Vec<&[W]> = digits.iter().map(Piece::words).collect();
-                for (job, place) in &uses {
-                    let Some(part) = to(job) else { continue };
-                    let halves = out[place.rows].each_mut();
+                let digits: Vec<&[W]> = digits.iter().map(Block::words).collect();
+                for (request, place) in &outputs {
+                    let Some(block) = to(request) else { continue };
+                    let components = out[place.rows].each_mut();
                     let target = Target {
-                        job,
-                        part,
-                        halves: halves.map(|half| &mut half[part * len..][..len]),
+                        request,
+                        block,
+                        components: components
+                            .map(|component| &mut component[block * len..][..len]),
                         corrections: None,
                         onto: place.onto,
                     };
@@ -171,7 +186,7 @@ impl<'a, W: Word> Modulo<'a, W> {
                 if digit.own.len() > 1 && !digit.own.contains(&j) {
                     *row = lifted
                         .next()
-                        .map(|row| Row::Open(&mut row[..plan.outer_len()]));
+                        .map(|row| Row::Outer(&mut row[..plan.outer_len()]));
                     return None;
                 }
                 Some((digit, row, buffer))
@@ -192,27 +207,27 @@ impl<'a, W: Word> Modulo<'a, W> {
         rows.into_iter().flatten().collect()
     }
 
-    /// The outer stages of the corrections of these uses, two for each, or none.
+    /// The outer stages of the corrections of these outputs, two for each, or none.
     fn corrections<'b, 'c: 'b>(
         &self,
         corrections: &mut Corrections<'c, W>,
-        uses: &[Use<'_, W>],
+        outputs: &[Output<'_, W>],
         buffers: &'b mut [W],
         threads: &Threads,
     ) -> Vec<Row<'b, W>> {
         let (plan, n) = (self.plan(), self.plan().n());
-        let halves = uses.iter().flat_map(|u| [2 * u.index, 2 * u.index + 1]);
+        let components = outputs.iter().flat_map(|o| [2 * o.index, 2 * o.index + 1]);
         match corrections {
             Corrections::None => Vec::new(),
-            Corrections::Outer(rows) => halves
-                .map(|k| Row::Open(&mut std::mem::take(&mut rows[k])[..plan.outer_len()]))
+            Corrections::Outer(rows) => components
+                .map(|k| Row::Outer(&mut std::mem::take(&mut rows[k])[..plan.outer_len()]))
                 .collect(),
             Corrections::Dropped(limbs, lift) => {
                 let mut rows: Vec<Option<Row<'b, W>>> = Vec::new();
-                rows.resize_with(2 * uses.len(), || None);
+                rows.resize_with(2 * outputs.len(), || None);
                 let (limbs, lift): (&[W], &CentredLift<W>) = (limbs, lift);
                 let buffers = buffers.chunks_exact_mut(plan.outer_len());
-                let work = halves.zip(buffers).zip(&mut rows);
+                let work = components.zip(buffers).zip(&mut rows);
                 threads.for_each(work, |((k, buffer), row)| {
                     *row = Some(outer(plan, &limbs[k * n..][..n], Some(lift), buffer));
                 });
@@ -221,85 +236,87 @@ impl<'a, W: Word> Modulo<'a, W> {
         }
     }
 
-    /// Part by part: the other stages, the sums, the division.
-    fn parts<'b>(
+    /// Block by block: the other stages, the sums, the division.
+    fn blocks<'b>(
         &self,
         rows: Vec<Row<'b, W>>,
-        uses: Vec<Use<'b, W>>,
+        outputs: Vec<Output<'b, W>>,
         fixes: Vec<Row<'b, W>>,
         threads: &Threads,
     ) {
         let plan = self.plan();
-        let (parts, len) = (plan.parts(), plan.n() / plan.parts());
-        let mut rows: Vec<_> = rows.into_iter().map(|row| row.pieces(plan)).collect();
-        let digits = (0..parts).map(|_| rows.iter_mut().filter_map(Iterator::next).collect());
-        let mut targets: Vec<Vec<Target<'b, W>>> =
-            (0..parts).map(|_| Vec::with_capacity(uses.len())).collect();
-        let mut fixes = fixes.into_iter().map(|row| row.pieces(plan));
-        for Use {
-            job,
-            halves: [first, second],
+        let (blocks, len) = (plan.blocks(), plan.n() / plan.blocks());
+        let mut rows: Vec<_> = rows.into_iter().map(|row| row.blocks(plan)).collect();
+        let digits = (0..blocks).map(|_| rows.iter_mut().filter_map(Iterator::next).collect());
+        let mut targets: Vec<Vec<Target<'b, W>>> = (0..blocks)
+            .map(|_| Vec::with_capacity(outputs.len()))
+            .collect();
+        let mut fixes = fixes.into_iter().map(|row| row.blocks(plan));
+        for Output {
+            request,
+            components: [first, second],
             ..
-        } in uses
+        } in outputs
         {
             let mut fixes = fixes.next().zip(fixes.next());
-            let halves = first
+            let components = first
                 .chunks_exact_mut(len)
                 .zip(second.chunks_exact_mut(len));
-            for (part, (a, b)) in halves.enumerate() {
+            for (block, (a, b)) in components.enumerate() {
                 let corrections = fixes
                     .as_mut()
                     .and_then(|(a, b)| Some([a.next()?, b.next()?]));
-                targets[part_from(job, part, len)].push(Target {
-                    job,
-                    part,
-                    halves: [a, b],
+                targets[block_from(request, block, len)].push(Target {
+                    request,
+                    block,
+                    components: [a, b],
                     corrections,
                     onto: false,
                 });
             }
         }
         let work = digits.zip(targets).enumerate();
-        threads.for_each(work, |(part, (digits, targets))| {
-            self.part(part, digits, targets);
+        threads.for_each(work, |(block, (digits, targets))| {
+            self.block(block, digits, targets);
         });
     }
 
-    fn part(&self, part: usize, digits: Vec<Piece<'_, W>>, targets: Vec<Target<'_, W>>) {
-        let next = targets.first().map(|t| (t.job, t.part));
-        let (digits, bound) = self.finish(part, digits, next);
-        let digits: Vec<&[W]> = digits.iter().map(Piece::words).collect();
+    fn block(&self, block: usize, digits: Vec<Block<'_, W>>, targets: Vec<Target<'_, W>>) {
+        let next = targets.first().map(|t| (t.request, t.block));
+        let (digits, bound) = self.finish(block, digits, next);
+        let digits: Vec<&[W]> = digits.iter().map(Block::words).collect();
         for target in targets {
-            self.target(part, (&digits, bound), target);
+            self.target(block, (&digits, bound), target);
         }
     }
 
-    /// The other stages of part `part` of the digits, while the keys for part and job `next` are asked for; the multiple of q
-    /// that the results are below.
+    /// The other stages of block `block` of the digits, while the keys for block and request `next` are prefetched; the
+    /// multiple of q that the results are below.
     fn finish<'b>(
         &self,
-        part: usize,
-        mut digits: Vec<Piece<'b, W>>,
-        next: Option<(&Job<'_, W>, usize)>,
-    ) -> (Vec<Piece<'b, W>>, u64) {
+        block: usize,
+        mut digits: Vec<Block<'b, W>>,
+        next: Option<(&SwitchRequest<'_, W>, usize)>,
+    ) -> (Vec<Block<'b, W>>, u64) {
         let plan = self.plan();
         let (form, bound) = form_for(plan, digits.len());
-        let len = plan.n() / plan.parts();
-        let ahead =
-            next.map(|(job, to)| [0, 1].map(|half| self.keys(job, half, to * len..(to + 1) * len)));
+        let len = plan.n() / plan.blocks();
+        let prefetch = next.map(|(request, to)| {
+            [0, 1].map(|component| self.keys(request, component, to * len..(to + 1) * len))
+        });
         for (d, digit) in digits.iter_mut().enumerate() {
-            let ahead = (ahead.as_ref()).map_or([&[][..]; 2], |[a, b]| [a[d], b[d]]);
-            digit.finish(plan, part, form, ahead);
+            let prefetch = (prefetch.as_ref()).map_or([&[][..]; 2], |[a, b]| [a[d], b[d]]);
+            digit.finish(plan, block, form, prefetch);
         }
         (digits, bound)
     }
 
-    /// The sums of one part of one job, divided, from part `from` of the digits.
+    /// The sums of one block of one request, divided, from block `from` of the digits.
     fn target(&self, from: usize, (digits, bound): (&[&[W]], u64), target: Target<'_, W>) {
         let plan = self.plan();
-        let place =
-            target.part * target.halves[0].len()..(target.part + 1) * target.halves[0].len();
-        let keys = [0, 1].map(|half| self.keys(target.job, half, place.clone()));
+        let place = target.block * target.components[0].len()
+            ..(target.block + 1) * target.components[0].len();
+        let keys = [0, 1].map(|component| self.keys(target.request, component, place.clone()));
         let products = Products {
             digits,
             bound,
@@ -307,52 +324,58 @@ impl<'a, W: Word> Modulo<'a, W> {
             permuted: target.permuted(),
         };
         let Target {
-            job,
-            part,
-            halves,
+            request,
+            block,
+            components,
             mut corrections,
             onto,
         } = target;
         let (form, bound) = form_for(plan, digits.len());
         for correction in corrections.iter_mut().flatten() {
-            correction.finish(plan, part, form, [&[], &[]]);
+            correction.finish(plan, block, form, [&[], &[]]);
         }
-        let start = self.j * plan.n() + from * halves[0].len();
-        let finish = [0, 1].map(|half| {
+        let start = self.j * plan.n() + from * components[0].len();
+        let finish = [0, 1].map(|component| {
             // What is added may end with the data primes.
-            let add = job.add[half].filter(|limbs| start < limbs.len());
-            Finish {
+            let add = request.add[component].filter(|limbs| start < limbs.len());
+            PostProcessing {
                 divide: corrections.as_ref().map(|corrections| Divide {
-                    correction: corrections[half].words(),
-                    bound: corrections[half].bound(bound),
+                    correction: corrections[component].words(),
+                    bound: corrections[component].bound(bound),
                     factor: self.division.inverses[self.j],
                 }),
                 add: add.map(|limbs| Add {
-                    words: &limbs[start..][..halves[0].len()],
+                    words: &limbs[start..][..components[0].len()],
                     factor: self.division.addend.get(self.j).copied().flatten(),
                 }),
                 onto,
             }
         });
-        dot_pair(plan.modulus(), products, finish, halves);
+        dot_pair(plan.modulus(), products, finish, components);
     }
 
     /// A range of the limbs of all digits' keys modulo this prime.
-    fn keys<'b>(&self, job: &Job<'b, W>, half: usize, range: Range<usize>) -> Vec<&'b [W]> {
+    fn keys<'b>(
+        &self,
+        request: &SwitchRequest<'b, W>,
+        component: usize,
+        range: Range<usize>,
+    ) -> Vec<&'b [W]> {
         let l = self.level.q().len();
         let limb = if self.j < l {
             self.j
         } else {
-            job.key.limbs() + self.j - l
+            request.key.limbs() + self.j - l
         };
-        let keys = job.key.parts()[..self.level.digit_count()].iter();
-        keys.map(|key| &key[half].limb(limb)[range.clone()])
+        let keys = request.key.parts()[..self.level.digit_count()].iter();
+        keys.map(|key| &key[component].limb(limb)[range.clone()])
             .collect()
     }
 }
 
-/// The part of the source that part `to` of a job's results comes from: an automorphism maps parts to parts.
-fn part_from<W: Word>(job: &Job<'_, W>, to: usize, len: usize) -> usize {
-    job.automorphism
+/// The block of the source that block `to` of a request's results comes from: an automorphism maps blocks to blocks.
+fn block_from<W: Word>(request: &SwitchRequest<'_, W>, to: usize, len: usize) -> usize {
+    request
+        .automorphism
         .map_or(to, |a| a.eval_sources()[to * len] as usize / len)
 }

@@ -95,7 +95,7 @@ fn inner_product<W: Word>(
 ) -> Result<[RnsPoly<W, Eval>; 2], Error> {
     key.check_covers(limbs, digits.len())?;
     let basis = digits[0].basis();
-    let half = |part: usize| {
+    let component = |part: usize| {
         let mut acc = RnsPoly::zeros(basis);
         for (d, digit) in digits.iter().enumerate() {
             let key_limbs = key.limbs_at(d, part, limbs);
@@ -110,5 +110,5 @@ fn inner_product<W: Word>(
         }
         acc
     };
-    Ok([half(0), half(1)])
+    Ok([component(0), component(1)])
 }

@@ -18,7 +18,7 @@ pub struct Source<'a, W: Word> {
 
 /// One use of a source: `(k0 + σ(add_0), k1 + σ(add_1))` with `k0 + k1·s ≈ σ(c)·s'`.
 #[derive(Clone, Copy)]
-pub struct Job<'a, W: Word> {
+pub struct SwitchRequest<'a, W: Word> {
     /// Index of the source c.
     pub source: usize,
     /// The key from s' to s.
@@ -33,7 +33,7 @@ impl<W: Word> KeySwitchLevel<W> {
     pub(super) fn check(
         &self,
         sources: &[Source<'_, W>],
-        jobs: &[Job<'_, W>],
+        requests: &[SwitchRequest<'_, W>],
     ) -> Result<(), Error> {
         let expected = self.q().len() * self.q().n();
         let shape = |what, got| {
@@ -53,17 +53,20 @@ impl<W: Word> KeySwitchLevel<W> {
                 .values
                 .map_or(Ok(()), |v| shape("words of a source's values", v.len()))?;
         }
-        for job in jobs {
-            if job.source >= sources.len() {
-                let (got, expected) = (job.source, sources.len());
+        for request in requests {
+            if request.source >= sources.len() {
+                let (got, expected) = (request.source, sources.len());
                 return Err(Error::Shape {
-                    what: "source of a job",
+                    what: "source of a request",
                     got,
                     expected,
                 });
             }
-            job.key.check_covers(self.q().len(), self.digit_count())?;
-            job.add
+            request
+                .key
+                .check_covers(self.q().len(), self.digit_count())?;
+            request
+                .add
                 .iter()
                 .flatten()
                 .try_for_each(|add| shape("words to add", add.len()))?;

@@ -8,76 +8,76 @@ use rns::RnsBasis;
 use std::slice::{ChunksExact, ChunksExactMut};
 use zq::Word;
 
-/// A transform in two steps: finished, or between them.
+/// A transform in two steps: finished, or after its outer stages.
 pub(super) enum Row<'a, W: Word> {
     Finished(&'a [W]),
-    Open(&'a mut [W]),
+    Outer(&'a mut [W]),
 }
 
-/// One part of a [`Row`].
-pub(super) enum Piece<'a, W: Word> {
+/// One block of a [`Row`], finished or after the outer stages.
+pub(super) enum Block<'a, W: Word> {
     Finished(&'a [W]),
-    Open(&'a mut [W]),
+    Outer(&'a mut [W]),
 }
 
-/// The [`Piece`]s of a [`Row`], one after another.
-pub(super) enum Pieces<'a, W: Word> {
+/// The [`Block`]s of a [`Row`], one after another.
+pub(super) enum Blocks<'a, W: Word> {
     Finished(ChunksExact<'a, W>),
-    /// Words from one part to the next, and of a part.
-    Open(ChunksExactMut<'a, W>, usize),
+    /// Words from one block to the next, and of a block.
+    Outer(ChunksExactMut<'a, W>, usize),
 }
 
 impl<'a, W: Word> Row<'a, W> {
-    /// The parts.
-    pub fn pieces(self, plan: &NttPlan<W>) -> Pieces<'a, W> {
-        let len = plan.n() / plan.parts();
+    /// The blocks.
+    pub fn blocks(self, plan: &NttPlan<W>) -> Blocks<'a, W> {
+        let len = plan.n() / plan.blocks();
         match self {
-            Self::Finished(row) => Pieces::Finished(row.chunks_exact(len)),
-            Self::Open(row) => Pieces::Open(row.chunks_exact_mut(plan.part_stride()), len),
+            Self::Finished(row) => Blocks::Finished(row.chunks_exact(len)),
+            Self::Outer(row) => Blocks::Outer(row.chunks_exact_mut(plan.block_stride()), len),
         }
     }
 }
 
-impl<'a, W: Word> Iterator for Pieces<'a, W> {
-    type Item = Piece<'a, W>;
+impl<'a, W: Word> Iterator for Blocks<'a, W> {
+    type Item = Block<'a, W>;
 
-    fn next(&mut self) -> Option<Piece<'a, W>> {
+    fn next(&mut self) -> Option<Block<'a, W>> {
         match self {
-            Self::Finished(parts) => parts.next().map(Piece::Finished),
-            Self::Open(parts, len) => parts.next().map(|part| Piece::Open(&mut part[..*len])),
+            Self::Finished(blocks) => blocks.next().map(Block::Finished),
+            Self::Outer(blocks, len) => blocks.next().map(|block| Block::Outer(&mut block[..*len])),
         }
     }
 }
 
-impl<W: Word> Piece<'_, W> {
+impl<W: Word> Block<'_, W> {
     /// The remaining stages; returns the results.
-    pub fn finish(&mut self, plan: &NttPlan<W>, part: usize, form: Form, ahead: [&[W]; 2]) {
-        if let Self::Open(words) = self {
-            plan.forward_part(part, words, form, ahead);
+    pub fn finish(&mut self, plan: &NttPlan<W>, block: usize, form: Form, prefetch: [&[W]; 2]) {
+        if let Self::Outer(words) = self {
+            plan.forward_block(block, words, form, prefetch);
         }
     }
 
     pub fn words(&self) -> &[W] {
         match self {
             Self::Finished(words) => words,
-            Self::Open(words) => words,
+            Self::Outer(words) => words,
         }
     }
 
-    /// The multiple of q that the words are below, where results of parts are below `open` times q.
-    pub fn bound(&self, open: u64) -> u64 {
+    /// The multiple of q that the words are below, where results of blocks are below `lazy` times q.
+    pub fn bound(&self, lazy: u64) -> u64 {
         match self {
             Self::Finished(_) => 1,
-            Self::Open(_) => open,
+            Self::Outer(_) => lazy,
         }
     }
 }
 
-/// How transforms are left for sums of so many terms, and the multiple of q their words are below: open where the sums can
+/// How transforms are left for sums of so many terms, and the multiple of q their words are below: lazy where the sums can
 /// take that.
 pub(super) fn form_for<W: Word>(plan: &NttPlan<W>, terms: usize) -> (Form, u64) {
     match operand_bound(plan, terms) {
-        bound if bound > 1 => (Form::Open, bound),
+        bound if bound > 1 => (Form::Lazy, bound),
         bound => (Form::Reduced, bound),
     }
 }
@@ -107,5 +107,5 @@ pub(super) fn outer<'b, W: Word>(
             return Row::Finished(buffer);
         }
     }
-    Row::Open(buffer)
+    Row::Outer(buffer)
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Key switches against the reference, bit for bit.
 
-use super::inner_product::{Add, Divide, Finish, Permuted, Products, dot_pair, operand_bound};
+use super::inner_product::{
+    Add, Divide, Permuted, PostProcessing, Products, dot_pair, operand_bound,
+};
 use super::*;
 use crate::{
     KeyGenerator, KeySwitchKey, RlweContext, RlweParams, RlweParamsLiteral, SecurityPolicy, Seed,
@@ -95,10 +97,10 @@ fn check<W: Word>(params: &RlweContext<W>) {
             let source = auto.map_or_else(|| c.clone(), |auto| c.automorphism(auto));
             assert_eq!(got, plain_switch(params, &source, key), "{limbs} limbs");
         }
-        let mut jobs = Vec::new();
+        let mut requests = Vec::new();
         for source in 0..2 {
             let add = [Some(add.data()), (source == 1).then(|| add.data())];
-            jobs.push(Job {
+            requests.push(SwitchRequest {
                 source,
                 key: relin.key(),
                 automorphism: None,
@@ -106,7 +108,7 @@ fn check<W: Word>(params: &RlweContext<W>) {
             });
             for g in elements {
                 let (auto, key) = galois.get(g).unwrap();
-                jobs.push(Job {
+                requests.push(SwitchRequest {
                     source,
                     key,
                     automorphism: Some(auto),
@@ -114,33 +116,35 @@ fn check<W: Word>(params: &RlweContext<W>) {
                 });
             }
         }
-        let got = level.switch_eval(&sources, &jobs, &Threads::ONE).unwrap();
+        let got = level
+            .switch_eval(&sources, &requests, &Threads::ONE)
+            .unwrap();
         assert_eq!(
             got,
             level
-                .switch_eval(&sources, &jobs, &Threads::new(3).unwrap())
+                .switch_eval(&sources, &requests, &Threads::new(3).unwrap())
                 .unwrap(),
             "threads"
         );
-        for (job, got) in jobs.iter().zip(got) {
-            let mut digits = HoistedDigits::new(&level, &coefficients[job.source]);
+        for (request, got) in requests.iter().zip(got) {
+            let mut digits = HoistedDigits::new(&level, &coefficients[request.source]);
             let mut add = add.clone();
-            if let Some(auto) = job.automorphism {
+            if let Some(auto) = request.automorphism {
                 digits = digits.automorphism(auto);
                 add = add.automorphism(auto);
             }
             let want = digits
-                .inner_product(job.key)
+                .inner_product(request.key)
                 .unwrap()
                 .map(|k| level.mod_down_eval(k));
-            for (half, (got, mut want)) in got.into_iter().zip(want).enumerate() {
-                if job.add[half].is_some() {
+            for (component, (got, mut want)) in got.into_iter().zip(want).enumerate() {
+                if request.add[component].is_some() {
                     want.add_assign(&add);
                 }
                 assert_eq!(
                     got, want,
-                    "{limbs} limbs, source {}, half {half}",
-                    job.source
+                    "{limbs} limbs, source {}, component {component}",
+                    request.source
                 );
             }
         }
@@ -155,7 +159,7 @@ fn equals_the_plain_path_for_every_shape() {
     check(&params::<u64>(32, &[62, 30, 61, 20], &[62, 62], 2));
     check(&params::<u64>(16, &[30, 30, 30], &[], 0));
     check(&params::<u64>(8, &[40, 40], &[45, 45], 1));
-    // Transforms in parts, open and not.
+    // Transforms in blocks, lazy and not.
     check(&params::<u64>(512, &[46, 45, 45], &[46], 0));
     check(&params::<u64>(256, &[50, 49, 50, 40], &[50, 50], 2));
     check(&params::<u64>(1024, &[46, 45, 45], &[46, 46], 2));
@@ -167,7 +171,7 @@ fn equals_the_plain_path_for_every_shape() {
 #[test]
 fn many_digits_of_the_widest_vector_modulus_do_not_overflow() {
     check(&params::<u64>(32, &[50; 18], &[50], 0));
-    // Too many for open digits, but not for open corrections.
+    // Too many for lazy digits, but not for lazy corrections.
     check(&params::<u64>(512, &[48; 31], &[48], 0));
 }
 
@@ -189,7 +193,7 @@ fn extreme_operands_are_summed_exactly() {
             dot_pair(
                 &m,
                 products,
-                [Finish {
+                [PostProcessing {
                     divide: None,
                     add: None,
                     onto: false,
@@ -216,8 +220,8 @@ fn sums_at_their_bounds_are_divided_exactly() {
             .into_iter()
             .flat_map(|terms| [(terms, false), (terms, true)])
         {
-            let (open, fix_open) = (operand_bound(&plan, terms), operand_bound(&plan, 1));
-            // Operands end at their bounds, by ones or far apart; where they are open, bits above the low 52 mean nothing.
+            let (lazy, fix_lazy) = (operand_bound(&plan, terms), operand_bound(&plan, 1));
+            // Operands end at their bounds, by ones or far apart; where they are lazy, bits above the low 52 mean nothing.
             let row = |bound: u64, salt: u64| -> Vec<u64> {
                 let noise = |i: u64| if bound > 1 { (i * salt) << 52 } else { 0 };
                 let top = bound * q - 1;
@@ -227,20 +231,20 @@ fn sums_at_their_bounds_are_divided_exactly() {
                     .collect()
             };
             let value = |x: u64, bound: u64| if bound > 1 { x & ((1 << 52) - 1) } else { x };
-            let digits: Vec<_> = (0..terms as u64).map(|d| row(open, d + 1)).collect();
+            let digits: Vec<_> = (0..terms as u64).map(|d| row(lazy, d + 1)).collect();
             let keys: Vec<_> = (0..terms as u64).map(|d| row(1, d + 2)).collect();
-            let (fix, add) = (row(fix_open, 3), row(1, 5));
+            let (fix, add) = (row(fix_lazy, 3), row(1, 5));
             let digit_rows: Vec<&[u64]> = digits.iter().map(Vec::as_slice).collect();
             let key_rows: Vec<&[u64]> = keys.iter().map(Vec::as_slice).collect();
             for factor in [0, 1, q / 2, q - 1] {
                 let divide = Divide {
                     correction: &fix,
-                    bound: fix_open,
+                    bound: fix_lazy,
                     factor: m.shoup(factor),
                 };
                 let products = Products {
                     digits: &digit_rows,
-                    bound: open,
+                    bound: lazy,
                     keys: [&key_rows, &key_rows],
                     permuted: Permuted::default(),
                 };
@@ -249,15 +253,15 @@ fn sums_at_their_bounds_are_divided_exactly() {
                     words: &add[..],
                     factor: None,
                 };
-                let finish = [Some(plus), None].map(|add| Finish {
+                let finish = [Some(plus), None].map(|add| PostProcessing {
                     divide: Some(divide),
                     add,
                     onto: false,
                 });
                 dot_pair(&m, products, finish, [&mut a, &mut b]);
-                // One half is divided, the other not.
+                // One component is divided, the other not.
                 let (mut c, mut d) = (vec![0; 32], vec![0; 32]);
-                let whole = Finish {
+                let whole = PostProcessing {
                     divide: None,
                     add: Some(plus),
                     onto: false,
@@ -269,12 +273,12 @@ fn sums_at_their_bounds_are_divided_exactly() {
                     words: &add[..],
                     factor: Some(m.shoup(factor)),
                 };
-                let onto = Finish {
+                let onto = PostProcessing {
                     divide: None,
                     add: Some(times),
                     onto: true,
                 };
-                let divided = Finish {
+                let divided = PostProcessing {
                     divide: Some(divide),
                     add: Some(times),
                     onto: false,
@@ -289,12 +293,12 @@ fn sums_at_their_bounds_are_divided_exactly() {
                 for i in 0..32 {
                     let big = num_bigint::BigInt::from;
                     let sum: num_bigint::BigInt = (digits.iter().zip(&keys))
-                        .map(|(d, k)| big(value(d[i], open)) * big(k[i]))
+                        .map(|(d, k)| big(value(d[i], lazy)) * big(k[i]))
                         .sum();
                     let reduced = |x: num_bigint::BigInt| ((x % big(q)) + big(q)) % big(q);
                     let whole = reduced(sum.clone() + big(add[i]));
                     assert_eq!(big(c[i]), whole, "{bits} bits, {terms} terms");
-                    let divided = (sum - big(value(fix[i], fix_open))) * big(factor);
+                    let divided = (sum - big(value(fix[i], fix_lazy))) * big(factor);
                     assert_eq!(
                         big(b[i]),
                         reduced(divided.clone()),
@@ -321,26 +325,29 @@ fn wrong_shapes_are_refused() {
         .relin_key(&secret, 1)
         .unwrap();
     let (level, words) = (params.level(2).unwrap(), vec![0u64; 32]);
-    let job = |source, add| Job {
+    let request = |source, add| SwitchRequest {
         source,
         key: relin.key(),
         automorphism: None,
         add: [add, None],
     };
-    let run = |words: &[u64], job| {
+    let run = |words: &[u64], request| {
         level.switch_eval(
             &[Source {
                 coefficients: words,
                 values: None,
             }],
-            &[job],
+            &[request],
             &Threads::ONE,
         )
     };
-    assert!(run(&words, job(0, None)).is_err(), "key for a lower level");
-    assert!(run(&words[1..], job(0, None)).is_err());
-    assert!(run(&words, job(1, None)).is_err());
-    assert!(run(&words, job(0, Some(&words[1..]))).is_err());
+    assert!(
+        run(&words, request(0, None)).is_err(),
+        "key for a lower level"
+    );
+    assert!(run(&words[1..], request(0, None)).is_err());
+    assert!(run(&words, request(1, None)).is_err());
+    assert!(run(&words, request(0, Some(&words[1..]))).is_err());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use zq::{Pool, Word};
 pub(crate) struct SwitchScratch<W: Word> {
     /// Digits of several primes, lifted to all primes but their own, after the outer stages of their transforms.
     pub(super) lifted: Scratch<W>,
-    /// The sums modulo the primes that are divided away, both halves of every job.
+    /// The sums modulo the primes that are divided away, both components of every request.
     pub(super) dropped: Scratch<W>,
     /// Their centred representatives modulo the kept primes, where several are divided away.
     pub(super) corrections: Scratch<W>,

@@ -36,7 +36,7 @@ pub fn log2_add(a: f64, b: f64) -> f64 {
 pub struct Noise {
     /// log2 of the variance of a coefficient (−∞: no noise).
     pub log2_variance: f64,
-    /// How many powers of the secret the noise holds; besides them one half of a ciphertext for each product.
+    /// How many powers of the secret the noise holds; besides them one component of a ciphertext for each product.
     pub factors: u32,
 }
 
@@ -189,14 +189,14 @@ impl NoiseModel {
     /// log2 of the bound on the largest coefficient in absolute value.
     pub fn log2_bound(&self, noise: Noise) -> f64 {
         let d = noise.factors;
-        // One pair of roots: |coefficient| ≤ 2/n |v(ζ)|, of d powers of the secret, d − 1 halves and the error itself.
-        let halves = d.saturating_sub(1);
-        let pair = power_excess(d) * power_excess(halves) * self.share(d + halves + 1);
+        // One pair of roots: |coefficient| ≤ 2/n |v(ζ)|, of d powers of the secret, d − 1 components and the error itself.
+        let components = d.saturating_sub(1);
+        let pair = power_excess(d) * power_excess(components) * self.share(d + components + 1);
         let all = 2.0 * self.tail();
         0.5 * (noise.log2_variance + (all + 4.0 / self.n as f64 * pair).log2())
     }
 
-    /// log2 of the bound on |v(ζ)| at every root ζ, for noise that is no product with a ciphertext's half.
+    /// log2 of the bound on |v(ζ)| at every root ζ, for noise that is no product with a ciphertext's component.
     pub fn log2_embedding_bound(&self, noise: Noise) -> f64 {
         let d = noise.factors;
         let peak = self.n as f64 * power_excess(d) * self.share(d + 1);

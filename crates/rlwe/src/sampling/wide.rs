@@ -4,7 +4,7 @@
 use super::Xof;
 use super::gauss::{CdtTable, MAX_SIGMA, MIN_SIGMA};
 use crate::Error;
-use crate::signed_poly::small_poly;
+use crate::signed_poly::signed_poly;
 use rns::{Coeff, RnsBasis, RnsPoly};
 use zeroize::{Zeroize, Zeroizing};
 use zq::Word;
@@ -48,7 +48,7 @@ impl WideGaussian {
         let mut samples = Zeroizing::new(vec![0i64; basis.n()]);
         for shift in &self.shifts {
             self.table.fill(stream, &mut samples);
-            let mut layer = small_poly(basis, &samples, self.table.largest());
+            let mut layer = signed_poly(basis, &samples, self.table.largest());
             multiply_by_power(&mut layer, *shift);
             sum.add_assign(&layer);
             layer.zeroize();

@@ -227,9 +227,9 @@ unsafe fn add_products<M: Multiply52, const D: usize, const PERMUTED: bool>(
     }
 }
 
-/// What becomes of a sum: `(sum - correction)·factor`, or the sum itself, and `add[σ(i)]·factor`, or `add[σ(i)]` itself, added.
+/// Post-processing of a sum: `(sum - correction)·factor`, or the sum itself, and `add[σ(i)]·factor`, or `add[σ(i)]` itself, added.
 #[derive(Clone, Copy)]
-pub(super) struct Finish<'a> {
+pub(super) struct PostProcessing<'a> {
     /// The correction, and the factor.
     pub division: Option<(&'a [u64], u64)>,
     /// What is added, and its factor.
@@ -243,7 +243,7 @@ struct Call<'a, 'b> {
     q: u64,
     rows: (&'a [&'a [u64]], [&'a [&'a [u64]]; 2]),
     sources: Sources<'a>,
-    finish: [Finish<'a>; 2],
+    finish: [PostProcessing<'a>; 2],
     out: [&'b mut [u64]; 2],
 }
 
@@ -256,7 +256,7 @@ pub(super) unsafe fn dot_pair(
     q: u64,
     rows: (&[&[u64]], [&[&[u64]]; 2]),
     sources: Sources<'_>,
-    finish: [Finish<'_>; 2],
+    finish: [PostProcessing<'_>; 2],
     out: [&mut [u64]; 2],
 ) {
     let call = Call {

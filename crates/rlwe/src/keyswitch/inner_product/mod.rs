@@ -11,9 +11,9 @@ use zq::{Modulus, Shoup, Word};
 const TILE: usize = 32;
 
 /// The multiple of q below which the operands of `terms` products that are summed and of the division that follows may be: that
-/// of open transforms where the kernels take them, else 1.
+/// of lazy transforms where the kernels take them, else 1.
 pub(super) fn operand_bound<W: Word>(plan: &NttPlan<W>, terms: usize) -> u64 {
-    let bound = plan.open_bound();
+    let bound = plan.lazy_bound();
     // What is subtracted before the division is one term more.
     #[cfg(target_arch = "x86_64")]
     if avx512::modulus_for(plan.modulus(), bound, terms + 1, plan.n()).is_some() {
@@ -31,19 +31,19 @@ pub(super) fn most_terms<W: Word>(modulus: &Modulus<W>) -> usize {
     usize::MAX
 }
 
-/// Where one part of a permuted polynomial comes from: one part of the source.
+/// Where one block of a permuted polynomial comes from: one block of the source.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Permuted<'a> {
     /// For each coefficient its source's index, or none for the identity.
     sources: Option<&'a [u32]>,
-    /// Index of the source part's first coefficient.
+    /// Index of the source block's first coefficient.
     base: usize,
 }
 
 impl<'a> Permuted<'a> {
-    /// Part number `part` of `len` coefficients.
-    pub(super) fn part(sources: Option<&'a [u32]>, part: usize, len: usize) -> Self {
-        let sources = sources.map(|s| &s[part * len..][..len]);
+    /// Block number `block` of `len` coefficients.
+    pub(super) fn block(sources: Option<&'a [u32]>, block: usize, len: usize) -> Self {
+        let sources = sources.map(|s| &s[block * len..][..len]);
         let base = sources.map_or(0, |s| s[0] as usize / len * len);
         Self { sources, base }
     }
@@ -86,14 +86,14 @@ pub(super) struct Products<'a, W: Word> {
     /// Below `bound` times the modulus, their low 52 bits if that is not 1 (see [`operand_bound`]); read through the permutation.
     pub digits: &'a [&'a [W]],
     pub bound: u64,
-    /// Reduced, for either half.
+    /// Reduced, for either component.
     pub keys: [&'a [&'a [W]]; 2],
     pub permuted: Permuted<'a>,
 }
 
-/// What becomes of a sum: it is divided, if it is, then `words[σ(i)]·factor` is added.
+/// Post-processing of a sum: optional division, then optional addition of `words[σ(i)]·factor`.
 #[derive(Clone, Copy)]
-pub(super) struct Finish<'a, W: Word> {
+pub(super) struct PostProcessing<'a, W: Word> {
     pub divide: Option<Divide<'a, W>>,
     pub add: Option<Add<'a, W>>,
     /// Whether the result is added to what the output holds; not with a division.
@@ -109,14 +109,14 @@ pub(super) struct Add<'a, W: Word> {
     pub factor: Option<Shoup<W>>,
 }
 
-/// `out_h[i] = Σ_d digits[d][σ(i)] · keys[h][d][i]` for both halves h, finished.
+/// `out_h[i] = Σ_d digits[d][σ(i)] · keys[h][d][i]` for both components h, finished.
 ///
 /// # Panics
 /// If lengths differ.
 pub(super) fn dot_pair<W: Word>(
     modulus: &Modulus<W>,
     products: Products<'_, W>,
-    finish: [Finish<'_, W>; 2],
+    finish: [PostProcessing<'_, W>; 2],
     out: [&mut [W]; 2],
 ) {
     let Products {
@@ -154,7 +154,7 @@ pub(super) fn dot_pair<W: Word>(
                     q,
                     (digits, [a, b]),
                     (permuted.sources, permuted.base),
-                    finish.map(Finish::words),
+                    finish.map(PostProcessing::words),
                     [first, second],
                 )
             };
@@ -162,7 +162,7 @@ pub(super) fn dot_pair<W: Word>(
         }
         unreachable!("a modulus for the vector path has u64 words");
     }
-    assert!(most == 1, "open operands have a kernel");
+    assert!(most == 1, "lazy operands have a kernel");
     for ((keys, finish), out) in keys.into_iter().zip(finish).zip(out) {
         match (permuted.sources, finish.onto) {
             (None, false) => modulus.dot_into(out, digits, keys),
@@ -181,7 +181,7 @@ pub(super) fn dot_pair<W: Word>(
     }
 }
 
-impl<'a, W: Word> Finish<'a, W> {
+impl<'a, W: Word> PostProcessing<'a, W> {
     fn bound(&self) -> u64 {
         self.divide.map_or(1, |divide| divide.bound)
     }
@@ -196,7 +196,7 @@ impl<'a, W: Word> Finish<'a, W> {
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn words(self) -> avx512::Finish<'a> {
+    fn words(self) -> avx512::PostProcessing<'a> {
         let division = self.divide.and_then(|divide| {
             let correction = W::as_u64s(divide.correction)?;
             Some((correction, divide.factor.w.low_u64()))
@@ -206,7 +206,7 @@ impl<'a, W: Word> Finish<'a, W> {
             Some((W::as_u64s(add.words)?, factor))
         });
         let onto = self.onto;
-        avx512::Finish {
+        avx512::PostProcessing {
             division,
             add,
             onto,
@@ -291,7 +291,7 @@ impl<W: Word> Divide<'_, W> {
             }
             unreachable!("a modulus for the vector path has u64 words");
         }
-        assert!(self.bound == 1, "open operands have a kernel");
+        assert!(self.bound == 1, "lazy operands have a kernel");
         m.sub_shoup_mul_assign(out, self.correction, self.factor);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The division of both halves of a sum by P.
+//! The division of both components of a sum by P.
 
 use crate::Threads;
 use crate::keyswitch::centred_lift::CentredLift;
@@ -10,7 +10,7 @@ use crate::keyswitch::work_space::{SwitchScratch, for_each};
 use zq::{AlignedVec, Word};
 
 impl<W: Word> KeySwitchLevel<W> {
-    /// Both halves of `total` divided by P, in evaluation form.
+    /// Both components of `total` divided by P, in evaluation form.
     pub(super) fn divide_eval(
         &self,
         total: &mut [W],
@@ -38,8 +38,8 @@ impl<W: Word> KeySwitchLevel<W> {
             |(j, ((a, b), fixes)), own| {
                 let (plan, factor) = (self.qp().plan(j), special.inverses.get(j));
                 let mut fixes = fixes.into_iter();
-                for (half, out) in [a, b].into_iter().enumerate() {
-                    out.copy_from_slice(&kept[(2 * j + half) * n..][..n]);
+                for (component, out) in [a, b].into_iter().enumerate() {
+                    out.copy_from_slice(&kept[(2 * j + component) * n..][..n]);
                     let Some(factor) = factor.filter(|_| count > 0) else {
                         continue;
                     };
@@ -49,7 +49,7 @@ impl<W: Word> KeySwitchLevel<W> {
                     }
                     let lift = CentredLift::new(self.qp().modulus(l), plan.modulus());
                     let buffer = own.transforms.take(outer_len(self.qp()));
-                    let x = &dropped[half * n..][..n];
+                    let x = &dropped[component * n..][..n];
                     subtract_and_divide(plan, (x, &lift), *factor, buffer, out);
                 }
             },
@@ -57,7 +57,7 @@ impl<W: Word> KeySwitchLevel<W> {
         out
     }
 
-    /// Both halves of `total` divided by P, in coefficient form.
+    /// Both components of `total` divided by P, in coefficient form.
     pub(super) fn divide_coeff(
         &self,
         total: &mut [W],
@@ -68,14 +68,14 @@ impl<W: Word> KeySwitchLevel<W> {
         let rows = total.chunks_exact_mut(n).enumerate();
         threads.for_each(rows, |(i, row)| self.qp().plan(i / 2).inverse(row));
         let together = scratch.sums.take(2 * limbs * n);
-        for (half, x) in together.chunks_exact_mut(limbs * n).enumerate() {
+        for (component, x) in together.chunks_exact_mut(limbs * n).enumerate() {
             for (j, row) in x.chunks_exact_mut(n).enumerate() {
-                row.copy_from_slice(&total[(2 * j + half) * n..][..n]);
+                row.copy_from_slice(&total[(2 * j + component) * n..][..n]);
             }
         }
         let mut out = [0, 1].map(|_| AlignedVec::for_overwrite(l * n));
-        let halves = together.chunks_exact(limbs * n).zip(&mut out);
-        for_each(threads, &scratch.buffers, halves, |(x, out), own| {
+        let components = together.chunks_exact(limbs * n).zip(&mut out);
+        for_each(threads, &scratch.buffers, components, |(x, out), own| {
             self.round_special(x, out, &mut own.convert);
         });
         out

@@ -3,10 +3,10 @@
 
 use super::steps::{Steps, index_of};
 use super::{GiantStep, Rotation, TransformSource};
-use crate::keyswitch::inner_product::{Finish, Permuted, Products, dot_pair, most_terms};
+use crate::keyswitch::inner_product::{Permuted, PostProcessing, Products, dot_pair, most_terms};
 use crate::keyswitch::level::KeySwitchLevel;
-use crate::keyswitch::per_prime::{Lifted, Modulo, Place};
-use crate::keyswitch::request::{Job, Source};
+use crate::keyswitch::per_prime::{Lifted, PerPrime, Place};
+use crate::keyswitch::request::{Source, SwitchRequest};
 use crate::keyswitch::work_space::Buffers;
 use std::ops::Range;
 use zq::Word;
@@ -44,13 +44,13 @@ impl<W: Word> Inner<'_, W> {
                 .map(|pair| pair.split_at_mut(n).into()),
         );
         let row_of = |number: &Option<usize>| number.unwrap_or(last);
-        let (mut jobs, mut places) = (Vec::new(), Vec::new());
+        let (mut requests, mut places) = (Vec::new(), Vec::new());
         let baby = |place: usize| Place {
             rows: last + 1 + place,
             onto: false,
         };
         for (i, rotation) in babies.iter().enumerate() {
-            jobs.push(self.job(*rotation));
+            requests.push(self.request(*rotation));
             places.push(baby(i));
         }
         for (giant, number) in self.steps.giants.iter().zip(&self.steps.rotated) {
@@ -62,7 +62,7 @@ impl<W: Word> Inner<'_, W> {
             for term in plain() {
                 match term.rotation {
                     Some(rotation) => {
-                        jobs.push(self.job(rotation));
+                        requests.push(self.request(rotation));
                         places.push(Place { rows, onto: true });
                     }
                     None => self.add_source(&mut out[rows]),
@@ -75,16 +75,18 @@ impl<W: Word> Inner<'_, W> {
             coefficients: self.source.coefficients,
             values: Some(self.source.values[1]),
         }];
-        let modulo = Modulo {
+        let per_prime = PerPrime {
             level: self.level,
             division: &self.level.undivided,
             j: self.j,
             sources: &sources,
-            jobs: &jobs,
+            requests: &requests,
         };
-        if !jobs.is_empty() {
-            let work = buffers.transforms.take(Modulo::buffer_len(self.level, &[]));
-            modulo.run_to((work, lifted), &mut out, &places);
+        if !requests.is_empty() {
+            let work = buffers
+                .transforms
+                .take(PerPrime::buffer_len(self.level, &[]));
+            per_prime.run_to((work, lifted), &mut out, &places);
         }
         let (sums, values) = out.split_at_mut(last + 1);
         let values: Vec<[&[W]; 2]> = values.iter().map(|pair| [&*pair[0], &*pair[1]]).collect();
@@ -100,8 +102,8 @@ impl<W: Word> Inner<'_, W> {
         }
     }
 
-    fn job<'b>(&'b self, (auto, key): Rotation<'b, W>) -> Job<'b, W> {
-        Job {
+    fn request<'b>(&'b self, (auto, key): Rotation<'b, W>) -> SwitchRequest<'b, W> {
+        SwitchRequest {
             source: 0,
             key,
             automorphism: Some(auto),
@@ -160,7 +162,7 @@ impl<W: Word> Inner<'_, W> {
                 keys: [&firsts, &seconds],
                 permuted: Permuted::default(),
             };
-            let finish = Finish {
+            let finish = PostProcessing {
                 divide: None,
                 add: None,
                 onto,

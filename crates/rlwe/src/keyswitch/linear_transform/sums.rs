@@ -8,8 +8,8 @@ use super::inner_sums::Inner;
 use super::steps::Steps;
 use super::{GiantStep, Rotation, TransformSource};
 use crate::keyswitch::level::KeySwitchLevel;
-use crate::keyswitch::per_prime::{Modulo, Place};
-use crate::keyswitch::request::{Job, Source};
+use crate::keyswitch::per_prime::{PerPrime, Place};
+use crate::keyswitch::request::{Source, SwitchRequest};
 use crate::keyswitch::work_space::{SwitchScratch, for_each};
 use crate::{Error, Threads};
 use rns::{Coeff, Eval, RnsPoly, Scratch};
@@ -48,7 +48,7 @@ impl<W: Word> KeySwitchLevel<W> {
         })
     }
 
-    /// The sums over Q·P, limb by limb both halves, handed to `divide`.
+    /// The sums over Q·P, limb by limb both components, handed to `divide`.
     fn transform<R>(
         &self,
         source: TransformSource<'_, W>,
@@ -86,7 +86,7 @@ impl<W: Word> KeySwitchLevel<W> {
         }))
     }
 
-    /// The sums of products: those that will be rotated to `sums`, first halves before second ones, the others onto `total`.
+    /// The sums of products: those that will be rotated to `sums`, first components before second ones, the others onto `total`.
     fn inner_sums(
         &self,
         source: TransformSource<'_, W>,
@@ -108,9 +108,9 @@ impl<W: Word> KeySwitchLevel<W> {
             .collect();
         let rows = total.chunks_exact_mut(2 * n).zip(lifted).enumerate();
         let rows = rows.map(|(j, (total, lifted))| {
-            let mut halves = sums.iter_mut().filter_map(Iterator::next);
+            let mut components = sums.iter_mut().filter_map(Iterator::next);
             let count = steps.rotations().len();
-            let rotated = (0..count).filter_map(|_| Some([halves.next()?, halves.next()?]));
+            let rotated = (0..count).filter_map(|_| Some([components.next()?, components.next()?]));
             // The sum of those that are not rotated stands last.
             let out: Vec<[&mut [W]; 2]> = rotated.chain([total.split_at_mut(n).into()]).collect();
             (j, lifted, out)
@@ -160,8 +160,8 @@ impl<W: Word> KeySwitchLevel<W> {
         let lifted = scratch.lifted.take(self.lifted_len(sources.len()));
         let lifted = self.lift_wide_digits(&sources, lifted, threads, &scratch.buffers);
         let pairs = sums.chunks_exact(2 * limbs * n).zip(rotations).enumerate();
-        let jobs: Vec<_> = pairs
-            .map(|(source, (pair, (auto, key)))| Job {
+        let requests: Vec<_> = pairs
+            .map(|(source, (pair, (auto, key)))| SwitchRequest {
                 source,
                 key,
                 automorphism: Some(auto),
@@ -173,7 +173,7 @@ impl<W: Word> KeySwitchLevel<W> {
                 rows: 0,
                 onto: true
             };
-            jobs.len()
+            requests.len()
         ];
         let rows = total.chunks_exact_mut(2 * n).zip(lifted).enumerate();
         for_each(
@@ -181,15 +181,15 @@ impl<W: Word> KeySwitchLevel<W> {
             &scratch.buffers,
             rows,
             |(j, (total, lifted)), own| {
-                let modulo = Modulo {
+                let per_prime = PerPrime {
                     level: self,
                     division: &self.special,
                     j,
                     sources: &sources,
-                    jobs: &jobs,
+                    requests: &requests,
                 };
-                let work = own.transforms.take(Modulo::buffer_len(self, &[]));
-                modulo.run_to((work, lifted), &mut [total.split_at_mut(n).into()], &places);
+                let work = own.transforms.take(PerPrime::buffer_len(self, &[]));
+                per_prime.run_to((work, lifted), &mut [total.split_at_mut(n).into()], &places);
             },
         );
     }

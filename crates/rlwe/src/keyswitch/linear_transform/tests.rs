@@ -4,8 +4,8 @@
 use super::*;
 use crate::keyswitch::tests::{params, random};
 use crate::{
-    GaloisKeys, HoistedDigits, Job, KeyGenerator, KeySwitchLevel, RlweContext, Seed, Source,
-    Threads,
+    GaloisKeys, HoistedDigits, KeyGenerator, KeySwitchLevel, RlweContext, Seed, Source,
+    SwitchRequest, Threads,
 };
 use num_bigint::BigInt;
 use rns::{Coeff, RnsBasis};
@@ -36,7 +36,7 @@ fn rotated<W: Word>(
     [k0, k1]
 }
 
-/// The transform step by step from the portable pieces, over Q·P.
+/// The transform step by step from the portable blocks, over Q·P.
 fn plain<W: Word>(
     params: &RlweContext<W>,
     source: TransformSource<'_, W>,
@@ -163,21 +163,21 @@ fn check_rescaled<W: Word>(
     }];
     let elements: Vec<u64> = keys.elements().collect();
     let rotations: Vec<_> = elements.iter().map(|g| keys.get(*g).unwrap()).collect();
-    let job = |(auto, key)| Job {
+    let request = |(auto, key)| SwitchRequest {
         source: 0,
         key,
         automorphism: Some(auto),
         add: [Some(values[0].data()), None],
     };
-    let jobs: Vec<_> = rotations.iter().copied().map(job).collect();
+    let requests: Vec<_> = rotations.iter().copied().map(request).collect();
     let got = level
-        .switch_eval_rescaled(&sources, &jobs, &Threads::ONE)
+        .switch_eval_rescaled(&sources, &requests, &Threads::ONE)
         .unwrap();
     let threads = Threads::new(3).unwrap();
     assert_eq!(
         got,
         level
-            .switch_eval_rescaled(&sources, &jobs, &threads)
+            .switch_eval_rescaled(&sources, &requests, &threads)
             .unwrap()
     );
     let kept = level.q().prefix(limbs - 1).unwrap();
@@ -216,7 +216,7 @@ fn equals_the_definition_for_every_shape() {
     check(&params::<u64>(32, &[62, 30, 61, 20], &[62, 62], 2));
     check(&params::<u64>(16, &[30, 30, 30], &[], 0));
     check(&params::<u64>(8, &[40, 40], &[45, 45], 1));
-    // Transforms in parts, open and not.
+    // Transforms in blocks, lazy and not.
     check(&params::<u64>(512, &[46, 45, 45], &[46], 0));
     check(&params::<u64>(256, &[50, 49, 50, 40], &[50, 50], 2));
     check(&params::<u64>(1024, &[46, 45, 45], &[46, 46], 2));

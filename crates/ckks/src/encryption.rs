@@ -3,7 +3,7 @@
 
 use crate::{Ciphertext, CkksParams, Encoder, Error, Plaintext};
 use rlwe::wire::Fingerprint;
-use rlwe::{KeyId, PublicKey, Randomness, SecretKey, Seed, SmallPoly, sampling, uniform_residues};
+use rlwe::{KeyId, PublicKey, Randomness, SecretKey, Seed, SignedPoly, sampling, uniform_residues};
 use rns::{Eval, RnsBasis, RnsPoly};
 use zeroize::Zeroizing;
 use zq::AlignedVec;
@@ -118,7 +118,7 @@ impl Encryptor {
         let basis = self.check(plaintext, key.fingerprint())?;
         let seed = self.seed("ckks encrypt secret", &key.id().0, index)?;
         let public = seed.derive("a", 0);
-        let a = seeded_half(&self.params, &basis, &public);
+        let a = seeded_component(&self.params, &basis, &public);
         let errors = self.params.rlwe().error_sampler();
         let e = samples(&basis, |out| errors.fill(&mut seed.stream("e", 0), out));
         let n = basis.n();
@@ -152,8 +152,8 @@ fn fresh(
     }
 }
 
-/// The uniform half that a public seed stands for.
-pub(crate) fn seeded_half(
+/// The uniform component that a public seed stands for.
+pub(crate) fn seeded_component(
     params: &CkksParams,
     basis: &RnsBasis<u64>,
     seed: &Seed,
@@ -164,8 +164,8 @@ pub(crate) fn seeded_half(
 }
 
 /// A sampled polynomial.
-fn samples(basis: &RnsBasis<u64>, fill: impl FnOnce(&mut [i64])) -> SmallPoly {
-    SmallPoly::new(basis.n(), u64::from(sampling::MAX_ETA), fill)
+fn samples(basis: &RnsBasis<u64>, fill: impl FnOnce(&mut [i64])) -> SignedPoly {
+    SignedPoly::new(basis.n(), u64::from(sampling::MAX_ETA), fill)
 }
 
 /// Decrypts. The result carries the error of the computation: share it only through

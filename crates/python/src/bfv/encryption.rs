@@ -8,7 +8,7 @@ use crate::errors::OrRaise;
 use crate::keys::{EncryptionKey, SecretKey, randomness, seed_or_entropy};
 use crate::operations::cores;
 use crate::watch::watched;
-use crate::words::{Words, mismatch, try_map};
+use crate::word_width::{WordWidth, mismatch, try_map};
 use backend::{Coprocessor, Observer};
 use bfv::{Ciphertext, Decryptor, Encryptor, Phase, Plaintext, Publication};
 use pyo3::prelude::*;
@@ -21,11 +21,11 @@ macro_rules! encryptor {
     ($params:expr, $key:expr, $seed:expr, $width:ident) => {
         match $key {
             EncryptionKey::Public(key) => match &key.get().key {
-                Words::$width(key) => Encryptor::new($params, Arc::clone(key), $seed),
+                WordWidth::$width(key) => Encryptor::new($params, Arc::clone(key), $seed),
                 _ => return Err(mismatch()),
             },
             EncryptionKey::Secret(key) => match &key.get().key {
-                Words::$width(key) => Encryptor::symmetric($params, Arc::clone(key), $seed),
+                WordWidth::$width(key) => Encryptor::symmetric($params, Arc::clone(key), $seed),
                 _ => return Err(mismatch()),
             },
         }
@@ -46,7 +46,7 @@ fn coprocessor(device: Option<&Device>) -> Option<Coprocessor> {
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct BfvEncryptor {
     context: Py<BfvContext>,
-    encryptor: Words<Encryptor<u64>, Encryptor<u128>>,
+    encryptor: WordWidth<Encryptor<u64>, Encryptor<u128>>,
     device: Option<Coprocessor>,
     next: AtomicU64,
 }
@@ -89,8 +89,8 @@ impl BfvEncryptor {
         let seed = randomness(seed)?;
         let set = context.get();
         let encryptor = match &set.params {
-            Words::W64(params) => Words::W64(encryptor!(params, &key, seed, W64)),
-            Words::W128(params) => Words::W128(encryptor!(params, &key, seed, W128)),
+            WordWidth::W64(params) => WordWidth::W64(encryptor!(params, &key, seed, W64)),
+            WordWidth::W128(params) => WordWidth::W128(encryptor!(params, &key, seed, W128)),
         };
         Ok(Self {
             context,
@@ -163,11 +163,11 @@ macro_rules! of_phase {
     ($self:expr, $ciphertext:expr, $observer:expr, |$d:ident, $c:ident, $phase:ident| $body:expr) => {{
         let device = $self.device.as_ref();
         match (&$self.decryptor, $ciphertext) {
-            (Words::W64($d), Words::W64($c)) => {
+            (WordWidth::W64($d), WordWidth::W64($c)) => {
                 let $phase = phase(device, $d, $c, $observer)?;
                 $body.or_raise()
             }
-            (Words::W128($d), Words::W128($c)) => {
+            (WordWidth::W128($d), WordWidth::W128($c)) => {
                 let $phase = phase(device, $d, $c, $observer)?;
                 $body.or_raise()
             }
@@ -180,7 +180,7 @@ macro_rules! of_phase {
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct BfvDecryptor {
     context: Py<BfvContext>,
-    decryptor: Words<Decryptor<u64>, Decryptor<u128>>,
+    decryptor: WordWidth<Decryptor<u64>, Decryptor<u128>>,
     device: Option<Coprocessor>,
 }
 
@@ -207,11 +207,11 @@ impl BfvDecryptor {
         device: Option<&Device>,
     ) -> PyResult<Self> {
         let decryptor = match (&context.get().params, &secret_key.key) {
-            (Words::W64(params), Words::W64(key)) => {
-                Words::W64(Decryptor::new(params, Arc::clone(key)).or_raise()?)
+            (WordWidth::W64(params), WordWidth::W64(key)) => {
+                WordWidth::W64(Decryptor::new(params, Arc::clone(key)).or_raise()?)
             }
-            (Words::W128(params), Words::W128(key)) => {
-                Words::W128(Decryptor::new(params, Arc::clone(key)).or_raise()?)
+            (WordWidth::W128(params), WordWidth::W128(key)) => {
+                WordWidth::W128(Decryptor::new(params, Arc::clone(key)).or_raise()?)
             }
             _ => return Err(mismatch()),
         };

@@ -15,7 +15,7 @@ use super::arith::{Arith, Factor, check_lanes};
 /// below 18; 18q < 2^53. **Inverse.** Sums double: the three stages within vectors go from 1 to 8q, then all values are
 /// reduced to q/2 (and a little), three stages give 4q, and the half of the results that are not fresh products is reduced.
 #[derive(Clone, Copy)]
-pub(crate) struct Float<V> {
+pub(crate) struct Fma64<V> {
     q: V,
     /// `fl(1/q)`.
     reciprocal: V,
@@ -25,7 +25,7 @@ pub(crate) struct Float<V> {
 
 const MAGIC: f64 = (1u64 << 52) as f64;
 
-impl<V: Vector> Float<V> {
+impl<V: Vector> Fma64<V> {
     /// `y w` in about `-q/2 ..= q/2`.
     #[inline(always)]
     unsafe fn mul(&self, y: V, f: Factor<V>) -> V {
@@ -62,7 +62,7 @@ impl<V: Vector> Float<V> {
     }
 }
 
-impl<V: Vector> Arith for Float<V> {
+impl<V: Vector> Arith for Fma64<V> {
     type V = V;
     const MAX_STAGES: u32 = if V::LANES == 8 { 3 } else { 2 };
 

@@ -9,7 +9,7 @@ use crate::zero::ZeroDraw;
 use num_bigint::BigInt;
 use num_traits::Signed;
 use rlwe::sampling::MAX_ETA;
-use rlwe::{KeyId, PublicKey, Randomness, Sampler, SecretKey, Seed, small_poly, uniform_residues};
+use rlwe::{KeyId, PublicKey, Randomness, Sampler, SecretKey, Seed, signed_poly, uniform_residues};
 use rns::{Coeff, Eval, RnsBasis, RnsPoly, Scratch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ enum Key<W: Word> {
     Secret(Arc<SecretKey<W>>),
 }
 
-/// Encrypts under a public key, or under the secret key with a seed for the uniform half.
+/// Encrypts under a public key, or under the secret key with a seed for the uniform component.
 ///
 /// A given seed is bound to the parameter set, the role `bfv encrypt public`, `bfv encrypt extended` or `bfv encrypt secret` and the
 /// key; below it message number i draws from `derive("encrypt", i)`: `u`, `e0`, `e1` (public key); `a`, `e` (secret key). The same
@@ -193,7 +193,7 @@ impl<W: Word> Encryptor<W> {
     ) -> Zeroizing<RnsPoly<W, Coeff>> {
         let mut values = Zeroizing::new(vec![0; self.params.n()]);
         sampler.fill(&mut seed.stream(label, 0), &mut values);
-        small_poly(basis, &values, u64::from(MAX_ETA)).into()
+        signed_poly(basis, &values, u64::from(MAX_ETA)).into()
     }
 }
 

@@ -3,7 +3,7 @@
 
 /// The same thing over words of 64 or of 128 bits.
 #[derive(Clone, Debug)]
-pub enum Words<A, B> {
+pub enum WordWidth<A, B> {
     /// Over `u64`.
     W64(A),
     /// Over `u128`.
@@ -14,8 +14,8 @@ pub enum Words<A, B> {
 macro_rules! each {
     ($words:expr, $x:ident => $body:expr) => {
         match $words {
-            $crate::words::Words::W64($x) => $body,
-            $crate::words::Words::W128($x) => $body,
+            $crate::word_width::WordWidth::W64($x) => $body,
+            $crate::word_width::WordWidth::W128($x) => $body,
         }
     };
 }
@@ -24,11 +24,11 @@ macro_rules! each {
 macro_rules! try_map {
     ($words:expr, $x:ident => $body:expr) => {
         match $words {
-            $crate::words::Words::W64($x) => {
-                $crate::errors::OrRaise::or_raise($body).map($crate::words::Words::W64)
+            $crate::word_width::WordWidth::W64($x) => {
+                $crate::errors::OrRaise::or_raise($body).map($crate::word_width::WordWidth::W64)
             }
-            $crate::words::Words::W128($x) => {
-                $crate::errors::OrRaise::or_raise($body).map($crate::words::Words::W128)
+            $crate::word_width::WordWidth::W128($x) => {
+                $crate::errors::OrRaise::or_raise($body).map($crate::word_width::WordWidth::W128)
             }
         }
     };
@@ -38,13 +38,13 @@ macro_rules! try_map {
 macro_rules! try_zip {
     ($a:expr, $b:expr, ($x:ident, $y:ident) => $body:expr) => {
         match ($a, $b) {
-            ($crate::words::Words::W64($x), $crate::words::Words::W64($y)) => {
-                $crate::errors::OrRaise::or_raise($body).map($crate::words::Words::W64)
+            ($crate::word_width::WordWidth::W64($x), $crate::word_width::WordWidth::W64($y)) => {
+                $crate::errors::OrRaise::or_raise($body).map($crate::word_width::WordWidth::W64)
             }
-            ($crate::words::Words::W128($x), $crate::words::Words::W128($y)) => {
-                $crate::errors::OrRaise::or_raise($body).map($crate::words::Words::W128)
+            ($crate::word_width::WordWidth::W128($x), $crate::word_width::WordWidth::W128($y)) => {
+                $crate::errors::OrRaise::or_raise($body).map($crate::word_width::WordWidth::W128)
             }
-            _ => Err($crate::words::mismatch()),
+            _ => Err($crate::word_width::mismatch()),
         }
     };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Requests for memory while passes compute.
+//! Prefetching of rows that are wanted next, while passes compute.
 
 use zq::simd::Vector;
 
@@ -8,9 +8,9 @@ use super::registers::group_count;
 /// Words of a cache line.
 const LINE: usize = 8;
 
-/// Words of several rows that are wanted next: as many of each, from the same place on.
+/// Words of several rows to prefetch: as many of each, from the same place on.
 #[derive(Clone, Copy)]
-pub(super) struct Ahead<'a> {
+pub(super) struct Prefetch<'a> {
     pub rows: &'a [*const u64],
     /// First word.
     pub start: usize,
@@ -18,15 +18,15 @@ pub(super) struct Ahead<'a> {
     pub len: usize,
 }
 
-/// Whether requests are spread over passes. All at once are more than the first cache level has buffers for, and the loads behind
+/// Whether prefetches are spread over passes. All at once are more than the first cache level has buffers for, and the loads behind
 /// them wait; but sixteen registers leave none for rows while stages go on.
 const fn spread<V: Vector>() -> bool {
     group_count::<V>() > 1
 }
 
-impl<'a> Ahead<'a> {
-    /// What the last pass but one asks for over the block of `len` words at `start`: where requests are spread, the first quarter.
-    /// The last pass asks for the second half; what lies between comes by itself, since the processor has seen a run of lines.
+impl<'a> Prefetch<'a> {
+    /// What the last pass but one prefetches of the block of `len` words at `start`: where they are spread, the first quarter.
+    /// The last pass prefetches the second half; what lies between comes by itself, since the processor has seen a run of lines.
     #[inline(always)]
     pub fn before_last<V: Vector>(rows: &'a [*const u64], start: usize, len: usize) -> Self {
         Self {
@@ -36,7 +36,7 @@ impl<'a> Ahead<'a> {
         }
     }
 
-    /// What the last pass asks for over the `len` words at `start`, which lie in a block of `block` words of the pass before.
+    /// What the last pass prefetches of the `len` words at `start`, which lie in a block of `block` words of the pass before.
     #[inline(always)]
     pub fn last<V: Vector>(rows: &'a [*const u64], start: usize, len: usize, block: usize) -> Self {
         let within = start & (block - 1);
@@ -49,20 +49,20 @@ impl<'a> Ahead<'a> {
     }
 }
 
-impl Ahead<'_> {
-    /// No requests.
+impl Prefetch<'_> {
+    /// Nothing to prefetch.
     pub const NONE: Self = Self {
         rows: &[],
         start: 0,
         len: 0,
     };
 
-    /// Asks for portion number `portion` of `portions`, in whole lines; for all with the first where they are not spread.
+    /// Prefetches portion number `portion` of `portions`, in whole lines; for all with the first where they are not spread.
     ///
     /// # Safety
     /// The features of `V` are enabled.
     #[inline(always)]
-    pub unsafe fn ask<V: Vector>(self, portion: usize, portions: usize) {
+    pub unsafe fn request<V: Vector>(self, portion: usize, portions: usize) {
         let lines = match (spread::<V>(), portion) {
             (true, _) => self.len / LINE / portions,
             (false, 0) => self.len / LINE,

@@ -16,7 +16,7 @@ use super::arith::{Arith, Factor, check_lanes};
 /// Forward: `x` is brought below 8q in every even stage; values go 8q, 12q, 16q <= 2^64. Inverse values stay below 4q, differences
 /// below 8q.
 #[derive(Clone, Copy)]
-pub(crate) struct Wide<V, const EXACT: bool> {
+pub(crate) struct Mul32<V, const EXACT: bool> {
     value: u64,
     q: V,
     q2: V,
@@ -25,7 +25,7 @@ pub(crate) struct Wide<V, const EXACT: bool> {
     low: V,
 }
 
-impl<V: Vector, const EXACT: bool> Wide<V, EXACT> {
+impl<V: Vector, const EXACT: bool> Mul32<V, EXACT> {
     /// The high word of `y w'`, or up to 3 less.
     #[inline(always)]
     unsafe fn quotient(&self, y: V, w: V) -> V {
@@ -83,7 +83,7 @@ impl<V: Vector, const EXACT: bool> Wide<V, EXACT> {
     }
 }
 
-impl<V: Vector, const EXACT: bool> Arith for Wide<V, EXACT> {
+impl<V: Vector, const EXACT: bool> Arith for Mul32<V, EXACT> {
     type V = V;
     const MAX_STAGES: u32 = if V::LANES == 8 { 3 } else { 2 };
 

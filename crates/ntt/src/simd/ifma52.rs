@@ -24,7 +24,7 @@ pub(crate) const NEVER: usize = usize::MAX;
 /// sums) is reduced below 2q; `r` with highest bit `b` was a product (below 2q) in the pass's stage `b` of `log2 R <= 3`, then
 /// summed at most twice: below 8q. Other periods: operands below 2q, the sum (below 4q) is reduced in every stage.
 #[derive(Clone, Copy)]
-pub(crate) struct Lazy<const PERIOD: usize> {
+pub(crate) struct Ifma52<const PERIOD: usize> {
     q: u64,
     /// `2^52 - q`.
     minus_q: Avx512,
@@ -39,7 +39,7 @@ pub(crate) struct Lazy<const PERIOD: usize> {
 
 const BITS: u32 = 52;
 
-impl<const PERIOD: usize> Lazy<PERIOD> {
+impl<const PERIOD: usize> Ifma52<PERIOD> {
     /// `x + w y` with a product below 2q.
     #[inline(always)]
     unsafe fn mul_add(&self, x: Avx512, y: Avx512, f: Factor<Avx512>) -> Avx512 {
@@ -109,10 +109,10 @@ impl<const PERIOD: usize> Lazy<PERIOD> {
     }
 }
 
-impl<const PERIOD: usize> Arith for Lazy<PERIOD> {
+impl<const PERIOD: usize> Arith for Ifma52<PERIOD> {
     type V = Avx512;
     const MAX_STAGES: u32 = 3;
-    const OPEN_BOUND: u64 = if PERIOD == NEVER {
+    const LAZY_BOUND: u64 = if PERIOD == NEVER {
         35
     } else {
         2 + 2 * PERIOD as u64
@@ -173,7 +173,7 @@ impl<const PERIOD: usize> Arith for Lazy<PERIOD> {
     unsafe fn leave(&self, v: Avx512) -> Avx512 {
         // SAFETY: as above. The largest bound of all: n = 2^17 without corrections.
         unsafe {
-            self.check(v, Self::OPEN_BOUND);
+            self.check(v, Self::LAZY_BOUND);
             self.finish(self.reduce(v))
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::Error;
 use program::{Encryption, Parameters, Program};
-use rlwe::{GaloisKeys, KeyId, PublicKey, RelinKey, RlweParams};
+use rlwe::{GaloisKeys, KeyId, ParameterSet, PublicKey, RelinKey, RlweParams};
 use std::sync::Arc;
 use zq::Word;
 

@@ -9,7 +9,10 @@ use crate::zero::ZeroDraw;
 use num_bigint::BigInt;
 use num_traits::Signed;
 use rlwe::sampling::MAX_ETA;
-use rlwe::{KeyId, PublicKey, Randomness, Sampler, SecretKey, Seed, signed_poly, uniform_residues};
+use rlwe::{
+    KeyId, ParameterSet, PublicKey, Randomness, Sampler, SecretKey, Seed, signed_poly,
+    uniform_residues,
+};
 use rns::{Coeff, Eval, RnsBasis, RnsPoly, Scratch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,9 +26,10 @@ enum Key<W: Word> {
 
 /// Encrypts under a public key, or under the secret key with a seed for the uniform component.
 ///
-/// A given seed is bound to the parameter set, the role `bfv encrypt public`, `bfv encrypt extended` or `bfv encrypt secret` and the
-/// key; below it message number i draws from `derive("encrypt", i)`: `u`, `e0`, `e1` (public key); `a`, `e` (secret key). The same
-/// seed and number give the same bytes: one pair must never serve two messages. With [`Randomness::SYSTEM`] every encryption is new.
+/// A given seed is bound to the parameter set, the role `bfv encrypt public`, `bfv encrypt extended` or
+/// `bfv encrypt secret` and the key; below it message number i draws from `derive("encrypt", i)`: `u`, `e0`, `e1`
+/// (public key); `a`, `e` (secret key). The same seed and number give the same bytes: one pair must never serve two
+/// messages. With [`Randomness::SYSTEM`] every encryption is new.
 pub struct Encryptor<W: Word> {
     params: BfvParams<W>,
     key: Key<W>,
@@ -89,7 +93,8 @@ impl<W: Word> Encryptor<W> {
         self.encrypt_by(message, index, |draw| draw.parts())
     }
 
-    /// As [`Encryptor::encrypt_at`], with the parts of the encryption of zero computed elsewhere: as [`ZeroDraw::parts`] does.
+    /// As [`Encryptor::encrypt_at`], with the parts of the encryption of zero computed elsewhere: as
+    /// [`ZeroDraw::parts`] does.
     ///
     /// # Errors
     /// As [`Encryptor::encrypt`], and those of `parts`.
@@ -100,7 +105,8 @@ impl<W: Word> Encryptor<W> {
         parts: impl FnOnce(&ZeroDraw<'_, W>) -> Result<[RnsPoly<W, Coeff>; 2], E>,
     ) -> Result<Ciphertext<W>, E> {
         self.params
-            .check_fingerprint("the plaintext", message.fingerprint())?;
+            .check_fingerprint("the plaintext", message.fingerprint())
+            .map_err(Error::from)?;
         let mut ct = self.zero_by(index, parts)?;
         let level = self.params.level(ct.limbs())?;
         level.add_scaled(message.coefficients(), &mut ct.parts[0], false);
@@ -221,8 +227,8 @@ pub(crate) fn trivial<W: Word>(
 /// c_0 + c_1·s + … modulo Q of a ciphertext: its message and its noise. Wiped when dropped.
 pub struct Phase<W: Word>(pub(crate) Zeroizing<RnsPoly<W, Coeff>>);
 
-/// Decrypts with the secret key. A result is exact, yet whether it came out right depends on the noise: share results by
-/// [`Decryptor::decrypt_for_publication`], see there.
+/// Decrypts with the secret key. A result is exact, yet whether it came out right depends on the noise: share results
+/// by [`Decryptor::decrypt_for_publication`], see there.
 pub struct Decryptor<W: Word> {
     pub(crate) params: BfvParams<W>,
     key: Arc<SecretKey<W>>,
@@ -284,7 +290,8 @@ impl<W: Word> Decryptor<W> {
         compute: impl FnOnce(&[RnsPoly<W, Coeff>], &RnsPoly<W, Eval>) -> Result<RnsPoly<W, Coeff>, E>,
     ) -> Result<Phase<W>, E> {
         self.params
-            .check_fingerprint("the ciphertext", ct.fingerprint())?;
+            .check_fingerprint("the ciphertext", ct.fingerprint())
+            .map_err(Error::from)?;
         self.key
             .id()
             .join(ct.key_id(), "the ciphertext")

@@ -82,8 +82,8 @@ impl<W: Word> Level<W> {
 
     /// `out += round(Q·m/t)` (or `-=`), exactly; coefficients of m in 0..t.
     ///
-    /// With h = ⌊t/2⌋ and r = (Q·m + h) mod t the rounded quotient is (Q·m + h − r)/t, which is (h − r)·t^-1 modulo q_i.
-    /// A tie, possible for even t only, rounds up.
+    /// With h = ⌊t/2⌋ and r = (Q·m + h) mod t the rounded quotient is (Q·m + h − r)/t, which is (h − r)·t^-1 modulo
+    /// q_i. A tie, possible for even t only, rounds up.
     pub fn add_scaled(&self, m: &[u64], out: &mut RnsPoly<W, Coeff>, subtract: bool) {
         let (plain, half) = (&self.plain, self.params.t / 2);
         let mut remainders = AlignedVec::from_slice(m);
@@ -249,8 +249,8 @@ fn lift<W: Word>(
     RnsPoly::from_data(joint, out)
 }
 
-/// Multiplication by HPSPOVERQ (ePrint 2021/204): the second operand goes to modulus P ≈ Q first, so that the product is
-/// scaled by t/P straight into Q. The product is needed modulo Q·P only, hence P may be as small as Q.
+/// Multiplication by HPSPOVERQ (ePrint 2021/204): the second operand goes to modulus P ≈ Q first, so that the product
+/// is scaled by t/P straight into Q. The product is needed modulo Q·P only, hence P may be as small as Q.
 pub(crate) struct OverQ<W: Word> {
     pub basis: RnsBasis<W>,
     /// Q then P.

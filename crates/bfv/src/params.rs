@@ -19,8 +19,8 @@ pub struct BfvParamsLiteral<W> {
     pub rlwe: RlweParamsLiteral<W>,
     /// Plaintext modulus t, 2..2^60, coprime to the data primes and well below Q.
     pub plain_modulus: u64,
-    /// Primes of the second basis of multiplication: all of them by HPS, as many of the first as exceed Q by HPSPOVERQ; empty:
-    /// chosen automatically, 46 bits long.
+    /// Primes of the second basis of multiplication: all of them by HPS, as many of the first as exceed Q by HPSPOVERQ;
+    /// empty: chosen automatically, 46 bits long.
     pub auxiliary: Vec<W>,
 }
 
@@ -198,37 +198,6 @@ impl<W: Word> BfvParams<W> {
             plain_modulus: self.0.t,
             auxiliary: self.0.auxiliary.clone(),
         }
-    }
-
-    /// Fails unless `got` is this set's fingerprint.
-    pub(crate) fn check_fingerprint(
-        &self,
-        what: &'static str,
-        got: Fingerprint,
-    ) -> Result<(), Error> {
-        let expected = self.fingerprint();
-        if got == expected {
-            return Ok(());
-        }
-        let (got, expected) = (got.to_string(), expected.to_string());
-        Err(rlwe::Error::ParameterMismatch {
-            what,
-            got,
-            expected,
-        }
-        .into())
-    }
-
-    /// Opens an object of this set.
-    pub(crate) fn open<'a>(
-        &self,
-        tag: Tag,
-        what: &'static str,
-        bytes: &'a [u8],
-    ) -> Result<Reader<'a>, Error> {
-        let (header, payload) = wire::open_as(tag, bytes)?;
-        self.check_fingerprint(what, header.params)?;
-        Ok(Reader::new(payload))
     }
 
     /// The set as an object of the byte format.

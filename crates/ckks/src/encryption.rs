@@ -3,17 +3,20 @@
 
 use crate::{Ciphertext, CkksParams, Encoder, Error, Plaintext};
 use rlwe::wire::Fingerprint;
-use rlwe::{KeyId, PublicKey, Randomness, SecretKey, Seed, SignedPoly, sampling, uniform_residues};
+use rlwe::{
+    KeyId, ParameterSet, PublicKey, Randomness, SecretKey, Seed, SignedPoly, sampling,
+    uniform_residues,
+};
 use rns::{Eval, RnsBasis, RnsPoly};
 use zeroize::Zeroizing;
 use zq::AlignedVec;
 
-/// Encrypts under a public or a secret key. Message number `index` under a given seed always gives the same ciphertext; with
-/// [`Randomness::SYSTEM`] every encryption is new.
+/// Encrypts under a public or a secret key. Message number `index` under a given seed always gives the same ciphertext;
+/// with [`Randomness::SYSTEM`] every encryption is new.
 ///
-/// A given seed is bound to the parameter set, the role `ckks encrypt public`, `ckks encrypt extended` or `ckks encrypt secret` and the
-/// key; below it `derive("encrypt", index)` is the message's seed, and below that the streams `u`, `e0`, `e1` (public) or the public
-/// seed `a` and the stream `e` (secret).
+/// A given seed is bound to the parameter set, the role `ckks encrypt public`, `ckks encrypt extended` or
+/// `ckks encrypt secret` and the key; below it `derive("encrypt", index)` is the message's seed, and below that the
+/// streams `u`, `e0`, `e1` (public) or the public seed `a` and the stream `e` (secret).
 #[derive(Clone, Debug)]
 pub struct Encryptor {
     params: CkksParams,
@@ -45,8 +48,8 @@ impl Encryptor {
         self.params.basis(plaintext.level())
     }
 
-    /// Encrypts under the public key at the plaintext's level: `(b u + e0 + m, a u + e1)`, u ternary. Under an extended key the
-    /// sums are over Q·P and divided by P before m is added.
+    /// Encrypts under the public key at the plaintext's level: `(b u + e0 + m, a u + e1)`, u ternary. Under an extended
+    /// key the sums are over Q·P and divided by P before m is added.
     ///
     /// # Errors
     /// [`Error::Rlwe`] for a plaintext or key of other parameters, and those of [`Randomness::seed`].

@@ -3,6 +3,7 @@
 
 use crate::scale::same_scale;
 use crate::{CkksParams, Error};
+use rlwe::ParameterSet;
 use rlwe::wire::Fingerprint;
 use rns::{Eval, RnsPoly};
 use zeroize::Zeroizing;

@@ -34,7 +34,8 @@ fn params() -> CkksParams {
     CkksParams::new(&literal, SecurityPolicy::insecure()).unwrap()
 }
 
-/// Class 0: the key with all coefficients 0; class 1: random keys. All with one identity, so that one ciphertext serves all.
+/// Class 0: the key with all coefficients 0; class 1: random keys. All with one identity, so that one ciphertext serves
+/// all.
 fn secrets(params: &CkksParams) -> [Vec<SecretKey<u64>>; 2] {
     const START: usize = rlwe::wire::HEADER_LEN;
     let bytes = |i: usize| {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A forward transform in two steps, for work that goes on with one block of the results while it is in the caches.
 //!
-//! The outer stages read a polynomial and leave [`NttPlan::blocks`] blocks, runs of neighbouring results. Each block is finished by
-//! itself, in any order. Residues may be of another prime and are lifted as they are read; results may be left unreduced (lazy).
+//! The outer stages read a polynomial and leave [`NttPlan::blocks`] blocks, runs of neighbouring results. Each block is
+//! finished by itself, in any order. Residues may be of another prime and are lifted as they are read; results may be
+//! left unreduced (lazy).
 
 use zq::Word;
 
@@ -11,8 +12,9 @@ use crate::NttPlan;
 /// Words between two blocks: an odd number of cache lines.
 const PADDING: usize = 24;
 
-/// What is added to residues of another modulus as they are read, so that they represent the same centred integer:
-/// `x` if `x < threshold`, else `x + shift` in wrapping arithmetic. Words are below 2^63 (of 64 bits), results reduced residues.
+/// What is added to residues of another modulus as they are read, so that they represent the same centred integer: `x`
+/// if `x < threshold`, else `x + shift` in wrapping arithmetic. Words are below 2^63 (of 64 bits), results reduced
+/// residues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shift<W: Word> {
     /// Smallest word that is shifted.
@@ -26,7 +28,8 @@ pub struct Shift<W: Word> {
 pub enum Form {
     /// Reduced residues.
     Reduced,
-    /// The low 52 bits are below [`NttPlan::lazy_bound`] times q and congruent to the residue; the bits above mean nothing.
+    /// The low 52 bits are below [`NttPlan::lazy_bound`] times q and congruent to the residue; the bits above mean
+    /// nothing.
     Lazy,
 }
 
@@ -57,9 +60,9 @@ impl<W: Word> NttPlan<W> {
         1
     }
 
-    /// Words from the start of one block to that of the next in what [`NttPlan::forward_outer`] leaves: more than a block where there
-    /// are several. Operands and results of the outer stages stand a power of two apart, in one set of the first cache level,
-    /// and more of them than it has ways, unless the blocks are moved.
+    /// Words from the start of one block to that of the next in what [`NttPlan::forward_outer`] leaves: more than a
+    /// block where there are several. Operands and results of the outer stages stand a power of two apart, in one set
+    /// of the first cache level, and more of them than it has ways, unless the blocks are moved.
     #[inline]
     pub fn block_stride(&self) -> usize {
         match self.blocks() {
@@ -74,7 +77,8 @@ impl<W: Word> NttPlan<W> {
         self.blocks() * self.block_stride()
     }
 
-    /// The outer stages of the transform of `from`, lifted, into blocks that stand [`NttPlan::block_stride`] words apart in `out`.
+    /// The outer stages of the transform of `from`, lifted, into blocks that stand [`NttPlan::block_stride`] words
+    /// apart in `out`.
     ///
     /// # Panics
     /// If `from` is not of length `n` or `out` not of length [`NttPlan::outer_len`].
@@ -86,13 +90,13 @@ impl<W: Word> NttPlan<W> {
         self.outer_stages(from, lift, (out, self.block_stride(), 0));
     }
 
-    /// The outer stages of some columns. `from` holds as many neighbouring coefficients for each block, those from number `start` on
-    /// of the first, the second, … run of n / blocks coefficients; the results go to the same places of the blocks, which stand
-    /// [`NttPlan::block_stride`] words apart in `out`.
+    /// The outer stages of some columns. `from` holds as many neighbouring coefficients for each block, those from
+    /// number `start` on of the first, the second, … run of n / blocks coefficients; the results go to the same places
+    /// of the blocks, which stand [`NttPlan::block_stride`] words apart in `out`.
     ///
     /// # Panics
-    /// If `from` is not of whole columns within the blocks, a multiple of 128 / blocks where there are several blocks, or `out` not of
-    /// length [`NttPlan::outer_len`].
+    /// If `from` is not of whole columns within the blocks, a multiple of 128 / blocks where there are several blocks,
+    /// or `out` not of length [`NttPlan::outer_len`].
     pub fn forward_outer_columns(&self, from: &[W], start: usize, out: &mut [W]) {
         let columns = from.len() / self.blocks();
         assert!(
@@ -120,7 +124,8 @@ impl<W: Word> NttPlan<W> {
         }
     }
 
-    /// The outer stages, or the lift alone where there are none, from word `start` on of blocks that stand `apart` words apart.
+    /// The outer stages, or the lift alone where there are none, from word `start` on of blocks that stand `apart`
+    /// words apart.
     fn outer_stages(
         &self,
         from: &[W],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Polynomial operations on a device: whole programs of them (`Session::run_program`), and single ones to be measured (`simulate`).
+//! Polynomial operations on a device: whole programs of them (`Session::run_program`), and single ones to be measured
+//! (`simulate`).
 
 mod conversion;
 mod error;

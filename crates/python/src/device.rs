@@ -437,14 +437,14 @@ impl Device {
 
     /// The program of an operation as assembly.
     fn program(&self, name: &str, n: usize) -> PyResult<String> {
-        let frame = ProgramArgs {
+        let args = ProgramArgs {
             log2_n: log2_degree(n)?,
             mod_idx: 0,
             first: 0,
             tables: None,
         };
         let (session, operation) = (self.coprocessor.session(), operation_named(name)?);
-        let program = OperationProgram::new(session.info(), operation, frame).or_raise()?;
+        let program = OperationProgram::new(session.info(), operation, args).or_raise()?;
         Ok(program.assembly())
     }
 

@@ -12,8 +12,8 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 use zq::{Pool, Word};
 
-/// A parameter set ready for work: derefs to [`RlweParams`], and holds for each level what key switching needs. Clones share
-/// one allocation; two contexts of one set give the same residues.
+/// A parameter set ready for work: derefs to [`RlweParams`], and holds for each level what key switching needs. Clones
+/// share one allocation; two contexts of one set give the same residues.
 pub struct RlweContext<W: Word>(Arc<Inner<W>>);
 
 struct Inner<W: Word> {

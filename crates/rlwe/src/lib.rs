@@ -7,8 +7,8 @@
 //! encrypt_zero, phase, tensor: products of residue polynomials
 //! ```
 //!
-//! Modules use each other one way (`tests/test_architecture.py`): `wire` and `error` under `sampling`, `noise` and `security`;
-//! these under `params`; then `keys`, `keyswitch`, `context`.
+//! Modules use each other one way (`tests/test_architecture.py`): `wire` and `error` under `sampling`, `noise` and
+//! `security`; these under `params`; then `keys`, `keyswitch`, `context`.
 
 mod context;
 mod error;
@@ -30,8 +30,7 @@ pub use context::RlweContext;
 pub use error::Error;
 pub use galois::{conjugation_element, rotation_element};
 pub use keys::{
-    GaloisKeys, KeyGenerator, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey, open_of,
-    uniform_residues,
+    GaloisKeys, KeyGenerator, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey, uniform_residues,
 };
 pub use keyswitch::{
     BabyStep, GiantStep, HoistedDigits, KeySwitchLevel, Rotation, Source, SwitchRequest,

@@ -33,7 +33,7 @@ impl<'a> Ckks<'a> {
             keys,
             evaluators: Evaluators {
                 single: Evaluator::new(params),
-                all: Evaluator::with_threads(params, threads),
+                all: Evaluator::new(params).with_threads(threads.clone()),
             },
             encoder: Encoder::new(params),
             zeros: Encryptor::new(params, seed),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Every butterfly at the bounds that its proof allows: whole transforms of residues rarely come near them.
 //!
-//! Operands are 0, 1, q and the ends of the proved range; each result must be the exact one modulo q and stay inside the range
-//! proved for it. Debug builds also run the assertions beside the proofs.
+//! Operands are 0, 1, q and the ends of the proved range; each result must be the exact one modulo q and stay inside
+//! the range proved for it. Debug builds also run the assertions beside the proofs.
 
 use zq::primes::{Direction, ntt_primes};
 use zq::simd::{Avx2, Avx512, Level, Vector};

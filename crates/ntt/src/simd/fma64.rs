@@ -7,13 +7,15 @@ use super::arith::{Arith, Factor, check_lanes};
 
 /// Values are signed integers held in doubles.
 ///
-/// **Product** (van der Hoeven, Lecerf, Quintin, "Modular SIMD arithmetic in Mathemagix", 2016, section 3): `h = fl(y w)`,
-/// `l = y w - h` exactly by FMA, `c = round(fl(y fl(w/q)))`, result `(h - c q) + l = y w - c q`, exact because both sums are integers
-/// below 2^53. The two roundings put `c` off by at most `|y| 2^-52`, so the result is at most `(1/2 + |y| 2^-52) q` in size.
+/// **Product** (van der Hoeven, Lecerf, Quintin, "Modular SIMD arithmetic in Mathemagix", 2016, section 3):
+/// `h = fl(y w)`, `l = y w - h` exactly by FMA, `c = round(fl(y fl(w/q)))`, result `(h - c q) + l = y w - c q`, exact
+/// because both sums are integers below 2^53. The two roundings put `c` off by at most `|y| 2^-52`, so the result is at
+/// most `(1/2 + |y| 2^-52) q` in size.
 ///
-/// **Forward.** With `q < 2^48` and values bounded by `k q`, a stage gives `k' <= k (1 + 2^-4) + 1/2`: from 1, after 17 stages
-/// below 18; 18q < 2^53. **Inverse.** Sums double: the three stages within vectors go from 1 to 8q, then all values are
-/// reduced to q/2 (and a little), three stages give 4q, and the half of the results that are not fresh products is reduced.
+/// **Forward.** With `q < 2^48` and values bounded by `k q`, a stage gives `k' <= k (1 + 2^-4) + 1/2`: from 1, after 17
+/// stages below 18; 18q < 2^53. **Inverse.** Sums double: the three stages within vectors go from 1 to 8q, then all
+/// values are reduced to q/2 (and a little), three stages give 4q, and the half of the results that are not fresh
+/// products is reduced.
 #[derive(Clone, Copy)]
 pub(crate) struct Fma64<V> {
     q: V,

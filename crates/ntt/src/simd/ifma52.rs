@@ -14,15 +14,16 @@ pub(crate) const NEVER: usize = usize::MAX;
 /// `0 <= y w - h q < q + y q / 2^52 < 2q`, and it is `lo(y w) + lo(h (2^52 - q))` modulo 2^52. Added to `x` by the same
 /// two instructions.
 ///
-/// **Forward.** `x' = x + t`, `y' = 2x + 2q - x'` with `t < 2q`: both below `x + 2q`. From `q`, after `s` stages values are
-/// below `(1 + 2s) q`: 35q for `n = 2^17`, below 2^52 for `q < 2^46` ([`NEVER`]). With `x` reduced below `2q` (two more
-/// instructions) in every stage whose number is a multiple of `PERIOD`, values stay below `(2 + 2 PERIOD) q`: 8q for `PERIOD = 3`
-/// (`q < 2^49`), 4q for 1 (`q < 2^50`).
+/// **Forward.** `x' = x + t`, `y' = 2x + 2q - x'` with `t < 2q`: both below `x + 2q`. From `q`, after `s` stages values
+/// are below `(1 + 2s) q`: 35q for `n = 2^17`, below 2^52 for `q < 2^46` ([`NEVER`]). With `x` reduced below `2q` (two
+/// more instructions) in every stage whose number is a multiple of `PERIOD`, values stay below `(2 + 2 PERIOD) q`: 8q
+/// for `PERIOD = 3` (`q < 2^49`), 4q for 1 (`q < 2^50`).
 ///
-/// **Inverse.** `NEVER`: sums double. A pass accepts values below 8q; stage number `s` (0..6) has operands below `2^s q`, adds
-/// that to the difference and yields sums and differences below `2^(s+1) q <= 64 q < 2^52`. After a pass, result `r = 0` (only
-/// sums) is reduced below 2q; `r` with highest bit `b` was a product (below 2q) in the pass's stage `b` of `log2 R <= 3`, then
-/// summed at most twice: below 8q. Other periods: operands below 2q, the sum (below 4q) is reduced in every stage.
+/// **Inverse.** `NEVER`: sums double. A pass accepts values below 8q; stage number `s` (0..6) has operands below
+/// `2^s q`, adds that to the difference and yields sums and differences below `2^(s+1) q <= 64 q < 2^52`. After a pass,
+/// result `r = 0` (only sums) is reduced below 2q; `r` with highest bit `b` was a product (below 2q) in the pass's
+/// stage `b` of `log2 R <= 3`, then summed at most twice: below 8q. Other periods: operands below 2q, the sum (below
+/// 4q) is reduced in every stage.
 #[derive(Clone, Copy)]
 pub(crate) struct Ifma52<const PERIOD: usize> {
     q: u64,

@@ -7,14 +7,13 @@ use super::arith::{Arith, Factor, check_lanes};
 
 /// Harvey's butterflies with a 64-bit quotient `w' = floor(w 2^64 / q)`.
 ///
-/// **Exact** (`q < 2^62`): `h = floor(y w' / 2^64)`, the product `y w - h q` is below 2q for any `y`. Forward values stay below 4q,
-/// inverse values below 2q.
+/// **Exact** (`q < 2^62`): `h = floor(y w' / 2^64)`, the product `y w - h q` is below 2q for any `y`. Forward values
+/// stay below 4q, inverse values below 2q.
 ///
-/// **Short** (`q < 2^60`): of the four 32-bit partial products of `y w'` the lowest is dropped and two are cut off before they
-/// are added. `y w / q - h` is the sum of four losses below 1: that of `w'`, the dropped product, the two cuts. So the product is
-/// below 4q.
-/// Forward: `x` is brought below 8q in every even stage; values go 8q, 12q, 16q <= 2^64. Inverse values stay below 4q, differences
-/// below 8q.
+/// **Short** (`q < 2^60`): of the four 32-bit partial products of `y w'` the lowest is dropped and two are cut off
+/// before they are added. `y w / q - h` is the sum of four losses below 1: that of `w'`, the dropped product, the two
+/// cuts. So the product is below 4q. Forward: `x` is brought below 8q in every even stage; values go 8q, 12q, 16q <=
+/// 2^64. Inverse values stay below 4q, differences below 8q.
 #[derive(Clone, Copy)]
 pub(crate) struct Mul32<V, const EXACT: bool> {
     value: u64,

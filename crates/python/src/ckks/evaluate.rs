@@ -23,7 +23,7 @@ pub fn narrow<A, B>(key: &WordWidth<A, B>) -> PyResult<&A> {
 evaluator_class! {
     /// Operations on CKKS ciphertexts; nothing is inserted, and the secret key is never needed.
     CkksEvaluator(Evaluator) in CkksContext over CkksCiphertext, CkksPlaintext;
-    new |context, threads| Evaluator::with_threads(&context.params, threads);
+    new |context, threads| Evaluator::new(&context.params).with_threads(threads.clone());
     unary {
         /// The negative.
         negate, negate_batch: |e, a| e.negate(a).or_raise();

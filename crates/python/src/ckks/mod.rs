@@ -3,6 +3,7 @@
 
 mod context;
 mod data;
+mod encode;
 mod encryption;
 mod evaluate;
 mod noise;
@@ -17,7 +18,7 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<CkksContext>()?;
     m.add_class::<data::CkksPlaintext>()?;
     m.add_class::<data::CkksCiphertext>()?;
-    m.add_class::<data::CkksEncoder>()?;
+    m.add_class::<encode::CkksEncoder>()?;
     m.add_class::<encryption::CkksEncryptor>()?;
     m.add_class::<encryption::CkksDecryptor>()?;
     m.add_class::<evaluate::CkksEvaluator>()?;

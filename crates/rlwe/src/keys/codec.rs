@@ -5,28 +5,13 @@ use super::{
     GaloisKeys, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey, generate, uniform_residues,
 };
 use crate::Error;
-use crate::params::RlweParams;
+use crate::params::{ParameterSet, RlweParams};
 use crate::sampling::{SecretDistribution, Seed};
 use crate::wire::{self, Reader, Tag, WireError, Writer};
 use rns::{RnsBasis, RnsPoly};
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 use zq::Word;
-
-/// Opens an object of this set.
-///
-/// # Errors
-/// [`Error::Wire`] for a bad envelope, [`Error::ParameterMismatch`] for another set's object.
-pub fn open_of<'a, W: Word>(
-    params: &RlweParams<W>,
-    tag: Tag,
-    what: &'static str,
-    bytes: &'a [u8],
-) -> Result<Reader<'a>, Error> {
-    let (header, payload) = wire::open_as(tag, bytes)?;
-    params.check_fingerprint(what, header.params)?;
-    Ok(Reader::new(payload))
-}
 
 impl KeyId {
     /// Appends the identity.
@@ -75,7 +60,7 @@ impl<W: Word> SecretKey<W> {
     /// # Errors
     /// [`Error::Wire`], [`Error::ParameterMismatch`].
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
-        let mut input = open_of(params, Tag::SecretKey, "the secret key", bytes)?;
+        let mut input = params.open(Tag::SecretKey, "the secret key", bytes)?;
         let id = KeyId::read_owner(&mut input)?;
         let raw = input.bytes(2 * params.n(), "the secret's coefficients")?;
         input.finish()?;
@@ -143,7 +128,7 @@ impl<W: Word> PublicKey<W> {
     /// [`Error::Wire`], [`Error::ParameterMismatch`]; [`Error::NoSpecialPrimes`] for an extended key of a set without them.
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
         let extended = wire::inspect(bytes)?.tag == Tag::ExtendedPublicKey;
-        let mut input = open_of(params, Self::tag(extended), "the public key", bytes)?;
+        let mut input = params.open(Self::tag(extended), "the public key", bytes)?;
         let basis = Self::basis(params, extended)?;
         let id = KeyId::read_owner(&mut input)?;
         let seed = read_seed(&mut input)?;
@@ -210,7 +195,7 @@ impl<W: Word> RelinKey<W> {
     /// # Errors
     /// [`Error::Wire`], [`Error::ParameterMismatch`].
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
-        let mut input = open_of(params, Tag::RelinKey, "the relinearisation key", bytes)?;
+        let mut input = params.open(Tag::RelinKey, "the relinearisation key", bytes)?;
         let id = KeyId::read_owner(&mut input)?;
         let limbs = read_limbs(params, &mut input)?;
         let key = KeySwitchKey::read(params, id, limbs, &mut input)?;
@@ -238,7 +223,7 @@ impl<W: Word> GaloisKeys<W> {
     /// # Errors
     /// [`Error::Wire`], [`Error::ParameterMismatch`].
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
-        let mut input = open_of(params, Tag::GaloisKeys, "the Galois keys", bytes)?;
+        let mut input = params.open(Tag::GaloisKeys, "the Galois keys", bytes)?;
         let id = KeyId::read_owner(&mut input)?;
         let limbs = read_limbs(params, &mut input)?;
         let count = input.ranged("the number of Galois keys", 0..=params.n() as u32)?;

@@ -16,9 +16,10 @@ use zq::Word;
 
 /// Makes keys: the same ones on every machine from a given seed, new ones at every call from [`Randomness::SYSTEM`].
 ///
-/// The seed is bound to the parameter set and a role: `secret key`, below it the streams `secret` and `key-id`; `public key`,
-/// `extended public key`, `relin key`, `galois key`, bound to the identity of the secret key too, below them the seeds `a` and `e`
-/// (index: the Galois element, else 0); below a switching key's two seeds `digit` d for its uniform component, `digit` d for its error.
+/// The seed is bound to the parameter set and a role: `secret key`, below it the streams `secret` and `key-id`;
+/// `public key`, `extended public key`, `relin key`, `galois key`, bound to the identity of the secret key too, below
+/// them the seeds `a` and `e` (index: the Galois element, else 0); below a switching key's two seeds `digit` d for its
+/// uniform component, `digit` d for its error.
 pub struct KeyGenerator<W: Word> {
     params: RlweParams<W>,
     set: Fingerprint,
@@ -153,8 +154,8 @@ impl<W: Word> KeyGenerator<W> {
         })
     }
 
-    /// A key from `source` (over Q·P) to `secret`; `seeds` are those of the uniform components and of the errors, and must serve no
-    /// other source or secret: the difference of two such keys tells that of the sources.
+    /// A key from `source` (over Q·P) to `secret`; `seeds` are those of the uniform components and of the errors, and
+    /// must serve no other source or secret: the difference of two such keys tells that of the sources.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`]; [`Error::Shape`].

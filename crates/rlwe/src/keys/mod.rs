@@ -5,7 +5,6 @@ mod codec;
 mod generate;
 mod switch;
 
-pub use codec::open_of;
 pub use generate::KeyGenerator;
 pub use switch::{GaloisKeys, KeySwitchKey, RelinKey};
 
@@ -21,7 +20,8 @@ use zq::Word;
 /// Largest absolute value of a secret's or an error's coefficient.
 const MAX_SAMPLE: u64 = sampling::MAX_ETA as u64;
 
-/// Identifies the secret key an object belongs to. Derived one-way from the seed of the secret, it reveals nothing of it.
+/// Identifies the secret key an object belongs to. Derived one-way from the seed of the secret, it reveals nothing of
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct KeyId(pub [u8; 16]);
 
@@ -112,8 +112,8 @@ impl<W: Word> SecretKey<W> {
     }
 }
 
-/// A public encryption key (b, a) with b = −a·s + e, in evaluation form: over Q, or extended, over Q·P. What an extended key
-/// encrypts is divided by P and rounded, which leaves hardly more noise than the rounding makes.
+/// A public encryption key (b, a) with b = −a·s + e, in evaluation form: over Q, or extended, over Q·P. What an
+/// extended key encrypts is divided by P and rounded, which leaves hardly more noise than the rounding makes.
 #[derive(Clone, Debug)]
 pub struct PublicKey<W: Word> {
     pub(crate) params: Fingerprint,
@@ -136,8 +136,8 @@ impl<W: Word> PublicKey<W> {
         self.params
     }
 
-    /// What tells this key from others of its owner: identity and seed of a. Encryptions draw from a seed bound to it, or two keys
-    /// under one seed would share u.
+    /// What tells this key from others of its owner: identity and seed of a. Encryptions draw from a seed bound to it,
+    /// or two keys under one seed would share u.
     pub fn stamp(&self) -> [u8; 48] {
         let mut stamp = [0; 48];
         stamp[..16].copy_from_slice(&self.id.0);
@@ -155,7 +155,8 @@ impl<W: Word> PublicKey<W> {
         [&self.b, &self.a]
     }
 
-    /// The limbs of both components for a ciphertext over `limbs` data primes: these, then the special ones of an extended key.
+    /// The limbs of both components for a ciphertext over `limbs` data primes: these, then the special ones of an
+    /// extended key.
     pub fn limbs_at(&self, limbs: usize) -> impl Iterator<Item = [&[W]; 2]> + '_ {
         (0..limbs)
             .chain(self.limbs..self.b.limb_count())
@@ -163,8 +164,8 @@ impl<W: Word> PublicKey<W> {
     }
 }
 
-/// A uniform polynomial grown from a public seed, bound to the set: limb j is stream ("uniform", index of its prime in the set's
-/// Q·P).
+/// A uniform polynomial grown from a public seed, bound to the set: limb j is stream ("uniform", index of its prime in
+/// the set's Q·P).
 ///
 /// `limbs` data primes, then all special primes if `special`. The residues are uniform in either domain.
 pub fn uniform_residues<W: Word>(

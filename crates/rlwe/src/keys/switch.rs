@@ -42,8 +42,8 @@ impl<W: Word> KeySwitchKey<W> {
         &self.parts
     }
 
-    /// The limbs of component `part` (0: b, 1: a) of digit `d` for a ciphertext over `limbs` data primes: these, then the
-    /// special ones.
+    /// The limbs of component `part` (0: b, 1: a) of digit `d` for a ciphertext over `limbs` data primes: these, then
+    /// the special ones.
     pub fn limbs_at(&self, d: usize, part: usize, limbs: usize) -> impl Iterator<Item = &[W]> + '_ {
         let poly = &self.parts[d][part];
         (0..limbs)

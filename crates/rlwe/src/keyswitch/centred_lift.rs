@@ -7,8 +7,8 @@ use zq::{Modulus, Word};
 /// From residues modulo `q` to the residues of their centred representatives modulo `m`.
 ///
 /// The representative is negative from the threshold on where the fixed-point quotient of base conversion
-/// ([`rns::BaseConverter`]) rounds up, so that all engines agree: with C = floor((2^F + floor(q/2))/q), F = 51 + bits(q),
-/// that is x·C >= 2^(F-1).
+/// ([`rns::BaseConverter`]) rounds up, so that all engines agree: with C = floor((2^F + floor(q/2))/q), F = 51 +
+/// bits(q), that is x·C >= 2^(F-1).
 #[derive(Clone, Copy, Debug)]
 pub struct CentredLift<W: Word> {
     q: Modulus<W>,
@@ -71,7 +71,8 @@ impl<W: Word> CentredLift<W> {
 
 /// Smallest x that counts as negative.
 fn threshold<W: Word>(q: &Modulus<W>) -> W {
-    // C < 2^53, and the quotient 2^(F-1)/C is close to q/2. F can exceed 128 bits: divide in two steps of the same value.
+    // C < 2^53, and the quotient 2^(F-1)/C is close to q/2. F can exceed 128 bits: divide in two steps of the same
+    // value.
     let bits = q.bits();
     let q = q.value().to_u128();
     if 51 + bits < 127 {
@@ -145,8 +146,8 @@ impl U64Lift {
         }
     }
 
-    /// A signed word below 2^61 in size modulo `m`. With m >= 2^12 the quotient is below 2^49 and exact to far less than
-    /// one half, so rounding it to the nearest integer (by adding 1.5·2^52) leaves a remainder in (-m, m).
+    /// A signed word below 2^61 in size modulo `m`. With m >= 2^12 the quotient is below 2^49 and exact to far less
+    /// than one half, so rounding it to the nearest integer (by adding 1.5·2^52) leaves a remainder in (-m, m).
     #[inline(always)]
     fn reduce(&self, x: i64) -> u64 {
         const MAGIC: f64 = 6_755_399_441_055_744.0;

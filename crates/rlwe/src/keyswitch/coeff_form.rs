@@ -13,8 +13,8 @@ use rns::{Automorphism, Coeff, RnsPoly};
 use zq::{AlignedVec, Word};
 
 impl<W: Word> KeySwitchLevel<W> {
-    /// Switches `c` to the key's target: (k0, k1) with k0 + k1·s ≈ c·s'. PerPrime each prime of Q·P the digits are lifted,
-    /// transformed, multiplied with the key and transformed back; then both components are divided by P.
+    /// Switches `c` to the key's target: (k0, k1) with k0 + k1·s ≈ c·s'. Modulo each prime of Q·P the digits are
+    /// lifted, transformed, multiplied with the key and transformed back; then both components are divided by P.
     ///
     /// # Errors
     /// [`Error::Shape`] when the key is for a lower level.
@@ -32,8 +32,8 @@ impl<W: Word> KeySwitchLevel<W> {
             .swap_remove(0))
     }
 
-    /// Several switches of one polynomial, each after an automorphism σ: (k0, k1) with k0 + k1·s ≈ σ(c)·s'. The digits are made
-    /// once.
+    /// Several switches of one polynomial, each after an automorphism σ: (k0, k1) with k0 + k1·s ≈ σ(c)·s'. The digits
+    /// are made once.
     ///
     /// # Errors
     /// [`Error::Shape`] when a key is for a lower level.

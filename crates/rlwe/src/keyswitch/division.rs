@@ -15,7 +15,8 @@ pub(super) struct Division<W: Word> {
     pub converter: Option<BaseConverter<W>>,
     /// D^-1 modulo each kept prime.
     pub inverses: Vec<Shoup<W>>,
-    /// What an addend is multiplied by modulo each data prime: P modulo those of D, P/D modulo the kept ones. None for 1.
+    /// What an addend is multiplied by modulo each data prime: P modulo those of D, P/D modulo the kept ones. None for
+    /// 1.
     pub addend: Vec<Option<Shoup<W>>>,
 }
 
@@ -72,7 +73,8 @@ impl<W: Word> Division<W> {
         }
     }
 
-    /// Limbs of corrections for each component of a sum: none for one prime or fewer, whose residues are lifted as they are read.
+    /// Limbs of corrections for each component of a sum: none for one prime or fewer, whose residues are lifted as they
+    /// are read.
     pub fn corrections(&self) -> usize {
         self.converter.as_ref().map_or(0, |_| self.kept)
     }

@@ -26,8 +26,8 @@ impl<W: Word> KeySwitchLevel<W> {
         self.switch_and_divide(&self.special, self.q(), sources, requests, threads)
     }
 
-    /// As [`KeySwitchLevel::switch_eval`] with one division by P and the last data prime together, P·add being added before it:
-    /// results are over the data basis without that prime, and smaller by it.
+    /// As [`KeySwitchLevel::switch_eval`] with one division by P and the last data prime together, P·add being added
+    /// before it: results are over the data basis without that prime, and smaller by it.
     ///
     /// # Errors
     /// As [`KeySwitchLevel::switch_eval`], and [`Error::Shape`] when there is one data prime only.

@@ -17,9 +17,9 @@
 //! Several polynomials and keys are switched at once, in evaluation form ([`eval_form`], CKKS) or from coefficients to
 //! coefficients ([`coeff_form`], BFV); [`linear_transform`] sums before it divides.
 //!
-//! The loop runs over the target primes, not over the digits ([`per_prime`]): modulo one prime all digits are lifted and transformed,
-//! and the products with the keys' limbs of that prime are summed in double words with one reduction at the end. The special
-//! primes come first, so that the sums modulo the others can be divided where they are made.
+//! The loop runs over the target primes, not over the digits ([`per_prime`]): modulo one prime all digits are lifted
+//! and transformed, and the products with the keys' limbs of that prime are summed in double words with one reduction
+//! at the end. The special primes come first, so that the sums modulo the others can be divided where they are made.
 //! Rotations share the digits of their source (hoisting, ePrint 2018/244): the digits commute with `x -> x^g`, which
 //! permutes evaluation points, so the permutation is folded into the loads of the inner product.
 //!

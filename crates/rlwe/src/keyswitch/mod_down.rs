@@ -19,8 +19,8 @@ impl<W: Word> KeySwitchLevel<W> {
         division.corrections() * components * outer_len(self.qp())
     }
 
-    /// The centred representatives of the sums modulo the dropped primes, if there are several, modulo each kept prime, after the
-    /// outer stages of their transforms: for each prime a row for each component.
+    /// The centred representatives of the sums modulo the dropped primes, if there are several, modulo each kept prime,
+    /// after the outer stages of their transforms: for each prime a row for each component.
     pub(super) fn correct_outer<'a>(
         &self,
         division: &Division<W>,
@@ -60,8 +60,8 @@ impl<W: Word> KeySwitchLevel<W> {
         by_prime
     }
 
-    /// The centred representatives of the sums modulo the dropped primes, coefficient form, modulo each kept prime, if there
-    /// are several.
+    /// The centred representatives of the sums modulo the dropped primes, coefficient form, modulo each kept prime, if
+    /// there are several.
     pub(super) fn correct(
         &self,
         division: &Division<W>,
@@ -119,8 +119,8 @@ pub fn divide_by_last<W: Word>(
     RnsPoly::from_data(kept, out)
 }
 
-/// `out = (out - transform of the lifted x)·factor` modulo the plan's prime, with `buffer` of [`outer_len`] words for the
-/// transform.
+/// `out = (out - transform of the lifted x)·factor` modulo the plan's prime, with `buffer` of [`outer_len`] words for
+/// the transform.
 pub(super) fn subtract_and_divide<W: Word>(
     plan: &NttPlan<W>,
     (x, lift): (&[W], &CentredLift<W>),

@@ -18,8 +18,9 @@ impl<W: Word> KeySwitchLevel<W> {
         sources * rows * outer_len(self.qp())
     }
 
-    /// Lifts every digit of more than one prime to the primes it lacks and does the outer stages of their transforms, a block of
-    /// coefficients after another, so that lifts never leave the nearest cache. The rows for each prime, in order.
+    /// Lifts every digit of more than one prime to the primes it lacks and does the outer stages of their transforms, a
+    /// block of coefficients after another, so that lifts never leave the nearest cache. The rows for each prime, in
+    /// order.
     pub(super) fn lift_wide_digits<'a>(
         &self,
         sources: &[Source<'_, W>],
@@ -58,7 +59,8 @@ impl<W: Word> KeySwitchLevel<W> {
         by_prime
     }
 
-    /// One digit's lifts, and the outer stages of their transforms to `rows`, which are modulo the primes of these numbers.
+    /// One digit's lifts, and the outer stages of their transforms to `rows`, which are modulo the primes of these
+    /// numbers.
     pub(super) fn lift_outer(
         &self,
         words: &[W],

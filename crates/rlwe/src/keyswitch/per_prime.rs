@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One prime's share of a key switch.
 //!
-//! The transforms of the digits are done in two steps ([`ntt::Form`]): first the outer stages of all digits, lifted as they are
-//! read; then, block by block, the other stages of every digit, the products with the keys' block and the division by P. A block of all
-//! digits fits the second cache level, so results meet the keys where they were made, and the keys are prefetched while the
-//! transforms go on.
+//! The transforms of the digits are done in two steps ([`ntt::Form`]): first the outer stages of all digits, lifted as
+//! they are read; then, block by block, the other stages of every digit, the products with the keys' block and the
+//! division by P. A block of all digits fits the second cache level, so results meet the keys where they were made, and
+//! the keys are prefetched while the transforms go on.
 
 use super::centred_lift::CentredLift;
 use super::division::Division;
@@ -123,8 +123,8 @@ impl<'a, W: Word> PerPrime<'a, W> {
         }
     }
 
-    /// The sums of products of every request, not divided, plus what it adds, to its place among the pairs of rows `out`: several
-    /// requests may share one.
+    /// The sums of products of every request, not divided, plus what it adds, to its place among the pairs of rows
+    /// `out`: several requests may share one.
     pub fn run_to(
         &self,
         (buffers, lifted): (&mut [W], Lifted<'_, W>),
@@ -165,7 +165,8 @@ impl<'a, W: Word> PerPrime<'a, W> {
         }
     }
 
-    /// The outer stages of one source's digits; those of several primes are at hand, in order, where they lack this prime.
+    /// The outer stages of one source's digits; those of several primes are at hand, in order, where they lack this
+    /// prime.
     fn digits<'b, 'l: 'b>(
         &self,
         source: &Source<'b, W>,

@@ -221,7 +221,8 @@ fn sums_at_their_bounds_are_divided_exactly() {
             .flat_map(|terms| [(terms, false), (terms, true)])
         {
             let (lazy, fix_lazy) = (operand_bound(&plan, terms), operand_bound(&plan, 1));
-            // Operands end at their bounds, by ones or far apart; where they are lazy, bits above the low 52 mean nothing.
+            // Operands end at their bounds, by ones or far apart; where they are lazy, bits above the low 52 mean
+            // nothing.
             let row = |bound: u64, salt: u64| -> Vec<u64> {
                 let noise = |i: u64| if bound > 1 { (i * salt) << 52 } else { 0 };
                 let top = bound * q - 1;

@@ -6,8 +6,8 @@ use std::f64::consts::PI;
 /// max |m(ζ)|² over the primitive 2n-th roots of unity ζ; the length n is a power of two, 2 or more.
 pub fn max_square(coefficients: &[f64]) -> f64 {
     let n = coefficients.len();
-    // At the roots with ζ^(n/2) = i, m(ζ) = Σ (m_j + i m_(j+n/2)) ζ^j over the first half; the others are their conjugates.
-    // These roots are ζ·ω^k, ω of order n/2: a cyclic transform of the twisted half.
+    // At the roots with ζ^(n/2) = i, m(ζ) = Σ (m_j + i m_(j+n/2)) ζ^j over the first half; the others are their
+    // conjugates. These roots are ζ·ω^k, ω of order n/2: a cyclic transform of the twisted half.
     let (low, high) = coefficients.split_at(n / 2);
     let twisted = |(j, (re, im)): (usize, (&f64, &f64))| {
         let (sin, cos) = (PI * j as f64 / n as f64).sin_cos();

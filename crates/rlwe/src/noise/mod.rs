@@ -2,16 +2,16 @@
 //! Noise bounds that fail with a stated probability, from the variance of a coefficient.
 //!
 //! A noise polynomial v is described by a second moment V and by the powers d of the secret it holds: at every root ζ,
-//! E|v(ζ)|² ≤ nV. In the canonical embedding a random polynomial a with coefficient second moment V is close to a complex
-//! Gaussian of E|a(ζ)|² = nV, hence E|a(ζ)|^{2k} = k!·(nV)^k: multiplying noise that already holds d powers by one more of
-//! the same multiplies the variance by at most (d+1)·nV. The (d+1) is what an independence heuristic leaves out.
-//! Sums of ciphertexts add standard deviations, since the summands may be the same.
+//! E|v(ζ)|² ≤ nV. In the canonical embedding a random polynomial a with coefficient second moment V is close to a
+//! complex Gaussian of E|a(ζ)|² = nV, hence E|a(ζ)|^{2k} = k!·(nV)^k: multiplying noise that already holds d powers by
+//! one more of the same multiplies the variance by at most (d+1)·nV. The (d+1) is what an independence heuristic leaves
+//! out. Sums of ciphertexts add standard deviations, since the summands may be the same.
 //!
-//! Tails: |a(ζ)|²/nV exceeds x with probability e^-x. A bound may fail with e^-T in all, T = ln 2n + ln 2 · failure bits
-//! (n places, two signs), so the factors of a product share T. For one factor times the d-th power of another the worst
-//! share gives `x·y^d <= d^d (T/(d+1))^(d+1)` ([`NoiseModel::log2_embedding_bound`]). A coefficient is a mean over the roots:
-//! either of them all, a Gaussian of variance V, or of one pair of roots that is large by itself, as a plaintext or
-//! message made to that end can bring about ([`NoiseModel::log2_bound`]).
+//! Tails: |a(ζ)|²/nV exceeds x with probability e^-x. A bound may fail with e^-T in all, T = ln 2n + ln 2 · failure
+//! bits (n places, two signs), so the factors of a product share T. For one factor times the d-th power of another the
+//! worst share gives `x·y^d <= d^d (T/(d+1))^(d+1)` ([`NoiseModel::log2_embedding_bound`]). A coefficient is a mean
+//! over the roots: either of them all, a Gaussian of variance V, or of one pair of roots that is large by itself, as a
+//! plaintext or message made to that end can bring about ([`NoiseModel::log2_bound`]).
 
 mod embedding;
 
@@ -100,8 +100,8 @@ impl Noise {
     }
 }
 
-/// What an estimate wants to know of a giant step of a linear transform: whether it rotates, and for each of its terms whether it
-/// rotates and what is known of its plaintext, if it has one.
+/// What an estimate wants to know of a giant step of a linear transform: whether it rotates, and for each of its terms
+/// whether it rotates and what is known of its plaintext, if it has one.
 pub type GiantFacts<P> = (bool, Vec<(bool, Option<P>)>);
 
 /// How much multiplying by a known polynomial m raises the variance: max over the roots ζ of |m(ζ)|², as log2.
@@ -112,14 +112,16 @@ pub struct Gain {
 }
 
 impl Gain {
-    /// Any polynomial with coefficients at most `bound` in absolute value: |m(ζ)| ≤ bound / sin(π/2n) < bound·(2n/π + 1).
+    /// Any polynomial with coefficients at most `bound` in absolute value: |m(ζ)| ≤ bound / sin(π/2n) < bound·(2n/π +
+    /// 1).
     pub fn worst_case(n: usize, bound: f64) -> Self {
         Self {
             log2: 2.0 * (bound * (2.0 * n as f64 / PI + 1.0)).log2(),
         }
     }
 
-    /// What a polynomial with coefficients uniform within ±bound, such as an encoding of unstructured slots, stays below:
+    /// What a polynomial with coefficients uniform within ±bound, such as an encoding of unstructured slots, stays
+    /// below:
     /// |m(ζ)|² is exponential with mean n·bound²/3; its maximum over the n roots stays below (ln n + 40 ln 2) times that.
     /// A contrived polynomial exceeds it: only for plaintexts whose own gain is checked before they are used.
     pub fn random(n: usize, bound: f64) -> Self {
@@ -176,7 +178,8 @@ impl NoiseModel {
         self.failure_bits
     }
 
-    /// T: what happens at one place with probability e^-T happens at any of the n with less than the failure probability.
+    /// T: what happens at one place with probability e^-T happens at any of the n with less than the failure
+    /// probability.
     fn tail(&self) -> f64 {
         (2.0 * self.n as f64).ln() + f64::from(self.failure_bits) * LN_2
     }
@@ -189,7 +192,8 @@ impl NoiseModel {
     /// log2 of the bound on the largest coefficient in absolute value.
     pub fn log2_bound(&self, noise: Noise) -> f64 {
         let d = noise.factors;
-        // One pair of roots: |coefficient| ≤ 2/n |v(ζ)|, of d powers of the secret, d − 1 components and the error itself.
+        // One pair of roots: |coefficient| ≤ 2/n |v(ζ)|, of d powers of the secret, d − 1 components and the error
+        // itself.
         let components = d.saturating_sub(1);
         let pair = power_excess(d) * power_excess(components) * self.share(d + components + 1);
         let all = 2.0 * self.tail();
@@ -248,7 +252,8 @@ impl NoiseModel {
         )
     }
 
-    /// Fresh encryption under an extended public key: that of a public one divided by P = 2^`log2_special`, and the rounding.
+    /// Fresh encryption under an extended public key: that of a public one divided by P = 2^`log2_special`, and the
+    /// rounding.
     pub fn fresh_extended(&self, log2_special: f64) -> Noise {
         self.mod_switch(self.fresh_public(), log2_special, 2)
     }
@@ -260,7 +265,8 @@ impl NoiseModel {
 
     /// The products of key switching, Σ digit_d·e_d / P, before they are rounded.
     ///
-    /// `log2_digits` are the sizes of the digits in bits (each digit is centred), `log2_special` that of P (0 for none).
+    /// `log2_digits` are the sizes of the digits in bits (each digit is centred), `log2_special` that of P (0 for
+    /// none).
     pub fn key_products(&self, log2_digits: &[f64], log2_special: f64) -> Noise {
         let per_unit = self.n as f64 * self.error_variance / 12.0;
         let products = log2_digits

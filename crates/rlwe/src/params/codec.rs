@@ -63,7 +63,8 @@ impl<W: Word> RlweParams<W> {
     }
 }
 
-/// The word size a set of parameter bytes is for: 64 or 128 (of an [`RlweParams`] object or a scheme's, which starts alike).
+/// The word size a set of parameter bytes is for: 64 or 128 (of an [`RlweParams`] object or a scheme's, which starts
+/// alike).
 ///
 /// # Errors
 /// [`WireError`] when the bytes are no parameter object.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parameters: an unchecked literal becomes a checked, immutable set.
 //!
-//! A set is what both parties agree on: ring, bases, distributions, security, identity. The tables and the work space of key
-//! switching belong to [`RlweContext`](crate::RlweContext).
+//! A set is what both parties agree on: ring, bases, distributions, security, identity. The tables and the work space
+//! of key switching belong to [`RlweContext`](crate::RlweContext).
 
 mod codec;
 mod limits;
@@ -16,7 +16,7 @@ use crate::Error;
 use crate::noise::NoiseModel;
 use crate::sampling::{ErrorDistribution, Sampler, SecretDistribution};
 use crate::security::{Drawn, Security, SecurityPolicy};
-use crate::wire::Fingerprint;
+use crate::wire::{self, Fingerprint, Reader, Tag};
 use rns::RnsBasis;
 use std::sync::{Arc, OnceLock};
 use zq::Word;
@@ -53,6 +53,32 @@ pub trait ParameterSet {
     fn rlwe(&self) -> &RlweParams<Self::Word>;
     /// Identity of the whole set.
     fn fingerprint(&self) -> Fingerprint;
+
+    /// Fails unless `got` is this set's fingerprint; `what` names the object in the error.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`].
+    fn check_fingerprint(&self, what: &'static str, got: Fingerprint) -> Result<(), Error> {
+        let expected = self.fingerprint();
+        if got == expected {
+            return Ok(());
+        }
+        Err(Error::ParameterMismatch {
+            what,
+            got: got.to_string(),
+            expected: expected.to_string(),
+        })
+    }
+
+    /// The payload of an object of this set.
+    ///
+    /// # Errors
+    /// [`Error::Wire`] for a bad envelope, [`Error::ParameterMismatch`] for another set's object.
+    fn open<'a>(&self, tag: Tag, what: &'static str, bytes: &'a [u8]) -> Result<Reader<'a>, Error> {
+        let (header, payload) = wire::open_as(tag, bytes)?;
+        self.check_fingerprint(what, header.params)?;
+        Ok(Reader::new(payload))
+    }
 }
 
 impl<W: Word> ParameterSet for RlweParams<W> {
@@ -250,22 +276,6 @@ impl<W: Word> RlweParams<W> {
     /// Digits of a key over the first `limbs` data primes.
     pub fn digits_at(&self, limbs: usize) -> usize {
         limbs.div_ceil(self.digit_len())
-    }
-
-    /// Fails unless `got` is this set's fingerprint; `what` names the object in the error.
-    ///
-    /// # Errors
-    /// [`Error::ParameterMismatch`].
-    pub fn check_fingerprint(&self, what: &'static str, got: Fingerprint) -> Result<(), Error> {
-        let expected = self.fingerprint();
-        if got == expected {
-            return Ok(());
-        }
-        Err(Error::ParameterMismatch {
-            what,
-            got: got.to_string(),
-            expected: expected.to_string(),
-        })
     }
 
     /// The literal these parameters came from (dnum resolved).

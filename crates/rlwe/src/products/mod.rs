@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Products and transforms of residue polynomials that encryption, decryption and multiplication are made of, one prime at a
-//! time. Sampling, lifting, scaling and rounding stay with the schemes.
+//! Products and transforms of residue polynomials that encryption, decryption and multiplication are made of, one prime
+//! at a time. Sampling, lifting, scaling and rounding stay with the schemes.
 
 mod limbs;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The ChaCha20 keystream (Bernstein, 2008) in batches of sixteen blocks: 20 rounds, 64-bit block counter from 0, nonce 0.
+//! The ChaCha20 keystream (Bernstein, 2008) in batches of sixteen blocks: 20 rounds, 64-bit block counter from 0, nonce
+//! 0.
 //!
-//! With AVX-512 a register holds the same word of sixteen blocks; elsewhere `rand_chacha` makes the same bytes. Constant
-//! time.
+//! With AVX-512 a register holds the same word of sixteen blocks; elsewhere `rand_chacha` makes the same bytes.
+//! Constant time.
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};

@@ -16,7 +16,8 @@ const WORK: u64 = 256;
 
 /// The cumulative distribution of |x| for the discrete Gaussian D_{Z,σ} with P(x) ∝ exp(−x²/2σ²), in 127-bit fractions.
 ///
-/// Entry k is ⌊2^127 · P(|x| ≤ k)⌋; the table ends where 2^127 · P(|x| > k) < 1, so a sample is within 2^-120 of D_{Z,σ}.
+/// Entry k is ⌊2^127 · P(|x| ≤ k)⌋; the table ends where 2^127 · P(|x| > k) < 1, so a sample is within 2^-120 of
+/// D_{Z,σ}.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CdtTable(Vec<u128>);
 

@@ -7,8 +7,8 @@ use zq::fork;
 
 /// The operating system, asked anew for every use, or a seed that was given to make a result reproducible.
 ///
-/// A process and its fork hold the same memory. What the system gives is kept nowhere, so they never share it. A given seed they
-/// would share to the byte: it serves the process it was given in, and in a fork of it every use fails.
+/// A process and its fork hold the same memory. What the system gives is kept nowhere, so they never share it. A given
+/// seed they would share to the byte: it serves the process it was given in, and in a fork of it every use fails.
 #[derive(Clone, Debug)]
 pub struct Randomness(Origin);
 
@@ -29,8 +29,8 @@ impl Randomness {
     /// The operating system's.
     pub const SYSTEM: Self = Self(Origin::System);
 
-    /// The seed of one use: fresh, or the given one, from which the user derives one stream for each number. `what` names the
-    /// user in the error.
+    /// The seed of one use: fresh, or the given one, from which the user derives one stream for each number. `what`
+    /// names the user in the error.
     ///
     /// # Errors
     /// [`Error::Entropy`] when the system has no randomness; [`Error::Forked`] for a seed given before a fork.

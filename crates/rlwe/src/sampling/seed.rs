@@ -4,8 +4,8 @@
 //! A stream is ChaCha20 (20 rounds, 64-bit block counter, zero nonce) under the key
 //! `SHA-256("ringsmith.xof.2" ‖ seed ‖ len(label) as u8 ‖ label ‖ index as u64 LE)`; its bytes are consumed in order.
 //!
-//! No generator draws from the seed it is given. It draws from [`Seed::bind`], so that one seed in two parameter sets, in two
-//! roles or for two keys gives streams that have nothing in common.
+//! No generator draws from the seed it is given. It draws from [`Seed::bind`], so that one seed in two parameter sets,
+//! in two roles or for two keys gives streams that have nothing in common.
 
 use super::chacha::{BATCH, ChaCha20};
 use crate::Error;

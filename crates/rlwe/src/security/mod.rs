@@ -176,15 +176,16 @@ impl Drawn {
     }
 
     /// Bits that the modulus counts as larger, because secret or error are narrower than the tables' narrowest. The
-    /// primal attack depends on Q/(σ_s·σ_e) (which is what parts the ternary rows from the Gaussian ones), so a bit less of
-    /// either is worth a bit of modulus. An estimate: attacks on sparse or binary secrets may do better.
+    /// primal attack depends on Q/(σ_s·σ_e) (which is what parts the ternary rows from the Gaussian ones), so a bit
+    /// less of either is worth a bit of modulus. An estimate: attacks on sparse or binary secrets may do better.
     fn narrowness(&self) -> f64 {
         let missing = |least: f64, deviation: f64| (least / deviation).log2().max(0.0);
         let ternary = SecretDistribution::Ternary.deviation();
         missing(ternary, self.secret.deviation()) + missing(MIN_TABLE_SIGMA, self.error_deviation())
     }
 
-    /// The largest log2(QP) that reaches `level` bits at degree `n`; `None` if none does or no table covers what is drawn.
+    /// The largest log2(QP) that reaches `level` bits at degree `n`; `None` if none does or no table covers what is
+    /// drawn.
     ///
     /// # Errors
     /// As [`max_log2_qp`].
@@ -219,8 +220,8 @@ impl Drawn {
 
 /// Estimated bits of security at degree `n` and modulus size `log2_qp`: an estimate, not a proof.
 ///
-/// Linear between the points known for this n (the table's three, and for ternary secrets under the classical tables the
-/// precomputed ones); beyond them proportional to 1/log2(QP). 0 when nothing is known about n.
+/// Linear between the points known for this n (the table's three, and for ternary secrets under the classical tables
+/// the precomputed ones); beyond them proportional to 1/log2(QP). 0 when nothing is known about n.
 pub fn estimated_bits(which: SecurityTable, secret: SecretKind, n: usize, log2_qp: f64) -> f64 {
     let points = known_points(which, secret, n);
     let (Some(first), Some(last)) = (points.first(), points.last()) else {

@@ -14,8 +14,8 @@ const LINE: usize = 64;
 
 /// A fixed-length array of words, aligned to 64 bytes. Derefs to a slice.
 ///
-/// It over-allocates by one line and skips to the boundary. Large arrays are on huge pages. Buffers of dropped arrays are reused
-/// ([`Stock`]): fresh pages cost more than the transform of the polynomial they are for.
+/// It over-allocates by one line and skips to the boundary. Large arrays are on huge pages. Buffers of dropped arrays
+/// are reused ([`Stock`]): fresh pages cost more than the transform of the polynomial they are for.
 pub struct AlignedVec<W: Word> {
     buf: Buffer<W>,
     start: usize,

@@ -2,8 +2,9 @@
 //! Memory of large arrays, on huge pages where the system has them.
 //!
 //! A key switch streams tens of megabytes; on pages of 4 KiB the translation of addresses takes a twelfth of its time
-//! (docs/performance.md). Arrays of all threads share regions, which the kernel is asked to back with huge pages and whose parts an
-//! allocator of their own hands out. Regions are not given back to the system, their parts are used again.
+//! (docs/performance.md). Arrays of all threads share regions, which the kernel is asked to back with huge pages and
+//! whose parts an allocator of their own hands out. Regions are not given back to the system, their parts are used
+//! again.
 
 use core::alloc::Layout;
 use core::marker::PhantomData;
@@ -101,7 +102,8 @@ pub(crate) struct Regions {
 
 impl OomHandler for Regions {
     fn handle_oom(talc: &mut Talc<Self>, layout: Layout) -> Result<(), ()> {
-        // A region must hold the block and what the allocator notes beside it, or it would be asked for again and again.
+        // A region must hold the block and what the allocator notes beside it, or it would be asked for again and
+        // again.
         if layout.size() > REGION_BYTES / 2 {
             return Err(());
         }

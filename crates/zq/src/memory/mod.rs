@@ -11,8 +11,8 @@
 //! | depot | what the stocks have no room for: results that several threads make and one drops | arrays of all threads |
 //! | regions of huge pages | address space whose translation is cheap; parts are handed out and taken back | buffers from 64 KiB to 16 MiB |
 //!
-//! The first two are for work spaces whose owner knows when they are used again, and are wiped when dropped; stock and depot
-//! are for results, which nobody knows the end of. Smaller and larger buffers come from the usual allocator.
+//! The first two are for work spaces whose owner knows when they are used again, and are wiped when dropped; stock and
+//! depot are for results, which nobody knows the end of. Smaller and larger buffers come from the usual allocator.
 //! Where the system has no room, arrays unwind with [`OutOfMemory`] up to an [`attempt`].
 
 mod aligned;

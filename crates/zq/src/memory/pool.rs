@@ -8,8 +8,8 @@ use std::thread;
 /// Most free work spaces kept: one for each thread at work at the same time.
 const LIMIT: usize = 64;
 
-/// Times the lock is tried. It is held for as long as a push takes; held longer, its holder may be a thread that stayed behind
-/// when the process forked.
+/// Times the lock is tried. It is held for as long as a push takes; held longer, its holder may be a thread that stayed
+/// behind when the process forked.
 const TRIES: usize = 64;
 
 /// The free work spaces; a new one is created when all are in use.

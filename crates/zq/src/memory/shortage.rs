@@ -4,9 +4,9 @@
 //! An array whose length comes from input must not end the process when the system has no room for it. Arrays of words
 //! therefore unwind with [`OutOfMemory`], silently, up to the [`attempt`] that a boundary wraps around its work.
 //!
-//! Between arrays there are small vectors, whose allocation cannot fail in Rust but by aborting. A library inside somebody
-//! else's process therefore installs [`Reserve`] as its allocator: what little they need comes from a reserve, and the
-//! next array is refused.
+//! Between arrays there are small vectors, whose allocation cannot fail in Rust but by aborting. A library inside
+//! somebody else's process therefore installs [`Reserve`] as its allocator: what little they need comes from a reserve,
+//! and the next array is refused.
 
 use std::alloc::{GlobalAlloc, Layout, System, alloc_zeroed};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

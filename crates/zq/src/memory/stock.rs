@@ -4,7 +4,8 @@
 use super::huge_pages::Buffer;
 use crate::Word;
 
-/// Buffers of dropped arrays, by length: those of one thread, or, as the depot, those of all. Not part of the interface.
+/// Buffers of dropped arrays, by length: those of one thread, or, as the depot, those of all. Not part of the
+/// interface.
 #[doc(hidden)]
 pub struct Stock<W: Word> {
     pub(super) buffers: Vec<Buffer<W>>,
@@ -21,8 +22,8 @@ impl<W: Word> Stock<W> {
     /// Smaller buffers are the allocator's business.
     pub(super) const LEAST_BYTES: usize = 1 << 13;
 
-    /// An empty stock of one thread: small, or the thread that drops a batch's results would keep them from those that make the
-    /// next ones.
+    /// An empty stock of one thread: small, or the thread that drops a batch's results would keep them from those that
+    /// make the next ones.
     pub(crate) const fn own() -> Self {
         Self::of_bytes(8 << 20)
     }

@@ -34,7 +34,8 @@ unsafe fn forward_stage<A: Arith, F: Factors<A::V>, const HALF: usize>(
     }
 }
 
-/// `log2 R` forward stages of `R` operands; a group holds `8 / R` sets of them. Portions 1 to 3 of `prefetch` are prefetched.
+/// `log2 R` forward stages of `R` operands; a group holds `8 / R` sets of them. Portions 1 to 3 of `prefetch` are
+/// prefetched.
 #[inline(always)]
 unsafe fn forward_stages<A: Arith, F: Factors<A::V>, const R: usize, const G: usize>(
     arith: &A,
@@ -60,8 +61,8 @@ unsafe fn forward_stages<A: Arith, F: Factors<A::V>, const R: usize, const G: us
     }
 }
 
-/// A forward pass of `log2 R` stages over a block of `len` words, node `k`, operands from `input`, results to `out`: runs of
-/// `len / R` neighbours, which start that many words apart.
+/// A forward pass of `log2 R` stages over a block of `len` words, node `k`, operands from `input`, results to `out`:
+/// runs of `len / R` neighbours, which start that many words apart.
 #[inline(always)]
 unsafe fn forward_pass<A: Arith, I: Input<A::V>, const R: usize, const G: usize>(
     arith: &A,
@@ -117,9 +118,9 @@ pub(super) unsafe fn forward_pass_of<A: Arith, I: Input<A::V>>(
     }
 }
 
-/// The last pass: blocks `b..b + G` of `blocks` at `p`, from three stages across vectors to results in order, fully reduced
-/// unless `LAZY`. Stage by stage over all pairs of all blocks: one pair alone would wait for its own results. `prefetch` is prefetched
-/// between the stages.
+/// The last pass: blocks `b..b + G` of `blocks` at `p`, from three stages across vectors to results in order, fully
+/// reduced unless `LAZY`. Stage by stage over all pairs of all blocks: one pair alone would wait for its own results.
+/// `prefetch` is prefetched between the stages.
 #[inline(always)]
 pub(super) unsafe fn forward_blocks<A: Arith, const LAZY: bool, const G: usize>(
     arith: &A,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The order of the work, for any arithmetic: passes of several stages each, depth first.
 //!
-//! Node `k` of the transform's tree is a block whose first stage uses twiddle `k` (the root is 1, the halves of block `k`
-//! are `2k` and `2k+1`). A pass takes a block through two or three stages with its operands in registers; then each
-//! sub-block is finished before the next one starts, so that a sub-block that fits a cache level stays in it, whatever the
-//! size of the caches. The last pass takes blocks of eight vectors through the remaining stages, in registers alone: three
-//! across vectors, `log2 LANES` within them. The inverse is the mirror.
+//! Node `k` of the transform's tree is a block whose first stage uses twiddle `k` (the root is 1, the halves of block
+//! `k` are `2k` and `2k+1`). A pass takes a block through two or three stages with its operands in registers; then each
+//! sub-block is finished before the next one starts, so that a sub-block that fits a cache level stays in it, whatever
+//! the size of the caches. The last pass takes blocks of eight vectors through the remaining stages, in registers
+//! alone: three across vectors, `log2 LANES` within them. The inverse is the mirror.
 
 #[macro_use]
 mod registers;
@@ -107,12 +107,12 @@ pub(crate) unsafe fn forward_outer<A: Arith, I: Input<A::V>>(
     }
 }
 
-/// The passes from number `first` on of block `outer_block` of `outer_blocks`, whose words are at `a`. Meanwhile as many
-/// words at each of `prefetch` are prefetched.
+/// The passes from number `first` on of block `outer_block` of `outer_blocks`, whose words are at `a`. Meanwhile as
+/// many words at each of `prefetch` are prefetched.
 ///
 /// # Safety
-/// `a` points to `tables.n / outer_blocks` words, and passes before `first` leave that many blocks; the features of `A::V`
-/// are enabled.
+/// `a` points to `tables.n / outer_blocks` words, and passes before `first` leave that many blocks; the features of
+/// `A::V` are enabled.
 #[inline(always)]
 pub(crate) unsafe fn forward_block<A: Arith, const LAZY: bool>(
     arith: &A,

@@ -18,15 +18,16 @@ pub(super) struct Prefetch<'a> {
     pub len: usize,
 }
 
-/// Whether prefetches are spread over passes. All at once are more than the first cache level has buffers for, and the loads behind
-/// them wait; but sixteen registers leave none for rows while stages go on.
+/// Whether prefetches are spread over passes. All at once are more than the first cache level has buffers for, and the
+/// loads behind them wait; but sixteen registers leave none for rows while stages go on.
 const fn spread<V: Vector>() -> bool {
     group_count::<V>() > 1
 }
 
 impl<'a> Prefetch<'a> {
-    /// What the last pass but one prefetches of the block of `len` words at `start`: where they are spread, the first quarter.
-    /// The last pass prefetches the second half; what lies between comes by itself, since the processor has seen a run of lines.
+    /// What the last pass but one prefetches of the block of `len` words at `start`: where they are spread, the first
+    /// quarter. The last pass prefetches the second half; what lies between comes by itself, since the processor has
+    /// seen a run of lines.
     #[inline(always)]
     pub fn before_last<V: Vector>(rows: &'a [*const u64], start: usize, len: usize) -> Self {
         Self {
@@ -36,7 +37,8 @@ impl<'a> Prefetch<'a> {
         }
     }
 
-    /// What the last pass prefetches of the `len` words at `start`, which lie in a block of `block` words of the pass before.
+    /// What the last pass prefetches of the `len` words at `start`, which lie in a block of `block` words of the pass
+    /// before.
     #[inline(always)]
     pub fn last<V: Vector>(rows: &'a [*const u64], start: usize, len: usize, block: usize) -> Self {
         let within = start & (block - 1);
@@ -57,7 +59,8 @@ impl Prefetch<'_> {
         len: 0,
     };
 
-    /// Prefetches portion number `portion` of `portions`, in whole lines; for all with the first where they are not spread.
+    /// Prefetches portion number `portion` of `portions`, in whole lines; for all with the first where they are not
+    /// spread.
     ///
     /// # Safety
     /// The features of `V` are enabled.

@@ -8,8 +8,8 @@ use zq::{Modulus, Word};
 /// The modulus, if these kernels can be used with it for a sum of `terms` products over `n` coefficients, one factor of
 /// each below `bound` times the modulus.
 ///
-/// The high halves of the products are at most bound·q²/2^52; their sum, the carries from the low halves and q must stay
-/// below 2^52: terms·(bound·q²/2^52 + 1) + q <= 2^52. A difference with such a factor needs (bound + 1)·q <= 2^52.
+/// The high halves of the products are at most bound·q²/2^52; their sum, the carries from the low halves and q must
+/// stay below 2^52: terms·(bound·q²/2^52 + 1) + q <= 2^52. A difference with such a factor needs (bound + 1)·q <= 2^52.
 pub(super) fn modulus_for<W: Word>(
     modulus: &Modulus<W>,
     bound: u64,
@@ -166,15 +166,15 @@ const SIDE_BY_SIDE: usize = 2;
 /// Coefficients that [`dot_pair`] makes at a time; rows are whole multiples of it.
 pub(super) const BLOCK: usize = 8 * SIDE_BY_SIDE;
 
-/// Most rows of an unrolled sum. Each row has a load instruction of its own, or the processor's prefetcher would take them for
-/// one row that jumps about.
+/// Most rows of an unrolled sum. Each row has a load instruction of its own, or the processor's prefetcher would take
+/// them for one row that jumps about.
 const UNROLLED: usize = 8;
 
 /// Low and high halves of the sums of both outputs.
 type Sums = [[[__m512i; 2]; SIDE_BY_SIDE]; 2];
 
-/// An empty instruction that seems to read memory and to change all sums. Without it the compiler loads all rows first, more
-/// than there are registers for, and makes one half of the sums after the other.
+/// An empty instruction that seems to read memory and to change all sums. Without it the compiler loads all rows first,
+/// more than there are registers for, and makes one half of the sums after the other.
 ///
 /// # Safety
 /// The processor has AVX-512 F.
@@ -227,7 +227,8 @@ unsafe fn add_products<M: Multiply52, const D: usize, const PERMUTED: bool>(
     }
 }
 
-/// Post-processing of a sum: `(sum - correction)·factor`, or the sum itself, and `add[σ(i)]·factor`, or `add[σ(i)]` itself, added.
+/// Post-processing of a sum: `(sum - correction)·factor`, or the sum itself, and `add[σ(i)]·factor`, or `add[σ(i)]`
+/// itself, added.
 #[derive(Clone, Copy)]
 pub(super) struct PostProcessing<'a> {
     /// The correction, and the factor.
@@ -250,8 +251,9 @@ struct Call<'a, 'b> {
 /// See [`super::dot_pair`].
 ///
 /// # Safety
-/// Every row has as many words as the outputs, a multiple of [`BLOCK`]; a permutation maps aligned blocks of eight to such
-/// blocks; `modulus_for` accepted q, the larger of the bounds of digits and corrections, and the number of rows and one.
+/// Every row has as many words as the outputs, a multiple of [`BLOCK`]; a permutation maps aligned blocks of eight to
+/// such blocks; `modulus_for` accepted q, the larger of the bounds of digits and corrections, and the number of rows
+/// and one.
 pub(super) unsafe fn dot_pair(
     q: u64,
     rows: (&[&[u64]], [&[&[u64]]; 2]),

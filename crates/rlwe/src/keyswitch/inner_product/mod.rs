@@ -10,8 +10,8 @@ use zq::{Modulus, Shoup, Word};
 /// Coefficients summed side by side in double words.
 const TILE: usize = 32;
 
-/// The multiple of q below which the operands of `terms` products that are summed and of the division that follows may be: that
-/// of lazy transforms where the kernels take them, else 1.
+/// The multiple of q below which the operands of `terms` products that are summed and of the division that follows may
+/// be: that of lazy transforms where the kernels take them, else 1.
 pub(super) fn operand_bound<W: Word>(plan: &NttPlan<W>, terms: usize) -> u64 {
     let bound = plan.lazy_bound();
     // What is subtracted before the division is one term more.
@@ -83,7 +83,8 @@ impl<'a> Permuted<'a> {
 /// Rows that are multiplied with each other and summed.
 #[derive(Clone, Copy)]
 pub(super) struct Products<'a, W: Word> {
-    /// Below `bound` times the modulus, their low 52 bits if that is not 1 (see [`operand_bound`]); read through the permutation.
+    /// Below `bound` times the modulus, their low 52 bits if that is not 1 (see [`operand_bound`]); read through the
+    /// permutation.
     pub digits: &'a [&'a [W]],
     pub bound: u64,
     /// Reduced, for either component.

@@ -126,8 +126,8 @@ impl<W: Word> Inner<'_, W> {
         }
     }
 
-    /// Adds the products of one tile of a sum to both rows. The rows of a sum that is rotated hold something only if it has
-    /// terms without factors.
+    /// Adds the products of one tile of a sum to both rows. The rows of a sum that is rotated hold something only if it
+    /// has terms without factors.
     fn add_products(
         &self,
         giant: &GiantStep<'_, W>,

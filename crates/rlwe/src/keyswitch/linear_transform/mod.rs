@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sums of rotated ciphertexts times plaintexts, by double hoisting (Bossuat, Mouchet, Troncoso-Pastoriza, Hubaux, ePrint
-//! 2020/1203).
+//! Sums of rotated ciphertexts times plaintexts, by double hoisting (Bossuat, Mouchet, Troncoso-Pastoriza, Hubaux,
+//! ePrint 2020/1203).
 //!
 //! ```text
 //! Σ_g rot_g( Σ_t factor_{g,t} ⊙ rot_{g,t}(c_0, c_1) )
 //! ```
 //!
-//! The inner rotations share one decomposition of c_1, and nothing is divided by P before the products: the sums are over Q·P.
-//! A rotation of a sum divides its second part alone by P, decomposes it, and adds its products with the key over Q·P again.
-//! What is left is one division of both parts, which is the caller's, in the form of its ciphertexts.
+//! The inner rotations share one decomposition of c_1, and nothing is divided by P before the products: the sums are
+//! over Q·P. A rotation of a sum divides its second part alone by P, decomposes it, and adds its products with the key
+//! over Q·P again. What is left is one division of both parts, which is the caller's, in the form of its ciphertexts.
 
 mod divide;
 mod inner_sums;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The sums of a linear transform over Q·P.
 //!
-//! Prime by prime, as key switches ([`super::super::per_prime`]): first the inner rotations, their products with the factors and
-//! the sums; then, sum by sum, the second part of those that are rotated divided by P, and its digits times the key.
+//! Prime by prime, as key switches ([`super::super::per_prime`]): first the inner rotations, their products with the
+//! factors and the sums; then, sum by sum, the second part of those that are rotated divided by P, and its digits times
+//! the key.
 
 use super::inner_sums::Inner;
 use super::steps::Steps;
@@ -86,7 +87,8 @@ impl<W: Word> KeySwitchLevel<W> {
         }))
     }
 
-    /// The sums of products: those that will be rotated to `sums`, first components before second ones, the others onto `total`.
+    /// The sums of products: those that will be rotated to `sums`, first components before second ones, the others onto
+    /// `total`.
     fn inner_sums(
         &self,
         source: TransformSource<'_, W>,

@@ -73,8 +73,8 @@ fn plain<W: Word>(
     total
 }
 
-/// Steps as numbers: for each giant step an index into the keys' elements, and for each of its terms one, with a factor or
-/// without; 9 stands for no rotation.
+/// Steps as numbers: for each giant step an index into the keys' elements, and for each of its terms one, with a factor
+/// or without; 9 stands for no rotation.
 type Shape<'a> = &'a [(usize, &'a [usize])];
 
 const SHAPES: [Shape<'_>; 6] = [

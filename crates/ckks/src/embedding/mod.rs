@@ -18,8 +18,8 @@ pub(crate) use residues::{Width, centred_to_f64, integers_to_residues};
 
 /// The canonical embedding for one ring degree, all slot counts 1, 2, 4, …, n/2.
 ///
-/// With fewer than n/2 slots the message lives in the subring of `X^(n/(2·slots))` and is replicated in the slots of the
-/// full embedding. Error of either direction: below 2^-49 of the largest value.
+/// With fewer than n/2 slots the message lives in the subring of `X^(n/(2·slots))` and is replicated in the slots of
+/// the full embedding. Error of either direction: below 2^-49 of the largest value.
 #[derive(Debug)]
 pub struct Embedding {
     n: usize,
@@ -108,8 +108,8 @@ impl Embedding {
         self.with_coefficients(values, slots, scale, |x, _| x.to_vec())
     }
 
-    /// What `f` makes of [`Embedding::to_coefficients`], which stay in a buffer that is used again, and of the largest of
-    /// their magnitudes. Values may be real or complex.
+    /// What `f` makes of [`Embedding::to_coefficients`], which stay in a buffer that is used again, and of the largest
+    /// of their magnitudes. Values may be real or complex.
     ///
     /// # Errors
     /// As [`Embedding::to_coefficients`].

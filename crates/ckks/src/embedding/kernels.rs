@@ -105,8 +105,8 @@ fn butterfly<const FORWARD: bool>(a: &mut Complexes, b: &mut Complexes, w: &Comp
     }
 }
 
-/// Levels of stride 8 and more, in natural layout: two at a time, so that each pass over memory does twice the work, and
-/// the top level alone if their number is odd.
+/// Levels of stride 8 and more, in natural layout: two at a time, so that each pass over memory does twice the work,
+/// and the top level alone if their number is odd.
 #[inline(always)]
 fn upper_levels<const FORWARD: bool>(fft: &SlotFft, x: &mut Split) {
     let (re, _) = x.re.as_chunks_mut::<COLUMNS>();
@@ -219,7 +219,8 @@ fn last_three_levels<const FORWARD: bool>(fft: &SlotFft, x: &mut Split) {
     }
 }
 
-/// One of the last levels on eight blocks side by side; `root(k)` is node k's, counted from the level's number of nodes.
+/// One of the last levels on eight blocks side by side; `root(k)` is node k's, counted from the level's number of
+/// nodes.
 #[inline(always)]
 fn within_block<const STRIDE: usize, const FORWARD: bool>(
     x: &mut [Complexes; COLUMNS],

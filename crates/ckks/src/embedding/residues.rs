@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Doubles that hold integers to residues, and residues back to centred doubles.
 //!
-//! Messages are secret: no number decides on a branch or an address. What may be known is one bit for each range check over
-//! a whole message ([`reveal`]): whether all of it is finite, below half the modulus, below 2^51, below 2^62, and on the way
-//! back within the first two primes.
+//! Messages are secret: no number decides on a branch or an address. What may be known is one bit for each range check
+//! over a whole message ([`reveal`]): whether all of it is finite, below half the modulus, below 2^51, below 2^62, and
+//! on the way back within the first two primes.
 
 use super::kernels::for_each_level;
 use rlwe::reveal;
@@ -60,7 +60,8 @@ fn round(y: f64) -> f64 {
 
 /// Largest magnitude; NaN if a number is not finite.
 pub(crate) fn largest(x: &[f64]) -> f64 {
-    // Eight running maxima: a single one would be a chain of dependent comparisons. Zero times what is not finite is NaN.
+    // Eight running maxima: a single one would be a chain of dependent comparisons. Zero times what is not finite is
+    // NaN.
     let (mut maxima, mut zeros) = ([0.0f64; 8], [0.0f64; 8]);
     let (chunks, rest) = x.as_chunks::<8>();
     let mut take = |k: usize, c: f64| {
@@ -147,8 +148,8 @@ for_each_level! {
     reduce_mantissa(x: &[f64], q: u64, out: &mut [u64]) = reduce_mantissa_body
 }
 
-/// x − kq with k = x/q rounded: the quotient is off by at most 2^-52 |x|/q < 1/2q before it is rounded, so the rest is at
-/// most (q + 1)/2; kq is an integer below 2^51 + q < 2^53, hence exact, and so is the difference.
+/// x − kq with k = x/q rounded: the quotient is off by at most 2^-52 |x|/q < 1/2q before it is rounded, so the rest is
+/// at most (q + 1)/2; kq is an integer below 2^51 + q < 2^53, hence exact, and so is the difference.
 #[inline(always)]
 fn reduce_mantissa_body(x: &[f64], q: u64, out: &mut [u64]) {
     let (divisor, inverse) = (q as f64, 1.0 / q as f64);
@@ -197,8 +198,8 @@ fn reduce_wide(x: f64, q: &Modulus<u64>, powers: &[Shoup<u64>; EXPONENT_BITS]) -
 
 /// Residues to centred doubles, each within 2^-51 of its integer.
 ///
-/// Most integers are far below the modulus: the centred value modulo the first two primes is right if all other residues
-/// agree with it. Only when some do not, [`garner`] gives those.
+/// Most integers are far below the modulus: the centred value modulo the first two primes is right if all other
+/// residues agree with it. Only when some do not, [`garner`] gives those.
 pub(crate) fn centred_to_f64(moduli: &[Modulus<u64>], limbs: &[&[u64]]) -> Vec<f64> {
     let [q0, q1, others @ ..] = moduli else {
         let centred = |x: &u64| moduli[0].centered(*x) as i64 as f64;

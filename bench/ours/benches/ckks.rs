@@ -212,7 +212,7 @@ fn relinearize_batch_of_eight(bencher: Bencher, set: Set) {
 #[divan::bench(args = SETS)]
 fn relinearize_batch_of_eight_two_threads(bencher: Bencher, set: Set) {
     let s = setup(set);
-    let evaluator = Evaluator::with_threads(&s.params, &Threads::new(2).expect("threads"));
+    let evaluator = Evaluator::new(&s.params).with_threads(Threads::new(2).expect("threads"));
     let batch = vec![s.product.clone(); 8];
     bencher.bench(|| {
         evaluator

@@ -158,7 +158,7 @@ impl Kit {
         let (cxs, cys) = (copies(&cx), copies(&cy));
         let tensors = copies(&self.evaluator.multiply(&cx, &cy)?);
         let products = self.evaluator.relinearize_batch(&tensors, &self.relin)?;
-        let on = |t: &Threads| Evaluator::with_threads(&self.params, t);
+        let on = |t: &Threads| Evaluator::new(&self.params).with_threads(t.clone());
         let right = |want: &[Complex64]| {
             let want = want.to_vec();
             move |ct: &Ciphertext| self.near(ct, &want).unwrap_or(false)

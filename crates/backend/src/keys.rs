@@ -2,9 +2,8 @@
 //! Evaluation keys, and whether they are all that a program needs.
 
 use crate::Error;
-use crate::cpu::scheme::key;
 use program::{Encryption, Parameters, Program};
-use rlwe::{GaloisKeys, KeyId, PublicKey, RelinKey, RlweParams};
+use rlwe::{GaloisKeys, KeyId, ParameterSet, PublicKey, RelinKey, RlweParams};
 use std::sync::Arc;
 use zq::Word;
 
@@ -224,4 +223,13 @@ fn common_owner(held: &[Held]) -> Result<Option<KeyId>, Error> {
             "the {name} key is of key {other}, the {first} key of key {owner}"
         ))),
     }
+}
+
+/// A key that was checked to be there.
+pub(crate) fn key<'k, K>(held: Option<&'k K>, name: &str) -> Result<&'k K, Error> {
+    held.ok_or_else(|| {
+        Error::Keys(format!(
+            "the evaluation keys hold no {name} key, which this program needs"
+        ))
+    })
 }

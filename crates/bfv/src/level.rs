@@ -2,9 +2,9 @@
 //! Constants of one level: scaling, decryption and the two ways to multiply.
 
 use crate::Error;
-use crate::params::BfvParams;
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
+use rlwe::RlweParams;
 use rns::{BaseConverter, Coeff, RnsBasis, RnsPoly, ScaleRounder, Scratch};
 use std::sync::{Arc, OnceLock};
 use zeroize::Zeroize;
@@ -37,9 +37,14 @@ struct LevelParams<W> {
 }
 
 impl<W: Word> Level<W> {
-    pub fn new(params: &BfvParams<W>, limbs: usize) -> Result<Self, Error> {
-        let q = params.rlwe().q_prefix(limbs)?;
-        let t = params.plain_modulus();
+    /// Of a ring-LWE set, a plaintext modulus, and the auxiliary primes that were given.
+    pub fn new(
+        rlwe: &RlweParams<W>,
+        plain: &Modulus<u64>,
+        auxiliary: &[W],
+        limbs: usize,
+    ) -> Result<Self, Error> {
+        let (q, t) = (rlwe.q_prefix(limbs)?, plain.value());
         let q_mod_t = (q.product() % t).to_u64().unwrap_or_default();
         let inverse = |m: &Modulus<W>| m.inv_vt(m.reduce_u64(t)).map(|i| m.shoup(m.neg(i)));
         let minus_t_inv = q
@@ -62,12 +67,12 @@ impl<W: Word> Level<W> {
             decrypt: ScaleRounder::to_modulus(&q, t_word, t)?,
             params: LevelParams {
                 t,
-                auxiliary: params.auxiliary().to_vec(),
-                taken: params.rlwe().qp().values(),
+                auxiliary: auxiliary.to_vec(),
+                taken: rlwe.qp().values(),
             },
             q,
             q_mod_t,
-            plain: *params.plain(),
+            plain: *plain,
             minus_t_inv,
             switch,
             hps: OnceLock::new(),
@@ -77,8 +82,8 @@ impl<W: Word> Level<W> {
 
     /// `out += round(Q·m/t)` (or `-=`), exactly; coefficients of m in 0..t.
     ///
-    /// With h = ⌊t/2⌋ and r = (Q·m + h) mod t the rounded quotient is (Q·m + h − r)/t, which is (h − r)·t^-1 modulo q_i.
-    /// A tie, possible for even t only, rounds up.
+    /// With h = ⌊t/2⌋ and r = (Q·m + h) mod t the rounded quotient is (Q·m + h − r)/t, which is (h − r)·t^-1 modulo
+    /// q_i. A tie, possible for even t only, rounds up.
     pub fn add_scaled(&self, m: &[u64], out: &mut RnsPoly<W, Coeff>, subtract: bool) {
         let (plain, half) = (&self.plain, self.params.t / 2);
         let mut remainders = AlignedVec::from_slice(m);
@@ -244,8 +249,8 @@ fn lift<W: Word>(
     RnsPoly::from_data(joint, out)
 }
 
-/// Multiplication by HPSPOVERQ (ePrint 2021/204): the second operand goes to modulus P ≈ Q first, so that the product is
-/// scaled by t/P straight into Q. The product is needed modulo Q·P only, hence P may be as small as Q.
+/// Multiplication by HPSPOVERQ (ePrint 2021/204): the second operand goes to modulus P ≈ Q first, so that the product
+/// is scaled by t/P straight into Q. The product is needed modulo Q·P only, hence P may be as small as Q.
 pub(crate) struct OverQ<W: Word> {
     pub basis: RnsBasis<W>,
     /// Q then P.

@@ -4,6 +4,7 @@
 use crate::Error;
 use crate::params::BfvParams;
 use crate::plaintext::Plaintext;
+use rlwe::ParameterSet;
 use rlwe::wire::Fingerprint;
 use rns::{Eval, RnsPoly};
 use zeroize::Zeroizing;
@@ -34,8 +35,8 @@ pub struct Term<'a, W: Word> {
     pub plaintext: Option<&'a ExtendedPlaintext<W>>,
 }
 
-/// A plaintext for products before the division by the special primes: its centred coefficients over the first data primes
-/// and the special primes, transformed. Wiped when dropped; `Debug` shows no residues.
+/// A plaintext for products before the division by the special primes: its centred coefficients over the first data
+/// primes and the special primes, transformed. Wiped when dropped; `Debug` shows no residues.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExtendedPlaintext<W: Word> {
     poly: Zeroizing<RnsPoly<W, Eval>>,

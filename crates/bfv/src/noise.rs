@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Noise of BFV ciphertexts: upper estimates without the secret key.
 //!
-//! With phase c_0 + c_1·s = (Q/t)·m + v over the reals, a product of two ciphertexts has the noise
-//! v' = t·(v_1·K_2 + v_2·K_1) + m_1·v_2 + m_2·v_1 + (t/Q)·v_1·v_2 + (r_0 + r_1·s + r_2·s²), where K_i, the multiple of Q by
-//! which the integer phase differs, has coefficients like ±1/2 + s·(±1/2) + s²·(±1/2) + …, a term for each part of the
+//! With phase c_0 + c_1·s = (Q/t)·m + v over the reals, a product of two ciphertexts has the noise v' = t·(v_1·K_2 +
+//! v_2·K_1) + m_1·v_2 + m_2·v_1 + (t/Q)·v_1·v_2 + (r_0 + r_1·s + r_2·s²), where K_i, the multiple of Q by which the
+//! integer phase differs, has coefficients like ±1/2 + s·(±1/2) + s²·(±1/2) + …, a term for each part of the
 //! ciphertext, and the product has a rounding r for each of its parts. (Q/t)·m being scaled exactly, no term in Q mod t
 //! arises. Messages are taken as arbitrary: coefficients up to t/2.
 
@@ -18,12 +18,12 @@ use zq::Word;
 /// # Errors
 /// [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
 pub fn log2_limit<W: Word>(params: &BfvParams<W>, limbs: usize) -> Result<f64, Error> {
-    NoiseEstimator::new(params).log2_limit(limbs)
+    Estimator::new(params).log2_limit(limbs)
 }
 
 /// The estimates for one parameter set, made of plain numbers so that a parameter search needs no keys or tables.
 #[derive(Clone, Debug)]
-pub struct NoiseEstimator {
+pub struct Estimator {
     model: NoiseModel,
     log2_q: Vec<f64>,
     log2_p: f64,
@@ -31,7 +31,7 @@ pub struct NoiseEstimator {
     plain_modulus: u64,
 }
 
-impl NoiseEstimator {
+impl Estimator {
     /// Estimates for a set.
     pub fn new<W: Word>(params: &BfvParams<W>) -> Self {
         Self::made(&params.rlwe().literal(), params.plain_modulus())
@@ -212,7 +212,7 @@ impl NoiseEstimator {
     /// Noise `v` times t·K + m of a ciphertext of `size` parts.
     fn spread(&self, v: Noise, size: usize) -> Noise {
         let (n, t) = (self.model.n() as f64, self.plain_modulus as f64);
-        // The uniform halves may be the same as in an earlier factor, hence the factors once more.
+        // The uniform components may be the same as in an earlier factor, hence the factors once more.
         let k = n / 12.0 * self.model.powers_gain(v.factors, size) * f64::from(v.factors.max(1));
         let gain = Gain {
             log2: log2_add(k.log2() + 2.0 * t.log2(), self.any_plaintext().log2),
@@ -232,8 +232,8 @@ impl NoiseEstimator {
         Ok(a.plus(self.model.key_switch(&digits, self.log2_p)))
     }
 
-    /// A linear transform over `limbs` data primes: for each giant step whether it rotates, and for each of its terms whether
-    /// it rotates and its plaintext's gain, if it has a plaintext.
+    /// A linear transform over `limbs` data primes: for each giant step whether it rotates, and for each of its terms
+    /// whether it rotates and its plaintext's gain, if it has a plaintext.
     ///
     /// # Errors
     /// [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::level::Level;
 use ntt::NttPlan;
 use rlwe::wire::{self, Fingerprint, Reader, Tag, WireError, Writer};
-use rlwe::{Limits, RlweParams, RlweParamsLiteral, SecurityPolicy};
+use rlwe::{Limits, RlweContext, RlweParams, RlweParamsLiteral, SecurityPolicy};
 use std::sync::{Arc, OnceLock};
 use zq::{Modulus, Word};
 
@@ -19,13 +19,13 @@ pub struct BfvParamsLiteral<W> {
     pub rlwe: RlweParamsLiteral<W>,
     /// Plaintext modulus t, 2..2^60, coprime to the data primes and well below Q.
     pub plain_modulus: u64,
-    /// Primes of the second basis of multiplication: all of them by HPS, as many of the first as exceed Q by HPSPOVERQ; empty:
-    /// chosen automatically, 46 bits long.
+    /// Primes of the second basis of multiplication: all of them by HPS, as many of the first as exceed Q by HPSPOVERQ;
+    /// empty: chosen automatically, 46 bits long.
     pub auxiliary: Vec<W>,
 }
 
 struct Inner<W: Word> {
-    rlwe: RlweParams<W>,
+    rlwe: RlweContext<W>,
     t: u64,
     auxiliary: Vec<W>,
     plain: Modulus<u64>,
@@ -85,7 +85,12 @@ impl<W: Word> BfvParams<W> {
     ///
     /// # Errors
     /// [`Error::PlainModulus`]; [`Error::Rlwe`] for auxiliary primes that are none.
-    pub fn from_rlwe(rlwe: RlweParams<W>, t: u64, auxiliary: Vec<W>) -> Result<Self, Error> {
+    pub fn from_rlwe(
+        rlwe: impl Into<RlweContext<W>>,
+        t: u64,
+        auxiliary: Vec<W>,
+    ) -> Result<Self, Error> {
+        let rlwe = rlwe.into();
         check_plain_modulus(&rlwe, t)?;
         let plain = Modulus::new(t).map_err(rns::RnsError::from)?;
         // Primes that are 1 modulo 2n give slots; for any other modulus there is no plan.
@@ -113,8 +118,8 @@ impl<W: Word> BfvParams<W> {
         Ok(params)
     }
 
-    /// The ring-LWE set.
-    pub fn rlwe(&self) -> &RlweParams<W> {
+    /// The ring-LWE set, with its tables.
+    pub fn rlwe(&self) -> &RlweContext<W> {
         &self.0.rlwe
     }
 
@@ -160,7 +165,12 @@ impl<W: Word> BfvParams<W> {
         if let Some(level) = slot.get() {
             return Ok(Arc::clone(level));
         }
-        let made = Arc::new(Level::new(self, limbs)?);
+        let made = Arc::new(Level::new(
+            self.rlwe(),
+            self.plain(),
+            self.auxiliary(),
+            limbs,
+        )?);
         Ok(Arc::clone(zq::fork::once(slot, || made)))
     }
 
@@ -188,37 +198,6 @@ impl<W: Word> BfvParams<W> {
             plain_modulus: self.0.t,
             auxiliary: self.0.auxiliary.clone(),
         }
-    }
-
-    /// Fails unless `got` is this set's fingerprint.
-    pub(crate) fn check_fingerprint(
-        &self,
-        what: &'static str,
-        got: Fingerprint,
-    ) -> Result<(), Error> {
-        let expected = self.fingerprint();
-        if got == expected {
-            return Ok(());
-        }
-        let (got, expected) = (got.to_string(), expected.to_string());
-        Err(rlwe::Error::ParameterMismatch {
-            what,
-            got,
-            expected,
-        }
-        .into())
-    }
-
-    /// Opens an object of this set.
-    pub(crate) fn open<'a>(
-        &self,
-        tag: Tag,
-        what: &'static str,
-        bytes: &'a [u8],
-    ) -> Result<Reader<'a>, Error> {
-        let (header, payload) = wire::open_as(tag, bytes)?;
-        self.check_fingerprint(what, header.params)?;
-        Ok(Reader::new(payload))
     }
 
     /// The set as an object of the byte format.

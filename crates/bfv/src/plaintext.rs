@@ -5,7 +5,7 @@ use crate::Error;
 use crate::params::BfvParams;
 use rlwe::noise::Gain;
 use rlwe::reveal;
-use rlwe::wire::{self, Fingerprint, Tag, Writer};
+use rlwe::wire::Fingerprint;
 use zeroize::Zeroize;
 use zq::Word;
 
@@ -93,27 +93,6 @@ impl Plaintext {
     pub fn gain(&self) -> Gain {
         let doubles: Vec<f64> = self.signed().iter().map(|c| *c as f64).collect();
         Gain::of_coefficients(&doubles)
-    }
-
-    /// The plaintext as an object of the byte format.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Writer::new();
-        let modulus = zq::Modulus::new(self.t).expect("checked by the parameters");
-        out.residues(&self.coefficients, &modulus);
-        wire::seal(Tag::BfvPlaintext, self.params, out.as_bytes())
-    }
-
-    /// Reads [`Plaintext::to_bytes`].
-    ///
-    /// # Errors
-    /// [`rlwe::Error::Wire`], [`rlwe::Error::ParameterMismatch`].
-    pub fn from_bytes<W: Word>(params: &BfvParams<W>, bytes: &[u8]) -> Result<Self, Error> {
-        let mut input = params.open(Tag::BfvPlaintext, "the plaintext", bytes)?;
-        input.has_residues(params.plain(), params.n())?;
-        let mut coefficients = vec![0; params.n()];
-        input.residues(params.plain(), 0, &mut coefficients)?;
-        input.finish()?;
-        Ok(Self::from_reduced(params, coefficients))
     }
 }
 

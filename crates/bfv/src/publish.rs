@@ -2,23 +2,24 @@
 //! Decryption whose result may be shared: noise flooding against decryption failures (IND-CPA-D).
 //!
 //! A right BFV result is a function of the message alone, a wrong one of the noise too, and with it of the key: whoever
-//! sees results and searches for ciphertexts with much noise learns from the failures (ePrint 2024/116, 2024/127). Here a
-//! discrete Gaussian e is added to the phase before it is rounded, so wide that it, not the noise, decides on failure.
-//! docs/bfv.md derives
+//! sees results and searches for ciphertexts with much noise learns from the failures (ePrint 2024/116, 2024/127). Here
+//! a discrete Gaussian e is added to the phase before it is rounded, so wide that it, not the noise, decides on
+//! failure. docs/bfv.md derives
 //!
 //! ```text
 //! σ = sqrt(12 τ) · 2^(s/2) · sqrt(n) · (B + 1/2)
 //! ```
 //!
-//! for s bits of statistical security over τ published decryptions, B the bound on the largest noise coefficient. It holds
-//! when B bounds the noise of *every* ciphertext that is published: take it from [`crate::noise::NoiseEstimator`] for the
-//! circuit that was evaluated, never from a measurement. A server that sends other ciphertexts is outside the model.
+//! for s bits of statistical security over τ published decryptions, B the bound on the largest noise coefficient. It
+//! holds when B bounds the noise of *every* ciphertext that is published: take it from [`crate::noise::Estimator`] for
+//! the circuit that was evaluated, never from a measurement. A server that sends other ciphertexts is outside the
+//! model.
 
 use crate::noise::log2_limit;
 use crate::{Ciphertext, Decryptor, Error, Phase, Plaintext};
 use rlwe::Seed;
 use rlwe::noise::log2_add;
-use rlwe::sample::WideGaussian;
+use rlwe::sampling::WideGaussian;
 use std::f64::consts::LN_2;
 use zeroize::Zeroizing;
 use zq::Word;
@@ -29,7 +30,7 @@ const FAILURE_BITS: f64 = 128.0;
 /// What the flooding has to withstand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Publication {
-    /// Noise budget in bits that the circuit is sure to leave: [`crate::noise::NoiseEstimator::budget`].
+    /// Noise budget in bits that the circuit is sure to leave: [`crate::noise::Estimator::budget`].
     pub noise_budget: f64,
     /// Statistical security s in bits.
     pub security_bits: u32,

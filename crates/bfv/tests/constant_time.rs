@@ -8,7 +8,7 @@ mod dudect;
 
 use bfv::{BfvParams, BfvParamsLiteral, Ciphertext, Decryptor, Encryptor, Plaintext};
 use dudect::{LIMIT, POOL, expect_constant, smallest};
-use rlwe::wire::mutate::repair;
+use rlwe::mutate::repair;
 use rlwe::{
     ErrorDistribution, KeyGenerator, RlweParamsLiteral, Sampler, SecretDistribution, SecretKey,
 };

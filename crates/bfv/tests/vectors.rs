@@ -11,7 +11,7 @@ use bfv::{
 use rlwe::wire::Fingerprint;
 use rlwe::{
     ErrorDistribution, KeyGenerator, KeySwitchKey, RlweParamsLiteral, Sampler, SecretDistribution,
-    SecurityPolicy, Seed, conjugation_element, rotation_element, sample,
+    SecurityPolicy, Seed, conjugation_element, rotation_element, sampling,
 };
 use rns::{Domain, RnsPoly};
 use std::fmt::{Display, Write};
@@ -162,7 +162,7 @@ fn uniform<W: Word>(text: &mut Text, modulus: W) {
     text.field("modulus", modulus);
     text.field("word_bytes", W::BITS / 8);
     let mut out = vec![W::ZERO; 50];
-    sample::uniform(
+    sampling::uniform(
         &mut seed().stream("uniform", 0),
         &Modulus::new(modulus).unwrap(),
         &mut out,

@@ -51,7 +51,7 @@ impl Ciphertext {
         self.key
     }
 
-    /// Whether one half is stored as a seed when serialized.
+    /// Whether one component is stored as a seed when serialized.
     pub fn is_seeded(&self) -> bool {
         self.seed.is_some()
     }

@@ -7,12 +7,19 @@
 //! noise::Estimator: the same operations on bounds, for choosing parameters before anything runs
 //! ```
 //!
-//! Cheon, Kim, Kim, Song (ePrint 2016/421) in residue form (ePrint 2018/931); ciphertexts stay in evaluation form. A level
-//! is the number of rescales left: limbs minus 1. Scales are doubles, multiplied and divided exactly as the primes are.
+//! Cheon, Kim, Kim, Song (ePrint 2016/421) in residue form (ePrint 2018/931); ciphertexts stay in evaluation form. A
+//! level is the number of rescales left: limbs minus 1. Scales are doubles, multiplied and divided exactly as the
+//! primes are.
+//!
+//! Files, traits and names are those of `bfv`, as far as the schemes agree: `params`, `encoder`, `plaintext`,
+//! `ciphertext`, `encryption`, `evaluator` (`linear`, `plain`, `multiply`, `rotate`, `transform`), `linear_transform`,
+//! `noise`, `publish`, `wire`. CKKS alone has `embedding`, `scale`, `poly`, `evaluator::rescale` and
+//! `evaluator::batch`.
 
 mod ciphertext;
+mod embedding;
 mod encoder;
-mod encrypt;
+mod encryption;
 mod error;
 mod evaluator;
 pub mod linear_transform;
@@ -21,16 +28,19 @@ mod params;
 mod plaintext;
 mod poly;
 mod publish;
+mod scale;
 #[cfg(test)]
 mod tests;
 mod wire;
 
 pub use ciphertext::Ciphertext;
-pub use encoder::Embedding;
-pub use encrypt::{Decryptor, Encryptor};
+pub use embedding::Embedding;
+pub use encoder::Encoder;
+pub use encryption::{Decryptor, Encryptor};
 pub use error::Error;
-pub use evaluator::{Evaluator, SCALE_TOLERANCE, inner_sum_steps, slot_rotation_element};
+pub use evaluator::{Evaluator, inner_sum_steps, slot_rotation_element};
 pub use params::{CkksParams, CkksParamsLiteral, prime_chain};
-pub use plaintext::{Encoder, Plaintext};
+pub use plaintext::Plaintext;
 pub use poly::{Basis, MAX_DEGREE, Node, Plan, Polynomial};
 pub use publish::Publication;
+pub use scale::SCALE_TOLERANCE;

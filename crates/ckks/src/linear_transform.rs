@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Sums of rotated ciphertexts times plain vectors as one operation: see [`crate::Evaluator::linear_transform`].
 
+use crate::scale::same_scale;
 use crate::{CkksParams, Error};
+use rlwe::ParameterSet;
 use rlwe::wire::Fingerprint;
 use rns::{Eval, RnsPoly};
 use zeroize::Zeroizing;
@@ -115,7 +117,7 @@ impl<'a> LinearTransform<'a> {
                     ),
                 );
             }
-            crate::evaluator::same_scale("linear_transform", plaintext.scale, scale, level)?;
+            same_scale("linear_transform", plaintext.scale, scale, level)?;
         }
         Ok(scale)
     }

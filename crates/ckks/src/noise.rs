@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Static error estimates: what the slots of a ciphertext can be off by, from public facts alone.
 //!
-//! Every ciphertext is described by a bound on its slots, its scale, level, size, and a bound on its error polynomial e in
-//! the canonical embedding: |e(ζ)| at every root ζ (Gentry, Halevi, Smart, ePrint 2012/099, appendix; Costache, Curtis,
-//! Hales, Murphy, Ogilvie, Player, ePrint 2022/162 for CKKS). [`rlwe::noise`] has the bounds of fresh errors, key switching
-//! and rounding and their failure probability.
+//! Every ciphertext is described by a bound on its slots, its scale, level, size, and a bound on its error polynomial e
+//! in the canonical embedding: |e(ζ)| at every root ζ (Gentry, Halevi, Smart, ePrint 2012/099, appendix; Costache,
+//! Curtis, Hales, Murphy, Ogilvie, Player, ePrint 2022/162 for CKKS). [`rlwe::noise`] has the bounds of fresh errors,
+//! key switching and rounding and their failure probability.
 //!
 //! - Products: `(m₁+e₁)(m₂+e₂) - m₁m₂ = m₁e₂ + m₂e₁ + e₁e₂`, where |m(ζ)| is at most scale times the slot bound.
 //! - Sums add bounds, since the summands may be the same. Randomness drawn for the operation itself is independent of
@@ -13,8 +13,8 @@
 //!   the worst case of n/π; a plaintext that is at hand brings the error that it really has.
 
 use crate::Error;
-use crate::evaluator::SCALE_TOLERANCE;
 use crate::poly::{Arithmetic, Plan, Polynomial, evaluate};
+use crate::scale::SCALE_TOLERANCE;
 use rlwe::noise::{FAILURE_BITS, GiantFacts, Noise, NoiseModel, log2_add};
 use rlwe::{ErrorDistribution, SecretDistribution};
 use std::f64::consts::{LN_2, PI};

@@ -2,10 +2,10 @@
 //! CKKS parameters: a ring-LWE set read as a chain of levels, and a default scale.
 
 use crate::Error;
-use crate::encoder::Embedding;
+use crate::embedding::Embedding;
 use crate::noise::Estimator;
 use rlwe::wire::{self, Fingerprint, Reader, Tag, Writer};
-use rlwe::{Limits, RlweParams, RlweParamsLiteral, SecurityPolicy};
+use rlwe::{Limits, RlweContext, RlweParams, RlweParamsLiteral, SecurityPolicy};
 use rns::{RnsBasis, RnsError};
 use std::sync::{Arc, OnceLock};
 use zq::primes::{Direction, ntt_primes};
@@ -21,7 +21,7 @@ pub struct CkksParamsLiteral {
 }
 
 struct Inner {
-    rlwe: RlweParams<u64>,
+    rlwe: RlweContext<u64>,
     scale: f64,
     embedding: Embedding,
     estimator: Estimator,
@@ -63,8 +63,8 @@ impl CkksParams {
     /// Checks a literal.
     ///
     /// # Errors
-    /// Everything [`RlweParams::new`] refuses, and [`Error::Scale`] for a scale that is not finite, below 2, or so large
-    /// that 1 does not fit below half the first prime.
+    /// Everything [`RlweParams::new`] refuses, and [`Error::Scale`] for a scale that is not finite, below 2, or so
+    /// large that 1 does not fit below half the first prime.
     pub fn new(literal: &CkksParamsLiteral, policy: SecurityPolicy) -> Result<Self, Error> {
         let rlwe = RlweParams::new(&literal.rlwe, policy)?;
         Self::from_rlwe(rlwe, literal.scale)
@@ -74,7 +74,8 @@ impl CkksParams {
     ///
     /// # Errors
     /// [`Error::Scale`] as for [`CkksParams::new`].
-    pub fn from_rlwe(rlwe: RlweParams<u64>, scale: f64) -> Result<Self, Error> {
+    pub fn from_rlwe(rlwe: impl Into<RlweContext<u64>>, scale: f64) -> Result<Self, Error> {
+        let rlwe = rlwe.into();
         let top: f64 = rlwe.q().values().iter().map(|q| *q as f64).product();
         if !(scale.is_finite() && scale >= 2.0 && scale < top / 2.0) {
             return Err(Error::Scale {
@@ -103,8 +104,8 @@ impl CkksParams {
         })))
     }
 
-    /// The ring-LWE set.
-    pub fn rlwe(&self) -> &RlweParams<u64> {
+    /// The ring-LWE set, with its tables.
+    pub fn rlwe(&self) -> &RlweContext<u64> {
         &self.0.rlwe
     }
 
@@ -194,24 +195,6 @@ impl CkksParams {
         Ok(Arc::clone(zq::fork::once(slot, || made)))
     }
 
-    /// Fails unless an object of fingerprint `got` belongs to this set.
-    pub(crate) fn check_fingerprint(
-        &self,
-        what: &'static str,
-        got: Fingerprint,
-    ) -> Result<(), Error> {
-        let expected = self.fingerprint();
-        if got == expected {
-            return Ok(());
-        }
-        let mismatch = rlwe::Error::ParameterMismatch {
-            what,
-            got: got.to_string(),
-            expected: expected.to_string(),
-        };
-        Err(mismatch.into())
-    }
-
     /// The set as an object of the byte format: the ring-LWE payload, then the scale.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut payload = Writer::new();
@@ -252,8 +235,8 @@ fn write_payload(rlwe: &RlweParams<u64>, scale: f64, out: &mut Writer) {
     out.f64(scale);
 }
 
-/// A chain for scale 2^`scale_bits`: a first prime of `first_bits`, `levels` rescale primes as close to the scale as the
-/// ring allows, alternately below and above so that scales do not drift, and special primes of `special_bits`.
+/// A chain for scale 2^`scale_bits`: a first prime of `first_bits`, `levels` rescale primes as close to the scale as
+/// the ring allows, alternately below and above so that scales do not drift, and special primes of `special_bits`.
 ///
 /// Returns (data primes, special primes). A scale of 46 or 50 bits takes its primes from below only, so that none is
 /// wider than the transforms' fast paths.

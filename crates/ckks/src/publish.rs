@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Decryption whose result may be shared: noise flooding against key recovery (IND-CPA-D).
 //!
-//! Li and Micciancio (ePrint 2020/1533) recover the key from exact CKKS decryptions. Li, Micciancio, Schultz and Sorrell
-//! (ePrint 2022/816) show that adding a discrete Gaussian of standard deviation
+//! Li and Micciancio (ePrint 2020/1533) recover the key from exact CKKS decryptions. Li, Micciancio, Schultz and
+//! Sorrell (ePrint 2022/816) show that adding a discrete Gaussian of standard deviation
 //!
 //! ```text
 //! σ = sqrt(12 τ) · 2^(s/2) · t
@@ -20,7 +20,7 @@
 
 use crate::{Ciphertext, Decryptor, Error, Plaintext};
 use rlwe::Seed;
-use rlwe::sample::{MIN_SIGMA, WideGaussian};
+use rlwe::sampling::{MIN_SIGMA, WideGaussian};
 use zeroize::Zeroizing;
 
 /// What the flooding has to withstand.
@@ -60,9 +60,10 @@ impl Publication {
 }
 
 impl Decryptor<'_> {
-    /// Decrypts, floods the coefficients with Gaussian noise and rounds away nothing else. The security statement and its
-    /// conditions stand in the module's documentation and in docs/ckks.md. The noise follows from the seed, the parameter set, the
-    /// width and the ciphertext: no two results have it in common, so that none can be subtracted from another.
+    /// Decrypts, floods the coefficients with Gaussian noise and rounds away nothing else. The security statement and
+    /// its conditions stand in the module's documentation and in docs/ckks.md. The noise follows from the seed, the
+    /// parameter set, the width and the ciphertext: no two results have it in common, so that none can be subtracted
+    /// from another.
     ///
     /// # Errors
     /// As [`Decryptor::decrypt`]; [`Error::Flooding`] when the noise does not fit the modulus;

@@ -9,10 +9,10 @@
 //! A polynomial is its limbs in evaluation order, each residue packed at the width of its prime.
 
 use crate::ciphertext::check_meta;
-use crate::encrypt::seeded_half;
+use crate::encryption::seeded_component;
 use crate::{Ciphertext, CkksParams, Error, Plaintext};
 use rlwe::wire::{self, Reader, Tag, WireError, Writer};
-use rlwe::{KeyId, Seed};
+use rlwe::{KeyId, ParameterSet, Seed};
 use rns::RnsBasis;
 
 /// Scale, slots and limbs, common to both objects.
@@ -63,17 +63,6 @@ fn wired<T>(result: Result<T, WireError>) -> Result<T, Error> {
     Ok(result.map_err(rlwe::Error::from)?)
 }
 
-fn open<'a>(
-    params: &CkksParams,
-    tag: Tag,
-    what: &'static str,
-    bytes: &'a [u8],
-) -> Result<Reader<'a>, Error> {
-    let (header, payload) = wired(wire::open_as(tag, bytes))?;
-    params.check_fingerprint(what, header.params)?;
-    Ok(Reader::new(payload))
-}
-
 impl Plaintext {
     /// The plaintext as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -88,7 +77,7 @@ impl Plaintext {
     /// # Errors
     /// [`Error::Rlwe`] for damaged bytes or another parameter set, [`Error::Scale`], [`Error::Slots`].
     pub fn from_bytes(params: &CkksParams, bytes: &[u8]) -> Result<Self, Error> {
-        let mut input = open(params, Tag::CkksPlaintext, "plaintext", bytes)?;
+        let mut input = params.open(Tag::CkksPlaintext, "plaintext", bytes)?;
         let Meta {
             scale,
             slots,
@@ -141,7 +130,7 @@ impl Ciphertext {
     /// # Errors
     /// [`Error::Rlwe`] for damaged bytes or another parameter set, [`Error::Scale`], [`Error::Slots`].
     pub fn from_bytes(params: &CkksParams, bytes: &[u8]) -> Result<Self, Error> {
-        let mut input = open(params, Tag::CkksCiphertext, "ciphertext", bytes)?;
+        let mut input = params.open(Tag::CkksCiphertext, "ciphertext", bytes)?;
         let key = wired(KeyId::read(&mut input))?;
         let Meta {
             scale,
@@ -155,7 +144,7 @@ impl Ciphertext {
         for _ in 1..size {
             if seeded {
                 let public = Seed::from_bytes(wired(input.array("the seed"))?);
-                parts.push(seeded_half(params, &basis, &public));
+                parts.push(seeded_component(params, &basis, &public));
                 seed = Some(public);
             } else {
                 parts.push(wired(input.poly(&basis))?);

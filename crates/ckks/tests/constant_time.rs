@@ -12,7 +12,7 @@ use ckks::{
 };
 use dudect::{LIMIT, POOL, expect_constant, smallest};
 use num_complex::Complex64;
-use rlwe::wire::mutate::repair;
+use rlwe::mutate::repair;
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecretKey, SecurityPolicy, Seed};
 use std::hint::black_box;
 
@@ -34,7 +34,8 @@ fn params() -> CkksParams {
     CkksParams::new(&literal, SecurityPolicy::insecure()).unwrap()
 }
 
-/// Class 0: the key with all coefficients 0; class 1: random keys. All with one identity, so that one ciphertext serves all.
+/// Class 0: the key with all coefficients 0; class 1: random keys. All with one identity, so that one ciphertext serves
+/// all.
 fn secrets(params: &CkksParams) -> [Vec<SecretKey<u64>>; 2] {
     const START: usize = rlwe::wire::HEADER_LEN;
     let bytes = |i: usize| {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Threads that share parameters, keys, encoders and evaluators see the same residues as one thread alone.
 //!
-//! Tables made at first use and pools of work space are what they share; `make sanitize` runs this under ThreadSanitizer.
+//! Tables made at first use and pools of work space are what they share; `make sanitize` runs this under
+//! ThreadSanitizer.
 
 #[path = "../../rlwe/tests/together/mod.rs"]
 mod together;
@@ -91,7 +92,7 @@ fn one_evaluator_and_one_encoder_serve_all_threads() {
     assert!((0..THREADS).all(|i| fresh[i].to_bytes() == encrypt(i as u64).to_bytes()));
 
     let plain = Evaluator::new(&params);
-    let pooled = Evaluator::with_threads(&params, &Threads::new(3).unwrap());
+    let pooled = Evaluator::new(&params).with_threads(Threads::new(3).unwrap());
     let squares = plain.multiply_batch(&fresh, &fresh).unwrap();
     // Batches and single operations on one pool, started from several threads.
     let outputs = together(|i| {

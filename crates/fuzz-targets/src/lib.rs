@@ -12,7 +12,8 @@ mod tests;
 use ::program::Message;
 use bfv::{BfvParams, BfvParamsLiteral};
 use ckks::CkksParams;
-use rlwe::wire::{Fingerprint, Tag, mutate};
+use rlwe::mutate;
+use rlwe::wire::{Fingerprint, Tag};
 use rlwe::{
     GaloisKeys, PublicKey, RelinKey, RlweParams, RlweParamsLiteral, SecretKey, SecurityPolicy,
 };

@@ -2,9 +2,10 @@
 //! The negacyclic number-theoretic transform modulo a prime `q = 1 mod 2n`.
 //!
 //! [`NttPlan`] maps a polynomial of `Z_q[x]/(x^n + 1)`, coefficients in natural order, to its values at the odd powers of
-//! ψ in bit-reversed order: output `j` is the value at `ψ^(2·brv(j)+1)` ([`eval_exponent`]). ψ is the **smallest** primitive
-//! 2n-th root of unity modulo `q`, merged into the twiddle factors, so neither side needs a scaling pass.
+//! ψ in bit-reversed order: output `j` is the value at `ψ^(2·brv(j)+1)` ([`eval_exponent`]). ψ is the **smallest**
+//! primitive 2n-th root of unity modulo `q`, merged into the twiddle factors, so neither side needs a scaling pass.
 
+mod blocks;
 mod error;
 mod plan;
 mod portable;
@@ -13,11 +14,10 @@ mod root;
 mod simd;
 #[cfg(test)]
 mod simd_tests;
-mod split;
 #[cfg(test)]
 mod tests;
 
+pub use blocks::{Form, Shift};
 pub use error::NttError;
 pub use plan::{MAX_LOG_N, MIN_LOG_N, NttPlan};
 pub use root::{bit_reverse, eval_exponent, primitive_root};
-pub use split::{Form, Shift};

@@ -33,8 +33,8 @@ fn inputs(m: &Modulus<u64>, n: usize) -> Vec<Vec<u64>> {
 fn check_columns(plan: &NttPlan<u64>, input: &[u64], what: &str) {
     let (mut want, mut got) = (vec![0; plan.outer_len()], vec![0; plan.outer_len()]);
     plan.forward_outer(input, None, &mut want);
-    let run = plan.n() / plan.parts();
-    for columns in [run.min(128 / plan.parts()), run.min(256 / plan.parts())] {
+    let run = plan.n() / plan.blocks();
+    for columns in [run.min(128 / plan.blocks()), run.min(256 / plan.blocks())] {
         got.fill(7);
         for start in (0..run).step_by(columns) {
             let runs = input.chunks_exact(run);
@@ -44,11 +44,11 @@ fn check_columns(plan: &NttPlan<u64>, input: &[u64], what: &str) {
                 .collect();
             plan.forward_outer_columns(&from, start, &mut got);
         }
-        let part = |x: &[u64]| -> Vec<u64> {
-            let parts = x.chunks_exact(plan.part_stride());
-            parts.flat_map(|part| &part[..run]).copied().collect()
+        let block = |x: &[u64]| -> Vec<u64> {
+            let blocks = x.chunks_exact(plan.block_stride());
+            blocks.flat_map(|block| &block[..run]).copied().collect()
         };
-        assert!(part(&got) == part(&want), "{columns} columns, {what}");
+        assert!(block(&got) == block(&want), "{columns} columns, {what}");
     }
 }
 
@@ -118,8 +118,8 @@ fn smallest_primes_of_a_width_work_too() {
     }
 }
 
-/// Outer stages and parts, of residues lifted from a prime next to this one, against lifting and transforming.
-fn check_split(bits: u32, log_n: u32) {
+/// Outer stages and blocks, of residues lifted from a prime next to this one, against lifting and transforming.
+fn check_blocks(bits: u32, log_n: u32) {
     let n = 1usize << log_n;
     let primes = ntt_primes::<u64>(bits, 2 * n as u64, 2, Direction::Down, &[]);
     let Ok([p, q]) = primes.as_deref().map(|p| [p[0], p[1]]) else {
@@ -132,7 +132,7 @@ fn check_split(bits: u32, log_n: u32) {
     };
     for level in Level::ALL.into_iter().filter(|l| l.is_supported()) {
         let plan = NttPlan::with_level(m, n, level).unwrap();
-        let (len, bound) = (n / plan.parts(), u128::from(plan.open_bound()));
+        let (len, bound) = (n / plan.blocks(), u128::from(plan.lazy_bound()));
         for (i, input) in inputs(&from, n).iter().enumerate() {
             let what = format!("{bits} bits, n = 2^{log_n}, {}, input {i}", level.name());
             let lifted = |x: &u64| if *x < p / 2 { *x } else { x + q - p };
@@ -144,17 +144,17 @@ fn check_split(bits: u32, log_n: u32) {
             let mut outer = vec![0; plan.outer_len()];
             plan.forward_outer(input, Some(lift), &mut outer);
             // Parts in any order.
-            for part in (0..plan.parts()).rev() {
-                let range = part * len..(part + 1) * len;
-                let left = &outer[part * plan.part_stride()..][..len];
-                let (mut reduced, mut open) = (left.to_vec(), left.to_vec());
-                plan.forward_part(part, &mut reduced, Form::Reduced, [&[], &[]]);
+            for block in (0..plan.blocks()).rev() {
+                let range = block * len..(block + 1) * len;
+                let left = &outer[block * plan.block_stride()..][..len];
+                let (mut reduced, mut lazy) = (left.to_vec(), left.to_vec());
+                plan.forward_block(block, &mut reduced, Form::Reduced, [&[], &[]]);
                 assert!(reduced == want[range.clone()], "reduced, {what}");
-                plan.forward_part(part, &mut open, Form::Open, [input, &want]);
-                for (x, want) in open.iter().zip(&want[range]) {
+                plan.forward_block(block, &mut lazy, Form::Lazy, [input, &want]);
+                for (x, want) in lazy.iter().zip(&want[range]) {
                     let x = if bound > 1 { x & ((1 << 52) - 1) } else { *x };
                     assert!(u128::from(x) < bound * u128::from(q), "bound, {what}");
-                    assert_eq!(x % q, *want, "open, {what}");
+                    assert_eq!(x % q, *want, "lazy, {what}");
                 }
             }
         }
@@ -162,16 +162,16 @@ fn check_split(bits: u32, log_n: u32) {
 }
 
 #[test]
-fn transforms_in_parts_equal_whole_ones() {
+fn transforms_in_blocks_equal_whole_ones() {
     for bits in WIDTHS {
-        (3..=12).for_each(|log_n| check_split(bits, log_n));
+        (3..=12).for_each(|log_n| check_blocks(bits, log_n));
     }
 }
 
 #[test]
-#[should_panic(expected = "slice length is not a part's")]
+#[should_panic(expected = "slice length is not a block's")]
 fn a_part_of_the_wrong_length_is_refused() {
     let q = ntt_primes::<u64>(45, 2048, 1, Direction::Down, &[]).unwrap()[0];
     let plan = NttPlan::new(Modulus::new(q).unwrap(), 1024).unwrap();
-    plan.forward_part(0, &mut [0; 3], Form::Reduced, [&[], &[]]);
+    plan.forward_block(0, &mut [0; 3], Form::Reduced, [&[], &[]]);
 }

@@ -85,7 +85,7 @@ fn moduli(primes: &[u128]) -> Vec<Modulus<u128>> {
 ///
 /// # Errors
 /// A build without the unit, primes or a degree that it cannot take, or a device error.
-pub fn conversion(
+pub fn measure_conversion(
     session: &mut Session,
     what: Conversions,
     p: &[u128],
@@ -113,7 +113,7 @@ pub fn conversion(
     let mut x = draw(&bases.q, n, None, &mut source);
     x.resize(p.len(), vec![0; n]);
     let operands = [x, draw(&bases.p, n, None, &mut source)];
-    let frame = session.frame(n, 0);
+    let args = session.args(n, 0);
     let transfer = |op, slot, buffer| Instruction {
         dst: if op == Op::Load { slot } else { isa::ZERO_SLOT },
         src_a: if op == Op::Store {
@@ -121,7 +121,7 @@ pub fn conversion(
         } else {
             isa::ZERO_SLOT
         },
-        log2_n: frame.log2_n,
+        log2_n: args.log2_n,
         buf_idx: buffer,
         ..Instruction::new(op)
     };
@@ -131,17 +131,17 @@ pub fn conversion(
         .collect();
     let plan = OperationProgram {
         loads: vec![
-            transfer(Op::Load, X, frame.first),
-            transfer(Op::Load, OWN, frame.first + 1),
+            transfer(Op::Load, X, args.first),
+            transfer(Op::Load, OWN, args.first + 1),
         ],
-        stores: (frame.first + 2..)
+        stores: (args.first + 2..)
             .zip(&results)
             .map(|(buffer, &slot)| transfer(Op::Store, slot, buffer))
             .collect(),
         work,
     };
     session.take_usage();
-    let found = session.transact(&plan, frame, &operands, results.len() as u32)?;
+    let found = session.transact(&plan, args, &operands, results.len() as u32)?;
     let correct = found == expected(what, &bases, &operands, results.len())?;
     let predicted = schedule_from(&info, session.driver().state(), &plan.work);
     let usage = session.take_usage();

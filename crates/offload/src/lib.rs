@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Polynomial operations on a device: whole programs of them (`Session::run_program`), and single ones to be measured (`simulate`).
+//! Polynomial operations on a device: whole programs of them (`Session::run_program`), and single ones to be measured
+//! (`simulate`).
 
 mod conversion;
 mod error;
@@ -13,8 +14,10 @@ mod stream;
 mod tests;
 mod usage;
 
+pub use conversion::{Conversions, measure_conversion};
 pub use error::OffloadError;
-pub use operation::{Form, Frame, Operation, OperationProgram};
+pub use measure_instruction::measure_instruction;
+pub use operation::{Form, Operation, OperationProgram, ProgramArgs};
 pub use session::{Polynomial, Session};
 pub use stream::{Ended, Progress};
 pub use usage::{Moved, Usage};

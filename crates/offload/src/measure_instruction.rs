@@ -9,8 +9,8 @@ use model::{Lane, Profile, schedule};
 use zq::{Modulus, Word};
 
 use crate::OffloadError;
-use crate::conversion::{Conversions, conversion};
-use crate::operation::{Frame, OperationProgram};
+use crate::conversion::{Conversions, measure_conversion};
+use crate::operation::{OperationProgram, ProgramArgs};
 use crate::ring_split::{Half, Halving};
 use crate::session::{Polynomial, Session, halves_of};
 use crate::simulate::{Outcome, check_moduli, draw, outcome, plan_for};
@@ -36,7 +36,7 @@ pub fn measure_instruction(
     n: usize,
 ) -> Result<Outcome, OffloadError> {
     if let Some(what) = Conversions::from_name(op.spec().mnemonic) {
-        return conversion(session, what, moduli, n);
+        return measure_conversion(session, what, moduli, n);
     }
     let info = session.info().clone();
     // SYNC has no degree; what it waits for is loaded at one that fits.
@@ -63,10 +63,10 @@ pub fn measure_instruction(
         if op.is_transform() {
             session.driver().load_twiddles(mod_idx, n)?;
         }
-        let frame = session.frame(n, mod_idx);
+        let args = session.args(n, mod_idx);
         session.transact(
-            &section(&info, op, frame, None),
-            frame,
+            &section(&info, op, args, None),
+            args,
             &case.operands,
             outputs(op),
         )?
@@ -80,7 +80,7 @@ pub fn measure_instruction(
         (whole.cycles, whole.predicted_cycles) = (whole.usage.compute_cycles, predicted_work);
         return Ok(whole);
     }
-    let program = section(&info, op, session.frame(n, mod_idx), None).work;
+    let program = section(&info, op, session.args(n, mod_idx), None).work;
     Ok(outcome(
         profile,
         schedule(&info, &program),
@@ -127,7 +127,7 @@ fn outputs(op: Op) -> u32 {
 
 /// The instruction with its loads and stores: operands in slots 2, 3, 4; results in 2, which is dual-port, or of copies and
 /// of PMUL in the work slots. LOAD brings the second operand, STORE writes the output's buffer itself.
-fn section(info: &BuildInfo, op: Op, frame: Frame, table: Option<u32>) -> OperationProgram {
+fn section(info: &BuildInfo, op: Op, args: ProgramArgs, table: Option<u32>) -> OperationProgram {
     let mut i = Instruction::new(op);
     for &slot in op.spec().operands {
         let number = match slot {
@@ -145,12 +145,12 @@ fn section(info: &BuildInfo, op: Op, frame: Frame, table: Option<u32>) -> Operat
     }
     let uses = |modifier| op.spec().modifiers.contains(&modifier);
     i.log2_n = if uses(Modifier::Log2N) {
-        frame.log2_n
+        args.log2_n
     } else {
         0
     };
     i.mod_idx = if uses(Modifier::ModIdx) && op != Op::Load {
-        frame.mod_idx
+        args.mod_idx
     } else {
         0
     };
@@ -160,8 +160,8 @@ fn section(info: &BuildInfo, op: Op, frame: Frame, table: Option<u32>) -> Operat
         0
     };
     i.buf_idx = match op {
-        Op::Load => frame.first + 1,
-        Op::Store => frame.first + 3,
+        Op::Load => args.first + 1,
+        Op::Store => args.first + 3,
         _ => 0,
     };
     let transfer = |op, slot: u8, buffer| {
@@ -171,14 +171,14 @@ fn section(info: &BuildInfo, op: Op, frame: Frame, table: Option<u32>) -> Operat
         } else {
             i.src_a = slot
         }
-        (i.log2_n, i.buf_idx) = (frame.log2_n, buffer);
+        (i.log2_n, i.buf_idx) = (args.log2_n, buffer);
         i
     };
     let mut loads: Vec<Instruction> = (0..3)
-        .map(|k| transfer(Op::Load, 2 + k, frame.first + u32::from(k)))
+        .map(|k| transfer(Op::Load, 2 + k, args.first + u32::from(k)))
         .collect();
     loads.extend(table.map(|buffer| Instruction {
-        mod_idx: frame.mod_idx,
+        mod_idx: args.mod_idx,
         ..transfer(Op::Load, TWIDDLE_SLOT, buffer)
     }));
     let results: Vec<u8> = if op == Op::Store {
@@ -186,7 +186,7 @@ fn section(info: &BuildInfo, op: Op, frame: Frame, table: Option<u32>) -> Operat
     } else {
         i.writes().collect()
     };
-    let stores = (frame.first + 3..)
+    let stores = (args.first + 3..)
         .zip(results)
         .map(|(buffer, slot)| transfer(Op::Store, slot, buffer))
         .collect();
@@ -235,7 +235,7 @@ impl Case {
         n: usize,
     ) -> Result<Vec<Polynomial>, OffloadError> {
         let info = session.info().clone();
-        let frame = session.frame(n / 2, mod_idx);
+        let args = session.args(n / 2, mod_idx);
         let moduli: Vec<u128> = self.lanes.iter().map(|lane| lane.modulus.value()).collect();
         let halving = if self.op.is_transform() {
             Some(session.set_up_halves(&moduli, n)?)
@@ -245,8 +245,8 @@ impl Case {
         let mut sides = self.sides();
         if self.op == Op::Ntt {
             let split = session.transact(
-                &Halving::split(frame),
-                frame,
+                &Halving::split(args),
+                args,
                 &halves_of(&self.operands[0]),
                 2,
             )?;
@@ -261,15 +261,15 @@ impl Case {
             let table =
                 tables.map(|[forward, inverse]| if self.op == Op::Ntt { forward } else { inverse });
             results.push(session.transact(
-                &section(&info, self.op, frame, table),
-                frame,
+                &section(&info, self.op, args, table),
+                args,
                 side,
                 outputs(self.op),
             )?);
         }
         if self.op == Op::Intt {
             let sides = [results[0][0].clone(), results[1][0].clone()];
-            let joined = session.transact(&Halving::join(frame), frame, &sides, 2)?;
+            let joined = session.transact(&Halving::join(args), args, &sides, 2)?;
             results = joined.into_iter().map(|half| vec![half]).collect();
         }
         let whole = |(low, high): (&Polynomial, &Polynomial)| -> Polynomial {

@@ -85,7 +85,7 @@ impl Operation {
 
 /// Where a program finds its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct ProgramArgs {
     /// log2 of the ring degree.
     pub log2_n: u8,
     /// Modulus index.
@@ -112,7 +112,11 @@ impl OperationProgram {
     ///
     /// # Errors
     /// [`OffloadError::Build`] if the build has too few slots.
-    pub fn new(info: &BuildInfo, operation: Operation, frame: Frame) -> Result<Self, OffloadError> {
+    pub fn new(
+        info: &BuildInfo,
+        operation: Operation,
+        args: ProgramArgs,
+    ) -> Result<Self, OffloadError> {
         let needed = if operation == Operation::Polymul || operation == Operation::Decrypt {
             5
         } else {
@@ -128,9 +132,9 @@ impl OperationProgram {
                 ),
             });
         }
-        let outputs = frame.first + operation.inputs().len() as u32;
+        let outputs = args.first + operation.inputs().len() as u32;
         let mut builder = Builder {
-            frame,
+            args,
             program: OperationProgram::default(),
             outputs,
             spare: info.slots() > 6,
@@ -166,7 +170,7 @@ impl OperationProgram {
 }
 
 struct Builder {
-    frame: Frame,
+    args: ProgramArgs,
     program: OperationProgram,
     outputs: u32,
     /// The build has a seventh slot.
@@ -179,7 +183,7 @@ impl Builder {
     fn instruction(&self, op: Op, dst: u8, a: u8, b: u8, c: u8) -> Instruction {
         let mut i = Instruction::new(op);
         (i.dst, i.src_a, i.src_b, i.src_c) = (dst, a, b, c);
-        (i.log2_n, i.mod_idx) = (self.frame.log2_n, self.frame.mod_idx);
+        (i.log2_n, i.mod_idx) = (self.args.log2_n, self.args.mod_idx);
         i
     }
 
@@ -193,7 +197,7 @@ impl Builder {
 
     fn load_of(&self, slot: u8, input: u32) -> Instruction {
         let mut i = self.instruction(Op::Load, slot, Z, Z, Z);
-        i.buf_idx = self.frame.first + input;
+        i.buf_idx = self.args.first + input;
         i.mod_idx = 0;
         i
     }
@@ -215,7 +219,7 @@ impl Builder {
     }
 
     fn table(&self, which: usize) -> Option<Instruction> {
-        let buffer = self.frame.tables?[which];
+        let buffer = self.args.tables?[which];
         let mut i = self.instruction(Op::Load, TWIDDLE_SLOT, Z, Z, Z);
         i.buf_idx = buffer;
         Some(i)

@@ -9,7 +9,7 @@
 use isa::{Instruction, Op, ZERO_SLOT};
 use model::Lane;
 
-use crate::operation::{Frame, OperationProgram};
+use crate::operation::{OperationProgram, ProgramArgs};
 
 /// One factor of x^n + 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,10 +99,10 @@ impl Halving {
     }
 
     /// (lo, hi) to (left, right).
-    pub(crate) fn split(frame: Frame) -> OperationProgram {
-        let i = |op, dst, a, b, constant| instruction(frame, op, dst, a, b, constant);
+    pub(crate) fn split(args: ProgramArgs) -> OperationProgram {
+        let i = |op, dst, a, b, constant| instruction(args, op, dst, a, b, constant);
         Self::sections(
-            frame,
+            args,
             vec![
                 i(Op::Cmodmul, 0, 3, ZERO_SLOT, 0),
                 i(Op::Pmodadd, 3, 2, 0, 0),
@@ -113,10 +113,10 @@ impl Halving {
     }
 
     /// (left, right) to (lo, hi).
-    pub(crate) fn join(frame: Frame) -> OperationProgram {
-        let i = |op, dst, a, b, constant| instruction(frame, op, dst, a, b, constant);
+    pub(crate) fn join(args: ProgramArgs) -> OperationProgram {
+        let i = |op, dst, a, b, constant| instruction(args, op, dst, a, b, constant);
         Self::sections(
-            frame,
+            args,
             vec![
                 i(Op::Pmodadd, 0, 2, 3, 0),
                 i(Op::Pmodsub, 1, 2, 3, 0),
@@ -128,7 +128,7 @@ impl Halving {
     }
 
     /// Two operands into slots 2 and 3, two results out.
-    fn sections(frame: Frame, work: Vec<Instruction>, results: [u8; 2]) -> OperationProgram {
+    fn sections(args: ProgramArgs, work: Vec<Instruction>, results: [u8; 2]) -> OperationProgram {
         let transfer = |op, slot: u8, buffer| {
             let mut i = Instruction::new(op);
             if op == Op::Load {
@@ -136,26 +136,26 @@ impl Halving {
             } else {
                 i.src_a = slot
             }
-            (i.log2_n, i.buf_idx) = (frame.log2_n, buffer);
+            (i.log2_n, i.buf_idx) = (args.log2_n, buffer);
             i
         };
         OperationProgram {
             loads: vec![
-                transfer(Op::Load, 2, frame.first),
-                transfer(Op::Load, 3, frame.first + 1),
+                transfer(Op::Load, 2, args.first),
+                transfer(Op::Load, 3, args.first + 1),
             ],
             work,
             stores: vec![
-                transfer(Op::Store, results[0], frame.first + 2),
-                transfer(Op::Store, results[1], frame.first + 3),
+                transfer(Op::Store, results[0], args.first + 2),
+                transfer(Op::Store, results[1], args.first + 3),
             ],
         }
     }
 }
 
-fn instruction(frame: Frame, op: Op, dst: u8, a: u8, b: u8, constant: u8) -> Instruction {
+fn instruction(args: ProgramArgs, op: Op, dst: u8, a: u8, b: u8, constant: u8) -> Instruction {
     let mut i = Instruction::new(op);
     (i.dst, i.src_a, i.src_b) = (dst, a, b);
-    (i.log2_n, i.mod_idx, i.const_idx) = (frame.log2_n, frame.mod_idx, constant);
+    (i.log2_n, i.mod_idx, i.const_idx) = (args.log2_n, args.mod_idx, constant);
     i
 }

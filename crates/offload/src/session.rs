@@ -9,7 +9,7 @@ use polynomial::{Graph, Host, Memory};
 use std::collections::BTreeSet;
 use zq::{Modulus, Word};
 
-use crate::operation::{DIGITS, Form, Frame, Operation, OperationProgram};
+use crate::operation::{DIGITS, Form, Operation, OperationProgram, ProgramArgs};
 use crate::ring_split::{Half, Halving};
 use crate::stream::{Buffers, Ended, Progress, Stream};
 use crate::{OffloadError, Usage};
@@ -174,14 +174,14 @@ impl Session {
         if n <= self.driver.info().n_max() {
             let cycles = self.driver.load_twiddles(mod_idx, n)?;
             self.count_table(n, cycles);
-            return self.whole(operation, self.frame(n, mod_idx), inputs);
+            return self.whole(operation, self.args(n, mod_idx), inputs);
         }
         self.in_halves(operation, moduli, mod_idx, inputs)
     }
 
     /// Where an operation over degree n finds its data.
-    pub(crate) fn frame(&self, n: usize, mod_idx: u8) -> Frame {
-        Frame {
+    pub(crate) fn args(&self, n: usize, mod_idx: u8) -> ProgramArgs {
+        ProgramArgs {
             log2_n: n.trailing_zeros() as u8,
             mod_idx,
             first: self.first,
@@ -201,12 +201,12 @@ impl Session {
     fn whole(
         &mut self,
         operation: Operation,
-        frame: Frame,
+        args: ProgramArgs,
         inputs: &[Polynomial],
     ) -> Result<Vec<Polynomial>, OffloadError> {
-        let program = OperationProgram::new(self.driver.info(), operation, frame)?;
-        let scaled = self.carry_factors(operation, frame.mod_idx, inputs)?;
-        self.transact(&program, frame, &scaled, operation.outputs())
+        let program = OperationProgram::new(self.driver.info(), operation, args)?;
+        let scaled = self.carry_factors(operation, args.mod_idx, inputs)?;
+        self.transact(&program, args, &scaled, operation.outputs())
     }
 
     /// Multiply one factor of each product by what the build's products lack (nothing with Barrett).
@@ -241,11 +241,11 @@ impl Session {
     pub(crate) fn transact(
         &mut self,
         program: &OperationProgram,
-        frame: Frame,
+        args: ProgramArgs,
         inputs: &[Polynomial],
         outputs: u32,
     ) -> Result<Vec<Polynomial>, OffloadError> {
-        for (buffer, input) in (frame.first..).zip(inputs) {
+        for (buffer, input) in (args.first..).zip(inputs) {
             self.driver.upload(buffer, input)?;
         }
         self.usage.send.cycles += self.section(&program.loads)?.counters.cycles;
@@ -254,8 +254,8 @@ impl Session {
         let predicted = schedule_from(self.driver.info(), self.driver.state(), &program.work);
         self.predicted_work += predicted.counters.cycles;
         self.usage.receive.cycles += self.section(&program.stores)?.counters.cycles;
-        let first = frame.first + inputs.len() as u32;
-        let n = 1 << frame.log2_n;
+        let first = args.first + inputs.len() as u32;
+        let n = 1 << args.log2_n;
         (first..first + outputs)
             .map(|buffer| Ok(self.driver.download(buffer, n)?))
             .collect()
@@ -310,12 +310,12 @@ impl Session {
         inputs: &[Polynomial],
     ) -> Result<Vec<Polynomial>, OffloadError> {
         let halving = self.set_up_halves(moduli, inputs[0][0].len())?;
-        let frame = self.frame(halving.n() / 2, mod_idx);
+        let args = self.args(halving.n() / 2, mod_idx);
         let mut sides = [Vec::new(), Vec::new()];
         for (input, form) in inputs.iter().zip(operation.inputs()) {
             let parts = match form {
                 Form::Coefficients => {
-                    self.transact(&Halving::split(frame), frame, &halves_of(input), 2)?
+                    self.transact(&Halving::split(args), args, &halves_of(input), 2)?
                 }
                 // Block 0 of the second stage's blocks is the first half of the values.
                 Form::Values => halves_of(input),
@@ -327,12 +327,12 @@ impl Session {
         let mut results = Vec::with_capacity(2);
         for (half, side) in [Half::Left, Half::Right].into_iter().zip(&sides) {
             let tables = Some(halving.tables(half));
-            results.push(self.whole(operation, Frame { tables, ..frame }, side)?);
+            results.push(self.whole(operation, ProgramArgs { tables, ..args }, side)?);
         }
         let right = results.pop().unwrap_or_default();
         let left = results.pop().unwrap_or_default();
         let join = |session: &mut Self, pair: (Polynomial, Polynomial)| {
-            let parts = session.transact(&Halving::join(frame), frame, &[pair.0, pair.1], 2)?;
+            let parts = session.transact(&Halving::join(args), args, &[pair.0, pair.1], 2)?;
             Ok((0..parts[0].len())
                 .map(|lane| [&parts[0][lane][..], &parts[1][lane][..]].concat())
                 .collect())

@@ -10,9 +10,7 @@ use ntt::NttPlan;
 use zq::Modulus;
 use zq::primes::{Direction, ntt_primes};
 
-pub use crate::conversion::{Conversions, conversion};
-pub use crate::measure_instruction::measure_instruction;
-use crate::operation::{Form, Frame, Operation, OperationProgram};
+use crate::operation::{Form, Operation, OperationProgram, ProgramArgs};
 use crate::session::{Polynomial, Session};
 use crate::{OffloadError, Usage};
 
@@ -141,14 +139,14 @@ pub fn measure_operation(
     let predicted_work = session.predicted_work();
     let correct = results == expected;
     let usage = session.take_usage();
-    let frame = Frame {
+    let args = ProgramArgs {
         log2_n: n.trailing_zeros() as u8,
         mod_idx: 0,
         first: 0,
         tables: None,
     };
     if n <= info.n_max() {
-        let work = OperationProgram::new(&info, operation, frame)?.work;
+        let work = OperationProgram::new(&info, operation, args)?.work;
         let predicted = schedule(&info, &work);
         return Ok(outcome(profile, predicted, correct, work, usage));
     }

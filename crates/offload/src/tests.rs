@@ -4,7 +4,7 @@
 use device::{Driver, Modeled};
 use isa::{BuildInfo, Host, ISA_VERSION, Op, Reduction, State, check, implemented_mask};
 
-use crate::{Frame, Operation, OperationProgram, Session};
+use crate::{Operation, OperationProgram, ProgramArgs, Session};
 
 const ALL: [&str; 5] = [
     "polymul",
@@ -14,7 +14,7 @@ const ALL: [&str; 5] = [
     "key-switch",
 ];
 
-const FRAME: Frame = Frame {
+const ARGS: ProgramArgs = ProgramArgs {
     log2_n: 6,
     mod_idx: 0,
     first: 0,
@@ -56,7 +56,7 @@ fn every_program_passes_the_check_and_reads_what_it_loads() {
             ..small(62, 1)
         };
         for operation in ALL.map(|name| Operation::from_name(name).unwrap()) {
-            let made = OperationProgram::new(&info, operation, FRAME).unwrap();
+            let made = OperationProgram::new(&info, operation, ARGS).unwrap();
             let mut state = State::new(&info);
             state.moduli.fill(true);
             state.tables.fill(Some(6));
@@ -76,7 +76,7 @@ fn a_build_with_too_few_slots_is_refused() {
         single_port_slots: 1,
         ..small(62, 1)
     };
-    let message = OperationProgram::new(&info, Operation::Tensor, FRAME)
+    let message = OperationProgram::new(&info, Operation::Tensor, ARGS)
         .unwrap_err()
         .to_string();
     assert_eq!(
@@ -87,7 +87,8 @@ fn a_build_with_too_few_slots_is_refused() {
 
 #[test]
 fn every_instruction_and_operation_simulates_correctly() {
-    use crate::simulate::{default_moduli, measure_instruction, measure_operation};
+    use crate::measure_instruction;
+    use crate::simulate::{default_moduli, measure_operation};
     for info in [
         small(40, 2),
         BuildInfo {
@@ -141,7 +142,8 @@ fn every_instruction_and_operation_simulates_correctly() {
 
 #[test]
 fn base_conversions_simulate_correctly_and_to_the_cycle() {
-    use crate::simulate::{Conversions, conversion, default_moduli};
+    use crate::simulate::default_moduli;
+    use crate::{Conversions, measure_conversion};
     let unit = isa::RnsUnit {
         rate: 2,
         conversions: 4,
@@ -159,13 +161,13 @@ fn base_conversions_simulate_correctly_and_to_the_cycle() {
         for name in ["lift", "scale", "scale-lift", "decomp"] {
             let what = Conversions::from_name(name).unwrap();
             for n in [8, 64] {
-                let outcome = conversion(&mut session, what, &moduli, n).unwrap();
+                let outcome = measure_conversion(&mut session, what, &moduli, n).unwrap();
                 assert!(outcome.correct, "{name}, {lanes} lanes, n = {n}");
                 assert_eq!(outcome.cycles, outcome.predicted_cycles);
             }
         }
         let what = Conversions::Lift;
-        let message = conversion(&mut session, what, &moduli, 128).unwrap_err();
+        let message = measure_conversion(&mut session, what, &moduli, 128).unwrap_err();
         assert_eq!(
             message.to_string(),
             "n = 128 is beyond the build, which has n = 8..64"

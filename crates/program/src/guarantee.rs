@@ -22,7 +22,6 @@ use crate::expression::{Numbers, Operation as Plain};
 use crate::index_map::IndexMap;
 use crate::parameters::Parameters;
 use crate::program::{Argument, Program, Range, Secrecy};
-use ::bfv::noise::NoiseEstimator;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -135,9 +134,11 @@ impl Program {
         let bits = self.guarantee.failure_bits;
         match &self.parameters {
             Parameters::Ckks(p) => Estimator::Ckks(p.estimator().clone().with_failure_bits(bits)),
-            Parameters::Bfv(p) => Estimator::Bfv(NoiseEstimator::new(p).with_failure_bits(bits)),
+            Parameters::Bfv(p) => {
+                Estimator::Bfv(::bfv::noise::Estimator::new(p).with_failure_bits(bits))
+            }
             Parameters::BfvWide(p) => {
-                Estimator::Bfv(NoiseEstimator::new(p).with_failure_bits(bits))
+                Estimator::Bfv(::bfv::noise::Estimator::new(p).with_failure_bits(bits))
             }
         }
     }

@@ -196,7 +196,7 @@ fn refused(what: &'static str, got: u64, allowed: &str) -> Error {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use rlwe::wire::mutate;
+    use rlwe::mutate;
 
     fn message(parts: Vec<Vec<u8>>) -> Message {
         Message {

@@ -3,7 +3,7 @@
 
 use crate::bfv::BfvContext;
 use crate::ckks::CkksContext;
-use crate::words::{Words, each};
+use crate::word_width::{WordWidth, each};
 use pyo3::prelude::*;
 use rlwe::{KeyGenerator, Randomness, RlweParams};
 
@@ -18,10 +18,10 @@ pub enum Context {
 
 impl Context {
     /// The ring-LWE parameters.
-    pub fn rlwe(&self) -> Words<RlweParams<u64>, RlweParams<u128>> {
+    pub fn rlwe(&self) -> WordWidth<RlweParams<u64>, RlweParams<u128>> {
         match self {
             Self::Bfv(context) => context.get().rlwe(),
-            Self::Ckks(context) => Words::W64(context.get().params.rlwe().clone()),
+            Self::Ckks(context) => WordWidth::W64(context.get().params.rlwe().params().clone()),
         }
     }
 
@@ -29,12 +29,14 @@ impl Context {
     pub fn key_generator(
         &self,
         randomness: Randomness,
-    ) -> Words<KeyGenerator<u64>, KeyGenerator<u128>> {
+    ) -> WordWidth<KeyGenerator<u64>, KeyGenerator<u128>> {
         match self {
-            Self::Ckks(context) => Words::W64(KeyGenerator::new(&context.get().params, randomness)),
+            Self::Ckks(context) => {
+                WordWidth::W64(KeyGenerator::new(&context.get().params, randomness))
+            }
             Self::Bfv(context) => match &context.get().params {
-                Words::W64(params) => Words::W64(KeyGenerator::new(params, randomness)),
-                Words::W128(params) => Words::W128(KeyGenerator::new(params, randomness)),
+                WordWidth::W64(params) => WordWidth::W64(KeyGenerator::new(params, randomness)),
+                WordWidth::W128(params) => WordWidth::W128(KeyGenerator::new(params, randomness)),
             },
         }
     }

@@ -6,7 +6,9 @@ use crate::work::Work;
 use ::device::{Conversion, DeviceError, Driver, Injection, Modeled, Profile, Verilated};
 use backend::{Coprocessor, measure};
 use isa::{BuildInfo, Host, InfoError, Instruction, Mix, Op, PortMemory, Route};
-use offload::{Frame, Moved, OffloadError, Operation, OperationProgram, Session, Usage, simulate};
+use offload::{
+    Moved, OffloadError, Operation, OperationProgram, ProgramArgs, Session, Usage, simulate,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rlwe::SecurityPolicy;
@@ -346,7 +348,7 @@ impl Device {
         let op = op.ok_or_else(|| Kind::Input.error(format!("{mnemonic:?} is no instruction")))?;
         log2_degree(n)?;
         self.outcome(py, |session| {
-            simulate::measure_instruction(session, op, &moduli, n)
+            offload::measure_instruction(session, op, &moduli, n)
         })
     }
 
@@ -373,11 +375,11 @@ impl Device {
         moduli: Vec<u128>,
         n: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let what = simulate::Conversions::from_name(name)
+        let what = offload::Conversions::from_name(name)
             .ok_or_else(|| Kind::Input.error(format!("{name:?} is no base conversion")))?;
         log2_degree(n)?;
         self.outcome(py, |session| {
-            simulate::conversion(session, what, &moduli, n)
+            offload::measure_conversion(session, what, &moduli, n)
         })
     }
 
@@ -435,14 +437,14 @@ impl Device {
 
     /// The program of an operation as assembly.
     fn program(&self, name: &str, n: usize) -> PyResult<String> {
-        let frame = Frame {
+        let args = ProgramArgs {
             log2_n: log2_degree(n)?,
             mod_idx: 0,
             first: 0,
             tables: None,
         };
         let (session, operation) = (self.coprocessor.session(), operation_named(name)?);
-        let program = OperationProgram::new(session.info(), operation, frame).or_raise()?;
+        let program = OperationProgram::new(session.info(), operation, args).or_raise()?;
         Ok(program.assembly())
     }
 

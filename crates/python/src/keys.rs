@@ -3,7 +3,7 @@
 
 use crate::context::Context;
 use crate::errors::{Kind, OrRaise};
-use crate::words::{Words, each, try_map, try_zip};
+use crate::word_width::{WordWidth, each, try_map, try_zip};
 use crate::work::{Work, written};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -34,7 +34,7 @@ macro_rules! key_class {
         #[pyclass(frozen, module = "ringsmith._native")]
         pub struct $name {
             pub(crate) context: Context,
-            pub(crate) key: Words<Arc<rlwe::$name<u64>>, Arc<rlwe::$name<u128>>>,
+            pub(crate) key: WordWidth<Arc<rlwe::$name<u64>>, Arc<rlwe::$name<u128>>>,
         }
 
         #[pymethods]
@@ -153,7 +153,7 @@ pub enum EncryptionKey {
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct KeyGenerator {
     context: Context,
-    generator: Words<rlwe::KeyGenerator<u64>, rlwe::KeyGenerator<u128>>,
+    generator: WordWidth<rlwe::KeyGenerator<u64>, rlwe::KeyGenerator<u128>>,
 }
 
 impl KeyGenerator {

@@ -8,15 +8,15 @@ mod context;
 mod device;
 mod errors;
 mod keys;
-mod literal;
 mod message;
 mod operations;
 mod panics;
+mod params_args;
 mod primes;
 mod program;
 mod security;
 mod watch;
-mod words;
+mod word_width;
 mod work;
 
 use pyo3::exceptions::PyValueError;

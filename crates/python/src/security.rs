@@ -2,7 +2,7 @@
 //! Security tables.
 
 use crate::errors::{Kind, OrRaise};
-use crate::literal::{error_distribution, policy, secret_distribution};
+use crate::params_args::{error_distribution, policy, secret_distribution};
 use pyo3::prelude::*;
 use rlwe::security::{Drawn, SecretKind, SecurityTable};
 

@@ -1,59 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ring-LWE: samplers, seeds, parameters, keys, key switching, noise and the byte format's core.
+//! Ring-LWE: sampling, parameters, keys, key switching, noise and the byte format's core.
 //!
 //! ```text
-//! Randomness -> Seed -> Xof -> sample::* -> KeyGenerator -> SecretKey, PublicKey, RelinKey, GaloisKeys
-//! RlweParamsLiteral -> RlweParams -> level(l): KeySwitchLevel (decompose, mod_down)
+//! Randomness -> Seed -> Xof -> sampling::* -> KeyGenerator -> SecretKey, PublicKey, RelinKey, GaloisKeys
+//! RlweParamsLiteral -> RlweParams (facts) -> RlweContext (tables, work space) -> level(l): KeySwitchLevel
 //! encrypt_zero, phase, tensor: products of residue polynomials
 //! ```
+//!
+//! Modules use each other one way (`tests/test_architecture.py`): `wire` and `error` under `sampling`, `noise` and
+//! `security`; these under `params`; then `keys`, `keyswitch`, `context`.
 
-mod chacha;
-mod distribution;
-mod division;
-mod embedding;
+mod context;
 mod error;
-mod fused;
 mod galois;
 mod keys;
 mod keyswitch;
-mod limits;
-mod linear_transform;
+pub mod mutate;
 pub mod noise;
 mod params;
-mod pool;
 mod products;
-mod randomness;
 mod reveal;
-pub mod sample;
+pub mod sampling;
 pub mod security;
-mod seed;
-mod small;
+mod signed_poly;
 mod threads;
 pub mod wire;
 
-pub use distribution::{DEFAULT_ETA, ErrorDistribution, Sampler, SecretDistribution};
+pub use context::RlweContext;
 pub use error::Error;
-pub use fused::{Job, Source, divide_by_last};
 pub use galois::{conjugation_element, rotation_element};
 pub use keys::{
-    GaloisKeys, KeyGenerator, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey, open_of,
-    uniform_residues,
+    GaloisKeys, KeyGenerator, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey, uniform_residues,
 };
-pub use keyswitch::{HoistedDigits, KeySwitchLevel, key_switch};
-pub use limits::Limits;
-pub use linear_transform::{BabyStep, GiantStep, Rotation, TransformSource};
-pub use params::{
-    MAX_PRIMES, ParameterSet, RlweParams, RlweParamsLiteral, Security, SecurityPolicy, word_bits_of,
+pub use keyswitch::{
+    BabyStep, GiantStep, HoistedDigits, KeySwitchLevel, Rotation, Source, SwitchRequest,
+    TransformSource, divide_by_last,
 };
-pub use pool::Pool;
+pub use params::{Limits, MAX_PRIMES, ParameterSet, RlweParams, RlweParamsLiteral, word_bits_of};
 pub use products::{Polys, encrypt_zero, phase, tensor};
-pub use randomness::Randomness;
 pub use reveal::reveal;
-pub use seed::{Seed, Xof};
-pub use small::{SmallPoly, small_poly};
+pub use sampling::{
+    DEFAULT_ETA, ErrorDistribution, Randomness, Sampler, SecretDistribution, Seed, Xof,
+};
+pub use security::{Security, SecurityPolicy};
+pub use signed_poly::{SignedPoly, signed_poly};
 pub use threads::{MAX_THREADS, Threads};
 
-#[cfg(test)]
-mod seed_tests;
 #[cfg(test)]
 mod tests;

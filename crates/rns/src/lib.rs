@@ -21,7 +21,6 @@ mod error;
 mod kernel;
 mod poly;
 mod scale;
-mod scratch;
 #[cfg(target_arch = "x86_64")]
 mod simd;
 #[cfg(test)]
@@ -34,4 +33,4 @@ pub use domain::{Coeff, Domain, Eval};
 pub use error::RnsError;
 pub use poly::RnsPoly;
 pub use scale::ScaleRounder;
-pub use scratch::Scratch;
+pub use zq::Scratch;

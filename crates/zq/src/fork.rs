@@ -8,8 +8,8 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError};
 
-use crate::aligned::Stock;
-use crate::{Word, pages};
+use crate::Word;
+use crate::memory::{Stock, huge_pages};
 
 /// Forks between the first process that asked and this one.
 static GENERATION: AtomicU64 = AtomicU64::new(0);
@@ -25,7 +25,7 @@ struct Held {
         MutexGuard<'static, Stock<u128>>,
     ),
     // Last: a depot that drops a buffer holds its own lock and takes this one.
-    _regions: Option<pages::Guard>,
+    _regions: Option<huge_pages::Guard>,
 }
 
 thread_local! {
@@ -40,7 +40,7 @@ extern "C" fn prepare() {
     let held = Held {
         _gate: locked(&GATE),
         _depots: (locked(u64::depot()), locked(u128::depot())),
-        _regions: pages::freeze(),
+        _regions: huge_pages::freeze(),
     };
     let _ = HELD.try_with(|slot| slot.replace(Some(held)));
 }
@@ -164,7 +164,7 @@ mod tests {
         while_locked(hold);
         while_locked(|| locked(u64::depot()));
         while_locked(|| locked(u128::depot()));
-        while_locked(pages::freeze);
+        while_locked(huge_pages::freeze);
     }
 
     #[test]

@@ -6,14 +6,12 @@
 //! `_vt`; the modulus itself, exponents and lengths are public. Residues are the canonical `0..q` unless a function's
 //! name says `_lazy`.
 //!
-//! [`primes`] finds NTT-friendly primes; [`AlignedVec`] is the storage all residues live in.
+//! [`primes`] finds NTT-friendly primes; [`AlignedVec`] is the storage all residues live in, [`memory`] how it is used again.
 
-mod aligned;
 mod error;
 pub mod fork;
 pub mod memory;
 mod modulus;
-mod pages;
 pub mod primes;
 pub mod simd;
 mod slice;
@@ -21,7 +19,7 @@ mod slice;
 mod tests;
 mod word;
 
-pub use aligned::AlignedVec;
 pub use error::ZqError;
+pub use memory::{AlignedVec, Pool, Scratch};
 pub use modulus::{Modulus, Shoup};
 pub use word::Word;

@@ -68,9 +68,9 @@ pub trait Word:
     fn div_rem_vt(self, b: Self) -> (Self, Self);
 
     /// Runs `f` on this thread's stock of reusable buffers; `None` when the thread is ending.
-    fn with_stock<R>(f: impl FnOnce(&mut crate::aligned::Stock<Self>) -> R) -> Option<R>;
+    fn with_stock<R>(f: impl FnOnce(&mut crate::memory::Stock<Self>) -> R) -> Option<R>;
     /// What the stocks of all threads have left over.
-    fn depot() -> &'static std::sync::Mutex<crate::aligned::Stock<Self>>;
+    fn depot() -> &'static std::sync::Mutex<crate::memory::Stock<Self>>;
     /// The slice itself if the word is `u64`.
     fn as_u64s(s: &[Self]) -> Option<&[u64]>;
     /// The slice itself if the word is `u64`.
@@ -111,16 +111,16 @@ macro_rules! word_basics {
         const ONE: Self = 1;
         const MAX: Self = <$t>::MAX;
 
-        fn with_stock<R>(f: impl FnOnce(&mut crate::aligned::Stock<Self>) -> R) -> Option<R> {
+        fn with_stock<R>(f: impl FnOnce(&mut crate::memory::Stock<Self>) -> R) -> Option<R> {
             thread_local! {
-                static STOCK: core::cell::RefCell<crate::aligned::Stock<$t>> =
-                    const { core::cell::RefCell::new(crate::aligned::Stock::own()) };
+                static STOCK: core::cell::RefCell<crate::memory::Stock<$t>> =
+                    const { core::cell::RefCell::new(crate::memory::Stock::own()) };
             }
             STOCK.try_with(|stock| f(&mut stock.borrow_mut())).ok()
         }
-        fn depot() -> &'static std::sync::Mutex<crate::aligned::Stock<Self>> {
-            static DEPOT: std::sync::Mutex<crate::aligned::Stock<$t>> =
-                std::sync::Mutex::new(crate::aligned::Stock::shared());
+        fn depot() -> &'static std::sync::Mutex<crate::memory::Stock<Self>> {
+            static DEPOT: std::sync::Mutex<crate::memory::Stock<$t>> =
+                std::sync::Mutex::new(crate::memory::Stock::shared());
             &DEPOT
         }
         #[inline(always)]

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! BFV.
 
-use super::scheme::{
-    Evaluators, Facts, Scheme, Spread, applied, key, lent_transform, other_numbers,
-};
+use super::scheme::{Evaluators, Facts, Scheme, Spread, applied, lent_transform, other_numbers};
+use crate::keys::key;
 use crate::{Error, KeySet};
 use bfv::linear_transform::ExtendedPlaintext;
 use bfv::{BatchEncoder, BfvParams, Ciphertext, Encryptor, Evaluator, Plaintext};

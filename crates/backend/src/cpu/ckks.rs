@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS.
 
-use super::scheme::{
-    Evaluators, Facts, Scheme, Spread, applied, key, lent_transform, other_numbers,
-};
+use super::scheme::{Evaluators, Facts, Scheme, Spread, applied, lent_transform, other_numbers};
+use crate::keys::key;
 use crate::{Error, KeySet};
 use ckks::linear_transform::ExtendedPlaintext;
 use ckks::{Ciphertext, CkksParams, Encoder, Encryptor, Evaluator, Plaintext};
@@ -34,7 +33,7 @@ impl<'a> Ckks<'a> {
             keys,
             evaluators: Evaluators {
                 single: Evaluator::new(params),
-                all: Evaluator::with_threads(params, threads),
+                all: Evaluator::new(params).with_threads(threads.clone()),
             },
             encoder: Encoder::new(params),
             zeros: Encryptor::new(params, seed),

@@ -100,15 +100,6 @@ pub trait Scheme: Sync {
     ) -> Result<Self::Ciphertext, Error>;
 }
 
-/// A key that was checked to be there.
-pub fn key<'k, K>(held: Option<&'k K>, name: &str) -> Result<&'k K, Error> {
-    held.ok_or_else(|| {
-        Error::Keys(format!(
-            "the evaluation keys hold no {name} key, which this program needs"
-        ))
-    })
-}
-
 /// The error of numbers of the other scheme.
 pub fn other_numbers(wanted: &str) -> Error {
     Error::Input(format!("the slots of a plaintext have to be {wanted}"))
@@ -120,7 +111,8 @@ pub fn unknown(scheme: &str, step: &Step) -> Error {
     Error::Input(format!("{scheme} has no {name} of such operands"))
 }
 
-/// [`Scheme::apply`] of what both schemes have, and of a scheme's own operations. `Operation` and [`key`] are in scope.
+/// [`Scheme::apply`] of what both schemes have, and of a scheme's own operations. `Operation` and [`crate::keys::key`] are
+/// in scope.
 macro_rules! applied {
     (
         $scheme:literal, $evaluator:expr, $keys:expr, $step:expr, $operands:expr, $plaintext:expr,

@@ -5,11 +5,13 @@ use crate::Error;
 use crate::linear_transform::ExtendedPlaintext;
 use crate::params::BfvParams;
 use crate::plaintext::{Plaintext, centred, check_below, check_count, reduce_signed};
+use rlwe::ParameterSet;
 use zeroize::Zeroizing;
 use zq::Word;
 
-/// Encodes vectors slot by slot, in constant time but for one bit: whether all values are in range. Slot i < n/2 is the value at ψ^(3^i), slot n/2 + i that at ψ^(−3^i) (ψ: the smallest
-/// primitive 2n-th root modulo t), so x -> x^3 rotates both rows left by one and x -> x^(2n−1) exchanges them.
+/// Encodes vectors slot by slot, in constant time but for one bit: whether all values are in range. Slot i < n/2 is the
+/// value at ψ^(3^i), slot n/2 + i that at ψ^(−3^i) (ψ: the smallest primitive 2n-th root modulo t), so x -> x^3 rotates
+/// both rows left by one and x -> x^(2n−1) exchanges them.
 #[derive(Clone)]
 pub struct BatchEncoder<W: Word> {
     params: BfvParams<W>,

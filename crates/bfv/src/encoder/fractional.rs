@@ -5,10 +5,11 @@ use super::integer::{check_base, digits};
 use crate::Error;
 use crate::params::BfvParams;
 use crate::plaintext::Plaintext;
+use rlwe::ParameterSet;
 use zq::Word;
 
-/// Encodes Σ d_i·b^i, in a time that depends on the value, with i ≥ −f: digit i ≥ 0 is the coefficient of X^i, digit −i that of −X^(n−i), because
-/// X^−i = −X^(n−i). Digits are as in [`crate::IntegerEncoder`].
+/// Encodes Σ d_i·b^i, in a time that depends on the value, with i ≥ −f: digit i ≥ 0 is the coefficient of X^i, digit −i
+/// that of −X^(n−i), because X^−i = −X^(n−i). Digits are as in [`crate::IntegerEncoder`].
 ///
 /// Products add up fraction digits, growing downwards from X^n; decoding reads coefficients below `cut` as integral and
 /// the others as fractional.

@@ -4,12 +4,14 @@
 use crate::Error;
 use crate::params::BfvParams;
 use crate::plaintext::Plaintext;
+use rlwe::ParameterSet;
 use zq::Word;
 
 /// Encodes an integer by its digits in base b: x = Σ d_i·b^i becomes Σ d_i·X^i, and decodes by evaluating at b.
 ///
-/// Encoding takes a time that depends on the value. Digits are balanced, within −(b−1)/2..=b/2; in base 2 they are the bits of |x| with the sign of x. Sums and products
-/// decode rightly while no coefficient leaves −(t−1)/2..=t/2 and the degree stays below n.
+/// Encoding takes a time that depends on the value. Digits are balanced, within −(b−1)/2..=b/2; in base 2 they are the
+/// bits of |x| with the sign of x. Sums and products decode rightly while no coefficient leaves −(t−1)/2..=t/2 and the
+/// degree stays below n.
 #[derive(Clone)]
 pub struct IntegerEncoder<W: Word> {
     params: BfvParams<W>,

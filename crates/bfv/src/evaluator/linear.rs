@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Additions, negation, modulus switching.
+//! Sums, differences, negation.
 
 use super::Evaluator;
 use crate::Error;
 use crate::ciphertext::Ciphertext;
-use crate::plaintext::Plaintext;
 use rns::RnsPoly;
 use zq::Word;
 
@@ -80,82 +79,5 @@ impl<W: Word> Evaluator<W> {
         rest.iter()
             .try_for_each(|term| self.add_assign(&mut sum, term))?;
         Ok(sum)
-    }
-
-    /// a + m.
-    ///
-    /// # Errors
-    /// [`rlwe::Error::ParameterMismatch`].
-    pub fn add_plain(&self, a: &Ciphertext<W>, m: &Plaintext) -> Result<Ciphertext<W>, Error> {
-        self.shift_by(a, m, false)
-    }
-
-    /// a − m.
-    ///
-    /// # Errors
-    /// [`rlwe::Error::ParameterMismatch`].
-    pub fn sub_plain(&self, a: &Ciphertext<W>, m: &Plaintext) -> Result<Ciphertext<W>, Error> {
-        self.shift_by(a, m, true)
-    }
-
-    fn shift_by(
-        &self,
-        a: &Ciphertext<W>,
-        m: &Plaintext,
-        subtract: bool,
-    ) -> Result<Ciphertext<W>, Error> {
-        self.check(a)?;
-        self.params
-            .check_fingerprint("the plaintext", m.fingerprint())?;
-        let mut out = a.clone();
-        self.params
-            .level(a.limbs())?
-            .add_scaled(m.coefficients(), &mut out.parts[0], subtract);
-        Ok(out)
-    }
-
-    /// Divides by the last data prime, rounding: noise and modulus shrink alike, later operations are cheaper.
-    ///
-    /// # Errors
-    /// [`Error::LevelsExhausted`] with one prime left; [`rlwe::Error::ParameterMismatch`].
-    pub fn mod_switch(&self, a: &Ciphertext<W>) -> Result<Ciphertext<W>, Error> {
-        self.check(a)?;
-        let level = self.params.level(a.limbs())?;
-        let exhausted = Error::LevelsExhausted {
-            operation: "modulus switching",
-            left: a.limbs(),
-            needed: 2,
-        };
-        let switch = level.switch.as_ref().ok_or(exhausted)?;
-        let parts = a.parts.iter().map(|p| switch.scale_tail(p)).collect();
-        Ok(Ciphertext::new(a.params, a.key, parts))
-    }
-
-    /// Switches down until `limbs` data primes are left.
-    ///
-    /// # Errors
-    /// [`Error::LevelsExhausted`] unless 1 ≤ `limbs` ≤ those there are.
-    pub fn mod_switch_to(&self, a: &Ciphertext<W>, limbs: usize) -> Result<Ciphertext<W>, Error> {
-        if limbs == 0 || limbs > a.limbs() {
-            let operation = "modulus switching to a given level";
-            return Err(Error::LevelsExhausted {
-                operation,
-                left: a.limbs(),
-                needed: limbs.max(1),
-            });
-        }
-        let mut out = a.clone();
-        while out.limbs() > limbs {
-            out = self.mod_switch(&out)?;
-        }
-        Ok(out)
-    }
-
-    /// A plaintext as a ciphertext that hides nothing, for use with ciphertexts of any key.
-    ///
-    /// # Errors
-    /// [`rlwe::Error::ParameterMismatch`].
-    pub fn trivial(&self, m: &Plaintext) -> Result<Ciphertext<W>, Error> {
-        crate::crypt::trivial(&self.params, m)
     }
 }

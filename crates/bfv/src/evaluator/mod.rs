@@ -2,6 +2,7 @@
 //! Operations on ciphertexts; none of them needs the secret key.
 
 mod linear;
+mod mod_switch;
 mod multiply;
 mod plain;
 mod rotate;
@@ -13,8 +14,8 @@ pub use plain::Multiplier;
 use crate::Error;
 use crate::ciphertext::Ciphertext;
 use crate::params::BfvParams;
-use rlwe::Threads;
 use rlwe::wire::Fingerprint;
+use rlwe::{ParameterSet, Threads};
 use zq::Word;
 
 /// Evaluates. Immutable, shared freely between threads; every method returns a new ciphertext.
@@ -72,8 +73,9 @@ impl<W: Word> Evaluator<W> {
 
     /// Fails unless the ciphertext is of this set.
     fn check(&self, ct: &Ciphertext<W>) -> Result<(), Error> {
-        self.params
-            .check_fingerprint("the ciphertext", ct.fingerprint())
+        Ok(self
+            .params
+            .check_fingerprint("the ciphertext", ct.fingerprint())?)
     }
 
     /// Fails unless the key is of this set's ring-LWE part.

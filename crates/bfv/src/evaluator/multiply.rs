@@ -4,7 +4,7 @@
 use super::Evaluator;
 use crate::Error;
 use crate::ciphertext::{Ciphertext, MAX_PARTS};
-use rlwe::{Polys, RelinKey, key_switch, tensor};
+use rlwe::{Polys, RelinKey, tensor};
 use zq::Word;
 
 /// How ciphertexts are multiplied. Both give valid products of the same plaintext; the residues differ.
@@ -121,7 +121,10 @@ impl<W: Word> Evaluator<W> {
                 });
             }
         };
-        let [mut k0, mut k1] = key_switch(self.params.rlwe(), c2, key.key(), &self.threads)?;
+        let [mut k0, mut k1] = self
+            .params
+            .rlwe()
+            .key_switch(c2, key.key(), &self.threads)?;
         k0.add_assign(c0);
         k1.add_assign(c1);
         Ok(Ciphertext::new(a.params, a.key, vec![k0, k1]))

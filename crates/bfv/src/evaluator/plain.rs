@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Multiplication by plaintexts.
+//! Operations with plaintexts.
 
 use super::Evaluator;
 use crate::Error;
 use crate::ciphertext::Ciphertext;
 use crate::plaintext::Plaintext;
+use rlwe::ParameterSet;
 use rlwe::wire::Fingerprint;
 use rns::{Eval, RnsPoly};
 use zq::Word;
@@ -24,6 +25,46 @@ impl<W: Word> Multiplier<W> {
 }
 
 impl<W: Word> Evaluator<W> {
+    /// a + m.
+    ///
+    /// # Errors
+    /// [`rlwe::Error::ParameterMismatch`].
+    pub fn add_plain(&self, a: &Ciphertext<W>, m: &Plaintext) -> Result<Ciphertext<W>, Error> {
+        self.shift_by(a, m, false)
+    }
+
+    /// a − m.
+    ///
+    /// # Errors
+    /// [`rlwe::Error::ParameterMismatch`].
+    pub fn sub_plain(&self, a: &Ciphertext<W>, m: &Plaintext) -> Result<Ciphertext<W>, Error> {
+        self.shift_by(a, m, true)
+    }
+
+    fn shift_by(
+        &self,
+        a: &Ciphertext<W>,
+        m: &Plaintext,
+        subtract: bool,
+    ) -> Result<Ciphertext<W>, Error> {
+        self.check(a)?;
+        self.params
+            .check_fingerprint("the plaintext", m.fingerprint())?;
+        let mut out = a.clone();
+        self.params
+            .level(a.limbs())?
+            .add_scaled(m.coefficients(), &mut out.parts[0], subtract);
+        Ok(out)
+    }
+
+    /// A plaintext as a ciphertext that hides nothing, for use with ciphertexts of any key.
+    ///
+    /// # Errors
+    /// [`rlwe::Error::ParameterMismatch`].
+    pub fn trivial(&self, m: &Plaintext) -> Result<Ciphertext<W>, Error> {
+        crate::encryption::trivial(&self.params, m)
+    }
+
     /// Prepares a plaintext for several products with ciphertexts over `limbs` data primes.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 use super::Evaluator;
 use crate::Error;
 use crate::ciphertext::Ciphertext;
-use rlwe::{GaloisKeys, conjugation_element, key_switch, rotation_element};
+use rlwe::{GaloisKeys, conjugation_element, rotation_element};
 use rns::{Coeff, RnsPoly};
 use zq::Word;
 
@@ -50,7 +50,7 @@ impl<W: Word> Evaluator<W> {
         }
         let (auto, key) = keys.get(g)?;
         let c1 = c1.automorphism(auto);
-        let [mut k0, k1] = key_switch(self.params.rlwe(), &c1, key, &self.threads)?;
+        let [mut k0, k1] = self.params.rlwe().key_switch(&c1, key, &self.threads)?;
         k0.add_assign(&c0.automorphism(auto));
         Ok(Ciphertext::new(a.params, a.key, vec![k0, k1]))
     }

@@ -2,7 +2,8 @@
 //! Objects as bytes.
 
 use super::*;
-use rlwe::wire::{WireError, mutate};
+use rlwe::mutate;
+use rlwe::wire::WireError;
 
 fn objects(kit: &Kit<u64>) -> Vec<(&'static str, Vec<u8>)> {
     let plain = Plaintext::from_coefficients(&kit.params, &values("m", 16, 97)).unwrap();

@@ -2,11 +2,12 @@
 //! The estimate is above the measured noise, and within 12 bits of it.
 
 use super::*;
-use crate::noise::NoiseEstimator;
+use crate::noise::Estimator;
 use rlwe::noise::Noise;
 
 const MOST: f64 = 12.0;
-/// A small ring has few roots: one of them that is large by itself shows in every coefficient, and more so at each depth.
+/// A small ring has few roots: one of them that is large by itself shows in every coefficient, and more so at each
+/// depth.
 const MOST_OF_SMALL_RINGS: f64 = 28.0;
 
 struct Meter<'a, W: Word> {
@@ -17,7 +18,7 @@ struct Meter<'a, W: Word> {
 impl<W: Word> Meter<'_, W> {
     fn check(&self, operation: &str, ct: &Ciphertext<W>, estimate: Noise) {
         let measured = self.kit.decryptor.noise_bits(ct).unwrap();
-        let bound = NoiseEstimator::new(&self.kit.params).log2_bound(estimate);
+        let bound = Estimator::new(&self.kit.params).log2_bound(estimate);
         let what = &self.what;
         assert!(
             measured <= bound,
@@ -54,7 +55,7 @@ fn an_extended_key_gains_four_to_five_bits() {
         assert_eq!(kit.decryptor.decrypt(&less), Ok(plain));
         let bits = |ct| kit.decryptor.noise_bits(ct).unwrap();
         let gained = bits(&public) - bits(&less);
-        let e = NoiseEstimator::new(&kit.params);
+        let e = Estimator::new(&kit.params);
         let sure = e.log2_bound(e.fresh_public()) - e.log2_bound(e.fresh_extended().unwrap());
         println!(
             "n = {n}, {} primes: {gained:.2} bits measured, {sure:.2} sure",
@@ -71,7 +72,7 @@ fn an_extended_key_gains_four_to_five_bits() {
 #[test]
 fn an_extended_key_is_refused_without_special_primes() {
     let kit = Kit::new(params::<u64>(64, &[30; 6], &[], 33));
-    let refused = NoiseEstimator::new(&kit.params).fresh_extended();
+    let refused = Estimator::new(&kit.params).fresh_extended();
     let text =
         "encryption under an extended public key needs special primes, the parameter set has none";
     assert_eq!(refused.unwrap_err().to_string(), text);
@@ -85,7 +86,7 @@ fn check_operations<W: Word>(kit: &Kit<W>) {
         kit,
         what: format!("n = {n}, t = {t}, {limbs} primes"),
     };
-    let estimate = NoiseEstimator::new(&kit.params);
+    let estimate = Estimator::new(&kit.params);
     let (a, b) = (
         kit.encrypt(&values("a", n, t)),
         kit.encrypt(&values("b", n, t)),
@@ -161,7 +162,7 @@ fn check_depth<W: Word>(
     kit: &Kit<W>,
     meter: &Meter<'_, W>,
     ev: &Evaluator<W>,
-    estimate: &NoiseEstimator,
+    estimate: &Estimator,
     fresh: Noise,
 ) {
     let (n, t) = (kit.params.n(), kit.params.plain_modulus());
@@ -258,7 +259,7 @@ fn contrived(n: usize, t: u64) -> Vec<Vec<u64>> {
 
 /// Asserts that a ciphertext's noise is below its bound; says nothing once the bound leaves no room.
 fn check_bound<W: Word>(kit: &Kit<W>, what: &str, ct: &Ciphertext<W>, noise: Noise) -> bool {
-    let estimate = NoiseEstimator::new(&kit.params);
+    let estimate = Estimator::new(&kit.params);
     let (measured, bound) = (
         kit.decryptor.noise_bits(ct).unwrap(),
         estimate.log2_bound(noise),
@@ -281,7 +282,7 @@ fn check_contrived<W: Word>(kit: &Kit<W>) {
         kit.params.plain_modulus(),
         kit.params.rlwe().data_primes(),
     );
-    let (ev, e) = (&kit.evaluator, NoiseEstimator::new(&kit.params));
+    let (ev, e) = (&kit.evaluator, Estimator::new(&kit.params));
     let fresh = e.fresh_public();
     for message in contrived(n, t) {
         let plain = Plaintext::from_coefficients(&kit.params, &message).unwrap();
@@ -380,7 +381,7 @@ fn contrived_messages_stay_below_the_bound_at_real_degrees() {
 #[test]
 fn a_product_with_a_part_more_needs_more_room() {
     let kit = Kit::new(params::<u64>(64, &[55; 4], &[56], 257));
-    let e = NoiseEstimator::new(&kit.params);
+    let e = Estimator::new(&kit.params);
     let bound = |sizes| {
         e.log2_bound(
             e.multiply(e.fresh_public(), e.fresh_public(), sizes, 4)
@@ -394,7 +395,7 @@ fn a_product_with_a_part_more_needs_more_room() {
 #[test]
 fn rarer_failure_takes_a_larger_bound() {
     let kit = Kit::new(params::<u64>(64, &[55; 4], &[56], 257));
-    let e = NoiseEstimator::new(&kit.params);
+    let e = Estimator::new(&kit.params);
     let rare = e.clone().with_failure_bits(128);
     let gap = rare.log2_bound(e.fresh_public()) - e.log2_bound(e.fresh_public());
     assert!((0.5..4.0).contains(&gap), "{gap}");
@@ -403,7 +404,7 @@ fn rarer_failure_takes_a_larger_bound() {
 #[test]
 fn structured_messages_stay_below_the_bound() {
     let kit = Kit::new(params::<u64>(256, &[55; 4], &[56], 257));
-    let estimate = NoiseEstimator::new(&kit.params);
+    let estimate = Estimator::new(&kit.params);
     // All coefficients t/2: the worst polynomial for the gain at one root.
     let a = kit.encrypt(&[128; 256]);
     let plain = Plaintext::from_coefficients(&kit.params, &[128; 256]).unwrap();

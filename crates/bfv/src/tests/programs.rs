@@ -2,7 +2,7 @@
 //! Random programs of 20 operations against clear evaluation.
 
 use super::*;
-use crate::noise::NoiseEstimator;
+use crate::noise::Estimator;
 use rlwe::noise::Noise;
 
 /// A ciphertext, what it ought to hold, and the estimate of its noise.
@@ -17,7 +17,7 @@ struct Machine<'a, W: Word> {
     kit: &'a Kit<W>,
     evaluator: Evaluator<W>,
     encoder: BatchEncoder<W>,
-    estimate: NoiseEstimator,
+    estimate: Estimator,
 }
 
 impl<W: Word> Machine<'_, W> {
@@ -150,7 +150,7 @@ fn run<W: Word>(kit: &Kit<W>, programs: u64, algorithm: MultiplyAlgorithm) {
         kit,
         evaluator: kit.evaluator.clone().with_algorithm(algorithm),
         encoder: BatchEncoder::new(&kit.params).unwrap(),
-        estimate: NoiseEstimator::new(&kit.params),
+        estimate: Estimator::new(&kit.params),
     };
     for program in 0..programs {
         let mut choices = [0u8; 3 * 60];

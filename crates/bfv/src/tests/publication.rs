@@ -2,7 +2,7 @@
 //! Decryption for publication.
 
 use super::*;
-use crate::noise::{NoiseEstimator, log2_limit};
+use crate::noise::{Estimator, log2_limit};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
@@ -16,7 +16,7 @@ const FEW: Publication = Publication {
 fn product<W: Word>(kit: &Kit<W>) -> (Ciphertext<W>, Plaintext, f64) {
     let (n, t) = (kit.params.n(), kit.params.plain_modulus());
     let limbs = kit.params.rlwe().data_primes();
-    let estimate = NoiseEstimator::new(&kit.params);
+    let estimate = Estimator::new(&kit.params);
     let (a, b) = (
         kit.encrypt(&values("a", n, t)),
         kit.encrypt(&values("b", n, t)),

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::linear_transform::{ExtendedPlaintext, Giant, LinearTransform, Term};
-use crate::noise::NoiseEstimator;
+use crate::noise::Estimator;
 use rlwe::noise::{Gain, GiantFacts};
 
 /// Rotations of giant steps, and of each of their terms.
@@ -74,7 +74,7 @@ fn check<W: Word>(kit: &Kit<W>) {
     let encoder = BatchEncoder::new(&kit.params).unwrap();
     let x = values("x", n, t);
     let top = kit.encryptor.encrypt(&encoder.encode(&x).unwrap()).unwrap();
-    let estimator = NoiseEstimator::new(&kit.params);
+    let estimator = Estimator::new(&kit.params);
     for steps in STEPS {
         let count = steps.iter().map(|(_, terms)| terms.len()).sum();
         let factors: Vec<_> = (0..count).map(|k| values(&format!("f{k}"), n, t)).collect();

@@ -6,7 +6,7 @@
 
 use super::{Evaluator, need_two_parts};
 use crate::{Ciphertext, Error};
-use rlwe::{GaloisKeys, Job, KeySwitchKey, RelinKey, Source, Threads};
+use rlwe::{GaloisKeys, KeySwitchKey, RelinKey, Source, SwitchRequest, Threads};
 use rns::Automorphism;
 
 /// Ciphertexts that share one pass over a key: enough to hide its reading, few enough for the sums to stay in cache.
@@ -63,12 +63,12 @@ impl Evaluator {
                 values: Some(s.ct.parts[s.part].data()),
             })
             .collect();
-        let mut jobs: Vec<Job<'_, u64>> = Vec::new();
+        let mut requests: Vec<SwitchRequest<'_, u64>> = Vec::new();
         for (source, s) in switches.iter().enumerate() {
             // What is not decomposed is added: c0 and, when c2 is relinearised, c1.
             let add = [0, 1].map(|k| (k < s.part).then(|| s.ct.parts[k].data()));
             for &(automorphism, key) in &s.uses {
-                jobs.push(Job {
+                requests.push(SwitchRequest {
                     source,
                     key,
                     automorphism,
@@ -76,11 +76,11 @@ impl Evaluator {
                 });
             }
         }
-        let parts = level.switch_eval(&sources, &jobs, threads)?;
+        let parts = level.switch_eval(&sources, &requests, threads)?;
         Ok(parts
             .into_iter()
-            .zip(&jobs)
-            .map(|(p, job)| switches[job.source].ct.with_parts(p.into()))
+            .zip(&requests)
+            .map(|(p, request)| switches[request.source].ct.with_parts(p.into()))
             .collect())
     }
 

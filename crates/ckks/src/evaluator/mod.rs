@@ -2,24 +2,22 @@
 //! Operations on ciphertexts. Nothing is inserted behind the caller's back but the free drop to a common level.
 
 mod batch;
-mod galois;
 mod linear;
 mod multiply;
+mod plain;
 mod rescale;
+mod rotate;
 mod transform;
 
-pub use galois::{inner_sum_steps, slot_rotation_element};
+pub use rotate::{inner_sum_steps, slot_rotation_element};
 
 use crate::ciphertext::prefix;
 use crate::poly::{Arithmetic, Plan, Polynomial, evaluate};
+use crate::scale::{SCALE_TOLERANCE, same_scale};
 use crate::{Ciphertext, CkksParams, Error, Plaintext};
 use rlwe::wire::Fingerprint;
-use rlwe::{KeyId, RelinKey, Threads};
+use rlwe::{KeyId, ParameterSet, RelinKey, Threads};
 use rns::{Eval, RnsPoly};
-
-/// Relative difference below which two scales are the same number with different rounding histories. Adding such
-/// operands costs at most this relative error, less than what encoding costs.
-pub const SCALE_TOLERANCE: f64 = 1.0 / (1u64 << 48) as f64;
 
 /// Evaluates on ciphertexts; needs no secret. Immutable, so one evaluator serves any number of threads.
 #[derive(Clone, Debug)]
@@ -29,18 +27,20 @@ pub struct Evaluator {
 }
 
 impl Evaluator {
-    /// The evaluator of a parameter set.
+    /// An evaluator on the calling thread.
     pub fn new(params: &CkksParams) -> Self {
-        Self::with_threads(params, &Threads::ONE)
-    }
-
-    /// An evaluator that shares the work among threads: within a key switch by primes, within a batch by ciphertexts.
-    /// Results do not depend on their number.
-    pub fn with_threads(params: &CkksParams, threads: &Threads) -> Self {
         Self {
             params: params.clone(),
-            threads: threads.clone(),
+            threads: Threads::ONE,
         }
+    }
+
+    /// Shares the work among threads: within a key switch by primes, within a batch by ciphertexts. Results do not
+    /// depend on their number.
+    #[must_use]
+    pub fn with_threads(mut self, threads: Threads) -> Self {
+        self.threads = threads;
+        self
     }
 
     /// The parameters.
@@ -49,9 +49,8 @@ impl Evaluator {
     }
 
     fn check(&self, operands: &[&Ciphertext]) -> Result<(), Error> {
-        operands
-            .iter()
-            .try_for_each(|ct| self.params.check_fingerprint("ciphertext", ct.params))
+        let check = |ct: &&Ciphertext| self.params.check_fingerprint("ciphertext", ct.params);
+        Ok(operands.iter().try_for_each(check)?)
     }
 
     /// Fails unless a key belongs to these parameters and to the owner of `ct`.
@@ -68,10 +67,11 @@ impl Evaluator {
     }
 
     fn check_plain(&self, plaintext: Fingerprint) -> Result<(), Error> {
-        self.params.check_fingerprint("plaintext", plaintext)
+        Ok(self.params.check_fingerprint("plaintext", plaintext)?)
     }
 
-    /// Evaluates a polynomial in every slot in ceil(log2(degree + 1)) levels; the result has the scale of `ct`, exactly.
+    /// Evaluates a polynomial in every slot in ceil(log2(degree + 1)) levels; the result has the scale of `ct`,
+    /// exactly.
     ///
     /// Chebyshev coefficients refer to [-1, 1]; map another interval there first.
     ///
@@ -122,31 +122,6 @@ fn need_two_parts(operation: &'static str, ct: &Ciphertext) -> Result<(), Error>
         given: ct.size(),
         needed: "2",
         remedy: "relinearize it first",
-    })
-}
-
-/// Refuses scales that differ by more than rounding.
-pub(crate) fn same_scale(
-    operation: &'static str,
-    left: f64,
-    right: f64,
-    levels_left: usize,
-) -> Result<(), Error> {
-    if (left / right - 1.0).abs() <= SCALE_TOLERANCE {
-        return Ok(());
-    }
-    // More than a factor of 2^8 apart: a product that was not rescaled, rather than drift of the primes.
-    let remedy = if (left / right).log2().abs() > 8.0 {
-        "rescale the operand with the larger scale"
-    } else {
-        "bring one operand to the other's scale with set_scale_by_constant, or multiply both alike before adding"
-    };
-    Err(Error::ScaleMismatch {
-        operation,
-        left: left.log2(),
-        right: right.log2(),
-        levels_left,
-        remedy,
     })
 }
 

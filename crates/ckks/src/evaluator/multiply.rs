@@ -4,7 +4,7 @@
 use super::batch::Switch;
 use super::{Evaluator, need_two_parts};
 use crate::{Ciphertext, Error};
-use rlwe::{Job, RelinKey, Source};
+use rlwe::{RelinKey, Source, SwitchRequest};
 use rns::{Eval, RnsBasis, RnsPoly};
 use zq::{AlignedVec, Modulus};
 
@@ -103,14 +103,14 @@ impl Evaluator {
             coefficients: coefficients.data(),
             values: Some(a.parts[2].data()),
         };
-        let job = Job {
+        let request = SwitchRequest {
             source: 0,
             key: key.key(),
             automorphism: None,
             add: [0, 1].map(|k| Some(a.parts[k].data())),
         };
         let level = self.params.rlwe().level(a.level() + 1)?;
-        let parts = level.switch_eval_rescaled(&[source], &[job], &self.threads)?;
+        let parts = level.switch_eval_rescaled(&[source], &[request], &self.threads)?;
         Ok(Ciphertext {
             scale,
             ..a.with_parts(parts.into_iter().flatten().collect())

@@ -4,7 +4,7 @@
 use super::{Bench, SMALL, Shape, values};
 use crate::{Ciphertext, CkksParams, Plaintext};
 use rlwe::SecurityPolicy;
-use rlwe::wire::mutate;
+use rlwe::mutate;
 
 fn objects(b: &Bench) -> (Plaintext, Ciphertext, Ciphertext, Ciphertext) {
     let plaintext = b

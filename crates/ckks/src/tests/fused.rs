@@ -305,7 +305,7 @@ fn threads_change_nothing() {
     for count in [2, 3] {
         let threads = Threads::new(count).unwrap();
         assert_eq!(
-            all(&Evaluator::with_threads(&b.params, &threads)),
+            all(&Evaluator::new(&b.params).with_threads(threads.clone())),
             one,
             "{count} threads"
         );

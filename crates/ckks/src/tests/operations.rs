@@ -449,7 +449,7 @@ fn threads_and_batches_change_nothing() {
         dnum: 3,
         ..SMALL
     });
-    let threaded = crate::Evaluator::with_threads(&b.params, &rlwe::Threads::new(3).unwrap());
+    let threaded = crate::Evaluator::new(&b.params).with_threads(rlwe::Threads::new(3).unwrap());
     let plain = &b.evaluator;
     let fresh: Vec<_> = (0..11)
         .map(|i| b.encrypt(&values(b.params.slots(), i), i))

@@ -3,9 +3,9 @@
 
 use zq::simd::Vector;
 
-pub(crate) use super::float::Float;
-pub(crate) use super::lazy::{Lazy, NEVER};
-pub(crate) use super::wide::Wide;
+pub(crate) use super::fma64::Fma64;
+pub(crate) use super::ifma52::{Ifma52, NEVER};
+pub(crate) use super::mul32::Mul32;
 
 /// A twiddle factor and its quotient, one pair in each lane.
 #[derive(Clone, Copy)]
@@ -16,9 +16,9 @@ pub(crate) struct Factor<V> {
 
 /// Butterflies modulo one prime on values in a representation of its own.
 ///
-/// Stages are numbered from the start of a pass: forward 0.. across vectors and on within them in the last pass; inverse
-/// 0.. within vectors in the first pass, and from `LOG_LANES` across vectors in every pass. Each implementation proves that
-/// its values stay in range under that numbering.
+/// Stages are numbered from the start of a pass: forward 0.. across vectors and on within them in the last pass;
+/// inverse 0.. within vectors in the first pass, and from `LOG_LANES` across vectors in every pass. Each implementation
+/// proves that its values stay in range under that numbering.
 ///
 /// # Safety
 /// Methods use the instructions of `V`: see [`Vector`].
@@ -43,9 +43,9 @@ pub(crate) trait Arith: Copy {
     ) -> (Self::V, Self::V);
     /// A forward result to a reduced residue.
     unsafe fn leave(&self, v: Self::V) -> Self::V;
-    /// Forward results as they are have low 52 bits below this multiple of q, congruent to the residue; 1 where they have to
-    /// be reduced to be of use.
-    const OPEN_BOUND: u64 = 1;
+    /// Forward results as they are have low 52 bits below this multiple of q, congruent to the residue; 1 where they
+    /// have to be reduced to be of use.
+    const LAZY_BOUND: u64 = 1;
     /// `(x + y, (x - y) w)`.
     unsafe fn inverse(
         &self,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Every butterfly at the bounds that its proof allows: whole transforms of residues rarely come near them.
 //!
-//! Operands are 0, 1, q and the ends of the proved range; each result must be the exact one modulo q and stay inside the range
-//! proved for it. Debug builds also run the assertions beside the proofs.
+//! Operands are 0, 1, q and the ends of the proved range; each result must be the exact one modulo q and stay inside
+//! the range proved for it. Debug builds also run the assertions beside the proofs.
 
 use zq::primes::{Direction, ntt_primes};
 use zq::simd::{Avx2, Avx512, Level, Vector};
 
-use super::arith::{Arith, Factor, Float, Lazy, NEVER, Wide};
+use super::arith::{Arith, Factor, Fma64, Ifma52, Mul32, NEVER};
 
 /// The ranges of an arithmetic modulo `q`: each limit is the largest size a value may have.
 struct Proof {
@@ -28,7 +28,7 @@ struct Proof {
 
 const LOW: u64 = (1 << 52) - 1;
 
-fn lazy(period: usize) -> Proof {
+fn ifma52(period: usize) -> Proof {
     let unsigned = Proof {
         bits: [46, 20],
         signed: false,
@@ -69,7 +69,7 @@ fn lazy(period: usize) -> Proof {
     }
 }
 
-fn float() -> Proof {
+fn fma64() -> Proof {
     Proof {
         bits: [48, 20],
         signed: true,
@@ -89,7 +89,7 @@ fn float() -> Proof {
     }
 }
 
-fn wide(exact: bool) -> Proof {
+fn mul32(exact: bool) -> Proof {
     let short = Proof {
         bits: [60, 51],
         signed: false,
@@ -252,19 +252,19 @@ fn butterflies_are_exact_at_their_proved_bounds() {
     // SAFETY: each arithmetic runs only where the processor has its instructions.
     unsafe {
         if Level::Ifma.is_supported() {
-            check::<Lazy<NEVER>>(&lazy(NEVER));
-            check::<Lazy<3>>(&lazy(3));
-            check::<Lazy<1>>(&lazy(1));
+            check::<Ifma52<NEVER>>(&ifma52(NEVER));
+            check::<Ifma52<3>>(&ifma52(3));
+            check::<Ifma52<1>>(&ifma52(1));
         }
         if Level::Avx512.is_supported() {
-            check::<Float<Avx512>>(&float());
-            check::<Wide<Avx512, false>>(&wide(false));
-            check::<Wide<Avx512, true>>(&wide(true));
+            check::<Fma64<Avx512>>(&fma64());
+            check::<Mul32<Avx512, false>>(&mul32(false));
+            check::<Mul32<Avx512, true>>(&mul32(true));
         }
         if Level::Avx2.is_supported() {
-            check::<Float<Avx2>>(&float());
-            check::<Wide<Avx2, false>>(&wide(false));
-            check::<Wide<Avx2, true>>(&wide(true));
+            check::<Fma64<Avx2>>(&fma64());
+            check::<Mul32<Avx2, false>>(&mul32(false));
+            check::<Mul32<Avx2, true>>(&mul32(true));
         }
     }
 }

@@ -3,28 +3,28 @@
 //!
 //! | arithmetic | moduli | vector operations per butterfly, forward / inverse |
 //! |---|---|---|
-//! | [`arith::Lazy`] without corrections, IFMA | < 2^46 | 5 / 6 |
-//! | [`arith::Lazy`] corrected every third stage, IFMA | < 2^49 | 5.7 / 8 |
-//! | [`arith::Lazy`] corrected every stage, IFMA | < 2^50 | 7 / 8 |
-//! | [`arith::Float`], AVX2 and AVX-512 | < 2^48 | 8 / 8 |
-//! | [`arith::Wide`] with a quotient short by up to 3 | < 2^60 | 19 / 20 with AVX-512 |
-//! | [`arith::Wide`] with the exact quotient | < 2^62 | 25 / 25 with AVX-512 |
+//! | [`arith::Ifma52`] without corrections, IFMA | < 2^46 | 5 / 6 |
+//! | [`arith::Ifma52`] corrected every third stage, IFMA | < 2^49 | 5.7 / 8 |
+//! | [`arith::Ifma52`] corrected every stage, IFMA | < 2^50 | 7 / 8 |
+//! | [`arith::Fma64`], AVX2 and AVX-512 | < 2^48 | 8 / 8 |
+//! | [`arith::Mul32`] with a quotient short by up to 3 | < 2^60 | 19 / 20 with AVX-512 |
+//! | [`arith::Mul32`] with the exact quotient | < 2^62 | 25 / 25 with AVX-512 |
 //!
 //! All of them run in [`passes`]; the result is fully reduced and equal to the portable one.
 
 mod arith;
 #[cfg(test)]
 mod bound_tests;
-mod float;
-mod lazy;
+mod fma64;
+mod ifma52;
+mod mul32;
 mod passes;
 mod tables;
-mod wide;
 
 use zq::simd::{Avx2, Avx512, Level, Vector};
 
 use crate::plan::ScalarTables;
-use arith::{Arith, Float, Lazy, Wide};
+use arith::{Arith, Fma64, Ifma52, Mul32};
 use passes::{Lifted, Plain, Runs};
 use tables::Tables;
 
@@ -73,39 +73,39 @@ macro_rules! with_arith {
     ($path:expr, $a:ident => $body:expr) => {
         match $path {
             Path::Ifma46 => {
-                type $a = Lazy<{ arith::NEVER }>;
+                type $a = Ifma52<{ arith::NEVER }>;
                 $body
             }
             Path::Ifma49 => {
-                type $a = Lazy<3>;
+                type $a = Ifma52<3>;
                 $body
             }
             Path::Ifma50 => {
-                type $a = Lazy<1>;
+                type $a = Ifma52<1>;
                 $body
             }
             Path::Avx512Float => {
-                type $a = Float<Avx512>;
+                type $a = Fma64<Avx512>;
                 $body
             }
             Path::Avx512Wide60 => {
-                type $a = Wide<Avx512, false>;
+                type $a = Mul32<Avx512, false>;
                 $body
             }
             Path::Avx512Wide62 => {
-                type $a = Wide<Avx512, true>;
+                type $a = Mul32<Avx512, true>;
                 $body
             }
             Path::Avx2Float => {
-                type $a = Float<Avx2>;
+                type $a = Fma64<Avx2>;
                 $body
             }
             Path::Avx2Wide60 => {
-                type $a = Wide<Avx2, false>;
+                type $a = Mul32<Avx2, false>;
                 $body
             }
             Path::Avx2Wide62 => {
-                type $a = Wide<Avx2, true>;
+                type $a = Mul32<Avx2, true>;
                 $body
             }
         }
@@ -162,16 +162,16 @@ impl SimdPlan {
     }
 
     /// Parts of a transform in two steps; 1 where there is one step only.
-    pub fn parts(&self) -> usize {
-        self.tables.schedule.parts()
+    pub fn outer_blocks(&self) -> usize {
+        self.tables.schedule.outer_blocks()
     }
 
-    /// See [`passes::Arith::OPEN_BOUND`](arith::Arith::OPEN_BOUND).
-    pub fn open_bound(&self) -> u64 {
-        with_arith!(self.path, A => <A as arith::Arith>::OPEN_BOUND)
+    /// See [`passes::Arith::LAZY_BOUND`](arith::Arith::LAZY_BOUND).
+    pub fn lazy_bound(&self) -> u64 {
+        with_arith!(self.path, A => <A as arith::Arith>::LAZY_BOUND)
     }
 
-    /// The outer stages of the columns of `from`, lifted, into parts whose starts are `apart` words apart.
+    /// The outer stages of the columns of `from`, lifted, into outer blocks whose starts are `apart` words apart.
     pub fn forward_outer(
         &self,
         from: &[u64],
@@ -179,17 +179,17 @@ impl SimdPlan {
         out: &mut [u64],
         apart: usize,
     ) {
-        let (n, parts) = (self.tables.n, self.parts());
-        let columns = from.len() / parts;
+        let (n, outer_blocks) = (self.tables.n, self.outer_blocks());
+        let columns = from.len() / outer_blocks;
         assert!(
-            parts > 1
-                && columns * parts == from.len()
+            outer_blocks > 1
+                && columns * outer_blocks == from.len()
                 && columns
-                    .is_multiple_of(128 / parts)
-                    .max(columns * parts == n)
-                && columns <= n / parts
-                && out.len() >= apart * (parts - 1) + columns
-                && apart >= n / parts,
+                    .is_multiple_of(128 / outer_blocks)
+                    .max(columns * outer_blocks == n)
+                && columns <= n / outer_blocks
+                && out.len() >= apart * (outer_blocks - 1) + columns
+                && apart >= n / outer_blocks,
             "slice lengths are not the transform's"
         );
         let outer = self.entry_points().outer;
@@ -205,23 +205,23 @@ impl SimdPlan {
         }
     }
 
-    /// The other stages of one part, in place.
-    pub fn forward_part(&self, part: usize, a: &mut [u64], open: bool, ahead: &[*const u64]) {
-        let parts = self.parts();
+    /// The other stages of one block, in place.
+    pub fn forward_block(&self, block: usize, a: &mut [u64], lazy: bool, prefetch: &[*const u64]) {
+        let outer_blocks = self.outer_blocks();
         assert!(
-            part < parts && parts > 1 && a.len() * parts == self.tables.n,
-            "slice length is not a part's"
+            block < outer_blocks && outer_blocks > 1 && a.len() * outer_blocks == self.tables.n,
+            "slice length is not a block's"
         );
-        let run = self.entry_points().part;
-        // SAFETY: as `forward`; lengths and numbers are checked, and the first pass leaves that many parts.
+        let run = self.entry_points().block;
+        // SAFETY: as `forward`; lengths and numbers are checked, and the first pass leaves that many outer blocks.
         unsafe {
             run(
                 self.q,
                 &self.tables,
                 a.as_mut_ptr(),
-                [parts, part],
-                open,
-                ahead,
+                [outer_blocks, block],
+                lazy,
+                prefetch,
             )
         }
     }
@@ -231,12 +231,12 @@ impl SimdPlan {
             Path::Ifma46 => ifma46::ENTRY_POINTS,
             Path::Ifma49 => ifma49::ENTRY_POINTS,
             Path::Ifma50 => ifma50::ENTRY_POINTS,
-            Path::Avx512Float => avx512_float::ENTRY_POINTS,
-            Path::Avx512Wide60 => avx512_wide60::ENTRY_POINTS,
-            Path::Avx512Wide62 => avx512_wide62::ENTRY_POINTS,
-            Path::Avx2Float => avx2_float::ENTRY_POINTS,
-            Path::Avx2Wide60 => avx2_wide60::ENTRY_POINTS,
-            Path::Avx2Wide62 => avx2_wide62::ENTRY_POINTS,
+            Path::Avx512Float => avx512_fma64::ENTRY_POINTS,
+            Path::Avx512Wide60 => avx512_mul32_60::ENTRY_POINTS,
+            Path::Avx512Wide62 => avx512_mul32_62::ENTRY_POINTS,
+            Path::Avx2Float => avx2_fma64::ENTRY_POINTS,
+            Path::Avx2Wide60 => avx2_mul32_60::ENTRY_POINTS,
+            Path::Avx2Wide62 => avx2_mul32_62::ENTRY_POINTS,
         }
     }
 }
@@ -250,7 +250,7 @@ struct EntryPoints {
     forward: unsafe fn(u64, &Tables, *mut u64),
     inverse: unsafe fn(u64, &Tables, *const u64, *mut u64),
     outer: unsafe fn(u64, &Tables, Words, Option<[u64; 2]>, Runs),
-    part: unsafe fn(u64, &Tables, *mut u64, [usize; 2], bool, &[*const u64]),
+    block: unsafe fn(u64, &Tables, *mut u64, [usize; 2], bool, &[*const u64]),
 }
 
 /// The transforms of one arithmetic, compiled for its instruction set.
@@ -303,23 +303,23 @@ macro_rules! entry_points {
             }
 
             /// # Safety
-            /// As [`passes::forward_part`] from the second pass on.
+            /// As [`passes::forward_block`] from the second pass on.
             #[target_feature(enable = $features)]
-            pub unsafe fn part(
+            pub unsafe fn block(
                 q: u64,
                 tables: &Tables,
                 a: *mut u64,
-                part: [usize; 2],
-                open: bool,
-                ahead: &[*const u64],
+                block: [usize; 2],
+                lazy: bool,
+                prefetch: &[*const u64],
             ) {
                 // SAFETY: passed on.
                 unsafe {
                     let arith = <$arith>::new(q);
-                    if open {
-                        passes::forward_part::<_, true>(&arith, tables, 1, a, part, ahead);
+                    if lazy {
+                        passes::forward_block::<_, true>(&arith, tables, 1, a, block, prefetch);
                     } else {
-                        passes::forward_part::<_, false>(&arith, tables, 1, a, part, ahead);
+                        passes::forward_block::<_, false>(&arith, tables, 1, a, block, prefetch);
                     }
                 }
             }
@@ -328,7 +328,7 @@ macro_rules! entry_points {
                 forward,
                 inverse,
                 outer,
-                part,
+                block,
             };
         }
     };
@@ -337,13 +337,13 @@ macro_rules! entry_points {
 entry_points!(
     ifma46,
     "avx512f,avx512dq,avx512ifma",
-    Lazy<{ arith::NEVER }>
+    Ifma52<{ arith::NEVER }>
 );
-entry_points!(ifma49, "avx512f,avx512dq,avx512ifma", Lazy<3>);
-entry_points!(ifma50, "avx512f,avx512dq,avx512ifma", Lazy<1>);
-entry_points!(avx512_float, "avx512f,avx512dq", Float<Avx512>);
-entry_points!(avx512_wide60, "avx512f,avx512dq", Wide<Avx512, false>);
-entry_points!(avx512_wide62, "avx512f,avx512dq", Wide<Avx512, true>);
-entry_points!(avx2_float, "avx2,fma", Float<Avx2>);
-entry_points!(avx2_wide60, "avx2,fma", Wide<Avx2, false>);
-entry_points!(avx2_wide62, "avx2,fma", Wide<Avx2, true>);
+entry_points!(ifma49, "avx512f,avx512dq,avx512ifma", Ifma52<3>);
+entry_points!(ifma50, "avx512f,avx512dq,avx512ifma", Ifma52<1>);
+entry_points!(avx512_fma64, "avx512f,avx512dq", Fma64<Avx512>);
+entry_points!(avx512_mul32_60, "avx512f,avx512dq", Mul32<Avx512, false>);
+entry_points!(avx512_mul32_62, "avx512f,avx512dq", Mul32<Avx512, true>);
+entry_points!(avx2_fma64, "avx2,fma", Fma64<Avx2>);
+entry_points!(avx2_mul32_60, "avx2,fma", Mul32<Avx2, false>);
+entry_points!(avx2_mul32_62, "avx2,fma", Mul32<Avx2, true>);

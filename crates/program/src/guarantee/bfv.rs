@@ -6,7 +6,7 @@ use super::circuit::{Failure, Plaintexts, operands};
 use crate::program::Encryption;
 use crate::step::{Operation, Plaintext, Step};
 use crate::transform::Term;
-use bfv::noise::NoiseEstimator;
+use bfv::noise::Estimator;
 use rlwe::noise::{Gain, Noise};
 
 /// More multiplications in a row than any modulus has room for: noise beyond them counts as infinite, which keeps the time
@@ -14,7 +14,7 @@ use rlwe::noise::{Gain, Noise};
 const MAX_FACTORS: u32 = 2048;
 
 /// The noise budget of the poorest result.
-pub fn bound(plaintexts: &Plaintexts<'_>, estimator: &NoiseEstimator) -> Result<Bound, Failure> {
+pub fn bound(plaintexts: &Plaintexts<'_>, estimator: &Estimator) -> Result<Bound, Failure> {
     let circuit = plaintexts.circuit;
     let walk = Walk {
         plaintexts,
@@ -55,7 +55,7 @@ fn failed(step: usize, error: &bfv::Error) -> Failure {
 
 struct Walk<'a> {
     plaintexts: &'a Plaintexts<'a>,
-    estimator: &'a NoiseEstimator,
+    estimator: &'a Estimator,
 }
 
 impl Walk<'_> {

@@ -8,7 +8,6 @@ use crate::Error;
 use crate::program::Encryption;
 use crate::step::{Operation, Plaintext, Step};
 use crate::transform::Transform;
-use ::bfv::noise::NoiseEstimator;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -48,7 +47,7 @@ pub enum Estimator {
     /// Of CKKS.
     Ckks(::ckks::noise::Estimator),
     /// Of BFV.
-    Bfv(NoiseEstimator),
+    Bfv(::bfv::noise::Estimator),
 }
 
 impl Estimator {

@@ -18,6 +18,7 @@ use crate::transform::{Giant, Term, Transform};
 use crate::*;
 use bfv::{BfvParams, BfvParamsLiteral};
 use ckks::{CkksParams, CkksParamsLiteral};
-use rlwe::wire::{WireError, mutate};
+use rlwe::mutate;
+use rlwe::wire::WireError;
 use rlwe::{RlweParamsLiteral, SecurityPolicy, Threads};
 use sample::*;

@@ -2,9 +2,9 @@
 //! BFV parameters, over words of 64 or 128 bits behind one class.
 
 use crate::errors::OrRaise;
-use crate::literal::{Recipe, RingArguments, error_name, policy, secret_name};
+use crate::params_args::{Recipe, RingArguments, error_name, policy, secret_name};
 use crate::security::SecurityFields;
-use crate::words::{Words, each};
+use crate::word_width::{WordWidth, each};
 use crate::work::Work;
 use ::bfv::{BfvParams, BfvParamsLiteral};
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use rlwe::{Limits, RlweParams, SecurityPolicy};
 use zq::Word;
 
 /// A set over either word width.
-pub type Params = Words<BfvParams<u64>, BfvParams<u128>>;
+pub type Params = WordWidth<BfvParams<u64>, BfvParams<u128>>;
 
 /// A checked, immutable BFV parameter set.
 #[pyclass(frozen, module = "ringsmith._native")]
@@ -38,10 +38,10 @@ pub fn build<W: Word>(
 
 impl BfvContext {
     /// The ring-LWE parameters.
-    pub fn rlwe(&self) -> Words<RlweParams<u64>, RlweParams<u128>> {
+    pub fn rlwe(&self) -> WordWidth<RlweParams<u64>, RlweParams<u128>> {
         match &self.params {
-            Words::W64(params) => Words::W64(params.rlwe().clone()),
-            Words::W128(params) => Words::W128(params.rlwe().clone()),
+            WordWidth::W64(params) => WordWidth::W64(params.rlwe().params().clone()),
+            WordWidth::W128(params) => WordWidth::W128(params.rlwe().params().clone()),
         }
     }
 }
@@ -89,8 +89,8 @@ impl BfvContext {
         let policy = policy(security, table, allow_insecure)?;
         let wide = ring.word_bits(word_bits, &auxiliary)? == u128::BITS;
         let params = py.work(|| match wide {
-            true => build(&ring, plain_modulus, &auxiliary, policy).map(Words::W128),
-            false => build(&ring, plain_modulus, &auxiliary, policy).map(Words::W64),
+            true => build(&ring, plain_modulus, &auxiliary, policy).map(WordWidth::W128),
+            false => build(&ring, plain_modulus, &auxiliary, policy).map(WordWidth::W64),
         })?;
         Ok(Self { params })
     }
@@ -119,10 +119,10 @@ impl BfvContext {
         let params = py.work(|| match rlwe::word_bits_of(data).or_raise()? {
             u128::BITS => BfvParams::from_bytes_within(data, policy, &limits)
                 .or_raise()
-                .map(Words::W128),
+                .map(WordWidth::W128),
             _ => BfvParams::from_bytes_within(data, policy, &limits)
                 .or_raise()
-                .map(Words::W64),
+                .map(WordWidth::W64),
         })?;
         Ok(Self { params })
     }
@@ -217,8 +217,8 @@ impl BfvContext {
     #[getter]
     fn word_bits(&self) -> u32 {
         match self.params {
-            Words::W64(_) => u64::BITS,
-            Words::W128(_) => u128::BITS,
+            WordWidth::W64(_) => u64::BITS,
+            WordWidth::W128(_) => u128::BITS,
         }
     }
 
@@ -238,7 +238,7 @@ impl BfvContext {
 /// Reads an object of this set's width.
 macro_rules! read {
     ($context:expr, $type:ident, $data:expr) => {
-        $crate::words::try_map!(&$context.params, params => ::bfv::$type::from_bytes(params, $data))
+        $crate::word_width::try_map!(&$context.params, params => ::bfv::$type::from_bytes(params, $data))
     };
 }
 pub(super) use read;

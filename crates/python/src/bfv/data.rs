@@ -5,13 +5,13 @@ use super::BfvContext;
 use super::context::read;
 use crate::errors::OrRaise;
 use crate::operations::{Wrapped, data_class};
-use crate::words::{Words, each};
+use crate::word_width::{WordWidth, each};
 use bfv::{Ciphertext, Plaintext};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
 /// A ciphertext of either width.
-pub type Cipher = Words<Ciphertext<u64>, Ciphertext<u128>>;
+pub type Cipher = WordWidth<Ciphertext<u64>, Ciphertext<u128>>;
 
 data_class! {
     /// A polynomial modulo t.

@@ -6,7 +6,7 @@ use super::data::BfvPlaintext;
 use crate::arrays::{elements, one_vector, rows_and_columns, wrong_type};
 use crate::errors::{Kind, OrRaise};
 use crate::operations::cores;
-use crate::words::{Words, each, try_map};
+use crate::word_width::{WordWidth, each, try_map};
 use crate::work::Work;
 use bfv::{BatchEncoder, FractionalEncoder, IntegerEncoder, Plaintext};
 use numpy::{PyArray1, PyArray2, PyReadonlyArrayDyn, PyUntypedArrayMethods};
@@ -20,7 +20,7 @@ use std::borrow::Cow;
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct BfvEncoder {
     context: Py<BfvContext>,
-    batch: Option<Words<BatchEncoder<u64>, BatchEncoder<u128>>>,
+    batch: Option<WordWidth<BatchEncoder<u64>, BatchEncoder<u128>>>,
 }
 
 /// Signed integers, or residues modulo t.
@@ -62,7 +62,7 @@ impl<'py> Array<'py> {
 }
 
 impl BfvEncoder {
-    fn batch(&self) -> PyResult<&Words<BatchEncoder<u64>, BatchEncoder<u128>>> {
+    fn batch(&self) -> PyResult<&WordWidth<BatchEncoder<u64>, BatchEncoder<u128>>> {
         self.batch.as_ref().ok_or_else(|| {
             let (t, n) = each!(&self.context.get().params, p => (p.plain_modulus(), p.n()));
             let order = 2 * n;

@@ -6,20 +6,24 @@ use super::data::{BfvCiphertext, BfvPlaintext};
 use crate::errors::OrRaise;
 use crate::keys::{GaloisKeys, RelinKey};
 use crate::operations::evaluator_class;
-use crate::words::{Words, mismatch, try_map, try_zip};
+use crate::word_width::{WordWidth, mismatch, try_map, try_zip};
 use crate::work::Work;
 use bfv::Evaluator;
 use pyo3::prelude::*;
 use rlwe::Threads;
 
 /// An evaluator of either width.
-type Engine = Words<Evaluator<u64>, Evaluator<u128>>;
+type Engine = WordWidth<Evaluator<u64>, Evaluator<u128>>;
 
 /// The evaluator of a context on some threads.
 fn make(context: &BfvContext, threads: &Threads) -> Engine {
     match &context.params {
-        Words::W64(params) => Words::W64(Evaluator::new(params).with_threads(threads.clone())),
-        Words::W128(params) => Words::W128(Evaluator::new(params).with_threads(threads.clone())),
+        WordWidth::W64(params) => {
+            WordWidth::W64(Evaluator::new(params).with_threads(threads.clone()))
+        }
+        WordWidth::W128(params) => {
+            WordWidth::W128(Evaluator::new(params).with_threads(threads.clone()))
+        }
     }
 }
 
@@ -27,9 +31,11 @@ fn make(context: &BfvContext, threads: &Threads) -> Engine {
 macro_rules! on_two {
     ($engine:expr, $a:expr, $b:expr, |$e:ident, $x:ident, $y:ident| $body:expr) => {
         match ($engine, $a, $b) {
-            (Words::W64($e), Words::W64($x), Words::W64($y)) => $body.or_raise().map(Words::W64),
-            (Words::W128($e), Words::W128($x), Words::W128($y)) => {
-                $body.or_raise().map(Words::W128)
+            (WordWidth::W64($e), WordWidth::W64($x), WordWidth::W64($y)) => {
+                $body.or_raise().map(WordWidth::W64)
+            }
+            (WordWidth::W128($e), WordWidth::W128($x), WordWidth::W128($y)) => {
+                $body.or_raise().map(WordWidth::W128)
             }
             _ => Err(mismatch()),
         }
@@ -82,11 +88,11 @@ evaluator_class! {
             keys: &GaloisKeys,
         ) -> PyResult<Vec<BfvCiphertext>> {
             let all = py.work(|| match (&self.engine, &a.inner, &keys.key) {
-                (Words::W64(e), Words::W64(x), Words::W64(k)) => {
-                    e.rotate_rows_many(x, &steps, k).or_raise().map(|all| all.into_iter().map(Words::W64).collect())
+                (WordWidth::W64(e), WordWidth::W64(x), WordWidth::W64(k)) => {
+                    e.rotate_rows_many(x, &steps, k).or_raise().map(|all| all.into_iter().map(WordWidth::W64).collect())
                 }
-                (Words::W128(e), Words::W128(x), Words::W128(k)) => {
-                    e.rotate_rows_many(x, &steps, k).or_raise().map(|all| all.into_iter().map(Words::W128).collect())
+                (WordWidth::W128(e), WordWidth::W128(x), WordWidth::W128(k)) => {
+                    e.rotate_rows_many(x, &steps, k).or_raise().map(|all| all.into_iter().map(WordWidth::W128).collect())
                 }
                 _ => Err(mismatch()),
             });

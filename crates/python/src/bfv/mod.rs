@@ -2,9 +2,9 @@
 //! BFV.
 
 mod context;
-mod crypt;
 mod data;
 mod encode;
+mod encryption;
 mod evaluate;
 mod noise;
 
@@ -19,8 +19,8 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<data::BfvPlaintext>()?;
     m.add_class::<data::BfvCiphertext>()?;
     m.add_class::<encode::BfvEncoder>()?;
-    m.add_class::<crypt::BfvEncryptor>()?;
-    m.add_class::<crypt::BfvDecryptor>()?;
+    m.add_class::<encryption::BfvEncryptor>()?;
+    m.add_class::<encryption::BfvDecryptor>()?;
     m.add_class::<evaluate::BfvEvaluator>()?;
     m.add_class::<noise::BfvEstimate>()?;
     m.add_class::<noise::BfvEstimator>()?;

@@ -2,11 +2,10 @@
 //! Static noise estimates.
 
 use crate::errors::{Kind, OrRaise};
-use crate::literal::RingArguments;
+use crate::params_args::RingArguments;
 use crate::program::Circuit;
-use ::program::Estimator;
 use bfv::Publication;
-use bfv::noise::NoiseEstimator;
+use bfv::noise::Estimator;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rlwe::noise::{FAILURE_BITS, Gain, GiantFacts, Noise};
@@ -42,7 +41,7 @@ impl BfvEstimate {
 /// Noise bounds of each operation for one parameter set; a bound fails with probability below 2^-failure_bits.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct BfvEstimator {
-    estimator: NoiseEstimator,
+    estimator: Estimator,
     n: usize,
     limbs: usize,
     half_t: f64,
@@ -90,7 +89,7 @@ impl BfvEstimator {
             error,
         };
         let set = ring.literal::<u128>()?;
-        let estimator = NoiseEstimator::of_numbers(&set, plain_modulus)
+        let estimator = Estimator::of_numbers(&set, plain_modulus)
             .or_raise()?
             .with_failure_bits(failure_bits);
         Ok(Self {
@@ -270,7 +269,11 @@ impl BfvEstimator {
         circuit: &Circuit,
         assume: &str,
     ) -> PyResult<Bound<'py, PyDict>> {
-        circuit.bound(py, &Estimator::Bfv(self.estimator.clone()), assume)
+        circuit.bound(
+            py,
+            &::program::Estimator::Bfv(self.estimator.clone()),
+            assume,
+        )
     }
 
     /// Bits of noise that may still be added; at 0 or below the result may decrypt wrongly.

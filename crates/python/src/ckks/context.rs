@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS parameters.
 
-use crate::literal::{Recipe, RingArguments, error_name, policy, secret_name};
+use crate::params_args::{Recipe, RingArguments, error_name, policy, secret_name};
 use crate::security::SecurityFields;
 use crate::work::Work;
 use ckks::{CkksParams, CkksParamsLiteral};

@@ -6,24 +6,24 @@ use super::data::{CkksCiphertext, CkksPlaintext};
 use crate::errors::{Kind, OrRaise};
 use crate::keys::{GaloisKeys, RelinKey};
 use crate::operations::evaluator_class;
-use crate::words::{Words, mismatch};
+use crate::word_width::{WordWidth, mismatch};
 use crate::work::Work;
 use ckks::{Basis, Evaluator, Polynomial};
 use num_complex::Complex64;
 use pyo3::prelude::*;
 
 /// A key over 64-bit words, as CKKS needs it.
-pub fn narrow<A, B>(key: &Words<A, B>) -> PyResult<&A> {
+pub fn narrow<A, B>(key: &WordWidth<A, B>) -> PyResult<&A> {
     match key {
-        Words::W64(key) => Ok(key),
-        Words::W128(_) => Err(mismatch()),
+        WordWidth::W64(key) => Ok(key),
+        WordWidth::W128(_) => Err(mismatch()),
     }
 }
 
 evaluator_class! {
     /// Operations on CKKS ciphertexts; nothing is inserted, and the secret key is never needed.
     CkksEvaluator(Evaluator) in CkksContext over CkksCiphertext, CkksPlaintext;
-    new |context, threads| Evaluator::with_threads(&context.params, threads);
+    new |context, threads| Evaluator::new(&context.params).with_threads(threads.clone());
     unary {
         /// The negative.
         negate, negate_batch: |e, a| e.negate(a).or_raise();

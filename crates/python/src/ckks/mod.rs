@@ -2,8 +2,9 @@
 //! CKKS.
 
 mod context;
-mod crypt;
 mod data;
+mod encode;
+mod encryption;
 mod evaluate;
 mod noise;
 
@@ -17,9 +18,9 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<CkksContext>()?;
     m.add_class::<data::CkksPlaintext>()?;
     m.add_class::<data::CkksCiphertext>()?;
-    m.add_class::<data::CkksEncoder>()?;
-    m.add_class::<crypt::CkksEncryptor>()?;
-    m.add_class::<crypt::CkksDecryptor>()?;
+    m.add_class::<encode::CkksEncoder>()?;
+    m.add_class::<encryption::CkksEncryptor>()?;
+    m.add_class::<encryption::CkksDecryptor>()?;
     m.add_class::<evaluate::CkksEvaluator>()?;
     m.add_class::<noise::CkksEstimate>()?;
     m.add_class::<noise::CkksEstimator>()?;

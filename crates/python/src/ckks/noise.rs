@@ -3,7 +3,7 @@
 
 use super::evaluate::polynomial_of;
 use crate::errors::{Kind, OrRaise};
-use crate::literal::RingArguments;
+use crate::params_args::RingArguments;
 use crate::program::Circuit;
 use ckks::noise::{Estimate, Estimator};
 use pyo3::prelude::*;

@@ -6,7 +6,7 @@ use super::arrays::{index_map, numbers};
 use super::step::{Giants, StepArguments, encryption, needed, operands, transform};
 use crate::context::Context;
 use crate::errors::Kind;
-use crate::words::Words;
+use crate::word_width::WordWidth;
 use crate::work::Work;
 use ::program::expression::{Expression, Operation as Plain};
 use ::program::step::{Place, Promise, SourceLine, Step};
@@ -27,8 +27,8 @@ pub fn parameters(context: &Context) -> Parameters {
     match context {
         Context::Ckks(context) => Parameters::Ckks(context.get().params.clone()),
         Context::Bfv(context) => match &context.get().params {
-            Words::W64(params) => Parameters::Bfv(params.clone()),
-            Words::W128(params) => Parameters::BfvWide(params.clone()),
+            WordWidth::W64(params) => Parameters::Bfv(params.clone()),
+            WordWidth::W128(params) => Parameters::BfvWide(params.clone()),
         },
     }
 }

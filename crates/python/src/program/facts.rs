@@ -7,8 +7,8 @@ use crate::bfv::BfvContext;
 use crate::ckks::CkksContext;
 use crate::context::Context;
 use crate::errors::Kind;
-use crate::literal::policy;
-use crate::words::Words;
+use crate::params_args::policy;
+use crate::word_width::WordWidth;
 use crate::work::{Work, written};
 use ::program::expression::Numbers;
 use ::program::step::{Operation, Step};
@@ -346,8 +346,8 @@ impl Program {
     fn context(&self, py: Python<'_>) -> PyResult<Context> {
         let bfv = |params| Ok(Context::Bfv(Py::new(py, BfvContext { params })?));
         match &self.inner.parameters {
-            Parameters::Bfv(params) => bfv(Words::W64(params.clone())),
-            Parameters::BfvWide(params) => bfv(Words::W128(params.clone())),
+            Parameters::Bfv(params) => bfv(WordWidth::W64(params.clone())),
+            Parameters::BfvWide(params) => bfv(WordWidth::W128(params.clone())),
             Parameters::Ckks(params) => {
                 let params = params.clone();
                 Ok(Context::Ckks(Py::new(py, CkksContext { params })?))

@@ -12,7 +12,7 @@ use crate::errors::{Kind, OrRaise};
 use crate::keys::{GaloisKeys, PublicKey, RelinKey};
 use crate::operations::threads_or_all;
 use crate::watch::watched;
-use crate::words::{Words, mismatch};
+use crate::word_width::{WordWidth, mismatch};
 use ::program::expression::Numbers;
 use backend::{Backend, Cpu, Inputs, KeySet, Keys, Outcome, Recorder, Request};
 use pyo3::prelude::*;
@@ -52,23 +52,23 @@ enum Lent<'a> {
 
 impl Sent {
     fn lent(&self) -> PyResult<Lent<'_>> {
-        let narrow = |c: &'_ Py<BfvCiphertext>| matches!(c.get().inner, Words::W64(_));
+        let narrow = |c: &'_ Py<BfvCiphertext>| matches!(c.get().inner, WordWidth::W64(_));
         Ok(match self {
             Self::Bytes(all) => Lent::Bytes(all.iter().map(|bytes| &**bytes).collect()),
             Self::Ckks(all) => Lent::Ckks(all.iter().map(|c| &c.get().inner).collect()),
             Self::Bfv(all) if all.iter().all(narrow) => Lent::Bfv(
                 all.iter()
                     .filter_map(|c| match &c.get().inner {
-                        Words::W64(inner) => Some(inner),
-                        Words::W128(_) => None,
+                        WordWidth::W64(inner) => Some(inner),
+                        WordWidth::W128(_) => None,
                     })
                     .collect(),
             ),
             Self::Bfv(all) if !all.iter().any(narrow) => Lent::BfvWide(
                 all.iter()
                     .filter_map(|c| match &c.get().inner {
-                        Words::W128(inner) => Some(inner),
-                        Words::W64(_) => None,
+                        WordWidth::W128(inner) => Some(inner),
+                        WordWidth::W64(_) => None,
                     })
                     .collect(),
             ),
@@ -110,7 +110,7 @@ macro_rules! of_width {
     ($key:expr, $width:ident) => {
         match $key.map(|key| &key.key) {
             None => Some(None),
-            Some(Words::$width(key)) => Some(Some(Arc::clone(key))),
+            Some(WordWidth::$width(key)) => Some(Some(Arc::clone(key))),
             Some(_) => None,
         }
     };

@@ -5,29 +5,13 @@ use super::{
     GaloisKeys, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey, generate, uniform_residues,
 };
 use crate::Error;
-use crate::distribution::SecretDistribution;
-use crate::params::RlweParams;
-use crate::seed::Seed;
+use crate::params::{ParameterSet, RlweParams};
+use crate::sampling::{SecretDistribution, Seed};
 use crate::wire::{self, Reader, Tag, WireError, Writer};
 use rns::{RnsBasis, RnsPoly};
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 use zq::Word;
-
-/// Opens an object of this set.
-///
-/// # Errors
-/// [`Error::Wire`] for a bad envelope, [`Error::ParameterMismatch`] for another set's object.
-pub fn open_of<'a, W: Word>(
-    params: &RlweParams<W>,
-    tag: Tag,
-    what: &'static str,
-    bytes: &'a [u8],
-) -> Result<Reader<'a>, Error> {
-    let (header, payload) = wire::open_as(tag, bytes)?;
-    params.check_fingerprint(what, header.params)?;
-    Ok(Reader::new(payload))
-}
 
 impl KeyId {
     /// Appends the identity.
@@ -76,7 +60,7 @@ impl<W: Word> SecretKey<W> {
     /// # Errors
     /// [`Error::Wire`], [`Error::ParameterMismatch`].
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
-        let mut input = open_of(params, Tag::SecretKey, "the secret key", bytes)?;
+        let mut input = params.open(Tag::SecretKey, "the secret key", bytes)?;
         let id = KeyId::read_owner(&mut input)?;
         let raw = input.bytes(2 * params.n(), "the secret's coefficients")?;
         input.finish()?;
@@ -129,7 +113,7 @@ impl<W: Word> PublicKey<W> {
         }
     }
 
-    /// The key as bytes, of a kind of its own if it is extended; the uniform half as its seed.
+    /// The key as bytes, of a kind of its own if it is extended; the uniform component as its seed.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::new();
         self.id.write(&mut out);
@@ -144,7 +128,7 @@ impl<W: Word> PublicKey<W> {
     /// [`Error::Wire`], [`Error::ParameterMismatch`]; [`Error::NoSpecialPrimes`] for an extended key of a set without them.
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
         let extended = wire::inspect(bytes)?.tag == Tag::ExtendedPublicKey;
-        let mut input = open_of(params, Self::tag(extended), "the public key", bytes)?;
+        let mut input = params.open(Self::tag(extended), "the public key", bytes)?;
         let basis = Self::basis(params, extended)?;
         let id = KeyId::read_owner(&mut input)?;
         let seed = read_seed(&mut input)?;
@@ -176,11 +160,11 @@ impl<W: Word> KeySwitchKey<W> {
         input: &mut Reader<'_>,
     ) -> Result<Self, Error> {
         let seed = read_seed(input)?;
-        let level = params.level(limbs)?;
-        let mut parts = Vec::with_capacity(level.digit_count());
-        for d in 0..level.digit_count() {
-            let b = input.poly(level.qp())?;
-            parts.push([b, Self::uniform_half(params, &seed, d, limbs)?]);
+        let (basis, digits) = (params.qp_prefix(limbs)?, params.digits_at(limbs));
+        let mut parts = Vec::with_capacity(digits);
+        for d in 0..digits {
+            let b = input.poly(&basis)?;
+            parts.push([b, Self::uniform_component(params, &seed, d, limbs)?]);
         }
         Ok(Self {
             params: params.fingerprint(),
@@ -197,7 +181,7 @@ fn read_limbs<W: Word>(params: &RlweParams<W>, input: &mut Reader<'_>) -> Result
 }
 
 impl<W: Word> RelinKey<W> {
-    /// The key as bytes; uniform halves as one seed.
+    /// The key as bytes; uniform components as one seed.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::new();
         self.0.id.write(&mut out);
@@ -211,7 +195,7 @@ impl<W: Word> RelinKey<W> {
     /// # Errors
     /// [`Error::Wire`], [`Error::ParameterMismatch`].
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
-        let mut input = open_of(params, Tag::RelinKey, "the relinearisation key", bytes)?;
+        let mut input = params.open(Tag::RelinKey, "the relinearisation key", bytes)?;
         let id = KeyId::read_owner(&mut input)?;
         let limbs = read_limbs(params, &mut input)?;
         let key = KeySwitchKey::read(params, id, limbs, &mut input)?;
@@ -221,7 +205,7 @@ impl<W: Word> RelinKey<W> {
 }
 
 impl<W: Word> GaloisKeys<W> {
-    /// The keys as bytes; uniform halves as one seed each.
+    /// The keys as bytes; uniform components as one seed each.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::new();
         self.id.write(&mut out);
@@ -239,7 +223,7 @@ impl<W: Word> GaloisKeys<W> {
     /// # Errors
     /// [`Error::Wire`], [`Error::ParameterMismatch`].
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
-        let mut input = open_of(params, Tag::GaloisKeys, "the Galois keys", bytes)?;
+        let mut input = params.open(Tag::GaloisKeys, "the Galois keys", bytes)?;
         let id = KeyId::read_owner(&mut input)?;
         let limbs = read_limbs(params, &mut input)?;
         let count = input.ranged("the number of Galois keys", 0..=params.n() as u32)?;

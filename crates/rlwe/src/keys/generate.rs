@@ -6,9 +6,8 @@ use super::{
 };
 use crate::Error;
 use crate::params::{ParameterSet, RlweParams};
-use crate::randomness::Randomness;
-use crate::seed::Seed;
-use crate::small::small_poly;
+use crate::sampling::{Randomness, Seed};
+use crate::signed_poly::signed_poly;
 use crate::wire::Fingerprint;
 use rns::{Automorphism, Eval, RnsPoly};
 use std::collections::BTreeMap;
@@ -17,16 +16,17 @@ use zq::Word;
 
 /// Makes keys: the same ones on every machine from a given seed, new ones at every call from [`Randomness::SYSTEM`].
 ///
-/// The seed is bound to the parameter set and a role: `secret key`, below it the streams `secret` and `key-id`; `public key`,
-/// `extended public key`, `relin key`, `galois key`, bound to the identity of the secret key too, below them the seeds `a` and `e`
-/// (index: the Galois element, else 0); below a switching key's two seeds `digit` d for its uniform half, `digit` d for its error.
+/// The seed is bound to the parameter set and a role: `secret key`, below it the streams `secret` and `key-id`;
+/// `public key`, `extended public key`, `relin key`, `galois key`, bound to the identity of the secret key too, below
+/// them the seeds `a` and `e` (index: the Galois element, else 0); below a switching key's two seeds `digit` d for its
+/// uniform component, `digit` d for its error.
 pub struct KeyGenerator<W: Word> {
     params: RlweParams<W>,
     set: Fingerprint,
     randomness: Randomness,
 }
 
-/// The halves of one encryption of zero under the secret key, evaluation form.
+/// The components of one encryption of zero under the secret key, evaluation form.
 pub(super) struct ZeroPair<W: Word> {
     pub b: RnsPoly<W, Eval>,
     pub a: RnsPoly<W, Eval>,
@@ -47,8 +47,13 @@ impl<W: Word> KeyGenerator<W> {
         Ok(seed.bind(role, self.set, about))
     }
 
-    /// The seeds of the uniform halves and of the errors of a key that belongs to `secret`.
-    fn halves(&self, role: &str, secret: &SecretKey<W>, index: u64) -> Result<(Seed, Seed), Error> {
+    /// The seeds of the uniform components and of the errors of a key that belongs to `secret`.
+    fn component_seeds(
+        &self,
+        role: &str,
+        secret: &SecretKey<W>,
+        index: u64,
+    ) -> Result<(Seed, Seed), Error> {
         let seed = self.seed(role, &secret.id.0)?;
         Ok((seed.derive("a", index), seed.derive("e", index)))
     }
@@ -97,7 +102,7 @@ impl<W: Word> KeyGenerator<W> {
             .check_fingerprint("the secret key", secret.params)?;
         let limbs = self.params.data_primes();
         let mut a = RnsPoly::zeros(PublicKey::basis(&self.params, extended)?);
-        let (seed, errors) = self.halves(role, secret, 0)?;
+        let (seed, errors) = self.component_seeds(role, secret, 0)?;
         uniform_residues(&self.params, &seed, limbs, extended, a.data_mut());
         let ZeroPair { b, a } = zero_pair(&self.params, secret, a, limbs, &errors)?;
         Ok(PublicKey {
@@ -115,7 +120,7 @@ impl<W: Word> KeyGenerator<W> {
     /// # Errors
     /// [`Error::ParameterMismatch`]; [`Error::Shape`] unless 1 ≤ `limbs` ≤ L.
     pub fn relin_key(&self, secret: &SecretKey<W>, limbs: usize) -> Result<RelinKey<W>, Error> {
-        let seeds = self.halves("relin key", secret, 0)?;
+        let seeds = self.component_seeds("relin key", secret, 0)?;
         let mut square = secret.eval.mul(&secret.eval);
         let key = self.switch_key(secret, &square, limbs, seeds);
         square.zeroize();
@@ -135,7 +140,7 @@ impl<W: Word> KeyGenerator<W> {
         let mut keys = BTreeMap::new();
         for &g in elements {
             let auto = galois_automorphism(self.params.n(), g)?;
-            let seeds = self.halves("galois key", secret, g)?;
+            let seeds = self.component_seeds("galois key", secret, g)?;
             let mut image = secret.eval.automorphism(&auto);
             let key = self.switch_key(secret, &image, limbs, seeds);
             image.zeroize();
@@ -149,8 +154,8 @@ impl<W: Word> KeyGenerator<W> {
         })
     }
 
-    /// A key from `source` (over Q·P) to `secret`; `seeds` are those of the uniform halves and of the errors, and must serve no
-    /// other source or secret: the difference of two such keys tells that of the sources.
+    /// A key from `source` (over Q·P) to `secret`; `seeds` are those of the uniform components and of the errors, and
+    /// must serve no other source or secret: the difference of two such keys tells that of the sources.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`]; [`Error::Shape`].
@@ -163,11 +168,11 @@ impl<W: Word> KeyGenerator<W> {
     ) -> Result<KeySwitchKey<W>, Error> {
         self.params
             .check_fingerprint("the secret key", secret.params)?;
-        let level = self.params.level(limbs)?;
         let (seed, errors) = seeds;
-        let mut parts = Vec::with_capacity(level.digit_count());
-        for d in 0..level.digit_count() {
-            let a = KeySwitchKey::uniform_half(&self.params, &seed, d, limbs)?;
+        let digits = self.params.digits_at(limbs);
+        let mut parts = Vec::with_capacity(digits);
+        for d in 0..digits {
+            let a = KeySwitchKey::uniform_component(&self.params, &seed, d, limbs)?;
             let mut pair = zero_pair(
                 &self.params,
                 secret,
@@ -226,7 +231,7 @@ fn zero_pair<W: Word>(
         .error_sampler()
         .fill(&mut error_seed.stream("e", 0), &mut e);
     let basis = a.basis().clone();
-    let mut b = small_poly(&basis, &e, MAX_SAMPLE).to_eval();
+    let mut b = signed_poly(&basis, &e, MAX_SAMPLE).to_eval();
     let mut product = a.clone();
     for (i, limb) in product.limbs_mut().enumerate() {
         let index = if i < limbs {

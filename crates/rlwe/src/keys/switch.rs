@@ -4,7 +4,7 @@
 use super::{KeyId, uniform_residues};
 use crate::Error;
 use crate::params::RlweParams;
-use crate::seed::Seed;
+use crate::sampling::Seed;
 use crate::wire::Fingerprint;
 use rns::{Automorphism, Eval, RnsPoly};
 use std::collections::BTreeMap;
@@ -42,8 +42,8 @@ impl<W: Word> KeySwitchKey<W> {
         &self.parts
     }
 
-    /// The limbs of half `part` (0: b, 1: a) of digit `d` for a ciphertext over `limbs` data primes: these, then the
-    /// special ones.
+    /// The limbs of component `part` (0: b, 1: a) of digit `d` for a ciphertext over `limbs` data primes: these, then
+    /// the special ones.
     pub fn limbs_at(&self, d: usize, part: usize, limbs: usize) -> impl Iterator<Item = &[W]> + '_ {
         let poly = &self.parts[d][part];
         (0..limbs)
@@ -80,13 +80,13 @@ impl<W: Word> KeySwitchKey<W> {
     }
 
     /// a_d, grown from the key's seed.
-    pub(crate) fn uniform_half(
+    pub(crate) fn uniform_component(
         params: &RlweParams<W>,
         seed: &Seed,
         d: usize,
         limbs: usize,
     ) -> Result<RnsPoly<W, Eval>, Error> {
-        let mut a = RnsPoly::zeros(params.level(limbs)?.qp());
+        let mut a = RnsPoly::zeros(&params.qp_prefix(limbs)?);
         uniform_residues(
             params,
             &seed.derive("digit", d as u64),

@@ -1,11 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The payload of a parameter set.
+//! A parameter set as bytes.
 
-use super::{MAX_PRIMES, RlweParamsLiteral};
+use super::{Limits, MAX_PRIMES, RlweParams, RlweParamsLiteral};
 use crate::Error;
-use crate::distribution::{ErrorDistribution, SecretDistribution};
-use crate::wire::{Reader, WireError, Writer};
+use crate::sampling::{ErrorDistribution, SecretDistribution};
+use crate::security::SecurityPolicy;
+use crate::wire::{self, Fingerprint, Reader, Tag, WireError, Writer};
 use zq::Word;
+
+impl<W: Word> RlweParams<W> {
+    /// Writes the set's payload, for formats that contain it.
+    pub fn write(&self, out: &mut Writer) {
+        out.bytes(encode(&self.literal(), self.dnum()).as_bytes());
+    }
+
+    /// Reads what [`RlweParams::write`] wrote; nothing is built for a set beyond the limits.
+    ///
+    /// # Errors
+    /// [`Error::Wire`] for bytes no writer produces, [`Error::Limit`], and everything [`RlweParams::new`] refuses.
+    pub fn read(
+        input: &mut Reader<'_>,
+        policy: SecurityPolicy,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        let literal = decode(input)?;
+        limits.check(&literal, 0)?;
+        Self::new(&literal, policy)
+    }
+
+    /// The set as an object of the byte format.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        wire::seal(
+            Tag::RlweParams,
+            Fingerprint::default(),
+            encode(&self.literal(), self.dnum()).as_bytes(),
+        )
+    }
+
+    /// Reads [`RlweParams::to_bytes`]; the reader's own policy applies, and the default [`Limits`].
+    ///
+    /// # Errors
+    /// As [`RlweParams::read`].
+    pub fn from_bytes(bytes: &[u8], policy: SecurityPolicy) -> Result<Self, Error> {
+        Self::from_bytes_within(bytes, policy, &Limits::default())
+    }
+
+    /// [`RlweParams::from_bytes`] with other limits.
+    ///
+    /// # Errors
+    /// As [`RlweParams::read`].
+    pub fn from_bytes_within(
+        bytes: &[u8],
+        policy: SecurityPolicy,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        let payload = wire::open_params(Tag::RlweParams, bytes)?;
+        let mut input = Reader::new(payload);
+        let params = Self::read(&mut input, policy, limits)?;
+        input.finish()?;
+        wire::check_canonical(bytes, &params.to_bytes())?;
+        Ok(params)
+    }
+}
+
+/// The word size a set of parameter bytes is for: 64 or 128 (of an [`RlweParams`] object or a scheme's, which starts
+/// alike).
+///
+/// # Errors
+/// [`WireError`] when the bytes are no parameter object.
+pub fn word_bits_of(bytes: &[u8]) -> Result<u32, WireError> {
+    let (header, payload) = wire::open(bytes)?;
+    if !matches!(
+        header.tag,
+        Tag::RlweParams | Tag::BfvParams | Tag::CkksParams
+    ) {
+        return Err(WireError::Tag {
+            got: format!("{:?}", header.tag),
+            expected: Tag::RlweParams,
+        });
+    }
+    match Reader::new(payload).u8("the word size")? {
+        bits @ (64 | 128) => Ok(u32::from(bits)),
+        got => Err(WireError::Value {
+            what: "the word size",
+            got: u64::from(got),
+            allowed: "64, 128".into(),
+        }),
+    }
+}
 
 /// A distribution as (code, parameter).
 fn secret_code(d: &SecretDistribution) -> (u8, u64) {

@@ -6,13 +6,13 @@ use std::marker::PhantomData;
 use zq::simd::Vector;
 
 use super::Runs;
-use super::ahead::Ahead;
 use super::input::Input;
+use super::prefetch::Prefetch;
 use super::registers::*;
 use crate::simd::arith::Arith;
 use crate::simd::tables::Direction;
 
-/// Portions that the last pass asks for [`Ahead`]: one before, between and after its stages.
+/// Portions that the last pass prefetches ([`Prefetch`]): one before, between and after its stages.
 const PORTIONS: usize = 8;
 
 /// Forward stage `stage` of a group: four butterflies at distance `HALF`.
@@ -34,34 +34,35 @@ unsafe fn forward_stage<A: Arith, F: Factors<A::V>, const HALF: usize>(
     }
 }
 
-/// `log2 R` forward stages of `R` operands; a group holds `8 / R` sets of them. Portions 1 to 3 of `ahead` are asked for.
+/// `log2 R` forward stages of `R` operands; a group holds `8 / R` sets of them. Portions 1 to 3 of `prefetch` are
+/// prefetched.
 #[inline(always)]
 unsafe fn forward_stages<A: Arith, F: Factors<A::V>, const R: usize, const G: usize>(
     arith: &A,
     v: &mut [[A::V; 8]; G],
     f: &F,
-    ahead: Ahead<'_>,
+    prefetch: Prefetch<'_>,
 ) {
     // SAFETY: arithmetic on registers; factors as `forward_stage`.
     unsafe {
         if const { R > 4 } {
             groups!(G, g => forward_stage::<A, F, 4>(arith, &mut v[g], f, g, 0));
             pin(v);
-            ahead.ask::<A::V>(1, PORTIONS);
+            prefetch.request::<A::V>(1, PORTIONS);
         }
         if const { R > 2 } {
             groups!(G, g => forward_stage::<A, F, 2>(arith, &mut v[g], f, g, R.ilog2() as usize - 2));
             pin(v);
-            ahead.ask::<A::V>(2, PORTIONS);
+            prefetch.request::<A::V>(2, PORTIONS);
         }
         groups!(G, g => forward_stage::<A, F, 1>(arith, &mut v[g], f, g, R.ilog2() as usize - 1));
         pin(v);
-        ahead.ask::<A::V>(3, PORTIONS);
+        prefetch.request::<A::V>(3, PORTIONS);
     }
 }
 
-/// A forward pass of `log2 R` stages over a block of `len` words, node `k`, operands from `input`, results to `out`: runs of
-/// `len / R` neighbours, which start that many words apart.
+/// A forward pass of `log2 R` stages over a block of `len` words, node `k`, operands from `input`, results to `out`:
+/// runs of `len / R` neighbours, which start that many words apart.
 #[inline(always)]
 unsafe fn forward_pass<A: Arith, I: Input<A::V>, const R: usize, const G: usize>(
     arith: &A,
@@ -69,7 +70,7 @@ unsafe fn forward_pass<A: Arith, I: Input<A::V>, const R: usize, const G: usize>
     input: I,
     (out, apart): Runs,
     (len, k): (usize, usize),
-    ahead: Ahead<'_>,
+    prefetch: Prefetch<'_>,
 ) {
     // SAFETY: the input has `len` words, the output R runs of `len / R`, and every access is below; nodes as `factors`.
     unsafe {
@@ -77,12 +78,12 @@ unsafe fn forward_pass<A: Arith, I: Input<A::V>, const R: usize, const G: usize>
         let step = len / R;
         let width = G * sets::<A::V>(R) * A::V::LANES;
         for j in (0..step).step_by(width) {
-            ahead.ask::<A::V>(j / width, step / width);
+            prefetch.request::<A::V>(j / width, step / width);
             let mut v = load_sets::<A::V, I, R, G>(input, j, step);
             if k == 1 {
                 groups!(G, g => each!(v[g], arith.enter));
             }
-            forward_stages::<A, _, R, G>(arith, &mut v, &f, Ahead::NONE);
+            forward_stages::<A, _, R, G>(arith, &mut v, &f, Prefetch::NONE);
             store_sets::<A::V, R, G>(&v, out.add(j), apart);
         }
     }
@@ -97,40 +98,40 @@ pub(super) unsafe fn forward_pass_of<A: Arith, I: Input<A::V>>(
     input: I,
     out: Runs,
     node: (usize, usize),
-    ahead: Ahead<'_>,
+    prefetch: Prefetch<'_>,
 ) {
     // SAFETY: as `forward_pass`.
     unsafe {
         if const { group_count::<A::V>() == 1 } {
             match stages {
-                1 => forward_pass::<A, I, 2, 1>(arith, t, input, out, node, ahead),
-                2 => forward_pass::<A, I, 4, 1>(arith, t, input, out, node, ahead),
-                _ => forward_pass::<A, I, 8, 1>(arith, t, input, out, node, ahead),
+                1 => forward_pass::<A, I, 2, 1>(arith, t, input, out, node, prefetch),
+                2 => forward_pass::<A, I, 4, 1>(arith, t, input, out, node, prefetch),
+                _ => forward_pass::<A, I, 8, 1>(arith, t, input, out, node, prefetch),
             }
         } else {
             match stages {
-                1 => forward_pass::<A, I, 2, 2>(arith, t, input, out, node, ahead),
-                2 => forward_pass::<A, I, 4, 2>(arith, t, input, out, node, ahead),
-                _ => forward_pass::<A, I, 8, 2>(arith, t, input, out, node, ahead),
+                1 => forward_pass::<A, I, 2, 2>(arith, t, input, out, node, prefetch),
+                2 => forward_pass::<A, I, 4, 2>(arith, t, input, out, node, prefetch),
+                _ => forward_pass::<A, I, 8, 2>(arith, t, input, out, node, prefetch),
             }
         }
     }
 }
 
-/// The last pass: blocks `b..b + G` of `blocks` at `p`, from three stages across vectors to results in order, fully reduced
-/// unless `OPEN`. Stage by stage over all pairs of all blocks: one pair alone would wait for its own results. `ahead` is asked for
-/// between the stages.
+/// The last pass: blocks `b..b + G` of `blocks` at `p`, from three stages across vectors to results in order, fully
+/// reduced unless `LAZY`. Stage by stage over all pairs of all blocks: one pair alone would wait for its own results.
+/// `prefetch` is prefetched between the stages.
 #[inline(always)]
-pub(super) unsafe fn forward_blocks<A: Arith, const OPEN: bool, const G: usize>(
+pub(super) unsafe fn forward_blocks<A: Arith, const LAZY: bool, const G: usize>(
     arith: &A,
     t: &Direction,
     p: *mut u64,
     (blocks, b): (usize, usize),
-    ahead: Ahead<'_>,
+    prefetch: Prefetch<'_>,
 ) {
     // SAFETY: the blocks lie within the transform.
     unsafe {
-        ahead.ask::<A::V>(0, PORTIONS);
+        prefetch.request::<A::V>(0, PORTIONS);
         let mut v = [load_block::<A::V>(p); G];
         groups!(G, g => v[g] = load_block::<A::V>(p.add(g * block_len::<A::V>())));
         if blocks == 1 {
@@ -141,26 +142,26 @@ pub(super) unsafe fn forward_blocks<A: Arith, const OPEN: bool, const G: usize>(
             k: blocks + b,
             arith: PhantomData::<A>,
         };
-        forward_stages::<A, _, 8, G>(arith, &mut v, &nodes, ahead);
+        forward_stages::<A, _, 8, G>(arith, &mut v, &nodes, prefetch);
         groups!(G, g => forward_lanes::<A, 2, 0>(arith, t, b + g, &mut v[g]));
         pin(&mut v);
-        ahead.ask::<A::V>(4, PORTIONS);
+        prefetch.request::<A::V>(4, PORTIONS);
         groups!(G, g => forward_lanes::<A, 4, 1>(arith, t, b + g, &mut v[g]));
         pin(&mut v);
-        ahead.ask::<A::V>(5, PORTIONS);
+        prefetch.request::<A::V>(5, PORTIONS);
         if const { A::V::LOG_LANES > 2 } {
             groups!(G, g => forward_lanes::<A, 8, 2>(arith, t, b + g, &mut v[g]));
             pin(&mut v);
         }
-        ahead.ask::<A::V>(6, PORTIONS);
-        if const { !OPEN || A::OPEN_BOUND == 1 } {
+        prefetch.request::<A::V>(6, PORTIONS);
+        if const { !LAZY || A::LAZY_BOUND == 1 } {
             groups!(G, g => each!(v[g], arith.leave));
         }
         groups!(G, g => {
             shuffle!(v[g], A::V::merge);
             store_block(&v[g], p.add(g * block_len::<A::V>()));
         });
-        ahead.ask::<A::V>(7, PORTIONS);
+        prefetch.request::<A::V>(7, PORTIONS);
     }
 }
 

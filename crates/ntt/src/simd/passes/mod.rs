@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The order of the work, for any arithmetic: passes of several stages each, depth first.
 //!
-//! Node `k` of the transform's tree is a block whose first stage uses twiddle `k` (the root is 1, the halves of block `k`
-//! are `2k` and `2k+1`). A pass takes a block through two or three stages with its operands in registers; then each
-//! sub-block is finished before the next one starts, so that a sub-block that fits a cache level stays in it, whatever the
-//! size of the caches. The last pass takes blocks of eight vectors through the remaining stages, in registers alone: three
-//! across vectors, `log2 LANES` within them. The inverse is the mirror.
+//! Node `k` of the transform's tree is a block whose first stage uses twiddle `k` (the root is 1, the halves of block
+//! `k` are `2k` and `2k+1`). A pass takes a block through two or three stages with its operands in registers; then each
+//! sub-block is finished before the next one starts, so that a sub-block that fits a cache level stays in it, whatever
+//! the size of the caches. The last pass takes blocks of eight vectors through the remaining stages, in registers
+//! alone: three across vectors, `log2 LANES` within them. The inverse is the mirror.
 
 #[macro_use]
 mod registers;
-mod ahead;
 mod forward;
 mod input;
 mod inverse;
+mod prefetch;
 
 use super::arith::Arith;
 use super::tables::Tables;
-use ahead::Ahead;
 use forward::{forward_blocks, forward_pass_of};
 use input::Input;
 pub(crate) use input::{Lifted, Plain};
 use inverse::{inverse_blocks, inverse_pass_of};
+use prefetch::Prefetch;
 use registers::group_count;
 pub(crate) use registers::{VECTORS, block_len};
 
@@ -60,8 +60,8 @@ impl Schedule {
         self.log_len[pass] - self.log_len[pass + 1]
     }
 
-    /// Parts that the outermost pass leaves, each to be finished by itself; 1 where the last pass is the only one.
-    pub fn parts(&self) -> usize {
+    /// Blocks that the outermost pass leaves, each to be finished by itself; 1 where the last pass is the only one.
+    pub fn outer_blocks(&self) -> usize {
         if self.passes == 0 {
             1
         } else {
@@ -76,14 +76,16 @@ impl Schedule {
 /// `a` points to `tables.n` words; the features of `A::V` are enabled.
 #[inline(always)]
 pub(crate) unsafe fn forward<A: Arith>(arith: &A, tables: &Tables, a: *mut u64) {
-    // SAFETY: the caller's; the whole is one part.
-    unsafe { forward_part::<A, false>(arith, tables, 0, a, [1, 0], &[]) }
+    // SAFETY: the caller's; the whole is one block.
+    unsafe { forward_block::<A, false>(arith, tables, 0, a, [1, 0], &[]) }
 }
 
-/// The outermost pass alone over `len` words, as many columns for each part, to parts whose starts are as far apart as `out` says.
+/// The outermost pass alone over `len` words, as many columns for each outer block, to blocks whose starts are as far
+/// apart as `out` says.
 ///
 /// # Safety
-/// The input has `len` words, whole steps of the pass, and `out` room for its columns of the parts; the features of `A::V` are enabled; there is a pass before the last.
+/// The input has `len` words, whole steps of the pass, and `out` room for its columns of the blocks; the features of
+/// `A::V` are enabled; there is a pass before the last.
 #[inline(always)]
 pub(crate) unsafe fn forward_outer<A: Arith, I: Input<A::V>>(
     arith: &A,
@@ -100,35 +102,36 @@ pub(crate) unsafe fn forward_outer<A: Arith, I: Input<A::V>>(
             input,
             out,
             (len, 1),
-            Ahead::NONE,
+            Prefetch::NONE,
         )
     }
 }
 
-/// The passes from number `first` on of part `part` of `parts`, whose words are at `a`. Meanwhile as many words at each of
-/// `ahead` are asked for from memory.
+/// The passes from number `first` on of block `outer_block` of `outer_blocks`, whose words are at `a`. Meanwhile as
+/// many words at each of `prefetch` are prefetched.
 ///
 /// # Safety
-/// `a` points to `tables.n / parts` words, and passes before `first` leave that many parts; the features of `A::V` are enabled.
+/// `a` points to `tables.n / outer_blocks` words, and passes before `first` leave that many blocks; the features of
+/// `A::V` are enabled.
 #[inline(always)]
-pub(crate) unsafe fn forward_part<A: Arith, const OPEN: bool>(
+pub(crate) unsafe fn forward_block<A: Arith, const LAZY: bool>(
     arith: &A,
     tables: &Tables,
     first: usize,
     a: *mut u64,
-    [parts, part]: [usize; 2],
-    ahead: &[*const u64],
+    [outer_blocks, outer_block]: [usize; 2],
+    prefetch: &[*const u64],
 ) {
     let (n, t, schedule) = (tables.n, &tables.forward, &tables.schedule);
     let blocks = n / block_len::<A::V>();
-    let offset = part * (n / parts);
-    let group = if blocks / parts > 1 {
+    let offset = outer_block * (n / outer_blocks);
+    let group = if blocks / outer_blocks > 1 {
         group_count::<A::V>()
     } else {
         1
     };
     let last_block = 1 << schedule.log_len[schedule.passes.max(first + 1) - 1];
-    for b in (0..blocks / parts).step_by(group) {
+    for b in (0..blocks / outer_blocks).step_by(group) {
         let (local, start) = (b * block_len::<A::V>(), offset + b * block_len::<A::V>());
         for pass in first..schedule.passes {
             let len = 1 << schedule.log_len[pass];
@@ -136,7 +139,7 @@ pub(crate) unsafe fn forward_part<A: Arith, const OPEN: bool>(
                 continue;
             }
             let asked = if pass + 1 == schedule.passes { len } else { 0 };
-            let ahead = Ahead::before_last::<A::V>(ahead, local, asked);
+            let prefetch = Prefetch::before_last::<A::V>(prefetch, local, asked);
             // SAFETY: a block of `len` words starts at `start`; its node is below `n / block_len`.
             unsafe {
                 let (p, k) = (a.add(local), (n + start) / len);
@@ -148,7 +151,7 @@ pub(crate) unsafe fn forward_part<A: Arith, const OPEN: bool>(
                     Plain(p),
                     (p, len >> stages),
                     (len, k),
-                    ahead,
+                    prefetch,
                 );
             }
         }
@@ -156,13 +159,13 @@ pub(crate) unsafe fn forward_part<A: Arith, const OPEN: bool>(
         unsafe {
             let at = (blocks, start / block_len::<A::V>());
             let p = a.add(local);
-            let ahead = |groups| {
-                Ahead::last::<A::V>(ahead, local, groups * block_len::<A::V>(), last_block)
+            let prefetch = |groups| {
+                Prefetch::last::<A::V>(prefetch, local, groups * block_len::<A::V>(), last_block)
             };
             if const { group_count::<A::V>() == 1 } || group == 1 {
-                forward_blocks::<A, OPEN, 1>(arith, t, p, at, ahead(1));
+                forward_blocks::<A, LAZY, 1>(arith, t, p, at, prefetch(1));
             } else {
-                forward_blocks::<A, OPEN, 2>(arith, t, p, at, ahead(2));
+                forward_blocks::<A, LAZY, 2>(arith, t, p, at, prefetch(2));
             }
         }
     }

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Butterflies in double precision for processors without 52-bit multiply-add: moduli below 2^48.
+
+use zq::simd::Vector;
+
+use super::arith::{Arith, Factor, check_lanes};
+
+/// Values are signed integers held in doubles.
+///
+/// **Product** (van der Hoeven, Lecerf, Quintin, "Modular SIMD arithmetic in Mathemagix", 2016, section 3):
+/// `h = fl(y w)`, `l = y w - h` exactly by FMA, `c = round(fl(y fl(w/q)))`, result `(h - c q) + l = y w - c q`, exact
+/// because both sums are integers below 2^53. The two roundings put `c` off by at most `|y| 2^-52`, so the result is at
+/// most `(1/2 + |y| 2^-52) q` in size.
+///
+/// **Forward.** With `q < 2^48` and values bounded by `k q`, a stage gives `k' <= k (1 + 2^-4) + 1/2`: from 1, after 17
+/// stages below 18; 18q < 2^53. **Inverse.** Sums double: the three stages within vectors go from 1 to 8q, then all
+/// values are reduced to q/2 (and a little), three stages give 4q, and the half of the results that are not fresh
+/// products is reduced.
+#[derive(Clone, Copy)]
+pub(crate) struct Fma64<V> {
+    q: V,
+    /// `fl(1/q)`.
+    reciprocal: V,
+    /// 2^52 as a double: the integer below 2^52 in its low bits is added to it.
+    magic: V,
+}
+
+const MAGIC: f64 = (1u64 << 52) as f64;
+
+impl<V: Vector> Fma64<V> {
+    /// `y w` in about `-q/2 ..= q/2`.
+    #[inline(always)]
+    unsafe fn mul(&self, y: V, f: Factor<V>) -> V {
+        // SAFETY: instructions of V by the contract of `Arith`.
+        unsafe {
+            check_lanes(
+                y,
+                |x| f64::from_bits(x).abs() < 2.0 * MAGIC,
+                "an exact integer",
+            );
+            let h = y.f_mul(f.w);
+            let minus_l = y.f_neg_mul_add(f.w, h);
+            let c = y.f_mul(f.quotient).f_round();
+            c.f_neg_mul_add(self.q, h).f_sub(minus_l)
+        }
+    }
+
+    /// Any value to about `-q/2 ..= q/2`.
+    #[inline(always)]
+    unsafe fn reduce(&self, x: V) -> V {
+        // SAFETY: as above.
+        unsafe { x.f_mul(self.reciprocal).f_round().f_neg_mul_add(self.q, x) }
+    }
+
+    /// A value in about `-q/2 ..= q/2` to a residue as an integer.
+    #[inline(always)]
+    unsafe fn finish(&self, x: V) -> V {
+        // SAFETY: as above.
+        unsafe {
+            x.f_add_if_negative(self.q)
+                .f_add(self.magic)
+                .sub(self.magic)
+        }
+    }
+}
+
+impl<V: Vector> Arith for Fma64<V> {
+    type V = V;
+    const MAX_STAGES: u32 = if V::LANES == 8 { 3 } else { 2 };
+
+    fn twiddle(q: u64, w: u64) -> [u64; 2] {
+        [(w as f64).to_bits(), (w as f64 / q as f64).to_bits()]
+    }
+
+    #[inline(always)]
+    unsafe fn new(q: u64) -> Self {
+        debug_assert!(q < 1 << 48);
+        // SAFETY: as above.
+        unsafe {
+            Self {
+                q: V::splat((q as f64).to_bits()),
+                reciprocal: V::splat((1.0 / q as f64).to_bits()),
+                magic: V::splat(MAGIC.to_bits()),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn enter(&self, v: V) -> V {
+        // SAFETY: as above.
+        unsafe { v.or(self.magic).f_sub(self.magic) }
+    }
+
+    #[inline(always)]
+    unsafe fn forward(&self, _stage: usize, x: V, y: V, f: Factor<V>) -> (V, V) {
+        // SAFETY: as above.
+        unsafe {
+            let t = self.mul(y, f);
+            (x.f_add(t), x.f_sub(t))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn leave(&self, v: V) -> V {
+        // SAFETY: as above.
+        unsafe { self.finish(self.reduce(v)) }
+    }
+
+    #[inline(always)]
+    unsafe fn inverse(&self, _stage: usize, x: V, y: V, f: Factor<V>) -> (V, V) {
+        // SAFETY: as above.
+        unsafe { (x.f_add(y), self.mul(x.f_sub(y), f)) }
+    }
+
+    #[inline(always)]
+    unsafe fn between(&self, v: V) -> V {
+        // SAFETY: as above.
+        unsafe { self.reduce(v) }
+    }
+
+    #[inline(always)]
+    unsafe fn settle(&self, r: usize, radix: usize, v: V) -> V {
+        // SAFETY: as above.
+        unsafe { if r < radix / 2 { self.reduce(v) } else { v } }
+    }
+
+    #[inline(always)]
+    unsafe fn inverse_last(
+        &self,
+        _stage: usize,
+        x: V,
+        y: V,
+        n_inv: Factor<V>,
+        last: Factor<V>,
+    ) -> (V, V) {
+        // SAFETY: as above.
+        unsafe {
+            let (sum, difference) = (x.f_add(y), x.f_sub(y));
+            (
+                self.finish(self.mul(sum, n_inv)),
+                self.finish(self.mul(difference, last)),
+            )
+        }
+    }
+}

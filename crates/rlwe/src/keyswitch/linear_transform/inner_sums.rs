@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The inner rotations of a linear transform modulo one prime, their products with the factors, and the sums.
+
+use super::steps::{Steps, index_of};
+use super::{GiantStep, Rotation, TransformSource};
+use crate::keyswitch::inner_product::{Permuted, PostProcessing, Products, dot_pair, most_terms};
+use crate::keyswitch::level::KeySwitchLevel;
+use crate::keyswitch::per_prime::{Lifted, PerPrime, Place};
+use crate::keyswitch::request::{Source, SwitchRequest};
+use crate::keyswitch::work_space::Buffers;
+use std::ops::Range;
+use zq::Word;
+
+/// Words of rotations that are summed a tile at a time: they stay in the second cache level while factors pass.
+const TILE_WORDS: usize = 1 << 15;
+
+/// Shortest tile: whole blocks of every kernel.
+const MIN_TILE: usize = 64;
+
+/// The work modulo one prime.
+pub(super) struct Inner<'a, W: Word> {
+    pub level: &'a KeySwitchLevel<W>,
+    pub j: usize,
+    pub source: TransformSource<'a, W>,
+    pub steps: &'a Steps<'a, W>,
+}
+
+impl<W: Word> Inner<'_, W> {
+    /// The sums of all giant steps to their rows of `out`, the last of which holds zeros.
+    pub fn run<'b>(
+        &self,
+        mut out: Vec<[&'b mut [W]; 2]>,
+        lifted: Lifted<'_, W>,
+        buffers: &'b mut Buffers<W>,
+    ) {
+        let n = self.level.q().n();
+        let (babies, last) = (&self.steps.babies, out.len() - 1);
+        // Rows of the rotations follow those of the sums, then the ciphertext itself.
+        let values = buffers.rotations.take(2 * (babies.len() + 1) * n);
+        let own = last + 1 + babies.len();
+        out.extend(
+            values
+                .chunks_exact_mut(2 * n)
+                .map(|pair| pair.split_at_mut(n).into()),
+        );
+        let row_of = |number: &Option<usize>| number.unwrap_or(last);
+        let (mut requests, mut places) = (Vec::new(), Vec::new());
+        let baby = |place: usize| Place {
+            rows: last + 1 + place,
+            onto: false,
+        };
+        for (i, rotation) in babies.iter().enumerate() {
+            requests.push(self.request(*rotation));
+            places.push(baby(i));
+        }
+        for (giant, number) in self.steps.giants.iter().zip(&self.steps.rotated) {
+            let rows = row_of(number);
+            let plain = || giant.terms.iter().filter(|term| term.factor.is_none());
+            if number.is_some() && plain().next().is_some() {
+                out[rows].iter_mut().for_each(|row| row.fill(W::ZERO));
+            }
+            for term in plain() {
+                match term.rotation {
+                    Some(rotation) => {
+                        requests.push(self.request(rotation));
+                        places.push(Place { rows, onto: true });
+                    }
+                    None => self.add_source(&mut out[rows]),
+                }
+            }
+        }
+        out[own].iter_mut().for_each(|row| row.fill(W::ZERO));
+        self.add_source(&mut out[own]);
+        let sources = [Source {
+            coefficients: self.source.coefficients,
+            values: Some(self.source.values[1]),
+        }];
+        let per_prime = PerPrime {
+            level: self.level,
+            division: &self.level.undivided,
+            j: self.j,
+            sources: &sources,
+            requests: &requests,
+        };
+        if !requests.is_empty() {
+            let work = buffers
+                .transforms
+                .take(PerPrime::buffer_len(self.level, &[]));
+            per_prime.run_to((work, lifted), &mut out, &places);
+        }
+        let (sums, values) = out.split_at_mut(last + 1);
+        let values: Vec<[&[W]; 2]> = values.iter().map(|pair| [&*pair[0], &*pair[1]]).collect();
+        let tile = (TILE_WORDS / (2 * values.len())).next_power_of_two();
+        let tile = tile.clamp(MIN_TILE.min(n), n);
+        for start in (0..n).step_by(tile) {
+            for (giant, number) in self.steps.giants.iter().zip(&self.steps.rotated) {
+                let range = start..start + tile;
+                let rows = sums[row_of(number)].each_mut();
+                let rows = rows.map(|row| &mut row[range.clone()]);
+                self.add_products(giant, &values, range, rows);
+            }
+        }
+    }
+
+    fn request<'b>(&'b self, (auto, key): Rotation<'b, W>) -> SwitchRequest<'b, W> {
+        SwitchRequest {
+            source: 0,
+            key,
+            automorphism: Some(auto),
+            add: [Some(self.source.values[0]), None],
+        }
+    }
+
+    /// Adds P times the ciphertext, which is 0 modulo the special primes.
+    fn add_source(&self, rows: &mut [&mut [W]; 2]) {
+        let (n, m) = (self.level.q().n(), self.level.qp().modulus(self.j));
+        let Some(factor) = self.level.undivided.addend.get(self.j) else {
+            return;
+        };
+        for (row, values) in rows.iter_mut().zip(self.source.values) {
+            let x = &values[self.j * n..][..n];
+            match factor {
+                Some(factor) => m.shoup_mul_add_assign(row, x, *factor),
+                None => m.add_assign(row, x),
+            }
+        }
+    }
+
+    /// Adds the products of one tile of a sum to both rows. The rows of a sum that is rotated hold something only if it
+    /// has terms without factors.
+    fn add_products(
+        &self,
+        giant: &GiantStep<'_, W>,
+        values: &[[&[W]; 2]],
+        tile: Range<usize>,
+        [first, second]: [&mut [W]; 2],
+    ) {
+        let m = self.level.qp().modulus(self.j);
+        let special = self.j >= self.level.q().len();
+        let with_factor = giant.terms.iter().filter_map(|term| {
+            let at = match term.rotation {
+                Some(rotation) => index_of(&self.steps.babies, rotation)?,
+                None if special => return None,
+                None => values.len() - 1,
+            };
+            let [a, b] = values[at].map(|row| &row[tile.clone()]);
+            Some((&term.factor?.limb(self.j)[tile.clone()], a, b))
+        });
+        let rows: Vec<_> = with_factor.collect();
+        let mut onto = giant.rotation.is_none() || giant.terms.iter().any(|t| t.factor.is_none());
+        if rows.is_empty() && !onto {
+            first.fill(W::ZERO);
+            second.fill(W::ZERO);
+        }
+        for rows in rows.chunks(most_terms(m)) {
+            let factors: Vec<&[W]> = rows.iter().map(|row| row.0).collect();
+            let firsts: Vec<&[W]> = rows.iter().map(|row| row.1).collect();
+            let seconds: Vec<&[W]> = rows.iter().map(|row| row.2).collect();
+            let products = Products {
+                digits: &factors,
+                bound: 1,
+                keys: [&firsts, &seconds],
+                permuted: Permuted::default(),
+            };
+            let finish = PostProcessing {
+                divide: None,
+                add: None,
+                onto,
+            };
+            dot_pair(m, products, [finish; 2], [&mut *first, &mut *second]);
+            onto = true;
+        }
+    }
+}

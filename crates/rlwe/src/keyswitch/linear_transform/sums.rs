@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The sums of a linear transform over Q·P.
+//!
+//! Prime by prime, as key switches ([`super::super::per_prime`]): first the inner rotations, their products with the
+//! factors and the sums; then, sum by sum, the second part of those that are rotated divided by P, and its digits times
+//! the key.
+
+use super::inner_sums::Inner;
+use super::steps::Steps;
+use super::{GiantStep, Rotation, TransformSource};
+use crate::keyswitch::level::KeySwitchLevel;
+use crate::keyswitch::per_prime::{PerPrime, Place};
+use crate::keyswitch::request::{Source, SwitchRequest};
+use crate::keyswitch::work_space::{SwitchScratch, for_each};
+use crate::{Error, Threads};
+use rns::{Coeff, Eval, RnsPoly, Scratch};
+use zq::Word;
+
+impl<W: Word> KeySwitchLevel<W> {
+    /// A linear transform of a ciphertext in evaluation form.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when a part, a factor or a key is not of this level.
+    pub fn linear_transform_eval(
+        &self,
+        source: TransformSource<'_, W>,
+        giants: &[GiantStep<'_, W>],
+        threads: &Threads,
+    ) -> Result<[RnsPoly<W, Eval>; 2], Error> {
+        self.transform(source, giants, threads, |total, scratch| {
+            self.divide_eval(total, threads, scratch)
+                .map(|data| RnsPoly::from_data(self.q(), data))
+        })
+    }
+
+    /// A linear transform, the result in coefficient form.
+    ///
+    /// # Errors
+    /// As [`KeySwitchLevel::linear_transform_eval`].
+    pub fn linear_transform_coeff(
+        &self,
+        source: TransformSource<'_, W>,
+        giants: &[GiantStep<'_, W>],
+        threads: &Threads,
+    ) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
+        self.transform(source, giants, threads, |total, scratch| {
+            self.divide_coeff(total, threads, scratch)
+                .map(|data| RnsPoly::from_data(self.q(), data))
+        })
+    }
+
+    /// The sums over Q·P, limb by limb both components, handed to `divide`.
+    fn transform<R>(
+        &self,
+        source: TransformSource<'_, W>,
+        giants: &[GiantStep<'_, W>],
+        threads: &Threads,
+        divide: impl FnOnce(&mut [W], &mut SwitchScratch<W>) -> R,
+    ) -> Result<R, Error> {
+        let (n, limbs) = (self.q().n(), self.qp().len());
+        let own = Source {
+            coefficients: source.coefficients,
+            values: Some(source.values[1]),
+        };
+        let first = Source {
+            coefficients: source.values[0],
+            values: None,
+        };
+        self.check(&[own, first], &[])?;
+        for giant in giants {
+            giant.check(self.q().len(), self.digit_count(), limbs * n)?;
+        }
+        let steps = Steps::new(giants);
+        Ok(self.scratch.lend(|scratch| {
+            let mut total = std::mem::take(&mut scratch.total);
+            let mut sums = std::mem::take(&mut scratch.sums);
+            let out = {
+                let total = total.take(2 * limbs * n);
+                total.fill(W::ZERO);
+                let sums = sums.take(steps.rotations().len() * 2 * limbs * n);
+                self.inner_sums(source, &steps, (sums, total), threads, scratch);
+                self.rotate_sums(&steps.rotations(), (sums, total), threads, scratch);
+                divide(total, scratch)
+            };
+            (scratch.total, scratch.sums) = (total, sums);
+            out
+        }))
+    }
+
+    /// The sums of products: those that will be rotated to `sums`, first components before second ones, the others onto
+    /// `total`.
+    fn inner_sums(
+        &self,
+        source: TransformSource<'_, W>,
+        steps: &Steps<'_, W>,
+        (sums, total): (&mut [W], &mut [W]),
+        threads: &Threads,
+        scratch: &mut SwitchScratch<W>,
+    ) {
+        let n = self.q().n();
+        let own = [Source {
+            coefficients: source.coefficients,
+            values: Some(source.values[1]),
+        }];
+        let lifted = scratch.lifted.take(self.lifted_len(1));
+        let lifted = self.lift_wide_digits(&own, lifted, threads, &scratch.buffers);
+        let mut sums: Vec<_> = sums
+            .chunks_exact_mut(self.qp().len() * n)
+            .map(|sum| sum.chunks_exact_mut(n))
+            .collect();
+        let rows = total.chunks_exact_mut(2 * n).zip(lifted).enumerate();
+        let rows = rows.map(|(j, (total, lifted))| {
+            let mut components = sums.iter_mut().filter_map(Iterator::next);
+            let count = steps.rotations().len();
+            let rotated = (0..count).filter_map(|_| Some([components.next()?, components.next()?]));
+            // The sum of those that are not rotated stands last.
+            let out: Vec<[&mut [W]; 2]> = rotated.chain([total.split_at_mut(n).into()]).collect();
+            (j, lifted, out)
+        });
+        let rows: Vec<_> = rows.collect();
+        for_each(
+            threads,
+            &scratch.buffers,
+            rows.into_iter(),
+            |(j, lifted, out), own| {
+                let inner = Inner {
+                    level: self,
+                    j,
+                    source,
+                    steps,
+                };
+                inner.run(out, lifted, own);
+            },
+        );
+    }
+
+    /// Adds the rotated `sums` to `total`, both over Q·P.
+    fn rotate_sums(
+        &self,
+        rotations: &[Rotation<'_, W>],
+        (sums, total): (&mut [W], &mut [W]),
+        threads: &Threads,
+        scratch: &mut SwitchScratch<W>,
+    ) {
+        let (n, l, limbs) = (self.q().n(), self.q().len(), self.qp().len());
+        let seconds = sums.chunks_exact_mut(limbs * n).skip(1).step_by(2);
+        let rows = seconds.flat_map(|sum| sum.chunks_exact_mut(n).enumerate());
+        threads.for_each(rows, |(j, row)| self.qp().plan(j).inverse(row));
+        let coefficients = scratch.coefficients.take(rotations.len() * l * n);
+        let pairs = sums.chunks_exact(2 * limbs * n);
+        let work = pairs.zip(coefficients.chunks_exact_mut(l * n));
+        for_each(threads, &scratch.buffers, work, |(pair, out), buffers| {
+            self.round_special(&pair[limbs * n..], out, &mut buffers.convert);
+        });
+        let sources: Vec<_> = coefficients
+            .chunks_exact(l * n)
+            .map(|coefficients| Source {
+                coefficients,
+                values: None,
+            })
+            .collect();
+        let lifted = scratch.lifted.take(self.lifted_len(sources.len()));
+        let lifted = self.lift_wide_digits(&sources, lifted, threads, &scratch.buffers);
+        let pairs = sums.chunks_exact(2 * limbs * n).zip(rotations).enumerate();
+        let requests: Vec<_> = pairs
+            .map(|(source, (pair, (auto, key)))| SwitchRequest {
+                source,
+                key,
+                automorphism: Some(auto),
+                add: [Some(&pair[..limbs * n]), None],
+            })
+            .collect();
+        let places = vec![
+            Place {
+                rows: 0,
+                onto: true
+            };
+            requests.len()
+        ];
+        let rows = total.chunks_exact_mut(2 * n).zip(lifted).enumerate();
+        for_each(
+            threads,
+            &scratch.buffers,
+            rows,
+            |(j, (total, lifted)), own| {
+                let per_prime = PerPrime {
+                    level: self,
+                    division: &self.special,
+                    j,
+                    sources: &sources,
+                    requests: &requests,
+                };
+                let work = own.transforms.take(PerPrime::buffer_len(self, &[]));
+                per_prime.run_to((work, lifted), &mut [total.split_at_mut(n).into()], &places);
+            },
+        );
+    }
+
+    /// Rounds x/P, coefficients over Q·P to coefficients over Q.
+    pub(super) fn round_special(&self, x: &[W], out: &mut [W], convert: &mut Scratch<W>) {
+        let (kept, special) = x.split_at(out.len());
+        match self.down.as_ref() {
+            Some(down) => down.scale_into(special, kept, out, convert),
+            None => out.copy_from_slice(kept),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Mod-down: the division of sums over Q·P by their last primes.
+
+use super::centred_lift::CentredLift;
+use super::division::Division;
+use super::inner_product::Divide;
+use super::level::KeySwitchLevel;
+use super::per_prime::Lifted;
+use super::row::{Row, form_for, outer, outer_len};
+use super::work_space::{Buffers, for_each};
+use crate::Threads;
+use ntt::NttPlan;
+use rns::{Eval, RnsBasis, RnsPoly};
+use zq::{AlignedVec, Pool, Shoup, Word};
+
+impl<W: Word> KeySwitchLevel<W> {
+    /// Words of [`KeySwitchLevel::correct_outer`].
+    pub(super) fn corrections_len(&self, division: &Division<W>, components: usize) -> usize {
+        division.corrections() * components * outer_len(self.qp())
+    }
+
+    /// The centred representatives of the sums modulo the dropped primes, if there are several, modulo each kept prime,
+    /// after the outer stages of their transforms: for each prime a row for each component.
+    pub(super) fn correct_outer<'a>(
+        &self,
+        division: &Division<W>,
+        sums: &[W],
+        corrections: &'a mut [W],
+        threads: &Threads,
+        buffers: &Pool<Buffers<W>>,
+    ) -> Vec<Lifted<'a, W>> {
+        let (n, kept) = (self.q().n(), division.kept);
+        let count = self.qp().len() - kept;
+        let mut by_prime: Vec<Lifted<'a, W>> = Vec::new();
+        by_prime.resize_with(kept, Vec::new);
+        let Some(converter) = &division.converter else {
+            return by_prime;
+        };
+        let components = sums.len() / (n * count);
+        let mut free = corrections.chunks_exact_mut(outer_len(self.qp()));
+        let rows = (0..components).map(|_| (0..kept).zip(free.by_ref()).collect());
+        let mut rows: Vec<Vec<(usize, &'a mut [W])>> = rows.collect();
+        for_each(
+            threads,
+            buffers,
+            rows.iter_mut().enumerate(),
+            |(k, rows), own| {
+                let mut together = std::mem::take(&mut own.together);
+                let words = together.take(count * n);
+                for (i, out) in words.chunks_exact_mut(n).enumerate() {
+                    out.copy_from_slice(&sums[(i * components + k) * n..][..n]);
+                }
+                self.lift_outer(words, converter, rows, own);
+                own.together = together;
+            },
+        );
+        for (j, row) in rows.into_iter().flatten() {
+            by_prime[j].push(row);
+        }
+        by_prime
+    }
+
+    /// The centred representatives of the sums modulo the dropped primes, coefficient form, modulo each kept prime, if
+    /// there are several.
+    pub(super) fn correct(
+        &self,
+        division: &Division<W>,
+        sums: &[W],
+        corrections: &mut [W],
+        threads: &Threads,
+        buffers: &Pool<Buffers<W>>,
+    ) {
+        let (n, count) = (self.q().n(), self.qp().len() - division.kept);
+        let Some(converter) = &division.converter else {
+            return;
+        };
+        let components = sums.len() / (n * count);
+        let rows = corrections.chunks_exact_mut(division.kept * n).enumerate();
+        for_each(threads, buffers, rows, |(k, fix), buffers| {
+            let Buffers {
+                together, convert, ..
+            } = buffers;
+            let together = together.take(count * n);
+            for (i, out) in together.chunks_exact_mut(n).enumerate() {
+                out.copy_from_slice(&sums[(i * components + k) * n..][..n]);
+            }
+            converter.convert_into(together, fix, convert);
+        });
+    }
+}
+
+/// `round(x / q)` for the last prime q of `x`, over the primes before it; `inverses` are those of q modulo each.
+///
+/// Equal to [`rns::ScaleRounder`] with numerator 1, with one pass over the kept limbs.
+///
+/// # Panics
+/// If `kept` is not the basis of `x` without its last prime, or the inverses are not one for each prime.
+pub fn divide_by_last<W: Word>(
+    x: &RnsPoly<W, Eval>,
+    kept: &RnsBasis<W>,
+    inverses: &[Shoup<W>],
+) -> RnsPoly<W, Eval> {
+    let (n, l) = (kept.n(), kept.len());
+    assert!(
+        x.limb_count() == l + 1 && inverses.len() == l,
+        "shapes of a division by the last prime"
+    );
+    let (mut dropped, mut buffer, mut out) = (
+        AlignedVec::for_overwrite(n),
+        AlignedVec::for_overwrite(outer_len(kept)),
+        AlignedVec::for_overwrite(l * n),
+    );
+    x.basis().plan(l).inverse_from(x.limb(l), &mut dropped);
+    for (j, (plan, out)) in kept.plans().iter().zip(out.chunks_exact_mut(n)).enumerate() {
+        let lift = CentredLift::new(x.basis().modulus(l), plan.modulus());
+        out.copy_from_slice(x.limb(j));
+        subtract_and_divide(plan, (&dropped, &lift), inverses[j], &mut buffer, out);
+    }
+    RnsPoly::from_data(kept, out)
+}
+
+/// `out = (out - transform of the lifted x)·factor` modulo the plan's prime, with `buffer` of [`outer_len`] words for
+/// the transform.
+pub(super) fn subtract_and_divide<W: Word>(
+    plan: &NttPlan<W>,
+    (x, lift): (&[W], &CentredLift<W>),
+    factor: Shoup<W>,
+    buffer: &mut [W],
+    out: &mut [W],
+) {
+    let row = outer(plan, x, Some(lift), &mut buffer[..plan.outer_len()]);
+    finish_and_divide(plan, row, factor, out);
+}
+
+/// As [`subtract_and_divide`] of what the outer stages left in `row`.
+pub(super) fn subtract_outer_and_divide<W: Word>(
+    plan: &NttPlan<W>,
+    row: &mut [W],
+    factor: Shoup<W>,
+    out: &mut [W],
+) {
+    finish_and_divide(plan, Row::Outer(&mut row[..plan.outer_len()]), factor, out);
+}
+
+fn finish_and_divide<W: Word>(plan: &NttPlan<W>, row: Row<'_, W>, factor: Shoup<W>, out: &mut [W]) {
+    let len = plan.n() / plan.blocks();
+    let (form, bound) = form_for(plan, 1);
+    let blocks = row.blocks(plan).zip(out.chunks_exact_mut(len));
+    for (block, (mut fix, out)) in blocks.enumerate() {
+        fix.finish(plan, block, form, [&[], &[]]);
+        Divide {
+            correction: fix.words(),
+            bound: fix.bound(bound),
+            factor,
+        }
+        .run(plan.modulus(), out);
+    }
+}

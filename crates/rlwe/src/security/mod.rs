@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How secure a set is: tables of largest moduli (`spec/params/security.toml`) and an estimate between their points.
+
+mod policy;
+
+pub use policy::{Security, SecurityPolicy};
+
+use crate::Error;
+use crate::sampling::{ErrorDistribution, SecretDistribution};
+use serde::Deserialize;
+use std::sync::OnceLock;
+
+/// A published table of largest moduli.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SecurityTable {
+    /// 2024 guidelines, ePrint 2024/463, classical attacks (the default).
+    #[default]
+    Guidelines2024,
+    /// The script of the 2024 guidelines, quantum attacks.
+    Guidelines2024Quantum,
+    /// HE standard of 2018, classical attacks.
+    Standard2018,
+    /// HE standard of 2018, quantum attacks.
+    Standard2018Quantum,
+}
+
+impl SecurityTable {
+    /// Every table.
+    pub const ALL: [Self; 4] = [
+        Self::Guidelines2024,
+        Self::Guidelines2024Quantum,
+        Self::Standard2018,
+        Self::Standard2018Quantum,
+    ];
+
+    /// The table's name in `spec/params/security.toml` and in user interfaces.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Guidelines2024 => "2024-classical",
+            Self::Guidelines2024Quantum => "2024-quantum",
+            Self::Standard2018 => "2018-classical",
+            Self::Standard2018Quantum => "2018-quantum",
+        }
+    }
+
+    /// The table of that [`SecurityTable::id`].
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|t| t.id() == id)
+    }
+}
+
+/// The kinds of secret the tables tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SecretKind {
+    /// Uniform in {−1, 0, 1}.
+    Ternary,
+    /// Distributed like the error, σ at least 3.19.
+    Gaussian,
+}
+
+impl SecretDistribution {
+    /// The rows of the security tables that apply, if any does.
+    pub fn kind(&self) -> Option<SecretKind> {
+        match self {
+            Self::Ternary => Some(SecretKind::Ternary),
+            Self::Binary => None,
+            Self::Binomial { .. } | Self::Gaussian { .. } => {
+                let wide = self.second_moment().sqrt() >= MIN_TABLE_SIGMA;
+                wide.then_some(SecretKind::Gaussian)
+            }
+        }
+    }
+}
+
+/// The level that is required of a set unless it opts in to less.
+pub const DEFAULT_LEVEL: u32 = 128;
+/// The levels there are tables for.
+pub const LEVELS: [u32; 3] = [128, 192, 256];
+/// The narrowest error the tables speak about.
+pub const MIN_TABLE_SIGMA: f64 = 3.19;
+
+#[derive(Deserialize)]
+struct File {
+    table: Vec<Table>,
+    estimates: Estimates,
+}
+
+#[derive(Deserialize)]
+struct Table {
+    id: String,
+    name: String,
+    secret: SecretKind,
+    rows: Vec<[u32; 4]>,
+}
+
+#[derive(Deserialize)]
+struct Estimates {
+    points: Vec<[u32; 3]>,
+}
+
+fn file() -> &'static File {
+    static FILE: OnceLock<File> = OnceLock::new();
+    zq::fork::once(&FILE, || {
+        toml::from_str(include_str!("../../../../spec/params/security.toml"))
+            .expect("the file in the source tree is valid")
+    })
+}
+
+/// The rows for this kind of secret, else the ternary ones, which are the stricter.
+fn table(table: SecurityTable, secret: SecretKind) -> &'static Table {
+    let find = |kind| {
+        file()
+            .table
+            .iter()
+            .find(|t| t.id == table.id() && t.secret == kind)
+    };
+    find(secret)
+        .or_else(|| find(SecretKind::Ternary))
+        .expect("each table has ternary rows")
+}
+
+/// Where figures of this table and secret come from.
+pub fn source_name(which: SecurityTable, secret: SecretKind) -> &'static str {
+    &table(which, secret).name
+}
+
+/// The largest log2(QP), special primes included, that reaches `level` bits at degree `n`; `None` if none does.
+///
+/// # Errors
+/// [`Error::Parameter`] for a level other than 128, 192 or 256.
+pub fn max_log2_qp(
+    which: SecurityTable,
+    secret: SecretKind,
+    n: usize,
+    level: u32,
+) -> Result<Option<u32>, Error> {
+    let column = LEVELS
+        .iter()
+        .position(|l| *l == level)
+        .ok_or_else(|| Error::Parameter {
+            what: "security level",
+            got: level.to_string(),
+            allowed: "128, 192, 256".into(),
+        })?;
+    let row = table(which, secret)
+        .rows
+        .iter()
+        .find(|r| r[0] as usize == n);
+    Ok(row.map(|r| r[1 + column]).filter(|max| *max > 0))
+}
+
+/// What is drawn to make keys and ciphertexts of a set: whoever finds the weakest of it breaks the set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drawn {
+    /// The secret's distribution.
+    pub secret: SecretDistribution,
+    /// The errors' distribution.
+    pub error: ErrorDistribution,
+}
+
+impl Drawn {
+    /// The rows that hold: the secret's own, and the ternary ones for the u of public-key encryption, which is ternary
+    /// whatever the secret (a server's encryptions of zero draw it too).
+    fn kinds(&self) -> impl Iterator<Item = SecretKind> {
+        [SecretKind::Ternary].into_iter().chain(self.secret.kind())
+    }
+
+    /// Whether the tables speak about these distributions.
+    pub fn covered(&self) -> bool {
+        self.secret.kind().is_some() && self.error_deviation() >= MIN_TABLE_SIGMA
+    }
+
+    fn error_deviation(&self) -> f64 {
+        self.error.variance().sqrt()
+    }
+
+    /// Bits that the modulus counts as larger, because secret or error are narrower than the tables' narrowest. The
+    /// primal attack depends on Q/(σ_s·σ_e) (which is what parts the ternary rows from the Gaussian ones), so a bit
+    /// less of either is worth a bit of modulus. An estimate: attacks on sparse or binary secrets may do better.
+    fn narrowness(&self) -> f64 {
+        let missing = |least: f64, deviation: f64| (least / deviation).log2().max(0.0);
+        let ternary = SecretDistribution::Ternary.deviation();
+        missing(ternary, self.secret.deviation()) + missing(MIN_TABLE_SIGMA, self.error_deviation())
+    }
+
+    /// The largest log2(QP) that reaches `level` bits at degree `n`; `None` if none does or no table covers what is
+    /// drawn.
+    ///
+    /// # Errors
+    /// As [`max_log2_qp`].
+    pub fn max_log2_qp(
+        &self,
+        which: SecurityTable,
+        n: usize,
+        level: u32,
+    ) -> Result<Option<u32>, Error> {
+        let limits: Option<Vec<u32>> = self
+            .kinds()
+            .map(|kind| max_log2_qp(which, kind, n, level))
+            .collect::<Result<_, _>>()?;
+        Ok(limits
+            .filter(|_| self.covered())
+            .and_then(|l| l.into_iter().min()))
+    }
+
+    /// Estimated bits, as [`estimated_bits`].
+    pub fn estimated_bits(&self, which: SecurityTable, n: usize, log2_qp: f64) -> f64 {
+        let bits = |kind| estimated_bits(which, kind, n, log2_qp + self.narrowness());
+        self.kinds().map(bits).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Where the figures come from: the rows with the least estimate.
+    pub fn source_name(&self, which: SecurityTable, n: usize, log2_qp: f64) -> &'static str {
+        let bits = |kind: &SecretKind| estimated_bits(which, *kind, n, log2_qp);
+        let weakest = self.kinds().min_by(|a, b| bits(a).total_cmp(&bits(b)));
+        source_name(which, weakest.unwrap_or(SecretKind::Ternary))
+    }
+}
+
+/// Estimated bits of security at degree `n` and modulus size `log2_qp`: an estimate, not a proof.
+///
+/// Linear between the points known for this n (the table's three, and for ternary secrets under the classical tables
+/// the precomputed ones); beyond them proportional to 1/log2(QP). 0 when nothing is known about n.
+pub fn estimated_bits(which: SecurityTable, secret: SecretKind, n: usize, log2_qp: f64) -> f64 {
+    let points = known_points(which, secret, n);
+    let (Some(first), Some(last)) = (points.first(), points.last()) else {
+        return 0.0;
+    };
+    if log2_qp <= first.0 {
+        return first.1 * first.0 / log2_qp.max(1.0);
+    }
+    if log2_qp >= last.0 {
+        return last.1 * last.0 / log2_qp;
+    }
+    let i = points.partition_point(|p| p.0 <= log2_qp);
+    let ((x0, y0), (x1, y1)) = (points[i - 1], points[i]);
+    y0 + (y1 - y0) * (log2_qp - x0) / (x1 - x0)
+}
+
+/// (log2 QP, bits) for one n, the modulus rising and the bits falling.
+fn known_points(which: SecurityTable, secret: SecretKind, n: usize) -> Vec<(f64, f64)> {
+    let rows = table(which, secret)
+        .rows
+        .iter()
+        .filter(|r| r[0] as usize == n);
+    let mut points: Vec<(f64, f64)> = rows
+        .flat_map(|r| LEVELS.iter().zip(&r[1..]))
+        .filter(|(_, max)| **max > 0)
+        .map(|(level, max)| (f64::from(*max), f64::from(*level)))
+        .collect();
+    let quantum = matches!(
+        which,
+        SecurityTable::Guidelines2024Quantum | SecurityTable::Standard2018Quantum
+    );
+    if secret == SecretKind::Ternary && !quantum {
+        let extra = file()
+            .estimates
+            .points
+            .iter()
+            .filter(|p| p[0] as usize == n);
+        points.extend(extra.map(|p| (f64::from(p[1]), f64::from(p[2]))));
+    }
+    points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    // Where sources disagree the lower figure holds: drop points above a smaller modulus's figure, and repeats.
+    let mut kept: Vec<(f64, f64)> = Vec::new();
+    for p in points {
+        if kept.last().is_none_or(|k| p.0 > k.0 && p.1 <= k.1) {
+            kept.push(p);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests;

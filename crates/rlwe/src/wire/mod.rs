@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The core of the byte format: envelope, bounded reader, writer, bit-packed residues. `docs/format.md` describes it.
+//!
+//! ```text
+//! offset size  field (little-endian)
+//!  0      4    magic "RSMI"
+//!  4      2    format version (3)
+//!  6      2    type tag
+//!  8     16    fingerprint of the parameter set (zero in a parameter set itself)
+//! 24      8    payload length N
+//! 32      N    payload
+//! 32+N    8    checksum: XXH3 of 64 bits over everything before
+//! ```
+//! A decoder never trusts a length: each is checked against the bytes that are there before anything is allocated.
+
+mod packing;
+mod reader;
+mod writer;
+
+pub use packing::packed_len;
+pub use reader::Reader;
+pub use writer::Writer;
+
+use sha2::{Digest, Sha256};
+use twox_hash::XxHash3_64;
+
+/// First bytes of every object.
+pub const MAGIC: [u8; 4] = *b"RSMI";
+/// The version this build writes and reads.
+pub const VERSION: u16 = 3;
+/// Bytes before the payload.
+pub const HEADER_LEN: usize = 32;
+/// Bytes after the payload.
+pub const CHECKSUM_LEN: usize = 8;
+
+/// Identifies a parameter set: the first 16 bytes of SHA-256 of its payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Fingerprint(pub [u8; 16]);
+
+impl Fingerprint {
+    /// The fingerprint of an encoded parameter set.
+    pub fn of(payload: &[u8]) -> Self {
+        let digest = Sha256::digest(payload);
+        Self(digest[..16].try_into().expect("16 of 32 bytes"))
+    }
+}
+
+impl std::fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0[..6].iter().try_for_each(|b| write!(f, "{b:02x}"))
+    }
+}
+
+/// What an object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u16)]
+pub enum Tag {
+    /// Ring-LWE parameters.
+    RlweParams = 1,
+    /// BFV parameters.
+    BfvParams = 2,
+    /// CKKS parameters.
+    CkksParams = 3,
+    /// Secret key.
+    SecretKey = 16,
+    /// Public key.
+    PublicKey = 17,
+    /// Relinearisation key.
+    RelinKey = 18,
+    /// Galois keys.
+    GaloisKeys = 19,
+    /// Public key over Q·P.
+    ExtendedPublicKey = 20,
+    /// BFV plaintext.
+    BfvPlaintext = 32,
+    /// BFV ciphertext.
+    BfvCiphertext = 33,
+    /// CKKS plaintext.
+    CkksPlaintext = 48,
+    /// CKKS ciphertext.
+    CkksCiphertext = 49,
+    /// Homomorphic program.
+    Program = 64,
+    /// Labelled objects that travel beside a program.
+    Message = 65,
+}
+
+impl Tag {
+    /// Every tag.
+    pub const ALL: [Self; 14] = [
+        Self::RlweParams,
+        Self::BfvParams,
+        Self::CkksParams,
+        Self::SecretKey,
+        Self::PublicKey,
+        Self::RelinKey,
+        Self::GaloisKeys,
+        Self::ExtendedPublicKey,
+        Self::BfvPlaintext,
+        Self::BfvCiphertext,
+        Self::CkksPlaintext,
+        Self::CkksCiphertext,
+        Self::Program,
+        Self::Message,
+    ];
+
+    fn from_u16(code: u16) -> Option<Self> {
+        Self::ALL.into_iter().find(|t| *t as u16 == code)
+    }
+}
+
+/// Why bytes were refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WireError {
+    /// Too short to hold what it announces.
+    #[error("truncated: {what} needs {needed} bytes, {left} are left")]
+    Truncated {
+        /// What was being read.
+        what: &'static str,
+        /// Bytes it needs.
+        needed: u64,
+        /// Bytes there are.
+        left: usize,
+    },
+    /// Not one of our files.
+    #[error("not a ringsmith object: it starts with {0:02x?}, not \"RSMI\"")]
+    Magic([u8; 4]),
+    /// Written by another version.
+    #[error("format version {0}; this build reads version {VERSION}")]
+    Version(u16),
+    /// Another kind of object.
+    #[error("the object is {got}, expected {expected:?}")]
+    Tag {
+        /// The tag found.
+        got: String,
+        /// The tag wanted.
+        expected: Tag,
+    },
+    /// Bytes after the end.
+    #[error("{0} bytes are left over after the end of the object")]
+    Trailing(usize),
+    /// Damaged.
+    #[error("checksum mismatch: the object is damaged")]
+    Checksum,
+    /// A value that no writer produces.
+    #[error("{what} is {got}; allowed: {allowed}")]
+    Value {
+        /// The field.
+        what: &'static str,
+        /// The value found.
+        got: u64,
+        /// The allowed values.
+        allowed: String,
+    },
+    /// Bytes that stand for an object, but not the ones that writers produce.
+    #[error("not the canonical encoding: the same object is written with another byte {at}")]
+    NotCanonical {
+        /// Where the two differ first.
+        at: usize,
+    },
+    /// A residue that is not reduced.
+    #[error("a residue of modulus number {limb} is not below the modulus")]
+    Residue {
+        /// Index of the modulus in its chain.
+        limb: usize,
+    },
+}
+
+/// The envelope's fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// What the object is.
+    pub tag: Tag,
+    /// Its parameter set.
+    pub params: Fingerprint,
+    /// Payload length in bytes.
+    pub payload_len: usize,
+}
+
+/// Wraps a payload into an object.
+pub fn seal(tag: Tag, params: Fingerprint, payload: &[u8]) -> Vec<u8> {
+    let mut out = zq::memory::reserved(HEADER_LEN + payload.len() + CHECKSUM_LEN);
+    out.extend_from_slice(&MAGIC);
+    out.extend_from_slice(&VERSION.to_le_bytes());
+    out.extend_from_slice(&(tag as u16).to_le_bytes());
+    out.extend_from_slice(&params.0);
+    out.extend_from_slice(&(payload.len() as u64).to_le_bytes());
+    out.extend_from_slice(payload);
+    let sum = checksum(&out);
+    out.extend_from_slice(&sum);
+    out
+}
+
+/// Checks an object's envelope, length and checksum; returns its header and payload.
+///
+/// # Errors
+/// [`WireError`] naming the first thing that is wrong.
+pub fn open(bytes: &[u8]) -> Result<(Header, &[u8]), WireError> {
+    let header = inspect(bytes)?;
+    let end = HEADER_LEN + header.payload_len;
+    if checksum(&bytes[..end]) != bytes[end..] {
+        return Err(WireError::Checksum);
+    }
+    Ok((header, &bytes[HEADER_LEN..end]))
+}
+
+/// Like [`open`], and the object must have this tag.
+///
+/// # Errors
+/// [`WireError`] naming the first thing that is wrong.
+pub fn open_as(tag: Tag, bytes: &[u8]) -> Result<(Header, &[u8]), WireError> {
+    let header = inspect(bytes)?;
+    if header.tag != tag {
+        return Err(WireError::Tag {
+            got: format!("{:?}", header.tag),
+            expected: tag,
+        });
+    }
+    open(bytes)
+}
+
+/// Like [`open_as`], for parameter sets, which belong to no other set: the fingerprint field is zero.
+///
+/// # Errors
+/// [`WireError`] naming the first thing that is wrong.
+pub fn open_params(tag: Tag, bytes: &[u8]) -> Result<&[u8], WireError> {
+    let (header, payload) = open_as(tag, bytes)?;
+    if header.params != Fingerprint::default() {
+        let got = u64::from_le_bytes(header.params.0[..8].try_into().expect("8 bytes"));
+        return Err(WireError::Value {
+            what: "a parameter set's fingerprint field",
+            got,
+            allowed: "0".into(),
+        });
+    }
+    Ok(payload)
+}
+
+/// Fails unless an object is `written` with the very bytes it was `read` from: one object has one encoding.
+///
+/// # Errors
+/// [`WireError::NotCanonical`].
+pub fn check_canonical(read: &[u8], written: &[u8]) -> Result<(), WireError> {
+    if read == written {
+        return Ok(());
+    }
+    let same = read.iter().zip(written).take_while(|(a, b)| a == b).count();
+    Err(WireError::NotCanonical { at: same })
+}
+
+/// Reads the header of an object whose total length must fit; the checksum is not looked at.
+///
+/// # Errors
+/// [`WireError`] naming the first thing that is wrong.
+pub fn inspect(bytes: &[u8]) -> Result<Header, WireError> {
+    let least = HEADER_LEN + CHECKSUM_LEN;
+    if bytes.len() < least {
+        return Err(WireError::Truncated {
+            what: "the envelope",
+            needed: least as u64,
+            left: bytes.len(),
+        });
+    }
+    let field = |at: usize, len: usize| &bytes[at..at + len];
+    let magic: [u8; 4] = field(0, 4).try_into().expect("4 bytes");
+    if magic != MAGIC {
+        return Err(WireError::Magic(magic));
+    }
+    let version = u16::from_le_bytes(field(4, 2).try_into().expect("2 bytes"));
+    if version != VERSION {
+        return Err(WireError::Version(version));
+    }
+    let code = u16::from_le_bytes(field(6, 2).try_into().expect("2 bytes"));
+    let tag = Tag::from_u16(code).ok_or(WireError::Value {
+        what: "the type tag",
+        got: u64::from(code),
+        allowed: "one of the tags of docs/format.md".into(),
+    })?;
+    let params = Fingerprint(field(8, 16).try_into().expect("16 bytes"));
+    let length = u64::from_le_bytes(field(24, 8).try_into().expect("8 bytes"));
+    let there = bytes.len() - least;
+    match usize::try_from(length) {
+        Ok(n) if n == there => Ok(Header {
+            tag,
+            params,
+            payload_len: n,
+        }),
+        Ok(n) if n < there => Err(WireError::Trailing(there - n)),
+        _ => Err(WireError::Truncated {
+            what: "the payload",
+            needed: length,
+            left: there,
+        }),
+    }
+}
+
+/// It finds damage, not forgery, so it need not be a cryptographic hash: one took longer than all else of a ciphertext's
+/// reading and writing.
+pub(crate) fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_LEN] {
+    XxHash3_64::oneshot(bytes).to_le_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Vec<u8> {
+        seal(Tag::RelinKey, Fingerprint([3; 16]), b"payload")
+    }
+
+    #[test]
+    fn round_trip() {
+        let bytes = sample();
+        let (header, payload) = open(&bytes).unwrap();
+        assert_eq!(
+            (header.tag, header.params),
+            (Tag::RelinKey, Fingerprint([3; 16]))
+        );
+        assert_eq!(payload, b"payload");
+    }
+
+    #[test]
+    fn every_bit_flip_and_every_cut_is_noticed() {
+        let bytes = sample();
+        for bit in 0..8 * bytes.len() {
+            let mut bad = bytes.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert!(open(&bad).is_err(), "bit {bit}");
+        }
+        for len in 0..bytes.len() {
+            assert!(
+                matches!(open(&bytes[..len]), Err(WireError::Truncated { .. })),
+                "length {len}"
+            );
+        }
+        let longer = [bytes, vec![0]].concat();
+        assert_eq!(open(&longer), Err(WireError::Trailing(1)));
+    }
+
+    #[test]
+    fn version_magic_length_and_tag_have_their_own_errors() {
+        let set = |at: usize, b: &[u8]| {
+            let mut bytes = sample();
+            bytes[at..at + b.len()].copy_from_slice(b);
+            open(&bytes).unwrap_err()
+        };
+        assert_eq!(set(4, &[1, 0]), WireError::Version(1));
+        assert_eq!(set(4, &[2, 0]), WireError::Version(2));
+        assert_eq!(set(0, b"ZIP!"), WireError::Magic(*b"ZIP!"));
+        assert!(matches!(
+            set(24, &[0xff; 8]),
+            WireError::Truncated {
+                needed: u64::MAX,
+                ..
+            }
+        ));
+        assert!(matches!(
+            set(6, &[0, 9]),
+            WireError::Value { got: 0x900, .. }
+        ));
+        assert!(matches!(
+            open_as(Tag::SecretKey, &sample()),
+            Err(WireError::Tag {
+                expected: Tag::SecretKey,
+                ..
+            })
+        ));
+    }
+}

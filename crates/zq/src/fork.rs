@@ -105,6 +105,8 @@ mod tests {
 
     /// Runs `f` in a forked process; fails unless it returns true within ten seconds.
     fn in_child(f: impl FnOnce() -> bool) {
+        // A child forked while another test is inside the first `watch` would wait for it for ever.
+        watch();
         // SAFETY: the child runs `f` and ends without unwinding or running the parent's destructors.
         unsafe {
             match libc::fork() {

@@ -40,7 +40,7 @@ impl Plaintext {
 impl<W: Word> Ciphertext<W> {
     /// The ciphertext as an object of the byte format; c_1 as a seed where it has one.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Writer::new();
+        let mut out = Writer::public();
         self.key.write(&mut out);
         out.u32(self.limbs() as u32);
         out.u32(self.size() as u32);

@@ -97,7 +97,7 @@ impl Plaintext {
 impl Ciphertext {
     /// The ciphertext as bytes; a fresh secret-key encryption takes half the room.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Writer::new();
+        let mut out = Writer::public();
         self.key.write(&mut out);
         write_meta(&mut out, self.scale, self.slots, self.parts[0].limb_count());
         out.u8(self.size() as u8);

@@ -115,7 +115,7 @@ impl<W: Word> PublicKey<W> {
 
     /// The key as bytes, of a kind of its own if it is extended; the uniform component as its seed.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Writer::new();
+        let mut out = Writer::public();
         self.id.write(&mut out);
         out.bytes(self.seed.as_bytes());
         out.poly(&self.b);
@@ -183,7 +183,7 @@ fn read_limbs<W: Word>(params: &RlweParams<W>, input: &mut Reader<'_>) -> Result
 impl<W: Word> RelinKey<W> {
     /// The key as bytes; uniform components as one seed.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Writer::new();
+        let mut out = Writer::public();
         self.0.id.write(&mut out);
         out.u32(self.0.limbs as u32);
         self.0.write(&mut out);
@@ -207,7 +207,7 @@ impl<W: Word> RelinKey<W> {
 impl<W: Word> GaloisKeys<W> {
     /// The keys as bytes; uniform components as one seed each.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Writer::new();
+        let mut out = Writer::public();
         self.id.write(&mut out);
         out.u32(self.limbs as u32);
         out.u32(self.keys.len() as u32);

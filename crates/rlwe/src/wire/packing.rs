@@ -41,16 +41,17 @@ pub(super) fn unpack<W: Word>(
 ) -> Result<(), WireError> {
     let bits = modulus.bits();
     debug_assert_eq!(Some(bytes.len()), packed_len(out.len(), bits));
-    let mut at = 0;
-    for value in out {
+    let (mut at, mut is_reduced) = (0, true);
+    for value in &mut *out {
         *value = match bits {
             0..=WITHIN_A_WORD => W::from_u64(word_at(bytes, at, bits)),
             _ => W::from_u128_lossy(wide_at(bytes, at, bits)),
         };
         at += bits as usize;
-        if *value >= modulus.value() {
-            return Err(WireError::Residue { limb });
-        }
+        is_reduced &= *value < modulus.value();
+    }
+    if !is_reduced {
+        return Err(WireError::Residue { limb });
     }
     match bytes.get(at / 8).map_or(0, |last| last >> (at % 8)) {
         0 => Ok(()),

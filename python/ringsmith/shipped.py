@@ -10,14 +10,16 @@ from pathlib import Path
 from ringsmith.errors import ToolError
 
 PACKAGE = Path(str(files("ringsmith"))).resolve()
-#: An installed wheel holds a copy of them here; a checkout has them at its root.
+#: A checkout has them at its root; an installed wheel holds a copy of them in the package.
+CHECKOUT = PACKAGE.parents[1]
 INSTALLED = PACKAGE / "data"
 
 
 def root() -> Path:
     """Return the folder of `spec/`, `rtl/` and `LICENSE` (`RINGSMITH_ROOT` overrides)."""
     override = os.environ.get("RINGSMITH_ROOT")
-    return Path(override) if override else INSTALLED if INSTALLED.is_dir() else PACKAGE.parents[1]
+    # The checkout first: while a wheel is built, the copy stands there for a moment.
+    return Path(override) if override else CHECKOUT if (CHECKOUT / "spec" / "presets").is_dir() else INSTALLED
 
 
 def spec() -> Path:

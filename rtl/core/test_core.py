@@ -510,7 +510,7 @@ def test_transforms(build):
         ({"RnsRate": 3}, "RnsRate (rns_rate) must be 0, 1, 2 or 4"),
         ({"RnsRate": 2, "W": 65}, "W (word_bits) must be at most 64 with base conversion"),
         ({"ModMinBits": 33}, "ModMinBits (modulus_bits_min) must be 5..word_bits = 32"),
-        ({"MulKind": 1, "MontW": 31}, "WordBits must be from 2 to Width - 2"),
+        ({"MulKind": 1, "MontW": 31}, "MontW must be from 2 to W - 2"),
     ],
 )
 def test_refused(parameters, words):

@@ -168,6 +168,8 @@ impl<W: Word> KeyGenerator<W> {
     ) -> Result<KeySwitchKey<W>, Error> {
         self.params
             .check_fingerprint("the secret key", secret.params)?;
+        // So many data primes there are, before memory for their digits is taken.
+        self.params.qp_prefix(limbs)?;
         let (seed, errors) = seeds;
         let digits = self.params.digits_at(limbs);
         let mut parts = Vec::with_capacity(digits);

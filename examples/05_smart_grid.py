@@ -36,6 +36,8 @@ TRAINING, VALIDATION = 1 / 2, 2 / 3
 #: Forecasts of the validation part, about, that a network's encoding is tried on, and the smallest degree of all sets.
 TRIED, SMALLEST = 24, 4096
 SERIES = {"households": data.households, "taylor": data.taylor}
+#: A mean error in per cent that no forecast has whose numbers are still in their encoding.
+NONSENSE = 1000.0
 
 
 class Parser(argparse.ArgumentParser):
@@ -135,18 +137,20 @@ def measure(
     return Measured(np.array(forecasts), min(budgets), server_s / count, client_s / count, cycles, on_host)
 
 
+def errors(targets: Array, forecasts: Array) -> list[str]:
+    """MSE and MAPE; numbers that left their encoding are anything at all, and no errors."""
+    mse, mape = gmdh.mse(targets, forecasts), gmdh.mape(targets, forecasts)
+    return [f"{mse:.4f}", f"{mape:.2f} %"] if mape < NONSENSE else ["lost", "lost"]
+
+
 def table(targets: Array, all_targets: Array, forecasts: dict[str, tuple[Array | None, Array]]) -> None:
     """Print errors on the whole held-out third and on the sample."""
     count = len(targets)
     print(f"{'':34}{'held-out third':>20}{f'its first {count}':>20}")
     print(f"{'':34}{'MSE':>10}{'MAPE':>10}{'MSE':>10}{'MAPE':>10}")
     for name, (whole, sample) in forecasts.items():
-        cells = (
-            ["", ""]
-            if whole is None
-            else [f"{gmdh.mse(all_targets, whole):.4f}", f"{gmdh.mape(all_targets, whole):.2f} %"]
-        )
-        cells += [f"{gmdh.mse(targets, sample):.4f}", f"{gmdh.mape(targets, sample):.2f} %"]
+        cells = ["", ""] if whole is None else errors(all_targets, whole)
+        cells += errors(targets, sample)
         print(f"{name:34}" + "".join(f"{cell:>10}" for cell in cells))
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import signal
 import subprocess
@@ -178,11 +177,7 @@ def test_an_error_that_no_one_waits_for_is_one_line_too(capsys: pytest.CaptureFi
 def test_an_interrupt_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text("import time\nprint('ready', flush=True)\ntime.sleep(60)\n")
     command = [sys.executable, "-m", "ringsmith", "run", str(tmp_path / "slow.py")]
-    # A shell starts what it puts in the background with interrupts ignored, and these tests with it.
-    heard = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heard
-    ) as child:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         assert child.stderr is not None
         assert child.stderr.readline() == "ready\n"
         child.send_signal(signal.SIGINT)

@@ -284,19 +284,43 @@ fn values_stay_on_the_device() {
     assert!(one.instructions + 6 * 2 * 5 <= many.instructions);
 }
 
+/// A square and its relinearisation in CKKS, with a client and its messages.
+struct Square {
+    program: program::Program,
+    client: Client,
+    plain: [program::expression::Numbers; 1],
+}
+
+impl Square {
+    fn new() -> Self {
+        let program = squares(ckks_parameters(), None);
+        Self {
+            client: Client::new(&program, &clear::inputs(&program, 1)),
+            plain: [program::expression::Numbers::Reals(vec![1.0; 512])],
+            program,
+        }
+    }
+
+    fn inputs(&self) -> Vec<&[u8]> {
+        self.client.inputs.iter().map(Vec::as_slice).collect()
+    }
+
+    fn request<'a>(&'a self, inputs: &'a [&'a [u8]]) -> Request<'a> {
+        Request {
+            program: &self.program,
+            keys: &self.client.keys,
+            inputs: Inputs::Bytes(inputs),
+            plain: &self.plain,
+            seed: Seed::from_text("zeros"),
+        }
+    }
+}
+
 #[test]
 fn a_build_with_too_few_slots_and_a_device_that_hangs_are_errors() {
-    let program = squares(ckks_parameters(), None);
-    let client = Client::new(&program, &clear::inputs(&program, 1));
-    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
-    let plain = [program::expression::Numbers::Reals(vec![1.0; 512])];
-    let request = Request {
-        program: &program,
-        keys: &client.keys,
-        inputs: Inputs::Bytes(&inputs),
-        plain: &plain,
-        seed: Seed::from_text("zeros"),
-    };
+    let square = Square::new();
+    let inputs = square.inputs();
+    let request = square.request(&inputs);
     let few = BuildInfo {
         dual_port_slots: 2,
         single_port_slots: 1,
@@ -324,7 +348,8 @@ fn a_build_with_too_few_slots_and_a_device_that_hangs_are_errors() {
     stall(false);
     // The device was reset; what it held is sent again.
     let outcome = backend.run(&request, &Unobserved).unwrap();
-    assert_eq!(outcome.outputs, client.reference(&program, &plain));
+    let expected = square.client.reference(&square.program, &square.plain);
+    assert_eq!(outcome.outputs, expected);
 }
 
 /// Wants a run to stop after its first submission.
@@ -340,17 +365,9 @@ impl Observer for Impatient {
 
 #[test]
 fn a_cancelled_run_ends() {
-    let program = squares(ckks_parameters(), None);
-    let client = Client::new(&program, &clear::inputs(&program, 1));
-    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
-    let plain = [program::expression::Numbers::Reals(vec![1.0; 512])];
-    let request = Request {
-        program: &program,
-        keys: &client.keys,
-        inputs: Inputs::Bytes(&inputs),
-        plain: &plain,
-        seed: Seed::from_text("zeros"),
-    };
+    let square = Square::new();
+    let inputs = square.inputs();
+    let request = square.request(&inputs);
     let backend = engine(build(62, 1, 10), &ALL);
     assert_eq!(
         backend.run(&request, &Impatient).unwrap_err(),
@@ -378,17 +395,9 @@ impl Observer for Late {
 /// A submission is left in its midst; the device is reset, and the next run gives the same bytes.
 #[test]
 fn a_run_is_cancelled_within_a_submission() {
-    let program = squares(ckks_parameters(), None);
-    let client = Client::new(&program, &clear::inputs(&program, 1));
-    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
-    let plain = [program::expression::Numbers::Reals(vec![1.0; 512])];
-    let request = Request {
-        program: &program,
-        keys: &client.keys,
-        inputs: Inputs::Bytes(&inputs),
-        plain: &plain,
-        seed: Seed::from_text("zeros"),
-    };
+    let square = Square::new();
+    let inputs = square.inputs();
+    let request = square.request(&inputs);
     let backend = engine(build(62, 1, 10), &ALL);
     let late = |at| Late {
         at,

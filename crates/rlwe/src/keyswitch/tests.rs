@@ -151,21 +151,35 @@ fn check<W: Word>(params: &RlweContext<W>) {
     }
 }
 
+/// Decompositions of every kind: prime by prime and in groups, with special primes and without, mixed widths.
+pub(crate) fn narrow_shapes() -> [RlweContext<u64>; 8] {
+    [
+        params(128, &[50, 50, 49, 50, 40], &[50, 50], 3),
+        params(32, &[62, 30, 61, 20], &[62, 62], 2),
+        params(16, &[30, 30, 30], &[], 0),
+        params(8, &[40, 40], &[45, 45], 1),
+        // Transforms in blocks, lazy and not.
+        params(512, &[46, 45, 45], &[46], 0),
+        params(256, &[50, 49, 50, 40], &[50, 50], 2),
+        params(1024, &[46, 45, 45], &[46, 46], 2),
+        params(1024, &[60, 45, 30], &[58], 0),
+    ]
+}
+
+/// The same of moduli of two words.
+pub(crate) fn wide_shapes() -> [RlweContext<u128>; 2] {
+    [
+        params(32, &[109, 100, 80], &[110], 0),
+        params(16, &[70, 70, 70, 70], &[100, 100], 2),
+    ]
+}
+
 #[test]
 fn equals_the_plain_path_for_every_shape() {
     check(&params::<u64>(64, &[46, 45, 45, 45], &[46], 0));
     check(&params::<u64>(64, &[60, 45, 45], &[60], 0));
-    check(&params::<u64>(128, &[50, 50, 49, 50, 40], &[50, 50], 3));
-    check(&params::<u64>(32, &[62, 30, 61, 20], &[62, 62], 2));
-    check(&params::<u64>(16, &[30, 30, 30], &[], 0));
-    check(&params::<u64>(8, &[40, 40], &[45, 45], 1));
-    // Transforms in blocks, lazy and not.
-    check(&params::<u64>(512, &[46, 45, 45], &[46], 0));
-    check(&params::<u64>(256, &[50, 49, 50, 40], &[50, 50], 2));
-    check(&params::<u64>(1024, &[46, 45, 45], &[46, 46], 2));
-    check(&params::<u64>(1024, &[60, 45, 30], &[58], 0));
-    check(&params::<u128>(32, &[109, 100, 80], &[110], 0));
-    check(&params::<u128>(16, &[70, 70, 70, 70], &[100, 100], 2));
+    narrow_shapes().iter().for_each(check);
+    wide_shapes().iter().for_each(check);
 }
 
 #[test]

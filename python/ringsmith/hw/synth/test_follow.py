@@ -19,10 +19,9 @@ from ringsmith.hw.synth.job import _last_pass, run_yosys
 from ringsmith.hw.synth.place import _phase
 
 CALLER = """
-import signal, sys
+import sys
 from pathlib import Path
 from ringsmith.hw.synth.job import run_yosys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background of a script
 run_yosys(["exec -- sleep 1000"], "waiting", Path(sys.argv[1]), quiet=True)
 """
 

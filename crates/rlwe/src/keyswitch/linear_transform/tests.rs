@@ -2,7 +2,7 @@
 //! Linear transforms and key switches with a rescale against their definitions, bit for bit.
 
 use super::*;
-use crate::keyswitch::tests::{params, random};
+use crate::keyswitch::tests::{narrow_shapes, params, random, wide_shapes};
 use crate::{
     GaloisKeys, HoistedDigits, KeyGenerator, KeySwitchLevel, RlweContext, Seed, Source,
     SwitchRequest, Threads,
@@ -212,17 +212,8 @@ fn divided_exactly<W: Word>(x: &RnsPoly<W, Coeff>, kept: &RnsBasis<W>) -> RnsPol
 #[test]
 fn equals_the_definition_for_every_shape() {
     check(&params::<u64>(64, &[46, 45, 45], &[46], 0));
-    check(&params::<u64>(128, &[50, 50, 49, 50, 40], &[50, 50], 3));
-    check(&params::<u64>(32, &[62, 30, 61, 20], &[62, 62], 2));
-    check(&params::<u64>(16, &[30, 30, 30], &[], 0));
-    check(&params::<u64>(8, &[40, 40], &[45, 45], 1));
-    // Transforms in blocks, lazy and not.
-    check(&params::<u64>(512, &[46, 45, 45], &[46], 0));
-    check(&params::<u64>(256, &[50, 49, 50, 40], &[50, 50], 2));
-    check(&params::<u64>(1024, &[46, 45, 45], &[46, 46], 2));
-    check(&params::<u64>(1024, &[60, 45, 30], &[58], 0));
-    check(&params::<u128>(32, &[109, 100, 80], &[110], 0));
-    check(&params::<u128>(16, &[70, 70, 70, 70], &[100, 100], 2));
+    narrow_shapes().iter().for_each(check);
+    wide_shapes().iter().for_each(check);
 }
 
 #[test]

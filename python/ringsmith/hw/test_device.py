@@ -18,6 +18,7 @@ from ringsmith.presets import Preset, load_preset
 pytestmark = pytest.mark.hw
 MAP = {r.name: r for r in registers.registers()}
 MODULUS = 0x3FFFFFF - 63 * 64 - 62  # any odd number of 26 bits serves the pointwise instructions
+FREE = next(field for field in MAP["status"].fields if field.name == "free")
 PMODMUL, PMODADD, LOAD, STORE = 5, 3, 18, 19
 
 
@@ -246,6 +247,25 @@ def test_bad_options(axi: Path) -> None:
     ):
         with pytest.raises(RuntimeError, match=text):
             Device(axi, load_preset("tiny"), options)
+
+
+def test_a_serial_program_longer_than_the_queue_ends(serial: Path) -> None:
+    """The queue fills with commands that wait for a LOAD, which waits for the host, which waits for room in it."""
+    device = Device(serial, load_preset("tiny", SERIAL))
+    rows = [[[buffer] * 64] * device.preset.lanes for buffer in range(3 * device.preset.fifo_depth)]
+    for buffer, lanes in enumerate(rows):
+        device.put(buffer, lanes)
+    program = [word(LOAD, 64, dst=2, buf=buffer) for buffer in range(len(rows))] + [word(STORE, 64, a=2, buf=len(rows))]
+    for _ in range(100_000):
+        if not program:
+            break
+        if device.read("status") >> FREE.low & (1 << FREE.width) - 1:
+            device.push(program.pop(0))
+        device.call("rs_step", ctypes.c_uint64(64))
+    assert not program, f"{len(program)} commands never found room"
+    assert device.run() == 0
+    assert device.get(len(rows), 64) == rows[-1]
+    device.close()
 
 
 @pytest.mark.parametrize("link", ["byte", "spi", "uart"])

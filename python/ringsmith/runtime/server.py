@@ -10,7 +10,7 @@ from typing import Any
 
 from ringsmith import _native
 from ringsmith.errors import KeyMismatchError
-from ringsmith.runtime.identity import Role, check_distinct, expected_arguments, received
+from ringsmith.runtime.identity import Role, check_count, check_distinct, checksums, expected_arguments, received
 from ringsmith.runtime.messages import Encryptions, Keys
 from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed, derive_seed
@@ -73,17 +73,20 @@ class Server:
         arrays = program.signature.check(plain, encrypted=False)
         expected = self._expected
         start = time.perf_counter()
-        ciphertexts = self._scheme.read(sent.ciphertexts, sent.checksums, expected)
+        check_count(sent.ciphertexts, expected)
+        if checksums(sent.ciphertexts) != sent.checksums:
+            # Damage or another order: reading says which. Sound ones are read where they are needed, all in one call.
+            self._scheme.read(sent.ciphertexts, sent.checksums, expected)
         check_distinct(sent.checksums, expected)
         values = program.plain(arrays)
         read = time.perf_counter() - start
         about = b"".join(sent.ciphertexts) if seed is not None and self._draws else b""
         zeros = derive_seed(seed, program.identity.digest, "server", about=about)
         if program.recording is not None:
-            given = (ciphertexts, values, zeros)
+            given = (sent.ciphertexts, values, zeros)
             data, spent = program.recording.run(self._session, program.native, given, progress)
         else:
-            data, spent = self._session.run(ciphertexts, values, zeros, progress=progress)
+            data, spent = self._session.run(sent.ciphertexts, values, zeros, progress=progress)
         seconds = dict(spent)
         seconds["read"] = seconds.get("read", 0.0) + read
         return Execution(Encryptions.of_parts(program.label(Role.RESULT, key), data), seconds)

@@ -86,7 +86,7 @@ int rs_run(void* device, uint64_t max_cycles) {
 
 int rs_step(void* device, uint64_t cycles) {
     return guarded(device, [=](Simulation& s) {
-        s.step(cycles);
+        s.proceed(cycles);
         return 0;
     });
 }

@@ -39,6 +39,7 @@ int rs_mem_read(void* device, uint64_t address, uint8_t* out, uint64_t length);
 int rs_mem_write(void* device, uint64_t address, const uint8_t* in, uint64_t length);
 // Clock until the core is idle (0), failed (1), or max_cycles have passed (2); serves serial transfers meanwhile.
 int rs_run(void* device, uint64_t max_cycles);
+// Clock so many cycles, and serve a serial transfer that waits then.
 int rs_step(void* device, uint64_t cycles);
 // From now on `stop` is called with `context` every RS_STOP_CYCLES cycles (NULL: nothing is called). Where it returns nonzero, the
 // function that clocks ends with RS_INTERRUPTED, in the middle of whatever the device does: it needs a reset.

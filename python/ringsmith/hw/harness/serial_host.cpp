@@ -56,6 +56,8 @@ class SerialHost final : public Simulation {
     void sample() override {}
     void drive() override {}
 
+    bool transfer_waits() override { return (read_register(RS_STATUS) >> RS_STATUS_TRANSFER_SHIFT & 1) != 0; }
+
     void serve_transfer() override {
         const uint32_t transfer = read_register(RS_TRANSFER);
         const uint64_t buffer = transfer >> RS_TRANSFER_BUFFER_SHIFT & RS_TRANSFER_BUFFER_MASK;

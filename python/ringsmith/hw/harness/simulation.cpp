@@ -150,6 +150,11 @@ void Simulation::step(uint64_t count) {
     while (count--) tick();
 }
 
+void Simulation::proceed(uint64_t count) {
+    step(count);
+    if (!hang_ && transfer_waits()) serve_transfer();
+}
+
 int Simulation::run(uint64_t max_cycles) {
     const uint64_t limit = cycles + max_cycles;
     write_register(RS_IRQ_ENABLE, 7);

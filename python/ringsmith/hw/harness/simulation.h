@@ -69,6 +69,8 @@ class Simulation {
     // Clock until idle (0), failed (1) or max_cycles have passed (2).
     int run(uint64_t max_cycles);
     void step(uint64_t cycles);
+    // So many cycles of a driver that still has commands to give; the core may wait for a serial transfer all the while.
+    void proceed(uint64_t cycles);
     void watch(int (*stop)(void*), void* context) { stop_ = stop, stop_context_ = context; }
     uint64_t take_events(rs_event* out, uint64_t capacity);
     void inject_hang(bool on) { hang_ = on; }
@@ -87,7 +89,9 @@ class Simulation {
     virtual void drive() = 0;
     // Bring the pins of the host to rest (during reset).
     virtual void rest() = 0;
-    // The core waits for the host to move the data of a LOAD or STORE.
+    // Whether a LOAD or STORE waits until the host has moved its data, which only a serial host does.
+    virtual bool transfer_waits() { return false; }
+    // Moves them.
     virtual void serve_transfer() {}
 
     std::unique_ptr<VerilatedContext> context_;

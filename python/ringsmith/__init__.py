@@ -24,6 +24,7 @@ from ringsmith.errors import (
     SeedWarning,
     ToolError,
 )
+from ringsmith.frontend.approximation import Approximation, Composition, approximate
 from ringsmith.frontend.declare import Encrypted, Output, Plain
 from ringsmith.frontend.functions import (
     concatenate,
@@ -52,8 +53,10 @@ from ringsmith.runtime.runner import run
 from ringsmith.runtime.server import Server
 
 __all__ = [
+    "Approximation",
     "Cipher",
     "Client",
+    "Composition",
     "DeviceError",
     "Encrypted",
     "Encryptions",
@@ -80,6 +83,7 @@ __all__ = [
     "Tensor",
     "ToolError",
     "__version__",
+    "approximate",
     "concatenate",
     "connect",
     "connect_async",

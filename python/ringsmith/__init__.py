@@ -43,6 +43,9 @@ from ringsmith.frontend.functions import (
 from ringsmith.frontend.manual import Cipher, PlainVector
 from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.frontend.tensor import Tensor
+from ringsmith.models.from_onnx import from_onnx
+from ringsmith.models.from_scikit_learn import from_sklearn
+from ringsmith.models.model import Accuracy, Model
 from ringsmith.remote import RemoteError, connect, connect_async
 from ringsmith.runtime.client import Client, Encryptor
 from ringsmith.runtime.kernel import Kernel, kernel
@@ -53,6 +56,7 @@ from ringsmith.runtime.runner import run
 from ringsmith.runtime.server import Server
 
 __all__ = [
+    "Accuracy",
     "Approximation",
     "Cipher",
     "Client",
@@ -67,6 +71,7 @@ __all__ = [
     "KernelError",
     "KeyMismatchError",
     "Keys",
+    "Model",
     "Output",
     "ParamRequest",
     "ParameterError",
@@ -88,6 +93,8 @@ __all__ = [
     "connect",
     "connect_async",
     "encrypt_zero",
+    "from_onnx",
+    "from_sklearn",
     "kernel",
     "load",
     "mod_drop",

@@ -51,8 +51,12 @@ def of_chebyshev(builder: Builder, x: Packed, node: Node) -> Packed:
     free = (2 / (high - low)).is_integer() and x.fills(builder.slots)
     if not free and len(coefficients) <= _LOW_DEGREE + 1:
         plain = Chebyshev(coefficients, domain=[low, high]).convert(kind=Polynomial).coef.tolist()
-        if _moderate(plain, max(-low, high), _largest(coefficients)):
-            return powers.polynomial(builder, x, plain, node.where)
+        most, filled = max(-low, high), x.fills(builder.slots)
+        # Slots beside the elements hold what the analysis of ranges allows, whatever is promised of the elements.
+        sure = filled or float(node.args[0].bound) <= most
+        if sure and _moderate(plain, most, _largest(coefficients)):
+            held = chebyshev.within(builder, x.compact(), most, node.where, everywhere=filled)
+            return powers.polynomial(builder, held, plain, node.where)
     return _scaled(builder, x, coefficients, low, high, float(node.bound), node.where)
 
 

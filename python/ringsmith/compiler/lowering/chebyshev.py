@@ -107,13 +107,19 @@ def _closure(wanted: set[int]) -> set[int]:
     return found
 
 
+def within(builder: Builder, x: Packed, bound: float, where: Location, *, everywhere: bool = True) -> Packed:
+    """Promise a bound of what a tensor holds; `everywhere`: also in slots of no element, which are 0 in every T_k."""
+    cts = tuple(builder.within(ct, bound, everywhere, where) for ct in x.cts)
+    return Packed(cts, x.ct, x.slot, x.period, x.zeros)
+
+
 class _Basis:
     """T_k of one tensor with values in [-1, 1], each computed once with the least depth."""
 
     def __init__(self, builder: Builder, u: Packed, where: Location) -> None:
         self.builder = builder
         self.where = where
-        self._known = {1: self.within(u.compact(), 1.0)}
+        self._known = {1: within(builder, u.compact(), 1.0, where)}
 
     def get(self, k: int) -> Packed:
         """Return T_k = 2 T_a T_b - T_(a-b) with a + b = k, a - b in {0, 1}."""
@@ -125,13 +131,8 @@ class _Basis:
                 made = combine_plain(self.builder, Kind.SUB_PLAIN, doubled, self.scalar(1.0), self.where)
             else:
                 made = combine(self.builder, Kind.SUB, doubled, self.get(1), self.where)
-            self._known[k] = self.within(made, 1.0)
+            self._known[k] = within(self.builder, made, 1.0, self.where)
         return self._known[k]
-
-    def within(self, x: Packed, bound: float) -> Packed:
-        """Promise what holds in every slot, also in those of no element: they are 0 in every T_k."""
-        cts = tuple(self.builder.within(ct, bound, True, self.where) for ct in x.cts)
-        return Packed(cts, x.ct, x.slot, x.period, x.zeros)
 
     def scalar(self, value: float) -> PlainView:
         """Return a constant."""
@@ -160,7 +161,7 @@ def evaluate(builder: Builder, u: Packed, coefficients: Sequence[float], bound: 
     Every slot of `u` that holds no element is 0.
     """
     basis = _Basis(builder, u, where)
-    return basis.within(basis.sum(plan(coefficients)), bound)
+    return within(builder, basis.sum(plan(coefficients)), bound, where)
 
 
 def normalized(builder: Builder, x: Packed, low: float, high: float, where: Location) -> Packed:

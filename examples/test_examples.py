@@ -72,7 +72,8 @@ def test_numbered_example(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("06_digits.py", "2 encrypted images read: correct"), ("07_models.py", "scores of five models: correct")]
+    ("name", "words"),
+    [("06_digits.py", "2 encrypted images read: correct"), ("07_models.py", "scores of five models: correct")],
 )
 def test_models(name: str, words: str) -> None:
     done = python(EXAMPLES / name, "--images" if name.startswith("06") else "--rows", "2")

@@ -54,6 +54,7 @@ from ringsmith.runtime.objects import load
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.runner import run
 from ringsmith.runtime.server import Server
+from ringsmith.runtime.together import compile
 
 __all__ = [
     "Accuracy",
@@ -89,6 +90,7 @@ __all__ = [
     "ToolError",
     "__version__",
     "approximate",
+    "compile",
     "concatenate",
     "connect",
     "connect_async",

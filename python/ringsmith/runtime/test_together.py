@@ -60,6 +60,22 @@ def test_further_keys_are_drawn_anew() -> None:
     assert parts[0] != parts[1]
 
 
+def test_many_arguments_one_after_the_other() -> None:
+    program = cube.compile()
+    client = program.client()
+    server = program.server(client.evaluation_keys)
+    xs = np.random.default_rng(0).uniform(-1, 1, (3, 8))
+    told: list[tuple[int, int]] = []
+    sent = [client.encrypt(x=x) for x in xs]
+    answers = server.evaluate_many(sent, progress=lambda done, total: told.append((done, total)))
+    np.testing.assert_allclose([client.decrypt(answer) for answer in answers], xs**3, atol=1e-3)
+    assert told == [(1, 3), (2, 3), (3, 3)]
+    assert len(list(server.evaluate_many(one for one in sent[:1]))) == 1
+    wrong: Any = sent[0].ciphertexts
+    with pytest.raises(rs.InputError, match="takes the encrypted arguments"):
+        next(server.evaluate_many(wrong))
+
+
 def test_another_set_is_refused() -> None:
     with pytest.raises(rs.KeyMismatchError, match=r"total has other parameters than cube.*rs.compile\(\[f, g\]\)"):
         cube.compile().client().for_program(total.compile())

@@ -99,6 +99,13 @@ def test_slots_that_hold_no_element_stay_small(shape: tuple[int, ...], degree: i
     np.testing.assert_allclose(clear_run(circuit, arrays), expected, rtol=0, atol=1e-10)
 
 
+def test_low_powers_are_not_taken_of_sums_beside_the_elements() -> None:
+    """A promise about the elements says nothing of other slots, where powers would overflow; T_k are masked."""
+    p = series(5)
+    circuit = circuit_of(lambda x: p(rs.sum(x, axis=-1)), x=Encrypted(5, 3, bound=1))
+    assert keeps_promises(circuit, {"x": np.full((5, 3), 1 / 3)}) > 1
+
+
 @pytest.mark.parametrize(
     ("low", "high", "levels"),
     [(-1, 1, 4), (-0.25, 0.25, 4), (0, 1, 4), (0.5, 1.5, 4), (0, 4, 5), (-8, 8, 5), (3, 11, 5)],

@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 /// A copy that is wiped; unwinds where there is no memory for it.
 fn copied(bytes: &[u8]) -> Zeroizing<Vec<u8>> {
-    let mut copy = Zeroizing::new(zq::memory::reserved(bytes.len()));
+    let mut copy = Zeroizing::new(zq::memory::reserved::<u8>(bytes.len()));
     copy.extend_from_slice(bytes);
     copy
 }

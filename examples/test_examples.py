@@ -71,6 +71,16 @@ def test_numbered_example(name: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("06_digits.py", "2 encrypted images read: correct"), ("07_models.py", "scores of five models: correct")],
+)
+def test_models(name: str, words: str) -> None:
+    done = python(EXAMPLES / name, "--images" if name.startswith("06") else "--rows", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert words in done.stdout
+
+
 def test_classifier_agrees_with_the_clear_model() -> None:
     done = python(EXAMPLES / "01_classifier.py", "--seed", "1")
     assert done.returncode == 0, done.stdout + done.stderr

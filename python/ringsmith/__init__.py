@@ -24,6 +24,7 @@ from ringsmith.errors import (
     SeedWarning,
     ToolError,
 )
+from ringsmith.frontend.approximation import Approximation, Composition, approximate
 from ringsmith.frontend.declare import Encrypted, Output, Plain
 from ringsmith.frontend.functions import (
     concatenate,
@@ -42,6 +43,9 @@ from ringsmith.frontend.functions import (
 from ringsmith.frontend.manual import Cipher, PlainVector
 from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.frontend.tensor import Tensor
+from ringsmith.models.from_onnx import from_onnx
+from ringsmith.models.from_scikit_learn import from_sklearn
+from ringsmith.models.model import Accuracy, Model
 from ringsmith.remote import RemoteError, connect, connect_async
 from ringsmith.runtime.client import Client, Encryptor
 from ringsmith.runtime.kernel import Kernel, kernel
@@ -50,10 +54,14 @@ from ringsmith.runtime.objects import load
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.runner import run
 from ringsmith.runtime.server import Server
+from ringsmith.runtime.together import compile
 
 __all__ = [
+    "Accuracy",
+    "Approximation",
     "Cipher",
     "Client",
+    "Composition",
     "DeviceError",
     "Encrypted",
     "Encryptions",
@@ -64,6 +72,7 @@ __all__ = [
     "KernelError",
     "KeyMismatchError",
     "Keys",
+    "Model",
     "Output",
     "ParamRequest",
     "ParameterError",
@@ -80,10 +89,14 @@ __all__ = [
     "Tensor",
     "ToolError",
     "__version__",
+    "approximate",
+    "compile",
     "concatenate",
     "connect",
     "connect_async",
     "encrypt_zero",
+    "from_onnx",
+    "from_sklearn",
     "kernel",
     "load",
     "mod_drop",

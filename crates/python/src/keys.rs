@@ -11,6 +11,13 @@ use rlwe::{Randomness, Seed};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
+/// A copy that is wiped; unwinds where there is no memory for it.
+fn copied(bytes: &[u8]) -> Zeroizing<Vec<u8>> {
+    let mut copy = Zeroizing::new(zq::memory::reserved::<u8>(bytes.len()));
+    copy.extend_from_slice(bytes);
+    copy
+}
+
 /// 32 bytes from Python, or fresh entropy of the system for one use.
 pub fn seed_or_entropy(seed: Option<&[u8]>) -> PyResult<Seed> {
     randomness(seed)?.seed("the seed").or_raise()
@@ -49,7 +56,7 @@ macro_rules! key_class {
 
             /// The key in the byte format.
             fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-                written(py, || each!(&self.key, key => Zeroizing::new(key.to_bytes().to_vec())))
+                written(py, || each!(&self.key, key => copied(&key.to_bytes())))
             }
 
             fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Context, Bound<'py, PyBytes>))> {

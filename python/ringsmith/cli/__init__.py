@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from ringsmith._native import __version__
 from ringsmith.cli.outcome import TRACEBACK, guarded
 
 # One verb, one module of this package; a verb's module exposes `register(app: typer.Typer) -> None`.
@@ -48,9 +49,18 @@ def application(verbs: Sequence[str] = VERBS) -> typer.Typer:
     return app
 
 
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ringsmith {__version__}")
+        raise typer.Exit
+
+
 def _root(
     traceback: Annotated[
         bool, typer.Option(FLAG, help="anywhere: where an error came from, without values (RINGSMITH_TRACEBACK=1)")
+    ] = False,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_tell_version, help="print the version")
     ] = False,
 ) -> None:
     """Computations on encrypted data, on a CPU or on a co-processor that ringsmith generates itself."""

@@ -12,6 +12,8 @@ from functools import partial
 from ringsmith.compiler.assemble import assemble
 from ringsmith.compiler.compiled import Compiled
 from ringsmith.compiler.constants import constants_are_ordinary
+from ringsmith.compiler.lowering.absorb import absorbed
+from ringsmith.compiler.lowering.balance import balanced
 from ringsmith.compiler.lowering.lower import lower
 from ringsmith.compiler.manual_range import largest_result
 from ringsmith.compiler.params import choose, noise, primes
@@ -52,7 +54,7 @@ def compile_kernel(
     elif kernel.manual:
         choice = _manual(kernel, shapes, requirements)
     else:
-        graph = trace(kernel, shapes)
+        graph = absorbed(balanced(trace(kernel, shapes)))
         requirements = replace(requirements_of(kernel, graph.output.bound, encryption), tower_bits=tower_bits)
         choice, requirements = choose.choose(
             requirements, partial(lower, graph, kernel.arguments), constants_are_ordinary
@@ -162,7 +164,7 @@ def _pinned(
         if kernel.scheme == "bfv":
             params = _checked(kernel, largest_result(circuit))
         return _settled(circuit, params, requirements)
-    graph = trace(kernel, shapes)
+    graph = absorbed(balanced(trace(kernel, shapes)))
     params = _checked(kernel, graph.output.bound)
     program = lower(graph, kernel.arguments, params.geometry)
     circuit = _scheduled(kernel, program, params)

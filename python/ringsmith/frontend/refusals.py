@@ -14,7 +14,7 @@ import numpy as np
 from ringsmith.errors import KernelError
 from ringsmith.location import here
 
-APPROXIMATE = "approximate it with rs.polynomial(x, coefficients)"
+APPROXIMATE = "approximate it: rs.approximate(function, low, high, degree=15)(x)"
 _BITS = "for values 0 and 1, a * b is and, a + b - a * b is or, 1 - a is not"
 _KNOWN = "indices, counts and exponents must be known while tracing"
 _INSIDE = "decrypt the result first; inside a kernel keep it a tensor"
@@ -33,7 +33,10 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
     **{f"__{r}{name}__": (f"a bit operation ({s})", _BITS) for name, s in _BIT_OPERATORS.items() for r in ("", "r")},
     **{f"__{r}{name}__": (what, APPROXIMATE) for name, what in _QUOTIENTS.items() for r in ("", "r")},
     "__invert__": ("a bit operation (~)", _BITS),
-    "__rtruediv__": ("a division by it (1 / x)", "approximate its inverse with rs.polynomial(x, coefficients)"),
+    "__rtruediv__": (
+        "a division by it (1 / x)",
+        'approximate its inverse: rs.approximate("inverse", low, high, degree=15)(x)',
+    ),
     "__rpow__": ("a power with it as exponent", APPROXIMATE),
     "__abs__": ("abs()", "use x * x, or " + APPROXIMATE),
     "__round__": ("round()", APPROXIMATE),

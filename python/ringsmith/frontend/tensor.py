@@ -370,3 +370,33 @@ def polynomial(x: Tensor, coefficients: Sequence[float]) -> Tensor:
     if len(trimmed) == 1:
         return Tensor(constant(np.full(x.shape, trimmed[0], dtype=values.dtype), where, like=x))
     return Tensor(nodes.polynomial(x.node, trimmed, where))
+
+
+def chebyshev(x: Tensor, coefficients: Sequence[float], low: float, high: float) -> Tensor:
+    """Evaluate sum_k c_k T_k(u), u = (2 x - low - high) / (high - low), of values promised to lie in low..high."""
+    where = here()
+    if x.node.exact:
+        raise KernelError(
+            'an approximation computes on reals, BFV on integers; make the kernel with scheme="ckks"', where
+        )
+    trimmed = list(coefficients)
+    while len(trimmed) > 1 and trimmed[-1] == 0:
+        trimmed.pop()
+    if len(trimmed) == 1:
+        return Tensor(constant(np.full(x.shape, trimmed[0]), where, like=x))
+    if x.node.encrypted:
+        return Tensor(nodes.chebyshev(x.node, trimmed, low, high, where))
+    return _plain_chebyshev(x, trimmed, low, high, where)
+
+
+def _plain_chebyshev(x: Tensor, coefficients: Sequence[float], low: float, high: float, where: Location) -> Tensor:
+    """Evaluate it on what is not encrypted, by operations that plaintext expressions have."""
+    u = within(x * (2 / (high - low)) - (low + high) / (high - low), 1.0)
+    terms = [Tensor(constant(np.ones(x.shape), where, like=x)), u]
+    for k in range(2, len(coefficients)):
+        other = terms[k % 2]
+        terms.append(within(2.0 * terms[k - k // 2] * terms[k // 2] - other, 1.0))
+    total = terms[0] * coefficients[0]
+    for term, coefficient in zip(terms[1:], coefficients[1:], strict=False):
+        total = total + term * coefficient
+    return total

@@ -7,10 +7,12 @@ unbounded: then both ends are set there, so that differences of two such values 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebval
 
 from ringsmith.ir.graph import Reals
 from ringsmith.ir.numbers import INT64_LIMIT, exact, magnitude, narrowed
@@ -136,6 +138,19 @@ def polynomial(a: Interval, coefficients: Sequence[Any]) -> Interval:
     ends = (result[0].min(axis=0), result[1].max(axis=0))
     low, high = (np.broadcast_to(np.asarray(end, dtype=result[0].dtype), shape) for end in ends)
     return low, high
+
+
+def chebyshev(coefficients: Sequence[float]) -> tuple[float, float]:
+    """Bound sum_k c_k T_k on [-1, 1]: a polynomial of degree d is at most max / cos(d pi / 2 N) between N > d Chebyshev
+    points (Ehlich and Zeller, 1964)."""
+    degree = len(coefficients) - 1
+    count = 64 * degree
+    values = chebval(np.cos((np.arange(count) + 0.5) * np.pi / count), np.asarray(coefficients, dtype=np.float64))
+    low, high = float(values.min()), float(values.max())
+    spread = (high - low) / 2 / math.cos(degree * math.pi / (2 * count))
+    # What float64 rounds in the sum of so many terms.
+    slack = 1e-14 * float(np.abs(coefficients).sum()) * (degree + 1)
+    return (low + high) / 2 - spread - slack, (low + high) / 2 + spread + slack
 
 
 def _edges(a: Interval) -> Reals:

@@ -8,10 +8,11 @@ doubles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebval
 from numpy.typing import NDArray
 
 from ringsmith.errors import KernelError
@@ -29,6 +30,30 @@ def _polynomial(node: Node, x: Array) -> Array:
     for coefficient in reversed(node.attributes["coefficients"][:-1]):
         result = result * x + coefficient
     return result
+
+
+def _chebyshev(node: Node, x: Array) -> Array:
+    low, high = node.attributes["low"], node.attributes["high"]
+    broken = outside(x, low, high)
+    if broken is not None:
+        raise KernelError(broken, node.where)
+    return chebyshev(x, node.attributes["coefficients"], low, high)
+
+
+def chebyshev(x: Array, coefficients: Sequence[float], low: float, high: float) -> Array:
+    """Return sum_k c_k T_k(u) of values in low..high, u = (2 x - low - high) / (high - low)."""
+    values = np.asarray(x, dtype=np.float64)
+    return np.asarray(chebval((2 * values - low - high) / (high - low), np.asarray(coefficients)))
+
+
+def outside(values: Array, low: float, high: float) -> str | None:
+    """Return what values break the promise to lie in low..high, or None (up to rounding)."""
+    room = _ROUNDING * max(abs(low), abs(high))
+    bad = (np.asarray(values) < low - room) | (np.asarray(values) > high + room)
+    if not np.any(bad):
+        return None
+    worst = np.asarray(values)[np.asarray(bad)].reshape(-1)[0]
+    return f"the polynomial stands for its function on [{low:g}, {high:g}], a value is {worst:g}; widen the interval"
 
 
 def _gather(node: Node, *parts: Array) -> Array:
@@ -61,6 +86,7 @@ _ACTIONS: dict[Op, Callable[..., Any]] = {
     Op.MULTIPLY: lambda node, a, b: a * b,
     Op.POWER: lambda node, a: a ** node.attributes["exponent"],
     Op.POLYNOMIAL: _polynomial,
+    Op.CHEBYSHEV: _chebyshev,
     Op.MATMUL: lambda node, a, b: a @ b,
     Op.SUM: lambda node, a: a.sum(axis=node.attributes["axis"]),
     Op.WITHIN: _within,

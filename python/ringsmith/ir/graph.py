@@ -37,6 +37,7 @@ class Op(StrEnum):
     MULTIPLY = "multiply"
     POWER = "power"
     POLYNOMIAL = "polynomial"
+    CHEBYSHEV = "chebyshev"
     MATMUL = "matmul"
     SUM = "sum"
     INDEX = "index"

@@ -115,6 +115,19 @@ def polynomial(node: Node, coefficients: Sequence[Any], where: Location) -> Node
     return unary(Op.POLYNOMIAL, node, found, where, coefficients=tuple(coefficients))
 
 
+def chebyshev(node: Node, coefficients: Sequence[float], low: float, high: float, where: Location) -> Node:
+    """Make sum_k c_k T_k(u), u = (2 x - low - high) / (high - low): x is promised to lie in low..high; degree >= 1."""
+    if (node.low > high).any() or (node.high < low).any():
+        raise KernelError(
+            f"a polynomial on [{low:g}, {high:g}]: values are sure to lie outside, the argument's range is "
+            f"[{node.low.min():g}, {node.high.max():g}]; widen the interval or shift the argument",
+            where,
+        )
+    least, most = bounds.chebyshev(coefficients)
+    found = (np.full(node.shape, least), np.full(node.shape, most))
+    return unary(Op.CHEBYSHEV, node, found, where, coefficients=tuple(coefficients), low=low, high=high)
+
+
 def within(node: Node, bound: Any, where: Location) -> Node:
     """Make a promise that magnitudes are at most `bound`."""
     found = bounds.limit(interval(node), bound)

@@ -87,6 +87,32 @@ class Client:
         self._public = self._scheme.public_key(secret, seed_of_public, extended=program.encryption == "extended")
         self.evaluation_keys = keys
 
+    def for_program(self, program: ProgramData, seed: Seed = None, *, sample_data: bool = False) -> Client:
+        """Return a client of another program with the same parameters and the same secret key, and its evaluation keys.
+
+        `rs.compile([f, g])` compiles kernels for one set. What the servers hold of both tells nothing more about the
+        secret. `seed` and `sample_data` as in `Client`.
+        """
+        scheme = program.open()
+        if scheme.context != self._scheme.context:
+            raise KeyMismatchError(
+                f"{program.signature.name} has other parameters than {self.program.signature.name}, whose key this is; "
+                "compile both kernels together: rs.compile([f, g])"
+            )
+        made = type(self).__new__(type(self))
+        made.program, made._scheme = program, scheme
+        made._randomness = Randomness(seed, program.identity.digest, "client", sample_data=sample_data)
+        made._allow_seeded_publish = self._allow_seeded_publish
+        made._secret = scheme.secret_key(self.secret_key)
+        label = partial(program.label, Role.EVALUATION_KEYS)
+        # Seeds of this key and use alone: keys with one uniform part would give away a difference of their secrets.
+        key = made._secret.key_id
+        drawn = made._randomness.take(f"further keys of {key}")
+        _, made.evaluation_keys = scheme.generate_keys(program.native, drawn, label, made._secret)
+        seed_of_public = made._randomness.take(f"further public key of {key}")
+        made._public = scheme.public_key(made._secret, seed_of_public, extended=program.encryption == "extended")
+        return made
+
     @property
     def secret_key(self) -> bytes:
         """The secret key, serialized."""

@@ -62,14 +62,19 @@ class Scheme(ABC):
         self.encoding, self.context, self.encoder = encoding, encoding.context, encoding.encoder
 
     def generate_keys(
-        self, program: _native.Program, seed: bytes, label: Callable[[str], Label]
+        self,
+        program: _native.Program,
+        seed: bytes,
+        label: Callable[[str], Label],
+        secret: _native.SecretKey | None = None,
     ) -> tuple[_native.SecretKey, Keys]:
-        """Return the secret key and the evaluation keys a program needs, cut to the levels where it uses them.
+        """Return the secret key, a new one if none is given, and the evaluation keys a program needs, cut to the levels
+        where it uses them.
 
         `label` makes the keys' label of the secret key's public identity.
         """
         generator = _native.KeyGenerator(self.context, seed=seed)
-        secret = generator.secret_key()
+        secret = generator.secret_key() if secret is None else secret
         required = program.required_keys()
         rotations = tuple(required["rotations"])
         relin = galois = b""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +61,19 @@ class Server:
     def evaluate(self, sent: Encryptions, *, seed: Seed = None, **plain: Any) -> Encryptions:
         """Evaluate on the encrypted arguments `sent` and the plain arguments. `seed`: what zeros are encrypted with."""
         return self.run(sent, plain, seed).result
+
+    def evaluate_many(
+        self, many: Iterable[Encryptions], *, seed: Seed = None, progress: Progress | None = None, **plain: Any
+    ) -> Iterator[Encryptions]:
+        """Evaluate one set of encrypted arguments after the other, as they are asked for; the plain ones stay the same.
+
+        `progress` is told after each how many are done, of how many (0 where that is not known).
+        """
+        total = len(many) if isinstance(many, Sized) else 0
+        for done, sent in enumerate(many, start=1):
+            yield self.evaluate(sent, seed=seed, **plain)
+            if progress is not None:
+                progress(done, total)
 
     def run(
         self, sent: Encryptions, plain: Mapping[str, Any], seed: Seed = None, progress: Progress | None = None

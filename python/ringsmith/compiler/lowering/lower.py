@@ -9,11 +9,11 @@ from typing import cast
 
 import numpy as np
 
-from ringsmith.compiler.lowering import fold, matvec
+from ringsmith.compiler.lowering import basis, fold, matvec
 from ringsmith.compiler.lowering.align import PlainView, combine, combine_plain, negate
 from ringsmith.compiler.lowering.fuse import fuse
 from ringsmith.compiler.lowering.layout import Packed, pack
-from ringsmith.compiler.lowering.powers import Powers, polynomial
+from ringsmith.compiler.lowering.powers import Powers
 from ringsmith.compiler.lowering.reduce import sum_axis
 from ringsmith.errors import KernelError
 from ringsmith.frontend.declare import Argument
@@ -88,7 +88,9 @@ class _Lowering:
         if node.op is Op.POWER:
             return Powers(self.builder, x, node.where).get(node.attributes["exponent"])
         if node.op is Op.POLYNOMIAL:
-            return polynomial(self.builder, x, node.attributes["coefficients"], node.where)
+            return basis.of_powers(self.builder, x, node)
+        if node.op is Op.CHEBYSHEV:
+            return basis.of_chebyshev(self.builder, x, node)
         return self._sum(x, node.attributes["axis"], node.where)
 
     def _sum(self, x: Packed, axis: int | None, where: Location) -> Packed:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integer powers and polynomials of a packed tensor with the fewest levels.
+"""Integer powers of a packed tensor, and polynomials of low degree as sums of them, with the fewest levels.
 
 A polynomial of degree d takes ceil(log2(d + 1)) levels: p = q x^m + r with m the largest power of two not above d,
 recursively, so that coefficients are multiplied in at the bottom where levels are free.

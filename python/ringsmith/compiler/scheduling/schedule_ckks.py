@@ -311,8 +311,9 @@ class _Scheduler:
         raw: list[tuple[int, int]] = []
         late: list[tuple[int, int]] = []
         for term in products:
-            is_plain = _is_plain_product(self.program.ops[term.op])
-            if self._product_depth(term.op) + 1 == depth or is_plain:
+            # Deeper factors are cheaper than a relinearisation of its own; another user may want the least depth.
+            own = _is_plain_product(self.program.ops[term.op]) or term.op in self.inlined
+            if self._product_depth(term.op) + 1 == depth or own:
                 raw.append((term.sign, self._product(term.op, depth - 1)))
             else:
                 values.append(term)

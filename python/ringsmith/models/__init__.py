@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trained models as kernels: read from scikit-learn and ONNX, calibrated on data."""

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rs.from_onnx`: networks of ONNX files, those that PyTorch exports among them.
+
+What a linear operator does is asked of onnx's reference implementation, one basis vector after the other: layouts,
+paddings and strides mean what ONNX says they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith.errors import InputError, KernelError
+from ringsmith.models.model import Model, calibrated, options_of
+from ringsmith.models.network import Activation, Input, Product, Sum, Value, affine
+
+Array = NDArray[np.float64]
+
+#: Linear in their first operand; the others are constants.
+_LINEAR = (
+    "Gemm", "MatMul", "Conv", "AveragePool", "GlobalAveragePool", "BatchNormalization", "Flatten", "Reshape",
+    "Transpose", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Neg", "Pad", "ReduceMean", "ReduceSum",
+)  # fmt: skip
+_ACTIVATIONS = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softplus": "softplus", "Exp": "exp"}
+_ARITHMETIC = ("Add", "Sub", "Mul", "Div")
+_SUPPORTED = (*_LINEAR, *_ACTIVATIONS, *_ARITHMETIC)
+_REMEDIES = {
+    "Softmax": "end the model before it: the largest score is the same",
+    "LogSoftmax": "end the model before it: the largest score is the same",
+    "MaxPool": "train with AveragePool",
+    "GlobalMaxPool": "train with GlobalAveragePool",
+    "LeakyRelu": "train with Relu",
+    "Clip": "train with Relu (Clip is Relu6)",
+}
+_DTYPES = {1: np.float32, 10: np.float16, 11: np.float64}
+#: Entries of the matrix of one linear layer: 512 MB.
+_MOST_ENTRIES = 1 << 26
+
+
+def from_onnx(path: Any, data: Any, *, classes: Sequence[Any] | None = None, **options: Any) -> Model:
+    """Return the network of an ONNX file (or of its bytes, or an `onnx.ModelProto`) as a kernel over encrypted samples.
+
+    Operators: Gemm, MatMul, Conv, AveragePool, GlobalAveragePool, BatchNormalization, Flatten, Reshape and other moves,
+    Add, Sub, Mul, Div; Relu, Sigmoid, Tanh, Softplus, Exp by approximation over the ranges that `data` have. `data`
+    (rows, ...) have the shape of the model's input; `classes` name its scores (a regression has none). Options as those
+    of `rs.from_sklearn`. Needs the extra `models`.
+    """
+    found = options_of(options)
+    graph = _Graph.of(_loaded(path))
+    value = graph.result()
+    if classes is not None and len(classes) not in (value.size, 2 if value.size == 1 else -1):
+        raise InputError(f"from_onnx: {len(classes)} classes for {value.size} scores")
+    return calibrated(graph.name, value, _shaped(data, graph.shape), classes, found, graph.features)
+
+
+def _onnx() -> Any:
+    try:
+        import onnx
+        import onnx.reference
+    except ImportError:
+        raise InputError("from_onnx needs the package onnx: pip install 'ringsmith[models]'") from None
+    return onnx
+
+
+def _loaded(path: Any) -> Any:
+    """Return the checked model of a file."""
+    onnx = _onnx()
+    try:
+        if isinstance(path, onnx.ModelProto):
+            model = path
+        elif isinstance(path, bytes):
+            model = onnx.load_from_string(path)
+        else:
+            model = onnx.load(Path(path))
+        onnx.checker.check_model(model)
+    except OSError as error:
+        raise InputError(f"from_onnx: {path}: {error.strerror or error}") from None
+    except Exception as error:  # protobuf and onnx raise classes of their own
+        name = "the model" if isinstance(path, bytes | onnx.ModelProto) else path
+        raise InputError(f"from_onnx: {name} is no valid ONNX model: {str(error).splitlines()[0]}") from None
+    return model
+
+
+def _shaped(data: Any, shape: tuple[int, ...]) -> Any:
+    """Refuse calibration data of another shape than the input's."""
+    found = np.shape(data)
+    flat = (int(np.prod(shape)),)
+    if found[1:] not in (shape, flat) or not found or found[0] == 0:
+        wanted = ", ".join(map(str, shape))
+        raise InputError(f"calibration data of shape {found}: the model's input takes (rows, {wanted})")
+    return data
+
+
+@dataclass
+class _Graph:
+    """An ONNX graph; `values` has what was computed so far by name: arrays, or values of a sample with their shapes."""
+
+    model: Any
+    name: str
+    input: str
+    shape: tuple[int, ...]
+    known: dict[str, Array] = field(default_factory=dict)
+    values: dict[str, tuple[Value, tuple[int, ...]]] = field(default_factory=dict)
+    evaluators: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, model: Any) -> _Graph:
+        graph = model.graph
+        known = {one.name: _array(one) for one in graph.initializer}
+        inputs = [one for one in graph.input if one.name not in known]
+        if len(inputs) != 1 or len(graph.output) != 1:
+            raise InputError(
+                f"from_onnx: {len(inputs)} inputs and {len(graph.output)} outputs; a model of one of each is needed"
+            )
+        kind = inputs[0].type.tensor_type
+        if kind.elem_type not in _DTYPES:
+            dtype = _onnx().TensorProto.DataType.Name(kind.elem_type).lower()
+            raise InputError(
+                f"from_onnx: input {inputs[0].name} is of dtype {dtype}; float32, float16 or float64 is supported"
+            )
+        extents = [one.dim_value for one in kind.shape.dim]
+        if len(extents) < 2 or not all(extent > 0 for extent in extents[1:]):
+            raise InputError(
+                f"from_onnx: input {inputs[0].name} has shape ({_dims(kind)}); a batch and fixed extents are needed"
+            )
+        name = "".join(c if c.isalnum() or c in "-_" else "-" for c in graph.name) or "network"
+        return cls(model, name, inputs[0].name, tuple(extents[1:]), known)
+
+    @property
+    def features(self) -> int:
+        return int(np.prod(self.shape))
+
+    def result(self) -> Value:
+        """Return the output's value."""
+        self.values[self.input] = (Input(self.features), self.shape)
+        for number, node in enumerate(self.model.graph.node):
+            self._node(node, node.name or f"{node.op_type}_{number}")
+        output = self.model.graph.output[0].name
+        if output not in self.values:
+            raise InputError(f"from_onnx: output {output} does not depend on input {self.input}")
+        return self.values[output][0]
+
+    def _node(self, node: Any, name: str) -> None:
+        if node.op_type == "Constant" or all(given in self.known or not given for given in node.input):
+            outputs = self._run(node, {given: self.known[given] for given in node.input if given})
+            self.known |= dict(zip(node.output, outputs, strict=False))
+            return
+        if node.op_type not in _SUPPORTED or node.domain not in ("", "ai.onnx"):
+            remedy = _REMEDIES.get(node.op_type, f"supported are {', '.join(_SUPPORTED)}")
+            raise InputError(f"from_onnx: operator {node.op_type} of node {name} is not supported; {remedy}")
+        try:
+            self.values[node.output[0]] = self._value(node, name)
+        except (KernelError, ValueError, TypeError, RuntimeError, IndexError) as error:
+            raise InputError(f"from_onnx: node {name} ({node.op_type}): {str(error).splitlines()[0]}") from None
+
+    def _value(self, node: Any, name: str) -> tuple[Value, tuple[int, ...]]:
+        secret = [given for given in node.input if given in self.values]
+        if node.op_type in _ACTIVATIONS:
+            argument, shape = self.values[secret[0]]
+            return Activation(argument, _ACTIVATIONS[node.op_type], name), shape
+        if len(secret) > 1:
+            return self._of_two(node, name, *(self.values[given] for given in secret))
+        if node.op_type == "Div" and node.input[0] != secret[0]:
+            raise InputError(f"from_onnx: node {name} divides by a value; approximate 1 / x before the export")
+        return self._linear(node, name, secret[0])
+
+    def _of_two(
+        self, node: Any, name: str, a: tuple[Value, tuple[int, ...]], b: tuple[Value, tuple[int, ...]]
+    ) -> tuple[Value, tuple[int, ...]]:
+        if node.op_type not in ("Add", "Sub", "Mul"):
+            raise InputError(
+                f"from_onnx: node {name}: {node.op_type} of two encrypted values; Add, Sub or Mul is supported"
+            )
+        if a[1] != b[1]:
+            raise InputError(
+                f"from_onnx: node {name}: {node.op_type} of shapes {a[1]} and {b[1]}; equal shapes are needed"
+            )
+        if node.op_type == "Mul":
+            return Product(a[0], b[0]), a[1]
+        size = b[0].size
+        second = b[0] if node.op_type == "Add" else affine(b[0], -np.eye(size), np.zeros(size))
+        return Sum(a[0], second), a[1]
+
+    def _linear(self, node: Any, name: str, given: str) -> tuple[Value, tuple[int, ...]]:
+        """Return the matrix of an operator that is linear in `given`, applied."""
+        argument, shape = self.values[given]
+        constants = {one: self.known[one] for one in node.input if one and one != given}
+        size = int(np.prod(shape))
+
+        def apply(x: Array) -> Array:
+            return self._run(node, {**constants, given: x.reshape(1, *shape)})[0]
+
+        shift = apply(np.zeros(size))
+        if len(shift) != 1:
+            raise InputError(f"from_onnx: node {name} ({node.op_type}) changes the batch axis: shape {shift.shape}")
+        if size * shift.size > _MOST_ENTRIES:
+            raise InputError(f"from_onnx: node {name} ({node.op_type}): a matrix of {size} x {shift.size} is too large")
+        matrix = np.empty((size, shift.size))
+        for row, basis in enumerate(np.eye(size)):
+            matrix[row] = (apply(basis) - shift).reshape(-1)
+        return affine(argument, matrix, shift.reshape(-1)), shift.shape[1:]
+
+    def _run(self, node: Any, inputs: dict[str, Array]) -> list[Array]:
+        """Run one node by the reference implementation."""
+        key = node.output[0]
+        if key not in self.evaluators:
+            onnx = _onnx()
+            helper = onnx.helper
+            declared = [helper.make_tensor_value_info(name, 1, None) for name in inputs]
+            outputs = [helper.make_tensor_value_info(name, 1, None) for name in node.output]
+            graph = helper.make_graph([node], "one", declared, outputs)
+            made = helper.make_model(graph, opset_imports=self.model.opset_import)
+            self.evaluators[key] = onnx.reference.ReferenceEvaluator(made)
+        return list(self.evaluators[key].run(None, inputs))
+
+
+def _array(initializer: Any) -> Any:
+    """Return a constant; reals in float64, so that matrices are what the weights say."""
+    array = _onnx().numpy_helper.to_array(initializer)
+    return array.astype(np.float64) if array.dtype.kind == "f" else array
+
+
+def _dims(kind: Any) -> str:
+    return ", ".join(str(one.dim_value or one.dim_param or "?") for one in kind.shape.dim)

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models against scikit-learn and onnx's reference implementation, in the clear and encrypted; what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+from sklearn.decomposition import PCA  # type: ignore[import-untyped]
+from sklearn.linear_model import (  # type: ignore[import-untyped]
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+)
+from sklearn.neural_network import MLPClassifier, MLPRegressor  # type: ignore[import-untyped]
+from sklearn.pipeline import Pipeline, make_pipeline  # type: ignore[import-untyped]
+from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
+from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
+
+import ringsmith as rs
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(120, 5)) * [1, 10, 0.1, 3, 1] + [0, 5, 0, -2, 1]
+VALUES = X @ [1.0, 0.2, -5.0, 0.5, 0.0] + 0.3 * RNG.normal(size=120)
+TWO = np.where(np.median(VALUES) < VALUES, "yes", "no")
+THREE = np.digitize(VALUES, np.quantile(VALUES, [0.3, 0.6]))
+
+CLASSIFIERS = [
+    LogisticRegression(),
+    LinearSVC(),
+    RidgeClassifier(),
+    MLPClassifier((6,), activation="tanh", solver="lbfgs", max_iter=200, random_state=0),
+    MLPClassifier((6, 4), activation="logistic", solver="lbfgs", max_iter=200, random_state=0),
+    MLPClassifier((6,), activation="identity", solver="lbfgs", max_iter=200, random_state=0),
+]
+REGRESSIONS = [
+    LinearRegression(),
+    Ridge(),
+    LinearRegression(fit_intercept=False),
+    MLPRegressor(hidden_layer_sizes=(5,), activation="relu", solver="lbfgs", max_iter=200, random_state=0),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize("answers", [TWO, THREE], ids=["two", "three"])
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
+def test_classes_in_the_clear_are_those_of_scikit_learn(estimator: Any, answers: Any, scaled: bool) -> None:
+    fitted = (make_pipeline(StandardScaler(), estimator) if scaled else estimator).fit(X, answers)
+    model = rs.from_sklearn(fitted, X)
+    assert (model.labels(model.clear(X)) == fitted.predict(X)).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", REGRESSIONS, ids=str)
+def test_values_in_the_clear_are_those_of_scikit_learn(estimator: Any) -> None:
+    scaler = StandardScaler(with_mean=False)
+    fitted = Pipeline([("a", Pipeline([("b", scaler)])), ("none", "passthrough"), ("c", estimator)]).fit(X, VALUES)
+    model = rs.from_sklearn(fitted, X)
+    found: Any = model.labels(model.clear(X))
+    np.testing.assert_allclose(found, fitted.predict(X), rtol=1e-9)
+    assert model.classes is None
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("rows", [1, 4])
+def test_encrypted_scores_are_those_of_the_polynomials(rows: int) -> None:
+    estimator = MLPClassifier((4,), activation="tanh", solver="lbfgs", alpha=1.0, max_iter=200, random_state=0)
+    fitted = make_pipeline(StandardScaler(), estimator).fit(X, TWO)
+    model = rs.from_sklearn(fitted, X, degree=3, rows=rows, tolerance=0.01)
+    scores = model(X[:3])
+    np.testing.assert_allclose(scores, model.clear(X[:3], polynomial=True), atol=0.01)
+    assert (model.predict(X[:1]) == model.labels(scores[:1])).all()
+    (p,) = model.calibration.values()
+    inner = fitted[0].transform(X) @ estimator.coefs_[0] + estimator.intercepts_[0]
+    extent = inner.max() - inner.min()
+    np.testing.assert_allclose([p.low, p.high], [inner.min() - 0.1 * extent, inner.max() + 0.1 * extent])
+
+
+def test_the_three_accuracies_side_by_side() -> None:
+    fitted = LogisticRegression().fit(X, TWO)
+    found = rs.from_sklearn(fitted, X).compare(X, TWO, rows=3)
+    assert (found.measure, found.rows, found.outside) == ("accuracy", 3, 0)
+    assert found.clear == found.polynomial == found.encrypted == fitted.score(X[:3], TWO[:3])
+    assert 0 < found.difference <= 1e-3
+    assert repr(found).startswith(f"<accuracy of 3 rows: clear {found.clear:.4f}, polynomial {found.clear:.4f}, enc")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_rows_that_leave_an_interval_are_counted() -> None:
+    fitted = MLPRegressor(hidden_layer_sizes=(4,), solver="lbfgs", max_iter=50, random_state=0).fit(X, VALUES)
+    model = rs.from_sklearn(fitted, X[:60], margin=0.0)
+    assert model._outside(X[:60]) == 0
+    assert model._outside(X * 1.5) > 0
+
+
+MODEL = rs.from_sklearn(LogisticRegression().fit(X, TWO), X)
+
+
+@pytest.mark.parametrize(
+    ("use", "line"),
+    [
+        (lambda: MODEL(X[:1] + 1000), r"row 0, feature 0 is outside the calibrated range \[.*\]; calibrate"),
+        (lambda: MODEL(np.full((1, 5), np.nan)), "nan; every value must be finite"),
+        (lambda: MODEL(X[:1, :4]), r"samples of shape \(1, 4\): the model takes 5 features a row"),
+        (lambda: MODEL.compare(X[:2], TWO[:1]), "2 samples and 1 answers"),
+        (lambda: MODEL.compare(X[:0], TWO[:0]), "0 samples and 0 answers"),
+        (lambda: rs.from_sklearn(PCA().fit(X), X), "a PCA is not supported; supported are LogisticRegression"),
+        (lambda: rs.from_sklearn(np.linalg, X), "a module is not supported"),
+        (lambda: rs.from_sklearn(LogisticRegression(), X), "LogisticRegression is not fitted; call its fit"),
+        (lambda: rs.from_sklearn(StandardScaler().fit(X), X), "ends with StandardScaler; a classifier"),
+        (lambda: rs.from_sklearn(LogisticRegression().fit(X, TWO), X[:, :4]), r"data of shape \(120, 4\): rows of 5"),
+        (lambda: rs.from_sklearn(LogisticRegression().fit(X, TWO), X[0]), r"data of shape \(5,\): rows of 5"),
+        (lambda: rs.from_sklearn(LogisticRegression().fit(X, TWO), X, margin=-1), "margin=-1: a number from 0"),
+        (lambda: rs.from_sklearn(LogisticRegression().fit(X, TWO), X, rows=0), "rows=0: how many samples"),
+        (lambda: rs.from_sklearn(LogisticRegression().fit(X, TWO), X, degree=3, error=1), "degree or error, not both"),
+        (
+            lambda: rs.from_sklearn(LogisticRegression().fit(X, TWO), X, degre=3),
+            "unknown option degre; there are degree",
+        ),
+    ],
+)
+def test_bad_input(use: Callable[[], Any], line: str) -> None:
+    with pytest.raises(rs.InputError, match=line) as caught:
+        use()
+    assert "\n" not in str(caught.value)
+
+
+IMAGE = ("image", ["N", 2, 6, 6])
+
+
+def network(*nodes: Any, outputs: int = 3, given: Any = IMAGE, dtype: int = TensorProto.FLOAT, **arrays: Any) -> Any:
+    """A model of these nodes, from `given` to `scores`."""
+    name, shape = given
+    held = [
+        numpy_helper.from_array(np.asarray(a, dtype=np.float32 if np.asarray(a).dtype.kind == "f" else np.int64), n)
+        for n, a in arrays.items()
+    ]
+    graph = helper.make_graph(
+        list(nodes), "network", [helper.make_tensor_value_info(name, dtype, shape)],
+        [helper.make_tensor_value_info("scores", dtype, ["N", "M"])], held,
+    )  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+def node(op: str, inputs: str, output: str = "scores", **attributes: Any) -> Any:
+    return helper.make_node(op, inputs.split(), [output], name=f"the_{op.lower()}", **attributes)
+
+
+def normal(*shape: int) -> Any:
+    return np.random.default_rng(sum(shape)).normal(size=shape)
+
+
+IMAGES = np.random.default_rng(1).uniform(-1, 1, (20, 2, 6, 6))
+NETWORKS = {
+    "convolution": network(
+        node("Conv", "image w b", "a", strides=[2, 2], pads=[1, 1, 0, 0], dilations=[1, 1]),
+        node("BatchNormalization", "a g h m v", "c"), node("Relu", "c", "d"),
+        node("AveragePool", "d", "e", kernel_shape=[2, 2]), node("Flatten", "e", "f"), node("Gemm", "f x y", transB=1),
+        w=normal(4, 2, 3, 3), b=normal(4), g=normal(4) + 2, h=normal(4), m=normal(4), v=np.ones(4), x=normal(3, 16),
+        y=normal(3),
+    ),
+    "groups, global pool": network(
+        node("Conv", "image w", "a", group=2, auto_pad="SAME_UPPER"), node("Tanh", "a", "b"),
+        node("GlobalAveragePool", "b", "c"), node("Reshape", "c s", "d"), node("MatMul", "d x"),
+        w=normal(4, 1, 3, 3), s=np.array([-1, 4]), x=normal(4, 3),
+    ),
+    "a residue": network(
+        node("Flatten", "image", "a"), node("MatMul", "a x", "b"), node("Sigmoid", "b", "c"), node("Add", "c b", "d"),
+        node("Mul", "d d", "e"), node("Sub", "e c", "f"), node("Add", "f one", "g"), node("Div", "g two"),
+        x=normal(72, 3) / 10, one=np.float64(1.5), two=np.array([2.0, 4.0, -1.0]),
+    ),
+    "an activation at once": network(
+        node("Relu", "image", "a"), node("Flatten", "a", "b"), node("MatMul", "b x"), x=normal(72, 3)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks_in_the_clear_are_those_of_the_reference(name: str) -> None:
+    model = rs.from_onnx(NETWORKS[name], IMAGES)
+    (expected,) = ReferenceEvaluator(NETWORKS[name]).run(None, {"image": IMAGES.astype(np.float32)})
+    np.testing.assert_allclose(model.clear(IMAGES), np.asarray(expected), rtol=1e-4, atol=1e-5)
+
+
+def test_a_network_of_a_file_encrypted(tmp_path: Path) -> None:
+    onnx.save(NETWORKS["groups, global pool"], tmp_path / "network.onnx")
+    model = rs.from_onnx(tmp_path / "network.onnx", IMAGES, classes="abc", degree=3, tolerance=0.01)
+    np.testing.assert_allclose(model(IMAGES[:1]), model.clear(IMAGES[:1], polynomial=True), atol=0.01)
+    assert set(model.labels(model.clear(IMAGES))) <= set("abc")
+    assert list(model.calibration) == ["the_tanh"]
+
+
+def test_the_reference_of_a_convolution_is_a_convolution() -> None:
+    """The matrices are asked of onnx: one of them by the definition."""
+    w = normal(1, 2, 3, 3)
+    model = rs.from_onnx(network(node("Conv", "image w"), w=w), IMAGES)
+    image = IMAGES[0]
+    expected = [np.sum(image[:, i : i + 3, j : j + 3] * w[0]) for i in range(4) for j in range(4)]
+    np.testing.assert_allclose(model.clear(IMAGES[:1])[0], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "line"),
+    [
+        (
+            network(node("Softmax", "image")),
+            "operator Softmax of node the_softmax is not supported; end the model",
+        ),
+        (
+            network(node("MaxPool", "image", kernel_shape=[2, 2])),
+            "operator MaxPool of node the_maxpool.*; train with AveragePool",
+        ),
+        (network(node("Erf", "image")), "operator Erf of node the_erf is not supported; supported are Gemm"),
+        (network(node("Div", "image image")), "node the_div: Div of two encrypted values; Add, Sub or Mul"),
+        (network(node("Div", "one image"), one=np.float64(1)), "node the_div divides by a value"),
+        (network(node("MatMul", "image w"), w=normal(5, 3)), r"node the_matmul \(MatMul\)"),
+        (network(node("Identity", "image"), dtype=TensorProto.INT32), "input image is of dtype int32; float32"),
+        (
+            network(node("Identity", "image"), given=("image", ["N", 2, "H", 6])),
+            r"has shape \(N, 2, H, 6\); a batch and fixed",
+        ),
+        (network(node("Identity", "w"), w=normal(3)), "output scores does not depend on input image"),
+        (b"no model", "the model is no valid ONNX model"),
+        ("missing.onnx", "missing.onnx: No such file"),
+    ],
+)
+def test_networks_that_are_refused(model: Any, line: str) -> None:
+    with pytest.raises(rs.InputError, match=line) as caught:
+        rs.from_onnx(model, IMAGES)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "line"),
+    [
+        (IMAGES[:, :1], {}, r"calibration data of shape \(20, 1, 6, 6\): the model's input takes \(rows, 2, 6, 6\)"),
+        (IMAGES[0], {}, "calibration data of shape"),
+        (IMAGES[:0], {}, "calibration data of shape"),
+        (IMAGES, {"classes": [1, 2]}, "2 classes for 3 scores"),
+        (IMAGES, {"depth": 2}, "unknown option depth"),
+    ],
+)
+def test_data_and_options_that_are_refused(data: Any, options: Any, line: str) -> None:
+    with pytest.raises(rs.InputError, match=line):
+        rs.from_onnx(NETWORKS["convolution"], data, **options)

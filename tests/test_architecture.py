@@ -27,6 +27,7 @@ LATE = {
     ("remote.kernel", "asyncio"): "a tenth of the time of `import ringsmith`, which only `rs.connect_async` needs",
     ("remote.wire", "asyncio"): "as above",
     ("remote.wire", "ringsmith.remote.connections"): "HTTP and TLS, which only a connection needs",
+    ("runtime.cluster", "ray"): "the extra `ray`; seconds to load",
     ("hw.cocotb_runner", "cocotb_tools.config"): "requirements/hw.txt; the command line starts without",
     ("hw.cocotb_runner", "find_libpython"): "as above",
     ("hw.synth.child", "pyosys"): "requirements/hw.txt; hundreds of MB, in a child process only",

@@ -16,8 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from ringsmith.runtime.cache import Name
 from ringsmith.service import worker
-from ringsmith.service.cache import Name
 from ringsmith.service.logs import log
 from ringsmith.service.settings import Settings
 from ringsmith.service.worker import Done, Failed, Task

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from ringsmith.errors import InputError
+from ringsmith.runtime.cache import Cache, TooLargeError
 from ringsmith.service import tenants
-from ringsmith.service.cache import Cache, TooLargeError
 from ringsmith.service.database import Writer, connect
 from ringsmith.service.kinds import ARRAY
 from ringsmith.service.problems import Problem

@@ -15,10 +15,10 @@ from typing import Any
 
 from ringsmith.errors import RingsmithError
 from ringsmith.runtime.arrays import array_of
+from ringsmith.runtime.cache import Cache, Name, TooLargeError
 from ringsmith.runtime.messages import Encryptions, Keys
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.server import Server
-from ringsmith.service.cache import Cache, Name, TooLargeError
 from ringsmith.service.files import Files, own_name
 from ringsmith.service.problems import Problem, of_error
 

@@ -110,21 +110,17 @@ class AsyncRemote:
         return f"<AsyncRemote {self.wire.url}>"
 
 
-def connect(
-    url: str, api_key: str, *, patience: float = PATIENCE, allow_http: bool = False, transport: Any = None
-) -> Remote:
+def connect(url: str, api_key: str, *, patience: float = PATIENCE, allow_http: bool = False) -> Remote:
     """Return a server to run kernels on.
 
     `patience`: seconds for which what fails on the way is tried again (each request may be). `allow_http`: let the API
-    key travel in the clear to another machine. `transport`: an `httpx` transport, for tests and proxies.
+    key travel in the clear to another machine.
     """
     address = checked(url, api_key, allow_http=allow_http)
-    return needed(lambda: Remote(Wire(address, api_key, patience, transport)))
+    return Remote(Wire(address, api_key, patience))
 
 
-def connect_async(
-    url: str, api_key: str, *, patience: float = PATIENCE, allow_http: bool = False, transport: Any = None
-) -> AsyncRemote:
+def connect_async(url: str, api_key: str, *, patience: float = PATIENCE, allow_http: bool = False) -> AsyncRemote:
     """Return the same for asyncio; options as of `connect`."""
     address = checked(url, api_key, allow_http=allow_http)
-    return needed(lambda: AsyncRemote(AsyncWire(address, api_key, patience, transport)))
+    return needed(lambda: AsyncRemote(AsyncWire(address, api_key, patience)))

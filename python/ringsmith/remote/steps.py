@@ -17,13 +17,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ringsmith import _native
-from ringsmith.errors import FormatError, InputError, RingsmithError
-from ringsmith.runtime.identity import Role
+from ringsmith.errors import InputError, RingsmithError
+from ringsmith.runtime.messages import HEAD, is_secret
 
 T = TypeVar("T")
 #: Blobs up to this size go in one request.
 _WHOLE = 4 << 20
+#: Seconds to connect.
+CONNECT = 10.0
 #: Seconds that one request waits for a job.
 _WAIT = 20.0
 #: Plain arguments up to this many bytes go as numbers, larger ones as blobs.
@@ -59,6 +60,15 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Reply:
+    """What came over the wire; names of headers in lower case."""
+
+    status_code: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+@dataclass(frozen=True)
 class Answer:
     """What came back: JSON, or bytes."""
 
@@ -77,14 +87,7 @@ Steps = Generator[Request, Answer, T]
 
 def public(data: bytes) -> bytes:
     """Return bytes that may leave this machine: InputError for a secret key, whoever asks to send it."""
-    try:
-        kind = _native.object_kind(data)["kind"]
-        secret = kind == "secret key"
-        if kind == "message":
-            secret = Role[_native.message_from_bytes(data)[0]] is Role.CLIENT
-    except FormatError:
-        return data  # An array: no object of ours.
-    if secret:
+    if is_secret(data[:HEAD]):
         raise InputError("a secret key does not leave this machine; send evaluation keys and encrypted arguments")
     return data
 

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How steps reach a server: httpx, blocking or asynchronous; what fails on the way is tried again, as all may be."""
+"""How steps reach a server, blocking or asynchronous (httpx); what fails on the way is tried again, as all may be."""
 
 from __future__ import annotations
 
 import ipaddress
+import json
 import random
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlencode, urlsplit
 
 from ringsmith._native import __version__
 from ringsmith.errors import InputError
-from ringsmith.remote.steps import Answer, RemoteError, Request, Steps
+from ringsmith.remote.steps import CONNECT, Answer, RemoteError, Reply, Request, Steps
 
 if TYPE_CHECKING:
     import httpx
@@ -21,8 +22,8 @@ T = TypeVar("T")
 #: Answers after which the same request may succeed.
 _PASSING = {429, 502, 503, 504}
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
-#: Seconds to connect, and between two bytes.
-_CONNECT, _SILENCE = 10.0, 60.0
+#: Seconds between two bytes.
+_SILENCE = 60.0
 
 
 def checked(url: str, api_key: str, *, allow_http: bool) -> str:
@@ -44,17 +45,9 @@ def _here(host: str) -> bool:
         return host == "localhost"
 
 
-def options(url: str, api_key: str, transport: Any) -> dict[str, Any]:
-    """Return what httpx is told."""
-    import httpx
-
-    return {
-        "base_url": url,
-        "headers": {"authorization": f"Bearer {api_key.strip()}", "user-agent": f"ringsmith/{__version__}"},
-        "timeout": httpx.Timeout(_SILENCE, connect=_CONNECT),
-        "transport": transport,
-        "trust_env": False,
-    }
+def headers_of(api_key: str) -> dict[str, str]:
+    """Return what every request says of its sender."""
+    return {"authorization": f"Bearer {api_key.strip()}", "user-agent": f"ringsmith/{__version__}"}
 
 
 class Patience:
@@ -74,25 +67,25 @@ class Patience:
         return pause if now + pause - self._since <= self._seconds else None
 
 
-def _arguments(request: Request) -> dict[str, Any]:
-    import httpx
-
+def _spelled(request: Request) -> tuple[str, dict[str, str], bytes | None]:
+    """Return a request's target, headers of its own, and body."""
+    query = "?" + urlencode(request.query) if request.query else ""
+    if request.json is not None:
+        return request.path + query, {"content-type": "application/json"}, json.dumps(request.json).encode()
     kind = {} if request.body is None else {"content-type": "application/octet-stream"}
-    timeout = httpx.Timeout(_SILENCE + request.wait, connect=_CONNECT)
-    return {"params": dict(request.query), "content": request.body, "json": request.json, "headers": kind,
-            "timeout": timeout}  # fmt: skip
+    return request.path + query, kind, request.body
 
 
-def _wanted_pause(response: httpx.Response) -> float | None:
+def _wanted_pause(response: Reply) -> float | None:
     value = response.headers.get("retry-after", "")
     return float(value) if value.isdecimal() and len(value) < 6 else None
 
 
-def _answer(request: Request, response: httpx.Response) -> Answer:
+def _answer(request: Request, response: Reply) -> Answer:
     """Return an answer; RemoteError for a refusal that the steps do not expect."""
     is_json = response.headers.get("content-type", "").startswith("application/json")
     try:
-        answer = Answer(response.status_code, response.json() if is_json else None, response.content)
+        answer = Answer(response.status_code, json.loads(response.content) if is_json else None, response.content)
         if response.status_code < 400:
             return answer
         code, message = answer.json["error"]["code"], answer.json["error"]["message"]
@@ -104,7 +97,7 @@ def _answer(request: Request, response: httpx.Response) -> Answer:
     raise RemoteError(str(cause), str(message))
 
 
-def _unreachable(url: str, error: Exception | None, response: httpx.Response | None) -> RemoteError:
+def _unreachable(url: str, error: Exception | None, response: Reply | None) -> RemoteError:
     if response is not None and response.status_code == 429:
         return RemoteError("queue_full", f"{url}: the server is busy; it was asked until patience ended")
     reason = type(error).__name__ if error is not None else f"status {response.status_code if response else '?'}"
@@ -114,12 +107,12 @@ def _unreachable(url: str, error: Exception | None, response: httpx.Response | N
 class Wire:
     """Blocking; may be used by several threads."""
 
-    def __init__(self, url: str, api_key: str, patience: float, transport: Any = None) -> None:
+    def __init__(self, url: str, api_key: str, patience: float) -> None:
         """Talk to `url`; failures on the way are tried again for `patience` seconds."""
-        import httpx
+        from ringsmith.remote.connections import Broken, Connections
 
-        self.url, self._patience = url, patience
-        self._http = httpx.Client(**options(url, api_key, transport))
+        self.url, self._patience, self._headers = url, patience, headers_of(api_key)
+        self._connections, self._broken = Connections(url), Broken
 
     def run(self, steps: Steps[T]) -> T:
         """Make the requests of steps and return what they return."""
@@ -131,17 +124,17 @@ class Wire:
             return end.value  # type: ignore[no-any-return]
 
     def _ask(self, request: Request) -> Answer:
-        import httpx
-
         patience = Patience(self._patience)
+        target, kind, body = _spelled(request)
         while True:
             error: Exception | None = None
             response = None
             try:
-                response = self._http.request(request.method, request.path, **_arguments(request))
+                silence = _SILENCE + request.wait
+                response = self._connections.exchange(request.method, target, self._headers | kind, body, silence)
                 if response.status_code not in _PASSING:
                     return _answer(request, response)
-            except httpx.TransportError as raised:
+            except self._broken as raised:
                 error = raised
             pause = patience.pause(_wanted_pause(response) if response is not None else None)
             if pause is None:
@@ -150,18 +143,19 @@ class Wire:
 
     def close(self) -> None:
         """Close the connections."""
-        self._http.close()
+        self._connections.close()
 
 
 class AsyncWire:
     """The same on asyncio."""
 
-    def __init__(self, url: str, api_key: str, patience: float, transport: Any = None) -> None:
+    def __init__(self, url: str, api_key: str, patience: float) -> None:
         """Talk to `url`; failures on the way are tried again for `patience` seconds."""
         import httpx
 
         self.url, self._patience = url, patience
-        self._http = httpx.AsyncClient(**options(url, api_key, transport))
+        timeout = httpx.Timeout(_SILENCE, connect=CONNECT)
+        self._http = httpx.AsyncClient(base_url=url, headers=headers_of(api_key), timeout=timeout, trust_env=False)
 
     async def run(self, steps: Steps[T]) -> T:
         """Make the requests of steps and return what they return; the event loop goes on between."""
@@ -178,11 +172,15 @@ class AsyncWire:
         import httpx
 
         patience = Patience(self._patience)
+        target, kind, body = _spelled(request)
         while True:
             error: Exception | None = None
             response = None
             try:
-                response = await self._http.request(request.method, request.path, **_arguments(request))
+                timeout = httpx.Timeout(_SILENCE + request.wait, connect=CONNECT)
+                response = _reply(
+                    await self._http.request(request.method, target, content=body, headers=kind, timeout=timeout)
+                )
                 if response.status_code not in _PASSING:
                     return _answer(request, response)
             except httpx.TransportError as raised:
@@ -195,6 +193,10 @@ class AsyncWire:
     async def close(self) -> None:
         """Close the connections."""
         await self._http.aclose()
+
+
+def _reply(response: httpx.Response) -> Reply:
+    return Reply(response.status_code, dict(response.headers), response.content)
 
 
 def needed(make: Callable[[], T]) -> T:

@@ -62,6 +62,25 @@ class Message(ABC):
         return type(self).from_bytes, (self.to_bytes(),)
 
 
+#: Bytes of an object's start that tell whether it is secret: magic, version, type tag, fingerprint, length; then a
+#: message's role (docs/format.md).
+HEAD = 33
+_MAGIC, _SECRET_KEY, _MESSAGE = b"RSMI", 16, 65
+
+
+def role_of(head: bytes) -> Role | None:
+    """Return the role of a message by its first `HEAD` bytes, None for what is no message."""
+    message = len(head) >= HEAD and head[:4] == _MAGIC and int.from_bytes(head[6:8], "little") == _MESSAGE
+    place = head[HEAD - 1] if message else len(Role)
+    return list(Role)[place] if place < len(Role) else None
+
+
+def is_secret(head: bytes) -> bool:
+    """Whether an object that begins so has a secret key, damaged as the rest of it may be."""
+    key = len(head) >= 8 and head[:4] == _MAGIC and int.from_bytes(head[6:8], "little") == _SECRET_KEY
+    return key or role_of(head) is Role.CLIENT
+
+
 def opened(data: bytes) -> tuple[Label, list[bytes]]:
     """Return the label and the objects of a message's bytes."""
     role, sections, key, parts = _native.message_from_bytes(data)

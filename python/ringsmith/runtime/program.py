@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
 from ringsmith.runtime import box
 from ringsmith.runtime.client import Client, Encryptor
-from ringsmith.runtime.messages import Keys, PublicKey
+from ringsmith.runtime.cluster import evaluate_many
+from ringsmith.runtime.engines import open_engine
+from ringsmith.runtime.messages import Encryptions, Keys, PublicKey
 from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed
 from ringsmith.runtime.server import Server
@@ -25,6 +31,25 @@ class Program(ProgramData):
     def server(self, evaluation_keys: Keys, *, threads: int | None = None) -> Server:
         """Return the side that evaluates; it never sees the secret key. `threads`: by default one for each core."""
         return Server(self, evaluation_keys, threads=threads)
+
+    def evaluate_many(
+        self, evaluation_keys: Keys, batch: Sequence[Encryptions], *, ray: str | None = None,
+        workers: int | None = None, threads: int = 1, on: str = "cpu", seed: Seed = None, **plain: Any,
+    ) -> list[Encryptions]:  # fmt: skip
+        """Evaluate each message of a batch with the same plain arguments; results in the batch's order.
+
+        `ray`: the address of a Ray cluster (`host:port`, `auto`), whose `workers` (by default as many as it has cores
+        for) with `threads` each take parts of the batch and keep the keys for the next; what one that dies had is done
+        again. Without it this machine's cores do it. `on`: the engine, such as `cpu` or `rtl:cofhee`. The same `seed`
+        gives the same residues, however many workers there are.
+        """
+        if ray is None:
+            placed = replace(self, device=open_engine(on).device)
+            server = Server(placed, evaluation_keys, threads=None if workers is None else workers * threads)
+            return [server.evaluate(one, seed=seed, **plain) for one in batch]
+        return evaluate_many(
+            self, evaluation_keys, batch, plain, address=ray, workers=workers, threads=threads, on=on, seed=seed
+        )
 
     def box(self) -> str:
         """Return the parameter box as text."""

@@ -18,18 +18,22 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 
 from ringsmith._native import __version__
+from ringsmith.service.express import Express, run_answer
 from ringsmith.service.guard import Guard, headers_of
 from ringsmith.service.kinds import KEYS, digest_from
 from ringsmith.service.page import files as page_files
 from ringsmith.service.problems import Problem, not_found, store_full
 from ringsmith.service.requests import (
+    BYTES,
     JOB_ID,
-    MAX_KEEP_DAYS,
+    MAX_KEEP,
+    MAX_WAIT,
     BeginUpload,
     SubmitJob,
     body_of,
     bytes_body,
     json_body,
+    plain_of,
     read,
 )
 from ringsmith.service.scheduler import ENDED, Job
@@ -38,13 +42,10 @@ from ringsmith.service.settings import Settings
 from ringsmith.service.store import Blob, Row, Store
 from ringsmith.service.tenants import Tenant
 
-#: Longest time that one request waits for a job, in seconds.
-MAX_WAIT = 60.0
 #: Seconds between signs of life in a stream of events.
 _PULSE = 15.0
 #: Longest stream of events; a client opens another.
 _STREAM_SECONDS = 3600.0
-_BYTES = "application/octet-stream"
 
 
 async def _service(request: Request) -> Service:  # A plain function would be run in a thread, each time.
@@ -56,10 +57,7 @@ Serving = Annotated[Service, Depends(_service)]
 
 
 async def _tenant(request: Request, service: Serving) -> Tenant:
-    scheme, _, key = request.headers.get("authorization", "").partition(" ")
-    found = service.store.tenant(key.strip()) if scheme.lower() == "bearer" and len(key) < 256 else None
-    if found is None:
-        raise Problem("unauthorized", "an API key of this server is needed: Authorization: Bearer KEY")
+    found = service.sender(request.headers.get("authorization", ""))
     request.state.tenant = found.number
     return found
 
@@ -80,8 +78,8 @@ def _json(content: Any, status: int = 200) -> JSONResponse:
 def _bytes(source: bytes | Path, headers: dict[str, str] | None = None) -> Response:
     """Answer with a blob's bytes; files may be asked for in parts (Range)."""
     if isinstance(source, bytes):
-        return Response(source, media_type=_BYTES, headers=headers)
-    return FileResponse(source, media_type=_BYTES, headers=headers)
+        return Response(source, media_type=BYTES, headers=headers)
+    return FileResponse(source, media_type=BYTES, headers=headers)
 
 
 # ---------------------------------------------------------------- blobs
@@ -199,32 +197,12 @@ async def run_job(
     program: Annotated[str, Query(pattern="^[0-9a-f]{64}$")],
     keys: Annotated[str, Query(pattern="^[0-9a-f]{64}$")],
     plain: Annotated[str, Query(max_length=8192, description="JSON: an object of plain arguments")] = "{}",
-    keep: Annotated[float, Query(ge=1, le=MAX_KEEP_DAYS * 86400.0, description="seconds to keep the result")] = 86400.0,
+    keep: Annotated[float, Query(ge=1, le=MAX_KEEP, description="seconds to keep the result")] = 86400.0,
     wait: Wait = MAX_WAIT,
 ) -> Response:
     """One request for a whole job: the result (200), or the job (202) if it is not done when the wait is over."""
     hashes = {"program": bytes.fromhex(program), "keys": bytes.fromhex(keys)}
-    given = _plain_of(plain) if plain != "{}" else {}
-    job, _ = await service.submit(tenant, id, hashes, given, keep, await body_of(request))
-    if isinstance(job, Job) and job.state not in ENDED:
-        await service.wait(tenant, job, wait)
-    if isinstance(job, Job) and job.result is not None:
-        return _bytes(job.result)
-    newest = service.job(tenant, id)
-    if isinstance(newest, Row):
-        return _bytes(service.result(newest))
-    if newest is None:
-        raise Problem("store_full", "the server's store is full; the job's end was not kept", retry_after=60.0)
-    return _json(await service.told(newest), 202)
-
-
-def _plain_of(text: str) -> dict[str, Any]:
-    """Return the plain arguments of a query, checked as those of a submission are."""
-    whole = f'{{"program":"{"0" * 64}","keys":"{"0" * 64}","inputs":"{"0" * 64}","plain":{text}}}'
-    try:
-        return SubmitJob.model_validate_json(whole).arguments()
-    except ValueError:
-        raise Problem("bad_request", 'plain: a JSON object of numbers, nested lists, or {"blob": HASH}') from None
+    return run_answer(await service.run(tenant, id, hashes, plain_of(plain), keep, await body_of(request), wait))
 
 
 @routes.get("/jobs", summary="Your jobs")
@@ -385,5 +363,5 @@ def application(settings: Settings, store: Store) -> tuple[Guard, FastAPI]:
     app.add_exception_handler(HTTPException, _refuse_http)  # type: ignore[arg-type]
     app.add_exception_handler(RequestValidationError, _refuse_parameters)  # type: ignore[arg-type]
     app.add_exception_handler(Exception, _refuse_defect)
-    guard = Guard(app, settings)
+    guard = Guard(Express(app, lambda: app.state.service), settings)
     return guard, app

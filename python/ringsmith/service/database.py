@@ -75,6 +75,10 @@ def connect(path: Path) -> sqlite3.Connection:
     return fresh
 
 
+_Waiting = Future[Any] | asyncio.Future[Any]
+_Change = tuple[Callable[[sqlite3.Connection], Any], _Waiting]
+
+
 class Writer:
     """The thread that writes."""
 
@@ -82,8 +86,8 @@ class Writer:
         """Open the database and start. `after_commit` is called in the thread that writes."""
         self._connection = connect(path)
         self._after_commit = after_commit
-        self._changes: queue.SimpleQueue[tuple[Callable[[sqlite3.Connection], Any], Future[Any]] | None]
-        self._changes = queue.SimpleQueue()
+        self._changes: queue.SimpleQueue[_Change | None] = queue.SimpleQueue()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self.commits = 0
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
@@ -96,7 +100,10 @@ class Writer:
 
     async def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
         """Return `change(connection)` once it is on the disk. The change is made even if the waiting task goes away."""
-        return await asyncio.shield(asyncio.wrap_future(self.submit(change)))
+        self._loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = self._loop.create_future()
+        self._changes.put((change, future))
+        return await future
 
     def close(self) -> None:
         """Commit what was submitted and end."""
@@ -120,29 +127,49 @@ class Writer:
             if last:
                 return
 
-    def _commit(self, batch: list[tuple[Callable[[sqlite3.Connection], Any], Future[Any]]]) -> None:
+    def _commit(self, batch: list[_Change]) -> None:
         """Make all changes in one commit; one that fails takes no other with it."""
-        connection, made = self._connection, []
+        connection, failed = self._connection, list[tuple[_Waiting, Exception]]()
+        made: list[tuple[_Waiting, Any]] = []
         try:
             connection.execute("BEGIN IMMEDIATE")
             for change, future in batch:
-                connection.execute("SAVEPOINT change")
+                if len(batch) > 1:
+                    connection.execute("SAVEPOINT change")
                 try:
                     made.append((future, change(connection)))
                 except Exception as error:
+                    if len(batch) == 1:
+                        raise
                     connection.execute("ROLLBACK TO change")
-                    future.set_exception(error)
-                connection.execute("RELEASE change")
+                    failed.append((future, error))
+                if len(batch) > 1:
+                    connection.execute("RELEASE change")
             connection.execute("COMMIT")
             self.commits += 1
         except Exception as error:
             with suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
-            for _, future in batch:
-                if not future.done():
+            known = {id(future) for future, _ in failed}
+            failed += [(future, error) for _, future in batch if id(future) not in known]
+            made.clear()
+        self._tell(made, failed)
+        if made:
+            with suppress(OSError, sqlite3.Error):  # What stays behind is swept away at the next start.
+                self._after_commit(connection)
+
+    def _tell(self, made: list[tuple[_Waiting, Any]], failed: list[tuple[_Waiting, Exception]]) -> None:
+        """Tell all who wait; those of the event loop with one call into it."""
+
+        def tell(kind: type) -> None:
+            for future, value in made:
+                if isinstance(future, kind) and not future.done():
+                    future.set_result(value)
+            for future, error in failed:
+                if isinstance(future, kind) and not future.done():
                     future.set_exception(error)
-            return
-        for future, value in made:
-            future.set_result(value)
-        with suppress(OSError, sqlite3.Error):  # What stays behind is swept away at the next start.
-            self._after_commit(connection)
+
+        tell(Future)
+        if self._loop is not None:
+            with suppress(RuntimeError):  # The loop has ended: nobody is there to be told.
+                self._loop.call_soon_threadsafe(tell, asyncio.Future)

@@ -111,6 +111,11 @@ def _write(handle: int, offset: int, data: bytes) -> None:
         view, offset = view[written:], offset + written
 
 
+def own_name() -> bytes:
+    """Return a name for bytes that are one job's own: nobody asks for them by what they are, so they are not hashed."""
+    return secrets.token_bytes(32)
+
+
 def digest_of(path: Path) -> bytes:
     """Return the SHA-256 of a file."""
     with open(path, "rb") as file:

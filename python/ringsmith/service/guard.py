@@ -199,8 +199,7 @@ class _Request:
     def _tell(self) -> None:
         seconds, route = time.perf_counter() - self._start, self._route()
         tenant = self._scope.get("state", {}).get("tenant")
-        self._metrics.requests.labels(self._scope["method"][:8], route, str(self._status)).inc()
-        self._metrics.request_seconds.labels(route).observe(seconds)
+        self._metrics.answered(self._scope["method"][:8], route, self._status, seconds)
         log(
             "request", method=self._scope["method"][:8], route=route, status=self._status, tenant=tenant,
             ms=round(seconds * 1e3, 2), bytes_in=self._body, bytes_out=self._bytes_out,

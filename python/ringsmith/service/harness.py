@@ -40,15 +40,16 @@ class Running:
         """Start the process and wait until it listens."""
         command = [sys.executable, "-c", self._preamble + _CODE, pickle.dumps(self.settings).hex()]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        self._listening, self.url = threading.Event(), ""
-        self._reader = threading.Thread(target=self._read, args=(self.process.stderr,), daemon=True)
+        # Its own event: the reader of a process before may still be there, as long as a worker has the other end.
+        listening, self.url = threading.Event(), ""
+        self._reader = threading.Thread(target=self._read, args=(self.process.stderr, listening), daemon=True)
         self._reader.start()
-        self._listening.wait(60)
+        listening.wait(120)
         if not self.url:
             self.process.kill()
             raise RuntimeError(f"the server did not start: {self.log[-3:]}")
 
-    def _read(self, lines: IO[str]) -> None:
+    def _read(self, lines: IO[str], listening: threading.Event) -> None:
         for line in lines:
             try:
                 told = json.loads(line)
@@ -57,8 +58,8 @@ class Running:
             self.log.append(told)
             if told["event"] == "serving":
                 self.url = f"http://127.0.0.1:{told['port']}"
-                self._listening.set()
-        self._listening.set()
+                listening.set()
+        listening.set()
 
     def tenant(self, name: str) -> str:
         """Add a tenant and return its API key."""

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import struct
 from typing import Any
 
 from ringsmith import _native
@@ -13,18 +12,14 @@ from ringsmith.runtime.arrays import array_of
 from ringsmith.runtime.box import box
 from ringsmith.runtime.describe import facts as program_facts
 from ringsmith.runtime.identity import Identity, Role
-from ringsmith.runtime.messages import Encryptions, Keys, opened
+from ringsmith.runtime.messages import HEAD, Encryptions, Keys, is_secret, opened, role_of
 from ringsmith.runtime.program import Program
 from ringsmith.service.problems import Problem, of_error
 
 Facts = dict[str, Any]
 
 PROGRAM, KEYS, ARGUMENTS, RESULT, ARRAY = "program", "keys", "arguments", "result", "array"
-#: Bytes of a blob's start that tell a secret: magic, version, type tag, fingerprint, length; then a message's role.
-HEAD = 33
-_MAGIC, _NUMPY = b"RSMI", b"\x93NUMPY"
-_SECRET_KEY, _MESSAGE = 16, 65
-_ARGUMENTS_ROLE, _CLIENT_ROLE = 2, 4
+_NUMPY = b"\x93NUMPY"
 _MESSAGES = {Role.EVALUATION_KEYS: KEYS, Role.ARGUMENTS: ARGUMENTS, Role.RESULT: RESULT}
 #: Words of tables and scratch for each coefficient of each prime.
 _TABLE_WORDS = 8
@@ -40,18 +35,14 @@ def digest_from(text: str) -> bytes:
 
 def refuse_secret(head: bytes) -> None:
     """Refuse a secret key, or a client with one, by its first bytes: nobody sends these."""
-    if len(head) < 8 or head[:4] != _MAGIC:
-        return
-    tag = struct.unpack_from("<H", head, 6)[0]
-    if tag == _SECRET_KEY or (tag == _MESSAGE and len(head) >= HEAD and head[HEAD - 1] == _CLIENT_ROLE):
+    if is_secret(head):
         raise Problem("secret_key", "this is a secret key: it stays with its owner; send evaluation keys and arguments")
 
 
 def check_arguments(data: bytes) -> None:
     """Refuse by its header what is no message of encrypted arguments; whoever runs the program reads the rest."""
     refuse_secret(data[:HEAD])
-    message = len(data) > HEAD and data[:4] == _MAGIC and struct.unpack_from("<H", data, 6)[0] == _MESSAGE
-    if not message or data[HEAD - 1] != _ARGUMENTS_ROLE:
+    if role_of(data[:HEAD]) is not Role.ARGUMENTS:
         raise Problem("wrong_kind", "a message of encrypted arguments is needed: client.encrypt(...).to_bytes()")
 
 

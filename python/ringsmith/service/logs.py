@@ -7,22 +7,21 @@ import json
 import logging
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
-_LOGGER = logging.getLogger("ringsmith.service")
+_level = logging.INFO
 
 
 def set_up(quiet: bool) -> None:
-    """Write lines to stderr; `quiet` leaves out those of requests and jobs."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    _LOGGER.handlers[:] = [handler]
-    _LOGGER.propagate = False
-    _LOGGER.setLevel(logging.WARNING if quiet else logging.INFO)
+    """Say from which level on lines are written; `quiet` leaves out those of requests and jobs."""
+    global _level
+    _level = logging.WARNING if quiet else logging.INFO
 
 
 def log(event: str, level: int = logging.INFO, **facts: Any) -> None:
     """Write a line; facts that are None are left out."""
-    if _LOGGER.isEnabledFor(level):
+    if level >= _level:
         told = {name: value for name, value in facts.items() if value is not None}
-        _LOGGER.log(level, json.dumps({"time": round(time.time(), 3), "event": event, **told}))
+        with suppress(OSError, ValueError):  # Nobody reads stderr any more: no reason to serve nobody.
+            sys.stderr.write(json.dumps({"time": round(time.time(), 3), "event": event, **told}) + "\n")

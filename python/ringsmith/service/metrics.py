@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
@@ -40,6 +42,16 @@ class Metrics:
                 "store_commits": "Commits since the server started",
             }.items()
         }
+
+    @cache  # noqa: B019 -- one object, as many labels as routes and statuses
+    def _of_request(self, method: str, route: str, status: int) -> tuple[Counter, Histogram]:
+        return self.requests.labels(method, route, str(status)), self.request_seconds.labels(route)
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count an answer."""
+        counter, histogram = self._of_request(method, route, status)
+        counter.inc()
+        histogram.observe(seconds)
 
     def text(self, values: dict[str, float]) -> bytes:
         """Return the exposition, with the gauges' values of now."""

@@ -1,30 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Worker processes and the threads that talk with them; one that dies is replaced."""
+"""Worker processes and the lines to them; one that dies is replaced."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-import logging
 import multiprocessing
 import os
-import queue
+import pickle
 import signal
-import threading
+import socket
+import struct
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
+from ringsmith.runtime.cache import Name
 from ringsmith.service import worker
-from ringsmith.service.cache import Name
 from ringsmith.service.logs import log
 from ringsmith.service.settings import Settings
-from ringsmith.service.worker import Done, Failed, Held, Task
+from ringsmith.service.worker import Done, Failed, Task
 
 #: Seconds that a worker gets to notice that its task was cancelled.
 _PATIENCE = 5.0
+#: Seconds before the next try when a worker died while it started.
+_PAUSE = 1.0
 _SPAWN = multiprocessing.get_context("spawn")
+#: Longest message whose length `multiprocessing.connection.Connection` writes in 4 bytes.
+_SHORT = 0x7FFFFFFF
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class Hand:
     process: Any = None
     ready: bool = False
     restarts: int = 0
+    line: _Line | None = None
+    order: _Order | None = None
 
 
 @dataclass(frozen=True)
@@ -55,10 +61,61 @@ class _Order:
     task: Task
     progress: Callable[[int, int], None]
     ended: Callable[[Done | Failed | Lost], None]
+    sent: bool
+
+
+class _Line(asyncio.Protocol):
+    """The server's end of a worker's pipe, in the framing of `multiprocessing.connection.Connection`; no thread."""
+
+    def __init__(self, heard: Callable[[Any], None]) -> None:
+        """Call `heard` with each message."""
+        self._heard, self._data, self._wanted = heard, bytearray(), 0
+        self._transport: asyncio.Transport | None = None
+        self.gone = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep what to write to."""
+        self._transport = cast(asyncio.Transport, transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell that the worker is gone."""
+        self._transport = None
+        if not self.gone.done():
+            self.gone.set_result(None)
+
+    def data_received(self, data: bytes) -> None:
+        """Cut what came into messages."""
+        self._data += data
+        while len(self._data) >= self._wanted:
+            head = 4 if self._data[:4] != b"\xff\xff\xff\xff" else 12
+            if len(self._data) < head:
+                return
+            length = struct.unpack("!i" if head == 4 else "!4xQ", self._data[:head])[0]
+            self._wanted = head + length
+            if len(self._data) < self._wanted:
+                return
+            message = pickle.loads(memoryview(self._data)[head : self._wanted])
+            del self._data[: self._wanted]
+            self._wanted = 0
+            self._heard(message)
+
+    def send(self, message: Any) -> bool:
+        """Send a message; False if nobody is there any more."""
+        if self._transport is None or self._transport.is_closing():
+            return False
+        data = pickle.dumps(message, 5)
+        head = struct.pack("!i", len(data)) if len(data) <= _SHORT else struct.pack("!iQ", -1, len(data))
+        self._transport.writelines((head, data))
+        return True
+
+    def close(self) -> None:
+        """Close this end."""
+        if self._transport is not None:
+            self._transport.abort()
 
 
 class Pool:
-    """All workers. Its methods are called in the event loop's thread, and so is what they call back."""
+    """All workers. Everything happens in the event loop's thread, but for starting and burying processes."""
 
     def __init__(self, settings: Settings, changed: Callable[[], None]) -> None:
         """Start the workers; `changed` is called when one gets ready."""
@@ -68,13 +125,7 @@ class Pool:
         self._numbers = itertools.count(1)
         self.hands = [Hand(index) for index in range(settings.workers)]
         self._wanted = [_SPAWN.Value("q", 0, lock=False) for _ in self.hands]
-        self._orders: list[queue.SimpleQueue[_Order | None]] = [queue.SimpleQueue() for _ in self.hands]
-        self._threads = [
-            threading.Thread(target=self._serve, args=(hand,), name=f"worker-{hand.index}", daemon=True)
-            for hand in self.hands
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._lives = [asyncio.ensure_future(self._live(hand)) for hand in self.hands]
 
     def number(self) -> int:
         """Return a new task's number."""
@@ -94,14 +145,16 @@ class Pool:
     ) -> None:
         """Give an idle worker a task. `ended` is called once, when the worker is free again."""
         hand.busy = task.number
-        self._orders[hand.index].put(_Order(task, progress, ended))
+        # One that is gone already is mourned soon, by its line's end.
+        sent = hand.line is not None and hand.line.send(task)
+        hand.order = _Order(task, progress, ended, sent)
 
     def cancel(self, number: int) -> None:
         """Stop a task: by a signal that its run notices, by the worker's end if it does not."""
         for hand in self.hands:
             if hand.busy == number and hand.process is not None:
                 self._wanted[hand.index].value = number
-                with suppress(OSError, TypeError, ValueError):  # It may be gone, and its thread may know already.
+                with suppress(OSError, TypeError, ValueError):  # It may be gone, and nobody has noticed yet.
                     os.kill(hand.process.pid, signal.SIGUSR1)
                 self._loop.call_later(_PATIENCE, self._insist, hand, number)
 
@@ -114,54 +167,36 @@ class Pool:
     def stop(self) -> None:
         """End all workers, whatever they do."""
         self._stopping = True
-        for hand, orders in zip(self.hands, self._orders, strict=True):
-            orders.put(None)
+        for hand in self.hands:
             with suppress(OSError, ValueError):
                 if hand.process is not None:
                     hand.process.kill()
 
-    def join(self) -> None:
-        """Wait until the threads are gone, a second at most."""
-        for thread in self._threads:
-            thread.join(1.0)
+    async def join(self) -> None:
+        """Wait until the workers are gone, a second at most."""
+        _, late = await asyncio.wait(self._lives, timeout=1.0)
+        for life in late:
+            life.cancel()
 
-    # ---------------------------------------------------------------- in a worker's own thread
+    # ---------------------------------------------------------------- one worker's life
 
-    def _serve(self, hand: Hand) -> None:
-        orders = self._orders[hand.index]
-        process = connection = order = None
+    async def _live(self, hand: Hand) -> None:
         while not self._stopping:
-            begun = False
-            try:
-                if connection is None:
-                    process, connection = self._spawn(hand)
-                    self._tell(self._welcome, hand, process)
-                order = orders.get() if order is None else order
-                if order is None:
-                    break
-                connection.send(order.task)
-                begun = True
-                while not isinstance((message := connection.recv())[0], Done | Failed):
-                    self._tell(order.progress, *message)
-                outcome, held = message
-                self._tell(self._free, hand, order, outcome, held)
-            except Exception as error:  # EOFError and OSError: it died. Whatever it was, another takes its place.
-                if not isinstance(error, EOFError | OSError):
-                    log("defect", logging.ERROR, kind=type(error).__name__, place="pool")
-                if process is not None:
-                    process.kill()
-                    process.join()
-                    process.close()
-                if connection is not None:
-                    connection.close()
-                process = connection = None
-                self._tell(self._mourn, hand, order, begun)
-            order = None
-        if process is not None:
-            process.kill()
-            process.join()
+            line = _Line(lambda message: self._heard(hand, message))
+            process = await self._spawned(hand, line)
+            if process is not None:
+                await line.gone
+                line.close()
+                started = hand.ready
+                self._mourn(hand)
+                await asyncio.to_thread(_buried, process)
+                if started:
+                    continue
+            if not self._stopping:
+                await asyncio.sleep(_PAUSE)  # A machine in trouble is not helped by a storm of new processes.
 
-    def _spawn(self, hand: Hand) -> tuple[Any, Any]:
+    async def _spawned(self, hand: Hand, line: _Line) -> Any:
+        """Start a worker; None if that failed."""
         settings = self._settings
         ours, theirs = _SPAWN.Pipe()
         arguments = (
@@ -170,32 +205,48 @@ class Pool:
         )  # fmt: skip
         process = _SPAWN.Process(target=worker.main, args=arguments, name=f"ringsmith-worker-{hand.index}", daemon=True)
         try:
-            process.start()
-            theirs.close()
-            ours.recv()  # Ready: the engine is loaded.
-        except (EOFError, OSError):
+            end = socket.socket(fileno=os.dup(ours.fileno()))
+            end.setblocking(False)
+            await self._loop.create_unix_connection(lambda: line, sock=end)
+            await asyncio.to_thread(process.start)
+        except OSError as error:
+            log("worker_not_started", worker=hand.index, kind=type(error).__name__)
+            line.close()
+            return None
+        finally:
             ours.close()
+            theirs.close()
+        hand.process, hand.line = process, line
+        if self._stopping:
             process.kill()
-            threading.Event().wait(1.0)  # A machine in trouble is not helped by a storm of new processes.
-            raise
-        return process, ours
+        return process
 
-    def _tell(self, function: Callable[..., None], *values: Any) -> None:
-        with suppress(RuntimeError):  # The loop has ended: nobody is there to be told.
-            self._loop.call_soon_threadsafe(function, *values)
-
-    # ---------------------------------------------------------------- in the event loop's thread
-
-    def _welcome(self, hand: Hand, process: Any) -> None:
-        hand.process, hand.ready, hand.held, hand.size = process, True, [], 0
-        self._changed()
-
-    def _free(self, hand: Hand, order: _Order, outcome: Done | Failed, held: Held) -> None:
-        hand.busy, hand.held, hand.size, hand.evictions = 0, held.names, held.size, held.evictions
+    def _heard(self, hand: Hand, message: Any) -> None:
+        if isinstance(message, str):  # Ready: the engine is loaded.
+            hand.ready, hand.held, hand.size = True, [], 0
+            self._changed()
+            return
+        order = hand.order
+        if order is None:
+            return
+        if not isinstance(message[0], Done | Failed):
+            order.progress(*message)
+            return
+        outcome, held = message
+        hand.busy, hand.order = 0, None
+        hand.held, hand.size, hand.evictions = held.names, held.size, held.evictions
         order.ended(outcome)
 
-    def _mourn(self, hand: Hand, order: _Order | None, begun: bool) -> None:
-        hand.process, hand.ready, hand.held, hand.size, hand.busy = None, False, [], 0, 0
+    def _mourn(self, hand: Hand) -> None:
+        order = hand.order
+        hand.process, hand.line, hand.ready, hand.held, hand.size, hand.busy = None, None, False, [], 0, 0
+        hand.order = None
         hand.restarts += 1
         if order is not None:
-            order.ended(Lost(begun))
+            order.ended(Lost(order.sent))
+
+
+def _buried(process: Any) -> None:
+    process.kill()
+    process.join()
+    process.close()

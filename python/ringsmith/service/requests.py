@@ -15,7 +15,10 @@ M = TypeVar("M", bound=BaseModel)
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 #: A name that a client chooses for a job.
 JOB_ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
-MAX_KEEP_DAYS = 366
+#: Longest time that a result is kept, and that one request waits for a job, in seconds.
+MAX_KEEP = 366 * 86400.0
+MAX_WAIT = 60.0
+BYTES = "application/octet-stream"
 
 
 class _Strict(BaseModel):
@@ -46,11 +49,22 @@ class SubmitJob(_Strict):
     keys: Hash
     inputs: Hash
     plain: dict[str, Array | Numbers] = Field(default_factory=dict, max_length=256)
-    keep_seconds: float = Field(default=7 * 86400.0, ge=1, le=MAX_KEEP_DAYS * 86400.0, allow_inf_nan=False)
+    keep_seconds: float = Field(default=7 * 86400.0, ge=1, le=MAX_KEEP, allow_inf_nan=False)
 
     def arguments(self) -> dict[str, Any]:
         """Return the plain arguments as plain data."""
         return {name: {"blob": value.blob} if isinstance(value, Array) else value for name, value in self.plain.items()}
+
+
+def plain_of(text: str) -> dict[str, Any]:
+    """Return the plain arguments of a query, checked as those of a submission are."""
+    if text == "{}":
+        return {}
+    whole = f'{{"program":"{"0" * 64}","keys":"{"0" * 64}","inputs":"{"0" * 64}","plain":{text}}}'
+    try:
+        return SubmitJob.model_validate_json(whole).arguments()
+    except ValueError:
+        raise Problem("bad_request", 'plain: a JSON object of numbers, nested lists, or {"blob": HASH}') from None
 
 
 async def body_of(request: Request) -> bytes:
@@ -76,4 +90,4 @@ def json_body(model: type[BaseModel]) -> dict[str, Any]:
 def bytes_body(text: str) -> dict[str, Any]:
     """Return what the OpenAPI document says of a body of bytes."""
     schema = {"type": "string", "format": "binary", "description": text}
-    return {"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": schema}}}}
+    return {"requestBody": {"required": True, "content": {BYTES: {"schema": schema}}}}

@@ -363,7 +363,7 @@ class Scheduler:
         self.pool.stop()
         while self._writing:
             await asyncio.gather(*self._writing, return_exceptions=True)
-        await asyncio.to_thread(self.pool.join)
+        await self.pool.join()
 
 
 def _stored(store: Store, digest: bytes) -> int:

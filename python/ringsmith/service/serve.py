@@ -60,7 +60,8 @@ def serve(settings: Settings, *, quiet: bool = False) -> None:
     guard, app = application(settings, store)
     config = uvicorn.Config(
         guard, http=protocol(settings), loop="uvloop", lifespan="on", log_config=None, access_log=False,
-        server_header=False, timeout_keep_alive=30, timeout_graceful_shutdown=int(settings.drain_seconds) + 1,
+        server_header=False, date_header=False, proxy_headers=False, timeout_keep_alive=30,
+        timeout_graceful_shutdown=int(settings.drain_seconds) + 1,
         ssl_certfile=settings.tls_certificate, ssl_keyfile=settings.tls_key, ws="none",
     )  # fmt: skip
     host, port = listening.getsockname()[:2]

@@ -13,8 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ringsmith.runtime.messages import HEAD
 from ringsmith.service import cost, kinds
-from ringsmith.service.files import digest_of
+from ringsmith.service.files import digest_of, own_name
 from ringsmith.service.kinds import ARGUMENTS, ARRAY, KEYS, PROGRAM, Facts
 from ringsmith.service.metrics import Metrics
 from ringsmith.service.problems import Problem, not_found, store_full
@@ -29,6 +30,8 @@ _SUM_SERVES = 2.0
 _EXPIRY_SECONDS = 60.0
 #: Seconds after which a job whose sender waits is written, its end or not.
 _SOON = 0.25
+#: Bytes of the checksum that every object of the format ends with.
+_CHECKSUM = 8
 #: Blobs above this size are hashed and read one at a time.
 _LARGE = 16 << 20
 
@@ -61,6 +64,16 @@ class Service:
                 pass  # A full store; the next round may find room.
             await asyncio.sleep(_EXPIRY_SECONDS)
 
+    def sender(self, authorization: str) -> Tenant:
+        """Return whose API key a request carries; one that was removed is refused within a second."""
+        scheme, _, key = authorization.partition(" ")
+        found = None
+        if scheme.lower() == "bearer" and len(key) < 256:
+            found = self.store.tenant(key.strip())
+        if found is None:
+            raise Problem("unauthorized", "an API key of this server is needed: Authorization: Bearer KEY")
+        return found
+
     # ---------------------------------------------------------------- quotas
 
     def used_bytes(self, tenant: Tenant) -> int:
@@ -90,7 +103,7 @@ class Service:
 
     async def put_blob(self, tenant: Tenant, digest: bytes, data: bytes) -> tuple[Blob, bool]:
         """Keep bytes that came whole; returns the blob and whether it is new to the tenant."""
-        kinds.refuse_secret(data[: kinds.HEAD])
+        kinds.refuse_secret(data[:HEAD])
         if hashlib.sha256(data).digest() != digest:
             raise Problem("hash_mismatch", "the bytes have another SHA-256 than the address they were sent to")
         known = self.store.blob(tenant.number, digest)
@@ -167,7 +180,7 @@ class Service:
             if offset + len(data) > upload.size:
                 raise Problem("too_large", f"{offset + len(data)} bytes; the upload was announced with {upload.size}")
             if offset == 0:
-                kinds.refuse_secret(data[: kinds.HEAD])
+                kinds.refuse_secret(data[:HEAD])
             try:
                 there = await asyncio.to_thread(self.store.files.append, upload.id, offset, data)
             except OSError as error:
@@ -218,8 +231,11 @@ class Service:
         """
         digests = dict(hashes)
         if body is not None:
-            digests["inputs"] = hashlib.sha256(body).digest()
+            # Length and the checksum that a message ends with: who sends two with the same fools nobody else.
+            digests["inputs"] = len(body).to_bytes(8, "little") + body[-_CHECKSUM:]
         request, plain_text = _request_hash(digests, plain)
+        if body is not None:
+            digests["inputs"] = own_name()
         known = self.job(tenant, id)
         if known is not None:
             row = known.row if isinstance(known, Job) else known
@@ -237,6 +253,22 @@ class Service:
             # Its sender waits for the result. If that comes soon, one commit holds all of it.
             asyncio.get_running_loop().call_later(_SOON, self._keep_late, job)
         return job, True
+
+    async def run(
+        self, tenant: Tenant, id: str, hashes: Mapping[str, bytes], plain: Mapping[str, Any], keep: float,
+        body: bytes, wait: float,
+    ) -> bytes | Path | dict[str, Any]:  # fmt: skip
+        """Submit a job with its arguments and wait: its result, or what its owner is told if it has none yet."""
+        job, _ = await self.submit(tenant, id, hashes, plain, keep, body)
+        if isinstance(job, Job):
+            if job.state not in ENDED:
+                await self.finished(job, wait)
+            if job.result is not None:
+                return job.result
+        newest = self.job(tenant, id)
+        if newest is None:
+            raise Problem("store_full", "the server's store is full; the job's end was not kept", retry_after=60.0)
+        return self.result(newest) if isinstance(newest, Row) else await self.told(newest)
 
     def _keep_late(self, job: Job) -> None:
         if job.state not in ENDED and job.keeping is None:
@@ -338,8 +370,12 @@ class Service:
 
     async def wait(self, tenant: Tenant, job: Job | Row, seconds: float) -> Job | Row:
         """Return a job as it is when it has ended, or after so many seconds."""
-        if not isinstance(job, Job) or job.state in ENDED or seconds <= 0:
-            return self._newest(tenant, job)
+        if isinstance(job, Job) and job.state not in ENDED and seconds > 0:
+            await self.finished(job, seconds)
+        return self._newest(tenant, job)
+
+    async def finished(self, job: Job, seconds: float) -> None:
+        """Wait for a job's end, so many seconds at most; Problem if too many wait already."""
         if self.waiting >= self.settings.waiting:
             raise Problem("busy", f"{self.waiting} requests wait for jobs already", retry_after=1.0)
         self.waiting += 1
@@ -347,7 +383,6 @@ class Service:
             await self.scheduler.ended(job, seconds)
         finally:
             self.waiting -= 1
-        return self._newest(tenant, job)
 
     def _newest(self, tenant: Tenant, job: Job | Row) -> Job | Row:
         """Return the store's row of a job that has ended meanwhile."""

@@ -9,7 +9,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,10 +19,13 @@ from ringsmith.service import tenants
 from ringsmith.service.database import Writer, connect
 from ringsmith.service.files import Files
 from ringsmith.service.kinds import Facts
-from ringsmith.service.problems import store_full
+from ringsmith.service.problems import Problem, store_full
 from ringsmith.service.tenants import Tenant
 
 T = TypeVar("T")
+#: Seconds for which a tenant that was looked up is known; tenants, and blobs of tenants, remembered at most.
+_SERVES = 1.0
+_REMEMBERED = 4096
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,9 @@ class Store:
         self.files = Files(folder)
         database = folder / "ringsmith.sqlite3"
         self._dropped: list[bytes] = []
+        self._tenants: dict[bytes, tuple[float, Tenant | None]] = {}
+        # Nobody but this process takes holdings away, and a removed tenant's number is never given again.
+        self._held: dict[tuple[int, bytes], Blob] = {}
         self.writer = Writer(database, self._after_commit)
         self._reader = connect(database)
         self._number = self._one("SELECT coalesce(max(number), 0) FROM jobs")[0]
@@ -107,6 +113,10 @@ class Store:
     async def _write(self, change: Callable[[sqlite3.Connection], T]) -> T:
         try:
             return await self.writer.write(change)
+        except sqlite3.IntegrityError as error:
+            if "FOREIGN KEY" not in str(error):
+                raise
+            raise Problem("unauthorized", "this API key was taken back") from None
         except (sqlite3.OperationalError, OSError) as error:
             raise store_full(error) or error from error
 
@@ -154,8 +164,18 @@ class Store:
     # ---------------------------------------------------------------- tenants
 
     def tenant(self, key: str) -> Tenant | None:
-        """Return whose API key this is."""
-        return tenants.find(self._reader, key)
+        """Return whose API key this is, as it was a second ago at the most."""
+        digest, now = tenants.hash_of(key), time.monotonic()
+        since, found = self._tenants.get(digest, (-_SERVES, None))
+        if now - since >= _SERVES:
+            found = tenants.find(self._reader, digest)
+            if found is None:
+                self._tenants.pop(digest, None)
+                return None
+            if len(self._tenants) >= _REMEMBERED:
+                self._tenants.clear()
+            self._tenants[digest] = now, found
+        return found
 
     def used_bytes(self, tenant: int) -> int:
         """Return the bytes that a tenant's blobs, inputs on their way and results take."""
@@ -171,9 +191,16 @@ class Store:
 
     def blob(self, tenant: int, digest: bytes) -> Blob | None:
         """Return a blob that the tenant holds; what others hold does not exist for it."""
-        query = "SELECT hash, kind, size, facts FROM blobs JOIN holdings USING (hash) WHERE tenant = ? AND hash = ?"
-        row = self._one(query, tenant, digest)
-        return _blob(row) if row else None
+        found = self._held.get((tenant, digest))
+        if found is None:
+            query = "SELECT hash, kind, size, facts FROM blobs JOIN holdings USING (hash) WHERE tenant = ? AND hash = ?"
+            row = self._one(query, tenant, digest)
+            if row is None:
+                return None
+            if len(self._held) >= _REMEMBERED:
+                self._held.clear()
+            found = self._held[tenant, digest] = _blob(row)
+        return found
 
     def blobs(self, tenant: int, kind: str | None, after: bytes, limit: int) -> list[Blob]:
         """Return a page of a tenant's blobs, by hash."""
@@ -220,12 +247,17 @@ class Store:
     async def release(self, tenant: int, digest: bytes) -> bool:
         """Let go of a tenant's blob; returns whether it held it."""
 
+        self._held.pop((tenant, digest), None)
+
         def change(connection: sqlite3.Connection) -> bool:
             held = connection.execute("DELETE FROM holdings WHERE tenant = ? AND hash = ?", (tenant, digest)).rowcount
             self._forget_unused(connection, [digest])
             return held > 0
 
-        return await self._write(change)
+        try:
+            return await self._write(change)
+        finally:
+            self._held.pop((tenant, digest), None)  # Somebody may have asked meanwhile.
 
     # ---------------------------------------------------------------- uploads
 
@@ -287,8 +319,8 @@ class Store:
         """
 
         def change(connection: sqlite3.Connection) -> bool:
-            if new is not None:
-                _insert(connection, new)
+            if new is not None:  # Its inputs came with it and were never kept.
+                return self._insert_ended(connection, new, state, error, result, report)
             found = connection.execute(
                 "SELECT inputs FROM jobs WHERE tenant = ? AND id = ? AND state = 'queued'", (tenant, id)
             ).fetchone()
@@ -307,6 +339,19 @@ class Store:
             return True
 
         return await self._write(change)
+
+    def _insert_ended(
+        self, connection: sqlite3.Connection, row: Row, state: str, error: dict[str, Any] | None,
+        result: tuple[Blob, bytes | Path] | None, report: dict[str, Any] | None,
+    ) -> bool:  # fmt: skip
+        if result is not None:
+            self._put(connection, *result)
+        ended = replace(
+            row, state=state, finished=time.time(), result=result[0].digest if result else None,
+            error=json.dumps(error) if error else None, report=json.dumps(report) if report else None,
+        )  # fmt: skip
+        _insert(connection, ended)
+        return True
 
     async def count_attempt(self, tenant: int, id: str) -> None:
         """Keep that a job's worker died."""

@@ -34,10 +34,11 @@ def add(connection: sqlite3.Connection, name: str) -> str:
     if not _NAME.fullmatch(name):
         raise InputError(f"tenant {name[:80]!r}: letters, digits, `.`, `_` and `-`, at most 64, the first no sign")
     key = _PREFIX + secrets.token_urlsafe(32)
+    # A random number: that of a tenant that was removed is never another's.
     connection.execute(
-        "INSERT INTO tenants (name, key_hash, created) VALUES (?, ?, ?) "
+        "INSERT INTO tenants (id, name, key_hash, created) VALUES (?, ?, ?, ?) "
         "ON CONFLICT (name) DO UPDATE SET key_hash = excluded.key_hash",
-        (name, hash_of(key), time.time()),
+        (secrets.randbits(47), name, hash_of(key), time.time()),
     )
     return key
 
@@ -53,7 +54,7 @@ def names(connection: sqlite3.Connection) -> list[str]:
     return [row[0] for row in connection.execute("SELECT name FROM tenants ORDER BY name")]
 
 
-def find(connection: sqlite3.Connection, key: str) -> Tenant | None:
-    """Return whose API key this is."""
-    row = connection.execute("SELECT id, name FROM tenants WHERE key_hash = ?", (hash_of(key),)).fetchone()
+def find(connection: sqlite3.Connection, key_hash: bytes) -> Tenant | None:
+    """Return whose API key has this hash."""
+    row = connection.execute("SELECT id, name FROM tenants WHERE key_hash = ?", (key_hash,)).fetchone()
     return Tenant(*row) if row else None

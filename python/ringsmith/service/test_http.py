@@ -94,9 +94,27 @@ def test_a_whole_job_by_hash(alice: Asker, ready: dict[str, str], client: Any, p
     second = alice.ask("PUT", "/v1/jobs/second/run", 200, params=query, content=body)
     assert np.abs(client.decrypt(rs.Encryptions.from_bytes(second)) - (ROWS @ WEIGHTS) ** 2).max() < 1e-3
     assert alice.ask("PUT", "/v1/jobs/second/run", 200, params=query, content=body) == second
+    # The same written in another order goes the long way, to the same job.
+    plain = json.dumps({"w": WEIGHTS.tolist()})
+    ours: dict[str, Any] = {
+        "program": ready["program"],
+        "keys": ready["keys"],
+        "plain": plain,
+        "keep": 60.0,
+        "wait": 20.0,
+    }
+    third = alice.ask("PUT", "/v1/jobs/third/run", 200, params=ours, content=body)
+    assert third == alice.ask("PUT", "/v1/jobs/third/run", 200, params=dict(reversed(ours.items())), content=body)
+    alice.refused("PUT", "/v1/jobs/third/run", "job_differs", params=ours, content=client.encrypt(x=ROWS).to_bytes())
+    for wrong, code in (
+        ({"plain": "{"}, "bad_request"), ({"keys": NOWHERE}, "not_found"), ({"wait": 61.0}, "bad_request"),
+    ):  # fmt: skip
+        for order in (1, -1):
+            query = dict(list((ours | wrong).items())[::order])
+            alice.refused("PUT", "/v1/jobs/fourth/run", code, params=query, content=body)
     # Arguments that came with a job are the job's own and gone with its end.
     alice.refused("GET", f"/v1/blobs/{address(body)}", "not_found")
-    assert [one["id"] for one in alice.ask("GET", "/v1/jobs", 200)["jobs"]] == ["second", "first"]
+    assert [one["id"] for one in alice.ask("GET", "/v1/jobs", 200)["jobs"]] == ["third", "second", "first"]
     alice.ask("DELETE", "/v1/jobs/first", 204)
     alice.refused("GET", "/v1/jobs/first", "not_found")
     alice.refused("DELETE", "/v1/jobs/first", "not_found")

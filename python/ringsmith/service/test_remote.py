@@ -4,47 +4,85 @@
 from __future__ import annotations
 
 import asyncio
-import io
+import contextlib
 import json
 import random
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 
 import ringsmith as rs
 from ringsmith.errors import InputError
 from ringsmith.remote import steps
+from ringsmith.remote.connections import Connections
+from ringsmith.remote.steps import Reply
 from ringsmith.service.conftest import ROWS, WEIGHTS, Asker, score, turning, votes
 
 EXPECTED = (ROWS @ WEIGHTS) ** 2
 
 
-class Watched(httpx.BaseTransport):
-    """Keeps every byte that is sent, and can lose requests before and answers after the server has seen them."""
+class Tap:
+    """Passes connections on to a server and keeps every byte that the client sends."""
 
-    def __init__(self, lose: Callable[[], bool] = lambda: False) -> None:
-        self.sent = io.BytesIO()
+    def __init__(self, url: str) -> None:
+        self._to, self.sent = ("127.0.0.1", int(url.rsplit(":", 1)[1])), bytearray()
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+
+    def __enter__(self) -> Tap:
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listening.close()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listening.accept()
+                server = socket.create_connection(self._to)
+                for source, target, kept in ((client, server, self.sent), (server, client, None)):
+                    threading.Thread(target=self._pass_on, args=(source, target, kept), daemon=True).start()
+
+    @staticmethod
+    def _pass_on(source: socket.socket, target: socket.socket, kept: bytearray | None) -> None:
+        with contextlib.suppress(OSError), source, target:
+            while data := source.recv(1 << 16):
+                if kept is not None:
+                    kept += data
+                target.sendall(data)
+
+
+class Watched(Connections):
+    """Keeps what is asked, and can lose requests before and answers after the server has seen them."""
+
+    def __init__(self, url: str, lose: Callable[[], bool] = lambda: False) -> None:
+        super().__init__(url)
         self.requests: list[tuple[str, str]] = []
-        self._lose, self._real = lose, httpx.HTTPTransport()
+        self._lose = lose
 
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
+    def exchange(self, method: str, target: str, *more: Any) -> Reply:
         if self._lose():
-            raise httpx.ConnectError("lost on the way")
-        body = request.read()
-        self.requests.append((request.method, request.url.path))
-        self.sent.write(str(request.url).encode() + repr(request.headers.raw).encode() + body)
-        answer = self._real.handle_request(request)
-        answer.read()
+            raise ConnectionRefusedError("lost on the way")
+        self.requests.append((method, target))
+        answer = super().exchange(method, target, *more)
         if self._lose():
-            raise httpx.ReadError("the answer was lost")
+            raise TimeoutError("the answer was lost")
         return answer
+
+
+def watched(remote: rs.remote.Remote, lose: Callable[[], bool] = lambda: False) -> Watched:
+    """Put a watch on a connection."""
+    remote.wire._connections = watch = Watched(remote.wire.url, lose)
+    return watch
 
 
 def windows(secret: bytes, size: int = 16) -> Iterator[bytes]:
@@ -60,13 +98,17 @@ def test_a_kernel_on_a_server_is_the_kernel(alice: Asker) -> None:
 
 
 def test_the_secret_key_never_leaves(alice: Asker) -> None:
-    watched = Watched()
-    with alice.remote(transport=watched) as remote:
+    async def run(url: str, client: rs.Client) -> None:
+        async with rs.connect_async(url, alice.key) as remote:
+            await remote.program(client.program, client)(x=ROWS, w=WEIGHTS)
+
+    with Tap(alice.url) as tap, rs.connect(tap.url, alice.key) as remote:
         kernel = score.on(remote)
         kernel(ROWS, WEIGHTS)
         kernel.submit(ROWS, WEIGHTS).result()
         client = kernel.program(x=(2, 4)).client
-        sent = watched.sent.getvalue()
+        asyncio.run(run(tap.url, client))
+        sent = bytes(tap.sent)
         # Every aligned window of the serialized key: the envelope and the key's public identity may be seen.
         secret = client.secret_key[48:-8]
         found = [window for window in windows(secret) if len(set(window)) > 2 and window in sent]
@@ -82,26 +124,25 @@ def test_the_secret_key_never_leaves(alice: Asker) -> None:
 
 
 def test_keys_are_uploaded_once(alice: Asker) -> None:
-    watched = Watched()
-    with alice.remote(transport=watched) as remote:
-        kernel = score.on(remote)
+    with alice.remote() as remote:
+        watch, kernel = watched(remote), score.on(remote)
         kernel(ROWS, WEIGHTS)
-        first = len(watched.requests)
+        first = len(watch.requests)
         kernel(ROWS, WEIGHTS)
-        assert [path.split("/")[2] for _, path in watched.requests[first:]] == ["jobs"]
+        assert [path.split("/")[2] for _, path in watch.requests[first:]] == ["jobs"]
         # Another process with the same client sends neither program nor keys.
         again = kernel.program(x=(2, 4)).client
-        watched.requests.clear()
+        watch.requests.clear()
         remote.program(again.program, again)(x=ROWS, w=WEIGHTS)
-        assert [method for method, path in watched.requests if "blobs" in path] == ["GET", "GET"]
+        assert [method for method, path in watch.requests if "blobs" in path] == ["GET", "GET"]
 
 
 def test_what_is_lost_on_the_way_is_sent_again(alice: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ringsmith.remote.wire._FIRST_PAUSE", 0.001)
     monkeypatch.setattr(steps, "_WHOLE", 20_000)  # Keys go in chunks.
     dice = random.Random(7)
-    watched = Watched(lambda: dice.random() < 0.25)
-    with alice.remote(transport=watched) as remote:
+    with alice.remote() as remote:
+        watched(remote, lambda: dice.random() < 0.25)
         for _ in range(8):
             assert np.abs(score.on(remote)(ROWS, WEIGHTS) - EXPECTED).max() < 1e-3
         jobs = remote.jobs()

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from ringsmith.errors import InputError
+from ringsmith.runtime.cache import Cache, TooLargeError
 from ringsmith.service import tenants
-from ringsmith.service.cache import Cache, TooLargeError
 from ringsmith.service.database import Writer, connect
 from ringsmith.service.kinds import ARRAY
+from ringsmith.service.problems import Problem
 from ringsmith.service.store import Blob, Row, Store, Upload
 
 INLINE = 1000
@@ -30,6 +31,8 @@ def opened(folder: Path) -> Store:
         for name in ("alice", "bob"):
             if name not in tenants.names(connection):
                 tenants.add(connection, name)
+                # Numbers are random; here 1 and 2.
+                connection.execute("UPDATE tenants SET id = ? WHERE name = ?", (1 if name == "alice" else 2, name))
     return store
 
 
@@ -193,21 +196,39 @@ def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
         connect(tmp_path / "db")
 
 
+def test_what_a_removed_tenant_sends_is_refused(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    with closing(connect(tmp_path / "ringsmith.sqlite3")) as connection:
+        key = tenants.add(connection, "carol")
+        carol = store.tenant(key)
+        assert carol is not None
+        tenants.remove(connection, "carol")
+    with pytest.raises(Problem) as refused:
+        asyncio.run(keep(store, carol.number, b"late"))
+    assert refused.value.code == "unauthorized"
+    time.sleep(1.1)
+    assert store.tenant(key) is None
+    store.close()
+
+
 def test_api_keys_are_kept_as_hashes(tmp_path: Path) -> None:
     with closing(connect(tmp_path / "db")) as connection:
         key = tenants.add(connection, "alice")
-        found = tenants.find(connection, key)
+        found = tenants.find(connection, tenants.hash_of(key))
         assert found is not None
         assert found.name == "alice"
         renewed = tenants.add(connection, "alice")
-        assert tenants.find(connection, key) is None
-        assert tenants.find(connection, renewed) == found
+        assert tenants.find(connection, tenants.hash_of(key)) is None
+        assert tenants.find(connection, tenants.hash_of(renewed)) == found
         for bad in ("", "../x", "a b", "-a", "x" * 65, "ä"):
             with pytest.raises(InputError):
                 tenants.add(connection, bad)
         tenants.remove(connection, "alice")
         with pytest.raises(InputError):
             tenants.remove(connection, "alice")
+        # Nobody gets the number of one that is gone, and what it sent too late is refused as its key is.
+        assert (again := tenants.find(connection, tenants.hash_of(tenants.add(connection, "alice")))) is not None
+        assert again.number != found.number
     data = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert key.encode() not in data
     assert renewed.encode() not in data

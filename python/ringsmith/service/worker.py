@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import resource
 import signal
 import time
@@ -16,11 +15,11 @@ from typing import Any
 
 from ringsmith.errors import RingsmithError
 from ringsmith.runtime.arrays import array_of
+from ringsmith.runtime.cache import Cache, Name, TooLargeError
 from ringsmith.runtime.messages import Encryptions, Keys
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.server import Server
-from ringsmith.service.cache import Cache, Name, TooLargeError
-from ringsmith.service.files import Files
+from ringsmith.service.files import Files, own_name
 from ringsmith.service.problems import Problem, of_error
 
 #: A blob's bytes, or the file that holds them.
@@ -51,7 +50,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Done:
-    """A result, with its hash; large ones lie in a part file. `report`: seconds by kind of operation, memory."""
+    """A result, with its name; large ones lie in a part file. `report`: seconds by kind of operation, memory."""
 
     result: Source
     digest: bytes
@@ -147,7 +146,7 @@ class Worker:
             "worker_memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         }
         content: Source = data if len(data) <= self._inline else self._files.write_part(data)
-        return Done(content, hashlib.sha256(data).digest(), len(data), facts, report)
+        return Done(content, own_name(), len(data), facts, report)
 
     def _load(self, task: Task) -> Server:
         """Return the session of a program and keys."""

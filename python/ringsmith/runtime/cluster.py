@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches on a Ray cluster: actors hold evaluation keys, ciphertexts travel as bytes, what a dead worker had is redone.
+
+```
+evaluate_many ── chunks of a batch ──> Holder (an actor: programs with loaded keys, by hash) ── results, in order
+```
+A program's zeros are encrypted with the batch's seed, so that a chunk that is evaluated again gives the same residues.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import secrets
+from collections import OrderedDict, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from ringsmith.errors import InputError, RingsmithError
+from ringsmith.runtime.cache import Cache, Name
+from ringsmith.runtime.engines import open_engine
+from ringsmith.runtime.messages import Encryptions, Keys
+from ringsmith.runtime.program_data import ProgramData
+from ringsmith.runtime.randomness import Seed
+from ringsmith.runtime.server import Server
+
+#: Chunks of a batch for each worker: what the last one has left to do is small.
+_CHUNKS = 4
+#: Workers that may die with the same chunk.
+_ATTEMPTS = 3
+#: Seconds without any worker before a batch is given up.
+_PATIENCE = 300.0
+#: Programs with keys whose bytes stay in the object store for the next batch, and that a worker holds loaded.
+_KEPT = 8
+
+
+class ClusterError(RingsmithError):
+    """A cluster cannot be reached, or has lost what was to be done there."""
+
+
+class Holder:
+    """What a worker process has: one engine, and programs with loaded keys by hash."""
+
+    def __init__(self, on: str, threads: int) -> None:
+        """Open the engine, of a name such as `cpu` or `rtl:cofhee`."""
+        self._engine, self._threads = open_engine(on), threads
+        self._servers: Cache[Server] = Cache(_KEPT)
+
+    def ready(self) -> None:
+        """Answer once the engine is there."""
+
+    def evaluate(
+        self, name: Name, refs: Sequence[Any], batch: Sequence[bytes], plain: Mapping[str, Any], seed: Seed
+    ) -> list[bytes]:
+        """Return the result of each message of encrypted arguments. `refs`: the program and its keys in the store."""
+        server, _ = self._servers.take(name, 1, partial(self._load, refs))
+        return [server.evaluate(Encryptions.from_bytes(one), seed=seed, **plain).to_bytes() for one in batch]
+
+    def _load(self, refs: Sequence[Any]) -> Server:
+        import ray
+
+        program, keys = ray.get(list(refs))
+        found: ProgramData = program
+        return Server(replace(found, device=self._engine.device), Keys.from_bytes(keys), threads=self._threads)
+
+
+@dataclass
+class _Cluster:
+    """A connection with the workers of one engine; they keep their keys from batch to batch."""
+
+    on: str
+    threads: int
+    actors: list[Any] = field(default_factory=list)
+    refs: OrderedDict[Name, list[Any]] = field(default_factory=OrderedDict)
+
+    def actor(self) -> Any:
+        """Start a worker; it is there when `ready` is answered."""
+        import ray
+
+        return ray.remote(num_cpus=self.threads)(Holder).remote(self.on, self.threads)
+
+    def placed(self, program: ProgramData, keys: Keys) -> tuple[Name, list[Any]]:
+        """Put a program and its keys into the object store, once."""
+        import ray
+
+        data = keys.to_bytes()
+        name = program.identity.digest, hashlib.sha256(data).digest()
+        if name not in self.refs:
+            self.refs[name] = [ray.put(program), ray.put(data)]
+            while len(self.refs) > _KEPT:
+                self.refs.popitem(last=False)
+        return name, self.refs[name]
+
+
+_clusters: dict[tuple[str, str, int], _Cluster] = {}
+
+
+def connect_ray(address: str) -> str:
+    """Join a cluster and return its identity; InputError where there is none, or ray is not installed."""
+    try:
+        import ray
+    except ImportError:
+        raise InputError("a cluster needs ray: pip install 'ringsmith[ray]'") from None
+    if not ray.is_initialized():
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            reason = (str(error).splitlines() or [""])[0][:120]
+            raise InputError(f"{address[:80]}: no Ray cluster there ({reason}); start one: ray start --head") from None
+    context = ray.get_runtime_context()
+    where = str(context.gcs_address)
+    if ":" in address and "://" not in address and where != address:
+        raise InputError(f"{address[:80]}: this process is on the cluster of {where}; ray.shutdown() leaves it")
+    return f"{where} {context.get_job_id()}"
+
+
+def evaluate_many(
+    program: ProgramData, keys: Keys, batch: Sequence[Encryptions], plain: Mapping[str, Any], *, address: str,
+    workers: int | None, threads: int, on: str, seed: Seed,
+) -> list[Encryptions]:  # fmt: skip
+    """Evaluate each message of a batch on a cluster and return the results in order. See `Program.evaluate_many`."""
+    where = connect_ray(address)
+    import ray
+
+    cluster = _clusters.setdefault((where, on, threads), _Cluster(on, threads))
+    cores: float = ray.cluster_resources().get("CPU", 1)  # type: ignore[no-untyped-call]
+    count = workers or max(1, int(cores) // threads)
+    name, refs = cluster.placed(program, keys)
+    arguments = name, refs, dict(plain), secrets.token_bytes(32) if seed is None else seed
+    return _Batch(cluster, [one.to_bytes() for one in batch], arguments).done(count)
+
+
+class _Batch:
+    """A batch on its way."""
+
+    def __init__(self, cluster: _Cluster, items: list[bytes], arguments: tuple[Any, ...]) -> None:
+        self._cluster, self._items = cluster, items
+        self._name, self._refs, self._plain, self._seed = arguments
+        self._results: list[bytes | None] = [None] * len(items)
+        self._busy: dict[Any, tuple[Any, range]] = {}
+        self._attempts: dict[range, int] = {}
+
+    def done(self, workers: int) -> list[Encryptions]:
+        """Evaluate everything with so many workers."""
+        import ray
+
+        size = max(1, -(-len(self._items) // (workers * _CHUNKS)))
+        whole = range(len(self._items))
+        self._waiting = deque(whole[start : start + size] for start in range(0, len(whole), size))
+        # A worker gets work when it answers: one that is still to be placed, or gone, holds nothing up.
+        for actor in self._actors(workers):
+            self._greet(actor)
+        while self._waiting or any(self._busy.values()):
+            if None in self._results and self._busy:
+                answered, _ = ray.wait(list(self._busy), num_returns=1, timeout=_PATIENCE)
+            else:
+                break
+            if not answered and all(not chunk for _, chunk in self._busy.values()):
+                raise ClusterError(f"no worker of the cluster answered within {_PATIENCE:.0f} s; are cores free there?")
+            for ref in answered:
+                self._heard(ref, *self._busy.pop(ref))
+        return [Encryptions.from_bytes(one) for one in self._results if one is not None]
+
+    def _actors(self, workers: int) -> list[Any]:
+        actors = self._cluster.actors
+        while len(actors) < workers:
+            actors.append(self._cluster.actor())
+        return actors[:workers]
+
+    def _greet(self, actor: Any) -> None:
+        self._busy[actor.ready.remote()] = actor, range(0)
+
+    def _heard(self, ref: Any, actor: Any, chunk: range) -> None:
+        """Take what a worker answers and give it more, or put another in its place."""
+        import ray
+
+        try:
+            for place, result in zip(chunk, ray.get(ref) or (), strict=True):
+                self._results[place] = result
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause if isinstance(error.cause, RingsmithError) else error from None
+        except (ray.exceptions.RayError, ConnectionError) as error:
+            self._lost(actor, chunk, error)
+            return
+        if self._waiting:
+            following = self._waiting.popleft()
+            items = [self._items[place] for place in following]
+            asked = actor.evaluate.remote(self._name, self._refs, items, self._plain, self._seed)
+            self._busy[asked] = actor, following
+
+    def _lost(self, actor: Any, chunk: range, error: Exception) -> None:
+        if chunk:
+            self._attempts[chunk] = self._attempts.get(chunk, 0) + 1
+            if self._attempts[chunk] >= _ATTEMPTS:
+                raise ClusterError(f"{_ATTEMPTS} workers died with items {chunk.start} to {chunk.stop - 1}") from error
+            self._waiting.appendleft(chunk)
+        actors = self._cluster.actors
+        actors[actors.index(actor)] = other = self._cluster.actor()
+        self._greet(other)

@@ -74,7 +74,6 @@ impl Backend for Cpu {
     }
 
     fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {
-        self.capabilities().check(self.name(), request.program)?;
         let (inputs, seed) = (request.inputs, request.seed.clone());
         let encodes = !request.program.plaintexts.is_empty();
         match &request.program.parameters {

@@ -203,7 +203,7 @@ impl<W: Word> BfvParams<W> {
     /// The set as an object of the byte format.
     pub fn to_bytes(&self) -> Vec<u8> {
         let payload = payload(self.rlwe(), self.0.t, &self.0.auxiliary);
-        wire::seal(Tag::BfvParams, Fingerprint::default(), payload.as_bytes())
+        payload.seal(Tag::BfvParams, Fingerprint::default())
     }
 
     /// Reads [`BfvParams::to_bytes`]; the reader's own policy applies, and the default [`Limits`].

@@ -20,7 +20,7 @@ impl Plaintext {
         let mut out = Writer::new();
         let modulus = zq::Modulus::new(self.plain_modulus()).expect("checked by the parameters");
         out.residues(self.coefficients(), &modulus);
-        wire::seal(Tag::BfvPlaintext, self.params, out.as_bytes())
+        out.seal(Tag::BfvPlaintext, self.params)
     }
 
     /// Reads [`Plaintext::to_bytes`].
@@ -50,7 +50,7 @@ impl<W: Word> Ciphertext<W> {
             Some(seed) => out.bytes(seed.as_bytes()),
             None => self.parts[1..].iter().for_each(|p| out.poly(p)),
         }
-        wire::seal(Tag::BfvCiphertext, self.params, out.as_bytes())
+        out.seal(Tag::BfvCiphertext, self.params)
     }
 
     /// Reads [`Ciphertext::to_bytes`].

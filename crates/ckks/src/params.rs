@@ -199,7 +199,7 @@ impl CkksParams {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut payload = Writer::new();
         write_payload(self.rlwe(), self.scale(), &mut payload);
-        wire::seal(Tag::CkksParams, Fingerprint::default(), payload.as_bytes())
+        payload.seal(Tag::CkksParams, Fingerprint::default())
     }
 
     /// Reads [`CkksParams::to_bytes`]; the reader's own policy applies, and the default [`Limits`].

@@ -69,7 +69,7 @@ impl Plaintext {
         let mut out = Writer::new();
         write_meta(&mut out, self.scale, self.slots, self.poly.limb_count());
         out.poly(&self.poly);
-        wire::seal(Tag::CkksPlaintext, self.params, out.as_bytes())
+        out.seal(Tag::CkksPlaintext, self.params)
     }
 
     /// Reads [`Plaintext::to_bytes`].
@@ -108,7 +108,7 @@ impl Ciphertext {
                 _ => out.poly(part),
             }
         }
-        wire::seal(Tag::CkksCiphertext, self.params, out.as_bytes())
+        out.seal(Tag::CkksCiphertext, self.params)
     }
 
     /// Length of [`Ciphertext::to_bytes`] without making it.

@@ -58,7 +58,7 @@ impl Program {
         self.outputs.iter().for_each(|&o| out.u32(o));
         write_shape(&mut out, &self.result_shape);
         write_map(&mut out, &self.result);
-        wire::seal(Tag::Program, self.parameters.fingerprint(), out.as_bytes())
+        out.seal(Tag::Program, self.parameters.fingerprint())
     }
 
     /// Reads [`Program::to_bytes`] and checks it; parameters are judged by the reader's own policy.

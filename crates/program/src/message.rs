@@ -92,11 +92,7 @@ impl Message {
             out.u64(part.len() as u64);
             out.bytes(part);
         }
-        Ok(wire::seal(
-            Tag::Message,
-            Fingerprint::default(),
-            out.as_bytes(),
-        ))
+        Ok(out.seal(Tag::Message, Fingerprint::default()))
     }
 
     fn check(&self) -> Result<(), Error> {

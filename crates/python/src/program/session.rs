@@ -35,11 +35,27 @@ pub struct Session {
 type Ran<'py> = (Vec<Bound<'py, PyBytes>>, BTreeMap<&'static str, f64>);
 
 /// Ciphertexts as Python has them.
-#[derive(FromPyObject)]
 enum Sent {
     Bytes(Vec<PyBackedBytes>),
     Bfv(Vec<Py<BfvCiphertext>>),
     Ckks(Vec<Py<CkksCiphertext>>),
+}
+
+/// By the kind of the first one: trying one kind after the other makes an exception for each that it is not.
+impl<'py> FromPyObject<'py> for Sent {
+    fn extract_bound(all: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let first = match all.len()? {
+            0 => return Ok(Self::Bytes(Vec::new())),
+            _ => all.get_item(0)?,
+        };
+        if first.is_instance_of::<BfvCiphertext>() {
+            Ok(Self::Bfv(all.extract()?))
+        } else if first.is_instance_of::<CkksCiphertext>() {
+            Ok(Self::Ckks(all.extract()?))
+        } else {
+            Ok(Self::Bytes(all.extract()?))
+        }
+    }
 }
 
 /// Ciphertexts as the backend takes them.

@@ -52,7 +52,7 @@ impl<W: Word> SecretKey<W> {
         self.coefficients
             .iter()
             .for_each(|c| out.u16(*c as i16 as u16));
-        Zeroizing::new(wire::seal(Tag::SecretKey, self.params, out.as_bytes()))
+        Zeroizing::new(out.seal(Tag::SecretKey, self.params))
     }
 
     /// Reads [`SecretKey::to_bytes`].
@@ -119,7 +119,7 @@ impl<W: Word> PublicKey<W> {
         self.id.write(&mut out);
         out.bytes(self.seed.as_bytes());
         out.poly(&self.b);
-        wire::seal(Self::tag(self.is_extended()), self.params, out.as_bytes())
+        out.seal(Self::tag(self.is_extended()), self.params)
     }
 
     /// Reads [`PublicKey::to_bytes`], of either kind.
@@ -187,7 +187,7 @@ impl<W: Word> RelinKey<W> {
         self.0.id.write(&mut out);
         out.u32(self.0.limbs as u32);
         self.0.write(&mut out);
-        wire::seal(Tag::RelinKey, self.0.params, out.as_bytes())
+        out.seal(Tag::RelinKey, self.0.params)
     }
 
     /// Reads [`RelinKey::to_bytes`].
@@ -215,7 +215,7 @@ impl<W: Word> GaloisKeys<W> {
             out.u32(*element as u32);
             key.write(&mut out);
         }
-        wire::seal(Tag::GaloisKeys, self.params, out.as_bytes())
+        out.seal(Tag::GaloisKeys, self.params)
     }
 
     /// Reads [`GaloisKeys::to_bytes`].

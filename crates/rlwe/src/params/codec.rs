@@ -30,11 +30,7 @@ impl<W: Word> RlweParams<W> {
 
     /// The set as an object of the byte format.
     pub fn to_bytes(&self) -> Vec<u8> {
-        wire::seal(
-            Tag::RlweParams,
-            Fingerprint::default(),
-            encode(&self.literal(), self.dnum()).as_bytes(),
-        )
+        encode(&self.literal(), self.dnum()).seal(Tag::RlweParams, Fingerprint::default())
     }
 
     /// Reads [`RlweParams::to_bytes`]; the reader's own policy applies, and the default [`Limits`].

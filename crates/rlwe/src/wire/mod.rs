@@ -178,18 +178,11 @@ pub struct Header {
     pub payload_len: usize,
 }
 
-/// Wraps a payload into an object.
+/// Wraps a payload into an object. [`Writer::seal`] does so without a copy.
 pub fn seal(tag: Tag, params: Fingerprint, payload: &[u8]) -> Vec<u8> {
-    let mut out = zq::memory::reserved(HEADER_LEN + payload.len() + CHECKSUM_LEN);
-    out.extend_from_slice(&MAGIC);
-    out.extend_from_slice(&VERSION.to_le_bytes());
-    out.extend_from_slice(&(tag as u16).to_le_bytes());
-    out.extend_from_slice(&params.0);
-    out.extend_from_slice(&(payload.len() as u64).to_le_bytes());
-    out.extend_from_slice(payload);
-    let sum = checksum(&out);
-    out.extend_from_slice(&sum);
-    out
+    let mut out = Writer::new();
+    out.bytes(payload);
+    out.seal(tag, params)
 }
 
 /// Checks an object's envelope, length and checksum; returns its header and payload.

@@ -9,15 +9,75 @@ pub fn packed_len(count: usize, bits: u32) -> Option<usize> {
     count.checked_mul(bits as usize).map(|b| b.div_ceil(8))
 }
 
+/// Values of a group: `GROUP` values of b bits take b whole bytes, so every group begins at a byte.
+const GROUP: usize = 8;
+
+/// Bytes from a group's first on that the words of its values lie within, at any width up to [`WITHIN_A_WORD`].
+const WINDOW: usize = 72;
+
+/// Where the values of a group begin: bytes from the group's first byte, and bits within that byte.
+fn places(bits: u32) -> [(usize, u32); GROUP] {
+    std::array::from_fn(|j| {
+        let bit = j * bits as usize;
+        // The mask changes nothing and lets the compiler see that a word lies within the window.
+        ((bit / 8) & (WINDOW - 9), (bit % 8) as u32)
+    })
+}
+
+/// Groups of so many values whose windows end within so many bytes.
+fn groups_within(values: usize, bytes: usize, bits: u32) -> usize {
+    match bytes.checked_sub(WINDOW) {
+        Some(last) if bits <= WITHIN_A_WORD => (values / GROUP).min(last / bits as usize + 1),
+        _ => 0,
+    }
+}
+
 /// Appends `values`, each below 2^bits, lowest bit first; the last byte is padded with zeros.
 pub(super) fn pack<W: Word>(values: &[W], bits: u32, out: &mut Vec<u8>) {
+    let start = out.len();
+    let len = packed_len(values.len(), bits).expect("the bytes of values in memory can be counted");
+    out.resize(start + len, 0);
+    let bytes = &mut out[start..];
+    let groups = groups_within(values.len(), len, bits);
+    let (grouped, rest) = values.split_at(groups * GROUP);
+    let places = places(bits);
+    for (number, group) in grouped.chunks_exact(GROUP).enumerate() {
+        let at = number * bits as usize;
+        if let (Some(window), Ok(group)) = (bytes[at..].first_chunk_mut(), group.try_into()) {
+            pack_group(group, &places, window);
+        }
+    }
+    pack_one_by_one(rest, bits, &mut bytes[groups * bits as usize..]);
+}
+
+/// Writes the words of a group from its first byte on; what the last one writes beyond the group is zero, for the next to
+/// overwrite.
+#[inline(always)]
+fn pack_group<W: Word>(
+    group: &[W; GROUP],
+    places: &[(usize, u32); GROUP],
+    window: &mut [u8; WINDOW],
+) {
+    let (mut carry, mut from) = (0u64, 0);
+    for j in 0..GROUP {
+        let (byte, shift) = places[j];
+        // Bits of the value before that lie in this one's first byte.
+        carry = (carry >> (8 * (byte - from))) | (group[j].low_u64() << shift);
+        window[byte..byte + 8].copy_from_slice(&carry.to_le_bytes());
+        from = byte;
+    }
+}
+
+/// Writes values of any width from the first bit of `out` on.
+fn pack_one_by_one<W: Word>(values: &[W], bits: u32, out: &mut [u8]) {
     // `held` < 64 bits wait in `carry`.
-    let (mut carry, mut held) = (0u64, 0u32);
+    let (mut carry, mut held, mut at) = (0u64, 0u32, 0);
     let mut put = |piece: u64, width: u32| {
         carry |= piece << held;
         held += width;
         if held >= u64::BITS {
-            out.extend_from_slice(&carry.to_le_bytes());
+            out[at..at + 8].copy_from_slice(&carry.to_le_bytes());
+            at += 8;
             held -= u64::BITS;
             carry = piece.checked_shr(width - held).unwrap_or(0);
         }
@@ -29,7 +89,8 @@ pub(super) fn pack<W: Word>(values: &[W], bits: u32, out: &mut Vec<u8>) {
             put((value.to_u128() >> u64::BITS) as u64, bits - low);
         }
     }
-    out.extend_from_slice(&carry.to_le_bytes()[..held.div_ceil(8) as usize]);
+    let left = held.div_ceil(8) as usize;
+    out[at..at + left].copy_from_slice(&carry.to_le_bytes()[..left]);
 }
 
 /// Reads `out.len()` values of modulus `modulus` (number `limb` of its chain) from exactly the bytes they take.
@@ -41,8 +102,18 @@ pub(super) fn unpack<W: Word>(
 ) -> Result<(), WireError> {
     let bits = modulus.bits();
     debug_assert_eq!(Some(bytes.len()), packed_len(out.len(), bits));
-    let (mut at, mut is_reduced) = (0, true);
-    for value in &mut *out {
+    let groups = groups_within(out.len(), bytes.len(), bits);
+    let (grouped, rest) = out.split_at_mut(groups * GROUP);
+    let (places, mask) = (places(bits), u64::MAX >> u64::BITS.saturating_sub(bits));
+    let mut is_reduced = true;
+    for (number, group) in grouped.chunks_exact_mut(GROUP).enumerate() {
+        let at = number * bits as usize;
+        if let (Some(window), Ok(group)) = (bytes[at..].first_chunk(), group.try_into()) {
+            is_reduced &= unpack_group(window, &places, mask, modulus.value(), group);
+        }
+    }
+    let mut at = groups * GROUP * bits as usize;
+    for value in rest {
         *value = match bits {
             0..=WITHIN_A_WORD => W::from_u64(word_at(bytes, at, bits)),
             _ => W::from_u128_lossy(wide_at(bytes, at, bits)),
@@ -61,6 +132,25 @@ pub(super) fn unpack<W: Word>(
             allowed: "0".into(),
         }),
     }
+}
+
+/// Reads a group; whether all of it is below `modulus`.
+#[inline(always)]
+fn unpack_group<W: Word>(
+    window: &[u8; WINDOW],
+    places: &[(usize, u32); GROUP],
+    mask: u64,
+    modulus: W,
+    group: &mut [W; GROUP],
+) -> bool {
+    let mut is_reduced = true;
+    for j in 0..GROUP {
+        let (byte, shift) = places[j];
+        let word = window[byte..byte + 8].try_into().expect("8 bytes");
+        group[j] = W::from_u64((u64::from_le_bytes(word) >> shift) & mask);
+        is_reduced &= group[j] < modulus;
+    }
+    is_reduced
 }
 
 /// Bits of a value that lies within eight bytes wherever in a byte it starts.
@@ -91,33 +181,52 @@ fn wide_at(bytes: &[u8], at: usize, bits: u32) -> u128 {
 mod tests {
     use super::*;
 
-    fn round_trip<W: Word>(q: W) {
+    fn round_trip<W: Word>(q: W, count: usize) {
         let m = Modulus::new(q).unwrap();
         let top = q.wrapping_sub(W::ONE);
-        let values: Vec<W> = (0..37)
+        let values: Vec<W> = (0..count as u64)
             .map(|i| {
                 if i % 3 == 0 {
                     top
                 } else {
-                    m.reduce_u64(i * 0x9e37_79b9)
+                    m.reduce_u64(i.wrapping_mul(0x9e37_79b9_7f4a_7c15))
                 }
             })
             .collect();
-        let mut bytes = Vec::new();
+        let mut bytes = vec![7];
         pack(&values, m.bits(), &mut bytes);
-        assert_eq!(bytes.len(), packed_len(37, m.bits()).unwrap());
-        let mut back = vec![W::ZERO; 37];
-        unpack(&bytes, &m, 0, &mut back).unwrap();
-        assert_eq!(values, back);
+        let len = packed_len(count, m.bits()).unwrap();
+        let mut plainly = vec![0; len];
+        pack_one_by_one(&values, m.bits(), &mut plainly);
+        assert_eq!(bytes[0], 7);
+        assert!(bytes[1..] == plainly, "{count} values of {} bits", m.bits());
+        let mut back = vec![W::ZERO; count];
+        unpack(&plainly, &m, 0, &mut back).unwrap();
+        assert!(values == back, "{count} values of {} bits", m.bits());
     }
 
     #[test]
     fn widths_round_trip() {
-        for bits in 2..=62 {
-            round_trip::<u64>((1 << bits) - 1);
+        for count in [0, 1, 8, 37, 97, 300] {
+            for bits in 2..=62 {
+                round_trip::<u64>((1 << bits) - 1, count);
+            }
+            for bits in [2, 57, 58, 62, 63, 64, 109, 127, 128] {
+                round_trip::<u128>(u128::MAX >> (128 - bits), count);
+            }
         }
-        for bits in [62, 63, 64, 109, 127, 128] {
-            round_trip::<u128>(u128::MAX >> (128 - bits));
+    }
+
+    #[test]
+    fn a_residue_at_the_modulus_is_found_wherever_it_stands() {
+        let m = Modulus::new((1u64 << 36) - 5).unwrap();
+        for place in 0..100 {
+            let mut values = [m.value() - 1; 100];
+            values[place] = m.value();
+            let mut bytes = Vec::new();
+            pack(&values, m.bits(), &mut bytes);
+            let read = unpack(&bytes, &m, 3, &mut [0; 100]);
+            assert_eq!(read, Err(WireError::Residue { limb: 3 }), "{place}");
         }
     }
 

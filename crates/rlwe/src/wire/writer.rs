@@ -2,13 +2,14 @@
 //! Writes payload fields.
 
 use super::packing::pack;
+use super::{CHECKSUM_LEN, Fingerprint, HEADER_LEN, MAGIC, Tag, VERSION, checksum};
 use rns::{Domain, RnsPoly};
 use zeroize::Zeroize;
 use zq::memory::reserved;
 use zq::{Modulus, Word};
 
-/// A payload under construction; its buffer is wiped on drop unless all that it takes is public.
-#[derive(Default)]
+/// A payload under construction, behind room for its envelope's header; its buffer is wiped on drop unless all that it
+/// takes is public.
 pub struct Writer {
     bytes: Vec<u8>,
     is_public: bool,
@@ -20,23 +21,53 @@ impl Drop for Writer {
     }
 }
 
+impl Default for Writer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Writer {
     /// An empty payload, whatever it will hold.
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            bytes: vec![0; HEADER_LEN],
+            is_public: false,
+        }
     }
 
     /// An empty payload that nothing secret will pass through: wiping takes longer than writing.
     pub fn public() -> Self {
-        Self {
-            bytes: Vec::new(),
-            is_public: true,
-        }
+        let mut out = Self::new();
+        out.is_public = true;
+        out
     }
 
-    /// The bytes so far.
+    /// The payload so far.
     pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes
+        &self.bytes[HEADER_LEN..]
+    }
+
+    /// The payload as an object of the byte format.
+    pub fn seal(mut self, tag: Tag, params: Fingerprint) -> Vec<u8> {
+        self.make_room(CHECKSUM_LEN);
+        let mut out = std::mem::take(&mut self.bytes);
+        let payload_len = (out.len() - HEADER_LEN) as u64;
+        let mut header = &mut out[..HEADER_LEN];
+        for field in [
+            &MAGIC[..],
+            &VERSION.to_le_bytes(),
+            &(tag as u16).to_le_bytes(),
+            &params.0,
+            &payload_len.to_le_bytes(),
+        ] {
+            let (place, rest) = header.split_at_mut(field.len());
+            place.copy_from_slice(field);
+            header = rest;
+        }
+        let sum = checksum(&out);
+        out.extend_from_slice(&sum);
+        out
     }
 
     fn wipe(&mut self) {
@@ -49,7 +80,7 @@ impl Writer {
     fn make_room(&mut self, more: usize) {
         let needed = self.bytes.len() + more;
         if needed > self.bytes.capacity() {
-            let mut larger = reserved(needed.max(2 * self.bytes.len()));
+            let mut larger = reserved((needed + CHECKSUM_LEN).max(2 * self.bytes.len()));
             larger.extend_from_slice(&self.bytes);
             self.wipe();
             self.bytes = larger;

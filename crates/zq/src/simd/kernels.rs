@@ -108,7 +108,8 @@ macro_rules! each_vector {
 unsafe fn wide<V: Vector>(call: Call<'_>) -> usize {
     // SAFETY: features by the caller; all slices have the length of `out`.
     unsafe {
-        let m = Wide64::<V>::new(call.q);
+        let divides = matches!(call.op, Op::Reduce | Op::Mul | Op::MulInto | Op::MulAdd);
+        let m = Wide64::<V>::new(call.q, divides);
         let (w, quotient) = (V::splat(call.s.w), V::splat(call.s.quotient));
         let zero = V::splat(0);
         match call.op {

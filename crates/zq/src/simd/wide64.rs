@@ -18,14 +18,18 @@ pub struct Wide64<V> {
 }
 
 impl<V: Vector> Wide64<V> {
-    /// The constants for `2 < q < 2^62`.
+    /// The constants for `2 < q < 2^62`. Without `divides` those of [`Self::mul`] and [`Self::reduce`] are left out: their
+    /// two divisions take as long as 200 products.
     ///
     /// # Safety
     /// As [`Vector`].
     #[inline(always)]
-    pub unsafe fn new(q: u64) -> Self {
+    pub unsafe fn new(q: u64, divides: bool) -> Self {
         let bits = u64::BITS - q.leading_zeros();
-        let quotient = |shift: u32| ((1u128 << shift) / u128::from(q)).min(u64::MAX.into()) as u64;
+        let quotient = |shift: u32| match divides {
+            true => ((1u128 << shift) / u128::from(q)).min(u64::MAX.into()) as u64,
+            false => 0,
+        };
         // SAFETY: passed on.
         unsafe {
             Self {

@@ -46,7 +46,7 @@ wheel: $(STAMP)-dev ## Build dist/ringsmith-*.whl, which holds specifications an
 run: build ## Score patients encrypted; INPUT=file.csv scores your own rows
 	@$(PY) examples/01_classifier.py $(if $(INPUT),--input '$(INPUT)')
 
-lint: build ## rustfmt, clippy, ruff, mypy
+lint: build $(STAMP)-hw ## rustfmt, clippy, ruff, mypy; Verilator and verible on the RTL of every preset
 	@tools/lint.sh
 
 test: ## Lint and every test, hardware unit tests included (under 20 minutes)

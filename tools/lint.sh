@@ -21,6 +21,7 @@ step cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
 step cargo clippy --locked --quiet --workspace --test secret_flow --test constant_time --test planted_race -- -D warnings
 step ruff format --check --quiet .
 step ruff check --quiet .
+step python -m ringsmith.hw.lint_rtl
 echo "lint: mypy --no-error-summary"
 wait "$types_pid" || status=1
 cat "$types"

@@ -19,6 +19,7 @@ REDUCTION = {"barrett": 0, "montgomery": 1}
 MULTIPLIER = {"asic": 0, "dsp26x17": 1, "dsp18x18": 2}
 TWIDDLES = {"slot": 0, "memory": 1}
 HOST = {"axi4": 0, "serial": 1}
+VARIANT = {"cn": 0, "pn3": 1, "pn1": 2, "pn3d": 3, "stream": 4}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +93,7 @@ class Knobs:
         }
 
     def parameters(self) -> dict[str, int]:
-        """The parameters of the core in SystemVerilog."""
+        """The parameters of the top in SystemVerilog."""
         numbers = self.numbers()
         return {
             "W": numbers["word_bits"],
@@ -167,3 +168,43 @@ class Knobs:
             yield f"slots must be 3..32, got {self.slots}"
         if not self.twiddle_tables in (1, self.moduli_slots):
             yield f"twiddle_tables must be 1 or moduli_slots, got {self.twiddle_tables}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ntt8Knobs:
+    """What a preset of an 8-point accelerator says of the hardware."""
+
+    variant: str
+    word_bits: int
+    multiplier: str
+    modulus_bits_min: int
+
+    def numbers(self) -> dict[str, int]:
+        """Every knob as the number that hardware has."""
+        return {
+            "variant": VARIANT[self.variant],
+            "word_bits": self.word_bits,
+            "multiplier": MULTIPLIER[self.multiplier],
+            "modulus_bits_min": self.modulus_bits_min,
+        }
+
+    def parameters(self) -> dict[str, int]:
+        """The parameters of the top in SystemVerilog."""
+        numbers = self.numbers()
+        return {
+            "Variant": numbers["variant"],
+            "W": numbers["word_bits"],
+            "MulStyle": numbers["multiplier"],
+            "ModMinBits": numbers["modulus_bits_min"],
+        }
+
+    def broken(self) -> Iterator[str]:
+        """What cannot be: the knob, what would do, what it is."""
+        if self.variant not in VARIANT:
+            yield f"variant must be cn, pn3, pn1, pn3d or stream, got {self.variant!r}"
+        if not (self.word_bits >= 14 and self.word_bits <= 32):
+            yield f"word_bits must be 14..32, got {self.word_bits}"
+        if self.multiplier not in MULTIPLIER:
+            yield f"multiplier must be asic, dsp26x17 or dsp18x18, got {self.multiplier!r}"
+        if not (self.modulus_bits_min >= 5 and self.modulus_bits_min <= self.word_bits):
+            yield f"modulus_bits_min must be 5..word_bits = {self.word_bits}, got {self.modulus_bits_min}"

@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from ringsmith import shipped
+from ringsmith import _native, shipped
 from ringsmith.errors import ParameterError
-from ringsmith.knobs import Knobs
+from ringsmith.knobs import Knobs, Ntt8Knobs
 from ringsmith.specs import build, checked_name, parsed_toml, read_toml, shown
 
-T = TypeVar("T")
 # What the info block's kHz registers hold.
 SLOWEST_MHZ, FASTEST_MHZ = 0.001, 4000.0
 # Measurements of the base-conversion unit beside its instructions.
@@ -71,38 +70,74 @@ class Preset(Knobs):
         return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
 
-def preset_names(kind: str = "") -> list[str]:
-    """Names of the presets that ship with the package, sorted; `kind` is a folder of presets with keys of their own."""
-    return sorted(path.stem for path in (shipped.spec() / "presets" / kind).glob("*.toml"))
+@dataclass(frozen=True, kw_only=True)
+class Ntt8Preset(Ntt8Knobs):
+    """A design point with another top, an 8-point accelerator (docs/ntt8.md)."""
+
+    name: str
+    paper: str
+    scheme: str
+    clock_mhz: tuple[float, ...]
+    modulus: int
+
+    @property
+    def n_max(self) -> int:
+        """Points of the transform."""
+        return 8
+
+    @property
+    def streams(self) -> bool:
+        """Whether polynomials go through AXI4-Stream, not through registers."""
+        return self.variant == "stream"
+
+    @property
+    def prime(self) -> int:
+        """The modulus: the one asked for, or the largest prime 1 mod 2 n_max of `word_bits` bits."""
+        return self.modulus or _native.ntt_primes(self.n_max, self.word_bits, 1)[0]
+
+
+#: Presets by the key `top` of their file; the co-processor's may leave it out.
+SYSTEM, NTT8 = "system", "ntt8"
+AnyPreset = Preset | Ntt8Preset
+
+
+def preset_names(*tops: str) -> list[str]:
+    """Names of the presets that ship with the package, sorted: the co-processor's, or those of the tops named."""
+    wanted = tops or (SYSTEM,)
+    found = sorted((shipped.spec() / "presets").glob("*.toml"))
+    return [path.stem for path in found if read_toml(path, "preset").get("top", SYSTEM) in wanted]
 
 
 def load_preset(name: str, overrides: Mapping[str, Any] | None = None) -> Preset:
-    """Load a preset by name, or from a path ending in `.toml`, with some keys replaced.
+    """Load a co-processor's preset by name, or from a path ending in `.toml`, with some keys replaced.
 
-    Override values may be TOML text (as from `--set key=value`) or Python values. Unknown presets and keys, wrong types
-    and impossible combinations raise `ParameterError` naming the key and what would work.
+    Override values may be TOML text (as from `--set key=value`) or Python values. Unknown presets and keys, wrong
+    types, impossible combinations and presets with another top raise `ParameterError` naming the key and what would
+    work.
     """
-    return checked(Preset, name, read_preset(name), overrides or {}, _complaints)
+    preset = load_any(name, overrides)
+    if isinstance(preset, Preset):
+        return preset
+    able = ", ".join(preset_names())
+    raise ParameterError(f"preset {preset.name} is an 8-point accelerator, for simulate and synth; here: {able}")
 
 
-def checked(
-    kind: type[T],
-    name: str,
-    values: Mapping[str, Any],
-    overrides: Mapping[str, Any],
-    complaints: Callable[[T], Iterator[str]],
-) -> T:
-    """Return a preset: the values of its file with some keys replaced; `complaints` say what is wrong with it."""
-    merged = dict(values)
-    for key, value in overrides.items():
-        if key not in merged:
-            raise ParameterError(f"preset {name} has no key {key!r}; keys: {', '.join(merged)}")
-        merged[key] = parse_setting(key, value) if isinstance(value, str) else value
-    preset = build(kind, f"preset {name}", merged)
-    checked_name("a preset", merged["name"])
+def load_any(name: str, overrides: Mapping[str, Any] | None = None) -> AnyPreset:
+    """Load a preset of any top as `load_preset` does one of the co-processor."""
+    values = read_preset(name)
+    top = values.pop("top", SYSTEM)
+    if top not in (SYSTEM, NTT8):
+        raise ParameterError(f"preset {name}: top must be {SYSTEM} or {NTT8}, got {shown(top)}")
+    for key, value in (overrides or {}).items():
+        if key not in values:
+            raise ParameterError(f"preset {name} has no key {key!r}; keys: {', '.join(values)}")
+        values[key] = parse_setting(key, value) if isinstance(value, str) else value
+    kind: type[AnyPreset] = Ntt8Preset if top == NTT8 else Preset
+    preset = build(kind, f"preset {name}", values)
+    checked_name("a preset", preset.name)
     # The first alone: what comes later may not even be computable.
-    for reason in complaints(preset):
-        raise ParameterError(f"preset {merged['name']}: {reason}")
+    for reason in _complaints(preset):
+        raise ParameterError(f"preset {preset.name}: {reason}")
     return preset
 
 
@@ -117,8 +152,8 @@ def parse_overrides(settings: list[str]) -> dict[str, str]:
     return pairs
 
 
-def read_preset(name: str, kind: str = "") -> dict[str, Any]:
-    """Read a preset's file, by name or by path; `kind` as for `preset_names`.
+def read_preset(name: str) -> dict[str, Any]:
+    """Read a preset's file, by name or by path.
 
     Raises:
         ParameterError: no such preset.
@@ -126,10 +161,10 @@ def read_preset(name: str, kind: str = "") -> dict[str, Any]:
     """
     if name.endswith(".toml"):
         return read_toml(Path(name), "preset")
-    names = preset_names(kind)
+    names = preset_names(SYSTEM, NTT8)
     if name not in names:
         raise ParameterError(f"no preset {shown(name)}; presets: {', '.join(names)}, or a path to a .toml file")
-    return read_toml(shipped.spec() / "presets" / kind / f"{name}.toml", "preset")
+    return read_toml(shipped.spec() / "presets" / f"{name}.toml", "preset")
 
 
 def parse_setting(key: str, text: str) -> Any:
@@ -143,16 +178,23 @@ def parse_setting(key: str, text: str) -> Any:
     return text
 
 
-def clock_complaints(clock_mhz: Sequence[float]) -> Iterator[str]:
-    """What is wrong with the clocks of a preset of any kind."""
-    if not clock_mhz or not all(SLOWEST_MHZ <= clock <= FASTEST_MHZ for clock in clock_mhz):
-        yield f"clock_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {shown(list(clock_mhz))}"
-
-
-def _complaints(p: Preset) -> Iterator[str]:
+def _complaints(p: AnyPreset) -> Iterator[str]:
     """What is wrong with the knobs of the hardware, then with the other keys."""
     yield from p.broken()
-    yield from clock_complaints(p.clock_mhz)
+    if not p.clock_mhz or not all(SLOWEST_MHZ <= clock <= FASTEST_MHZ for clock in p.clock_mhz):
+        yield f"clock_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {shown(list(p.clock_mhz))}"
+    yield from _ntt8_complaints(p) if isinstance(p, Ntt8Preset) else _system_complaints(p)
+
+
+def _ntt8_complaints(p: Ntt8Preset) -> Iterator[str]:
+    bits = p.modulus.bit_length() if p.modulus else p.word_bits
+    if p.modulus < 0 or not p.modulus_bits_min <= bits <= p.word_bits:
+        yield f"modulus must have {p.modulus_bits_min}..{p.word_bits} bits, got {p.modulus} of {bits} bits"
+    if p.modulus and not (p.modulus % (2 * p.n_max) == 1 and _native.is_prime(p.modulus)):
+        yield f"modulus must be a prime 1 mod {2 * p.n_max}, got {p.modulus}"
+
+
+def _system_complaints(p: Preset) -> Iterator[str]:
     if not SLOWEST_MHZ <= p.serial_mhz <= FASTEST_MHZ:
         yield f"serial_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {p.serial_mhz}"
     if p.host == "serial" and p.serial_mhz > max(p.clock_mhz):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated from spec/build.yaml by `python -m ringsmith.gen`; do not edit.
-// Elaboration checks of a core's parameters: any that cannot be stops the build. docs/knobs.md has their meaning.
+// Elaboration checks of the parameters of a core: any that cannot be stops the build. docs/knobs.md has their meaning.
 module rs_build_check #(
   // Bits of a coefficient, W.
   parameter int unsigned W = 14,

@@ -40,4 +40,13 @@ package rs_build_pkg;
     MultiplierDsp26x17 = 1,
     MultiplierDsp18x18 = 2
   } multiplier_e;
+
+  // The rows of butterflies, one combinational circuit, registered, one row used three times, pipelined, or that behind AXI4-Stream.
+  typedef enum int unsigned {
+    VariantCn = 0,
+    VariantPn3 = 1,
+    VariantPn1 = 2,
+    VariantPn3d = 3,
+    VariantStream = 4
+  } variant_e;
 endpackage

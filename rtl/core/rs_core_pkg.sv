@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types that the parts of the core share: the decoded instruction and the error codes.
+// Types that the parts of the core share: the decoded instruction, and with them the error codes.
 package rs_core_pkg;
 
   // Slots a build can have besides the zero slot and the twiddle tables.
   localparam int unsigned MaxSlots = 32;
 
-  typedef enum logic [3:0] {
-    ErrNone      = 4'd0,
-    ErrOpcode    = 4'd1,  // unknown, or not in this build
-    ErrDegree    = 4'd2,  // n out of range
-    ErrSlot      = 4'd3,  // no such slot
-    ErrIndex     = 4'd4,  // modulus, constant or conversion: out of range, never configured, of the other kind
-    ErrCombine   = 4'd5,  // slots that cannot be combined: single-port in place, work-slot parity, overlap
-    ErrUnwritten = 4'd6,  // slot or twiddle table never written
-    ErrDma       = 4'd7,  // the host reported a transfer error
-    ErrOverflow  = 4'd8   // command pushed into a full queue
-  } error_e;
+  // error_e.
+  import rs_error_pkg::*;
+  export rs_error_pkg::*;
 
   // A source slot of the datapath; zero: reads as 0.
   typedef struct packed {

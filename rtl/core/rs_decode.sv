@@ -112,7 +112,8 @@ module rs_decode
     else if (compute && opcode != OpPmul && !configured_i[instr.mod_idx]) error = ErrIndex;
     else if (opcode == OpCmodmul && int'(instr.const_idx) >= int'(Consts)) error = ErrIndex;
     else if (rns && no_conversion) error = ErrIndex;
-    else if (in_place_clash || work_addend || same_dst || same_src || (transform && parity_clash)) error = ErrCombine;
+    else if (in_place_clash || work_addend || same_dst || same_src || (transform && parity_clash))
+      error = ErrCombination;
   end
 
   always_comb begin

@@ -190,7 +190,7 @@ package rs_latency_pkg;
     return ((style == 3) ? ((registers == 1) ? 3 : 1) : (3 * butterfly_latency(0, style, w, minbits, 0)));
   endfunction
 
-  // rs_ntt8_engine: cn 1, pn3 and pn1 3, pn3d and stream three pipelined butterflies (variants of spec/ntt8.toml).
+  // rs_ntt8_engine: cn 1, pn3 and pn1 3, pn3d and stream three pipelined butterflies (variants of spec/build.yaml).
   function automatic int ntt8_latency(int variant, int style, int w, int minbits);
     return ((variant == 0) ? 1 : ((variant < 3) ? 3 : ntt8_unrolled_latency(style, w, minbits, 0)));
   endfunction

@@ -117,7 +117,7 @@ module rs_status
       error_cmd_o   <= '0;
     end else if (!error_o && (memory_error_i || refused_i || overflow_i)) begin
       error_o       <= 1'b1;
-      error_code_o  <= memory_error_i ? ErrDma : refused_i ? refused_code_i : ErrOverflow;
+      error_code_o  <= memory_error_i ? ErrBus : refused_i ? refused_code_i : ErrOverflow;
       error_index_o <= memory_error_i ? memory_index_q : index_o;
       error_cmd_o   <= memory_error_i ? memory_word_q : head_word_i;
     end

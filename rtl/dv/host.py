@@ -12,7 +12,7 @@ from dv.parameters import parameter
 from dv.primes import prime_below
 from ringsmith.hw import registers
 
-MAP = {r.name: r for r in registers.registers()}
+MAP = {r.name: r for r in registers.load().registers}
 CLEAR, SNAPSHOT, TABLE_WRITE, RESET = 1, 2, 4, 8
 FAILED, TRANSFER = 2, 4
 

@@ -9,7 +9,7 @@ from dv.stimulus import start
 from ringsmith.hw import registers
 from ringsmith.hw.cocotb_runner import run_checks
 
-MAP = {r.name: r for r in registers.registers()}
+MAP = {r.name: r for r in registers.load().registers}
 QUIET = (
     "busy",
     "error",

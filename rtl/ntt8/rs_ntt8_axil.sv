@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AXI4-Lite shell of the 8-point accelerators: registers of spec/ntt8.toml around one engine.
+// AXI4-Lite shell of the 8-point accelerators: registers of spec/ntt8.rdl around one engine.
 //
 // A write of CONTROL with bit 0 set starts a transform of INPUT; STATUS bit 0 rises when its result stands in OUTPUT.
 // Reads and writes take one cycle; a write needs address and data at once and is answered the cycle after. Addresses
@@ -7,6 +7,7 @@
 // engine took its copy; CONTROL, MODULUS, BARRETT and TWIDDLE may not (SLVERR). A refused write changes nothing.
 module rs_ntt8_axil
   import rs_ntt8_pkg::*;
+  import rs_build_pkg::*;
   import rs_latency_pkg::*;
 #(
   // VariantCn, VariantPn3, VariantPn1 or VariantPn3d.

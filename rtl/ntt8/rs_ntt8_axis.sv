@@ -5,7 +5,7 @@
 // Modulus and twiddles come on ports that must be stable while beats are in flight. Results leave in order; a queue of
 // Depth results holds those in flight when the sink stalls, and no beat is accepted that would not fit.
 module rs_ntt8_axis
-  import rs_ntt8_pkg::*;
+  import rs_build_pkg::*;
   import rs_latency_pkg::*;
 #(
   // Bits of a word, 14 to 32.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 8-point transform in one of its variants (spec/ntt8.toml): the choice in one place for both shells.
+// The 8-point transform in one of its variants (docs/knobs.md): the choice in one place for both shells.
 //
 // valid_i with ready_o starts a transform; valid_o marks its result for one cycle.
 // Latency: ntt8_latency(Variant, MulStyle, W, ModMinBits).
 module rs_ntt8_engine
-  import rs_ntt8_pkg::*;
+  import rs_build_pkg::*;
 #(
   // VariantCn, VariantPn3, VariantPn1, VariantPn3d or VariantStream.
   parameter int unsigned Variant = VariantCn,
@@ -29,15 +29,12 @@ module rs_ntt8_engine
   output logic [  7:0][W-1:0] data_o
 );
 
-  if (Variant > VariantStream) begin : gen_variant_check
-    $error("%m: Variant must be 0 (cn), 1 (pn3), 2 (pn1), 3 (pn3d) or 4 (stream)");
-  end
-  if (W < 14 || W > 32) begin : gen_width_check
-    $error("%m: W must be from 14 to 32");
-  end
-  if (MulStyle > rs_build_pkg::MultiplierDsp18x18) begin : gen_style_check
-    $error("%m: MulStyle must be 0 (asic), 1 (dsp26x17) or 2 (dsp18x18)");
-  end
+  rs_ntt8_check #(
+    .Variant   (Variant),
+    .W         (W),
+    .MulStyle  (MulStyle),
+    .ModMinBits(ModMinBits)
+  ) u_check ();
 
   if (Variant == VariantPn1) begin : gen_folded
     rs_ntt8_folded #(

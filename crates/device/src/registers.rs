@@ -123,7 +123,7 @@ pub const STATUS_FREE: (u32, u32) = (16, 16);
 
 /// First error since reset.
 pub const ERROR: u32 = 0x108;
-/// Cause: 0 none, 1 illegal opcode or not in this build, 2 ring degree out of range, 3 bad slot number, 4 bad modulus or constant index, modulus or conversion never written, or a conversion of the other kind, 5 illegal combination of slots, 6 slot never written, 7 bus error, 8 command queue overflow.
+/// Cause.
 pub const ERROR_CAUSE: (u32, u32) = (0, 8);
 
 /// Index of the instruction the error belongs to, counted from 0 since clear.

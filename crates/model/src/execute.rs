@@ -4,7 +4,8 @@
 use isa::{BuildInfo, Instruction, Op, TWIDDLE_SLOT};
 use zq::Word;
 
-use crate::fault::{Cause, Fault};
+use crate::cause::Cause;
+use crate::fault::Fault;
 use crate::lane::Lane;
 use crate::memory::{Memory, Polynomial, Table};
 use crate::transform;
@@ -79,7 +80,7 @@ fn transforms(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
     let table = memory.tables[usize::from(i.mod_idx)].as_ref();
     let table = table
         .filter(|table| table.log2_n >= i.log2_n)
-        .ok_or(Fault::new(Cause::BadIndex))?;
+        .ok_or(Fault::new(Cause::Index))?;
     for (lane, q) in moduli.iter().enumerate() {
         let words = &mut value[lane];
         if i.op == Op::Ntt {
@@ -122,7 +123,7 @@ fn constant(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
     for (lane, q) in moduli.iter().enumerate() {
         let factor = *memory.constants[lane]
             .get(index)
-            .ok_or(Fault::new(Cause::BadIndex))?;
+            .ok_or(Fault::new(Cause::Index))?;
         let words = &mut value[lane];
         words
             .iter_mut()
@@ -153,7 +154,7 @@ fn convert(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
     let conversion = conversion
         .flatten()
         .filter(|conversion| conversion.shape().own == (i.op == Op::Scale))
-        .ok_or(Fault::new(Cause::BadIndex))?;
+        .ok_or(Fault::new(Cause::Index))?;
     let (x, own) = (memory.read(i.src_a, i.n())?, memory.read(i.src_b, i.n())?);
     memory.write(i.dst, conversion.apply(&x, &own))
 }
@@ -180,7 +181,7 @@ fn load(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
     let entry = memory
         .tables
         .get_mut(usize::from(i.mod_idx))
-        .ok_or(Fault::new(Cause::BadIndex))?;
+        .ok_or(Fault::new(Cause::Index))?;
     *entry = Some(Table {
         log2_n: i.log2_n,
         entries: value,

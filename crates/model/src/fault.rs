@@ -3,52 +3,12 @@
 
 use thiserror::Error;
 
-/// Cause of a stop, with the number the error register shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[repr(u8)]
-pub enum Cause {
-    /// Illegal opcode, or not in this build.
-    #[error("illegal opcode or not in this build")]
-    Opcode = 1,
-    /// Ring degree out of range.
-    #[error("ring degree out of range")]
-    Degree = 2,
-    /// No such slot.
-    #[error("bad slot number")]
-    BadSlot = 3,
-    /// Bad modulus or constant index, a modulus or conversion never written, or a conversion of the other kind.
-    #[error("bad modulus, constant or conversion index, or never set")]
-    BadIndex = 4,
-    /// Slots that do not go together.
-    #[error("illegal combination of slots")]
-    Combination = 5,
-    /// A slot is read that was never written.
-    #[error("slot never written")]
-    NeverWritten = 6,
-    /// The host memory answered with an error.
-    #[error("bus error")]
-    Bus = 7,
-    /// More commands than the queue holds.
-    #[error("command queue overflow")]
-    Overflow = 8,
-}
+use crate::cause::Cause;
 
 impl Cause {
     /// The cause with a number of the error register.
     pub fn from_code(code: u8) -> Option<Self> {
-        use Cause::*;
-        [
-            Opcode,
-            Degree,
-            BadSlot,
-            BadIndex,
-            Combination,
-            NeverWritten,
-            Bus,
-            Overflow,
-        ]
-        .into_iter()
-        .find(|cause| *cause as u8 == code)
+        Self::ALL.into_iter().find(|cause| *cause as u8 == code)
     }
 }
 

@@ -183,7 +183,7 @@ pub fn ntt8_unrolled_latency(style: u64, w: u64, minbits: u64, registers: u64) -
     (if (style == 3) { (if (registers == 1) { 3 } else { 1 }) } else { (3 * butterfly_latency(0, style, w, minbits, 0)) })
 }
 
-/// rs_ntt8_engine: cn 1, pn3 and pn1 3, pn3d and stream three pipelined butterflies (variants of spec/ntt8.toml).
+/// rs_ntt8_engine: cn 1, pn3 and pn1 3, pn3d and stream three pipelined butterflies (variants of spec/build.yaml).
 pub fn ntt8_latency(variant: u64, style: u64, w: u64, minbits: u64) -> u64 {
     (if (variant == 0) { 1 } else { (if (variant < 3) { 3 } else { ntt8_unrolled_latency(style, w, minbits, 0) }) })
 }

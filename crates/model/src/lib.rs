@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Functional and timing model of the co-processor: executes the same binary programs as the hardware.
 
+#[rustfmt::skip]
+mod cause;
 mod conversion;
 mod execute;
 mod fault;
@@ -14,9 +16,10 @@ mod tests;
 mod timing;
 mod transform;
 
+pub use cause::Cause;
 pub use conversion::{Conversion, Input, MOST_PRIMES, Output};
 pub use execute::execute;
-pub use fault::{Cause, Fault};
+pub use fault::Fault;
 pub use lane::Lane;
 pub use memory::{Memory, Polynomial, Table};
 pub use schedule::{in_flight, schedule, schedule_from};

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use isa::BuildInfo;
 use zq::Modulus;
 
+use crate::cause::Cause;
 use crate::conversion::Conversion;
-use crate::fault::{Cause, Fault};
+use crate::fault::Fault;
 use crate::lane::Lane;
 
 /// One polynomial per lane; lane after lane, each of `n_max` words below 2^W.
@@ -64,7 +65,7 @@ impl Memory {
     /// The first `n` words of every lane of a slot; the zero slot gives zeros.
     ///
     /// # Errors
-    /// [`Cause::NeverWritten`] or [`Cause::BadSlot`].
+    /// [`Cause::Unwritten`] or [`Cause::Slot`].
     pub fn read(&self, slot: u8, n: usize) -> Result<Polynomial, Fault> {
         if slot == isa::ZERO_SLOT {
             return Ok(vec![vec![0; n]; self.info.lanes as usize]);
@@ -72,21 +73,21 @@ impl Memory {
         let held = self
             .slots
             .get(usize::from(slot))
-            .ok_or(Fault::new(Cause::BadSlot))?;
-        let held = held.as_ref().ok_or(Fault::new(Cause::NeverWritten))?;
+            .ok_or(Fault::new(Cause::Slot))?;
+        let held = held.as_ref().ok_or(Fault::new(Cause::Unwritten))?;
         Ok(held.iter().map(|lane| lane[..n].to_vec()).collect())
     }
 
     /// Replace the first words of every lane of a slot.
     ///
     /// # Errors
-    /// [`Cause::BadSlot`].
+    /// [`Cause::Slot`].
     pub fn write(&mut self, slot: u8, polynomial: Polynomial) -> Result<(), Fault> {
         let zeros = self.zeros();
         let held = self
             .slots
             .get_mut(usize::from(slot))
-            .ok_or(Fault::new(Cause::BadSlot))?;
+            .ok_or(Fault::new(Cause::Slot))?;
         for (lane, words) in held.get_or_insert(zeros).iter_mut().zip(polynomial) {
             lane[..words.len()].copy_from_slice(&words);
         }
@@ -96,16 +97,16 @@ impl Memory {
     /// The arithmetic of each lane for a modulus index.
     ///
     /// # Errors
-    /// [`Cause::BadIndex`] if the index does not exist or a lane has no modulus.
+    /// [`Cause::Index`] if the index does not exist or a lane has no modulus.
     pub fn lanes(&self, mod_idx: u8) -> Result<Vec<Lane>, Fault> {
         let lanes = self
             .moduli
             .get(usize::from(mod_idx))
-            .ok_or(Fault::new(Cause::BadIndex))?;
+            .ok_or(Fault::new(Cause::Index))?;
         let lane = |modulus: &Option<Modulus<u128>>| modulus.map(|q| Lane::new(&self.info, q));
         lanes
             .iter()
-            .map(|modulus| lane(modulus).ok_or(Fault::new(Cause::BadIndex)))
+            .map(|modulus| lane(modulus).ok_or(Fault::new(Cause::Index)))
             .collect()
     }
 }

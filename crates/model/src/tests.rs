@@ -130,10 +130,10 @@ fn faults_are_those_of_the_error_register() {
     let cases = [
         ("ntt s2, s3 n=128", Cause::Degree),
         ("lift s2, s3 n=16", Cause::Opcode),
-        ("memcpy s2, s9 n=16", Cause::BadSlot),
-        ("pmodadd s2, s3, s0 n=16", Cause::NeverWritten),
-        ("pmodadd s2, s3, s4 n=16 mod=1", Cause::BadIndex),
-        ("ntt s2, s3 n=16", Cause::BadIndex),
+        ("memcpy s2, s9 n=16", Cause::Slot),
+        ("pmodadd s2, s3, s0 n=16", Cause::Unwritten),
+        ("pmodadd s2, s3, s4 n=16 mod=1", Cause::Index),
+        ("ntt s2, s3 n=16", Cause::Index),
         ("load s2 n=16 buf=9", Cause::Bus),
     ];
     for (text, cause) in cases {
@@ -194,7 +194,7 @@ fn conversions_read_the_lanes_of_their_primes() {
     for text in wrong {
         let instruction = assemble(text).unwrap()[0];
         let fault = execute(&mut memory, &instruction).unwrap_err();
-        assert_eq!(fault.cause, Cause::BadIndex, "{text}");
+        assert_eq!(fault.cause, Cause::Index, "{text}");
     }
 }
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from ringsmith import _native
@@ -16,9 +15,8 @@ from ringsmith.cli.common import console, print_json
 from ringsmith.cli.simulate_ntt8 import simulate_ntt8
 from ringsmith.errors import InputError, ParameterError
 from ringsmith.files import check_place
-from ringsmith.hw.ntt8 import ntt8_names
-from ringsmith.presets import CONVERSIONS, OPERATIONS, load_preset, parse_overrides
-from ringsmith.report.terminal import plain_console
+from ringsmith.presets import CONVERSIONS, OPERATIONS, Ntt8Preset, load_any, parse_overrides
+from ringsmith.report import simulation
 from ringsmith.runtime.devices import KINDS, OpenDevice, open_device
 from ringsmith.runtime.timeline import summary, write_trace
 from ringsmith.specs import shown
@@ -70,17 +68,20 @@ def simulate(
     """Simulate one instruction or operation on the RTL of a preset and check its result."""
     if trace is not None:
         check_place(trace)
-    if preset in ntt8_names():
-        raise typer.Exit(simulate_ntt8(preset, op, n, overrides or [], json=json))
-    made = load_preset(preset, parse_overrides(overrides or []))
+    if on not in KINDS:
+        raise InputError(f"--on {shown(on)}: {' or '.join(KINDS)}")
+    made = load_any(preset, parse_overrides(overrides or []))
+    if isinstance(made, Ntt8Preset):
+        if on != "rtl" or trace is not None or assembly:
+            raise InputError(f"{made.name} is an 8-point accelerator: without --on model, --trace and --assembly")
+        whole_table = op == "encrypt" and not overrides and not json and not preset.endswith(".toml")
+        raise typer.Exit(simulate_ntt8(made, op, n, every_variant=whole_table, json=json))
     degree = min(made.n_max, 4096) if n is None else _ring_degree(n)
     known = {mnemonic for mnemonic, _, _ in _native.instruction_set()}
     every_operation = (*OPERATIONS, *CONVERSIONS, MULTIPLY)
     if op not in known and op not in every_operation:
         every = ", ".join(every_operation)
         raise InputError(f"{shown(op)} is no instruction or operation; operations: {every}")
-    if on not in KINDS:
-        raise InputError(f"--on {shown(on)}: {' or '.join(KINDS)}")
     model = open_device("model", made)
     if assembly:
         _print_program(made.name, op, degree, model)
@@ -132,34 +133,18 @@ def _ring_degree(n: int) -> int:
 
 
 def _report(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall: float) -> dict[str, Any]:
-    cycles, predicted, profile = outcome["cycles"], outcome["predicted_cycles"], outcome["profile"]
-    usage = outcome["usage"]
-    simulated = device.native.simulated_cycles()
+    profile, usage = outcome["profile"], outcome["usage"]
     in_parts = n > device.preset.n_max
     title = f"{device.name} {op}, n = {n}" + (", last of its parts" if in_parts else "")
     return {
-        "preset": device.preset.name,
-        "engine": device.name,
-        "operation": op,
-        "n": n,
+        **simulation.head(device.preset, device.name, op, n, outcome),
         "moduli_bits": list(device.preset.lane_bits()),
-        "cycles": cycles,
-        "predicted_cycles": predicted,
-        "prediction_error_percent": 100 * (predicted - cycles) / max(cycles, 1),
-        "correct": outcome["correct"],
-        "clock_mhz": device.clock_mhz,
-        "time_us": cycles / device.clock_mhz,
-        "time_us_by_clock": {f"{clock:g}": cycles / clock for clock in device.preset.clock_mhz},
         "busy": {"compute": profile["busy_compute"], "memory": profile["busy_memory"], "rns": profile["busy_rns"]},
         "stall": {"slot": profile["stall_hazard"], "unit": profile["stall_unit"]},
         "send": {**usage["send"], "ms": device.link_ms(usage["send"]["bytes"], usage["send"]["cycles"])},
         "memory": _memory(device),
         "receive": {**usage["receive"], "ms": device.link_ms(usage["receive"]["bytes"], usage["receive"]["cycles"])},
-        "simulation": {
-            "wall_s": wall,
-            "cycles": simulated,
-            "kcycles_per_s": simulated / wall / 1e3 if simulated else None,
-        },
+        "simulation": simulation.speed(wall, device.native.simulated_cycles()),
         "in_parts": in_parts,
         "summary": summary(title, profile, device.clock_mhz),
         "includes": (
@@ -206,16 +191,10 @@ def _print_program(preset: str, op: str, n: int, device: OpenDevice) -> None:
 
 
 def _print(report: dict[str, Any]) -> None:
-    table = Table(title=f"{report['engine']}: {report['operation']}, n = {report['n']}", show_header=False)
-    table.add_row("cycles", f"{report['cycles']:,}")
-    table.add_row("predicted", f"{report['predicted_cycles']:,} ({report['prediction_error_percent']:+.2f} %)")
-    table.add_row("result", "correct" if report["correct"] else "WRONG")
-    for clock, time_us in report["time_us_by_clock"].items():
-        table.add_row(f"time at {clock} MHz", f"{time_us:,.1f} us")
-    table.add_row("send / receive", f"{report['send']['ms']:.3f} / {report['receive']['ms']:.3f} ms")
+    rows = {"send / receive": f"{report['send']['ms']:.3f} / {report['receive']['ms']:.3f} ms"}
     if report["memory"]:
-        table.add_row("memory", _memory_text(report["memory"]))
-    plain_console().print(table)
+        rows["memory"] = _memory_text(report["memory"])
+    simulation.show(report, rows)
     for line in report["summary"]:
         print(line)
 

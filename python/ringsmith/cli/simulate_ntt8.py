@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-import json as encoder
+import time
 from typing import Any
 
 from rich.table import Table
 
+from ringsmith.cli.common import print_json
 from ringsmith.errors import InputError
-from ringsmith.hw.ntt8.preset import load_ntt8
 from ringsmith.hw.ntt8.ring import N
 from ringsmith.hw.ntt8.simulate import NOTICE, compare, simulate
-from ringsmith.presets import parse_overrides
+from ringsmith.presets import Ntt8Preset
+from ringsmith.report import simulation
 from ringsmith.report.terminal import plain_console
 
 EXPLANATION = (
@@ -24,20 +25,27 @@ EXPLANATION = (
 )
 
 
-def simulate_ntt8(name: str, operation: str, n: int | None, settings: list[str], *, json: bool) -> int:
-    """Measure and print; returns the exit status. An `encrypt` without `--json` shows all variants side by side."""
+def simulate_ntt8(preset: Ntt8Preset, operation: str, n: int | None, *, every_variant: bool, json: bool) -> int:
+    """Measure and print; returns the exit status. `every_variant`: all that ship, side by side as in the study."""
     if n not in (None, N):
-        raise InputError(f"{name} transforms {N} points, not {n}")
-    preset = load_ntt8(name, parse_overrides(settings))
-    if operation == "encrypt" and not settings and not json:
+        raise InputError(f"{preset.name} transforms {N} points, not {n}")
+    if every_variant:
         reports = compare()
         side_by_side(reports)
         return 0 if all(report["correct"] for report in reports) else 1
-    report = simulate(preset, operation)
+    begin = time.perf_counter()
+    outcome = simulate(preset, operation)
+    cycles = outcome.pop("simulated_cycles")
+    report = {
+        **simulation.head(preset, f"rtl:{preset.name}", operation, N, outcome),
+        "moduli_bits": [preset.prime.bit_length()],
+        **{key: value for key, value in outcome.items() if key not in simulation.HEAD},
+        "simulation": simulation.speed(time.perf_counter() - begin, cycles),
+    }
     if json:
-        print(encoder.dumps(report))
+        print_json(report)
     else:
-        _print(report)
+        simulation.show(report, _rows(report))
     return 0 if report["correct"] else 1
 
 
@@ -74,13 +82,10 @@ def side_by_side(reports: list[dict[str, Any]]) -> None:
     console.print(f"WRONG results from {', '.join(wrong)}" if wrong else "All ciphertexts are equal and decrypt.")
 
 
-def _print(report: dict[str, Any]) -> None:
-    console = plain_console()
-    mark = "correct" if report["correct"] else "WRONG"
-    console.print(f"{report['preset']} {report['operation']}: {report['cycles']} cycles, {mark}")
-    for key in ("predicted_cycles", "time_us", "time_us_overlapped", "overlap_gain", "accepts_every_cycles"):
-        if report.get(key) is not None:
-            console.print(f"  {key.replace('_', ' ')}: {report[key]:g}")
+def _rows(report: dict[str, Any]) -> dict[str, str]:
+    keys = ("time_us_overlapped", "overlap_gain", "accepts_every_cycles")
+    rows = {key.replace("_", " "): f"{report[key]:g}" for key in keys if key in report}
     for mode, per in report["per_transform"].items():
-        line = ", ".join(f"{value:g} {name}" for name, value in per.items() if value)
-        console.print(f"  per transform, {mode}: {line}")
+        counts = ", ".join(f"{value:g} {name}" for name, value in per.items() if value)
+        rows[f"per transform, {mode}"] = counts
+    return rows

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`spec/build.yaml` read into checked values: the knobs of a hardware build, what follows from them, their rules."""
+"""`spec/build.yaml` read into checked values: the knobs of each top, what follows from them, their rules."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Build:
-    """All of `spec/build.yaml`."""
+    """The knobs of one top in `spec/build.yaml`."""
 
     knobs: tuple[Value, ...]
     derived: tuple[Value, ...]
@@ -119,14 +119,18 @@ def _whole(value: Value) -> ast.expr | None:
     return expr.parse(f"({legal}) if {when} else {value.name} == 0", value.name)
 
 
-def load(path: Path) -> Build:
-    """Read and check the file; a mistake raises `FormatError` naming the entry."""
+def load(path: Path, top: str = "") -> Build:
+    """Read and check the knobs of the co-processor or another top; a mistake raises `FormatError` naming the entry."""
     data = yaml.safe_load(path.read_text())
+    shared = data["knobs"]
+    if top:
+        data = data[top]
+        data["knobs"] = {name: {**shared.get(name, {}), **entry} for name, entry in data["knobs"].items()}
     knobs = tuple(_value(name, entry, path) for name, entry in data["knobs"].items())
-    derived = tuple(_value(name, entry, path) for name, entry in data["derived"].items())
+    derived = tuple(_value(name, entry, path) for name, entry in data.get("derived", {}).items())
     rules = tuple(
         Rule(entry["knob"], expr.parse(entry["holds"], f"{path}: {entry['knob']}"), entry["must"])
-        for entry in data["rules"]
+        for entry in data.get("rules", [])
     )
     build = Build(knobs, derived, rules)
     _check_names(build, path)

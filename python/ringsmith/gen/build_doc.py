@@ -23,13 +23,24 @@ hands over) and `prime_bits` (bits of each lane's modulus where nothing else is 
 """
 
 
-def render(build: Build) -> str:
+NTT8 = """
+## Another top: the 8-point accelerators
+A preset with `top = "ntt8"` ([ntt8.md](ntt8.md)) sets these instead, and `modulus`: a prime 1 mod 16, or 0 for the
+largest.
+
+| knob | meaning | may be | parameter | info block |
+|---|---|---|---|---|
+"""
+
+
+def render(build: Build, ntt8: Build) -> str:
     """Return the text of `docs/knobs.md`."""
     text = HEADER + "".join(_row(value) for value in build.knobs)
     text += "\n## What follows from them\n\n| value | meaning | is | parameter | info block |\n|---|---|---|---|---|\n"
     text += "".join(_row(value) for value in build.derived)
     rules = (f"- `{rule.value}` must be {_plain(rule.must)}: `{ast.unparse(rule.holds)}`." for rule in build.rules)
-    return text + "\n## What they owe each other\n\n" + "\n".join(rules) + "\n"
+    text += "\n## What they owe each other\n\n" + "\n".join(rules) + "\n"
+    return text + NTT8 + "".join(_row(value) for value in ntt8.knobs)
 
 
 def _row(value: Value) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 
-from ringsmith.gen.build import Build, Legal
+from ringsmith.gen.build import Build, Legal, Value
 
 HEADER = '''\
 # SPDX-License-Identifier: Apache-2.0
@@ -27,25 +27,37 @@ def _ceil_log2(x: int) -> int:
 CLASS = '''
 
 @dataclass(frozen=True, kw_only=True)
-class Knobs:
-    """What a preset says of the hardware, and what follows from it."""
+class {name}:
+    """{doc}"""
 
 '''
 
 
-def render(build: Build) -> str:
+def render(core: Build, ntt8: Build) -> str:
     """Return the text of `python/ringsmith/knobs.py`."""
+    tables = {knob.name: _table(knob.legal) for build in (core, ntt8) for knob in build.knobs if _chosen(knob)}
+    names = "".join(f"{name.upper()} = {table}\n" for name, table in tables.items())
+    classes = _class("Knobs", "What a preset says of the hardware, and what follows from it.", core)
+    classes += _class("Ntt8Knobs", "What a preset of an 8-point accelerator says of the hardware.", ntt8)
+    return HEADER + "\n# Numbers of names.\n" + names + classes
+
+
+def _class(name: str, doc: str, build: Build) -> str:
     lines = [f"    {knob.name}: {knob.legal.type if knob.legal else 'int'}" for knob in build.knobs]
     for value in build.derived:
         assert value.follows is not None
         lines += ["", "    @property", f"    def {value.name}(self) -> int:", f'        """{value.doc}"""']
         lines += [f"        return {_python(build, value.follows)}"]
     lines += _numbers(build) + _parameters(build) + _broken(build)
-    names = [f"{knob.name.upper()} = {_table(knob.legal)}" for knob in build.knobs if knob.legal and knob.legal.names]
-    return HEADER + "\n# Numbers of names.\n" + "\n".join(names) + "\n" + CLASS + "\n".join(lines) + "\n"
+    return CLASS.format(name=name, doc=doc) + "\n".join(lines) + "\n"
 
 
-def _table(legal: Legal) -> str:
+def _chosen(knob: Value) -> bool:
+    return knob.legal is not None and bool(knob.legal.names)
+
+
+def _table(legal: Legal | None) -> str:
+    assert legal is not None
     return f"{{{', '.join(f'{chr(34)}{name}{chr(34)}: {number}' for name, number in legal.names.items())}}}"
 
 
@@ -68,7 +80,7 @@ def _parameters(build: Build) -> list[str]:
     lines = [
         "",
         "    def parameters(self) -> dict[str, int]:",
-        '        """The parameters of the core in SystemVerilog."""',
+        '        """The parameters of the top in SystemVerilog."""',
     ]
     lines += ["        numbers = self.numbers()", "        return {"]
     for value in build.values:

@@ -18,8 +18,8 @@ PACKAGE = """\
 package rs_build_pkg;
 """
 CHECK = """\
-// Elaboration checks of a core's parameters: any that cannot be stops the build. docs/knobs.md has their meaning.
-module rs_build_check #(
+// Elaboration checks of the parameters of {what}: any that cannot be stops the build. docs/knobs.md has their meaning.
+module {module} #(
 """
 
 
@@ -40,8 +40,8 @@ def _parameters(build: Build) -> dict[str, tuple[Value, str]]:
     return found
 
 
-def render_package(build: Build) -> str:
-    """Return the text of `rtl/core/rs_build_pkg.sv`."""
+def render_package(build: Build, ntt8: Build) -> str:
+    """Return the text of `rtl/core/rs_build_pkg.sv`: limits of the core's parameters, choices of every top."""
     lines = []
     for value, _ in _parameters(build).values():
         assert value.parameter is not None
@@ -51,7 +51,8 @@ def render_package(build: Build) -> str:
             if end is not None:
                 held = expr.evaluate(value.parameter.formula, {value.name: end}, {})
                 lines.append(f"  localparam int unsigned {value.parameter.name}{name} = {held};")
-    enums = [_enum(value) for value, _ in _parameters(build).values() if value.legal and value.legal.names]
+    chosen = {value.name: value for top in (build, ntt8) for value in top.knobs if value.legal and value.legal.names}
+    enums = [_enum(value) for value in chosen.values() if value.parameter]
     return GENERATED + PACKAGE + "\n".join([*lines, *enums]) + "\nendpackage\n"
 
 
@@ -63,8 +64,8 @@ def _enum(value: Value) -> str:
     return f"\n  // {value.doc}\n  typedef enum int unsigned {{\n    {inside}\n  }} {value.name}_e;"
 
 
-def render_check(build: Build) -> str:
-    """Return the text of `rtl/core/rs_build_check.sv`."""
+def render_check(build: Build, module: str, what: str) -> str:
+    """Return the text of a module that checks the parameters of `what`."""
     parameters = _parameters(build)
     lines, last = [], list(parameters)[-1]
     for name, (value, _) in parameters.items():
@@ -72,7 +73,7 @@ def render_check(build: Build) -> str:
         least = expr.evaluate(value.parameter.formula, {value.name: value.legal.least if value.legal else 0}, {})
         comma = "," if name != last else ""
         lines += [f"  // {value.doc}", f"  parameter int unsigned {value.parameter.name} = {least}{comma}"]
-    text = GENERATED + CHECK + "\n".join(lines) + "\n);\n"
+    text = GENERATED + CHECK.format(module=module, what=what) + "\n".join(lines) + "\n);\n"
     for number, rule in enumerate(_checks(build)):
         condition = _sv(build, rule.holds)
         text += f"\n  if (!{condition}) begin : gen_check_{number}_{rule.value}"

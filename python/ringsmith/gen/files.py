@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ringsmith import shipped
-from ringsmith.gen import build, build_doc, build_python, build_rust, build_sv, isa_doc, isa_rust, isa_sv, latency, ntt8
+from ringsmith.gen import build, build_doc, build_python, build_rust, build_sv, isa_doc, isa_rust, isa_sv, latency
 from ringsmith.gen.isa import load_isa
 
 REPO = shipped.root()
@@ -19,15 +19,15 @@ def generated(root: Path = REPO) -> dict[Path, str]:
         Path("rtl/core/rs_isa_pkg.sv"): isa_sv.render(isa),
         Path("crates/isa/src/generated.rs"): isa_rust.render(isa),
         Path("docs/isa.md"): isa_doc.render(isa),
-        Path("rtl/ntt8/rs_ntt8_pkg.sv"): ntt8.render(ntt8.load(root / "spec" / "ntt8.toml")),
     }
-    knobs = build.load(root / "spec" / "build.yaml")
+    core, ntt8 = (build.load(root / "spec" / "build.yaml", top) for top in ("", "ntt8"))
     files |= {
-        Path("rtl/core/rs_build_pkg.sv"): build_sv.render_package(knobs),
-        Path("rtl/core/rs_build_check.sv"): build_sv.render_check(knobs),
-        Path("crates/isa/src/facts.rs"): build_rust.render(knobs),
-        Path("python/ringsmith/knobs.py"): build_python.render(knobs),
-        Path("docs/knobs.md"): build_doc.render(knobs),
+        Path("rtl/core/rs_build_pkg.sv"): build_sv.render_package(core, ntt8),
+        Path("rtl/core/rs_build_check.sv"): build_sv.render_check(core, "rs_build_check", "a core"),
+        Path("rtl/ntt8/rs_ntt8_check.sv"): build_sv.render_check(ntt8, "rs_ntt8_check", "an 8-point accelerator"),
+        Path("crates/isa/src/facts.rs"): build_rust.render(core),
+        Path("python/ringsmith/knobs.py"): build_python.render(core, ntt8),
+        Path("docs/knobs.md"): build_doc.render(core, ntt8),
     }
     spec = root / "spec" / "latency.yaml"
     if spec.exists():

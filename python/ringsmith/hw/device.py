@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a preset to hardware: the top's parameters, and the shared library with the Verilated top in it."""
+"""From a preset of any top to hardware: the top's parameters, and the shared library with the Verilated top in it."""
 
 from __future__ import annotations
 
@@ -9,26 +9,44 @@ from pathlib import Path
 from ringsmith.hw import registers, sources
 from ringsmith.hw.toolchain import verilator
 from ringsmith.hw.verilator import HARNESS, Parameters, build_library, digest
-from ringsmith.presets import Preset
+from ringsmith.presets import AnyPreset, Ntt8Preset
 
 TOPS = {"axi4": "rs_top_axi", "serial": "rs_top_serial"}
 UART_DIVISOR = 64
+# What drives the pins of a top, in C++.
+HOSTS = {
+    "rs_top_axi": "axi_host.cpp",
+    "rs_top_serial": "serial_host.cpp",
+    "rs_ntt8_axil": "ntt8_axil.cpp",
+    "rs_ntt8_axis": "ntt8_axis.cpp",
+}
 
 
-def top_of(preset: Preset) -> str:
-    """Name of the top module for a preset's host."""
+def top_of(preset: AnyPreset) -> str:
+    """Name of the top module of a preset: by its host, or the shell of an 8-point accelerator."""
+    if isinstance(preset, Ntt8Preset):
+        return "rs_ntt8_axis" if preset.streams else "rs_ntt8_axil"
     return TOPS[preset.host]
 
 
-def top_parameters(preset: Preset, *, clock_mhz: float | None = None) -> dict[str, int | str]:
+def top_parameters(preset: AnyPreset, *, clock_mhz: float | None = None) -> dict[str, int | str]:
     """Parameters of the top for a preset, at one of its clocks (default: the last, which is the fastest)."""
-    clock_khz = round((clock_mhz or preset.clock_mhz[-1]) * 1000)
-    parameters: dict[str, int | str] = {**preset.parameters(), "ClockKhz": clock_khz}
+    parameters: dict[str, int | str] = {**preset.parameters()}
+    if isinstance(preset, Ntt8Preset):
+        if preset.streams:
+            del parameters["Variant"]  # that shell has one
+        return parameters
+    parameters["ClockKhz"] = round((clock_mhz or preset.clock_mhz[-1]) * 1000)
     if preset.host == "serial":
         del parameters["WidePort"]  # of the AXI4 shell
-    if preset.host == "serial":
         parameters |= {"SerialKhz": round(preset.serial_mhz * 1000), "UartDivisor": UART_DIVISOR}
     return parameters
+
+
+def harness_files(preset: AnyPreset) -> tuple[str, ...]:
+    """The C++ sources of the harness of a preset's top."""
+    shared = ("abi.cpp", "simulation.cpp")
+    return (*shared, *(() if isinstance(preset, Ntt8Preset) else ("coprocessor.cpp",)), HOSTS[top_of(preset)])
 
 
 def build_hash(top: str, parameters: Parameters) -> str:
@@ -37,17 +55,25 @@ def build_hash(top: str, parameters: Parameters) -> str:
     return hashlib.sha256(inputs.encode()).hexdigest()[:32]
 
 
-def build_device(preset: Preset, *, clock_mhz: float | None = None) -> Path:
+def build_device(preset: AnyPreset, *, clock_mhz: float | None = None) -> Path:
     """The shared library that simulates a preset (C ABI: harness/abi.h); built once, then from the cache."""
     top = top_of(preset)
     parameters = top_parameters(preset, clock_mhz=clock_mhz)
-    parameters["BuildHash"] = f"128'h{build_hash(top, parameters)}"
-    host = HARNESS / ("serial_host.cpp" if preset.host == "serial" else "axi_host.cpp")
+    defines: dict[str, int | str] = {"VL_USER_STOP": 1, "VL_USER_FATAL": 1}
+    if isinstance(preset, Ntt8Preset):
+        header = registers.c_header(registers.load(registers.NTT8), "RS8")
+        defines["RS_WORD_BITS"] = preset.word_bits
+    else:
+        header = registers.c_header(registers.load())
+        parameters["BuildHash"] = f"128'h{build_hash(top, parameters)}"
+        # A simulated device is for testing the driver too: it has the pin that makes results wrong.
+        defines |= {"RS_UART_DIVISOR": UART_DIVISOR, "RINGSMITH_FAULT_PIN": 1}
     return build_library(
         top,
         parameters,
-        harness=[HARNESS / "abi.cpp", HARNESS / "simulation.cpp", host],
-        headers={"registers.h": registers.c_header()},
-        # A simulated device is for testing the driver too: it has the pin that makes results wrong.
-        defines={"RS_UART_DIVISOR": UART_DIVISOR, "VL_USER_STOP": 1, "VL_USER_FATAL": 1, "RINGSMITH_FAULT_PIN": 1},
+        harness=[HARNESS / name for name in harness_files(preset)],
+        headers={"registers.h": header},
+        defines=defines,
+        # Eight points take a few dozen cycles: the compiler would work longer than the simulation.
+        optimise="-O0" if isinstance(preset, Ntt8Preset) else "-O2",
     )

@@ -17,7 +17,7 @@ from ringsmith.errors import InputError, ParameterError, ToolError
 from ringsmith.gen import isa_doc
 from ringsmith.gen.isa import load_isa
 from ringsmith.hw import registers, sources
-from ringsmith.hw.device import UART_DIVISOR, build_hash, top_of, top_parameters
+from ringsmith.hw.device import UART_DIVISOR, build_hash, harness_files, top_of, top_parameters
 from ringsmith.hw.hosts import AXI4, SERIAL
 from ringsmith.hw.process import run, say
 from ringsmith.hw.toolchain import verilator
@@ -26,6 +26,11 @@ from ringsmith.hw.verilator import BUILD_FLAGS, HARNESS, LINT_FLAGS, WAIVERS, ow
 from ringsmith.presets import Preset
 
 TEMPLATES = Path(__file__).parent / "templates"
+# Headers of the testbench's harness.
+_HEADERS = {
+    "axi4": ("abi.h", "simulation.h", "coprocessor.h", "axil_master.h"),
+    "serial": ("abi.h", "simulation.h", "coprocessor.h"),
+}
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 # The testbench's transform: large enough for every stage kind, small enough for its definition and for a serial link.
 LARGEST_TEST = 256
@@ -127,8 +132,8 @@ def _fill(preset: Preset, work: Path, directory: Path) -> Package:
     harness = _testbench(preset, work)
     say("[3/4] documents")
     registers.html(work / "docs" / "registers")
-    (work / "docs" / "registers.md").write_text(registers.page())
-    (work / "include" / "registers.h").write_text(registers.c_header())
+    (work / "docs" / "registers.md").write_text(registers.page(registers.load()))
+    (work / "include" / "registers.h").write_text(registers.c_header(registers.load()))
     names = _names(preset, top, digest)
     (work / "docs" / "driver.md").write_text(_template("driver.md", **names))
     (work / "docs" / "integration.md").write_text(_template("integration.md", **names))
@@ -165,9 +170,8 @@ def _with_defaults(text: str, parameters: dict[str, int | str]) -> str:
 
 def _testbench(preset: Preset, work: Path) -> list[str]:
     """Copy the harness, write the vectors; returns the C++ files to compile."""
-    host = "serial_host.cpp" if preset.host == "serial" else "axi_host.cpp"
-    compiled = ["abi.cpp", "simulation.cpp", host]
-    for name in (*compiled, "abi.h", "simulation.h"):
+    compiled = harness_files(preset)
+    for name in (*compiled, *_HEADERS[preset.host]):
         shutil.copyfile(HARNESS / name, work / "tb" / name)
     shutil.copyfile(WAIVERS, work / "tb" / "lint.vlt")
     shutil.copyfile(TEMPLATES / "testbench.cpp", work / "tb" / "testbench.cpp")

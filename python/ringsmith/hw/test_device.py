@@ -16,7 +16,7 @@ from ringsmith.hw.device import build_device
 from ringsmith.presets import Preset, load_preset
 
 pytestmark = pytest.mark.hw
-MAP = {r.name: r for r in registers.registers()}
+MAP = {r.name: r for r in registers.load().registers}
 MODULUS = 0x3FFFFFF - 63 * 64 - 62  # any odd number of 26 bits serves the pointwise instructions
 FREE = next(field for field in MAP["status"].fields if field.name == "free")
 PMODMUL, PMODADD, LOAD, STORE = 5, 3, 18, 19

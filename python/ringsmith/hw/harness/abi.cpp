@@ -91,6 +91,13 @@ int rs_step(void* device, uint64_t cycles) {
     });
 }
 
+int rs_stream(void* device, uint64_t source, uint64_t sink, uint64_t beats, uint32_t user) {
+    return guarded(device, [=](Simulation& s) {
+        s.stream(source, sink, beats, user);
+        return 0;
+    });
+}
+
 void rs_watch(void* device, int (*stop)(void*), void* context) { of(device).watch(stop, context); }
 
 uint64_t rs_cycles(void* device) { return of(device).cycles; }

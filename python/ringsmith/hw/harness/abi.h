@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C ABI of a Verilated co-processor: what a driver sees of the simulation. The same for every top.
+// C ABI of a Verilated device: what a driver sees of the simulation. The same for every top; what a top lacks fails.
 #ifndef RINGSMITH_ABI_H
 #define RINGSMITH_ABI_H
 #include <cstdint>
@@ -41,6 +41,8 @@ int rs_mem_write(void* device, uint64_t address, const uint8_t* in, uint64_t len
 int rs_run(void* device, uint64_t max_cycles);
 // Clock so many cycles, and serve a serial transfer that waits then.
 int rs_step(void* device, uint64_t cycles);
+// Send beats from host memory at `source` through AXI4-Stream, back to back, and put as many that come back at `sink`.
+int rs_stream(void* device, uint64_t source, uint64_t sink, uint64_t beats, uint32_t user);
 // From now on `stop` is called with `context` every RS_STOP_CYCLES cycles (NULL: nothing is called). Where it returns nonzero, the
 // function that clocks ends with RS_INTERRUPTED, in the middle of whatever the device does: it needs a reset.
 void rs_watch(void* device, int (*stop)(void*), void* context);

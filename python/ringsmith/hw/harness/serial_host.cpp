@@ -3,7 +3,7 @@
 //
 // It serves LOAD and STORE from host memory with the same buffer layout as the AXI4 host: buffer b, lane l at
 // (b * lanes + l) * n_max * coefficient bytes.
-#include "simulation.h"
+#include "coprocessor.h"
 
 namespace {
 
@@ -12,9 +12,9 @@ constexpr uint64_t kPatience = 2'000'000;
 // A frame's data: long enough that its header does not count, short enough for any line.
 constexpr uint64_t kFrameBytes = 1 << 16;
 
-class SerialHost final : public Simulation {
+class SerialHost final : public Coprocessor {
   public:
-    explicit SerialHost(const Options& options) : Simulation(options), link_name_(options.link.empty() ? "byte" : options.link) {
+    explicit SerialHost(const Options& options) : Coprocessor(options), link_name_(options.link.empty() ? "byte" : options.link) {
         if (link_name_ != "byte" && link_name_ != "spi" && link_name_ != "uart") {
             throw Failure("link=" + link_name_ + ": this build has link=byte, spi and uart");
         }
@@ -53,7 +53,6 @@ class SerialHost final : public Simulation {
         top_->byte_in_valid_i = 0;
         top_->byte_out_ready_i = 0;
     }
-    void sample() override {}
     void drive() override {}
 
     bool transfer_waits() override { return (read_register(RS_STATUS) >> RS_STATUS_TRANSFER_SHIFT & 1) != 0; }

@@ -96,15 +96,11 @@ void Simulation::reset() {
     top_->rst_ni = 1;
     // The shell holds the core in reset for a few cycles more.
     for (int i = 0; i < 16; ++i) tick();
-    events_.clear();
 }
 
 void Simulation::tick() {
-#ifdef RINGSMITH_FAULT_PIN
-    top_->fault_i = cycles >= fault_from_ && cycles < fault_until_;
-#endif
+    before_edge();
     top_->eval();
-    record_events();
     sample();
     top_->clk_i = 1;
     top_->eval();
@@ -116,63 +112,16 @@ void Simulation::tick() {
     if (stop_ && cycles % RS_STOP_CYCLES == 0 && stop_(stop_context_)) throw Interrupted();
 }
 
-void Simulation::record_events() {
-    const unsigned starts = top_->ev_start_o, ends = top_->ev_end_o;
-    if ((starts | ends) == 0) return;
-    for (uint8_t unit = 0; unit < 3; ++unit) {
-        if (ends >> unit & 1) events_.push_back({top_->cycles_o, top_->ev_end_idx_o[unit], unit, 1, 0, 0});
-        if (starts >> unit & 1) {
-            const auto opcode = static_cast<uint8_t>(top_->ev_start_cmd_o[2 * unit] & 63);
-            events_.push_back({top_->cycles_o, top_->ev_start_idx_o[unit], unit, 0, opcode, 0});
-        }
-    }
-}
-
-uint64_t Simulation::take_events(rs_event* out, uint64_t capacity) {
-    uint64_t taken = 0;
-    for (; taken < capacity && !events_.empty(); ++taken) {
-        out[taken] = events_.front();
-        events_.pop_front();
-    }
-    return taken;
-}
-
-#ifdef RINGSMITH_FAULT_PIN
-void Simulation::inject_fault(uint64_t after, uint64_t length) {
-    fault_from_ = cycles + after;
-    fault_until_ = fault_from_ + length;
-}
-#else
-void Simulation::inject_fault(uint64_t, uint64_t) { throw Failure("this build has no pin that makes results wrong"); }
-#endif
-
 void Simulation::step(uint64_t count) {
     while (count--) tick();
 }
 
-void Simulation::proceed(uint64_t count) {
-    step(count);
-    if (!hang_ && transfer_waits()) serve_transfer();
-}
+int Simulation::run(uint64_t) { throw Failure("this top runs no commands"); }
 
-int Simulation::run(uint64_t max_cycles) {
-    const uint64_t limit = cycles + max_cycles;
-    write_register(RS_IRQ_ENABLE, 7);
-    for (;;) {
-        const uint32_t status = read_register(RS_STATUS);
-        const auto flag = [status](unsigned shift) { return (status >> shift & 1) != 0; };
-        if (flag(RS_STATUS_TRANSFER_SHIFT) && !hang_) {
-            serve_transfer();
-            continue;
-        }
-        if (flag(RS_STATUS_FAILED_SHIFT)) return 1;
-        if (flag(RS_STATUS_IDLE_SHIFT)) return 0;
-        if (cycles >= limit) return 2;
-        write_register(RS_IRQ_STATUS, 7);
-        // An event between the two accesses above has left its mark in STATUS, not in IRQ_STATUS: look once more.
-        const uint32_t again = read_register(RS_STATUS);
-        if (again >> RS_STATUS_IDLE_SHIFT & 1 || again >> RS_STATUS_FAILED_SHIFT & 1) continue;
-        if ((again >> RS_STATUS_TRANSFER_SHIFT & 1) && !hang_) continue;
-        while (!top_->irq_o && cycles < limit) tick();
-    }
-}
+void Simulation::stream(uint64_t, uint64_t, uint64_t, uint32_t) { throw Failure("this top has no AXI4-Stream port"); }
+
+uint64_t Simulation::take_events(rs_event*, uint64_t) { return 0; }
+
+void Simulation::inject_bus_error(uint64_t, uint64_t) { throw Failure("this host has no memory bus"); }
+
+void Simulation::inject_fault(uint64_t, uint64_t) { throw Failure("this build has no pin that makes results wrong"); }

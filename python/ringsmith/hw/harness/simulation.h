@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One simulated co-processor: the Verilated top, its clock, host memory, events and test hooks.
+// One simulated device of any top: the Verilated top, its clock and the host's memory.
 #ifndef RINGSMITH_SIMULATION_H
 #define RINGSMITH_SIMULATION_H
 #include <cstdint>
@@ -13,7 +13,6 @@
 
 #include "Vtop.h"
 #include "abi.h"
-#include "registers.h"
 #include "verilated.h"
 
 // A failure to report through the ABI.
@@ -53,7 +52,7 @@ class HostMemory {
     uint64_t bytes_;
 };
 
-// The clocked device. A host (AXI or serial) derives from it and drives the pins of its top.
+// The clocked device. What drives the pins of its top derives from it; what a top lacks is refused.
 class Simulation {
   public:
     explicit Simulation(const Options& options);
@@ -61,20 +60,21 @@ class Simulation {
 
     virtual uint32_t read_register(uint32_t address) = 0;
     virtual void write_register(uint32_t address, uint32_t value) = 0;
-    virtual void inject_bus_error(uint64_t address, uint64_t length) = 0;
+    // Clock until idle (0), failed (1) or max_cycles have passed (2).
+    virtual int run(uint64_t max_cycles);
+    virtual void stream(uint64_t source, uint64_t sink, uint64_t beats, uint32_t user);
+    virtual uint64_t take_events(rs_event* out, uint64_t capacity);
+    virtual void inject_bus_error(uint64_t address, uint64_t length);
+    virtual void inject_fault(uint64_t after, uint64_t cycles);
 
-    void reset();
+    virtual void reset();
     // One clock cycle.
     void tick();
-    // Clock until idle (0), failed (1) or max_cycles have passed (2).
-    int run(uint64_t max_cycles);
     void step(uint64_t cycles);
     // So many cycles of a driver that still has commands to give; the core may wait for a serial transfer all the while.
-    void proceed(uint64_t cycles);
+    virtual void proceed(uint64_t cycles) { step(cycles); }
     void watch(int (*stop)(void*), void* context) { stop_ = stop, stop_context_ = context; }
-    uint64_t take_events(rs_event* out, uint64_t capacity);
     void inject_hang(bool on) { hang_ = on; }
-    void inject_fault(uint64_t after, uint64_t cycles);
 
     HostMemory memory;
     std::string error;
@@ -89,24 +89,16 @@ class Simulation {
     virtual void drive() = 0;
     // Bring the pins of the host to rest (during reset).
     virtual void rest() = 0;
-    // Whether a LOAD or STORE waits until the host has moved its data, which only a serial host does.
-    virtual bool transfer_waits() { return false; }
-    // Moves them.
-    virtual void serve_transfer() {}
+    // Inputs are set, the clock edge is near: what a top of its own has to do then.
+    virtual void before_edge() {}
 
     std::unique_ptr<VerilatedContext> context_;
     std::unique_ptr<Vtop> top_;
     bool hang_ = false;
 
   private:
-    void record_events();
-
-    std::deque<rs_event> events_;
     int (*stop_)(void*) = nullptr;
     void* stop_context_ = nullptr;
-#ifdef RINGSMITH_FAULT_PIN
-    uint64_t fault_from_ = 0, fault_until_ = 0;
-#endif
 };
 
 // Made by the host that the library is built with.

@@ -3,20 +3,27 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from types import TracebackType
 
 from ringsmith.errors import DeviceError
-from ringsmith.gen import ntt8
-from ringsmith.hw.ntt8.preset import Ntt8Preset
+from ringsmith.gen import latency
+from ringsmith.hw import registers
+from ringsmith.hw.device import build_device
 from ringsmith.hw.ntt8.ring import N, Ring
-from ringsmith.hw.verilator import HARNESS, build_library
+from ringsmith.hw.simulator import Simulator
+from ringsmith.presets import Ntt8Preset
 
 POLLS = 1000
-_ANSWERS = {1: "answered with a bus error", 2: "did not answer within 1000 cycles", 3: "has no such port"}
+
+
+def transform_latency(preset: Ntt8Preset) -> int:
+    """Cycles of a transform by the formula of `spec/latency.yaml`."""
+    knobs = preset.numbers()
+    variant, style = knobs["variant"], knobs["multiplier"]
+    return latency.value(
+        "ntt8_latency", variant=variant, style=style, w=knobs["word_bits"], minbits=knobs["modulus_bits_min"]
+    )
 
 
 @dataclass
@@ -35,68 +42,28 @@ class Traffic:
         return Traffic(**{name: mine[name] - theirs[name] for name in mine})
 
 
-def build(preset: Ntt8Preset) -> Path:
-    """The shared library with the preset's RTL and its bus master; built once, then from the cache."""
-    shell = "axis" if preset.variant == "stream" else "axil"
-    return build_library(
-        preset.top,
-        preset.parameters,
-        harness=[HARNESS / f"ntt8_{shell}.cpp"],
-        defines={"RS_WORD_BITS": preset.word_bits},
-        # Eight points take a few dozen cycles: the compiler would work longer than the simulation.
-        optimise="-O0",
-    )
-
-
 class Device:
-    """An open accelerator, configured for its preset's ring. Not for several threads at once; a context manager."""
+    """An open accelerator, configured for its preset's ring. Not for several threads at once."""
 
     def __init__(self, preset: Ntt8Preset) -> None:
         """Build, open, identify and configure the device; DeviceError if it is not what the preset says."""
         self.preset = preset
         self.ring = Ring(preset.prime)
-        self._library = ctypes.CDLL(str(build(preset)))
-        self._library.rs8_open.restype = ctypes.c_void_p
-        self._library.rs8_cycles.restype = ctypes.c_uint64
-        self._map = ntt8.load(ntt8.HOME)
+        self._map = registers.load(registers.NTT8)
         self._traffic = Traffic()
-        self._handle = ctypes.c_void_p(self._library.rs8_open())
-        if self.streams:
-            self._configure_stream()
-        else:
+        self._simulator = Simulator(build_device(preset))
+        if not preset.streams:
             self._identify()
-            self._configure_registers()
-
-    def __enter__(self) -> Device:
-        """The device itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the device."""
-        self.close()
-
-    def close(self) -> None:
-        """Free the simulation; further calls raise DeviceError."""
-        if self._handle:
-            self._library.rs8_close(self._handle)
-            self._handle = ctypes.c_void_p()
-
-    @property
-    def streams(self) -> bool:
-        """Whether polynomials go through AXI4-Stream."""
-        return self.preset.variant == "stream"
+        self._configure()
 
     @property
     def traffic(self) -> Traffic:
         """Bus transactions and cycles so far."""
-        cycles = int(self._library.rs8_cycles(self._open()))
-        return Traffic(**{**vars(self._traffic), "cycles": cycles})
+        return Traffic(**{**vars(self._traffic), "cycles": self._simulator.cycles()})
 
     def transform(self, poly: Sequence[int], *, inverse: bool = False) -> list[int]:
         """One transform: write, start, poll, read (or one beat)."""
-        if self.streams:
+        if self.preset.streams:
             return self.transform_many([poly], inverse=inverse)[0]
         self._send(poly)
         self._start(inverse=inverse)
@@ -108,7 +75,7 @@ class Device:
 
         Through registers the last result is read while nothing is left to send; through AXI4-Stream a beat a cycle.
         """
-        if self.streams:
+        if self.preset.streams:
             return self._stream(polys, inverse=inverse)
         results: list[list[int]] = []
         for index, poly in enumerate(polys):
@@ -117,52 +84,43 @@ class Device:
             self._start(inverse=inverse)
             if index + 1 < len(polys):
                 self._send(polys[index + 1])
-            if index + 1 == len(polys) or self.preset.latency > 2 * N:
+            if index + 1 == len(polys) or transform_latency(self.preset) > 2 * N:
                 self._wait()
             results.append(self._receive())
         return results
 
     def step(self, cycles: int) -> None:
         """Let the clock run while the host is busy elsewhere."""
-        self._library.rs8_step(self._open(), ctypes.c_uint64(cycles))
+        self._simulator.step(cycles)
 
     def write(self, name: str, value: int, index: int = 0) -> None:
         """Write a register by name; DeviceError if the bus refuses."""
         self._traffic.writes += 1
-        self._check(self._library.rs8_write(self._open(), self._address(name, index), value & 0xFFFFFFFF), name)
+        self._simulator.write(self._address(name, index), value & 0xFFFFFFFF)
 
     def read(self, name: str, index: int = 0) -> int:
         """Read a register by name; DeviceError if the bus refuses."""
-        value = ctypes.c_uint32()
         self._traffic.reads += 1
-        status = self._library.rs8_read(self._open(), self._address(name, index), ctypes.byref(value))
-        self._check(status, name)
-        return value.value
+        return self._simulator.read(self._address(name, index))
 
-    def _open(self) -> ctypes.c_void_p:
-        if not self._handle:
-            raise DeviceError(f"{self.preset.name} is closed")
-        return self._handle
+    def field(self, name: str, field: str) -> int:
+        """Read a field of a register."""
+        found = next(f for f in self._map[name].fields if f.name == field)
+        return self.read(name) >> found.low & ((1 << found.width) - 1)
 
     def _address(self, name: str, index: int) -> int:
-        return self._map.registers[name].address + 4 * index
-
-    def _check(self, status: int, what: str) -> None:
-        if status:
-            raise DeviceError(f"{self.preset.name}: {what}: the device {_ANSWERS.get(status, f'failed ({status})')}")
+        return self._map[name].address + 4 * index
 
     def _identify(self) -> None:
-        magic, shape = self.read("magic"), self.read("shape")
-        if magic != self._map.magic:
-            raise DeviceError(f"{self.preset.name}: identifies as {magic:#010x}, not {self._map.magic:#010x}")
-        word_bits, variant = shape & 0xFF, shape >> 8 & 0xF
-        wanted = (self.preset.word_bits, self._map.variants[self.preset.variant])
-        if (word_bits, variant) != wanted:
-            raise DeviceError(
-                f"{self.preset.name}: is built for (word bits, variant) {(word_bits, variant)}, not {wanted}"
-            )
+        magic, expected = self.read("magic"), self._map["magic"].fields[0].reset
+        if magic != expected:
+            raise DeviceError(f"{self.preset.name}: identifies as {magic:#010x}, not {expected:#010x}")
+        knobs = self.preset.numbers()
+        for knob in ("word_bits", "variant"):
+            if (found := self.field("shape", knob)) != knobs[knob]:
+                raise DeviceError(f"{self.preset.name}: is built with {knob} = {found}, not {knobs[knob]}")
 
-    def _configure_registers(self) -> None:
+    def _configure(self) -> None:
         barrett = self.ring.barrett(self.preset.word_bits)
         self.write("modulus", self.ring.modulus)
         self.write("modulus_bits", self.ring.modulus.bit_length())
@@ -170,12 +128,6 @@ class Device:
         self.write("barrett", barrett >> 32, 1)
         for index, value in enumerate(self.ring.twiddles):
             self.write("twiddle", value, index)
-
-    def _configure_stream(self) -> None:
-        table = (ctypes.c_uint32 * N)(*self.ring.twiddles)
-        barrett = ctypes.c_uint64(self.ring.barrett(self.preset.word_bits))
-        bits = self.ring.modulus.bit_length()
-        self._check(self._library.rs8_configure(self._open(), self.ring.modulus, bits, barrett, table), "configuration")
 
     def _send(self, poly: Sequence[int]) -> None:
         for index, value in enumerate(self._reduced(poly)):
@@ -192,7 +144,7 @@ class Device:
     def _wait(self) -> None:
         for _ in range(POLLS):
             self._traffic.polls += 1
-            if self.read("status") & 1:
+            if self.field("status", "done"):
                 return
         raise DeviceError(f"{self.preset.name}: no result after {POLLS} polls")
 
@@ -201,10 +153,6 @@ class Device:
 
     def _stream(self, polys: Sequence[Sequence[int]], *, inverse: bool) -> list[list[int]]:
         flat = [value for poly in polys for value in self._reduced(poly)]
-        words = ctypes.c_uint32 * len(flat)
-        output = words()
-        count = ctypes.c_uint64(len(polys))
-        status = self._library.rs8_stream(self._open(), words(*flat), int(inverse), output, count)
-        self._check(status, "stream")
+        output = self._simulator.stream(flat, len(polys), int(inverse))
         self._traffic.beats += 2 * len(polys)
-        return [list(output[N * i : N * (i + 1)]) for i in range(len(polys))]
+        return [output[N * i : N * (i + 1)] for i in range(len(polys))]

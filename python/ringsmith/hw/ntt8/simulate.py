@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ringsmith.errors import InputError
-from ringsmith.hw.ntt8.device import Device, Traffic
+from ringsmith.hw.ntt8.device import Device, Traffic, transform_latency
 from ringsmith.hw.ntt8.encryption import SLOTS, Client, Keys
-from ringsmith.hw.ntt8.preset import Ntt8Preset, load_ntt8, ntt8_names
 from ringsmith.hw.ntt8.ring import N, Ring
+from ringsmith.presets import NTT8, Ntt8Preset, load_any, preset_names
+from ringsmith.specs import shown
 
 OPERATIONS = ("ntt", "intt", "encrypt")
 SAMPLES = 64
@@ -24,22 +25,26 @@ NOTICE = "INSECURE toy ring (n = 8), run by explicit opt-in"
 
 
 def simulate(preset: Ntt8Preset, operation: str, *, seed: int = 1) -> dict[str, Any]:
-    """Run one operation on the RTL, check its result and report cycles beside the prediction.
+    """Run one operation on the RTL, check its result and tell its cycles beside the prediction.
 
     Raises:
         InputError: an operation these accelerators do not have.
     """
     if operation not in OPERATIONS:
-        raise InputError(f"{preset.name} has no operation {operation!r}; there is {', '.join(OPERATIONS)}")
-    report: dict[str, Any] = {"preset": preset.name, "operation": operation, "n": N, "clock_mhz": preset.clock_mhz[-1]}
-    with Device(preset) as device:
-        report |= _encryption(device, seed) if operation == "encrypt" else _transform(device, operation, seed)
-    return report
+        raise InputError(f"{preset.name} has no operation {shown(operation)}; there is {', '.join(OPERATIONS)}")
+    device = Device(preset)
+    outcome = _encryption(device, seed) if operation == "encrypt" else _transform(device, operation, seed)
+    return {**outcome, "simulated_cycles": device.traffic.cycles}
 
 
 def compare(*, seed: int = 1) -> list[dict[str, Any]]:
     """The encryption on every variant, side by side as in the study's table."""
-    return [simulate(load_ntt8(name), "encrypt", seed=seed) for name in ntt8_names()]
+    presets = [load_any(name) for name in preset_names(NTT8)]
+    made = [preset for preset in presets if isinstance(preset, Ntt8Preset)]
+    return [
+        {"preset": preset.name, "clock_mhz": preset.clock_mhz[-1], **simulate(preset, "encrypt", seed=seed)}
+        for preset in made
+    ]
 
 
 def _transform(device: Device, operation: str, seed: int) -> dict[str, Any]:
@@ -50,15 +55,14 @@ def _transform(device: Device, operation: str, seed: int) -> dict[str, Any]:
     before = device.traffic
     alone = [device.transform(poly, inverse=inverse) for poly in polys]
     middle = device.traffic
-    cycles = middle.cycles - before.cycles if device.streams else None
+    cycles = middle.cycles - before.cycles if device.preset.streams else None
     overlapped = device.transform_many(polys, inverse=inverse)
     after = device.traffic
-    taken = cycles // SAMPLES if cycles is not None else device.read("status") >> 8
-    predicted = device.preset.latency + (STREAM_SHELL if device.streams else 0)
+    taken = cycles // SAMPLES if cycles is not None else device.field("status", "cycles")
+    predicted = transform_latency(device.preset) + (STREAM_SHELL if device.preset.streams else 0)
     return {
         "cycles": taken,
         "predicted_cycles": predicted,
-        "time_us": taken / device.preset.clock_mhz[-1],
         "correct": alone == wanted and overlapped == wanted,
         "accepts_every_cycles": 3 if device.preset.variant == "pn1" else 1,
         "busy": {"compute": taken},
@@ -79,7 +83,7 @@ def _encryption(device: Device, seed: int) -> dict[str, Any]:
     clock = device.preset.clock_mhz[-1]
     same = software["ciphertexts"] == alone["ciphertexts"] == overlapped["ciphertexts"]
     transforms = 3 * SAMPLES
-    fabric = 3 * device.preset.latency
+    fabric = 3 * transform_latency(device.preset)
     return {
         "notice": NOTICE,
         "cycles": round(alone["traffic"].cycles / SAMPLES),

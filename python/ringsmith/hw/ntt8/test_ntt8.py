@@ -2,18 +2,27 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from ringsmith import shipped
 from ringsmith.cli.simulate_ntt8 import side_by_side
 from ringsmith.errors import DeviceError, InputError, ParameterError
-from ringsmith.hw.ntt8 import load_ntt8, ntt8_names
-from ringsmith.hw.ntt8.device import Device
+from ringsmith.hw.ntt8.device import Device, transform_latency
 from ringsmith.hw.ntt8.encryption import Client, decode, encode
 from ringsmith.hw.ntt8.ring import Ring
 from ringsmith.hw.ntt8.simulate import simulate
+from ringsmith.presets import NTT8, Ntt8Preset, load_any, load_preset, preset_names
+
+
+def load_ntt8(name: str, overrides: dict[str, str] | None = None) -> Ntt8Preset:
+    preset = load_any(name, overrides)
+    assert isinstance(preset, Ntt8Preset)
+    return preset
+
 
 RING = Ring(load_ntt8("zynq-cn").prime)
 
@@ -30,8 +39,8 @@ def client(ring: Ring, *, allow_insecure: bool = False) -> Client:
 
 
 def test_the_five_variants_share_their_keys() -> None:
-    assert ntt8_names() == ["zynq-cn", "zynq-pn1", "zynq-pn3", "zynq-pn3d", "zynq-stream"]
-    assert [load_ntt8(name).latency for name in ("zynq-cn", "zynq-pn3", "zynq-pn1")] == [1, 3, 3]
+    assert preset_names(NTT8) == ["zynq-cn", "zynq-pn1", "zynq-pn3", "zynq-pn3d", "zynq-stream"]
+    assert [transform_latency(load_ntt8(name)) for name in ("zynq-cn", "zynq-pn3", "zynq-pn1")] == [1, 3, 3]
 
 
 def test_the_software_transform_is_evaluation_at_odd_powers_of_psi() -> None:
@@ -76,6 +85,9 @@ def test_encryption_decrypts() -> None:
         ({"clock_mhz": "0"}, "positive"),
         ({"colour": "1"}, "no key"),
         ({"word_bits": "wide"}, "of type int"),
+        ({"modulus": "-536870927"}, "bits"),
+        ({"multiplier": "lut"}, "asic, dsp26x17 or dsp18x18"),
+        ({"modulus_bits_min": "31"}, "5..word_bits = 30"),
     ],
 )
 def test_impossible_presets_are_refused(setting: dict[str, str], words: str) -> None:
@@ -95,12 +107,13 @@ def test_transforms_on_the_rtl(name: str) -> None:
 
 @pytest.mark.hw
 def test_encryption_on_the_rtl_equals_software() -> None:
-    report = simulate(load_ntt8("zynq-pn3"), "encrypt")
+    preset = load_ntt8("zynq-pn3")
+    report = simulate(preset, "encrypt")
     assert report["correct"]
     assert report["overlap_gain"] > 1
     assert report["per_transform"]["alone"]["writes"] == 9
     split = report["split"]
-    assert split["fabric_us"] == 9 / report["clock_mhz"]  # three transforms of three cycles
+    assert split["fabric_us"] == 9 / preset.clock_mhz[-1]  # three transforms of three cycles
     assert split["fabric_us"] + split["bus_us"] == pytest.approx(report["time_us"])
     assert min(split["host_us"], split["processor_us"]) > 0
 
@@ -127,12 +140,24 @@ def test_the_driver_refuses() -> None:
     preset = load_ntt8("zynq-pn3")
     with pytest.raises(InputError, match="no operation"):
         simulate(preset, "tensor")
-    with Device(preset) as device:
-        with pytest.raises(DeviceError, match="residues below"):
-            device.transform([device.ring.modulus] + [0] * 7)
-        with pytest.raises(DeviceError, match="bus error"):
-            device.write("magic", 1)
-    with pytest.raises(DeviceError, match="closed"):
-        device.transform([0] * 8)
-    other = dataclasses.replace(preset, variant="cn")
-    assert other.latency == 1
+    device = Device(preset)
+    with pytest.raises(DeviceError, match="residues below"):
+        device.transform([device.ring.modulus] + [0] * 7)
+    with pytest.raises(DeviceError, match="bus error: register write at 0 is refused"):
+        device.write("magic", 1)
+    assert transform_latency(dataclasses.replace(preset, variant="cn")) == 1
+
+
+def test_another_top_is_refused_where_a_co_processor_is_meant() -> None:
+    with pytest.raises(ParameterError, match=r"zynq-pn3 is an 8-point accelerator.*here: .*heaws"):
+        load_preset("zynq-pn3")
+
+
+def test_a_file_of_ones_own_chooses_its_top(tmp_path: Path) -> None:
+    text = (shipped.spec() / "presets" / "zynq-pn1.toml").read_text()
+    own = tmp_path / "own.toml"
+    own.write_text(text.replace("word_bits = 30", "word_bits = 28"))
+    assert load_ntt8(str(own)).word_bits == 28
+    own.write_text(text.replace('top = "ntt8"', 'top = "ntt16"'))
+    with pytest.raises(ParameterError, match="top must be system or ntt8, got 'ntt16'"):
+        load_any(str(own))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads spec/registers.rdl with PeakRDL, as `python -m ringsmith.hw.registers.rdl SOURCE DIRECTORY [html]` in a child.
+"""Reads a register description with PeakRDL, as `python -m ringsmith.hw.registers.rdl SOURCE DIRECTORY PRODUCT...`.
 
-Writes the register block (SystemVerilog), the map as JSON and, if asked, browsable HTML pages into the directory. A
-process of its own, because PeakRDL's native parser can take the interpreter down with it when Python frees it.
+Writes the map as JSON and the products asked for into the directory: `block`, the register block in SystemVerilog, and
+`html`, browsable pages. A process of its own, because PeakRDL's native parser can take the interpreter down with it
+when Python frees it.
 """
 
 from __future__ import annotations
@@ -36,10 +37,11 @@ def compiled(source: Path) -> RootNode:
 
 
 def register_map(root: RootNode) -> dict[str, Any]:
-    """Name, address, count, fields and description of every register, in address order."""
+    """Title and description; name, address, count, fields and description of every register, in address order."""
     registers = [_register(node) for node in root.top.children(unroll=False) if isinstance(node, RegNode)]
     registers.sort(key=lambda register: int(register["address"]))
-    return {"description": root.top.get_property("desc"), "registers": registers}
+    title, description = root.top.get_property("name"), root.top.get_property("desc")
+    return {"title": title, "description": description, "registers": registers}
 
 
 def _register(node: RegNode) -> dict[str, Any]:
@@ -49,11 +51,27 @@ def _register(node: RegNode) -> dict[str, Any]:
         "count": node.array_dimensions[0] if node.array_dimensions else 1,
         "description": _text(node),
         "fields": [
-            {"name": f.inst_name, "low": f.low, "width": f.width, "access": _access(f), "description": _text(f)}
+            {
+                "name": f.inst_name,
+                "low": f.low,
+                "width": f.width,
+                "access": _access(f),
+                "description": _text(f),
+                "reset": f.get_property("reset"),
+                "choices": _choices(f),
+            }
             for f in node.children()
             if isinstance(f, FieldNode)
         ],
     }
+
+
+def _choices(field: FieldNode) -> list[dict[str, Any]]:
+    named = field.get_property("encode")
+    return [
+        {"name": name, "number": choice.value, "description": " ".join((choice.rdl_desc or "").split())}
+        for name, choice in (named.members.items() if named else ())
+    ]
 
 
 def _text(node: RegNode | FieldNode) -> str:
@@ -68,21 +86,23 @@ def _access(field: FieldNode) -> str:
     return str(field.get_property("sw").name)
 
 
-def main(source: Path, directory: Path, extras: list[str]) -> None:
-    """Write all products."""
+def main(source: Path, directory: Path, products: list[str]) -> None:
+    """Write the map and the products."""
     root = compiled(source)
-    RegblockExporter().export(
-        root.top,
-        str(directory),
-        cpuif_cls=AXI4Lite_Cpuif_flattened,
-        address_width=ADDRESS_BITS,
-        default_reset_activelow=True,
-        default_reset_async=True,
-        err_if_bad_addr=True,
-    )
+    if "block" in products:
+        RegblockExporter().export(
+            root.top,
+            str(directory),
+            cpuif_cls=AXI4Lite_Cpuif_flattened,
+            address_width=ADDRESS_BITS,
+            default_reset_activelow=True,
+            default_reset_async=True,
+            err_if_bad_addr=True,
+        )
     (directory / "registers.json").write_text(json.dumps(register_map(root), indent=1))
-    if "html" in extras:
-        HTMLExporter().export(root.top, str(directory / "html"), title="ringsmith registers", home_url=None)
+    if "html" in products:
+        title = f"ringsmith: {root.top.get_property('name')}"
+        HTMLExporter().export(root.top, str(directory / "html"), title=title, home_url=None)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from ringsmith.errors import ParameterError
 from ringsmith.hw.device import top_of, top_parameters
-from ringsmith.hw.ntt8 import load_ntt8, ntt8_names
 from ringsmith.hw.synth.job import Design
 from ringsmith.knobs import MULTIPLIER, REDUCTION
-from ringsmith.presets import load_preset, parse_overrides, preset_names
+from ringsmith.presets import NTT8, SYSTEM, load_any, parse_overrides, preset_names
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,7 @@ PARTS = {
 
 def target_names() -> list[str]:
     """Every name that `design_of` knows."""
-    return [*preset_names(), *ntt8_names(), *PARTS]
+    return [*preset_names(SYSTEM, NTT8), *PARTS]
 
 
 def design_of(name: str, settings: list[str]) -> Design:
@@ -127,11 +126,8 @@ def design_of(name: str, settings: list[str]) -> Design:
     overrides = parse_overrides(settings)
     if name in PARTS:
         return _part(name, PARTS[name], overrides)
-    if name in ntt8_names():
-        small = load_ntt8(name, overrides)
-        return Design(name=name, top=small.top, parameters=small.parameters)
-    if name in preset_names() or name.endswith(".toml"):
-        preset = load_preset(name, overrides)
+    if name in preset_names(SYSTEM, NTT8) or name.endswith(".toml"):
+        preset = load_any(name, overrides)
         return Design(name=preset.name, top=top_of(preset), parameters=top_parameters(preset))
     raise ParameterError(f"nothing to synthesise under {name!r}; there is {', '.join(target_names())}")
 

@@ -186,7 +186,7 @@ def test_levels_sizes_and_the_kind_of_encryption_are_compared(party: Party) -> N
     secret = _native.SecretKey.from_bytes(context, party.client.secret_key)
     scheme = party.program.open()
     own = scheme.encryptor_class(context, secret, seed=bytes(32)).encrypt_zero()
-    cases = {"level 0": lower, "size 3": evaluator.square(fresh), "seeded True": own}
+    cases = {"level 0": lower, "size 3": evaluator.square(fresh), "seeded true": own}
     for words, wrong in cases.items():
         with pytest.raises(rs.InputError, match=f"ciphertext 0 of argument a has {words}, the program has") as caught:
             party.server.evaluate(resent(sent, (wrong.to_bytes(), sent.ciphertexts[1])))

@@ -11,6 +11,7 @@
 module rs_core
   import rs_isa_pkg::*;
   import rs_core_pkg::*;
+  import rs_error_pkg::*;
   import rs_latency_pkg::*;
 #(
   // Bits of a coefficient, 14 to 128.

@@ -6,6 +6,7 @@
 module rs_decode
   import rs_isa_pkg::*;
   import rs_core_pkg::*;
+  import rs_error_pkg::*;
 #(
   // Largest log2 n, 3 to 15; n must be 4P or more.
   parameter int unsigned NMaxLog2 = 6,

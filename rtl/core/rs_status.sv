@@ -5,6 +5,7 @@
 // indices wait in a queue. A cycle counts as stalled while a command waits at the head: for its unit, or for a slot.
 module rs_status
   import rs_core_pkg::*;
+  import rs_error_pkg::*;
 #(
   // 1: there is a base-conversion unit.
   parameter bit EnRns = 1'b0

@@ -9,8 +9,9 @@ integers for BFV and float64 for CKKS.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
@@ -88,6 +89,17 @@ class Graph:
     def nodes(self) -> list[Node]:
         """Return every node the result depends on, arguments before users."""
         return ordered([self.output])
+
+    def uses(self) -> Counter[int]:
+        """Return how often each node is an argument, by its identity."""
+        return Counter(id(arg) for node in self.nodes() for arg in node.args)
+
+
+def over(node: Node, made: Mapping[int, Node]) -> Node:
+    """Return a node with its arguments as they were `made` anew, by identity: itself if they are the same."""
+    args = tuple(made[id(arg)] for arg in node.args)
+    same = all(new is old for new, old in zip(args, node.args, strict=True))
+    return node if same else replace(node, args=args)
 
 
 def ordered(roots: Iterable[Node]) -> list[Node]:

@@ -15,15 +15,14 @@ import numpy as np
 
 from ringsmith.compiler.lowering.basis import chebyshev_of, is_low
 from ringsmith.ir import nodes
-from ringsmith.ir.graph import Graph, Node, Op
+from ringsmith.ir.graph import Graph, Node, Op, over
 
 
 def absorbed(graph: Graph) -> Graph:
     """Return the graph with the arguments of polynomials scaled where that is free."""
     if graph.output.exact:
         return graph
-    uses = Counter(id(arg) for node in graph.nodes() for arg in node.args)
-    return replace(graph, output=_Walk(uses).visit(graph))
+    return replace(graph, output=_Walk(graph.uses()).visit(graph))
 
 
 @dataclass
@@ -35,9 +34,7 @@ class _Walk:
 
     def visit(self, graph: Graph) -> Node:
         for node in graph.nodes():
-            args = tuple(self.made[id(arg)] for arg in node.args)
-            same = all(new is old for new, old in zip(args, node.args, strict=True))
-            self.made[id(node)] = self._polynomial(node if same else replace(node, args=args), node)
+            self.made[id(node)] = self._polynomial(over(node, self.made), node)
         return self.made[id(graph.output)]
 
     def _polynomial(self, node: Node, original: Node) -> Node:

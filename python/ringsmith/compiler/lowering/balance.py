@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from ringsmith.ir import nodes
-from ringsmith.ir.graph import Graph, Node, Op
+from ringsmith.ir.graph import Graph, Node, Op, over
 
 
 def balanced(graph: Graph) -> Graph:
     """Return the graph with those product trees rebuilt that become shallower."""
-    uses = Counter(id(arg) for node in graph.nodes() for arg in node.args)
-    return replace(graph, output=_Walk(uses).visit(graph))
+    return replace(graph, output=_Walk(graph.uses()).visit(graph))
 
 
 @dataclass
@@ -30,9 +29,7 @@ class _Walk:
         order = graph.nodes()
         inner = {id(arg) for node in order if _is_product(node) for arg in node.args if self._is_inner(arg)}
         for node in order:
-            args = tuple(self.made[id(arg)] for arg in node.args)
-            same = all(new is old for new, old in zip(args, node.args, strict=True))
-            made = node if same else replace(node, args=args)
+            made = over(node, self.made)
             if _is_product(node) and id(node) not in inner:
                 made = self._rebuilt(node, made)
             self.made[id(node)] = made

@@ -9,14 +9,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rlwe::{Randomness, Seed};
 use std::sync::Arc;
-use zeroize::Zeroizing;
-
-/// A copy that is wiped; unwinds where there is no memory for it.
-fn copied(bytes: &[u8]) -> Zeroizing<Vec<u8>> {
-    let mut copy = Zeroizing::new(zq::memory::reserved::<u8>(bytes.len()));
-    copy.extend_from_slice(bytes);
-    copy
-}
 
 /// 32 bytes from Python, or fresh entropy of the system for one use.
 pub fn seed_or_entropy(seed: Option<&[u8]>) -> PyResult<Seed> {
@@ -56,7 +48,7 @@ macro_rules! key_class {
 
             /// The key in the byte format.
             fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-                written(py, || each!(&self.key, key => copied(&key.to_bytes())))
+                written(py, || each!(&self.key, key => key.to_bytes()))
             }
 
             fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Context, Bound<'py, PyBytes>))> {

@@ -80,6 +80,7 @@ impl Writer {
     fn make_room(&mut self, more: usize) {
         let needed = self.bytes.len() + more;
         if needed > self.bytes.capacity() {
+            // Room for the checksum too, or sealing would move it all once more.
             let mut larger = reserved((needed + CHECKSUM_LEN).max(2 * self.bytes.len()));
             larger.extend_from_slice(&self.bytes);
             self.wipe();

@@ -71,6 +71,13 @@ def test_numbered_example(name: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_client_aided() -> None:
+    done = python(EXAMPLES / "08_client_aided.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("client on model:bfv-client") == 2
+    assert "encrypted as in the clear: correct" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [("06_digits.py", "2 encrypted images read: correct"), ("07_models.py", "scores of five models: correct")],

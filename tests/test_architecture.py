@@ -25,6 +25,7 @@ LATE = {
     ("cli.serve", "uvicorn"): "as above",
     ("remote.wire", "httpx"): "the extra `remote`; 0.1 s to load, which only `--at` needs",
     ("remote.kernel", "asyncio"): "a tenth of the time of `import ringsmith`, which only `rs.connect_async` needs",
+    ("remote.rounds", "asyncio"): "as above",
     ("remote.wire", "asyncio"): "as above",
     ("models.from_onnx", "onnx"): "the extra `models`; the message says so",
     ("models.from_onnx", "onnx.reference"): "as above",

@@ -42,6 +42,7 @@ from ringsmith.frontend.functions import (
 )
 from ringsmith.frontend.manual import Cipher, PlainVector
 from ringsmith.frontend.param_request import ParamRequest
+from ringsmith.frontend.refresh import refresh
 from ringsmith.frontend.tensor import Tensor
 from ringsmith.models.from_onnx import from_onnx
 from ringsmith.models.from_scikit_learn import from_sklearn
@@ -52,6 +53,7 @@ from ringsmith.runtime.kernel import Kernel, kernel
 from ringsmith.runtime.messages import Encryptions, Keys, PublicKey
 from ringsmith.runtime.objects import load
 from ringsmith.runtime.program import Program
+from ringsmith.runtime.rounds import Rounds, RoundsClient, RoundsServer, converse
 from ringsmith.runtime.runner import run
 from ringsmith.runtime.server import Server
 from ringsmith.runtime.together import compile
@@ -83,6 +85,9 @@ __all__ = [
     "PublicKey",
     "RemoteError",
     "RingsmithError",
+    "Rounds",
+    "RoundsClient",
+    "RoundsServer",
     "SeedError",
     "SeedWarning",
     "Server",
@@ -94,6 +99,7 @@ __all__ = [
     "concatenate",
     "connect",
     "connect_async",
+    "converse",
     "encrypt_zero",
     "from_onnx",
     "from_sklearn",
@@ -101,6 +107,7 @@ __all__ = [
     "load",
     "mod_drop",
     "polynomial",
+    "refresh",
     "relinearize",
     "rescale",
     "rotate",

@@ -26,16 +26,19 @@ pub enum Role {
     Result = 3,
     /// A client: its program, its secret key and all the others.
     Client = 4,
+    /// A client-aided program: how its rounds follow each other, and the program of each.
+    Rounds = 5,
 }
 
 impl Role {
     /// Every role, by its code.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::PublicKey,
         Self::EvaluationKeys,
         Self::Arguments,
         Self::Result,
         Self::Client,
+        Self::Rounds,
     ];
 }
 
@@ -123,7 +126,7 @@ impl Message {
         let code = input.u8("the role")?;
         let role = *Role::ALL
             .get(usize::from(code))
-            .ok_or_else(|| refused("the role", code.into(), "0..=4"))?;
+            .ok_or_else(|| refused("the role", code.into(), "0..=5"))?;
         let sections = input.u8("the number of sections")?;
         if u64::from(sections) > MAX_SECTIONS {
             return Err(refused("the number of sections", sections.into(), "0..=16"));

@@ -9,12 +9,13 @@ use pyo3::types::{PyBytes, PyDict};
 use rlwe::wire::{self, Tag};
 
 /// Names of the roles, as `ringsmith.runtime.identity.Role` has them.
-const ROLES: [(&str, Role); 5] = [
+const ROLES: [(&str, Role); 6] = [
     ("PUBLIC_KEY", Role::PublicKey),
     ("EVALUATION_KEYS", Role::EvaluationKeys),
     ("ARGUMENTS", Role::Arguments),
     ("RESULT", Role::Result),
     ("CLIENT", Role::Client),
+    ("ROUNDS", Role::Rounds),
 ];
 
 /// Names of objects in messages.

@@ -14,7 +14,8 @@ from ringsmith.cli.params import compiled
 from ringsmith.errors import InputError
 from ringsmith.files import check_place
 from ringsmith.runtime.box import box
-from ringsmith.runtime.describe import facts
+from ringsmith.runtime.describe import facts_of
+from ringsmith.runtime.rounds import Rounds
 
 EXAMPLES = """Examples:
 
@@ -58,10 +59,12 @@ def compile_(
         program = compiled(picked, _shapes(shapes or []))
     program.save(output)
     if json:
-        print_json({"file": str(output), **facts(program)})
+        print_json({"file": str(output), **facts_of(program)})
     else:
-        print(box(program))
-        print(f"{output}: {output.stat().st_size} bytes, program {program.native.hash().hex()[:16]}", file=sys.stderr)
+        deepest = program.deepest if isinstance(program, Rounds) else program
+        print(box(deepest))
+        what = f"{len(program.programs)} rounds, the deepest" if isinstance(program, Rounds) else "program"
+        print(f"{output}: {output.stat().st_size} bytes, {what} {deepest.native.hash().hex()[:16]}", file=sys.stderr)
 
 
 def _shapes(given: list[str]) -> dict[str, tuple[int, ...]]:

@@ -11,10 +11,12 @@ import typer
 
 from ringsmith.cli.common import load_kernels, option_changes, print_json, user_code
 from ringsmith.compiler.params.alternatives import alternatives
+from ringsmith.compiler.rounds import ClientAidedError
 from ringsmith.runtime.box import box, depth_of, standard_of, why
 from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.report import params_json
+from ringsmith.runtime.rounds import Rounds
 from ringsmith.runtime.runner import complete_inputs
 
 EXAMPLES = """Examples:
@@ -48,19 +50,23 @@ def params(
     changes = option_changes(chosen_set, security, standard, allow_insecure)
     picked = load_kernels(file).pick(kernel, variant).options(**changes)
     with user_code(file):
-        program = compiled(picked, {})
+        made = compiled(picked, {})
+    program = made.deepest if isinstance(made, Rounds) else made
     if json:
         print_json(_facts(program))
     else:
         print(box(program))
 
 
-def compiled(kernel: Kernel, shapes: Mapping[str, tuple[int, ...]]) -> Program:
+def compiled(kernel: Kernel, shapes: Mapping[str, tuple[int, ...]]) -> Program | Rounds:
     """Compile for these shapes and the declared ones, or for those of the sample data where one is left open."""
     if any(None in argument.shape and name not in shapes for name, argument in kernel.arguments.items()):
         arrays = complete_inputs(kernel, {}, None)
         shapes = {name: array.shape for name, array in arrays.items()} | dict(shapes)
-    return kernel.compile(**shapes)
+    try:
+        return kernel.compile(**shapes)
+    except ClientAidedError:
+        return kernel.rounds(**shapes)
 
 
 def _facts(program: Program) -> dict[str, Any]:

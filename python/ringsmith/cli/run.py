@@ -174,6 +174,8 @@ def _program(
             f"{file} is a program: {wrong[0]} is for a kernel's .py file; compile it anew with that option"
         )
     kind = kind_of(file) or "no file of ringsmith"
+    if kind == "message":
+        kind = "keys, ciphertexts or a client-aided program, whose functions are not in the file"
     if kind != "program":
         raise InputError(f"{file}: {kind}; a kernel (.py) or a program (ringsmith compile) is run")
     program: Program = load(file, **policy(security, standard, allow_insecure))

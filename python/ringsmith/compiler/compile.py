@@ -18,6 +18,7 @@ from ringsmith.compiler.lowering.lower import lower
 from ringsmith.compiler.manual_range import largest_result
 from ringsmith.compiler.params import choose, noise, primes
 from ringsmith.compiler.params.sets import ParameterSet, check, find
+from ringsmith.compiler.rounds import check_one_round
 from ringsmith.compiler.scheduling import levels_bfv, schedule_bfv, schedule_ckks
 from ringsmith.compiler.signature import Signature
 from ringsmith.compiler.user_functions import UserFunctions
@@ -54,7 +55,7 @@ def compile_kernel(
     elif kernel.manual:
         choice = _manual(kernel, shapes, requirements)
     else:
-        graph = absorbed(balanced(trace(kernel, shapes)))
+        graph = absorbed(balanced(check_one_round(trace(kernel, shapes))))
         requirements = replace(requirements_of(kernel, graph.output.bound, encryption), tower_bits=tower_bits)
         choice, requirements = choose.choose(
             requirements, partial(lower, graph, kernel.arguments), constants_are_ordinary
@@ -164,7 +165,7 @@ def _pinned(
         if kernel.scheme == "bfv":
             params = _checked(kernel, largest_result(circuit))
         return _settled(circuit, params, requirements)
-    graph = absorbed(balanced(trace(kernel, shapes)))
+    graph = absorbed(balanced(check_one_round(trace(kernel, shapes))))
     params = _checked(kernel, graph.output.bound)
     program = lower(graph, kernel.arguments, params.geometry)
     circuit = _scheduled(kernel, program, params)

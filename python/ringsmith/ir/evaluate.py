@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ringsmith.errors import KernelError
 from ringsmith.ir.graph import Node, Op
-from ringsmith.ir.numbers import exact
+from ringsmith.ir.numbers import exact, narrowed
 
 Array = NDArray[Any]
 
@@ -78,6 +78,11 @@ def broken_promise(values: Array, bound: Any) -> str | None:
     return f"within: the promise |value| <= {bound} is false, a value is {worst}"
 
 
+def _refresh(node: Node, x: Array) -> Array:
+    function = node.attributes["function"]
+    return np.asarray(function(narrowed(x) if x.dtype == object else x))
+
+
 _ACTIONS: dict[Op, Callable[..., Any]] = {
     Op.CONSTANT: lambda node: node.attributes["value"],
     Op.ADD: lambda node, a, b: a + b,
@@ -90,6 +95,7 @@ _ACTIONS: dict[Op, Callable[..., Any]] = {
     Op.MATMUL: lambda node, a, b: a @ b,
     Op.SUM: lambda node, a: a.sum(axis=node.attributes["axis"]),
     Op.WITHIN: _within,
+    Op.REFRESH: _refresh,
     Op.INDEX: _gather,
     Op.JOIN: _gather,
 }

@@ -44,6 +44,7 @@ class Op(StrEnum):
     INDEX = "index"
     JOIN = "join"
     WITHIN = "within"
+    REFRESH = "refresh"
 
 
 @dataclass(frozen=True, eq=False)

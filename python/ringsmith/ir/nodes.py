@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ringsmith.errors import InputError, KernelError
 from ringsmith.ir import bounds
 from ringsmith.ir.bounds import Interval
+from ringsmith.ir.clear_function import ClearFunction
 from ringsmith.ir.graph import Node, Op, Reals, Shape, frozen
 from ringsmith.ir.numbers import integers, magnitude, reals
 from ringsmith.location import Location
@@ -134,6 +135,13 @@ def within(node: Node, bound: Any, where: Location) -> Node:
     if found is None:
         raise KernelError(f"within: the promise |value| <= {bound} cannot hold, larger values are sure to occur", where)
     return unary(Op.WITHIN, node, found, where, bound=bound)
+
+
+def refresh(node: Node, function: ClearFunction, packing: str, where: Location) -> Node:
+    """Make what the client makes of a value in the clear and encrypts anew."""
+    ends = (integers if function.exact else reals)([function.low, function.high], function.name)
+    low, high = (np.full(function.shape, end, dtype=ends.dtype) for end in ends)
+    return unary(Op.REFRESH, node, (low, high), where, function=function, packing=packing)
 
 
 def interval(node: Node) -> Interval:

@@ -38,6 +38,11 @@ class RemoteEngine:
         """Return the job and what the server says of it."""
         return self._facts
 
+    @property
+    def keeps_client(self) -> bool:
+        """Whether the client is kept in a file."""
+        return self._file is not None
+
     def client(self, program: ProgramData, make: Callable[[], Client]) -> Client:
         """Return the client of the file, or a new one, which is then kept there."""
         if self._file is None:
@@ -85,4 +90,4 @@ class _Evaluator:
         result = self._remote.result(id, progress)
         report = self._remote.ask("GET", f"/v1/jobs/{id}").get("report", {})
         self._facts |= {"job": id, "server": report}
-        return Execution(result, report.get("operations", {}))
+        return Execution(result, report.get("operations", {}), report.get("run_seconds"))

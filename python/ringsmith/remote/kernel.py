@@ -10,14 +10,16 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ringsmith.compiler.rounds import ClientAidedError
 from ringsmith.errors import InputError
 from ringsmith.remote import steps
+from ringsmith.remote.rounds import AsyncRemoteRounds, RemoteRounds
 from ringsmith.remote.wire import AsyncWire, Wire
 from ringsmith.runtime.client import Client
 from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.messages import Encryptions
-from ringsmith.runtime.program import Program
 from ringsmith.runtime.program_data import ProgramData
+from ringsmith.runtime.rounds import Rounds, RoundsClient
 
 Array = NDArray[Any]
 
@@ -42,18 +44,13 @@ class _Side:
         """Return the program and the evaluation keys as they travel."""
         return self.program.to_bytes(), self.client.evaluation_keys.to_bytes()
 
-    def split(self, arguments: Mapping[str, Any]) -> tuple[bytes, dict[str, Array]]:
-        """Return the encrypted arguments as bytes and the plain ones as checked arrays."""
-        signature = self.program.signature
-        names = signature.names(encrypted=False)
+    def split(self, arguments: Mapping[str, Any]) -> tuple[Encryptions, dict[str, Array]]:
+        """Return the encrypted arguments and the plain ones as checked arrays."""
+        names = self.program.signature.names(encrypted=False)
         plain = {name: arguments[name] for name in names if name in arguments}
         encrypted = {name: value for name, value in arguments.items() if name not in names}
-        checked = signature.check(plain, encrypted=False)
-        return self.client.encrypt(**encrypted).to_bytes(), checked
-
-    def decrypted(self, data: bytes) -> Array:
-        """Return a result in the clear."""
-        return self.client.decrypt(Encryptions.from_bytes(data))
+        checked = self.program.signature.check(plain, encrypted=False)
+        return self.client.encrypt(**encrypted), checked
 
 
 def _prepared(side: _Side) -> steps.Steps[tuple[str, str]]:
@@ -70,10 +67,11 @@ def _submitted(
 
 
 def _evaluated(
-    places: tuple[str, str], sent: bytes, arrays: Mapping[str, Array], progress: steps.Progress | None
-) -> steps.Steps[bytes]:
+    places: tuple[str, str], sent: Encryptions, arrays: Mapping[str, Array], progress: steps.Progress | None
+) -> steps.Steps[Encryptions]:
     plain = yield from steps.plain_arguments(arrays)
-    return (yield from steps.evaluate(*places, sent, plain, steps.new_job(), progress))
+    data = yield from steps.evaluate(*places, sent.to_bytes(), plain, steps.new_job(), progress)
+    return Encryptions.from_bytes(data)
 
 
 class RemoteProgram:
@@ -105,14 +103,19 @@ class RemoteProgram:
     def run(self, arguments: Mapping[str, Any], progress: steps.Progress | None = None) -> Array:
         """Encrypt, evaluate there, decrypt."""
         sent, arrays = self._side.split(arguments)
-        evaluated = self._wire.run(_evaluated(self.prepare(), sent, arrays, progress))
-        return self._side.decrypted(evaluated)
+        return self.client.decrypt(self.evaluate(sent, arrays, progress))
+
+    def evaluate(
+        self, sent: Encryptions, plain: Mapping[str, Array], progress: steps.Progress | None = None
+    ) -> Encryptions:
+        """Evaluate there what is encrypted already."""
+        return self._wire.run(_evaluated(self.prepare(), sent, plain, progress))
 
     def submit(self, arguments: Mapping[str, Any], id: str | None = None) -> RemoteJob:
         """Encrypt and submit; the job goes on without this process. `id`: a name of one's own, the same to repeat."""
         sent, arrays = self._side.split(arguments)
         name = id or steps.new_job()
-        self._wire.run(_submitted(self.prepare(), sent, arrays, name))
+        self._wire.run(_submitted(self.prepare(), sent.to_bytes(), arrays, name))
         return RemoteJob(self._wire, name, self._side.client)
 
     def __call__(self, **arguments: Any) -> Array:
@@ -178,8 +181,14 @@ class AsyncRemoteProgram:
         import asyncio
 
         sent, arrays = await asyncio.to_thread(self._side.split, arguments)
-        evaluated = await self._wire.run(_evaluated(await self.prepare(), sent, arrays, progress))
-        return await asyncio.to_thread(self._side.decrypted, evaluated)
+        evaluated = await self.evaluate(sent, arrays, progress)
+        return await asyncio.to_thread(self.client.decrypt, evaluated)
+
+    async def evaluate(
+        self, sent: Encryptions, plain: Mapping[str, Array], progress: steps.Progress | None = None
+    ) -> Encryptions:
+        """Evaluate there what is encrypted already."""
+        return await self._wire.run(_evaluated(await self.prepare(), sent, plain, progress))
 
     async def __call__(self, **arguments: Any) -> Array:
         """Encrypt, evaluate there, decrypt."""
@@ -189,18 +198,35 @@ class AsyncRemoteProgram:
 class RemoteKernel:
     """A kernel on a server: call it as the kernel itself. One client serves all calls with the same shapes."""
 
-    def __init__(self, kernel: Kernel, place: Callable[[Program], RemoteProgram | AsyncRemoteProgram]) -> None:
+    def __init__(
+        self, kernel: Kernel, place: Callable[[ProgramData, Client | None], RemoteProgram | AsyncRemoteProgram]
+    ) -> None:
         """Compile at the first call; `place` puts a program on the server."""
         self._kernel, self._place = kernel, place
-        self._programs: dict[bytes, tuple[Program, Any]] = {}
+        self._programs: dict[bytes, RemoteProgram | AsyncRemoteProgram] = {}
+        self._rounds: dict[tuple[bytes, ...], tuple[RoundsClient, dict[bytes, Any]]] = {}
 
     def program(self, **shapes: tuple[int, ...]) -> Any:
         """Return the program for these shapes, on the server."""
-        compiled = self._kernel.compile(**shapes)
+        try:
+            compiled = self._kernel.compile(**shapes)
+        except ClientAidedError:
+            return self._aided(self._kernel.rounds(**shapes))
         found = self._programs.get(compiled.identity.digest)
         if found is None:
-            found = self._programs[compiled.identity.digest] = compiled, self._place(compiled)
-        return found[1]
+            found = self._programs[compiled.identity.digest] = self._place(compiled, None)
+        return found
+
+    def _aided(self, rounds: Rounds) -> RemoteRounds:
+        """Return a client-aided program on the server; the same programs keep their client, whatever the functions."""
+        key = tuple(rounds.distinct)
+        found = self._rounds.get(key)
+        if found is None:
+            client = rounds.client()
+            places = {digest: self._place(own.program, own) for digest, own in client.clients.items()}
+            found = self._rounds[key] = client, places
+        asynchronous = any(isinstance(place, AsyncRemoteProgram) for place in found[1].values())
+        return (AsyncRemoteRounds if asynchronous else RemoteRounds)(rounds, *found)
 
     def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, dict[str, Array]]:
         arrays = self._kernel.bind(args, kwargs)
@@ -219,6 +245,8 @@ class RemoteKernel:
     def submit(self, *args: Any, **kwargs: Any) -> RemoteJob:
         """Encrypt and submit; the job goes on without this process (`client.save` keeps what decrypts its result)."""
         program, arrays = self._bound(args, kwargs)
+        if isinstance(program, RemoteRounds):
+            raise InputError("a kernel with rs.refresh needs its client in every round: call it, no job does it alone")
         if not isinstance(program, RemoteProgram):
             raise InputError("submit() needs rs.connect(...); an asynchronous connection awaits the result itself")
         return program.submit(arrays)

@@ -18,6 +18,7 @@ def render(report: Report) -> RenderableType:
         _operations(report),
         _times(report),
         _bytes(report),
+        *_rounds(report),
         *_engine(report),
         _verdict(report),
     ]
@@ -52,6 +53,19 @@ def _bytes(report: Report) -> Table:
     table.add_row("evaluation keys, once", f"{sizes['keys']:,}", "")
     table.add_row("peak memory of the process", f"{report.peak_memory:,}", "")
     return table
+
+
+def _rounds(report: Report) -> list[Table]:
+    """What each round of a client-aided run sent and took."""
+    if not report.rounds:
+        return []
+    columns = "round", "sent", "received", "client ms", "wire ms", "server ms"
+    table = Table(*columns, title="rounds: bytes (ciphertexts), time", title_justify="left")
+    for number, one in enumerate(report.rounds, start=1):
+        moved = (f"{one[f'{way}_bytes']:,} ({one[way]})" for way in ("sent", "received"))
+        times = (f"{one[f'{part}_ms']:,.1f}" for part in ("client", "wire", "server"))
+        table.add_row(str(number), *moved, *times)
+    return [table]
 
 
 def _engine(report: Report) -> list[Table]:

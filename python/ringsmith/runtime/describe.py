@@ -12,6 +12,7 @@ from ringsmith.runtime.identity import Role
 from ringsmith.runtime.messages import opened
 from ringsmith.runtime.objects import object_bytes
 from ringsmith.runtime.program import Program
+from ringsmith.runtime.rounds import Rounds
 
 Facts = dict[str, Any]
 
@@ -70,8 +71,29 @@ def facts(program: Program) -> Facts:
     }
 
 
+def facts_of(made: Program | Rounds) -> Facts:
+    """Return what there is to say of a program, client-aided or not."""
+    return facts(made) if isinstance(made, Program) else _rounds(made, len(made.to_bytes()))
+
+
+def _rounds(rounds: Rounds, size: int) -> Facts:
+    functions = (applied.function.name for one in rounds.plan.rounds for applied in one.applied)
+    deepest = facts(rounds.deepest)
+    return {
+        "kind": str(Role.ROUNDS),
+        "name": rounds.signature.name,
+        "rounds": [f"program {program.native.hash().hex()}" for program in rounds.programs],
+        "functions": [name for name in dict.fromkeys(functions) if name],
+        **{name: deepest[name] for name in ("scheme", "n", "modulus", "security")},
+        "operations": rounds.counts,
+        "bytes": size,
+    }
+
+
 def _message(data: bytes) -> Facts:
     label, parts = opened(data)
+    if label.role is Role.ROUNDS:
+        return _rounds(Rounds.of_parts(parts, allow_insecure=True), len(data))
     shown: Facts = {
         "kind": f"message: {label.role}",
         "of_program": label.program.digest.hex(),

@@ -61,6 +61,10 @@ class WideTowers(Protocol):
 class Elsewhere(Protocol):
     """An engine that evaluates whole programs in another place, for a client of this one."""
 
+    @property
+    def keeps_client(self) -> bool:
+        """Whether the client of one run is kept for the next."""
+
     def client(self, program: ProgramData, make: Callable[[], Client]) -> Client:
         """Return the client whose keys are used: one that was kept, or what `make` makes."""
 

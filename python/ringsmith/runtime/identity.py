@@ -35,6 +35,7 @@ class Role(StrEnum):
     ARGUMENTS = "the encrypted arguments"
     RESULT = "the result"
     CLIENT = "the client"
+    ROUNDS = "the client-aided program"
 
 
 #: Where an object of each role comes from: the remedy of most mistakes.
@@ -44,6 +45,7 @@ _SOURCES = {
     Role.ARGUMENTS: "what client.encrypt(...) or encryptor.encrypt(...) returned",
     Role.RESULT: "what server.evaluate(...) returned",
     Role.CLIENT: "what client.save(...) wrote",
+    Role.ROUNDS: "what rounds.save(...) wrote",
 }
 
 

@@ -12,13 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.compiler.compile import compile_kernel, traced_hash
+from ringsmith.compiler.rounds import ClientAidedError, cut
 from ringsmith.errors import InputError, KernelError
 from ringsmith.frontend import clear
 from ringsmith.frontend.declare import Argument, Output
 from ringsmith.frontend.definition import KernelDefinition, check_options, declared_arguments, tolerance_of
 from ringsmith.frontend.param_request import ParamRequest
+from ringsmith.frontend.trace import trace
+from ringsmith.ir.graph import content_hash
 from ringsmith.location import here
 from ringsmith.runtime.program import Program
+from ringsmith.runtime.rounds import Rounds, compile_rounds
 
 Array = NDArray[Any]
 There = TypeVar("There", covariant=True)
@@ -40,6 +44,7 @@ class Kernel(KernelDefinition):
     """
 
     _programs: dict[Any, tuple[bytes, Program]] = field(default_factory=dict, init=False, repr=False)
+    _rounds: dict[Any, tuple[bytes, Rounds]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]
@@ -59,12 +64,19 @@ class Kernel(KernelDefinition):
             return np.asarray(self.reference(*(arrays[name] for name in self.arguments)))
         return self.clear(**arrays)
 
-    def compile(self, **shapes: tuple[int, ...]) -> Program:
-        """Trace, choose parameters and return the program; `shapes` fill open first extents."""
-        fixed = {name: argument.fix(name, shapes.get(name)) for name, argument in self.arguments.items()}
-        unknown = sorted(set(shapes) - set(fixed))
+    def shapes(self, **shapes: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
+        """Return the shape of every argument; `shapes` fill open first extents."""
+        unknown = sorted(set(shapes) - set(self.arguments))
         if unknown:
             raise InputError(f"kernel {self.name} has no argument {unknown[0]}; it has {', '.join(self.arguments)}")
+        return {name: argument.fix(name, shapes.get(name)) for name, argument in self.arguments.items()}
+
+    def compile(self, **shapes: tuple[int, ...]) -> Program:
+        """Trace, choose parameters and return the program; `shapes` fill open first extents.
+
+        A kernel with `rs.refresh` is several programs: `rounds`.
+        """
+        fixed = self.shapes(**shapes)
         key = tuple(fixed.items())
         known = self._programs.get(key)
         if known is None or known[0] != traced_hash(self, fixed, known[1].params):
@@ -72,13 +84,27 @@ class Kernel(KernelDefinition):
             known = self._programs[key] = (traced_hash(self, fixed, program.params), program)
         return known[1]
 
+    def rounds(self, **shapes: tuple[int, ...]) -> Rounds:
+        """Return the client-aided program: a program for each round, cut at every `rs.refresh`."""
+        fixed = self.shapes(**shapes)
+        graph = trace(self, fixed)
+        key, content = tuple(fixed.items()), content_hash(graph.nodes())
+        known = self._rounds.get(key)
+        if known is None or known[0] != content:
+            known = self._rounds[key] = content, compile_rounds(self, fixed, graph)
+        # Functions are those of this trace: they may have captured something else.
+        return replace(known[1], plan=cut(self, graph)[1])
+
     def __call__(self, *args: Any, **kwargs: Any) -> Array:
         """Encrypt, evaluate and decrypt with fresh keys; numpy in, numpy out."""
         arrays = self.bind(args, kwargs)
-        program = self.compile(**_shapes(arrays))
-        client = program.client()
         encrypted = {n: a for n, a in arrays.items() if self.arguments[n].encrypted}
         plain = {n: a for n, a in arrays.items() if not self.arguments[n].encrypted}
+        try:
+            program = self.compile(**_shapes(arrays))
+        except ClientAidedError:
+            return self.rounds(**_shapes(arrays)).run(encrypted, plain)
+        client = program.client()
         result = program.server(client.evaluation_keys).evaluate(client.encrypt(**encrypted), **dict[str, Any](plain))
         return client.decrypt(result)
 

@@ -13,8 +13,9 @@ from ringsmith.files import read_bytes
 from ringsmith.limits import VARIABLE, max_memory
 from ringsmith.runtime.client import Client
 from ringsmith.runtime.identity import Role
-from ringsmith.runtime.messages import Encryptions, Keys, Message, PublicKey
+from ringsmith.runtime.messages import Encryptions, Keys, Message, PublicKey, opened
 from ringsmith.runtime.program import Program
+from ringsmith.runtime.rounds import Rounds
 
 _MESSAGES: dict[Role, type[Message]] = {
     Role.PUBLIC_KEY: PublicKey,
@@ -25,7 +26,7 @@ _MESSAGES: dict[Role, type[Message]] = {
 
 
 def load(path: str | Path, **policy: Any) -> Any:
-    """Return what a file written by `save` holds: `Program`, `Keys`, `Encryptions`, `PublicKey` or `Client`.
+    """Return what a file written by `save` holds: `Program`, `Rounds`, `Keys`, `Encryptions`, `PublicKey` or `Client`.
 
     `policy` judges a program's parameters: `security` (128 bits), `standard` ("2024"), `allow_insecure` (False).
 
@@ -45,11 +46,14 @@ def _object(data: bytes, policy: Mapping[str, Any]) -> Any:
     kind = _native.object_kind(data)["kind"]
     if kind == "program":
         return Program.from_bytes(data, **policy)
-    if policy:
-        raise InputError(f"only a program's parameters are judged; {', '.join(policy)} means nothing for a {kind}")
     if kind != "message":
         raise InputError(f"a {kind}; programs, keys, arguments, results and clients written by save() are read")
-    role = Role[_native.message_from_bytes(data)[0]]
+    label, parts = opened(data)
+    role = label.role
+    if role is Role.ROUNDS:
+        return Rounds.of_parts(parts, **policy)
+    if policy:
+        raise InputError(f"only a program's parameters are judged; {', '.join(policy)} means nothing for {role}")
     return Client.from_bytes(data, Program) if role is Role.CLIENT else _MESSAGES[role].from_bytes(data)
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,8 @@ class Report:
     """What a run did. Times in ms by step, sizes in bytes (`peak_memory` of the process); `engine_facts` by the engine.
 
     `variants` holds the operation counts of the kernel's other packings, `guarantee` the static bound: CKKS the
-    largest possible error, BFV the noise budget in bits that is sure to be left.
+    largest possible error, BFV the noise budget in bits that is sure to be left. A client-aided run tells its `rounds`;
+    `program` is then the deepest of them.
     """
 
     kernel: str
@@ -40,6 +41,7 @@ class Report:
     evaluation_ms: Mapping[str, float] = field(default_factory=dict)
     variants: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     engine_facts: Mapping[str, Any] = field(default_factory=dict)
+    rounds: Sequence[Mapping[str, Any]] = ()
 
     @property
     def params(self) -> ParameterSet:
@@ -67,6 +69,7 @@ class Report:
             "output_shape": list(self.output.shape),
             "output_sha256": self.digest,
             "variants": {name: dict(counts) for name, counts in self.variants.items()},
+            **({"rounds": [dict(one) for one in self.rounds]} if self.rounds else {}),
             **self.engine_facts,
         }
 

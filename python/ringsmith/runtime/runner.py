@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ringsmith.compiler.compile import compile_kernel
 from ringsmith.compiler.params.choose import CPU_TOWER_BITS
+from ringsmith.compiler.rounds import ClientAidedError
 from ringsmith.errors import InputError
 from ringsmith.frontend.declare import Argument
 from ringsmith.ir.numbers import as_array
@@ -26,6 +27,8 @@ from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.randomness import derive_seed
 from ringsmith.runtime.report import Report
+from ringsmith.runtime.rounds import Rounds
+from ringsmith.runtime.talk import Talk
 
 Array = NDArray[Any]
 #: Told the name of each step as it begins.
@@ -134,12 +137,18 @@ def run(
     given = {name: as_array(value, f"argument {name}") for name, value in (inputs or {}).items()}
     arrays = clock.step("inputs", lambda: complete_inputs(kernel, given, seed))
     shapes = {name: array.shape for name, array in arrays.items()}
-    compiled = clock.step("compile", lambda: compile_kernel(kernel, shapes, encryption, tower_bits))
+    title = (kernel.__doc__ or "").split("\n")[0]
+    try:
+        compiled = clock.step("compile", lambda: compile_kernel(kernel, shapes, encryption, tower_bits))
+    except ClientAidedError:
+        aided = kernel.options(encryption=encryption or kernel.encryption)
+        rounds = clock.step("compile", lambda: aided.rounds(**shapes))
+        expected = clock.step("clear", lambda: kernel.expected(arrays))
+        return _aided(rounds, arrays, expected, used, clock, seed, sample_data=not given, title=title)
     program = Program.of(compiled)
     expected = clock.step("clear", lambda: kernel.expected(arrays))
     others = {name: Program.of(compile_kernel(other, shapes, encryption)) for name, other in (variants or {}).items()}
     counts = {name: other.counts for name, other in others.items()}
-    title = (kernel.__doc__ or "").split("\n")[0]
     return _evaluated(program, arrays, expected, used, clock, seed, sample_data=not given, title=title, variants=counts)
 
 
@@ -231,5 +240,59 @@ def _evaluated(
         peak_memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         evaluation_ms={name: seconds * 1e3 for name, seconds in done.seconds.items()},
         variants=variants or {},
+        engine_facts=used.report(time.perf_counter() - begin),
+    )
+
+
+def _aided(
+    rounds: Rounds,
+    arrays: Mapping[str, Array],
+    expected: Array,
+    used: Engine,
+    clock: _Clock,
+    seed: str | None,
+    *,
+    sample_data: bool,
+    title: str,
+) -> Report:
+    """Run a client-aided program; the report tells each round."""
+    if isinstance(used, Elsewhere) and used.keeps_client:
+        raise InputError(f"{rounds.signature.name} needs its client in every round: leave --client out")
+    begin = time.perf_counter()
+    client = clock.step("keygen", lambda: rounds.client(seed, on=used, sample_data=sample_data))
+    talked = Talk(rounds.on(used), client, used)
+    signature, exact = rounds.signature, rounds.signature.scheme == "bfv"
+    plain = {name: arrays[name] for name in signature.names(encrypted=False)}
+    encrypted = {name: arrays[name] for name in signature.names(encrypted=True)}
+    output = clock.step("rounds", lambda: talked.run(encrypted, plain, seed, clock.share))
+    error = deviation(output, expected)
+    tolerance = 0.0 if exact else signature.tolerance
+    clock.times |= talked.split()
+    promised = [program.noise_bits for program in rounds.programs]
+    return Report(
+        kernel=signature.name,
+        variant=signature.variant,
+        title=title,
+        engine=used.name,
+        program=rounds.deepest,
+        operations=rounds.counts,
+        correct=bool(output.shape == expected.shape and error <= tolerance),
+        max_abs_error=error,
+        tolerance=tolerance,
+        guarantee=min(promised) if exact else 2.0 ** max(promised),
+        time_ms=clock.times,
+        bytes={
+            "ciphertexts_in": sum(one.sent for one in talked.rounds),
+            "ciphertexts_out": sum(one.received for one in talked.rounds),
+            "keys": sum(keys.nbytes for keys in client.evaluation_keys),
+        },
+        output=output,
+        ciphertexts={
+            "in": sum(one.ciphertexts[0] for one in talked.rounds),
+            "out": sum(one.ciphertexts[1] for one in talked.rounds),
+        },
+        digest=talked.digest,
+        peak_memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        rounds=tuple(one.json() for one in talked.rounds),
         engine_facts=used.report(time.perf_counter() - begin),
     )

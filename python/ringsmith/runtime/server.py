@@ -22,10 +22,14 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Execution:
-    """An evaluated result and the seconds each kind of operation took, summed over threads."""
+    """An evaluated result and the seconds each kind of operation took, summed over threads.
+
+    `elapsed`: seconds of all of it where it was evaluated; None if that is what the caller sees.
+    """
 
     result: Encryptions
     seconds: Mapping[str, float]
+    elapsed: float | None = None
 
 
 class Server:

@@ -85,6 +85,7 @@ def test_every_kernel_runs_from_its_file_in_a_process_without_it(tmp_path: Path)
     programs = {}
     for path in KERNELS:
         program = compiled(load_kernels(path).pick(None, None), {})
+        assert isinstance(program, rs.Program)
         program.save(tmp_path / f"{path.stem}.rsp")
         programs[str(tmp_path / f"{path.stem}.rsp")] = program
     answers = json.loads(in_process(RUN, "cpu", *programs))

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rs.refresh`: a value goes to the client in the middle of a kernel, is decrypted, changed in the clear, encrypted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith.errors import InputError, KernelError, RingsmithError
+from ringsmith.files import reason
+from ringsmith.frontend.declare import Encrypted
+from ringsmith.frontend.refusals import Refusing
+from ringsmith.frontend.tensor import Tensor
+from ringsmith.ir import nodes
+from ringsmith.ir.clear_function import ClearFunction
+from ringsmith.ir.graph import Node, Op
+from ringsmith.ir.numbers import integers, narrowed, reals
+from ringsmith.location import here
+
+Array = NDArray[Any]
+#: What an array may exceed its range by where it was computed in float64.
+_ROUNDING = 1e-9
+
+
+def refresh(
+    x: Any,
+    function: Callable[[Array], Any] | None = None,
+    *,
+    bound: float | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    packing: str = "rows",
+) -> Any:
+    """Have the client decrypt x, apply `function` in the clear and encrypt the result anew.
+
+    `function` is any function of one array to one array, such as a comparison, a sort or a maximum; it runs at the
+    client only. Its results lie in low..high, or within `bound`: the client refuses others. Without a function the
+    value stays as it is, and its range too; the ciphertext is as fresh as an argument's. `packing` as of an argument.
+
+    What the function makes of the error of a CKKS value is its own: the kernel's tolerance holds for each round.
+    """
+    if isinstance(x, Tensor):
+        return _traced(x, function, (bound, low, high), packing)
+    if isinstance(x, Refusing):
+        raise KernelError("rs.refresh: a manual kernel is one program; write it as an automatic one", here())
+    return _known(x, function, (bound, low, high))
+
+
+def _traced(x: Tensor, function: Callable[[Array], Any] | None, ends: tuple[float | None, ...], packing: str) -> Tensor:
+    where, node = here(), x.node
+    if not node.encrypted:
+        raise KernelError("rs.refresh of a plain value: only an encrypted one goes to the client", where)
+    if node.op is Op.INPUT:
+        raise KernelError("rs.refresh of an argument: the client has it in the clear; change it before the call", where)
+    if function is not None and not callable(function):
+        raise KernelError(f"rs.refresh: {function!r} is no function", where)
+    try:
+        declared = Encrypted(*node.shape, **_ends(node, function, ends), packing=packing)
+        if callable(packing):
+            raise InputError("a packing function needs mode='manual'")
+        limits = declared.range("rs.refresh", exact=node.exact).tolist()
+        shape = node.shape if function is None else _shape(node, function)
+        Encrypted(*shape, bound=0)
+    except InputError as error:
+        raise KernelError(f"rs.refresh: {error}", where) from None
+    low, high = limits
+    applied = ClearFunction(_name(function), shape, low, high, node.exact, function)
+    return Tensor(nodes.refresh(node, applied, packing, where))
+
+
+def _ends(node: Node, function: Callable[[Array], Any] | None, ends: tuple[float | None, ...]) -> dict[str, Any]:
+    """Return the declared range; without one and without a function, that of the value."""
+    bound, low, high = ends
+    if bound is None and low is None and high is None:
+        if function is not None:
+            raise InputError("declare the range of the function's results: bound=B, or low=A and high=B")
+        low, high = node.low.min(), node.high.max()
+    return {"bound": bound, "low": low, "high": high}
+
+
+def _shape(node: Node, function: Callable[[Array], Any]) -> tuple[int, ...]:
+    """Return the shape of what a function gives, from a call on values that may occur."""
+    probe = narrowed(np.clip(np.zeros_like(node.low), node.low, node.high)) if node.exact else np.zeros(node.shape)
+    try:
+        result = function(probe)
+    except RingsmithError:
+        raise
+    except Exception as error:
+        raise InputError(f"the function fails on zeros: {reason(error)}") from None
+    return (integers if node.exact else reals)(result, "the function's result").shape
+
+
+def _known(x: Any, function: Callable[[Array], Any] | None, ends: tuple[float | None, ...]) -> Array:
+    """Apply the function to known numbers, and hold its declared range against them."""
+    values = np.asarray(x)
+    exact = values.dtype.kind in "biuO"
+    values = narrowed(values) if values.dtype == object else values
+    bound, low, high = ends
+    if function is None and bound is None and low is None and high is None:
+        return values
+    result = np.asarray(values if function is None else function(values.copy()))
+    low, high = Encrypted(*result.shape, bound=bound, low=low, high=high).range("rs.refresh", exact=exact).tolist()
+    held = ClearFunction("", result.shape, low, high, exact)
+    return held(result, 0.0 if exact else _ROUNDING * max(high - low, 1))
+
+
+def _name(function: Callable[[Array], Any] | None) -> str:
+    if function is None:
+        return ""
+    name = getattr(function, "__name__", type(function).__name__)
+    return name if name.isidentifier() else "function"

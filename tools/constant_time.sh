@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 which=${1:-both}
 host=$(rustc -vV | sed -n 's/^host: //p')
 runner=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<<"$host")_RUNNER
-tests=(--release -p ringsmith-rlwe -p ringsmith-bfv -p ringsmith-ckks)
+tests=(--release -p ringsmith-rlwe -p ringsmith-bfv -p ringsmith-ckks -p ringsmith-client)
 
 if [ "$which" != time ]; then
   command -v valgrind >/dev/null || { echo "valgrind is missing: install the Debian package valgrind" >&2; exit 2; }

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a bare-metal program needs: vectors, a heap that counts, semihosting (Arm's document 100863) for text and the end.
+
+use core::alloc::{GlobalAlloc, Layout};
+use core::arch::{asm, global_asm};
+use core::cell::UnsafeCell;
+use core::fmt;
+use core::panic::PanicInfo;
+
+// Initial stack pointer and reset vector; `.bss` is zero in QEMU's memory, `.data` is loaded in place.
+global_asm!(
+    ".section .vectors, \"a\"",
+    ".word __stack_top",
+    ".word reset",
+    ".rept 14",
+    ".word fault",
+    ".endr",
+    ".text",
+    ".global reset",
+    ".thumb_func",
+    "reset:",
+    // The floating-point unit is off after reset: CPACR, coprocessors 10 and 11.
+    "ldr r0, =0xE000ED88",
+    "ldr r1, [r0]",
+    "orr r1, r1, #0xF00000",
+    "str r1, [r0]",
+    "dsb",
+    "isb",
+    "bl start",
+    ".thumb_func",
+    "fault:",
+    "b stop_failed",
+);
+
+unsafe extern "Rust" {
+    fn main();
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn start() -> ! {
+    unsafe { main() };
+    stop(0x20026) // ADP_Stopped_ApplicationExit
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn stop_failed() -> ! {
+    stop(0x20024) // ADP_Stopped_InternalError
+}
+
+fn call(operation: u32, argument: usize) {
+    unsafe { asm!("bkpt #0xAB", inout("r0") operation => _, in("r1") argument) };
+}
+
+fn stop(reason: usize) -> ! {
+    call(0x18, reason);
+    loop {
+        core::hint::spin_loop();
+    }
+}
+
+#[panic_handler]
+fn panic(info: &PanicInfo<'_>) -> ! {
+    let _ = fmt::Write::write_fmt(&mut Console, format_args!("{info}\n"));
+    stop_failed()
+}
+
+/// The text that QEMU prints.
+pub struct Console;
+
+impl fmt::Write for Console {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            call(0x03, &raw const byte as usize);
+        }
+        Ok(())
+    }
+}
+
+const HEAP_BYTES: usize = 3 << 20;
+
+/// A stack of blocks: freed when the last one is, or all above it are. One thread, no interrupt.
+pub struct Heap {
+    state: UnsafeCell<State>,
+}
+
+struct State {
+    memory: [u8; HEAP_BYTES],
+    next: usize,
+    used: usize,
+    peak: usize,
+}
+
+unsafe impl Sync for Heap {}
+
+#[global_allocator]
+pub static HEAP: Heap = Heap {
+    state: UnsafeCell::new(State {
+        memory: [0; HEAP_BYTES],
+        next: 0,
+        used: 0,
+        peak: 0,
+    }),
+};
+
+impl Heap {
+    /// Bytes in use.
+    pub fn used(&self) -> usize {
+        unsafe { (*self.state.get()).used }
+    }
+
+    /// Most bytes in use since the reset.
+    pub fn peak(&self) -> usize {
+        unsafe { (*self.state.get()).peak }
+    }
+
+    /// Start over.
+    pub fn reset_peak(&self) {
+        unsafe { (*self.state.get()).peak = (*self.state.get()).used }
+    }
+}
+
+unsafe impl GlobalAlloc for Heap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let state = unsafe { &mut *self.state.get() };
+        let base = (&raw mut state.memory).cast::<u8>();
+        let start = (base as usize + state.next).next_multiple_of(layout.align()) - base as usize;
+        if start + layout.size() > HEAP_BYTES {
+            return core::ptr::null_mut();
+        }
+        state.next = start + layout.size();
+        state.used += layout.size();
+        state.peak = state.peak.max(state.used);
+        unsafe { base.add(start) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        let state = unsafe { &mut *self.state.get() };
+        let start = block as usize - (&raw const state.memory) as usize;
+        state.used -= layout.size();
+        if start + layout.size() == state.next {
+            state.next = start;
+        }
+        if state.used == 0 {
+            state.next = 0;
+        }
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Arithmetic modulo an odd prime below 2^60 in Montgomery's form (1985), R = 2^64, without a branch on values.
+
+/// A prime with what Montgomery's reduction needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Modulus {
+    /// q.
+    pub value: u64,
+    /// -q^-1 modulo R.
+    negated_inverse: u64,
+    /// R^2 modulo q.
+    r_squared: u64,
+}
+
+impl Modulus {
+    /// Of an odd `value` with 1 < value < 2^62. Its own time may depend on it: moduli are public.
+    pub fn new(value: u64) -> Self {
+        let mut inverse = value; // q·q = 1 modulo 8; each step doubles the bits that are right.
+        for _ in 0..5 {
+            inverse = inverse.wrapping_mul(2u64.wrapping_sub(value.wrapping_mul(inverse)));
+        }
+        let r = (1u128 << 64) % u128::from(value);
+        Self {
+            value,
+            negated_inverse: inverse.wrapping_neg(),
+            r_squared: (r * r % u128::from(value)) as u64,
+        }
+    }
+
+    /// Length in bits.
+    pub fn bits(&self) -> u32 {
+        64 - self.value.leading_zeros()
+    }
+
+    /// x − q if x ≥ q, for x < 2q.
+    pub fn once(&self, x: u64) -> u64 {
+        let less = x.wrapping_sub(self.value);
+        // The difference borrows exactly when x < q: both are below 2^63.
+        less.wrapping_add(self.value & (less >> 63).wrapping_neg())
+    }
+
+    /// x·y/R modulo q, for x < 2^64 and y < q.
+    pub fn montgomery(&self, x: u64, y: u64) -> u64 {
+        let product = u128::from(x) * u128::from(y);
+        let m = (product as u64).wrapping_mul(self.negated_inverse);
+        // product + m·q is a multiple of R, below R·q + R·q.
+        let sum = (product + u128::from(m) * u128::from(self.value)) >> 64;
+        self.once(sum as u64)
+    }
+
+    /// x·R modulo q: the form in which one factor of [`Modulus::montgomery`] gives plain products.
+    pub fn to_montgomery(self, x: u64) -> u64 {
+        self.montgomery(x, self.r_squared)
+    }
+
+    /// x·y modulo q.
+    pub fn mul(&self, x: u64, y: u64) -> u64 {
+        self.montgomery(self.to_montgomery(x), y)
+    }
+
+    /// x + y, both below q.
+    pub fn add(&self, x: u64, y: u64) -> u64 {
+        self.once(x + y)
+    }
+
+    /// x − y, both below q.
+    pub fn sub(&self, x: u64, y: u64) -> u64 {
+        self.once(x + self.value - y)
+    }
+
+    /// Any signed number.
+    pub fn signed(&self, x: i64) -> u64 {
+        let magnitude = self.montgomery(1, self.to_montgomery(x.unsigned_abs()));
+        let negative = ((x >> 63) as u64) & self.once(self.value - magnitude);
+        negative | (!((x >> 63) as u64) & magnitude)
+    }
+
+    /// x modulo q.
+    pub fn reduce(&self, x: u64) -> u64 {
+        self.montgomery(1, self.to_montgomery(x))
+    }
+
+    /// x^e; the time depends on e.
+    pub fn power_vt(&self, x: u64, mut e: u64) -> u64 {
+        let (mut base, mut result) = (x, 1);
+        while e > 0 {
+            if e & 1 == 1 {
+                result = self.mul(result, base);
+            }
+            base = self.mul(base, base);
+            e >>= 1;
+        }
+        result
+    }
+
+    /// 1/x modulo the prime q.
+    pub fn inverse_vt(&self, x: u64) -> u64 {
+        self.power_vt(x, self.value - 2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_and_sums_are_those_of_wide_integers() {
+        for q in [97, (1 << 36) - 16383, 1152921504606830593, (1 << 59) - 55] {
+            let m = Modulus::new(q);
+            let wide = |x: u128| (x % u128::from(q)) as u64;
+            let mut x = 1u64;
+            for _ in 0..500 {
+                x = x
+                    .wrapping_mul(6364136223846793005)
+                    .wrapping_add(1442695040888963407);
+                let (a, b) = (x % q, x.rotate_left(32) % q);
+                assert_eq!(m.mul(a, b), wide(u128::from(a) * u128::from(b)));
+                assert_eq!(m.add(a, b), wide(u128::from(a) + u128::from(b)));
+                assert_eq!(m.sub(a, b), wide(u128::from(a) + u128::from(q - b)));
+                assert_eq!(m.reduce(x), x % q);
+                assert_eq!(m.signed(x as i64), (x as i64).rem_euclid(q as i64) as u64);
+            }
+            assert_eq!(m.signed(-1), q - 1);
+            assert_eq!(
+                (m.signed(0), m.signed(q as i64), m.signed(-(q as i64))),
+                (0, 0, 0)
+            );
+        }
+    }
+}

@@ -77,8 +77,9 @@ gen-check: build $(STAMP)-hw ## Generated files against spec/
 fuzz: ## Fuzz each decoder; SECONDS=60 per target
 	@tools/fuzz.sh $(SECONDS)
 
-bench: ## Time our own operations
+bench: build ## Time our own operations, and whole programs
 	@cargo bench --locked -p ringsmith-bench --bench '*'
+	@$(PY) bench/evaluation.py
 
 bench-peers: build ## Time us beside other libraries, installed from package registries (an hour)
 	@$(PY) bench/peers/run.py

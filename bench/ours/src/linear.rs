@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS linear transforms: a product with a plain matrix of many diagonals, and the sum of eight rotations.
 
-use crate::ckks_sets::{self, TOLERANCE};
+use crate::ckks_sets::{self, Set, TOLERANCE, WIDTH};
 use crate::measure::{measure, report};
 use ckks::linear_transform::{ExtendedPlaintext, Giant, LinearTransform, Term};
 use ckks::{Ciphertext, CkksParams, Decryptor, Encoder, Encryptor, Error, Evaluator};
 use rlwe::{GaloisKeys, KeyGenerator, SecretKey, Seed};
 
-/// The sets: n, data primes, special primes, digits.
-const SETS: [(usize, usize, usize, usize); 3] =
-    [(16384, 7, 1, 7), (16384, 7, 2, 4), (16384, 7, 3, 3)];
+/// The sets, all of 128 bits of security.
+const SETS: [Set; 3] = [
+    (16384, 7, 1, 7, WIDTH),
+    (16384, 7, 2, 4, WIDTH),
+    (16384, 7, 3, 3, 43),
+];
 
 /// Diagonals, and the splits into baby and giant steps of which the fastest stands.
 const DIAGONALS: [(usize, [(usize, usize); 2]); 2] =
@@ -34,15 +37,16 @@ fn weight(count: usize, d: usize, i: usize) -> f64 {
 }
 
 impl Kit {
-    fn new(n: usize, data: usize, special: usize, dnum: usize) -> Result<Self, Error> {
-        let params = ckks_sets::params(n, data, special, dnum)?;
+    fn new(set: Set) -> Result<Self, Error> {
+        let (n, data, special, _, width) = set;
+        let params = ckks_sets::params(set)?;
         let generator = KeyGenerator::new(params.rlwe(), Seed::from_text("bench"));
         let secret = generator.secret_key()?;
         let x: Vec<f64> = (0..n / 2).map(|i| (i as f64).sin()).collect();
         let plain = Encoder::new(&params).encode_real(&x, data - 1, params.scale())?;
         let encryptor = Encryptor::new(&params, Seed::from_text("messages"));
         Ok(Self {
-            bits: vec![ckks_sets::WIDTH; data + special],
+            bits: vec![width; data + special],
             evaluator: Evaluator::new(&params),
             ct: encryptor.encrypt_secret(&plain, &secret, 0)?,
             generator,
@@ -160,8 +164,8 @@ impl Kit {
 
 /// Every row.
 pub fn run() -> Result<(), Error> {
-    for (n, data, special, dnum) in SETS {
-        let kit = Kit::new(n, data, special, dnum)?;
+    for set in SETS {
+        let kit = Kit::new(set)?;
         kit.sum_of_rotations()?;
         for (count, splits) in DIAGONALS {
             kit.diagonals(count, &splits)?;

@@ -23,8 +23,8 @@ fn one_thread() -> Result<(), String> {
         let kit = bfv_sets::Kit::new(n, data, special);
         kit.and_then(|kit| kit.run()).map_err(|e| e.to_string())?;
     }
-    for (n, data, special, dnum) in ckks_sets::SETS {
-        let kit = ckks_sets::Kit::new(n, data, special, dnum);
+    for set in ckks_sets::SETS {
+        let kit = ckks_sets::Kit::new(set);
         kit.and_then(|kit| kit.run()).map_err(|e| e.to_string())?;
     }
     linear::run().map_err(|e| e.to_string())
@@ -41,8 +41,8 @@ fn batches(count: &str) -> Result<(), String> {
         kit.and_then(|kit| kit.run_batches(&pools))
             .map_err(|e| e.to_string())?;
     }
-    for (n, data, special, dnum) in ckks_sets::SETS {
-        let kit = ckks_sets::Kit::new(n, data, special, dnum);
+    for set in ckks_sets::SETS {
+        let kit = ckks_sets::Kit::new(set);
         kit.and_then(|kit| kit.run_batches(&pools))
             .map_err(|e| e.to_string())?;
     }

@@ -11,7 +11,7 @@ pub fn run(scheme: &str) -> Result<(), String> {
         "ckks" => ckks(ckks_sets::SETS[1]).map_err(|e| e.to_string())?,
         // The decompositions that OpenFHE chooses for these sets.
         "bfv-no-special" => bfv((8192, &[43, 43, 44, 44], 0)).map_err(|e| e.to_string())?,
-        "ckks-3-digits" => ckks((16384, 7, 3, 3)).map_err(|e| e.to_string())?,
+        "ckks-3-digits" => ckks((16384, 7, 3, 3, ckks_sets::WIDTH)).map_err(|e| e.to_string())?,
         // What the process takes before it computes anything.
         "nothing" => (0, vec![], true, vec![]),
         _ => {
@@ -74,8 +74,8 @@ fn bfv((n, data, special): (usize, &[u32], u32)) -> Result<Sizes, bfv::Error> {
     Ok((n, kit.bits, correct, sizes))
 }
 
-fn ckks((n, data, special, dnum): (usize, usize, usize, usize)) -> Result<Sizes, ckks::Error> {
-    let kit = ckks_sets::Kit::new(n, data, special, dnum)?;
+fn ckks(set: ckks_sets::Set) -> Result<Sizes, ckks::Error> {
+    let (n, kit) = (set.0, ckks_sets::Kit::new(set)?);
     let (correct, fresh) = kit.workload()?;
     let memory = bytes(fresh.parts().iter().map(|p| p.data()));
     let ciphertext = (memory, fresh.to_bytes().len());

@@ -168,6 +168,9 @@ static void bench_ckks(size_t n, const std::vector<int> &sizes) {
     report("ckks-relinearize", n, sizes, t_rel, close(c, product));
     auto t_res = measure([&] { eval.rescale_to_next_inplace(rot); }, [&] { rot = c; });
     report("ckks-rescale", n, sizes, t_res, close(rot, product));
+    eval.multiply(cx, cy, prod);
+    auto t_both = measure([&] { eval.relinearize_inplace(c, rk); eval.rescale_to_next(c, rot); }, [&] { c = prod; });
+    report("ckks-relinearize-rescale", n, sizes, t_both, close(rot, product));
     auto t_all = measure([&] {
         eval.multiply(cx, cy, prod); eval.relinearize_inplace(prod, rk); eval.rescale_to_next(prod, rot);
     });

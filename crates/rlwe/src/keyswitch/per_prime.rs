@@ -323,6 +323,7 @@ impl<'a, W: Word> PerPrime<'a, W> {
             bound,
             keys: [&keys[0], &keys[1]],
             permuted: target.permuted(),
+            streamed: false,
         };
         let Target {
             request,

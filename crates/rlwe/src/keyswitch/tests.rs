@@ -203,6 +203,7 @@ fn extreme_operands_are_summed_exactly() {
                 bound: 1,
                 keys: [&rows, &rows],
                 permuted: Permuted::default(),
+                streamed: false,
             };
             dot_pair(
                 &m,
@@ -262,6 +263,7 @@ fn sums_at_their_bounds_are_divided_exactly() {
                     bound: lazy,
                     keys: [&key_rows, &key_rows],
                     permuted: Permuted::default(),
+                    streamed: false,
                 };
                 let (mut a, mut b) = (vec![0; 32], vec![0; 32]);
                 let plus = Add {

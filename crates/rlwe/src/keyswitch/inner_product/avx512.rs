@@ -142,6 +142,10 @@ unsafe fn load<const PERMUTED: bool>(
 /// A permutation: the source of each coefficient, and what is to be subtracted from it.
 type Sources<'a> = (Option<&'a [u32]>, usize);
 
+/// How far ahead streamed digits are prefetched, in words: two blocks of as many rows as are summed, which takes longer than
+/// memory does.
+const AHEAD: usize = 32;
+
 /// Where the permutation takes lanes i..i+8 from: the start of the block, and lanes within it (low three bits count).
 ///
 /// # Safety
@@ -204,7 +208,12 @@ unsafe fn pin(sums: &mut Sums) {
 /// # Safety
 /// The rows have the block at `i` and, of the digits, the blocks that the permutation brings there.
 #[inline(always)]
-unsafe fn add_products<M: Multiply52, const D: usize, const PERMUTED: bool>(
+unsafe fn add_products<
+    M: Multiply52,
+    const D: usize,
+    const PERMUTED: bool,
+    const STREAMED: bool,
+>(
     sums: &mut Sums,
     (i, d): (usize, usize),
     (digits, keys): (&[&[u64]], [&[&[u64]]; 2]),
@@ -214,7 +223,12 @@ unsafe fn add_products<M: Multiply52, const D: usize, const PERMUTED: bool>(
     unsafe {
         for d in d..d + D {
             for (v, &block) in blocks.iter().enumerate() {
-                let x = load::<PERMUTED>(digits.get_unchecked(d).as_ptr(), i + 8 * v, block);
+                let row = digits.get_unchecked(d).as_ptr();
+                if STREAMED {
+                    // Any address will do.
+                    _mm_prefetch::<_MM_HINT_T0>(row.wrapping_add(i + 8 * v + AHEAD).cast());
+                }
+                let x = load::<PERMUTED>(row, i + 8 * v, block);
                 let x = M::factor(x);
                 let [low, high] = &mut *sums;
                 for h in 0..2 {
@@ -239,13 +253,17 @@ pub(super) struct PostProcessing<'a> {
     pub onto: bool,
 }
 
-/// The operands of a call.
-struct Call<'a, 'b> {
-    q: u64,
-    rows: (&'a [&'a [u64]], [&'a [&'a [u64]]; 2]),
-    sources: Sources<'a>,
-    finish: [PostProcessing<'a>; 2],
-    out: [&'b mut [u64]; 2],
+/// The operands of [`dot_pair`].
+pub(super) struct Call<'a, 'b> {
+    pub q: u64,
+    pub digits: &'a [&'a [u64]],
+    pub keys: [&'a [&'a [u64]]; 2],
+    /// How digits are permuted.
+    pub sources: Sources<'a>,
+    /// Whether lines of the digits ahead are prefetched.
+    pub streamed: bool,
+    pub finish: [PostProcessing<'a>; 2],
+    pub out: [&'b mut [u64]; 2],
 }
 
 /// See [`super::dot_pair`].
@@ -254,20 +272,7 @@ struct Call<'a, 'b> {
 /// Every row has as many words as the outputs, a multiple of [`BLOCK`]; a permutation maps aligned blocks of eight to
 /// such blocks; `modulus_for` accepted q, the larger of the bounds of digits and corrections, and the number of rows
 /// and one.
-pub(super) unsafe fn dot_pair(
-    q: u64,
-    rows: (&[&[u64]], [&[&[u64]]; 2]),
-    sources: Sources<'_>,
-    finish: [PostProcessing<'_>; 2],
-    out: [&mut [u64]; 2],
-) {
-    let call = Call {
-        q,
-        rows,
-        sources,
-        finish,
-        out,
-    };
+pub(super) unsafe fn dot_pair(call: Call<'_, '_>) {
     // SAFETY: the caller's; the processor has the features of its level.
     unsafe {
         match level() {
@@ -300,10 +305,12 @@ macro_rules! kernels {
             /// # Safety
             /// As [`super::dot_pair`], and the processor has the features.
             pub unsafe fn dot_pair(call: Call<'_, '_>) {
-                let (count, permuted) = (call.rows.0.len(), call.sources.0.is_some());
+                let (count, permuted) = (call.digits.len(), call.sources.0.is_some());
                 // SAFETY: passed on.
                 unsafe {
-                    if permuted {
+                    if call.streamed && !permuted {
+                        sums::<0, false, true>(call);
+                    } else if permuted {
                         SUMS_PERMUTED[if count > 8 { 0 } else { count }](call);
                     } else {
                         SUMS[if count > 8 { 0 } else { count }](call);
@@ -313,33 +320,35 @@ macro_rules! kernels {
 
             /// By number of rows; the first for any number.
             const SUMS: [unsafe fn(Call<'_, '_>); 9] = [
-                sums::<0, false>,
-                sums::<1, false>,
-                sums::<2, false>,
-                sums::<3, false>,
-                sums::<4, false>,
-                sums::<5, false>,
-                sums::<6, false>,
-                sums::<7, false>,
-                sums::<8, false>,
+                sums::<0, false, false>,
+                sums::<1, false, false>,
+                sums::<2, false, false>,
+                sums::<3, false, false>,
+                sums::<4, false, false>,
+                sums::<5, false, false>,
+                sums::<6, false, false>,
+                sums::<7, false, false>,
+                sums::<8, false, false>,
             ];
 
             const SUMS_PERMUTED: [unsafe fn(Call<'_, '_>); 9] = [
-                sums::<0, true>,
-                sums::<1, true>,
-                sums::<2, true>,
-                sums::<3, true>,
-                sums::<4, true>,
-                sums::<5, true>,
-                sums::<6, true>,
-                sums::<7, true>,
-                sums::<8, true>,
+                sums::<0, true, false>,
+                sums::<1, true, false>,
+                sums::<2, true, false>,
+                sums::<3, true, false>,
+                sums::<4, true, false>,
+                sums::<5, true, false>,
+                sums::<6, true, false>,
+                sums::<7, true, false>,
+                sums::<8, true, false>,
             ];
 
             #[target_feature(enable = $features)]
-            unsafe fn sums<const D: usize, const PERMUTED: bool>(call: Call<'_, '_>) {
+            unsafe fn sums<const D: usize, const PERMUTED: bool, const STREAMED: bool>(
+                call: Call<'_, '_>,
+            ) {
                 // SAFETY: passed on.
-                unsafe { sums_of::<$multiply, D, PERMUTED>(call) }
+                unsafe { sums_of::<$multiply, D, PERMUTED, STREAMED>(call) }
             }
 
             /// # Safety
@@ -361,14 +370,19 @@ kernels!(with_doubles, Doubles, "avx512f,avx512dq");
 /// # Safety
 /// As [`dot_pair`], with the features of `M` enabled.
 #[inline(always)]
-unsafe fn sums_of<M: Multiply52, const D: usize, const PERMUTED: bool>(call: Call<'_, '_>) {
+unsafe fn sums_of<M: Multiply52, const D: usize, const PERMUTED: bool, const STREAMED: bool>(
+    call: Call<'_, '_>,
+) {
     let Call {
         q,
-        rows,
+        digits,
+        keys,
         sources,
         finish,
         out: [first, second],
+        ..
     } = call;
+    let rows = (digits, keys);
     // SAFETY: the block lies within every row, and blocks of the permutation within the digits and what is added.
     unsafe {
         let c = constants::<M>(q);
@@ -398,15 +412,20 @@ unsafe fn sums_of<M: Multiply52, const D: usize, const PERMUTED: bool>(call: Cal
                 blocks = [block(sources, i), block(sources, i + 8)];
             }
             if D > 0 {
-                add_products::<M, D, PERMUTED>(&mut sums, (i, 0), rows, blocks);
+                add_products::<M, D, PERMUTED, STREAMED>(&mut sums, (i, 0), rows, blocks);
             } else {
                 let count = rows.0.len();
                 let whole = count / UNROLLED * UNROLLED;
                 for d in (0..whole).step_by(UNROLLED) {
-                    add_products::<M, UNROLLED, PERMUTED>(&mut sums, (i, d), rows, blocks);
+                    add_products::<M, UNROLLED, PERMUTED, STREAMED>(
+                        &mut sums,
+                        (i, d),
+                        rows,
+                        blocks,
+                    );
                 }
                 for d in whole..count {
-                    add_products::<M, 1, PERMUTED>(&mut sums, (i, d), rows, blocks);
+                    add_products::<M, 1, PERMUTED, STREAMED>(&mut sums, (i, d), rows, blocks);
                 }
             }
             let [low, high] = sums;

@@ -90,6 +90,8 @@ pub(super) struct Products<'a, W: Word> {
     /// Reduced, for either component.
     pub keys: [&'a [&'a [W]]; 2],
     pub permuted: Permuted<'a>,
+    /// Whether the digits come from memory, so that lines ahead are worth a prefetch; not with a permutation.
+    pub streamed: bool,
 }
 
 /// Post-processing of a sum: optional division, then optional addition of `words[σ(i)]·factor`.
@@ -125,6 +127,7 @@ pub(super) fn dot_pair<W: Word>(
         bound,
         keys,
         permuted,
+        streamed,
     } = products;
     let n = out[0].len();
     let same = |rows: &[&[W]]| rows.len() == digits.len() && rows.iter().all(|r| r.len() == n);
@@ -151,13 +154,15 @@ pub(super) fn dot_pair<W: Word>(
             // SAFETY: `modulus_for` vouches for the processor; all rows have n words, a multiple of a block, and the
             // permutation of an automorphism maps aligned blocks of eight of a part to such blocks of a part.
             unsafe {
-                avx512::dot_pair(
+                avx512::dot_pair(avx512::Call {
                     q,
-                    (digits, [a, b]),
-                    (permuted.sources, permuted.base),
-                    finish.map(PostProcessing::words),
-                    [first, second],
-                )
+                    digits,
+                    keys: [a, b],
+                    sources: (permuted.sources, permuted.base),
+                    streamed,
+                    finish: finish.map(PostProcessing::words),
+                    out: [first, second],
+                })
             };
             return;
         }

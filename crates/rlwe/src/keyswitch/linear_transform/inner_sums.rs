@@ -36,13 +36,15 @@ impl<W: Word> Inner<'_, W> {
         let n = self.level.q().n();
         let (babies, last) = (&self.steps.babies, out.len() - 1);
         // Rows of the rotations follow those of the sums, then the ciphertext itself.
-        let values = buffers.rotations.take(2 * (babies.len() + 1) * n);
+        let tile = (TILE_WORDS / (2 * (babies.len() + 1))).next_power_of_two();
+        let tile = tile.clamp(MIN_TILE.min(n), n);
+        // A tile between rows, or the tiles of all would share few sets of the caches.
+        let values = buffers.rotations.take(2 * (babies.len() + 1) * (n + tile));
         let own = last + 1 + babies.len();
-        out.extend(
-            values
-                .chunks_exact_mut(2 * n)
-                .map(|pair| pair.split_at_mut(n).into()),
-        );
+        out.extend(values.chunks_exact_mut(2 * (n + tile)).map(|pair| {
+            let (first, second) = pair.split_at_mut(n + tile);
+            [&mut first[..n], &mut second[..n]]
+        }));
         let row_of = |number: &Option<usize>| number.unwrap_or(last);
         let (mut requests, mut places) = (Vec::new(), Vec::new());
         let baby = |place: usize| Place {
@@ -90,8 +92,6 @@ impl<W: Word> Inner<'_, W> {
         }
         let (sums, values) = out.split_at_mut(last + 1);
         let values: Vec<[&[W]; 2]> = values.iter().map(|pair| [&*pair[0], &*pair[1]]).collect();
-        let tile = (TILE_WORDS / (2 * values.len())).next_power_of_two();
-        let tile = tile.clamp(MIN_TILE.min(n), n);
         for start in (0..n).step_by(tile) {
             for (giant, number) in self.steps.giants.iter().zip(&self.steps.rotated) {
                 let range = start..start + tile;
@@ -161,6 +161,7 @@ impl<W: Word> Inner<'_, W> {
                 bound: 1,
                 keys: [&firsts, &seconds],
                 permuted: Permuted::default(),
+                streamed: true,
             };
             let finish = PostProcessing {
                 divide: None,

@@ -56,7 +56,8 @@ class Holder:
     ) -> list[bytes]:
         """Return the result of each message of encrypted arguments. `refs`: the program and its keys in the store."""
         server, _ = self._servers.take(name, 1, partial(self._load, refs))
-        return [server.evaluate(Encryptions.from_bytes(one), seed=seed, **plain).to_bytes() for one in batch]
+        messages = map(Encryptions.from_bytes, batch)
+        return [result.to_bytes() for result in server.evaluate_many(messages, seed=seed, **plain)]
 
     def _load(self, refs: Sequence[Any]) -> Server:
         import ray

@@ -46,7 +46,7 @@ class Program(ProgramData):
         if ray is None:
             placed = replace(self, device=open_engine(on).device)
             server = Server(placed, evaluation_keys, threads=None if workers is None else workers * threads)
-            return [server.evaluate(one, seed=seed, **plain) for one in batch]
+            return list(server.evaluate_many(batch, seed=seed, **plain))
         return evaluate_many(
             self, evaluation_keys, batch, plain, address=ray, workers=workers, threads=threads, on=on, seed=seed
         )

@@ -46,8 +46,10 @@ class Running:
         self._reader.start()
         listening.wait(120)
         if not self.url:
+            status = self.process.poll()
             self.process.kill()
-            raise RuntimeError(f"the server did not start: {self.log[-3:]}")
+            how = "within 120 s" if status is None else f"(status {status})"
+            raise RuntimeError(f"the server did not start {how}: {self.log[-3:]}")
 
     def _read(self, lines: IO[str], listening: threading.Event) -> None:
         for line in lines:

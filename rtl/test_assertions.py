@@ -120,6 +120,14 @@ RNS_UNIT = Bench(
         ("rst_ni", "cfg_we_i", "cfg_sel_i", "cfg_lane_i", "cfg_idx_i", "cfg_data_i", "start_i", "x_i", "own_i"), 0)
     | {"instr_i": pack(CONVERSION, {"log2_n": 4})},
 )  # fmt: skip
+MOVE = Bench(
+    "rs_move",
+    {"W": 14, "Lanes": 2, "P": 1, "Moves": 4, "WordAddrBits": 5},
+    dict.fromkeys(
+        ("rst_ni", "auto_we_i", "digit_we_i", "cfg_lane_i", "cfg_idx_i", "cfg_data_i", "start_i", "auto_i", "idx_i",
+         "words_i"), 0)
+    | {"log2_n_i": 5},
+)  # fmt: skip
 RNS_DOT = Bench(
     "rs_rns_dot",
     {"FactorBits": 14, "OperandBits": 14, "RnsRate": 2, "MulStyle": 0},
@@ -143,6 +151,11 @@ NTT = pack(COMPUTE, {"transform": 1, "log2_n": 5, "v": 2, "dst": 2})
 def shape(min_bits: int, primes: int) -> Pins:
     """A conversion's shape on its way into the base-conversion unit."""
     return {"cfg_we_i": 1, "cfg_sel_i": 8, "cfg_data_i": min_bits << 12 | primes << 7}
+
+
+def automorphism(element: int) -> list[Pins]:
+    """An automorphism on its way into the unit for moves."""
+    return [{"auto_we_i": 1, "cfg_data_i": element}, {"auto_we_i": 0}]
 
 
 START: list[Pins] = [{"cfg_we_i": 0, "start_i": 1}, {"start_i": 0}]
@@ -185,8 +198,16 @@ PLAYED: list[tuple[Bench, list[Pins], str]] = [
     (RNS, [shape(14, 3), *START], "more input primes than lanes"),
     (RNS, [shape(13, 2), *START], "the narrowest prime is out of range"),
     (RNS_UNIT, [shape(14, 2), {"cfg_we_i": 0, "start_i": 1}], "an instruction is taken while one runs"),
-    (RNS_UNIT, [shape(14, 2), {"cfg_we_i": 0, "start_i": 1, "instr_i": pack(CONVERSION, {"log2_n": 4, "conv": 4})},
+    (RNS_UNIT, [shape(14, 2), {"cfg_we_i": 0, "start_i": 1, "instr_i": pack(CONVERSION, {"log2_n": 4, "entry": 4})},
                 {"start_i": 0}], "a conversion that is not there"),
+    (MOVE, [{"start_i": 1}, {"start_i": 0}], "an entry that was never written"),
+    (MOVE, [*automorphism(5), {"start_i": 1, "auto_i": 1}], "a move is taken while one runs"),
+    (MOVE, [*automorphism(5), {"start_i": 1, "auto_i": 1}, {"start_i": 0, "digit_we_i": 1}],
+     "tables are written while a move runs"),
+    (MOVE, [*automorphism(4), {"start_i": 1, "auto_i": 1}, {"start_i": 0}], "an automorphism by an even number"),
+    (MOVE, [*automorphism(5), {"start_i": 1, "auto_i": 1, "log2_n_i": 6}, {"start_i": 0}], "a degree out of range"),
+    (MOVE, [{"digit_we_i": 1, "cfg_lane_i": 1, "cfg_data_i": 3 << 128}, {"digit_we_i": 0, "start_i": 1},
+            {"start_i": 0}], "a source lane that is not there"),
     (RNS_DOT, [*[{"last_i": 0}] * 9, {"last_i": 1}], "two sums end at once"),
     (RNS_GROUP, [{"take_i": 1}], "a group is taken before its last word"),
 ]  # fmt: skip
@@ -200,7 +221,7 @@ def test_pins_that_break_the_contract_are_noticed(bench: Bench, steps: list[Pins
 
 
 @pytest.mark.parametrize(
-    "bench", [SCOREBOARD, SEQUENCER, MEMORY_UNIT, PORTS, LANE, RNS, RNS_UNIT], ids=lambda bench: bench.top
+    "bench", [SCOREBOARD, SEQUENCER, MEMORY_UNIT, PORTS, LANE, RNS, RNS_UNIT, MOVE], ids=lambda bench: bench.top
 )
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_pins_at_rest_break_nothing(bench: Bench, seed: int) -> None:

@@ -43,6 +43,7 @@ class Knobs:
     rns_rate: int
     rns_conversions: int
     rns_entries: int
+    moves: int
     host: str
     wide_port: bool
     fifo_depth: int
@@ -87,6 +88,7 @@ class Knobs:
             "rns_rate": self.rns_rate,
             "rns_conversions": self.rns_conversions,
             "rns_entries": self.rns_entries,
+            "moves": self.moves,
             "host": HOST[self.host],
             "wide_port": int(self.wide_port),
             "fifo_depth": self.fifo_depth,
@@ -110,6 +112,7 @@ class Knobs:
             "RnsRate": numbers["rns_rate"],
             "RnsConversions": max(self.rns_conversions, 2),
             "RnsEntries": max(self.rns_entries, 16),
+            "Moves": numbers["moves"],
             "WidePort": numbers["wide_port"],
             "FifoDepth": numbers["fifo_depth"],
             "Slots": self.slots,
@@ -150,6 +153,8 @@ class Knobs:
             yield f"rns_conversions must be 2..32 where rns_rate != 0, else 0, got {self.rns_conversions}"
         if not (self.rns_entries >= 16 and self.rns_entries <= 128 if self.rns_rate != 0 else self.rns_entries == 0):
             yield f"rns_entries must be 16..128 where rns_rate != 0, else 0, got {self.rns_entries}"
+        if not self.moves in (0, 4, 8, 16, 32):
+            yield f"moves must be 0, 4, 8, 16 or 32, got {self.moves}"
         if self.host not in HOST:
             yield f"host must be axi4 or serial, got {self.host!r}"
         if not (self.fifo_depth >= 2 and self.fifo_depth <= 1024 and (1 << _ceil_log2(self.fifo_depth) == self.fifo_depth)):
@@ -162,6 +167,8 @@ class Knobs:
             yield f"word_bits must be at least {_ceil_log2(self.n_max) + 3} with reduction = montgomery at n_max = {self.n_max}, got {self.word_bits}"
         if not (self.rns_rate == 0 or self.word_bits <= 64):
             yield f"word_bits must be at most 64 with base conversion (rns_rate), got {self.word_bits}"
+        if not (self.moves == 0 or self.word_bits <= 64):
+            yield f"word_bits must be at most 64 with moves between lanes (moves), got {self.word_bits}"
         if not (self.host == "axi4" or self.wide_port == 0):
             yield f"wide_port must be false on the serial host, which moves bytes (it needs host = axi4), got {self.wide_port}"
         if not (self.slots >= 3 and self.slots <= 32):

@@ -71,6 +71,8 @@ def test_overrides_take_toml_values_and_bare_words() -> None:
         ("clock_mhz=1e-9", "clock_mhz must be positive"),
         ("serial_mhz=300.0", "at most the fastest clock_mhz"),
         ("rns_rate=3", "rns_rate must be 0, 1, 2 or 4, got 3"),
+        ("moves=5", "moves must be 0, 4, 8, 16 or 32, got 5"),
+        ("moves=4", "word_bits must be at most 64 with moves between lanes (moves), got 128"),
         ("rns_rate=2", "rns_conversions must be 2..32 where rns_rate != 0, else 0, got 0"),
         ("rns_entries=16", "rns_entries must be 16..128 where rns_rate != 0, else 0, got 16"),
         (

@@ -22,6 +22,8 @@ package rs_build_pkg;
   localparam int unsigned RnsConversionsMost = 32;
   localparam int unsigned RnsEntriesLeast = 16;
   localparam int unsigned RnsEntriesMost = 128;
+  localparam int unsigned MovesLeast = 0;
+  localparam int unsigned MovesMost = 32;
   localparam int unsigned FifoDepthLeast = 2;
   localparam int unsigned FifoDepthMost = 1024;
   localparam int unsigned SlotsLeast = 3;

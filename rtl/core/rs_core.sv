@@ -50,6 +50,8 @@ module rs_core
   // Conversions it holds, 2 to 32, and entries of their constants, 16 to 128.
   parameter int unsigned RnsConversions = 2,
   parameter int unsigned RnsEntries = 16,
+  // Automorphisms, and as many digits, held: 4, 8, 16 or 32; 0: no moves between words and lanes. It needs W of 64 at most.
+  parameter int unsigned Moves = 0,
   // 1: the data port moves a word of every lane at a time; 0: of one lane.
   parameter bit WidePort = 1'b0,
   localparam int unsigned PortWords = WidePort ? Lanes : 1
@@ -118,7 +120,8 @@ module rs_core
   localparam int unsigned TableWords = TwTables << WordAddrBits;
   localparam int unsigned TableBits = $clog2(TableWords);
   localparam int unsigned LaneBits = P > 1 ? Log2P : 1;
-  localparam bit EnRns = RnsRate != 0;
+  // The third unit: base conversion, moves, or both.
+  localparam bit EnRns = RnsRate != 0 || Moves != 0;
   localparam int unsigned SumLatency = 32'(addsub_latency(int'(MulStyle)));
   localparam int unsigned MulLatency = 32'(mod_mul_latency(
     int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW)
@@ -140,6 +143,7 @@ module rs_core
     .RnsRate       (RnsRate),
     .RnsConversions(RnsConversions),
     .RnsEntries    (RnsEntries),
+    .Moves         (Moves),
     .FifoDepth     (FifoDepth),
     .Slots         (Slots),
     .SinglePort    (SinglePort),
@@ -151,7 +155,7 @@ module rs_core
   logic [63:0] queue_word, head_word_q;
   logic [$clog2(FifoDepth):0] queue_level;
   logic [15:0] configured;
-  logic [31:0] conversions, conversions_own;
+  logic [31:0] conversions, conversions_own, automorphisms, digits;
   logic [31:0] index_q;
   decoded_t decoded, head_q;
 
@@ -182,13 +186,16 @@ module rs_core
     .Consts    (Consts),
     .EnPmul    (EnPmul),
     .EnCyclic  (EnCyclic),
-    .EnRns     (EnRns)
+    .EnRns     (RnsRate != 0),
+    .EnMoves   (Moves != 0)
   ) u_decode (
-    .word_i       (queue_word),
-    .configured_i (configured),
-    .conversions_i(conversions),
-    .own_i        (conversions_own),
-    .decoded_o    (decoded)
+    .word_i         (queue_word),
+    .configured_i   (configured),
+    .conversions_i  (conversions),
+    .own_i          (conversions_own),
+    .automorphisms_i(automorphisms),
+    .digits_i       (digits),
+    .decoded_o      (decoded)
   );
 
   // The head is refilled as it is taken: no bubble.
@@ -433,7 +440,7 @@ module rs_core
     .st_err_i
   );
 
-  // Base-conversion unit.
+  // Base conversion and moves.
   logic x_rd_valid, x_bank, own_rd_valid, own_bank, rns_wr_valid;
   source_t x_rd_source, x_sel, own_rd_source, own_sel;
   logic [WordAddrBits-1:0] x_rd_word, own_rd_word, rns_wr_word;
@@ -452,7 +459,8 @@ module rs_core
       .MulKind       (MulKind),
       .MulStyle      (MulStyle),
       .ModMinBits    (ModMinBits),
-      .MontW         (MontW)
+      .MontW         (MontW),
+      .Moves         (Moves)
     ) u_rns (
       .clk_i,
       .rst_ni,
@@ -463,6 +471,8 @@ module rs_core
       .cfg_data_i,
       .configured_o   (conversions),
       .own_o          (conversions_own),
+      .automorphisms_o(automorphisms),
+      .digits_o       (digits),
       .start_i        (start_rns),
       .instr_i        (head_q.r),
       .done_o         (rns_done),
@@ -486,7 +496,7 @@ module rs_core
   end else begin : gen_no_rns
     logic unused_rns;
     assign unused_rns = ^{start_rns, head_q.r, x_data, own_data};
-    assign {conversions, conversions_own, rns_done} = '0;
+    assign {conversions, conversions_own, automorphisms, digits, rns_done} = '0;
     assign {x_rd_valid, x_rd_source, x_rd_word, x_sel, x_bank} = '0;
     assign {own_rd_valid, own_rd_source, own_rd_word, own_sel, own_bank} = '0;
     assign {rns_wr_valid, rns_wr_slot, rns_wr_word, rns_data} = '0;

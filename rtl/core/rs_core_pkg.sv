@@ -47,13 +47,15 @@ package rs_core_pkg;
     logic [19:0] buf_idx;
   } memory_t;
 
-  // What the base-conversion unit needs of an instruction.
+  // What the unit of base conversion and moves needs of an instruction.
   typedef struct packed {
-    source_t x;  // residues modulo the input primes
+    logic moves;  // AUTO, DECOMP; else LIFT, SCALE
+    logic automorphism;  // AUTO
+    source_t x;  // what is moved; residues modulo the input primes
     source_t own;  // SCALE: residues modulo the output primes
     logic [4:0] dst;
     logic [3:0] log2_n;
-    logic [4:0] conv;
+    logic [4:0] entry;  // automorphism, digit or conversion
   } conversion_t;
 
   // A decoded instruction waiting at the head. Masks have a bit for each slot.

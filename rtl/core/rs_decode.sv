@@ -21,8 +21,9 @@ module rs_decode
   // 1: PMUL, the cyclic form.
   parameter bit EnPmul = 1'b1,
   parameter bit EnCyclic = 1'b1,
-  // 1: LIFT, SCALE.
-  parameter bit EnRns = 1'b0
+  // 1: LIFT, SCALE; AUTO, DECOMP.
+  parameter bit EnRns = 1'b0,
+  parameter bit EnMoves = 1'b0
 ) (
   input  logic     [63:0] word_i,
   // Modulus indices whose modulus was written.
@@ -30,6 +31,9 @@ module rs_decode
   // Base conversions that were written, and which of them take kept residues.
   input  logic     [31:0] conversions_i,
   input  logic     [31:0] own_i,
+  // Automorphisms and digits that were written.
+  input  logic     [31:0] automorphisms_i,
+  input  logic     [31:0] digits_i,
   output decoded_t        decoded_o
 );
 
@@ -51,11 +55,12 @@ module rs_decode
   endfunction
 
   logic transform, reads_a, reads_b, reads_c, writes_dst, writes_c, table_dst;
-  logic addend, dst_work, src_work, memory, compute, rns;
+  logic addend, dst_work, src_work, memory, compute, rns, moves;
   assign transform  = op_transform(instr.opcode);
   assign memory     = op_unit(instr.opcode) == UnitMemory;
   assign compute    = op_unit(instr.opcode) == UnitCompute;
   assign rns        = op_unit(instr.opcode) == UnitRns;
+  assign moves      = opcode inside {OpAuto, OpDecomp};
   assign reads_a    = op_reads_a(instr.opcode);
   assign reads_b    = op_reads_b(instr.opcode);
   assign addend     = opcode == OpIntt;
@@ -86,13 +91,17 @@ module rs_decode
   end
 
   error_e error;
-  logic in_place_clash, work_addend, same_dst, same_src, no_conversion;
-  assign no_conversion = !conversions_i[instr.const_idx] || own_i[instr.const_idx] != (opcode == OpScale);
+  logic in_place_clash, work_addend, same_dst, same_src, no_entry;
+  always_comb begin
+    if (opcode == OpAuto) no_entry = !automorphisms_i[instr.const_idx];
+    else if (opcode == OpDecomp) no_entry = !digits_i[instr.const_idx];
+    else no_entry = !conversions_i[instr.const_idx] || own_i[instr.const_idx] != (opcode == OpScale);
+  end
   // A single-port slot can be source and result at once only if read in the first stage and written in the last.
   assign in_place_clash = |(writes & SinglePort & (transform ? late : early));
   assign work_addend    = |(late & WorkSlots);
   assign same_dst       = (opcode == OpPmul && instr.dst == instr.src_c) ||
-                          (opcode == OpMemcpyr && instr.dst == instr.src_a);
+                          (opcode inside {OpMemcpyr, OpAuto} && instr.dst == instr.src_a);
   // A slot has one read port a bank, and the two sources are read at different times.
   assign same_src       = opcode == OpScale && instr.src_a == instr.src_b;
 
@@ -101,7 +110,7 @@ module rs_decode
     if (!op_implemented(instr.opcode)) error = ErrOpcode;
     else if (opcode == OpPmul && !EnPmul) error = ErrOpcode;
     else if (transform && instr.cyclic[0] && !EnCyclic) error = ErrOpcode;
-    else if (rns && !EnRns) error = ErrOpcode;
+    else if (rns && !(moves ? EnMoves : EnRns)) error = ErrOpcode;
     else if (opcode == OpSync) error = ErrNone;
     else if (int'(instr.log2_n) < int'(NMinLog2) || int'(instr.log2_n) > int'(NMaxLog2)) error = ErrDegree;
     else if (reads_a && !readable(instr.src_a)) error = ErrSlot;
@@ -112,7 +121,7 @@ module rs_decode
     else if ((compute || table_dst) && int'(instr.mod_idx) >= int'(Moduli)) error = ErrIndex;
     else if (compute && opcode != OpPmul && !configured_i[instr.mod_idx]) error = ErrIndex;
     else if (opcode == OpCmodmul && int'(instr.const_idx) >= int'(Consts)) error = ErrIndex;
-    else if (rns && no_conversion) error = ErrIndex;
+    else if (rns && no_entry) error = ErrIndex;
     else if (in_place_clash || work_addend || same_dst || same_src || (transform && parity_clash))
       error = ErrCombination;
   end
@@ -121,7 +130,7 @@ module rs_decode
     decoded_o             = '0;
     decoded_o.compute     = compute;
     decoded_o.memory      = memory;
-    decoded_o.rns         = EnRns && rns;
+    decoded_o.rns         = (EnRns || EnMoves) && rns;
     decoded_o.sync        = opcode == OpSync;
     decoded_o.error       = error;
     decoded_o.mod_idx     = instr.mod_idx;
@@ -154,6 +163,7 @@ module rs_decode
         decoded_o.c.u = source(instr.src_a);
         decoded_o.c.v = source(instr.src_b);
       end
+      OpCmodmul: decoded_o.c.u = source(instr.src_c);
       OpPmodmul, OpPmul: decoded_o.c.w = source(instr.src_b);
       OpPmodsqr: decoded_o.c.w = source(instr.src_a);
       OpPmac: begin
@@ -173,12 +183,14 @@ module rs_decode
     decoded_o.m.mod_idx   = instr.mod_idx;
     decoded_o.m.buf_idx   = instr.buf_idx;
 
-    if (EnRns) begin
+    if (EnRns || EnMoves) begin
+      decoded_o.r.moves  = moves;
+      decoded_o.r.automorphism = opcode == OpAuto;
       decoded_o.r.x      = source(instr.src_a);
       decoded_o.r.own    = source(instr.src_b);
       decoded_o.r.dst    = instr.dst[4:0];
       decoded_o.r.log2_n = instr.log2_n;
-      decoded_o.r.conv   = instr.const_idx;
+      decoded_o.r.entry  = instr.const_idx;
     end
   end
 

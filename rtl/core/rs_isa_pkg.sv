@@ -38,6 +38,7 @@ package rs_isa_pkg;
     OpAuto = 6'd40,
     OpLift = 6'd41,
     OpScale = 6'd42,
+    OpDecomp = 6'd43,
     OpKeyswitch = 6'd45
   } opcode_e;
 
@@ -63,19 +64,19 @@ package rs_isa_pkg;
   } instr_t;
 
   // The instruction exists (implemented or reserved). Bit i of the mask stands for opcode i.
-  localparam logic [63:0] MaskKnown = 64'h00002701000f03fe;
+  localparam logic [63:0] MaskKnown = 64'h00002f01000f03fe;
   function automatic logic op_known(logic [OpcodeWidth-1:0] opcode);
     return MaskKnown[opcode];
   endfunction
 
   // The instruction can be in a build. Bit i of the mask stands for opcode i.
-  localparam logic [63:0] MaskImplemented = 64'h00000601000f03fe;
+  localparam logic [63:0] MaskImplemented = 64'h00000f01000f03fe;
   function automatic logic op_implemented(logic [OpcodeWidth-1:0] opcode);
     return MaskImplemented[opcode];
   endfunction
 
   // Reads slot src_a. Bit i of the mask stands for opcode i.
-  localparam logic [63:0] MaskReadsA = 64'h00002700000b03fe;
+  localparam logic [63:0] MaskReadsA = 64'h00002f00000b03fe;
   function automatic logic op_reads_a(logic [OpcodeWidth-1:0] opcode);
     return MaskReadsA[opcode];
   endfunction
@@ -87,13 +88,13 @@ package rs_isa_pkg;
   endfunction
 
   // Reads slot src_c. Bit i of the mask stands for opcode i.
-  localparam logic [63:0] MaskReadsC = 64'h0000000000000204;
+  localparam logic [63:0] MaskReadsC = 64'h0000000000000284;
   function automatic logic op_reads_c(logic [OpcodeWidth-1:0] opcode);
     return MaskReadsC[opcode];
   endfunction
 
   // Writes slot dst. Bit i of the mask stands for opcode i.
-  localparam logic [63:0] MaskWritesDst = 64'h00002700000703fe;
+  localparam logic [63:0] MaskWritesDst = 64'h00002f00000703fe;
   function automatic logic op_writes_dst(logic [OpcodeWidth-1:0] opcode);
     return MaskWritesDst[opcode];
   endfunction
@@ -112,8 +113,8 @@ package rs_isa_pkg;
 
   // The unit that executes an instruction; unknown opcodes go to the sequencer, which refuses them.
   localparam logic [63:0] MaskCompute = 64'h00002000000003fe;
-  localparam logic [63:0] MaskMemory = 64'h00000100000f0000;
-  localparam logic [63:0] MaskRns = 64'h0000060000000000;
+  localparam logic [63:0] MaskMemory = 64'h00000000000f0000;
+  localparam logic [63:0] MaskRns = 64'h00000f0000000000;
   function automatic unit_e op_unit(logic [OpcodeWidth-1:0] opcode);
     if (MaskCompute[opcode]) return UnitCompute;
     if (MaskMemory[opcode]) return UnitMemory;

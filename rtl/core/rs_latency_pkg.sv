@@ -120,6 +120,11 @@ package rs_latency_pkg;
     return ((((((1 << log2n) / rate) - 1) * convert_steps(terms, rate)) + terms) + pipe);
   endfunction
 
+  // AUTO, DECOMP: a word a cycle.
+  function automatic int move_words(int log2n, int p);
+    return (((1 << log2n) / p) + 6);
+  endfunction
+
   // Idle cycles between two stages of a transform: a stage needs its predecessor's words n/(4P) cycles later.
   function automatic int stage_gap(int log2n, int p, int pipe);
     return ((pipe > ((1 << log2n) / (4 * p))) ? (pipe - ((1 << log2n) / (4 * p))) : 0);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Base-conversion unit of the core: LIFT and SCALE on slots, one instruction at a time, around rs_rns.
+// Unit of the core for base conversion and moves: LIFT and SCALE on slots around rs_rns, AUTO and DECOMP around rs_move,
+// one instruction at a time. A build has either or both.
 //
-//   slots --> word of x, word of the kept residues, every lane --> rs_rns --> word of every lane --> slot
+//   slots --> word of x, word of the kept residues, every lane --> rs_rns or rs_move --> word of every lane --> slot
 //
 // A word is asked for at t0 and selected at t1, by the pins that rs_lane takes; a result is written in the cycle in which
-// it comes. Lasts `convert` of spec/latency.yaml from start_i to done_o, the cycle of the last write. Every conversion the
-// build can hold has a bit in configured_o and own_o, in a build of fewer than 32 the others are 0.
+// it comes. Lasts `convert` or `move_words` of spec/latency.yaml from start_i to done_o, the cycle of the last write. Every
+// conversion the build can hold has a bit in configured_o and own_o, every automorphism and digit in automorphisms_o and
+// digits_o; those that it cannot hold are 0.
 module rs_rns_unit
   import rs_core_pkg::*;
   import rs_latency_pkg::*;
   import rs_rns_pkg::*;
 #(
-  // See rs_rns.
+  // See rs_rns; RnsRate 0: no base conversion.
   parameter int unsigned W = 32,
   parameter int unsigned Lanes = 2,
   parameter int unsigned P = 2,
@@ -23,12 +25,14 @@ module rs_rns_unit
   parameter int unsigned MulStyle = 1,
   parameter int unsigned ModMinBits = 5,
   parameter int unsigned MontW = 8,
-  // Bits of the host's configuration word; what does not fit rs_rns is left out.
+  // See rs_move; 0: no moves.
+  parameter int unsigned Moves = 0,
+  // Bits of the host's configuration word; what does not fit rs_rns or rs_move is left out.
   parameter int unsigned CfgBits = 160
 ) (
   input  logic                                    clk_i,
   input  logic                                    rst_ni,
-  // Constants, see rs_rns_pkg; only while no conversion runs.
+  // Constants, see rs_rns_pkg; only while no instruction runs.
   input  logic                                    cfg_we_i,
   input  logic        [             3:0]          cfg_sel_i,
   input  logic        [             2:0]          cfg_lane_i,
@@ -36,6 +40,8 @@ module rs_rns_unit
   input  logic        [     CfgBits-1:0]          cfg_data_i,
   output logic        [            31:0]          configured_o,
   output logic        [            31:0]          own_o,
+  output logic        [            31:0]          automorphisms_o,
+  output logic        [            31:0]          digits_o,
   input  logic                                    start_i,
   input  conversion_t                             instr_i,
   output logic                                    done_o,
@@ -59,68 +65,135 @@ module rs_rns_unit
   output logic        [       Lanes-1:0][P*W-1:0] wr_data_o
 );
 
-  localparam int unsigned ConvBits = $clog2(RnsConversions);
   localparam int unsigned AuxBits = W + RnsGuard + 11;
   localparam int unsigned ReciprocalBits = 32'(reciprocal_bits(int'(W)));
   localparam int unsigned WordBits = AuxBits > ReciprocalBits ? AuxBits : ReciprocalBits;
 
-  logic ready;
-  logic [RnsConversions-1:0] configured, own;
-  rs_rns #(
-    .W             (W),
-    .Lanes         (Lanes),
-    .P             (P),
-    .RnsRate       (RnsRate),
-    .WordAddrBits  (WordAddrBits),
-    .RnsConversions(RnsConversions),
-    .RnsEntries    (RnsEntries),
-    .MulKind       (MulKind),
-    .MulStyle      (MulStyle),
-    .ModMinBits    (ModMinBits),
-    .MontW         (MontW),
-    .EnOwn         (1'b1)
-  ) u_rns (
-    .clk_i,
-    .rst_ni,
-    .cfg_we_i,
-    .cfg_sel_i,
-    .cfg_lane_i,
-    .cfg_idx_i,
-    .cfg_data_i  (cfg_data_i[WordBits-1:0]),
-    .configured_o(configured),
-    .own_o       (own),
-    .start_i,
-    .conv_i      (instr_i.conv[ConvBits-1:0]),
-    .log2_n_i    (instr_i.log2_n),
-    .ready_o     (ready),
-    .done_o,
-    .x_rd_valid_o,
-    .x_rd_word_o,
-    .x_i,
-    .own_rd_valid_o,
-    .own_rd_word_o,
-    .own_i,
-    .wr_valid_o,
-    .wr_word_o,
-    .wr_data_o
-  );
-  assign configured_o = 32'(configured);
-  assign own_o        = 32'(own);
+  // What each of the two asks for and gives.
+  typedef struct packed {
+    logic done, rd_valid, wr_valid;
+    logic [WordAddrBits-1:0] rd_word, wr_word;
+    logic [Lanes-1:0][P*W-1:0] wr_data;
+  } port_t;
+  port_t conversion, move, chosen;
+  logic moves_q, conversion_ready, move_ready;
+
+  if (RnsRate != 0) begin : gen_conversion
+    localparam int unsigned ConvBits = $clog2(RnsConversions);
+    logic [RnsConversions-1:0] configured, own;
+    rs_rns #(
+      .W             (W),
+      .Lanes         (Lanes),
+      .P             (P),
+      .RnsRate       (RnsRate),
+      .WordAddrBits  (WordAddrBits),
+      .RnsConversions(RnsConversions),
+      .RnsEntries    (RnsEntries),
+      .MulKind       (MulKind),
+      .MulStyle      (MulStyle),
+      .ModMinBits    (ModMinBits),
+      .MontW         (MontW),
+      .EnOwn         (1'b1)
+    ) u_rns (
+      .clk_i,
+      .rst_ni,
+      .cfg_we_i    (cfg_we_i && cfg_sel_i <= RnsShape),
+      .cfg_sel_i,
+      .cfg_lane_i,
+      .cfg_idx_i,
+      .cfg_data_i  (cfg_data_i[WordBits-1:0]),
+      .configured_o(configured),
+      .own_o       (own),
+      .start_i     (start_i && !instr_i.moves),
+      .conv_i      (instr_i.entry[ConvBits-1:0]),
+      .log2_n_i    (instr_i.log2_n),
+      .ready_o     (conversion_ready),
+      .done_o      (conversion.done),
+      .x_rd_valid_o(conversion.rd_valid),
+      .x_rd_word_o (conversion.rd_word),
+      .x_i,
+      .own_rd_valid_o,
+      .own_rd_word_o,
+      .own_i,
+      .wr_valid_o  (conversion.wr_valid),
+      .wr_word_o   (conversion.wr_word),
+      .wr_data_o   (conversion.wr_data)
+    );
+    assign configured_o = 32'(configured);
+    assign own_o        = 32'(own);
+`ifndef SYNTHESIS
+    logic armed;
+    rs_reset_seen u_armed (
+      .clk_i,
+      .rst_ni,
+      .seen_o(armed)
+    );
+    assert property (@(posedge clk_i) disable iff (!armed)
+                     !start_i || instr_i.moves || int'(instr_i.entry) < int'(RnsConversions))
+    else $error("%m: a conversion that is not there");
+`endif
+  end else begin : gen_no_conversion
+    logic unused_own;
+    assign unused_own = ^own_i;
+    assign {conversion, conversion_ready, configured_o, own_o, own_rd_valid_o, own_rd_word_o} = '0;
+  end
+
+  if (Moves != 0) begin : gen_moves
+    rs_move #(
+      .W           (W),
+      .Lanes       (Lanes),
+      .P           (P),
+      .WordAddrBits(WordAddrBits),
+      .Moves       (Moves)
+    ) u_move (
+      .clk_i,
+      .rst_ni,
+      .auto_we_i (cfg_we_i && cfg_sel_i == RnsAutomorphism),
+      .digit_we_i(cfg_we_i && cfg_sel_i == RnsDigit),
+      .cfg_lane_i,
+      .cfg_idx_i (cfg_idx_i[4:0]),
+      .cfg_data_i(cfg_data_i[130:0]),
+      .automorphisms_o,
+      .digits_o,
+      .start_i   (start_i && instr_i.moves),
+      .auto_i    (instr_i.automorphism),
+      .idx_i     (instr_i.entry),
+      .log2_n_i  (instr_i.log2_n),
+      .ready_o   (move_ready),
+      .done_o    (move.done),
+      .rd_valid_o(move.rd_valid),
+      .rd_word_o (move.rd_word),
+      .words_i   (x_i),
+      .wr_valid_o(move.wr_valid),
+      .wr_word_o (move.wr_word),
+      .wr_data_o (move.wr_data)
+    );
+  end else begin : gen_no_moves
+    assign {move, move_ready, automorphisms_o, digits_o} = '0;
+  end
 
   source_t x_q, own_q;
   logic [4:0] dst_q;
   always_ff @(posedge clk_i) begin
     if (start_i) begin
-      x_q   <= instr_i.x;
-      own_q <= instr_i.own;
-      dst_q <= instr_i.dst;
+      x_q     <= instr_i.x;
+      own_q   <= instr_i.own;
+      dst_q   <= instr_i.dst;
+      moves_q <= instr_i.moves;
     end
   end
+  assign chosen          = Moves == 0 || (RnsRate != 0 && !moves_q) ? conversion : move;
+  assign done_o          = chosen.done;
+  assign x_rd_valid_o    = chosen.rd_valid;
+  assign x_rd_word_o     = chosen.rd_word;
   assign x_rd_source_o   = x_q;
   assign x_sel_o         = x_q;
   assign own_rd_source_o = own_q;
   assign own_sel_o       = own_q;
+  assign wr_valid_o      = chosen.wr_valid;
   assign wr_slot_o       = dst_q;
+  assign wr_word_o       = chosen.wr_word;
+  assign wr_data_o       = chosen.wr_data;
   // The bank of a word is the parity of its address.
   always_ff @(posedge clk_i) begin
     x_bank_o   <= ^x_rd_word_o;
@@ -128,22 +201,17 @@ module rs_rns_unit
   end
 
   logic unused_bits;
-  assign unused_bits = ^{instr_i.conv, cfg_data_i};
+  assign unused_bits = ^{instr_i, cfg_data_i, cfg_sel_i, cfg_idx_i, moves_q, conversion_ready, move_ready};
 
 `ifndef SYNTHESIS
-  logic armed;
-  rs_reset_seen u_armed (
+  logic checked;
+  rs_reset_seen u_checked (
     .clk_i,
     .rst_ni,
-    .seen_o(armed)
+    .seen_o(checked)
   );
-  assert property (@(posedge clk_i) disable iff (!armed) !start_i || ready)
+  assert property (@(posedge clk_i) disable iff (!checked) !start_i || (instr_i.moves ? move_ready : conversion_ready))
   else $error("%m: an instruction is taken while one runs");
-  assert property (@(posedge clk_i) disable iff (!armed) !start_i || int'(instr_i.conv) < int'(RnsConversions))
-  else $error("%m: a conversion that is not there");
-`else
-  logic unused_ready;
-  assign unused_ready = ready;
 `endif
 
 endmodule

@@ -13,6 +13,7 @@ from cocotb.triggers import FallingEdge
 from dv.conversion import Conversion
 from dv.core import Build, Core
 from dv.instructions import OPCODES, TABLE, ZERO, Insn
+from dv.moves import Digit
 from dv.parameters import formula, parameter
 from dv.reference import Reference
 from ringsmith.hw.cocotb_runner import run_checks
@@ -26,8 +27,27 @@ async def prepared(dut) -> tuple[Core, Reference]:
     await core.start()
     if core.build.rate:
         await core.configure_conversions([conversion for _, _, conversion in routes(core)])
+    if core.build.moves:
+        await core.configure_moves(elements(core), [digit for _, _, digit in digits(core)])
     reference = Reference(core)
     return core, reference
+
+
+def elements(core: Core) -> list[int]:
+    """Automorphisms: a rotation, a conjugation, one beyond 2n."""
+    return [5, (2 << core.build.log2n) - 1, 40961]
+
+
+def digits(core: Core) -> list[tuple[int, int, Digit]]:
+    """Digits within a modulus index and between two, from and to: one lane to all, lanes in turn."""
+    lanes, found = core.build.lanes, []
+    for start, end in ((0, 0), (1, 1), (0, 1), (1, 0)):
+        q, p = core.moduli[start], core.moduli[end]
+        for sources in ([0] * lanes, [lanes - 1] * lanes, [(lane + 1) % lanes for lane in range(lanes)]):
+            primes = [q[source] for source in sources]
+            if all(prime < 2 * target for prime, target in zip(primes, p, strict=True)):
+                found.append((start, end, Digit(tuple(sources), tuple(primes), tuple(p))))
+    return found[: core.build.moves]
 
 
 def routes(core: Core) -> list[tuple[int, int, Conversion]]:
@@ -107,6 +127,7 @@ async def check_pointwise(dut):
             Insn("PMODMUL", 2, 1, 1, **common),
             Insn("PMODSQR", 2, 1, **common),
             Insn("CMODMUL", 2, 0, const=1, **common),
+            Insn("CMODMUL", 2, 0, c=1, const=1, **common),
             Insn("PMAC", 2, 0, 1, 0, **common),
             Insn("PMAC", 2, 0, ZERO, 1, **common),
             Insn("MEMCPY", 2, 1, **common),
@@ -148,6 +169,35 @@ async def check_conversions(dut):
         await both(core, reference, program)
 
 
+@cocotb.test(skip=not parameter("Moves", 0))
+async def check_moves(dut):
+    """Every automorphism and digit at every n, from the zero slot, in place, onto single-port slots."""
+    core, reference = await prepared(dut)
+    build, source, last = core.build, random.Random(9), core.build.slots - 1
+    core.stutter = True
+    for mod in range(2):
+        core.buffers[mod] = residues(core, mod, source)
+    assert {start == end for start, end, _ in digits(core)} >= {True}
+    for log2n in range(build.log2n_min, build.log2n + 1):
+        common = {"log2n": log2n}
+        program, stores = [], iter(range(10, 90))
+
+        def store(slot: int, stores=stores, common=common) -> Insn:
+            return Insn("STORE", a=slot, buf=next(stores), **common)
+
+        for number in range(len(elements(core))):
+            chosen = common | {"const": number}
+            program += [Insn("LOAD", 2, buf=1, **common), Insn("AUTO", last, 2, **chosen)]
+            program += [Insn("PMODADD", 0, 2, ZERO, mod=1, **common), store(0), Insn("AUTO", 1, last, **chosen)]
+            program += [store(last), store(1), Insn("AUTO", 3, ZERO, **chosen), store(3)]
+        for number, (start, _, _) in enumerate(digits(core)):
+            chosen = common | {"const": number}
+            program += [Insn("LOAD", 2, buf=start, **common), Insn("DECOMP", last, 2, **chosen)]
+            program += [Insn("PMODSUB", 0, 2, 2, mod=start, **common), store(last), store(0)]
+            program += [Insn("DECOMP", 2, 2, **chosen), store(2), Insn("DECOMP", 1, ZERO, **chosen), store(1)]
+        await both(core, reference, program)
+
+
 def legal(build: Build, insn: Insn, written: set[int]) -> bool:
     """The rules of docs/hardware.md that a program must keep."""
 
@@ -158,12 +208,14 @@ def legal(build: Build, insn: Insn, written: set[int]) -> bool:
         "NTT": (insn.a,),
         "INTT": (insn.a, insn.c),
         "PMODSQR": (insn.a,),
-        "CMODMUL": (insn.a,),
+        "CMODMUL": (insn.a, insn.c),
         "PMAC": (insn.a, insn.b, insn.c),
     }
     used = reads.get(insn.op, (insn.a, insn.b) if OPCODES[insn.op] < 16 else (insn.a,))
     if insn.op in ("LIFT", "SCALE"):
         used = (insn.a, insn.b)
+    if insn.op == "AUTO" and insn.dst == insn.a:
+        return False
     if any(s != ZERO and s not in written for s in used):
         return False
     if insn.op == "SCALE" and insn.a == insn.b:
@@ -192,8 +244,10 @@ def random_program(core: Core, source: random.Random, length: int) -> list[Insn]
     build, written, program = core.build, set(range(core.build.slots)), []
     # The modulus index whose residues a slot holds, up to the size of the time: base conversions change it.
     held = dict.fromkeys(written, 0)
-    kinds = [o for o in OPCODES if o not in ("SYNC", "PMUL", "LIFT", "SCALE")] + ["NTT", "INTT", "PMAC", "PMODMUL"]
+    units = ("LIFT", "SCALE", "AUTO", "DECOMP")
+    kinds = [o for o in OPCODES if o not in ("SYNC", "PMUL", *units)] + ["NTT", "INTT", "PMAC", "PMODMUL"]
     kinds += ["LIFT", "LIFT", "SCALE", "SCALE"] if build.rate else []
+    kinds += ["AUTO", "AUTO", "DECOMP", "DECOMP"] if build.moves else []
     sizes = range(build.log2n_min, build.log2n + 1)
     size, mod = source.choice(list(sizes)), 0
     stores = 100
@@ -228,13 +282,27 @@ def random_program(core: Core, source: random.Random, length: int) -> list[Insn]
                 continue
             written.add(insn.dst)
             held[insn.dst] = end
+        elif op == "AUTO":
+            insn = Insn(op, any_slot(), maybe(), log2n=size, const=source.randrange(len(elements(core))))
+            if not legal(build, insn, written):
+                continue
+            written.add(insn.dst)
+            held[insn.dst] = held.get(insn.a, held[insn.dst])
+        elif op == "DECOMP":
+            number = source.randrange(len(digits(core)))
+            start, end, _ = digits(core)[number]
+            insn = Insn(op, any_slot(), maybe(), log2n=size, const=number)
+            if held.get(insn.a, start) != start or not legal(build, insn, written):
+                continue
+            written.add(insn.dst)
+            held[insn.dst] = end
         elif op == "STORE":
             stores += 1
             insn = Insn(op, a=any_slot(), buf=stores, log2n=size)
             if insn.a not in written:
                 continue
         else:
-            third = maybe() if op in ("PMAC", "INTT") else ZERO
+            third = maybe() if op in ("PMAC", "INTT", "CMODMUL") else ZERO
             second = any_slot() if op in ("PMODADD", "PMODSUB", "PMODMUL", "PMAC") else ZERO
             cyclic = source.randrange(2) if op in ("NTT", "INTT") else 0
             insn = Insn(op, any_slot(), any_slot(), second, third, log2n=size, mod=mod, cyclic=cyclic, const=1)
@@ -305,6 +373,9 @@ async def check_latencies(dut):
         for number, (_, _, conversion) in enumerate(routes(core) if build.rate else []):
             program.append(Insn("SCALE" if conversion.own else "LIFT", 3, 2, ZERO, log2n=log2n, const=number))
             expected.append(formula("convert", log2n, conversion.steps, build.rate, tail))
+        if build.moves:
+            program += [Insn("AUTO", 3, 2, log2n=log2n), Insn("DECOMP", 3, 2, log2n=log2n)]
+            expected += [formula("move_words", log2n, build.p)] * 2
         for insn, cycles in zip(program, expected, strict=True):
             await core.run(insn)
             if cycles is not None:
@@ -348,6 +419,17 @@ async def check_errors(dut):
         ]
     else:
         cases.append((Insn("LIFT", 2, 2, log2n=top).word(), 1))
+    if build.moves:
+        cases += [
+            (Insn("AUTO", build.slots, 2, log2n=top).word(), 3),
+            (Insn("AUTO", 3, 2, log2n=top, const=3).word(), 4),
+            (Insn("DECOMP", 3, 2, log2n=top, const=31).word(), 4),
+            (Insn("AUTO", 2, 2, log2n=top).word(), 5),
+            (Insn("DECOMP", single, single, log2n=top).word(), 5),
+            (Insn("AUTO", 2, 3, log2n=top).word(), 6),
+        ]
+    else:
+        cases += [(Insn(op, 3, 2, log2n=top).word(), 1) for op in ("AUTO", "DECOMP")]
     for word, code in cases:
         if build.moduli == 16 and code == 4:
             continue
@@ -446,6 +528,11 @@ BUILDS = [
     {"W": 32, "P": 4, "NMaxLog2": 8, "MulKind": 1, "MontW": 9, "MulStyle": 1},
     {"W": 30, "P": 2, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 1, "MulKind": 1, "MontW": 8, "ModMinBits": 14} | RNS,
 ]
+# Moves, beside base conversion and alone.
+BUILDS += [
+    {"W": 30, "P": 4, "Lanes": 3, "NMaxLog2": 6, "MulStyle": 0, "ModMinBits": 14, "Moves": 16} | RNS,
+    {"W": 24, "P": 1, "Lanes": 2, "NMaxLog2": 5, "MulStyle": 0, "Moves": 8},
+]
 # A word of every lane at a time: one small build, then lanes and P.
 BUILDS += [{"W": 16, "P": 2, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 0, "WidePort": 1}]
 # The remaining P, transforms only.
@@ -473,6 +560,10 @@ MATRIX += [
 MATRIX += [
     {"W": w, "P": p, "Lanes": lanes, "NMaxLog2": 6, "MulStyle": 0, "WidePort": 1}
     for w, p, lanes in ((14, 1, 8), (30, 2, 7), (30, 4, 6), (64, 8, 5), (40, 1, 4), (128, 2, 2), (60, 4, 1))
+]
+MATRIX += [
+    {"W": w, "P": p, "Lanes": lanes, "NMaxLog2": 7, "MulStyle": 0, "MulKind": kind, "Moves": moves, "ModMinBits": 14}
+    for w, p, lanes, kind, moves in ((14, 1, 1, 0, 4), (30, 2, 8, 1, 32), (54, 8, 8, 1, 16), (64, 32, 2, 0, 8))
 ]
 LARGE = [{"W": w, "P": p, "NMaxLog2": 15, "MulStyle": 0} for w, p in ((32, 1), (60, 4), (30, 32))]
 BASE = {"SinglePort": 16, "Slots": 5, "Moduli": 2, "TwTables": 2, "Consts": 4}
@@ -508,6 +599,8 @@ def test_transforms(build):
         ({"Moduli": 17, "TwTables": 1}, "Moduli (moduli_slots) must be 1..16"),
         ({"Consts": 33}, "Consts (constants) must be 1..32"),
         ({"RnsRate": 3}, "RnsRate (rns_rate) must be 0, 1, 2 or 4"),
+        ({"Moves": 5}, "Moves (moves) must be 0, 4, 8, 16 or 32"),
+        ({"Moves": 4, "W": 65}, "W (word_bits) must be at most 64 with moves between lanes"),
         ({"RnsRate": 2, "W": 65}, "W (word_bits) must be at most 64 with base conversion"),
         ({"ModMinBits": 33}, "ModMinBits (modulus_bits_min) must be 5..word_bits = 32"),
         ({"MulKind": 1, "MontW": 31}, "MontW must be from 2 to W - 2"),

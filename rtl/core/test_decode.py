@@ -24,6 +24,8 @@ ISA: dict[str, Any] = yaml.safe_load((Path(__file__).parents[2] / "spec" / "isa.
 ZERO, TABLE = ISA["zero_slot"], ISA["twiddle_slot"]
 BY_OPCODE = {i["opcode"]: i for i in ISA["instructions"] if i["status"] == "implemented"}
 OPCODE, DEGREE, SLOT, INDEX, COMBINE = 1, 2, 3, 4, 5
+MOVES = {"AUTO": "automorphisms", "DECOMP": "digits"}
+ENTRIES = ("conversions", *MOVES.values())
 
 Fields = dict[str, int]
 
@@ -44,19 +46,19 @@ class Build:
         self.single, self.n_max = parameter("SinglePort", 0), parameter("NMaxLog2", 6)
         self.moduli, self.consts = parameter("Moduli", 1), parameter("Consts", 1)
         self.pmul, self.cyclic = parameter("EnPmul", 1), parameter("EnCyclic", 1)
-        self.rns = parameter("EnRns", 0)
+        self.rns, self.moves = parameter("EnRns", 0), parameter("EnMoves", 0)
 
     def single_port(self, slot: int) -> bool:
         return slot < 32 and self.single >> slot & 1 == 1
 
-    def refusal(self, f: Fields, configured: int, conversions: int, own: int) -> int:
+    def refusal(self, f: Fields, configured: int, entries: dict[str, int], own: int) -> int:
         """The first error of an instruction, 0 if none; masks of what was written, and which conversions scale."""
         insn = BY_OPCODE.get(f["opcode"])
         if insn is None or (insn["mnemonic"] == "PMUL" and not self.pmul):
             return OPCODE
         if "cyclic" in insn["modifiers"] and f["cyclic"] and not self.cyclic:
             return OPCODE
-        if insn["unit"] == "rns" and not self.rns:
+        if insn["unit"] == "rns" and not (self.moves if insn["mnemonic"] in MOVES else self.rns):
             return OPCODE
         if insn["mnemonic"] == "SYNC":
             return 0
@@ -73,8 +75,9 @@ class Build:
         if uses_modulus and not configured >> f["mod_idx"] & 1:
             return INDEX
         if insn["unit"] == "rns":
-            scales = own >> f["const_idx"] & 1 == 1
-            if not conversions >> f["const_idx"] & 1 or scales != (insn["mnemonic"] == "SCALE"):
+            kind = MOVES.get(insn["mnemonic"], "conversions")
+            other = kind == "conversions" and own >> f["const_idx"] & 1 != (insn["mnemonic"] == "SCALE")
+            if not entries[kind] >> f["const_idx"] & 1 or other:
                 return INDEX
         elif "const_idx" in insn["modifiers"] and f["const_idx"] >= self.consts:
             return INDEX
@@ -87,7 +90,7 @@ class Build:
             if name == "INTT" and (c < 2 or (c == dst and self.single_port(c))):
                 return True
             return dst < 2 and a < 2 and (dst == a) != (f["log2_n"] % 2 == 0)
-        if (name == "PMUL" and dst == c) or (name == "MEMCPYR" and dst == a):
+        if (name == "PMUL" and dst == c) or (name in ("MEMCPYR", "AUTO") and dst == a):
             return True
         if name == "SCALE" and a == f["src_b"]:
             return True
@@ -111,8 +114,8 @@ def computed(found: Fields, slots: list[int], constant: int) -> int:
 def wanted(name: str, a: int, b: int, c: int, constant: int) -> int:
     """What the instruction set says a pointwise instruction computes."""
     return {
-        "PMODADD": a + b, "PMODSUB": a - b, "PMODMUL": a * b, "PMODSQR": a * a, "CMODMUL": a * constant,
-        "PMUL": a * b, "PMAC": a * b + c,
+        "PMODADD": a + b, "PMODSUB": a - b, "PMODMUL": a * b, "PMODSQR": a * a,
+        "CMODMUL": a * constant + c, "PMUL": a * b, "PMAC": a * b + c,
     }[name]  # fmt: skip
 
 
@@ -158,13 +161,14 @@ def check_memory(name: str, f: Fields, found: Fields) -> None:
         assert f["dst"] == TABLE or found["m.dst"] == f["dst"]
 
 
-def check_conversion(f: Fields, found: Fields) -> None:
+def check_conversion(name: str, f: Fields, found: Fields) -> None:
+    assert (found["r.moves"], found["r.automorphism"]) == (name in MOVES, name == "AUTO")
     for role, name in (("x", "src_a"), ("own", "src_b")):
         seen = found[f"r.{role}"]
         assert (seen >= ZERO_SOURCE) == (f[name] == ZERO)
-        # What a LIFT has there is not read.
+        # What a LIFT or a move has there is not read.
         assert f[name] == ZERO or seen == f[name] or (role == "own" and found["reads"] == mask(f["src_a"]))
-    assert (found["r.dst"], found["r.log2_n"], found["r.conv"]) == (f["dst"], f["log2_n"], f["const_idx"])
+    assert (found["r.dst"], found["r.log2_n"], found["r.entry"]) == (f["dst"], f["log2_n"], f["const_idx"])
 
 
 def check_accepted(f: Fields, found: Fields) -> None:
@@ -182,7 +186,7 @@ def check_accepted(f: Fields, found: Fields) -> None:
     elif insn["unit"] == "memory":
         check_memory(name, f, found)
     elif insn["unit"] == "rns":
-        check_conversion(f, found)
+        check_conversion(name, f, found)
 
 
 def draw(build: Build, source: random.Random) -> Fields:
@@ -213,18 +217,21 @@ async def check_random_words(dut):
     for number in range(3000):
         f = draw(build, source)
         configured = source.getrandbits(16) | source.choice((0xFFFF, 0xFFFF, 0))
-        conversions, own = source.getrandbits(32) | source.choice((0xFFFFFFFF, 0)), source.getrandbits(32)
-        dut.word_i.value, dut.configured_i.value = encode(f), configured
-        dut.conversions_i.value, dut.own_i.value = conversions, own
+        entries = {kind: source.getrandbits(32) | source.choice((0xFFFFFFFF, 0)) for kind in ENTRIES}
+        own = source.getrandbits(32)
+        dut.word_i.value, dut.configured_i.value, dut.own_i.value = encode(f), configured, own
+        for kind, mask_ in entries.items():
+            getattr(dut, f"{kind}_i").value = mask_
         await Timer(1, unit="step")
         found = unpack(DECODED, int(dut.decoded_o.value))
-        refusal = build.refusal(f, configured, conversions, own)
+        refusal = build.refusal(f, configured, entries, own)
         assert found["error"] == refusal, (number, f, hex(configured))
         if not refusal:
             check_accepted(f, found)
         seen[BY_OPCODE.get(f["opcode"], {"mnemonic": "none"})["mnemonic"], refusal] += 1
     # Each instruction was accepted, and every refusal met, unless the build cannot have it.
     left_out = (set() if build.pmul else {"PMUL"}) | (set() if build.rns else {"LIFT", "SCALE"})
+    left_out |= set() if build.moves else set(MOVES)
     for insn in BY_OPCODE.values():
         assert seen[insn["mnemonic"], 0] > 5 or insn["mnemonic"] in left_out, insn["mnemonic"]
     assert {error for _, error in seen} == {0, OPCODE, DEGREE, SLOT, INDEX, COMBINE}
@@ -232,8 +239,27 @@ async def check_random_words(dut):
 
 BUILDS = [
     {"P": 1, "Slots": 6, "SinglePort": 0b111000, "NMaxLog2": 13, "Moduli": 2, "Consts": 4, "EnRns": 1},
-    {"P": 8, "Slots": 4, "SinglePort": 0b1000, "NMaxLog2": 7, "Moduli": 3, "Consts": 1, "EnPmul": 0, "EnCyclic": 0},
-    {"P": 32, "Slots": 32, "SinglePort": 0xFFFF0000, "NMaxLog2": 15, "Moduli": 16, "Consts": 32, "EnRns": 1},
+    {
+        "P": 8,
+        "Slots": 4,
+        "SinglePort": 0b1000,
+        "NMaxLog2": 7,
+        "Moduli": 3,
+        "Consts": 1,
+        "EnPmul": 0,
+        "EnCyclic": 0,
+        "EnMoves": 1,
+    },
+    {
+        "P": 32,
+        "Slots": 32,
+        "SinglePort": 0xFFFF0000,
+        "NMaxLog2": 15,
+        "Moduli": 16,
+        "Consts": 32,
+        "EnRns": 1,
+        "EnMoves": 1,
+    },
 ]
 
 

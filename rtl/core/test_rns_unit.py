@@ -102,7 +102,7 @@ async def check_instructions(dut):
         x, own = (slots.held.get(fields[role], zeros) for role in ("x", "own"))
         columns = zip(zip(*x[1:], strict=True), zip(*own, strict=True), strict=True)
         wanted = [conversion.defined(residues, kept) for residues, kept in columns]
-        dut.instr_i.value = pack(CONVERSION, fields | {"log2_n": N.bit_length() - 1, "conv": number})
+        dut.instr_i.value = pack(CONVERSION, fields | {"log2_n": N.bit_length() - 1, "entry": number})
         dut.start_i.value = 1
         await slots.step()
         # The next instruction waits at the head meanwhile.

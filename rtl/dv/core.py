@@ -12,6 +12,7 @@ from cocotb.triggers import FallingEdge, First, RisingEdge, with_timeout
 from dv.conversion import Arithmetic, Conversion
 from dv.data_port import DATA_PORT_AT_REST, DataPort
 from dv.instructions import Insn
+from dv.moves import Digit
 from dv.oracle import root, twiddle_table
 from dv.parameters import parameter
 from dv.primes import prime_above, prime_below
@@ -33,6 +34,7 @@ class Build:
     kind: int = field(default_factory=lambda: parameter("MulKind", 0))
     mont: int = field(default_factory=lambda: parameter("MontW", 8))
     rate: int = field(default_factory=lambda: parameter("RnsRate", 0))
+    moves: int = field(default_factory=lambda: parameter("Moves", 0))
     wide: int = field(default_factory=lambda: parameter("WidePort", 0))
 
     @property
@@ -74,6 +76,8 @@ class Core(DataPort):
         self.moduli = moduli
         self.events: list[tuple[str, int, int, int]] = []
         self.conversions: list[Conversion] = []
+        self.automorphisms: list[int] = []
+        self.digits: list[Digit] = []
 
     async def start(self) -> None:
         """Reset, start the clock and the host's side, write moduli and what belongs to them."""
@@ -118,6 +122,17 @@ class Core(DataPort):
         await FallingEdge(self.dut.clk_i)
         self.dut.cfg_we_i.value = 0
         self.conversions = conversions
+
+    async def configure_moves(self, automorphisms: list[int], digits: list[Digit]) -> None:
+        """Write automorphisms and digits, numbered from 0 on."""
+        for number, element in enumerate(automorphisms):
+            await self._configure(13, 0, number, element)
+        for number, digit in enumerate(digits):
+            for lane, data in enumerate(digit.words(self.build.width)):
+                await self._configure(14, lane, number, data)
+        await FallingEdge(self.dut.clk_i)
+        self.dut.cfg_we_i.value = 0
+        self.automorphisms, self.digits = automorphisms, digits
 
     async def _configure(self, sel: int, lane: int, index: int, data: int) -> None:
         await FallingEdge(self.dut.clk_i)

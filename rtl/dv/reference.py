@@ -6,6 +6,7 @@ from __future__ import annotations
 from dv import oracle
 from dv.core import Core
 from dv.instructions import TABLE, ZERO, Insn
+from dv.moves import permuted
 
 
 class Reference:
@@ -43,6 +44,11 @@ class Reference:
             self.buffers[insn.buf] = self.read(insn.a, n)
         elif insn.op in ("LIFT", "SCALE"):
             self._convert(insn, n)
+        elif insn.op == "AUTO":
+            rows = [permuted(row, self.core.automorphisms[insn.const]) for row in self.read(insn.a, n)]
+            self.write(insn.dst, rows, n)
+        elif insn.op == "DECOMP":
+            self.write(insn.dst, self.core.digits[insn.const].defined(self.read(insn.a, n)), n)
         elif insn.op != "SYNC":
             self._lanes(insn, n)
 
@@ -88,7 +94,7 @@ class Reference:
             "PMODSUB": lambda x, y, z: (x - y) % m,
             "PMODMUL": lambda x, y, z: x * y * inverse % m,
             "PMODSQR": lambda x, y, z: x * x * inverse % m,
-            "CMODMUL": lambda x, y, z: x * constant % m,
+            "CMODMUL": lambda x, y, z: (x * constant + z) % m,
             "PMAC": lambda x, y, z: (x * y * inverse + z) % m,
             "PMUL": lambda x, y, z: x * y,
         }

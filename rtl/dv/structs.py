@@ -16,7 +16,9 @@ MEMORY = (
     *((name, 1) for name in ("load", "store", "reverse", "table_dst")),
     ("src", 6), ("dst", 5), ("log2_n", 4), ("mod_idx", 4), ("buf_idx", 20),
 )  # fmt: skip
-CONVERSION = (("x", 6), ("own", 6), ("dst", 5), ("log2_n", 4), ("conv", 5))
+CONVERSION = (
+    ("moves", 1), ("automorphism", 1), ("x", 6), ("own", 6), ("dst", 5), ("log2_n", 4), ("entry", 5),
+)  # fmt: skip
 DECODED = (
     ("compute", 1), ("memory", 1), ("rns", 1), ("sync", 1), ("error", 4), ("mod_idx", 4), ("needs_table", 1),
     ("reads", 32), ("late", 32), ("writes", 32), ("works", 32),

@@ -28,6 +28,7 @@ module rs_host_ctrl #(
   parameter int unsigned RnsRate = 0,
   parameter int unsigned RnsConversions = 2,
   parameter int unsigned RnsEntries = 16,
+  parameter int unsigned Moves = 0,
   parameter bit WidePort = 1'b0,
   // Bytes of a coefficient on the data port: 2, 4, 8 or 16.
   parameter int unsigned CoeffBytes = 4,
@@ -103,8 +104,10 @@ module rs_host_ctrl #(
   localparam logic [7:0] VersionMinor = 8'd2;
   localparam logic [31:0] AllSlots = (Slots >= 32) ? '1 : 32'((64'd1 << Slots) - 64'd1);
   localparam logic [63:0] NoPmul = EnPmul ? '0 : 64'd1 << rs_isa_pkg::OpPmul;
-  localparam logic [63:0] NoRns = RnsRate != 0 ? '0 : rs_isa_pkg::MaskRns;
-  localparam logic [63:0] Features = rs_isa_pkg::MaskImplemented & ~NoPmul & ~NoRns;
+  localparam logic [63:0] MaskMoves = 64'd1 << rs_isa_pkg::OpAuto | 64'd1 << rs_isa_pkg::OpDecomp;
+  localparam logic [63:0] NoRns = RnsRate != 0 ? '0 : rs_isa_pkg::MaskRns & ~MaskMoves;
+  localparam logic [63:0] NoMoves = Moves != 0 ? '0 : MaskMoves;
+  localparam logic [63:0] Features = rs_isa_pkg::MaskImplemented & ~NoPmul & ~NoRns & ~NoMoves;
   localparam int unsigned Counters = 9;
   // Memory words that cross the data port at a time.
   localparam int unsigned PortWords = WidePort ? Lanes : 1;
@@ -253,6 +256,7 @@ module rs_host_ctrl #(
   assign hw_in.base_conversion.rate.next = 3'(RnsRate);
   assign hw_in.base_conversion.conversions.next = RnsRate != 0 ? 6'(RnsConversions) : '0;
   assign hw_in.base_conversion.entries.next = RnsRate != 0 ? 8'(RnsEntries) : '0;
+  assign hw_in.base_conversion.moves.next = 6'(Moves);
 
   assign hw_in.status.idle.next = idle;
   assign hw_in.status.failed.next = error_i;

@@ -60,7 +60,9 @@ async def check_info(dut):
     assert features >> 8 & 1 == parameter("EnPmul", 1)
     rate, conversion = parameter("RnsRate", 0), await axil_read(dut, address("base_conversion"))
     high = await axil_read(dut, address("features", 1))
-    assert high >> (41 - 32) & 3 == (3 if rate else 0)
+    moves = parameter("Moves", 0)
+    assert high >> (40 - 32) & 0b1111 == (0b0110 if rate else 0) | (0b1001 if moves else 0)
+    assert field("base_conversion", "moves", conversion) == moves
     shape = [field("base_conversion", part, conversion) for part in ("rate", "conversions", "entries")]
     assert shape == ([rate, parameter("RnsConversions", 2), parameter("RnsEntries", 16)] if rate else [0, 0, 0])
     build = [await axil_read(dut, address("build", i)) for i in range(4)]
@@ -178,6 +180,7 @@ async def check_counters_and_reset(dut):
             "RnsRate": 4,
             "RnsConversions": 16,
             "RnsEntries": 64,
+            "Moves": 32,
         },
     ],
 )

@@ -26,6 +26,7 @@ module rs_system #(
   parameter int unsigned RnsRate = 0,
   parameter int unsigned RnsConversions = 2,
   parameter int unsigned RnsEntries = 16,
+  parameter int unsigned Moves = 0,
   parameter bit WidePort = 1'b0,
   // The host is behind serial lines: its data port waits for it (transfer_*), and addresses of its own mean nothing.
   parameter bit Serial = 1'b0,
@@ -128,6 +129,7 @@ module rs_system #(
     .RnsRate(RnsRate),
     .RnsConversions(RnsConversions),
     .RnsEntries(RnsEntries),
+    .Moves(Moves),
     .WidePort(WidePort),
     .CoeffBytes(rs_core_pkg::coeff_bytes(W)),
     .DataWidth(DataWidth),
@@ -209,6 +211,7 @@ module rs_system #(
     .RnsRate(RnsRate),
     .RnsConversions(RnsConversions),
     .RnsEntries(RnsEntries),
+    .Moves(Moves),
     .WidePort(WidePort)
   ) u_core (
     .clk_i,

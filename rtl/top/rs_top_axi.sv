@@ -39,10 +39,12 @@ module rs_top_axi #(
   parameter bit EnCyclic = 1'b1,
   // Commands the queue holds: a power of two, 2 to 1024.
   parameter int unsigned FifoDepth = 16,
-  // Base conversion: coefficients at a time, 1, 2 or 4, or 0: no unit; conversions (2 to 32), entries (16 to 128).
+  // Base conversion: coefficients at a time, 1, 2 or 4, or 0: no unit; conversions (2 to 32), entries (16 to 128). Moves:
+  // automorphisms and digits (4 to 32), or 0: no unit.
   parameter int unsigned RnsRate = 0,
   parameter int unsigned RnsConversions = 2,
   parameter int unsigned RnsEntries = 16,
+  parameter int unsigned Moves = 0,
   // 1: host buffers hold P coefficients of every lane side by side (see rs_axi_dma); 0: lane after lane.
   parameter bit WidePort = 1'b0,
   // Clock the build is meant for, in kHz.
@@ -145,6 +147,7 @@ module rs_top_axi #(
     .RnsRate(RnsRate),
     .RnsConversions(RnsConversions),
     .RnsEntries(RnsEntries),
+    .Moves(Moves),
     .WidePort(WidePort),
     .Serial(1'b0),
     .DataWidth(DataWidth),

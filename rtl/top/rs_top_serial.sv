@@ -45,6 +45,7 @@ module rs_top_serial #(
   parameter int unsigned RnsRate = 0,
   parameter int unsigned RnsConversions = 2,
   parameter int unsigned RnsEntries = 16,
+  parameter int unsigned Moves = 0,
   // Clock the build is meant for, in kHz.
   parameter int unsigned ClockKhz = 100000,
   // SPI clock the build is meant for, in kHz: at most ClockKhz.
@@ -185,6 +186,7 @@ module rs_top_serial #(
     .RnsRate(RnsRate),
     .RnsConversions(RnsConversions),
     .RnsEntries(RnsEntries),
+    .Moves(Moves),
     .Serial(1'b1),
     .DataWidth(8),
     .ClockKhz(ClockKhz),

@@ -66,6 +66,8 @@ impl Audit {
         }
         self.memory.constants = driver.constants().to_vec();
         self.memory.conversions = driver.conversions().to_vec();
+        self.memory.automorphisms = driver.automorphisms().to_vec();
+        self.memory.digits = driver.digits().to_vec();
         if matches!(i.op, Op::Load) {
             let polynomial = driver.peek(i.buf_idx, i.n())?;
             self.memory.host.insert(i.buf_idx, polynomial);

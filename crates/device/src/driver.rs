@@ -2,7 +2,7 @@
 //! The driver: learns the build, checks programs, keeps track of what the device holds.
 
 use isa::{BuildInfo, Instruction, Op, State, TWIDDLE_SLOT, check, encode};
-use model::{Conversion, Lane, Profile, schedule_from};
+use model::{Conversion, Digit, Lane, Profile, schedule_from};
 use ntt::NttPlan;
 use zq::Modulus;
 
@@ -35,6 +35,8 @@ pub struct Driver {
     pub(crate) conversions: Vec<Option<Conversion>>,
     /// Per base conversion the entries it takes: first and number.
     pub(crate) entries: Vec<(u32, u32)>,
+    pub(crate) automorphisms: Vec<Option<u16>>,
+    pub(crate) digits: Vec<Option<Digit>>,
     audit: Option<Audit>,
     /// Host buffer that tables travel through.
     table_buffer: Option<u32>,
@@ -52,6 +54,8 @@ impl Driver {
         Ok(Self {
             conversions: vec![None; info.rns.map_or(0, |unit| unit.conversions as usize)],
             entries: vec![(0, 0); info.rns.map_or(0, |unit| unit.conversions as usize)],
+            automorphisms: vec![None; info.moves as usize],
+            digits: vec![None; info.moves as usize],
             state: State::new(&info),
             moduli: vec![None; info.moduli_slots as usize],
             constants: vec![vec![0; info.constants as usize]; info.lanes as usize],
@@ -376,6 +380,8 @@ impl Driver {
         self.constants.iter_mut().for_each(|lane| lane.fill(0));
         self.conversions.fill(None);
         self.entries.fill((0, 0));
+        self.automorphisms.fill(None);
+        self.digits.fill(None);
         if let Some(audit) = &mut self.audit {
             audit.forget();
         }

@@ -82,6 +82,7 @@ pub(crate) fn read_info(
         port_memory: PortMemory::IDEAL,
         cyclic: field(arithmetic, r::ARITHMETIC_CYCLIC) == 1,
         rns: Some(rns).filter(|unit| unit.rate != 0),
+        moves: field(conversion, r::BASE_CONVERSION_MOVES),
         instructions,
     };
     let bytes = field(capacity, r::CAPACITY_WORD_BYTES) as usize;
@@ -128,7 +129,9 @@ mod tests {
             (r::PORTS, 16),
             (
                 r::BASE_CONVERSION,
-                2 | 4 << r::BASE_CONVERSION_CONVERSIONS.0 | 16 << r::BASE_CONVERSION_ENTRIES.0,
+                2 | 4 << r::BASE_CONVERSION_CONVERSIONS.0
+                    | 16 << r::BASE_CONVERSION_ENTRIES.0
+                    | 8 << r::BASE_CONVERSION_MOVES.0,
             ),
         ];
         move |asked| {
@@ -160,9 +163,15 @@ mod tests {
             conversions: 4,
             entries: 16,
         };
-        assert_eq!((info.rns, info.validate()), (Some(unit), Ok(())));
+        assert_eq!(
+            (info.rns, info.moves, info.validate()),
+            (Some(unit), 8, Ok(()))
+        );
         let without = read_info(registers(r::BASE_CONVERSION, 0)).unwrap();
-        assert_eq!((without.rns, without.wide_port), (None, false));
+        assert_eq!(
+            (without.rns, without.moves, without.wide_port),
+            (None, 0, false)
+        );
         let shape = 32 | 2 << r::SHAPE_BUTTERFLIES.0 | 2 << r::SHAPE_LANES.0;
         let wide = shape | 8 << r::SHAPE_LOG2_N_MAX.0 | 1 << r::SHAPE_WIDE_PORT.0;
         assert!(read_info(registers(r::SHAPE, wide)).unwrap().wide_port);

@@ -11,6 +11,7 @@ mod error;
 mod info_block;
 mod intact;
 mod modeled;
+mod moves;
 #[rustfmt::skip]
 #[allow(dead_code, reason = "the driver uses part of the register map")]
 mod registers;
@@ -25,7 +26,7 @@ pub use conversions::free_entries;
 pub use driver::{Driver, Transfers};
 pub use error::DeviceError;
 use isa::BuildInfo;
-pub use model::{Cause, Conversion, Event, Profile};
+pub use model::{Cause, Conversion, Digit, Event, Profile};
 pub use modeled::Modeled;
 pub use simulator::LinkUse;
 pub use verilated::Verilated;
@@ -95,6 +96,18 @@ pub trait Device: Send {
         base: u8,
         conversion: &Conversion,
     ) -> Result<(), DeviceError>;
+
+    /// Set an automorphism x -> x^g. The device is idle.
+    ///
+    /// # Errors
+    /// The transport failed.
+    fn set_automorphism(&mut self, number: u8, element: u16) -> Result<(), DeviceError>;
+
+    /// Fill the tables of a digit. The device is idle.
+    ///
+    /// # Errors
+    /// The transport failed.
+    fn set_digit(&mut self, number: u8, digit: &Digit) -> Result<(), DeviceError>;
 
     /// Queue a program; earlier ones have been waited for.
     ///

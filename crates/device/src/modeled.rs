@@ -2,7 +2,7 @@
 //! The model as a device.
 
 use isa::{BuildInfo, Instruction, State, Unit, decode};
-use model::{Conversion, Counters, Event, Memory, Profile, execute, schedule_from};
+use model::{Conversion, Counters, Digit, Event, Memory, Profile, execute, schedule_from};
 use zq::Modulus;
 
 use crate::{Device, DeviceError, Entry, Injection, Stop};
@@ -116,6 +116,16 @@ impl Device for Modeled {
         conversion: &Conversion,
     ) -> Result<(), DeviceError> {
         self.memory.conversions[usize::from(number)] = Some(conversion.clone());
+        Ok(())
+    }
+
+    fn set_automorphism(&mut self, number: u8, element: u16) -> Result<(), DeviceError> {
+        self.memory.automorphisms[usize::from(number)] = Some(element);
+        Ok(())
+    }
+
+    fn set_digit(&mut self, number: u8, digit: &Digit) -> Result<(), DeviceError> {
+        self.memory.digits[usize::from(number)] = Some(digit.clone());
         Ok(())
     }
 

@@ -90,7 +90,7 @@ pub const LATENCY: u32 = 0x040;
 /// Registers of latency.
 pub const LATENCY_COUNT: u32 = 4;
 
-/// The base-conversion unit; all 0 without one.
+/// Base conversion, and moves between words and lanes; 0 without them.
 pub const BASE_CONVERSION: u32 = 0x050;
 /// Coefficients at a time.
 pub const BASE_CONVERSION_RATE: (u32, u32) = (0, 3);
@@ -98,6 +98,8 @@ pub const BASE_CONVERSION_RATE: (u32, u32) = (0, 3);
 pub const BASE_CONVERSION_CONVERSIONS: (u32, u32) = (8, 6);
 /// Entries of its constants' tables; a conversion of K primes takes K + 1.
 pub const BASE_CONVERSION_ENTRIES: (u32, u32) = (16, 8);
+/// Automorphisms, and as many digits, that it holds.
+pub const BASE_CONVERSION_MOVES: (u32, u32) = (24, 6);
 
 /// Actions; each bit acts once when written as 1 and reads as 0.
 pub const CONTROL: u32 = 0x100;
@@ -165,14 +167,14 @@ pub const RETIRED: u32 = 0x128;
 
 /// Entry CONTROL.table_write fills.
 pub const TABLE_ADDRESS: u32 = 0x130;
-/// Modulus or constant index; of a base conversion its number or an entry.
+/// Modulus or constant index; of a base conversion its number or an entry; of an automorphism or digit its number.
 pub const TABLE_ADDRESS_INDEX: (u32, u32) = (0, 7);
 /// Lane.
 pub const TABLE_ADDRESS_LANE: (u32, u32) = (8, 3);
-/// Table: 0 modulus m; 1 Barrett: floor(2^(k+W+2)/m), Montgomery: (m-1) >> w; 2 Barrett: k, the bit length of m, Montgomery: -R mod m, R = 2^(w ceil(W/w)); 3 constant (Montgomery: times R mod m). w is ARITHMETIC.montgomery_bits. 4 and above, of the base-conversion unit, written while it rests: by entry 4 q_i, 5 Barrett: {floor(2^(k+W+2)/q_i), k in 8 bits}, 6 f_i (Montgomery: times R), 7 C_i; by lane and entry 8 own_j and m_ij (Montgomery: times 2^(w ceil((W+4)/w))), 9 v c_j mod p_j; by lane and conversion 10 p_j, 11 Barrett: {floor(2^(k+W+6)/p_j), k in 8 bits}; by conversion, last, 12 its shape: base entry in bits 6:0, input primes K in 10:7, kept residues take part in 11, bits of the narrowest q_i in 18:12, lane of q_0 in 21:19.
+/// Table: 0 modulus m; 1 Barrett: floor(2^(k+W+2)/m), Montgomery: (m-1) >> w; 2 Barrett: k, the bit length of m, Montgomery: -R mod m, R = 2^(w ceil(W/w)); 3 constant (Montgomery: times R mod m). w is ARITHMETIC.montgomery_bits. 4 and above, of the base-conversion unit, written while it rests: by entry 4 q_i, 5 Barrett: {floor(2^(k+W+2)/q_i), k in 8 bits}, 6 f_i (Montgomery: times R), 7 C_i; by lane and entry 8 own_j and m_ij (Montgomery: times 2^(w ceil((W+4)/w))), 9 v c_j mod p_j; by lane and conversion 10 p_j, 11 Barrett: {floor(2^(k+W+6)/p_j), k in 8 bits}; by conversion, last, 12 its shape: base entry in bits 6:0, input primes K in 10:7, kept residues take part in 11, bits of the narrowest q_i in 18:12, lane of q_0 in 21:19. Of moves, written while that unit rests: by number 13 g; by lane and number, lane 0 first, 14 bound in 63:0, offset in 127:64, source lane in 130:128.
 pub const TABLE_ADDRESS_KIND: (u32, u32) = (12, 4);
 
-/// Value for a table entry (W+3 bits; of the base-conversion unit up to W+15), least significant word first.
+/// Value for a table entry (W+3 bits; of the base-conversion unit up to W+15, of digits 131), least significant word first.
 pub const TABLE_DATA: u32 = 0x140;
 /// Registers of table_data.
 pub const TABLE_DATA_COUNT: u32 = 5;

@@ -3,7 +3,7 @@
 
 use crate::{DeviceError, Entry};
 use isa::{BuildInfo, Reduction};
-use model::{Conversion, Lane};
+use model::{Conversion, Digit, Lane};
 use zq::Modulus;
 
 /// Kinds of table entries, as TABLE_ADDRESS names them.
@@ -25,6 +25,10 @@ const OUTPUT: u32 = 10;
 /// Barrett: {floor(2^(k + W + 6) / p_j), k in 8 bits}.
 const OUTPUT_RECIPROCAL: u32 = 11;
 const SHAPE: u32 = 12;
+// Of moves.
+const AUTOMORPHISM: u32 = 13;
+/// {source lane, offset in 64 bits, bound in 64 bits}.
+const DIGIT: u32 = 14;
 /// Bits that a sum of products of a base conversion may be longer than one.
 const GUARD: u32 = 4;
 
@@ -116,6 +120,21 @@ pub(crate) fn conversion(
         u128::from(u32::from(conversion.first()) << 19 | bits),
     );
     writes
+}
+
+/// The write that sets an automorphism.
+pub(crate) fn automorphism(number: u8, element: u16) -> Write {
+    (AUTOMORPHISM, number.into(), vec![element.into()])
+}
+
+/// The writes that fill the tables of a digit, lane after lane; the last one makes it valid.
+pub(crate) fn digit(info: &BuildInfo, number: u8, digit: &Digit) -> Vec<Write> {
+    let mask = (1u128 << info.word_bits) - 1;
+    let write = |share: &model::Share| {
+        let low = share.bound | (share.offset & mask) << 64;
+        (DIGIT, number.into(), limbs([low, share.from.into()], 5))
+    };
+    digit.shares().iter().map(write).collect()
 }
 
 /// What a factor must carry so that the reduction of a sum takes it off: 1 with Barrett.

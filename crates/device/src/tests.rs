@@ -3,7 +3,7 @@ use isa::{
     BuildInfo, Draw, Host, ISA_VERSION, Mix, Reduction, RnsUnit, Route, State, assemble,
     implemented_mask, random_program,
 };
-use model::{Cause, Conversion};
+use model::{Cause, Conversion, Digit};
 use zq::Modulus;
 use zq::primes::{Direction, ntt_primes};
 
@@ -35,6 +35,7 @@ pub(crate) fn build() -> BuildInfo {
             conversions: 6,
             entries: 16,
         }),
+        moves: 4,
         instructions: implemented_mask(),
     }
 }
@@ -50,6 +51,16 @@ const ROUTES: [Route; 4] = [
     Route { from: 0, to: 1 },
     Route { from: 0, to: 0 },
 ];
+
+/// Of the digits that [`ready`] sets.
+const DIGITS: [Route; 2] = [Route { from: 0, to: 1 }, Route { from: 1, to: 1 }];
+
+/// The second lane's residues modulo q in both lanes modulo p; the lanes exchanged.
+fn digits(q: &[Modulus<u128>], p: &[Modulus<u128>]) -> [Digit; 2] {
+    let spread = [(1, q[1], p[0]), (1, q[1], p[1])];
+    let crossed = [(1, p[1], p[0]), (0, p[0], p[1])];
+    [spread, crossed].map(|shares| Digit::new(&shares).unwrap())
+}
 
 /// Moduli of 30 bits on every lane and index, tables for n = 64, random residues in buffers 0 and 1, and base conversions
 /// between the two indices: lifts both ways, a scaling, a digit of the second lane.
@@ -76,6 +87,12 @@ fn ready(info: BuildInfo) -> Driver {
     ];
     for (number, conversion) in (0..).zip(conversions) {
         driver.set_conversion(number, &conversion.unwrap()).unwrap();
+    }
+    for (number, digit) in (0..).zip(digits(&q, &p)) {
+        driver.set_digit(number, &digit).unwrap();
+    }
+    for (number, element) in [(0, 5), (1, 127)] {
+        driver.set_automorphism(number, element).unwrap();
     }
     driver
 }
@@ -195,6 +212,84 @@ fn conversions_are_checked_before_the_device_sees_them() {
     let mut driver = Driver::open(Box::new(Modeled::open(without).unwrap())).unwrap();
     let message = driver.set_conversion(0, &lift).unwrap_err().to_string();
     assert_eq!(message, "base conversion is not in this build");
+}
+
+#[test]
+fn moves_are_checked_before_the_device_sees_them() {
+    let mut driver = ready(build());
+    let q = moduli(&[97, 193]);
+    let one = Digit::new(&[(0, q[0], q[1])]).unwrap();
+    let beyond = Digit::new(&[(0, q[0], q[1]), (2, q[0], q[1])]).unwrap();
+    let large = moduli(&[(1 << 40) - 87]);
+    let wide = Digit::new(&[(0, large[0], large[0]), (0, large[0], large[0])]).unwrap();
+    let cases = [
+        (
+            driver.set_digit(4, &one),
+            "digit 4 does not exist, the build has 4",
+        ),
+        (
+            driver.set_digit(3, &one),
+            "digit 3: 1 lanes given, the build has 2",
+        ),
+        (
+            driver.set_digit(3, &beyond),
+            "digit 3: source lane 2, the build has 2 lanes",
+        ),
+        (driver.set_digit(3, &wide), "the build has words of 32 bits"),
+        (
+            driver.set_automorphism(4, 5),
+            "automorphism 4 does not exist, the build has 4",
+        ),
+        (
+            driver.set_automorphism(0, 6),
+            "automorphism 0: x -> x^6 is none, the exponent must be odd",
+        ),
+        (
+            run(
+                &mut driver,
+                "load s2 n=64 buf=0\ndecomp s3, s2 n=64 const=3",
+            )
+            .map(drop),
+            "digit 3 was never set",
+        ),
+    ];
+    for (refused, words) in cases {
+        let message = refused.unwrap_err().to_string();
+        assert!(message.contains(words), "{message}");
+    }
+    driver.reset().unwrap();
+    let message = run(&mut driver, "load s2 n=64 buf=0\nauto s3, s2 n=64")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("automorphism 0 was never set"),
+        "{message}"
+    );
+    let without = BuildInfo {
+        moves: 0,
+        ..build()
+    };
+    let mut driver = Driver::open(Box::new(Modeled::open(without).unwrap())).unwrap();
+    let message = driver.set_automorphism(0, 5).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "moves between words and lanes are not in this build"
+    );
+}
+
+#[test]
+fn an_automorphism_and_its_inverse_give_the_input_back_in_a_word_a_cycle() {
+    let mut driver = ready(build());
+    driver.set_automorphism(3, 77).unwrap(); // 5 * 77 = 1 modulo 128
+    let text =
+        "load s2 n=64 buf=0\nauto s3, s2 n=64\nauto s4, s3 n=64 const=3\nstore s4 n=64 buf=2";
+    let profile = run(&mut driver, text).unwrap();
+    assert_eq!(
+        driver.download(2, 64).unwrap(),
+        driver.download(0, 64).unwrap()
+    );
+    let event = profile.events[1];
+    assert_eq!(event.end - event.start, 64 / 2 + 6);
 }
 
 #[test]
@@ -340,6 +435,8 @@ fn random_programs_keep_their_checksums(info: &BuildInfo) {
         log2_n: 6,
         moduli: 2,
         routes: ROUTES.to_vec(),
+        digits: DIGITS.to_vec(),
+        automorphisms: 2,
         inputs: 2,
         outputs: 8,
     };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use isa::{BuildInfo, Host, Instruction, Op, PortMemory, Unit};
-use model::{Cause, Conversion, Counters, Event, Profile};
+use model::{Cause, Conversion, Counters, Digit, Event, Profile};
 
 use crate::info_block::{bit, field, read_info};
 use crate::registers as r;
@@ -281,6 +281,17 @@ impl Device for Verilated {
         entries
             .iter()
             .try_for_each(|(lane, write)| self.fill(*lane, write))
+    }
+
+    fn set_automorphism(&mut self, number: u8, element: u16) -> Result<(), DeviceError> {
+        self.fill(0, &crate::tables::automorphism(number, element))
+    }
+
+    fn set_digit(&mut self, number: u8, digit: &Digit) -> Result<(), DeviceError> {
+        let entries = crate::tables::digit(&self.info, number, digit);
+        (0..)
+            .zip(&entries)
+            .try_for_each(|(lane, write)| self.fill(lane, write))
     }
 
     fn submit(&mut self, words: &[u64]) -> Result<(), DeviceError> {

@@ -26,6 +26,10 @@ pub struct State {
     pub tables: Vec<Option<u8>>,
     /// Per number of a base conversion: what was set.
     pub conversions: Vec<Option<Shape>>,
+    /// Per number of an automorphism: whether it was set.
+    pub automorphisms: Vec<bool>,
+    /// Per number of a digit: whether it was set.
+    pub digits: Vec<bool>,
 }
 
 impl State {
@@ -36,6 +40,8 @@ impl State {
             moduli: vec![false; info.moduli_slots as usize],
             tables: vec![None; info.moduli_slots as usize],
             conversions: vec![None; info.rns.map_or(0, |unit| unit.conversions as usize)],
+            automorphisms: vec![false; info.moves as usize],
+            digits: vec![false; info.moves as usize],
         }
     }
 
@@ -100,6 +106,7 @@ pub fn check_one(
         check_written,
         check_modulus,
         check_conversion,
+        check_move,
         check_transform,
     ];
     checks
@@ -167,9 +174,10 @@ fn check_ports(info: &BuildInfo, _: &State, i: &Instruction) -> Result<(), Strin
             format!("both sources would be slot {}", i.src_a)
         })?;
     }
-    if matches!(i.op, Op::Memcpy | Op::Memcpyr) {
+    if matches!(i.op, Op::Memcpy | Op::Memcpyr | Op::Auto) {
         return require(i.dst != i.src_a, || {
-            format!("slot {} would be copied onto itself", i.dst)
+            let done = if i.op == Op::Auto { "moved" } else { "copied" };
+            format!("slot {} would be {done} onto itself", i.dst)
         });
     }
     // A transform has read its source before its last stage writes; the addend is read while it writes.
@@ -224,7 +232,7 @@ fn check_modulus(info: &BuildInfo, state: &State, i: &Instruction) -> Result<(),
 }
 
 fn check_conversion(_: &BuildInfo, state: &State, i: &Instruction) -> Result<(), String> {
-    if i.op.spec().unit != Unit::Rns {
+    if !matches!(i.op, Op::Lift | Op::Scale) {
         return Ok(());
     }
     let (number, known) = (i.const_idx, state.conversions.len());
@@ -236,6 +244,22 @@ fn check_conversion(_: &BuildInfo, state: &State, i: &Instruction) -> Result<(),
     require(shape.own == (i.op == Op::Scale), || {
         let other = if shape.own { "scale" } else { "lift" };
         format!("conversion {number} is one for {other}")
+    })
+}
+
+fn check_move(_: &BuildInfo, state: &State, i: &Instruction) -> Result<(), String> {
+    let (what, set) = match i.op {
+        Op::Auto => ("automorphism", &state.automorphisms),
+        Op::Decomp => ("digit", &state.digits),
+        _ => return Ok(()),
+    };
+    let (number, known) = (i.const_idx, set.len());
+    let found = set.get(usize::from(number)).copied();
+    require(found.is_some(), || {
+        format!("{what} {number} does not exist, the build has {known}")
+    })?;
+    require(found == Some(true), || {
+        format!("{what} {number} was never set")
     })
 }
 

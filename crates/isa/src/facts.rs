@@ -39,6 +39,8 @@ pub(crate) struct Facts {
     pub rns_conversions: i64,
     /// Entries of the tables of their constants; a conversion of K primes takes K + 1.
     pub rns_entries: i64,
+    /// Automorphisms, and as many digits, that the unit for moves between words and lanes (AUTO, DECOMP) holds; 0 without it.
+    pub moves: i64,
     /// The host's side, an AXI4 data port with AXI4-Lite registers or UART and SPI.
     pub host: i64,
     /// A beat of the data port carries a word of every lane, and host buffers hold rows of all lanes.
@@ -74,6 +76,7 @@ impl Facts {
         let rns_rate = i64::from(knob("rns_rate")?);
         let rns_conversions = i64::from(knob("rns_conversions")?);
         let rns_entries = i64::from(knob("rns_entries")?);
+        let moves = i64::from(knob("moves")?);
         let host = i64::from(knob("host")?);
         let wide_port = i64::from(knob("wide_port")?);
         let fifo_depth = i64::from(knob("fifo_depth")?);
@@ -95,6 +98,7 @@ impl Facts {
             rns_rate,
             rns_conversions,
             rns_entries,
+            moves,
             host,
             wide_port,
             fifo_depth,
@@ -145,6 +149,9 @@ impl Facts {
         if !(if (self.rns_rate != 0) { ((self.rns_entries >= 16) && (self.rns_entries <= 128)) } else { (self.rns_entries == 0) }) {
             return Some(("rns_entries", self.rns_entries, "16..128 where rns_rate != 0, else 0".into()));
         }
+        if !((self.moves == 0) || (self.moves == 4) || (self.moves == 8) || (self.moves == 16) || (self.moves == 32)) {
+            return Some(("moves", self.moves, "0, 4, 8, 16 or 32".into()));
+        }
         if !((self.host == 0) || (self.host == 1)) {
             return Some(("host", self.host, "axi4 or serial".into()));
         }
@@ -159,6 +166,9 @@ impl Facts {
         }
         if !((self.rns_rate == 0) || (self.word_bits <= 64)) {
             return Some(("word_bits", self.word_bits, "at most 64 with base conversion (rns_rate)".into()));
+        }
+        if !((self.moves == 0) || (self.word_bits <= 64)) {
+            return Some(("word_bits", self.word_bits, "at most 64 with moves between lanes (moves)".into()));
         }
         if !((self.host == 0) || (self.wide_port == 0)) {
             return Some(("wide_port", self.wide_port, "false on the serial host, which moves bytes (it needs host = axi4)".into()));

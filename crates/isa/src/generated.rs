@@ -29,7 +29,7 @@ pub const LOG2_N: Field = Field { lsb: 30, bits: 4 };
 pub const MOD_IDX: Field = Field { lsb: 34, bits: 4 };
 /// 1: the cyclic ring x^n-1 instead of x^n+1 (transforms only).
 pub const CYCLIC: Field = Field { lsb: 38, bits: 1 };
-/// Entry of each lane's constant table; of LIFT and SCALE the conversion.
+/// Entry of each lane's constant table; of LIFT and SCALE the conversion, of AUTO the automorphism, of DECOMP the digit.
 pub const CONST_IDX: Field = Field { lsb: 39, bits: 5 };
 /// Host buffer number; address = base + buffer * polynomial bytes.
 pub const BUF_IDX: Field = Field { lsb: 44, bits: 20 };
@@ -50,7 +50,7 @@ pub enum Op {
     Pmodmul = 5,
     /// Coefficient-wise modular square.
     Pmodsqr = 6,
-    /// Product with a constant of each lane.
+    /// Product with a constant of each lane, with a fused addition.
     Cmodmul = 7,
     /// Coefficient-wise product, not reduced.
     Pmul = 8,
@@ -66,12 +66,14 @@ pub enum Op {
     Store = 19,
     /// Wait for all units.
     Sync = 32,
-    /// Automorphism x -> x^g.
+    /// Automorphism x -> x^g of values.
     Auto = 40,
     /// Base conversion (HPS), centred.
     Lift = 41,
     /// Scale by t/D and round (HPS).
     Scale = 42,
+    /// Words of other lanes, centred.
+    Decomp = 43,
     /// Whole key switch, key streamed from host buffers.
     Keyswitch = 45,
 }
@@ -112,14 +114,14 @@ impl Modifier {
 }
 
 /// Every instruction, in order of opcode.
-pub const TABLE: [Spec; 18] = [
+pub const TABLE: [Spec; 19] = [
     Spec { op: Op::Ntt, mnemonic: "ntt", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx, Modifier::Cyclic] },
     Spec { op: Op::Intt, mnemonic: "intt", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA, Slot::SrcC], optional: &[Slot::SrcC], reads: &[Slot::SrcA, Slot::SrcC], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx, Modifier::Cyclic] },
     Spec { op: Op::Pmodadd, mnemonic: "pmodadd", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA, Slot::SrcB], optional: &[], reads: &[Slot::SrcA, Slot::SrcB], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx] },
     Spec { op: Op::Pmodsub, mnemonic: "pmodsub", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA, Slot::SrcB], optional: &[], reads: &[Slot::SrcA, Slot::SrcB], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx] },
     Spec { op: Op::Pmodmul, mnemonic: "pmodmul", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA, Slot::SrcB], optional: &[], reads: &[Slot::SrcA, Slot::SrcB], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx] },
     Spec { op: Op::Pmodsqr, mnemonic: "pmodsqr", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx] },
-    Spec { op: Op::Cmodmul, mnemonic: "cmodmul", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx, Modifier::ConstIdx] },
+    Spec { op: Op::Cmodmul, mnemonic: "cmodmul", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA, Slot::SrcC], optional: &[Slot::SrcC], reads: &[Slot::SrcA, Slot::SrcC], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx, Modifier::ConstIdx] },
     Spec { op: Op::Pmul, mnemonic: "pmul", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcC, Slot::SrcA, Slot::SrcB], optional: &[], reads: &[Slot::SrcA, Slot::SrcB], writes: &[Slot::Dst, Slot::SrcC], modifiers: &[Modifier::Log2N] },
     Spec { op: Op::Pmac, mnemonic: "pmac", unit: Unit::Compute, implemented: true, operands: &[Slot::Dst, Slot::SrcA, Slot::SrcB, Slot::SrcC], optional: &[], reads: &[Slot::SrcA, Slot::SrcB, Slot::SrcC], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx] },
     Spec { op: Op::Memcpy, mnemonic: "memcpy", unit: Unit::Memory, implemented: true, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N] },
@@ -127,8 +129,9 @@ pub const TABLE: [Spec; 18] = [
     Spec { op: Op::Load, mnemonic: "load", unit: Unit::Memory, implemented: true, operands: &[Slot::Dst], optional: &[], reads: &[], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx, Modifier::BufIdx] },
     Spec { op: Op::Store, mnemonic: "store", unit: Unit::Memory, implemented: true, operands: &[Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[], modifiers: &[Modifier::Log2N, Modifier::BufIdx] },
     Spec { op: Op::Sync, mnemonic: "sync", unit: Unit::Control, implemented: true, operands: &[], optional: &[], reads: &[], writes: &[], modifiers: &[] },
-    Spec { op: Op::Auto, mnemonic: "auto", unit: Unit::Memory, implemented: false, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ModIdx, Modifier::ConstIdx] },
+    Spec { op: Op::Auto, mnemonic: "auto", unit: Unit::Rns, implemented: true, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ConstIdx] },
     Spec { op: Op::Lift, mnemonic: "lift", unit: Unit::Rns, implemented: true, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ConstIdx] },
     Spec { op: Op::Scale, mnemonic: "scale", unit: Unit::Rns, implemented: true, operands: &[Slot::Dst, Slot::SrcA, Slot::SrcB], optional: &[], reads: &[Slot::SrcA, Slot::SrcB], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ConstIdx] },
+    Spec { op: Op::Decomp, mnemonic: "decomp", unit: Unit::Rns, implemented: true, operands: &[Slot::Dst, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst], modifiers: &[Modifier::Log2N, Modifier::ConstIdx] },
     Spec { op: Op::Keyswitch, mnemonic: "keyswitch", unit: Unit::Compute, implemented: false, operands: &[Slot::Dst, Slot::SrcC, Slot::SrcA], optional: &[], reads: &[Slot::SrcA], writes: &[Slot::Dst, Slot::SrcC], modifiers: &[Modifier::Log2N, Modifier::BufIdx] },
 ];

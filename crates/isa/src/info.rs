@@ -112,6 +112,8 @@ pub struct BuildInfo {
     pub cyclic: bool,
     /// The base-conversion unit, if there is one.
     pub rns: Option<RnsUnit>,
+    /// Automorphisms, and as many digits, that the unit for moves between words and lanes holds; 0 without it.
+    pub moves: u32,
     /// Bit i: the instruction with opcode i is in the build, if its unit is.
     pub instructions: u64,
 }
@@ -205,7 +207,10 @@ impl BuildInfo {
 
     /// Whether the build has the instruction.
     pub fn has(&self, op: Op) -> bool {
-        let unit = op.spec().unit != Unit::Rns || self.rns.is_some();
+        let unit = match op {
+            Op::Auto | Op::Decomp => self.moves > 0,
+            _ => op.spec().unit != Unit::Rns || self.rns.is_some(),
+        };
         unit && self.instructions >> op as u8 & 1 == 1
     }
 
@@ -253,6 +258,7 @@ impl BuildInfo {
             rns_rate: rns[0].into(),
             rns_conversions: rns[1].into(),
             rns_entries: rns[2].into(),
+            moves: self.moves.into(),
             host: self.host as i64,
             wide_port: self.wide_port.into(),
             fifo_depth: self.fifo_depth.into(),
@@ -302,6 +308,7 @@ impl BuildInfo {
                 conversions: number(facts.rns_conversions),
                 entries: number(facts.rns_entries),
             }),
+            moves: number(facts.moves),
             instructions: implemented_mask() & !without,
         })
     }

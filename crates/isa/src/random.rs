@@ -5,7 +5,7 @@ use crate::check::{State, check_one};
 use crate::generated::TABLE;
 use crate::info::BuildInfo;
 use crate::instruction::Instruction;
-use crate::spec::{Modifier, Op, Slot, Spec, TWIDDLE_SLOT, Unit, ZERO_SLOT};
+use crate::spec::{Modifier, Op, Slot, Spec, TWIDDLE_SLOT, ZERO_SLOT};
 
 /// A small deterministic generator (xorshift64*), so that a failing program can be drawn again from its seed.
 #[derive(Clone, Debug)]
@@ -51,6 +51,10 @@ pub struct Mix {
     pub moduli: u8,
     /// Per number of a base conversion that is set.
     pub routes: Vec<Route>,
+    /// Per number of a digit that is set; sources and lanes have primes of like size.
+    pub digits: Vec<Route>,
+    /// Automorphisms that are set, from number 0 on.
+    pub automorphisms: u8,
     /// First host buffers: per modulus index one with residues of it.
     pub inputs: u32,
     /// Number of the first host buffer that may be overwritten.
@@ -124,10 +128,12 @@ fn draw_instruction(
             Modifier::Log2N => mix.log2_n.into(),
             Modifier::ModIdx => draw.below(mix.moduli.into()),
             Modifier::Cyclic => draw.below(2),
-            Modifier::ConstIdx if spec.unit == Unit::Rns => {
-                draw.below(mix.routes.len().max(1) as u64)
-            }
-            Modifier::ConstIdx => draw.below(info.constants.into()),
+            Modifier::ConstIdx => draw.below(match spec.op {
+                Op::Auto => u64::from(mix.automorphisms.max(1)),
+                Op::Decomp => mix.digits.len().max(1) as u64,
+                Op::Lift | Op::Scale => mix.routes.len().max(1) as u64,
+                _ => info.constants.into(),
+            }),
             Modifier::BufIdx => 0,
         };
         instruction.set_modifier(modifier, value);
@@ -145,9 +151,13 @@ fn feeds(i: &Instruction, mix: &Mix, contents: &[Option<Content>]) -> bool {
     let holds = |slot: u8, modulus: u8| {
         slot == ZERO_SLOT || contents[usize::from(slot)] == Some(Content::Residues(modulus))
     };
-    if i.op.spec().unit == Unit::Rns {
-        let Route { from, to } = mix.routes[usize::from(i.const_idx)];
-        return holds(i.src_a, from) && holds(i.src_b, to);
+    match i.op {
+        Op::Lift | Op::Scale => {
+            let Route { from, to } = mix.routes[usize::from(i.const_idx)];
+            return holds(i.src_a, from) && holds(i.src_b, to);
+        }
+        Op::Decomp => return holds(i.src_a, mix.digits[usize::from(i.const_idx)].from),
+        _ => {}
     }
     let modular = i.op.spec().modifiers.contains(&Modifier::ModIdx);
     !modular || i.reads().all(|slot| holds(slot, i.mod_idx))
@@ -157,8 +167,9 @@ fn learn(i: &Instruction, mix: &Mix, contents: &mut [Option<Content>]) {
     let content = match i.op {
         Op::Pmul => Content::Raw,
         Op::Lift | Op::Scale => Content::Residues(mix.routes[usize::from(i.const_idx)].to),
-        Op::Memcpy | Op::Memcpyr if i.src_a == ZERO_SLOT => Content::Residues(0),
-        Op::Memcpy | Op::Memcpyr => {
+        Op::Decomp => Content::Residues(mix.digits[usize::from(i.const_idx)].to),
+        Op::Memcpy | Op::Memcpyr | Op::Auto if i.src_a == ZERO_SLOT => Content::Residues(0),
+        Op::Memcpy | Op::Memcpyr | Op::Auto => {
             contents[usize::from(i.slot(Slot::SrcA))].unwrap_or(Content::Raw)
         }
         _ => Content::Residues(i.mod_idx),

@@ -27,6 +27,7 @@ fn tiny() -> BuildInfo {
             conversions: 4,
             entries: 16,
         }),
+        moves: 4,
         instructions: implemented_mask(),
     }
 }
@@ -38,7 +39,14 @@ fn ready(info: &BuildInfo) -> State {
     state.moduli.fill(true);
     state.tables.fill(Some(6));
     state.conversions = conversions();
+    moves_set(&mut state);
     state
+}
+
+/// All automorphisms and digits but the last.
+fn moves_set(state: &mut State) {
+    state.automorphisms[..3].fill(true);
+    state.digits[..3].fill(true);
 }
 
 /// Two lifts and a scaling.
@@ -51,7 +59,7 @@ fn refused(line: &str) -> String {
     let info = tiny();
     let program = assemble(line).expect("the text itself is well-formed");
     check(&info, &ready(&info), &program)
-        .expect_err("the line must be refused")
+        .expect_err(line)
         .to_string()
 }
 
@@ -168,7 +176,10 @@ fn unknown_and_stray_words_are_refused() {
 #[test]
 fn programs_are_checked_against_the_build() {
     let wrong = [
-        ("auto s1, s2 n=64", "auto is not in this build"),
+        (
+            "keyswitch s1, s3, s2 n=64 buf=0",
+            "keyswitch is not in this build",
+        ),
         (
             "ntt s2, s2 n=512",
             "n = 512 is beyond the build, which has n = 8..256",
@@ -226,6 +237,19 @@ fn programs_are_checked_against_the_build() {
             "scale s2, s3, s3 n=64 const=2",
             "both sources would be slot 3",
         ),
+        ("auto s2, s2 n=64", "slot 2 would be moved onto itself"),
+        ("auto s2, s3 n=64 const=3", "automorphism 3 was never set"),
+        (
+            "auto s2, s3 n=64 const=4",
+            "automorphism 4 does not exist, the build has 4",
+        ),
+        ("decomp s4, s4 n=64", "replace an operand in slot 4"),
+        ("decomp s2, s3 n=64 const=3", "digit 3 was never set"),
+        (
+            "decomp s2, s3 n=64 const=4",
+            "digit 4 does not exist, the build has 4",
+        ),
+        ("cmodmul s4, s3, s4 n=64", "replace an operand in slot 4"),
     ];
     for (text, words) in wrong {
         let message = refused(text);
@@ -410,12 +434,15 @@ fn random_programs_pass_the_check_and_use_every_instruction_often() {
     state.moduli.fill(true);
     state.tables.fill(Some(6));
     state.conversions = conversions();
+    moves_set(&mut state);
     let routes = [(0, 1), (1, 0), (1, 0)].map(|(from, to)| Route { from, to });
     let mix = Mix {
         length: 60,
         log2_n: 6,
         moduli: 2,
         routes: routes.to_vec(),
+        digits: routes.to_vec(),
+        automorphisms: 3,
         inputs: 2,
         outputs: 16,
     };
@@ -460,6 +487,7 @@ fn knobs<'a>(
         ("rns_rate", 2),
         ("rns_conversions", 4),
         ("rns_entries", 16),
+        ("moves", 4),
         ("host", 0),
         ("fifo_depth", 16),
         ("wide_port", 0),
@@ -482,7 +510,7 @@ fn knobs_make_the_build_that_they_describe() {
     ];
     let without = [
         montgomery.as_slice(),
-        &[("rns_conversions", 0), ("rns_entries", 0)],
+        &[("rns_conversions", 0), ("rns_entries", 0), ("moves", 0)],
     ]
     .concat();
     let info = BuildInfo::from_knobs(knobs(&without)).unwrap();
@@ -498,6 +526,15 @@ fn knobs_make_the_build_that_they_describe() {
         (info.rns, info.has(Op::Pmul), info.has(Op::Lift)),
         (None, false, false)
     );
+    assert!(!info.has(Op::Auto) && !info.has(Op::Decomp));
+    // Moves need no base conversion.
+    let moves = [
+        montgomery.as_slice(),
+        &[("rns_conversions", 0), ("rns_entries", 0)],
+    ]
+    .concat();
+    let info = BuildInfo::from_knobs(knobs(&moves)).unwrap();
+    assert!(info.has(Op::Auto) && info.has(Op::Decomp) && !info.has(Op::Scale));
     assert_eq!(info.validate(), Ok(()));
 }
 
@@ -541,6 +578,7 @@ fn knobs_that_no_build_has_are_refused_by_name() {
             "rns_conversions is 4, must be 2..32 where rns_rate != 0, else 0",
         ),
         ("rns_entries", 129, "must be 16..128"),
+        ("moves", 5, "moves is 5, must be 0, 4, 8, 16 or 32"),
         ("host", 2, "must be axi4 or serial"),
         ("fifo_depth", 12, "must be a power of two from 2 to 1024"),
     ];

@@ -8,7 +8,7 @@ use crate::cause::Cause;
 use crate::fault::Fault;
 use crate::lane::Lane;
 use crate::memory::{Memory, Polynomial, Table};
-use crate::transform;
+use crate::{moves, transform};
 
 /// Execute one instruction.
 ///
@@ -39,6 +39,16 @@ pub fn execute(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
             )
         }
         Op::Lift | Op::Scale => convert(memory, i),
+        Op::Auto => {
+            let element = entry(&memory.automorphisms, i)?;
+            let source = memory.read(i.src_a, i.n())?;
+            memory.write(i.dst, moves::automorphism(&source, element.into()))
+        }
+        Op::Decomp => {
+            let digit = entry(&memory.digits, i)?;
+            let source = memory.read(i.src_a, i.n())?;
+            memory.write(i.dst, digit.apply(&source, memory.info.word_bits))
+        }
         Op::Load => load(memory, i),
         Op::Store => {
             let value = memory.read(i.src_a, n)?;
@@ -120,14 +130,15 @@ fn constant(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
     let moduli = memory.lanes(i.mod_idx)?;
     let index = usize::from(i.const_idx);
     let mut value = memory.read(i.src_a, i.n())?;
+    let addend = memory.read(i.src_c, i.n())?;
     for (lane, q) in moduli.iter().enumerate() {
         let factor = *memory.constants[lane]
             .get(index)
             .ok_or(Fault::new(Cause::Index))?;
         let words = &mut value[lane];
-        words
-            .iter_mut()
-            .for_each(|word| *word = q.mul(*word, factor));
+        for (word, &addend) in words.iter_mut().zip(&addend[lane]) {
+            *word = q.modulus.add(q.mul(*word, factor), addend);
+        }
     }
     memory.write(i.dst, value)
 }
@@ -147,6 +158,12 @@ fn wide(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
     let (low, high) = (half(false), half(true));
     memory.write(i.dst, low)?;
     memory.write(i.src_c, high)
+}
+
+/// An entry of a table of moves.
+fn entry<T: Clone>(table: &[Option<T>], i: &Instruction) -> Result<T, Fault> {
+    let found = table.get(usize::from(i.const_idx)).cloned().flatten();
+    found.ok_or(Fault::new(Cause::Index))
 }
 
 fn convert(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {

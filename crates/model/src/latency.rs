@@ -113,6 +113,11 @@ pub fn convert(log2n: u64, terms: u64, rate: u64, pipe: u64) -> u64 {
     ((((((1 << log2n) / rate) - 1) * convert_steps(terms, rate)) + terms) + pipe)
 }
 
+/// AUTO, DECOMP: a word a cycle.
+pub fn move_words(log2n: u64, p: u64) -> u64 {
+    (((1 << log2n) / p) + 6)
+}
+
 /// Idle cycles between two stages of a transform: a stage needs its predecessor's words n/(4P) cycles later.
 pub fn stage_gap(log2n: u64, p: u64, pipe: u64) -> u64 {
     (if (pipe > ((1 << log2n) / (4 * p))) { (pipe - ((1 << log2n) / (4 * p))) } else { 0 })

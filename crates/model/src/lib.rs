@@ -10,6 +10,7 @@ mod fault;
 pub mod latency;
 mod lane;
 mod memory;
+mod moves;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -22,5 +23,6 @@ pub use execute::execute;
 pub use fault::Fault;
 pub use lane::Lane;
 pub use memory::{Memory, Polynomial, Table};
+pub use moves::{Digit, Share};
 pub use schedule::{in_flight, schedule, schedule_from};
 pub use timing::{Counters, Event, Profile, Timing};

@@ -10,6 +10,7 @@ use crate::cause::Cause;
 use crate::conversion::Conversion;
 use crate::fault::Fault;
 use crate::lane::Lane;
+use crate::moves::Digit;
 
 /// One polynomial per lane; lane after lane, each of `n_max` words below 2^W.
 pub type Polynomial = Vec<Vec<u128>>;
@@ -38,6 +39,10 @@ pub struct Memory {
     pub tables: Vec<Option<Table>>,
     /// Base conversions by number.
     pub conversions: Vec<Option<Conversion>>,
+    /// Automorphisms by number: g of x -> x^g.
+    pub automorphisms: Vec<Option<u16>>,
+    /// Digits by number.
+    pub digits: Vec<Option<Digit>>,
     /// Host buffers by number.
     pub host: BTreeMap<u32, Polynomial>,
 }
@@ -52,6 +57,8 @@ impl Memory {
             constants: vec![vec![0; info.constants as usize]; lanes],
             tables: vec![None; moduli],
             conversions: vec![None; info.rns.map_or(0, |unit| unit.conversions as usize)],
+            automorphisms: vec![None; info.moves as usize],
+            digits: vec![None; info.moves as usize],
             host: BTreeMap::new(),
             info,
         }

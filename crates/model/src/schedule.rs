@@ -150,7 +150,7 @@ impl Sequencer {
     }
 
     fn cycles(&self, i: &Instruction) -> u64 {
-        if i.op.spec().unit != Unit::Rns {
+        if !matches!(i.op, Op::Lift | Op::Scale) {
             return self.timing.alone(i);
         }
         let terms = self.terms.get(usize::from(i.const_idx));

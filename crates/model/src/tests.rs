@@ -29,6 +29,7 @@ pub(crate) fn build(word_bits: u32) -> BuildInfo {
         port_memory: PortMemory::IDEAL,
         cyclic: true,
         rns: None,
+        moves: 0,
         instructions: implemented_mask(),
     }
 }
@@ -156,6 +157,7 @@ fn converting() -> Memory {
     let mut memory = Memory::new(BuildInfo {
         lanes: 2,
         rns: Some(unit),
+        moves: 4,
         ..build(14)
     });
     let [q, p, r] = [97u128, 193, 257].map(|m| Modulus::new(m).unwrap());
@@ -195,6 +197,89 @@ fn conversions_read_the_lanes_of_their_primes() {
         let instruction = assemble(text).unwrap()[0];
         let fault = execute(&mut memory, &instruction).unwrap_err();
         assert_eq!(fault.cause, Cause::Index, "{text}");
+    }
+}
+
+#[test]
+fn automorphisms_and_digits_are_those_of_the_production_arithmetic() {
+    let mut memory = converting();
+    let draw = |m: u128| (0..64u128).map(|i| i * i * 5 % m).collect::<Vec<_>>();
+    memory.host.insert(1, vec![draw(193), draw(257)]);
+    for g in [1, 5, 25, 127] {
+        memory.automorphisms[2] = Some(g);
+        run(&mut memory, "load s2 n=64 buf=1\nauto s3, s2 n=64 const=2");
+        let map = rns::Automorphism::new(64, g.into()).unwrap();
+        let (from, to) = (&memory.slots[2], &memory.slots[3]);
+        for (from, to) in from.iter().flatten().zip(to.iter().flatten()) {
+            let mut wanted = vec![0; 64];
+            map.eval_into(&from[..64], &mut wanted);
+            assert_eq!(to[..64], wanted, "g = {g}");
+        }
+    }
+    for text in [
+        "auto s2, s3 n=64 const=0",
+        "auto s2, s3 n=64 const=9",
+        "decomp s2, s3 n=64",
+    ] {
+        let instruction = assemble(text).unwrap()[0];
+        let fault = execute(&mut memory, &instruction).unwrap_err();
+        assert_eq!(fault.cause, Cause::Index, "{text}");
+    }
+}
+
+/// Digits beside what base conversion makes of the same prime, both ends and the seam of the rounding included.
+#[test]
+fn digits_are_lifts_of_one_prime() {
+    let pairs = [
+        (97u128, 193u128),
+        (193, 97),
+        (257, 257),
+        (1073479681, 1073184769),
+        ((1 << 60) - (1 << 18) + 1, (1 << 60) - (1 << 14) - 1),
+        (18446744073709551557, 9223372036854775837),
+    ];
+    for (q, p) in pairs {
+        let [q, p] = [q, p].map(|m| Modulus::new(m).unwrap());
+        let digit = crate::Digit::new(&[(1, q, p), (0, q, q)]).unwrap();
+        let lift = Conversion::lift(1, &[q], &[p, q]).unwrap();
+        let half = q.value() / 2;
+        let near = (half.saturating_sub(400)..(half + 400).min(q.value())).collect::<Vec<_>>();
+        let ends = [0, 1, q.value() - 1];
+        let x: Vec<u128> = near.into_iter().chain(ends).collect();
+        let source = vec![x.clone(), x];
+        let zeros = vec![vec![0; source[0].len()]; 2];
+        let made = digit.apply(&source, 64);
+        assert_eq!(
+            made[0],
+            lift.apply(&source, &zeros)[0],
+            "{} to {}",
+            q.value(),
+            p.value()
+        );
+        assert_eq!(made[1], source[0], "an own residue stays");
+    }
+    let [q, p] = [389u128, 193].map(|m| Modulus::new(m).unwrap());
+    let message = crate::Digit::new(&[(0, q, p)]).unwrap_err().to_string();
+    assert!(message.contains("389 must be below 2 * 193"), "{message}");
+}
+
+#[test]
+fn a_product_with_a_constant_adds_what_it_is_given() {
+    let mut memory = converting();
+    let q = Modulus::new(193u128).unwrap();
+    for (lane, constant) in [(0, 7), (1, 11)] {
+        memory.moduli[0][lane] = Some(q);
+        memory.constants[lane][1] = constant;
+    }
+    memory.host.insert(1, vec![(0..64).collect(); 2]);
+    run(
+        &mut memory,
+        "load s2 n=64 buf=1\ncmodmul s3, s2 n=64 const=1\ncmodmul s4, s2, s3 n=64 const=1",
+    );
+    for (lane, constant) in [(0, 7u128), (1, 11)] {
+        let sums = memory.slots[4].as_ref().unwrap()[lane][..64].to_vec();
+        let wanted: Vec<u128> = (0..64).map(|x| 2 * constant * x % 193).collect();
+        assert_eq!(sums, wanted);
     }
 }
 

@@ -187,6 +187,7 @@ impl Timing {
             Op::Pmul => latency::pmul(n, p, self.pipe),
             Op::Memcpy => latency::memcpy(n, p),
             Op::Memcpyr => latency::memcpyr(n),
+            Op::Auto | Op::Decomp => latency::move_words(n, p),
             Op::Load => latency::load(n, p, self.passes) + self.transfer(self.host.load, i),
             Op::Store => latency::store(n, p, self.passes) + self.transfer(self.host.store, i),
             Op::Sync => 0,

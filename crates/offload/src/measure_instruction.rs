@@ -5,7 +5,8 @@
 //! splitting x^n + 1 as in [`crate::ring_split`]; cycles are then those of all the parts.
 
 use isa::{BuildInfo, Draw, Instruction, IsaError, Modifier, Op, Slot, TWIDDLE_SLOT, ZERO_SLOT};
-use model::{Lane, Profile, schedule};
+use model::{Digit, Lane, Profile, schedule};
+use rns::{Automorphism, BaseConverter, RnsBasis, Scratch};
 use zq::{Modulus, Word};
 
 use crate::OffloadError;
@@ -14,6 +15,9 @@ use crate::operation::{OperationProgram, ProgramArgs};
 use crate::ring_split::{Half, Halving};
 use crate::session::{Polynomial, Session, halves_of};
 use crate::simulate::{Outcome, check_moduli, draw, outcome, plan_for};
+
+/// The automorphism that is measured.
+const ELEMENT: u16 = 5;
 
 /// What a measurement works on.
 struct Case {
@@ -35,17 +39,18 @@ pub fn measure_instruction(
     moduli: &[u128],
     n: usize,
 ) -> Result<Outcome, OffloadError> {
-    if let Some(what) = Conversions::from_name(op.spec().mnemonic) {
+    let info = session.info().clone();
+    let conversion = Conversions::from_name(op.spec().mnemonic);
+    if let Some(what) = conversion.filter(|_| op != Op::Decomp || info.moves == 0) {
         return measure_conversion(session, what, moduli, n);
     }
-    let info = session.info().clone();
     // SYNC has no degree; what it waits for is loaded at one that fits.
     let n = if op == Op::Sync {
         n.min(info.n_max())
     } else {
         n
     };
-    let in_parts = n == 2 * info.n_max() && info.constants >= 4;
+    let in_parts = n == 2 * info.n_max() && info.constants >= 4 && op != Op::Auto;
     if !in_parts {
         check_degree(&info, n)?;
     }
@@ -56,6 +61,7 @@ pub fn measure_instruction(
     session
         .driver()
         .set_constant(factor_index(&info), &case.carried_factor())?;
+    case.set_move(session.driver(), &info)?;
     session.take_usage();
     let results = if in_parts {
         case.parts(session, mod_idx, n)?
@@ -93,6 +99,11 @@ pub fn measure_instruction(
 /// Constant index of CMODMUL's factor: the last; the first three are taken when a ring is split.
 fn factor_index(info: &BuildInfo) -> u8 {
     info.constants as u8 - 1
+}
+
+/// Number of the automorphism and of the digit that are measured: the last.
+fn move_index(info: &BuildInfo) -> u8 {
+    (info.moves as u8).saturating_sub(1)
 }
 
 fn check_degree(info: &BuildInfo, n: usize) -> Result<(), OffloadError> {
@@ -139,7 +150,7 @@ fn section(info: &BuildInfo, op: Op, args: ProgramArgs, table: Option<u32>) -> O
     }
     match op {
         Op::Pmul => (i.dst, i.src_c) = (0, 1),
-        Op::Memcpy | Op::Memcpyr => i.dst = 1,
+        Op::Memcpy | Op::Memcpyr | Op::Auto => i.dst = 1,
         Op::Intt => i.src_c = ZERO_SLOT,
         _ => {}
     }
@@ -154,10 +165,10 @@ fn section(info: &BuildInfo, op: Op, args: ProgramArgs, table: Option<u32>) -> O
     } else {
         0
     };
-    i.const_idx = if uses(Modifier::ConstIdx) {
-        factor_index(info)
-    } else {
-        0
+    i.const_idx = match op {
+        Op::Auto | Op::Decomp => move_index(info),
+        _ if uses(Modifier::ConstIdx) => factor_index(info),
+        _ => 0,
     };
     i.buf_idx = match op {
         Op::Load => args.first + 1,
@@ -216,6 +227,32 @@ impl Case {
                 .map(|q| u128::from(source.bits()) % q)
                 .collect(),
         }
+    }
+
+    /// Sets what AUTO and DECOMP take: x -> x^5; the lane with the smallest prime, in every lane.
+    fn set_move(&self, driver: &mut device::Driver, info: &BuildInfo) -> Result<(), OffloadError> {
+        let number = move_index(info);
+        match self.op {
+            Op::Auto => driver.set_automorphism(number, ELEMENT)?,
+            Op::Decomp => {
+                let (source, q) = self.digit_source();
+                let share = |lane: &Lane| (source as u8, q, lane.modulus);
+                let shares: Vec<_> = self.lanes.iter().map(share).collect();
+                let digit = Digit::new(&shares).map_err(|error| OffloadError::Shape {
+                    what: error.to_string(),
+                })?;
+                driver.set_digit(number, &digit)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn digit_source(&self) -> (usize, Modulus<u128>) {
+        let moduli = self.lanes.iter().map(|lane| lane.modulus).enumerate();
+        moduli
+            .min_by_key(|(_, q)| q.value())
+            .expect("a build has a lane")
     }
 
     /// The factor as the build's products need it.
@@ -300,6 +337,11 @@ impl Case {
 
     /// What the instruction must give, by the production arithmetic.
     fn expected(&self, word_bits: u32) -> Result<Vec<Polynomial>, OffloadError> {
+        match self.op {
+            Op::Auto => return self.expected_automorphism().map(|one| vec![one]),
+            Op::Decomp => return self.expected_digit().map(|one| vec![one]),
+            _ => {}
+        }
         let mut results = expected_of(
             self.op,
             &self.lanes,
@@ -309,6 +351,45 @@ impl Case {
         )?;
         results.truncate(outputs(self.op) as usize);
         Ok(results)
+    }
+}
+
+impl Case {
+    fn expected_automorphism(&self) -> Result<Polynomial, OffloadError> {
+        let n = self.operands[0][0].len();
+        let map = Automorphism::new(n, usize::from(ELEMENT) % (2 * n));
+        let map = map.map_err(|error| shape(&error))?;
+        let lane = |words: &Vec<u128>| {
+            let mut out = vec![0; n];
+            map.eval_into(words, &mut out);
+            out
+        };
+        Ok(self.operands[0].iter().map(lane).collect())
+    }
+
+    /// By base conversion from the one prime.
+    fn expected_digit(&self) -> Result<Polynomial, OffloadError> {
+        let (source, q) = self.digit_source();
+        let words: Vec<u64> = (self.operands[0][source].iter())
+            .map(|&word| word as u64)
+            .collect();
+        let basis = |q: &Modulus<u128>| {
+            RnsBasis::<u64>::new(words.len(), &[q.value() as u64]).map_err(|error| shape(&error))
+        };
+        let from = basis(&q)?;
+        let lane = |lane: &Lane| {
+            let mut out = vec![0; words.len()];
+            let to = basis(&lane.modulus)?;
+            BaseConverter::new(&from, &to).convert_into(&words, &mut out, &mut Scratch::new());
+            Ok(out.into_iter().map(u128::from).collect())
+        };
+        self.lanes.iter().map(lane).collect()
+    }
+}
+
+fn shape(error: &rns::RnsError) -> OffloadError {
+    OffloadError::Shape {
+        what: error.to_string(),
     }
 }
 
@@ -343,7 +424,7 @@ fn expected_of(
             Op::Pmodsub => map(&|i| q.sub(a[i], b[i])),
             Op::Pmodmul => map(&|i| product(a[i], b[i])),
             Op::Pmodsqr => map(&|i| product(a[i], a[i])),
-            Op::Cmodmul => map(&|i| q.mul(a[i], factor[l])),
+            Op::Cmodmul => map(&|i| q.add(q.mul(a[i], factor[l]), c[i])),
             Op::Pmac => map(&|i| q.add(product(a[i], b[i]), c[i])),
             Op::Pmul => map(&|i| a[i].wrapping_mul(b[i]) & (u128::MAX >> (128 - word_bits))),
             Op::Memcpyr => map(&|i| a[ntt::bit_reverse(i, a.len().trailing_zeros())]),

@@ -44,6 +44,7 @@ fn small(word_bits: u32, lanes: u32) -> BuildInfo {
         port_memory: isa::PortMemory::IDEAL,
         cyclic: true,
         rns: None,
+        moves: 0,
         instructions: implemented_mask(),
     }
 }
@@ -137,6 +138,36 @@ fn every_instruction_and_operation_simulates_correctly() {
             message,
             "n = 256 is beyond the build, which has n = 8..64 (powers of two)"
         );
+    }
+}
+
+#[test]
+fn moves_simulate_correctly_and_to_the_cycle() {
+    use crate::measure_instruction;
+    use crate::simulate::default_moduli;
+    let info = BuildInfo {
+        moves: 4,
+        ..small(40, 2)
+    };
+    let driver = Driver::open(Box::new(Modeled::open(info.clone()).unwrap())).unwrap();
+    let mut session = Session::new(driver).unwrap();
+    for n in [8, 64, 128] {
+        let moduli = default_moduli(&[36, 37], n, info.n_max()).unwrap();
+        for op in [Op::Auto, Op::Decomp] {
+            let outcome = measure_instruction(&mut session, op, &moduli, n);
+            if (op, n) == (Op::Auto, 128) {
+                let message = outcome.unwrap_err().to_string();
+                assert!(
+                    message.starts_with("n = 128 is beyond the build"),
+                    "{message}"
+                );
+                continue;
+            }
+            let outcome = outcome.unwrap();
+            assert!(outcome.correct, "{} n = {n}", op.spec().mnemonic);
+            assert_eq!(outcome.cycles, outcome.predicted_cycles);
+            assert!(n > 64 || outcome.cycles == n as u64 + 6);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::errors::{Kind, OrRaise};
 use crate::work::Work;
-use ::device::{Conversion, DeviceError, Driver, Injection, Modeled, Profile, Verilated};
+use ::device::{Conversion, DeviceError, Digit, Driver, Injection, Modeled, Profile, Verilated};
 use backend::{Coprocessor, measure};
 use isa::{BuildInfo, Host, InfoError, Instruction, Mix, Op, PortMemory, Route};
 use offload::{
@@ -282,8 +282,9 @@ impl Device {
     }
 
     /// A random program of the mix that the device can run now: instruction words from a seed.
-    /// `routes`: per base conversion that is set the modulus indices from and to.
-    #[pyo3(signature = (seed, *, length, n, moduli, outputs, routes=Vec::new()))]
+    /// `routes`: per base conversion that is set the modulus indices from and to; `digits` likewise; `automorphisms`: how many.
+    #[pyo3(signature = (seed, *, length, n, moduli, outputs, routes=Vec::new(), digits=Vec::new(), automorphisms=0))]
+    #[allow(clippy::too_many_arguments, reason = "keywords of a test hook")]
     fn random_program(
         &self,
         seed: u64,
@@ -292,6 +293,8 @@ impl Device {
         moduli: u8,
         outputs: u32,
         routes: Vec<(u8, u8)>,
+        digits: Vec<(u8, u8)>,
+        automorphisms: u8,
     ) -> PyResult<Vec<u64>> {
         let mut session = self.coprocessor.session();
         let info = session.info().clone();
@@ -300,6 +303,7 @@ impl Device {
             && (1..=info.moduli_slots).contains(&moduli.into())
             && routes
                 .iter()
+                .chain(&digits)
                 .all(|&(from, to)| from < moduli && to < moduli);
         if !in_range {
             return Err(Kind::Input.error(format!(
@@ -308,14 +312,14 @@ impl Device {
                 info.moduli_slots
             )));
         }
+        let route = |(from, to)| Route { from, to };
         let mix = Mix {
             length,
             log2_n: log2_degree(n)?,
             moduli,
-            routes: routes
-                .into_iter()
-                .map(|(from, to)| Route { from, to })
-                .collect(),
+            routes: routes.into_iter().map(route).collect(),
+            digits: digits.into_iter().map(route).collect(),
+            automorphisms,
             inputs: moduli.into(),
             outputs,
         };
@@ -433,6 +437,29 @@ impl Device {
         };
         let made = made.map_err(|error| Kind::Parameter.error(error.to_string()))?;
         self.with_driver(py, |driver| driver.set_conversion(number, &made))
+    }
+
+    /// Set an automorphism x -> x^element of values.
+    fn set_automorphism(&self, py: Python<'_>, number: u8, element: u16) -> PyResult<()> {
+        self.with_driver(py, |driver| driver.set_automorphism(number, element))
+    }
+
+    /// Set a digit: in each lane the residue, modulo `lanes`, of the centred representative of what lane `sources` holds modulo
+    /// `primes`.
+    fn set_digit(
+        &self,
+        py: Python<'_>,
+        number: u8,
+        sources: Vec<u8>,
+        primes: Vec<u128>,
+        lanes: Vec<u128>,
+    ) -> PyResult<()> {
+        let modulus = |q| zq::Modulus::new(q).map_err(|e| Kind::Parameter.error(e.to_string()));
+        let shares = sources.into_iter().zip(primes).zip(lanes);
+        let shares = shares.map(|((from, q), p)| Ok((from, modulus(q)?, modulus(p)?)));
+        let digit = Digit::new(&shares.collect::<PyResult<Vec<_>>>()?);
+        let digit = digit.map_err(|error| Kind::Parameter.error(error.to_string()))?;
+        self.with_driver(py, |driver| driver.set_digit(number, &digit))
     }
 
     /// The program of an operation as assembly.

@@ -24,6 +24,9 @@ from ringsmith.specs import shown
 # Slots of a measurement: the transforms' two work slots, and operands a, b, c.
 SLOTS_NEEDED = 5
 
+# Conversions that are instructions where a build has moves.
+MOVES = ("decomp",)
+
 # The operation that brings its own parameter set, keys and ciphertexts.
 MULTIPLY = "multiply"
 
@@ -121,7 +124,8 @@ def measure(device: OpenDevice, op: str, n: int, *, allow_insecure: bool = False
             able = ", ".join(device.preset.operations)
             raise InputError(f"preset {device.preset.name} does not take {op}; it takes {able}")
         return device.native.simulate_operation(op, moduli, n)
-    if op in CONVERSIONS:
+    # With moves the digit is an instruction.
+    if op in CONVERSIONS and not (op in MOVES and device.preset.moves):
         return device.native.simulate_conversion(op, moduli, n)
     return device.native.simulate_instruction(op, moduli, n)
 

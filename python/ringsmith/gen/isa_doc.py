@@ -23,7 +23,8 @@ one to the same work slot log2 n must be even, from one to the other odd.
 
 A line of assembly is `mnemonic operands modifiers`, for example `intt s3, s0, s5 n=4096 mod=1`; `;` starts a comment,
 `zero` names slot {zero}, `twiddle` slot {twiddle}; an optional operand left out is `zero`, and `mod`, `cyclic` and
-`const` are 0 unless given. Of LIFT and SCALE `const` is the number of the conversion.
+`const` are 0 unless given. Of LIFT and SCALE `const` is the number of the conversion, of AUTO and DECOMP that of
+the automorphism or digit.
 """
 
 

@@ -15,7 +15,7 @@ from ringsmith.presets import CONVERSIONS, OPERATIONS, Preset, load_preset
 from ringsmith.runtime.devices import OpenDevice, open_device
 
 N = 64
-CONVERTING = {"rns_rate": 2, "rns_conversions": 4, "rns_entries": 16}
+CONVERTING = {"rns_rate": 2, "rns_conversions": 4, "rns_entries": 16, "moves": 4}
 # Both reductions; both data ports, the wide one with lanes to pad.
 SHAPES = [{"reduction": "barrett"}, {"reduction": "montgomery", "lanes": 3, "wide_port": True}]
 SHAPED = pytest.mark.parametrize("shape", SHAPES, ids=["barrett", "montgomery-wide"])
@@ -72,7 +72,7 @@ def test_the_info_block_describes_the_preset(tiny: OpenDevice) -> None:
 def test_every_instruction_is_right_and_predicted(tiny: OpenDevice, n: int) -> None:
     moduli = _native.default_moduli(list(tiny.preset.lane_bits()), n, tiny.preset.n_max)
     for mnemonic, _, implemented in _native.instruction_set():
-        if implemented and mnemonic not in ("lift", "scale"):
+        if implemented and mnemonic not in ("lift", "scale", "auto", "decomp"):
             outcome = tiny.native.simulate_instruction(mnemonic, moduli, n)
             assert outcome["correct"], mnemonic
             assert outcome["predicted_cycles"] == pytest.approx(outcome["cycles"], rel=0.01), mnemonic
@@ -90,6 +90,18 @@ def test_base_conversions_are_right_and_predicted_to_the_cycle(kind: str, shape:
             outcome = device.native.simulate_conversion(what, moduli, n)
             assert outcome["correct"], (what, n)
             assert outcome["cycles"] == outcome["predicted_cycles"] > n / 2, (what, n)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@SHAPED
+def test_moves_are_right_and_take_a_word_a_cycle(kind: str, shape: dict[str, Any]) -> None:
+    device = open_device(kind, "tiny", CONVERTING | shape)
+    for n in (8, 64, 256):
+        moduli = _native.default_moduli(list(device.preset.lane_bits()), n, device.preset.n_max)
+        for what in ("auto", "decomp"):
+            outcome = device.native.simulate_instruction(what, moduli, n)
+            assert outcome["correct"], (what, n)
+            assert outcome["cycles"] == outcome["predicted_cycles"] == n // device.preset.butterflies + 6, (what, n)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -116,6 +128,20 @@ def set_up_conversions(native: _native.Device, preset: Preset) -> list[tuple[int
     return [(0, 1), (1, 0), (0, 1), (0, 0)]
 
 
+def set_up_moves(native: _native.Device, preset: Preset) -> dict[str, Any]:
+    """Automorphisms and digits; what a random program is told of them."""
+    q, p = (lane_moduli(preset, index) for index in range(2))
+    for number, element in enumerate((5, 25, 2 * N - 1)):
+        native.set_automorphism(number, element)
+    lanes = range(preset.lanes)
+    turned = [(lane + 1) % preset.lanes for lane in lanes]
+    for number, (source, target) in enumerate(((q, q), (p, p))):
+        least = source.index(min(source))
+        native.set_digit(number, [least for _ in lanes], [source[least] for _ in lanes], target)
+    native.set_digit(2, turned, [p[lane] for lane in turned], q)
+    return {"automorphisms": 3, "digits": [(0, 0), (1, 1), (1, 0)]}
+
+
 BAD_CONVERSIONS = [
     (lambda d, q: d.set_conversion(4, 0, q, q), "conversion 4 does not exist, the build has 4"),
     (lambda d, q: d.set_conversion(0, 1, q, q), "2 input primes from lane 1 on and 2 output primes, the build has 2"),
@@ -126,6 +152,21 @@ BAD_CONVERSIONS = [
     (
         lambda d, q: d.run(_native.assemble("load s2 n=64 buf=0\nlift s3, s2 n=64 const=1")),
         "conversion 1 was never set",
+    ),
+    (lambda d, q: d.set_digit(4, [0, 0], [q[0]] * 2, q), "digit 4 does not exist, the build has 4"),
+    (lambda d, q: d.set_digit(0, [0], [q[0]], q), "digit 0: 1 lanes given, the build has 2"),
+    (lambda d, q: d.set_digit(0, [0, 2], [q[0]] * 2, q), "digit 0: source lane 2, the build has 2 lanes"),
+    (lambda d, q: d.set_digit(0, [0, 0], [2 * q[0] + 1] * 2, q), "must be below 2 \\* "),
+    (lambda d, q: d.set_digit(0, [0, 0], [q[0]] * 2, [2, 2]), "must be below 2 \\* 2"),
+    (lambda d, q: d.set_automorphism(4, 5), "automorphism 4 does not exist, the build has 4"),
+    (lambda d, q: d.set_automorphism(1, 4), "automorphism 1: x -> x\\^4 is none, the exponent must be odd"),
+    (
+        lambda d, q: d.run(_native.assemble("load s2 n=64 buf=0\nauto s3, s2 n=64 const=1")),
+        "automorphism 1 was never set",
+    ),
+    (
+        lambda d, q: d.run(_native.assemble("load s2 n=64 buf=0\ndecomp s3, s2 n=64")),
+        "digit 0 was never set",
     ),
     (lambda d, q: d.simulate_conversion("frob", q, 64), "'?\"?frob\"?'? is no base conversion"),
     (lambda d, q: d.simulate_conversion("lift", q, 512), "n = 512 is beyond the build"),
@@ -171,8 +212,9 @@ def compare_random_programs(seeds: range, length: int, overrides: dict[str, Any]
     devices = [open_device(kind, "tiny", CONVERTING | (overrides or {})) for kind in ("model", "rtl")]
     model, rtl = (set_up(device) for device in devices)
     [routes, _] = [set_up_conversions(device.native, device.preset) for device in devices]
+    [moves, _] = [set_up_moves(device.native, device.preset) for device in devices]
     for seed in seeds:
-        words = relocate(model.random_program(seed, length=length, n=N, moduli=2, outputs=2, routes=routes))
+        words = relocate(model.random_program(seed, length=length, n=N, moduli=2, outputs=2, routes=routes, **moves))
         timelines = [device.run(words) for device in (model, rtl)]
         assert stored(model, words) == stored(rtl, words), f"seed {seed}\n{_native.disassemble(words)}"
         # SYNC has no unit and leaves no record in the hardware.
@@ -226,15 +268,17 @@ def test_random_programs_keep_their_checksums_instruction_by_instruction() -> No
         device = open_device("rtl", "tiny", CONVERTING | {"reduction": "barrett"})
         native = set_up(device, tables=False)
         routes = set_up_conversions(native, device.preset)
+        moves = set_up_moves(native, device.preset)
         native.audit()
         for index in range(2):
             native.load_twiddles(index, N)
-        words = relocate(native.random_program(seed, length=25, n=N, moduli=2, outputs=2, routes=routes))
+        words = relocate(native.random_program(seed, length=25, n=N, moduli=2, outputs=2, routes=routes, **moves))
         assert len(native.run(words)["events"]) >= 25
 
 
 BAD_PROGRAMS = [
     ("lift s2, s3 n=64", "instruction 0: lift is not in this build"),
+    ("auto s2, s3 n=64", "instruction 0: auto is not in this build"),
     ("ntt s2, s3 n=512", "n = 512 is beyond the build, which has n = 8..256"),
     ("memcpy s60, zero n=64", "slot 60 does not exist, the build has slots 0..7"),
     ("pmodadd s2, s3, zero n=64", "slot 3 is read but was never written"),

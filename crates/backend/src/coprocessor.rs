@@ -137,6 +137,7 @@ impl Engine for Coprocessor {
             lanes: info.lanes as usize,
             wide_bits: is_wide.then_some(info.word_bits),
             converts: info.has(Op::Lift) && n <= info.n_max() && takes("tensor"),
+            moves: info.has(Op::Decomp) && n <= info.n_max() && takes("key-switch"),
         }
     }
 

@@ -11,6 +11,7 @@ pub mod client;
 mod execute;
 mod run;
 mod scheme;
+mod sides;
 mod switch;
 mod transform;
 mod wide;
@@ -54,9 +55,10 @@ pub enum Source {
     /// A plaintext of a linear transform, at a level.
     Extended(Plaintext, u32),
     /// Half of a digit of a key, for ciphertexts of so many limbs: the relinearization key, or an automorphism's. Over `wide`
-    /// wide primes, or over its own.
+    /// wide primes, or over its own. Permuted by x -> x^`permuted`.
     Key {
         element: Option<u64>,
+        permuted: u64,
         digit: usize,
         half: usize,
         limbs: usize,
@@ -95,16 +97,29 @@ pub fn lower<S: Lower>(
     input_scales: &[f64],
     shape: Shape,
 ) -> Result<Lowered<S::Word>, Error> {
-    let graph = Graph::new(scheme.chain().q.n());
+    let chain = scheme.chain();
+    let mut graph = Graph::new(chain.q.n());
+    if shape.lanes > 1 {
+        graph = graph.together();
+    }
+    let special = chain.p.as_ref().map_or(0, RnsBasis::len);
+    let moves = shape.moves && shape.wide_bits.is_none() && chain.digit_len == 1 && special <= 1;
+    let mut mirrored = false;
+    if let Some(p) = chain.p.as_ref().filter(|_| moves) {
+        // The special prime stands beside the data primes, so that one instruction works on all.
+        let all = graph.basis(&chain.q.concat(p)?);
+        mirrored = 2 * all.len() <= shape.lanes;
+    }
+    if mirrored {
+        graph = graph.mirrored();
+    }
     let mut lowering = Lowering {
         scheme,
         transforms: &program.transforms,
         input_scales,
-        graph: if shape.lanes > 1 {
-            graph.together()
-        } else {
-            graph
-        },
+        graph,
+        moves,
+        mirrored,
         wide_bits: shape.wide_bits,
         converts: shape.converts && shape.wide_bits.is_none(),
         wide_bases: Vec::new(),
@@ -157,6 +172,10 @@ pub struct Lowering<'s, S: Lower> {
     /// Whether bases are converted where the products are: then the order of operations and the place of factors are chosen so
     /// that conversions run beside products and transforms.
     converts: bool,
+    /// Whether residues of one prime are spread, and values permuted, where the products are.
+    moves: bool,
+    /// Whether both halves of a key switch are worked on at once, side by side.
+    mirrored: bool,
     wide_bases: Vec<RnsBasis<S::Word>>,
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Measure a whole BFV multiplication with relinearisation on a co-processor: operands, keys and result in the host's memory, all
-//! transfers included. The reference is the evaluator on this machine.
+//! Measure whole operations on a co-processor: [`multiply`], [`rotation::rotate`].
+//!
+//! A BFV multiplication with relinearisation: operands, keys and result in the host's memory, all transfers included. The reference is the evaluator on this machine.
+
+pub mod rotation;
 
 use crate::{Backend, Coprocessor, Error, Inputs, KeySet, Keys, Request, Unobserved};
 use ::bfv::{BfvParams, BfvParamsLiteral, Ciphertext, Encryptor, Evaluator, Plaintext};
@@ -135,26 +138,9 @@ pub fn parameters(
 fn program(params: &BfvParams<u64>) -> Result<Program, Error> {
     let parameters = Parameters::Bfv(params.clone());
     let slots = parameters.slots();
-    let argument = |name: &str| -> Result<Argument, Error> {
-        Ok(Argument {
-            name: name.into(),
-            shape: vec![slots as u32],
-            range: Range::Integers { low: 0, high: 32 },
-            secrecy: Secrecy::Encrypted(IndexMap::identity(slots)?),
-        })
-    };
+    let argument = |name| argument(name, slots, Range::Integers { low: 0, high: 32 });
     let level = params.rlwe().data_primes() as u32 - 1;
-    let step = |operation, size| Step {
-        operation,
-        level,
-        scale: 1.0,
-        size,
-        place: Place {
-            line: 0,
-            column: 0,
-            end_column: 1,
-        },
-    };
+    let step = |operation, size| step(operation, size, (level, 1.0));
     Ok(Program {
         name: "multiply".into(),
         variant: String::new(),
@@ -185,4 +171,27 @@ fn program(params: &BfvParams<u64>) -> Result<Program, Error> {
         result: IndexMap::identity(slots)?,
         parameters,
     })
+}
+
+fn argument(name: &str, slots: usize, range: Range) -> Result<Argument, Error> {
+    Ok(Argument {
+        name: name.into(),
+        shape: vec![slots as u32],
+        range,
+        secrecy: Secrecy::Encrypted(IndexMap::identity(slots)?),
+    })
+}
+
+fn step(operation: Operation, size: u8, (level, scale): (u32, f64)) -> Step {
+    Step {
+        operation,
+        level,
+        scale,
+        size,
+        place: Place {
+            line: 0,
+            column: 0,
+            end_column: 1,
+        },
+    }
 }

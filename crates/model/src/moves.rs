@@ -30,17 +30,11 @@ impl Digit {
     /// A source prime that is not below twice the lane's, or of more than 64 bits.
     pub fn new(shares: &[(u8, Modulus<u128>, Modulus<u128>)]) -> Result<Self, DigitError> {
         let share = |&(from, q, p): &(u8, Modulus<u128>, Modulus<u128>)| {
-            let refused = DigitError {
-                q: q.value(),
-                p: p.value(),
-            };
-            if q.bits() > 64 {
-                return Err(refused);
+            if !Self::suits(&q, &p) {
+                let (q, p) = (q.value(), p.value());
+                return Err(DigitError { q, p });
             }
             let (bound, q, p) = (seam(&q), q.value(), p.value());
-            if bound > p || q - bound > p {
-                return Err(refused);
-            }
             // x - q + p lies in 0..p; modulo 2^W for any W that holds both.
             let offset = p.wrapping_sub(q);
             Ok(Share {
@@ -51,6 +45,11 @@ impl Digit {
         };
         let shares: Result<_, _> = shares.iter().map(share).collect();
         Ok(Self { shares: shares? })
+    }
+
+    /// Whether residues modulo `q` become ones modulo `p` by an addition.
+    pub fn suits(q: &Modulus<u128>, p: &Modulus<u128>) -> bool {
+        q.bits() <= 64 && seam(q) <= p.value() && q.value() - seam(q) <= p.value()
     }
 
     /// What each lane gets.

@@ -138,7 +138,7 @@ impl<'g, W: Word> Memory<'g, W> {
         let results = match &bundle.operation {
             Operation::Source(source, _) => host.source(*source)?,
             Operation::Step(step, _) => host.step(*step, &operands)?,
-            Operation::Convert | Operation::Round { .. } => self.convert(bundle, &operands[0])?,
+            Operation::Convert | Operation::Round { .. } => self.convert(bundle, &operands)?,
             Operation::Permute { element, form } => {
                 self.permute(bundle, (*element, *form), &operands[0])?
             }
@@ -175,6 +175,10 @@ impl<'g, W: Word> Memory<'g, W> {
                 Operation::Scale(factors) => {
                     q.scalar_mul_assign(&mut out, W::from_u128_lossy(factors[row]));
                 }
+                Operation::ScaleAdd(factors) => {
+                    q.scalar_mul_assign(&mut out, W::from_u128_lossy(factors[row]));
+                    q.add_assign(&mut out, other(1));
+                }
                 _ => unreachable!("no operation by limb"),
             }
             out
@@ -207,19 +211,39 @@ impl<'g, W: Word> Memory<'g, W> {
         Ok(operand.iter().zip(&bundle.moduli).map(one).collect())
     }
 
-    fn convert(&mut self, bundle: &Bundle, operand: &[Words<W>]) -> Result<Vec<Vec<W>>, RnsError> {
-        let from = self.graph.moduli_of(&bundle.operands[0]);
+    fn convert(
+        &mut self,
+        bundle: &Bundle,
+        operands: &[Vec<Words<W>>],
+    ) -> Result<Vec<Vec<W>>, RnsError> {
         let numerator = match bundle.operation {
             Operation::Round { numerator } => Some(numerator),
             _ => None,
         };
-        let key = (from, bundle.moduli.clone(), numerator);
+        let mut out = Vec::with_capacity(bundle.moduli.len());
+        for ((limbs, rows), operand) in bundle.groups().zip(operands) {
+            let (from, to) = (self.graph.moduli_of(limbs), &bundle.moduli[rows]);
+            let mut once = to.to_vec();
+            once.sort_unstable();
+            once.dedup();
+            let made = self.convert_one((from, once.clone(), numerator), operand)?;
+            let row = |m: &u16| {
+                once.binary_search(m)
+                    .expect("every modulus is converted to")
+            };
+            out.extend(to.iter().map(|m| made[row(m)].clone()));
+        }
+        Ok(out)
+    }
+
+    fn convert_one(
+        &mut self,
+        key: Constants,
+        operand: &[Words<W>],
+    ) -> Result<Vec<Vec<W>>, RnsError> {
         if !self.conversions.contains_key(&key) {
-            let (from, to) = (
-                self.graph.basis_of(&key.0)?,
-                self.graph.basis_of(&bundle.moduli)?,
-            );
-            let made = match numerator {
+            let (from, to) = (self.graph.basis_of(&key.0)?, self.graph.basis_of(&key.1)?);
+            let made = match key.2 {
                 None => Conversion::Base(BaseConverter::new(&from, &to)),
                 Some(t) => Conversion::Scale(ScaleRounder::new(&from, &to, t)?),
             };
@@ -228,7 +252,7 @@ impl<'g, W: Word> Memory<'g, W> {
         let n = self.graph.n();
         let words = operand.iter().flat_map(|limb| limb.iter().copied());
         let input = Zeroizing::new(words.collect::<Vec<W>>());
-        let mut out = vec![W::ZERO; n * bundle.moduli.len()];
+        let mut out = vec![W::ZERO; n * key.1.len()];
         match &self.conversions[&key] {
             Conversion::Base(converter) => {
                 converter.convert_into(&input, &mut out, &mut Scratch::new());

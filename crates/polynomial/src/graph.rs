@@ -2,6 +2,7 @@
 //! The operations, and building a program of them. Equal operations on equal operands are one.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ntt::NttPlan;
@@ -44,6 +45,8 @@ pub enum Operation {
     MulAdd,
     /// a times a constant of each limb.
     Scale(Vec<u128>),
+    /// a times a constant of each limb, plus b.
+    ScaleAdd(Vec<u128>),
     /// The image under x -> x^g.
     Permute {
         /// g, odd.
@@ -51,7 +54,8 @@ pub enum Operation {
         /// The form that operand and result have.
         form: Form,
     },
-    /// From all limbs of the operand, a basis, to the centred representative's residues (coefficients).
+    /// From all limbs of the operand, a basis, to the centred representative's residues (coefficients). Of several operands each
+    /// gives its share of the result, in order; a modulus may stand in it more than once.
     Convert,
     /// From all limbs of the operand, the dropped basis D, to the residues of round(t x / D) − x t / D (coefficients).
     Round {
@@ -88,6 +92,13 @@ pub struct Bundle {
 }
 
 impl Bundle {
+    /// Of a conversion, each operand and the rows of the result that are made of it.
+    pub fn groups(&self) -> impl Iterator<Item = (&[Limb], Range<usize>)> {
+        let each = self.moduli.len() / self.operands.len().max(1);
+        let rows = (0..self.operands.len()).map(move |group| group * each..(group + 1) * each);
+        self.operands.iter().map(Vec::as_slice).zip(rows)
+    }
+
     /// The limbs of the result.
     pub fn limbs(&self) -> impl Iterator<Item = Limb> + use<> {
         (self.first.0..self.first.0 + self.moduli.len() as u32).map(Limb)
@@ -117,6 +128,7 @@ pub struct Graph<W: Word> {
     outputs: Vec<Limb>,
     known: HashMap<Key, Limb>,
     separate: bool,
+    mirrored: bool,
 }
 
 impl<W: Word> Graph<W> {
@@ -132,6 +144,7 @@ impl<W: Word> Graph<W> {
             outputs: Vec::new(),
             known: HashMap::new(),
             separate: true,
+            mirrored: false,
         }
     }
 
@@ -141,6 +154,18 @@ impl<W: Word> Graph<W> {
     pub fn together(mut self) -> Self {
         self.separate = false;
         self
+    }
+
+    /// Says that a family of moduli may stand twice side by side, for operations on two polynomials at once.
+    #[must_use]
+    pub fn mirrored(mut self) -> Self {
+        self.mirrored = true;
+        self
+    }
+
+    /// Whether a family of moduli may stand twice side by side.
+    pub fn is_mirrored(&self) -> bool {
+        self.mirrored
     }
 
     /// The numbers of a basis's moduli. Those that are new become a family: moduli that are worked on side by side.
@@ -246,6 +271,11 @@ impl<W: Word> Graph<W> {
         self.push(Operation::Convert, vec![a.to_vec()], to.to_vec(), task)
     }
 
+    /// The centred representatives of several polynomials, each modulo its share of other primes.
+    pub fn convert_each(&mut self, operands: Vec<Vec<Limb>>, to: &[u16], task: u32) -> Vec<Limb> {
+        self.push(Operation::Convert, operands, to.to_vec(), task)
+    }
+
     /// What rounding adds when t x is divided by the dropped moduli; see [`Operation::Round`].
     pub fn round(&mut self, dropped: &[Limb], to: &[u16], numerator: u64, task: u32) -> Vec<Limb> {
         let operation = Operation::Round { numerator };
@@ -342,6 +372,14 @@ impl<W: Word> Graph<W> {
     /// The operation that writes a limb.
     pub fn bundle_of(&self, limb: Limb) -> &Bundle {
         &self.bundles[self.home(limb)]
+    }
+
+    /// How often the modulus of a limb stands before it in its operation's result.
+    pub fn side_of(&self, limb: Limb) -> usize {
+        let bundle = self.bundle_of(limb);
+        let row = (limb.0 - bundle.first.0) as usize;
+        let before = bundle.moduli[..row].iter();
+        before.filter(|m| **m == bundle.moduli[row]).count()
     }
 
     /// The modulus of a limb.

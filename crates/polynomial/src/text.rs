@@ -6,6 +6,7 @@
 //! gives, is one of our own.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use ntt::NttPlan;
 use rns::RnsBasis;
@@ -87,8 +88,10 @@ impl<W: Word> Writer<'_, W> {
     fn bundle(&mut self, bundle: &Bundle) -> Result<(), rns::RnsError> {
         match &bundle.operation {
             Operation::Source(..) | Operation::Step(..) => Ok(()),
-            Operation::Convert => self.convert(bundle, None),
-            Operation::Round { numerator } => self.convert(bundle, Some(*numerator)),
+            Operation::Convert | Operation::Round { .. } => {
+                let mut groups = bundle.groups();
+                groups.try_for_each(|(operand, rows)| self.convert(bundle, operand, rows))
+            }
             operation => {
                 for (row, limb) in bundle.limbs().enumerate() {
                     self.by_limb(bundle, operation, (row, limb));
@@ -125,6 +128,12 @@ impl<W: Word> Writer<'_, W> {
                 let factor = format!("{:#X}", factors[row]);
                 self.line("sr_mulps", limb, &[of(0), factor], modulus);
             }
+            Operation::ScaleAdd(factors) => {
+                let product = self.fresh();
+                let factor = format!("{:#X}", factors[row]);
+                self.line("sr_mulps", product, &[of(0), factor], modulus);
+                self.line("sr_addp", limb, &[name(product), of(1)], modulus);
+            }
             Operation::Permute { element, form } => {
                 self.line("sr_permute", limb, &[of(0)], modulus);
                 let form = match form {
@@ -144,11 +153,20 @@ impl<W: Word> Writer<'_, W> {
     }
 
     /// y_i = x_i f_i, their quotient v, and for each result Σ y_i m_i + v c; see `docs/arithmetic.md`.
-    fn convert(&mut self, bundle: &Bundle, numerator: Option<u64>) -> Result<(), rns::RnsError> {
-        let from = self.graph.moduli_of(&bundle.operands[0]);
+    fn convert(
+        &mut self,
+        bundle: &Bundle,
+        operand: &[Limb],
+        rows: Range<usize>,
+    ) -> Result<(), rns::RnsError> {
+        let numerator = match bundle.operation {
+            Operation::Round { numerator } => Some(numerator),
+            _ => None,
+        };
+        let from = self.graph.moduli_of(operand);
         let basis = self.graph.basis_of(&from)?;
         let mut scaled = Vec::with_capacity(from.len());
-        for (i, (&limb, &m)) in bundle.operands[0].iter().zip(&from).enumerate() {
+        for (i, (&limb, &m)) in operand.iter().zip(&from).enumerate() {
             let q = basis.modulus(i);
             let factor = q.mul(q.reduce_u64(numerator.unwrap_or(1)), basis.q_hat_inv(i).w);
             let y = self.fresh();
@@ -172,7 +190,7 @@ impl<W: Word> Writer<'_, W> {
             operands.join(", "),
             ranks.join("/")
         ));
-        for (row, limb) in bundle.limbs().enumerate() {
+        for (row, limb) in rows.clone().zip(bundle.limbs().skip(rows.start)) {
             let modulus = bundle.moduli[row];
             let p = *self.plan(modulus).modulus();
             let constants = constants(&basis, &p, numerator)?;

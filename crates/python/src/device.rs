@@ -4,6 +4,7 @@
 use crate::errors::{Kind, OrRaise};
 use crate::work::Work;
 use ::device::{Conversion, DeviceError, Digit, Driver, Injection, Modeled, Profile, Verilated};
+use backend::measure::rotation::{Rotations, rotate};
 use backend::{Coprocessor, measure};
 use isa::{BuildInfo, Host, InfoError, Instruction, Mix, Op, PortMemory, Route};
 use offload::{
@@ -23,6 +24,22 @@ type Residues = Vec<Vec<u128>>;
 
 fn port_memory((gbs, latency_ns, mhz): (f64, f64, f64)) -> PortMemory {
     PortMemory::new(gbs, latency_ns, mhz)
+}
+
+fn measured_dict<'py>(
+    py: Python<'py>,
+    measured: &measure::Measured,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("cycles", measured.usage.cycles)?;
+    dict.set_item("predicted_cycles", measured.usage.predicted_cycles)?;
+    dict.set_item("correct", measured.correct)?;
+    dict.set_item("profile", profile_dict(py, &measured.profile)?)?;
+    dict.set_item("assembly", isa::disassemble(&measured.program))?;
+    dict.set_item("usage", usage_dict(py, &measured.usage)?)?;
+    dict.set_item("data_primes", measured.data_primes.clone())?;
+    dict.set_item("auxiliary", measured.auxiliary.clone())?;
+    Ok(dict)
 }
 
 fn profile_dict<'py>(py: Python<'py>, profile: &Profile) -> PyResult<Bound<'py, PyDict>> {
@@ -402,16 +419,33 @@ impl Device {
             ..SecurityPolicy::default()
         };
         let measured = py.work(|| measure::multiply(&self.coprocessor, (bits, n), policy))?;
-        let dict = PyDict::new(py);
-        dict.set_item("cycles", measured.usage.cycles)?;
-        dict.set_item("predicted_cycles", measured.usage.predicted_cycles)?;
-        dict.set_item("correct", measured.correct)?;
-        dict.set_item("profile", profile_dict(py, &measured.profile)?)?;
-        dict.set_item("assembly", isa::disassemble(&measured.program))?;
-        dict.set_item("usage", usage_dict(py, &measured.usage)?)?;
-        dict.set_item("data_primes", measured.data_primes)?;
-        dict.set_item("auxiliary", measured.auxiliary)?;
-        Ok(dict)
+        measured_dict(py, &measured)
+    }
+
+    /// Measure rotations of a CKKS ciphertext, each with its key switch: primes of so many bits at most, or as many as are secure.
+    #[pyo3(signature = (bits, n, *, primes, count=1, allow_insecure=false))]
+    fn simulate_rotation<'py>(
+        &self,
+        py: Python<'py>,
+        bits: u32,
+        n: usize,
+        primes: usize,
+        count: usize,
+        allow_insecure: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        log2_degree(n)?;
+        let policy = SecurityPolicy {
+            allow_insecure,
+            ..SecurityPolicy::default()
+        };
+        let what = Rotations {
+            n,
+            primes,
+            bits,
+            count,
+        };
+        let measured = py.work(|| rotate(&self.coprocessor, what, policy))?;
+        measured_dict(py, &measured)
     }
 
     /// Set a base conversion: the residues modulo `inputs`, the first of them in lane `first`, to residues modulo `outputs`;

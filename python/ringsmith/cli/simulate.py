@@ -27,8 +27,9 @@ SLOTS_NEEDED = 5
 # Conversions that are instructions where a build has moves.
 MOVES = ("decomp",)
 
-# The operation that brings its own parameter set, keys and ciphertexts.
-MULTIPLY = "multiply"
+# Operations that bring their own parameter set, keys and ciphertexts.
+MULTIPLY, ROTATE = "multiply", "rotate"
+WHOLE = (MULTIPLY, ROTATE)
 
 EXAMPLES = """Examples:
 
@@ -37,12 +38,15 @@ EXAMPLES = """Examples:
   ringsmith simulate tiny tensor --set butterflies=4 --trace tensor.pftrace
   ringsmith simulate heaws scale-lift
   ringsmith simulate heaws multiply --allow-insecure
+  ringsmith simulate coxhe-zcu102-p8 rotate --n 8192 --primes 3
   ringsmith simulate zynq-pn3 encrypt                (8-point accelerators: ntt, intt, encrypt)
 
 OP is an instruction in lower case (ntt, pmodmul, memcpy, ...) or an operation: polymul, tensor, zero-encrypt,
 delta-m-decrypt, key-switch; with base conversion also scale-lift (BFV's whole scaling) and decomp (the digits of a
 relinearisation) and multiply (a whole BFV multiplication with relinearisation, t = 33, on fresh ciphertexts of a set
 that has a data prime for each lane but one: operands, keys and result in the host's memory, all transfers counted).
+With moves between lanes: rotate, a fresh CKKS ciphertext rotated, key switch included, over --primes data primes and a
+special one, of the widest size up to the preset's that is secure; --count rotations share its decomposition.
 Cycles run from the first start to the last write; operands are on chip before. PRESET
 needs five slots: two work slots and three for operands.
 """
@@ -62,8 +66,10 @@ def simulate(
     ] = None,
     on: Annotated[str, typer.Option("--on", help="rtl, or model (no simulation)")] = "rtl",
     allow_insecure: Annotated[
-        bool, typer.Option("--allow-insecure", help="multiply: accept a set below 128 bits of security")
+        bool, typer.Option("--allow-insecure", help="multiply, rotate: accept a set below 128 bits of security")
     ] = False,
+    primes: Annotated[int, typer.Option("--primes", help="rotate: data primes", min=1, max=64)] = 2,
+    count: Annotated[int, typer.Option("--count", help="rotate: rotations of one ciphertext", min=1, max=64)] = 1,
     trace: Annotated[Path | None, typer.Option("--trace", help="write a Perfetto timeline to this file")] = None,
     assembly: Annotated[bool, typer.Option("--assembly", help="print the program instead of running it")] = False,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
@@ -81,7 +87,7 @@ def simulate(
         raise typer.Exit(simulate_ntt8(made, op, n, every_variant=whole_table, json=json))
     degree = min(made.n_max, 4096) if n is None else _ring_degree(n)
     known = {mnemonic for mnemonic, _, _ in _native.instruction_set()}
-    every_operation = (*OPERATIONS, *CONVERSIONS, MULTIPLY)
+    every_operation = (*OPERATIONS, *CONVERSIONS, *WHOLE)
     if op not in known and op not in every_operation:
         every = ", ".join(every_operation)
         raise InputError(f"{shown(op)} is no instruction or operation; operations: {every}")
@@ -95,12 +101,12 @@ def simulate(
         )
     if on == "rtl":
         # What the model refuses, the hardware refuses too: find out before it is built.
-        measure(model, op, degree, allow_insecure=allow_insecure)
+        measure(model, op, degree, allow_insecure=allow_insecure, rotations=(primes, count))
     with console().status(Text(f"{on}:{made.name}: building")) as status:
         device = open_device(on, made)
         status.update(Text(f"{device.name}: {op}, n = {degree}"))
         begin = time.perf_counter()
-        outcome = measure(device, op, degree, allow_insecure=allow_insecure)
+        outcome = measure(device, op, degree, allow_insecure=allow_insecure, rotations=(primes, count))
         wall = time.perf_counter() - begin
     report = _report(device, op, degree, outcome, wall)
     if trace is not None:
@@ -113,8 +119,16 @@ def simulate(
     raise typer.Exit(0 if report["correct"] else 1)
 
 
-def measure(device: OpenDevice, op: str, n: int, *, allow_insecure: bool = False) -> dict[str, Any]:
-    """Run one instruction or operation on random operands and return cycles, prediction, check and timelines."""
+def measure(
+    device: OpenDevice, op: str, n: int, *, allow_insecure: bool = False, rotations: tuple[int, int] = (2, 1)
+) -> dict[str, Any]:
+    """Run one instruction or operation on random operands and return cycles, prediction, check and timelines.
+
+    `rotations`: data primes of the set and how many rotations, where they are what is measured.
+    """
+    if op == ROTATE:
+        bits, (primes, count) = min(device.preset.lane_bits()), rotations
+        return device.native.simulate_rotation(bits, n, primes=primes, count=count, allow_insecure=allow_insecure)
     if op == MULTIPLY:
         bits = min(device.preset.lane_bits())
         return device.native.simulate_multiplication(bits, n, allow_insecure=allow_insecure)
@@ -153,21 +167,25 @@ def _report(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall: 
         "summary": summary(title, profile, device.clock_mhz),
         "includes": (
             "everything between operands and keys in the host's memory and the result there; transfers beside work"
-            if op == MULTIPLY
+            if op in WHOLE
             else "the work between operands on chip and results on chip; send and receive stand apart"
         ),
-        **({"multiplication": _multiplication(outcome)} if op == MULTIPLY else {}),
+        **({"multiplication": _whole(outcome) | {"plain_modulus": 33}} if op == MULTIPLY else {}),
+        **({"rotation": _whole(outcome)} if op == ROTATE else {}),
     }
 
 
-def _multiplication(outcome: dict[str, Any]) -> dict[str, Any]:
-    """Return what a whole multiplication did where."""
+def _whole(outcome: dict[str, Any]) -> dict[str, Any]:
+    """Return what a whole operation did where, and its cycles from the first transform to the last result on chip."""
+    events = outcome["profile"]["events"]
+    begin = min(event[3] for event in events if event[2] == "compute")
+    end = max(event[4] for event in events if event[2] in ("compute", "rns"))
     usage = outcome["usage"]
     kept = ("submissions", "instructions", "conversions", "host_operations", "transfer_cycles", "hidden_cycles")
     return {
         "data_primes": outcome["data_primes"],
         "auxiliary_primes": outcome["auxiliary"],
-        "plain_modulus": 33,
+        "work_cycles": end - begin,
         **{key: usage[key] for key in kept},
     }
 

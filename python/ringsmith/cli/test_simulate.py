@@ -76,11 +76,25 @@ def test_a_whole_multiplication_at_the_published_shape() -> None:
     assert done.stderr.count("\n") <= 1
 
 
+@pytest.mark.parametrize(("n", "primes", "published"), [(4096, 2, 21_504), (8192, 3, 53_248)])
+def test_a_rotation_takes_no_longer_than_the_published_key_switch(n: int, primes: int, published: int) -> None:
+    """T (k + 5), T = n log2(n) / (2 P): the published formula at its own number of butterflies, (k + 5) P, or fewer."""
+    done = simulate("coxhe-zcu102-p8", "rotate", "--n", str(n), "--primes", str(primes), "--on", "model", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["correct"] is True
+    assert report["cycles"] == report["predicted_cycles"]
+    whole = report["rotation"]
+    assert (whole["host_operations"], whole["submissions"], len(whole["data_primes"])) == (0, 1, primes)
+    assert whole["work_cycles"] <= published
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["heaws", "multiply", "--on", "model"], "128"),
         (["tiny", "multiply", "--on", "model", "--allow-insecure"], "base conversion is not in this build"),
+        (["tiny", "rotate", "--on", "model"], "moves between lanes are not in this build"),
         (["no-preset", "ntt"], "no preset 'no-preset'; presets:"),
         (["tiny", "frob"], "'frob' is no instruction or operation"),
         (["tiny", "lift", "--on", "model"], "lift is not in this build"),

@@ -107,7 +107,7 @@ def test_moves_are_right_and_take_a_word_a_cycle(kind: str, shape: dict[str, Any
 @pytest.mark.parametrize("kind", KINDS)
 @SHAPED
 def test_whole_multiplications_are_the_evaluators_and_predicted(kind: str, shape: dict[str, Any]) -> None:
-    """One submission; a second where there are more conversions than the unit holds, so that it is set anew."""
+    """One submission; conversions of single primes are moves."""
     device = open_device(kind, "tiny", CONVERTING | shape)
     for n in (8, 64, 256):
         outcome = device.native.simulate_multiplication(30, n, allow_insecure=True)
@@ -115,7 +115,28 @@ def test_whole_multiplications_are_the_evaluators_and_predicted(kind: str, shape
         assert outcome["predicted_cycles"] == pytest.approx(outcome["cycles"], rel=0.01), n
         usage = outcome["usage"]
         assert usage["host_operations"] == 0, n
-        assert (usage["conversions"], usage["submissions"]) == ((6, 2) if "lanes" in shape else (4, 1)), n
+        assert (usage["conversions"], usage["submissions"]) == ((4, 1) if "lanes" in shape else (1, 1)), n
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "shape",
+    [{"lanes": 6, "reduction": "montgomery", "wide_port": True}, {"lanes": 3, "reduction": "barrett"}],
+    ids=["both halves at once", "one after the other"],
+)
+def test_rotations_are_the_evaluators_and_predicted(kind: str, shape: dict[str, Any]) -> None:
+    """One submission, nothing left to the host; three rotations share their digits."""
+    settings = {"moves": 8, "word_bits": 30, "dual_port_slots": 8, "single_port_slots": 0, "constants": 8}
+    device = open_device(kind, "tiny", {**settings, "n_max": 256} | shape)
+    for n in (64, 256):
+        one, three = (
+            device.native.simulate_rotation(30, n, primes=2, count=count, allow_insecure=True) for count in (1, 3)
+        )
+        for outcome in (one, three):
+            assert outcome["correct"], n
+            assert outcome["predicted_cycles"] == pytest.approx(outcome["cycles"], rel=0.01), n
+            assert (outcome["usage"]["host_operations"], outcome["usage"]["submissions"]) == (0, 1), n
+        assert three["cycles"] < 2.5 * one["cycles"], n
 
 
 def set_up_conversions(native: _native.Device, preset: Preset) -> list[tuple[int, int]]:
@@ -168,6 +189,9 @@ BAD_CONVERSIONS = [
         lambda d, q: d.run(_native.assemble("load s2 n=64 buf=0\ndecomp s3, s2 n=64")),
         "digit 0 was never set",
     ),
+    (lambda d, q: d.simulate_rotation(30, 64, primes=2), "128"),
+    (lambda d, q: d.simulate_rotation(30, 512, primes=2, allow_insecure=True), "n = 512 is beyond the build"),
+    (lambda d, q: d.simulate_rotation(30, 64, primes=0, allow_insecure=True), "a rotation needs a data prime"),
     (lambda d, q: d.simulate_conversion("frob", q, 64), "'?\"?frob\"?'? is no base conversion"),
     (lambda d, q: d.simulate_conversion("lift", q, 512), "n = 512 is beyond the build"),
     (lambda d, q: d.simulate_conversion("lift", q[:1], 64), "1 moduli, the build has 2 lanes"),

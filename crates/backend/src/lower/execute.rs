@@ -12,6 +12,8 @@ use ::polynomial::{Host, Words as Shared};
 use program::Program;
 use program::step::Operation;
 use rlwe::KeyId;
+use rns::Automorphism;
+use zq::Word as _;
 
 /// Words of a limb.
 type Words<S> = Vec<<S as Lower>::Word>;
@@ -50,12 +52,21 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
             }
             Source::Key {
                 element,
+                permuted,
                 digit,
                 half,
                 limbs,
                 wide,
             } => {
-                let key = self.scheme.key(element, (digit, half), limbs)?;
+                let mut key = self.scheme.key(element, (digit, half), limbs)?;
+                if permuted != 1 {
+                    let map = Automorphism::new(n, permuted as usize)?;
+                    for limb in &mut key {
+                        let mut turned = vec![S::Word::ZERO; n];
+                        map.eval_into(limb, &mut turned);
+                        *limb = turned;
+                    }
+                }
                 let known = &mut self.lowered.wide_bases.iter();
                 let Some(to) = known.find(|basis| basis.len() == wide) else {
                     return Ok(key);

@@ -24,6 +24,8 @@ pub struct Shape {
     pub wide_bits: Option<u32>,
     /// Whether bases are converted where the products are.
     pub converts: bool,
+    /// Whether residues of one prime are spread over others, and values permuted, where the products are.
+    pub moves: bool,
 }
 
 impl Shape {
@@ -32,6 +34,7 @@ impl Shape {
         lanes: 1,
         wide_bits: None,
         converts: false,
+        moves: false,
     };
 }
 

@@ -9,11 +9,13 @@ use zq::{Modulus, Word};
 
 /// Digits of a polynomial over the data primes, then the special primes; or over wide primes.
 pub(super) struct Digits {
-    parts: Vec<Part>,
+    pub(super) parts: Vec<Part>,
     /// Data primes of the polynomial.
-    limbs: usize,
+    pub(super) limbs: usize,
     /// How many wide primes, or 0.
     wide: usize,
+    /// Whether each stands twice, side by side.
+    mirrored: bool,
 }
 
 impl<S: Lower> Lowering<'_, S> {
@@ -26,6 +28,11 @@ impl<S: Lower> Lowering<'_, S> {
 
     /// The digits of a part, each a centred representative over all primes.
     pub(super) fn digits(&mut self, part: &Part, task: u32) -> Result<Digits, Error> {
+        self.digits_on(1, part, task)
+    }
+
+    /// The same, each so many times side by side.
+    fn digits_on(&mut self, sides: usize, part: &Part, task: u32) -> Result<Digits, Error> {
         let own = self.in_form(part, Form::Coefficients, task).limbs;
         let limbs = own.len();
         let mut all = self.moduli(limbs)?;
@@ -40,25 +47,30 @@ impl<S: Lower> Lowering<'_, S> {
                 return self.digit(limbs, task);
             }
             let others: Vec<u16> = [&all[..range.start], &all[range.end..]].concat();
-            let mut digit = if others.is_empty() {
-                Vec::new()
-            } else {
-                self.graph.convert(&own[range.clone()], &others, task)
+            if others.is_empty() {
+                return self.digit(own[range].to_vec(), task);
+            }
+            let made = (self.graph).convert(&own[range.clone()], &others.repeat(sides), task);
+            let side = |others: &[Limb]| {
+                let mut digit = others.to_vec();
+                digit.splice(range.start..range.start, own[range.clone()].iter().copied());
+                digit
             };
-            digit.splice(range.start..range.start, own[range].iter().copied());
+            let digit = made.chunks(others.len()).flat_map(side).collect();
             self.digit(digit, task)
         });
         Ok(Digits {
             parts: digits.collect(),
             limbs,
             wide: wide.map_or(0, |basis| basis.len()),
+            mirrored: sides > 1,
         })
     }
 
     fn digit(&mut self, limbs: Vec<Limb>, task: u32) -> Part {
         let form = Form::Coefficients;
         let digit = Part { form, limbs };
-        match self.converts {
+        match self.converts || self.moves {
             true => digit,
             false => self.in_form(&digit, Form::Values, task),
         }
@@ -94,30 +106,47 @@ impl<S: Lower> Lowering<'_, S> {
     ) -> [Part; 2] {
         let count = digits.parts.len();
         for at in 0..2 * count {
-            let (number, half) = match self.converts {
+            let (number, half) = match self.converts || self.moves {
                 true => (at / 2, at % 2),
                 false => (at % count, at / count),
             };
             let digit = self.in_form(&digits.parts[number], Form::Values, task);
-            let source = Source::Key {
-                element,
-                digit: number,
-                half,
-                limbs: digits.limbs,
-                wide: digits.wide,
-            };
-            let moduli = self.graph.moduli_of(&digit.limbs);
-            let given = Part {
-                form: Form::Values,
-                limbs: self.source_over(source, &moduli, task),
-            };
-            let key = self.permuted(&given, inverse, task);
+            let key = self.key(digits, (element, inverse), (number, half), task);
             sums[half] = Some(match sums[half].take() {
                 None => self.by_limb(Op::Mul, &[&digit, &key], task),
                 Some(sum) => self.by_limb(Op::MulAdd, &[&digit, &key, &sum], task),
             });
         }
         sums.map(|sum| sum.unwrap_or_else(|| digits.parts[0].clone()))
+    }
+
+    /// Half of a digit of a key, permuted by x -> x^`inverse`: by the host where permutations would cost the device time.
+    pub(super) fn key(
+        &mut self,
+        digits: &Digits,
+        (element, inverse): (Option<u64>, u64),
+        (number, half): (usize, usize),
+        task: u32,
+    ) -> Part {
+        let source = Source::Key {
+            element,
+            permuted: if self.moves { inverse } else { 1 },
+            digit: number,
+            half,
+            limbs: digits.limbs,
+            wide: digits.wide,
+        };
+        let sides = if digits.mirrored { 2 } else { 1 };
+        let limbs = &digits.parts[number].limbs;
+        let moduli = self.graph.moduli_of(&limbs[..limbs.len() / sides]);
+        let given = Part {
+            form: Form::Values,
+            limbs: self.source_over(source, &moduli, task),
+        };
+        if self.moves {
+            return given;
+        }
+        self.permuted(&given, inverse, task)
     }
 
     /// Sums over wide primes as those over the primes of the set.
@@ -168,6 +197,9 @@ impl<S: Lower> Lowering<'_, S> {
         (dropped, numerator): (&RnsBasis<S::Word>, u64),
         task: u32,
     ) -> Result<Part, Error> {
+        if self.moves && numerator == 1 && dropped.len() == 1 && kept > 0 {
+            return self.divided_by_one(part, 1, dropped, task);
+        }
         let tail = Part {
             form: part.form,
             limbs: part.limbs[kept..].to_vec(),
@@ -197,6 +229,20 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     pub(super) fn relinearize(&mut self, a: &Value, task: u32) -> Result<Value, Error> {
+        if self.mirrored {
+            let digits = self.digits_on(2, &a.parts[2], task)?;
+            let sums = self.both_switched(&digits, (None, 1), task)?;
+            let parts = sums.iter().zip(&a.parts).map(|(sum, own)| {
+                let own = self.in_form(own, S::FORM, task);
+                let sum = self.in_form(sum, S::FORM, task);
+                self.by_limb(Op::Add, &[&sum, &own], task)
+            });
+            return Ok(Value {
+                parts: parts.collect(),
+                scale: a.scale,
+                input: None,
+            });
+        }
         let digits = self.digits(&a.parts[2], task)?;
         if let [Some(first), Some(second)] = [0, 1].map(|k| self.unfinished(&a.parts[k])) {
             let given = [Some(first.0), Some(second.0)];
@@ -288,8 +334,22 @@ impl<S: Lower> Lowering<'_, S> {
             let input = a.input.filter(|_| S::FORM == Form::Coefficients);
             return Ok(Value { input, ..a.clone() });
         }
-        let digits = self.digits(&a.parts[1], task)?;
         let inverse = inverse_element(element, self.graph.n() as u64);
+        if self.mirrored {
+            // What the digits are made of comes first.
+            let digits = self.digits_on(2, &a.parts[1], task)?;
+            let own = self.in_form(&a.parts[0], Form::Values, task);
+            let own = self.permuted(&own, element, task);
+            let [first, second] = self.both_switched(&digits, (Some(element), inverse), task)?;
+            let first = self.by_limb(Op::Add, &[&first, &own], task);
+            let parts = [first, second].map(|part| self.in_form(&part, S::FORM, task));
+            return Ok(Value {
+                parts: parts.to_vec(),
+                scale: a.scale,
+                input: None,
+            });
+        }
+        let digits = self.digits(&a.parts[1], task)?;
         let sums = self.inner_product(&digits, (Some(element), inverse), [None, None], task);
         let sums = self.narrowed(sums, &digits, task)?;
         let parts = self.switched(sums, &[Some(&a.parts[0]), None], task)?;

@@ -213,12 +213,11 @@ pub fn moved(program: &program::Program, info: &BuildInfo) -> Usage {
 pub fn held_to_the_walk(program: &program::Program, info: &BuildInfo) -> Usage {
     let client = Client::new(program, &clear::inputs(program, 1));
     let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
-    let plain = [program::expression::Numbers::Integers(vec![
-        1;
-        program
-            .parameters
-            .slots()
-    ])];
+    let slots = program.parameters.slots();
+    let plain = [match program.parameters.plain_modulus() {
+        Some(_) => program::expression::Numbers::Integers(vec![1; slots]),
+        None => program::expression::Numbers::Reals(vec![1.0; slots]),
+    }];
     let request = Request {
         program,
         keys: &client.keys,

@@ -5,6 +5,7 @@ mod clear;
 mod client;
 mod conversions;
 mod coprocessor;
+mod moves;
 pub mod random;
 mod reference;
 mod refusals;

@@ -9,7 +9,7 @@ mod tables;
 
 use isa::{BuildInfo, Instruction, Op, PROGRAM_WORDS, TWIDDLE_SLOT, ZERO_SLOT};
 
-use super::convert::Spec;
+use super::convert::{Move, Spec};
 use super::section::Layout;
 use super::tiles::{TileId, TileOp, Tiles};
 use crate::OffloadError;
@@ -117,7 +117,8 @@ impl Allocator<'_> {
         let mut open = std::mem::take(&mut self.open);
         self.held.submitted();
         self.plan.free.append(&mut self.plan.freed);
-        let sets = !open.moduli.is_empty() || !open.conversions.is_empty();
+        let sets =
+            !open.moduli.is_empty() || !open.conversions.is_empty() || !open.moves.is_empty();
         if sets || !open.program.is_empty() {
             open.end = place;
             self.plan.submissions.push(open);
@@ -125,9 +126,10 @@ impl Allocator<'_> {
     }
 
     fn execute(&mut self, place: usize, op: &TileOp) -> Result<(), OffloadError> {
-        let (mod_idx, const_idx) = match &op.conversion {
-            Some(spec) => (0, Some(self.conversion(spec, place))),
-            None => (self.select(op, place), self.constant(op, place)),
+        let (mod_idx, const_idx) = match (&op.conversion, &op.moved) {
+            (Some(spec), _) => (0, Some(self.conversion(spec, place))),
+            (_, Some(moved)) => (0, Some(self.moved(moved, place))),
+            _ => (self.select(op, place), self.constant(op, place)),
         };
         let pinned: Vec<TileId> = op.sources.iter().flatten().copied().collect();
         for &tile in &pinned {
@@ -139,8 +141,8 @@ impl Allocator<'_> {
             self.table(op, mod_idx);
             self.clear_work_slots(place, &pinned)?;
             self.transformed(place, &pinned)?
-        } else if op.conversion.is_some() {
-            self.converted(place, &pinned)?
+        } else if op.is_aside() {
+            self.converted(place, op, &pinned)?
         } else {
             self.pointwise(place, op, &pinned)?
         };
@@ -211,6 +213,15 @@ impl Allocator<'_> {
         self.held.conversion(spec, &mut self.open).unwrap_or(0)
     }
 
+    /// The number of an automorphism or a digit, likewise.
+    fn moved(&mut self, moved: &Move, place: usize) -> u8 {
+        if let Some(number) = self.held.moved(moved, &mut self.open) {
+            return number;
+        }
+        self.submit(place);
+        self.held.moved(moved, &mut self.open).unwrap_or(0)
+    }
+
     fn table(&mut self, op: &TileOp, mod_idx: u8) {
         let table = self.layout.table(op.section, op.op == Op::Intt);
         if self.held.has_table(mod_idx, &table) {
@@ -264,11 +275,11 @@ impl Allocator<'_> {
         pinned: &[TileId],
     ) -> Result<(), OffloadError> {
         let soon = !op.op.is_transform()
-            && op.conversion.is_none()
+            && !op.is_aside()
             && self.is_hidden_beside_work(place)
             && self.is_for_work_slots(tile, place, self.uses.next_transform[place]);
         // A transform wipes the work slots before it reads what it adds; a conversion beside it must not read from them.
-        let apart = op.conversion.is_some() || op.op.is_transform() && op.sources[2] == Some(tile);
+        let apart = op.is_aside() || op.op.is_transform() && op.sources[2] == Some(tile);
         let slot = self.acquire(place, pinned, |slot| slot >= 2 || !apart, soon)?;
         let buffer = match self.buffer_of[tile as usize] {
             Some(buffer) => buffer,
@@ -290,8 +301,9 @@ impl Allocator<'_> {
     /// between. Builds that convert bases have the slots to load beside the transform otherwise.
     fn is_hidden_beside_work(&self, place: usize) -> bool {
         let mut before = self.tiles.ops[..place].iter().rev();
-        let last = before.find(|op| op.conversion.is_none());
-        self.info.rns.is_none() || last.is_none_or(|op| !op.op.is_transform())
+        let last = before.find(|op| !op.is_aside());
+        let alone = self.info.rns.is_none() && self.info.moves == 0;
+        alone || last.is_none_or(|op| !op.op.is_transform())
     }
 
     /// Whether all uses of a tile from a place on are over when the next transform has read its source.
@@ -390,9 +402,14 @@ impl Allocator<'_> {
     }
 
     /// Where a conversion's result goes: out of the way of the transforms beside it.
-    fn converted(&mut self, place: usize, pinned: &[TileId]) -> Result<u8, OffloadError> {
+    fn converted(
+        &mut self,
+        place: usize,
+        op: &TileOp,
+        pinned: &[TileId],
+    ) -> Result<u8, OffloadError> {
         let over = self.slot_of[pinned[0] as usize]
-            .filter(|&slot| slot >= 2 && self.info.is_dual_port(slot))
+            .filter(|&slot| slot >= 2 && self.info.is_dual_port(slot) && op.op != Op::Auto)
             .filter(|_| self.uses.after(pinned[0], place).is_none());
         match over {
             Some(slot) => Ok(slot),

@@ -2,11 +2,11 @@
 //! Base conversions on the device: those that its unit can do, and what it is told of one.
 
 use isa::{BuildInfo, Op};
-use model::{Conversion, MOST_PRIMES};
-use polynomial::{Bundle, Graph, Operation};
+use model::{Conversion, Digit, MOST_PRIMES};
+use polynomial::{Bundle, Graph, Limb, Operation};
 use zq::{Modulus, Word};
 
-use super::section::{Layout, modulus};
+use super::section::{Layout, Section, modulus};
 use crate::OffloadError;
 
 /// A base conversion from primes of neighbouring lanes to those of all lanes.
@@ -79,6 +79,62 @@ pub fn is_conversion(operation: &Operation) -> bool {
     matches!(operation, Operation::Convert | Operation::Round { .. })
 }
 
+/// What the unit for moves does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// x -> x^g.
+    Automorphism(u16),
+    /// By lane its source lane, that lane's prime and its own.
+    Digit(Vec<(u8, u128, u128)>),
+}
+
+/// The digit that a move is.
+///
+/// # Errors
+/// Primes that are none, or do not suit each other.
+pub fn digit(shares: &[(u8, u128, u128)]) -> Result<Digit, OffloadError> {
+    let share = |&(from, q, p): &(u8, u128, u128)| Ok((from, modulus(q)?, modulus(p)?));
+    let shares: Result<Vec<_>, OffloadError> = shares.iter().map(share).collect();
+    Digit::new(&shares?).map_err(|error| OffloadError::Shape {
+        what: error.to_string(),
+    })
+}
+
+/// Whether the residues of one prime become those of another by an addition.
+pub fn suits(q: u128, p: u128) -> bool {
+    matches!((modulus(q), modulus(p)), (Ok(q), Ok(p)) if Digit::suits(&q, &p))
+}
+
+/// Whether the unit for moves can do a conversion: of single primes that stand in one section, each not much larger than those
+/// it goes to, and one of them not much larger than any other prime there.
+pub fn is_move<W: Word>(
+    info: &BuildInfo,
+    (graph, layout): (&Graph<W>, &Layout),
+    bundle: &Bundle,
+) -> bool {
+    let value = |m: u16| graph.plans()[usize::from(m)].modulus().value().to_u128();
+    let set = |limb: Limb| layout.place(graph.modulus_of(limb)).0;
+    let first = bundle.operands[0][0];
+    let group_suits = |(operand, rows): (&[Limb], std::ops::Range<usize>)| {
+        let q = value(graph.modulus_of(operand[0]));
+        let to = &bundle.moduli[rows];
+        operand.len() == 1
+            && set(operand[0]) == set(first)
+            && to.iter().all(|m| suits(q, value(*m)))
+    };
+    let filled = |section: &Section| {
+        let fills =
+            |p: &u128| (bundle.operands.iter()).any(|o| suits(value(graph.modulus_of(o[0])), *p));
+        section.moduli.iter().all(fills)
+    };
+    let mut targets = bundle.moduli.iter().map(|&m| layout.place(m).0);
+    info.has(Op::Decomp)
+        && bundle.operation == Operation::Convert
+        && layout.halves == 1
+        && bundle.groups().all(group_suits)
+        && targets.all(|target| filled(&layout.sections[target]))
+}
+
 /// Whether the build's unit can do a conversion: its input primes stand side by side in the lanes of one section, the unit's
 /// tables hold its constants, and all primes are among the usable.
 pub fn fits<W: Word>(
@@ -87,9 +143,20 @@ pub fn fits<W: Word>(
     usable: &[bool],
     bundle: &Bundle,
 ) -> bool {
+    if is_move(info, (graph, layout), bundle) {
+        return (bundle.operands.iter().flatten())
+            .all(|&l| usable[usize::from(graph.modulus_of(l))]);
+    }
     let Some(unit) = info.rns.filter(|_| info.has(Op::Lift)) else {
         return false;
     };
+    let once = bundle
+        .moduli
+        .iter()
+        .all(|m| bundle.moduli.iter().filter(|o| *o == m).count() == 1);
+    if bundle.operands.len() > 1 || !once {
+        return false;
+    }
     let inputs = graph.moduli_of(&bundle.operands[0]);
     let places: Vec<(usize, usize)> = inputs.iter().map(|&m| layout.place(m)).collect();
     let side_by_side =

@@ -53,6 +53,9 @@ fn fold_one(tiles: &mut Tiles, uses: &mut Uses, at: usize) -> Result<bool, Offlo
     else {
         return Ok(false);
     };
+    if op.sources[2].is_some() {
+        return Ok(false);
+    }
     let dst = op.dst;
     if let Some(reader) = only_reader(tiles, uses, dst)
         && let Some(conversion) = &mut tiles.ops[reader].conversion

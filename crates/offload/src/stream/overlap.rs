@@ -120,8 +120,8 @@ fn merge(info: &BuildInfo, state: &State, program: &[Instruction]) -> Vec<Instru
     let before = predecessors(program);
     let alone = |i: &Instruction| {
         let shape = state.conversions.get(usize::from(i.const_idx)).copied();
-        match (i.op.spec().unit, shape.flatten()) {
-            (Unit::Rns, Some(shape)) => {
+        match (i.op, shape.flatten()) {
+            (Op::Lift | Op::Scale, Some(shape)) => {
                 timing.conversion(i, u64::from(shape.inputs) + u64::from(shape.own))
             }
             _ => timing.alone(i),

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use isa::{BuildInfo, Op};
-use polynomial::{Bundle, Graph, Limb, Operation};
+use polynomial::{Bundle, Form, Graph, Limb, Operation};
 use zq::Word;
 
 use super::convert::{self, is_conversion};
@@ -41,7 +41,10 @@ pub fn instruction(operation: &Operation) -> Option<Op> {
         Operation::Sub | Operation::Neg => Op::Pmodsub,
         Operation::Mul => Op::Pmodmul,
         Operation::MulAdd => Op::Pmac,
-        Operation::Scale(_) => Op::Cmodmul,
+        Operation::Scale(_) | Operation::ScaleAdd(_) => Op::Cmodmul,
+        Operation::Permute {
+            form: Form::Values, ..
+        } => Op::Auto,
         Operation::Convert | Operation::Round { .. } => Op::Lift,
         _ => return None,
     })
@@ -49,8 +52,8 @@ pub fn instruction(operation: &Operation) -> Option<Op> {
 
 /// Whether an operation is worth a transfer.
 fn is_heavy(operation: &Operation) -> bool {
-    use Operation::{Intt, Mul, MulAdd, Ntt};
-    matches!(operation, Ntt | Intt | Mul | MulAdd) || is_conversion(operation)
+    use Operation::{Intt, Mul, MulAdd, Ntt, Permute};
+    matches!(operation, Ntt | Intt | Mul | MulAdd | Permute { .. }) || is_conversion(operation)
 }
 
 struct Placer<'a, W: Word> {
@@ -77,7 +80,7 @@ impl Placement {
             .collect();
         let degree = fits_degree(info, graph.n());
         // Lowering for builds that convert bases leaves operations that nothing uses.
-        let is_needed = match info.has(Op::Lift) {
+        let is_needed = match info.has(Op::Lift) || info.has(Op::Decomp) {
             true => needed(graph),
             false => vec![true; graph.bundles().len()],
         };
@@ -88,8 +91,10 @@ impl Placement {
                 !is_heavy(&bundle.operation) || operations.contains(name) || FREE.contains(&name);
             degree
                 && named
-                && op.is_some_and(|op| info.has(op))
+                && op.is_some_and(|op| info.has(op) || is_conversion(&bundle.operation))
                 && bundle.moduli.iter().all(|m| usable[usize::from(*m)])
+                // A section that works in half of a ring has no automorphism of it.
+                && (op != Some(Op::Auto) || layout.halves == 1)
                 && (!is_conversion(&bundle.operation)
                     || convert::fits(info, (graph, layout), &usable, bundle))
         };

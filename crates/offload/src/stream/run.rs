@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 use zq::Word;
 
 use super::allocate::{Plan, Submission, TABLES, allocate};
+use super::convert::{Move, digit};
 use super::overlap::overlap;
 use super::place::Placement;
 use super::section::{Layout, Table, join, modulus, split, words};
@@ -192,6 +193,12 @@ impl Stream<'_> {
             if let Some(spec) = spec {
                 self.driver.set_conversion(*number, &spec.conversion()?)?;
                 self.usage.conversions += 1;
+            }
+        }
+        for (number, moved) in &submission.moves {
+            match moved {
+                Move::Automorphism(element) => self.driver.set_automorphism(*number, *element)?,
+                Move::Digit(shares) => self.driver.set_digit(*number, &digit(shares)?)?,
             }
         }
         for &(buffer, tile) in &submission.uploads {

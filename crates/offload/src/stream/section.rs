@@ -4,9 +4,10 @@
 use isa::BuildInfo;
 use model::Lane;
 use ntt::NttPlan;
-use polynomial::Graph;
+use polynomial::{Graph, Limb};
 use zq::{Modulus, Word};
 
+use super::place::fits;
 use crate::OffloadError;
 use crate::ring_split::Half;
 
@@ -43,6 +44,8 @@ pub struct Layout {
     pub halves: usize,
     /// Per modulus: its set, its lane.
     places: Vec<(usize, usize)>,
+    /// Per set: lanes from a modulus to where it stands once more, where it does.
+    mirrors: Vec<Option<usize>>,
 }
 
 impl Layout {
@@ -57,7 +60,7 @@ impl Layout {
         };
         let value = |m: u16| graph.plans()[usize::from(m)].modulus().value().to_u128();
         let mut places = vec![(0, 0); graph.plans().len()];
-        let mut sections = Vec::new();
+        let (mut sections, mut mirrors) = (Vec::new(), Vec::new());
         let sets = graph
             .families()
             .iter()
@@ -66,9 +69,18 @@ impl Layout {
             for (lane, &number) in numbers.iter().enumerate() {
                 places[usize::from(number)] = (set, lane);
             }
-            let padded: Vec<u16> = (0..lanes)
-                .map(|lane| numbers[lane.min(numbers.len() - 1)])
-                .collect();
+            let count = numbers.len();
+            let mirror = (graph.is_mirrored() && 2 * count <= lanes).then_some(count);
+            mirrors.push(mirror);
+            let all = count * if mirror.is_some() { 2 } else { 1 };
+            // What the build cannot work with has the lane of another: no operation is over it.
+            let fit = |m: u16| fits(info, value(m));
+            let spare = numbers.iter().copied().find(|&m| fit(m));
+            let chosen = |lane: usize| {
+                let number = numbers[lane.min(all - 1) % count];
+                spare.filter(|_| !fit(number)).unwrap_or(number)
+            };
+            let padded: Vec<u16> = (0..lanes).map(chosen).collect();
             sections.extend(halves.iter().map(|&half| Section {
                 moduli: padded.iter().map(|&m| value(m)).collect(),
                 numbers: padded.clone(),
@@ -80,12 +92,37 @@ impl Layout {
             sections,
             halves: halves.len(),
             places,
+            mirrors,
         }
     }
 
     /// The set and lane of a modulus.
     pub fn place(&self, modulus: u16) -> (usize, usize) {
         self.places[usize::from(modulus)]
+    }
+
+    /// The set and lane of a limb: a modulus that stands in a result once more does so in the lanes that mirror the first ones.
+    pub fn home<W: Word>(&self, graph: &Graph<W>, limb: Limb) -> (usize, usize) {
+        let (set, lane) = self.place(graph.modulus_of(limb));
+        (set, lane + self.mirror(set, graph.side_of(limb)))
+    }
+
+    /// The lanes of a set from a modulus to where it stands `side` times more.
+    fn mirror(&self, set: usize, side: usize) -> usize {
+        side * self.mirrors[set].unwrap_or(0)
+    }
+
+    /// For each lane of a set the row of an operation's result that it works on.
+    pub fn rows(&self, set: usize, moduli: &[u16], lanes: usize) -> Vec<Option<usize>> {
+        let mut rows = vec![None; lanes];
+        for (row, modulus) in moduli.iter().enumerate() {
+            let (place, lane) = self.place(*modulus);
+            if place == set {
+                let side = moduli[..row].iter().filter(|m| *m == modulus).count();
+                rows[lane + self.mirror(set, side)] = Some(row);
+            }
+        }
+        rows
     }
 
     /// The table of a section's transforms: the mirror image of one half's twiddles lies in the other's table.

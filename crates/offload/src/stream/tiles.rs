@@ -7,7 +7,7 @@ use isa::{BuildInfo, Op, Reduction};
 use polynomial::{Bundle, Graph, Limb, Operation};
 use zq::Word;
 
-use super::convert::{Spec, is_conversion};
+use super::convert::{Move, Spec, is_conversion, is_move, suits};
 use super::fold::fold;
 use super::order::{Item, order};
 use super::place::{Placement, instruction};
@@ -45,6 +45,15 @@ pub struct TileOp {
     pub constants: Option<Vec<u128>>,
     /// What LIFT converts.
     pub conversion: Option<Spec>,
+    /// What AUTO and DECOMP move.
+    pub moved: Option<Move>,
+}
+
+impl TileOp {
+    /// Whether it runs beside the butterflies.
+    pub fn is_aside(&self) -> bool {
+        self.conversion.is_some() || self.moved.is_some()
+    }
 }
 
 /// All instructions with their tiles.
@@ -84,7 +93,11 @@ impl<W: Word> Maker<'_, W> {
         for item in order(self.graph, self.layout, self.placement) {
             let bundle = &self.graph.bundles()[item.number];
             if is_conversion(&bundle.operation) {
-                self.convert(&mut tiles, item, bundle);
+                if is_move(self.info, (self.graph, self.layout), bundle) {
+                    self.move_lanes(&mut tiles, item, bundle);
+                } else {
+                    self.convert(&mut tiles, item, bundle);
+                }
             } else {
                 self.one(&mut tiles, item, bundle);
             }
@@ -112,7 +125,7 @@ impl<W: Word> Maker<'_, W> {
                 sources[k] = Some(self.operand(tiles, section, of(operand)));
             }
         }
-        let mut constants = None;
+        let (mut constants, mut moved) = (None, None);
         match &bundle.operation {
             Operation::Neg => sources = [None, sources[0], None],
             Operation::Add => {
@@ -125,10 +138,12 @@ impl<W: Word> Maker<'_, W> {
             Operation::Mul | Operation::MulAdd if self.info.reduction == Reduction::Montgomery => {
                 self.carry(tiles, item, &mut sources);
             }
-            Operation::Scale(factors) => {
+            Operation::Scale(factors) | Operation::ScaleAdd(factors) => {
                 let factor = |row: &Option<usize>| row.map_or(0, |row| factors[row]);
                 constants = Some(rows.iter().map(factor).collect());
+                sources = [sources[0], None, sources[1]];
             }
+            Operation::Permute { element, .. } => moved = Some(Move::Automorphism(*element as u16)),
             _ => {}
         }
         let limbs: Vec<Option<Limb>> = self.results(bundle, &rows);
@@ -141,19 +156,69 @@ impl<W: Word> Maker<'_, W> {
             sources,
             constants,
             conversion: None,
+            moved,
         });
+    }
+
+    /// A conversion of single primes to one section, by moves from lane to lane. A lane that nobody reads gets something that is
+    /// reduced.
+    fn move_lanes(&self, tiles: &mut Tiles, item: Item, bundle: &Bundle) {
+        let section = item.section;
+        let moduli = &self.layout.sections[section].moduli;
+        let rows = self.rows(section, &bundle.moduli);
+        let inputs: Vec<(usize, Limb, u128)> = (bundle.operands.iter())
+            .map(|operand| {
+                let (_, lane) = self.layout.home(self.graph, operand[0]);
+                (
+                    lane,
+                    operand[0],
+                    self.value(self.graph.modulus_of(operand[0])),
+                )
+            })
+            .collect();
+        let each = bundle.moduli.len() / inputs.len();
+        let share = |(row, &p): (&Option<usize>, &u128)| {
+            let filler = || inputs.iter().find(|(_, _, q)| suits(*q, p));
+            let input = row.map_or_else(filler, |row| inputs.get(row / each));
+            let &(lane, limb, q) = input.unwrap_or(&inputs[0]);
+            ((lane as u8, q, p), limb)
+        };
+        let shares: Vec<_> = rows.iter().zip(moduli).map(share).collect();
+        let own = self.results(bundle, &rows);
+        let mut limbs = own.clone();
+        let operands: Vec<Limb> = inputs.iter().map(|input| input.1).collect();
+        let (source, _) = self.layout.place(self.graph.modulus_of(operands[0]));
+        for (limb, ((_, q, p), from)) in limbs.iter_mut().zip(&shares) {
+            // A residue modulo its own prime stays as it is.
+            if source == section && q == p {
+                limb.get_or_insert(*from);
+            }
+        }
+        let from = self.operand(tiles, source, self.whole(source, &operands));
+        let dst = tiles.make(section, limbs, own.iter().flatten());
+        tiles.push(TileOp {
+            op: Op::Decomp,
+            section,
+            stage: item.stage,
+            dst,
+            sources: [Some(from), None, None],
+            constants: None,
+            conversion: None,
+            moved: Some(Move::Digit(
+                shares.into_iter().map(|(share, _)| share).collect(),
+            )),
+        });
+    }
+
+    fn value(&self, modulus: u16) -> u128 {
+        let plan = &self.graph.plans()[usize::from(modulus)];
+        plan.modulus().value().to_u128()
     }
 
     /// A base conversion to one section.
     fn convert(&self, tiles: &mut Tiles, item: Item, bundle: &Bundle) {
         let section = item.section;
-        let value = |m: u16| {
-            self.graph.plans()[usize::from(m)]
-                .modulus()
-                .value()
-                .to_u128()
-        };
-        let prime = |limb: Limb| value(self.graph.modulus_of(limb));
+        let prime = |limb: Limb| self.value(self.graph.modulus_of(limb));
         let operand = &bundle.operands[0];
         let (source, first) = self.layout.place(self.graph.modulus_of(operand[0]));
         let own = self.results(bundle, &self.rows(section, &bundle.moduli));
@@ -174,7 +239,7 @@ impl<W: Word> Maker<'_, W> {
             .rposition(Option::is_some)
             .map_or(0, |last| last + 1);
         // Lanes between, which nobody reads, need a prime that the unit takes.
-        let filler = value(bundle.moduli[0]);
+        let filler = self.value(bundle.moduli[0]);
         let spec = Spec {
             first: first as u8,
             inputs: operand.iter().map(|&limb| prime(limb)).collect(),
@@ -196,6 +261,7 @@ impl<W: Word> Maker<'_, W> {
             sources: [Some(from), None, None],
             constants: None,
             conversion: Some(spec),
+            moved: None,
         });
     }
 
@@ -204,7 +270,7 @@ impl<W: Word> Maker<'_, W> {
         let mut limbs = vec![None; self.info.lanes as usize];
         let bundle = self.graph.bundle_of(operand[0]);
         let mut put = |limb: Limb| {
-            let (set, lane) = self.layout.place(self.graph.modulus_of(limb));
+            let (set, lane) = self.layout.home(self.graph, limb);
             if set == section {
                 limbs[lane] = Some(limb);
             }
@@ -227,14 +293,8 @@ impl<W: Word> Maker<'_, W> {
 
     /// For each lane the row of an operation's result that it works on.
     fn rows(&self, section: usize, moduli: &[u16]) -> Vec<Option<usize>> {
-        let mut rows = vec![None; self.info.lanes as usize];
-        for (row, modulus) in moduli.iter().enumerate() {
-            let (set, lane) = self.layout.place(*modulus);
-            if set == section / self.layout.halves {
-                rows[lane] = Some(row);
-            }
-        }
-        rows
+        let set = section / self.layout.halves;
+        self.layout.rows(set, moduli, self.info.lanes as usize)
     }
 
     /// The tile that holds these limbs: one that the device made, or one that the host gives.
@@ -299,6 +359,7 @@ impl<W: Word> Maker<'_, W> {
             sources: [Some(tile), None, None],
             constants: Some(moduli.iter().map(factor).collect()),
             conversion: None,
+            moved: None,
         });
         dst
     }

@@ -3,7 +3,7 @@
 
 use isa::Instruction;
 
-use super::super::convert::Spec;
+use super::super::convert::{Move, Spec};
 use super::super::section::Table;
 use super::super::tiles::TileId;
 
@@ -19,6 +19,8 @@ pub struct Submission {
     pub constants: Vec<(u8, Vec<u128>, Vec<u128>)>,
     /// Base conversions to set before, or to give up: their number.
     pub conversions: Vec<(u8, Option<Spec>)>,
+    /// Automorphisms and digits to set before: their number.
+    pub moves: Vec<(u8, Move)>,
     /// Tiles to put in buffers before.
     pub uploads: Vec<(u32, TileId)>,
     /// The instructions.

@@ -5,7 +5,7 @@
 use device::free_entries;
 use isa::BuildInfo;
 
-use super::super::convert::Spec;
+use super::super::convert::{Move, Spec};
 use super::super::section::{Section, Table};
 use super::Submission;
 
@@ -16,6 +16,11 @@ struct Entry<T> {
     used: u64,
 }
 
+const UNUSED: Entry<Move> = Entry {
+    content: None,
+    used: 0,
+};
+
 /// What the device holds besides slots.
 pub struct Held {
     moduli: Vec<Entry<Vec<u128>>>,
@@ -23,6 +28,8 @@ pub struct Held {
     conversions: Vec<Entry<Spec>>,
     /// Per conversion its entries in the unit's tables, and how many there are.
     entries: Vec<(u32, u32)>,
+    automorphisms: Vec<Entry<Move>>,
+    digits: Vec<Entry<Move>>,
     all_entries: u32,
     tables: Vec<Option<Table>>,
     is_shared: bool,
@@ -74,6 +81,8 @@ impl Held {
                 })
                 .collect(),
             entries: vec![(0, 0); info.rns.map_or(0, |unit| unit.conversions as usize)],
+            automorphisms: vec![UNUSED; info.moves as usize],
+            digits: vec![UNUSED; info.moves as usize],
             all_entries: info.rns.map_or(0, |unit| unit.entries),
             tables: vec![None; info.moduli_slots as usize],
             is_shared: info.twiddle_tables == 1,
@@ -143,6 +152,19 @@ impl Held {
             self.entries[oldest] = (0, 0);
             open.conversions.push((oldest as u8, None));
         }
+    }
+
+    /// The number of an automorphism or a digit; `None` if the open submission has used all.
+    pub fn moved(&mut self, moved: &Move, open: &mut Submission) -> Option<u8> {
+        let table = match moved {
+            Move::Automorphism(_) => &mut self.automorphisms,
+            Move::Digit(_) => &mut self.digits,
+        };
+        let (number, is_new) = find(table, moved.clone(), self.clock, self.opened)?;
+        if is_new {
+            open.moves.push((number, moved.clone()));
+        }
+        Some(number)
     }
 
     pub fn has_table(&self, index: u8, table: &Table) -> bool {

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Measure rotations of a CKKS ciphertext on a co-processor, each with its key switch: operand, keys and results in the host's
+//! memory, all transfers included. The reference is the evaluator on this machine.
+
+use super::{Measured, argument, step};
+use crate::{Backend, Coprocessor, Error, Inputs, KeySet, Keys, Request, Unobserved};
+use ::ckks::{CkksParams, CkksParamsLiteral, Encoder, Encryptor, Evaluator, slot_rotation_element};
+use isa::BuildInfo;
+use offload::Usage;
+use program::step::{Operation, SourceLine};
+use program::{Encryption, Guarantee, IndexMap, Parameters, Program, Range};
+use rlwe::security::{SecretKind, max_log2_qp};
+use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
+use std::sync::Arc;
+use zq::primes::{Direction, ntt_primes};
+
+/// What is measured: a set of so many data primes and one special prime, all of one size, and rotations of one ciphertext.
+#[derive(Clone, Copy, Debug)]
+pub struct Rotations {
+    /// Ring degree.
+    pub n: usize,
+    /// Data primes.
+    pub primes: usize,
+    /// Bits of a prime at most.
+    pub bits: u32,
+    /// Rotations, by 1 and so on.
+    pub count: usize,
+}
+
+/// A fresh ciphertext rotated.
+///
+/// # Errors
+/// A set or a degree that the build cannot take, a set less secure than the policy wants, a device error.
+pub fn rotate(
+    coprocessor: &Coprocessor,
+    what: Rotations,
+    policy: SecurityPolicy,
+) -> Result<Measured, Error> {
+    let info = coprocessor.session().info().clone();
+    let params = parameters(&info, what, policy)?;
+    let program = program(&params, what.count)?;
+    let generator = KeyGenerator::new(params.rlwe(), Seed::from_text("measure keys"));
+    let secret = generator.secret_key()?;
+    let steps: Vec<i64> = (1..=what.count as i64).collect();
+    let elements = steps.iter().map(|&by| slot_rotation_element(what.n, by));
+    let elements: Vec<u64> = elements.collect();
+    let galois = Arc::new(generator.galois_keys(&secret, &elements, what.primes)?);
+    let values: Vec<f64> = (0..params.slots()).map(|i| (i as f64).sin()).collect();
+    let message = Encoder::new(&params).encode_real(&values, params.max_level(), params.scale())?;
+    let encryptor = Encryptor::new(&params, Seed::from_text("measure messages"));
+    let operand = encryptor.encrypt_secret(&message, &secret, 0)?;
+    let expected = Evaluator::new(&params).rotate_many(&operand, &steps, &galois)?;
+    let keys = Keys::Narrow(KeySet {
+        galois: Some(galois),
+        ..KeySet::default()
+    });
+    let request = Request {
+        program: &program,
+        keys: &keys,
+        inputs: Inputs::Ckks(&[&operand]),
+        plain: &[],
+        seed: Seed::from_text("measure zeros"),
+    };
+    coprocessor.take_usage();
+    let outcome = coprocessor.run(&request, &Unobserved)?;
+    let expected: Vec<Vec<u8>> = expected.iter().map(|one| one.to_bytes()).collect();
+    let session = coprocessor.session();
+    let (profile, instructions) = (session.profile().clone(), session.program().to_vec());
+    drop(session);
+    let usage: Usage = coprocessor.take_usage();
+    Ok(Measured {
+        usage,
+        correct: outcome.outputs == expected,
+        profile,
+        program: instructions,
+        data_primes: params.rlwe().q().values(),
+        auxiliary: params.rlwe().p().map_or_else(Vec::new, |p| p.values()),
+    })
+}
+
+/// The set: primes of the widest size that the security table allows, the special one the largest.
+///
+/// # Errors
+/// A build that this set does not suit, and what [`CkksParams::new`] refuses.
+pub fn parameters(
+    info: &BuildInfo,
+    what: Rotations,
+    policy: SecurityPolicy,
+) -> Result<CkksParams, Error> {
+    let refuse = |what: String| Err(Error::Input(what));
+    let least = 8.max(4 * info.butterflies as usize);
+    let (n, most) = (what.n, info.n_max());
+    if !(least..=most).contains(&n) {
+        return refuse(format!(
+            "n = {n} is beyond the build, which has n = {least}..{most}"
+        ));
+    }
+    if info.moves == 0 {
+        return refuse("moves between lanes are not in this build".to_owned());
+    }
+    if what.primes == 0 || what.count == 0 {
+        return refuse("a rotation needs a data prime, and a measurement a rotation".to_owned());
+    }
+    let allowed = max_log2_qp(policy.table, SecretKind::Ternary, n, policy.level)?;
+    let allowed = allowed.filter(|_| !policy.allow_insecure);
+    let share = allowed.map_or(u32::MAX, |all| all / (what.primes as u32 + 1));
+    let bits = what.bits.min(info.word_bits).min(share);
+    let order = (2 * n.max(most) as u64).max(1 << info.montgomery_bits);
+    let all = ntt_primes::<u64>(bits, order, what.primes + 1, Direction::Down, &[]);
+    let mut p = all.map_err(rns::RnsError::from)?;
+    let q = p.split_off(1);
+    let literal = CkksParamsLiteral {
+        rlwe: RlweParamsLiteral {
+            n,
+            q,
+            p,
+            ..RlweParamsLiteral::default()
+        },
+        scale: f64::from(bits.saturating_sub(8)).exp2(),
+    };
+    Ok(CkksParams::new(&literal, policy)?)
+}
+
+fn program(params: &CkksParams, count: usize) -> Result<Program, Error> {
+    let (slots, scale) = (params.slots(), params.scale());
+    let level = params.max_level() as u32;
+    let mut steps = vec![step(Operation::Input, 2, (level, scale))];
+    let rotations = (1..=count as i32).map(|by| step(Operation::Rotate(0, by), 2, (level, scale)));
+    steps.extend(rotations);
+    Ok(Program {
+        name: "rotate".into(),
+        variant: String::new(),
+        encryption: Encryption::Secret,
+        guarantee: Guarantee {
+            bits: 0.0,
+            failure_bits: 0,
+            tolerance: 1.0,
+            publish: false,
+        },
+        arguments: vec![argument(
+            "a",
+            slots,
+            Range::Reals {
+                low: -1.0,
+                high: 1.0,
+            },
+        )?],
+        expressions: vec![],
+        plaintexts: vec![],
+        transforms: vec![],
+        lines: vec![SourceLine {
+            file: "rotate".into(),
+            number: 1,
+            text: "roll(a, -k)".into(),
+        }],
+        steps,
+        outputs: (1..=count as u32).collect(),
+        result_shape: vec![count as u32, slots as u32],
+        result: IndexMap::identity(count * slots)?,
+        parameters: Parameters::Ckks(params.clone()),
+    })
+}

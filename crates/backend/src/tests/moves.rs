@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Programs on builds that spread residues and permute values beside the butterflies: the same bytes, and what the host is left.
+
+use super::coprocessor::{build, conforms, held_to_the_walk};
+use super::random::Maker;
+use super::{bfv_parameters, ckks_parameters};
+use ckks::{CkksParams, CkksParamsLiteral};
+use isa::{BuildInfo, Reduction};
+use program::step::{Operation, Step};
+use program::{Encryption, Parameters, Program};
+use rlwe::{RlweParamsLiteral, SecurityPolicy};
+
+/// A build with the unit and eight slots.
+fn moves(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
+    BuildInfo {
+        butterflies: 2,
+        dual_port_slots: 8,
+        single_port_slots: 0,
+        twiddle_tables: 2,
+        constants: 16,
+        moves: 16,
+        ..build(word_bits, lanes, log2_n_max)
+    }
+}
+
+/// `count` data primes of one size and a special one.
+fn set(n: usize, bits: u32, count: usize, special: u32) -> Parameters {
+    let (q, p) = ckks::prime_chain(n, bits, bits, count - 1, special, 1).unwrap();
+    let rlwe = RlweParamsLiteral {
+        n,
+        q,
+        p,
+        ..Default::default()
+    };
+    let scale = f64::from(bits - 5).exp2();
+    let literal = CkksParamsLiteral { rlwe, scale };
+    Parameters::Ckks(CkksParams::new(&literal, SecurityPolicy::insecure()).unwrap())
+}
+
+/// All in one section twice over, once, and in several; few slots of one port and two entries; both reductions.
+#[test]
+fn random_ckks_programs_give_the_same_bytes_where_residues_move() {
+    let few = BuildInfo {
+        moves: 4,
+        ..build(62, 8, 10)
+    };
+    let montgomery = BuildInfo {
+        reduction: Reduction::Montgomery,
+        montgomery_bits: 11,
+        ..moves(46, 8, 10)
+    };
+    let builds = [
+        moves(46, 8, 10),
+        montgomery,
+        moves(46, 4, 10),
+        moves(46, 3, 10),
+        // One prime does not fit.
+        moves(45, 8, 10),
+        moves(62, 1, 10),
+        few,
+        // Twice the build's degree: nothing moves there.
+        moves(62, 8, 9),
+    ];
+    conforms(&set(1024, 45, 3, 45), 0..4, &builds);
+    // Primes of several sizes: some digits need a reduction, which is the host's.
+    conforms(&ckks_parameters(), 0..2, &[moves(62, 5, 10)]);
+    conforms(&set(1024, 40, 2, 50), 0..2, &[moves(62, 8, 10)]);
+    conforms(
+        &bfv_parameters(),
+        0..2,
+        &[moves(62, 8, 10), moves(62, 4, 10)],
+    );
+}
+
+fn ending(steps: &[(Operation, u8, u32)]) -> Program {
+    let (mut program, _) = Maker::new(set(1024, 45, 3, 45), Encryption::Secret, 0).finish();
+    let input = program.steps[0];
+    program.steps.truncate(3);
+    for &(operation, size, below) in steps {
+        program.steps.push(Step {
+            operation,
+            size,
+            level: input.level - below,
+            ..input
+        });
+    }
+    program.outputs = vec![program.steps.len() as u32 - 1];
+    program
+}
+
+#[test]
+fn key_switches_leave_nothing_to_the_host() {
+    use Operation::{Add, ModDrop, Multiply, Relinearize, Rescale, Rotate};
+    let programs: [&[(Operation, u8, u32)]; 5] = [
+        &[(Rotate(0, 1), 2, 0)],
+        &[(Multiply(0, 1), 3, 0), (Relinearize(3), 2, 0)],
+        &[
+            (Multiply(0, 1), 3, 0),
+            (Relinearize(3), 2, 0),
+            (Rescale(4), 2, 1),
+            (Rotate(5, 3), 2, 1),
+        ],
+        &[
+            (Rotate(0, 1), 2, 0),
+            (Rotate(0, 2), 2, 0),
+            (Add(3, 4), 2, 0),
+            (Rotate(5, 4), 2, 0),
+        ],
+        &[(ModDrop(0), 2, 2), (Rotate(3, 1), 2, 2)],
+    ];
+    for steps in programs {
+        let program = ending(steps);
+        for info in [moves(46, 8, 10), moves(46, 4, 10), moves(46, 2, 10)] {
+            let usage = held_to_the_walk(&program, &info);
+            let what = format!("{steps:?} on {} lanes", info.lanes);
+            assert_eq!((usage.host_operations, usage.submissions), (0, 1), "{what}");
+            assert_eq!(usage.cycles, usage.predicted_cycles, "{what}");
+        }
+    }
+}

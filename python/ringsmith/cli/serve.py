@@ -23,6 +23,8 @@ ringsmith serve --store ./store --add-tenant alice
 
 ringsmith serve --store ./store --workers 4 --key-memory 4096
 
+ringsmith serve --store ./store --ray 10.0.0.1:6379 --workers 16
+
 curl -s localhost:8470/readyz
 
 The server evaluates programs with the keys that clients send; it never has a secret key. SIGTERM or Ctrl-C: running
@@ -43,6 +45,9 @@ def serve(
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: a free one")] = 8470,
     workers: Annotated[int | None, typer.Option("--workers", min=1, max=1024, help="default: one a core")] = None,
     threads: Annotated[int, typer.Option("--threads", min=1, max=1024, help="of each worker")] = 1,
+    ray: Annotated[
+        str | None, typer.Option("--ray", help="evaluate on a Ray cluster: host:port; needs --workers, actors there")
+    ] = None,
     key_memory: Annotated[int, typer.Option("--key-memory", min=1, help="MiB of keys held, all workers")] = 1024,
     queue: Annotated[int, typer.Option("--queue", min=1, help="jobs that wait, all tenants")] = 1024,
     max_blob: Annotated[int, typer.Option("--max-blob", min=1, help="MiB of one blob")] = 1024,
@@ -76,10 +81,12 @@ def serve(
     else:
         if (tls_certificate is None) is not (tls_key is None):
             raise InputError("--tls-certificate and --tls-key go together")
+        if ray is not None and workers is None:
+            raise InputError("--ray needs --workers: so many actors of --threads cores each on the cluster")
         quota = Quota(quota_bytes * _MIB, quota_jobs, quota_memory * _MIB, quota_seconds)
         settings = Settings(
-            store.absolute(), host, port, workers or cores(), threads, key_memory * _MIB, queue, quota,
-            max_blob=max_blob * _MIB, drain_seconds=drain, allow_insecure=allow_insecure,
+            store.absolute(), host, port, workers or cores(), threads, key_memory=key_memory * _MIB, queue=queue,
+            quota=quota, ray=ray, max_blob=max_blob * _MIB, drain_seconds=drain, allow_insecure=allow_insecure,
             tls_certificate=tls_certificate, tls_key=tls_key,
         )  # fmt: skip
         run(settings, quiet=quiet)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import secrets
+import socket
 from collections import OrderedDict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,6 +33,8 @@ _CHUNKS = 4
 _ATTEMPTS = 3
 #: Seconds without any worker before a batch is given up.
 _PATIENCE = 300.0
+#: Seconds to reach a cluster.
+_CONNECT = 10.0
 #: Programs with keys whose bytes stay in the object store for the next batch, and that a worker holds loaded.
 _KEPT = 8
 
@@ -106,8 +109,9 @@ def connect_ray(address: str) -> str:
         raise InputError("a cluster needs ray: pip install 'ringsmith[ray]'") from None
     if not ray.is_initialized():
         try:
+            _reached(address)
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             reason = (str(error).splitlines() or [""])[0][:120]
             raise InputError(f"{address[:80]}: no Ray cluster there ({reason}); start one: ray start --head") from None
     context = ray.get_runtime_context()
@@ -115,6 +119,21 @@ def connect_ray(address: str) -> str:
     if ":" in address and "://" not in address and where != address:
         raise InputError(f"{address[:80]}: this process is on the cluster of {where}; ray.shutdown() leaves it")
     return f"{where} {context.get_job_id()}"
+
+
+def _reached(address: str) -> None:
+    """Fail at once where nothing listens: Ray would try for minutes."""
+    host, mark, port = address.rpartition(":")
+    if mark and "://" not in address:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT).close()
+
+
+def check_cluster(address: str) -> None:
+    """Join a cluster and leave it again; InputError as of `connect_ray`."""
+    connect_ray(address)
+    import ray
+
+    ray.shutdown()
 
 
 def evaluate_many(

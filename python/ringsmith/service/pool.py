@@ -14,10 +14,11 @@ import struct
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast
 
 from ringsmith.runtime.cache import Name
-from ringsmith.service import worker
+from ringsmith.service import distant, worker
 from ringsmith.service.logs import log
 from ringsmith.service.settings import Settings
 from ringsmith.service.worker import Done, Failed, Task
@@ -199,10 +200,13 @@ class Pool:
         """Start a worker; None if that failed."""
         settings = self._settings
         ours, theirs = _SPAWN.Pipe()
-        arguments = (
-            theirs, self._wanted[hand.index], settings.store, settings.worker_key_memory, settings.threads,
-            settings.inline, settings.allow_insecure,
+        evaluates = (
+            settings.store, settings.worker_key_memory, settings.threads, settings.inline, settings.allow_insecure
         )  # fmt: skip
+        make: Callable[[], worker.Evaluator] = partial(worker.Worker, *evaluates)
+        if settings.ray is not None:
+            make = partial(distant.Distant, settings.ray, *evaluates)
+        arguments = theirs, self._wanted[hand.index], make
         process = _SPAWN.Process(target=worker.main, args=arguments, name=f"ringsmith-worker-{hand.index}", daemon=True)
         try:
             end = socket.socket(fileno=os.dup(ours.fileno()))

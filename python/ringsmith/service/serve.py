@@ -12,6 +12,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from ringsmith.errors import InputError
+from ringsmith.runtime.cluster import check_cluster
 from ringsmith.service.app import application
 from ringsmith.service.guard import protocol
 from ringsmith.service.logs import log, set_up
@@ -55,6 +56,8 @@ def serve(settings: Settings, *, quiet: bool = False) -> None:
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "asyncio"):
         logging.getLogger(name).handlers[:] = [logging.NullHandler()]
         logging.getLogger(name).propagate = False
+    if settings.ray is not None:
+        check_cluster(settings.ray)
     store = Store(settings.store, settings.inline)
     listening = bound(settings)
     guard, app = application(settings, store)

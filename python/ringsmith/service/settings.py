@@ -29,6 +29,8 @@ class Settings:
     #: Processes that evaluate, and threads of each.
     workers: int = 1
     threads: int = 1
+    #: Address of the Ray cluster that evaluates; None: this machine.
+    ray: str | None = None
     #: Bytes of evaluation keys held in memory, all workers together.
     key_memory: int = GIB
     #: Jobs waiting, all tenants together.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ringsmith.errors import RingsmithError
 from ringsmith.runtime.arrays import array_of
@@ -103,9 +103,12 @@ class _Interrupt:
 class Worker:
     """What lives in the process."""
 
-    def __init__(self, store: Path, key_memory: int, threads: int, inline: int, allow_insecure: bool) -> None:
-        """Start without keys."""
-        self._files, self._threads, self._inline = Files(store), threads, inline
+    def __init__(
+        self, store: Path | None, key_memory: int, threads: int, inline: int, allow_insecure: bool
+    ) -> None:  # fmt: skip
+        """Start without keys. Results longer than `inline` go to the store; without one they are bytes too."""
+        self._files = None if store is None else Files(store)
+        self._threads, self._inline = threads, inline
         self._insecure = allow_insecure
         self.cache: Cache[Server] = Cache(key_memory)
 
@@ -145,7 +148,7 @@ class Worker:
             "operations": {name: round(seconds, 6) for name, seconds in execution.seconds.items()},
             "worker_memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         }
-        content: Source = data if len(data) <= self._inline else self._files.write_part(data)
+        content = content_of(data, self._inline, self._files)
         return Done(content, own_name(), len(data), facts, report)
 
     def _load(self, task: Task) -> Server:
@@ -154,6 +157,11 @@ class Worker:
             raise Problem("internal", "the worker no longer holds these keys")
         program = Program.from_bytes(_bytes(task.program), allow_insecure=self._insecure)
         return Server(program, Keys.from_bytes(_bytes(task.keys)), threads=self._threads)
+
+
+def content_of(data: bytes, inline: int, files: Files | None) -> Source:
+    """Return a result as the server takes it: as bytes, or in a part file if it is long and there is a store."""
+    return data if files is None or len(data) <= inline else files.write_part(data)
 
 
 def _bytes(source: Source) -> bytes:
@@ -165,14 +173,21 @@ def _array(value: Any) -> Any:
     return array_of(_bytes(value)) if isinstance(value, (bytes, Path)) else value
 
 
-def main(
-    connection: Connection, wanted: Any, store: Path, key_memory: int, threads: int, inline: int, insecure: bool
-) -> None:
-    """Serve tasks until the server closes its end. Ctrl-C in a terminal is the server's to handle."""
+class Evaluator(Protocol):
+    """What does tasks: a `Worker`, or what stands in for one elsewhere."""
+
+    cache: Any
+
+    def run(self, task: Task, progress: Callable[[int, int], None]) -> Done | Failed:
+        """Return what a task gives."""
+
+
+def main(connection: Connection, wanted: Any, make: Callable[[], Evaluator]) -> None:
+    """Serve tasks with what `make` makes until the server closes its end. Ctrl-C is the server's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     interrupt = _Interrupt(wanted)
-    worker = Worker(store, key_memory, threads, inline, insecure)
+    worker = make()
     try:
         connection.send("ready")
         while True:
@@ -182,7 +197,7 @@ def main(
         return
 
 
-def _outcome(worker: Worker, interrupt: _Interrupt, task: Task, connection: Connection) -> Done | Failed:
+def _outcome(worker: Evaluator, interrupt: _Interrupt, task: Task, connection: Connection) -> Done | Failed:
     told = 0.0
 
     def progress(done: int, total: int) -> None:
@@ -200,5 +215,5 @@ def _outcome(worker: Worker, interrupt: _Interrupt, task: Task, connection: Conn
         return Failed("job_cancelled", "the job was cancelled", cancelled=True)
 
 
-def _held(worker: Worker) -> Held:
+def _held(worker: Evaluator) -> Held:
     return Held(worker.cache.names(), worker.cache.size, worker.cache.evictions)

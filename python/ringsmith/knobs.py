@@ -46,6 +46,7 @@ class Knobs:
     moves: int
     host: str
     wide_port: bool
+    cores: int
     fifo_depth: int
 
     @property
@@ -91,6 +92,7 @@ class Knobs:
             "moves": self.moves,
             "host": HOST[self.host],
             "wide_port": int(self.wide_port),
+            "cores": self.cores,
             "fifo_depth": self.fifo_depth,
         }
 
@@ -114,6 +116,7 @@ class Knobs:
             "RnsEntries": max(self.rns_entries, 16),
             "Moves": numbers["moves"],
             "WidePort": numbers["wide_port"],
+            "Cores": numbers["cores"],
             "FifoDepth": numbers["fifo_depth"],
             "Slots": self.slots,
             "SinglePort": self.single_port_mask,
@@ -157,6 +160,8 @@ class Knobs:
             yield f"moves must be 0, 4, 8, 16 or 32, got {self.moves}"
         if self.host not in HOST:
             yield f"host must be axi4 or serial, got {self.host!r}"
+        if not (self.cores >= 1 and self.cores <= 8):
+            yield f"cores must be 1..8, got {self.cores}"
         if not (self.fifo_depth >= 2 and self.fifo_depth <= 1024 and (1 << _ceil_log2(self.fifo_depth) == self.fifo_depth)):
             yield f"fifo_depth must be a power of two from 2 to 1024, got {self.fifo_depth}"
         if not self.n_max >= 4 * self.butterflies:
@@ -171,6 +176,8 @@ class Knobs:
             yield f"word_bits must be at most 64 with moves between lanes (moves), got {self.word_bits}"
         if not (self.host == "axi4" or self.wide_port == 0):
             yield f"wide_port must be false on the serial host, which moves bytes (it needs host = axi4), got {self.wide_port}"
+        if not (self.host == "axi4" or self.cores == 1):
+            yield f"cores must be 1 on the serial host, which has one byte port (several need host = axi4), got {self.cores}"
         if not (self.slots >= 3 and self.slots <= 32):
             yield f"slots must be 3..32, got {self.slots}"
         if not self.twiddle_tables in (1, self.moduli_slots):

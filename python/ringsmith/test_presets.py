@@ -15,8 +15,8 @@ def test_every_preset_loads_and_has_the_same_keys() -> None:
     keys = {
         name: list(tomllib.loads((shipped.spec() / "presets" / f"{name}.toml").read_text())) for name in preset_names()
     }
-    assert {"cofhee", "bfv-client", "heaws", "tiny"} <= keys.keys()
-    for name in ("cofhee", "bfv-client", "heaws", "tiny"):
+    assert {"cofhee", "bfv-client", "heaws", "heaws-x6", "tiny"} <= keys.keys()
+    for name in ("cofhee", "bfv-client", "heaws", "heaws-x6", "tiny"):
         assert load_preset(name).name == name
         assert keys[name] == keys["cofhee"]
 
@@ -56,6 +56,7 @@ def test_overrides_take_toml_values_and_bare_words() -> None:
         ("multiplier=lut", "asic, dsp26x17 or dsp18x18"),
         ("pmul=1", "of type bool"),
         ("fifo_depth=12", "power of two"),
+        ("cores=9", "1..8, got 9"),
         ("host=usb", "axi4 or serial"),
         ("clock_mhz=0", "positive"),
         ("operations=['lift']", "must be among"),

@@ -28,6 +28,8 @@ module rs_build_check #(
   parameter int unsigned RnsEntries = 16,
   // Automorphisms, and as many digits, that the unit for moves between words and lanes (AUTO, DECOMP) holds; 0 without it.
   parameter int unsigned Moves = 0,
+  // Cores behind one host shell and one data port, each with registers and a program queue of its own.
+  parameter int unsigned Cores = 1,
   // Commands that can wait.
   parameter int unsigned FifoDepth = 2,
   // Polynomial slots that instructions can name.
@@ -77,28 +79,31 @@ module rs_build_check #(
   if (!((Moves == 0) || (Moves == 4) || (Moves == 8) || (Moves == 16) || (Moves == 32))) begin : gen_check_12_moves
     $error("%m: Moves (moves) must be 0, 4, 8, 16 or 32");
   end
-  if (!((FifoDepth >= 2) && (FifoDepth <= 1024) && ((1 << $clog2(FifoDepth)) == FifoDepth))) begin : gen_check_13_fifo_depth
+  if (!((Cores >= 1) && (Cores <= 8))) begin : gen_check_13_cores
+    $error("%m: Cores (cores) must be 1..8");
+  end
+  if (!((FifoDepth >= 2) && (FifoDepth <= 1024) && ((1 << $clog2(FifoDepth)) == FifoDepth))) begin : gen_check_14_fifo_depth
     $error("%m: FifoDepth (fifo_depth) must be a power of two from 2 to 1024");
   end
-  if (!((1 << NMaxLog2) >= (4 * P))) begin : gen_check_14_n_max
+  if (!((1 << NMaxLog2) >= (4 * P))) begin : gen_check_15_n_max
     $error("%m: NMaxLog2 is log2(n_max): n_max must be at least 4 * butterflies = %0d", (4 * P));
   end
-  if (!((MulKind == 0) || (($clog2((1 << NMaxLog2)) + 3) <= W))) begin : gen_check_15_word_bits
+  if (!((MulKind == 0) || (($clog2((1 << NMaxLog2)) + 3) <= W))) begin : gen_check_16_word_bits
     $error("%m: W (word_bits) must be at least %0d with reduction = montgomery at n_max = %0d", ($clog2((1 << NMaxLog2)) + 3), (1 << NMaxLog2));
   end
-  if (!((RnsRate == 0) || (W <= 64))) begin : gen_check_16_word_bits
+  if (!((RnsRate == 0) || (W <= 64))) begin : gen_check_17_word_bits
     $error("%m: W (word_bits) must be at most 64 with base conversion (rns_rate)");
   end
-  if (!((Moves == 0) || (W <= 64))) begin : gen_check_17_word_bits
+  if (!((Moves == 0) || (W <= 64))) begin : gen_check_18_word_bits
     $error("%m: W (word_bits) must be at most 64 with moves between lanes (moves)");
   end
-  if (!((SinglePort % 4) == 0)) begin : gen_check_18_single_port_mask
+  if (!((SinglePort % 4) == 0)) begin : gen_check_19_single_port_mask
     $error("%m: SinglePort (single_port_mask) must be 0 in its two lowest bits, which are the work slots");
   end
-  if (!((Slots >= 3) && (Slots <= 32))) begin : gen_check_19_slots
+  if (!((Slots >= 3) && (Slots <= 32))) begin : gen_check_20_slots
     $error("%m: Slots (slots) must be 3..32");
   end
-  if (!((TwTables == 1) || (TwTables == Moduli))) begin : gen_check_20_twiddle_tables
+  if (!((TwTables == 1) || (TwTables == Moduli))) begin : gen_check_21_twiddle_tables
     $error("%m: TwTables (twiddle_tables) must be 1 or moduli_slots");
   end
 

@@ -24,6 +24,8 @@ package rs_build_pkg;
   localparam int unsigned RnsEntriesMost = 128;
   localparam int unsigned MovesLeast = 0;
   localparam int unsigned MovesMost = 32;
+  localparam int unsigned CoresLeast = 1;
+  localparam int unsigned CoresMost = 8;
   localparam int unsigned FifoDepthLeast = 2;
   localparam int unsigned FifoDepthMost = 1024;
   localparam int unsigned SlotsLeast = 3;

@@ -30,6 +30,8 @@ module rs_host_ctrl #(
   parameter int unsigned RnsEntries = 16,
   parameter int unsigned Moves = 0,
   parameter bit WidePort = 1'b0,
+  // Cores behind the host's shell, of which this is one.
+  parameter int unsigned Cores = 1,
   // Bytes of a coefficient on the data port: 2, 4, 8 or 16.
   parameter int unsigned CoeffBytes = 4,
   // Bits of a beat of the data port.
@@ -227,7 +229,7 @@ module rs_host_ctrl #(
   assign hw_in.shape.reduction.next = 2'(MulKind);
   assign hw_in.shape.wide_port.next = WidePort;
   assign hw_in.shape.serial.next = Serial;
-  assign hw_in.shape.cores.next = 4'd1;
+  assign hw_in.shape.cores.next = 4'(Cores);
   assign hw_in.capacity.slots.next = 8'(Slots);
   assign hw_in.capacity.moduli.next = 8'(Moduli);
   assign hw_in.capacity.constants.next = 8'(Consts);

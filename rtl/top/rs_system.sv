@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The co-processor without its pins: registers and core. rs_top_axi and rs_top_serial put buses and lines around it.
+// A core of the co-processor without its pins: registers and core. rs_top_axi and rs_top_serial put buses and lines around it.
 //
 //   axil -> rs_host_ctrl -> rs_core <-> dma_req, ld, st (data port: what moves polynomials to and from the host)
 //
@@ -28,6 +28,8 @@ module rs_system #(
   parameter int unsigned RnsEntries = 16,
   parameter int unsigned Moves = 0,
   parameter bit WidePort = 1'b0,
+  // Cores behind the host's shell, of which this is one.
+  parameter int unsigned Cores = 1,
   // The host is behind serial lines: its data port waits for it (transfer_*), and addresses of its own mean nothing.
   parameter bit Serial = 1'b0,
   // Bits of a beat of the host's data port.
@@ -131,6 +133,7 @@ module rs_system #(
     .RnsEntries(RnsEntries),
     .Moves(Moves),
     .WidePort(WidePort),
+    .Cores(Cores),
     .CoeffBytes(rs_core_pkg::coeff_bytes(W)),
     .DataWidth(DataWidth),
     .Serial(Serial),

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Co-processor behind AXI4: registers on AXI4-Lite (spec/registers.rdl), polynomials on an AXI4 master.
 //
-//   s_axil -> rs_system <-> rs_axi_dma <-> m_axi (host memory)
+//   s_axil -> rs_axil_split -> rs_system, one a core <-> rs_port_share <-> rs_axi_dma <-> m_axi (host memory)
+//
+// Registers of core c are at c * 4096 and following; irq_o is raised by any core.
 //
 // One clock. CONTROL.reset resets the core and ends the data port's transfer within the rules of AXI4 (see rs_axi_dma).
 // Reset: rst_ni may fall at any time and must rise in step with clk_i (rs_reset_sync makes such a reset of any); two cycles or
@@ -47,6 +49,8 @@ module rs_top_axi #(
   parameter int unsigned Moves = 0,
   // 1: host buffers hold P coefficients of every lane side by side (see rs_axi_dma); 0: lane after lane.
   parameter bit WidePort = 1'b0,
+  // Cores behind the two buses, 1 to 8.
+  parameter int unsigned Cores = 1,
   // Clock the build is meant for, in kHz.
   parameter int unsigned ClockKhz = 100000,
   // Hash of the sources and parameters of the build; 0 if unknown.
@@ -58,153 +62,246 @@ module rs_top_axi #(
   localparam int unsigned RowLanes = WidePort ? 1 << $clog2(Lanes) : 1,
   localparam int unsigned RowBits = RowLanes * P * CoeffBytes * 8,
   localparam int unsigned DataWidth = RowBits > 1024 ? 1024 : RowBits,
-  localparam int unsigned AddrWidth = 40
+  localparam int unsigned AddrWidth = 40,
+  localparam int unsigned RegAddrBits = 12 + $clog2(Cores)
 ) (
-  input  logic                         clk_i,
-  input  logic                         rst_ni,
+  input  logic                               clk_i,
+  input  logic                               rst_ni,
 `ifdef RINGSMITH_FAULT_PIN
   // Test hook of builds that ask for it: see rs_core.
-  input  logic                         fault_i,
+  input  logic                               fault_i,
 `endif
-  output logic                         irq_o,
+  output logic                               irq_o,
   // AXI4-Lite slave: registers.
-  input  logic                         s_axil_awvalid_i,
-  output logic                         s_axil_awready_o,
-  input  logic [           11:0]       s_axil_awaddr_i,
-  input  logic                         s_axil_wvalid_i,
-  output logic                         s_axil_wready_o,
-  input  logic [           31:0]       s_axil_wdata_i,
-  input  logic [            3:0]       s_axil_wstrb_i,
-  output logic                         s_axil_bvalid_o,
-  input  logic                         s_axil_bready_i,
-  output logic [            1:0]       s_axil_bresp_o,
-  input  logic                         s_axil_arvalid_i,
-  output logic                         s_axil_arready_o,
-  input  logic [           11:0]       s_axil_araddr_i,
-  output logic                         s_axil_rvalid_o,
-  input  logic                         s_axil_rready_i,
-  output logic [           31:0]       s_axil_rdata_o,
-  output logic [            1:0]       s_axil_rresp_o,
+  input  logic                               s_axil_awvalid_i,
+  output logic                               s_axil_awready_o,
+  input  logic [RegAddrBits-1:0]             s_axil_awaddr_i,
+  input  logic                               s_axil_wvalid_i,
+  output logic                               s_axil_wready_o,
+  input  logic [           31:0]             s_axil_wdata_i,
+  input  logic [            3:0]             s_axil_wstrb_i,
+  output logic                               s_axil_bvalid_o,
+  input  logic                               s_axil_bready_i,
+  output logic [            1:0]             s_axil_bresp_o,
+  input  logic                               s_axil_arvalid_i,
+  output logic                               s_axil_arready_o,
+  input  logic [RegAddrBits-1:0]             s_axil_araddr_i,
+  output logic                               s_axil_rvalid_o,
+  input  logic                               s_axil_rready_i,
+  output logic [           31:0]             s_axil_rdata_o,
+  output logic [            1:0]             s_axil_rresp_o,
   // AXI4 master: polynomials. INCR bursts of whole beats, one ID.
-  output logic                         m_axi_arvalid_o,
-  input  logic                         m_axi_arready_i,
-  output logic [  AddrWidth-1:0]       m_axi_araddr_o,
-  output logic [            7:0]       m_axi_arlen_o,
-  output logic [            2:0]       m_axi_arsize_o,
-  output logic [            1:0]       m_axi_arburst_o,
-  input  logic                         m_axi_rvalid_i,
-  output logic                         m_axi_rready_o,
-  input  logic [  DataWidth-1:0]       m_axi_rdata_i,
-  input  logic [            1:0]       m_axi_rresp_i,
-  input  logic                         m_axi_rlast_i,
-  output logic                         m_axi_awvalid_o,
-  input  logic                         m_axi_awready_i,
-  output logic [  AddrWidth-1:0]       m_axi_awaddr_o,
-  output logic [            7:0]       m_axi_awlen_o,
-  output logic [            2:0]       m_axi_awsize_o,
-  output logic [            1:0]       m_axi_awburst_o,
-  output logic                         m_axi_wvalid_o,
-  input  logic                         m_axi_wready_i,
-  output logic [  DataWidth-1:0]       m_axi_wdata_o,
-  output logic [DataWidth/8-1:0]       m_axi_wstrb_o,
-  output logic                         m_axi_wlast_o,
-  input  logic                         m_axi_bvalid_i,
-  output logic                         m_axi_bready_o,
-  input  logic [            1:0]       m_axi_bresp_i,
-  // Events for a timeline, as rs_core gives them, by unit: compute, memory, base conversion; its own cycle count.
-  output logic [            2:0]       ev_start_o,
-  output logic [            2:0]       ev_end_o,
-  output logic [            2:0][31:0] ev_start_idx_o,
-  output logic [            2:0][31:0] ev_end_idx_o,
-  output logic [            2:0][63:0] ev_start_cmd_o,
-  output logic [           63:0]       cycles_o
+  output logic                               m_axi_arvalid_o,
+  input  logic                               m_axi_arready_i,
+  output logic [  AddrWidth-1:0]             m_axi_araddr_o,
+  output logic [            7:0]             m_axi_arlen_o,
+  output logic [            2:0]             m_axi_arsize_o,
+  output logic [            1:0]             m_axi_arburst_o,
+  input  logic                               m_axi_rvalid_i,
+  output logic                               m_axi_rready_o,
+  input  logic [  DataWidth-1:0]             m_axi_rdata_i,
+  input  logic [            1:0]             m_axi_rresp_i,
+  input  logic                               m_axi_rlast_i,
+  output logic                               m_axi_awvalid_o,
+  input  logic                               m_axi_awready_i,
+  output logic [  AddrWidth-1:0]             m_axi_awaddr_o,
+  output logic [            7:0]             m_axi_awlen_o,
+  output logic [            2:0]             m_axi_awsize_o,
+  output logic [            1:0]             m_axi_awburst_o,
+  output logic                               m_axi_wvalid_o,
+  input  logic                               m_axi_wready_i,
+  output logic [  DataWidth-1:0]             m_axi_wdata_o,
+  output logic [DataWidth/8-1:0]             m_axi_wstrb_o,
+  output logic                               m_axi_wlast_o,
+  input  logic                               m_axi_bvalid_i,
+  output logic                               m_axi_bready_o,
+  input  logic [            1:0]             m_axi_bresp_i,
+  // Events for a timeline, as rs_core gives them, by core and unit: compute, memory, base conversion; its own cycle count.
+  output logic [      Cores-1:0][ 2:0]       ev_start_o,
+  output logic [      Cores-1:0][ 2:0]       ev_end_o,
+  output logic [      Cores-1:0][ 2:0][31:0] ev_start_idx_o,
+  output logic [      Cores-1:0][ 2:0][31:0] ev_end_idx_o,
+  output logic [      Cores-1:0][ 2:0][63:0] ev_start_cmd_o,
+  output logic [      Cores-1:0][63:0]       cycles_o
 );
-  logic dma_rst_n, req_valid, req_ready, req_store;
+  localparam int unsigned PortBits = (WidePort ? Lanes : 1) * P * W;
+
+  logic [Cores-1:0] irq;
+  assign irq_o = |irq;
+
+  // Registers of each core.
+  logic [Cores-1:0] awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
+  logic [Cores-1:0][1:0] bresp, rresp;
+  logic [Cores-1:0][31:0] rdata;
+
+  rs_axil_split #(
+    .Cores(Cores)
+  ) u_split (
+    .clk_i,
+    .rst_ni,
+    .s_axil_awvalid_i,
+    .s_axil_awready_o,
+    .s_axil_awaddr_i,
+    .s_axil_wvalid_i,
+    .s_axil_wready_o,
+    .s_axil_bvalid_o,
+    .s_axil_bready_i,
+    .s_axil_bresp_o,
+    .s_axil_arvalid_i,
+    .s_axil_arready_o,
+    .s_axil_araddr_i,
+    .s_axil_rvalid_o,
+    .s_axil_rready_i,
+    .s_axil_rdata_o,
+    .s_axil_rresp_o,
+    .axil_awvalid_o(awvalid),
+    .axil_awready_i(awready),
+    .axil_wvalid_o (wvalid),
+    .axil_wready_i (wready),
+    .axil_bvalid_i (bvalid),
+    .axil_bready_o (bready),
+    .axil_bresp_i  (bresp),
+    .axil_arvalid_o(arvalid),
+    .axil_arready_i(arready),
+    .axil_rvalid_i (rvalid),
+    .axil_rready_o (rready),
+    .axil_rdata_i  (rdata),
+    .axil_rresp_i  (rresp)
+  );
+
+  // Data port of each core; what a LOAD brings goes to all of them.
+  logic [Cores-1:0] dma_rst_n, core_req_valid, core_req_ready, core_req_store;
+  logic [Cores-1:0] core_ld_valid, core_ld_ready, core_st_valid, core_st_ready, core_st_done, core_st_last, core_busy;
+  logic [Cores-1:0][19:0] core_req_buf;
+  logic [Cores-1:0][3:0] core_req_logn;
+  logic [Cores-1:0][63:0] core_base;
+  logic [Cores-1:0][PortBits-1:0] core_st_data;
+  // The data port.
+  logic abort, req_valid, req_ready, req_store;
   logic [19:0] req_buf;
   logic [ 3:0] req_logn;
-  logic ld_valid, ld_ready, ld_err, st_valid, st_ready, st_last, st_done, st_err;
-  logic [(WidePort?Lanes : 1)*P*W-1:0] ld_data, st_data;
+  logic ld_valid, ld_ready, ld_err, st_valid, st_ready, st_done, st_err;
+  logic [PortBits-1:0] ld_data, st_data;
   logic [63:0] dma_base;
   logic port_idle;
 
-  rs_system #(
-    .W(W),
-    .P(P),
-    .Lanes(Lanes),
-    .NMaxLog2(NMaxLog2),
-    .Slots(Slots),
-    .SinglePort(SinglePort),
-    .Moduli(Moduli),
-    .TwTables(TwTables),
-    .Consts(Consts),
-    .MulKind(MulKind),
-    .MontW(MontW),
-    .MulStyle(MulStyle),
-    .ModMinBits(ModMinBits),
-    .EnPmul(EnPmul),
-    .EnCyclic(EnCyclic),
-    .FifoDepth(FifoDepth),
-    .RnsRate(RnsRate),
-    .RnsConversions(RnsConversions),
-    .RnsEntries(RnsEntries),
-    .Moves(Moves),
-    .WidePort(WidePort),
-    .Serial(1'b0),
-    .DataWidth(DataWidth),
-    .ClockKhz(ClockKhz),
-    .BuildHash(BuildHash)
-  ) u_system (
+  for (genvar c = 0; c < Cores; c++) begin : gen_core
+    rs_system #(
+      .W(W),
+      .P(P),
+      .Lanes(Lanes),
+      .NMaxLog2(NMaxLog2),
+      .Slots(Slots),
+      .SinglePort(SinglePort),
+      .Moduli(Moduli),
+      .TwTables(TwTables),
+      .Consts(Consts),
+      .MulKind(MulKind),
+      .MontW(MontW),
+      .MulStyle(MulStyle),
+      .ModMinBits(ModMinBits),
+      .EnPmul(EnPmul),
+      .EnCyclic(EnCyclic),
+      .FifoDepth(FifoDepth),
+      .RnsRate(RnsRate),
+      .RnsConversions(RnsConversions),
+      .RnsEntries(RnsEntries),
+      .Moves(Moves),
+      .WidePort(WidePort),
+      .Cores(Cores),
+      .Serial(1'b0),
+      .DataWidth(DataWidth),
+      .ClockKhz(ClockKhz),
+      .BuildHash(BuildHash)
+    ) u_system (
+      .clk_i,
+      .rst_ni,
+`ifdef RINGSMITH_FAULT_PIN
+      .fault_i,
+`endif
+      .irq_o(irq[c]),
+      .axil_awvalid_i(awvalid[c]),
+      .axil_awready_o(awready[c]),
+      .axil_awaddr_i(s_axil_awaddr_i[11:0]),
+      .axil_wvalid_i(wvalid[c]),
+      .axil_wready_o(wready[c]),
+      .axil_wdata_i(s_axil_wdata_i),
+      .axil_wstrb_i(s_axil_wstrb_i),
+      .axil_bvalid_o(bvalid[c]),
+      .axil_bready_i(bready[c]),
+      .axil_bresp_o(bresp[c]),
+      .axil_arvalid_i(arvalid[c]),
+      .axil_arready_o(arready[c]),
+      .axil_araddr_i(s_axil_araddr_i[11:0]),
+      .axil_rvalid_o(rvalid[c]),
+      .axil_rready_i(rready[c]),
+      .axil_rdata_o(rdata[c]),
+      .axil_rresp_o(rresp[c]),
+      .dma_rst_no(dma_rst_n[c]),
+      .dma_base_o(core_base[c]),
+      .dma_req_valid_o(core_req_valid[c]),
+      .dma_req_ready_i(core_req_ready[c]),
+      .dma_req_store_o(core_req_store[c]),
+      .dma_req_buf_o(core_req_buf[c]),
+      .dma_req_logn_o(core_req_logn[c]),
+      .ld_valid_i(core_ld_valid[c]),
+      .ld_ready_o(core_ld_ready[c]),
+      .ld_data_i(ld_data),
+      .ld_err_i(ld_err),
+      .st_valid_o(core_st_valid[c]),
+      .st_ready_i(core_st_ready[c]),
+      .st_data_o(core_st_data[c]),
+      .st_last_o(core_st_last[c]),
+      .st_done_i(core_st_done[c]),
+      .st_err_i(st_err),
+      .port_busy_i(core_busy[c]),
+      .transfer_valid_i(1'b0),
+      .transfer_store_i(1'b0),
+      .transfer_buf_i('0),
+      .transfer_logn_i('0),
+      .ev_start_o(ev_start_o[c]),
+      .ev_end_o(ev_end_o[c]),
+      .ev_start_idx_o(ev_start_idx_o[c]),
+      .ev_end_idx_o(ev_end_idx_o[c]),
+      .ev_start_cmd_o(ev_start_cmd_o[c]),
+      .cycles_o(cycles_o[c])
+    );
+  end
+
+  rs_port_share #(
+    .Cores(Cores),
+    .PortBits(PortBits)
+  ) u_share (
     .clk_i,
     .rst_ni,
-`ifdef RINGSMITH_FAULT_PIN
-    .fault_i,
-`endif
-    .irq_o,
-    .axil_awvalid_i(s_axil_awvalid_i),
-    .axil_awready_o(s_axil_awready_o),
-    .axil_awaddr_i(s_axil_awaddr_i),
-    .axil_wvalid_i(s_axil_wvalid_i),
-    .axil_wready_o(s_axil_wready_o),
-    .axil_wdata_i(s_axil_wdata_i),
-    .axil_wstrb_i(s_axil_wstrb_i),
-    .axil_bvalid_o(s_axil_bvalid_o),
-    .axil_bready_i(s_axil_bready_i),
-    .axil_bresp_o(s_axil_bresp_o),
-    .axil_arvalid_i(s_axil_arvalid_i),
-    .axil_arready_o(s_axil_arready_o),
-    .axil_araddr_i(s_axil_araddr_i),
-    .axil_rvalid_o(s_axil_rvalid_o),
-    .axil_rready_i(s_axil_rready_i),
-    .axil_rdata_o(s_axil_rdata_o),
-    .axil_rresp_o(s_axil_rresp_o),
-    .dma_rst_no(dma_rst_n),
-    .dma_base_o(dma_base),
-    .dma_req_valid_o(req_valid),
-    .dma_req_ready_i(req_ready),
-    .dma_req_store_o(req_store),
-    .dma_req_buf_o(req_buf),
-    .dma_req_logn_o(req_logn),
+    .core_rst_ni(dma_rst_n),
+    .base_i(core_base),
+    .req_valid_i(core_req_valid),
+    .req_ready_o(core_req_ready),
+    .req_store_i(core_req_store),
+    .req_buf_i(core_req_buf),
+    .req_logn_i(core_req_logn),
+    .ld_valid_o(core_ld_valid),
+    .ld_ready_i(core_ld_ready),
+    .st_valid_i(core_st_valid),
+    .st_ready_o(core_st_ready),
+    .st_data_i(core_st_data),
+    .st_done_o(core_st_done),
+    .busy_o(core_busy),
+    .base_o(dma_base),
+    .abort_o(abort),
+    .idle_i(port_idle),
+    .req_valid_o(req_valid),
+    .req_ready_i(req_ready),
+    .req_store_o(req_store),
+    .req_buf_o(req_buf),
+    .req_logn_o(req_logn),
     .ld_valid_i(ld_valid),
     .ld_ready_o(ld_ready),
-    .ld_data_i(ld_data),
-    .ld_err_i(ld_err),
     .st_valid_o(st_valid),
     .st_ready_i(st_ready),
     .st_data_o(st_data),
-    .st_last_o(st_last),
-    .st_done_i(st_done),
-    .st_err_i(st_err),
-    .port_busy_i(!port_idle),
-    .transfer_valid_i(1'b0),
-    .transfer_store_i(1'b0),
-    .transfer_buf_i('0),
-    .transfer_logn_i('0),
-    .ev_start_o,
-    .ev_end_o,
-    .ev_start_idx_o,
-    .ev_end_idx_o,
-    .ev_start_cmd_o,
-    .cycles_o
+    .st_done_i(st_done)
   );
 
   rs_axi_dma #(
@@ -220,7 +317,7 @@ module rs_top_axi #(
     .clk_i,
     .rst_ni,
     .base_i(dma_base[AddrWidth-1:0]),
-    .abort_i(!dma_rst_n),
+    .abort_i(abort),
     .idle_o(port_idle),
     .req_valid_i(req_valid),
     .req_ready_o(req_ready),
@@ -265,7 +362,7 @@ module rs_top_axi #(
 
   // Beats are counted by the data port.
   logic unused;
-  assign unused = ^{m_axi_rlast_i, st_last, dma_base[63:AddrWidth]};
+  assign unused = ^{m_axi_rlast_i, core_st_last, dma_base[63:AddrWidth]};
 
 `ifndef SYNTHESIS
   logic armed;

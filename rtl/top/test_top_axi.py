@@ -28,6 +28,7 @@ class Memory:
     def __init__(self, dut) -> None:
         self.dut, self.data, self.random = dut, bytearray(MEMORY_BYTES), random.Random(5)
         self.beat = len(dut.m_axi_rdata_i) // 8
+        self.beats_read = 0
         cocotb.start_soon(self._reads())
         cocotb.start_soon(self._writes())
 
@@ -58,6 +59,7 @@ class Memory:
         dut = self.dut
         while True:
             where, beats = await self._address("ar")
+            self.beats_read += beats
             for beat in range(beats):
                 await self._pause()
                 at = where + beat * self.beat
@@ -97,13 +99,17 @@ class Memory:
 
 
 class AxiHost(Host):
-    """Registers over AXI4-Lite; data go their own way."""
+    """Registers of a core over AXI4-Lite; data go their own way."""
+
+    def __init__(self, dut, core: int = 0) -> None:
+        super().__init__(dut)
+        self.window = core << 12
 
     async def read(self, where: int) -> int:
-        return await axil_read(self.dut, where, prefix="s_axil_")
+        return await axil_read(self.dut, self.window + where, prefix="s_axil_")
 
     async def write(self, where: int, value: int) -> None:
-        assert await axil_write(self.dut, where, value, prefix="s_axil_") == OKAY
+        assert await axil_write(self.dut, self.window + where, value, prefix="s_axil_") == OKAY
 
     async def serve(self) -> None:
         await cycles(self.dut, 20)
@@ -170,16 +176,75 @@ async def check_bus_error(dut):
     await run_program(host, memory, 3)
 
 
+async def all_cores(host: AxiHost, bases: list[int]) -> list[AxiHost]:
+    """Every core with moduli and the start of its host buffers set."""
+    hosts = [host, *(AxiHost(host.dut, core) for core in range(1, parameter("Cores", 1)))]
+    for other, base in zip(hosts, bases, strict=True):
+        assert await other.get("shape") >> 28 == len(hosts)
+        await other.set("dma_base_lo", base)
+        await other.configure()
+    return hosts
+
+
+async def run_on_all(hosts: list[AxiHost], memory: Memory, places: list[int], seeds: list[int]) -> None:
+    """Run the common program on every core at the same time, each with its buffers and seed; memory is right."""
+    programs = [program(host, seed) for host, seed in zip(hosts, seeds, strict=True)]
+    expected = None
+    for wanted in (False, True):
+        data = bytearray(memory.data)
+        for host, place, (_, given, left) in zip(hosts, places, programs, strict=True):
+            part = bytearray(data[place:])
+            host.lay(part, left if wanted else given)
+            data[place:] = part
+        if wanted:
+            expected = data
+        else:
+            memory.data[:] = data
+    for insns in zip(*(insns for insns, _, _ in programs), strict=True):
+        for host, insn in zip(hosts, insns, strict=True):
+            await host.push(insn)
+    for host in hosts:
+        assert await host.wait() & 1
+        assert await host.get("error") == 0
+        await check_counters(host, 8, host.lanes * (1 << host.log2n) // parameter("P"))
+    assert memory.data == expected
+
+
+@cocotb.test()
+async def check_cores(dut):
+    """Cores work at the same time, each on its own buffers; what they load in common is fetched once."""
+    count = parameter("Cores", 1)
+    if count == 1:
+        return
+    host, memory = await started(dut)
+    places = [core << 12 for core in range(count)]
+    hosts = await all_cores(host, [BASE + place for place in places])
+    await run_on_all(hosts, memory, places, list(range(count)))
+    apart = memory.beats_read
+    for other in hosts:
+        await other.set("control", CLEAR)
+    hosts = await all_cores(host, [BASE] * count)
+    await run_on_all(hosts, memory, [0] * count, [7] * count)
+    # All wait for the first LOAD while the host fills their queues.
+    assert memory.beats_read - apart < apart
+    assert await axil_read(dut, (1 << (count - 1).bit_length()) - 1 << 12, prefix="s_axil_") == (
+        0x52534350 if count & (count - 1) == 0 else -1
+    )
+
+
 SHAPES = [
     {"W": 30, "P": 2, "Lanes": 2, "NMaxLog2": 5, "MulStyle": 0, "EnPmul": 0, "EnCyclic": 0, "Slots": 4},
     {"W": 64, "P": 1, "Lanes": 1, "NMaxLog2": 4, "MulStyle": 1, "Slots": 5},
     # A beat of a word of every lane, and rows of two beats.
     {"W": 30, "P": 2, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 0, "EnPmul": 0, "EnCyclic": 0, "Slots": 4, "WidePort": 1},
     {"W": 64, "P": 8, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 0, "EnPmul": 0, "Slots": 4, "WidePort": 1},
+    # Several cores.
+    {"W": 30, "P": 2, "Lanes": 2, "NMaxLog2": 5, "MulStyle": 0, "EnPmul": 0, "EnCyclic": 0, "Slots": 4, "Cores": 2},
+    {"W": 30, "P": 2, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 0, "Slots": 4, "WidePort": 1, "Cores": 3},
 ]
-SLOW = [pytest.param(shape, marks=pytest.mark.slow) for shape in (SHAPES[1], SHAPES[3])]
+SLOW = [pytest.param(SHAPES[at], marks=pytest.mark.slow) for at in (1, 3, 5)]
 
 
-@pytest.mark.parametrize("shape", [SHAPES[0], SHAPES[2], *SLOW], ids=str)
+@pytest.mark.parametrize("shape", [SHAPES[0], SHAPES[2], SHAPES[4], *SLOW], ids=str)
 def test_top_axi(shape):
     run_checks("rs_top_axi", {**shape, "BuildHash": "128'h0123456789abcdef0123456789abcdef"})

@@ -76,6 +76,7 @@ pub(crate) fn read_info(
         montgomery_bits: field(arithmetic, r::ARITHMETIC_MONTGOMERY_BITS),
         modulus_bits_min: field(arithmetic, r::ARITHMETIC_MODULUS_MIN_BITS),
         multiplier: field(arithmetic, r::ARITHMETIC_MULTIPLIER),
+        cores: field(shape, r::SHAPE_CORES),
         fifo_depth: field(read(r::PORTS)?, r::PORTS_FIFO_DEPTH),
         host: [Host::Axi4, Host::Serial][field(shape, r::SHAPE_SERIAL) as usize],
         wide_port: field(shape, r::SHAPE_WIDE_PORT) == 1,
@@ -111,7 +112,8 @@ mod tests {
                 r::SHAPE,
                 32 | 2 << r::SHAPE_BUTTERFLIES.0
                     | 2 << r::SHAPE_LANES.0
-                    | 8 << r::SHAPE_LOG2_N_MAX.0,
+                    | 8 << r::SHAPE_LOG2_N_MAX.0
+                    | 1 << r::SHAPE_CORES.0,
             ),
             (
                 r::CAPACITY,
@@ -172,7 +174,8 @@ mod tests {
             (without.rns, without.moves, without.wide_port),
             (None, 0, false)
         );
-        let shape = 32 | 2 << r::SHAPE_BUTTERFLIES.0 | 2 << r::SHAPE_LANES.0;
+        let shape =
+            32 | 2 << r::SHAPE_BUTTERFLIES.0 | 2 << r::SHAPE_LANES.0 | 1 << r::SHAPE_CORES.0;
         let wide = shape | 8 << r::SHAPE_LOG2_N_MAX.0 | 1 << r::SHAPE_WIDE_PORT.0;
         assert!(read_info(registers(r::SHAPE, wide)).unwrap().wide_port);
     }

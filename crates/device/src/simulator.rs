@@ -14,9 +14,9 @@ use crate::{DeviceError, Stop};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct RawEvent {
-    /// Core cycles since clear.
+    /// Cycles of the clock.
     pub cycle: u64,
-    /// Instructions since clear.
+    /// Instructions of the core since clear.
     pub index: u32,
     /// 0 compute, 1 memory, 2 base conversion.
     pub unit: u8,
@@ -24,7 +24,8 @@ pub struct RawEvent {
     pub end: u8,
     /// Opcode, with starts only.
     pub opcode: u8,
-    pad: u8,
+    /// Which core.
+    pub core: u8,
 }
 
 /// What crossed a serial link.

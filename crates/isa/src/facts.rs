@@ -45,6 +45,8 @@ pub(crate) struct Facts {
     pub host: i64,
     /// A beat of the data port carries a word of every lane, and host buffers hold rows of all lanes.
     pub wide_port: i64,
+    /// Cores behind one host shell and one data port, each with registers and a program queue of its own.
+    pub cores: i64,
     /// Commands that can wait.
     pub fifo_depth: i64,
     /// Polynomial slots that instructions can name.
@@ -79,6 +81,7 @@ impl Facts {
         let moves = i64::from(knob("moves")?);
         let host = i64::from(knob("host")?);
         let wide_port = i64::from(knob("wide_port")?);
+        let cores = i64::from(knob("cores")?);
         let fifo_depth = i64::from(knob("fifo_depth")?);
         let slots = ((dual_port_slots + single_port_slots) - (if (twiddles == 0) { 1 } else { 0 }));
         let twiddle_tables = (if (twiddles == 0) { 1 } else { moduli_slots });
@@ -101,6 +104,7 @@ impl Facts {
             moves,
             host,
             wide_port,
+            cores,
             fifo_depth,
             slots,
             twiddle_tables,
@@ -155,6 +159,9 @@ impl Facts {
         if !((self.host == 0) || (self.host == 1)) {
             return Some(("host", self.host, "axi4 or serial".into()));
         }
+        if !((self.cores >= 1) && (self.cores <= 8)) {
+            return Some(("cores", self.cores, "1..8".into()));
+        }
         if !((self.fifo_depth >= 2) && (self.fifo_depth <= 1024) && ((1 << ceil_log2(self.fifo_depth)) == self.fifo_depth)) {
             return Some(("fifo_depth", self.fifo_depth, "a power of two from 2 to 1024".into()));
         }
@@ -172,6 +179,9 @@ impl Facts {
         }
         if !((self.host == 0) || (self.wide_port == 0)) {
             return Some(("wide_port", self.wide_port, "false on the serial host, which moves bytes (it needs host = axi4)".into()));
+        }
+        if !((self.host == 0) || (self.cores == 1)) {
+            return Some(("cores", self.cores, "1 on the serial host, which has one byte port (several need host = axi4)".into()));
         }
         if !((self.reduction == 1) == (self.montgomery_bits != 0)) {
             return Some(("montgomery_bits", self.montgomery_bits, "0 with Barrett only".into()));

@@ -100,6 +100,8 @@ pub struct BuildInfo {
     pub modulus_bits_min: u32,
     /// Tiling of the multiplier: 0 none, 1 26x17, 2 18x18.
     pub multiplier: u32,
+    /// Cores behind the host shell, of which this is one: 1..=8.
+    pub cores: u32,
     /// Commands that can wait.
     pub fifo_depth: u32,
     /// Host shell.
@@ -261,6 +263,7 @@ impl BuildInfo {
             moves: self.moves.into(),
             host: self.host as i64,
             wide_port: self.wide_port.into(),
+            cores: self.cores.into(),
             fifo_depth: self.fifo_depth.into(),
             slots: self.slots().into(),
             twiddle_tables: self.twiddle_tables.into(),
@@ -298,6 +301,7 @@ impl BuildInfo {
             montgomery_bits: number(facts.montgomery_bits),
             modulus_bits_min: number(facts.modulus_bits_min),
             multiplier: number(facts.multiplier),
+            cores: number(facts.cores),
             fifo_depth: number(facts.fifo_depth),
             host: [Host::Axi4, Host::Serial][facts.host as usize],
             wide_port: facts.wide_port != 0,

@@ -17,6 +17,7 @@ fn tiny() -> BuildInfo {
         montgomery_bits: 0,
         modulus_bits_min: 5,
         multiplier: 1,
+        cores: 1,
         fifo_depth: 16,
         host: Host::Axi4,
         wide_port: false,
@@ -489,6 +490,7 @@ fn knobs<'a>(
         ("rns_entries", 16),
         ("moves", 4),
         ("host", 0),
+        ("cores", 1),
         ("fifo_depth", 16),
         ("wide_port", 0),
     ];

@@ -23,6 +23,7 @@ pub(crate) fn build(word_bits: u32) -> BuildInfo {
         montgomery_bits: 0,
         modulus_bits_min: 5,
         multiplier: 0,
+        cores: 1,
         fifo_depth: 16,
         host: Host::Axi4,
         wide_port: false,

@@ -38,6 +38,7 @@ fn small(word_bits: u32, lanes: u32) -> BuildInfo {
         montgomery_bits: 0,
         modulus_bits_min: 5,
         multiplier: 0,
+        cores: 1,
         fifo_depth: 16,
         host: Host::Serial,
         wide_port: false,

@@ -7,7 +7,8 @@ AXI4 = {
     "clock_notes": "- `clk_i`, the only clock: core, registers and both buses.",
     "reset_notes": "- Reset the bus behind `m_axi` together with this design, or let it come to rest before.",
     "pin_notes": """\
-- `s_axil_*`: AXI4-Lite slave, 32 bits; `m_axi_*`: AXI4 master, INCR bursts of whole beats, one ID.
+- `s_axil_*`: AXI4-Lite slave, 32 bits, the registers of core c at c * 4096 and following; `m_axi_*`:
+  AXI4 master, INCR bursts of whole beats, one ID.
 - `irq_o`: level, in the clock's domain. `ev_*_o`, `cycles_o`: events for a timeline; may stay open.""",
     "inputs": "s_axil_*_i m_axi_*_i",
     "outputs": "s_axil_*_o m_axi_*_o",

@@ -158,6 +158,7 @@ KNOBS = {
     "constants": (1, 5, 32, 33),
     "host": ("axi4", "serial"),
     "wide_port": ("true", "false"),
+    "cores": (0, 1, 2, 8, 9),
     "fifo_depth": (1, 2, 64, 1024, 2048),
     "clock_mhz": ("100", "0", "nan", "[1, 4000]", "5000"),
     "prime_bits": ("14", "[17, 20]", "[30]", "200"),
@@ -208,6 +209,7 @@ TESTBENCHES = [
     {"host": "serial"},
     {"reduction": "montgomery", "multiplier": "dsp18x18"},
     {"wide_port": "true", "lanes": "3"},
+    {"cores": "2"},
 ]
 
 

@@ -20,7 +20,7 @@ const UNIT: RnsUnit = RnsUnit {
 };
 
 /// A build with the unit and eight slots, as HEAWS has them.
-fn converts(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
+pub fn converts(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
     BuildInfo {
         butterflies: 2,
         dual_port_slots: 8,
@@ -246,7 +246,7 @@ fn a_measured_product_is_the_evaluators() {
             modulus_bits_min: 30,
             ..converts(30, lanes, 8)
         };
-        let measured = measure::multiply(&engine(info, &ALL), (30, 256), insecure).unwrap();
+        let measured = measure::multiply(&engine(info, &ALL), (30, 256), insecure, 1).unwrap();
         assert!(measured.correct, "{lanes} lanes");
         assert_eq!(measured.usage.host_operations, 0);
         assert_eq!(measured.data_primes.len() + 1, measured.auxiliary.len());
@@ -261,6 +261,7 @@ fn the_published_shape_takes_twenty_transforms_and_twenty_products() {
         montgomery_bits: 13,
         modulus_bits_min: 30,
         multiplier: 1,
+        cores: 1,
         fifo_depth: 64,
         host: isa::Host::Axi4,
         cyclic: false,
@@ -268,7 +269,7 @@ fn the_published_shape_takes_twenty_transforms_and_twenty_products() {
         ..converts(30, 7, 12)
     };
     let backend = engine(info.clone(), &ALL);
-    let measured = measure::multiply(&backend, (30, 4096), SecurityPolicy::insecure());
+    let measured = measure::multiply(&backend, (30, 4096), SecurityPolicy::insecure(), 1);
     let measured = measured.unwrap();
     let usage = &measured.usage;
     // The same program where a beat moves a word of every lane: transfers last as long as those of one lane.
@@ -289,7 +290,7 @@ fn the_published_shape_takes_twenty_transforms_and_twenty_products() {
 #[test]
 fn a_product_that_a_build_cannot_take_is_refused() {
     let refused = |info: BuildInfo, bits, n, policy| -> String {
-        match measure::multiply(&engine(info, &ALL), (bits, n), policy) {
+        match measure::multiply(&engine(info, &ALL), (bits, n), policy, 1) {
             Ok(_) => panic!("not refused"),
             Err(error) => error.to_string(),
         }

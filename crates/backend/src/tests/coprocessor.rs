@@ -41,6 +41,7 @@ pub fn build(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
         montgomery_bits: 0,
         modulus_bits_min: 5,
         multiplier: 0,
+        cores: 1,
         fifo_depth: 16,
         host: isa::Host::Serial,
         wide_port: false,

@@ -8,14 +8,14 @@
 #define RS_STOP_CYCLES 256
 
 extern "C" {
-// Start or end of an instruction in a unit. `cycle` counts core cycles since clear; `index` instructions since clear.
+// Start or end of an instruction in a unit of a core. `cycle` counts the clock; `index` the core's instructions since clear.
 struct rs_event {
     uint64_t cycle;
     uint32_t index;
-    uint8_t unit;    // 0 compute, 1 memory
+    uint8_t unit;    // 0 compute, 1 memory, 2 base conversion
     uint8_t end;     // 0 start, 1 end
     uint8_t opcode;  // of a start; 0 for an end
-    uint8_t pad;
+    uint8_t core;
 };
 
 // What crossed the serial link, and the core cycles that took.
@@ -37,7 +37,7 @@ int rs_reg_read(void* device, uint32_t address, uint32_t* value);
 int rs_reg_write(void* device, uint32_t address, uint32_t value);
 int rs_mem_read(void* device, uint64_t address, uint8_t* out, uint64_t length);
 int rs_mem_write(void* device, uint64_t address, const uint8_t* in, uint64_t length);
-// Clock until the core is idle (0), failed (1), or max_cycles have passed (2); serves serial transfers meanwhile.
+// Clock until core 0 is idle (0), failed (1), or max_cycles have passed (2); serves serial transfers meanwhile.
 int rs_run(void* device, uint64_t max_cycles);
 // Clock so many cycles, and serve a serial transfer that waits then.
 int rs_step(void* device, uint64_t cycles);

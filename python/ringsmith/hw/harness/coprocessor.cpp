@@ -8,12 +8,13 @@ void Coprocessor::reset() {
 
 void Coprocessor::sample() {
     const unsigned starts = top_->ev_start_o, ends = top_->ev_end_o;
-    if ((starts | ends) == 0) return;
-    for (uint8_t unit = 0; unit < 3; ++unit) {
-        if (ends >> unit & 1) events_.push_back({top_->cycles_o, top_->ev_end_idx_o[unit], unit, 1, 0, 0});
-        if (starts >> unit & 1) {
-            const auto opcode = static_cast<uint8_t>(top_->ev_start_cmd_o[2 * unit] & 63);
-            events_.push_back({top_->cycles_o, top_->ev_start_idx_o[unit], unit, 0, opcode, 0});
+    // A bit for each unit of each core.
+    for (unsigned at = 0; (starts | ends) >> at; ++at) {
+        const auto core = static_cast<uint8_t>(at / 3), unit = static_cast<uint8_t>(at % 3);
+        if (ends >> at & 1) events_.push_back({cycles, top_->ev_end_idx_o[at], unit, 1, 0, core});
+        if (starts >> at & 1) {
+            const auto opcode = static_cast<uint8_t>(top_->ev_start_cmd_o[2 * at] & 63);
+            events_.push_back({cycles, top_->ev_start_idx_o[at], unit, 0, opcode, core});
         }
     }
 }

@@ -364,6 +364,19 @@ impl Driver {
             .collect()
     }
 
+    /// Whether a host buffer holds these words, `[lane][n]`.
+    ///
+    /// # Errors
+    /// No such buffer.
+    pub fn holds(&mut self, buffer: u32, words: &[Vec<u128>]) -> Result<bool, DeviceError> {
+        for (lane, words) in words.iter().enumerate() {
+            if self.device.read(buffer, lane, words.len())? != *words {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// The device itself, unchecked.
     pub fn device(&mut self) -> &mut dyn Device {
         self.device.as_mut()

@@ -4,6 +4,7 @@
 //! [`Device`] is what a device can do, unchecked; [`Driver`] is what programs use: it learns the build from the info block, keeps
 //! track of what slots and tables hold, and refuses what cannot work before the device sees it.
 
+mod board;
 mod checksum;
 mod conversions;
 mod driver;
@@ -19,6 +20,7 @@ mod simulator;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod together;
 mod verilated;
 
 pub use checksum::checksum;
@@ -29,6 +31,7 @@ use isa::BuildInfo;
 pub use model::{Cause, Conversion, Digit, Event, Profile};
 pub use modeled::Modeled;
 pub use simulator::LinkUse;
+pub use together::{predict, run_together};
 pub use verilated::Verilated;
 
 /// Tells a device that is at work whether to stop; called by the thread that waits for it.

@@ -3,23 +3,24 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use isa::{BuildInfo, Host, Instruction, Op, PortMemory, Unit};
 use model::{Cause, Conversion, Counters, Digit, Event, Profile};
 
+use crate::board::Board;
 use crate::info_block::{bit, field, read_info};
 use crate::registers as r;
 use crate::simulator::{Ending, LinkUse, RawEvent, Simulator};
 use crate::tables::Write;
 use crate::{Device, DeviceError, Entry, Injection, Stop};
 
-/// A simulated device behind its registers.
+/// A core of a simulated device behind its registers. The cores of a device share the host's memory and the clock: while one
+/// is waited for, the others work too.
 pub struct Verilated {
-    simulator: Simulator,
+    board: Arc<Mutex<Board>>,
+    core: usize,
     info: BuildInfo,
-    buffers: u32,
-    /// Words not yet pushed into the command queue.
-    pending: Vec<u64>,
     program: Vec<u64>,
     /// Instructions finished before the present program, since clear.
     base: u32,
@@ -28,11 +29,24 @@ pub struct Verilated {
 }
 
 impl Verilated {
-    /// Load a simulator library and open the device in it, with a memory behind its data port.
+    /// Load a simulator library and open the device in it, with a memory behind its data port; its first core.
     ///
     /// # Errors
     /// No such library, or its registers are not those of a co-processor this driver knows.
     pub fn open(path: &Path, memory: PortMemory, options: &str) -> Result<Self, DeviceError> {
+        let cores = Self::open_cores(path, memory, options)?.into_iter();
+        Ok(cores.take(1).next().expect("a build has a core at least"))
+    }
+
+    /// As [`Verilated::open`], all cores.
+    ///
+    /// # Errors
+    /// As [`Verilated::open`].
+    pub fn open_cores(
+        path: &Path,
+        memory: PortMemory,
+        options: &str,
+    ) -> Result<Vec<Self>, DeviceError> {
         let options = format!(
             "read_latency={};write_latency={};rate={};{options}",
             memory.read_latency, memory.write_latency, memory.bytes_per_kilocycle
@@ -42,20 +56,33 @@ impl Verilated {
         let mut info = read_info(|address| simulator.read_register(address))?;
         info.port_memory = memory;
         info.validate()?;
-        Ok(Self {
-            simulator,
-            info,
-            buffers: 0,
-            pending: Vec::new(),
+        let board = Arc::new(Mutex::new(Board::new(simulator, info.cores as usize)));
+        let core = |core| Self {
+            board: Arc::clone(&board),
+            core,
+            info: info.clone(),
             program: Vec::new(),
             base: 0,
             before: Counters::default(),
             counters: Counters::default(),
-        })
+        };
+        Ok((0..info.cores as usize).map(core).collect())
+    }
+
+    fn board(&self) -> MutexGuard<'_, Board> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_register(&self, address: u32) -> Result<u32, DeviceError> {
+        self.board().read_register(self.core, address)
+    }
+
+    fn write_register(&self, address: u32, value: u32) -> Result<(), DeviceError> {
+        self.board().write_register(self.core, address, value)
     }
 
     fn address(&self, buffer: u32, lane: usize) -> Result<u64, DeviceError> {
-        if buffer >= self.buffers || lane >= self.info.lanes as usize {
+        if buffer >= self.board().buffers || lane >= self.info.lanes as usize {
             return Err(DeviceError::data(format!(
                 "host buffer {buffer}, lane {lane} does not exist"
             )));
@@ -73,41 +100,26 @@ impl Verilated {
         }
     }
 
-    /// Push what the command queue takes.
-    fn push(&mut self) -> Result<(), DeviceError> {
-        let status = self.simulator.read_register(r::STATUS)?;
-        let room = (field(status, r::STATUS_FREE) as usize).min(self.pending.len());
-        for word in self.pending.drain(..room) {
-            self.simulator.write_register(r::COMMAND_LO, word as u32)?;
-            self.simulator
-                .write_register(r::COMMAND_HI, (word >> 32) as u32)?;
-        }
-        Ok(())
-    }
-
     /// Fill (part of) a table entry.
-    fn fill(&mut self, lane: u32, (kind, index, words): &Write) -> Result<(), DeviceError> {
+    fn fill(&self, lane: u32, (kind, index, words): &Write) -> Result<(), DeviceError> {
         let address = (index << r::TABLE_ADDRESS_INDEX.0)
             | (lane << r::TABLE_ADDRESS_LANE.0)
             | (kind << r::TABLE_ADDRESS_KIND.0);
-        self.simulator.write_register(r::TABLE_ADDRESS, address)?;
+        self.write_register(r::TABLE_ADDRESS, address)?;
         for (word, &value) in (0..).zip(words) {
-            self.simulator
-                .write_register(r::TABLE_DATA + 4 * word, value)?;
+            self.write_register(r::TABLE_DATA + 4 * word, value)?;
         }
-        self.simulator
-            .write_register(r::CONTROL, bit(r::CONTROL_TABLE_WRITE))
+        self.write_register(r::CONTROL, bit(r::CONTROL_TABLE_WRITE))
     }
 
-    fn counter(&mut self, address: u32) -> Result<u64, DeviceError> {
-        let low = self.simulator.read_register(address)?;
-        let high = self.simulator.read_register(address + 4)?;
+    fn counter(&self, address: u32) -> Result<u64, DeviceError> {
+        let low = self.read_register(address)?;
+        let high = self.read_register(address + 4)?;
         Ok(u64::from(high) << 32 | u64::from(low))
     }
 
-    fn snapshot(&mut self) -> Result<Counters, DeviceError> {
-        self.simulator
-            .write_register(r::CONTROL, bit(r::CONTROL_SNAPSHOT))?;
+    fn snapshot(&self) -> Result<Counters, DeviceError> {
+        self.write_register(r::CONTROL, bit(r::CONTROL_SNAPSHOT))?;
         Ok(Counters {
             cycles: self.counter(r::CYCLES)?,
             busy_compute: self.counter(r::BUSY_COMPUTE)?,
@@ -123,20 +135,14 @@ impl Verilated {
         Instruction::decode(word, index).map_or_else(|error| error.to_string(), |i| i.to_string())
     }
 
-    /// The program's timeline from the recorded events, cycle 0 at its first start.
+    /// The program's timeline from the recorded events, cycle 0 at the first start of all programs of its round.
     fn profile(&mut self) -> Result<Profile, DeviceError> {
-        let raw = self.simulator.events()?;
+        let (zero, raw) = self.board().take_events(self.core)?;
         let mut ends: HashMap<u32, u64> = HashMap::new();
         for event in raw.iter().filter(|event| event.end == 1) {
             ends.insert(event.index, event.cycle);
         }
         let mine = |event: &&RawEvent| event.end == 0 && event.index >= self.base;
-        let zero = raw
-            .iter()
-            .filter(mine)
-            .map(|event| event.cycle)
-            .min()
-            .unwrap_or(0);
         let mut events: Vec<Event> = raw
             .iter()
             .filter(mine)
@@ -170,12 +176,9 @@ impl Verilated {
         })
     }
 
-    fn stopped(&mut self) -> Result<DeviceError, DeviceError> {
-        let code = field(self.simulator.read_register(r::ERROR)?, r::ERROR_CAUSE) as u8;
-        let index = self
-            .simulator
-            .read_register(r::ERROR_INDEX)?
-            .wrapping_sub(self.base) as usize;
+    fn stopped(&self) -> Result<DeviceError, DeviceError> {
+        let code = field(self.read_register(r::ERROR)?, r::ERROR_CAUSE) as u8;
+        let index = self.read_register(r::ERROR_INDEX)?.wrapping_sub(self.base) as usize;
         let text = self.text(index);
         Ok(match Cause::from_code(code) {
             Some(cause) => DeviceError::Stopped { index, text, cause },
@@ -186,8 +189,8 @@ impl Verilated {
     }
 
     /// The oldest instruction that has not ended. SYNC leaves no record: it is over if a later one has started.
-    fn hung(&mut self, cycles: u64) -> Result<DeviceError, DeviceError> {
-        let events = self.simulator.events()?;
+    fn hung(&self, cycles: u64) -> Result<DeviceError, DeviceError> {
+        let (_, events) = self.board().take_events(self.core)?;
         let base = self.base;
         let ended = |index: usize| {
             events
@@ -214,8 +217,9 @@ impl Device for Verilated {
     }
 
     fn allocate(&mut self, count: u32) -> Result<u32, DeviceError> {
-        let first = self.buffers;
-        self.buffers += count;
+        let mut board = self.board();
+        let first = board.buffers;
+        board.buffers += count;
         Ok(first)
     }
 
@@ -234,13 +238,13 @@ impl Device for Verilated {
             .collect();
         let mut held = vec![0; self.span(data.len())];
         if held.len() > data.len() {
-            self.simulator.read_memory(address, &mut held)?;
+            self.board().simulator.read_memory(address, &mut held)?;
         }
         let (piece, row) = (self.info.piece() * bytes, self.info.row_bytes());
         for (old, new) in held.chunks_mut(row).zip(data.chunks(piece)) {
             old[..new.len()].copy_from_slice(new);
         }
-        self.simulator.write_memory(address, &held)
+        self.board().simulator.write_memory(address, &held)
     }
 
     fn read(&mut self, buffer: u32, lane: usize, n: usize) -> Result<Vec<u128>, DeviceError> {
@@ -252,7 +256,7 @@ impl Device for Verilated {
             )));
         }
         let mut held = vec![0; self.span(n * bytes)];
-        self.simulator.read_memory(address, &mut held)?;
+        self.board().simulator.read_memory(address, &mut held)?;
         let (piece, row) = (self.info.piece() * bytes, self.info.row_bytes());
         let pieces = held.chunks(row).map(|row| &row[..piece.min(row.len())]);
         let data = pieces.collect::<Vec<_>>().concat();
@@ -295,32 +299,15 @@ impl Device for Verilated {
     }
 
     fn submit(&mut self, words: &[u64]) -> Result<(), DeviceError> {
-        self.simulator.events()?;
-        self.base = self.simulator.read_register(r::RETIRED)?;
+        self.base = self.read_register(r::RETIRED)?;
         self.before = self.snapshot()?;
         self.program = words.to_vec();
-        self.pending = words.to_vec();
-        self.push()
+        self.board().submit(self.core, words)
     }
 
     fn wait(&mut self, limit: u64, stop: Stop<'_>) -> Result<Profile, DeviceError> {
-        let deadline = self.simulator.cycles()? + limit;
-        while !self.pending.is_empty() {
-            if stop() {
-                return Err(DeviceError::Interrupted);
-            }
-            self.simulator.step(64)?;
-            let status = self.simulator.read_register(r::STATUS)?;
-            if field(status, r::STATUS_FAILED) == 1 {
-                return Err(self.stopped()?);
-            }
-            if self.simulator.cycles()? > deadline {
-                return Err(self.hung(limit)?);
-            }
-            self.push()?;
-        }
-        let left = deadline.saturating_sub(self.simulator.cycles()?).max(1);
-        match self.simulator.run(left, stop)? {
+        let ending = self.board().wait(self.core, limit, stop)?;
+        match ending {
             Ending::Idle => self.profile(),
             Ending::Failed => Err(self.stopped()?),
             Ending::Hung => Err(self.hung(limit)?),
@@ -332,31 +319,26 @@ impl Device for Verilated {
     }
 
     fn link(&self) -> Option<LinkUse> {
-        self.simulator
-            .link()
-            .ok()
-            .filter(|_| self.info.host == Host::Serial)
+        let used = self.board().simulator.link().ok();
+        used.filter(|_| self.info.host == Host::Serial)
     }
 
     fn simulated_cycles(&self) -> u64 {
-        self.simulator.cycles().unwrap_or(0)
+        self.board().simulator.cycles().unwrap_or(0)
     }
 
     fn reset(&mut self) -> Result<(), DeviceError> {
-        self.simulator.inject_hang(false)?;
-        self.simulator.inject_fault(0, 0)?;
-        self.simulator.reset()?;
-        self.pending.clear();
-        self.simulator.events().map(drop)
+        self.board().reset(self.core)
     }
 
     fn inject(&mut self, fault: Injection) -> Result<(), DeviceError> {
+        let simulator = &mut self.board().simulator;
         match fault {
-            Injection::Stall(on) => self.simulator.inject_hang(on),
+            Injection::Stall(on) => simulator.inject_hang(on),
             Injection::FaultyResults {
                 after_cycles,
                 for_cycles,
-            } => self.simulator.inject_fault(after_cycles, for_cycles),
+            } => simulator.inject_fault(after_cycles, for_cycles),
         }
     }
 }

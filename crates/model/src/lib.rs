@@ -11,6 +11,7 @@ pub mod latency;
 mod lane;
 mod memory;
 mod moves;
+mod port;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -24,5 +25,6 @@ pub use fault::Fault;
 pub use lane::Lane;
 pub use memory::{Memory, Polynomial, Table};
 pub use moves::{Digit, Share};
+pub use port::schedule_together;
 pub use schedule::{in_flight, schedule, schedule_from};
 pub use timing::{Counters, Event, Profile, Timing};

@@ -8,6 +8,7 @@
 use isa::{BuildInfo, Instruction, Op, Shape, State, TWIDDLE_SLOT, Unit, ZERO_SLOT};
 
 use crate::latency;
+use crate::port::schedule_together;
 use crate::timing::{Counters, Event, Profile, Timing};
 
 /// The timeline of a program without base conversions on an idle device whose command queue is filled faster than it
@@ -18,21 +19,8 @@ pub fn schedule(info: &BuildInfo, program: &[Instruction]) -> Profile {
 
 /// The timeline of a program on an idle device that holds what `state` says: a base conversion lasts by its primes.
 pub fn schedule_from(info: &BuildInfo, state: &State, program: &[Instruction]) -> Profile {
-    let mut sequencer = Sequencer::new(info, &state.conversions);
-    let events: Vec<Event> = program
-        .iter()
-        .enumerate()
-        .map(|(index, i)| sequencer.issue(index, i))
-        .collect();
-    let counters = Counters {
-        cycles: events.iter().map(|event| event.end).max().unwrap_or(0),
-        busy_compute: in_flight(&events, Unit::Compute),
-        busy_memory: in_flight(&events, Unit::Memory),
-        busy_rns: in_flight(&events, Unit::Rns),
-        stall_hazard: sequencer.stall_hazard,
-        stall_unit: sequencer.stall_unit,
-    };
-    Profile { events, counters }
+    let mut profiles = schedule_together(info, &[(state, program)]);
+    profiles.pop().unwrap_or_default()
 }
 
 /// Cycles in which a unit had an instruction in flight: the union of its intervals, which are sorted by start.
@@ -86,7 +74,7 @@ impl Slots {
     }
 }
 
-struct Sequencer {
+pub(crate) struct Sequencer {
     timing: Timing,
     /// Per base conversion its products a coefficient and output.
     terms: Vec<u64>,
@@ -109,7 +97,7 @@ struct Sequencer {
 }
 
 impl Sequencer {
-    fn new(info: &BuildInfo, conversions: &[Option<Shape>]) -> Self {
+    pub(crate) fn new(info: &BuildInfo, conversions: &[Option<Shape>]) -> Self {
         let terms = |shape: &Option<Shape>| {
             shape.map_or(0, |shape| u64::from(shape.inputs) + u64::from(shape.own))
         };
@@ -129,10 +117,14 @@ impl Sequencer {
         }
     }
 
-    fn issue(&mut self, index: usize, i: &Instruction) -> Event {
+    /// The cycle in which the next instruction starts.
+    pub(crate) fn start(&mut self, i: &Instruction) -> u64 {
+        self.first_chance(i, i.op.spec().unit)
+    }
+
+    /// Takes an instruction from its start to its end.
+    pub(crate) fn take(&mut self, index: usize, i: &Instruction, start: u64, end: u64) -> Event {
         let unit = i.op.spec().unit;
-        let start = self.first_chance(i, unit);
-        let end = start + self.cycles(i);
         match unit {
             Unit::Compute => self.take_compute(i, start, end),
             Unit::Memory => self.memory = (Slots::of(i).all(), end + 1),
@@ -149,12 +141,26 @@ impl Sequencer {
         }
     }
 
-    fn cycles(&self, i: &Instruction) -> u64 {
+    /// Cycles of an instruction that waits for nothing.
+    pub(crate) fn cycles(&self, i: &Instruction) -> u64 {
         if !matches!(i.op, Op::Lift | Op::Scale) {
             return self.timing.alone(i);
         }
         let terms = self.terms.get(usize::from(i.const_idx));
         self.timing.conversion(i, terms.copied().unwrap_or(0))
+    }
+
+    /// The timeline of all that was taken.
+    pub(crate) fn profile(self, events: Vec<Event>) -> Profile {
+        let counters = Counters {
+            cycles: events.iter().map(|event| event.end).max().unwrap_or(0),
+            busy_compute: in_flight(&events, Unit::Compute),
+            busy_memory: in_flight(&events, Unit::Memory),
+            busy_rns: in_flight(&events, Unit::Rns),
+            stall_hazard: self.stall_hazard,
+            stall_unit: self.stall_unit,
+        };
+        Profile { events, counters }
     }
 
     /// The first cycle in which the instruction may be taken; something changes only when an earlier one gets that far.

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the cores of a simulated device share: the simulation, the host's memory, whose queue is to be filled.
+
+use crate::info_block::{bit, field};
+use crate::registers as r;
+use crate::simulator::{Ending, RawEvent, Simulator};
+use crate::{DeviceError, Stop};
+
+/// log2 of the bytes of a core's registers.
+const WINDOW: u32 = 12;
+/// Cycles between two looks at the cores' queues.
+const STEP: u64 = 64;
+/// Cycles in which a data port ends what it has begun, at most, when a core is reset.
+const DRAIN: u64 = 1_000_000;
+
+/// The program of a core.
+#[derive(Default)]
+struct Feed {
+    /// Words not yet pushed into the command queue.
+    pending: Vec<u64>,
+    running: bool,
+    ending: Option<Ending>,
+    /// Since the round began.
+    events: Vec<RawEvent>,
+}
+
+/// A simulated device.
+pub struct Board {
+    pub simulator: Simulator,
+    /// Host buffers given out.
+    pub buffers: u32,
+    feeds: Vec<Feed>,
+}
+
+impl Board {
+    /// A device of so many cores.
+    pub fn new(simulator: Simulator, cores: usize) -> Self {
+        Self {
+            simulator,
+            buffers: 0,
+            feeds: (0..cores).map(|_| Feed::default()).collect(),
+        }
+    }
+
+    pub fn read_register(&mut self, core: usize, address: u32) -> Result<u32, DeviceError> {
+        self.simulator
+            .read_register((core as u32) << WINDOW | address)
+    }
+
+    pub fn write_register(
+        &mut self,
+        core: usize,
+        address: u32,
+        value: u32,
+    ) -> Result<(), DeviceError> {
+        self.simulator
+            .write_register((core as u32) << WINDOW | address, value)
+    }
+
+    /// Starts a program on a core. Programs that are started before one of them is waited for are a round: their cycles count
+    /// from the first start of all.
+    pub fn submit(&mut self, core: usize, words: &[u64]) -> Result<(), DeviceError> {
+        if self.feeds.iter().all(|feed| !feed.running) {
+            self.simulator.events()?;
+            self.feeds.iter_mut().for_each(|feed| feed.events.clear());
+        }
+        let feed = &mut self.feeds[core];
+        (feed.pending, feed.running, feed.ending) = (words.to_vec(), true, None);
+        Ok(())
+    }
+
+    /// Pushes what the command queues take, a word for each core in turn, so that all begin at about the same time.
+    fn push(&mut self) -> Result<(), DeviceError> {
+        let mut words = Vec::new();
+        for core in 0..self.feeds.len() {
+            if !self.feeds[core].pending.is_empty() {
+                let status = self.read_register(core, r::STATUS)?;
+                let pending = &mut self.feeds[core].pending;
+                let room = pending.len().min(field(status, r::STATUS_FREE) as usize);
+                words.extend(pending.drain(..room).enumerate().map(|word| (word, core)));
+            }
+        }
+        words.sort_by_key(|&((place, _), core)| (place, core));
+        for ((_, word), core) in words {
+            self.write_register(core, r::COMMAND_LO, word as u32)?;
+            self.write_register(core, r::COMMAND_HI, (word >> 32) as u32)?;
+        }
+        Ok(())
+    }
+
+    /// Fills the queues of all cores that run, and notes who has come to an end.
+    fn tend(&mut self) -> Result<(), DeviceError> {
+        for core in 0..self.feeds.len() {
+            if !self.feeds[core].running {
+                continue;
+            }
+            let status = self.read_register(core, r::STATUS)?;
+            let feed = &mut self.feeds[core];
+            if field(status, r::STATUS_FAILED) == 1 {
+                feed.ending = Some(Ending::Failed);
+            } else if feed.pending.is_empty() && field(status, r::STATUS_IDLE) == 1 {
+                feed.ending = Some(Ending::Idle);
+            }
+            if feed.ending.is_some() {
+                feed.running = false;
+                feed.pending.clear();
+            }
+        }
+        self.push()
+    }
+
+    /// Clocks until the program of a core has ended.
+    pub fn wait(&mut self, core: usize, limit: u64, stop: Stop<'_>) -> Result<Ending, DeviceError> {
+        self.push()?;
+        let deadline = self.simulator.cycles()? + limit;
+        let alone = self.feeds.len() == 1;
+        while self.feeds[core].ending.is_none() {
+            if alone && self.feeds[core].pending.is_empty() {
+                let left = deadline.saturating_sub(self.simulator.cycles()?).max(1);
+                let ending = self.simulator.run(left, stop)?;
+                self.feeds[core].ending = Some(ending);
+                break;
+            }
+            if stop() {
+                return Err(DeviceError::Interrupted);
+            }
+            if self.simulator.cycles()? > deadline {
+                self.feeds[core].ending = Some(Ending::Hung);
+                break;
+            }
+            self.simulator.step(STEP)?;
+            self.tend()?;
+        }
+        self.feeds[core].running = false;
+        Ok(self.feeds[core].ending.take().unwrap_or(Ending::Hung))
+    }
+
+    /// The events of a core in this round, and the cycle of the first start of all cores.
+    pub fn take_events(&mut self, core: usize) -> Result<(u64, Vec<RawEvent>), DeviceError> {
+        for event in self.simulator.events()? {
+            self.feeds[usize::from(event.core)].events.push(event);
+        }
+        let events = self.feeds.iter().flat_map(|feed| &feed.events);
+        let starts = events.filter(|event| event.end == 0);
+        let zero = starts.map(|event| event.cycle).min().unwrap_or(0);
+        Ok((zero, self.feeds[core].events.clone()))
+    }
+
+    /// Resets a core; the only one by the device's own reset.
+    pub fn reset(&mut self, core: usize) -> Result<(), DeviceError> {
+        self.simulator.inject_hang(false)?;
+        self.simulator.inject_fault(0, 0)?;
+        self.feeds[core] = Feed::default();
+        if self.feeds.len() == 1 {
+            self.simulator.reset()?;
+            return self.simulator.events().map(drop);
+        }
+        self.write_register(core, r::CONTROL, bit(r::CONTROL_RESET))?;
+        let deadline = self.simulator.cycles()? + DRAIN;
+        while field(self.read_register(core, r::STATUS)?, r::STATUS_IDLE) == 0 {
+            if self.simulator.cycles()? > deadline {
+                return Err(DeviceError::Foreign {
+                    what: format!("core {core} does not come out of its reset"),
+                });
+            }
+            self.simulator.step(STEP)?;
+        }
+        Ok(())
+    }
+}

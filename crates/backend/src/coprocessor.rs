@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A co-processor: the polynomial operations of a whole program, planned at once.
 
-use crate::lower::{Engine, Shape, client, run};
-use crate::{Backend, Capabilities, Error, Observer, Outcome, Request};
+use crate::lower::{Engine, Shape, client, run, run_all};
+use crate::{Backend, Capabilities, Error, Inputs, Observer, Outcome, Request};
 use ::polynomial::{Graph, Host, Memory};
 use bfv::{Ciphertext, Decryptor, Encryptor, Phase, Plaintext};
 use isa::{Op, Reduction};
-use offload::{Ended, Progress, Session, Usage};
+use offload::{Ended, Progress, Session, Shift, Usage};
+use program::Program;
 use rlwe::Threads;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,8 +24,14 @@ pub struct Coprocessor {
 struct Device {
     name: String,
     operations: BTreeSet<String>,
+    /// Of its first core, which does what one core does.
     session: Mutex<Session>,
+    /// Of its other cores; taken after the first.
+    others: Mutex<Vec<Session>>,
 }
+
+/// Ciphertext sets that one core works on as one program: more take more of the host's memory and hide no more.
+const MOST_RUNS: usize = 8;
 
 impl Coprocessor {
     /// A device named for reports (`rtl:cofhee`) that takes the operations named (`tensor`, `zero-encrypt`, …).
@@ -37,11 +44,19 @@ impl Coprocessor {
             name: name.into(),
             operations: operations.into_iter().collect(),
             session: Mutex::new(session),
+            others: Mutex::default(),
         };
         Self {
             device: Arc::new(device),
             threads: Threads::ONE,
         }
+    }
+
+    /// The same device with further cores, which take their part of [`Coprocessor::run_batch`].
+    #[must_use]
+    pub fn with_cores(self, others: Vec<Session>) -> Self {
+        *self.others() = others;
+        self
     }
 
     /// The same device, with threads for what stays here.
@@ -58,9 +73,88 @@ impl Coprocessor {
         session.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What ran where since the last call.
+    fn others(&self) -> MutexGuard<'_, Vec<Session>> {
+        let others = self.device.others.lock();
+        others.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What ran where since the last call, on all cores.
     pub fn take_usage(&self) -> Usage {
-        self.session().take_usage()
+        let mut usage = self.session().take_usage();
+        for other in self.others().iter_mut() {
+            usage.add(&other.take_usage());
+        }
+        usage
+    }
+
+    /// Where the cores' time went in batches since the last call.
+    pub fn take_shift(&self) -> Shift {
+        self.session().take_shift()
+    }
+
+    /// Runs one program on many sets of ciphertexts, shared out to all cores; a core moves the data of one while it works on
+    /// another. Outcomes in the order of the requests.
+    ///
+    /// # Errors
+    /// Those of [`Backend::run`]; [`Error::Input`] for requests that do not have program, keys and plain arguments in common.
+    pub fn run_batch(
+        &self,
+        requests: &[Request<'_>],
+        observer: &dyn Observer,
+    ) -> Result<Vec<Outcome>, Error> {
+        let Some(first) = requests.first() else {
+            return Ok(Vec::new());
+        };
+        self.capabilities().check(self.name(), first.program)?;
+        let same = |r: &Request<'_>| {
+            std::ptr::eq(r.keys, first.keys)
+                && r.plain == first.plain
+                && (std::ptr::eq(r.program, first.program) || r.program == first.program)
+        };
+        if let Some(odd) = requests.iter().position(|request| !same(request)) {
+            return Err(Error::Input(format!(
+                "run {odd} of the batch has another program, other keys or other plain arguments than run 0; run those as a \
+                 batch of their own"
+            )));
+        }
+        if !first.program.can_repeat() {
+            return requests
+                .iter()
+                .map(|request| self.run(request, observer))
+                .collect();
+        }
+        let cores = 1 + self.others().len();
+        let mut outcomes = Vec::with_capacity(requests.len());
+        for round in requests.chunks(cores * MOST_RUNS) {
+            outcomes.extend(self.run_round(round, cores, observer)?);
+        }
+        Ok(outcomes)
+    }
+
+    /// Requests for all cores, as even a share for each as can be.
+    fn run_round(
+        &self,
+        requests: &[Request<'_>],
+        cores: usize,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Outcome>, Error> {
+        let (count, cores) = (requests.len(), cores.min(requests.len()));
+        let shares: Vec<Share<'_>> = (0..cores)
+            .map(|core| Share::new(&requests[core * count / cores..(core + 1) * count / cores]))
+            .collect();
+        let whole: Vec<Request<'_>> = shares.iter().map(Share::request).collect();
+        let whole: Vec<&Request<'_>> = whole.iter().collect();
+        let done = run_all(self, &self.threads, &whole, observer)?;
+        let mut outcomes = Vec::with_capacity(count);
+        for (share, outcome) in shares.iter().zip(done) {
+            let each = share.first.program.outputs.len().max(1);
+            let seconds = outcome.seconds;
+            outcomes.extend(outcome.outputs.chunks(each).map(|outputs| Outcome {
+                outputs: outputs.to_vec(),
+                seconds: seconds.clone(),
+            }));
+        }
+        Ok(outcomes)
     }
 
     /// [`Encryptor::encrypt_at`], its polynomial part on the device.
@@ -108,6 +202,55 @@ impl Coprocessor {
     }
 }
 
+/// What one core does of a batch: the program on several sets of ciphertexts.
+struct Share<'a> {
+    first: &'a Request<'a>,
+    program: Program,
+    bytes: Vec<&'a [u8]>,
+    bfv: Vec<&'a Ciphertext<u64>>,
+    bfv_wide: Vec<&'a Ciphertext<u128>>,
+    ckks: Vec<&'a ckks::Ciphertext>,
+}
+
+impl<'a> Share<'a> {
+    /// Of requests that differ in their ciphertexts only, at least one.
+    fn new(requests: &'a [Request<'a>]) -> Self {
+        let first = &requests[0];
+        let mut share = Self {
+            first,
+            program: first.program.repeated(requests.len()),
+            bytes: Vec::new(),
+            bfv: Vec::new(),
+            bfv_wide: Vec::new(),
+            ckks: Vec::new(),
+        };
+        for request in requests {
+            match request.inputs {
+                Inputs::Bytes(all) => share.bytes.extend(all),
+                Inputs::Bfv(all) => share.bfv.extend(all),
+                Inputs::BfvWide(all) => share.bfv_wide.extend(all),
+                Inputs::Ckks(all) => share.ckks.extend(all),
+            }
+        }
+        share
+    }
+
+    fn request(&self) -> Request<'_> {
+        Request {
+            program: &self.program,
+            keys: self.first.keys,
+            inputs: match self.first.inputs {
+                Inputs::Bytes(_) => Inputs::Bytes(&self.bytes),
+                Inputs::Bfv(_) => Inputs::Bfv(&self.bfv),
+                Inputs::BfvWide(_) => Inputs::BfvWide(&self.bfv_wide),
+                Inputs::Ckks(_) => Inputs::Ckks(&self.ckks),
+            },
+            plain: self.first.plain,
+            seed: self.first.seed.clone(),
+        }
+    }
+}
+
 /// Shows a stream's progress to whoever waits for the run.
 struct Shown<'a>(&'a dyn Observer);
 
@@ -119,6 +262,19 @@ impl Progress for Shown<'_> {
 
     fn stopped(&self) -> bool {
         self.0.cancelled()
+    }
+}
+
+impl Coprocessor {
+    fn why(&self, ended: Ended<Error>) -> Error {
+        match ended {
+            Ended::Host(error) => error,
+            Ended::Stopped => Error::Cancelled,
+            Ended::Device(error) => Error::Device {
+                name: self.name().into(),
+                message: error.to_string(),
+            },
+        }
     }
 }
 
@@ -147,19 +303,26 @@ impl Engine for Coprocessor {
         host: &H,
         observer: &dyn Observer,
     ) -> Result<Memory<'g, W>, Error> {
+        let mut memories = self.compute_all(&[(graph, host)], observer)?;
+        Ok(memories.swap_remove(0))
+    }
+
+    fn compute_all<'g, W: Word, H: Host<W, Error = Error>>(
+        &self,
+        jobs: &[(&'g Graph<W>, &H)],
+        observer: &dyn Observer,
+    ) -> Result<Vec<Memory<'g, W>>, Error> {
         if observer.cancelled() {
             return Err(Error::Cancelled);
         }
-        self.session()
-            .run_program(&self.device.operations, graph, host, &Shown(observer))
-            .map_err(|ended| match ended {
-                Ended::Host(error) => error,
-                Ended::Stopped => Error::Cancelled,
-                Ended::Device(error) => Error::Device {
-                    name: self.name().into(),
-                    message: error.to_string(),
-                },
-            })
+        let (mut first, mut others) = (self.session(), self.others());
+        let mut sessions: Vec<&mut Session> = std::iter::once(&mut *first)
+            .chain(others.iter_mut())
+            .collect();
+        sessions.truncate(jobs.len());
+        let operations = &self.device.operations;
+        Session::run_together(&mut sessions, operations, jobs, &Shown(observer))
+            .map_err(|ended| self.why(ended))
     }
 }
 

@@ -23,7 +23,7 @@ use program::Program;
 use program::step::{Operation, Plaintext, Step};
 use program::transform::Transform;
 use rns::RnsBasis;
-pub use run::{Engine, Shape, run};
+pub use run::{Engine, Shape, run, run_all};
 pub use scheme::{Lower, Word};
 use std::collections::HashMap;
 

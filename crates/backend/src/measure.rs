@@ -5,11 +5,11 @@
 
 pub mod rotation;
 
-use crate::{Backend, Coprocessor, Error, Inputs, KeySet, Keys, Request, Unobserved};
+use crate::{Coprocessor, Error, Inputs, KeySet, Keys, Request, Unobserved};
 use ::bfv::{BfvParams, BfvParamsLiteral, Ciphertext, Encryptor, Evaluator, Plaintext};
 use device::Profile;
 use isa::{BuildInfo, Instruction};
-use offload::Usage;
+use offload::{Shift, Usage};
 use program::step::{Operation, Place, SourceLine, Step};
 use program::{Argument, Encryption, Guarantee, IndexMap, Parameters, Program, Range, Secrecy};
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
@@ -21,11 +21,13 @@ const PLAIN_MODULUS: u64 = 33;
 
 /// What was measured.
 pub struct Measured {
-    /// What was moved and computed, and what the model predicts.
+    /// What was moved and computed on all cores, and what the model predicts.
     pub usage: Usage,
-    /// Whether the bytes are those of the evaluator.
+    /// Where the time of each core went.
+    pub shift: Shift,
+    /// Whether all bytes are those of the evaluator.
     pub correct: bool,
-    /// The timeline of the last submission.
+    /// The timeline of the last submission of the first core.
     pub profile: Profile,
     /// Its instructions.
     pub program: Vec<Instruction>,
@@ -35,7 +37,7 @@ pub struct Measured {
     pub auxiliary: Vec<u64>,
 }
 
-/// Two random ciphertexts multiplied and relinearised, as [`parameters`] makes their set.
+/// So many pairs of random ciphertexts, each multiplied and relinearised, on all cores; [`parameters`] makes their set.
 ///
 /// # Errors
 /// A set or a degree that the build cannot take, a set less secure than the policy wants, a device error.
@@ -43,6 +45,7 @@ pub fn multiply(
     coprocessor: &Coprocessor,
     (bits, n): (u32, usize),
     policy: SecurityPolicy,
+    batch: usize,
 ) -> Result<Measured, Error> {
     let info = coprocessor.session().info().clone();
     let params = parameters(&info, (bits, n), policy)?;
@@ -58,27 +61,41 @@ pub fn multiply(
         let message = Plaintext::from_coefficients(&params, &message)?;
         Ok(encryptor.encrypt_at(&message, index)?)
     };
-    let [a, b] = [encrypted(0)?, encrypted(1)?];
-    let expected = Evaluator::new(&params).multiply_relin(&a, &b, &relin)?;
+    let evaluator = Evaluator::new(&params);
+    let (mut pairs, mut expected) = (Vec::new(), Vec::new());
+    for pair in 0..batch as u64 {
+        let [a, b] = [encrypted(2 * pair)?, encrypted(2 * pair + 1)?];
+        expected.push(vec![evaluator.multiply_relin(&a, &b, &relin)?.to_bytes()]);
+        pairs.push([a, b]);
+    }
     let keys = Keys::Narrow(KeySet {
         relinearization: Some(relin),
         ..KeySet::default()
     });
-    let request = Request {
-        program: &program,
-        keys: &keys,
-        inputs: Inputs::Bfv(&[&a, &b]),
-        plain: &[],
-        seed: Seed::from_text("measure zeros"),
-    };
+    let lent: Vec<[&Ciphertext<u64>; 2]> = pairs.iter().map(|[a, b]| [a, b]).collect();
+    let requests: Vec<Request<'_>> = lent
+        .iter()
+        .map(|pair| Request {
+            program: &program,
+            keys: &keys,
+            inputs: Inputs::Bfv(pair),
+            plain: &[],
+            seed: Seed::from_text("measure zeros"),
+        })
+        .collect();
     coprocessor.take_usage();
-    let outcome = coprocessor.run(&request, &Unobserved)?;
+    coprocessor.take_shift();
+    let outcomes = coprocessor.run_batch(&requests, &Unobserved)?;
     let session = coprocessor.session();
     let (profile, instructions) = (session.profile().clone(), session.program().to_vec());
     drop(session);
     Ok(Measured {
         usage: coprocessor.take_usage(),
-        correct: outcome.outputs == [expected.to_bytes()],
+        shift: coprocessor.take_shift(),
+        correct: outcomes
+            .iter()
+            .map(|outcome| &outcome.outputs)
+            .eq(&expected),
         profile,
         program: instructions,
         data_primes: params.rlwe().q().values(),

@@ -11,7 +11,7 @@ use zq::{Modulus, Word};
 
 use crate::operation::{DIGITS, Form, Operation, OperationProgram, ProgramArgs};
 use crate::ring_split::{Half, Halving};
-use crate::stream::{Buffers, Ended, Progress, Stream};
+use crate::stream::{Buffers, Common, Ended, Progress, Shift, Stream, run_streams};
 use crate::{OffloadError, Usage};
 
 /// One polynomial, `[lane][n]`.
@@ -30,6 +30,9 @@ pub struct Session {
     clock: u64,
     halvings: Vec<Halving>,
     buffers: Buffers,
+    /// What the cores that this is the first of have in common.
+    common: Common,
+    shift: Shift,
     usage: Usage,
     /// Timeline of the last work section.
     profile: Profile,
@@ -53,6 +56,8 @@ impl Session {
             clock: 0,
             halvings: Vec::new(),
             buffers: Buffers::default(),
+            common: Common::default(),
+            shift: Shift::default(),
             usage: Usage::default(),
             profile: Profile::default(),
             program: Vec::new(),
@@ -131,17 +136,54 @@ impl Session {
         host: &H,
         progress: &dyn Progress,
     ) -> Result<Memory<'g, W>, Ended<H::Error>> {
+        let jobs = [(graph, host)];
+        let mut memories = Self::run_together(&mut [self], operations, &jobs, progress)?;
+        Ok(memories.swap_remove(0))
+    }
+
+    /// As [`Session::run_program`], a program on each of several cores of a device at the same time.
+    ///
+    /// # Errors
+    /// As [`Session::run_program`]; all cores are reset if one fails.
+    pub fn run_together<'g, W: Word, H: Host<W>>(
+        sessions: &mut [&mut Self],
+        operations: &BTreeSet<String>,
+        jobs: &[(&'g Graph<W>, &H)],
+        progress: &dyn Progress,
+    ) -> Result<Vec<Memory<'g, W>>, Ended<H::Error>> {
+        let Some(first) = sessions.first_mut() else {
+            return Ok(Vec::new());
+        };
+        let (mut common, mut shift) = (
+            std::mem::take(&mut first.common),
+            std::mem::take(&mut first.shift),
+        );
+        let mut streams: Vec<Stream<'_>> = sessions
+            .iter_mut()
+            .map(|session| session.stream(operations))
+            .collect();
+        let outcome = run_streams(&mut streams, &mut common, jobs, progress, &mut shift);
+        drop(streams);
+        (sessions[0].common, sessions[0].shift) = (common, shift);
+        outcome
+    }
+
+    fn stream<'s>(&'s mut self, operations: &'s BTreeSet<String>) -> Stream<'s> {
         // The program sets moduli by its own plan.
         self.sets.iter_mut().for_each(|set| set.0.clear());
-        let mut stream = Stream {
+        Stream {
             driver: &mut self.driver,
             operations,
             buffers: &mut self.buffers,
             usage: &mut self.usage,
             profile: &mut self.profile,
             last: &mut self.program,
-        };
-        stream.run(graph, host, progress)
+        }
+    }
+
+    /// Forget what cores did together, and return it; the first of them keeps it.
+    pub fn take_shift(&mut self) -> Shift {
+        std::mem::take(&mut self.shift)
     }
 
     /// Do an operation on one residue per lane; the moduli are those of the lanes.

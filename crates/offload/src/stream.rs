@@ -11,6 +11,7 @@
 //! set of moduli, one for each factor of x^n + 1; the host splits and joins coefficients.
 
 mod allocate;
+mod common;
 mod convert;
 mod fold;
 mod order;
@@ -19,6 +20,10 @@ mod place;
 mod run;
 mod section;
 mod tiles;
+mod together;
 
+pub(crate) use common::Common;
 pub(crate) use run::{Buffers, Stream};
 pub use run::{Ended, Progress};
+pub(crate) use together::run as run_streams;
+pub use together::{CoreTime, Shift};

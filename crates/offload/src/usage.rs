@@ -57,6 +57,12 @@ impl Moved {
         self.polynomials += 1;
         self.bytes += bytes;
     }
+
+    fn add(&mut self, other: &Self) {
+        self.polynomials += other.polynomials;
+        self.bytes += other.bytes;
+        self.cycles += other.cycles;
+    }
 }
 
 impl Usage {
@@ -68,5 +74,31 @@ impl Usage {
             &mut self.on_host
         };
         *table.entry(name).or_default() += 1;
+    }
+
+    /// Add what another core has used; cycles are core cycles.
+    pub fn add(&mut self, other: &Self) {
+        for (table, more) in [
+            (&mut self.offloaded, &other.offloaded),
+            (&mut self.on_host, &other.on_host),
+        ] {
+            for (name, count) in more {
+                *table.entry(name).or_default() += count;
+            }
+        }
+        self.send.add(&other.send);
+        self.receive.add(&other.receive);
+        self.compute_cycles += other.compute_cycles;
+        self.instructions += other.instructions;
+        self.submissions += other.submissions;
+        self.tables += other.tables;
+        self.cycles += other.cycles;
+        self.transfer_cycles += other.transfer_cycles;
+        self.hidden_cycles += other.hidden_cycles;
+        self.predicted_cycles += other.predicted_cycles;
+        self.conversion_cycles += other.conversion_cycles;
+        self.conversions += other.conversions;
+        self.host_operations += other.host_operations;
+        self.device_seconds += other.device_seconds;
     }
 }

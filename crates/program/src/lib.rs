@@ -20,6 +20,7 @@ mod listing;
 mod message;
 mod parameters;
 mod program;
+mod repeat;
 mod shape;
 pub mod step;
 pub mod transform;

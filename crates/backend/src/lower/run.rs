@@ -3,10 +3,11 @@
 
 use super::execute::Around;
 use super::widened::Widened;
-use super::{Lower, lower};
+use super::{Lower, Lowered, lower};
 use crate::cpu::inputs::{self, Given};
 use crate::cpu::plaintexts::Plaintexts;
 use crate::cpu::plan::Plan;
+use crate::cpu::walk::Value;
 use crate::cpu::{bfv, ckks};
 use crate::{Error, Inputs, Observer, Outcome, Request, Seconds};
 use ::polynomial::{Graph, Host, Memory};
@@ -50,6 +51,16 @@ pub trait Engine {
         host: &H,
         observer: &dyn Observer,
     ) -> Result<Memory<'g, W>, Error>;
+
+    /// Computes several programs, at the same time if it can.
+    fn compute_all<'g, W: Word, H: Host<W, Error = Error>>(
+        &self,
+        jobs: &[(&'g Graph<W>, &H)],
+        observer: &dyn Observer,
+    ) -> Result<Vec<Memory<'g, W>>, Error> {
+        let one = |(graph, host): &(&'g Graph<W>, &H)| self.compute(graph, *host, observer);
+        jobs.iter().map(one).collect()
+    }
 }
 
 /// Runs a program of either scheme on an engine.
@@ -59,18 +70,40 @@ pub fn run<E: Engine>(
     request: &Request<'_>,
     observer: &dyn Observer,
 ) -> Result<Outcome, Error> {
-    let (inputs, seed) = (request.inputs, request.seed.clone());
+    let mut outcomes = run_all(engine, threads, &[request], observer)?;
+    Ok(outcomes.swap_remove(0))
+}
+
+/// Runs programs at the same time, as far as the engine can; parameters, keys and seed are those of the first of them.
+pub fn run_all<E: Engine>(
+    engine: &E,
+    threads: &Threads,
+    requests: &[&Request<'_>],
+    observer: &dyn Observer,
+) -> Result<Vec<Outcome>, Error> {
+    let Some(&first) = requests.first() else {
+        return Ok(Vec::new());
+    };
+    let seed = first.seed.clone();
     let other = || Err(crate::cpu::of_another_scheme());
-    let encodes = !request.program.plaintexts.is_empty();
-    match &request.program.parameters {
+    let encodes = !first.program.plaintexts.is_empty();
+    macro_rules! given {
+        ($kind:ident) => {{
+            let mut all = Vec::with_capacity(requests.len());
+            for request in requests {
+                all.push(match request.inputs {
+                    Inputs::Bytes(bytes) => Given::Bytes(bytes),
+                    Inputs::$kind(ciphertexts) => Given::Ciphertexts(ciphertexts),
+                    _ => return other(),
+                });
+            }
+            all
+        }};
+    }
+    match &first.program.parameters {
         Parameters::Bfv(params) => {
-            let keys = request.keys.narrow()?;
-            let scheme = bfv::Bfv::new(params, keys, seed, threads, encodes)?;
-            let given = match inputs {
-                Inputs::Bytes(bytes) => Given::Bytes(bytes),
-                Inputs::Bfv(all) => Given::Ciphertexts(all),
-                _ => return other(),
-            };
+            let scheme = bfv::Bfv::new(params, first.keys.narrow()?, seed, threads, encodes)?;
+            let given = given!(Bfv);
             // A device with words for two primes or more takes one wide prime for them.
             let shape = engine.shape(params.n());
             let widest = params.rlwe().qp().moduli().iter().map(|q| q.bits()).max();
@@ -79,56 +112,75 @@ pub fn run<E: Engine>(
                 .is_some_and(|bits| bits >= 2 * widest.unwrap_or(64))
             {
                 let scheme = Widened::new(scheme)?;
-                return run_scheme(engine, &scheme, (&given, shape), threads, request, observer);
+                return run_scheme(
+                    engine,
+                    &scheme,
+                    (&given, shape),
+                    threads,
+                    requests,
+                    observer,
+                );
             }
             let shape = Shape {
                 wide_bits: None,
                 ..shape
             };
-            run_scheme(engine, &scheme, (&given, shape), threads, request, observer)
-        }
-        Parameters::BfvWide(params) => {
-            let keys = request.keys.wide()?;
-            let scheme = bfv::Bfv::new(params, keys, seed, threads, encodes)?;
-            let given = match inputs {
-                Inputs::Bytes(bytes) => Given::Bytes(bytes),
-                Inputs::BfvWide(all) => Given::Ciphertexts(all),
-                _ => return other(),
-            };
             run_scheme(
                 engine,
                 &scheme,
-                (&given, engine.shape(params.n())),
+                (&given, shape),
                 threads,
-                request,
+                requests,
+                observer,
+            )
+        }
+        Parameters::BfvWide(params) => {
+            let scheme = bfv::Bfv::new(params, first.keys.wide()?, seed, threads, encodes)?;
+            let (given, shape) = (given!(BfvWide), engine.shape(params.n()));
+            run_scheme(
+                engine,
+                &scheme,
+                (&given, shape),
+                threads,
+                requests,
                 observer,
             )
         }
         Parameters::Ckks(params) => {
-            let keys = request.keys.narrow()?;
-            let scheme = ckks::Ckks::new(params, keys, seed, threads);
-            let given = match inputs {
-                Inputs::Bytes(bytes) => Given::Bytes(bytes),
-                Inputs::Ckks(all) => Given::Ciphertexts(all),
-                _ => return other(),
-            };
+            let scheme = ckks::Ckks::new(params, first.keys.narrow()?, seed, threads);
+            let given = given!(Ckks);
             let shape = Shape {
                 wide_bits: None,
                 ..engine.shape(params.n())
             };
-            run_scheme(engine, &scheme, (&given, shape), threads, request, observer)
+            run_scheme(
+                engine,
+                &scheme,
+                (&given, shape),
+                threads,
+                requests,
+                observer,
+            )
         }
     }
 }
 
-fn run_scheme<E: Engine, S: Lower>(
-    engine: &E,
-    scheme: &S,
-    (given, shape): (&Given<'_, S::Ciphertext>, Shape),
-    threads: &Threads,
-    request: &Request<'_>,
-    observer: &dyn Observer,
-) -> Result<Outcome, Error> {
+/// A request whose polynomial program is made.
+struct Prepared<'a, S: Lower> {
+    plan: Plan,
+    plaintexts: Plaintexts<'a, S>,
+    inputs: Vec<Value<'a, S::Ciphertext>>,
+    lowered: Lowered<S::Word>,
+    key: KeyId,
+    seconds: Seconds,
+}
+
+fn prepare<'a, S: Lower>(
+    scheme: &'a S,
+    (given, shape): (&Given<'a, S::Ciphertext>, Shape),
+    threads: &'a Threads,
+    request: &'a Request<'_>,
+) -> Result<Prepared<'a, S>, Error> {
     let program = request.program;
     let owner = request.keys.check(program)?;
     let mut seconds = Seconds::default();
@@ -146,26 +198,59 @@ fn run_scheme<E: Engine, S: Lower>(
     let lowered = lower(program, scheme, &scales, shape)?;
     seconds.add("lower", start);
     let first = inputs.first().map(|input| facts(input).key);
-    let around = Around {
-        program,
-        plan: &Plan::new(program),
-        scheme,
-        plaintexts: &plaintexts,
-        inputs: &inputs,
-        lowered: &lowered,
+    Ok(Prepared {
+        plan: Plan::new(program),
+        plaintexts,
+        inputs,
+        lowered,
         key: owner.or(first).unwrap_or(KeyId::NONE),
-    };
-    let start = Instant::now();
-    let mut memory = engine.compute(&lowered.graph, &around, observer)?;
-    seconds.add("compute", start);
-    let start = Instant::now();
-    let mut take = |limb| Ok(memory.take(limb, &around)?.to_vec());
-    let write = |output| around.write(output, &mut take);
-    let outputs = lowered
-        .outputs
+        seconds,
+    })
+}
+
+fn run_scheme<E: Engine, S: Lower>(
+    engine: &E,
+    scheme: &S,
+    (given, shape): (&[Given<'_, S::Ciphertext>], Shape),
+    threads: &Threads,
+    requests: &[&Request<'_>],
+    observer: &dyn Observer,
+) -> Result<Vec<Outcome>, Error> {
+    let prepared = requests
         .iter()
-        .map(write)
-        .collect::<Result<_, Error>>()?;
-    seconds.add("write", start);
-    Ok(Outcome { outputs, seconds })
+        .zip(given)
+        .map(|(request, given)| prepare(scheme, (given, shape), threads, request))
+        .collect::<Result<Vec<_>, Error>>()?;
+    let arounds: Vec<Around<'_, S>> = prepared
+        .iter()
+        .zip(requests)
+        .map(|(one, request)| Around {
+            program: request.program,
+            plan: &one.plan,
+            scheme,
+            plaintexts: &one.plaintexts,
+            inputs: &one.inputs,
+            lowered: &one.lowered,
+            key: one.key,
+        })
+        .collect();
+    let start = Instant::now();
+    let jobs: Vec<_> = arounds
+        .iter()
+        .map(|one| (&one.lowered.graph, one))
+        .collect();
+    let memories = engine.compute_all(&jobs, observer)?;
+    let mut outcomes = Vec::with_capacity(requests.len());
+    for ((mut memory, around), one) in memories.into_iter().zip(&arounds).zip(&prepared) {
+        let mut seconds = one.seconds.clone();
+        seconds.add("compute", start);
+        let start = Instant::now();
+        let mut take = |limb| Ok(memory.take(limb, around)?.to_vec());
+        let write = |output| around.write(output, &mut take);
+        let outputs = one.lowered.outputs.iter().map(write);
+        let outputs = outputs.collect::<Result<_, Error>>()?;
+        seconds.add("write", start);
+        outcomes.push(Outcome { outputs, seconds });
+    }
+    Ok(outcomes)
 }

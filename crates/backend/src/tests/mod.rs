@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Random programs against a walk step by step, and what is refused.
 
+mod batch;
 mod clear;
 mod client;
 mod conversions;

@@ -2,16 +2,16 @@
 //! Running a planned program: what the host gives, submissions, what it takes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::time::Instant;
 
 use device::{Driver, Profile};
 use isa::{Instruction, Op, Shape, State, TWIDDLE_SLOT, Unit};
-use model::{Lane, schedule_from};
+use model::Lane;
 use polynomial::{Form, Graph, Host, Limb, Memory, Operation};
 use zeroize::Zeroizing;
 use zq::Word;
 
-use super::allocate::{Plan, Submission, TABLES, allocate};
+use super::allocate::{Plan, TABLES, allocate};
+use super::common::Common;
 use super::convert::{Move, digit};
 use super::overlap::overlap;
 use super::place::Placement;
@@ -35,7 +35,7 @@ pub struct Buffers {
     /// For tiles.
     tiles: Vec<u32>,
     /// With twiddle tables.
-    tables: HashMap<Table, u32>,
+    pub(super) tables: HashMap<Table, u32>,
 }
 
 /// A device that runs a program.
@@ -88,17 +88,47 @@ impl<E> From<device::DeviceError> for Ended<E> {
 /// Halves of limbs that came from the device, until both are there.
 type Halves<W> = HashMap<Limb, Zeroizing<Vec<W>>>;
 
+/// A program on its way through a device.
+pub struct Running<'g, W: Word> {
+    laid: Laid<'g, W>,
+    memory: Memory<'g, W>,
+    halves: Halves<W>,
+    /// Submissions that are over.
+    done: usize,
+    /// Of the submission under way: its instructions.
+    program: Vec<Instruction>,
+    /// Buffers of the plan whose tile is in one that cores have in common.
+    common: HashMap<u32, u32>,
+}
+
+impl<'g, W: Word> Running<'g, W> {
+    /// The instructions of the submission under way.
+    pub fn program(&self) -> &[Instruction] {
+        &self.program
+    }
+
+    /// Operations that are done, and all of them.
+    pub fn progress(&self) -> (usize, usize) {
+        let done = self.done.checked_sub(1);
+        let end = done.map_or(0, |last| self.laid.plan.submissions[last].end);
+        (end, self.laid.tiles.ops.len())
+    }
+
+    /// What the program has computed.
+    pub fn into_memory(self) -> Memory<'g, W> {
+        self.memory
+    }
+}
+
 impl Stream<'_> {
-    /// Computes a program; its outputs can be taken from the memory that is returned.
+    /// Plans a program.
     ///
     /// # Errors
-    /// [`Ended`]. A device that failed was reset.
-    pub fn run<'g, W: Word, H: Host<W>>(
+    /// What the build cannot do, no room for host buffers.
+    pub fn start<'g, W: Word>(
         &mut self,
         graph: &'g Graph<W>,
-        host: &H,
-        progress: &dyn Progress,
-    ) -> Result<Memory<'g, W>, Ended<H::Error>> {
+    ) -> Result<Running<'g, W>, OffloadError> {
         let laid = self.lay_out(graph)?;
         self.count(&laid);
         while self.buffers.tiles.len() < laid.plan.buffers as usize {
@@ -107,21 +137,14 @@ impl Stream<'_> {
         // The plan assumes that no conversion is set, as no modulus is.
         let conversions = self.driver.conversions().len() as u8;
         (0..conversions).for_each(|number| self.driver.forget_conversion(number));
-        let mut memory = Memory::new(graph, laid.uses());
-        let mut halves = Halves::new();
-        let total = laid.tiles.ops.len();
-        for submission in &laid.plan.submissions {
-            self.submit(
-                &laid,
-                submission,
-                (&mut memory, &mut halves),
-                (host, progress),
-            )?;
-            if !progress.tell(submission.end, total) {
-                return Err(Ended::Stopped);
-            }
-        }
-        Ok(memory)
+        Ok(Running {
+            memory: Memory::new(graph, laid.uses()),
+            halves: Halves::new(),
+            laid,
+            done: 0,
+            program: Vec::new(),
+            common: HashMap::new(),
+        })
     }
 
     fn lay_out<'g, W: Word>(&self, graph: &'g Graph<W>) -> Result<Laid<'g, W>, OffloadError> {
@@ -174,13 +197,21 @@ impl Stream<'_> {
         }
     }
 
-    fn submit<W: Word, H: Host<W>>(
+    /// Sets what the next submission needs and brings its tiles to host buffers, to those of `common` if cores have some in
+    /// common. False if there is no further submission.
+    ///
+    /// # Errors
+    /// The host's and the device's.
+    pub fn prepare<W: Word, H: Host<W>>(
         &mut self,
-        laid: &Laid<'_, W>,
-        submission: &Submission,
-        (memory, halves): (&mut Memory<'_, W>, &mut Halves<W>),
-        (host, progress): (&H, &dyn Progress),
-    ) -> Result<(), Ended<H::Error>> {
+        running: &mut Running<'_, W>,
+        host: &H,
+        mut common: Option<&mut Common>,
+    ) -> Result<bool, Ended<H::Error>> {
+        let laid = &running.laid;
+        let Some(submission) = laid.plan.submissions.get(running.done) else {
+            return Ok(false);
+        };
         for (index, moduli) in &submission.moduli {
             self.driver.set_moduli(*index, moduli)?;
         }
@@ -202,23 +233,42 @@ impl Stream<'_> {
             }
         }
         for &(buffer, tile) in &submission.uploads {
-            let words = self.gather(laid, &laid.tiles.tiles[tile as usize], memory, host)?;
-            self.driver
-                .upload(self.buffers.tiles[buffer as usize], &words)?;
+            let tile = &laid.tiles.tiles[tile as usize];
+            let words = self.gather(laid, tile, &mut running.memory, host)?;
+            match &mut common {
+                Some(common) => {
+                    let shared = common.upload(self.driver, &words)?;
+                    running.common.insert(buffer, shared);
+                }
+                None => self
+                    .driver
+                    .upload(self.buffers.tiles[buffer as usize], &words)?,
+            }
         }
-        let program = self.with_buffers(laid, &submission.program)?;
-        let predicted = schedule_from(self.driver.info(), self.driver.state(), &program);
-        self.usage.predicted_cycles += predicted.counters.cycles;
-        let begin = Instant::now();
-        *self.profile = self.driver.run_until(&program, &|| progress.stopped())?;
-        self.usage.device_seconds += begin.elapsed().as_secs_f64();
-        self.account(&program);
-        *self.last = program;
-        for &(buffer, tile) in &submission.downloads {
+        running.program = self.with_buffers(laid, &submission.program, &mut running.common)?;
+        Ok(true)
+    }
+
+    /// Takes what the submission that was prepared has left on the device.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn settle<W: Word>(
+        &mut self,
+        running: &mut Running<'_, W>,
+        profile: Profile,
+    ) -> Result<(), OffloadError> {
+        *self.profile = profile;
+        self.account(&running.program);
+        *self.last = std::mem::take(&mut running.program);
+        let laid = &running.laid;
+        for &(buffer, tile) in &laid.plan.submissions[running.done].downloads {
             let buffer = self.buffers.tiles[buffer as usize];
             let words = Zeroizing::new(self.driver.download(buffer, laid.layout.n)?);
-            scatter(laid, tile, &words, (memory, halves));
+            let target = (&mut running.memory, &mut running.halves);
+            scatter(laid, tile, &words, target);
         }
+        running.done += 1;
         Ok(())
     }
 
@@ -264,6 +314,7 @@ impl Stream<'_> {
         &mut self,
         laid: &Laid<'_, W>,
         program: &[Instruction],
+        common: &mut HashMap<u32, u32>,
     ) -> Result<Vec<Instruction>, OffloadError> {
         let mut out = Vec::with_capacity(program.len());
         for instruction in program {
@@ -272,7 +323,11 @@ impl Stream<'_> {
                 let (table, section) = &laid.plan.tables[(i.buf_idx - TABLES) as usize];
                 i.buf_idx = self.table(laid, table, *section)?;
             } else if matches!(i.op, Op::Load | Op::Store) {
-                i.buf_idx = self.buffers.tiles[i.buf_idx as usize];
+                if i.op == Op::Store {
+                    common.remove(&i.buf_idx);
+                }
+                let own = self.buffers.tiles[i.buf_idx as usize];
+                i.buf_idx = common.get(&i.buf_idx).copied().unwrap_or(own);
             }
             out.push(i);
         }
@@ -327,22 +382,22 @@ impl Stream<'_> {
             .events
             .iter()
             .filter(|event| event.unit == Unit::Compute);
-        let work: Vec<(u64, u64)> = work.map(|event| (event.start, event.end)).collect();
+        let mut work: Vec<(u64, u64)> = work.map(|event| (event.start, event.end)).collect();
         usage.compute_cycles += self.profile.counters.busy_compute;
         usage.conversion_cycles += self.profile.counters.busy_rns;
         usage.cycles += self.profile.counters.cycles;
-        usage.transfer_cycles += covered(&transfers);
-        let all = [transfers.as_slice(), &work].concat();
-        usage.hidden_cycles += covered(&transfers) + covered(&work) - covered(&all);
+        let mut all = [transfers.as_slice(), &work].concat();
+        let moving = covered(&mut transfers);
+        usage.transfer_cycles += moving;
+        usage.hidden_cycles += moving + covered(&mut work) - covered(&mut all);
     }
 }
 
 /// Cycles in any of these intervals.
-fn covered(intervals: &[(u64, u64)]) -> u64 {
-    let mut sorted = intervals.to_vec();
-    sorted.sort_unstable();
+pub fn covered(intervals: &mut [(u64, u64)]) -> u64 {
+    intervals.sort_unstable();
     let (mut end, mut sum) = (0, 0);
-    for (from, to) in sorted {
+    for &mut (from, to) in intervals {
         sum += to.saturating_sub(from.max(end));
         end = end.max(to);
     }

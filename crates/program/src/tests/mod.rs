@@ -8,6 +8,7 @@ mod cost;
 mod guarantee;
 mod lies;
 mod limits;
+mod repeat;
 mod sample;
 mod vectors;
 

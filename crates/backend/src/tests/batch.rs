@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One program on many sets of ciphertexts, shared out to cores: the bytes of single runs.
+
+use super::clear;
+use super::conversions::converts;
+use super::coprocessor::{ALL, build};
+use super::random::Maker;
+use super::reference::Client;
+use super::{bfv_parameters, ckks_parameters};
+use crate::{Coprocessor, Inputs, Request, Unobserved, measure};
+use device::{Driver, Modeled};
+use isa::{BuildInfo, Host, Reduction};
+use offload::{CoreTime, Session};
+use program::{Encryption, Parameters};
+use rlwe::{SecurityPolicy, Seed};
+
+/// A device with all its cores behind AXI4.
+fn engine(info: BuildInfo) -> Coprocessor {
+    let info = BuildInfo {
+        host: Host::Axi4,
+        ..info
+    };
+    let session = |core| Session::new(Driver::open(Box::new(core)).unwrap()).unwrap();
+    let cores = Modeled::open_cores(info).unwrap();
+    let mut sessions: Vec<Session> = cores.into_iter().map(session).collect();
+    let first = sessions.remove(0);
+    Coprocessor::new("model:test", first, ALL.iter().map(|&name| name.to_owned()))
+        .with_cores(sessions)
+}
+
+fn batch_is_single_runs(parameters: &Parameters, seed: u64, info: BuildInfo, runs: u64) {
+    let (program, plain) = Maker::new(parameters.clone(), Encryption::Secret, seed).finish();
+    // Clients of one seed have the same keys.
+    let client = |run| Client::new(&program, &clear::inputs(&program, 100 * seed + run));
+    let clients: Vec<Client> = (0..runs).map(client).collect();
+    let bytes = |client: &'_ Client| -> Vec<Vec<u8>> { client.inputs.clone() };
+    let inputs: Vec<Vec<Vec<u8>>> = clients.iter().map(bytes).collect();
+    let lent: Vec<Vec<&[u8]>> = inputs
+        .iter()
+        .map(|all| all.iter().map(Vec::as_slice).collect())
+        .collect();
+    let requests: Vec<Request<'_>> = lent
+        .iter()
+        .map(|inputs| Request {
+            program: &program,
+            keys: &clients[0].keys,
+            inputs: Inputs::Bytes(inputs),
+            plain: &plain,
+            seed: Seed::from_text("zeros"),
+        })
+        .collect();
+    let outcomes = engine(info).run_batch(&requests, &Unobserved).unwrap();
+    assert_eq!(outcomes.len(), requests.len());
+    for (run, (outcome, client)) in outcomes.iter().zip(&clients).enumerate() {
+        let expected = client.reference(&program, &plain);
+        assert!(
+            outcome.outputs == expected,
+            "run {run} of seed {seed}\n{program}"
+        );
+    }
+}
+
+#[test]
+fn batches_give_the_bytes_of_single_runs() {
+    let cores = |cores, info: BuildInfo| BuildInfo { cores, ..info };
+    // More runs than cores, as many, fewer; one core.
+    batch_is_single_runs(&bfv_parameters(), 1, cores(3, converts(62, 4, 10)), 5);
+    batch_is_single_runs(&bfv_parameters(), 2, cores(2, converts(62, 3, 10)), 2);
+    batch_is_single_runs(&ckks_parameters(), 3, cores(4, build(60, 2, 10)), 3);
+    batch_is_single_runs(&ckks_parameters(), 4, cores(1, build(60, 3, 10)), 2);
+}
+
+#[test]
+fn a_batch_has_one_program_and_one_key_set() {
+    let (program, plain) = Maker::new(bfv_parameters(), Encryption::Secret, 1).finish();
+    let client = Client::new(&program, &clear::inputs(&program, 1));
+    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+    let other = client.keys.clone();
+    let request = |keys| Request {
+        program: &program,
+        keys,
+        inputs: Inputs::Bytes(&inputs),
+        plain: &plain,
+        seed: Seed::from_text("zeros"),
+    };
+    let requests = [request(&client.keys), request(&other)];
+    let backend = engine(BuildInfo {
+        cores: 2,
+        ..build(60, 2, 10)
+    });
+    let error = backend.run_batch(&requests, &Unobserved).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("run 1 of the batch has another program"),
+        "{error}"
+    );
+    assert_eq!(backend.run_batch(&[], &Unobserved).unwrap().len(), 0);
+}
+
+#[test]
+fn cores_share_keys_and_account_for_every_cycle() {
+    let info = BuildInfo {
+        cores: 3,
+        wide_port: true,
+        reduction: Reduction::Montgomery,
+        montgomery_bits: 9,
+        modulus_bits_min: 30,
+        ..converts(30, 3, 8)
+    };
+    let insecure = SecurityPolicy::insecure();
+    let three = measure::multiply(&engine(info.clone()), (30, 256), insecure, 6).unwrap();
+    assert!(three.correct);
+    assert_eq!(three.usage.host_operations, 0);
+    let shift = &three.shift;
+    assert_eq!(
+        (shift.cores.len(), shift.cycles),
+        (3, shift.predicted_cycles)
+    );
+    for time in &shift.cores {
+        let CoreTime {
+            compute,
+            conversion,
+            memory,
+            idle,
+        } = *time;
+        assert_eq!(compute + conversion + memory + idle, shift.cycles);
+        assert!(compute > 0 && conversion > 0);
+    }
+    // Keys and tables are fetched for several cores at a time.
+    assert!(shift.port_transfers < shift.transfers, "{shift:?}");
+    assert!(shift.port_cycles <= shift.cycles, "{shift:?}");
+    let one = measure::multiply(
+        &engine(BuildInfo { cores: 1, ..info }),
+        (30, 256),
+        insecure,
+        7,
+    );
+    let one = one.unwrap();
+    assert!(one.correct);
+    assert!(3 * shift.cycles < 2 * one.shift.cycles, "{shift:?}");
+    assert_eq!(one.shift.port_transfers, one.shift.transfers);
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Programs on all cores of a device at the same time, one each.
+
+use std::time::Instant;
+
+use device::{Driver, predict, run_together};
+use isa::{Instruction, Op, Unit};
+use model::{Profile, Timing};
+use polynomial::{Graph, Host, Memory};
+use zq::Word;
+
+use super::common::Common;
+use super::run::{Ended, Progress, Running, Stream};
+
+/// Where the time of a core went: each cycle counts once, as the first of these that holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CoreTime {
+    /// A transform or a pointwise operation in flight.
+    pub compute: u64,
+    /// A base conversion.
+    pub conversion: u64,
+    /// A transfer, or its turn at the data port.
+    pub memory: u64,
+    /// Nothing: the program has ended, or not begun.
+    pub idle: u64,
+}
+
+/// What cores did together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shift {
+    /// Cycles from the first start to the last end of each round, added up.
+    pub cycles: u64,
+    /// The same by the model.
+    pub predicted_cycles: u64,
+    /// Cycles of the transfers on the data port, what several cores loaded in common counted once.
+    pub port_cycles: u64,
+    /// Transfers, and those that the port moved for them.
+    pub transfers: u64,
+    /// See `transfers`.
+    pub port_transfers: u64,
+    /// Per core.
+    pub cores: Vec<CoreTime>,
+}
+
+/// Computes a program on each core; their outputs can be taken from the memories that are returned.
+///
+/// # Errors
+/// [`Ended`]. Cores that failed were reset, all of them.
+pub fn run<'g, W: Word, H: Host<W>>(
+    streams: &mut [Stream<'_>],
+    common: &mut Common,
+    jobs: &[(&'g Graph<W>, &H)],
+    progress: &dyn Progress,
+    shift: &mut Shift,
+) -> Result<Vec<Memory<'g, W>>, Ended<H::Error>> {
+    common.clear();
+    let mut running: Vec<Running<'g, W>> = Vec::with_capacity(jobs.len());
+    for (stream, (graph, _)) in streams.iter_mut().zip(jobs) {
+        running.push(stream.start(graph)?);
+    }
+    shift
+        .cores
+        .resize(shift.cores.len().max(jobs.len()), CoreTime::default());
+    loop {
+        // Those that have a further submission.
+        let mut active = Vec::new();
+        for core in 0..jobs.len() {
+            if core > 0 {
+                let known = streams[0].buffers.tables.clone();
+                streams[core].buffers.tables.extend(known);
+            }
+            // One alone has nothing in common with others.
+            let common = (jobs.len() > 1).then_some(&mut *common);
+            if streams[core].prepare(&mut running[core], jobs[core].1, common)? {
+                active.push(core);
+            }
+        }
+        if active.is_empty() {
+            break;
+        }
+        let programs: Vec<Vec<Instruction>> = active
+            .iter()
+            .map(|&core| running[core].program().to_vec())
+            .collect();
+        let mut drivers: Vec<&mut Driver> = streams
+            .iter_mut()
+            .enumerate()
+            .filter(|(core, _)| active.contains(core))
+            .map(|(_, stream)| &mut *stream.driver)
+            .collect();
+        let predicted = predict(&drivers, &programs);
+        let begin = Instant::now();
+        let profiles = run_together(&mut drivers, &programs, &|| progress.stopped())?;
+        let timing = Timing::new(drivers[0].info());
+        streams[0].usage.device_seconds += begin.elapsed().as_secs_f64();
+        shift.add(&active, &profiles, &programs, &timing);
+        shift.predicted_cycles += longest(&predicted);
+        for ((&core, profile), predicted) in active.iter().zip(profiles).zip(&predicted) {
+            streams[core].usage.predicted_cycles += predicted.counters.cycles;
+            streams[core].settle(&mut running[core], profile)?;
+        }
+        let all = running.iter().map(Running::progress);
+        let (done, total) = all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        if !progress.tell(done, total) {
+            return Err(Ended::Stopped);
+        }
+    }
+    Ok(running.into_iter().map(Running::into_memory).collect())
+}
+
+fn longest(profiles: &[Profile]) -> u64 {
+    let cycles = profiles.iter().map(|profile| profile.counters.cycles);
+    cycles.max().unwrap_or(0)
+}
+
+impl Shift {
+    /// Adds a round of the cores named.
+    fn add(
+        &mut self,
+        active: &[usize],
+        profiles: &[Profile],
+        programs: &[Vec<Instruction>],
+        timing: &Timing,
+    ) {
+        let cycles = longest(profiles);
+        self.cycles += cycles;
+        for (core, time) in self.cores.iter_mut().enumerate() {
+            let at = active.iter().position(|&other| other == core);
+            let spent = at.map_or(CoreTime::default(), |at| CoreTime::of(&profiles[at]));
+            time.compute += spent.compute;
+            time.conversion += spent.conversion;
+            time.memory += spent.memory;
+            time.idle += cycles - spent.compute - spent.conversion - spent.memory;
+        }
+        // What cores load in common ends for all of them in one cycle.
+        let mut moved: Vec<(u64, bool, u32, u64)> = Vec::new();
+        for (profile, program) in profiles.iter().zip(programs) {
+            for event in &profile.events {
+                let i = &program[event.index];
+                if matches!(i.op, Op::Load | Op::Store) {
+                    moved.push((event.end, i.op == Op::Store, i.buf_idx, timing.alone(i)));
+                }
+            }
+        }
+        self.transfers += moved.len() as u64;
+        moved.sort_unstable();
+        moved.dedup();
+        self.port_transfers += moved.len() as u64;
+        self.port_cycles += moved.iter().map(|one| one.3).sum::<u64>();
+    }
+}
+
+impl CoreTime {
+    /// Of one program.
+    fn of(profile: &Profile) -> Self {
+        let upto = |units: &[Unit]| {
+            let events = profile.events.iter();
+            let mut spans: Vec<(u64, u64)> = events
+                .filter(|event| units.contains(&event.unit))
+                .map(|event| (event.start, event.end))
+                .collect();
+            super::run::covered(&mut spans)
+        };
+        let compute = upto(&[Unit::Compute]);
+        let worked = upto(&[Unit::Compute, Unit::Rns]);
+        let all = upto(&[Unit::Compute, Unit::Rns, Unit::Memory]);
+        Self {
+            compute,
+            conversion: worked - compute,
+            memory: all - worked,
+            idle: 0,
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A program done several times over, as one: what an engine needs to work on one run while it moves the data of another.
+
+use crate::program::{Program, Secrecy};
+use crate::step::{Operation, Step};
+
+impl Operation {
+    /// The same with the numbers of its operands replaced.
+    fn with_operands(self, f: impl Fn(u32) -> u32) -> Self {
+        match self {
+            Self::Input | Self::EncryptZero => self,
+            Self::Add(a, b) => Self::Add(f(a), f(b)),
+            Self::Sub(a, b) => Self::Sub(f(a), f(b)),
+            Self::Negate(a) => Self::Negate(f(a)),
+            Self::AddPlain(a, p) => Self::AddPlain(f(a), p),
+            Self::SubPlain(a, p) => Self::SubPlain(f(a), p),
+            Self::MultiplyPlain(a, p) => Self::MultiplyPlain(f(a), p),
+            Self::Multiply(a, b) => Self::Multiply(f(a), f(b)),
+            Self::Square(a) => Self::Square(f(a)),
+            Self::Relinearize(a) => Self::Relinearize(f(a)),
+            Self::Rotate(a, by) => Self::Rotate(f(a), by),
+            Self::Rescale(a) => Self::Rescale(f(a)),
+            Self::ModDrop(a) => Self::ModDrop(f(a)),
+            Self::Within(a, promise) => Self::Within(f(a), promise),
+            Self::SwapRows(a) => Self::SwapRows(f(a)),
+            Self::RelinearizeRescale(a) => Self::RelinearizeRescale(f(a)),
+            Self::LinearTransform(a, number) => Self::LinearTransform(f(a), number),
+        }
+    }
+}
+
+impl Program {
+    /// Whether [`Program::repeated`] gives what the single runs give: no step draws zeros, which differ from run to run.
+    pub fn can_repeat(&self) -> bool {
+        let draws = |step: &Step| step.operation == Operation::EncryptZero;
+        !self.steps.iter().any(draws)
+    }
+
+    /// The program on `count` sets of ciphertexts, at least one, one set after another; outputs likewise. Plain arguments are
+    /// those of all runs.
+    #[must_use]
+    pub fn repeated(&self, count: usize) -> Self {
+        let inputs = self.input_count();
+        let own = self.steps.len() - inputs;
+        // Inputs of all runs stand first, then the operations of each.
+        let place = |run: usize, number: u32| match number as usize {
+            input if input < inputs => (run * inputs + input) as u32,
+            operation => (count * inputs + run * own + operation - inputs) as u32,
+        };
+        let mut program = self.clone();
+        let encrypted = self.arguments.iter();
+        let encrypted = encrypted.filter(|argument| argument.secrecy != Secrecy::Plain);
+        let further = (1..count).flat_map(|_| encrypted.clone().cloned());
+        program.arguments.extend(further);
+        program.steps = self.steps[..inputs].repeat(count);
+        program.outputs.clear();
+        for run in 0..count {
+            let moved = |step: &Step| Step {
+                operation: step.operation.with_operands(|number| place(run, number)),
+                ..*step
+            };
+            program.steps.extend(self.steps[inputs..].iter().map(moved));
+            let outputs = self.outputs.iter().map(|&number| place(run, number));
+            program.outputs.extend(outputs);
+        }
+        program
+    }
+}

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use isa::{BuildInfo, Instruction, State, Unit, decode};
-use model::{Conversion, Counters, Digit, Event, Memory, Polynomial, Profile, execute, schedule_together};
+use model::{
+    Conversion, Counters, Digit, Event, Memory, Polynomial, Profile, execute, schedule_together,
+};
 use zq::Modulus;
 
 use crate::{Device, DeviceError, Entry, Injection, Stop};

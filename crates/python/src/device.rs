@@ -8,7 +8,7 @@ use backend::measure::rotation::{Rotations, rotate};
 use backend::{Coprocessor, measure};
 use isa::{BuildInfo, Host, InfoError, Instruction, Mix, Op, PortMemory, Route};
 use offload::{
-    Moved, OffloadError, Operation, OperationProgram, ProgramArgs, Session, Usage, simulate,
+    Moved, OffloadError, Operation, OperationProgram, ProgramArgs, Session, Shift, Usage, simulate,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -31,9 +31,10 @@ fn measured_dict<'py>(
     measured: &measure::Measured,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("cycles", measured.usage.cycles)?;
-    dict.set_item("predicted_cycles", measured.usage.predicted_cycles)?;
+    dict.set_item("cycles", measured.shift.cycles)?;
+    dict.set_item("predicted_cycles", measured.shift.predicted_cycles)?;
     dict.set_item("correct", measured.correct)?;
+    dict.set_item("shift", shift_dict(py, &measured.shift)?)?;
     dict.set_item("profile", profile_dict(py, &measured.profile)?)?;
     dict.set_item("assembly", isa::disassemble(&measured.program))?;
     dict.set_item("usage", usage_dict(py, &measured.usage)?)?;
@@ -96,6 +97,26 @@ fn usage_dict<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict
     Ok(dict)
 }
 
+fn shift_dict<'py>(py: Python<'py>, shift: &Shift) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("cycles", shift.cycles)?;
+    dict.set_item("predicted_cycles", shift.predicted_cycles)?;
+    dict.set_item("port_cycles", shift.port_cycles)?;
+    dict.set_item("transfers", shift.transfers)?;
+    dict.set_item("port_transfers", shift.port_transfers)?;
+    let mut cores = Vec::with_capacity(shift.cores.len());
+    for time in &shift.cores {
+        let core = PyDict::new(py);
+        core.set_item("compute", time.compute)?;
+        core.set_item("conversion", time.conversion)?;
+        core.set_item("memory", time.memory)?;
+        core.set_item("idle", time.idle)?;
+        cores.push(core);
+    }
+    dict.set_item("cores", cores)?;
+    Ok(dict)
+}
+
 fn operation_named(name: &str) -> PyResult<Operation> {
     Operation::from_name(name).ok_or_else(|| Kind::Input.error(format!("{name:?} is no operation")))
 }
@@ -117,15 +138,19 @@ pub struct Device {
 }
 
 impl Device {
-    fn new(
+    fn new<D: ::device::Device + 'static>(
         name: String,
         operations: Vec<String>,
-        device: Box<dyn ::device::Device>,
+        cores: Vec<D>,
     ) -> PyResult<Self> {
-        let driver = Driver::open(device).or_raise()?;
-        let session = Session::new(driver).or_raise()?;
+        let mut sessions = Vec::with_capacity(cores.len());
+        for core in cores {
+            let driver = Driver::open(Box::new(core)).or_raise()?;
+            sessions.push(Session::new(driver).or_raise()?);
+        }
+        let first = sessions.remove(0);
         Ok(Self {
-            coprocessor: Coprocessor::new(name, session, operations),
+            coprocessor: Coprocessor::new(name, first, operations).with_cores(sessions),
         })
     }
 
@@ -175,8 +200,7 @@ impl Device {
         };
         let mut info: BuildInfo = BuildInfo::from_knobs(knob).or_raise()?;
         info.port_memory = port_memory(memory);
-        let model = Modeled::open(info).or_raise()?;
-        Self::new(name, operations, Box::new(model))
+        Self::new(name, operations, Modeled::open_cores(info).or_raise()?)
     }
 
     /// Verilated RTL in a simulator library, with such a memory behind its data port.
@@ -187,8 +211,8 @@ impl Device {
         library: PathBuf,
         memory: (f64, f64, f64),
     ) -> PyResult<Self> {
-        let device = Verilated::open(&library, port_memory(memory), "").or_raise()?;
-        Self::new(name, operations, Box::new(device))
+        let cores = Verilated::open_cores(&library, port_memory(memory), "").or_raise()?;
+        Self::new(name, operations, cores)
     }
 
     /// The build as the info block describes it.
@@ -209,6 +233,7 @@ impl Device {
             ("montgomery_bits", info.montgomery_bits),
             ("modulus_bits_min", info.modulus_bits_min),
             ("multiplier", info.multiplier),
+            ("cores", info.cores),
             ("fifo_depth", info.fifo_depth),
         ] {
             dict.set_item(key, value)?;
@@ -404,21 +429,24 @@ impl Device {
         })
     }
 
-    /// Measure a BFV multiplication with relinearisation, primes of so many bits: operands, keys and result in the host's memory.
-    #[pyo3(signature = (bits, n, *, allow_insecure=false))]
+    /// Measure BFV multiplications with relinearisation on all cores, primes of so many bits: operands, keys and results in the
+    /// host's memory.
+    #[pyo3(signature = (bits, n, *, allow_insecure=false, batch=1))]
     fn simulate_multiplication<'py>(
         &self,
         py: Python<'py>,
         bits: u32,
         n: usize,
         allow_insecure: bool,
+        batch: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
         log2_degree(n)?;
         let policy = SecurityPolicy {
             allow_insecure,
             ..SecurityPolicy::default()
         };
-        let measured = py.work(|| measure::multiply(&self.coprocessor, (bits, n), policy))?;
+        let measured =
+            py.work(|| measure::multiply(&self.coprocessor, (bits, n), policy, batch))?;
         measured_dict(py, &measured)
     }
 

@@ -17,6 +17,7 @@ from ringsmith.errors import InputError, ParameterError
 from ringsmith.files import check_place
 from ringsmith.presets import CONVERSIONS, OPERATIONS, Ntt8Preset, load_any, parse_overrides
 from ringsmith.report import simulation
+from ringsmith.report.batch import batch_report, batch_rows
 from ringsmith.runtime.devices import KINDS, OpenDevice, open_device
 from ringsmith.runtime.timeline import summary, write_trace
 from ringsmith.specs import shown
@@ -27,9 +28,10 @@ SLOTS_NEEDED = 5
 # Conversions that are instructions where a build has moves.
 MOVES = ("decomp",)
 
-# Operations that bring their own parameter set, keys and ciphertexts.
+# Operations that bring their own parameter set, keys and ciphertexts; how many multiplications at most.
 MULTIPLY, ROTATE = "multiply", "rotate"
 WHOLE = (MULTIPLY, ROTATE)
+MOST_BATCH = 1024
 
 EXAMPLES = """Examples:
 
@@ -38,13 +40,15 @@ EXAMPLES = """Examples:
   ringsmith simulate tiny tensor --set butterflies=4 --trace tensor.pftrace
   ringsmith simulate heaws scale-lift
   ringsmith simulate heaws multiply --allow-insecure
+  ringsmith simulate heaws-x6 multiply --batch 24 --allow-insecure --on model
   ringsmith simulate coxhe-zcu102-p8 rotate --n 8192 --primes 3
   ringsmith simulate zynq-pn3 encrypt                (8-point accelerators: ntt, intt, encrypt)
 
 OP is an instruction in lower case (ntt, pmodmul, memcpy, ...) or an operation: polymul, tensor, zero-encrypt,
 delta-m-decrypt, key-switch; with base conversion also scale-lift (BFV's whole scaling) and decomp (the digits of a
 relinearisation) and multiply (a whole BFV multiplication with relinearisation, t = 33, on fresh ciphertexts of a set
-that has a data prime for each lane but one: operands, keys and result in the host's memory, all transfers counted).
+that has a data prime for each lane but one: operands, keys and result in the host's memory, all transfers counted;
+--batch: many of them, shared out to all cores).
 With moves between lanes: rotate, a fresh CKKS ciphertext rotated, key switch included, over --primes data primes and a
 special one, of the widest size up to the preset's that is secure; --count rotations share its decomposition.
 Cycles run from the first start to the last write; operands are on chip before. PRESET
@@ -70,6 +74,9 @@ def simulate(
     ] = False,
     primes: Annotated[int, typer.Option("--primes", help="rotate: data primes", min=1, max=64)] = 2,
     count: Annotated[int, typer.Option("--count", help="rotate: rotations of one ciphertext", min=1, max=64)] = 1,
+    batch: Annotated[
+        int | None, typer.Option("--batch", help="multiply: so many multiplications, on all cores (default 1)")
+    ] = None,
     trace: Annotated[Path | None, typer.Option("--trace", help="write a Perfetto timeline to this file")] = None,
     assembly: Annotated[bool, typer.Option("--assembly", help="print the program instead of running it")] = False,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
@@ -91,6 +98,11 @@ def simulate(
     if op not in known and op not in every_operation:
         every = ", ".join(every_operation)
         raise InputError(f"{shown(op)} is no instruction or operation; operations: {every}")
+    if batch is not None and op != MULTIPLY:
+        raise InputError(f"--batch {batch} goes with {MULTIPLY}, which works on all cores; {op} runs once, on one")
+    if batch is not None and not 1 <= batch <= MOST_BATCH:
+        raise InputError(f"--batch {batch} must be 1 to {MOST_BATCH}")
+    runs = 1 if batch is None else batch
     model = open_device("model", made)
     if assembly:
         _print_program(made.name, op, degree, model)
@@ -106,9 +118,11 @@ def simulate(
         device = open_device(on, made)
         status.update(Text(f"{device.name}: {op}, n = {degree}"))
         begin = time.perf_counter()
-        outcome = measure(device, op, degree, allow_insecure=allow_insecure, rotations=(primes, count))
+        outcome = measure(device, op, degree, allow_insecure=allow_insecure, rotations=(primes, count), batch=runs)
         wall = time.perf_counter() - begin
     report = _report(device, op, degree, outcome, wall)
+    if batch is not None:
+        report["batch"] = batch_report(outcome["shift"], runs, device.clock_mhz)
     if trace is not None:
         write_trace(trace, f"{device.name} {op}", outcome["profile"], device.clock_mhz, outcome["assembly"])
         report["trace"] = str(trace)
@@ -120,18 +134,25 @@ def simulate(
 
 
 def measure(
-    device: OpenDevice, op: str, n: int, *, allow_insecure: bool = False, rotations: tuple[int, int] = (2, 1)
+    device: OpenDevice,
+    op: str,
+    n: int,
+    *,
+    allow_insecure: bool = False,
+    rotations: tuple[int, int] = (2, 1),
+    batch: int = 1,
 ) -> dict[str, Any]:
     """Run one instruction or operation on random operands and return cycles, prediction, check and timelines.
 
-    `rotations`: data primes of the set and how many rotations, where they are what is measured.
+    `rotations`: data primes of the set and how many rotations, where they are what is measured; `batch`: how many
+    multiplications, where they are.
     """
     if op == ROTATE:
         bits, (primes, count) = min(device.preset.lane_bits()), rotations
         return device.native.simulate_rotation(bits, n, primes=primes, count=count, allow_insecure=allow_insecure)
     if op == MULTIPLY:
         bits = min(device.preset.lane_bits())
-        return device.native.simulate_multiplication(bits, n, allow_insecure=allow_insecure)
+        return device.native.simulate_multiplication(bits, n, allow_insecure=allow_insecure, batch=batch)
     moduli = _native.default_moduli(list(device.preset.lane_bits()), n, device.preset.n_max)
     if op in OPERATIONS:
         if op not in device.preset.operations:
@@ -216,6 +237,8 @@ def _print(report: dict[str, Any]) -> None:
     rows = {"send / receive": f"{report['send']['ms']:.3f} / {report['receive']['ms']:.3f} ms"}
     if report["memory"]:
         rows["memory"] = _memory_text(report["memory"])
+    if "batch" in report:
+        rows |= batch_rows(report["batch"])
     simulation.show(report, rows)
     for line in report["summary"]:
         print(line)

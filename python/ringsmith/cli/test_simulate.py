@@ -89,10 +89,29 @@ def test_a_rotation_takes_no_longer_than_the_published_key_switch(n: int, primes
     assert whole["work_cycles"] <= published
 
 
+def test_six_cores_share_a_batch() -> None:
+    done = simulate("heaws-x6", "multiply", "--batch", "6", "--on", "model", "--allow-insecure", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    batch = report["batch"]
+    assert report["correct"] is True
+    assert batch["per_second"] == pytest.approx(6 * 200e6 / report["cycles"])
+    assert batch["per_second"] > 2800
+    assert len(batch["cores"]) == 6
+    for core in batch["cores"]:
+        assert sum(core.values()) == pytest.approx(1)
+    assert batch["port_transfers"] < batch["transfers"]
+    assert 0.5 < batch["port"] < 0.9
+    assert batch["limit"] == "transforms and products"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["heaws", "multiply", "--on", "model"], "128"),
+        (["heaws", "multiply", "--on", "model", "--batch", "0"], "--batch 0 must be 1 to 1024"),
+        (["heaws", "ntt", "--on", "model", "--batch", "2"], "--batch 2 goes with multiply"),
+        (["cofhee", "ntt", "--set", "cores=2"], "cores must be 1 on the serial host"),
         (["tiny", "multiply", "--on", "model", "--allow-insecure"], "base conversion is not in this build"),
         (["tiny", "rotate", "--on", "model"], "moves between lanes are not in this build"),
         (["no-preset", "ntt"], "no preset 'no-preset'; presets:"),

@@ -139,6 +139,30 @@ def test_rotations_are_the_evaluators_and_predicted(kind: str, shape: dict[str, 
         assert three["cycles"] < 2.5 * one["cycles"], n
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_cores_multiply_together_as_predicted(kind: str) -> None:
+    """More multiplications than cores, fewer, as many; keys and tables are fetched for both cores at a time."""
+    further = {"cores": 2, "rns_conversions": 8, "rns_entries": 32}
+    device = open_device(kind, "tiny", {**CONVERTING, **SHAPES[1], **further})
+    for n, batch in ((64, 5), (256, 1), (256, 2)):
+        outcome = device.native.simulate_multiplication(30, n, allow_insecure=True, batch=batch)
+        assert outcome["correct"], (n, batch)
+        assert outcome["predicted_cycles"] == pytest.approx(outcome["cycles"], rel=0.01), (n, batch)
+        shift = outcome["shift"]
+        assert [sum(core.values()) for core in shift["cores"]] == [shift["cycles"]] * min(batch, 2)
+        assert (shift["port_transfers"] < shift["transfers"]) == (batch > 1)
+        assert outcome["usage"]["host_operations"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.hw
+def test_six_cores_of_the_published_shape() -> None:
+    outcome = open_device("rtl", "heaws-x6").native.simulate_multiplication(30, 4096, allow_insecure=True, batch=6)
+    assert outcome["correct"]
+    assert outcome["predicted_cycles"] == pytest.approx(outcome["cycles"], rel=0.01)
+    assert 6 * 200e6 / outcome["cycles"] > 2800
+
+
 def set_up_conversions(native: _native.Device, preset: Preset) -> list[tuple[int, int]]:
     """Conversions between the moduli of `set_up`; per conversion the modulus indices from and to."""
     q, p = (lane_moduli(preset, index) for index in range(2))

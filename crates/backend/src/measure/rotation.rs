@@ -62,6 +62,7 @@ pub fn rotate(
         seed: Seed::from_text("measure zeros"),
     };
     coprocessor.take_usage();
+    coprocessor.take_shift();
     let outcome = coprocessor.run(&request, &Unobserved)?;
     let expected: Vec<Vec<u8>> = expected.iter().map(|one| one.to_bytes()).collect();
     let session = coprocessor.session();
@@ -70,6 +71,7 @@ pub fn rotate(
     let usage: Usage = coprocessor.take_usage();
     Ok(Measured {
         usage,
+        shift: coprocessor.take_shift(),
         correct: outcome.outputs == expected,
         profile,
         program: instructions,

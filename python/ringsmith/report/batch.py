@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the time of several cores went in a batch, and what limits it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+#: Where a cycle of a core counts, in the order in which it is tried: the first that holds.
+KINDS = {
+    "compute": "transforms and products",
+    "conversion": "base conversion",
+    "memory": "waiting for memory",
+    "idle": "idle",
+}
+# A data port that is busy for so much of the time is what limits, whatever the cores do meanwhile.
+_FULL = 0.9
+
+
+def batch_report(shift: Mapping[str, Any], count: int, clock_mhz: float) -> dict[str, Any]:
+    """Return rate, shares of each core's time and of the data port's, and the limit, from cycles at a clock in MHz."""
+    cycles = max(shift["cycles"], 1)
+    cores = [{kind: core[kind] / cycles for kind in KINDS} for core in shift["cores"]]
+    total = {kind: sum(core[kind] for core in cores) / max(len(cores), 1) for kind in KINDS}
+    port = shift["port_cycles"] / cycles
+    return {
+        "count": count,
+        "per_second": count * clock_mhz * 1e6 / cycles,
+        "cores": cores,
+        "port": port,
+        "transfers": shift["transfers"],
+        "port_transfers": shift["port_transfers"],
+        "limit": "data port" if port > _FULL else KINDS[max(total, key=lambda kind: total[kind])],
+    }
+
+
+def batch_rows(batch: Mapping[str, Any]) -> dict[str, str]:
+    """Return rows of a table by their names."""
+    rows = {f"{batch['count']} in all": f"{batch['per_second']:,.0f} a second"}
+    for number, core in enumerate(batch["cores"]):
+        rows[f"core {number}"] = ", ".join(f"{100 * core[kind]:.1f} % {text}" for kind, text in KINDS.items())
+    common = batch["transfers"] - batch["port_transfers"]
+    rows["data port"] = f"{100 * batch['port']:.1f} % busy, {batch['port_transfers']} transfers"
+    if common:
+        rows["data port"] += f"; {common} more were loads in common"
+    rows["limit"] = batch["limit"]
+    return rows

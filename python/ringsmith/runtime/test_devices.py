@@ -17,7 +17,7 @@ from ringsmith.runtime.devices import OpenDevice, open_device
 N = 64
 CONVERTING = {"rns_rate": 2, "rns_conversions": 4, "rns_entries": 16, "moves": 4}
 # Both reductions; both data ports, the wide one with lanes to pad.
-SHAPES = [{"reduction": "barrett"}, {"reduction": "montgomery", "lanes": 3, "wide_port": True}]
+SHAPES: list[dict[str, Any]] = [{"reduction": "barrett"}, {"reduction": "montgomery", "lanes": 3, "wide_port": True}]
 SHAPED = pytest.mark.parametrize("shape", SHAPES, ids=["barrett", "montgomery-wide"])
 # A slow and distant memory.
 MEMORY = {"memory_gbs": 0.57, "memory_latency_ns": 870.0}

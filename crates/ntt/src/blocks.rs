@@ -7,7 +7,7 @@
 
 use zq::Word;
 
-use crate::NttPlan;
+use crate::plan::NttPlan;
 
 /// Words between two blocks: an odd number of cache lines.
 const PADDING: usize = 24;

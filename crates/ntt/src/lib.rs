@@ -14,10 +14,12 @@ mod root;
 mod simd;
 #[cfg(test)]
 mod simd_tests;
+mod tables;
 #[cfg(test)]
 mod tests;
 
 pub use blocks::{Form, Shift};
 pub use error::NttError;
-pub use plan::{MAX_LOG_N, MIN_LOG_N, NttPlan};
+pub use plan::NttPlan;
 pub use root::{bit_reverse, eval_exponent, primitive_root};
+pub use tables::{MAX_LOG_N, MIN_LOG_N};

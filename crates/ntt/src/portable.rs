@@ -8,7 +8,7 @@ use core::sync::atomic::{Ordering, compiler_fence};
 
 use zq::{Modulus, Shoup, Word};
 
-use crate::plan::{NttPlan, Twiddles};
+use crate::tables::{Tables, Twiddles};
 
 /// One stage's arithmetic; `u`, `v` are a butterfly's two values.
 trait Butterfly<W: Word>: Copy {
@@ -81,22 +81,22 @@ fn zip_halves<W: Word>(block: &mut [W], half: usize, f: impl Fn(W, W) -> (W, W))
 }
 
 /// The forward transform; reduced in, reduced out.
-pub(crate) fn forward<W: Word>(plan: &NttPlan<W>, a: &mut [W]) {
-    let m = &plan.modulus;
+pub(crate) fn forward<W: Word>(tables: &Tables<W>, a: &mut [W]) {
+    let m = &tables.modulus;
     if m.has_lazy_room() {
-        forward_with(Lazy(m, m.value() << 1), &plan.forward, a);
+        forward_with(Lazy(m, m.value() << 1), &tables.forward, a);
     } else {
-        forward_with(Strict(m), &plan.forward, a);
+        forward_with(Strict(m), &tables.forward, a);
     }
 }
 
 /// The inverse transform; reduced in, reduced out.
-pub(crate) fn inverse<W: Word>(plan: &NttPlan<W>, a: &mut [W]) {
-    let m = &plan.modulus;
+pub(crate) fn inverse<W: Word>(tables: &Tables<W>, a: &mut [W]) {
+    let m = &tables.modulus;
     if m.has_lazy_room() {
-        inverse_with(Lazy(m, m.value() << 1), plan, a);
+        inverse_with(Lazy(m, m.value() << 1), tables, a);
     } else {
-        inverse_with(Strict(m), plan, a);
+        inverse_with(Strict(m), tables, a);
     }
 }
 
@@ -116,15 +116,18 @@ fn forward_with<W: Word>(b: impl Butterfly<W>, tw: &Twiddles<W>, a: &mut [W]) {
     }
 }
 
-fn inverse_with<W: Word>(b: impl Butterfly<W>, plan: &NttPlan<W>, a: &mut [W]) {
+fn inverse_with<W: Word>(b: impl Butterfly<W>, tables: &Tables<W>, a: &mut [W]) {
     let n = a.len();
-    for (pair, w) in a.chunks_exact_mut(2).zip(plan.inverse.range(n / 2)) {
+    for (pair, w) in a.chunks_exact_mut(2).zip(tables.inverse.range(n / 2)) {
         (pair[0], pair[1]) = b.inverse(pair[0], pair[1], w);
     }
     let mut half = 2;
     while half < n / 2 {
         let blocks = n / (2 * half);
-        for (block, w) in a.chunks_exact_mut(2 * half).zip(plan.inverse.range(blocks)) {
+        for (block, w) in a
+            .chunks_exact_mut(2 * half)
+            .zip(tables.inverse.range(blocks))
+        {
             zip_halves(block, half, |u, v| b.inverse(u, v, w));
         }
         half *= 2;
@@ -133,21 +136,8 @@ fn inverse_with<W: Word>(b: impl Butterfly<W>, plan: &NttPlan<W>, a: &mut [W]) {
     // accepts any word, and u + v < 4q fits the word when values are lazy.
     let (lo, hi) = a.split_at_mut(n / 2);
     for (u, v) in lo.iter_mut().zip(hi) {
-        let (sum, difference) = b.inverse(*u, *v, plan.n_inv_last);
-        *u = plan.modulus.mul_shoup(sum, plan.n_inv);
+        let (sum, difference) = b.inverse(*u, *v, tables.n_inv_last);
+        *u = tables.modulus.mul_shoup(sum, tables.n_inv);
         *v = b.finish(difference);
-    }
-}
-
-impl<W: Word> Twiddles<W> {
-    /// The twiddles of the stage with `blocks` blocks.
-    #[inline(always)]
-    fn range(&self, blocks: usize) -> impl Iterator<Item = Shoup<W>> + '_ {
-        let range = blocks..2 * blocks;
-        let quotients = &self.quotient[range.clone()];
-        self.w[range]
-            .iter()
-            .zip(quotients)
-            .map(|(&w, &quotient)| Shoup { w, quotient })
     }
 }

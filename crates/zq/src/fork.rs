@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `fork` copies memory, locks included, but only the thread that calls it.
 //!
-//! [`generation`] tells a process from its copies. The locks of this crate's statics are taken while a fork happens, so the
-//! copy finds them free; [`hold`] does the same for a lock elsewhere, and [`once`] for a table that is made on first use.
+//! [`generation`] tells a process from its copies. Locks that [`hold_too`] names are taken while a fork happens, so the copy
+//! finds them free; [`hold`] does the same for a lock elsewhere, and [`once`] for a table that is made on first use.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError};
-
-use crate::Word;
-use crate::memory::{Stock, huge_pages};
 
 /// Forks between the first process that asked and this one.
 static GENERATION: AtomicU64 = AtomicU64::new(0);
@@ -17,15 +15,15 @@ static GENERATION: AtomicU64 = AtomicU64::new(0);
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 static GATE: Mutex<()> = Mutex::new(());
 
-/// The statics' locks, from the moment before a fork to the one after it.
+/// Takes locks and returns what releases them when dropped.
+type Take = fn() -> Box<dyn Any>;
+static TAKEN_TOO: Mutex<Vec<Take>> = Mutex::new(Vec::new());
+
+/// The locks, from the moment before a fork to the one after it.
 struct Held {
     _gate: MutexGuard<'static, ()>,
-    _depots: (
-        MutexGuard<'static, Stock<u64>>,
-        MutexGuard<'static, Stock<u128>>,
-    ),
-    // Last: a depot that drops a buffer holds its own lock and takes this one.
-    _regions: Option<huge_pages::Guard>,
+    _list: MutexGuard<'static, Vec<Take>>,
+    _others: Vec<Box<dyn Any>>,
 }
 
 thread_local! {
@@ -37,10 +35,11 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 extern "C" fn prepare() {
+    let (gate, list) = (locked(&GATE), locked(&TAKEN_TOO));
     let held = Held {
-        _gate: locked(&GATE),
-        _depots: (locked(u64::depot()), locked(u128::depot())),
-        _regions: huge_pages::freeze(),
+        _others: list.iter().map(|take| take()).collect(),
+        _gate: gate,
+        _list: list,
     };
     let _ = HELD.try_with(|slot| slot.replace(Some(held)));
 }
@@ -87,6 +86,13 @@ pub fn hold() -> impl Drop {
     locked(&GATE)
 }
 
+/// Has `take` called before every fork; what it returns is dropped after it, in both processes. It is called with the gate
+/// of [`hold`] closed.
+pub(crate) fn hold_too(take: Take) {
+    watch();
+    locked(&TAKEN_TOO).push(take);
+}
+
 /// The slot's value, made on first use. `make` may run in several threads at once; one result is kept. A child that was
 /// forked meanwhile finds the slot full or empty, never waiting for a thread that it does not have.
 pub fn once<T>(slot: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
@@ -102,6 +108,7 @@ pub fn once<T>(slot: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
 mod tests {
     use super::*;
     use crate::AlignedVec;
+    use crate::memory::{Stored, huge_pages};
 
     /// Runs `f` in a forked process; fails unless it returns true within ten seconds.
     fn in_child(f: impl FnOnce() -> bool) {
@@ -164,8 +171,8 @@ mod tests {
         watch();
         drop(AlignedVec::<u64>::zeros(1 << 15));
         while_locked(hold);
-        while_locked(|| locked(u64::depot()));
-        while_locked(|| locked(u128::depot()));
+        while_locked(u64::depot);
+        while_locked(u128::depot);
         while_locked(huge_pages::freeze);
     }
 

@@ -1,32 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The machine words that residues are made of.
 
-use core::fmt::{Debug, Display};
+use core::fmt::Display;
 use core::hash::Hash;
 use core::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
-use zeroize::DefaultIsZeroes;
+
+use crate::memory::Stored;
 
 /// An unsigned word: `u64` (moduli below 2^62) or `u128` (moduli below 2^128).
 ///
 /// Arithmetic wraps. [`Word::as_u64s`] lets generic code hand its slices to a kernel that exists for `u64` only.
 pub trait Word:
-    Copy
-    + Eq
+    Stored
     + Ord
     + Hash
-    + Default
-    + Debug
     + Display
-    + Send
-    + Sync
-    + DefaultIsZeroes
     + BitAnd<Output = Self>
     + BitOr<Output = Self>
     + BitXor<Output = Self>
     + Not<Output = Self>
     + Shl<u32, Output = Self>
     + Shr<u32, Output = Self>
-    + 'static
 {
     /// Bits of the word.
     const BITS: u32;
@@ -67,10 +61,6 @@ pub trait Word:
     /// Quotient and remainder of two words; variable time.
     fn div_rem_vt(self, b: Self) -> (Self, Self);
 
-    /// Runs `f` on this thread's stock of reusable buffers; `None` when the thread is ending.
-    fn with_stock<R>(f: impl FnOnce(&mut crate::memory::Stock<Self>) -> R) -> Option<R>;
-    /// What the stocks of all threads have left over.
-    fn depot() -> &'static std::sync::Mutex<crate::memory::Stock<Self>>;
     /// The slice itself if the word is `u64`.
     fn as_u64s(s: &[Self]) -> Option<&[u64]>;
     /// The slice itself if the word is `u64`.
@@ -111,18 +101,6 @@ macro_rules! word_basics {
         const ONE: Self = 1;
         const MAX: Self = <$t>::MAX;
 
-        fn with_stock<R>(f: impl FnOnce(&mut crate::memory::Stock<Self>) -> R) -> Option<R> {
-            thread_local! {
-                static STOCK: core::cell::RefCell<crate::memory::Stock<$t>> =
-                    const { core::cell::RefCell::new(crate::memory::Stock::own()) };
-            }
-            STOCK.try_with(|stock| f(&mut stock.borrow_mut())).ok()
-        }
-        fn depot() -> &'static std::sync::Mutex<crate::memory::Stock<Self>> {
-            static DEPOT: std::sync::Mutex<crate::memory::Stock<$t>> =
-                std::sync::Mutex::new(crate::memory::Stock::shared());
-            &DEPOT
-        }
         #[inline(always)]
         fn from_u64(x: u64) -> Self {
             x as Self

@@ -23,7 +23,7 @@ mod tables;
 
 use zq::simd::{Avx2, Avx512, Level, Vector};
 
-use crate::plan::ScalarTables;
+use crate::tables::ScalarTables;
 use arith::{Arith, Fma64, Ifma52, Mul32};
 use passes::{Lifted, Plain, Runs};
 use tables::Tables;

@@ -6,7 +6,7 @@ use zq::simd::Vector;
 
 use super::arith::Arith;
 use super::passes::{Schedule, VECTORS, block_len};
-use crate::plan::ScalarTables;
+use crate::tables::ScalarTables;
 
 /// Tables of one direction: 16 bytes for each coefficient with eight lanes.
 #[derive(Debug, Clone)]

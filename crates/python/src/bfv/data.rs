@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! BFV plaintexts and ciphertexts.
 
-use super::BfvContext;
-use super::context::read;
+use crate::context::BfvContext;
 use crate::errors::OrRaise;
 use crate::operations::{Wrapped, data_class};
 use crate::word_width::{WordWidth, each};
 use bfv::{Ciphertext, Plaintext};
 use numpy::PyArray1;
 use pyo3::prelude::*;
+
+/// Reads an object of this set's width.
+macro_rules! read {
+    ($context:expr, $type:ident, $data:expr) => {
+        $crate::word_width::try_map!(&$context.params, params => ::bfv::$type::from_bytes(params, $data))
+    };
+}
 
 /// A ciphertext of either width.
 pub type Cipher = WordWidth<Ciphertext<u64>, Ciphertext<u128>>;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! BFV encoders: vectors in slots, single integers, fractions.
 
-use super::BfvContext;
 use super::data::BfvPlaintext;
 use crate::arrays::{elements, one_vector, rows_and_columns, wrong_type};
+use crate::context::BfvContext;
 use crate::errors::{Kind, OrRaise};
 use crate::operations::cores;
 use crate::word_width::{WordWidth, each, try_map};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! BFV encryption and decryption.
 
-use super::BfvContext;
 use super::data::{BfvCiphertext, BfvPlaintext, Cipher};
+use crate::context::BfvContext;
 use crate::device::Device;
 use crate::errors::OrRaise;
 use crate::keys::{EncryptionKey, SecretKey, randomness, seed_or_entropy};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! BFV operations on ciphertexts.
 
-use super::BfvContext;
 use super::data::{BfvCiphertext, BfvPlaintext};
+use crate::context::BfvContext;
 use crate::errors::OrRaise;
 use crate::keys::{GaloisKeys, RelinKey};
 use crate::operations::evaluator_class;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! BFV.
 
-mod context;
 mod data;
 mod encode;
 mod encryption;
 mod evaluate;
 mod noise;
 
-pub use context::BfvContext;
 pub use data::BfvCiphertext;
 
+use crate::context::BfvContext;
 use pyo3::prelude::*;
 
 /// Adds this module's classes.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS plaintexts and ciphertexts.
 
-use super::CkksContext;
+use crate::context::CkksContext;
 use crate::errors::OrRaise;
 use crate::operations::{Wrapped, data_class};
 use ckks::{Ciphertext, Plaintext};

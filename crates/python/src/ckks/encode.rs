@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The CKKS encoder: vectors of real or complex numbers.
 
-use super::CkksContext;
 use super::data::CkksPlaintext;
 use crate::arrays::{elements, one_vector, rows_and_columns, wrong_type};
+use crate::context::CkksContext;
 use crate::errors::OrRaise;
 use crate::operations::cores;
 use crate::work::Work;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS encryption and decryption.
 
-use super::CkksContext;
 use super::data::{CkksCiphertext, CkksPlaintext};
 use super::evaluate::narrow;
+use crate::context::CkksContext;
 use crate::errors::OrRaise;
 use crate::keys::{EncryptionKey, SecretKey, randomness, seed_or_entropy};
 use crate::operations::cores;

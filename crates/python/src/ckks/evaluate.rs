@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS operations on ciphertexts.
 
-use super::CkksContext;
 use super::data::{CkksCiphertext, CkksPlaintext};
+use crate::context::CkksContext;
 use crate::errors::{Kind, OrRaise};
 use crate::keys::{GaloisKeys, RelinKey};
 use crate::operations::evaluator_class;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS.
 
-mod context;
 mod data;
 mod encode;
 mod encryption;
 mod evaluate;
 mod noise;
 
-pub use context::CkksContext;
 pub use data::CkksCiphertext;
 
+use crate::context::CkksContext;
 use pyo3::prelude::*;
 
 /// Adds this module's classes.

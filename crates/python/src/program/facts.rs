@@ -3,9 +3,7 @@
 
 use super::arrays::{map_array, number_array, numbers};
 use super::circuit;
-use crate::bfv::BfvContext;
-use crate::ckks::CkksContext;
-use crate::context::Context;
+use crate::context::{BfvContext, CkksContext, Context};
 use crate::errors::Kind;
 use crate::params_args::policy;
 use crate::word_width::WordWidth;

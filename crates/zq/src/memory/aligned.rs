@@ -6,8 +6,7 @@ use core::ops::{Deref, DerefMut};
 use zeroize::Zeroize;
 
 use super::huge_pages::Buffer;
-use super::stock::Stock;
-use crate::Word;
+use super::stock::{Stock, Stored};
 
 /// Bytes of a cache line and of the widest vector register.
 const LINE: usize = 64;
@@ -16,18 +15,18 @@ const LINE: usize = 64;
 ///
 /// It over-allocates by one line and skips to the boundary. Large arrays are on huge pages. Buffers of dropped arrays
 /// are reused ([`Stock`]): fresh pages cost more than the transform of the polynomial they are for.
-pub struct AlignedVec<W: Word> {
+pub struct AlignedVec<W: Stored> {
     buf: Buffer<W>,
     start: usize,
     len: usize,
 }
 
-impl<W: Word> AlignedVec<W> {
+impl<W: Stored> AlignedVec<W> {
     /// `len` zeros.
     pub fn zeros(len: usize) -> Self {
         match Self::reused(len) {
             Some(mut v) => {
-                v.fill(W::ZERO);
+                v.fill(W::default());
                 v
             }
             None => Self::fresh(len),
@@ -49,7 +48,7 @@ impl<W: Word> AlignedVec<W> {
             return None;
         }
         let own = W::with_stock(|stock| stock.take(words)).flatten();
-        let buf = own.or_else(|| W::depot().lock().ok()?.take(words))?;
+        let buf = own.or_else(|| W::depot()?.take(words))?;
         Some(Self::around(buf, len))
     }
 
@@ -72,12 +71,12 @@ impl<W: Word> AlignedVec<W> {
     }
 }
 
-impl<W: Word> Drop for AlignedVec<W> {
+impl<W: Stored> Drop for AlignedVec<W> {
     fn drop(&mut self) {
         let buffer = core::mem::take(&mut self.buf);
         W::with_stock(|stock| {
             stock.put(buffer, |oldest| {
-                if let Ok(mut depot) = W::depot().lock() {
+                if let Some(mut depot) = W::depot() {
                     depot.put(oldest, drop);
                 }
             });
@@ -85,7 +84,7 @@ impl<W: Word> Drop for AlignedVec<W> {
     }
 }
 
-impl<W: Word> Deref for AlignedVec<W> {
+impl<W: Stored> Deref for AlignedVec<W> {
     type Target = [W];
     #[inline(always)]
     fn deref(&self) -> &[W] {
@@ -93,32 +92,32 @@ impl<W: Word> Deref for AlignedVec<W> {
     }
 }
 
-impl<W: Word> DerefMut for AlignedVec<W> {
+impl<W: Stored> DerefMut for AlignedVec<W> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [W] {
         &mut self.buf[self.start..self.start + self.len]
     }
 }
 
-impl<W: Word> Clone for AlignedVec<W> {
+impl<W: Stored> Clone for AlignedVec<W> {
     fn clone(&self) -> Self {
         Self::from_slice(self)
     }
 }
 
-impl<W: Word> Default for AlignedVec<W> {
+impl<W: Stored> Default for AlignedVec<W> {
     fn default() -> Self {
         Self::zeros(0)
     }
 }
 
-impl<W: Word> PartialEq for AlignedVec<W> {
+impl<W: Stored> PartialEq for AlignedVec<W> {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
     }
 }
 
-impl<W: Word> Eq for AlignedVec<W> {}
+impl<W: Stored> Eq for AlignedVec<W> {}
 
 impl AlignedVec<u64> {
     /// The words as signed numbers, two's complement.
@@ -129,13 +128,13 @@ impl AlignedVec<u64> {
     }
 }
 
-impl<W: Word> fmt::Debug for AlignedVec<W> {
+impl<W: Stored> fmt::Debug for AlignedVec<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
 }
 
-impl<W: Word> Zeroize for AlignedVec<W> {
+impl<W: Stored> Zeroize for AlignedVec<W> {
     /// Wipes the whole allocation, truncated words included; the length stays.
     fn zeroize(&mut self) {
         self.buf.zeroize();
@@ -191,7 +190,7 @@ mod tests {
         let len = 3777;
         let make =
             move |count| -> Vec<_> { (0..count).map(|_| AlignedVec::<u128>::zeros(len)).collect() };
-        let left = || u128::depot().lock().unwrap().buffers.len();
+        let left = || u128::depot().unwrap().buffers.len();
         let bytes = (len + LINE / size_of::<u128>()) * size_of::<u128>();
         let kept = (Stock::<u128>::own().most_bytes / bytes).min(Stock::<u128>::MOST);
         drop(make(kept + 20));

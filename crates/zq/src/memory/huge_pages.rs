@@ -15,7 +15,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use memmap2::MmapOptions;
 use talc::{OomHandler, Span, Talc};
 
-use crate::{Word, fork};
+use super::stock::{self, Stored};
+use crate::fork;
 
 /// Set to 0 it turns regions off: every array comes from the usual allocator, whose checks a sanitizer knows.
 const ENV: &str = "RINGSMITH_HUGE_PAGES";
@@ -33,12 +34,12 @@ const PAGE_BYTES: usize = 1 << 21;
 const ALIGNMENT: usize = 64;
 
 /// Words, all zero at first.
-pub(crate) enum Buffer<W: Word> {
+pub(crate) enum Buffer<W: Stored> {
     Heap(Vec<W>),
     Pages(Block<W>),
 }
 
-impl<W: Word> Buffer<W> {
+impl<W: Stored> Buffer<W> {
     pub fn zeros(len: usize) -> Self {
         let on_pages = BYTES.contains(&(len * size_of::<W>()));
         match on_pages.then(|| Block::zeros(len)).flatten() {
@@ -48,13 +49,13 @@ impl<W: Word> Buffer<W> {
     }
 }
 
-impl<W: Word> Default for Buffer<W> {
+impl<W: Stored> Default for Buffer<W> {
     fn default() -> Self {
         Self::Heap(Vec::new())
     }
 }
 
-impl<W: Word> Deref for Buffer<W> {
+impl<W: Stored> Deref for Buffer<W> {
     type Target = [W];
     #[inline(always)]
     fn deref(&self) -> &[W] {
@@ -65,7 +66,7 @@ impl<W: Word> Deref for Buffer<W> {
     }
 }
 
-impl<W: Word> DerefMut for Buffer<W> {
+impl<W: Stored> DerefMut for Buffer<W> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [W] {
         match self {
@@ -83,6 +84,7 @@ fn regions() -> Option<&'static Mutex<Talc<Regions>>> {
         let off = cfg!(miri) || std::env::var_os(ENV).is_some_and(|value| value == "0");
         (!off).then(|| Mutex::new(Talc::new(Regions { count: 0 })))
     };
+    stock::hold_during_forks();
     fork::once(&REGIONS, make).as_ref()
 }
 
@@ -125,18 +127,18 @@ impl OomHandler for Regions {
 }
 
 /// Part of a region.
-pub(crate) struct Block<W: Word> {
+pub(crate) struct Block<W: Stored> {
     start: NonNull<u8>,
     layout: Layout,
     word: PhantomData<W>,
 }
 
 // SAFETY: a block owns its words alone, like a vector.
-unsafe impl<W: Word> Send for Block<W> {}
+unsafe impl<W: Stored> Send for Block<W> {}
 // SAFETY: as above.
-unsafe impl<W: Word> Sync for Block<W> {}
+unsafe impl<W: Stored> Sync for Block<W> {}
 
-impl<W: Word> Block<W> {
+impl<W: Stored> Block<W> {
     /// `len` zeros, more than none; `None` when the system has no memory for another region, or regions are turned off.
     fn zeros(len: usize) -> Option<Self> {
         let layout = Layout::array::<W>(len).ok()?.align_to(ALIGNMENT).ok()?;
@@ -159,7 +161,7 @@ impl<W: Word> Block<W> {
     }
 }
 
-impl<W: Word> Drop for Block<W> {
+impl<W: Stored> Drop for Block<W> {
     fn drop(&mut self) {
         if let Some(Ok(mut regions)) = regions().map(Mutex::lock) {
             // SAFETY: the block came from these regions with this layout and is not used again.
@@ -168,7 +170,7 @@ impl<W: Word> Drop for Block<W> {
     }
 }
 
-impl<W: Word> Deref for Block<W> {
+impl<W: Stored> Deref for Block<W> {
     type Target = [W];
     #[inline(always)]
     fn deref(&self) -> &[W] {
@@ -177,7 +179,7 @@ impl<W: Word> Deref for Block<W> {
     }
 }
 
-impl<W: Word> DerefMut for Block<W> {
+impl<W: Stored> DerefMut for Block<W> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [W] {
         // SAFETY: as `deref`, and the block is borrowed alone.

@@ -26,4 +26,4 @@ pub use aligned::AlignedVec;
 pub use pool::Pool;
 pub use scratch::Scratch;
 pub use shortage::{OutOfMemory, Reserve, attempt, reserved};
-pub use stock::Stock;
+pub use stock::{Stock, Stored};

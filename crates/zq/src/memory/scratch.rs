@@ -3,16 +3,16 @@
 
 use zeroize::Zeroize;
 
-use super::AlignedVec;
-use crate::Word;
+use super::aligned::AlignedVec;
+use super::stock::Stored;
 
 /// Reusable work space: after the first use of a size no call allocates. Wiped when dropped.
 #[derive(Debug, Default)]
-pub struct Scratch<W: Word> {
+pub struct Scratch<W: Stored> {
     buf: AlignedVec<W>,
 }
 
-impl<W: Word> Scratch<W> {
+impl<W: Stored> Scratch<W> {
     /// An empty buffer.
     pub fn new() -> Self {
         Self::default()
@@ -28,7 +28,7 @@ impl<W: Word> Scratch<W> {
     }
 }
 
-impl<W: Word> Drop for Scratch<W> {
+impl<W: Stored> Drop for Scratch<W> {
     fn drop(&mut self) {
         self.buf.zeroize();
     }

@@ -1,20 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Buffers of dropped arrays, kept for the next ones.
 
-use super::huge_pages::Buffer;
-use crate::Word;
+use std::cell::RefCell;
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use zeroize::DefaultIsZeroes;
+
+use super::huge_pages::{self, Buffer};
+use crate::fork;
+
+/// A word whose arrays are used again. Not part of the interface.
+///
+/// # Safety
+/// All bytes zero is its default, and it needs no drop.
+#[doc(hidden)]
+pub unsafe trait Stored:
+    Copy + Eq + Default + Debug + Send + Sync + DefaultIsZeroes + 'static
+{
+    /// Runs `f` on this thread's stock of reusable buffers; `None` when the thread is ending.
+    fn with_stock<R>(f: impl FnOnce(&mut Stock<Self>) -> R) -> Option<R>;
+    /// What the stocks of all threads have left over, locked; `None` after a panic with the lock held.
+    fn depot() -> Option<MutexGuard<'static, Stock<Self>>>;
+}
+
+macro_rules! stored {
+    ($word:ty, $depot:ident) => {
+        static $depot: Mutex<Stock<$word>> = Mutex::new(Stock::shared());
+
+        // SAFETY: an integer.
+        unsafe impl Stored for $word {
+            fn with_stock<R>(f: impl FnOnce(&mut Stock<Self>) -> R) -> Option<R> {
+                thread_local! {
+                    static STOCK: RefCell<Stock<$word>> = const { RefCell::new(Stock::own()) };
+                }
+                STOCK.try_with(|stock| f(&mut stock.borrow_mut())).ok()
+            }
+            fn depot() -> Option<MutexGuard<'static, Stock<Self>>> {
+                hold_during_forks();
+                $depot.lock().ok()
+            }
+        }
+    };
+}
+
+stored!(u64, DEPOT_64);
+stored!(u128, DEPOT_128);
+
+/// The locks of depots and regions in the order in which they are taken: a depot that drops a buffer takes that of the
+/// regions.
+pub(super) fn hold_during_forks() {
+    static REGISTERED: AtomicBool = AtomicBool::new(false);
+    if REGISTERED.load(Ordering::Acquire) {
+        return;
+    }
+    // A child of a fork meanwhile would find it half done.
+    let _whole = fork::hold();
+    if !REGISTERED.swap(true, Ordering::AcqRel) {
+        fork::hold_too(|| {
+            let depots = (locked(&DEPOT_64), locked(&DEPOT_128));
+            Box::new((depots, huge_pages::freeze()))
+        });
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Buffers of dropped arrays, by length: those of one thread, or, as the depot, those of all. Not part of the
 /// interface.
 #[doc(hidden)]
-pub struct Stock<W: Word> {
+pub struct Stock<W: Stored> {
     pub(super) buffers: Vec<Buffer<W>>,
     pub(super) bytes: usize,
     /// Most bytes kept.
     pub(super) most_bytes: usize,
 }
 
-impl<W: Word> Stock<W> {
+impl<W: Stored> Stock<W> {
     /// Most buffers kept.
     pub(super) const MOST: usize = 96;
     /// Most bytes of a buffer that is kept.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Either scheme's context, for what both share.
 
-use crate::bfv::BfvContext;
-use crate::ckks::CkksContext;
+mod bfv;
+mod ckks;
+
 use crate::word_width::{WordWidth, each};
+pub use bfv::BfvContext;
+pub use ckks::CkksContext;
 use pyo3::prelude::*;
 use rlwe::{KeyGenerator, Randomness, RlweParams};
 

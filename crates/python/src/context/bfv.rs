@@ -234,11 +234,3 @@ impl BfvContext {
         each!(&self.params, params => params.fingerprint().to_string())
     }
 }
-
-/// Reads an object of this set's width.
-macro_rules! read {
-    ($context:expr, $type:ident, $data:expr) => {
-        $crate::word_width::try_map!(&$context.params, params => ::bfv::$type::from_bytes(params, $data))
-    };
-}
-pub(super) use read;

@@ -9,6 +9,7 @@ mod device;
 mod errors;
 mod keys;
 mod message;
+mod noise;
 mod operations;
 mod panics;
 mod params_args;
@@ -52,5 +53,6 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     device::register(m)?;
     program::register(m)?;
     message::register(m)?;
-    ckks::register(m)
+    ckks::register(m)?;
+    noise::register(m)
 }

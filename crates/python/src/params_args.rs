@@ -2,9 +2,9 @@
 //! What a parameter set is made from, as Python writes it.
 
 use crate::errors::Kind;
-use crate::security::table_named;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use rlwe::security::SecurityTable;
 use rlwe::{ErrorDistribution, RlweParamsLiteral, SecretDistribution, SecurityPolicy};
 use zq::Word;
 
@@ -78,6 +78,17 @@ pub fn checked_width(bits: u32) -> PyResult<u32> {
 /// The arguments that make a context again: its bytes, the policy it was judged by, and no limits, since whoever unpickles
 /// trusts the bytes.
 pub type Recipe<'py> = (Bound<'py, PyBytes>, u32, &'static str, bool, usize, u64);
+
+/// The table of that name.
+pub fn table_named(id: &str) -> PyResult<SecurityTable> {
+    SecurityTable::from_id(id).ok_or_else(|| {
+        let ids: Vec<_> = SecurityTable::ALL.iter().map(|t| t.id()).collect();
+        Kind::Parameter.error(format!(
+            "no security table {id:?}; there are {}",
+            ids.join(", ")
+        ))
+    })
+}
 
 /// The policy a set is judged by.
 pub fn policy(level: u32, table: &str, allow_insecure: bool) -> PyResult<SecurityPolicy> {

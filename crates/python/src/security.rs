@@ -2,20 +2,9 @@
 //! Security tables.
 
 use crate::errors::{Kind, OrRaise};
-use crate::params_args::{error_distribution, policy, secret_distribution};
+use crate::params_args::{error_distribution, policy, secret_distribution, table_named};
 use pyo3::prelude::*;
-use rlwe::security::{Drawn, SecretKind, SecurityTable};
-
-/// The table of that name.
-pub fn table_named(id: &str) -> PyResult<SecurityTable> {
-    SecurityTable::from_id(id).ok_or_else(|| {
-        let ids: Vec<_> = SecurityTable::ALL.iter().map(|t| t.id()).collect();
-        Kind::Parameter.error(format!(
-            "no security table {id:?}; there are {}",
-            ids.join(", ")
-        ))
-    })
-}
+use rlwe::security::{Drawn, SecretKind};
 
 /// What is known about a set's security.
 #[pyclass(frozen, get_all, name = "Security", module = "ringsmith._native")]

@@ -5,7 +5,6 @@ mod data;
 mod encode;
 mod encryption;
 mod evaluate;
-mod noise;
 
 pub use data::BfvCiphertext;
 
@@ -20,8 +19,5 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<encode::BfvEncoder>()?;
     m.add_class::<encryption::BfvEncryptor>()?;
     m.add_class::<encryption::BfvDecryptor>()?;
-    m.add_class::<evaluate::BfvEvaluator>()?;
-    m.add_class::<noise::BfvEstimate>()?;
-    m.add_class::<noise::BfvEstimator>()?;
-    m.add_function(wrap_pyfunction!(noise::bfv_publication_bits, m)?)
+    m.add_class::<evaluate::BfvEvaluator>()
 }

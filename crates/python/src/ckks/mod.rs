@@ -5,9 +5,9 @@ mod data;
 mod encode;
 mod encryption;
 mod evaluate;
-mod noise;
 
 pub use data::CkksCiphertext;
+pub use evaluate::polynomial_of;
 
 use crate::context::CkksContext;
 use pyo3::prelude::*;
@@ -20,9 +20,5 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<encode::CkksEncoder>()?;
     m.add_class::<encryption::CkksEncryptor>()?;
     m.add_class::<encryption::CkksDecryptor>()?;
-    m.add_class::<evaluate::CkksEvaluator>()?;
-    m.add_class::<noise::CkksEstimate>()?;
-    m.add_class::<noise::CkksEstimator>()?;
-    m.add_function(wrap_pyfunction!(noise::polynomial_depth, m)?)?;
-    m.add_function(wrap_pyfunction!(noise::ckks_publication_bits, m)?)
+    m.add_class::<evaluate::CkksEvaluator>()
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Static error estimates, from plain numbers: no keys, no tables.
 
-use super::evaluate::polynomial_of;
+use crate::ckks::polynomial_of;
 use crate::errors::{Kind, OrRaise};
 use crate::params_args::RingArguments;
 use crate::program::Circuit;

@@ -5,7 +5,6 @@
 //! track of what slots and tables hold, and refuses what cannot work before the device sees it.
 
 mod board;
-mod checksum;
 mod conversions;
 mod driver;
 mod error;
@@ -23,9 +22,8 @@ mod tests;
 mod together;
 mod verilated;
 
-pub use checksum::checksum;
 pub use conversions::free_entries;
-pub use driver::{Driver, Transfers};
+pub use driver::{Driver, Transfers, checksum};
 pub use error::DeviceError;
 use isa::BuildInfo;
 pub use model::{Cause, Conversion, Digit, Event, Profile};

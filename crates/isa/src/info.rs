@@ -4,7 +4,7 @@
 use thiserror::Error;
 
 use crate::facts::Facts;
-use crate::generated::ISA_VERSION;
+use crate::spec::ISA_VERSION;
 use crate::spec::{Op, Unit, implemented_mask};
 
 /// How products are reduced.

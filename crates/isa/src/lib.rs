@@ -8,7 +8,6 @@ mod error;
 #[rustfmt::skip]
 mod facts;
 #[rustfmt::skip]
-mod generated;
 mod info;
 mod instruction;
 mod random;
@@ -19,11 +18,11 @@ mod text;
 
 pub use check::{Shape, State, check};
 pub use error::IsaError;
-pub use generated::{ISA_VERSION, TABLE};
 pub use info::{BuildInfo, Host, InfoError, PortMemory, Reduction, RnsUnit};
 pub use instruction::{Instruction, decode, encode};
 pub use random::{Draw, Mix, Route, random_program};
 pub use spec::{
-    Field, Modifier, Op, PROGRAM_WORDS, Slot, Spec, TWIDDLE_SLOT, Unit, ZERO_SLOT, implemented_mask,
+    Field, ISA_VERSION, Modifier, Op, PROGRAM_WORDS, Slot, Spec, TABLE, TWIDDLE_SLOT, Unit,
+    ZERO_SLOT, implemented_mask,
 };
 pub use text::{assemble, disassemble, slot_name};

@@ -2,9 +2,9 @@
 //! Random programs drawn from the instruction table: hazards of every kind, transfers beside compute.
 
 use crate::check::{State, check_one};
-use crate::generated::TABLE;
 use crate::info::BuildInfo;
 use crate::instruction::Instruction;
+use crate::spec::TABLE;
 use crate::spec::{Modifier, Op, Slot, Spec, TWIDDLE_SLOT, ZERO_SLOT};
 
 /// A small deterministic generator (xorshift64*), so that a failing program can be drawn again from its seed.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+use crate::spec::generated;
 use crate::*;
 
 fn tiny() -> BuildInfo {

@@ -4,7 +4,7 @@
 use isa::Shape;
 use zq::{Modulus, ZqError};
 
-use crate::memory::Polynomial;
+use crate::polynomial::Polynomial;
 
 /// Most primes on either side.
 pub const MOST_PRIMES: usize = 8;

@@ -7,7 +7,8 @@ use zq::Word;
 use crate::cause::Cause;
 use crate::fault::Fault;
 use crate::lane::Lane;
-use crate::memory::{Memory, Polynomial, Table};
+use crate::memory::{Memory, Table};
+use crate::polynomial::Polynomial;
 use crate::{moves, transform};
 
 /// Execute one instruction.

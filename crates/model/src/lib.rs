@@ -11,6 +11,7 @@ pub mod latency;
 mod lane;
 mod memory;
 mod moves;
+mod polynomial;
 mod port;
 mod schedule;
 #[cfg(test)]
@@ -23,8 +24,9 @@ pub use conversion::{Conversion, Input, MOST_PRIMES, Output};
 pub use execute::execute;
 pub use fault::Fault;
 pub use lane::Lane;
-pub use memory::{Memory, Polynomial, Table};
+pub use memory::{Memory, Table};
 pub use moves::{Digit, Share};
 pub use port::schedule_together;
+pub use polynomial::Polynomial;
 pub use schedule::{in_flight, schedule, schedule_from};
 pub use timing::{Counters, Event, Profile, Timing};

@@ -11,9 +11,7 @@ use crate::conversion::Conversion;
 use crate::fault::Fault;
 use crate::lane::Lane;
 use crate::moves::Digit;
-
-/// One polynomial per lane; lane after lane, each of `n_max` words below 2^W.
-pub type Polynomial = Vec<Vec<u128>>;
+use crate::polynomial::Polynomial;
 
 /// A twiddle table and the degree it serves.
 #[derive(Clone, Debug)]

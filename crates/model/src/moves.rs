@@ -3,7 +3,7 @@
 
 use zq::Modulus;
 
-use crate::memory::Polynomial;
+use crate::polynomial::Polynomial;
 
 /// What a lane gets of a digit: word x of the source lane, or x + offset mod 2^W if x reaches the bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,7 +17,7 @@ def generated(root: Path = REPO) -> dict[Path, str]:
     isa = load_isa(root / "spec" / "isa.yaml")
     files = {
         Path("rtl/core/rs_isa_pkg.sv"): isa_sv.render(isa),
-        Path("crates/isa/src/generated.rs"): isa_rust.render(isa),
+        Path("crates/isa/src/spec/generated.rs"): isa_rust.render(isa),
         Path("docs/isa.md"): isa_doc.render(isa),
     }
     core, ntt8 = (build.load(root / "spec" / "build.yaml", top) for top in ("", "ntt8"))

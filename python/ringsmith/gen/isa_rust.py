@@ -10,12 +10,12 @@ HEADER = """\
 // Generated from spec/isa.yaml by `python -m ringsmith.gen`; do not edit.
 //! Opcodes, fields and the table of instructions.
 
-use crate::spec::{Field, Modifier, Slot, Spec, Unit};
+use super::{Field, Modifier, Slot, Spec, Unit};
 """
 
 
 def render(isa: Isa) -> str:
-    """Return the text of `crates/isa/src/generated.rs`."""
+    """Return the text of `crates/isa/src/spec/generated.rs`."""
     lines = [HEADER, "/// Version of the instruction set; the build's info block carries the same number."]
     lines += [f"pub const ISA_VERSION: u32 = {isa.version};"]
     for name, value, doc in (

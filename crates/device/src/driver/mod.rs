@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The driver: learns the build, checks programs, keeps track of what the device holds.
 
+mod audit;
+
+pub use audit::checksum;
+
 use isa::{BuildInfo, Instruction, Op, State, TWIDDLE_SLOT, check, encode};
 use model::{Conversion, Digit, Lane, Profile, schedule_from};
 use ntt::NttPlan;
 use zq::Modulus;
 
-use crate::checksum::Audit;
 use crate::{Device, DeviceError, Entry, Injection, Stop};
+use audit::Audit;
 
 /// Bytes of host buffers that one call makes at most.
 const HOST_BYTES: usize = 1 << 28;

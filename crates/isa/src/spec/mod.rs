@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The shape of the instruction table: fields, operands, units.
 
-use crate::generated::TABLE;
-pub use crate::generated::{Op, PROGRAM_WORDS, TWIDDLE_SLOT, ZERO_SLOT};
+#[rustfmt::skip]
+pub(crate) mod generated;
+
+pub use generated::{ISA_VERSION, Op, PROGRAM_WORDS, TABLE, TWIDDLE_SLOT, ZERO_SLOT};
 
 /// A bit field of the instruction word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 // Generated from spec/isa.yaml by `python -m ringsmith.gen`; do not edit.
 //! Opcodes, fields and the table of instructions.
 
-use crate::spec::{Field, Modifier, Slot, Spec, Unit};
+use super::{Field, Modifier, Slot, Spec, Unit};
 
 /// Version of the instruction set; the build's info block carries the same number.
 pub const ISA_VERSION: u32 = 1;

@@ -183,7 +183,7 @@ class Co:
             "index": 0, "moduli": moduli, "values": [1] * info["lanes"], "n": n, "count": 1, "buffer": 0,
             "polynomial": [[0] * n] * info["lanes"], "words": [0], "on": False, "after_cycles": 0, "for_cycles": 0,
             "seed": 1, "length": 3, "outputs": 1, "mnemonic": "PMODADD", "word_bits": 64, "bits": [30], "n_max": n,
-            "number": 0, "first": 0, "inputs": moduli[:1], "numerator": 3, "routes": [(0, 0)],
+            "number": 0, "first": 0, "inputs": moduli[:1], "numerator": 3, "routes": [(0, 0)], "element": 3,
             "allow_insecure": True,
         }  # fmt: skip
         self.special: dict[tuple[str, str], Any] = {

@@ -12,7 +12,6 @@ mod lane;
 mod memory;
 mod moves;
 mod polynomial;
-mod port;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -26,7 +25,6 @@ pub use fault::Fault;
 pub use lane::Lane;
 pub use memory::{Memory, Table};
 pub use moves::{Digit, Share};
-pub use port::schedule_together;
 pub use polynomial::Polynomial;
-pub use schedule::{in_flight, schedule, schedule_from};
+pub use schedule::{in_flight, schedule, schedule_from, schedule_together};
 pub use timing::{Counters, Event, Profile, Timing};

@@ -5,10 +5,13 @@
 //! of results in flight matter: such a read may start at once if the pipeline is not longer than n/(4P), only the producer is in
 //! flight, with the same n, and the slot has two ports; else it waits for the last write. No two units ever share a slot.
 
+mod port;
+
+pub use port::schedule_together;
+
 use isa::{BuildInfo, Instruction, Op, Shape, State, TWIDDLE_SLOT, Unit, ZERO_SLOT};
 
 use crate::latency;
-use crate::port::schedule_together;
 use crate::timing::{Counters, Event, Profile, Timing};
 
 /// The timeline of a program without base conversions on an idle device whose command queue is filled faster than it

@@ -285,7 +285,7 @@ impl Avx512 {
     }
 }
 
-// SAFETY: as above, with IFMA.
+// SAFETY: bodies call intrinsics of AVX-512 IFMA, which the caller enabled (contract of the trait), on registers.
 impl Ifma for Avx512 {
     #[inline(always)]
     unsafe fn madd_lo(self, b: Self, c: Self) -> Self {

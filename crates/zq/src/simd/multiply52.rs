@@ -144,7 +144,7 @@ mod tests {
     /// As [`Multiply52`].
     #[inline(always)]
     unsafe fn all<M: Multiply52>(sums: [u64; 2], x: u64, y: u64) -> [u64; 4] {
-        // SAFETY: the caller's.
+        // SAFETY: the caller has AVX-512 F and the instructions of M; words go to registers and back by value.
         unsafe {
             let splat = |x: u64| _mm512_set1_epi64(x as i64);
             let (x, y) = (M::factor(splat(x)), M::factor(splat(y)));
@@ -161,13 +161,13 @@ mod tests {
 
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     unsafe fn integers(sums: [u64; 2], x: u64, y: u64) -> [u64; 4] {
-        // SAFETY: passed on.
+        // SAFETY: this function enables AVX-512 F and IFMA, which is what `Integers` needs.
         unsafe { all::<Integers>(sums, x, y) }
     }
 
     #[target_feature(enable = "avx512f,avx512dq")]
     unsafe fn doubles(sums: [u64; 2], x: u64, y: u64) -> [u64; 4] {
-        // SAFETY: passed on.
+        // SAFETY: this function enables AVX-512 F, which is what `Doubles` needs.
         unsafe { all::<Doubles>(sums, x, y) }
     }
 

@@ -100,7 +100,7 @@ pub(super) unsafe fn forward_pass_of<A: Arith, I: Input<A::V>>(
     node: (usize, usize),
     prefetch: Prefetch<'_>,
 ) {
-    // SAFETY: as `forward_pass`.
+    // SAFETY: the caller enabled the features and gives a block's `len` words, its node, and R = 2^stages runs to fill.
     unsafe {
         if const { group_count::<A::V>() == 1 } {
             match stages {

@@ -32,7 +32,7 @@ pub(crate) struct Lifted<V> {
 impl<V: Vector> Input<V> for Lifted<V> {
     #[inline(always)]
     unsafe fn load(&self, i: usize) -> V {
-        // SAFETY: the caller enabled the features of V and gives an `i` with a vector's words; the lift reads none.
+        // SAFETY: the caller enabled the features of V and gives an `i` with a vector's words; then registers only.
         unsafe {
             let x = V::load(self.from.add(i));
             x.add_unless_below(self.threshold, self.shift)

@@ -46,7 +46,7 @@ unsafe fn inverse_stages<
     f: &F,
     scale: &[u64; 4],
 ) {
-    // SAFETY: arithmetic on registers; factors as `inverse_stage`.
+    // SAFETY: arithmetic on registers; `f` has a factor for every block of these stages (caller).
     unsafe {
         if const { R > 2 } {
             groups!(G, g => inverse_stage::<A, F, 1>(arith, &mut v[g], f, g, R.ilog2() as usize - 1));

@@ -208,7 +208,8 @@ impl<W: Word> Kernel<W> {
         let own = own.and_then(|(o, a)| Some((W::as_u64s(o)?, a.low_u64())));
         #[cfg(target_arch = "x86_64")]
         if self.vectors && out.len().is_multiple_of(crate::simd::STEP) {
-            // SAFETY: as in `quotients`; `vectors` also says that the sums fit.
+            // SAFETY: `vectors` says that the level has the loops and that the sums fit; `y` has a row of BLOCK words
+            // for each word of `row`, at least as long as `out`, and `own` is as long as that.
             return unsafe { crate::simd::output(self.narrow[j], y, BLOCK, row, own, out) };
         }
         sum_u64(&p, y, row, own, self.lazy_terms, out);

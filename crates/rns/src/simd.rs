@@ -36,7 +36,7 @@ pub(crate) unsafe fn quotients(
     debug_assert!(
         v.len().is_multiple_of(STEP) && y.len() >= reciprocals.len() * stride && fraction_bits > 52
     );
-    // SAFETY: the caller's; the processor has the features of its level.
+    // SAFETY: rows are as long as the caller says; `available` means AVX-512 F and DQ, and level `Ifma` IFMA as well.
     unsafe {
         match level() {
             Level::Ifma => with_integers::quotients(y, stride, reciprocals, fraction_bits, v),
@@ -78,7 +78,7 @@ pub(crate) unsafe fn output(
         out.len().is_multiple_of(STEP) && y.len() >= (row.len() - 1) * stride + out.len()
     );
     debug_assert!(own.is_none_or(|(o, _)| o.len() == out.len()));
-    // SAFETY: as `quotients`.
+    // SAFETY: the caller vouches for rows and `own`; `available` means AVX-512 F and DQ, level `Ifma` also IFMA.
     unsafe {
         match level() {
             Level::Ifma => with_integers::output(p, y, stride, row, own, out),
@@ -103,7 +103,7 @@ macro_rules! loops {
                 fraction_bits: u32,
                 v: &mut [u64],
             ) {
-                // SAFETY: passed on.
+                // SAFETY: this function enables the features of the multiplication; `y` has its rows (caller).
                 unsafe { quotients_of::<$multiply>(y, stride, reciprocals, fraction_bits, v) }
             }
 
@@ -118,7 +118,7 @@ macro_rules! loops {
                 own: Option<(&[u64], u64)>,
                 out: &mut [u64],
             ) {
-                // SAFETY: passed on.
+                // SAFETY: this function enables the features of the multiplication; lengths by the caller.
                 unsafe { output_of::<$multiply>(p, y, stride, row, own, out) }
             }
         }
@@ -164,7 +164,7 @@ unsafe fn output_of<M: Multiply52>(
     own: Option<(&[u64], u64)>,
     out: &mut [u64],
 ) {
-    // SAFETY: as `quotients_of`.
+    // SAFETY: features by the caller; `out`, `own` and the rows of `y` have the STEP words from column `c` on.
     unsafe {
         let m = Reduction::new::<M>(p);
         for c in (0..out.len()).step_by(STEP) {
@@ -186,7 +186,7 @@ unsafe fn sums<M: Multiply52>(
     factors: &[u64],
     own: Option<(*const u64, u64)>,
 ) -> ([__m512i; TILE], [__m512i; TILE]) {
-    // SAFETY: as `quotients_of`.
+    // SAFETY: features by the caller, who gives STEP words at `own` and for each factor, `stride` apart, at `y`.
     unsafe {
         let terms = factors.len() as u64 + u64::from(own.is_some());
         let less =
@@ -209,7 +209,7 @@ unsafe fn add_products<M: Multiply52>(
     low: &mut [__m512i; TILE],
     high: &mut [__m512i; TILE],
 ) {
-    // SAFETY: as `quotients_of`.
+    // SAFETY: features by the caller, who gives STEP words at `x`; the loads need no alignment.
     unsafe {
         let f = M::factor(_mm512_set1_epi64(f as i64));
         for t in 0..TILE {
@@ -237,7 +237,7 @@ struct Reduction {
 impl Reduction {
     #[inline(always)]
     unsafe fn new<M: Multiply52>(Narrow { p, carry, quotient }: Narrow) -> Self {
-        // SAFETY: as `quotients_of`.
+        // SAFETY: features by the caller, all that splats and factors need.
         unsafe {
             Self {
                 p: _mm512_set1_epi64(p as i64),
@@ -256,7 +256,7 @@ impl Reduction {
     /// `high (2^52 mod p)` less its quotient times p is below 2p, and so are the low 52 bits less theirs; `4p <= 2^52`.
     #[inline(always)]
     unsafe fn reduce<M: Multiply52>(&self, low: __m512i, high: __m512i) -> __m512i {
-        // SAFETY: as `quotients_of`.
+        // SAFETY: features by the caller; the sums and the constants are registers.
         unsafe {
             let high = M::factor(_mm512_add_epi64(high, _mm512_srli_epi64::<52>(low)));
             let rest = _mm512_and_si512(low, self.mask);

@@ -138,7 +138,7 @@ unsafe fn words<V: Vector>(v: V) -> Vec<u64> {
 
 unsafe fn factor<A: Arith>(q: i128, w: i128) -> Factor<A::V> {
     let [w, quotient] = A::twiddle(q as u64, w as u64);
-    // SAFETY: the caller's.
+    // SAFETY: the caller of `check` vouches for the instructions of `A::V`, all that a splat needs.
     unsafe {
         Factor {
             w: A::V::splat(w),
@@ -154,7 +154,7 @@ unsafe fn factor<A: Arith>(q: i128, w: i128) -> Factor<A::V> {
 unsafe fn check<A: Arith>(proof: &Proof) {
     for bits in proof.bits {
         let q = i128::from(ntt_primes::<u64>(bits, 1 << 12, 1, Direction::Down, &[]).unwrap()[0]);
-        // SAFETY: passed on.
+        // SAFETY: the caller vouches for the instructions of `A::V`, the contract of every method of `Arith`.
         unsafe {
             let a = A::new(q as u64);
             for w in [0, 1, 2, q / 2, q / 3, q - 2, q - 1] {
@@ -173,7 +173,7 @@ unsafe fn forward<A: Arith>(a: &A, proof: &Proof, q: i128, w: i128, stage: usize
     let [x_limit, y_limit] = (proof.forward)(q, stage);
     for x in operands(proof, q, x_limit) {
         for y in operands(proof, q, y_limit) {
-            // SAFETY: the caller's.
+            // SAFETY: the caller of `check` vouches for the instructions of `A::V`, which is the contract of `Arith`.
             let (sums, differences) = unsafe {
                 let splat = |v| A::V::splat((proof.put)(v));
                 let (s, d) = a.forward(stage, splat(x), splat(y), factor::<A>(q, w));
@@ -212,7 +212,7 @@ unsafe fn inverse<A: Arith>(a: &A, proof: &Proof, q: i128, w: i128, stage: usize
     let limit = (proof.inverse)(q, stage);
     for x in operands(proof, q, limit) {
         for y in operands(proof, q, limit) {
-            // SAFETY: the caller's.
+            // SAFETY: the caller of `check` vouches for the instructions of `A::V`; operands are splats.
             unsafe {
                 let splat = |v| A::V::splat((proof.put)(v));
                 let (s, d) = a.inverse(stage, splat(x), splat(y), factor::<A>(q, w));

@@ -48,14 +48,14 @@ impl<V: Vector> Fma64<V> {
     /// Any value to about `-q/2 ..= q/2`.
     #[inline(always)]
     unsafe fn reduce(&self, x: V) -> V {
-        // SAFETY: as above.
+        // SAFETY: every caller is a method of `Arith` and has the instructions of V; all values are in registers.
         unsafe { x.f_mul(self.reciprocal).f_round().f_neg_mul_add(self.q, x) }
     }
 
     /// A value in about `-q/2 ..= q/2` to a residue as an integer.
     #[inline(always)]
     unsafe fn finish(&self, x: V) -> V {
-        // SAFETY: as above.
+        // SAFETY: every caller is a method of `Arith` and has the instructions of V; no operation has a pointer.
         unsafe {
             x.f_add_if_negative(self.q)
                 .f_add(self.magic)
@@ -75,7 +75,7 @@ impl<V: Vector> Arith for Fma64<V> {
     #[inline(always)]
     unsafe fn new(q: u64) -> Self {
         debug_assert!(q < 1 << 48);
-        // SAFETY: as above.
+        // SAFETY: the caller has the instructions of V (contract of `Arith`), all that a splat needs.
         unsafe {
             Self {
                 q: V::splat((q as f64).to_bits()),
@@ -87,13 +87,13 @@ impl<V: Vector> Arith for Fma64<V> {
 
     #[inline(always)]
     unsafe fn enter(&self, v: V) -> V {
-        // SAFETY: as above.
+        // SAFETY: the caller has the instructions of V (contract of `Arith`); two operations on registers.
         unsafe { v.or(self.magic).f_sub(self.magic) }
     }
 
     #[inline(always)]
     unsafe fn forward(&self, _stage: usize, x: V, y: V, f: Factor<V>) -> (V, V) {
-        // SAFETY: as above.
+        // SAFETY: the caller has the instructions of V (contract of `Arith`), all that `mul`, sum and difference need.
         unsafe {
             let t = self.mul(y, f);
             (x.f_add(t), x.f_sub(t))
@@ -102,25 +102,25 @@ impl<V: Vector> Arith for Fma64<V> {
 
     #[inline(always)]
     unsafe fn leave(&self, v: V) -> V {
-        // SAFETY: as above.
+        // SAFETY: the caller has the instructions of V (contract of `Arith`), all that `reduce` and `finish` need.
         unsafe { self.finish(self.reduce(v)) }
     }
 
     #[inline(always)]
     unsafe fn inverse(&self, _stage: usize, x: V, y: V, f: Factor<V>) -> (V, V) {
-        // SAFETY: as above.
+        // SAFETY: the caller has the instructions of V (contract of `Arith`), all that `mul` of a difference needs.
         unsafe { (x.f_add(y), self.mul(x.f_sub(y), f)) }
     }
 
     #[inline(always)]
     unsafe fn between(&self, v: V) -> V {
-        // SAFETY: as above.
+        // SAFETY: the caller has the instructions of V (contract of `Arith`), all that `reduce` needs.
         unsafe { self.reduce(v) }
     }
 
     #[inline(always)]
     unsafe fn settle(&self, r: usize, radix: usize, v: V) -> V {
-        // SAFETY: as above.
+        // SAFETY: the caller has the instructions of V (contract of `Arith`), whether it is for `reduce` or not.
         unsafe { if r < radix / 2 { self.reduce(v) } else { v } }
     }
 
@@ -133,7 +133,7 @@ impl<V: Vector> Arith for Fma64<V> {
         n_inv: Factor<V>,
         last: Factor<V>,
     ) -> (V, V) {
-        // SAFETY: as above.
+        // SAFETY: the caller has the instructions of V (contract of `Arith`), all that `mul` and `finish` need.
         unsafe {
             let (sum, difference) = (x.f_add(y), x.f_sub(y));
             (

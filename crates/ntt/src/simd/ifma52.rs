@@ -54,14 +54,14 @@ impl<const PERIOD: usize> Ifma52<PERIOD> {
     /// Any value below 2^52 to one below 2q: the product by 1.
     #[inline(always)]
     unsafe fn reduce(&self, x: Avx512) -> Avx512 {
-        // SAFETY: as above.
+        // SAFETY: IFMA by the caller, a method of `Arith`; `x` and the constants are registers.
         unsafe { x.madd_lo(self.zero.madd_hi(self.reciprocal, x), self.minus_q) }
     }
 
     /// A value below 2q, with anything above bit 51, to a residue.
     #[inline(always)]
     unsafe fn finish(&self, x: Avx512) -> Avx512 {
-        // SAFETY: as above.
+        // SAFETY: AVX-512 F by the caller, a method of `Arith`; two operations on registers.
         unsafe { x.and(self.mask).csub(self.q1) }
     }
 
@@ -69,7 +69,7 @@ impl<const PERIOD: usize> Ifma52<PERIOD> {
     #[inline(always)]
     unsafe fn bias(&self, stage: usize) -> Avx512 {
         debug_assert!(stage < 6);
-        // SAFETY: as above.
+        // SAFETY: AVX-512 F by the caller, a method of `Arith`, all that a splat needs.
         unsafe {
             if PERIOD == NEVER {
                 Avx512::splat(self.q << stage)
@@ -83,7 +83,7 @@ impl<const PERIOD: usize> Ifma52<PERIOD> {
     #[inline(always)]
     unsafe fn check(&self, v: Avx512, bound: u64) {
         let q = self.q;
-        // SAFETY: as above.
+        // SAFETY: AVX-512 F by the caller, a method of `Arith`; `check_lanes` stores to an array of its own.
         unsafe {
             check_lanes(
                 v.and(self.mask),
@@ -100,7 +100,7 @@ impl<const PERIOD: usize> Ifma52<PERIOD> {
     /// `x + y` and `x - y + bias`, in 52 bits.
     #[inline(always)]
     unsafe fn sum_difference(&self, stage: usize, x: Avx512, y: Avx512) -> (Avx512, Avx512) {
-        // SAFETY: as above.
+        // SAFETY: AVX-512 F by the caller, a method of `Arith`, which `check` and `bias` need; sums of registers.
         unsafe {
             let bound = if PERIOD == NEVER { 1 << stage } else { 2 };
             self.check(x, bound);
@@ -125,7 +125,7 @@ impl<const PERIOD: usize> Arith for Ifma52<PERIOD> {
 
     #[inline(always)]
     unsafe fn new(q: u64) -> Self {
-        // SAFETY: as above.
+        // SAFETY: AVX-512 F by the contract of `Arith`, all that a splat needs.
         unsafe {
             Self {
                 q,
@@ -153,7 +153,7 @@ impl<const PERIOD: usize> Arith for Ifma52<PERIOD> {
         y: Avx512,
         f: Factor<Avx512>,
     ) -> (Avx512, Avx512) {
-        // SAFETY: as above.
+        // SAFETY: IFMA by the contract of `Arith`, which `reduce` and `mul_add` need; operands are registers.
         unsafe {
             let x = if PERIOD != NEVER && stage.is_multiple_of(PERIOD) {
                 self.reduce(x)
@@ -172,7 +172,7 @@ impl<const PERIOD: usize> Arith for Ifma52<PERIOD> {
 
     #[inline(always)]
     unsafe fn leave(&self, v: Avx512) -> Avx512 {
-        // SAFETY: as above. The largest bound of all: n = 2^17 without corrections.
+        // SAFETY: IFMA by the contract of `Arith`. The largest bound of all: n = 2^17 without corrections.
         unsafe {
             self.check(v, Self::LAZY_BOUND);
             self.finish(self.reduce(v))
@@ -187,7 +187,7 @@ impl<const PERIOD: usize> Arith for Ifma52<PERIOD> {
         y: Avx512,
         f: Factor<Avx512>,
     ) -> (Avx512, Avx512) {
-        // SAFETY: as above.
+        // SAFETY: IFMA by the contract of `Arith`, which `reduce` and `mul_add` need; `x` and `y` are registers.
         unsafe {
             let (sum, difference) = self.sum_difference(stage, x, y);
             let sum = if PERIOD == NEVER {
@@ -206,7 +206,7 @@ impl<const PERIOD: usize> Arith for Ifma52<PERIOD> {
 
     #[inline(always)]
     unsafe fn settle(&self, r: usize, _radix: usize, v: Avx512) -> Avx512 {
-        // SAFETY: as above.
+        // SAFETY: IFMA by the contract of `Arith`, all that `reduce` needs.
         unsafe {
             if PERIOD == NEVER && r == 0 {
                 self.reduce(v)
@@ -225,7 +225,7 @@ impl<const PERIOD: usize> Arith for Ifma52<PERIOD> {
         n_inv: Factor<Avx512>,
         last: Factor<Avx512>,
     ) -> (Avx512, Avx512) {
-        // SAFETY: as above. Sum and difference are below 64q or 4q, so below 2^52.
+        // SAFETY: IFMA by the contract of `Arith`. Sum and difference are below 64q or 4q, so below 2^52.
         unsafe {
             let (sum, difference) = self.sum_difference(stage, x, y);
             let sum = self.finish(self.mul_add(self.zero, sum, n_inv));

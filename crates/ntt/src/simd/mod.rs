@@ -146,7 +146,7 @@ impl SimdPlan {
             "slice length is not the transform's"
         );
         let inverse = self.entry_points().inverse;
-        // SAFETY: as `forward`.
+        // SAFETY: `a` has n words to be read and written, and `new` checked that the processor has the path's features.
         unsafe { inverse(self.q, &self.tables, a.as_ptr(), a.as_mut_ptr()) }
     }
 
@@ -157,7 +157,7 @@ impl SimdPlan {
             "slice lengths are not the transform's"
         );
         let inverse = self.entry_points().inverse;
-        // SAFETY: as `forward`, for both.
+        // SAFETY: both slices have n words, and `new` checked that the processor has the path's features.
         unsafe { inverse(self.q, &self.tables, from.as_ptr(), out.as_mut_ptr()) }
     }
 
@@ -193,7 +193,8 @@ impl SimdPlan {
             "slice lengths are not the transform's"
         );
         let outer = self.entry_points().outer;
-        // SAFETY: as `forward`, and there is a pass before the last.
+        // SAFETY: `new` checked the processor; the assertion says that there is a pass before the last, that columns
+        // are whole steps of it and that every block has room for them.
         unsafe {
             outer(
                 self.q,
@@ -213,7 +214,7 @@ impl SimdPlan {
             "slice length is not a block's"
         );
         let run = self.entry_points().block;
-        // SAFETY: as `forward`; lengths and numbers are checked, and the first pass leaves that many outer blocks.
+        // SAFETY: `new` checked the processor; `a` has a block's words, `block` is one of those after the first pass.
         unsafe {
             run(
                 self.q,
@@ -263,7 +264,7 @@ macro_rules! entry_points {
             /// The processor has the features, and `a` points to `tables.n` words.
             #[target_feature(enable = $features)]
             pub unsafe fn forward(q: u64, tables: &Tables, a: *mut u64) {
-                // SAFETY: passed on.
+                // SAFETY: this function enables the arithmetic's features; the caller gives `tables.n` words at `a`.
                 unsafe { passes::forward(&<$arith>::new(q), tables, a) }
             }
 
@@ -271,7 +272,7 @@ macro_rules! entry_points {
             /// As `forward`, for both.
             #[target_feature(enable = $features)]
             pub unsafe fn inverse(q: u64, tables: &Tables, from: *const u64, a: *mut u64) {
-                // SAFETY: passed on.
+                // SAFETY: this function enables the arithmetic's features; `from` and `a` have `tables.n` words each.
                 unsafe { passes::inverse(&<$arith>::new(q), tables, from, a) }
             }
 
@@ -285,7 +286,8 @@ macro_rules! entry_points {
                 lift: Option<[u64; 2]>,
                 out: Runs,
             ) {
-                // SAFETY: passed on.
+                // SAFETY: this function enables the arithmetic's features; the caller vouches for the pass, the `len`
+                // words at `from` and the room at `out`.
                 unsafe {
                     let arith = <$arith>::new(q);
                     match lift {
@@ -313,7 +315,7 @@ macro_rules! entry_points {
                 lazy: bool,
                 prefetch: &[*const u64],
             ) {
-                // SAFETY: passed on.
+                // SAFETY: this function enables the arithmetic's features; `a` has the words of one block after pass 0.
                 unsafe {
                     let arith = <$arith>::new(q);
                     if lazy {

@@ -46,7 +46,7 @@ impl<V: Vector, const EXACT: bool> Mul32<V, EXACT> {
     /// `y w` below 2q (exact) or 4q (short), for any `y`.
     #[inline(always)]
     unsafe fn mul(&self, y: V, f: Factor<V>) -> V {
-        // SAFETY: as above.
+        // SAFETY: every caller is a method of `Arith` and has the instructions of V, as `quotient` and `check` ask.
         unsafe {
             let t = y.mullo(f.w).sub(self.quotient(y, f.quotient).mullo(self.q));
             self.check(t, if EXACT { 2 } else { 4 });
@@ -58,7 +58,7 @@ impl<V: Vector, const EXACT: bool> Mul32<V, EXACT> {
     #[inline(always)]
     unsafe fn check(&self, v: V, bound: u64) {
         let q = self.value;
-        // SAFETY: as above.
+        // SAFETY: the caller has the instructions of V, all that `check_lanes` needs: it stores to an array of its own.
         unsafe {
             check_lanes(
                 v,
@@ -77,7 +77,7 @@ impl<V: Vector, const EXACT: bool> Mul32<V, EXACT> {
     /// A product to a residue.
     #[inline(always)]
     unsafe fn finish(&self, v: V) -> V {
-        // SAFETY: as above.
+        // SAFETY: every caller is a method of `Arith` and has the instructions of V; subtractions of registers.
         unsafe { (if EXACT { v } else { v.csub(self.q2) }).csub(self.q) }
     }
 }
@@ -94,7 +94,7 @@ impl<V: Vector, const EXACT: bool> Arith for Mul32<V, EXACT> {
     unsafe fn new(q: u64) -> Self {
         debug_assert!(q < 1 << if EXACT { 62 } else { 60 });
         // 8q is used by the short form only, where it fits.
-        // SAFETY: as above.
+        // SAFETY: the caller has the instructions of V (contract of `Arith`), all that a splat needs.
         unsafe {
             Self {
                 value: q,
@@ -114,7 +114,7 @@ impl<V: Vector, const EXACT: bool> Arith for Mul32<V, EXACT> {
 
     #[inline(always)]
     unsafe fn forward(&self, stage: usize, x: V, y: V, f: Factor<V>) -> (V, V) {
-        // SAFETY: as above.
+        // SAFETY: the caller has the instructions of V (contract of `Arith`), all that `mul` and `check` need.
         unsafe {
             let x = if EXACT {
                 x.csub(self.q2)
@@ -131,7 +131,7 @@ impl<V: Vector, const EXACT: bool> Arith for Mul32<V, EXACT> {
 
     #[inline(always)]
     unsafe fn leave(&self, v: V) -> V {
-        // SAFETY: as above.
+        // SAFETY: the caller has the instructions of V (contract of `Arith`), all that `finish` needs.
         unsafe {
             self.finish(if EXACT {
                 v.csub(self.q2)
@@ -143,7 +143,7 @@ impl<V: Vector, const EXACT: bool> Arith for Mul32<V, EXACT> {
 
     #[inline(always)]
     unsafe fn inverse(&self, _stage: usize, x: V, y: V, f: Factor<V>) -> (V, V) {
-        // SAFETY: as above.
+        // SAFETY: the caller has the instructions of V (contract of `Arith`), which `check` and `mul` need.
         unsafe {
             self.check(x, if EXACT { 2 } else { 4 });
             let difference = x.add(self.bound()).sub(y);
@@ -170,7 +170,7 @@ impl<V: Vector, const EXACT: bool> Arith for Mul32<V, EXACT> {
         n_inv: Factor<V>,
         last: Factor<V>,
     ) -> (V, V) {
-        // SAFETY: as above.
+        // SAFETY: the caller has the instructions of V (contract of `Arith`), all that `mul` and `finish` need.
         unsafe {
             let difference = x.add(self.bound()).sub(y);
             (

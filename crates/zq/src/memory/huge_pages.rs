@@ -135,7 +135,7 @@ pub(crate) struct Block<W: Stored> {
 
 // SAFETY: a block owns its words alone, like a vector.
 unsafe impl<W: Stored> Send for Block<W> {}
-// SAFETY: as above.
+// SAFETY: a shared block gives shared slices alone, and its words are `Sync` (bound of `Stored`).
 unsafe impl<W: Stored> Sync for Block<W> {}
 
 impl<W: Stored> Block<W> {
@@ -182,7 +182,7 @@ impl<W: Stored> Deref for Block<W> {
 impl<W: Stored> DerefMut for Block<W> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [W] {
-        // SAFETY: as `deref`, and the block is borrowed alone.
+        // SAFETY: the block holds as many words, all of them written, and `&mut self` borrows it alone.
         unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.len()) }
     }
 }

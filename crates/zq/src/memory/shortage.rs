@@ -101,22 +101,23 @@ impl Reserve {
 // SAFETY: every block comes from the system's allocator and goes back to it with the same layout.
 unsafe impl GlobalAlloc for Reserve {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's.
+        // SAFETY: the caller gives a layout with a size, which is all that the system's allocator asks for, each time.
         Self::or_spend(layout.size(), || unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's.
+        // SAFETY: the caller gives a layout with a size, and the system's allocator asks for no more.
         Self::or_spend(layout.size(), || unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller's; a failed attempt leaves the block as it was.
+        // SAFETY: the caller gives a live block of this layout, which `System` made, and a size that it may grow or
+        // shrink to; a failed attempt leaves the block as it was.
         Self::or_spend(size, || unsafe { System.realloc(start, layout, size) })
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller gives back a live block of this layout, and all blocks come from `System`.
         unsafe { System.dealloc(start, layout) }
     }
 }

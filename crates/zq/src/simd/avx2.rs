@@ -20,17 +20,17 @@ impl Vector for Avx2 {
 
     #[inline(always)]
     unsafe fn load(p: *const u64) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2 and gives four words at `p`; the load needs no alignment.
         unsafe { Self(_mm256_loadu_si256(p.cast())) }
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut u64) {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2 and gives room for four words at `p`; the store needs no alignment.
         unsafe { _mm256_storeu_si256(p.cast(), self.0) }
     }
     #[inline(always)]
     unsafe fn load_repeated<const D: usize>(p: *const u64) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2 and gives D words at `p`, 2 or 4, read without alignment.
         unsafe {
             Self(match D {
                 2 => _mm256_broadcastsi128_si256(_mm_loadu_si128(p.cast())),
@@ -40,57 +40,57 @@ impl Vector for Avx2 {
     }
     #[inline(always)]
     unsafe fn splat(x: u64) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; a word by value.
         unsafe { Self(_mm256_set1_epi64x(x as i64)) }
     }
     #[inline(always)]
     unsafe fn add(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; registers only.
         unsafe { Self(_mm256_add_epi64(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn sub(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; registers only.
         unsafe { Self(_mm256_sub_epi64(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn and(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; registers only.
         unsafe { Self(_mm256_and_si256(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn or(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; registers only.
         unsafe { Self(_mm256_or_si256(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn shr<const N: u32>(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; register and number by value, and any number will do.
         unsafe { Self(_mm256_srl_epi64(self.0, _mm_cvtsi32_si128(N as i32))) }
     }
     #[inline(always)]
     unsafe fn shl<const N: u32>(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; register and number by value, and any number will do.
         unsafe { Self(_mm256_sll_epi64(self.0, _mm_cvtsi32_si128(N as i32))) }
     }
     #[inline(always)]
     unsafe fn shr_by(self, n: u32) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; register and number by value, and any number will do.
         unsafe { Self(_mm256_srl_epi64(self.0, _mm_cvtsi32_si128(n as i32))) }
     }
     #[inline(always)]
     unsafe fn high32(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; a shuffle within a register.
         unsafe { Self(_mm256_shuffle_epi32::<0b11_11_01_01>(self.0)) }
     }
     #[inline(always)]
     unsafe fn mul32(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; registers only.
         unsafe { Self(_mm256_mul_epu32(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn mullo(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; products, shifts and sums of registers.
         unsafe {
             let (a_hi, b_hi) = (
                 _mm256_srli_epi64::<32>(self.0),
@@ -106,7 +106,7 @@ impl Vector for Avx2 {
     }
     #[inline(always)]
     unsafe fn csub(self, m: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; a difference and a choice of registers.
         unsafe {
             let d = _mm256_sub_epi64(self.0, m.0);
             let (x, d) = (_mm256_castsi256_pd(self.0), _mm256_castsi256_pd(d));
@@ -115,7 +115,7 @@ impl Vector for Avx2 {
     }
     #[inline(always)]
     unsafe fn add_unless_below(self, threshold: Self, shift: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; a comparison, a mask and a sum of registers.
         unsafe {
             let below = _mm256_cmpgt_epi64(threshold.0, self.0);
             Self(_mm256_add_epi64(
@@ -131,7 +131,7 @@ impl Vector for Avx2 {
     }
     #[inline(always)]
     unsafe fn f_add(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; registers only.
         unsafe {
             Self(_mm256_castpd_si256(_mm256_add_pd(
                 _mm256_castsi256_pd(self.0),
@@ -141,7 +141,7 @@ impl Vector for Avx2 {
     }
     #[inline(always)]
     unsafe fn f_sub(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; registers only.
         unsafe {
             Self(_mm256_castpd_si256(_mm256_sub_pd(
                 _mm256_castsi256_pd(self.0),
@@ -151,7 +151,7 @@ impl Vector for Avx2 {
     }
     #[inline(always)]
     unsafe fn f_mul(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; registers only.
         unsafe {
             Self(_mm256_castpd_si256(_mm256_mul_pd(
                 _mm256_castsi256_pd(self.0),
@@ -161,7 +161,7 @@ impl Vector for Avx2 {
     }
     #[inline(always)]
     unsafe fn f_mul_add(self, b: Self, c: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled FMA, which has this instruction; registers only.
         unsafe {
             Self(_mm256_castpd_si256(_mm256_fmadd_pd(
                 _mm256_castsi256_pd(self.0),
@@ -172,7 +172,7 @@ impl Vector for Avx2 {
     }
     #[inline(always)]
     unsafe fn f_neg_mul_add(self, b: Self, c: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled FMA, which has this instruction; registers only.
         unsafe {
             Self(_mm256_castpd_si256(_mm256_fnmadd_pd(
                 _mm256_castsi256_pd(self.0),
@@ -183,7 +183,7 @@ impl Vector for Avx2 {
     }
     #[inline(always)]
     unsafe fn f_round(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; rounding of a register.
         unsafe {
             const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
             Self(_mm256_castpd_si256(_mm256_round_pd::<NEAREST>(
@@ -193,7 +193,7 @@ impl Vector for Avx2 {
     }
     #[inline(always)]
     unsafe fn f_add_if_negative(self, m: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2; a choice and a sum of registers.
         unsafe {
             let x = _mm256_castsi256_pd(self.0);
             let zero = _mm256_setzero_pd();
@@ -207,7 +207,7 @@ impl Vector for Avx2 {
     }
     #[inline(always)]
     unsafe fn split<const S: usize>(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2, all that `interleave` and `halves` need.
         unsafe {
             let (a, b) = if S == 0 {
                 Self::interleave(a, b)
@@ -219,22 +219,22 @@ impl Vector for Avx2 {
     }
     #[inline(always)]
     unsafe fn merge(x: Self, y: Self) -> (Self, Self) {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2, all that `interleave` needs.
         unsafe { Self::interleave(x, y) }
     }
     #[inline(always)]
     unsafe fn unmerge(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2, all that `interleave` needs.
         unsafe { Self::interleave(a, b) }
     }
     #[inline(always)]
     unsafe fn join<const S: usize>(x: Self, y: Self) -> (Self, Self) {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2, all that `halves` needs.
         unsafe { Self::halves(x, y) }
     }
     #[inline(always)]
     unsafe fn unsplit(x: Self, y: Self) -> (Self, Self) {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX2, all that `halves` and `interleave` need.
         unsafe {
             let (x, y) = Self::halves(x, y);
             Self::interleave(x, y)
@@ -246,7 +246,7 @@ impl Avx2 {
     /// Even elements of two registers side by side, and odd ones.
     #[inline(always)]
     unsafe fn interleave(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: see above.
+        // SAFETY: every caller is a method of `Vector` and has AVX2; shuffles of two registers.
         unsafe {
             (
                 Self(_mm256_unpacklo_epi64(a.0, b.0)),
@@ -258,7 +258,7 @@ impl Avx2 {
     /// The low halves of two registers, and the high halves.
     #[inline(always)]
     unsafe fn halves(x: Self, y: Self) -> (Self, Self) {
-        // SAFETY: see above.
+        // SAFETY: every caller is a method of `Vector` and has AVX2; permutations of two registers.
         unsafe {
             (
                 Self(_mm256_permute2x128_si256::<0x20>(x.0, y.0)),

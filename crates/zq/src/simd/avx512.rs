@@ -24,17 +24,17 @@ impl Vector for Avx512 {
 
     #[inline(always)]
     unsafe fn load(p: *const u64) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F and gives eight words at `p`; the load needs no alignment.
         unsafe { Self(_mm512_loadu_si512(p.cast())) }
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut u64) {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F and gives room for eight words at `p`; the store needs no alignment.
         unsafe { _mm512_storeu_si512(p.cast(), self.0) }
     }
     #[inline(always)]
     unsafe fn load_repeated<const D: usize>(p: *const u64) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F and DQ and gives D words at `p`, 2, 4 or 8, read without alignment.
         unsafe {
             Self(match D {
                 2 => _mm512_broadcast_i64x2(_mm_loadu_si128(p.cast())),
@@ -45,69 +45,69 @@ impl Vector for Avx512 {
     }
     #[inline(always)]
     unsafe fn splat(x: u64) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; a word by value.
         unsafe { Self(_mm512_set1_epi64(x as i64)) }
     }
     #[inline(always)]
     unsafe fn add(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; registers only.
         unsafe { Self(_mm512_add_epi64(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn sub(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; registers only.
         unsafe { Self(_mm512_sub_epi64(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn and(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; registers only.
         unsafe { Self(_mm512_and_si512(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn or(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; registers only.
         unsafe { Self(_mm512_or_si512(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn shr<const N: u32>(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; registers only.
         unsafe { Self(_mm512_srli_epi64::<N>(self.0)) }
     }
     #[inline(always)]
     unsafe fn shl<const N: u32>(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; registers only.
         unsafe { Self(_mm512_slli_epi64::<N>(self.0)) }
     }
     #[inline(always)]
     unsafe fn shr_by(self, n: u32) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; register and number by value, and any number will do.
         unsafe { Self(_mm512_srl_epi64(self.0, _mm_cvtsi32_si128(n as i32))) }
     }
     #[inline(always)]
     unsafe fn high32(self) -> Self {
         // A shuffle: shifts share the port of comparisons and minima.
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; a shuffle within a register.
         unsafe { Self(_mm512_shuffle_epi32::<0b11_11_01_01>(self.0)) }
     }
     #[inline(always)]
     unsafe fn mul32(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; registers only.
         unsafe { Self(_mm512_mul_epu32(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn mullo(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 DQ, which has this product; registers only.
         unsafe { Self(_mm512_mullo_epi64(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn csub(self, m: Self) -> Self {
         // Equal to the contract's sign test wherever m <= 2^63: a negative difference wraps above x.
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; a difference and a minimum of registers.
         unsafe { Self(_mm512_min_epu64(self.0, _mm512_sub_epi64(self.0, m.0))) }
     }
     #[inline(always)]
     unsafe fn add_unless_below(self, threshold: Self, shift: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; a comparison and a masked sum of registers.
         unsafe {
             let reached = _mm512_cmp_epu64_mask::<_MM_CMPINT_NLT>(self.0, threshold.0);
             Self(_mm512_mask_add_epi64(self.0, reached, self.0, shift.0))
@@ -120,7 +120,7 @@ impl Vector for Avx512 {
     }
     #[inline(always)]
     unsafe fn f_add(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; registers only.
         unsafe {
             Self(_mm512_castpd_si512(_mm512_add_pd(
                 _mm512_castsi512_pd(self.0),
@@ -130,7 +130,7 @@ impl Vector for Avx512 {
     }
     #[inline(always)]
     unsafe fn f_sub(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; registers only.
         unsafe {
             Self(_mm512_castpd_si512(_mm512_sub_pd(
                 _mm512_castsi512_pd(self.0),
@@ -140,7 +140,7 @@ impl Vector for Avx512 {
     }
     #[inline(always)]
     unsafe fn f_mul(self, b: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; registers only.
         unsafe {
             Self(_mm512_castpd_si512(_mm512_mul_pd(
                 _mm512_castsi512_pd(self.0),
@@ -150,7 +150,7 @@ impl Vector for Avx512 {
     }
     #[inline(always)]
     unsafe fn f_mul_add(self, b: Self, c: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; registers only.
         unsafe {
             Self(_mm512_castpd_si512(_mm512_fmadd_pd(
                 _mm512_castsi512_pd(self.0),
@@ -161,7 +161,7 @@ impl Vector for Avx512 {
     }
     #[inline(always)]
     unsafe fn f_neg_mul_add(self, b: Self, c: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; registers only.
         unsafe {
             Self(_mm512_castpd_si512(_mm512_fnmadd_pd(
                 _mm512_castsi512_pd(self.0),
@@ -172,7 +172,7 @@ impl Vector for Avx512 {
     }
     #[inline(always)]
     unsafe fn f_round(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; rounding of a register.
         unsafe {
             const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
             Self(_mm512_castpd_si512(_mm512_roundscale_pd::<NEAREST>(
@@ -182,7 +182,7 @@ impl Vector for Avx512 {
     }
     #[inline(always)]
     unsafe fn f_add_if_negative(self, m: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F, and DQ for the mask of signs; registers only.
         unsafe {
             let negative = _mm512_movepi64_mask(self.0);
             let x = _mm512_castsi512_pd(self.0);
@@ -196,12 +196,12 @@ impl Vector for Avx512 {
     }
     #[inline(always)]
     unsafe fn pin(v: &mut [Self; 8]) {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F, all that `pin` asks for.
         unsafe { pin(v) }
     }
     #[inline(always)]
     unsafe fn split<const S: usize>(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; permutations of two registers by constant indices.
         unsafe {
             let (lo, hi) = match S {
                 0 => (
@@ -222,7 +222,7 @@ impl Vector for Avx512 {
     }
     #[inline(always)]
     unsafe fn merge(x: Self, y: Self) -> (Self, Self) {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; permutations of two registers by constant indices.
         unsafe {
             let lo = _mm512_setr_epi64(0, 8, 4, 12, 2, 10, 6, 14);
             let hi = _mm512_setr_epi64(1, 9, 5, 13, 3, 11, 7, 15);
@@ -234,7 +234,7 @@ impl Vector for Avx512 {
     }
     #[inline(always)]
     unsafe fn unmerge(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; permutations of two registers by constant indices.
         unsafe {
             let lo = _mm512_setr_epi64(0, 8, 4, 12, 2, 10, 6, 14);
             let hi = _mm512_setr_epi64(1, 9, 5, 13, 3, 11, 7, 15);
@@ -246,7 +246,7 @@ impl Vector for Avx512 {
     }
     #[inline(always)]
     unsafe fn join<const S: usize>(x: Self, y: Self) -> (Self, Self) {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; shuffles of two registers.
         unsafe {
             match S {
                 1 => Self::halves(x, y),
@@ -259,7 +259,7 @@ impl Vector for Avx512 {
     }
     #[inline(always)]
     unsafe fn unsplit(x: Self, y: Self) -> (Self, Self) {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; permutations of two registers by constant indices.
         unsafe {
             let lo = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
             let hi = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
@@ -275,7 +275,7 @@ impl Avx512 {
     /// The low halves of two registers, and the high halves.
     #[inline(always)]
     unsafe fn halves(x: Self, y: Self) -> (Self, Self) {
-        // SAFETY: see above.
+        // SAFETY: every caller is a method of `Vector` and has AVX-512 F; shuffles of two registers.
         unsafe {
             (
                 Self(_mm512_shuffle_i64x2::<0x44>(x.0, y.0)),
@@ -285,16 +285,16 @@ impl Avx512 {
     }
 }
 
-// SAFETY: as above, with IFMA.
+// SAFETY: bodies call intrinsics of AVX-512 IFMA, which the caller enabled (contract of the trait), on registers.
 impl Ifma for Avx512 {
     #[inline(always)]
     unsafe fn madd_lo(self, b: Self, c: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 IFMA, which has this product; registers only.
         unsafe { Self(_mm512_madd52lo_epu64(self.0, b.0, c.0)) }
     }
     #[inline(always)]
     unsafe fn madd_hi(self, b: Self, c: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 IFMA, which has this product; registers only.
         unsafe { Self(_mm512_madd52hi_epu64(self.0, b.0, c.0)) }
     }
 }

@@ -40,7 +40,7 @@ impl<V: Ifma> Ifma52<V> {
         let bits = u64::BITS - q.leading_zeros();
         let carry = (1u64 << BITS) % q;
         let quotient = |x: u64, shift: u32| ((u128::from(x) << shift) / u128::from(q)) as u64;
-        // SAFETY: passed on.
+        // SAFETY: the caller enabled the features of V, all that a splat needs.
         unsafe {
             Self {
                 q: V::splat(q),
@@ -60,7 +60,7 @@ impl<V: Ifma> Ifma52<V> {
     /// The low 52 bits, below 4q, to a residue.
     #[inline(always)]
     unsafe fn finish(&self, x: V) -> V {
-        // SAFETY: passed on.
+        // SAFETY: the caller enabled the features of V; `x` and the constants are registers.
         unsafe { x.and(self.mask).csub(self.q2).csub(self.q) }
     }
 
@@ -73,7 +73,7 @@ impl<V: Ifma> Ifma52<V> {
     /// As [`super::Vector`].
     #[inline(always)]
     pub unsafe fn mul_add(&self, acc: V, a: V, b: V) -> V {
-        // SAFETY: passed on.
+        // SAFETY: the caller enabled the features of V, 52-bit multiply-add among them; all operands are registers.
         unsafe {
             let aligned = self.zero.madd_lo(a, self.align);
             let c = self.zero.madd_hi(aligned, b.add(b));
@@ -88,7 +88,7 @@ impl<V: Ifma> Ifma52<V> {
     /// As [`super::Vector`].
     #[inline(always)]
     pub unsafe fn mul(&self, a: V, b: V) -> V {
-        // SAFETY: passed on.
+        // SAFETY: `mul_add` asks for the features of V alone, and the caller enabled them.
         unsafe { self.mul_add(self.zero, a, b) }
     }
 
@@ -98,7 +98,7 @@ impl<V: Ifma> Ifma52<V> {
     /// As [`super::Vector`].
     #[inline(always)]
     pub unsafe fn mul_shoup_add(&self, acc: V, a: V, w: V, quotient: V) -> V {
-        // SAFETY: passed on.
+        // SAFETY: the caller enabled the features of V, 52-bit multiply-add among them; nothing is read from memory.
         unsafe {
             let h = self.zero.madd_hi(quotient, a);
             self.finish(acc.madd_lo(w, a).madd_lo(h, self.minus_q))
@@ -114,7 +114,7 @@ impl<V: Ifma> Ifma52<V> {
     /// As [`super::Vector`].
     #[inline(always)]
     pub unsafe fn reduce_sum(&self, lo: V, hi: V) -> V {
-        // SAFETY: passed on.
+        // SAFETY: the caller enabled the features of V, 52-bit multiply-add among them; both sums are in registers.
         unsafe {
             let hi = hi.add(lo.shr::<BITS>());
             let low = lo.and(self.mask);

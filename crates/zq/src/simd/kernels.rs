@@ -69,19 +69,19 @@ pub(crate) fn run(
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 unsafe fn ifma(call: Call<'_>) -> usize {
-    // SAFETY: passed on.
+    // SAFETY: this function enables AVX-512 F, DQ and IFMA, all that `Avx512` needs; `run` checked the lengths.
     unsafe { narrow::<Avx512>(call) }
 }
 
 #[target_feature(enable = "avx512f,avx512dq")]
 unsafe fn avx512(call: Call<'_>) -> usize {
-    // SAFETY: passed on.
+    // SAFETY: this function enables AVX-512 F and DQ, which `Avx512` needs as a `Vector`; `run` checked the lengths.
     unsafe { wide::<Avx512>(call) }
 }
 
 #[target_feature(enable = "avx2,fma")]
 unsafe fn avx2(call: Call<'_>) -> usize {
-    // SAFETY: passed on.
+    // SAFETY: this function enables AVX2 and FMA, all that `Avx2` needs; `run` checked the lengths.
     unsafe { wide::<Avx2>(call) }
 }
 
@@ -137,7 +137,7 @@ unsafe fn wide<V: Vector>(call: Call<'_>) -> usize {
 /// Kernels for moduli below 2^50.
 #[inline(always)]
 unsafe fn narrow<V: Ifma>(call: Call<'_>) -> usize {
-    // SAFETY: as `wide`.
+    // SAFETY: features by the caller; all slices have the length of `out`, of which only whole vectors are done.
     unsafe {
         let m = Ifma52::<V>::new(call.q);
         // floor(w 2^52 / q) is the top of floor(w 2^64 / q).

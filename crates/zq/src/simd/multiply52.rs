@@ -41,7 +41,7 @@ impl Multiply52 for Integers {
     }
     #[inline(always)]
     unsafe fn add((low, high): (__m512i, __m512i), x: __m512i, y: __m512i) -> (__m512i, __m512i) {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 IFMA, which has both products; registers only.
         unsafe {
             (
                 _mm512_madd52lo_epu64(low, x, y),
@@ -51,12 +51,12 @@ impl Multiply52 for Integers {
     }
     #[inline(always)]
     unsafe fn low(x: __m512i, y: __m512i) -> __m512i {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F and IFMA, which has this product; registers only.
         unsafe { _mm512_madd52lo_epu64(_mm512_setzero_si512(), x, y) }
     }
     #[inline(always)]
     unsafe fn high(x: __m512i, y: __m512i) -> __m512i {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F and IFMA, which has this product; registers only.
         unsafe { _mm512_madd52hi_epu64(_mm512_setzero_si512(), x, y) }
     }
 }
@@ -79,7 +79,7 @@ impl Doubles {
     /// `2^104 + high·2^52` and `2^52 + low`.
     #[inline(always)]
     unsafe fn halves(x: __m512i, y: __m512i) -> (__m512i, __m512i) {
-        // SAFETY: see below.
+        // SAFETY: every caller is a method of `Multiply52` and has AVX-512 F; arithmetic on registers.
         unsafe {
             let (x, y) = (_mm512_castsi512_pd(x), _mm512_castsi512_pd(y));
             let high = _mm512_fmadd_round_pd::<TOWARDS_ZERO>(x, y, _mm512_set1_pd(TWO_104));
@@ -91,7 +91,7 @@ impl Doubles {
 
     #[inline(always)]
     unsafe fn mantissa(x: __m512i) -> __m512i {
-        // SAFETY: see below.
+        // SAFETY: every caller is a method of `Multiply52` and has AVX-512 F; a mask on a register.
         unsafe { _mm512_and_si512(x, _mm512_set1_epi64(MASK as i64)) }
     }
 }
@@ -105,7 +105,7 @@ impl Multiply52 for Doubles {
     unsafe fn factor(x: __m512i) -> __m512i {
         /// `(x & mask) | two`.
         const SELECT: i32 = 0b1110_1010;
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F; masks and a difference of registers.
         unsafe {
             let two = _mm512_set1_pd(TWO_52);
             let mask = _mm512_set1_epi64(MASK as i64);
@@ -115,7 +115,7 @@ impl Multiply52 for Doubles {
     }
     #[inline(always)]
     unsafe fn add((low, high): (__m512i, __m512i), x: __m512i, y: __m512i) -> (__m512i, __m512i) {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F, which `halves` needs too; sums of registers.
         unsafe {
             let (h, l) = Self::halves(x, y);
             (_mm512_add_epi64(low, l), _mm512_add_epi64(high, h))
@@ -123,12 +123,12 @@ impl Multiply52 for Doubles {
     }
     #[inline(always)]
     unsafe fn low(x: __m512i, y: __m512i) -> __m512i {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F, all that `halves` and `mantissa` need.
         unsafe { Self::mantissa(Self::halves(x, y).1) }
     }
     #[inline(always)]
     unsafe fn high(x: __m512i, y: __m512i) -> __m512i {
-        // SAFETY: see above.
+        // SAFETY: the caller enabled AVX-512 F, all that `halves` and `mantissa` need.
         unsafe { Self::mantissa(Self::halves(x, y).0) }
     }
 }
@@ -144,7 +144,7 @@ mod tests {
     /// As [`Multiply52`].
     #[inline(always)]
     unsafe fn all<M: Multiply52>(sums: [u64; 2], x: u64, y: u64) -> [u64; 4] {
-        // SAFETY: the caller's.
+        // SAFETY: the caller has AVX-512 F and the instructions of M; words go to registers and back by value.
         unsafe {
             let splat = |x: u64| _mm512_set1_epi64(x as i64);
             let (x, y) = (M::factor(splat(x)), M::factor(splat(y)));
@@ -161,13 +161,13 @@ mod tests {
 
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     unsafe fn integers(sums: [u64; 2], x: u64, y: u64) -> [u64; 4] {
-        // SAFETY: passed on.
+        // SAFETY: this function enables AVX-512 F and IFMA, which is what `Integers` needs.
         unsafe { all::<Integers>(sums, x, y) }
     }
 
     #[target_feature(enable = "avx512f,avx512dq")]
     unsafe fn doubles(sums: [u64; 2], x: u64, y: u64) -> [u64; 4] {
-        // SAFETY: passed on.
+        // SAFETY: this function enables AVX-512 F, which is what `Doubles` needs.
         unsafe { all::<Doubles>(sums, x, y) }
     }
 

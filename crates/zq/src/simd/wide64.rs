@@ -30,7 +30,7 @@ impl<V: Vector> Wide64<V> {
             true => ((1u128 << shift) / u128::from(q)).min(u64::MAX.into()) as u64,
             false => 0,
         };
-        // SAFETY: passed on.
+        // SAFETY: the caller enabled the features of V, all that a splat needs.
         unsafe {
             Self {
                 q: V::splat(q),
@@ -46,7 +46,7 @@ impl<V: Vector> Wide64<V> {
     /// The high word of a product. No sum overflows: `(2^32-1)^2 + (2^32-1) < 2^64`.
     #[inline(always)]
     unsafe fn mul_hi(&self, a: V, b: V) -> V {
-        // SAFETY: passed on.
+        // SAFETY: the caller enabled the features of V; products, shifts and sums of registers.
         unsafe {
             let (a1, b1) = (a.high32(), b.high32());
             let mid = a1.mul32(b).add(a.mul32(b).shr::<32>());
@@ -64,7 +64,7 @@ impl<V: Vector> Wide64<V> {
     /// As [`Vector`].
     #[inline(always)]
     pub unsafe fn mul(&self, a: V, b: V) -> V {
-        // SAFETY: passed on.
+        // SAFETY: the caller enabled the features of V, which `mul_hi` needs too; all operands are registers.
         unsafe {
             let c = self.mul_hi(a.mullo(self.align), b.add(b));
             let h = self.mul_hi(c, self.barrett);
@@ -78,7 +78,7 @@ impl<V: Vector> Wide64<V> {
     /// As [`Vector`].
     #[inline(always)]
     pub unsafe fn mul_shoup(&self, a: V, w: V, quotient: V) -> V {
-        // SAFETY: passed on.
+        // SAFETY: the caller enabled the features of V, which `mul_hi` needs too; nothing is read from memory.
         unsafe {
             a.mullo(w)
                 .sub(self.mul_hi(a, quotient).mullo(self.q))
@@ -92,7 +92,7 @@ impl<V: Vector> Wide64<V> {
     /// As [`Vector`].
     #[inline(always)]
     pub unsafe fn reduce(&self, a: V) -> V {
-        // SAFETY: passed on.
+        // SAFETY: the caller enabled the features of V, which `mul_hi` needs too; `a` is a register.
         unsafe {
             a.sub(self.mul_hi(a, self.reciprocal).mullo(self.q))
                 .csub(self.q)
@@ -105,7 +105,7 @@ impl<V: Vector> Wide64<V> {
     /// As [`Vector`].
     #[inline(always)]
     pub unsafe fn add(&self, a: V, b: V) -> V {
-        // SAFETY: passed on.
+        // SAFETY: the caller enabled the features of V; a sum and a subtraction of registers.
         unsafe { a.add(b).csub(self.q) }
     }
 
@@ -115,7 +115,7 @@ impl<V: Vector> Wide64<V> {
     /// As [`Vector`].
     #[inline(always)]
     pub unsafe fn sub(&self, a: V, b: V) -> V {
-        // SAFETY: passed on.
+        // SAFETY: the caller enabled the features of V; `a`, `b` and the modulus are registers.
         unsafe { a.add(self.q).sub(b).csub(self.q) }
     }
 }

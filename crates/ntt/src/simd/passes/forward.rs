@@ -43,7 +43,7 @@ unsafe fn forward_stages<A: Arith, F: Factors<A::V>, const R: usize, const G: us
     f: &F,
     prefetch: Prefetch<'_>,
 ) {
-    // SAFETY: arithmetic on registers; factors as `forward_stage`.
+    // SAFETY: arithmetic on registers; `f` has a factor for every block of these stages (caller).
     unsafe {
         if const { R > 4 } {
             groups!(G, g => forward_stage::<A, F, 4>(arith, &mut v[g], f, g, 0));
@@ -72,7 +72,7 @@ unsafe fn forward_pass<A: Arith, I: Input<A::V>, const R: usize, const G: usize>
     (len, k): (usize, usize),
     prefetch: Prefetch<'_>,
 ) {
-    // SAFETY: the input has `len` words, the output R runs of `len / R`, and every access is below; nodes as `factors`.
+    // SAFETY: the input has `len` words, the output R runs of `len / R`, and every access is below; nodes are there.
     unsafe {
         let f = factors::<A, R>(t, k);
         let step = len / R;
@@ -100,7 +100,7 @@ pub(super) unsafe fn forward_pass_of<A: Arith, I: Input<A::V>>(
     node: (usize, usize),
     prefetch: Prefetch<'_>,
 ) {
-    // SAFETY: as `forward_pass`.
+    // SAFETY: the caller enabled the features and gives a block's `len` words, its node, and R = 2^stages runs to fill.
     unsafe {
         if const { group_count::<A::V>() == 1 } {
             match stages {
@@ -173,7 +173,7 @@ unsafe fn forward_lanes<A: Arith, const D: usize, const S: usize>(
     b: usize,
     v: &mut [A::V; 8],
 ) {
-    // SAFETY: shuffles; factors as `lane_factor`. Stages go on after the three across vectors.
+    // SAFETY: shuffles; the table has factors for all pairs. Stages go on after the three across vectors.
     unsafe {
         shuffle!(v, A::V::split::<S>);
         for i in 0..VECTORS / 2 {

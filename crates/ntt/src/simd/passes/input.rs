@@ -16,7 +16,7 @@ pub(crate) struct Plain(pub *const u64);
 impl<V: Vector> Input<V> for Plain {
     #[inline(always)]
     unsafe fn load(&self, i: usize) -> V {
-        // SAFETY: the caller's.
+        // SAFETY: the caller enabled the features of V and gives an `i` from which on the input has a vector's words.
         unsafe { V::load(self.0.add(i)) }
     }
 }
@@ -32,7 +32,7 @@ pub(crate) struct Lifted<V> {
 impl<V: Vector> Input<V> for Lifted<V> {
     #[inline(always)]
     unsafe fn load(&self, i: usize) -> V {
-        // SAFETY: the caller's.
+        // SAFETY: the caller enabled the features of V and gives an `i` with a vector's words; then registers only.
         unsafe {
             let x = V::load(self.from.add(i));
             x.add_unless_below(self.threshold, self.shift)

@@ -46,7 +46,7 @@ unsafe fn inverse_stages<
     f: &F,
     scale: &[u64; 4],
 ) {
-    // SAFETY: arithmetic on registers; factors as `inverse_stage`.
+    // SAFETY: arithmetic on registers; `f` has a factor for every block of these stages (caller).
     unsafe {
         if const { R > 2 } {
             groups!(G, g => inverse_stage::<A, F, 1>(arith, &mut v[g], f, g, R.ilog2() as usize - 1));
@@ -106,7 +106,7 @@ unsafe fn inverse_pass<A: Arith, const R: usize, const G: usize, const ROOT: boo
     len: usize,
     k: usize,
 ) {
-    // SAFETY: as `forward_pass`.
+    // SAFETY: `a` has `len` words, R runs of `len / R`, and every access is below; nodes from `k` on down exist.
     unsafe {
         let f = factors::<A, R>(&t.inverse, k);
         let step = len / R;
@@ -128,7 +128,7 @@ pub(super) unsafe fn inverse_pass_of<A: Arith, const ROOT: bool>(
     len: usize,
     k: usize,
 ) {
-    // SAFETY: as `inverse_pass`.
+    // SAFETY: the caller enabled the features and gives a block's `len` words, its node `k`, and R = 2^stages.
     unsafe {
         if const { group_count::<A::V>() == 1 } {
             match stages {
@@ -157,7 +157,7 @@ unsafe fn inverse_lanes<A: Arith, const D: usize>(
     let number = A::V::LOG_LANES - D.trailing_zeros() as usize;
     for i in 0..VECTORS / 2 {
         let (x, y) = (2 * i, 2 * i + 1);
-        // SAFETY: as `lane_factor`.
+        // SAFETY: the table has factors for block `b`, this stage and pair `i`; the rest is arithmetic on registers.
         (v[x], v[y]) = unsafe { arith.inverse(number, v[x], v[y], lane_factor::<A, D>(t, b, i)) };
     }
 }

@@ -76,7 +76,7 @@ impl Schedule {
 /// `a` points to `tables.n` words; the features of `A::V` are enabled.
 #[inline(always)]
 pub(crate) unsafe fn forward<A: Arith>(arith: &A, tables: &Tables, a: *mut u64) {
-    // SAFETY: the caller's; the whole is one block.
+    // SAFETY: `a` has n words and features are enabled, by the caller; before pass 0 the whole is one block, number 0.
     unsafe { forward_block::<A, false>(arith, tables, 0, a, [1, 0], &[]) }
 }
 
@@ -93,7 +93,8 @@ pub(crate) unsafe fn forward_outer<A: Arith, I: Input<A::V>>(
     (input, len): (I, usize),
     out: Runs,
 ) {
-    // SAFETY: the caller's. All columns have the same factors.
+    // SAFETY: the caller vouches for the input's `len` words, the room, the features and pass 0. Node 1 for all
+    // columns: they have the same factors.
     unsafe {
         forward_pass_of(
             arith,
@@ -196,7 +197,7 @@ pub(crate) unsafe fn inverse<A: Arith>(arith: &A, t: &Tables, from: *const u64, 
                 break;
             }
             let start = end - len;
-            // SAFETY: as `forward`.
+            // SAFETY: `end` is a multiple of `len`, so `start` starts a block of `len` words; its node is in the table.
             unsafe {
                 let (p, k) = (a.add(start), (n + start) / len);
                 let stages = schedule.stages(pass);

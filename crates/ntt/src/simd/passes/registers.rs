@@ -96,7 +96,7 @@ pub(super) unsafe fn load_sets<V: Vector, I: Input<V>, const R: usize, const G: 
     j: usize,
     step: usize,
 ) -> [[V; 8]; G] {
-    // SAFETY: the caller's words.
+    // SAFETY: the input has R runs of `step` words, and in each the vectors of all groups fit from `j` on (caller).
     unsafe {
         let mut v = [[input.load(j); 8]; G];
         groups!(G, g => for (r, v) in v[g].iter_mut().enumerate().take(sets::<V>(R) * R) {
@@ -113,7 +113,7 @@ pub(super) unsafe fn store_sets<V: Vector, const R: usize, const G: usize>(
     a: *mut u64,
     step: usize,
 ) {
-    // SAFETY: the caller's words.
+    // SAFETY: R runs start `step` words apart, and in each the vectors of all groups fit from `a` on (caller).
     unsafe {
         groups!(G, g => for (r, v) in v[g].iter().enumerate().take(sets::<V>(R) * R) {
             v.store(a.add(word::<V, R>(g, r, step)));
@@ -204,7 +204,7 @@ pub(super) struct FromNode<'a, A> {
 impl<A: Arith> Factors<A::V> for FromNode<'_, A> {
     #[inline(always)]
     unsafe fn get(&self, g: usize, stage: usize, block: usize) -> Factor<A::V> {
-        // SAFETY: as `node`.
+        // SAFETY: stages across vectors have nodes whose halves are whole vectors, and the table holds all of these.
         unsafe { node::<A>(self.table, ((self.k + g) << stage) + block) }
     }
 }

@@ -68,7 +68,7 @@ struct Factor {
 /// As [`Multiply52`], as all that follows.
 #[inline(always)]
 unsafe fn splat(x: u64) -> __m512i {
-    // SAFETY: the caller's.
+    // SAFETY: the caller enabled AVX-512 F, all that a splat needs.
     unsafe { _mm512_set1_epi64(x as i64) }
 }
 
@@ -77,7 +77,7 @@ unsafe fn constants<M: Multiply52>(q: u64) -> Constants {
     // Newton: every step doubles the bits that are right, three at first.
     let step = |x: u64| x.wrapping_mul(2u64.wrapping_sub(q.wrapping_mul(x)));
     let inverse = step(step(step(step(step(q)))));
-    // SAFETY: the caller's.
+    // SAFETY: the caller enabled AVX-512 F and the instructions of M; words go to registers by value.
     unsafe {
         Constants {
             q: splat(q),
@@ -91,7 +91,7 @@ unsafe fn constants<M: Multiply52>(q: u64) -> Constants {
 
 #[inline(always)]
 unsafe fn factor<M: Multiply52>(q: u64, w: u64) -> Factor {
-    // SAFETY: the caller's.
+    // SAFETY: the caller enabled AVX-512 F and the instructions of M, which `splat` and a factor need.
     unsafe {
         Factor {
             w: M::factor(splat(w)),
@@ -103,7 +103,7 @@ unsafe fn factor<M: Multiply52>(q: u64, w: u64) -> Factor {
 /// `x·f - floor(x·f.quotient / 2^52)·q` in 0..2q, for the low 52 bits of x (Shoup).
 #[inline(always)]
 unsafe fn mul_lazy<M: Multiply52>(c: &Constants, x: __m512i, f: Factor) -> __m512i {
-    // SAFETY: the caller's.
+    // SAFETY: the caller enabled AVX-512 F and the instructions of M; `x` and the constants are registers.
     unsafe {
         let x = M::factor(x);
         let h = M::factor(M::high(x, f.quotient));
@@ -115,7 +115,7 @@ unsafe fn mul_lazy<M: Multiply52>(c: &Constants, x: __m512i, f: Factor) -> __m51
 /// `x - m` where that is not negative.
 #[inline(always)]
 unsafe fn csub(x: __m512i, m: __m512i) -> __m512i {
-    // SAFETY: the caller's.
+    // SAFETY: the caller enabled AVX-512 F; a difference and a minimum of registers.
     unsafe { _mm512_min_epu64(x, _mm512_sub_epi64(x, m)) }
 }
 
@@ -129,7 +129,7 @@ unsafe fn load<const PERMUTED: bool>(
     i: usize,
     (start, lanes): (usize, __m512i),
 ) -> __m512i {
-    // SAFETY: the caller's.
+    // SAFETY: `row` holds the eight words read (caller), at `start` or at `i`; the load needs no alignment.
     unsafe {
         if PERMUTED {
             _mm512_permutexvar_epi64(lanes, _mm512_loadu_si512(row.add(start).cast()))
@@ -154,7 +154,7 @@ const AHEAD: usize = 32;
 unsafe fn block((sources, base): Sources<'_>, i: usize) -> (usize, __m512i) {
     let sources = sources.unwrap_or_default();
     debug_assert!(sources[i..i + 8].iter().all(|l| l / 8 == sources[i] / 8));
-    // SAFETY: the caller's.
+    // SAFETY: entries i..i+8 are there by the caller, eight indices of 32 bits; the load of them needs no alignment.
     unsafe {
         let lanes = sources.as_ptr().add(i);
         (
@@ -219,7 +219,7 @@ unsafe fn add_products<
     (digits, keys): (&[&[u64]], [&[&[u64]]; 2]),
     blocks: [(usize, __m512i); SIDE_BY_SIDE],
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: rows d..d+D are there and hold the blocks read, by the caller, who enabled the instructions of M.
     unsafe {
         for d in d..d + D {
             for (v, &block) in blocks.iter().enumerate() {
@@ -273,7 +273,7 @@ pub(super) struct Call<'a, 'b> {
 /// such blocks; `modulus_for` accepted q, the larger of the bounds of digits and corrections, and the number of rows
 /// and one.
 pub(super) unsafe fn dot_pair(call: Call<'_, '_>) {
-    // SAFETY: the caller's; the processor has the features of its level.
+    // SAFETY: the caller vouches for rows and permutation, `modulus_for` for AVX-512 F and DQ, level `Ifma` for IFMA.
     unsafe {
         match level() {
             Level::Ifma => with_integers::dot_pair(call),
@@ -287,7 +287,7 @@ pub(super) unsafe fn dot_pair(call: Call<'_, '_>) {
 /// # Safety
 /// As [`dot_pair`].
 pub(super) unsafe fn divide(modulus: (u64, u64), correction: &[u64], w: u64, out: &mut [u64]) {
-    // SAFETY: as `dot_pair`.
+    // SAFETY: the caller vouches for the lengths, `modulus_for` for AVX-512 F and DQ, level `Ifma` for IFMA.
     unsafe {
         match level() {
             Level::Ifma => with_integers::divide(modulus, correction, w, out),
@@ -306,7 +306,7 @@ macro_rules! kernels {
             /// As [`super::dot_pair`], and the processor has the features.
             pub unsafe fn dot_pair(call: Call<'_, '_>) {
                 let (count, permuted) = (call.digits.len(), call.sources.0.is_some());
-                // SAFETY: passed on.
+                // SAFETY: rows and features by the caller; sums of D > 0 rows are for D digits alone.
                 unsafe {
                     if call.streamed && !permuted {
                         sums::<0, false, true>(call);
@@ -347,7 +347,7 @@ macro_rules! kernels {
             unsafe fn sums<const D: usize, const PERMUTED: bool, const STREAMED: bool>(
                 call: Call<'_, '_>,
             ) {
-                // SAFETY: passed on.
+                // SAFETY: this function enables the features of the multiplication; rows as `dot_pair` asks.
                 unsafe { sums_of::<$multiply, D, PERMUTED, STREAMED>(call) }
             }
 
@@ -355,7 +355,7 @@ macro_rules! kernels {
             /// As [`super::divide`], and the processor has the features.
             #[target_feature(enable = $features)]
             pub unsafe fn divide(modulus: (u64, u64), correction: &[u64], w: u64, out: &mut [u64]) {
-                // SAFETY: passed on.
+                // SAFETY: this function enables the features of the multiplication; lengths as asked above.
                 unsafe { divide_of::<$multiply>(modulus, correction, w, out) }
             }
         }
@@ -461,7 +461,7 @@ unsafe fn sums_of<M: Multiply52, const D: usize, const PERMUTED: bool, const STR
 /// `(high·2^52 + low) / 2^52` modulo q, in 0..high + low/2^52 + 1, for `high` with q added to it (Montgomery).
 #[inline(always)]
 unsafe fn divide_by_word<M: Multiply52>(c: &Constants, (low, high): (__m512i, __m512i)) -> __m512i {
-    // SAFETY: the caller's.
+    // SAFETY: the caller enabled AVX-512 F and the instructions of M; both sums and the constants are registers.
     unsafe {
         // m·q has the low half of the sum, so the difference is a multiple of 2^52.
         let m = M::low(M::factor(low), c.inverse);

@@ -291,7 +291,7 @@ impl<W: Word> Divide<'_, W> {
                 (W::as_u64s(self.correction), W::as_u64s_mut(out))
             {
                 let factor = self.factor.w.low_u64();
-                // SAFETY: as in `dot_pair`.
+                // SAFETY: `modulus_for` vouches for the processor and for whole blocks; both rows have n words.
                 unsafe { avx512::divide((q, self.bound), correction, factor, out) };
                 return;
             }

@@ -808,6 +808,16 @@ class Session:
         *,
         progress: Callable[[int, int], object] | None = ...,
     ) -> tuple[list[bytes], dict[str, float]]: ...
+    @property
+    def batch_size(self) -> int: ...
+    def run_many(
+        self,
+        many: Sequence[Sequence[bytes] | Sequence[BfvCiphertext] | Sequence[CkksCiphertext]],
+        plain: Sequence[npt.NDArray[np.float64] | npt.NDArray[np.int64]],
+        seeds: Sequence[bytes],
+        *,
+        progress: Callable[[int, int], object] | None = ...,
+    ) -> list[tuple[list[bytes], dict[str, float]]]: ...
     def record(
         self,
         inputs: Sequence[bytes] | Sequence[BfvCiphertext] | Sequence[CkksCiphertext],

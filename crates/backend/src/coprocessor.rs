@@ -78,6 +78,10 @@ impl Coprocessor {
         others.unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn cores(&self) -> usize {
+        1 + self.others().len()
+    }
+
     /// What ran where since the last call, on all cores.
     pub fn take_usage(&self) -> Usage {
         let mut usage = self.session().take_usage();
@@ -90,45 +94,6 @@ impl Coprocessor {
     /// Where the cores' time went in batches since the last call.
     pub fn take_shift(&self) -> Shift {
         self.session().take_shift()
-    }
-
-    /// Runs one program on many sets of ciphertexts, shared out to all cores; a core moves the data of one while it works on
-    /// another. Outcomes in the order of the requests.
-    ///
-    /// # Errors
-    /// Those of [`Backend::run`]; [`Error::Input`] for requests that do not have program, keys and plain arguments in common.
-    pub fn run_batch(
-        &self,
-        requests: &[Request<'_>],
-        observer: &dyn Observer,
-    ) -> Result<Vec<Outcome>, Error> {
-        let Some(first) = requests.first() else {
-            return Ok(Vec::new());
-        };
-        self.capabilities().check(self.name(), first.program)?;
-        let same = |r: &Request<'_>| {
-            std::ptr::eq(r.keys, first.keys)
-                && r.plain == first.plain
-                && (std::ptr::eq(r.program, first.program) || r.program == first.program)
-        };
-        if let Some(odd) = requests.iter().position(|request| !same(request)) {
-            return Err(Error::Input(format!(
-                "run {odd} of the batch has another program, other keys or other plain arguments than run 0; run those as a \
-                 batch of their own"
-            )));
-        }
-        if !first.program.can_repeat() {
-            return requests
-                .iter()
-                .map(|request| self.run(request, observer))
-                .collect();
-        }
-        let cores = 1 + self.others().len();
-        let mut outcomes = Vec::with_capacity(requests.len());
-        for round in requests.chunks(cores * MOST_RUNS) {
-            outcomes.extend(self.run_round(round, cores, observer)?);
-        }
-        Ok(outcomes)
     }
 
     /// Requests for all cores, as even a share for each as can be.
@@ -339,5 +304,44 @@ impl Backend for Coprocessor {
     fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {
         self.capabilities().check(self.name(), request.program)?;
         run(self, &self.threads, request, observer)
+    }
+
+    fn batch_size(&self) -> usize {
+        self.cores() * MOST_RUNS
+    }
+
+    /// Requests are shared out to all cores; a core moves the data of one while it works on another.
+    fn run_batch(
+        &self,
+        requests: &[Request<'_>],
+        observer: &dyn Observer,
+    ) -> Result<Vec<Outcome>, Error> {
+        let Some(first) = requests.first() else {
+            return Ok(Vec::new());
+        };
+        self.capabilities().check(self.name(), first.program)?;
+        let same = |r: &Request<'_>| {
+            std::ptr::eq(r.keys, first.keys)
+                && r.plain == first.plain
+                && (std::ptr::eq(r.program, first.program) || r.program == first.program)
+        };
+        if let Some(odd) = requests.iter().position(|request| !same(request)) {
+            return Err(Error::Input(format!(
+                "run {odd} of the batch has another program, other keys or other plain arguments than run 0; run those as a \
+                 batch of their own"
+            )));
+        }
+        if !first.program.can_repeat() {
+            return requests
+                .iter()
+                .map(|request| self.run(request, observer))
+                .collect();
+        }
+        let (cores, size) = (self.cores(), self.batch_size());
+        let mut outcomes = Vec::with_capacity(requests.len());
+        for round in requests.chunks(size) {
+            outcomes.extend(self.run_round(round, cores, observer)?);
+        }
+        Ok(outcomes)
     }
 }

@@ -41,6 +41,25 @@ pub trait Backend {
     /// Keys or inputs that are not the program's, plaintexts that break its guarantee, a step that failed, with its place;
     /// [`Error::Cancelled`].
     fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error>;
+
+    /// Most requests that [`Backend::run_batch`] works on at a time: 1 where they take turns.
+    fn batch_size(&self) -> usize {
+        1
+    }
+
+    /// Runs one program on many sets of ciphertexts, under the same keys and plain arguments. Outcomes in the order of the
+    /// requests.
+    ///
+    /// # Errors
+    /// Those of [`Backend::run`]; [`Error::Input`] for requests that have not as much in common.
+    fn run_batch(
+        &self,
+        requests: &[Request<'_>],
+        observer: &dyn Observer,
+    ) -> Result<Vec<Outcome>, Error> {
+        let run = |request| self.run(request, observer);
+        requests.iter().map(run).collect()
+    }
 }
 
 #[cfg(test)]

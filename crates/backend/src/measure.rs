@@ -5,7 +5,7 @@
 
 pub mod rotation;
 
-use crate::{Coprocessor, Error, Inputs, KeySet, Keys, Request, Unobserved};
+use crate::{Backend, Coprocessor, Error, Inputs, KeySet, Keys, Request, Unobserved};
 use ::bfv::{BfvParams, BfvParamsLiteral, Ciphertext, Encryptor, Evaluator, Plaintext};
 use device::Profile;
 use isa::{BuildInfo, Instruction};

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from ringsmith import _native
@@ -69,44 +70,73 @@ class Server:
     def evaluate_many(
         self, many: Iterable[Encryptions], *, seed: Seed = None, progress: Progress | None = None, **plain: Any
     ) -> Iterator[Encryptions]:
-        """Evaluate one set of encrypted arguments after the other, as they are asked for; the plain ones stay the same.
+        """Evaluate sets of encrypted arguments in order, as they are asked for; the plain ones stay the same.
 
+        A co-processor takes several at a time: its cores share them, and one set's transfers go beside another's work.
         `progress` is told after each how many are done, of how many (0 where that is not known).
         """
-        total = len(many) if isinstance(many, Sized) else 0
-        for done, sent in enumerate(many, start=1):
-            yield self.evaluate(sent, seed=seed, **plain)
-            if progress is not None:
-                progress(done, total)
+        total, done = len(many) if isinstance(many, Sized) else 0, 0
+        size = 1 if self.program.recording is not None else self._session.batch_size
+        waiting = iter(many)
+        while group := list(islice(waiting, size)):
+            for execution in self._run_group(group, plain, seed):
+                yield execution.result
+                done += 1
+                if progress is not None:
+                    progress(done, total)
 
     def run(
         self, sent: Encryptions, plain: Mapping[str, Any], seed: Seed = None, progress: Progress | None = None
     ) -> Execution:
         """Evaluate and return the result with the time each kind of operation took."""
-        program = self.program
-        receiver, key = f"this server of {program.signature.name}", self.keys.label.key
-        received(sent, Encryptions, Role.ARGUMENTS, receiver)
-        program.label(Role.ARGUMENTS, key).check(sent.label, receiver)
-        arrays = program.signature.check(plain, encrypted=False)
-        expected = self._expected
         start = time.perf_counter()
+        zeros = self._checked(sent, seed)
+        values = self._checked_plain(plain)
+        read = time.perf_counter() - start
+        recording = self.program.recording
+        if recording is not None:
+            done = recording.run(self._session, self.program.native, (sent.ciphertexts, values, zeros), progress)
+        else:
+            done = self._session.run(sent.ciphertexts, values, zeros, progress=progress)
+        return self._execution(done, read)
+
+    def _run_group(self, group: Sequence[Encryptions], plain: Mapping[str, Any], seed: Seed) -> Iterator[Execution]:
+        """Evaluate sets of arguments at a time."""
+        if len(group) == 1:
+            yield self.run(group[0], plain, seed)
+            return
+        start = time.perf_counter()
+        zeros = [self._checked(sent, seed) for sent in group]
+        values = self._checked_plain(plain)
+        read = (time.perf_counter() - start) / len(group)
+        for done in self._session.run_many([sent.ciphertexts for sent in group], values, zeros):
+            yield self._execution(done, read)
+
+    def _checked_plain(self, plain: Mapping[str, Any]) -> list[Any]:
+        """The plain arguments as the engine takes them."""
+        return self.program.plain(self.program.signature.check(plain, encrypted=False))
+
+    def _checked(self, sent: Encryptions, seed: Seed) -> bytes:
+        """Refuse what is not of this program and key; return the seed of the zeros."""
+        program, expected = self.program, self._expected
+        receiver = f"this server of {program.signature.name}"
+        received(sent, Encryptions, Role.ARGUMENTS, receiver)
+        program.label(Role.ARGUMENTS, self.keys.label.key).check(sent.label, receiver)
         check_count(sent.ciphertexts, expected)
         if checksums(sent.ciphertexts) != sent.checksums:
             # Damage or another order: reading says which. Sound ones are read where they are needed, all in one call.
             self._scheme.read(sent.ciphertexts, sent.checksums, expected)
         check_distinct(sent.checksums, expected)
-        values = program.plain(arrays)
-        read = time.perf_counter() - start
         about = b"".join(sent.ciphertexts) if seed is not None and self._draws else b""
-        zeros = derive_seed(seed, program.identity.digest, "server", about=about)
-        if program.recording is not None:
-            given = (sent.ciphertexts, values, zeros)
-            data, spent = program.recording.run(self._session, program.native, given, progress)
-        else:
-            data, spent = self._session.run(sent.ciphertexts, values, zeros, progress=progress)
+        return derive_seed(seed, program.identity.digest, "server", about=about)
+
+    def _execution(self, done: tuple[list[bytes], Mapping[str, float]], read: float) -> Execution:
+        """A result with its label, and `read` seconds more of reading."""
+        data, spent = done
         seconds = dict(spent)
         seconds["read"] = seconds.get("read", 0.0) + read
-        return Execution(Encryptions.of_parts(program.label(Role.RESULT, key), data), seconds)
+        label = self.program.label(Role.RESULT, self.keys.label.key)
+        return Execution(Encryptions.of_parts(label, data), seconds)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as program and keys."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,30 @@ def test_a_client_s_device_that_hangs_is_an_error_of_the_device() -> None:
 def products(x: Any, y: Any) -> Any:
     """Products of two encrypted vectors."""
     return x * y
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_many_sets_at_a_time_give_the_bytes_of_single_runs(cores: int) -> None:
+    primes = tuple(_native.ntt_primes(256, 31, 4, exclude=[]))
+    params = ParamRequest(scheme="bfv", n=256, moduli=primes[:3], special=primes[3:], plain_modulus=7681)
+    device = open_device("model", "tiny", {"cores": cores}).native
+    compiled = products.options(params=params, allow_insecure=True).compile()
+    program, rng = replace(compiled, device=device), np.random.default_rng(7)
+    client = program.client(seed="7", sample_data=True)
+    server = program.server(client.evaluation_keys)
+    drawn = [{name: rng.integers(-20, 20, 256) for name in ("x", "y")} for _ in range(5)]
+    sent = [client.encrypt(**one) for one in drawn]
+    single = [server.evaluate(one) for one in sent]
+    assert device.take_usage()["submissions"] >= len(sent)
+    told: list[tuple[int, int]] = []
+    many = list(server.evaluate_many(sent, progress=lambda done, total: told.append((done, total))))
+    usage = device.take_usage()
+    assert [one.ciphertexts for one in many] == [one.ciphertexts for one in single]
+    assert (client.decrypt(many[3]) == drawn[3]["x"] * drawn[3]["y"]).all()
+    assert told == [(done, 5) for done in range(1, 6)]
+    assert usage["submissions"] < 5
+    with pytest.raises(InputError, match="3 sets of ciphertexts and 1 seeds; each set takes one"):
+        server._session.run_many([one.ciphertexts for one in sent[:3]], [], [SEED])
 
 
 def run_on(kind: str, operations: list[str] | None = None) -> tuple[str, Mapping[str, Any]]:

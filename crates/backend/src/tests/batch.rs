@@ -7,7 +7,7 @@ use super::coprocessor::{ALL, build};
 use super::random::Maker;
 use super::reference::Client;
 use super::{bfv_parameters, ckks_parameters};
-use crate::{Coprocessor, Inputs, Request, Unobserved, measure};
+use crate::{Backend, Coprocessor, Inputs, Request, Unobserved, measure};
 use device::{Driver, Modeled};
 use isa::{BuildInfo, Host, Reduction};
 use offload::{CoreTime, Session};

@@ -196,6 +196,42 @@ impl Session {
         self.run_on(py, &*self.backend, (inputs, plain, seed), progress)
     }
 
+    /// Most sets of ciphertexts that `run_many` works on at a time.
+    #[getter]
+    fn batch_size(&self) -> usize {
+        self.backend.batch_size()
+    }
+
+    /// Runs the program on several sets of ciphertexts with the same plain arguments, as many at a time as the engine takes,
+    /// each with its seed. Returns what `run` does for each; the seconds are those of all that were worked on together.
+    #[pyo3(signature = (many, plain, seeds, *, progress=None))]
+    fn run_many<'py>(
+        &self,
+        py: Python<'py>,
+        many: Vec<Sent>,
+        plain: Vec<Bound<'py, PyAny>>,
+        seeds: Vec<PyBackedBytes>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<Ran<'py>>> {
+        if many.len() != seeds.len() {
+            return Err(Kind::Input.error(format!(
+                "{} sets of ciphertexts and {} seeds; each set takes one",
+                many.len(),
+                seeds.len()
+            )));
+        }
+        let plain = numbers_of(&plain)?;
+        let lent: Vec<Lent<'_>> = many.iter().map(Sent::lent).collect::<PyResult<_>>()?;
+        let requests = lent.iter().zip(&seeds);
+        let requests: Vec<Request<'_>> = requests
+            .map(|(lent, seed)| self.request(lent, &plain, seed))
+            .collect::<PyResult<_>>()?;
+        let outcomes = watched(py, progress.as_ref(), |watch| {
+            self.backend.run_batch(&requests, watch)
+        })?;
+        Ok(outcomes.into_iter().map(|one| ran(py, one)).collect())
+    }
+
     /// Runs the program by its polynomial operations on this machine. Returns what `run` does, then the operations in the flat
     /// FHETCH form, and what they start from as JSON.
     #[pyo3(signature = (inputs, plain, seed, *, progress=None))]
@@ -217,7 +253,36 @@ impl Session {
 /// Ciphertexts, plain arguments, seed.
 type Given<'a, 'py> = (Sent, Vec<Bound<'py, PyAny>>, &'a [u8]);
 
+/// Plain arguments as the backend takes them.
+fn numbers_of(plain: &[Bound<'_, PyAny>]) -> PyResult<Vec<Numbers>> {
+    plain.iter().map(numbers).collect()
+}
+
+/// An outcome as Python gets it.
+fn ran(py: Python<'_>, outcome: Outcome) -> Ran<'_> {
+    let outputs = outcome.outputs.iter().map(|data| PyBytes::new(py, data));
+    (outputs.collect(), outcome.seconds.0)
+}
+
 impl Session {
+    fn request<'a>(
+        &'a self,
+        lent: &'a Lent<'a>,
+        plain: &'a [Numbers],
+        seed: &[u8],
+    ) -> PyResult<Request<'a>> {
+        let seed = seed.try_into().map_err(|_| {
+            Kind::Input.error(format!("a seed of {} bytes; 32 are needed", seed.len()))
+        })?;
+        Ok(Request {
+            program: &self.program,
+            keys: &self.keys,
+            inputs: lent.inputs(),
+            plain,
+            seed: Seed::from_bytes(seed),
+        })
+    }
+
     fn run_on<'py>(
         &self,
         py: Python<'py>,
@@ -225,21 +290,9 @@ impl Session {
         (inputs, plain, seed): Given<'_, 'py>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Ran<'py>> {
-        let plain: Vec<Numbers> = plain.iter().map(numbers).collect::<PyResult<_>>()?;
-        let lent = inputs.lent()?;
-        let seed = seed.try_into().map_err(|_| {
-            Kind::Input.error(format!("a seed of {} bytes; 32 are needed", seed.len()))
-        })?;
-        let request = Request {
-            program: &self.program,
-            keys: &self.keys,
-            inputs: lent.inputs(),
-            plain: &plain,
-            seed: Seed::from_bytes(seed),
-        };
-        let outcome: Outcome =
-            watched(py, progress.as_ref(), |watch| backend.run(&request, watch))?;
-        let outputs = outcome.outputs.iter().map(|data| PyBytes::new(py, data));
-        Ok((outputs.collect(), outcome.seconds.0))
+        let (plain, lent) = (numbers_of(&plain)?, inputs.lent()?);
+        let request = self.request(&lent, &plain, seed)?;
+        let outcome = watched(py, progress.as_ref(), |watch| backend.run(&request, watch))?;
+        Ok(ran(py, outcome))
     }
 }

@@ -13,13 +13,21 @@ unsafe extern "C" {
 
 struct Heap;
 
-// Nothing here is aligned to more than 8 bytes, which malloc's blocks are.
+/// What C's blocks are aligned to.
+const ALIGNMENT: usize = 8;
+
+// SAFETY: blocks are those of malloc, of the size asked for and aligned as asked for, or null; it does not unwind.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if layout.align() > ALIGNMENT {
+            return core::ptr::null_mut();
+        }
+        // SAFETY: malloc takes any size.
         unsafe { malloc(layout.size()).cast() }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, _: Layout) {
+        // SAFETY: the caller got the block from `alloc`, so from malloc, and gives it back once.
         unsafe { free(block.cast()) }
     }
 }
@@ -29,5 +37,6 @@ static HEAP: Heap = Heap;
 
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
+    // SAFETY: abort may be called at any time.
     unsafe { abort() }
 }

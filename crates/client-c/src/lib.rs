@@ -59,6 +59,7 @@ unsafe fn given<'a, T>(pointer: *const T, count: usize) -> Done<&'a [T]> {
     match (pointer.is_null(), count) {
         (_, 0) => Ok(&[]),
         (true, _) => Err(NULL),
+        // SAFETY: the caller vouches for `count` values; not null.
         (false, _) => Ok(unsafe { slice::from_raw_parts(pointer, count) }),
     }
 }
@@ -69,6 +70,7 @@ unsafe fn wanted<'a, T>(pointer: *mut T, count: usize) -> Done<&'a mut [T]> {
     match (pointer.is_null(), count) {
         (_, 0) => Ok(&mut []),
         (true, _) => Err(NULL),
+        // SAFETY: the caller vouches for `count` values that nobody else uses; not null.
         (false, _) => Ok(unsafe { slice::from_raw_parts_mut(pointer, count) }),
     }
 }
@@ -76,7 +78,9 @@ unsafe fn wanted<'a, T>(pointer: *mut T, count: usize) -> Done<&'a mut [T]> {
 /// # Safety
 /// Null, or a valid set.
 unsafe fn params(pointer: *const RsParams) -> Done<Params> {
+    // SAFETY: null, or the caller vouches for a set.
     let own = unsafe { pointer.as_ref() }.ok_or(NULL)?;
+    // SAFETY: a valid set counts its primes right.
     let (data, special) = unsafe {
         (
             given(own.data, own.data_count)?,
@@ -93,12 +97,14 @@ unsafe fn params(pointer: *const RsParams) -> Done<Params> {
 /// # Safety
 /// Null, or 32 bytes.
 unsafe fn seed<'a>(pointer: *const [u8; 32]) -> Done<&'a [u8; 32]> {
+    // SAFETY: null, or the caller vouches for 32 bytes.
     unsafe { pointer.as_ref() }.ok_or(NULL)
 }
 
 /// # Safety
 /// Null, or a client.
 unsafe fn own<'a>(pointer: *const RsClient) -> Done<&'a RsClient> {
+    // SAFETY: null, or the caller vouches for a client.
     unsafe { pointer.as_ref() }.ok_or(NULL)
 }
 
@@ -107,10 +113,12 @@ unsafe fn own<'a>(pointer: *const RsClient) -> Done<&'a RsClient> {
 /// # Safety
 /// `out` has `room` bytes, `length` is null or valid.
 unsafe fn put(bytes: &[u8], out: *mut u8, room: usize, length: *mut usize) -> Done<()> {
+    // SAFETY: null, or the caller vouches for the length.
     *unsafe { length.as_mut() }.ok_or(NULL)? = bytes.len();
     if bytes.len() > room {
         return Err(ROOM);
     }
+    // SAFETY: `out` has `room` bytes, and these are no more.
     unsafe { wanted(out, bytes.len())? }.copy_from_slice(bytes);
     Ok(())
 }
@@ -118,6 +126,7 @@ unsafe fn put(bytes: &[u8], out: *mut u8, room: usize, length: *mut usize) -> Do
 /// # Safety
 /// `out` is null or valid.
 unsafe fn made(client: Done<(Client, usize)>, out: *mut *mut RsClient) -> Code {
+    // SAFETY: null, or the caller vouches for the pointer.
     let Some(out) = (unsafe { out.as_mut() }) else {
         return NULL;
     };
@@ -142,9 +151,12 @@ pub unsafe extern "C" fn rs_client_new(
     out: *mut *mut RsClient,
 ) -> Code {
     let new = || {
+        // SAFETY: the header asks for a set and a seed, or null.
         let (params, from) = unsafe { (params(set)?, seed(from)?) };
+        // SAFETY: `params` read the set.
         Ok((Client::new(&params, from), unsafe { (*set).n } as usize))
     };
+    // SAFETY: the header asks for a pointer's place, or null.
     unsafe { made(new(), out) }
 }
 
@@ -160,12 +172,15 @@ pub unsafe extern "C" fn rs_client_read(
     out: *mut *mut RsClient,
 ) -> Code {
     let read = || {
+        // SAFETY: the header asks for a set, and a key of that length.
         let (params, key) = unsafe { (params(set)?, given(key, key_length)?) };
         Ok((
             Client::from_bytes(&params, key).map_err(code)?,
+            // SAFETY: `params` read the set.
             unsafe { (*set).n } as usize,
         ))
     };
+    // SAFETY: the header asks for a pointer's place, or null.
     unsafe { made(read(), out) }
 }
 
@@ -176,6 +191,7 @@ pub unsafe extern "C" fn rs_client_read(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rs_client_free(client: *mut RsClient) {
     if !client.is_null() {
+        // SAFETY: the header asks for a client that was made here and is not used again; not null.
         drop(unsafe { Box::from_raw(client) });
     }
 }
@@ -191,6 +207,7 @@ pub unsafe extern "C" fn rs_client_secret_key(
     room: usize,
     length: *mut usize,
 ) -> Code {
+    // SAFETY: the header asks for a client, and `room` bytes at `out`.
     finished(unsafe { own(client).and_then(|own| put(&own.client.to_bytes(), out, room, length)) })
 }
 
@@ -206,6 +223,7 @@ pub unsafe extern "C" fn rs_client_public_key(
     room: usize,
     length: *mut usize,
 ) -> Code {
+    // SAFETY: the header asks for a client, a seed, and `room` bytes at `out`.
     let run = || unsafe {
         put(
             &own(client)?.client.public_key(seed(from)?),
@@ -232,12 +250,15 @@ pub unsafe extern "C" fn rs_client_encrypt(
     length: *mut usize,
 ) -> Code {
     let run = || {
+        // SAFETY: null, or the header asks for a client.
         let own = unsafe { own(client)? };
+        // SAFETY: the header asks for n coefficients and a seed.
         let (message, from) = unsafe { (given(message, own.n)?, seed(from)?) };
         let bytes = own
             .client
             .encrypt_secret(message, from, number)
             .map_err(code)?;
+        // SAFETY: the header asks for `room` bytes at `out`.
         unsafe { put(&bytes, out, room, length) }
     };
     finished(run())
@@ -260,9 +281,12 @@ pub unsafe extern "C" fn rs_encrypt_public(
     length: *mut usize,
 ) -> Code {
     let run = || {
+        // SAFETY: the header asks for a set, and a key of that length.
         let (params, key) = unsafe { (params(set)?, given(key, key_length)?) };
+        // SAFETY: `params` read the set; the header asks for n coefficients and a seed.
         let (message, from) = unsafe { (given(message, (*set).n as usize)?, seed(from)?) };
         let bytes = encrypt_public(&params, key, message, from, number).map_err(code)?;
+        // SAFETY: the header asks for `room` bytes at `out`.
         unsafe { put(&bytes, out, room, length) }
     };
     finished(run())
@@ -280,11 +304,14 @@ pub unsafe extern "C" fn rs_client_decrypt(
     message: *mut i64,
 ) -> Code {
     let run = || {
+        // SAFETY: null, or the header asks for a client.
         let own = unsafe { own(client)? };
         let found = own
             .client
+            // SAFETY: the header asks for a ciphertext of that length.
             .decrypt(unsafe { given(ciphertext, ciphertext_length)? })
             .map_err(code)?;
+        // SAFETY: the header asks for room for n coefficients.
         unsafe { wanted(message, own.n)? }.copy_from_slice(&found);
         Ok(())
     };
@@ -303,10 +330,13 @@ pub unsafe extern "C" fn rs_slots_encode(
     message: *mut i64,
 ) -> Code {
     let run = || {
+        // SAFETY: the header asks for a set, or null.
         let slots = Slots::new(&unsafe { params(set)? }).map_err(code)?;
         let found = slots
+            // SAFETY: the header asks for `count` values.
             .encode(unsafe { given(values, count)? })
             .map_err(code)?;
+        // SAFETY: the header asks for room for n coefficients, which are these.
         unsafe { wanted(message, found.len())? }.copy_from_slice(&found);
         Ok(())
     };
@@ -324,10 +354,13 @@ pub unsafe extern "C" fn rs_slots_decode(
     values: *mut i64,
 ) -> Code {
     let run = || {
+        // SAFETY: the header asks for a set, or null.
         let slots = Slots::new(&unsafe { params(set)? }).map_err(code)?;
         let found = slots
+            // SAFETY: `params` read the set; the header asks for n coefficients.
             .decode(unsafe { given(message, (*set).n as usize)? })
             .map_err(code)?;
+        // SAFETY: the header asks for room for n / 2 values, which are these.
         unsafe { wanted(values, found.len())? }.copy_from_slice(&found);
         Ok(())
     };

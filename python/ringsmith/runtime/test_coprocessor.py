@@ -88,14 +88,14 @@ def test_many_sets_at_a_time_give_the_bytes_of_single_runs(cores: int) -> None:
     drawn = [{name: rng.integers(-20, 20, 256) for name in ("x", "y")} for _ in range(5)]
     sent = [client.encrypt(**one) for one in drawn]
     single = [server.evaluate(one) for one in sent]
-    assert device.take_usage()["submissions"] >= len(sent)
+    alone = device.take_usage()["submissions"]
     told: list[tuple[int, int]] = []
     many = list(server.evaluate_many(sent, progress=lambda done, total: told.append((done, total))))
     usage = device.take_usage()
     assert [one.ciphertexts for one in many] == [one.ciphertexts for one in single]
     assert (client.decrypt(many[3]) == drawn[3]["x"] * drawn[3]["y"]).all()
     assert told == [(done, 5) for done in range(1, 6)]
-    assert usage["submissions"] < 5
+    assert usage["submissions"] < alone
     with pytest.raises(InputError, match="3 sets of ciphertexts and 1 seeds; each set takes one"):
         server._session.run_many([one.ciphertexts for one in sent[:3]], [], [SEED])
 

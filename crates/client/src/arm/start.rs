@@ -3,7 +3,7 @@
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::arch::{asm, global_asm};
-use core::cell::UnsafeCell;
+use core::cell::{Cell, UnsafeCell};
 use core::fmt;
 use core::panic::PanicInfo;
 
@@ -32,12 +32,14 @@ global_asm!(
     "b stop_failed",
 );
 
+// SAFETY: the program has a `main` of this type.
 unsafe extern "Rust" {
     fn main();
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn start() -> ! {
+    // SAFETY: the program defines `main` so, and it runs once, after the reset.
     unsafe { main() };
     stop(0x20026) // ADP_Stopped_ApplicationExit
 }
@@ -48,6 +50,7 @@ extern "C" fn stop_failed() -> ! {
 }
 
 fn call(operation: u32, argument: usize) {
+    // SAFETY: semihosting reads the argument's text at most, and changes r0 alone.
     unsafe { asm!("bkpt #0xAB", inout("r0") operation => _, in("r1") argument) };
 }
 
@@ -80,22 +83,24 @@ const HEAP_BYTES: usize = 3 << 20;
 
 /// A stack of blocks: freed when the last one is, or all above it are. One thread, no interrupt.
 pub struct Heap {
-    state: UnsafeCell<State>,
+    memory: UnsafeCell<[u8; HEAP_BYTES]>,
+    marks: Cell<Marks>,
 }
 
-struct State {
-    memory: [u8; HEAP_BYTES],
+#[derive(Clone, Copy)]
+struct Marks {
     next: usize,
     used: usize,
     peak: usize,
 }
 
+// SAFETY: there is one thread and no interrupt handler, so nothing is shared.
 unsafe impl Sync for Heap {}
 
 #[global_allocator]
 pub static HEAP: Heap = Heap {
-    state: UnsafeCell::new(State {
-        memory: [0; HEAP_BYTES],
+    memory: UnsafeCell::new([0; HEAP_BYTES]),
+    marks: Cell::new(Marks {
         next: 0,
         used: 0,
         peak: 0,
@@ -105,43 +110,54 @@ pub static HEAP: Heap = Heap {
 impl Heap {
     /// Bytes in use.
     pub fn used(&self) -> usize {
-        unsafe { (*self.state.get()).used }
+        self.marks.get().used
     }
 
     /// Most bytes in use since the reset.
     pub fn peak(&self) -> usize {
-        unsafe { (*self.state.get()).peak }
+        self.marks.get().peak
     }
 
     /// Start over.
     pub fn reset_peak(&self) {
-        unsafe { (*self.state.get()).peak = (*self.state.get()).used }
+        let marks = self.marks.get();
+        self.marks.set(Marks {
+            peak: marks.used,
+            ..marks
+        });
+    }
+
+    fn base(&self) -> *mut u8 {
+        self.memory.get().cast()
     }
 }
 
+// SAFETY: blocks lie within `memory`, aligned, above all blocks in use, so no two overlap; nothing unwinds.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let state = unsafe { &mut *self.state.get() };
-        let base = (&raw mut state.memory).cast::<u8>();
-        let start = (base as usize + state.next).next_multiple_of(layout.align()) - base as usize;
+        let (mut marks, base) = (self.marks.get(), self.base());
+        let start = (base as usize + marks.next).next_multiple_of(layout.align()) - base as usize;
         if start + layout.size() > HEAP_BYTES {
             return core::ptr::null_mut();
         }
-        state.next = start + layout.size();
-        state.used += layout.size();
-        state.peak = state.peak.max(state.used);
+        marks.next = start + layout.size();
+        marks.used += layout.size();
+        marks.peak = marks.peak.max(marks.used);
+        self.marks.set(marks);
+        // SAFETY: the block ends within the memory.
         unsafe { base.add(start) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        let state = unsafe { &mut *self.state.get() };
-        let start = block as usize - (&raw const state.memory) as usize;
-        state.used -= layout.size();
-        if start + layout.size() == state.next {
-            state.next = start;
+        let mut marks = self.marks.get();
+        let start = block as usize - self.base() as usize;
+        marks.used -= layout.size();
+        if start + layout.size() == marks.next {
+            marks.next = start;
         }
-        if state.used == 0 {
-            state.next = 0;
+        if marks.used == 0 {
+            marks.next = 0;
         }
+        self.marks.set(marks);
     }
 }

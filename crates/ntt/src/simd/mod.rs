@@ -146,8 +146,9 @@ impl SimdPlan {
             "slice length is not the transform's"
         );
         let inverse = self.entry_points().inverse;
+        let a = a.as_mut_ptr();
         // SAFETY: `a` has n words to be read and written, and `new` checked that the processor has the path's features.
-        unsafe { inverse(self.q, &self.tables, a.as_ptr(), a.as_mut_ptr()) }
+        unsafe { inverse(self.q, &self.tables, a.cast_const(), a) }
     }
 
     pub fn inverse_from(&self, from: &[u64], out: &mut [u64]) {

@@ -70,8 +70,8 @@ impl Reserve {
         let fresh = unsafe { System.alloc(RESERVE) };
         let swapped =
             PUT_ASIDE.compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire);
-        if swapped.is_err() {
-            // SAFETY: allocated above with this layout; another thread was faster.
+        if swapped.is_err() && !fresh.is_null() {
+            // SAFETY: allocated above with this layout, and kept by nobody: another thread was faster.
             unsafe { System.dealloc(fresh, RESERVE) };
         }
         swapped.is_err() || !fresh.is_null()

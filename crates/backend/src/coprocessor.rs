@@ -78,7 +78,7 @@ impl Coprocessor {
         others.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What ran where since the last call, on all cores.
+    /// Device and host usage since the last call, all cores.
     pub fn take_usage(&self) -> Usage {
         let mut usage = self.session().take_usage();
         for other in self.others().iter_mut() {
@@ -87,7 +87,7 @@ impl Coprocessor {
         usage
     }
 
-    /// Where the cores' time went in batches since the last call.
+    /// Time breakdown of the cores' batches since the last call.
     pub fn take_shift(&self) -> Shift {
         self.session().take_shift()
     }
@@ -202,7 +202,7 @@ impl Coprocessor {
     }
 }
 
-/// What one core does of a batch: the program on several sets of ciphertexts.
+/// A core's share of a batch: the program on several sets of ciphertexts.
 struct Share<'a> {
     first: &'a Request<'a>,
     program: Program,

@@ -159,7 +159,7 @@ impl Estimator {
         self.encrypt(plaintext, self.model.fresh_symmetric())
     }
 
-    /// What encoding did is no chance: bounds add.
+    /// The encoding error is not random: bounds add.
     fn encrypt(&self, plaintext: &Estimate, fresh: Noise) -> Estimate {
         let fresh = self.model.log2_embedding_bound(fresh);
         Estimate {

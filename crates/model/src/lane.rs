@@ -35,7 +35,7 @@ impl Lane {
         })
     }
 
-    /// -1 as a factor: what stands in for the one twiddle of the cyclic inverse whose negative the table lacks.
+    /// -1 as a factor: replaces the one twiddle of the cyclic inverse whose negative the table lacks.
     pub fn minus_one(&self) -> u128 {
         self.modulus.neg(self.factor())
     }

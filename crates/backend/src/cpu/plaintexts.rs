@@ -40,7 +40,7 @@ impl<P> Encodings<P> {
         encoding.uses += 1;
     }
 
-    /// The encoding for one use; others that want it meanwhile wait.
+    /// The encoding for one use; concurrent callers wait for it.
     fn take(&self, key: Key, encode: impl FnOnce() -> Result<P, Error>) -> Result<Arc<P>, Error> {
         let mut encoding = self.0[&key].lock().unwrap_or_else(PoisonError::into_inner);
         let encoded = match &encoding.plaintext {

@@ -14,7 +14,7 @@ pub(super) struct Digits {
     pub(super) limbs: usize,
     /// How many wide primes, or 0.
     wide: usize,
-    /// Whether each stands twice, side by side.
+    /// Whether each is duplicated in further lanes.
     mirrored: bool,
 }
 
@@ -336,7 +336,7 @@ impl<S: Lower> Lowering<'_, S> {
         }
         let inverse = inverse_element(element, self.graph.n() as u64);
         if self.mirrored {
-            // What the digits are made of comes first.
+            // The decomposition comes first.
             let digits = self.digits_on(2, &a.parts[1], task)?;
             let own = self.in_form(&a.parts[0], Form::Values, task);
             let own = self.permuted(&own, element, task);

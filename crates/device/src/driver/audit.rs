@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Checksums of polynomials: every result is read back and its checksum compared with the one it must have.
 //!
-//! What a polynomial must be follows from the instructions on a copy of the memory that the host keeps; so an instruction fed
-//! by a word that a slot has lost is caught as well as one that computes or writes wrongly.
+//! The expected polynomial comes from executing the instructions on the host's copy of the memory; so an operand word
+//! that a slot has lost is caught as well as a wrong result or write.
 
 use isa::{BuildInfo, Instruction, Op, TWIDDLE_SLOT, Unit};
 use model::{Counters, Event, Memory, Polynomial, Profile, execute};
@@ -76,7 +76,7 @@ impl Audit {
             let zeros = self.memory.zeros();
             self.memory.host.insert(i.buf_idx, zeros);
         }
-        // What the model refuses the device refuses too, with the right place.
+        // The device refuses the instruction too, with its index.
         let _ = execute(&mut self.memory, i);
         Ok(())
     }

@@ -87,7 +87,7 @@ impl Driver {
     }
 
     /// Check every instruction's result by a checksum from now on: slow, finds memory that does not keep its words.
-    /// What slots and twiddle tables held before is forgotten.
+    /// Forgets the contents of slots and twiddle tables.
     ///
     /// # Errors
     /// No room for the buffer it needs.

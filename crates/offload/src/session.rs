@@ -30,7 +30,7 @@ pub struct Session {
     clock: u64,
     halvings: Vec<Halving>,
     buffers: Buffers,
-    /// What the cores that this is the first of have in common.
+    /// State shared by the cores, kept by the first.
     common: Common,
     shift: Shift,
     usage: Usage,
@@ -221,7 +221,7 @@ impl Session {
         self.in_halves(operation, moduli, mod_idx, inputs)
     }
 
-    /// Where an operation over degree n finds its data.
+    /// Data locations of an operation over degree n.
     pub(crate) fn args(&self, n: usize, mod_idx: u8) -> ProgramArgs {
         ProgramArgs {
             log2_n: n.trailing_zeros() as u8,

@@ -73,7 +73,7 @@ impl Layout {
             let mirror = (graph.is_mirrored() && 2 * count <= lanes).then_some(count);
             mirrors.push(mirror);
             let all = count * if mirror.is_some() { 2 } else { 1 };
-            // What the build cannot work with has the lane of another: no operation is over it.
+            // The lane of an unusable prime gets another prime: no operation uses it.
             let fit = |m: u16| fits(info, value(m));
             let spare = numbers.iter().copied().find(|&m| fit(m));
             let chosen = |lane: usize| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What allocation gives: submissions, and the host buffers they use.
+//! Result of allocation: submissions and their host buffers.
 
 use isa::Instruction;
 

@@ -151,8 +151,8 @@ impl<W: Word> NttPlan<W> {
         }
     }
 
-    /// The remaining stages of block `block`, in place, while the words of `prefetch` are prefetched, each row as long as
-    /// the block.
+    /// The remaining stages of block `block`, in place, while the words of `prefetch` are prefetched, each row as long
+    /// as the block.
     ///
     /// # Panics
     /// If `block` is not below [`NttPlan::blocks`] or `a` is not a block.

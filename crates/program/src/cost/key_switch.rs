@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What key switches take.
+//! Cost of key switches.
 //!
 //! With digits of one prime and one special prime, lifting a digit and correcting by the special limb is an addition within the
 //! transform that follows. Digits of several primes and several special primes are base conversions: fewer transforms and

@@ -46,7 +46,7 @@ pub fn log2_publication(n: usize, failure_bits: u32) -> f64 {
     (Publication::with_slot_error(1.0).sigma(1.0) * (n as f64 * tail).sqrt()).log2()
 }
 
-/// What is not a number comes of values and errors beyond the range of doubles.
+/// NaN comes from values and errors beyond the range of doubles.
 fn known(log2: f64) -> f64 {
     if log2.is_nan() { f64::INFINITY } else { log2 }
 }

@@ -7,7 +7,7 @@
 /// Every method may use instructions of its level: the caller runs inside a function with the target features of the
 /// implementing type, on a processor that has them ([`crate::simd::Level::is_supported`]). Pointers are valid for the lanes they
 /// read or write, without alignment.
-// The names say it all; what they leave open is said below, and the trait's safety section holds for each of them.
+// Names are self-explanatory, exceptions documented; the trait's safety section holds for each of them.
 #[allow(missing_docs, clippy::missing_safety_doc)]
 pub trait Vector: Copy + 'static {
     /// Lanes.

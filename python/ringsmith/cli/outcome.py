@@ -25,7 +25,7 @@ BAD_INPUT = 2
 #: A defect of ringsmith itself (EX_SOFTWARE of sysexits.h).
 INTERNAL = 70
 INTERRUPTED = 130
-#: Whoever read the output went away: what a shell reports of a process that SIGPIPE ends.
+#: Broken pipe: the status that a shell reports for a process ended by SIGPIPE.
 UNREAD = 141
 TRACEBACK = "RINGSMITH_TRACEBACK"
 
@@ -76,7 +76,7 @@ def _open_streams() -> None:
 
 
 def _give_up(stream: TextIO) -> None:
-    """What is still buffered cannot be written, or is no answer: the interpreter must not try again when it ends."""
+    """Discard buffered output that cannot be written, or is no answer: the interpreter must not retry at exit."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 

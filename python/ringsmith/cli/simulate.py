@@ -112,7 +112,7 @@ def simulate(
             f"preset {made.name} has {made.slots} slots; simulate needs {SLOTS_NEEDED}: two work slots, three operands"
         )
     if on == "rtl":
-        # What the model refuses, the hardware refuses too: find out before it is built.
+        # The model refuses what the hardware refuses: check before building it.
         measure(model, op, degree, allow_insecure=allow_insecure, rotations=(primes, count))
     with console().status(Text(f"{on}:{made.name}: building")) as status:
         device = open_device(on, made)

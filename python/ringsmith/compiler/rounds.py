@@ -38,7 +38,7 @@ class Applied:
 
 @dataclass(frozen=True)
 class Round:
-    """What the client sends and gets: sources by argument of the round's program, shapes of the values that come back,
+    """Interface of a round: sources by argument of the round's program, shapes of the values that come back,
     end to end, and the functions it then applies, in order."""
 
     inputs: Mapping[str, Source]

@@ -26,7 +26,7 @@ SCALE_TOLERANCE = 2.0**-30
 
 @dataclass(frozen=True)
 class Chain:
-    """What manual operations need of the parameters: data primes (first prime first) and log2 of the scale."""
+    """Parameters of manual operations: data primes (first prime first) and log2 of the scale."""
 
     scheme: str
     slots: Slots

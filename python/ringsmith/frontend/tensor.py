@@ -17,7 +17,7 @@ from ringsmith.location import Location, here
 
 Operand = Any  # Tensor, number or array: what stands on the other side of an operator.
 
-#: What answers for numpy's ufuncs and functions; `numpy_functions` fills it.
+#: Handlers of numpy's ufuncs and functions; `numpy_functions` fills it.
 NUMPY: dict[str, Callable[..., Any]] = {}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user's packing function does, as data: an index map where it only places elements, else its answers to probes.
+"""A user's packing function as data: an index map where it only places elements, else its answers to probes.
 
 An index map needs no function when it is sent, stored or hashed, and what a closure captured cannot change it later.
 """

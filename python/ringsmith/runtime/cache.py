@@ -13,7 +13,7 @@ Name = tuple[bytes, bytes]
 
 
 class TooLargeError(Exception):
-    """What is to be held exceeds the limit by itself."""
+    """A single entry exceeds the limit."""
 
 
 class Cache(Generic[V]):

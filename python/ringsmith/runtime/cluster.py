@@ -44,7 +44,7 @@ class ClusterError(RingsmithError):
 
 
 class Holder:
-    """What a worker process has: one engine, and programs with loaded keys by hash."""
+    """State of a worker process: one engine, and programs with loaded keys by hash."""
 
     def __init__(self, on: str, threads: int) -> None:
         """Open the engine, of a name such as `cpu` or `rtl:cofhee`."""

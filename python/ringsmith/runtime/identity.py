@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an object that travels says of itself, and how a receiver compares all of it.
+"""Labels of objects that travel, and their comparison by a receiver.
 
 Ciphertexts and keys go from client to server and back as bytes. Beside them travels a label: the role (a key,
 arguments, a result), the hash of the program in sections, so that a refusal can say what differs, and the public
@@ -28,7 +28,7 @@ _CHECKSUM_BYTES = 8
 
 
 class Role(StrEnum):
-    """What an object is for, in the words of messages."""
+    """Purpose of an object, in the words of messages."""
 
     PUBLIC_KEY = "the public key"
     EVALUATION_KEYS = "the evaluation keys"
@@ -38,7 +38,7 @@ class Role(StrEnum):
     ROUNDS = "the client-aided program"
 
 
-#: Where an object of each role comes from: the remedy of most mistakes.
+#: Source of an object of each role: the remedy of most mistakes.
 _SOURCES = {
     Role.PUBLIC_KEY: "client.public_key",
     Role.EVALUATION_KEYS: "client.evaluation_keys",
@@ -68,7 +68,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class Label:
-    """What travels with ciphertexts and keys: their role, their program, and which secret key they belong to."""
+    """Label of ciphertexts and keys: their role, their program, and which secret key they belong to."""
 
     role: Role
     program: Identity

@@ -40,7 +40,7 @@ from ringsmith.runtime.server import Execution, Progress, Server
 from ringsmith.runtime.shared_set import compile_for_one_set
 
 Array = NDArray[Any]
-#: What a client says and hears: encrypted arguments of each round, its result; at the end the answer.
+#: Yields the encrypted arguments of each round, is sent its result; returns the answer.
 Conversation = Generator[Encryptions, Encryptions, Array]
 
 

@@ -51,7 +51,7 @@ class LoadedKeys:
 
 
 class Scheme(ABC):
-    """What both schemes share. A subclass knows its classes and special operations."""
+    """Shared code of both schemes. A subclass knows its classes and special operations."""
 
     ciphertext_class: Any
     encryptor_class: Callable[..., Any]

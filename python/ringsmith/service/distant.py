@@ -55,7 +55,7 @@ class There:
 
 
 class _Told:
-    """What the actor said that it holds: the face of a cache that the process tells the server of."""
+    """Contents of the actor's cache as last reported, with the interface of a cache."""
 
     def __init__(self) -> None:
         self.held = Held([], 0, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the service does, apart from HTTP: blobs kept and let go, uploads, jobs submitted, looked at, cancelled."""
+"""The service's logic, without HTTP: blobs kept and let go, uploads, jobs submitted, looked at, cancelled."""
 
 from __future__ import annotations
 
@@ -385,7 +385,7 @@ class Service:
             self.waiting -= 1
 
     def _newest(self, tenant: Tenant, job: Job | Row) -> Job | Row:
-        """Return the store's row of a job that has ended meanwhile."""
+        """Return a job, as the store's row if it has ended."""
         if isinstance(job, Row) or job.state not in ENDED:
             return job
         return self.job(tenant, job.row.id) or job

@@ -174,7 +174,7 @@ def _array(value: Any) -> Any:
 
 
 class Evaluator(Protocol):
-    """What does tasks: a `Worker`, or what stands in for one elsewhere."""
+    """Runs tasks: a `Worker`, or a remote proxy of one."""
 
     cache: Any
 

@@ -33,7 +33,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def guarded(command: Callable[[], int]) -> int:
-    """Return the status of a command, or the status of what it raised, which is told in one line."""
+    """Return the status of a command, or of its exception, which is reported in one line."""
     _open_streams()
     threading.excepthook = lambda raised: _tell(raised.exc_value or raised.exc_type())
     sys.unraisablehook = lambda raised: _tell(raised.exc_value or RuntimeError())
@@ -91,7 +91,7 @@ def _tell(error: BaseException) -> int:
 
 
 def outcome(error: BaseException) -> tuple[int, list[str]]:
-    """Return the exit status of what a command raised, and the lines that tell it."""
+    """Return the exit status of an exception, and the lines that report it."""
     match error:
         case SystemExit() if isinstance(error.__context__, BrokenPipeError):  # rich's way to say so
             return UNREAD, []

@@ -197,7 +197,7 @@ def _report(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall: 
 
 
 def _whole(outcome: dict[str, Any]) -> dict[str, Any]:
-    """Return what a whole operation did where, and its cycles from the first transform to the last result on chip."""
+    """Return the usage of a whole operation, and its cycles from the first transform to the last result on chip."""
     events = outcome["profile"]["events"]
     begin = min(event[3] for event in events if event[2] == "compute")
     end = max(event[4] for event in events if event[2] in ("compute", "rns"))

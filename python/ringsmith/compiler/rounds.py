@@ -126,7 +126,7 @@ class _Cut:
         return node is self.graph.output or (node.op is not Op.INPUT and self.last_use[id(node)] > number)
 
     def _applied(self, number: int) -> tuple[Applied, ...]:
-        """Return what the client does after a round."""
+        """Return the client's part after a round."""
         found = []
         for node in self.nodes:
             if node.op is Op.REFRESH and self.round[id(node)] == number + 1:

@@ -30,7 +30,7 @@ class Signature:
 
     @classmethod
     def of(cls, native: _native.Program) -> Signature:
-        """Return what a program read from bytes says."""
+        """Return that of a program read from bytes."""
         arguments = {name: (tuple(shape), secret, low, high) for name, shape, secret, low, high in native.arguments}
         promised = native.guarantee
         return cls(native.name, native.variant, native.scheme, promised["tolerance"], arguments, promised["publish"])

@@ -272,7 +272,7 @@ def _gather_of_constant(node: Node, slots: int) -> Index:
 
 
 def collect(result: Any) -> list[Cipher]:
-    """Flatten what a manual kernel returned into its ciphertexts, row-major."""
+    """Flatten a manual kernel's result into its ciphertexts, row-major."""
     if isinstance(result, Cipher):
         return [result]
     if isinstance(result, np.ndarray | Sequence):

@@ -33,7 +33,7 @@ class Placement:
 def placement(
     place: Callable[[Array], Array], shape: tuple[int, ...], low: float, high: float, dtype: Any
 ) -> Placement:
-    """Learn what a function of arrays of a shape does; `low` and `high` bound the values it is made for."""
+    """Probe a function of arrays of a shape; `low` and `high` bound the values it is made for."""
     probes = [_probe(number, shape, low, high).astype(dtype) for number in range(_PROBES)]
     answers = [np.asarray(place(probe)) for probe in probes]
     gather = _numbered(place, shape, dtype)

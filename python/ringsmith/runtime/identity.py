@@ -21,7 +21,7 @@ from ringsmith.errors import InputError, KeyMismatchError
 from ringsmith.frontend.manual import SCALE_TOLERANCE
 from ringsmith.runtime.canonical import digest
 
-#: Version of what the hashes are made from.
+#: Version of the hashes' input.
 VERSION = 2
 #: Bytes of the checksum that ends every object of the engine's byte format.
 _CHECKSUM_BYTES = 8
@@ -122,7 +122,7 @@ class Expected:
 
 
 def expected_arguments(program: _native.Program, key: str) -> list[Expected]:
-    """Return what the program takes, in order."""
+    """Return the program's inputs, in order."""
     places = [
         f"ciphertext {number} of argument {name}"
         for name, _, encrypted, _, _ in program.arguments
@@ -134,7 +134,7 @@ def expected_arguments(program: _native.Program, key: str) -> list[Expected]:
 
 
 def expected_results(program: _native.Program, key: str) -> list[Expected]:
-    """Return what the program gives, in order."""
+    """Return the program's outputs, in order."""
     facts = {"key": key, "slots": program.slots}
     return [Expected(f"ciphertext {n} of the result", facts | _shape(own)) for n, own in enumerate(program.outputs())]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client-aided program: one program for each round, and what the client does between them.
+"""A client-aided program: one program for each round, and the client's functions between them.
 
 ```
 RoundsClient.conversation ── encrypted arguments ──> RoundsServer.evaluate ─┐

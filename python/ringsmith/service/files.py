@@ -69,7 +69,7 @@ class Files:
         return path
 
     def drop_part(self, name: str) -> None:
-        """Remove what was on its way."""
+        """Remove a part."""
         with suppress(FileNotFoundError):
             self.part(name).unlink()
 

@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zq::Word;
 
-/// Runs programs on a co-processor, and the polynomial part of a BFV client; what it cannot do, and what only the schemes do,
-/// stays on this machine's processor. The same bytes come out. Clones share the device.
+/// Runs programs on a co-processor, and the polynomial part of a BFV client; unsupported operations, and those of the
+/// schemes, stay on this machine's processor. The result is the same to the byte. Clones share the device.
 #[derive(Clone)]
 pub struct Coprocessor {
     device: Arc<Device>,
@@ -24,7 +24,7 @@ pub struct Coprocessor {
 struct Device {
     name: String,
     operations: BTreeSet<String>,
-    /// Of its first core, which does what one core does.
+    /// Of its first core, which runs single programs.
     session: Mutex<Session>,
     /// Of its other cores; taken after the first.
     others: Mutex<Vec<Session>>,
@@ -331,7 +331,7 @@ impl Backend for Coprocessor {
         &self.device.name
     }
 
-    /// Everything: the host does what the device cannot.
+    /// Everything: the host is the fallback.
     fn capabilities(&self) -> Capabilities {
         Capabilities::everything()
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Encryptions of zero: what is drawn for one, apart from what is computed of it.
+//! Encryptions of zero: sampling, separate from the computation.
 
 use crate::Error;
 use rns::{Coeff, Eval, RnsPoly};

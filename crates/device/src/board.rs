@@ -69,7 +69,7 @@ impl Board {
         Ok(())
     }
 
-    /// Pushes what the command queues take, a word for each core in turn, so that all begin at about the same time.
+    /// Fills the command queues, a word for each core in turn, so that all begin at about the same time.
     fn push(&mut self) -> Result<(), DeviceError> {
         let mut words = Vec::new();
         for core in 0..self.feeds.len() {

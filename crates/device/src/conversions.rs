@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The driver's base conversions: what the build can take, and where their constants lie.
+//! The driver's base conversions: limits of the build, and allocation of their constants.
 
 use model::{Conversion, MOST_PRIMES};
 

@@ -28,7 +28,7 @@ impl Lane {
         Self { modulus, r_inv }
     }
 
-    /// R modulo the modulus: what a factor must carry for its product to come out right.
+    /// R modulo the modulus: the Montgomery factor of one operand of a product.
     pub fn factor(&self) -> u128 {
         self.r_inv.map_or(1 % self.modulus.value(), |r_inv| {
             self.modulus.inv_vt(r_inv).expect("R is a unit")

@@ -474,7 +474,7 @@ impl Program {
     }
 }
 
-/// Whether an operation moves what a ciphertext holds to other slots.
+/// Whether an operation moves values between slots.
 fn moves_slots(operation: &Operation) -> bool {
     matches!(
         operation,

@@ -235,7 +235,7 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// Adds what a step makes and first encodes; an encoding counts from its first use on.
+    /// Adds the result and new encodings of a step; an encoding counts from its first use on.
     fn make(&mut self, number: usize, encoded: &mut HashSet<(u32, u32, u64)>) {
         let step = &self.program.steps[number];
         if self.root[number] == number {

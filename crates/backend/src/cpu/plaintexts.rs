@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Plaintexts of a run: evaluated and held against what the program promises, each encoded once for a level, a scale and a
-//! use, and forgotten after its last one.
+//! Plaintexts of a run: evaluated, checked against the program's guarantee, encoded once for each level, scale and kind
+//! of use, and dropped after the last use.
 
 use super::scheme::{Scheme, Spread};
 use crate::Error;

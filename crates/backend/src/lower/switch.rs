@@ -268,8 +268,8 @@ impl<S: Lower> Lowering<'_, S> {
         })
     }
 
-    /// The values whose inverse transform a part is a sum of, and what is added to it: the sums of products with keys can be added
-    /// to the values, so that one transform serves both. With special primes they are divided first.
+    /// The two operands of a part that is an inverse transform of values plus an addend: sums of products with keys can
+    /// be added to the values, so that one transform serves both. With special primes they are divided first.
     fn unfinished(&self, part: &Part) -> Option<(Part, Part)> {
         let is_whole = |limbs: &[Limb]| {
             let bundle = self.graph.bundle_of(limbs[0]);
@@ -361,7 +361,7 @@ impl<S: Lower> Lowering<'_, S> {
         })
     }
 
-    /// The sums divided by the special primes, plus what is given.
+    /// The sums divided by the special primes, plus an addend.
     fn switched(
         &mut self,
         sums: [Part; 2],

@@ -140,7 +140,7 @@ impl<S: Lower> Lowering<'_, S> {
         }
     }
 
-    /// A part of a sum divided by the special primes, plus what is over Q, in the scheme's form.
+    /// A part of a sum divided by the special primes, plus the terms over Q, in the scheme's form.
     fn settled(
         &mut self,
         switched: Option<&Part>,

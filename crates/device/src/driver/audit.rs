@@ -17,7 +17,7 @@ pub fn checksum(words: &[u128]) -> u128 {
     })
 }
 
-/// The host's copy of what the device must hold.
+/// The host's copy of the expected device memory.
 pub(crate) struct Audit {
     memory: Memory,
     buffer: u32,
@@ -37,7 +37,7 @@ impl Audit {
         self.memory = Memory::new(self.memory.info.clone());
     }
 
-    /// Execute instruction by instruction, each followed by the check of what it wrote.
+    /// Execute instruction by instruction, each followed by the check of its result.
     pub(crate) fn run(
         &mut self,
         driver: &mut Driver,
@@ -56,7 +56,7 @@ impl Audit {
         Ok(whole)
     }
 
-    /// Do to the copy what the device is about to do.
+    /// Execute the next instruction on the copy.
     fn follow(&mut self, driver: &mut Driver, i: &Instruction) -> Result<(), DeviceError> {
         for index in 0..self.memory.moduli.len() {
             let moduli = driver.moduli(index as u8).map(<[_]>::to_vec);

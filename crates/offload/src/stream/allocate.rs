@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which slot holds which tile when, and the submissions that follow from it.
+//! Allocation of slots to tiles, and the resulting submissions.
 //!
-//! A tile stays in its slot until its last use. When a slot is needed, the tile whose next use is farthest leaves (Belady's
-//! rule); one that the host has a copy of is not stored. Work slots 0 and 1 hold only what is used before the next transform.
+//! A tile stays in its slot until its last use. When a slot is needed, the tile with the farthest next use is evicted
+//! (Belady's rule); one that the host has a copy of is not stored. Work slots 0 and 1 hold only what is used before the
+//! next transform.
 
 mod plan;
 mod tables;
@@ -278,7 +279,7 @@ impl Allocator<'_> {
             && !op.is_aside()
             && self.is_hidden_beside_work(place)
             && self.is_for_work_slots(tile, place, self.uses.next_transform[place]);
-        // A transform wipes the work slots before it reads what it adds; a conversion beside it must not read from them.
+        // A transform overwrites the work slots before it reads its addend: no parallel conversion may read from them.
         let apart = op.is_aside() || op.op.is_transform() && op.sources[2] == Some(tile);
         let slot = self.acquire(place, pinned, |slot| slot >= 2 || !apart, soon)?;
         let buffer = match self.buffer_of[tile as usize] {

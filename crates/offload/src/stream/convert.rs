@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Base conversions on the device: those that its unit can do, and what it is told of one.
+//! Base conversions on the device: those that its unit can do, and their configuration.
 
 use isa::{BuildInfo, Op};
 use model::{Conversion, Digit, MOST_PRIMES};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Running a planned program: what the host gives, submissions, what it takes.
+//! Running a planned program: uploads, submissions, downloads.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -197,8 +197,8 @@ impl Stream<'_> {
         }
     }
 
-    /// Sets what the next submission needs and brings its tiles to host buffers, to those of `common` if cores have some in
-    /// common. False if there is no further submission.
+    /// Sets the tables of the next submission and uploads its tiles to host buffers, those of `common` if cores share
+    /// them. False if there is no further submission.
     ///
     /// # Errors
     /// The host's and the device's.
@@ -249,7 +249,7 @@ impl Stream<'_> {
         Ok(true)
     }
 
-    /// Takes what the submission that was prepared has left on the device.
+    /// Downloads the results of the prepared submission.
     ///
     /// # Errors
     /// The device's.
@@ -351,7 +351,7 @@ impl Stream<'_> {
         Ok(buffer)
     }
 
-    /// Counts what the last submission moved and did.
+    /// Counts the last submission's transfers and work.
     fn account(&mut self, program: &[Instruction]) {
         let info = self.driver.info();
         let lane_bytes = u64::from(info.lanes) * info.word_bytes() as u64;

@@ -101,7 +101,7 @@ impl Layout {
         self.places[usize::from(modulus)]
     }
 
-    /// The set and lane of a limb: a modulus that stands in a result once more does so in the lanes that mirror the first ones.
+    /// The set and lane of a limb: a modulus that a result repeats is in the lanes that mirror the first ones.
     pub fn home<W: Word>(&self, graph: &Graph<W>, limb: Limb) -> (usize, usize) {
         let (set, lane) = self.place(graph.modulus_of(limb));
         (set, lane + self.mirror(set, graph.side_of(limb)))

@@ -80,7 +80,7 @@ impl Shape {
         self.n * to * (CONVERTED + CONVERSION_PRODUCT * from)
     }
 
-    /// Butterflies of reading what of a key is in no cache.
+    /// Butterflies of reading the uncached part of a key.
     fn key(&self, own: u64) -> u64 {
         let words = self.switching_key(own) / 8;
         KEY_WORD * words.saturating_sub(CACHED_WORDS)

@@ -94,7 +94,7 @@ impl Walk<'_> {
         Ok(values)
     }
 
-    /// Nobody measures what a client encrypts, so its rounding is the worst there is; a zero is not rounded.
+    /// Encrypted messages are not measured, so their rounding is the worst case; a zero is not rounded.
     fn encrypted(&self, bound: f64, step: &Step) -> Result<Estimate, ckks::Error> {
         let (e, level) = (self.estimator, step.level as usize);
         let encoded = if bound == 0.0 {

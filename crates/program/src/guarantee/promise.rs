@@ -11,7 +11,7 @@ use rlwe::Threads;
 const SLACK: f64 = 1e-6;
 
 impl Program {
-    /// Whether a bound is what the program promises or better.
+    /// Whether a bound is within the program's guarantee.
     fn keeps(&self, bound: &Bound) -> bool {
         let promised = self.guarantee.bits;
         bound.overflow_bits <= SLACK

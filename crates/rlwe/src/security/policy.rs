@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How secure a set has to be, and what is known of it.
+//! Required security of a set, and its assessment.
 
 use super::{Drawn, SecurityTable};
 use crate::Error;

@@ -57,7 +57,7 @@ pub trait Vector: Copy + 'static {
     /// `x` if `x >= 0`, else `x + m`.
     unsafe fn f_add_if_negative(self, m: Self) -> Self;
 
-    /// Keeps what is computed before from mixing with what is computed after. Costs no instruction. Compilers schedule for few
+    /// Scheduling barrier between earlier and later computations. Costs no instruction. Compilers schedule for few
     /// live registers, which strings dependent operations together; this keeps independent ones side by side.
     unsafe fn pin(v: &mut [Self; 8]);
     /// Two neighbouring registers (`S` = 0) or the results of stage `S - 1` to the operands of forward stage `S`.

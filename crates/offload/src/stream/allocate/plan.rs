@@ -10,7 +10,7 @@ use super::super::tiles::TileId;
 /// From this number on, a LOAD's buffer is a table's.
 pub const TABLES: u32 = 1 << 19;
 
-/// One submission and what the host does before and after it.
+/// One submission and the host's part before and after it.
 #[derive(Clone, Debug, Default)]
 pub struct Submission {
     /// Moduli to set before: index, one for each lane.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What files and bytes of strangers are granted: a degree and an amount of memory. The numbers are the engine's."""
+"""Limits of untrusted files and bytes: degree and memory. The numbers are the engine's."""
 
 from __future__ import annotations
 

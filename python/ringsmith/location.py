@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where in the user's own file an operation stands: file, line and the columns a caret points at."""
+"""Source location of an operation in the user's file: line, and the columns a caret points at."""
 
 from __future__ import annotations
 

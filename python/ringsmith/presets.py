@@ -179,7 +179,7 @@ def parse_setting(key: str, text: str) -> Any:
 
 
 def _complaints(p: AnyPreset) -> Iterator[str]:
-    """What is wrong with the knobs of the hardware, then with the other keys."""
+    """Errors in the knobs of the hardware, then in the other keys."""
     yield from p.broken()
     if not p.clock_mhz or not all(SLOWEST_MHZ <= clock <= FASTEST_MHZ for clock in p.clock_mhz):
         yield f"clock_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {shown(list(p.clock_mhz))}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the files are that ship beside the package's code: specifications, RTL, licence."""
+"""Location of the files shipped with the package: specifications, RTL, licence."""
 
 from __future__ import annotations
 

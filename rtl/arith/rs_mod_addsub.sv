@@ -15,7 +15,7 @@ module rs_mod_addsub
   parameter int unsigned W = 32,
   // 0 asic, 1 dsp26x17, 2 dsp18x18, 3 combinational: the number of stages.
   parameter int unsigned MulStyle = 1,
-  // 0: only differences of reduced operands, or halves of even sums below 2^(W+1), are asked for: m is never taken off.
+  // 0: only differences of reduced operands, or halves of even sums below 2^(W+1), are formed: m is never subtracted.
   parameter bit TakeOff = 1'b1
 ) (
   input  logic         clk_i,

@@ -59,7 +59,7 @@ module rs_mod_barrett
   localparam int unsigned TailLatency = ShiftLatency + QuotientLatency + MultipleLatency;
   localparam int unsigned RestLatency = Short ? 0 : 1;
 
-  // What a modulus of its own needs of each stage.
+  // Modulus constants of each stage.
   logic [ShiftBits-1:0] shift, shift_fine;
   logic [MuWidth-1:0] mu;
   logic [W-1:0] modulus_multiple, modulus_rest;

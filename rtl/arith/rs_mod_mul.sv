@@ -19,7 +19,7 @@ module rs_mod_mul
   parameter int unsigned MontW = 8,
   // 1: product_o is wanted.
   parameter bit KeepProduct = 1'b0,
-  // 1: the modulus and what belongs to it come with the operands; 0: they are quasi-static.
+  // 1: the modulus and its constants come with the operands; 0: they are quasi-static.
   parameter bit Moving = 1'b0
 ) (
   input  logic           clk_i,

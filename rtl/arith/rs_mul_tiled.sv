@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipelined unsigned multiplier, tiled to the multipliers of the target: p = a * b mod 2^OutWidth, minus what is dropped.
+// Pipelined unsigned multiplier, tiled to the target's multipliers: p = a * b mod 2^OutWidth, less truncated tiles.
 //
 //   a, b --> tiles TileA x TileB --|reg|--|reg|--> rows without overlap --> adder tree, a register a level --> p
 //
@@ -132,7 +132,7 @@ module rs_mul_tiled
     $error("%m: the pipeline and mul_latency of spec/latency.yaml disagree");
   end
 
-  // Operand bits whose tiles are all dropped stay unread.
+  // Operand bits whose tiles are all truncated stay unread.
   logic unused_operands;
   assign unused_operands = ^{a_i, b_i};
 

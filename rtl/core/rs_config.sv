@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moduli with what belongs to them, and constants, of every lane; written by the host, chosen by index.
+// Moduli with their reduction constants, and factors, of every lane; written by the host, selected by index.
 //
 // sel_i: 0 the modulus m; 1 Barrett floor(2^(k+W+2) / m), Montgomery (m - 1) >> MontW; 2 Barrett k (the bits of
 // m), Montgomery minus one in Montgomery form; 3 a constant. A modulus counts as configured once the last lane has it.
@@ -80,7 +80,7 @@ module rs_config
     end
 
     if (MulKind == ReductionBarrett) begin : gen_barrett
-      // m is odd wherever minus one is asked for.
+      // m is odd wherever minus one is used.
       assign mod_bits_o[l]  = third_chosen_q;
       assign minus_one_o[l] = {modulus_o[l][W-1:1], 1'b0};
     end else begin : gen_montgomery

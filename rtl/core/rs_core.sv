@@ -7,7 +7,7 @@
 //                                              \-------> base conversion ----+
 //
 // Commands are issued in order, one to each unit at a time; compute instructions follow each other back to back. The first
-// error stops the issue: what runs finishes, the queue is held until clear_i. Latencies: spec/latency.yaml.
+// error stops the issue: instructions in flight finish, the queue is held until clear_i. Latencies: spec/latency.yaml.
 module rs_core
   import rs_isa_pkg::*;
   import rs_core_pkg::*;

@@ -14,7 +14,7 @@ package rs_core_pkg;
     logic [4:0] slot;
   } source_t;
 
-  // What the compute unit needs of an instruction.
+  // Decoded fields for the compute unit.
   typedef struct packed {
     logic       transform;
     logic       inverse;
@@ -47,7 +47,7 @@ package rs_core_pkg;
     logic [19:0] buf_idx;
   } memory_t;
 
-  // What the unit of base conversion and moves needs of an instruction.
+  // Decoded fields for the unit of base conversion and moves.
   typedef struct packed {
     logic moves;  // AUTO, DECOMP; else LIFT, SCALE
     logic automorphism;  // AUTO

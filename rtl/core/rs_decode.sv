@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoder: from an instruction word to what the units need, the slots it touches, and what is wrong with it.
+// Decoder: from an instruction word to the control fields of the units, the slots it touches, and its error.
 //
 // Combinational. Checks here are static; whether a slot was ever written is known at issue only.
 // Error codes (error_e), in the order they are looked for: opcode, degree, slot, index, combination.
@@ -195,7 +195,7 @@ module rs_decode
   end
 
 `ifndef SYNTHESIS
-  // What holds of every word; of one that is not refused, all that its unit relies on.
+  // Invariants of every word; of a legal one, all that its unit relies on.
   logic fine, pointwise;
   assign fine      = decoded_o.error == ErrNone;
   assign pointwise = decoded_o.compute && !transform;

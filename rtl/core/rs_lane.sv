@@ -139,7 +139,7 @@ module rs_lane
     .rd_data_o(table_word)
   );
 
-  // Operands; what a zero source reads is masked at the register behind. Of a pair, bank sel_bank holds the first word and
+  // Operands; a zero source is masked at the register behind. Of a pair, bank sel_bank holds the first word and
   // the other one the second; u and v of butterfly p are word p of each (forward) or neighbours in the row of both
   // (inverse). Pointwise work has one word each of v, u, w.
   localparam int unsigned SlotBits = $clog2(Slots);

@@ -292,7 +292,7 @@ module rs_mem_unit
   else $error("%m: a LOAD that is a STORE");
   assert property (@(posedge clk_i) disable iff (!armed) ahead_q <= LevelBits'(QueueWords))
   else $error("%m: more words read ahead than the queue holds");
-  // Handshakes: what is offered stays until it is taken.
+  // Handshakes: a valid word stays stable until ready.
   assert property (@(posedge clk_i) disable iff (!armed) dma_req_valid_o && !dma_req_ready_i |=>
                    dma_req_valid_o && $stable(
     {dma_req_store_o, dma_req_buf_o, dma_req_logn_o}

@@ -4,10 +4,10 @@
 //
 //   slots --> word of x, word of the kept residues, every lane --> rs_rns or rs_move --> word of every lane --> slot
 //
-// A word is asked for at t0 and selected at t1, by the pins that rs_lane takes; a result is written in the cycle in which
-// it comes. Lasts `convert` or `move_words` of spec/latency.yaml from start_i to done_o, the cycle of the last write. Every
-// conversion the build can hold has a bit in configured_o and own_o, every automorphism and digit in automorphisms_o and
-// digits_o; those that it cannot hold are 0.
+// A word is requested at t0 and selected at t1, by the pins that rs_lane takes; a result is written as it arrives.
+// Lasts `convert` or `move_words` of spec/latency.yaml from start_i to done_o, the cycle of the last write. Every
+// conversion the build can hold has a bit in configured_o and own_o, every automorphism and digit in automorphisms_o
+// and digits_o; those that it cannot hold are 0.
 module rs_rns_unit
   import rs_core_pkg::*;
   import rs_latency_pkg::*;
@@ -27,7 +27,7 @@ module rs_rns_unit
   parameter int unsigned MontW = 8,
   // See rs_move; 0: no moves.
   parameter int unsigned Moves = 0,
-  // Bits of the host's configuration word; what does not fit rs_rns or rs_move is left out.
+  // Bits of the host's configuration word, truncated to the width of rs_rns or rs_move.
   parameter int unsigned CfgBits = 160
 ) (
   input  logic                                    clk_i,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports of all slots: what the compute unit reads early and late, what it writes, what the memory unit and the
-// base-conversion unit read and write.
+// Ports of all slots: early and late reads and the writes of the compute unit, accesses of the memory unit
+// and the base-conversion unit.
 //
 // Combinational. The bank of a word is the parity of its address, its place in the bank the address without the
 // lowest bit: words j and j + n/(2P), and words 2j and 2j + 1, never share a bank, at any n. The scoreboard sees to

@@ -50,7 +50,7 @@ module rs_status
   output logic   [ 2:0][63:0] ev_start_cmd_o
 );
 
-  // Indices and words of what runs.
+  // Indices and words in flight.
   logic [31:0] memory_index_q;
   logic [63:0] memory_word_q;
   logic [31:0] compute_index;

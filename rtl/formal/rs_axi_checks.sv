@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks bound into rs_axi_dma: the rules of AXI4, and what an aborted transfer may leave behind.
+// Checks bound into rs_axi_dma: the rules of AXI4, and the state after an aborted transfer.
 //
-// Counters of its own follow the handshakes at the pins: bursts and beats promised, sent, owed and answered. The slave
-// is assumed to answer only what was asked, the core to be quiet while it is reset. One beat is one word here, or one
+// Separate counters follow the handshakes at the pins: bursts and beats promised, sent, outstanding and answered. The
+// slave is assumed to answer requests only, the core to be quiet while it is reset. One beat is one word here, or one
 // row of all lanes' words.
 // The last block says how the data port's own counters relate to these, which makes the proof one by induction.
 module rs_axi_checks #(
@@ -76,14 +76,14 @@ module rs_axi_checks #(
   assign w     = m_axi_wvalid_o && m_axi_wready_i;
   assign b     = m_axi_bvalid_i && m_axi_bready_o;
 
-  // Read beats owed; write bursts taken, sent whole, answered; beats of the burst being sent; words that came for the
-  // core and were not given to it; words the core gave; was this transfer aborted?
+  // Outstanding read beats; write bursts taken, sent whole, answered; beats of the burst being sent; words that came
+  // for the core and were not given to it; words the core gave; was this transfer aborted?
   logic [7:0] reads_q, taken_q, sent_q, answered_q, beats_q, fresh_q, given_q;
   logic signed [8:0] ahead;
   logic aborting_q;
   logic [PortWords*W-1:0] came_q, gave_q;
 
-  // What the core sees of a beat, and the beat it makes of what it gave.
+  // Unpacking of a beat to a core word, and packing of a word to a beat.
   function automatic logic [PortWords*W-1:0] seen(logic [DataWidth-1:0] beat);
     for (int i = 0; i < int'(PortWords); i++) seen[i*W+:W] = beat[i*PlaceBits+:W];
   endfunction
@@ -147,7 +147,7 @@ module rs_axi_checks #(
 
   always_comb begin
     if (rst_ni) begin
-      // What is offered stays as it is until it is taken.
+      // VALID and payload are stable until READY.
       if (ar_wait_q) assert (m_axi_arvalid_o && {m_axi_araddr_o, m_axi_arlen_o} == {ar_addr_q, ar_len_q});
       if (aw_wait_q) assert (m_axi_awvalid_o && {m_axi_awaddr_o, m_axi_awlen_o} == {aw_addr_q, aw_len_q});
       if (w_wait_q) begin

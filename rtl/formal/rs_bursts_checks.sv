@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks bound into rs_axi_bursts: legal bursts that follow each other without a hole. Where the next one must start is
-// counted here from the bursts that were taken. Host buffers start at multiples of 4096 bytes.
+// Checks bound into rs_axi_bursts: legal, contiguous bursts. The expected start of the next one is counted here from
+// the bursts that were taken. Host buffers start at multiples of 4096 bytes.
 module rs_bursts_checks #(
   parameter int unsigned AddrWidth = 40,
   parameter int unsigned BeatBytes = 16,
@@ -25,7 +25,7 @@ module rs_bursts_checks #(
   input logic [          3:0] lanes_left_q
 );
   localparam int unsigned BeatLog2 = $clog2(BeatBytes);
-  // Lanes start at multiples of what lies between them, or of 4096 bytes.
+  // Lanes start at multiples of their stride, or of 4096 bytes.
   localparam int unsigned AlignLog2 = LaneStrideLog2 < 12 ? LaneStrideLog2 : 12;
 
   // Start of the lane, bytes of it done, bytes of a lane, lanes not begun or not done.

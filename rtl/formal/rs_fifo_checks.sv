@@ -2,7 +2,7 @@
 // Checks bound into rs_fifo: words leave in the order they came, each once, none is lost and none invented.
 //
 // Words are numbered as they come; an arbitrary number is watched. Its word is noted on the way in and compared on the
-// way out. The other assertions say where it lies meanwhile, which makes the proof one by induction.
+// way out. The other assertions track its place in between, which makes the proof inductive.
 module rs_fifo_checks #(
   parameter int unsigned Width = 8,
   parameter int unsigned Depth = 4,

@@ -69,7 +69,7 @@ module rs_prove_scoreboard
   always_comb begin
     assume (started_q || !rst_ni);
     assume (absent == '0);
-    // The units end what they were given; a command is for one unit; memory and base conversion take one at a time.
+    // The units end started commands only; a command is for one unit; memory and base conversion take one at a time.
     assume (!compute_end_i || !compute_idle);
     assume (!memory_done_i || !memory_idle);
     assume (!rns_done_i || !rns_idle);

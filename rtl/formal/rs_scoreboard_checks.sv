@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks bound into rs_scoreboard: commands in flight are remembered until they end, and hold their slots meanwhile.
+// Checks bound into rs_scoreboard: commands in flight are tracked and hold their slots until they end.
 //
-// A queue of its own keeps what each compute command in flight writes and reads late, in the order they were taken;
-// the units end them in that order (assumed: that is the sequencer's contract). Then the scoreboard's counters are
-// what the queue says, and no command gets past one in flight whose slots it needs: a read of a result waits, unless
-// it follows directly and chains, and no two of the three units ever share a slot.
+// A reference queue keeps the writes and late reads of each compute command in flight, in the order they were taken;
+// the units end them in that order (assumed: that is the sequencer's contract). Then the scoreboard's counters match
+// the queue, and no command gets past one in flight whose slots it needs: a read of a result waits, unless it follows
+// directly and chains, and no two of the three units ever share a slot.
 module rs_scoreboard_checks
   import rs_core_pkg::*;
 #(

@@ -14,9 +14,9 @@
 // One transfer at a time; within it bursts follow each other without waiting for answers. Beats: one per cycle.
 //
 // AXI4's rules: no VALID waits for a READY (a write beat goes out as soon as the address of its burst is offered, so a
-// slave may take either first), and what was offered stays until it is taken. abort_i ends a transfer within them: the
-// burst whose address is offered is the last one, read beats owed are taken and dropped, write beats owed go out with
-// no byte enabled (the memory keeps what it had), and idle_o waits for the last answer.
+// slave may take either first), and a VALID stays stable until READY. abort_i ends a transfer within them: the
+// burst whose address is offered is the last, outstanding read beats are taken and dropped, outstanding write beats
+// go out with no byte enabled (the memory is unchanged), and idle_o waits for the last answer.
 module rs_axi_dma
   import rs_build_pkg::*;
 #(
@@ -41,7 +41,7 @@ module rs_axi_dma
   input  logic                   clk_i,
   input  logic                   rst_ni,
   input  logic [  AddrWidth-1:0] base_i,
-  // The core is being reset: end the transfer. The core's side is quiet meanwhile; a request waits until idle_o.
+  // The core is being reset: end the transfer. The core's side is then quiet; a request waits until idle_o.
   input  logic                   abort_i,
   // Nothing is in flight.
   output logic                   idle_o,
@@ -83,7 +83,7 @@ module rs_axi_dma
   input  logic [            1:0] m_axi_bresp_i
 );
   localparam int unsigned CoeffLog2 = $clog2(CoeffBytes);
-  // Lanes side by side, and what lies one after another: polynomials, or the rows of all of them.
+  // Interleaved lanes, and consecutive stretches: one per lane, or one of the rows of all lanes.
   localparam int unsigned RowLanes = WidePort ? 1 << $clog2(Lanes) : 1;
   localparam int unsigned Stretches = WidePort ? 1 : Lanes;
   localparam int unsigned RowLog2 = CoeffLog2 + $clog2(RowLanes);
@@ -149,7 +149,7 @@ module rs_axi_dma
   end
 
   // ------------------------------------------------------------------------------------------------------------- LOAD
-  // Beats whose address was taken and that have not come.
+  // Outstanding read beats.
   logic [CountWidth-1:0] owed_q, owed_d;
   logic beat_ready, ar_take, r_take;
 
@@ -273,13 +273,13 @@ module rs_axi_dma
     .rst_ni,
     .seen_o(armed)
   );
-  // What the slave owes us: no beat and no answer uncalled, none before the data it answers.
+  // Obligations of the slave: no unsolicited beat or answer, none before the data it answers.
   assert property (@(posedge clk_i) disable iff (!armed) m_axi_rvalid_i |-> owed_q != '0)
   else $error("%m: a read beat that no burst asked for");
   assert property (@(posedge clk_i) disable iff (!armed) m_axi_bvalid_i |->
       answers_left_q != '0 && signed'(answers_left_q) > lead_q)
   else $error("%m: a write answer before the address and the data of its burst");
-  // What we owe the slave is proved in rtl/formal/rs_axi_checks.sv; here the offers, as simulations see them.
+  // Our own are proved in rtl/formal/rs_axi_checks.sv; here the stability of VALID, for simulations.
   assert property (@(posedge clk_i) disable iff (!armed) m_axi_arvalid_o && !m_axi_arready_i |=> m_axi_arvalid_o && $stable(
     m_axi_araddr_o
   ))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control side of the host shell: the registers (spec/registers.rdl), the info block, and what they do to the core.
+// Control side of the host shell: the registers (spec/registers.rdl), the info block, and their effects on the core.
 //
 //   AXI4-Lite -> rs_host_regs -> command queue, tables, clear, reset
 //                             <- info block, status, error, counters (through a snapshot)

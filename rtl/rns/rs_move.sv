@@ -48,7 +48,7 @@ module rs_move
   input  logic [             3:0]               log2_n_i,
   output logic                                  ready_o,
   output logic                                  done_o,
-  // Words of every lane, a cycle after they are asked for.
+  // Words of every lane, a cycle after the request.
   output logic                                  rd_valid_o,
   output logic [WordAddrBits-1:0]               rd_word_o,
   input  logic [       Lanes-1:0][P-1:0][W-1:0] words_i,
@@ -76,7 +76,7 @@ module rs_move
   // Cycles from the read of a word to its write.
   localparam int unsigned Depth = 5;
 
-  // What runs; the tables answer in the cycle after start_i.
+  // The instruction in flight; table reads take one cycle from start_i.
   logic busy_q, issue_q, auto_q;
   logic [IdxBits-1:0] idx_q, idx;
   logic [3:0] log2_n_q;
@@ -155,7 +155,7 @@ module rs_move
   always_ff @(posedge clk_i) sum_q <= sum + IndexBits'(element);
   assign ready_o = !busy_q || done_o;
 
-  // Of a word on its way: where it goes, whether it is the last, the place that each of its values comes from.
+  // Of a word in the pipeline: destination, whether it is the last, source place of each of its values.
   typedef struct packed {
     logic last;
     logic [WordAddrBits-1:0] word;

@@ -55,7 +55,7 @@ module rs_rns
   input  logic [               2:0]          cfg_lane_i,
   input  logic [               6:0]          cfg_idx_i,
   input  logic [       CfgBits-1:0]          cfg_data_i,
-  // RnsConversions whose shape was written, and which of them take kept residues.
+  // Conversions whose shape was written, and which of them take kept residues.
   output logic [RnsConversions-1:0]          configured_o,
   output logic [RnsConversions-1:0]          own_o,
   input  logic                               start_i,
@@ -63,7 +63,7 @@ module rs_rns
   input  logic [               3:0]          log2_n_i,
   output logic                               ready_o,
   output logic                               done_o,
-  // Words of every lane, a cycle after they are asked for.
+  // Words of every lane, a cycle after the request.
   output logic                               x_rd_valid_o,
   output logic [  WordAddrBits-1:0]          x_rd_word_o,
   input  logic [         Lanes-1:0][P*W-1:0] x_i,

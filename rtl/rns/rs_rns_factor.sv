@@ -17,7 +17,7 @@ module rs_rns_factor
   parameter int unsigned MontW = 8
 ) (
   input  logic                      clk_i,
-  // With the residues, which may be any words: f below q, and what rs_mod_mul needs of q.
+  // With the residues, which may be any words: f below q, and the constants of q for rs_mod_mul.
   input  logic [      W-1:0]        modulus_i,
   input  logic [      W+2:0]        aux_i,
   input  logic [        7:0]        mod_bits_i,

@@ -5,7 +5,7 @@ package rs_rns_pkg;
   // Bits a sum of nine products (eight primes, one kept residue) may be longer than one.
   localparam int unsigned RnsGuard = 4;
 
-  // What a configuration word is: constants of an input prime (by step), of a lane and step, of a lane and conversion.
+  // Kind of a configuration word: constants of an input prime (by step), of a lane and step, of a lane and conversion.
   typedef enum logic [3:0] {
     RnsPrime        = 4'd0,  // q_i
     RnsPrimeAux     = 4'd1,  // Barrett: {floor(2^(k+W+2) / q_i), k in 8 bits}; unused with Montgomery
@@ -21,7 +21,7 @@ package rs_rns_pkg;
     RnsDigit        = 4'd10
   } rns_cfg_e;
 
-  // A conversion: where its constants start, its input primes, whether kept residues take part.
+  // A conversion: first entry of its constants, its input primes, whether it reads kept residues.
   typedef struct packed {
     logic [2:0] first;     // lane of q_0; q_i belongs to lane first + i
     logic [6:0] min_bits;  // bits of the narrowest q_i

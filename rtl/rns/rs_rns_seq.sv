@@ -5,7 +5,7 @@
 //           take   issue step s,         select      broadcast register,  step of column 0:          result of column 0,
 //                  read words (s<Words)  prime       factor's operands    y or kept residue, row     of column r r later
 //
-// Step 0 is that of the kept residues, where they take part; their words are read so that they come in time for it.
+// Step 0 is that of the kept residues, if any; their words are read so that they come in time for it.
 // Groups follow each other without a gap, results come one a cycle, in order; a word is written with its last
 // coefficient. ready_o is high from the cycle of the last write, done_o, on.
 module rs_rns_seq

@@ -160,7 +160,7 @@ module rs_axil_split #(
       .rst_ni,
       .seen_o(armed)
     );
-    // A core answers what it was asked, no more.
+    // A core answers its requests, no more.
     for (genvar c = 0; c < Cores; c++) begin : gen_asked
       assert property (@(posedge clk_i) disable iff (!armed) axil_bvalid_i[c] |->
           aw_taken_q && w_taken_q && w_core_q == CoreBits'(c))

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// One data port for several cores: whose transfer is next, and what a LOAD brings to all that wait for the same.
+// Arbiter of one data port for several cores: round robin, and broadcast of a LOAD to all that wait for the same.
 //
-//   core 0 req --+                 +--> req            words of a LOAD --> every core that takes part
-//   core 1 req --+--> round robin -+    data port      words of a STORE <-- the one whose turn it is
+//   core 0 req --+                 +--> req            words of a LOAD --> every core that shares it
+//   core 1 req --+--> round robin -+    data port      words of a STORE <-- the owner
 //   ...          --+               +<-- idle
 //
-// A core's turn comes after those of the others, at most Cores - 1 transfers from its request: none starves. Cores that
-// ask for the LOAD whose turn it is (same address, same degree) take part in it: its words are fetched once and go to all
-// of them, each when all are ready.
+// A core becomes the owner at most Cores - 1 transfers after its request: none starves. Cores that request the owner's
+// LOAD (same address, same degree) share it: its words are fetched once and go to all of them, each when all are ready.
 //
 // Cycles: a request is chosen in one, offered to the port from the next on; the port is free again once it is idle and its
 // last word is taken (the port forgets a LOAD with its last beat, one word ahead of the core). With one core: wires.
 //
-// A core that is reset (core_rst_ni) leaves its transfer, which ends with abort_o when nobody takes part any more; busy_o
+// A core that is reset (core_rst_ni) leaves its transfer, which ends with abort_o when no core is left in it; busy_o
 // stays until the port is idle.
 module rs_port_share #(
   // Cores, 1 to 8.
   parameter  int unsigned Cores    = 2,
-  // Bits of what a core moves at a time.
+  // Bits of a beat of the cores.
   parameter  int unsigned PortBits = 32,
   localparam int unsigned CoreBits = Cores > 1 ? $clog2(Cores) : 1
 ) (
@@ -84,12 +83,12 @@ module rs_port_share #(
     } state_e;
     state_e state_q;
 
-    // Whose turn it is, who is first next time, who takes part, and who of them was not reset since.
+    // Owner, highest priority of the next choice, sharers, and those of them not reset since.
     logic [CoreBits-1:0] owner_q, first_q, chosen;
     logic [Cores-1:0] part_q, live_q, live, joins;
     logic start, free;
 
-    // The first that asks, from first_q on.
+    // The first request, from first_q on.
     always_comb begin
       chosen = first_q;
       for (int unsigned i = Cores; i > 0; i--) begin
@@ -99,7 +98,7 @@ module rs_port_share #(
       end
     end
 
-    // Those whose request is that of the owner.
+    // Cores with the same request as the owner.
     always_comb begin
       for (int unsigned c = 0; c < Cores; c++) begin
         joins[c] = req_valid_i[c] && (owner_q == CoreBits'(c) || (!req_store_o && !req_store_i[c] &&

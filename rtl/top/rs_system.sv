@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A core of the co-processor without its pins: registers and core. rs_top_axi and rs_top_serial put buses and lines around it.
 //
-//   axil -> rs_host_ctrl -> rs_core <-> dma_req, ld, st (data port: what moves polynomials to and from the host)
+//   axil -> rs_host_ctrl -> rs_core <-> dma_req, ld, st (data port: polynomials to and from the host)
 //
 // The data port is rs_core's; dma_rst_no is its reset, which CONTROL.reset gives to core and data port alone. Registers as
 // spec/registers.rdl has them, behind AXI4-Lite. Reset of rst_ni: see the tops.
 module rs_system #(
-  // Knobs of the build and what follows from them, as rs_core has them; docs/knobs.md has their meaning.
+  // Knobs of the build and derived parameters, as in rs_core; docs/knobs.md has their meaning.
   parameter int unsigned W = 32,
   parameter int unsigned P = 2,
   parameter int unsigned Lanes = 1,
@@ -30,7 +30,7 @@ module rs_system #(
   parameter bit WidePort = 1'b0,
   // Cores behind the host's shell, of which this is one.
   parameter int unsigned Cores = 1,
-  // The host is behind serial lines: its data port waits for it (transfer_*), and addresses of its own mean nothing.
+  // The host is behind serial lines: its data port waits for it (transfer_*), and addresses are unused.
   parameter bit Serial = 1'b0,
   // Bits of a beat of the host's data port.
   parameter int unsigned DataWidth = 32,

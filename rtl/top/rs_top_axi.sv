@@ -6,9 +6,9 @@
 // Registers of core c are at c * 4096 and following; irq_o is raised by any core.
 //
 // One clock. CONTROL.reset resets the core and ends the data port's transfer within the rules of AXI4 (see rs_axi_dma).
-// Reset: rst_ni may fall at any time and must rise in step with clk_i (rs_reset_sync makes such a reset of any); two cycles or
-// more; what is connected to both buses must be reset with it. It reaches every control register; data registers, slots and
-// tables have none and nothing depends on what they hold.
+// Reset: rst_ni may fall at any time and must rise in step with clk_i (rs_reset_sync synchronises any); two cycles or
+// more; the other sides of both buses must be reset with it. It reaches every control register; data registers, slots
+// and tables have none and their contents never matter.
 module rs_top_axi #(
   // Bits of a coefficient, 14 to 128.
   parameter int unsigned W = 32,
@@ -169,7 +169,7 @@ module rs_top_axi #(
     .axil_rresp_i  (rresp)
   );
 
-  // Data port of each core; what a LOAD brings goes to all of them.
+  // Data port of each core; words of a LOAD go to all of them.
   logic [Cores-1:0] dma_rst_n, core_req_valid, core_req_ready, core_req_store;
   logic [Cores-1:0] core_ld_valid, core_ld_ready, core_st_valid, core_st_ready, core_st_done, core_st_last, core_busy;
   logic [Cores-1:0][19:0] core_req_buf;

@@ -6,8 +6,8 @@
 //
 // A LOAD or STORE waits (TRANSFER register, interrupt line) until the host has moved its bytes. Frames: rs_serial_pkg.
 // One clock, and the SPI clock inside rs_spi_slave. CONTROL.reset resets the core and the transfer that waits.
-// Reset: rst_ni may fall at any time and must rise in step with clk_i (rs_reset_sync makes such a reset of any); two cycles or
-// more. It reaches every control register; data registers, slots and tables have none and nothing depends on what they hold.
+// Reset: rst_ni may fall at any time and must rise in step with clk_i (rs_reset_sync synchronises any); two cycles or
+// more. It reaches every control register; data registers, slots and tables have none and their contents never matter.
 // spi_csn_i is high and spi_sck_i still while rst_ni rises.
 module rs_top_serial #(
   // Bits of a coefficient, 14 to 128.

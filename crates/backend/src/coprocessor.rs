@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zq::Word;
 
-/// Runs programs on a co-processor, and the polynomial part of a BFV client; what it cannot do, and what only the schemes do,
-/// stays on this machine's processor. The same bytes come out. Clones share the device.
+/// Runs programs on a co-processor, and the polynomial part of a BFV client; unsupported operations, and those of the
+/// schemes, stay on this machine's processor. The result is the same to the byte. Clones share the device.
 #[derive(Clone)]
 pub struct Coprocessor {
     device: Arc<Device>,
@@ -24,7 +24,7 @@ pub struct Coprocessor {
 struct Device {
     name: String,
     operations: BTreeSet<String>,
-    /// Of its first core, which does what one core does.
+    /// Of its first core, which runs single programs.
     session: Mutex<Session>,
     /// Of its other cores; taken after the first.
     others: Mutex<Vec<Session>>,
@@ -82,7 +82,7 @@ impl Coprocessor {
         1 + self.others().len()
     }
 
-    /// What ran where since the last call, on all cores.
+    /// Device and host usage since the last call, all cores.
     pub fn take_usage(&self) -> Usage {
         let mut usage = self.session().take_usage();
         for other in self.others().iter_mut() {
@@ -91,7 +91,7 @@ impl Coprocessor {
         usage
     }
 
-    /// Where the cores' time went in batches since the last call.
+    /// Time breakdown of the cores' batches since the last call.
     pub fn take_shift(&self) -> Shift {
         self.session().take_shift()
     }
@@ -167,7 +167,7 @@ impl Coprocessor {
     }
 }
 
-/// What one core does of a batch: the program on several sets of ciphertexts.
+/// A core's share of a batch: the program on several sets of ciphertexts.
 struct Share<'a> {
     first: &'a Request<'a>,
     program: Program,
@@ -296,7 +296,7 @@ impl Backend for Coprocessor {
         &self.device.name
     }
 
-    /// Everything: the host does what the device cannot.
+    /// Everything: the host is the fallback.
     fn capabilities(&self) -> Capabilities {
         Capabilities::everything()
     }

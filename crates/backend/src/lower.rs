@@ -43,7 +43,7 @@ pub struct Value {
     input: Option<usize>,
 }
 
-/// What a source of the polynomial program is.
+/// A source of the polynomial program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Source {
     /// A part of an input.
@@ -80,9 +80,9 @@ pub struct Output {
 pub struct Lowered<W: Word> {
     /// The operations.
     pub graph: Graph<W>,
-    /// What its sources are.
+    /// Its sources.
     pub sources: Vec<Source>,
-    /// What it gives.
+    /// Its results.
     pub outputs: Vec<Output>,
     /// Scales of the operands of steps done whole.
     pub scales: HashMap<u32, Vec<f64>>,
@@ -90,7 +90,7 @@ pub struct Lowered<W: Word> {
     pub wide_bases: Vec<RnsBasis<W>>,
 }
 
-/// Lowers a program for whoever computes it.
+/// Lowers a program for an engine.
 pub fn lower<S: Lower>(
     program: &Program,
     scheme: &S,
@@ -169,12 +169,12 @@ pub struct Lowering<'s, S: Lower> {
     scales: HashMap<u32, Vec<f64>>,
     /// Bits of the primes that integers may be worked on by, where that is worth it.
     wide_bits: Option<u32>,
-    /// Whether bases are converted where the products are: then the order of operations and the place of factors are chosen so
-    /// that conversions run beside products and transforms.
+    /// Whether the engine converts bases: then operations are ordered and factors placed so that conversions run in
+    /// parallel with products and transforms.
     converts: bool,
-    /// Whether residues of one prime are spread, and values permuted, where the products are.
+    /// Whether the engine makes digits of one prime and applies automorphisms to values.
     moves: bool,
-    /// Whether both halves of a key switch are worked on at once, side by side.
+    /// Whether both halves of a key switch are computed at once, in parallel lanes.
     mirrored: bool,
     wide_bases: Vec<RnsBasis<S::Word>>,
 }

@@ -21,7 +21,7 @@ const PLAIN_MODULUS: u64 = 33;
 
 /// What was measured.
 pub struct Measured {
-    /// What was moved and computed on all cores, and what the model predicts.
+    /// Transfers and computation of all cores, measured and predicted.
     pub usage: Usage,
     /// Where the time of each core went.
     pub shift: Shift,

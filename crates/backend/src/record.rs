@@ -14,7 +14,7 @@ use zq::Word;
 pub struct Record {
     /// The operations, in the flat FHETCH form.
     pub trace: String,
-    /// What they start from and which polynomials are the result, as JSON.
+    /// Their inputs, and the numbers of the result polynomials, as JSON.
     pub inputs: String,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run takes and gives.
+//! Request and outcome of a run.
 
 use crate::Keys;
 use program::Program;
@@ -31,7 +31,7 @@ pub struct Request<'a> {
     pub inputs: Inputs<'a>,
     /// Plain arguments in order, row-major: reals in CKKS; in BFV any integers, reduced modulo t.
     pub plain: &'a [Numbers],
-    /// What encryptions of zero are drawn from: the k-th of the program is message k.
+    /// Seed of the encryptions of zero: the k-th of the program is message k.
     pub seed: Seed,
 }
 
@@ -53,7 +53,7 @@ impl Seconds {
     }
 }
 
-/// What a run gives.
+/// Result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The output ciphertexts as bytes.
@@ -62,8 +62,8 @@ pub struct Outcome {
     pub seconds: Seconds,
 }
 
-/// Whoever waits for a run. Its methods are called from any thread between steps, and by whoever waits for a step now and
-/// then; one of the threads is the caller's of the run.
+/// Progress and cancellation of a run. Methods are called from any thread between steps, and periodically by a thread
+/// that waits for a step; one of the threads is the run's caller.
 pub trait Observer: Sync {
     /// So many of all operations are done.
     fn progress(&self, done: usize, total: usize);
@@ -72,7 +72,7 @@ pub trait Observer: Sync {
     fn cancelled(&self) -> bool;
 }
 
-/// Nobody waits.
+/// No observer.
 pub struct Unobserved;
 
 impl Observer for Unobserved {

@@ -28,7 +28,7 @@ pub(crate) struct Level<W: Word> {
     over_q: OnceLock<Arc<OverQ<W>>>,
 }
 
-/// What the lazily made parts need to know.
+/// Inputs of the lazily built parts.
 struct LevelParams<W> {
     t: u64,
     auxiliary: Vec<W>,

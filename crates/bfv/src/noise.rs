@@ -176,7 +176,7 @@ impl Estimator {
         Gain::worst_case(self.model.n(), self.half_plain_modulus())
     }
 
-    /// What the gain of a batch encoding of unstructured values stays below; that of a contrived one may not.
+    /// Bound on the gain of a batch encoding of unstructured values; a contrived one may exceed it.
     pub fn random_plaintext(&self) -> Gain {
         Gain::random(self.model.n(), self.half_plain_modulus())
     }

@@ -12,7 +12,7 @@ use zq::{Modulus, Word};
 /// Bits of the largest plaintext modulus.
 pub const MAX_PLAIN_BITS: u32 = 60;
 
-/// What [`BfvParams`] are made from; any field may still be wrong.
+/// Unchecked input of [`BfvParams`]; any field may be wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BfvParamsLiteral<W> {
     /// Degree, primes, digits, distributions.

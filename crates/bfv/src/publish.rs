@@ -68,7 +68,7 @@ fn log2_tail(n: usize) -> f64 {
 }
 
 impl<W: Word> Decryptor<W> {
-    /// Decrypts, with noise that hides what the ciphertext's own noise would tell. The result is that of
+    /// Decrypts, with flooding noise that hides the ciphertext's own. The result is that of
     /// [`Decryptor::decrypt`] but with probability 2^-128.
     ///
     /// # Errors

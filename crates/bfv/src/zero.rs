@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Encryptions of zero: what is drawn for one, apart from what is computed of it.
+//! Encryptions of zero: sampling, separate from the computation.
 
 use crate::Error;
 use rns::{Coeff, Eval, RnsPoly};
 use zeroize::Zeroizing;
 use zq::Word;
 
-/// What an encryption of zero draws, with the key it is under. What is secret is wiped when dropped.
+/// Random polynomials of an encryption of zero, and its key. Secret ones are wiped when dropped.
 pub enum ZeroDraw<'k, W: Word> {
     /// For `(key_0·u + e_0, key_1·u + e_1)`, over Q·P with an extended key: the encryptor divides that by P.
     Public {

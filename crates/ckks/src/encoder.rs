@@ -88,7 +88,7 @@ impl Encoder {
         self.encode_any(values, slots, level, scale)
     }
 
-    /// What rounding does to the slots of an encoding at `scale`: the largest change, times the scale.
+    /// Rounding error of an encoding at `scale`: the largest change of a slot, times the scale.
     ///
     /// # Errors
     /// As [`Encoder::encode`] but for the level.

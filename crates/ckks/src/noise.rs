@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Static error estimates: what the slots of a ciphertext can be off by, from public facts alone.
+//! Static error estimates: bounds on the slot error of a ciphertext, from public facts alone.
 //!
 //! Every ciphertext is described by a bound on its slots, its scale, level, size, and a bound on its error polynomial e
 //! in the canonical embedding: |e(ζ)| at every root ζ (Gentry, Halevi, Smart, ePrint 2012/099, appendix; Costache,
@@ -159,7 +159,7 @@ impl Estimator {
         self.encrypt(plaintext, self.model.fresh_symmetric())
     }
 
-    /// What encoding did is no chance: bounds add.
+    /// The encoding error is not random: bounds add.
     fn encrypt(&self, plaintext: &Estimate, fresh: Noise) -> Estimate {
         let fresh = self.model.log2_embedding_bound(fresh);
         Estimate {

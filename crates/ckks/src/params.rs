@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use zq::primes::{Direction, ntt_primes};
 use zq::{Modulus, Shoup};
 
-/// What [`CkksParams`] are made from; any field may still be wrong.
+/// Unchecked input of [`CkksParams`]; any field may be wrong.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CkksParamsLiteral {
     /// Degree, primes, dnum, distributions. `q[0]` stays to the end; `q[l]` is divided out by the rescale at level l.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the cores of a simulated device share: the simulation, the host's memory, whose queue is to be filled.
+//! State shared by the cores of a simulated device: simulation, host memory, command queues to be filled.
 
 use crate::info_block::{bit, field};
 use crate::registers as r;
@@ -8,9 +8,9 @@ use crate::{DeviceError, Stop};
 
 /// log2 of the bytes of a core's registers.
 const WINDOW: u32 = 12;
-/// Cycles between two looks at the cores' queues.
+/// Polling interval of the cores' queues, in cycles.
 const STEP: u64 = 64;
-/// Cycles in which a data port ends what it has begun, at most, when a core is reset.
+/// Most cycles that a data port takes to end its transfer when a core is reset.
 const DRAIN: u64 = 1_000_000;
 
 /// The program of a core.
@@ -69,7 +69,7 @@ impl Board {
         Ok(())
     }
 
-    /// Pushes what the command queues take, a word for each core in turn, so that all begin at about the same time.
+    /// Fills the command queues, a word for each core in turn, so that all begin at about the same time.
     fn push(&mut self) -> Result<(), DeviceError> {
         let mut words = Vec::new();
         for core in 0..self.feeds.len() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The driver's base conversions: what the build can take, and where their constants lie.
+//! The driver's base conversions: limits of the build, and allocation of their constants.
 
 use model::{Conversion, MOST_PRIMES};
 
@@ -44,7 +44,7 @@ impl Driver {
                 .map_err(|what| DeviceError::data(format!("conversion {number}: {what}")))?;
         }
         let place = usize::from(number);
-        // What held the number is gone, also where the new one finds no place.
+        // The old conversion is removed even if there is no room for the new one.
         self.forget_conversion(number);
         let length = inputs.len() as u32 + 1;
         let base = free_entries(&self.entries, length, unit.entries).ok_or_else(|| {
@@ -76,7 +76,7 @@ impl Driver {
     }
 }
 
-/// Where the driver puts `length` entries in a row, of `total`: the first of the first ones that no base conversion takes.
+/// First fit: the lowest index of `length` consecutive entries, of `total`, that no base conversion takes.
 pub fn free_entries(taken: &[(u32, u32)], length: u32, total: u32) -> Option<u32> {
     let free = |base: &u32| {
         let clash = |&(first, count): &(u32, u32)| *base < first + count && first < base + length;

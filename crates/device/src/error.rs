@@ -56,7 +56,7 @@ pub enum DeviceError {
         /// Cycles waited.
         cycles: u64,
     },
-    /// Whoever waited had it stop.
+    /// Cancelled by the caller.
     #[error("the device was interrupted")]
     Interrupted,
     /// A polynomial is not what the instruction must have produced.

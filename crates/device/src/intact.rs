@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 const AGAIN: &str = "delete it, and it is built again";
 
-/// Whether the library is the one that was built; what is wrong otherwise.
+/// Checks that the library is the one that was built.
 pub(crate) fn check(path: &Path) -> Result<(), String> {
     let found = hash(path).map_err(|error| error.to_string())?;
     let beside = checksum_file(path);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Driver of the co-processor: one trait, and devices behind it (timing model, Verilated RTL).
 //!
-//! [`Device`] is what a device can do, unchecked; [`Driver`] is what programs use: it learns the build from the info block, keeps
-//! track of what slots and tables hold, and refuses what cannot work before the device sees it.
+//! [`Device`] is the unchecked interface of a device; programs use [`Driver`]: it learns the build from the info block,
+//! tracks the contents of slots and tables, and refuses illegal programs before the device sees them.
 
 mod board;
 mod conversions;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The driver's automorphisms and digits: what the build can take.
+//! The driver's automorphisms and digits: limits of the build.
 
 use model::Digit;
 

@@ -55,7 +55,7 @@ pub enum Ending {
 
 type Handle = *mut c_void;
 
-/// What a simulation calls to learn whether to stop.
+/// Callback that tells a simulation to stop.
 type Asked = extern "C" fn(*mut c_void) -> c_int;
 
 /// The status of a function that was made to stop (`RS_INTERRUPTED`).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the hardware's tables hold beside a modulus: the numbers that reduce by it, in the form of the build's reduction.
+//! Entries of the hardware's tables for a modulus: its reduction constants, for the build's kind of reduction.
 
 use crate::{DeviceError, Entry};
 use isa::{BuildInfo, Reduction};
@@ -85,7 +85,7 @@ pub(crate) fn conversion(
         write(0, QUOTIENT, index, input.reciprocal);
     }
     for lane in 0..info.lanes {
-        // What is no output lane gives 0: any modulus, rows of 0.
+        // Lanes without an output prime give 0: any modulus, rows of 0.
         let output = conversion.outputs().get(lane as usize);
         let p = output.map_or(&conversion.inputs()[0].modulus, |output| &output.modulus);
         let row = output.map_or(&[][..], |output| &output.row);
@@ -137,7 +137,7 @@ pub(crate) fn digit(info: &BuildInfo, number: u8, digit: &Digit) -> Vec<Write> {
     digit.shares().iter().map(write).collect()
 }
 
-/// What a factor must carry so that the reduction of a sum takes it off: 1 with Barrett.
+/// Montgomery factor that the reduction of a sum removes; 1 with Barrett.
 fn radix(info: &BuildInfo, modulus: &Modulus<u128>, guard: u32) -> u128 {
     let word = info.montgomery_bits;
     match info.reduction {
@@ -162,7 +162,7 @@ fn packed_reciprocal(info: &BuildInfo, modulus: &Modulus<u128>, guard: u32) -> u
     }
 }
 
-/// What stands beside a modulus: RECIPROCAL and COMPANION, as low and high halves.
+/// The entries RECIPROCAL and COMPANION of a modulus, as low and high halves.
 fn helpers(info: &BuildInfo, modulus: Modulus<u128>) -> [[u128; 2]; 2] {
     let value = modulus.value();
     match info.reduction {

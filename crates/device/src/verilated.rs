@@ -91,7 +91,7 @@ impl Verilated {
         Ok(offset + self.info.lane_start(lane) as u64)
     }
 
-    /// What lies from the first of a lane's `bytes` to the last, the other lanes' pieces between its own included.
+    /// Distance from the first to the last of a lane's `bytes`, including the interleaved pieces of other lanes.
     fn span(&self, bytes: usize) -> usize {
         let piece = self.info.piece() * self.info.word_bytes();
         match bytes.div_ceil(piece) {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether a program can run on a build, given what its slots and tables hold: the same words for every device.
+//! Checks a program against a build and the contents of slots and tables: the same messages for every device.
 
 use crate::error::IsaError;
 use crate::info::BuildInfo;
 use crate::instruction::Instruction;
 use crate::spec::{Modifier, Op, PROGRAM_WORDS, Slot, TWIDDLE_SLOT, Unit, ZERO_SLOT};
 
-/// What programs must know of a base conversion.
+/// Shape of a base conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Input primes.
     pub inputs: u8,
-    /// Whether residues modulo the output primes take part: SCALE, else LIFT.
+    /// Whether it also reads residues modulo the output primes: SCALE, else LIFT.
     pub own: bool,
 }
 
-/// What a device holds, as far as programs depend on it.
+/// The device state that programs depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     /// Per slot: log2 of the degree last written, None when never written or lost.
@@ -86,7 +86,7 @@ pub fn check(info: &BuildInfo, state: &State, program: &[Instruction]) -> Result
 /// Check one instruction; `index` is its place in the program, for the error.
 ///
 /// # Errors
-/// What the build cannot execute, with the reason.
+/// The reason why the build cannot execute it.
 pub fn check_one(
     info: &BuildInfo,
     state: &State,

@@ -106,9 +106,9 @@ pub struct BuildInfo {
     pub fifo_depth: u32,
     /// Host shell.
     pub host: Host,
-    /// Whether the data port moves a word of every lane at a time; what lies side by side in host buffers.
+    /// Whether the data port moves a word of every lane at a time; host buffers are interleaved by lane then.
     pub wide_port: bool,
-    /// The memory behind the data port, which whoever opens the device knows; the info block does not.
+    /// The memory behind the data port, set when the device is opened; not in the info block.
     pub port_memory: PortMemory,
     /// Whether transforms have the cyclic form.
     pub cyclic: bool,
@@ -283,7 +283,7 @@ impl BuildInfo {
         if let Some((name, value, legal)) = facts.broken() {
             return Err(InfoError::Range { name, value, legal }.into());
         }
-        // What is legal fits.
+        // Legal values fit.
         let number = |value: i64| value as u32;
         let without = if pmul { 0 } else { 1 << Op::Pmul as u8 };
         Ok(Self {

@@ -31,7 +31,7 @@ impl Draw {
     }
 }
 
-/// What a base conversion makes of what: residues of one modulus index, in every lane, of those of another.
+/// Modulus indices of a base conversion; residues in every lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     /// Modulus index of the input primes.
@@ -61,14 +61,14 @@ pub struct Mix {
     pub outputs: u32,
 }
 
-/// What a slot's content may feed: residues of one modulus, or words that are residues of none.
+/// A slot's content: residues of one modulus, or raw words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Content {
     Residues(u8),
     Raw,
 }
 
-/// Operands drawn for an instruction before another one is drawn: transforms fit few, and must not be rare for that.
+/// Attempts to draw operands before another instruction is drawn: few suit a transform, which must not become rare.
 const TRIES: usize = 64;
 
 /// A random program that passes [`crate::check`] from `state` and never feeds a word that is not a residue to modular

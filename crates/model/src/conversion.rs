@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Base conversions: the constants that make one, and what they make of residues, as `docs/arithmetic.md` defines it.
+//! Base conversions: their constants and their results, as `docs/arithmetic.md` defines them.
 
 use isa::Shape;
 use zq::{Modulus, ZqError};
@@ -72,7 +72,7 @@ impl Conversion {
         Self::build(first, drop, numerator, outputs, true)
     }
 
-    /// What rounding adds in [`Conversion::scale`]: its result where the kept residues are 0, without reading any.
+    /// The correction term of [`Conversion::scale`]: its result for kept residues 0, which are not read.
     ///
     /// # Errors
     /// As [`Conversion::scale`].
@@ -171,7 +171,7 @@ impl Conversion {
         &self.outputs
     }
 
-    /// What programs must know of it.
+    /// Its shape.
     pub fn shape(&self) -> Shape {
         Shape {
             inputs: self.inputs.len() as u8,

@@ -101,7 +101,7 @@ fn transforms(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
             q.modulus.add_assign(words, &addend[lane]);
         }
     }
-    // The stages in between have gone through both work slots.
+    // The intermediate stages overwrote both work slots.
     memory.slots[0] = None;
     memory.slots[1] = None;
     memory.write(i.dst, value)

@@ -28,14 +28,14 @@ impl Lane {
         Self { modulus, r_inv }
     }
 
-    /// R modulo the modulus: what a factor must carry for its product to come out right.
+    /// R modulo the modulus: the Montgomery factor of one operand of a product.
     pub fn factor(&self) -> u128 {
         self.r_inv.map_or(1 % self.modulus.value(), |r_inv| {
             self.modulus.inv_vt(r_inv).expect("R is a unit")
         })
     }
 
-    /// -1 as a factor: what stands in for the one twiddle of the cyclic inverse whose negative the table lacks.
+    /// -1 as a factor: replaces the one twiddle of the cyclic inverse whose negative the table lacks.
     pub fn minus_one(&self) -> u128 {
         self.modulus.neg(self.factor())
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a build holds: slots, tables of moduli, constants and twiddles, and the host buffers it reaches.
+//! Memory of a build: slots, tables of moduli, constants and twiddles, and the host buffers it reaches.
 
 use std::collections::BTreeMap;
 

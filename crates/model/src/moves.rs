@@ -5,18 +5,18 @@ use zq::Modulus;
 
 use crate::polynomial::Polynomial;
 
-/// What a lane gets of a digit: word x of the source lane, or x + offset mod 2^W if x reaches the bound.
+/// One lane of a digit: word x of the source lane, or x + offset mod 2^W if x reaches the bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// Source lane.
     pub from: u8,
     /// The first x that stands for a negative number.
     pub bound: u128,
-    /// What makes its residue of it, modulo 2^W.
+    /// Added to x to give its residue, modulo 2^W.
     pub offset: u128,
 }
 
-/// What DECOMP does, lane by lane.
+/// The lane-wise operation of DECOMP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digit {
     shares: Vec<Share>,
@@ -24,7 +24,7 @@ pub struct Digit {
 
 impl Digit {
     /// In each lane the residue, modulo the second prime, of the centred representative of the source lane's residue modulo the
-    /// first: what [`crate::Conversion::lift`] makes of one prime, also at the seam of the rounding.
+    /// first: the same as [`crate::Conversion::lift`] of one prime, also at the rounding boundary.
     ///
     /// # Errors
     /// A source prime that is not below twice the lane's, or of more than 64 bits.
@@ -47,12 +47,12 @@ impl Digit {
         Ok(Self { shares: shares? })
     }
 
-    /// Whether residues modulo `q` become ones modulo `p` by an addition.
+    /// Whether one addition converts residues modulo `q` to `p`.
     pub fn suits(q: &Modulus<u128>, p: &Modulus<u128>) -> bool {
         q.bits() <= 64 && seam(q) <= p.value() && q.value() - seam(q) <= p.value()
     }
 
-    /// What each lane gets.
+    /// The shares by lane.
     pub fn shares(&self) -> &[Share] {
         &self.shares
     }

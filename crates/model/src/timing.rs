@@ -65,7 +65,7 @@ pub struct Timing {
     pub host: HostTiming,
 }
 
-/// What the host adds to a transfer. AXI4: memory of some latency and bandwidth, bursts without gaps. Serial: the link
+/// Host timing of a transfer. AXI4: memory of some latency and bandwidth, bursts without gaps. Serial: the link
 /// through its byte port, one frame for each lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostTiming {
@@ -195,7 +195,7 @@ impl Timing {
         }
     }
 
-    /// What the host's side adds to a transfer.
+    /// The host's share of a transfer's cycles.
     fn transfer(&self, latency: u64, i: &Instruction) -> u64 {
         latency
             + self

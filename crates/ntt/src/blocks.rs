@@ -2,7 +2,7 @@
 //! A forward transform in two steps, for work that goes on with one block of the results while it is in the caches.
 //!
 //! The outer stages read a polynomial and leave [`NttPlan::blocks`] blocks, runs of neighbouring results. Each block is
-//! finished by itself, in any order. Residues may be of another prime and are lifted as they are read; results may be
+//! finished on its own, in any order. Residues may be of another prime and are lifted as they are read; results may be
 //! left unreduced (lazy).
 
 use zq::Word;
@@ -12,8 +12,8 @@ use crate::plan::NttPlan;
 /// Words between two blocks: an odd number of cache lines.
 const PADDING: usize = 24;
 
-/// What is added to residues of another modulus as they are read, so that they represent the same centred integer: `x`
-/// if `x < threshold`, else `x + shift` in wrapping arithmetic. Words are below 2^63 (of 64 bits), results reduced
+/// Lift of residues of another modulus as they are read, to residues of the same centred integer: `x` if
+/// `x < threshold`, else `x + shift` in wrapping arithmetic. Words are below 2^63 (of 64 bits), results reduced
 /// residues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shift<W: Word> {
@@ -151,8 +151,8 @@ impl<W: Word> NttPlan<W> {
         }
     }
 
-    /// The remaining stages of block `block`, in place. The words of `prefetch`, each row as long as the block, are
-    /// prefetched meanwhile.
+    /// The remaining stages of block `block`, in place, while the words of `prefetch` are prefetched, each row as long
+    /// as the block.
     ///
     /// # Panics
     /// If `block` is not below [`NttPlan::blocks`] or `a` is not a block.

@@ -56,7 +56,7 @@ pub(crate) struct ScalarTables<'a> {
     pub scale: [u64; 2],
 }
 
-/// What a transform of length 2^log_n modulo one prime needs.
+/// Tables of a transform of length 2^log_n modulo one prime.
 #[derive(Debug, Clone)]
 pub(crate) struct Tables<W: Word> {
     pub modulus: Modulus<W>,

@@ -15,7 +15,7 @@ use crate::operation::OperationProgram;
 use crate::session::{Polynomial, Session};
 use crate::simulate::{Outcome, check_moduli, draw, outcome};
 
-/// What the ciphertext is scaled by: BFV's plaintext modulus.
+/// The scaling factor: BFV's plaintext modulus.
 const NUMERATOR: u64 = 33;
 /// Slots of the operands x and own, and where results may go: the work slots, then the slots behind.
 const X: u8 = 2;

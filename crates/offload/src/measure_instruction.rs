@@ -335,7 +335,7 @@ impl Case {
         [part(0), part(1)]
     }
 
-    /// What the instruction must give, by the production arithmetic.
+    /// The expected result, by the production arithmetic.
     fn expected(&self, word_bits: u32) -> Result<Vec<Polynomial>, OffloadError> {
         match self.op {
             Op::Auto => return self.expected_automorphism().map(|one| vec![one]),
@@ -393,7 +393,7 @@ fn shape(error: &rns::RnsError) -> OffloadError {
     }
 }
 
-/// What an instruction on operands a, b, c (slots 2, 3, 4) must give, a polynomial for each slot written.
+/// Expected results of an instruction on a, b, c (slots 2, 3, 4): a polynomial for each slot written.
 fn expected_of(
     op: Op,
     lanes: &[Lane],

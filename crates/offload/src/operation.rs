@@ -83,7 +83,7 @@ impl Operation {
     }
 }
 
-/// Where a program finds its data.
+/// Data locations of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramArgs {
     /// log2 of the ring degree.

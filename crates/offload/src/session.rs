@@ -20,17 +20,17 @@ pub type Polynomial = Vec<Vec<u128>>;
 /// Host buffers that operations use: the inputs and outputs of a key switch, which has the most.
 const OPERANDS: u32 = 3 * DIGITS as u32 + 2;
 
-/// A driver and what it is set up for.
+/// A driver and its configuration.
 pub struct Session {
     driver: Driver,
     /// First of the host buffers for operands.
     first: u32,
-    /// Per modulus index what was set last, and when.
+    /// Per modulus index the last moduli set, and when.
     sets: Vec<(Vec<u128>, u64)>,
     clock: u64,
     halvings: Vec<Halving>,
     buffers: Buffers,
-    /// What the cores that this is the first of have in common.
+    /// State shared by the cores, kept by the first.
     common: Common,
     shift: Shift,
     usage: Usage,
@@ -75,7 +75,7 @@ impl Session {
         &mut self.driver
     }
 
-    /// Forget what was used, and return it.
+    /// Return and reset the usage.
     pub fn take_usage(&mut self) -> Usage {
         self.predicted_work = 0;
         std::mem::take(&mut self.usage)
@@ -221,7 +221,7 @@ impl Session {
         self.in_halves(operation, moduli, mod_idx, inputs)
     }
 
-    /// Where an operation over degree n finds its data.
+    /// Data locations of an operation over degree n.
     pub(crate) fn args(&self, n: usize, mod_idx: u8) -> ProgramArgs {
         ProgramArgs {
             log2_n: n.trailing_zeros() as u8,
@@ -251,7 +251,7 @@ impl Session {
         self.transact(&program, args, &scaled, operation.outputs())
     }
 
-    /// Multiply one factor of each product by what the build's products lack (nothing with Barrett).
+    /// Multiply one factor of each product by the Montgomery factor (not with Barrett).
     fn carry_factors(
         &self,
         operation: Operation,
@@ -303,7 +303,7 @@ impl Session {
             .collect()
     }
 
-    /// Run a section and count what it moves.
+    /// Run a section and count its transfers.
     fn section(&mut self, program: &[Instruction]) -> Result<Profile, OffloadError> {
         if program.is_empty() {
             return Ok(Profile::default());

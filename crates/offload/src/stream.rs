@@ -6,9 +6,10 @@
 //!                                         └─ overlap ──> loads and conversions beside work ── run ──> submissions
 //! ```
 //!
-//! A **tile** is what a slot holds: one limb for each lane. The moduli of a basis stand in **sections** of as many moduli as there
-//! are lanes; only base conversions lead from one section to another. A ring of twice the build's degree has two sections for each
-//! set of moduli, one for each factor of x^n + 1; the host splits and joins coefficients.
+//! A **tile** is the content of a slot: a limb for each lane. The moduli of a basis stand in **sections** of as many
+//! moduli as there are lanes; only base conversions lead from one section to another. A ring of twice the build's
+//! degree has two sections for each set of moduli, one for each factor of x^n + 1; the host splits and joins
+//! coefficients.
 
 mod allocate;
 mod common;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What ran where: send, compute, receive apart.
+//! Usage of device and host: send, compute, receive.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct Moved {
     pub cycles: u64,
 }
 
-/// What a session has used so far.
+/// Usage of a session so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usage {
     /// Operations the device did, by name: how often.

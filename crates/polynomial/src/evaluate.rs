@@ -15,7 +15,7 @@ use crate::graph::{Bundle, Form, Graph, Limb, Operation};
 /// The words of a limb, wiped when nobody needs them any more.
 pub type Words<W> = Arc<Zeroizing<Vec<W>>>;
 
-/// What the program takes from outside.
+/// The host's side of a program: sources and whole steps.
 pub trait Host<W: Word> {
     /// Why it fails.
     type Error: From<RnsError>;
@@ -52,7 +52,7 @@ pub struct Memory<'g, W: Word> {
 }
 
 impl<'g, W: Word> Memory<'g, W> {
-    /// Nothing is computed yet; limb i will be asked for, by operations computed here too, `uses[i]` times.
+    /// Nothing is computed yet; limb i will be read `uses[i]` times, by operations computed here too.
     pub fn new(graph: &'g Graph<W>, uses: Vec<u32>) -> Self {
         Self {
             graph,
@@ -64,7 +64,7 @@ impl<'g, W: Word> Memory<'g, W> {
         }
     }
 
-    /// Everything is computed here: each operation's operands are asked for once, outputs once more.
+    /// Everything is computed here: each operation reads its operands once, outputs are read once more.
     pub fn whole(graph: &'g Graph<W>) -> Self {
         let mut uses = vec![0; graph.limb_count()];
         let operands = graph.bundles().iter().flat_map(|bundle| &bundle.operands);

@@ -22,7 +22,7 @@ pub enum Form {
     Values,
 }
 
-/// What is done. Unless noted, limb i of the result is made of limb i of each operand, modulo its prime.
+/// A polynomial operation. Unless noted, limb i of the result depends on limb i of each operand, modulo its prime.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Given from outside; its number and form.
@@ -163,7 +163,7 @@ impl<W: Word> Graph<W> {
         self
     }
 
-    /// Whether a family of moduli may stand twice side by side.
+    /// Whether a family of moduli may be duplicated in further lanes.
     pub fn is_mirrored(&self) -> bool {
         self.mirrored
     }
@@ -228,7 +228,7 @@ impl<W: Word> Graph<W> {
         self.push(operation, operands, moduli, task)
     }
 
-    /// Values of coefficients. What was transformed back from values is those values.
+    /// Values of coefficients. The NTT of an inverse NTT is the latter's operand.
     pub fn ntt(&mut self, a: &[Limb], task: u32) -> Vec<Limb> {
         self.transform(Operation::Ntt, &Operation::Intt, a, task)
     }
@@ -276,7 +276,7 @@ impl<W: Word> Graph<W> {
         self.push(Operation::Convert, operands, to.to_vec(), task)
     }
 
-    /// What rounding adds when t x is divided by the dropped moduli; see [`Operation::Round`].
+    /// Rounding term of the division of t x by the dropped moduli; see [`Operation::Round`].
     pub fn round(&mut self, dropped: &[Limb], to: &[u16], numerator: u64, task: u32) -> Vec<Limb> {
         let operation = Operation::Round { numerator };
         self.push(operation, vec![dropped.to_vec()], to.to_vec(), task)
@@ -354,7 +354,7 @@ impl<W: Word> Graph<W> {
         &self.tasks
     }
 
-    /// What is needed in the end.
+    /// Limbs of the results.
     pub fn outputs(&self) -> &[Limb] {
         &self.outputs
     }

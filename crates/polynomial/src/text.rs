@@ -14,7 +14,7 @@ use zq::{Modulus, Word};
 
 use crate::graph::{Bundle, Form, Graph, Limb, Operation};
 
-/// What the form has in place of a modulus where there is none.
+/// The form's entry for operations without a modulus.
 const NO_MODULUS: u64 = u64::MAX;
 
 /// Writes a program.
@@ -232,7 +232,7 @@ fn name(limb: Limb) -> String {
     format!("%{}", limb.0)
 }
 
-/// What each y_i and then the quotient is multiplied by modulo p.
+/// Factors of each y_i, then of the quotient, modulo p.
 fn constants<W: Word>(
     basis: &RnsBasis<W>,
     p: &Modulus<W>,

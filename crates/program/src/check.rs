@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a program must satisfy, whoever made it: shapes, operands before use, levels, scales, sizes.
+//! Validity checks of a program: shapes, operands before use, levels, scales, sizes.
 
 mod transform;
 
@@ -14,7 +14,7 @@ const SCALE_TOLERANCE: f64 = ckks::SCALE_TOLERANCE;
 /// Published results exceed their bound with probability below 2^−this.
 const PUBLISHED_FAILURE_BITS: u32 = 128;
 
-/// What a reader takes from a stranger; a program beyond it is refused before memory or time is spent.
+/// Limits of an untrusted program; one beyond them is refused before memory or time is spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Largest ring degree.
@@ -82,7 +82,7 @@ impl Program {
     /// The form of the guarantee; [`Program::check_guarantee`] checks that it holds.
     fn check_request(&self) -> Result<(), Error> {
         let g = &self.guarantee;
-        // Who collects published results must not find one that exceeds its bound.
+        // Collected published results must not contain one that exceeds its bound.
         let least = if g.publish { PUBLISHED_FAILURE_BITS } else { 1 };
         let known = (least..=1024).contains(&g.failure_bits) && g.bits.is_finite();
         let tolerance = match self.parameters.plain_modulus() {
@@ -474,7 +474,7 @@ impl Program {
     }
 }
 
-/// Whether an operation moves what a ciphertext holds to other slots.
+/// Whether an operation moves values between slots.
 fn moves_slots(operation: &Operation) -> bool {
     matches!(
         operation,
@@ -482,7 +482,7 @@ fn moves_slots(operation: &Operation) -> bool {
     )
 }
 
-/// What follows from a step's operands.
+/// Derived from a step's operands.
 struct Expected {
     level: u32,
     scale: f64,

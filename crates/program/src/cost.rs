@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run of a program will take, reckoned from its steps before anything runs: memory, size of the keys, work. A server
-//! holds these against its quotas; a compiler weighs key-switching digits by the work ([`Circuit::work`]).
+//! Cost of a run of a program, computed from its steps in advance: memory, size of the keys, work. A server holds
+//! these against its quotas; a compiler weighs key-switching digits by the work ([`Circuit::work`]).
 
 mod key_switch;
 
@@ -11,7 +11,7 @@ use crate::step::{Operation, Step};
 use crate::transform::Transform;
 use std::collections::{HashMap, HashSet};
 
-/// What one run takes. Threads beyond the first add a few ciphertexts each.
+/// Cost of one run. Threads beyond the first add a few ciphertexts each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Bytes of inputs, ciphertexts, encoded plaintexts and scratch at the fullest step of a walk in program order.
@@ -25,7 +25,7 @@ pub struct Cost {
     pub work: u64,
 }
 
-/// What a step does.
+/// Cost of a step.
 #[derive(Clone, Copy, Default)]
 struct Effort {
     /// Limbs transformed.
@@ -109,7 +109,7 @@ impl Shape {
         self.bytes(u64::from(step.size) * limbs(step))
     }
 
-    /// What a step does whose first operand has `operand` limbs.
+    /// Cost of a step whose first operand has `operand` limbs.
     fn effort(&self, transforms: &[Transform], step: &Step, operand: u64) -> Effort {
         let own = limbs(step);
         let size = u64::from(step.size);
@@ -235,7 +235,7 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// Adds what a step makes and first encodes; an encoding counts from its first use on.
+    /// Adds the result and new encodings of a step; an encoding counts from its first use on.
     fn make(&mut self, number: usize, encoded: &mut HashSet<(u32, u32, u64)>) {
         let step = &self.program.steps[number];
         if self.root[number] == number {
@@ -271,14 +271,14 @@ impl<'a> Held<'a> {
     }
 }
 
-/// What is encoded once: a plaintext for a level and a scale.
+/// Identity of an encoding: plaintext, level and scale.
 fn encoding(step: &Step) -> Option<(u32, u32, u64)> {
     let plaintext = step.operation.plaintext()?;
     Some((plaintext.number, step.level, plaintext.scale.to_bits()))
 }
 
 impl Program {
-    /// What a run takes.
+    /// Cost of a run.
     pub fn cost(&self) -> Cost {
         let shape = Shape::of(self);
         let mut held = Held::new(self, &shape);

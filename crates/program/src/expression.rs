@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What turns plain arguments into the values of plaintexts: small tensor expressions, evaluated by whoever runs the
-//! program. In CKKS they are real, in BFV integers modulo t: every operation is one of rings, so reducing is exact.
+//! Tensor expressions from plain arguments to the values of plaintexts, evaluated when the program runs. In CKKS they
+//! are real, in BFV integers modulo t: every operation is one of rings, so reducing is exact.
 
 use crate::index_map::IndexMap;
 use crate::shape::{self, MatMul};

@@ -2,10 +2,10 @@
 //! The noise guarantee: the estimates of the schemes, carried along the steps. A compiler asks for it while it searches
 //! parameters ([`Circuit`]), a reader recomputes it ([`Program::check_guarantee`]).
 //!
-//! What a plaintext does depends on its values: multiplying by it raises BFV noise by its gain, encoding it for CKKS rounds
-//! its coefficients. Both have a worst case that only contrived values reach, and a limit that ordinary ones stay below
-//! (but for one in 2^40). [`Assume`] says which of them a bound holds for; with the smaller limits a program's plaintexts
-//! are measured before they are used ([`Effects`]).
+//! The effect of a plaintext depends on its values: multiplying by it raises BFV noise by its gain, encoding it for
+//! CKKS rounds its coefficients. Both have a worst case that only contrived values reach, and a limit that ordinary
+//! ones stay below (but for one in 2^40). [`Assume`] says which of them a bound holds for; with the smaller limits a
+//! program's plaintexts are measured before they are used ([`Effects`]).
 
 mod bfv;
 mod circuit;
@@ -41,17 +41,17 @@ pub enum Assume {
 pub struct Effects(BTreeMap<(u32, u64), f64>);
 
 impl Effects {
-    /// Adds what a plaintext encoded at a scale does.
+    /// Adds the effect of a plaintext at a scale.
     pub fn insert(&mut self, plaintext: u32, scale: f64, effect: f64) {
         self.0.insert((plaintext, scale.to_bits()), effect);
     }
 
-    /// What a plaintext encoded at a scale does, if it was measured.
+    /// The effect of a plaintext at a scale, if it was measured.
     pub fn get(&self, plaintext: u32, scale: f64) -> Option<f64> {
         self.0.get(&(plaintext, scale.to_bits())).copied()
     }
 
-    /// The plaintext that does most, and how much.
+    /// The plaintext of largest effect, and that.
     fn largest(&self) -> Option<(u32, f64)> {
         let effects = self
             .0
@@ -61,7 +61,7 @@ impl Effects {
     }
 }
 
-/// What a program's results are sure to be.
+/// Bound on a program's results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
     /// CKKS: log2 of the largest error of a result. BFV: noise budget of the poorest result.
@@ -148,7 +148,7 @@ impl Program {
         self.estimator().ordinary_effect()
     }
 
-    /// What the results are sure to be, for plaintexts that were measured and others as assumed. The program was checked
+    /// Bound on the results, for plaintexts that were measured and others as assumed. The program was checked
     /// ([`Program::check`]).
     ///
     /// # Errors

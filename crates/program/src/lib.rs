@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A homomorphic program as data: what is encrypted and how it is packed, what is done in which order, what the result is
-//! and what is promised of it. It has bytes, hence a hash; whoever runs it needs no function and no source.
+//! A homomorphic program as data: encrypted arguments and their packing, ordered steps, the result and its guarantee.
+//! It has bytes, hence a hash; running it needs no function and no source.
 //!
 //! ```text
 //! Argument ──────> Expression ──> PlaintextSource ─┐

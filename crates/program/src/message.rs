@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What travels beside a program: keys, arguments and results, each with a label that says whose and what it is.
+//! Messages beside a program: keys, arguments and results, each with a label of its owner and kind.
 //!
 //! The label is the role, the hash of the program by section (so that a refusal can say what differs) and the public
-//! identity of the secret key. The parts are objects of the byte format, read by whoever knows the parameters. Labels
+//! identity of the secret key. The parts are objects of the byte format, readable with the parameters. Labels
 //! find mistakes, not forgery: whoever may change the bytes may change the label.
 
 use crate::Error;

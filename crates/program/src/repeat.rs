@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A program done several times over, as one: what an engine needs to work on one run while it moves the data of another.
+//! A program repeated, as one: an engine can overlap the computation of one run with the transfers of another.
 
 use crate::program::{Program, Secrecy};
 use crate::step::{Operation, Step};

@@ -51,7 +51,7 @@ pub enum Operation {
     LinearTransform(u32, u32),
 }
 
-/// What the author of a kernel knows about values.
+/// A bound on values, known to the kernel's author.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Promise {
     /// Largest magnitude.

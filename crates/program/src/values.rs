@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From plain arguments to the slots of plaintexts, each held against what was declared of it.
+//! From plain arguments to the slots of plaintexts, each checked against its declaration.
 
 use crate::Error;
 use crate::evaluate::{IntegersModulo, Reals, Ring, evaluate_where};

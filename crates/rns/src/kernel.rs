@@ -44,7 +44,7 @@ pub(crate) struct Kernel<W: Word> {
     /// Whether the vector loops run.
     #[cfg(target_arch = "x86_64")]
     vectors: bool,
-    /// What they want to know of each output modulus.
+    /// Their constants for each output modulus.
     #[cfg(target_arch = "x86_64")]
     narrow: Vec<crate::simd::Narrow>,
 }

@@ -278,7 +278,7 @@ impl<W: Word> RnsPoly<W, Coeff> {
         let moduli = self.basis.moduli();
         for (limb, m) in out.data.chunks_exact_mut(n).zip(moduli) {
             limb.rotate_right(shift);
-            // What wrapped past x^n changes sign; an odd multiple of n changes all signs.
+            // Coefficients that wrap change sign; an odd multiple of n changes all signs.
             let (wrapped, rest) = limb.split_at_mut(shift);
             m.neg_assign(if negate { rest } else { wrapped });
         }

@@ -93,8 +93,8 @@ pub(crate) fn hold_too(take: Take) {
     locked(&TAKEN_TOO).push(take);
 }
 
-/// The slot's value, made on first use. `make` may run in several threads at once; one result is kept. A child that was
-/// forked meanwhile finds the slot full or empty, never waiting for a thread that it does not have.
+/// The slot's value, made on first use. `make` may run in several threads at once; one result is kept. A child that is
+/// forked during that finds the slot full or empty and never waits for a thread that it lacks.
 pub fn once<T>(slot: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
     if let Some(value) = slot.get() {
         return value;

@@ -55,8 +55,8 @@ pub trait Word:
     fn trailing_zeros(self) -> u32;
     /// All ones if `self < b`, else 0, without a branch.
     fn lt_mask(self, b: Self) -> Self;
-    /// A mask that the compiler knows nothing of. What it knows to come from a comparison it may turn into a branch on that
-    /// comparison, and then the time depends on the operands.
+    /// Optimisation barrier for a mask: the compiler could turn a mask from a comparison into a branch on it, and then
+    /// the time depends on the operands.
     fn opaque(mask: Self) -> Self;
     /// Quotient and remainder of two words; variable time.
     fn div_rem_vt(self, b: Self) -> (Self, Self);

@@ -35,7 +35,7 @@ def _counts(value: Any) -> bool:
     return isinstance(value, list) and all(map(_count, value))
 
 
-# By a field's type: what it holds, and how that is said.
+# Checks of a field's values, and their descriptions, by type.
 _FITS: dict[str, Callable[[Any], bool]] = {
     "str": _text,
     "str | None": _text,

@@ -105,7 +105,7 @@ def store(values: dict[str, float], path: Path = MEASURED) -> None:
 
 
 def drift(stored: dict[str, float], fresh: dict[str, float]) -> list[str]:
-    """Where fresh values differ from the stored ones; cycles and counts are exact, so any difference counts."""
+    """Differences of fresh values from the stored ones; cycles and counts are exact, so any one counts."""
     return [
         f"{key}: stored {stored.get(key)}, now {value}"
         for key, value in sorted(fresh.items())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several verbs share: loading kernel files, progress on stderr, output as JSON."""
+"""Shared code of the verbs: loading kernel files, progress on stderr, output as JSON."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ BAD_INPUT = 2
 #: A defect of ringsmith itself (EX_SOFTWARE of sysexits.h).
 INTERNAL = 70
 INTERRUPTED = 130
-#: Whoever read the output went away: what a shell reports of a process that SIGPIPE ends.
+#: Broken pipe: the status that a shell reports for a process ended by SIGPIPE.
 UNREAD = 141
 TRACEBACK = "RINGSMITH_TRACEBACK"
 
@@ -33,7 +33,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def guarded(command: Callable[[], int]) -> int:
-    """Return the status of a command, or the status of what it raised, which is told in one line."""
+    """Return the status of a command, or of its exception, which is reported in one line."""
     _open_streams()
     threading.excepthook = lambda raised: _tell(raised.exc_value or raised.exc_type())
     sys.unraisablehook = lambda raised: _tell(raised.exc_value or RuntimeError())
@@ -76,7 +76,7 @@ def _open_streams() -> None:
 
 
 def _give_up(stream: TextIO) -> None:
-    """What is still buffered cannot be written, or is no answer: the interpreter must not try again when it ends."""
+    """Discard buffered output that cannot be written, or is no answer: the interpreter must not retry at exit."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -91,7 +91,7 @@ def _tell(error: BaseException) -> int:
 
 
 def outcome(error: BaseException) -> tuple[int, list[str]]:
-    """Return the exit status of what a command raised, and the lines that tell it."""
+    """Return the exit status of an exception, and the lines that report it."""
     match error:
         case SystemExit() if isinstance(error.__context__, BrokenPipeError):  # rich's way to say so
             return UNREAD, []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What verbs that talk to a server share: where it is, and who asks."""
+"""Shared options of the verbs that talk to a server: address and API key."""
 
 from __future__ import annotations
 

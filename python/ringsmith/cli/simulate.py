@@ -112,7 +112,7 @@ def simulate(
             f"preset {made.name} has {made.slots} slots; simulate needs {SLOTS_NEEDED}: two work slots, three operands"
         )
     if on == "rtl":
-        # What the model refuses, the hardware refuses too: find out before it is built.
+        # The model refuses what the hardware refuses: check before building it.
         measure(model, op, degree, allow_insecure=allow_insecure, rotations=(primes, count))
     with console().status(Text(f"{on}:{made.name}: building")) as status:
         device = open_device(on, made)
@@ -197,7 +197,7 @@ def _report(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall: 
 
 
 def _whole(outcome: dict[str, Any]) -> dict[str, Any]:
-    """Return what a whole operation did where, and its cycles from the first transform to the last result on chip."""
+    """Return the usage of a whole operation, and its cycles from the first transform to the last result on chip."""
     events = outcome["profile"]["events"]
     begin = min(event[3] for event in events if event[2] == "compute")
     end = max(event[4] for event in events if event[2] in ("compute", "rns"))

@@ -25,7 +25,7 @@ from ringsmith.location import Location
 
 Array = NDArray[Any]
 
-#: What the format keeps of a source line and of a column.
+#: Limits of the format for a source line and a column.
 _MAX_TEXT = 1000
 _MAX_COLUMN = 65535
 _INT64 = 2**63 - 1
@@ -92,7 +92,7 @@ class _Assembly:
             self.builder.argument(name, list(shape), *self._range(name), gather)
 
     def _layout(self, name: str) -> tuple[Shape, Array | None]:
-        """Return the shape of an argument as it enters, and where its elements stand if it is encrypted."""
+        """Return the shape of an argument as it enters, and its layout if it is encrypted."""
         shape = self.signature.arguments[name][0]
         packing = self.circuit.inputs.get(name)
         if packing is None:

@@ -111,7 +111,7 @@ def _levelled(choice: choose.Choice, requirements: choose.Requirements) -> choos
 
 
 def requirements_of(kernel: KernelDefinition, plain_bound: float, encryption: str) -> choose.Requirements:
-    """Return what a kernel asks of its parameters."""
+    """Return a kernel's requirements."""
     return choose.Requirements(
         kernel.scheme,
         kernel.tolerance,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the compiler gives: the program as data, and how it was made."""
+"""Output of the compiler: the program as data, and how it was made."""
 
 from __future__ import annotations
 

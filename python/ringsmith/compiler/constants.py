@@ -33,7 +33,7 @@ def encodings(circuit: Circuit) -> list[tuple[int, float]]:
 
 
 def measure(circuit: Circuit, encoding: Encoding, values: Mapping[int, Array]) -> noise.Effects:
-    """Return what the plaintexts that have values do to the noise."""
+    """Return the noise effects of the plaintexts with values."""
     keys = [key for key in encodings(circuit) if key[0] in values]
     return dict(zip(keys, side_by_side(lambda key: encoding.effect(values[key[0]], key[1]), keys), strict=True))
 

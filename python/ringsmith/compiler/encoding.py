@@ -29,7 +29,7 @@ class Encoding(ABC):
 
     @abstractmethod
     def effect(self, values: Array, scale: float) -> float:
-        """Return what a plaintext does to noise (`compiler.params.noise.Effects`)."""
+        """Return the noise effect of a plaintext (`compiler.params.noise.Effects`)."""
 
     @abstractmethod
     def encode_top(self, rows: Array) -> list[Any]:

@@ -38,7 +38,7 @@ class Applied:
 
 @dataclass(frozen=True)
 class Round:
-    """What the client sends and gets: sources by argument of the round's program, shapes of the values that come back,
+    """Interface of a round: sources by argument of the round's program, shapes of the values that come back,
     end to end, and the functions it then applies, in order."""
 
     inputs: Mapping[str, Source]
@@ -126,7 +126,7 @@ class _Cut:
         return node is self.graph.output or (node.op is not Op.INPUT and self.last_use[id(node)] > number)
 
     def _applied(self, number: int) -> tuple[Applied, ...]:
-        """Return what the client does after a round."""
+        """Return the client's part after a round."""
         found = []
         for node in self.nodes:
             if node.op is Op.REFRESH and self.round[id(node)] == number + 1:

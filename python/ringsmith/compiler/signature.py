@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program says of its kernel: name, scheme, tolerance, arguments."""
+"""Signature of a kernel, kept in its program: name, scheme, tolerance, arguments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Signature:
-    """What a program keeps of its kernel: name, variant, scheme, tolerance; shape, secrecy and range of arguments."""
+    """Kernel metadata of a program: name, variant, scheme, tolerance; shape, secrecy and range of arguments."""
 
     name: str
     variant: str
@@ -30,7 +30,7 @@ class Signature:
 
     @classmethod
     def of(cls, native: _native.Program) -> Signature:
-        """Return what a program read from bytes says."""
+        """Return that of a program read from bytes."""
         arguments = {name: (tuple(shape), secret, low, high) for name, shape, secret, low, high in native.arguments}
         promised = native.guarantee
         return cls(native.name, native.variant, native.scheme, promised["tolerance"], arguments, promised["publish"])

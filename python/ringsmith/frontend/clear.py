@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel's function gives on known numbers: the reference that encrypted results are compared with.
+"""Evaluation of a kernel's function on known numbers: the reference for encrypted results.
 
 BFV's is exact whatever the magnitudes: the traced bounds tell whether int64 holds every value on the way, and Python's
 own integers take over where it does not.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user declares of a kernel: the function, its arguments and options, checked."""
+"""Definition of a kernel: the function, its arguments and options, checked."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ SCALE_TOLERANCE = 2.0**-30
 
 @dataclass(frozen=True)
 class Chain:
-    """What manual operations need of the parameters: data primes (first prime first) and log2 of the scale."""
+    """Parameters of manual operations: data primes (first prime first) and log2 of the scale."""
 
     scheme: str
     slots: Slots
@@ -272,7 +272,7 @@ def _gather_of_constant(node: Node, slots: int) -> Index:
 
 
 def collect(result: Any) -> list[Cipher]:
-    """Flatten what a manual kernel returned into its ciphertexts, row-major."""
+    """Flatten a manual kernel's result into its ciphertexts, row-major."""
     if isinstance(result, Cipher):
         return [result]
     if isinstance(result, np.ndarray | Sequence):

@@ -23,7 +23,7 @@ from ringsmith.location import here
 
 @dataclass
 class _Manual:
-    """What to do in a manual kernel: cut values or only note which promises they exceed."""
+    """Mode of a manual kernel: cut values, or only note which promises they exceed."""
 
     cut: bool
     broken: list[KernelError] = field(default_factory=list)

@@ -21,7 +21,7 @@ from ringsmith.ir.numbers import integers, narrowed, reals
 from ringsmith.location import here
 
 Array = NDArray[Any]
-#: What an array may exceed its range by where it was computed in float64.
+#: Tolerated excess of an array computed in float64 over its range.
 _ROUNDING = 1e-9
 
 

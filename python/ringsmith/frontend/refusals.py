@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What no traced value can do, and what to write instead.
+"""Unsupported operations of traced values, and their remedies.
 
 Python falls back to something plausible where an object does not define a protocol: `==` to identity, `in` to a search,
 `out[i] = x` to a conversion. `Refusing` defines them all, so that none gives a plain answer about an encrypted value.
@@ -20,7 +20,7 @@ _KNOWN = "indices, counts and exponents must be known while tracing"
 _INSIDE = "decrypt the result first; inside a kernel keep it a tensor"
 _CONVERTED = "join tensors with rs.stack, and convert numbers after decryption"
 _BUILD = "tensors are not changed in place; build the result with rs.stack or rs.concatenate"
-#: An encrypted value in a numpy array would be a stranger there.
+#: A numpy array cannot hold an encrypted value.
 IN_ARRAY = ("a place in a numpy array (np.array, out[i] = x)", "join tensors with rs.stack or rs.concatenate")
 
 _COMPARISONS = {"__eq__": "==", "__ne__": "!=", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}

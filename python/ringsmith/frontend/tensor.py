@@ -17,7 +17,7 @@ from ringsmith.location import Location, here
 
 Operand = Any  # Tensor, number or array: what stands on the other side of an operator.
 
-#: What answers for numpy's ufuncs and functions; `numpy_functions` fills it.
+#: Handlers of numpy's ufuncs and functions; `numpy_functions` fills it.
 NUMPY: dict[str, Callable[..., Any]] = {}
 
 
@@ -390,7 +390,7 @@ def chebyshev(x: Tensor, coefficients: Sequence[float], low: float, high: float)
 
 
 def _plain_chebyshev(x: Tensor, coefficients: Sequence[float], low: float, high: float, where: Location) -> Tensor:
-    """Evaluate it on what is not encrypted, by operations that plaintext expressions have."""
+    """Evaluate it on plain operands, by operations of plaintext expressions."""
     u = within(x * (2 / (high - low)) - (low + high) / (high - low), 1.0)
     terms = [Tensor(constant(np.ones(x.shape), where, like=x)), u]
     for k in range(2, len(coefficients)):

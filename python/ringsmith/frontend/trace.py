@@ -249,7 +249,7 @@ def _clear_manual(kernel: KernelDefinition, arrays: Mapping[str, Array], slots: 
 
 
 def _clear_rows(result: Any) -> list[Array]:
-    """Flatten what a manual kernel returned on clear vectors."""
+    """Flatten a manual kernel's result on clear vectors."""
     if isinstance(result, np.ndarray) and result.ndim == 1 and not isinstance(result[0], np.ndarray):
         return [result]
     return [row for part in result for row in _clear_rows(part)]

@@ -21,7 +21,7 @@ _BRACES = re.compile(r"\{([^}]*)\}")
 
 @dataclass(frozen=True)
 class Legal:
-    """What a value may be: `holds` over it, `text` for a person; `names` of numbers if it is chosen by name."""
+    """Legal values: `holds` over one, `text` for a person; `names` of numbers if it is chosen by name."""
 
     holds: ast.expr | None
     text: str
@@ -60,7 +60,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Rule:
-    """What must hold, the value to blame, and what it must be; formulas in braces within the text."""
+    """A condition, the value to blame, and the message; formulas in braces within the text."""
 
     value: str
     holds: ast.expr
@@ -110,7 +110,7 @@ class Build:
 
 
 def _whole(value: Value) -> ast.expr | None:
-    """What must hold of a value alone: it is legal, or 0 where it means nothing."""
+    """Condition on a value alone: it is legal, or 0 where it is unused."""
     if value.legal is None or value.legal.holds is None:
         return None
     if value.when is None:

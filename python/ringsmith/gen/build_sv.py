@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What parameters of the RTL may be: a package of their limits, and the module that checks a whole core's."""
+"""Limits of the RTL's parameters: a package of them, and the module that checks a whole core's."""
 
 from __future__ import annotations
 

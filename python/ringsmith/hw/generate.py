@@ -38,7 +38,7 @@ LARGEST_TEST = 256
 
 @dataclass(frozen=True)
 class Package:
-    """What was written: directory, its files in order, top module with its parameters, hash of the build."""
+    """A written package: directory, its files in order, top module with its parameters, hash of the build."""
 
     directory: Path
     files: tuple[str, ...]
@@ -70,7 +70,7 @@ def generate(preset: Preset, directory: Path, *, force: bool = False) -> Package
 
 
 def _place(directory: Path, *, force: bool) -> Path:
-    """Where the package goes, links followed; refused before anything is made."""
+    """Directory of the package, links followed; refused before anything is made."""
     try:
         target = directory.resolve()
         if target.exists() and not target.is_dir():
@@ -305,7 +305,7 @@ def _port(preset: Preset) -> str:
 
 
 def _layout(preset: Preset) -> str:
-    """Where a lane's coefficients lie in a host buffer."""
+    """Layout of a lane's coefficients in a host buffer."""
     start = f"b * {preset.buffer_bytes} + l * {preset.piece_bytes}"
     if not preset.wide_port:
         return f"one after another: lane l of buffer b starts at {start} bytes"

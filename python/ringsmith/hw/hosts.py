@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a package says of its host's clocks, reset and pins, for `docs/integration.md` and the constraints."""
+"""Texts on the host's clocks, reset and pins, for `docs/integration.md` and the constraints."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def chebyshev(coefficients: Sequence[float]) -> tuple[float, float]:
     values = chebval(np.cos((np.arange(count) + 0.5) * np.pi / count), np.asarray(coefficients, dtype=np.float64))
     low, high = float(values.min()), float(values.max())
     spread = (high - low) / 2 / math.cos(degree * math.pi / (2 * count))
-    # What float64 rounds in the sum of so many terms.
+    # Rounding error of the sum in float64.
     slack = 1e-14 * float(np.abs(coefficients).sum()) * (degree + 1)
     return (low + high) / 2 - spread - slack, (low + high) / 2 + spread + slack
 

@@ -65,7 +65,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class OutputPacking:
-    """Where the result stands: element e is slot `slot[e]` of output `ct[e]`.
+    """Packing of the result: element e is slot `slot[e]` of output `ct[e]`.
 
     Or `unpack`, a user's own function that does more than pick elements; `trace` holds its answers to probes.
     """

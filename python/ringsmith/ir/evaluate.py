@@ -21,7 +21,7 @@ from ringsmith.ir.numbers import exact, narrowed
 
 Array = NDArray[Any]
 
-# A promise about reals holds for what float64 makes of them.
+# A promise about reals holds up to rounding in float64.
 _ROUNDING = 1e-9
 
 

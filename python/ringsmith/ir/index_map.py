@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user's packing function does, as data: an index map where it only places elements, else its answers to probes.
+"""A user's packing function as data: an index map where it only places elements, else its answers to probes.
 
 An index map needs no function when it is sent, stored or hashed, and what a closure captured cannot change it later.
 """
@@ -33,7 +33,7 @@ class Placement:
 def placement(
     place: Callable[[Array], Array], shape: tuple[int, ...], low: float, high: float, dtype: Any
 ) -> Placement:
-    """Learn what a function of arrays of a shape does; `low` and `high` bound the values it is made for."""
+    """Probe a function of arrays of a shape; `low` and `high` bound the values it is made for."""
     probes = [_probe(number, shape, low, high).astype(dtype) for number in range(_PROBES)]
     answers = [np.asarray(place(probe)) for probe in probes]
     gather = _numbered(place, shape, dtype)

@@ -138,7 +138,7 @@ def within(node: Node, bound: Any, where: Location) -> Node:
 
 
 def refresh(node: Node, function: ClearFunction, packing: str, where: Location) -> Node:
-    """Make what the client makes of a value in the clear and encrypts anew."""
+    """Make a value that the client computes in the clear and encrypts."""
     ends = (integers if function.exact else reals)([function.low, function.high], function.name)
     low, high = (np.full(function.shape, end, dtype=ends.dtype) for end in ends)
     return unary(Op.REFRESH, node, (low, high), where, function=function, packing=packing)

@@ -22,7 +22,7 @@ from ringsmith.location import Location
 
 
 class Kind(StrEnum):
-    """What a homomorphic operation does; the names are those of the reports."""
+    """Kind of a homomorphic operation; the names are those of the reports."""
 
     INPUT = "input"
     ADD = "add"
@@ -87,7 +87,7 @@ class PlainOperand:
         return int(first) if whole else None
 
 
-#: What a transform adds: `terms[giant rotation][baby rotation]` is a plaintext or -1.
+#: Summands of a transform: `terms[giant rotation][baby rotation]` is a plaintext or -1.
 Terms = Mapping[int, Mapping[int, int]]
 
 

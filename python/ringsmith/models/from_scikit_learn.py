@@ -70,7 +70,7 @@ def _features(step: Any) -> int:
 
 
 def _applied(value: Value, step: Any, name: str) -> Value:
-    """Return what a fitted step makes of a value."""
+    """Return the output of a fitted step for a value."""
     kind = _kind(step)
     if kind in _SCALERS:
         return _standardized(value, step)

@@ -90,7 +90,7 @@ def affine(argument: Value, matrix: Array, shift: Array) -> Affine:
 
 
 def arguments(value: Value) -> tuple[Value, ...]:
-    """Return what a value is computed from."""
+    """Return the operands of a value."""
     match value:
         case Input():
             return ()

@@ -12,7 +12,7 @@ from ringsmith.remote.steps import CONNECT, Reply
 
 #: Idle connections that are kept at most.
 _IDLE = 64
-#: What a connection that the server closed meanwhile, or a server that is gone, fails with.
+#: Exceptions of a connection that the server has closed, or of a server that is gone.
 Broken = (OSError, http.client.HTTPException)
 
 

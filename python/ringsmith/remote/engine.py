@@ -35,7 +35,7 @@ class RemoteEngine:
         return self._remote.wire.url
 
     def report(self, seconds: float) -> dict[str, Any]:
-        """Return the job and what the server says of it."""
+        """Return the job and the server's facts about it."""
         return self._facts
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Client-aided programs on a server: each round is a job there, what is between rounds happens here."""
+"""Client-aided programs on a server: each round is a job there, the client's part runs here."""
 
 from __future__ import annotations
 

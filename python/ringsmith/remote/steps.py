@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said to a server, apart from how: generators that yield requests and are sent answers.
+"""The protocol apart from its transport: generators that yield requests and are sent answers.
 
 Every request may be made again: blobs have their hash as address, chunks their offset, jobs the client's name for them.
 """
@@ -48,7 +48,7 @@ class RemoteError(RingsmithError):
 
 @dataclass(frozen=True)
 class Request:
-    """What a driver sends. `expected`: codes that are no error; the steps handle them."""
+    """A driver's request. `expected`: codes that are no error; the steps handle them."""
 
     method: str
     path: str
@@ -61,7 +61,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came over the wire; names of headers in lower case."""
+    """A server's reply; names of headers in lower case."""
 
     status_code: int
     headers: Mapping[str, str]

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the time of several cores went in a batch, and what limits it."""
+"""Time breakdown of several cores in a batch, and its bottleneck."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-#: Where a cycle of a core counts, in the order in which it is tried: the first that holds.
+#: Categories of a core's cycles, by priority: a cycle counts in the first that holds.
 KINDS = {
     "compute": "transforms and products",
     "conversion": "base conversion",
     "memory": "waiting for memory",
     "idle": "idle",
 }
-# A data port that is busy for so much of the time is what limits, whatever the cores do meanwhile.
+# A data port that is busy for so much of the time is the bottleneck, whatever the cores do.
 _FULL = 0.9
 
 

@@ -56,7 +56,7 @@ def _bytes(report: Report) -> Table:
 
 
 def _rounds(report: Report) -> list[Table]:
-    """What each round of a client-aided run sent and took."""
+    """Bytes and times of each round of a client-aided run."""
     if not report.rounds:
         return []
     columns = "round", "sent", "received", "client ms", "wire ms", "server ms"
@@ -69,7 +69,7 @@ def _rounds(report: Report) -> list[Table]:
 
 
 def _engine(report: Report) -> list[Table]:
-    """What the engine adds: one table for each group of facts."""
+    """The engine's facts: one table for each group of facts."""
     tables = []
     for title, facts in report.engine_facts.items():
         if not isinstance(facts, Mapping):

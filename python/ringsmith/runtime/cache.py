@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions with loaded keys, within a limit of bytes: what was used longest ago goes before new ones come in."""
+"""Sessions with loaded keys, within a limit of bytes: the least recently used is evicted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Name = tuple[bytes, bytes]
 
 
 class TooLargeError(Exception):
-    """What is to be held exceeds the limit by itself."""
+    """A single entry exceeds the limit."""
 
 
 class Cache(Generic[V]):
@@ -46,5 +46,5 @@ class Cache(Generic[V]):
             self.size -= self._held.pop(name)[1]
 
     def names(self) -> list[Name]:
-        """Return what is held, what goes first first."""
+        """Return the entries, the next to evict first."""
         return list(self._held)

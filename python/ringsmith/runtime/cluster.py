@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batches on a Ray cluster: actors hold evaluation keys, ciphertexts travel as bytes, what a dead worker had is redone.
+"""Batches on a Ray cluster: actors hold evaluation keys, ciphertexts travel as bytes, a dead worker's tasks are redone.
 
 ```
 evaluate_many ── chunks of a batch ──> Holder (an actor: programs with loaded keys, by hash) ── results, in order
@@ -44,7 +44,7 @@ class ClusterError(RingsmithError):
 
 
 class Holder:
-    """What a worker process has: one engine, and programs with loaded keys by hash."""
+    """State of a worker process: one engine, and programs with loaded keys by hash."""
 
     def __init__(self, on: str, threads: int) -> None:
         """Open the engine, of a name such as `cpu` or `rtl:cofhee`."""
@@ -193,7 +193,7 @@ class _Batch:
         self._busy[actor.ready.remote()] = actor, range(0)
 
     def _heard(self, ref: Any, actor: Any, chunk: range) -> None:
-        """Take what a worker answers and give it more, or put another in its place."""
+        """Take a worker's answer and give it more work, or replace it."""
         import ray
 
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a file of ours holds, as facts: for people and for scripts, never with a secret."""
+"""Contents of a ringsmith file, as facts: for people and scripts, never with a secret."""
 
 from __future__ import annotations
 

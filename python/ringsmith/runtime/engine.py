@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an engine is: the face of all that programs run on, and the CPU, the first of them.
+"""The interface of engines, which run programs, and the first of them, the CPU.
 
 An engine with a device runs whole programs on it, and a BFV client encrypts and decrypts there. The same seed gives the
 same residues on every engine.
@@ -22,7 +22,7 @@ from ringsmith.runtime.server import Execution, Progress
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """What a user sets of an engine: overrides `key=value` of a preset, a file for a timeline."""
+    """A user's settings of an engine: overrides `key=value` of a preset, a file for a timeline."""
 
     overrides: Sequence[str] = ()
     trace: str | None = None
@@ -42,7 +42,7 @@ class Engine(Protocol):
 
     @property
     def recording(self) -> Recording | None:
-        """Where runs are written down (None: nowhere)."""
+        """The destination of recorded runs (None: not recorded)."""
 
     def report(self, seconds: float) -> dict[str, Any]:
         """Return what the engine adds to a report after a run of so many seconds: cycles, transfers, what ran where."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an object that travels says of itself, and how a receiver compares all of it.
+"""Labels of objects that travel, and their comparison by a receiver.
 
 Ciphertexts and keys go from client to server and back as bytes. Beside them travels a label: the role (a key,
 arguments, a result), the hash of the program in sections, so that a refusal can say what differs, and the public
@@ -21,14 +21,14 @@ from ringsmith.errors import InputError, KeyMismatchError
 from ringsmith.frontend.manual import SCALE_TOLERANCE
 from ringsmith.runtime.canonical import digest
 
-#: Version of what the hashes are made from.
+#: Version of the hashes' input.
 VERSION = 2
 #: Bytes of the checksum that ends every object of the engine's byte format.
 _CHECKSUM_BYTES = 8
 
 
 class Role(StrEnum):
-    """What an object is for, in the words of messages."""
+    """Purpose of an object, in the words of messages."""
 
     PUBLIC_KEY = "the public key"
     EVALUATION_KEYS = "the evaluation keys"
@@ -38,7 +38,7 @@ class Role(StrEnum):
     ROUNDS = "the client-aided program"
 
 
-#: Where an object of each role comes from: the remedy of most mistakes.
+#: Source of an object of each role: the remedy of most mistakes.
 _SOURCES = {
     Role.PUBLIC_KEY: "client.public_key",
     Role.EVALUATION_KEYS: "client.evaluation_keys",
@@ -68,7 +68,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class Label:
-    """What travels with ciphertexts and keys: their role, their program, and which secret key they belong to."""
+    """Label of ciphertexts and keys: their role, their program, and which secret key they belong to."""
 
     role: Role
     program: Identity
@@ -122,7 +122,7 @@ class Expected:
 
 
 def expected_arguments(program: _native.Program, key: str) -> list[Expected]:
-    """Return what the program takes, in order."""
+    """Return the program's inputs, in order."""
     places = [
         f"ciphertext {number} of argument {name}"
         for name, _, encrypted, _, _ in program.arguments
@@ -134,7 +134,7 @@ def expected_arguments(program: _native.Program, key: str) -> list[Expected]:
 
 
 def expected_results(program: _native.Program, key: str) -> list[Expected]:
-    """Return what the program gives, in order."""
+    """Return the program's outputs, in order."""
     facts = {"key": key, "slots": program.slots}
     return [Expected(f"ciphertext {n} of the result", facts | _shape(own)) for n, own in enumerate(program.outputs())]
 

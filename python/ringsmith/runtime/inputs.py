@@ -25,7 +25,7 @@ Array = NDArray[Any]
 #: Longest line of a .csv file, in characters.
 MAX_LINE = 1 << 22
 _FORMATS = ".npy, .npz or .csv"
-# What float() takes, less its underscores, digits of other scripts, infinities and hexadecimal.
+# The syntax of float() without underscores, digits of other scripts, infinities and hexadecimal.
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What travels between client and server: labelled keys, arguments and results, as bytes."""
+"""Messages between client and server: labelled keys, arguments and results, as bytes."""
 
 from __future__ import annotations
 

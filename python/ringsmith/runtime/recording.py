@@ -18,14 +18,14 @@ Ran = tuple[list[bytes], Mapping[str, float]]
 
 @dataclass(frozen=True)
 class Recording:
-    """Where a run is written: the program to `out`, with `polynomial` its polynomial operations beside it."""
+    """Destination of a recorded run: the program to `out`, with `polynomial` its polynomial operations beside it."""
 
     out: Path
     polynomial: bool = False
 
     @property
     def paths(self) -> list[Path]:
-        """The files: the program, then the polynomial operations and what they start from."""
+        """The files: the program, then the polynomial operations and their inputs."""
         beside = [Path(f"{self.out}.fhetch"), Path(f"{self.out}.json")]
         return [self.out, *(beside if self.polynomial else [])]
 

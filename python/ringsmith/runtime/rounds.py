@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client-aided program: one program for each round, and what the client does between them.
+"""A client-aided program: one program for each round, and the client's functions between them.
 
 ```
 RoundsClient.conversation ── encrypted arguments ──> RoundsServer.evaluate ─┐
@@ -40,7 +40,7 @@ from ringsmith.runtime.server import Execution, Progress, Server
 from ringsmith.runtime.shared_set import compile_for_one_set
 
 Array = NDArray[Any]
-#: What a client says and hears: encrypted arguments of each round, its result; at the end the answer.
+#: Yields the encrypted arguments of each round, is sent its result; returns the answer.
 Conversation = Generator[Encryptions, Encryptions, Array]
 
 

@@ -51,7 +51,7 @@ class LoadedKeys:
 
 
 class Scheme(ABC):
-    """What both schemes share. A subclass knows its classes and special operations."""
+    """Shared code of both schemes. A subclass knows its classes and special operations."""
 
     ciphertext_class: Any
     encryptor_class: Callable[..., Any]
@@ -98,7 +98,7 @@ class Scheme(ABC):
         )
 
     def facts(self, ciphertext: Any) -> dict[str, Any]:
-        """Return what a ciphertext says of itself without a key."""
+        """Return a ciphertext's metadata, without a key."""
         c = ciphertext
         return {"level": c.level, "size": c.size, "key": c.key_id, "seeded": c.seeded}
 

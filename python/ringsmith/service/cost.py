@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a job will take, before it starts: from its program's own cost, and from how fast this server has been."""
+"""Cost of a job, before it starts: from its program's own cost, and this server's measured speed."""
 
 from __future__ import annotations
 

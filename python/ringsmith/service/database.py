@@ -22,7 +22,7 @@ from ringsmith.errors import InputError
 T = TypeVar("T")
 #: Changes of one commit at most.
 _TOGETHER = 256
-#: What changes mean: raised when a table changes its form.
+#: Schema version: raised when a table changes its form.
 VERSION = 1
 
 _SCHEMA = """

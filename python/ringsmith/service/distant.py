@@ -43,7 +43,7 @@ class There:
         return self._progress
 
     def run(self, task: Task) -> tuple[Done | Failed, Held]:
-        """Return what a task gives, and what is held after it."""
+        """Return a task's outcome, and the cache's contents after it."""
 
         def told(done: int, total: int) -> None:
             self._progress = done, total
@@ -55,7 +55,7 @@ class There:
 
 
 class _Told:
-    """What the actor said that it holds: the face of a cache that the process tells the server of."""
+    """Contents of the actor's cache as last reported, with the interface of a cache."""
 
     def __init__(self) -> None:
         self.held = Held([], 0, 0)
@@ -95,7 +95,7 @@ class Distant:
         ray.get(self._actor.ready.remote())
 
     def run(self, task: Task, progress: Callable[[int, int], None]) -> Done | Failed:
-        """Return what a task gives. The process ends where the actor is gone."""
+        """Return a task's outcome. The process ends if the actor is gone."""
         import ray
 
         whole = replace(task, program=_read(task.program), keys=_read(task.keys), inputs=_read(task.inputs))

@@ -20,7 +20,7 @@ from ringsmith.service.guard import App, Receive, Send
 from ringsmith.service.requests import BYTES, MAX_KEEP, MAX_WAIT, plain_of
 from ringsmith.service.service import Service
 
-#: What logs and metrics call it: the framework's name of the same address.
+#: Its name in logs and metrics: the framework's for the same address.
 _ROUTE = "/v1/jobs/{id}/run"
 _PATH = re.compile(r"/v1/jobs/([A-Za-z0-9][A-Za-z0-9._-]{0,63})/run")
 _QUERY = re.compile(

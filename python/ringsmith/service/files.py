@@ -69,7 +69,7 @@ class Files:
         return path
 
     def drop_part(self, name: str) -> None:
-        """Remove what was on its way."""
+        """Remove a part."""
         with suppress(FileNotFoundError):
             self.part(name).unlink()
 
@@ -112,7 +112,7 @@ def _write(handle: int, offset: int, data: bytes) -> None:
 
 
 def own_name() -> bytes:
-    """Return a name for bytes that are one job's own: nobody asks for them by what they are, so they are not hashed."""
+    """Return a random name for bytes of one job, which are never addressed by content and so not hashed."""
     return secrets.token_bytes(32)
 
 

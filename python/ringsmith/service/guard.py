@@ -180,7 +180,7 @@ class _Request:
             await self._send(message)
 
     async def _answer(self, error: Exception) -> None:
-        """Answer what no handler did."""
+        """Answer an unhandled error."""
         problem = error if isinstance(error, Problem) else store_full(error)
         if problem is None and not isinstance(error, TimeoutError):
             log("defect", logging.ERROR, route=self._route(), kind=type(error).__name__, place=_place(error))

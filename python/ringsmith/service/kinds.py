@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a blob is, by its own header, and the facts that are kept of it. Strangers' bytes, read within bounds."""
+"""Kind of a blob, by its own header, and stored facts about it. Untrusted bytes, read within bounds."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a request is refused with: one JSON object with a code that programs read and a line that people read."""
+"""Error responses: one JSON object with a code that programs read and a line that people read."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What clients send as JSON, and how it is read."""
+"""JSON bodies of requests, and their validation."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the service does, apart from HTTP: blobs kept and let go, uploads, jobs submitted, looked at, cancelled."""
+"""The service's logic, without HTTP: blobs kept and let go, uploads, jobs submitted, looked at, cancelled."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ class Service:
             return there, blob
 
     async def _completed(self, tenant: Tenant, upload: Upload) -> Blob:
-        """Make a blob of an upload that is whole; what is no good is removed."""
+        """Make a blob of a complete upload; an invalid one is removed."""
         path = self.store.files.part(upload.id)
         try:
             async with self._one_large:
@@ -342,7 +342,7 @@ class Service:
         return [self.view(self.scheduler.jobs.get((tenant.number, row.id)) or row) for row in rows]
 
     def view(self, job: Job | Row) -> dict[str, Any]:
-        """Return what a job's owner is told."""
+        """Return a job's status for its owner."""
         row = job.row if isinstance(job, Job) else job
         told: dict[str, Any] = {
             "id": row.id, "number": row.number, "state": job.state, "program": row.program.hex(),
@@ -363,7 +363,7 @@ class Service:
         return told
 
     async def told(self, job: Job | Row) -> dict[str, Any]:
-        """Return what a job's owner is told, once the store has the job."""
+        """Return a job's status for its owner, once it is stored."""
         if isinstance(job, Job) and job.state not in ENDED:
             await job.kept_by_store()
         return self.view(job)
@@ -385,7 +385,7 @@ class Service:
             self.waiting -= 1
 
     def _newest(self, tenant: Tenant, job: Job | Row) -> Job | Row:
-        """Return the store's row of a job that has ended meanwhile."""
+        """Return a job, as the store's row if it has ended."""
         if isinstance(job, Row) or job.state not in ENDED:
             return job
         return self.job(tenant, job.row.id) or job

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a server is granted and grants: places, limits, quotas."""
+"""Settings of a server: places, limits, quotas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 @dataclass(frozen=True)
 class Quota:
-    """What one tenant may have. Bytes stored; jobs not finished; bytes and seconds that one job takes."""
+    """Quota of one tenant. Bytes stored; jobs not finished; bytes and seconds that one job takes."""
 
     bytes: int = 4 * GIB
     jobs: int = 256

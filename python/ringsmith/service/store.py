@@ -102,7 +102,7 @@ class Store:
         self._number = self._one("SELECT coalesce(max(number), 0) FROM jobs")[0]
 
     def close(self) -> None:
-        """Write what is on its way and let go of the folder."""
+        """Write pending changes and release the folder."""
         self.writer.close()
         self._reader.close()
         os.close(self._lock)
@@ -147,7 +147,7 @@ class Store:
     # ---------------------------------------------------------------- start
 
     def recover(self, upload_days: float) -> list[Row]:
-        """Clear what a killed server left and return the jobs that are not finished, oldest first."""
+        """Clean up after a killed server and return the unfinished jobs, oldest first."""
 
         def change(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM uploads WHERE created < ?", (time.time() - 86400 * upload_days,))

@@ -113,7 +113,7 @@ class Worker:
         self.cache: Cache[Server] = Cache(key_memory)
 
     def run(self, task: Task, progress: Callable[[int, int], None]) -> Done | Failed:
-        """Return what a task gives; nothing that a tenant sent raises."""
+        """Return a task's outcome; no input of a tenant raises."""
         try:
             return self._done(task, progress)
         except TooLargeError as error:
@@ -174,12 +174,12 @@ def _array(value: Any) -> Any:
 
 
 class Evaluator(Protocol):
-    """What does tasks: a `Worker`, or what stands in for one elsewhere."""
+    """Runs tasks: a `Worker`, or a remote proxy of one."""
 
     cache: Any
 
     def run(self, task: Task, progress: Callable[[int, int], None]) -> Done | Failed:
-        """Return what a task gives."""
+        """Return a task's outcome."""
 
 
 def main(connection: Connection, wanted: Any, make: Callable[[], Evaluator]) -> None:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ciphertexts of the encrypted arguments: read, and compared with what the program has at their places.
+//! Ciphertexts of the encrypted arguments: read, and compared with the program's input steps.
 
 use super::scheme::{Facts, Scheme};
 use super::walk::Value;
@@ -32,7 +32,7 @@ pub fn read<'a, S: Scheme>(
     }
 }
 
-/// Fails unless every ciphertext is what the program has at its place, all of one key: `owner` if it is known.
+/// Fails unless every ciphertext fits its input step, all under one key: `owner` if it is known.
 pub fn check<S: Scheme>(
     scheme: &S,
     program: &Program,
@@ -77,7 +77,7 @@ fn places(program: &Program) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// The first fact that differs: its name, what came, what is wanted.
+/// The first fact that differs: its name, given and expected value.
 fn compare(
     program: &Program,
     step: &Step,

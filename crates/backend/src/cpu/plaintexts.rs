@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Plaintexts of a run: evaluated and held against what the program promises, each encoded once for a level, a scale and a
-//! use, and forgotten after its last one.
+//! Plaintexts of a run: evaluated, checked against the program's guarantee, encoded once for each level, scale and kind
+//! of use, and dropped after the last use.
 
 use super::scheme::{Scheme, Spread};
 use crate::Error;
@@ -40,7 +40,7 @@ impl<P> Encodings<P> {
         encoding.uses += 1;
     }
 
-    /// The encoding for one use; others that want it meanwhile wait.
+    /// The encoding for one use; concurrent callers wait for it.
     fn take(&self, key: Key, encode: impl FnOnce() -> Result<P, Error>) -> Result<Arc<P>, Error> {
         let mut encoding = self.0[&key].lock().unwrap_or_else(PoisonError::into_inner);
         let encoded = match &encoding.plaintext {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run asks of a scheme, each question one call of its evaluator, encoder or encryptor.
+//! The scheme interface of a run: each method is one call of an evaluator, encoder or encryptor.
 
 use crate::Error;
 use program::expression::Numbers;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub enum Spread {
     /// One: others are busy with other steps.
     Single,
-    /// All: nothing else can be done meanwhile.
+    /// All: no other step can run then.
     All,
 }
 
@@ -34,7 +34,7 @@ impl<E> Evaluators<E> {
     }
 }
 
-/// What a ciphertext says of itself without a key.
+/// Metadata of a ciphertext, readable without a key.
 pub struct Facts {
     pub level: usize,
     pub size: usize,

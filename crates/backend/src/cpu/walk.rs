@@ -49,7 +49,7 @@ impl<C> Deref for Value<'_, C> {
     }
 }
 
-/// What changes while a plan is computed.
+/// Mutable state of a plan's execution.
 struct State<'a, C> {
     values: Vec<Option<Value<'a, C>>>,
     uses: Vec<u32>,
@@ -107,7 +107,7 @@ pub struct Walk<'a, S: Scheme> {
 /// Ciphertexts by step.
 type Numbered<'a, C> = Vec<(u32, Value<'a, C>)>;
 
-/// What a task made, or the step that failed.
+/// The result of a task, or the step that failed.
 type Made<'a, C> = Result<Numbered<'a, C>, (u32, Error)>;
 
 /// The outputs, and the time each kind of operation took.

@@ -86,7 +86,7 @@ impl<W: Word> Lower for Bfv<'_, W> {
     }
 }
 
-/// What multiplication asks of BFV, whatever its words.
+/// The parameters of BFV multiplication, for any word type.
 pub trait Multiplies: Lower {
     /// The auxiliary basis P of a level.
     fn over_q(&self, limbs: usize) -> Result<RnsBasis<Self::Word>, Error>;

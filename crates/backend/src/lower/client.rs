@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a BFV client computes of polynomials: the parts of an encryption of zero, and the phase of a ciphertext. What is drawn,
-//! scaled and rounded stays with the scheme; a CKKS client, whose ciphertexts are values, has nothing but products and sums.
+//! Polynomial operations of a BFV client: encryptions of zero, and the phase of a ciphertext. Sampling, scaling and
+//! rounding stay with the scheme; a CKKS client, whose ciphertexts are values, has products and sums only.
 
 use super::Engine;
 use crate::{Error, Observer};
@@ -9,7 +9,7 @@ use bfv::ZeroDraw;
 use rns::{Coeff, Domain, Eval, RnsBasis, RnsPoly};
 use zq::{AlignedVec, Word};
 
-/// Polynomials over one basis and what is made of them.
+/// A graph of operations on polynomials over one basis.
 struct Sums<'a, W: Word> {
     graph: Graph<W>,
     basis: RnsBasis<W>,

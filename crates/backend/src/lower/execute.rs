@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the polynomial program takes from outside: ciphertexts, plaintexts, keys, whole steps.
+//! The inputs of the polynomial program: ciphertexts, plaintexts, keys, whole steps.
 
 use super::wide::widen;
 use super::{Lower, Lowered, Output, Source};

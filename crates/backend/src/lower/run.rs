@@ -16,16 +16,16 @@ use rlwe::{KeyId, Threads};
 use std::time::Instant;
 use zq::Word;
 
-/// What lowering needs to know of an engine.
+/// The properties of an engine that lowering uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Limbs that are worked on together.
+    /// Limbs processed in parallel.
     pub lanes: usize,
     /// Bits of the widest primes, if a wide prime costs no more than a narrow one.
     pub wide_bits: Option<u32>,
-    /// Whether bases are converted where the products are.
+    /// Whether the engine converts bases.
     pub converts: bool,
-    /// Whether residues of one prime are spread over others, and values permuted, where the products are.
+    /// Whether the engine makes digits of one prime and applies automorphisms to values.
     pub moves: bool,
 }
 
@@ -39,9 +39,9 @@ impl Shape {
     };
 }
 
-/// What computes polynomial operations.
+/// An engine for polynomial operations.
 pub trait Engine {
-    /// What programs over rings of degree `n` are lowered for.
+    /// The lowering target for rings of degree `n`.
     fn shape(&self, n: usize) -> Shape;
 
     /// Computes a program of them; its outputs are in the memory.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What lowering asks of a scheme beyond what running a program does.
+//! The scheme interface of lowering, an extension of that of a run.
 
 use super::{Lowering, Part, Value};
 use crate::Error;
@@ -56,7 +56,7 @@ pub trait Lower: Scheme + Sized {
     const FORM: Form;
     /// Whether linear transforms are lowered.
     const TRANSFORMS: bool;
-    /// Whether primes are dropped by dividing by them.
+    /// Whether a modulus drop divides by the prime.
     const DROPS_BY_DIVISION: bool;
 
     /// The primes.
@@ -76,10 +76,10 @@ pub trait Lower: Scheme + Sized {
         key: KeyId,
     ) -> Result<Self::Ciphertext, Error>;
 
-    /// What is added to part 0, in the scheme's form.
+    /// The addend of part 0, in the scheme's form.
     fn summand(&self, plaintext: &Self::Plaintext, limbs: usize) -> Result<Vec<Self::Word>, Error>;
 
-    /// What parts are multiplied by, as values.
+    /// The plaintext as a factor, as values.
     fn factor(&self, plaintext: &Self::Plaintext, limbs: usize) -> Result<Vec<Self::Word>, Error>;
 
     /// The limbs of a digit's half of the relinearization key, or of an automorphism's, for ciphertexts of so many limbs: values

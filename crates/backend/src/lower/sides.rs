@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Polynomials side by side: both halves of a key switch at once, on devices whose lanes hold all primes twice, and divisions by one
-//! prime, whose remainder goes from lane to lane.
+//! Polynomials in parallel lanes: both halves of a key switch at once, on devices whose lanes hold all primes twice,
+//! and divisions by one prime, whose remainder is moved from lane to lane.
 
 use super::switch::{Digits, quotient};
 use super::{Lower, Lowering, Part};
@@ -10,8 +10,8 @@ use rns::RnsBasis;
 use zq::Word;
 
 impl<S: Lower> Lowering<'_, S> {
-    /// Both halves of a key switch side by side, divided by the special prime: one product for each digit, one transform of what
-    /// is divided, one of what that takes off. Then permuted by x -> x^`element`.
+    /// Both halves of a key switch in parallel, divided by the special prime: one product for each digit, one transform
+    /// of the dividend, one of the remainder. Then permuted by x -> x^`element`.
     pub(super) fn both_switched(
         &mut self,
         digits: &Digits,
@@ -46,7 +46,7 @@ impl<S: Lower> Lowering<'_, S> {
         Ok([part(first.to_vec()), part(second)])
     }
 
-    /// round(x / q) of parts that stand side by side, q the last prime of each: (x − [x]_q) / q, [x]_q centred.
+    /// round(x / q) of parts in parallel lanes, q the last prime of each: (x − [x]_q) / q, [x]_q centred.
     pub(super) fn divided_by_one(
         &mut self,
         part: &Part,

@@ -14,7 +14,7 @@ pub(super) struct Digits {
     pub(super) limbs: usize,
     /// How many wide primes, or 0.
     wide: usize,
-    /// Whether each stands twice, side by side.
+    /// Whether each is duplicated in further lanes.
     mirrored: bool,
 }
 
@@ -268,8 +268,8 @@ impl<S: Lower> Lowering<'_, S> {
         })
     }
 
-    /// The values whose inverse transform a part is a sum of, and what is added to it: the sums of products with keys can be added
-    /// to the values, so that one transform serves both. With special primes they are divided first.
+    /// The two operands of a part that is an inverse transform of values plus an addend: sums of products with keys can
+    /// be added to the values, so that one transform serves both. With special primes they are divided first.
     fn unfinished(&self, part: &Part) -> Option<(Part, Part)> {
         let is_whole = |limbs: &[Limb]| {
             let bundle = self.graph.bundle_of(limbs[0]);
@@ -336,7 +336,7 @@ impl<S: Lower> Lowering<'_, S> {
         }
         let inverse = inverse_element(element, self.graph.n() as u64);
         if self.mirrored {
-            // What the digits are made of comes first.
+            // The decomposition comes first.
             let digits = self.digits_on(2, &a.parts[1], task)?;
             let own = self.in_form(&a.parts[0], Form::Values, task);
             let own = self.permuted(&own, element, task);
@@ -361,7 +361,7 @@ impl<S: Lower> Lowering<'_, S> {
         })
     }
 
-    /// The sums divided by the special primes, plus what is given.
+    /// The sums divided by the special primes, plus an addend.
     fn switched(
         &mut self,
         sums: [Part; 2],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Linear transforms in polynomial operations, by double hoisting as in `rlwe::linear_transform`.
 //!
-//! What needs no key (the ciphertext's own parts, permuted and multiplied) is summed apart over Q: round((S + P T)/P) is
-//! round(S/P) + T, so it is added after the division.
+//! Terms without a key (the ciphertext's own parts, permuted and multiplied) are summed separately over Q and added
+//! after the division: round((S + P T)/P) is round(S/P) + T.
 
 use super::switch::{Digits, inverse_element};
 use super::{Lower, Lowering, Part, Source, Value};
@@ -11,7 +11,7 @@ use ::polynomial::{Form, Operation as Op};
 use program::step::Plaintext;
 use program::transform::{Giant, Term, Transform};
 
-/// Both parts of a sum of ciphertexts: products with keys over Q·P, and what is over Q.
+/// Both parts of a sum of ciphertexts: products with keys over Q·P, other terms over Q.
 #[derive(Default)]
 struct Sum {
     switched: [Option<Part>; 2],
@@ -24,7 +24,7 @@ struct Operand {
     digits: Digits,
 }
 
-/// Where and how a transform runs.
+/// Level, scale and task of a transform.
 #[derive(Clone, Copy)]
 struct At {
     level: u32,
@@ -140,7 +140,7 @@ impl<S: Lower> Lowering<'_, S> {
         }
     }
 
-    /// A part of a sum divided by the special primes, plus what is over Q, in the scheme's form.
+    /// A part of a sum divided by the special primes, plus the terms over Q, in the scheme's form.
     fn settled(
         &mut self,
         switched: Option<&Part>,

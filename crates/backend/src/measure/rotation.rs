@@ -14,7 +14,7 @@ use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
 use std::sync::Arc;
 use zq::primes::{Direction, ntt_primes};
 
-/// What is measured: a set of so many data primes and one special prime, all of one size, and rotations of one ciphertext.
+/// The workload: rotations of one ciphertext, under a set of data primes and one special prime, all of one size.
 #[derive(Clone, Copy, Debug)]
 pub struct Rotations {
     /// Ring degree.

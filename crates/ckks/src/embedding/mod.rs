@@ -28,7 +28,7 @@ pub struct Embedding {
     work: Pool<Work>,
 }
 
-/// What one call needs. It holds a message until the next call; wiped when dropped.
+/// Work space of one call. It holds a message until the next call; wiped when dropped.
 #[derive(Default)]
 struct Work {
     x: Split,
@@ -108,8 +108,8 @@ impl Embedding {
         self.with_coefficients(values, slots, scale, |x, _| x.to_vec())
     }
 
-    /// What `f` makes of [`Embedding::to_coefficients`], which stay in a buffer that is used again, and of the largest
-    /// of their magnitudes. Values may be real or complex.
+    /// Applies `f` to the coefficients of [`Embedding::to_coefficients`], in a reused buffer, and to their largest
+    /// magnitude. Values may be real or complex.
     ///
     /// # Errors
     /// As [`Embedding::to_coefficients`].

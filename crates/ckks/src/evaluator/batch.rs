@@ -65,7 +65,7 @@ impl Evaluator {
             .collect();
         let mut requests: Vec<SwitchRequest<'_, u64>> = Vec::new();
         for (source, s) in switches.iter().enumerate() {
-            // What is not decomposed is added: c0 and, when c2 is relinearised, c1.
+            // The other components are added: c0 and, when c2 is relinearised, c1.
             let add = [0, 1].map(|k| (k < s.part).then(|| s.ct.parts[k].data()));
             for &(automorphism, key) in &s.uses {
                 requests.push(SwitchRequest {

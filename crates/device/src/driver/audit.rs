@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Checksums of polynomials: every result is read back and its checksum compared with the one it must have.
 //!
-//! What a polynomial must be follows from the instructions on a copy of the memory that the host keeps; so an instruction fed
-//! by a word that a slot has lost is caught as well as one that computes or writes wrongly.
+//! The expected polynomial comes from executing the instructions on the host's copy of the memory; so an operand word
+//! that a slot has lost is caught as well as a wrong result or write.
 
 use isa::{BuildInfo, Instruction, Op, TWIDDLE_SLOT, Unit};
 use model::{Counters, Event, Memory, Polynomial, Profile, execute};
@@ -17,7 +17,7 @@ pub fn checksum(words: &[u128]) -> u128 {
     })
 }
 
-/// The host's copy of what the device must hold.
+/// The host's copy of the expected device memory.
 pub(crate) struct Audit {
     memory: Memory,
     buffer: u32,
@@ -37,7 +37,7 @@ impl Audit {
         self.memory = Memory::new(self.memory.info.clone());
     }
 
-    /// Execute instruction by instruction, each followed by the check of what it wrote.
+    /// Execute instruction by instruction, each followed by the check of its result.
     pub(crate) fn run(
         &mut self,
         driver: &mut Driver,
@@ -56,7 +56,7 @@ impl Audit {
         Ok(whole)
     }
 
-    /// Do to the copy what the device is about to do.
+    /// Execute the next instruction on the copy.
     fn follow(&mut self, driver: &mut Driver, i: &Instruction) -> Result<(), DeviceError> {
         for index in 0..self.memory.moduli.len() {
             let moduli = driver.moduli(index as u8).map(<[_]>::to_vec);
@@ -76,7 +76,7 @@ impl Audit {
             let zeros = self.memory.zeros();
             self.memory.host.insert(i.buf_idx, zeros);
         }
-        // What the model refuses the device refuses too, with the right place.
+        // The device refuses the instruction too, with its index.
         let _ = execute(&mut self.memory, i);
         Ok(())
     }

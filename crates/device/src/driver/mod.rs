@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The driver: learns the build, checks programs, keeps track of what the device holds.
+//! The driver: learns the build, checks programs, tracks the state of the device.
 
 mod audit;
 
@@ -87,7 +87,7 @@ impl Driver {
     }
 
     /// Check every instruction's result by a checksum from now on: slow, finds memory that does not keep its words.
-    /// What slots and twiddle tables held before is forgotten.
+    /// Forgets the contents of slots and twiddle tables.
     ///
     /// # Errors
     /// No room for the buffer it needs.
@@ -158,7 +158,7 @@ impl Driver {
         Modulus::new(value).map_err(|error| error.to_string())
     }
 
-    /// Per lane, what one factor of a product must be multiplied by beforehand: 1 with Barrett, R with Montgomery.
+    /// Per lane, the scaling of one factor of a product: 1 with Barrett, R with Montgomery.
     ///
     /// # Errors
     /// The modulus was never set.
@@ -386,7 +386,7 @@ impl Driver {
         self.device.as_mut()
     }
 
-    /// Reset the device and forget what it held.
+    /// Reset the device and forget its state.
     ///
     /// # Errors
     /// The transport failed.

@@ -200,7 +200,7 @@ impl Sequencer {
         chances.last().copied().unwrap_or(self.head)
     }
 
-    /// Whether no earlier instruction stands in the way of this one's slots in a cycle.
+    /// Whether this instruction's slots have no hazard with earlier ones in a cycle.
     fn clear(&self, i: &Instruction, unit: Unit, slots: &Slots, now: u64) -> bool {
         let flights = || self.flights.iter().filter(|flight| flight.end >= now);
         let pending = flights().fold(0, |mask, flight| mask | flight.writes);

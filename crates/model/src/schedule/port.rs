@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The data port that several cores share: whose transfer is when. The rules are those of `rs_port_share`.
+//! Arbitration of the data port that several cores share. The rules are those of `rs_port_share`.
 
 use isa::{BuildInfo, Instruction, Op, State};
 
@@ -11,13 +11,13 @@ use crate::timing::{Event, Profile};
 const AFTER_LOAD: u64 = 1;
 const AFTER_STORE: u64 = 2;
 
-/// Who is next.
+/// Round-robin arbiter.
 struct Port {
-    /// More than one core is there to choose from.
+    /// There is more than one core.
     is_shared: bool,
-    /// From which cycle on the next may be chosen.
+    /// First cycle in which the next may be chosen.
     free: u64,
-    /// Who is first.
+    /// Core with the highest priority.
     first: usize,
 }
 
@@ -123,7 +123,7 @@ impl Port {
     }
 }
 
-/// Whether two transfers are one LOAD.
+/// Whether two LOADs are served by one transfer.
 fn is_common(i: &Instruction, other: &Instruction) -> bool {
     let what = |i: &Instruction| (i.op, i.buf_idx, i.log2_n);
     i.op == Op::Load && what(i) == what(other)

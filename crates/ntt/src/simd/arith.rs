@@ -24,7 +24,7 @@ pub(crate) struct Factor<V> {
 /// Methods use the instructions of `V`: see [`Vector`].
 pub(crate) trait Arith: Copy {
     type V: Vector;
-    /// Most stages of a pass before the last: what the registers hold.
+    /// Most stages of a pass before the last, limited by registers.
     const MAX_STAGES: u32;
 
     /// The table entry of a factor: its two words as [`Factor`] wants them.

@@ -65,7 +65,7 @@ impl<const PERIOD: usize> Ifma52<PERIOD> {
         unsafe { x.and(self.mask).csub(self.q1) }
     }
 
-    /// What is added to a difference so that it is not negative: the bound of the operands.
+    /// Added to a difference so that it is not negative: the bound of the operands.
     #[inline(always)]
     unsafe fn bias(&self, stage: usize) -> Avx512 {
         debug_assert!(stage < 6);

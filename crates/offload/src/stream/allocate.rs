@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which slot holds which tile when, and the submissions that follow from it.
+//! Allocation of slots to tiles, and the resulting submissions.
 //!
-//! A tile stays in its slot until its last use. When a slot is needed, the tile whose next use is farthest leaves (Belady's
-//! rule); one that the host has a copy of is not stored. Work slots 0 and 1 hold only what is used before the next transform.
+//! A tile stays in its slot until its last use. When a slot is needed, the tile with the farthest next use is evicted
+//! (Belady's rule); one that the host has a copy of is not stored. Work slots 0 and 1 hold only what is used before the
+//! next transform.
 
 mod plan;
 mod tables;
@@ -68,7 +69,7 @@ struct Allocator<'a> {
     layout: &'a Layout,
     tiles: &'a Tiles,
     uses: Uses,
-    /// What each slot holds, and the instruction after which it was last free.
+    /// Tile of each slot, and the instruction after which it was last free.
     slots: Vec<(Option<TileId>, usize)>,
     slot_of: Vec<Option<u8>>,
     buffer_of: Vec<Option<u32>>,
@@ -278,7 +279,7 @@ impl Allocator<'_> {
             && !op.is_aside()
             && self.is_hidden_beside_work(place)
             && self.is_for_work_slots(tile, place, self.uses.next_transform[place]);
-        // A transform wipes the work slots before it reads what it adds; a conversion beside it must not read from them.
+        // A transform overwrites the work slots before it reads its addend: no parallel conversion may read from them.
         let apart = op.is_aside() || op.op.is_transform() && op.sources[2] == Some(tile);
         let slot = self.acquire(place, pinned, |slot| slot >= 2 || !apart, soon)?;
         let buffer = match self.buffer_of[tile as usize] {
@@ -297,8 +298,8 @@ impl Allocator<'_> {
         Ok(())
     }
 
-    /// Whether a load into a work slot, which begins when the last transform has ended, is hidden: by a pointwise operation in
-    /// between. Builds that convert bases have the slots to load beside the transform otherwise.
+    /// Whether a load into a work slot, which waits for the last transform, is hidden by a pointwise operation in
+    /// between. Builds with a third unit have other slots, loaded in parallel with the transform.
     fn is_hidden_beside_work(&self, place: usize) -> bool {
         let mut before = self.tiles.ops[..place].iter().rev();
         let last = before.find(|op| !op.is_aside());
@@ -306,14 +307,14 @@ impl Allocator<'_> {
         alone || last.is_none_or(|op| !op.op.is_transform())
     }
 
-    /// Whether all uses of a tile from a place on are over when the next transform has read its source.
+    /// Whether the last use of a tile from a place on is no later than the next transform.
     fn is_for_work_slots(&self, tile: TileId, place: usize, transform: usize) -> bool {
         self.uses
             .last(tile)
             .is_none_or(|last| last <= transform || last < place)
     }
 
-    /// A free slot among those allowed; the tile whose next use is farthest leaves if there is none.
+    /// A free slot among those allowed; if there is none, evicts the tile with the farthest next use.
     fn acquire(
         &mut self,
         place: usize,
@@ -392,7 +393,7 @@ impl Allocator<'_> {
         Ok(())
     }
 
-    /// Where a transform's result goes: the place of its source if that is not needed any more.
+    /// Slot of a transform's result: that of its source if that is dead.
     fn transformed(&mut self, place: usize, pinned: &[TileId]) -> Result<u8, OffloadError> {
         let own = self.slot_of[pinned[0] as usize].filter(|&slot| slot >= 2);
         match own {
@@ -401,7 +402,7 @@ impl Allocator<'_> {
         }
     }
 
-    /// Where a conversion's result goes: out of the way of the transforms beside it.
+    /// Slot of a conversion's result: no work slot, since transforms run in parallel.
     fn converted(
         &mut self,
         place: usize,
@@ -417,7 +418,7 @@ impl Allocator<'_> {
         }
     }
 
-    /// Where a pointwise result goes: over an operand in a dual-port slot that is not needed any more, else another slot.
+    /// Slot of a pointwise result: that of a dead operand if it is dual-port, else another slot.
     fn pointwise(
         &mut self,
         place: usize,

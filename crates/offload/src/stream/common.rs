@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Host buffers that the cores of a device have in common: what several of them load is there once, so that those that ask for
-//! it at the same time are served by one transfer.
+//! Host buffers shared by the cores of a device: a polynomial that several cores load is stored once, so that
+//! simultaneous LOADs of it are served by one transfer.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Base conversions on the device: those that its unit can do, and what it is told of one.
+//! Base conversions on the device: those that its unit can do, and their configuration.
 
 use isa::{BuildInfo, Op};
 use model::{Conversion, Digit, MOST_PRIMES};
@@ -18,11 +18,11 @@ pub struct Spec {
     pub inputs: Vec<u128>,
     /// Output primes, from lane 0 on.
     pub outputs: Vec<u128>,
-    /// What is rounded is so many times the input; `None`: nothing is, the representative is converted.
+    /// Numerator t of a rounding; `None`: a plain base conversion of the representative.
     pub numerator: Option<u64>,
-    /// What the inputs are multiplied by before.
+    /// Factors of the inputs.
     pub before: Vec<u128>,
-    /// What the outputs are multiplied by after.
+    /// Factors of the outputs.
     pub after: Vec<u128>,
 }
 
@@ -79,7 +79,7 @@ pub fn is_conversion(operation: &Operation) -> bool {
     matches!(operation, Operation::Convert | Operation::Round { .. })
 }
 
-/// What the unit for moves does.
+/// An operation of the move unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Move {
     /// x -> x^g.
@@ -100,13 +100,13 @@ pub fn digit(shares: &[(u8, u128, u128)]) -> Result<Digit, OffloadError> {
     })
 }
 
-/// Whether the residues of one prime become those of another by an addition.
+/// Whether one addition converts residues modulo `q` to `p`.
 pub fn suits(q: u128, p: u128) -> bool {
     matches!((modulus(q), modulus(p)), (Ok(q), Ok(p)) if Digit::suits(&q, &p))
 }
 
-/// Whether the unit for moves can do a conversion: of single primes that stand in one section, each not much larger than those
-/// it goes to, and one of them not much larger than any other prime there.
+/// Whether the move unit can do a conversion: of single primes in one section, each not much larger than its target
+/// primes, and one of them not much larger than any other prime there.
 pub fn is_move<W: Word>(
     info: &BuildInfo,
     (graph, layout): (&Graph<W>, &Layout),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Products with constants that base conversions make: their constants take any factor of what they read or give, and a factor
-//! passes through a transform.
+//! Folding of products with constants into base conversions: their constants absorb any factor of operand or result,
+//! and a factor commutes with a transform.
 
 use isa::Op;
 
 use super::tiles::{TileId, TileOp, Tiles};
 use crate::OffloadError;
 
-/// Who makes and reads each tile.
+/// Producer and consumers of each tile.
 struct Uses {
     maker: Vec<Option<usize>>,
     readers: Vec<Vec<usize>>,
@@ -27,8 +27,8 @@ impl Uses {
     }
 }
 
-/// Takes out each product with constants whose operand is a conversion's, or a conversion's transform, and wanted for nothing
-/// else, or whose result only a conversion wants.
+/// Folds each product with constants that is the only reader of a conversion's result, or of its transform, or whose
+/// result has a conversion as its only reader.
 ///
 /// # Errors
 /// A modulus that is none.
@@ -91,7 +91,7 @@ fn only_reader(tiles: &Tiles, uses: &Uses, tile: TileId) -> Option<usize> {
     }
 }
 
-/// What makes a tile that has one reader: a conversion, or the transform of one's result; and the conversion.
+/// Producer of a tile with one reader: a conversion, or the transform of its result; and the conversion.
 fn behind(tiles: &Tiles, uses: &Uses, tile: TileId) -> Option<(usize, usize)> {
     only_reader(tiles, uses, tile)?;
     let last = uses.maker[tile as usize]?;

@@ -251,7 +251,7 @@ pub struct Addends {
 }
 
 impl Addends {
-    /// The sums of one transform, wanted for nothing else, and what the same stage has.
+    /// Sums of an addend and an inverse transform of the same stage, with no other use.
     pub fn new<W: Word>(
         graph: &Graph<W>,
         users: &[Vec<u32>],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What runs on the device and what on the host, and in which order the two take turns.
+//! Placement of operations on device or host, and the order of their stages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ const ROUNDS: usize = 4;
 /// Tasks that no preset names: their transforms are the device's where an operation beside them is.
 const FREE: [&str; 4] = ["input", "output", "rescale", "sum"];
 
-/// Where each operation runs.
+/// Placement of each operation.
 #[derive(Clone, Debug)]
 pub struct Placement {
     /// Whether it runs on the device.
@@ -61,7 +61,7 @@ struct Placer<'a, W: Word> {
     users: Vec<Vec<u32>>,
     is_output: Vec<bool>,
     on_device: Vec<bool>,
-    /// Whether the device converts bases: then polynomials stay there where both sides are as good.
+    /// Whether the device converts bases: then polynomials stay there if the costs are equal.
     converts: bool,
 }
 
@@ -277,7 +277,7 @@ fn stages<W: Word>(graph: &Graph<W>, on_device: &[bool], layout: &Layout) -> Vec
     stages
 }
 
-/// Whether limbs that are worked on together, those of each section, were made together, or none of them on the device.
+/// Whether the limbs of each section were made by one operation, or none of them on the device.
 pub fn is_one_piece<W: Word>(
     graph: &Graph<W>,
     on_device: &[bool],
@@ -299,7 +299,7 @@ pub fn is_one_piece<W: Word>(
     })
 }
 
-/// Whether limbs are a conversion's results and, in the lanes of its input primes, what it was made of: the device's conversion
+/// Whether limbs are a conversion's results and, in the lanes of its input primes, its inputs: the device's conversion
 /// gives those too.
 fn is_digit<W: Word>(graph: &Graph<W>, home: usize, limbs: &[Limb]) -> bool {
     let made = &graph.bundles()[home];

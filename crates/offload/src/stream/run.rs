@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Running a planned program: what the host gives, submissions, what it takes.
+//! Running a planned program: uploads, submissions, downloads.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -20,7 +20,7 @@ use super::tiles::{Maker, Tile, TileId, Tiles};
 use crate::ring_split::Half;
 use crate::{OffloadError, Usage};
 
-/// Whoever waits: told the share of operations done, and asked whether to stop.
+/// Progress callback and cancellation of a run.
 pub trait Progress {
     /// So many of all operations are done; `false` stops the run.
     fn tell(&self, done: usize, total: usize) -> bool;
@@ -60,7 +60,7 @@ struct Laid<'g, W: Word> {
     plan: Plan,
 }
 
-/// What ends a run.
+/// Failure or cancellation of a run.
 pub enum Ended<E> {
     /// The host's part failed.
     Host(E),
@@ -114,7 +114,7 @@ impl<'g, W: Word> Running<'g, W> {
         (end, self.laid.tiles.ops.len())
     }
 
-    /// What the program has computed.
+    /// The computed limbs.
     pub fn into_memory(self) -> Memory<'g, W> {
         self.memory
     }
@@ -197,8 +197,8 @@ impl Stream<'_> {
         }
     }
 
-    /// Sets what the next submission needs and brings its tiles to host buffers, to those of `common` if cores have some in
-    /// common. False if there is no further submission.
+    /// Sets the tables of the next submission and uploads its tiles to host buffers, those of `common` if cores share
+    /// them. False if there is no further submission.
     ///
     /// # Errors
     /// The host's and the device's.
@@ -249,7 +249,7 @@ impl Stream<'_> {
         Ok(true)
     }
 
-    /// Takes what the submission that was prepared has left on the device.
+    /// Downloads the results of the prepared submission.
     ///
     /// # Errors
     /// The device's.
@@ -351,7 +351,7 @@ impl Stream<'_> {
         Ok(buffer)
     }
 
-    /// Counts what the last submission moved and did.
+    /// Counts the last submission's transfers and work.
     fn account(&mut self, program: &[Instruction]) {
         let info = self.driver.info();
         let lane_bytes = u64::from(info.lanes) * info.word_bytes() as u64;
@@ -405,7 +405,7 @@ pub fn covered(intervals: &mut [(u64, u64)]) -> u64 {
 }
 
 impl<W: Word> Laid<'_, W> {
-    /// How often the host's memory is asked for each limb.
+    /// Reads of each limb from the host's memory.
     fn uses(&self) -> Vec<u32> {
         let mut uses = vec![0; self.graph.limb_count()];
         let mut count = |limb: &Limb| uses[limb.0 as usize] += 1;
@@ -435,7 +435,7 @@ impl<W: Word> Laid<'_, W> {
         uses
     }
 
-    /// What a section sees of a limb.
+    /// A limb's words in a section.
     fn part(&self, limb: Limb, section: usize, whole: &[W]) -> Vec<W> {
         let Some(half) = self.layout.sections[section].half else {
             return whole.to_vec();

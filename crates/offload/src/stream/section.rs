@@ -73,7 +73,7 @@ impl Layout {
             let mirror = (graph.is_mirrored() && 2 * count <= lanes).then_some(count);
             mirrors.push(mirror);
             let all = count * if mirror.is_some() { 2 } else { 1 };
-            // What the build cannot work with has the lane of another: no operation is over it.
+            // The lane of an unusable prime gets another prime: no operation uses it.
             let fit = |m: u16| fits(info, value(m));
             let spare = numbers.iter().copied().find(|&m| fit(m));
             let chosen = |lane: usize| {
@@ -101,7 +101,7 @@ impl Layout {
         self.places[usize::from(modulus)]
     }
 
-    /// The set and lane of a limb: a modulus that stands in a result once more does so in the lanes that mirror the first ones.
+    /// The set and lane of a limb: a modulus that a result repeats is in the lanes that mirror the first ones.
     pub fn home<W: Word>(&self, graph: &Graph<W>, limb: Limb) -> (usize, usize) {
         let (set, lane) = self.place(graph.modulus_of(limb));
         (set, lane + self.mirror(set, graph.side_of(limb)))

@@ -14,14 +14,14 @@ use super::place::{Placement, instruction};
 use super::section::Layout;
 use crate::OffloadError;
 
-/// What a slot can hold.
+/// The content of a slot.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {
     /// Its section.
     pub section: usize,
     /// A limb for each lane that matters.
     pub limbs: Vec<Option<Limb>>,
-    /// Whether it carries the factor that the build's products lack.
+    /// Whether it carries the Montgomery factor, which products remove.
     pub carried: bool,
 }
 
@@ -43,14 +43,14 @@ pub struct TileOp {
     pub sources: [Option<TileId>; 3],
     /// The constants of CMODMUL, one for each lane.
     pub constants: Option<Vec<u128>>,
-    /// What LIFT converts.
+    /// The conversion of LIFT.
     pub conversion: Option<Spec>,
-    /// What AUTO and DECOMP move.
+    /// The move of AUTO or DECOMP.
     pub moved: Option<Move>,
 }
 
 impl TileOp {
-    /// Whether it runs beside the butterflies.
+    /// Whether it runs in the third unit.
     pub fn is_aside(&self) -> bool {
         self.conversion.is_some() || self.moved.is_some()
     }
@@ -75,7 +75,7 @@ pub struct Tiles {
     makers: HashMap<TileId, usize>,
 }
 
-/// What making instructions needs to know.
+/// Inputs of instruction selection.
 pub struct Maker<'a, W: Word> {
     pub info: &'a BuildInfo,
     pub graph: &'a Graph<W>,
@@ -364,7 +364,7 @@ impl<W: Word> Maker<'_, W> {
         dst
     }
 
-    /// Whether a tile has the values of a conversion's results, which nothing else uses: its constants can carry a factor.
+    /// Whether a tile has the values of a conversion's results, with no other use: its constants can absorb a factor.
     fn is_from_conversion(&self, tiles: &Tiles, tile: TileId) -> bool {
         let mut at = tile;
         while let Some(op) = tiles.maker(at) {
@@ -445,7 +445,7 @@ impl Tiles {
         self.makers.get(&tile).map(|&op| &self.ops[op])
     }
 
-    /// Whether a tile is where to look for a limb: a digit's tile has copies of limbs made before.
+    /// Whether a tile has the original of a limb: a digit's tile has copies of earlier limbs.
     pub fn is_home(&self, tile: TileId, limb: Limb) -> bool {
         let section = self.tiles[tile as usize].section;
         self.made.get(&(section, limb)) == Some(&tile)

@@ -12,7 +12,7 @@ use zq::Word;
 use super::common::Common;
 use super::run::{Ended, Progress, Running, Stream};
 
-/// Where the time of a core went: each cycle counts once, as the first of these that holds.
+/// Time breakdown of a core: each cycle counts once, as the first of these that holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoreTime {
     /// A transform or a pointwise operation in flight.
@@ -25,14 +25,14 @@ pub struct CoreTime {
     pub idle: u64,
 }
 
-/// What cores did together.
+/// Statistics of a batch on all cores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shift {
     /// Cycles from the first start to the last end of each round, added up.
     pub cycles: u64,
     /// The same by the model.
     pub predicted_cycles: u64,
-    /// Cycles of the transfers on the data port, what several cores loaded in common counted once.
+    /// Cycles of the transfers on the data port; a LOAD shared by several cores counts once.
     pub port_cycles: u64,
     /// Transfers, and those that the port moved for them.
     pub transfers: u64,
@@ -132,7 +132,7 @@ impl Shift {
             time.memory += spent.memory;
             time.idle += cycles - spent.compute - spent.conversion - spent.memory;
         }
-        // What cores load in common ends for all of them in one cycle.
+        // A shared LOAD ends in the same cycle for all its cores.
         let mut moved: Vec<(u64, bool, u32, u64)> = Vec::new();
         for (profile, program) in profiles.iter().zip(programs) {
             for event in &profile.events {

@@ -11,8 +11,8 @@ use sha2::{Digest, Sha256};
 type Part = fn(&Program, &mut Writer);
 
 impl Program {
-    /// The first 16 bytes of SHA-256 over each part, as it is written. What both sides need not have in common is left
-    /// out: source lines, places, and the bits of the guarantee.
+    /// The first 16 bytes of SHA-256 over each part, as it is written, without what may differ between both sides:
+    /// source lines, places, and the bits of the guarantee.
     pub fn sections(&self) -> Vec<(&'static str, [u8; 16])> {
         let parts: [(&'static str, Part); 7] = [
             ("kernel", kernel),

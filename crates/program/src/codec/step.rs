@@ -13,7 +13,7 @@ pub fn write(out: &mut Writer, step: &Step) {
     out.u16(step.place.end_column);
 }
 
-/// What a step does, without where it comes from.
+/// A step without its source place.
 pub fn write_placeless(out: &mut Writer, step: &Step) {
     out.u8(code(&step.operation));
     let (operands, count) = step.operation.operands();

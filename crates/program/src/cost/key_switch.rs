@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What key switches take.
+//! Cost of key switches.
 //!
 //! With digits of one prime and one special prime, lifting a digit and correcting by the special limb is an addition within the
 //! transform that follows. Digits of several primes and several special primes are base conversions: fewer transforms and
@@ -80,7 +80,7 @@ impl Shape {
         self.n * to * (CONVERTED + CONVERSION_PRODUCT * from)
     }
 
-    /// Butterflies of reading what of a key is in no cache.
+    /// Butterflies of reading the uncached part of a key.
     fn key(&self, own: u64) -> u64 {
         let words = self.switching_key(own) / 8;
         KEY_WORD * words.saturating_sub(CACHED_WORDS)

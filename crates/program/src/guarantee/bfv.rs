@@ -31,7 +31,7 @@ pub fn bound(plaintexts: &Plaintexts<'_>, estimator: &Estimator) -> Result<Bound
         let limbs = circuit.steps[step].level as usize + 1;
         let bits = estimator.budget(values[step], limbs);
         let bits = bits.map_err(|e| failed(step, &e))?;
-        // What is not a number comes of noise beyond the range of doubles.
+        // NaN comes from noise beyond the range of doubles.
         let bits = if bits.is_nan() {
             f64::NEG_INFINITY
         } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What bounds are made of: steps and facts about values, without the values and where they stand.
+//! Input of the noise bounds: steps and facts about values, without values and packing.
 //!
 //! A search for parameters asks for the bounds of thousands of circuits and sets: neither needs tables or keys.
 
@@ -11,10 +11,10 @@ use crate::transform::Transform;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// What is known of a plaintext whatever the arguments are.
+/// Facts about a plaintext for any arguments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlaintextFacts {
-    /// No argument has part in it.
+    /// It depends on no argument.
     pub constant: bool,
     /// The integer below 2^31 that every slot holds: a factor, which needs no scale. Without slots c of a polynomial c·X^i.
     pub integer: Option<i64>,
@@ -22,7 +22,7 @@ pub struct PlaintextFacts {
     pub bound: f64,
 }
 
-/// A program as far as its noise goes.
+/// A program reduced to its noise.
 #[derive(Clone, Debug)]
 pub struct Circuit<'a> {
     /// Whether it computes exactly (BFV).
@@ -75,7 +75,7 @@ pub(super) struct Failure {
     pub message: String,
 }
 
-/// What bounds reckon with: what was measured, else what is assumed.
+/// Effects of plaintexts: measured, else assumed.
 pub(super) struct Plaintexts<'a> {
     pub circuit: &'a Circuit<'a>,
     assume: Assume,
@@ -183,7 +183,7 @@ impl Circuit<'_> {
         }
     }
 
-    /// What the results of a circuit made by hand are sure to be under a set, with plaintexts as assumed.
+    /// Bound on the results of a circuit made by hand under a set, with plaintexts as assumed.
     ///
     /// # Errors
     /// [`Error::Step`] for a step that has no estimate, [`Error::Layout`] for a set or outputs that do not fit.

@@ -46,7 +46,7 @@ pub fn log2_publication(n: usize, failure_bits: u32) -> f64 {
     (Publication::with_slot_error(1.0).sigma(1.0) * (n as f64 * tail).sqrt()).log2()
 }
 
-/// What is not a number comes of values and errors beyond the range of doubles.
+/// NaN comes from values and errors beyond the range of doubles.
 fn known(log2: f64) -> f64 {
     if log2.is_nan() { f64::INFINITY } else { log2 }
 }
@@ -94,7 +94,7 @@ impl Walk<'_> {
         Ok(values)
     }
 
-    /// Nobody measures what a client encrypts, so its rounding is the worst there is; a zero is not rounded.
+    /// Encrypted messages are not measured, so their rounding is the worst case; a zero is not rounded.
     fn encrypted(&self, bound: f64, step: &Step) -> Result<Estimate, ckks::Error> {
         let (e, level) = (self.estimator, step.level as usize);
         let encoded = if bound == 0.0 {

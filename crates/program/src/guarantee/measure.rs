@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What given plaintexts do to the noise.
+//! Noise effect of given plaintexts.
 
 use super::Effects;
 use crate::Error;

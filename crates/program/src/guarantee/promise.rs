@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a program promises, held against what it is sure to keep: when it is read, and for the very values it is to
-//! compute with.
+//! Checks of a program's guarantee against its noise bound: when it is read, and for the actual values of plaintexts.
 
 use super::text::{power_of_two, three_digits};
 use super::{Assume, Bound, Effects, ckks};
@@ -12,7 +11,7 @@ use rlwe::Threads;
 const SLACK: f64 = 1e-6;
 
 impl Program {
-    /// Whether a bound is what the program promises or better.
+    /// Whether a bound is within the program's guarantee.
     fn keeps(&self, bound: &Bound) -> bool {
         let promised = self.guarantee.bits;
         bound.overflow_bits <= SLACK

@@ -136,7 +136,7 @@ impl<W: Word> PublicKey<W> {
         self.params
     }
 
-    /// What tells this key from others of its owner: identity and seed of a. Encryptions draw from a seed bound to it,
+    /// Distinguishes the keys of one owner: identity and seed of a. Encryptions draw from a seed bound to it,
     /// or two keys under one seed would share u.
     pub fn stamp(&self) -> [u8; 48] {
         let mut stamp = [0; 48];

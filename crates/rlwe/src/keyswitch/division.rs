@@ -15,8 +15,7 @@ pub(super) struct Division<W: Word> {
     pub converter: Option<BaseConverter<W>>,
     /// D^-1 modulo each kept prime.
     pub inverses: Vec<Shoup<W>>,
-    /// What an addend is multiplied by modulo each data prime: P modulo those of D, P/D modulo the kept ones. None for
-    /// 1.
+    /// Factor of an addend modulo each data prime: P modulo those of D, P/D modulo the kept ones. None for 1.
     pub addend: Vec<Option<Shoup<W>>>,
 }
 

@@ -20,7 +20,7 @@ pub struct KeySwitchLevel<W: Word> {
     pub(super) special: Division<W>,
     /// Division by P and the last data prime, where that is not the only one.
     pub(super) rescale: Option<Division<W>>,
-    /// No division: what is added to sums over Q·P.
+    /// No division: factors of addends of sums over Q·P.
     pub(super) undivided: Division<W>,
     log2_special: f64,
     /// Work space, shared by all levels.

@@ -132,7 +132,7 @@ pub(super) fn subtract_and_divide<W: Word>(
     finish_and_divide(plan, row, factor, out);
 }
 
-/// As [`subtract_and_divide`] of what the outer stages left in `row`.
+/// As [`subtract_and_divide`], from the outer stages' results in `row`.
 pub(super) fn subtract_outer_and_divide<W: Word>(
     plan: &NttPlan<W>,
     row: &mut [W],

@@ -31,14 +31,14 @@ pub(super) struct PerPrime<'a, W: Word> {
 /// The outer stages modulo one prime of the digits of several other primes: a row for each, source by source.
 pub(super) type Lifted<'a, W> = Vec<&'a mut [W]>;
 
-/// Where a request's sums go: the number of the two rows, and whether they are added to what these hold.
+/// Destination of a request's sums: number of its two rows, and whether to accumulate.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub rows: usize,
     pub onto: bool,
 }
 
-/// What is subtracted before the division: for each component of every request a polynomial in coefficient form.
+/// Corrections before the division: for each component of every request a polynomial in coefficient form.
 pub(super) enum Corrections<'a, W: Word> {
     /// Nothing is divided.
     None,
@@ -48,14 +48,14 @@ pub(super) enum Corrections<'a, W: Word> {
     Outer(Lifted<'a, W>),
 }
 
-/// One request, and where its components go.
+/// One request, and its destination.
 struct Output<'a, W: Word> {
     index: usize,
     request: &'a SwitchRequest<'a, W>,
     components: [&'a mut [W]; 2],
 }
 
-/// One block of one request: where its components go and what is subtracted from them.
+/// One block of one request: destination of its components, and their corrections.
 struct Target<'a, W: Word> {
     request: &'a SwitchRequest<'a, W>,
     /// Number of the block of the results; that of the digits differs under an automorphism.
@@ -165,8 +165,7 @@ impl<'a, W: Word> PerPrime<'a, W> {
         }
     }
 
-    /// The outer stages of one source's digits; those of several primes are at hand, in order, where they lack this
-    /// prime.
+    /// The outer stages of one source's digits; those of several primes without this one are in `lifted`, in order.
     fn digits<'b, 'l: 'b>(
         &self,
         source: &Source<'b, W>,
@@ -338,7 +337,7 @@ impl<'a, W: Word> PerPrime<'a, W> {
         }
         let start = self.j * plan.n() + from * components[0].len();
         let finish = [0, 1].map(|component| {
-            // What is added may end with the data primes.
+            // The addend may have data primes only.
             let add = request.add[component].filter(|limbs| start < limbs.len());
             PostProcessing {
                 divide: corrections.as_ref().map(|corrections| Divide {

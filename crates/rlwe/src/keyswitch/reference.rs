@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Key switching one step after another, each over whole polynomials: what the other paths have to equal bit for bit.
+//! Key switching step by step, each over whole polynomials: the reference for the other paths, bit for bit.
 
 use super::level::KeySwitchLevel;
 use crate::Error;

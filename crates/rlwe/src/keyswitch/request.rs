@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is switched: sources, and what is asked of them.
+//! Sources and requests of a key switch.
 
 use super::level::KeySwitchLevel;
 use crate::Error;

@@ -100,8 +100,8 @@ impl Noise {
     }
 }
 
-/// What an estimate wants to know of a giant step of a linear transform: whether it rotates, and for each of its terms
-/// whether it rotates and what is known of its plaintext, if it has one.
+/// Facts about a giant step of a linear transform: whether it rotates, and for each of its terms whether it rotates and
+/// the facts about its plaintext, if any.
 pub type GiantFacts<P> = (bool, Vec<(bool, Option<P>)>);
 
 /// How much multiplying by a known polynomial m raises the variance: max over the roots ζ of |m(ζ)|², as log2.
@@ -120,10 +120,9 @@ impl Gain {
         }
     }
 
-    /// What a polynomial with coefficients uniform within ±bound, such as an encoding of unstructured slots, stays
-    /// below:
-    /// |m(ζ)|² is exponential with mean n·bound²/3; its maximum over the n roots stays below (ln n + 40 ln 2) times that.
-    /// A contrived polynomial exceeds it: only for plaintexts whose own gain is checked before they are used.
+    /// Limit for a polynomial with coefficients uniform within ±bound, such as an encoding of unstructured slots:
+    /// |m(ζ)|² is exponential with mean n·bound²/3; its maximum over the n roots stays below (ln n + 40 ln 2) times
+    /// that. A contrived polynomial exceeds it: only for plaintexts whose own gain is checked before they are used.
     pub fn random(n: usize, bound: f64) -> Self {
         let mean = n as f64 * bound * bound / 3.0;
         Self {
@@ -139,7 +138,7 @@ impl Gain {
     }
 }
 
-/// What noise depends on besides the moduli.
+/// Parameters of noise besides the moduli.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NoiseModel {
     n: usize,

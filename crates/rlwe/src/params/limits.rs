@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a reader grants to parameters that strangers send: a thousand bytes can ask for half a gigabyte of tables.
+//! Limits of untrusted parameters: a thousand bytes can ask for half a gigabyte of tables.
 
 use super::RlweParamsLiteral;
 use crate::Error;
@@ -45,7 +45,7 @@ impl Limits {
 }
 
 impl Default for Limits {
-    /// What every set this program chooses keeps: the 128-bit limit at degree 2^16 in primes of 30 bits takes 240 MiB.
+    /// Kept by every set this program chooses: the 128-bit limit at degree 2^16 in primes of 30 bits takes 240 MiB.
     fn default() -> Self {
         Self {
             degree: 1 << 16,

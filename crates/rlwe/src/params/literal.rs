@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a parameter set is made from, unchecked.
+//! Unchecked input of a parameter set.
 
 use crate::Error;
 use crate::sampling::{ErrorDistribution, SecretDistribution};
@@ -7,7 +7,7 @@ use crate::sampling::{ErrorDistribution, SecretDistribution};
 /// Most data primes, and most special primes, a set may have.
 pub const MAX_PRIMES: u32 = 64;
 
-/// What [`RlweParams`](crate::RlweParams) are made from; any field may still be wrong.
+/// Unchecked input of [`RlweParams`](crate::RlweParams); any field may be wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RlweParamsLiteral<W> {
     /// Ring degree, a power of two from 8 to 2^17.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One prime's share of each operation: what is in work fits the nearest caches.
+//! One prime's share of each operation: the working set fits the nearest caches.
 
 use ntt::NttPlan;
 use zeroize::Zeroizing;

@@ -18,7 +18,7 @@ pub(crate) enum ChaCha20 {
     /// Sixteen lanes.
     #[cfg(target_arch = "x86_64")]
     Wide(wide::Stream),
-    /// Whatever this machine has. (Boxed: it buffers four blocks of its own.)
+    /// The portable generator. (Boxed: it buffers four blocks of its own.)
     Plain(Box<ChaCha20Rng>),
 }
 

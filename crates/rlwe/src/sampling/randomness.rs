@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where a generator's randomness comes from, and what becomes of it when the process forks.
+//! Source of a generator's randomness, and its behaviour under fork.
 
 use super::Seed;
 use crate::Error;
 use zq::fork;
 
-/// The operating system, asked anew for every use, or a seed that was given to make a result reproducible.
+/// The operating system, queried for every use, or a seed that was given to make a result reproducible.
 ///
-/// A process and its fork hold the same memory. What the system gives is kept nowhere, so they never share it. A given
-/// seed they would share to the byte: it serves the process it was given in, and in a fork of it every use fails.
+/// A fork copies the memory. Randomness of the system is not stored, so it is never shared. A given seed would be
+/// shared to the byte: it serves the process it was given in, and in a fork every use fails.
 #[derive(Clone, Debug)]
 pub struct Randomness(Origin);
 

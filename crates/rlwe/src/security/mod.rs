@@ -120,7 +120,7 @@ fn table(table: SecurityTable, secret: SecretKind) -> &'static Table {
         .expect("each table has ternary rows")
 }
 
-/// Where figures of this table and secret come from.
+/// Source of the figures of this table and secret.
 pub fn source_name(which: SecurityTable, secret: SecretKind) -> &'static str {
     &table(which, secret).name
 }
@@ -150,7 +150,7 @@ pub fn max_log2_qp(
     Ok(row.map(|r| r[1 + column]).filter(|max| *max > 0))
 }
 
-/// What is drawn to make keys and ciphertexts of a set: whoever finds the weakest of it breaks the set.
+/// Distributions of a set's keys and ciphertexts: the weakest decides its security.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drawn {
     /// The secret's distribution.
@@ -210,7 +210,7 @@ impl Drawn {
         self.kinds().map(bits).fold(f64::INFINITY, f64::min)
     }
 
-    /// Where the figures come from: the rows with the least estimate.
+    /// Source of the figures: the rows with the least estimate.
     pub fn source_name(&self, which: SecurityTable, n: usize, log2_qp: f64) -> &'static str {
         let bits = |kind: &SecretKind| estimated_bits(which, *kind, n, log2_qp);
         let weakest = self.kinds().min_by(|a, b| bits(a).total_cmp(&bits(b)));

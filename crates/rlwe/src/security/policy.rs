@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How secure a set has to be, and what is known of it.
+//! Required security of a set, and its assessment.
 
 use super::{Drawn, SecurityTable};
 use crate::Error;
@@ -35,7 +35,7 @@ impl SecurityPolicy {
     }
 }
 
-/// What is known about a set's security.
+/// Assessment of a set's security.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Security {
     /// The policy the set was judged by.
@@ -53,7 +53,7 @@ pub struct Security {
 }
 
 impl Security {
-    /// What is known of a set, if it is as secure as the policy asks.
+    /// Assessment of a set, if it is as secure as the policy asks.
     ///
     /// # Errors
     /// [`Error::Insecure`] when it is not and the policy has no opt-in; [`Error::Parameter`] for a level without a table.
@@ -81,7 +81,7 @@ impl Security {
         })
     }
 
-    /// What is known of a set of degree `n` and modulus size `log2_qp`; the policy's opt-in changes nothing.
+    /// Assessment of a set of degree `n` and modulus size `log2_qp`; the policy's opt-in changes nothing.
     ///
     /// # Errors
     /// [`Error::Parameter`] for a level without a table.

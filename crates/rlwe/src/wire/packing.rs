@@ -50,7 +50,7 @@ pub(super) fn pack<W: Word>(values: &[W], bits: u32, out: &mut Vec<u8>) {
     pack_one_by_one(rest, bits, &mut bytes[groups * bits as usize..]);
 }
 
-/// Writes the words of a group from its first byte on; what the last one writes beyond the group is zero, for the next to
+/// Writes the words of a group from its first byte on; bits beyond the group are written as zero, for the next group to
 /// overwrite.
 #[inline(always)]
 fn pack_group<W: Word>(

@@ -122,7 +122,7 @@ unsafe impl GlobalAlloc for Reserve {
     }
 }
 
-/// Whether the reserve is spent: the system has no memory left, and no array should take what small things need.
+/// Whether the reserve is spent: the system has no memory left, and the rest is for small allocations.
 fn short() -> bool {
     KEPT.load(Ordering::Relaxed) && !Reserve::refill()
 }

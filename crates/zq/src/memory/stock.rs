@@ -21,7 +21,7 @@ pub unsafe trait Stored:
 {
     /// Runs `f` on this thread's stock of reusable buffers; `None` when the thread is ending.
     fn with_stock<R>(f: impl FnOnce(&mut Stock<Self>) -> R) -> Option<R>;
-    /// What the stocks of all threads have left over, locked; `None` after a panic with the lock held.
+    /// Overflow of the stocks of all threads, locked; `None` after a panic with the lock held.
     fn depot() -> Option<MutexGuard<'static, Stock<Self>>>;
 }
 
@@ -55,7 +55,7 @@ pub(super) fn hold_during_forks() {
     if REGISTERED.load(Ordering::Acquire) {
         return;
     }
-    // A child of a fork meanwhile would find it half done.
+    // A child forked now would find it half done.
     let _whole = fork::hold();
     if !REGISTERED.swap(true, Ordering::AcqRel) {
         fork::hold_too(|| {

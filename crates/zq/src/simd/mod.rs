@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Vector instruction sets: which one to use, and one set of vector operations that all kernels are written in.
 //!
-//! [`level`] is chosen once per process: the best the processor has, or what `RINGSMITH_SIMD` names (`portable`, `avx2`,
-//! `avx512`, `ifma`). A name that is none of these, or a level the processor lacks, is an error ([`check_request`]) and never
-//! another level: whoever forces one wants that one. Every level gives the same residues.
+//! [`level`] is chosen once per process: the processor's best, or the one that `RINGSMITH_SIMD` names (`portable`,
+//! `avx2`, `avx512`, `ifma`). Any other name, or a level that the processor lacks, is an error ([`check_request`]),
+//! never a fallback to another level. Every level gives the same residues.
 //!
 //! Kernels are generic over [`Vector`] and `#[inline(always)]`; a thin `#[target_feature]` function per level instantiates
 //! them, so there is one source for all instruction sets.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The elementwise operations of slice kernels.
 
-/// What a kernel does to output `o` with operands `x`, `y` and a factor `s`. All residues, except where it says so.
+/// Operation of a kernel on output `o`, operands `x`, `y` and a factor `s`. All are residues unless noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
     /// `o + x`.

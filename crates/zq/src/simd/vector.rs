@@ -7,7 +7,7 @@
 /// Every method may use instructions of its level: the caller runs inside a function with the target features of the
 /// implementing type, on a processor that has them ([`crate::simd::Level::is_supported`]). Pointers are valid for the lanes they
 /// read or write, without alignment.
-// The names say it all; what they leave open is said below, and the trait's safety section holds for each of them.
+// Names are self-explanatory, exceptions documented; the trait's safety section holds for each of them.
 #[allow(missing_docs, clippy::missing_safety_doc)]
 pub trait Vector: Copy + 'static {
     /// Lanes.
@@ -57,7 +57,7 @@ pub trait Vector: Copy + 'static {
     /// `x` if `x >= 0`, else `x + m`.
     unsafe fn f_add_if_negative(self, m: Self) -> Self;
 
-    /// Keeps what is computed before from mixing with what is computed after. Costs no instruction. Compilers schedule for few
+    /// Scheduling barrier between earlier and later computations. Costs no instruction. Compilers schedule for few
     /// live registers, which strings dependent operations together; this keeps independent ones side by side.
     unsafe fn pin(v: &mut [Self; 8]);
     /// Two neighbouring registers (`S` = 0) or the results of stage `S - 1` to the operands of forward stage `S`.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What linear transforms cost, in rotations: the weights by which the compiler chooses between ways to sum and to
+"""Cost of linear transforms, in rotations: the weights by which the compiler chooses between ways to sum and to
 multiply by plain matrices.
 
 A rotation decomposes its ciphertext into digits, multiplies them by its key and divides by the special primes. In one

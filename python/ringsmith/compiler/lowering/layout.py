@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the elements of a tensor stand: ciphertext and slot of each, what repeats, and what is known to be zero.
+"""Layout of a tensor: ciphertext and slot of each element, repetition, and slots known to be zero.
 
 A view (slice, transposition, rotation, broadcast) only changes the map; ciphertexts are touched when two operands
 have to line up. Slots outside the map hold anything, unless `zeros` says 0. All cts of one tensor repeat with one

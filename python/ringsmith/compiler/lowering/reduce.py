@@ -176,7 +176,7 @@ def _added(builder: Builder, value: Value, found: _Progression, count: int, wher
     in_row = slots.width // found.stride
     if found.turns or count <= in_row:
         return shifted_sum(builder, value, found.stride, count, where)
-    # What the next row has of it comes here at once.
+    # The next row's share is moved in one step.
     first, rest = (shifted_sum(builder, value, found.stride, part, where) for part in (in_row, count - in_row))
     return _plus(builder, first, _turned(builder, rest, slots.width, where), where)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What others would take in place of a chosen set, and the neighbouring degrees: the comparison in the box."""
+"""Sets of other libraries and neighbouring degrees, compared with a chosen set in the parameter box."""
 
 from __future__ import annotations
 

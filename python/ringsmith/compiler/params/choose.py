@@ -2,8 +2,8 @@
 """The choice of a parameter set for a traced kernel: the smallest that is secure and accurate.
 
 For each ring degree, from small to large, the kernel is lowered for that many slots; its depth and noise give the
-modulus it needs, and the first degree whose security limit allows that modulus is taken. What the neighbours would
-need is kept: the alternatives of the parameter box.
+modulus it needs, and the first degree whose security limit allows that modulus is taken. The requirements of the
+neighbours are kept: the alternatives of the parameter box.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MAX_BITS = 3600
 
 @dataclass(frozen=True)
 class Requirements:
-    """What a kernel asks for."""
+    """Requirements of a kernel."""
 
     scheme: str
     tolerance: float

@@ -52,7 +52,7 @@ Effects = Mapping[tuple[int, float], float]
 
 @dataclass(frozen=True)
 class Noise:
-    """What the results of a circuit are sure to be.
+    """Noise bound of a circuit's results.
 
     `bits`: CKKS log2 of the bound on an error, BFV the noise budget in bits that the poorest result keeps. `step` is
     that result in BFV, in CKKS the fullest step; `overflow_bits` are those by which it exceeds its modulus (< 0: room).

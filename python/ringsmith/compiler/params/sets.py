@@ -176,7 +176,7 @@ def _line(value: Any) -> bool:
 
 
 _LISTS = ("data_bits", "special_bits", "moduli", "special")
-# What a key of a set's file holds, or each item of its list.
+# Type of each key of a set's file, or of its list's items.
 _HOLDS: dict[str, Callable[[Any], bool]] = {
     "n": _whole, "data_bits": _size, "special_bits": _size, "moduli": _whole, "special": _whole, "dnum": _size,
     "log2_scale": _real, "plain_modulus": _whole, "secret": _line, "error": _line, "scheme": _line, "source": _line,

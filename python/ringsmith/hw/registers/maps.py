@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Register maps as PeakRDL reads them from `spec/*.rdl`, and what it makes of them; kept in the cache."""
+"""Register maps as PeakRDL reads them from `spec/*.rdl`, and its output; kept in the cache."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boards and devices (`spec/boards/*.toml`): what a design may use."""
+"""Boards and devices (`spec/boards/*.toml`): their resources."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each primitive cell costs: the sums behind LUT, FF, DSP, BRAM and URAM."""
+"""Cost of each primitive cell: the sums behind LUT, FF, DSP, BRAM and URAM."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def synthesise(
 
 
 def settings_of(design: Design, target: str) -> list[str]:
-    """What a cached result depends on beside the sources: tool version, target, top and parameters."""
+    """Cache key of a result beside the sources: tool version, target, top and parameters."""
     version = importlib.metadata.version("pyosys")
     return [version, FLOW, target, design.top, json.dumps(dict(sorted(design.parameters.items())))]
 

@@ -14,7 +14,7 @@ from ringsmith.hw.synth.job import Design, Mapped, settings_of, synthesised
 from ringsmith.hw.synth.store import Store, key_of
 
 MAX_BYTES = 128 << 20
-# What would end a word, or a command, of a script.
+# Characters that would end a word or command of a script.
 _UNSAFE = re.compile(r"[^\w./+,:@%=~-]", re.ASCII)
 LIBRARY = re.compile(r"^\s*library\s*\([^)]*\)\s*\{", re.MULTILINE)
 

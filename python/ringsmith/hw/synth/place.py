@@ -79,7 +79,7 @@ def _routed(design: Design, netlist: Path, options: Sequence[str], *, quiet: boo
 
 
 def _phase(tail: Sequence[str]) -> str:
-    """What nextpnr is at, from the end of its log."""
+    """The phase of nextpnr, from the end of its log."""
     lines = [line.removeprefix("Info:").strip() for line in tail if PHASE.search(line)]
     return lines[-1] if lines else "packing"
 

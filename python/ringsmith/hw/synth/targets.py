@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be synthesised by name: every preset, the 8-point accelerators, and the parts one compares designs by."""
+"""Synthesis targets by name: every preset, the 8-point accelerators, and parts for comparing designs."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _base_conversion(values: Mapping[str, int | str]) -> dict[str, int | str]:
     }
 
 
-# Lift from six primes to seven, scaling and the way back, two coefficients at a time.
+# Lift from six primes to seven, scaling and lift back, two coefficients at a time.
 _BASE_CONVERSION: dict[str, int | str] = {
     **_ARITHMETIC,
     "word_bits": 30,

@@ -24,7 +24,7 @@ use prefetch::Prefetch;
 use registers::group_count;
 pub(crate) use registers::{VECTORS, block_len};
 
-/// Where a pass puts its runs of neighbouring results, and how many words apart they start.
+/// Destination of a pass: its runs of neighbouring results, and their stride in words.
 pub(crate) type Runs = (*mut u64, usize);
 
 /// Passes of the longest transform over the shortest block, two stages each.
@@ -60,7 +60,7 @@ impl Schedule {
         self.log_len[pass] - self.log_len[pass + 1]
     }
 
-    /// Blocks that the outermost pass leaves, each to be finished by itself; 1 where the last pass is the only one.
+    /// Independent blocks that the outermost pass leaves; 1 where the last pass is the only one.
     pub fn outer_blocks(&self) -> usize {
         if self.passes == 0 {
             1
@@ -108,8 +108,8 @@ pub(crate) unsafe fn forward_outer<A: Arith, I: Input<A::V>>(
     }
 }
 
-/// The passes from number `first` on of block `outer_block` of `outer_blocks`, whose words are at `a`. Meanwhile as
-/// many words at each of `prefetch` are prefetched.
+/// The passes from number `first` on of block `outer_block` of `outer_blocks`, whose words are at `a`; they prefetch as
+/// many words at each of `prefetch`.
 ///
 /// # Safety
 /// `a` points to `tables.n / outer_blocks` words, and passes before `first` leave that many blocks; the features of

@@ -25,9 +25,8 @@ const fn spread<V: Vector>() -> bool {
 }
 
 impl<'a> Prefetch<'a> {
-    /// What the last pass but one prefetches of the block of `len` words at `start`: where they are spread, the first
-    /// quarter. The last pass prefetches the second half; what lies between comes by itself, since the processor has
-    /// seen a run of lines.
+    /// Prefetches of the last pass but one for the block of `len` words at `start`: if spread, the first quarter. The
+    /// last pass prefetches the second half; the hardware prefetcher, which has seen a run of lines, fetches the rest.
     #[inline(always)]
     pub fn before_last<V: Vector>(rows: &'a [*const u64], start: usize, len: usize) -> Self {
         Self {
@@ -37,8 +36,7 @@ impl<'a> Prefetch<'a> {
         }
     }
 
-    /// What the last pass prefetches of the `len` words at `start`, which lie in a block of `block` words of the pass
-    /// before.
+    /// Prefetches of the last pass for the `len` words at `start`, in a block of `block` words of the pass before.
     #[inline(always)]
     pub fn last<V: Vector>(rows: &'a [*const u64], start: usize, len: usize, block: usize) -> Self {
         let within = start & (block - 1);

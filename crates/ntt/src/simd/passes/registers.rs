@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a pass holds in registers: one or two groups of eight vectors, and the factors of its stages.
+//! Register contents of a pass: one or two groups of eight vectors, and the factors of its stages.
 //!
 //! Two groups go through every stage side by side where there are thirty-two registers: four butterflies of one group alone take
 //! less time than their results need to arrive (docs/performance.md).
@@ -180,7 +180,7 @@ pub(super) unsafe fn factors<A: Arith, const R: usize>(
     }
 }
 
-/// Where stages across vectors take their factors from.
+/// Source of the factors of stages across vectors.
 pub(super) trait Factors<V: Vector> {
     /// The factor of block `block` in stage `stage` of group `g`.
     unsafe fn get(&self, g: usize, stage: usize, block: usize) -> Factor<V>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What allocation gives: submissions, and the host buffers they use.
+//! Result of allocation: submissions and their host buffers.
 
 use isa::Instruction;
 
@@ -10,7 +10,7 @@ use super::super::tiles::TileId;
 /// From this number on, a LOAD's buffer is a table's.
 pub const TABLES: u32 = 1 << 19;
 
-/// One submission and what the host does before and after it.
+/// One submission and the host's part before and after it.
 #[derive(Clone, Debug, Default)]
 pub struct Submission {
     /// Moduli to set before: index, one for each lane.

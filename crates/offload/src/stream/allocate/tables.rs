@@ -21,7 +21,7 @@ const UNUSED: Entry<Move> = Entry {
     used: 0,
 };
 
-/// What the device holds besides slots.
+/// Contents of the device's tables.
 pub struct Held {
     moduli: Vec<Entry<Vec<u128>>>,
     constants: Vec<Entry<(Vec<u128>, Vec<u128>)>>,

@@ -25,15 +25,15 @@ pub(super) fn modulus_for<W: Word>(
     (fits && level() >= Level::Avx512).then_some(q)
 }
 
-/// What 52 bits hold.
+/// Range of 52 bits.
 const LIMIT: u128 = 1 << 52;
 
-/// What a sum of high halves may come to.
+/// Largest sum of high halves.
 fn room(q: u64) -> u128 {
     LIMIT - u128::from(q)
 }
 
-/// What one product adds to it at most, the carry from its low half included.
+/// Largest contribution of one product to it, including the low half's carry.
 fn high(q: u64, bound: u64) -> u128 {
     ((u128::from(bound) * u128::from(q) * u128::from(q)) >> 52) + 1
 }
@@ -119,7 +119,7 @@ unsafe fn csub(x: __m512i, m: __m512i) -> __m512i {
     unsafe { _mm512_min_epu64(x, _mm512_sub_epi64(x, m)) }
 }
 
-/// Eight words at `row + i`, or those that the permutation brings there: an aligned block, its lanes permuted.
+/// Eight words at `row + i`, or their sources under the permutation: an aligned block, its lanes permuted.
 ///
 /// # Safety
 /// `row` holds the block read.
@@ -146,7 +146,7 @@ type Sources<'a> = (Option<&'a [u32]>, usize);
 /// memory does.
 const AHEAD: usize = 32;
 
-/// Where the permutation takes lanes i..i+8 from: the start of the block, and lanes within it (low three bits count).
+/// Source of lanes i..i+8 under the permutation: start of the block, and lanes within it (low three bits count).
 ///
 /// # Safety
 /// There is a permutation, with entries i..i+8 that name one aligned block of eight.
@@ -206,7 +206,7 @@ unsafe fn pin(sums: &mut Sums) {
 /// Adds `D` products, from row `d` on, to the sums of each coefficient of the block at `i`.
 ///
 /// # Safety
-/// The rows have the block at `i` and, of the digits, the blocks that the permutation brings there.
+/// The rows have the block at `i`, those of the digits its source under the permutation.
 #[inline(always)]
 unsafe fn add_products<
     M: Multiply52,
@@ -247,7 +247,7 @@ unsafe fn add_products<
 pub(super) struct PostProcessing<'a> {
     /// The correction, and the factor.
     pub division: Option<(&'a [u64], u64)>,
-    /// What is added, and its factor.
+    /// The addend, and its factor.
     pub add: Option<(&'a [u64], Option<u64>)>,
     /// Whether the result is added to what the output holds.
     pub onto: bool,
@@ -433,7 +433,7 @@ unsafe fn sums_of<M: Multiply52, const D: usize, const PERMUTED: bool, const STR
                 for (v, &block) in blocks.iter().enumerate() {
                     let at = i + 8 * v;
                     let mut sum = (low[v][h], high[v][h]);
-                    // What is subtracted is one product more.
+                    // The correction counts as a product.
                     if let Some((correction, _)) = finish[h].division {
                         let y = load::<false>(correction.as_ptr(), at, block);
                         sum = M::add(sum, M::factor(y), c.minus_one);

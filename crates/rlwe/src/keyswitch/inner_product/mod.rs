@@ -14,7 +14,7 @@ const TILE: usize = 32;
 /// be: that of lazy transforms where the kernels take them, else 1.
 pub(super) fn operand_bound<W: Word>(plan: &NttPlan<W>, terms: usize) -> u64 {
     let bound = plan.lazy_bound();
-    // What is subtracted before the division is one term more.
+    // The correction before the division counts as a term.
     #[cfg(target_arch = "x86_64")]
     if avx512::modulus_for(plan.modulus(), bound, terms + 1, plan.n()).is_some() {
         return bound;
@@ -31,7 +31,7 @@ pub(super) fn most_terms<W: Word>(modulus: &Modulus<W>) -> usize {
     usize::MAX
 }
 
-/// Where one block of a permuted polynomial comes from: one block of the source.
+/// Source of one block of a permuted polynomial: also one block.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Permuted<'a> {
     /// For each coefficient its source's index, or none for the identity.
@@ -103,7 +103,7 @@ pub(super) struct PostProcessing<'a, W: Word> {
     pub onto: bool,
 }
 
-/// What is added to a sum.
+/// Addend of a sum.
 #[derive(Clone, Copy)]
 pub(super) struct Add<'a, W: Word> {
     /// Read through the permutation.
@@ -242,7 +242,7 @@ fn dot_permuted<W: Word>(
                 .zip(&*out)
                 .for_each(|(a, o)| *a = o.to_u128());
         }
-        // What is there is less than a product.
+        // The output is less than a product.
         let mut carried = usize::from(onto);
         for (digit, key) in digits.iter().zip(keys) {
             if carried + 1 > lazy - usize::from(lazy > 1) {
@@ -270,7 +270,7 @@ fn dot_permuted<W: Word>(
 /// The operands of a division.
 #[derive(Clone, Copy)]
 pub(super) struct Divide<'a, W: Word> {
-    /// What is subtracted first; below `bound` times the modulus as in [`Products`].
+    /// Subtracted first; below `bound` times the modulus as in [`Products`].
     pub correction: &'a [W],
     pub bound: u64,
     /// The divisor's inverse.

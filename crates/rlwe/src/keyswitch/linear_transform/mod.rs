@@ -8,7 +8,7 @@
 //!
 //! The inner rotations share one decomposition of c_1, and nothing is divided by P before the products: the sums are
 //! over Q·P. A rotation of a sum divides its second part alone by P, decomposes it, and adds its products with the key
-//! over Q·P again. What is left is one division of both parts, which is the caller's, in the form of its ciphertexts.
+//! over Q·P again. The caller does the one remaining division of both parts, in the form of its ciphertexts.
 
 mod divide;
 mod inner_sums;

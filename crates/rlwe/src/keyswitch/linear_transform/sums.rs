@@ -113,7 +113,7 @@ impl<W: Word> KeySwitchLevel<W> {
             let mut components = sums.iter_mut().filter_map(Iterator::next);
             let count = steps.rotations().len();
             let rotated = (0..count).filter_map(|_| Some([components.next()?, components.next()?]));
-            // The sum of those that are not rotated stands last.
+            // The sum without rotation comes last.
             let out: Vec<[&mut [W]; 2]> = rotated.chain([total.split_at_mut(n).into()]).collect();
             (j, lifted, out)
         });

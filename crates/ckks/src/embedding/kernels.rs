@@ -34,9 +34,10 @@ macro_rules! for_each_level {
                     $body($($arg),*);
                 }
                 use zq::simd::Level;
-                // SAFETY: a level is only in use on processors that have its features.
                 match zq::simd::level() {
+                    // SAFETY: a level is in use only on processors that have its features.
                     Level::Ifma | Level::Avx512 => return unsafe { avx512($($arg),*) },
+                    // SAFETY: a level is in use only on processors that have its features.
                     Level::Avx2 => return unsafe { avx2($($arg),*) },
                     Level::Portable => {}
                 }

@@ -106,9 +106,10 @@ impl U64Lift {
         #[cfg(target_arch = "x86_64")]
         {
             use zq::simd::Level;
-            // SAFETY: a level is only reported on processors that have its features.
             match zq::simd::level() {
+                // SAFETY: a level is in use only on processors that have its features.
                 Level::Ifma | Level::Avx512 => return unsafe { self.avx512(x, out) },
+                // SAFETY: a level is in use only on processors that have its features.
                 Level::Avx2 => return unsafe { self.avx2(x, out) },
                 Level::Portable => {}
             }

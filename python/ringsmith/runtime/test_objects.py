@@ -56,9 +56,13 @@ def votes(x: Any, w: Any) -> Any:
     return (x * w - 3) * x
 
 
-def in_process(code: str, *arguments: Any) -> str:
+def in_process(code: str, *arguments: Any, timeout_s: float = 600) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=600
+        [sys.executable, "-c", code, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=timeout_s,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -80,21 +84,35 @@ def test_a_program_reads_back_as_the_same_bytes(kernel: rs.Kernel, tmp_path: Pat
     assert pickle.loads(pickle.dumps(program)).to_bytes() == program.to_bytes()
 
 
-def test_every_kernel_runs_from_its_file_in_a_process_without_it(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, rs.Program]:
+    """The nine kernels' programs, by the files that hold them."""
     assert len(KERNELS) == 9
-    programs = {}
+    folder, programs = tmp_path_factory.mktemp("programs"), {}
     for path in KERNELS:
         program = compiled(load_kernels(path).pick(None, None), {})
         assert isinstance(program, rs.Program)
-        program.save(tmp_path / f"{path.stem}.rsp")
-        programs[str(tmp_path / f"{path.stem}.rsp")] = program
-    answers = json.loads(in_process(RUN, "cpu", *programs))
+        program.save(folder / f"{path.stem}.rsp")
+        programs[str(folder / f"{path.stem}.rsp")] = program
+    return programs
+
+
+def test_every_kernel_runs_from_its_file_in_a_process_without_it(saved: dict[str, rs.Program]) -> None:
+    answers = json.loads(in_process(RUN, "cpu", *saved))
     assert all(correct for correct, _, _ in answers.values()), answers
-    # The same seed gives the same bytes in the process that compiled it.
-    name, program = next(iter(programs.items()))
+    # The same seed gives the same bytes in the process that compiled it, and on a co-processor.
+    name, program = next(iter(saved.items()))
     from ringsmith.runtime.runner import run_program
 
     assert run_program(program, seed="files").digest == answers[name][1]
+    assert json.loads(in_process(RUN, "model:cofhee", *saved)) == answers
+
+
+@pytest.mark.hw
+@pytest.mark.slow
+def test_every_kernel_runs_from_its_file_on_the_rtl(saved: dict[str, rs.Program]) -> None:
+    answers = json.loads(in_process(RUN, "cpu", *saved))
+    assert json.loads(in_process(RUN, "rtl:cofhee", *saved, timeout_s=7200)) == answers
 
 
 def test_client_and_server_share_files_only(tmp_path: Path) -> None:

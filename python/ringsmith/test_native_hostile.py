@@ -140,7 +140,8 @@ class Programs:
             "tolerance": 0.0, "publish": False, "step": 0, "assume": "all", "plain": [np.arange(8)], "seed": bytes(32),
             "inputs": list(self.client.encrypt(x=np.arange(8)).ciphertexts), "program": made.native, "galois": galois,
             "relinearization": relin, "public": None, "allow_insecure": False, "scheme": "bfv", "plaintexts": [],
-            "n": 1024, "special": 1, "dnum": 2,
+            "n": 1024, "special": 1, "dnum": 2, "many": [list(self.client.encrypt(x=np.arange(8)).ciphertexts)],
+            "seeds": [bytes(32)],
         }  # fmt: skip
         self.session = _native.Session(made.native, scheme.context, relin, galois, None)
 
@@ -184,10 +185,11 @@ class Co:
             "polynomial": [[0] * n] * info["lanes"], "words": [0], "on": False, "after_cycles": 0, "for_cycles": 0,
             "seed": 1, "length": 3, "outputs": 1, "mnemonic": "PMODADD", "word_bits": 64, "bits": [30], "n_max": n,
             "number": 0, "first": 0, "inputs": moduli[:1], "numerator": 3, "routes": [(0, 0)], "element": 3,
+            "sources": [0] * info["lanes"], "primes": moduli, "lanes": moduli,
             "allow_insecure": True,
         }  # fmt: skip
         self.special: dict[tuple[str, str], Any] = {
-            ("random_program", "moduli"): 1, ("set_conversion", "outputs"): moduli,
+            ("random_program", "moduli"): 1, ("set_conversion", "outputs"): moduli, ("simulate_rotation", "primes"): 1,
         }  # fmt: skip
 
     def argument(self, _owner: str, method: str, name: str) -> Any:

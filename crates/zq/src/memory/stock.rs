@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use zeroize::DefaultIsZeroes;
 
@@ -59,14 +59,10 @@ pub(super) fn hold_during_forks() {
     let _whole = fork::hold();
     if !REGISTERED.swap(true, Ordering::AcqRel) {
         fork::hold_too(|| {
-            let depots = (locked(&DEPOT_64), locked(&DEPOT_128));
+            let depots = (fork::locked(&DEPOT_64), fork::locked(&DEPOT_128));
             Box::new((depots, huge_pages::freeze()))
         });
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Buffers of dropped arrays, by length: those of one thread, or, as the depot, those of all. Not part of the

@@ -17,7 +17,7 @@ use rns::{Coeff, Eval, RnsBasis, RnsPoly, Scratch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
-use zq::Word;
+use zq::{AlignedVec, Word};
 
 enum Key<W: Word> {
     Public(Arc<PublicKey<W>>),
@@ -197,9 +197,9 @@ impl<W: Word> Encryptor<W> {
         seed: &Seed,
         label: &str,
     ) -> Zeroizing<RnsPoly<W, Coeff>> {
-        let mut values = Zeroizing::new(vec![0; self.params.n()]);
-        sampler.fill(&mut seed.stream(label, 0), &mut values);
-        signed_poly(basis, &values, u64::from(MAX_ETA)).into()
+        let mut values = Zeroizing::new(AlignedVec::for_overwrite(self.params.n()));
+        sampler.fill(&mut seed.stream(label, 0), values.as_i64s_mut());
+        signed_poly(basis, values.as_i64s_mut(), u64::from(MAX_ETA)).into()
     }
 }
 
@@ -264,7 +264,7 @@ impl<W: Word> Decryptor<W> {
     /// [`rlwe::Error::Shape`] for a phase of a longer set.
     pub fn rounded(&self, phase: &Phase<W>) -> Result<Plaintext, Error> {
         let level = self.params.level(phase.0.limb_count())?;
-        let mut out = Zeroizing::new(vec![W::ZERO; self.params.n()]);
+        let mut out = Zeroizing::new(AlignedVec::for_overwrite(self.params.n()));
         level
             .decrypt
             .scale_dropped_into(phase.0.data(), &mut out, &mut Scratch::new());

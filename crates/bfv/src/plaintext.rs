@@ -6,8 +6,8 @@ use crate::params::BfvParams;
 use rlwe::noise::Gain;
 use rlwe::reveal;
 use rlwe::wire::Fingerprint;
-use zeroize::Zeroize;
 use zq::Word;
+use zq::memory::wipe;
 
 /// A polynomial of n coefficients in 0..t.
 #[derive(Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl std::fmt::Debug for Plaintext {
 
 impl Drop for Plaintext {
     fn drop(&mut self) {
-        self.coefficients.zeroize();
+        wipe(&mut self.coefficients);
     }
 }
 

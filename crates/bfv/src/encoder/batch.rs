@@ -7,7 +7,8 @@ use crate::params::BfvParams;
 use crate::plaintext::{Plaintext, centred, check_below, check_count, reduce_signed};
 use rlwe::ParameterSet;
 use zeroize::Zeroizing;
-use zq::Word;
+use zq::memory::wipe;
+use zq::{AlignedVec, Word};
 
 /// Encodes vectors slot by slot, in constant time but for one bit: whether all values are in range. Slot i < n/2 is the
 /// value at ψ^(3^i), slot n/2 + i that at ψ^(−3^i) (ψ: the smallest primitive 2n-th root modulo t), so x -> x^3 rotates
@@ -67,7 +68,7 @@ impl<W: Word> BatchEncoder<W> {
     /// [`Error::TooManyValues`], [`Error::ValueRange`].
     pub fn encode_signed(&self, values: &[i64]) -> Result<Plaintext, Error> {
         check_count(values.len(), self.slots())?;
-        let mut residues = Zeroizing::new(vec![0; values.len()]);
+        let mut residues = Zeroizing::new(AlignedVec::for_overwrite(values.len()));
         reduce_signed(self.params.plain_modulus(), values, &mut residues)?;
         self.encode(&residues)
     }
@@ -103,8 +104,9 @@ impl<W: Word> BatchEncoder<W> {
     pub fn decode(&self, plain: &Plaintext) -> Result<Vec<u64>, Error> {
         self.params
             .check_fingerprint("the plaintext", plain.fingerprint())?;
-        let mut values = Zeroizing::new(plain.coefficients().to_vec());
+        let mut values = Zeroizing::new(AlignedVec::from_slice(plain.coefficients()));
         self.plan().forward(&mut values);
+        let values: &[u64] = &values;
         Ok(self.positions.iter().map(|p| values[*p as usize]).collect())
     }
 
@@ -113,8 +115,10 @@ impl<W: Word> BatchEncoder<W> {
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`].
     pub fn decode_signed(&self, plain: &Plaintext) -> Result<Vec<i64>, Error> {
-        let residues = Zeroizing::new(self.decode(plain)?);
-        Ok(centred(self.params.plain_modulus(), &residues))
+        let mut residues = self.decode(plain)?;
+        let values = centred(self.params.plain_modulus(), &residues);
+        wipe(&mut residues);
+        Ok(values)
     }
 
     fn plan(&self) -> &ntt::NttPlan<u64> {

@@ -11,8 +11,8 @@ use fft::{SlotFft, Split};
 use num_complex::Complex64;
 use rlwe::reveal;
 use std::sync::OnceLock;
-use zeroize::Zeroize;
 use zq::Pool;
+use zq::memory::wipe;
 
 pub(crate) use residues::{Width, centred_to_f64, integers_to_residues};
 
@@ -50,7 +50,7 @@ impl Drop for Work {
             &mut scratch.im,
             coefficients,
         ] {
-            buffer.zeroize();
+            wipe(buffer);
         }
     }
 }

@@ -8,7 +8,7 @@
 use super::kernels::for_each_level;
 use rlwe::reveal;
 use zeroize::Zeroizing;
-use zq::{Modulus, Shoup, Word};
+use zq::{AlignedVec, Modulus, Shoup, Word};
 
 /// 1.5 · 2^52: adding it to a double of magnitude below 2^51 rounds to the nearest integer (ties to even) and leaves
 /// that integer in the low bits of the mantissa.
@@ -207,7 +207,7 @@ pub(crate) fn centred_to_f64(moduli: &[Modulus<u64>], limbs: &[&[u64]]) -> Vec<f
     };
     let inverses = garner_constants(moduli);
     let pair = u128::from(q0.value()) * u128::from(q1.value());
-    let mut agreeing = Zeroizing::new(vec![0u64; limbs[0].len()]);
+    let mut agreeing = Zeroizing::new(AlignedVec::<u64>::for_overwrite(limbs[0].len()));
     let mut out: Vec<f64> = (0..limbs[0].len())
         .map(|k| {
             let low = limbs[0][k];

@@ -2,7 +2,7 @@
 //! Centred binomial errors.
 
 use super::seed::Xof;
-use zeroize::Zeroize;
+use zq::memory::wipe;
 
 /// Largest η: the standard deviation sqrt(η/2) then is 102.
 pub const MAX_ETA: u32 = 20808;
@@ -40,8 +40,8 @@ fn binomial_24(stream: &mut Xof, eta: u32, out: &mut [i64]) {
         }
         differences(&words[..block.len()], (1 << eta) - 1, block);
     }
-    bytes.zeroize();
-    words.zeroize();
+    wipe(&mut bytes);
+    wipe(&mut words);
 }
 
 /// Ones among the bits 0.. of each word minus ones among its bits 24.., both under `mask`.
@@ -77,7 +77,7 @@ fn binomial_any(stream: &mut Xof, eta: u32, out: &mut [i64]) {
         stream.fill(&mut bytes);
         *value = ones(&bytes[..half]) - ones(&bytes[half..]);
     }
-    bytes.zeroize();
+    wipe(&mut bytes);
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use super::seed::Xof;
 use crate::Error;
 use num_bigint::BigUint;
-use zeroize::Zeroize;
+use zq::memory::wipe;
 
 /// Smallest standard deviation on offer.
 pub const MIN_SIGMA: f64 = 3.2;
@@ -64,7 +64,7 @@ impl CdtTable {
                 *value = self.sample(word);
             }
         }
-        bytes.zeroize();
+        wipe(&mut bytes);
     }
 
     /// The largest magnitude of a sample.

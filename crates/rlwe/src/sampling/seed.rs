@@ -12,6 +12,7 @@ use crate::Error;
 use crate::wire::Fingerprint;
 use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, ZeroizeOnDrop};
+use zq::memory::wipe;
 
 /// Domains that separate these streams and bindings from each other and from any other use of SHA-256.
 const STREAM: &[u8] = b"ringsmith.xof.2";
@@ -127,7 +128,7 @@ impl Xof {
 
 impl Drop for Xof {
     fn drop(&mut self) {
-        self.batch.zeroize();
+        wipe(&mut self.batch);
     }
 }
 

@@ -2,7 +2,7 @@
 //! Ternary and binary values, uniform, in constant time and without rejection.
 
 use super::seed::Xof;
-use zeroize::Zeroize;
+use zq::memory::wipe;
 
 /// Digits taken from one 128-bit word of the stream.
 const PER_WORD: usize = 16;
@@ -22,7 +22,7 @@ pub fn ternary(stream: &mut Xof, out: &mut [i64]) {
             digits(b.try_into().expect("16 bytes"), values);
         }
     }
-    bytes.zeroize();
+    wipe(&mut bytes);
 }
 
 /// The first base-3 digits, minus 1, of one word.
@@ -53,7 +53,7 @@ pub fn binary(stream: &mut Xof, out: &mut [i64]) {
                 .for_each(|(i, v)| *v = i64::from(b >> i & 1));
         }
     }
-    bytes.zeroize();
+    wipe(&mut bytes);
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use zeroize::Zeroize;
 
 use super::huge_pages::Buffer;
 use super::stock::{Stock, Stored};
+use super::wipe::wipe;
 
 /// Bytes of a cache line and of the widest vector register.
 const LINE: usize = 64;
@@ -137,7 +138,7 @@ impl<W: Stored> fmt::Debug for AlignedVec<W> {
 impl<W: Stored> Zeroize for AlignedVec<W> {
     /// Wipes the whole allocation, truncated words included; the length stays.
     fn zeroize(&mut self) {
-        self.buf.zeroize();
+        wipe(&mut self.buf);
     }
 }
 

@@ -21,9 +21,11 @@ mod pool;
 mod scratch;
 mod shortage;
 mod stock;
+mod wipe;
 
 pub use aligned::AlignedVec;
 pub use pool::Pool;
 pub use scratch::Scratch;
 pub use shortage::{OutOfMemory, Reserve, attempt, reserved};
 pub use stock::{Stock, Stored};
+pub use wipe::wipe;

@@ -120,7 +120,7 @@ impl<W: Word> NttPlan<W> {
         let len = self.n() / self.blocks();
         self.outer_stages(from, lift, (out, len, 0));
         for (block, words) in out.chunks_exact_mut(len).enumerate() {
-            self.forward_block(block, words, Form::Reduced, [&[], &[]]);
+            self.forward_block(block, words, Form::Reduced, [&[]; 3]);
         }
     }
 
@@ -156,7 +156,7 @@ impl<W: Word> NttPlan<W> {
     ///
     /// # Panics
     /// If `block` is not below [`NttPlan::blocks`] or `a` is not a block.
-    pub fn forward_block(&self, block: usize, a: &mut [W], form: Form, prefetch: [&[W]; 2]) {
+    pub fn forward_block(&self, block: usize, a: &mut [W], form: Form, prefetch: [&[W]; 3]) {
         let blocks = self.blocks();
         assert!(
             block < blocks && a.len() * blocks == self.n(),

@@ -20,7 +20,7 @@ use zq::{Modulus, Shoup, Word};
 use crate::{RnsBasis, Scratch};
 
 /// Coefficients handled at a time: `(L + 1) * BLOCK` words of scratch stay in the nearest caches.
-pub(crate) const BLOCK: usize = 256;
+pub(crate) const BLOCK: usize = 1024;
 /// Coefficients accumulated side by side in double words.
 const TILE: usize = 32;
 /// Bits of `v` at the longest basis ([`crate::basis::MAX_LIMBS`]).

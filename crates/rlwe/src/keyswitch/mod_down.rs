@@ -147,7 +147,7 @@ fn finish_and_divide<W: Word>(plan: &NttPlan<W>, row: Row<'_, W>, factor: Shoup<
     let (form, bound) = form_for(plan, 1);
     let blocks = row.blocks(plan).zip(out.chunks_exact_mut(len));
     for (block, (mut fix, out)) in blocks.enumerate() {
-        fix.finish(plan, block, form, [&[], &[]]);
+        fix.finish(plan, block, form, [&[]; 3]);
         Divide {
             correction: fix.words(),
             bound: fix.bound(bound),

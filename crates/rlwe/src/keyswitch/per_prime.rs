@@ -14,8 +14,7 @@ use super::request::{Source, SwitchRequest};
 use super::row::{Block, Row, form_for, outer, outer_len};
 use crate::Threads;
 use ntt::NttPlan;
-use rns::Automorphism;
-use std::ops::Range;
+use rns::{Automorphism, Eval, RnsPoly};
 use zq::Word;
 
 /// The work modulo one prime of Q·P.
@@ -47,6 +46,9 @@ pub(super) enum Corrections<'a, W: Word> {
     /// Residues of this prime after the outer stages.
     Outer(Lifted<'a, W>),
 }
+
+/// For both components the keys of all digits.
+type BlockKeys<'a, W> = [Vec<&'a [W]>; 2];
 
 /// One request, and its destination.
 struct Output<'a, W: Word> {
@@ -142,14 +144,17 @@ impl<'a, W: Word> PerPrime<'a, W> {
             let mut rows: Vec<_> = rows.into_iter().map(|row| row.blocks(plan)).collect();
             for from in 0..blocks {
                 let to = |request| (0..blocks).find(|to| block_from(request, *to, len) == from);
-                let next = outputs
-                    .first()
-                    .and_then(|(request, _)| Some((*request, to(request)?)));
+                let mut first = outputs.first().and_then(|(request, _)| {
+                    let keys = self.block_keys(request, to(request)?, len);
+                    Some(keys)
+                });
                 let digits = rows.iter_mut().filter_map(Iterator::next).collect();
-                let (digits, bound) = self.finish(from, digits, next);
+                let (digits, bound) = self.finish(from, digits, first.as_ref());
                 let digits: Vec<&[W]> = digits.iter().map(Block::words).collect();
                 for (request, place) in &outputs {
                     let Some(block) = to(request) else { continue };
+                    let keys =
+                        (first.take()).unwrap_or_else(|| self.block_keys(request, block, len));
                     let components = out[place.rows].each_mut();
                     let target = Target {
                         request,
@@ -159,7 +164,7 @@ impl<'a, W: Word> PerPrime<'a, W> {
                         corrections: None,
                         onto: place.onto,
                     };
-                    self.target(from, (&digits, bound), target);
+                    self.target(from, (&digits, bound), &keys, target);
                 }
             }
         }
@@ -281,42 +286,45 @@ impl<'a, W: Word> PerPrime<'a, W> {
         });
     }
 
-    fn block(&self, block: usize, digits: Vec<Block<'_, W>>, targets: Vec<Target<'_, W>>) {
-        let next = targets.first().map(|t| (t.request, t.block));
-        let (digits, bound) = self.finish(block, digits, next);
+    fn block<'b>(&self, block: usize, digits: Vec<Block<'_, W>>, targets: Vec<Target<'b, W>>) {
+        let keys = |t: &Target<'b, W>| self.block_keys(t.request, t.block, t.components[0].len());
+        let mut first = targets.first().map(keys);
+        let (digits, bound) = self.finish(block, digits, first.as_ref());
         let digits: Vec<&[W]> = digits.iter().map(Block::words).collect();
         for target in targets {
-            self.target(block, (&digits, bound), target);
+            let keys = first.take().unwrap_or_else(|| keys(&target));
+            self.target(block, (&digits, bound), &keys, target);
         }
     }
 
-    /// The other stages of block `block` of the digits, while the keys for block and request `next` are prefetched; the
+    /// The other stages of block `block` of the digits, while `keys`, and the digits that come next, are prefetched; the
     /// multiple of q that the results are below.
     fn finish<'b>(
         &self,
         block: usize,
         mut digits: Vec<Block<'b, W>>,
-        next: Option<(&SwitchRequest<'_, W>, usize)>,
+        keys: Option<&BlockKeys<'_, W>>,
     ) -> (Vec<Block<'b, W>>, u64) {
         let plan = self.plan();
         let (form, bound) = form_for(plan, digits.len());
-        let len = plan.n() / plan.blocks();
-        let prefetch = next.map(|(request, to)| {
-            [0, 1].map(|component| self.keys(request, component, to * len..(to + 1) * len))
-        });
-        for (d, digit) in digits.iter_mut().enumerate() {
-            let prefetch = (prefetch.as_ref()).map_or([&[][..]; 2], |[a, b]| [a[d], b[d]]);
-            digit.finish(plan, block, form, prefetch);
+        for d in 0..digits.len() {
+            let (now, later) = digits.split_at_mut(d + 1);
+            let ahead = later.first().map_or(&[][..], |next| next.words());
+            let prefetch = keys.map_or([&[][..]; 3], |[a, b]| [a[d], b[d], ahead]);
+            now[d].finish(plan, block, form, prefetch);
         }
         (digits, bound)
     }
 
     /// The sums of one block of one request, divided, from block `from` of the digits.
-    fn target(&self, from: usize, (digits, bound): (&[&[W]], u64), target: Target<'_, W>) {
+    fn target(
+        &self,
+        from: usize,
+        (digits, bound): (&[&[W]], u64),
+        keys: &BlockKeys<'_, W>,
+        target: Target<'_, W>,
+    ) {
         let plan = self.plan();
-        let place = target.block * target.components[0].len()
-            ..(target.block + 1) * target.components[0].len();
-        let keys = [0, 1].map(|component| self.keys(target.request, component, place.clone()));
         let products = Products {
             digits,
             bound,
@@ -333,7 +341,7 @@ impl<'a, W: Word> PerPrime<'a, W> {
         } = target;
         let (form, bound) = form_for(plan, digits.len());
         for correction in corrections.iter_mut().flatten() {
-            correction.finish(plan, block, form, [&[], &[]]);
+            correction.finish(plan, block, form, [&[]; 3]);
         }
         let start = self.j * plan.n() + from * components[0].len();
         let finish = [0, 1].map(|component| {
@@ -355,22 +363,25 @@ impl<'a, W: Word> PerPrime<'a, W> {
         dot_pair(plan.modulus(), products, finish, components);
     }
 
-    /// A range of the limbs of all digits' keys modulo this prime.
-    fn keys<'b>(
+    /// Block `block`, of `len` words, of the limbs of all digits' keys modulo this prime.
+    fn block_keys<'b>(
         &self,
         request: &SwitchRequest<'b, W>,
-        component: usize,
-        range: Range<usize>,
-    ) -> Vec<&'b [W]> {
+        block: usize,
+        len: usize,
+    ) -> BlockKeys<'b, W> {
         let l = self.level.q().len();
         let limb = if self.j < l {
             self.j
         } else {
             request.key.limbs() + self.j - l
         };
-        let keys = request.key.parts()[..self.level.digit_count()].iter();
-        keys.map(|key| &key[component].limb(limb)[range.clone()])
-            .collect()
+        let keys = &request.key.parts()[..self.level.digit_count()];
+        [0, 1].map(|component| {
+            let words =
+                |key: &'b [RnsPoly<W, Eval>; 2]| &key[component].limb(limb)[block * len..][..len];
+            keys.iter().map(words).collect()
+        })
     }
 }
 

@@ -51,7 +51,7 @@ impl<'a, W: Word> Iterator for Blocks<'a, W> {
 
 impl<W: Word> Block<'_, W> {
     /// The remaining stages; returns the results.
-    pub fn finish(&mut self, plan: &NttPlan<W>, block: usize, form: Form, prefetch: [&[W]; 2]) {
+    pub fn finish(&mut self, plan: &NttPlan<W>, block: usize, form: Form, prefetch: [&[W]; 3]) {
         if let Self::Outer(words) = self {
             plan.forward_block(block, words, form, prefetch);
         }

@@ -23,7 +23,7 @@ mod together;
 mod verilated;
 
 pub use conversions::free_entries;
-pub use driver::{Driver, Transfers, checksum};
+pub use driver::{Driver, PATIENCE, Transfers, checksum};
 pub use error::DeviceError;
 use isa::BuildInfo;
 pub use model::{Cause, Conversion, Digit, Event, Profile};

@@ -47,7 +47,8 @@ fn execute(
     for (driver, program) in drivers.iter_mut().zip(programs) {
         driver.device.submit(&encode(program))?;
     }
-    let limit = 20 * longest.unwrap_or(0) + 100_000;
+    let limits = drivers.iter().map(|d| d.limit(longest.unwrap_or(0)));
+    let limit = limits.max().unwrap_or(0);
     drivers
         .iter_mut()
         .map(|driver| driver.device.wait(limit, stop))

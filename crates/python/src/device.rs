@@ -3,7 +3,9 @@
 
 use crate::errors::{Kind, OrRaise};
 use crate::work::Work;
-use ::device::{Conversion, DeviceError, Digit, Driver, Injection, Modeled, Profile, Verilated};
+use ::device::{
+    Conversion, DeviceError, Digit, Driver, Injection, Modeled, PATIENCE, Profile, Verilated,
+};
 use backend::measure::rotation::{Rotations, rotate};
 use backend::{Coprocessor, measure};
 use isa::{BuildInfo, Host, InfoError, Instruction, Mix, Op, PortMemory, Route};
@@ -303,9 +305,14 @@ impl Device {
         self.with_driver(py, Driver::reset)
     }
 
-    /// Test hook: the host memory stops answering, or answers again.
-    fn inject_stall(&self, py: Python<'_>, on: bool) -> PyResult<()> {
-        self.with_driver(py, |driver| driver.inject(Injection::Stall(on)))
+    /// Test hook: the host memory stops answering, or answers again; the driver waits `patience` cycles more than twenty
+    /// times the predicted ones.
+    #[pyo3(signature = (on, *, patience=PATIENCE))]
+    fn inject_stall(&self, py: Python<'_>, on: bool, patience: u64) -> PyResult<()> {
+        self.with_driver(py, |driver| {
+            driver.set_patience(patience);
+            driver.inject(Injection::Stall(on))
+        })
     }
 
     /// Test hook: results are wrong for a while.

@@ -23,6 +23,9 @@ from ringsmith import _native, bfv
 from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.runtime.devices import open_device
 
+#: Cycles that take minutes to simulate: what hangs is not given up before the signal comes.
+MINUTES = 10**8
+
 
 @rs.kernel(scheme="bfv", x=rs.Encrypted(256, bound=20), y=rs.Encrypted(256, bound=20))
 def products(x: Any, y: Any) -> Any:
@@ -60,8 +63,8 @@ def test_a_run_on_the_rtl_ends_within_a_submission() -> None:
     device = open_device("rtl", "tiny").native
     server = replace(program, device=device).server(client.evaluation_keys)
     expected = server.evaluate(sent).ciphertexts
-    # The host memory does not answer: the submission would go on for a million cycles.
-    device.inject_stall(True)
+    # The host memory does not answer.
+    device.inject_stall(True, patience=MINUTES)
     with interrupted(0.2):
         server.evaluate(sent)
     assert server.evaluate(sent).ciphertexts == expected
@@ -76,7 +79,7 @@ def test_a_client_s_encryption_on_the_rtl_ends_within_a_submission() -> None:
     device = open_device("rtl", "tiny").native
     encryptor = bfv.Encryptor(context, keys.public_key(secret), seed=bytes(32), device=device)
     plain = bfv.Encoder(context).encode(np.arange(256))
-    device.inject_stall(True)
+    device.inject_stall(True, patience=MINUTES)
     with interrupted(0.2):
         encryptor.encrypt_batch([plain, plain])
     here = bfv.Encryptor(context, keys.public_key(secret), seed=bytes(32))
@@ -91,7 +94,7 @@ opened = coprocessor.open_device
 
 def stalled(*args):
     device = opened(*args)
-    device.native.inject_stall(True)
+    device.native.inject_stall(True, patience=10**8)
     print("ready", file=sys.stderr, flush=True)
     return device
 

@@ -20,8 +20,8 @@ from ringsmith.remote.steps import address
 from ringsmith.service.harness import Running
 from ringsmith.service.settings import MIB, Quota
 
-#: Key switches of `turning`: about two seconds.
-TURNS = 1500
+#: Key switches of `turning`: a second or more.
+TURNS = 6000
 
 
 @rs.kernel(scheme="ckks", x=rs.Encrypted(None, 4, bound=2.0), w=rs.Plain(4, bound=1.0), tolerance=1e-3)

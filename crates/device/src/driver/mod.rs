@@ -29,6 +29,9 @@ pub struct Transfers {
     pub bytes_received: u64,
 }
 
+/// Cycles beyond twenty times the prediction that a program may take ([`Driver::set_patience`]).
+pub const PATIENCE: u64 = 100_000;
+
 /// A device with its driver. Residues are `[lane][n]`, each below its lane's modulus.
 pub struct Driver {
     pub(crate) device: Box<dyn Device>,
@@ -45,6 +48,7 @@ pub struct Driver {
     /// Host buffer that tables travel through.
     table_buffer: Option<u32>,
     transfers: Transfers,
+    patience: u64,
 }
 
 impl Driver {
@@ -68,6 +72,7 @@ impl Driver {
             audit: None,
             table_buffer: None,
             transfers: Transfers::default(),
+            patience: PATIENCE,
         })
     }
 
@@ -331,6 +336,16 @@ impl Driver {
         Ok(profile)
     }
 
+    /// Set how many cycles a program may take beyond twenty times the prediction before the device counts as hung.
+    pub fn set_patience(&mut self, cycles: u64) {
+        self.patience = cycles;
+    }
+
+    /// Cycles that a program of so many predicted cycles may take.
+    pub(crate) fn limit(&self, predicted: u64) -> u64 {
+        predicted.saturating_mul(20).saturating_add(self.patience)
+    }
+
     /// Execute without a check; a generous limit of cycles turns a device that hangs into an error. Resets what failed.
     pub(crate) fn execute(
         &mut self,
@@ -343,7 +358,7 @@ impl Driver {
         let outcome = self
             .device
             .submit(&encode(program))
-            .and_then(|()| self.device.wait(20 * expected + 100_000, stop));
+            .and_then(|()| self.device.wait(self.limit(expected), stop));
         if outcome.is_err() {
             // The first error is the one to report, even if the device cannot be reset either.
             let _ = self.reset();

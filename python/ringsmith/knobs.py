@@ -24,7 +24,7 @@ VARIANT = {"cn": 0, "pn3": 1, "pn1": 2, "pn3d": 3, "stream": 4}
 
 @dataclass(frozen=True, kw_only=True)
 class Knobs:
-    """What a preset says of the hardware, and what follows from it."""
+    """The hardware knobs of a preset, and the values derived from them."""
 
     word_bits: int
     lanes: int
@@ -125,7 +125,7 @@ class Knobs:
         }
 
     def broken(self) -> Iterator[str]:
-        """What cannot be: the knob, what would do, what it is."""
+        """Violated rules: the knob, its legal values, its value."""
         if not (self.word_bits >= 14 and self.word_bits <= 128):
             yield f"word_bits must be 14..128, got {self.word_bits}"
         if not (self.lanes >= 1 and self.lanes <= 8):
@@ -186,7 +186,7 @@ class Knobs:
 
 @dataclass(frozen=True, kw_only=True)
 class Ntt8Knobs:
-    """What a preset of an 8-point accelerator says of the hardware."""
+    """The hardware knobs of a preset of an 8-point accelerator."""
 
     variant: str
     word_bits: int
@@ -213,7 +213,7 @@ class Ntt8Knobs:
         }
 
     def broken(self) -> Iterator[str]:
-        """What cannot be: the knob, what would do, what it is."""
+        """Violated rules: the knob, its legal values, its value."""
         if self.variant not in VARIANT:
             yield f"variant must be cn, pn3, pn1, pn3d or stream, got {self.variant!r}"
         if not (self.word_bits >= 14 and self.word_bits <= 32):

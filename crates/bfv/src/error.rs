@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can go wrong, with the numbers that say why.
+//! Errors of the BFV scheme, each with the numbers that explain it.
 
 /// Errors of the BFV scheme.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -13,7 +13,7 @@ pub enum Error {
     PlainModulus {
         /// The modulus.
         t: u64,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// The plaintext modulus has no slots at this degree.
@@ -31,7 +31,7 @@ pub enum Error {
     /// A value does not fit the plaintext. Which value is not said: it may be secret, and errors end in logs.
     #[error("the value at index {index} is outside {low}..={high}")]
     ValueRange {
-        /// Where it stands.
+        /// The index of the value.
         index: usize,
         /// Smallest that fits.
         low: String,
@@ -74,7 +74,7 @@ pub enum Error {
     /// The ciphertext has no prime left to give up.
     #[error("{operation}: the ciphertext has {left} prime left, at least {needed} are needed")]
     LevelsExhausted {
-        /// What was tried.
+        /// The operation.
         operation: &'static str,
         /// Primes left.
         left: usize,
@@ -84,13 +84,13 @@ pub enum Error {
     /// The ciphertext has the wrong number of parts for the operation.
     #[error("{operation} needs a ciphertext of {expected} parts, this one has {got}{}", .hint)]
     Size {
-        /// What was tried.
+        /// The operation.
         operation: &'static str,
         /// Parts there are.
         got: usize,
         /// Parts needed.
         expected: &'static str,
-        /// What to do about it.
+        /// The remedy.
         hint: &'static str,
     },
     /// A result that has no room for the noise that would hide what its decryption tells.
@@ -111,7 +111,7 @@ pub enum Error {
         giant: usize,
         /// Number of its term, from 0.
         term: usize,
-        /// What is wrong with it, and what would work.
+        /// The reason, and the remedy.
         reason: String,
     },
     /// There is nothing to add up.

@@ -27,7 +27,7 @@ use zq::Word;
 /// Exponent of the probability that flooding noise makes a published result wrong.
 const FAILURE_BITS: f64 = 128.0;
 
-/// What the flooding has to withstand.
+/// Parameters of noise flooding: noise to hide, statistical security, number of decryptions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Publication {
     /// Noise budget in bits that the circuit is sure to leave: [`crate::noise::Estimator::budget`].

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can go wrong in CKKS, with the numbers that say why and the remedy.
+//! Errors of the CKKS scheme, each with the numbers that explain it and the remedy.
 
 /// Errors of the CKKS scheme.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -14,7 +14,7 @@ pub enum Error {
     /// NaN or infinity among the input.
     #[error("{what} {index} is {value}; only finite numbers can be encoded")]
     NotFinite {
-        /// What was given.
+        /// The kind of input.
         what: &'static str,
         /// Its position.
         index: usize,
@@ -43,7 +43,7 @@ pub enum Error {
          room for {available:.1}; lower the scale, the values, or use a higher level"
     )]
     Overflow {
-        /// What was being done.
+        /// The operation.
         operation: &'static str,
         /// log2 of the largest coefficient.
         needed: f64,
@@ -57,7 +57,7 @@ pub enum Error {
     /// A scale that is not a finite number of at least 1.
     #[error("{operation}: scale {scale:e} is not usable; it must be finite and at least 1")]
     Scale {
-        /// What was being done.
+        /// The operation.
         operation: &'static str,
         /// The scale.
         scale: f64,
@@ -75,7 +75,7 @@ pub enum Error {
         right: f64,
         /// Levels left in the lower operand.
         levels_left: usize,
-        /// What to insert.
+        /// The remedy.
         remedy: &'static str,
     },
     /// No level left to rescale or drop.
@@ -91,7 +91,7 @@ pub enum Error {
         levels_left: usize,
         /// log2 of the scale.
         log2_scale: f64,
-        /// What would work.
+        /// The remedy.
         remedy: &'static str,
     },
     /// A level above the operand's or the chain's.
@@ -113,7 +113,7 @@ pub enum Error {
         given: usize,
         /// Components needed.
         needed: &'static str,
-        /// What to insert.
+        /// The remedy.
         remedy: &'static str,
     },
     /// Terms of a linear transform that do not go together.
@@ -123,7 +123,7 @@ pub enum Error {
         giant: usize,
         /// Number of its term, from 0.
         term: usize,
-        /// What is wrong with it, and what would work.
+        /// The reason, and the remedy.
         reason: String,
     },
     /// Coefficients that make no polynomial.

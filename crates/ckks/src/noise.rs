@@ -22,7 +22,7 @@ use std::f64::consts::{LN_2, PI};
 /// Relative error of one pass through the slot transform.
 const EMBEDDING_ERROR: f64 = 1.0 / (1u64 << 49) as f64;
 
-/// What is known of a plaintext or ciphertext without any key.
+/// Noise estimate of a plaintext or ciphertext, made without any key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Bound on the absolute value of every slot.

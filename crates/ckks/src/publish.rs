@@ -23,7 +23,7 @@ use rlwe::Seed;
 use rlwe::sampling::{MIN_SIGMA, WideGaussian};
 use zeroize::Zeroizing;
 
-/// What the flooding has to withstand.
+/// Parameters of noise flooding: error to hide, statistical security, number of decryptions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Publication {
     /// Bound on the error of a slot, in units of the message: [`crate::noise::Estimator::slot_error`].

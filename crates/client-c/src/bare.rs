@@ -13,7 +13,7 @@ unsafe extern "C" {
 
 struct Heap;
 
-/// What C's blocks are aligned to.
+/// Alignment of C's blocks in bytes.
 const ALIGNMENT: usize = 8;
 
 // SAFETY: blocks are those of malloc, of the size asked for and aligned as asked for, or null; it does not unwind.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can be wrong with a program; every device gives the same words.
+//! Errors of programs; every device gives the same messages.
 
 use thiserror::Error;
 
@@ -29,7 +29,7 @@ pub enum IsaError {
     Syntax {
         /// Line of the text, from 1.
         line: usize,
-        /// What is wrong, and what would work.
+        /// The reason, and the remedy.
         what: String,
     },
     /// The build lacks the instruction.
@@ -47,7 +47,7 @@ pub enum IsaError {
         index: usize,
         /// The instruction as assembly.
         text: String,
-        /// What is wrong, with the numbers.
+        /// The reason, with the numbers.
         what: String,
     },
     /// More instructions than one submission takes.

@@ -8,7 +8,7 @@ const fn ceil_log2(x: i64) -> i64 {
     if x <= 1 { 0 } else { 64 - (x - 1).leading_zeros() as i64 }
 }
 
-/// What an info block says, names as their numbers.
+/// The fields of an info block; a named choice as its number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     /// Bits of a coefficient, W.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a build is: the contents of its read-only info block.
+//! The build that a device is, decoded from its read-only info block.
 
 use thiserror::Error;
 
@@ -274,7 +274,7 @@ impl BuildInfo {
     /// The build that knobs describe: `knob` gives the number of each, by its name in a preset.
     ///
     /// # Errors
-    /// What `knob` fails with, or the first value that no build can have.
+    /// The error of `knob`, or [`InfoError::Range`] for the first value that no build can have.
     pub fn from_knobs<E: From<InfoError>>(
         mut knob: impl FnMut(&'static str) -> Result<i32, E>,
     ) -> Result<Self, E> {

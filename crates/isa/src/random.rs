@@ -40,7 +40,7 @@ pub struct Route {
     pub to: u8,
 }
 
-/// What a random program may use.
+/// The instructions, slots and sizes that a random program may use.
 #[derive(Clone, Debug)]
 pub struct Mix {
     /// Instructions, closing stores not counted.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can go wrong, with the numbers that say why.
+//! Errors of the ring-LWE layer, each with the numbers that explain it.
 
 /// Errors of the ring-LWE layer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -17,7 +17,7 @@ pub enum Error {
          make a new one here, with a seed of its own or none"
     )]
     Forked {
-        /// Who holds the seed.
+        /// The holder of the seed.
         what: &'static str,
     },
     /// A parameter is outside its range.
@@ -80,17 +80,17 @@ pub enum Error {
     /// A length or count is not what the operation needs.
     #[error("{what}: {got} given, {expected} expected")]
     Shape {
-        /// What is counted.
+        /// The quantity that is counted.
         what: &'static str,
         /// The number given.
         got: usize,
         /// The number expected.
         expected: usize,
     },
-    /// What is over Q·P, of a set without P.
+    /// An operation or key over Q·P, for a parameter set without P.
     #[error("{what} needs special primes, the parameter set has none")]
     NoSpecialPrimes {
-        /// What was asked for.
+        /// The operation or key.
         what: &'static str,
     },
     /// The system gives no threads.
@@ -98,7 +98,7 @@ pub enum Error {
     Threads {
         /// How many were asked for.
         count: usize,
-        /// What the system says.
+        /// The system's message.
         message: String,
     },
     /// A parameter set from bytes asks for more than its reader allows.
@@ -108,9 +108,9 @@ pub enum Error {
     Limit {
         /// Degree or bytes of tables.
         what: &'static str,
-        /// What the set asks for.
+        /// The value in the set.
         got: u64,
-        /// What the reader allows.
+        /// The reader's limit.
         limit: u64,
         /// The reader's option.
         option: &'static str,

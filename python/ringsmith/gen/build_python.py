@@ -37,8 +37,8 @@ def render(core: Build, ntt8: Build) -> str:
     """Return the text of `python/ringsmith/knobs.py`."""
     tables = {knob.name: _table(knob.legal) for build in (core, ntt8) for knob in build.knobs if _chosen(knob)}
     names = "".join(f"{name.upper()} = {table}\n" for name, table in tables.items())
-    classes = _class("Knobs", "What a preset says of the hardware, and what follows from it.", core)
-    classes += _class("Ntt8Knobs", "What a preset of an 8-point accelerator says of the hardware.", ntt8)
+    classes = _class("Knobs", "The hardware knobs of a preset, and the values derived from them.", core)
+    classes += _class("Ntt8Knobs", "The hardware knobs of a preset of an 8-point accelerator.", ntt8)
     return HEADER + "\n# Numbers of names.\n" + names + classes
 
 
@@ -96,7 +96,7 @@ def _broken(build: Build) -> list[str]:
     lines = [
         "",
         "    def broken(self) -> Iterator[str]:",
-        '        """What cannot be: the knob, what would do, what it is."""',
+        '        """Violated rules: the knob, its legal values, its value."""',
     ]
     for rule in build.checks(knob.name for knob in [*build.knobs, *(d for d in build.derived if d.legal)]):
         value = next(value for value in build.values if value.name == rule.value)

@@ -25,7 +25,7 @@ const fn ceil_log2(x: i64) -> i64 {
 def render(build: Build) -> str:
     """Return the text of `crates/isa/src/facts.rs`."""
     facts = [value for value in build.values if value.register]
-    lines = [HEADER, "/// What an info block says, names as their numbers.", "#[derive(Clone, Copy, Debug)]"]
+    lines = [HEADER, "/// The fields of an info block; a named choice as its number.", "#[derive(Clone, Copy, Debug)]"]
     lines += ["pub(crate) struct Facts {"]
     for value in facts:
         lines += [f"    /// {value.doc}", f"    pub {value.name}: i64,"]

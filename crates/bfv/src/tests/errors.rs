@@ -207,7 +207,7 @@ fn parameters_that_cannot_work() {
     assert!(Encryptor::new(&good, public, Seed::from_text("f")).is_err());
 }
 
-/// What computes the polynomial part in this processor's place may fail; the error is its own.
+/// The error of an external backend that computes the polynomial part is returned unchanged.
 #[test]
 fn a_failure_of_what_computes_elsewhere_is_reported() {
     #[derive(Debug)]

@@ -48,7 +48,7 @@ pub(super) struct SlotFft {
     /// `root[m + i]`: w of node i among m nodes (index 0 unused). From 64 points on, the last two levels are stored
     /// as columns: node `h + i·(m/B)` of the B = N/8 blocks stands at `m + h·B + i`.
     root: Split,
-    /// Where slot j stands after the forward transform.
+    /// `place[j]`: position of slot j after the forward transform.
     place: Vec<u32>,
 }
 

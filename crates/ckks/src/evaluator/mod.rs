@@ -189,7 +189,7 @@ impl Arithmetic for WithKey<'_> {
     }
 }
 
-/// What an operation between a ciphertext and a plaintext needs of them.
+/// The level at which a ciphertext and a plaintext are combined: the lower of the two.
 fn common_level(ct: &Ciphertext, plaintext: &Plaintext) -> usize {
     ct.level().min(plaintext.level())
 }

@@ -15,7 +15,7 @@ pub enum Node {
         giant: usize,
         /// Factor of the giant step.
         quotient: Box<Node>,
-        /// What is added.
+        /// The addend.
         remainder: Box<Node>,
     },
 }

@@ -35,7 +35,7 @@ impl Field {
 /// A field that names a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
-    /// Where the result goes.
+    /// Destination.
     Dst,
     /// First source.
     SrcA,

@@ -285,7 +285,7 @@ fn sums_at_their_bounds_are_divided_exactly() {
                 };
                 dot_pair(&m, products, [whole, finish[1]], [&mut c, &mut d]);
                 assert_eq!(d, b, "{bits} bits, {terms} terms");
-                // What is added has a factor, and the sum is added to what is there.
+                // The addend has a factor, and the sum is accumulated onto the output.
                 let times = Add {
                     words: &add[..],
                     factor: Some(m.shoup(factor)),

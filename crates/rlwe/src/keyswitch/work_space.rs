@@ -23,7 +23,7 @@ pub(crate) struct SwitchScratch<W: Word> {
     pub(super) buffers: Pool<Buffers<W>>,
 }
 
-/// What one thread needs.
+/// Work space of one thread.
 #[derive(Default)]
 pub(super) struct Buffers<W: Word> {
     pub(super) transforms: Scratch<W>,

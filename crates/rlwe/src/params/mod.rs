@@ -223,7 +223,7 @@ impl<W: Word> RlweParams<W> {
         &self.0.error_sampler
     }
 
-    /// What is known about the set's security.
+    /// The security estimate of the set.
     pub fn security(&self) -> &Security {
         &self.0.security
     }

@@ -51,7 +51,7 @@ impl std::fmt::Display for Fingerprint {
     }
 }
 
-/// What an object is.
+/// The type of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum Tag {
@@ -116,7 +116,7 @@ pub enum WireError {
     /// Too short to hold what it announces.
     #[error("truncated: {what} needs {needed} bytes, {left} are left")]
     Truncated {
-        /// What was being read.
+        /// The field being read.
         what: &'static str,
         /// Bytes it needs.
         needed: u64,
@@ -156,7 +156,7 @@ pub enum WireError {
     /// Bytes that stand for an object, but not the ones that writers produce.
     #[error("not the canonical encoding: the same object is written with another byte {at}")]
     NotCanonical {
-        /// Where the two differ first.
+        /// Offset in bytes of the first difference.
         at: usize,
     },
     /// A residue that is not reduced.
@@ -170,7 +170,7 @@ pub enum WireError {
 /// The envelope's fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What the object is.
+    /// The object's type.
     pub tag: Tag,
     /// Its parameter set.
     pub params: Fingerprint,

@@ -15,7 +15,7 @@ const GROUP: usize = 8;
 /// Bytes from a group's first on that the words of its values lie within, at any width up to [`WITHIN_A_WORD`].
 const WINDOW: usize = 72;
 
-/// Where the values of a group begin: bytes from the group's first byte, and bits within that byte.
+/// Offsets of a group's values: bytes from the group's first byte, and bits within that byte.
 fn places(bits: u32) -> [(usize, u32); GROUP] {
     std::array::from_fn(|j| {
         let bit = j * bits as usize;

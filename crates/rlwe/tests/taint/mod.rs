@@ -3,7 +3,7 @@
 //!
 //! Memory that holds a secret is declared uninitialised; memcheck tracks that bit by bit through every operation and reports
 //! each branch and each address that depends on it. So one run finds every such use on the way, whatever its effect on time.
-//! What is meant to be published is declared initialised again. Outside valgrind nothing is tracked.
+//! Values meant for publication are declared initialised again. Outside valgrind nothing is tracked.
 #![allow(dead_code)]
 
 use std::mem::size_of_val;

@@ -14,7 +14,7 @@ pub const MAX_PRIMES: usize = 8;
 /// Lengths of primes in bits.
 const PRIME_BITS: core::ops::RangeInclusive<u32> = 32..=60;
 
-/// What went wrong. No secret is told.
+/// Errors of the client; none reveals a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// A set beyond this crate's limits, or that is none.

@@ -30,7 +30,7 @@ fn has_target() -> bool {
         && rustc.is_ok_and(|done| Path::new(String::from_utf8_lossy(&done.stdout).trim()).exists())
 }
 
-/// What the self-test prints.
+/// Builds the self-test, runs it and returns its output.
 fn printed() -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join("arm");

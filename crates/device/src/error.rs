@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a device or its driver refuses; the same words for every device.
+//! Errors of a device or its driver; every device gives the same messages.
 
 use isa::{InfoError, IsaError};
 use model::Cause;
@@ -11,7 +11,7 @@ pub enum DeviceError {
     /// The registers are not those of a co-processor this driver knows.
     #[error("no ringsmith co-processor answers: {what}")]
     Foreign {
-        /// What was found and expected.
+        /// The value found and the one expected.
         what: String,
     },
     /// The info block describes no possible build.
@@ -27,13 +27,13 @@ pub enum DeviceError {
         index: usize,
         /// Lane.
         lane: usize,
-        /// What is wrong, with the numbers.
+        /// The reason, with the numbers.
         what: String,
     },
     /// Data of the wrong shape, or a buffer that does not exist.
     #[error("{what}")]
     Data {
-        /// What is wrong, with the numbers.
+        /// The reason, with the numbers.
         what: String,
     },
     /// The device stopped at an instruction.
@@ -43,7 +43,7 @@ pub enum DeviceError {
         index: usize,
         /// The instruction as assembly.
         text: String,
-        /// What the error register says.
+        /// The content of the error register.
         cause: Cause,
     },
     /// The device did not finish in time.

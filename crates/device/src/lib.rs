@@ -127,7 +127,7 @@ pub trait Device: Send {
     /// Cycles, busy and stall counters of the last program.
     fn counters(&self) -> model::Counters;
 
-    /// What crossed the serial link since open, if there is one.
+    /// Traffic on the serial link since open, if there is one.
     fn link(&self) -> Option<LinkUse> {
         None
     }

@@ -50,7 +50,7 @@ impl Core {
         }
     }
 
-    /// What the schedule needs to know.
+    /// The state that the schedule depends on.
     fn state(&self) -> State {
         let mut state = State::new(&self.memory.info);
         let shape = |conversion: &Option<Conversion>| conversion.as_ref().map(Conversion::shape);

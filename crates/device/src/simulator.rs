@@ -28,7 +28,7 @@ pub struct RawEvent {
     pub core: u8,
 }
 
-/// What crossed a serial link.
+/// Traffic on a serial link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct LinkUse {
@@ -150,7 +150,7 @@ impl Simulator {
     /// Pulse the reset.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn reset(&mut self) -> Result<(), DeviceError> {
         let status = call!(self, b"rs_reset\0", fn() -> c_int,);
         self.accept(status).map(drop)
@@ -289,7 +289,7 @@ impl Simulator {
         }
     }
 
-    /// What crossed the serial link since open.
+    /// Traffic on the serial link since open.
     ///
     /// # Errors
     /// A library without the symbol.
@@ -302,7 +302,7 @@ impl Simulator {
     /// Have the core's results be wrong for a while.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn inject_fault(&mut self, after_cycles: u64, for_cycles: u64) -> Result<(), DeviceError> {
         let status = call!(
             self,
@@ -317,7 +317,7 @@ impl Simulator {
     /// Have the host memory stop answering, or answer again.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn inject_hang(&mut self, on: bool) -> Result<(), DeviceError> {
         let status = call!(self, b"rs_inject_hang\0", fn(c_int) -> c_int, on.into());
         self.accept(status).map(drop)

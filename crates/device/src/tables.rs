@@ -224,7 +224,7 @@ mod tests {
         }
     }
 
-    /// What a modulus brings along on a build of 14-bit words: with Montgomery w = 5, so R = 2^15.
+    /// The entries of a modulus on a build of 14-bit words: with Montgomery w = 5, so R = 2^15.
     #[test]
     fn a_modulus_brings_what_its_reduction_needs() {
         let barrett = BuildInfo {

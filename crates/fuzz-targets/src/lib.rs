@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is fuzzed: every decoder, on parameter sets small enough to be fast. `fuzz/` runs the targets under libFuzzer;
+//! Fuzz targets: every decoder, on parameter sets small enough to be fast. `fuzz/` runs them under libFuzzer;
 //! here they are compiled and tried with every other test.
 //!
 //! A decoder must not panic, and whatever it accepts must encode to the same bytes. A fuzzer cannot guess checksums, so

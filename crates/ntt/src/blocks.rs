@@ -19,7 +19,7 @@ const PADDING: usize = 24;
 pub struct Shift<W: Word> {
     /// Smallest word that is shifted.
     pub threshold: W,
-    /// What is added.
+    /// The addend.
     pub shift: W,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can go wrong, with the numbers.
+//! Errors of transforms, with the numbers.
 
 use thiserror::Error;
 

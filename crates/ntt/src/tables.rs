@@ -93,7 +93,7 @@ impl<W: Word> Tables<W> {
         })
     }
 
-    /// What vector tables are made from, for `u64`.
+    /// The scalar tables that vector tables are built from, for `u64`.
     #[cfg(target_arch = "x86_64")]
     pub fn scalar(&self) -> Option<ScalarTables<'_>> {
         Some(ScalarTables {

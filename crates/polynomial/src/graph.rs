@@ -77,7 +77,7 @@ impl Operation {
 /// One operation on several limbs at once.
 #[derive(Clone, Debug)]
 pub struct Bundle {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
     /// Limbs of each operand.
     pub operands: Vec<Vec<Limb>>,

@@ -21,7 +21,7 @@ pub enum Error {
     Layout {
         /// Which argument, or the result.
         what: String,
-        /// What is wrong.
+        /// The reason.
         message: String,
     },
     /// A plaintext expression.
@@ -29,9 +29,9 @@ pub enum Error {
     Expression {
         /// Its number.
         number: usize,
-        /// What it does.
+        /// Its operation.
         operation: &'static str,
-        /// What is wrong.
+        /// The reason.
         message: String,
     },
     /// A homomorphic operation.
@@ -39,11 +39,11 @@ pub enum Error {
     Step {
         /// Its number.
         number: usize,
-        /// What it does.
+        /// Its operation.
         operation: &'static str,
         /// File and line of the kernel.
         place: String,
-        /// What is wrong.
+        /// The reason.
         message: String,
     },
     /// A value that breaks the author's promise about an expression.
@@ -53,7 +53,7 @@ pub enum Error {
     Promise {
         /// Its number.
         number: usize,
-        /// What was promised.
+        /// The promised bound on the absolute value.
         bound: f64,
         /// A value that exceeds it.
         value: f64,

@@ -105,7 +105,7 @@ impl Operation {
 /// An operation and the shape of what it makes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
     /// Shape of the value, at most [`shape::MAX_AXES`] axes.
     pub shape: Vec<u32>,
@@ -116,7 +116,7 @@ impl Expression {
     /// many elementary operations it takes.
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// The reason, as text.
     pub fn check(&self, arguments: &[&[u32]], before: &[Self]) -> Result<u64, String> {
         let size = shape::elements(&self.shape)
             .filter(|_| self.shape.len() <= shape::MAX_AXES)

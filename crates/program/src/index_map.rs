@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where each position's value comes from: a map from positions to elements, kept as arithmetic progressions.
+//! Index maps: the element that each position takes its value from, kept as arithmetic progressions.
 //!
 //! Packings and gathers are regular (rows, diagonals, repetitions), so a map of a million positions is a few runs. The
 //! runs are canonical: from the left, each is as long as it can be. A map has one form, hence a program has one hash.

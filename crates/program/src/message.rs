@@ -12,13 +12,13 @@ use rlwe::wire::{self, Fingerprint, Reader, Tag, WireError, Writer};
 const MAX_SECTIONS: u64 = 16;
 const MAX_NAME: u64 = 64;
 
-/// What a message is for.
+/// The purpose of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Role {
     /// The key that others encrypt under.
     PublicKey = 0,
-    /// What a server needs.
+    /// The keys that a server evaluates with.
     EvaluationKeys = 1,
     /// Encrypted arguments.
     Arguments = 2,
@@ -54,7 +54,7 @@ pub struct Section {
 /// Labelled objects. `Debug` tells sizes alone: a client's parts are secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Message {
-    /// What it is for.
+    /// Its purpose.
     pub role: Role,
     /// The program it is of.
     pub program: Vec<Section>,

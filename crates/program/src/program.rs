@@ -76,7 +76,7 @@ impl Encryption {
     /// All of them, in the order of their codes.
     pub const ALL: [Self; 3] = [Self::Secret, Self::Public, Self::Extended];
 
-    /// What a kernel's author calls it.
+    /// The name in the source of a kernel.
     pub fn name(self) -> &'static str {
         match self {
             Self::Secret => "secret",
@@ -120,7 +120,7 @@ pub struct RequiredKeys {
     pub public: bool,
 }
 
-/// What is promised of the result.
+/// The guarantee of the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Guarantee {
     /// CKKS: log2 of the largest error of a result. BFV: bits of noise budget left.
@@ -144,7 +144,7 @@ pub struct Program {
     pub parameters: Parameters,
     /// The key that inputs are encrypted under.
     pub encryption: Encryption,
-    /// What is promised of the result.
+    /// The guarantee of the result.
     pub guarantee: Guarantee,
     /// Arguments in the order of the kernel's signature.
     pub arguments: Vec<Argument>,
@@ -242,7 +242,7 @@ impl Program {
         keys
     }
 
-    /// What is wrong with a step, with its number, operation and place.
+    /// An error at a step, with its number, operation and place.
     pub(crate) fn at(&self, number: usize, message: String) -> Error {
         let step = &self.steps[number];
         Error::Step {

@@ -10,7 +10,7 @@ pub struct Plaintext {
     pub scale: f64,
 }
 
-/// What is done. Operands are the numbers of earlier steps.
+/// A homomorphic operation. Operands are the numbers of earlier steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operation {
     /// The next ciphertext that the client sends.
@@ -115,7 +115,7 @@ impl Operation {
     }
 }
 
-/// Where an operation stands in the kernel's source: a line among the program's lines, columns from 0.
+/// Source location of an operation: a line among the program's lines, columns from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Number among the program's source lines.
@@ -140,7 +140,7 @@ pub struct SourceLine {
 /// An operation and what its result is like.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
     /// Data primes of the result minus 1.
     pub level: u32,
@@ -148,6 +148,6 @@ pub struct Step {
     pub scale: f64,
     /// Polynomials of the result, 2 or 3.
     pub size: u8,
-    /// Where it comes from.
+    /// Its source location.
     pub place: Place,
 }

@@ -544,7 +544,7 @@ impl Device {
         Ok(program.assembly())
     }
 
-    /// What ran where since the last call: operations, transfers, cycles.
+    /// Usage since the last call: operations by place of execution, transfers, cycles.
     fn take_usage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         usage_dict(py, &self.coprocessor.take_usage())
     }

@@ -137,7 +137,7 @@ key_class! {
     }
 }
 
-/// What an encryptor encrypts under.
+/// The key of an encryptor.
 #[derive(FromPyObject)]
 pub enum EncryptionKey {
     /// Anybody's encryption.

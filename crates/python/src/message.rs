@@ -88,7 +88,7 @@ fn message_from_bytes<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Opened<'py>
     ))
 }
 
-/// What an object of the byte format is, from its envelope: `kind`, `parameters` (fingerprint), `bytes` of its payload.
+/// Envelope of an object of the byte format: `kind`, `parameters` (fingerprint), `bytes` of its payload.
 #[pyfunction]
 fn object_kind<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyDict>> {
     let header = wire::inspect(data).map_err(|e| e.kind().error(&e))?;

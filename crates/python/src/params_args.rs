@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a parameter set is made from, as Python writes it.
+//! Parameter sets from Python's arguments.
 
 use crate::errors::Kind;
 use pyo3::prelude::*;
@@ -112,7 +112,7 @@ pub fn secret_distribution(text: &str) -> PyResult<SecretDistribution> {
     }
 }
 
-/// What [`secret_distribution`] reads.
+/// The name that [`secret_distribution`] reads.
 pub fn secret_name(secret: SecretDistribution) -> String {
     match secret {
         SecretDistribution::Ternary => "ternary".into(),
@@ -122,7 +122,7 @@ pub fn secret_name(secret: SecretDistribution) -> String {
     }
 }
 
-/// What [`error_distribution`] reads.
+/// The name that [`error_distribution`] reads.
 pub fn error_name(error: ErrorDistribution) -> String {
     match error {
         ErrorDistribution::Binomial { eta } => format!("binomial:{eta}"),

@@ -6,7 +6,7 @@ use crate::params_args::{error_distribution, policy, secret_distribution, table_
 use pyo3::prelude::*;
 use rlwe::security::{Drawn, SecretKind};
 
-/// What is known about a set's security.
+/// The security estimate of a set.
 #[pyclass(frozen, get_all, name = "Security", module = "ringsmith._native")]
 #[derive(Clone)]
 pub struct SecurityFields {
@@ -48,8 +48,8 @@ fn secret_named(name: &str) -> PyResult<SecretKind> {
     }
 }
 
-/// What the tables say of a set, judged by the weakest of what is drawn: the secret, and the ternary u of public-key
-/// encryption. `level` is the wanted one: 128, 192 or 256.
+/// Security of a set by the tables, as the weakest of its distributions: the secret's, and that of the ternary u of
+/// public-key encryption. `level` is the wanted one: 128, 192 or 256.
 #[pyfunction]
 #[pyo3(signature = (n, log2_qp, level=128, *, table="2024-classical", secret="ternary", error="binomial:21"))]
 fn judge_security(
@@ -88,7 +88,7 @@ fn security_bits(n: usize, log2_qp: f64, table: &str, secret: &str) -> PyResult<
     Ok(rlwe::security::estimated_bits(table, secret, n, log2_qp))
 }
 
-/// Where the figures of a table come from.
+/// The source of a table's figures.
 #[pyfunction]
 #[pyo3(signature = (table="2024-classical", *, secret="ternary"))]
 fn security_source(table: &str, secret: &str) -> PyResult<&'static str> {

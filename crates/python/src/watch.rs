@@ -29,8 +29,8 @@ where
     finished(done)
 }
 
-/// What the caller and the run tell each other. The caller's own thread is the run's first worker: between steps it looks
-/// for signals and tells progress, which takes the interpreter's lock for a moment.
+/// State shared by the caller and the run: progress and cancellation. The caller's own thread is the run's first worker:
+/// between steps it looks for signals and tells progress, which takes the interpreter's lock for a moment.
 struct Watch<'a> {
     caller: ThreadId,
     progress: Option<&'a Py<PyAny>>,

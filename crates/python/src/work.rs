@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use zq::memory::{OutOfMemory, attempt};
 
-/// What a failed piece of work becomes in Python.
+/// An error of the engine or of Python as a Python exception.
 pub trait Failure {
     /// The exception.
     fn raised(self) -> PyErr;
@@ -46,7 +46,7 @@ impl Work for Python<'_> {
     }
 }
 
-/// What attempted work gave.
+/// The result of attempted work; running out of memory becomes `MemoryError`.
 pub fn finished<T, E: Failure>(done: Result<Result<T, E>, OutOfMemory>) -> PyResult<T> {
     match done {
         Ok(done) => done.map_err(Failure::raised),
@@ -54,7 +54,7 @@ pub fn finished<T, E: Failure>(done: Result<Result<T, E>, OutOfMemory>) -> PyRes
     }
 }
 
-/// What `write` gives, as Python's bytes.
+/// The output of `write` as Python's bytes.
 pub fn written<'py, B: AsRef<[u8]> + Send>(
     py: Python<'py>,
     write: impl Send + FnOnce() -> B,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can go wrong, with the numbers.
+//! Errors of residue polynomials, with the numbers.
 
 use ntt::NttError;
 use thiserror::Error;

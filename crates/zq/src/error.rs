@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can go wrong, with the numbers.
+//! Errors of moduli and primes, with the numbers.
 
 use thiserror::Error;
 
@@ -30,7 +30,7 @@ pub enum ZqError {
         bits: u32,
         /// Wanted divisor of `q - 1`.
         order: u64,
-        /// What is impossible.
+        /// The reason.
         reason: &'static str,
     },
     /// The range holds fewer primes than wanted.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a bare-metal program needs: vectors, a heap that counts, semihosting (Arm's document 100863) for text and the end.
+//! Runtime of a bare-metal program: vectors, a heap that counts, semihosting (Arm's document 100863) for text and exit.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::arch::{asm, global_asm};

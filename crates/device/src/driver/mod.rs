@@ -16,7 +16,7 @@ use audit::Audit;
 /// Bytes of host buffers that one call makes at most.
 const HOST_BYTES: usize = 1 << 28;
 
-/// What has been moved between host and device.
+/// Traffic between host and device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Transfers {
     /// Polynomials (all lanes) written to host buffers for the device.
@@ -81,12 +81,12 @@ impl Driver {
         &self.info
     }
 
-    /// What was moved so far.
+    /// Traffic so far.
     pub fn transfers(&self) -> Transfers {
         self.transfers
     }
 
-    /// What slots and tables hold.
+    /// Contents of slots and tables.
     pub fn state(&self) -> &State {
         &self.state
     }

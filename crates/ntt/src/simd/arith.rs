@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a butterfly is, and what all of them share.
+//! The trait of butterfly arithmetics, and the parts that all implementations share.
 
 use zq::simd::Vector;
 

@@ -36,7 +36,7 @@ fn ifma52(period: usize) -> Proof {
         leave: |q| 35 * q - 1,
         inverse: |q, s| (q << s) - 1,
         product: |q| 2 * q - 1,
-        // What stands above bit 51 is ignored.
+        // Bits above 51 are ignored.
         put: |v| v as u64 | 0xabc << 52,
         get: |word| (word & LOW).into(),
     };

@@ -243,7 +243,7 @@ impl SimdPlan {
     }
 }
 
-/// Where words start, and how many there are.
+/// Pointer to the first word, and the number of words.
 type Words = (*const u64, usize);
 
 /// The functions of one path.

@@ -71,7 +71,7 @@ impl Estimator {
 pub(super) struct Failure {
     /// The step that has none.
     pub step: usize,
-    /// What the estimator says.
+    /// The estimator's message.
     pub message: String,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is written is read again; mutated bytes never panic.
+//! Round trips of the byte format; mutated bytes never panic.
 
 use super::*;
 

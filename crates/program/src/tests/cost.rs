@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run takes, against counts by hand.
+//! The cost of a run, against counts by hand.
 
 use super::*;
 

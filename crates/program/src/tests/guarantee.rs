@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a program promises is held against the estimates, and values against what was promised of them.
+//! Guarantees are held against the noise estimates, and values against the promises made of them.
 
 use super::*;
 

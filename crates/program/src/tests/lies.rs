@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What no writer makes is refused with its reason.
+//! Programs that no writer makes are refused with the reason.
 
 use super::*;
 

@@ -229,7 +229,7 @@ pub fn transform(scale: f64, giants: &[(i32, &[(i32, i64)])]) -> Transform {
     }
 }
 
-/// What a program may promise, in quarters of a bit: other platforms' logarithms may differ in their last digits.
+/// Tightest guarantee, in quarters of a bit: other platforms' logarithms may differ in their last digits.
 pub fn promised(program: &Program) -> f64 {
     let quarters = 4.0 * program.bound(Assume::None, None).unwrap().bits;
     match program.parameters.plain_modulus() {

@@ -222,7 +222,7 @@ impl BfvContext {
         }
     }
 
-    /// What is known about the set's security.
+    /// The security estimate of the set.
     #[getter]
     fn security(&self) -> SecurityFields {
         each!(&self.params, params => params.rlwe().security().into())

@@ -182,7 +182,7 @@ impl CkksContext {
         self.params.max_level()
     }
 
-    /// What is known about the set's security.
+    /// The security estimate of the set.
     #[getter]
     fn security(&self) -> SecurityFields {
         self.params.rlwe().security().into()

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rlwe::noise::{FAILURE_BITS, Gain, GiantFacts, Noise};
 
-/// What is known of a ciphertext's noise without any key.
+/// Noise estimate of a ciphertext, made without any key.
 #[pyclass(frozen, module = "ringsmith._native")]
 #[derive(Clone, Copy)]
 pub struct BfvEstimate {
@@ -261,8 +261,8 @@ impl BfvEstimator {
         })
     }
 
-    /// What the results of a circuit are sure to be, with "none", "constants" or "all" plaintexts the worst possible: `bits` of
-    /// noise budget of the poorest result, which is `step`; `overflow_bits` is -inf.
+    /// Static noise bound of a circuit, with "none", "constants" or "all" plaintexts the worst possible: `bits` of noise
+    /// budget of the poorest result, which is `step`; `overflow_bits` is -inf.
     fn bound<'py>(
         &self,
         py: Python<'py>,

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rlwe::noise::FAILURE_BITS;
 
-/// What is known of a plaintext or ciphertext without any key.
+/// Noise estimate of a plaintext or ciphertext, made without any key.
 #[pyclass(frozen, module = "ringsmith._native")]
 #[derive(Clone, Copy)]
 pub struct CkksEstimate {
@@ -119,13 +119,13 @@ impl CkksEstimator {
         self.estimator.max_level()
     }
 
-    /// What rounding may do to a slot of any plaintext, times its scale.
+    /// Worst-case rounding error of a slot of any plaintext, times its scale.
     #[getter]
     fn worst_rounding(&self) -> f64 {
         self.estimator.log2_worst_rounding().exp2()
     }
 
-    /// What rounding stays below for all but contrived or few small values, times the scale.
+    /// Bound on the rounding error of all plaintexts but contrived or few small values, times the scale.
     #[getter]
     fn random_rounding(&self) -> f64 {
         self.estimator.log2_random_rounding().exp2()
@@ -255,8 +255,8 @@ impl CkksEstimator {
         })
     }
 
-    /// What the results of a circuit are sure to be, with "none", "constants" or "all" plaintexts the worst possible: `bits`,
-    /// log2 of the largest error of a slot; `overflow_bits` by which the fullest `step` exceeds its modulus (below 0: room).
+    /// Static noise bound of a circuit, with "none", "constants" or "all" plaintexts the worst possible: `bits`, log2 of
+    /// the largest error of a slot; `overflow_bits` by which the fullest `step` exceeds its modulus (below 0: room).
     fn bound<'py>(
         &self,
         py: Python<'py>,

@@ -16,7 +16,7 @@ pub struct Circuit {
     inner: ::program::Circuit<'static>,
 }
 
-/// What a plaintext is assumed to be.
+/// The assumption about plaintexts that has this name.
 pub fn assumption(name: &str) -> PyResult<Assume> {
     match name {
         "none" => Ok(Assume::None),
@@ -38,7 +38,7 @@ pub fn facts(py: Python<'_>, bound: ::program::Bound) -> PyResult<Bound<'_, PyDi
 }
 
 impl Circuit {
-    /// What the results are sure to be under a set.
+    /// Static noise bound of the results under a set.
     pub fn bound<'py>(
         &self,
         py: Python<'py>,
@@ -137,7 +137,7 @@ impl Circuit {
         self.inner.push(step).or_raise()
     }
 
-    /// What running the steps takes under a set of so many primes, in the unit of `Program.cost()["work"]`.
+    /// Cost of the steps under a set of so many primes, in the unit of `Program.cost()["work"]`.
     fn work(&self, n: usize, data: usize, special: usize, dnum: usize) -> PyResult<u64> {
         let most = rlwe::MAX_PRIMES as usize;
         let top = self.inner.steps.iter().map(|step| step.level).max();

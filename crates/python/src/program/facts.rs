@@ -213,7 +213,7 @@ impl Program {
         levels.min().unwrap_or(0)
     }
 
-    /// What is promised of the result: `bits`, `failure_bits`, `tolerance`, `publish`.
+    /// The guarantee of the result: `bits`, `failure_bits`, `tolerance`, `publish`.
     #[getter]
     fn guarantee<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (guarantee, facts) = (&self.inner.guarantee, PyDict::new(py));
@@ -284,7 +284,7 @@ impl Program {
         Ok(facts)
     }
 
-    /// What a run takes: `memory`, `keys`, `ciphertext` in bytes, `work` in butterflies.
+    /// Cost of a run: `memory`, `keys`, `ciphertext` in bytes, `work` in butterflies.
     fn cost<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (cost, facts) = (self.inner.cost(), PyDict::new(py));
         facts.set_item("memory", cost.memory)?;
@@ -316,8 +316,8 @@ impl Program {
         self.step(step).map(|step| self.inner.place(step))
     }
 
-    /// What the engine's own estimate is sure of, with "none", "constants" or "all" plaintexts the worst possible: `bits` as
-    /// in `guarantee`, `overflow_bits` (above 0: `step` overflows), `step`.
+    /// Static bound by the engine's noise estimate, with "none", "constants" or "all" plaintexts the worst possible:
+    /// `bits` as in `guarantee`, `overflow_bits` (above 0: `step` overflows), `step`.
     fn bound<'py>(&self, py: Python<'py>, assume: &str) -> PyResult<Bound<'py, PyDict>> {
         let assume = circuit::assumption(assume)?;
         let bound = py.work(|| self.inner.bound(assume, None))?;

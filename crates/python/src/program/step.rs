@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 /// Giant steps by rising rotation, each with its terms by rising rotation: a term has the number of its plaintext or -1.
 pub type Giants = Vec<(i32, Vec<(i32, i64)>)>;
 
-/// What a step is made from.
+/// The fields of a step, as Python gives them.
 pub struct StepArguments<'a> {
     pub kind: &'a str,
     pub operands: &'a [u32],

@@ -28,7 +28,7 @@ fn keep_stores<T>(words: &mut [T]) {
     };
 }
 
-/// Where no such instruction is known, or the program is interpreted: volatile stores.
+/// Volatile stores, for processors without such an instruction here and for interpreters.
 #[cfg(not(all(
     not(miri),
     any(

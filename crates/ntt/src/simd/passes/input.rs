@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where passes take their operands from.
+//! Operand sources of passes.
 
 use zq::simd::Vector;
 
-/// Where a pass takes its operands from.
+/// The operand source of a pass.
 pub(crate) trait Input<V: Vector>: Copy {
     /// The vector at word `i`, a reduced residue in every lane.
     unsafe fn load(&self, i: usize) -> V;

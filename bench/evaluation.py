@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program costs around the engine, and the evaluation of whole programs. One thread; least and median.
+"""Overhead of a program around the engine, and the evaluation of whole programs. One thread; least and median.
 
     .venv/bin/python bench/evaluation.py [--repeats 200]
 

@@ -337,7 +337,7 @@ def test_every_assertion_is_played_or_planted() -> None:
                 assert words in held, f"{path.name}: nothing makes {words!r} fire"
 
 
-# What no single line breaks: arguments are in the modules, proofs in hw/prove.py.
+# Assertions that no change of a single line breaks: arguments are in the modules, proofs in hw/prove.py.
 OLDER = {
     "the words of a pair share a bank",
     "the results of a pair share a bank",

@@ -55,12 +55,12 @@ def with_vectors(rows: list[dict]) -> list[dict]:
 
 BATCH = "-batch"
 TURNS = ("operation", "n", "moduli", "one thread", "two threads", "ratio")
-# What a second thread should bring at least.
+# Least speed-up expected of a second thread.
 WANTED = 1.8
 
 
 def second_thread(rows: list[dict]) -> list[tuple[str, ...]]:
-    """What the second thread brings our batches: their cells, the lowest ratio first."""
+    """The speed-up of our batches by a second thread: their cells, the lowest ratio first."""
     groups = grouped([row for row in rows if row["library"] == OURS])
     out = []
     for (operation, n, moduli, threads), group in groups.items():

@@ -14,7 +14,7 @@ from ringsmith.errors import ParameterError
 from ringsmith.knobs import Knobs, Ntt8Knobs
 from ringsmith.specs import build, checked_name, parsed_toml, read_toml, shown
 
-# What the info block's kHz registers hold.
+# Clock frequencies in MHz that the info block's kHz registers can hold.
 SLOWEST_MHZ, FASTEST_MHZ = 0.001, 4000.0
 # Measurements of the base-conversion unit beside its instructions.
 CONVERSIONS = ("scale-lift", "decomp")

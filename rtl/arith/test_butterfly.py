@@ -18,7 +18,7 @@ pytestmark = pytest.mark.hw
 
 
 def outputs(mode: str, u: int, v: int, w: int, e0: int, e1: int, m: int, r: int) -> tuple[int | None, int | None]:
-    """What each mode gives; None where an output is of no use."""
+    """The outputs of each mode; None for an unused output."""
     half = (m + 1) // 2
     return {
         "ct": ((u + v * w * r) % m, (u - v * w * r) % m),

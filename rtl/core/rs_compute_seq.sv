@@ -96,7 +96,7 @@ module rs_compute_seq
   endfunction
   localparam gaps_t Gaps = gap_table();
 
-  // Where the instruction is.
+  // The instruction in progress: its stage, step and gap.
   compute_t instr_q;
   logic busy_q;
   logic [3:0] stage_q;

@@ -263,7 +263,7 @@ module rs_core
     .rns_idle_o     (rns_idle)
   );
 
-  // What was written, in program order.
+  // Initialised slots and twiddle tables, in program order.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       written_q <= '0;

@@ -34,7 +34,7 @@ package rs_core_pkg;
     logic [4:0] const_idx;
   } compute_t;
 
-  // What the memory unit needs of an instruction.
+  // Decoded fields for the memory unit.
   typedef struct packed {
     logic load;
     logic store;

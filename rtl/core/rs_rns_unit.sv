@@ -69,7 +69,7 @@ module rs_rns_unit
   localparam int unsigned ReciprocalBits = 32'(reciprocal_bits(int'(W)));
   localparam int unsigned WordBits = AuxBits > ReciprocalBits ? AuxBits : ReciprocalBits;
 
-  // What each of the two asks for and gives.
+  // Outputs of the conversion or of the move unit: end, reads and writes of slots.
   typedef struct packed {
     logic done, rd_valid, wr_valid;
     logic [WordAddrBits-1:0] rd_word, wr_word;

@@ -104,7 +104,7 @@ def value(found: Fields, role: str, slots: list[int]) -> int:
 
 
 def computed(found: Fields, slots: list[int], constant: int) -> int:
-    """What the datapath makes of a pointwise instruction's roles (rs_butterfly), over the integers."""
+    """The datapath's result for a pointwise instruction's roles (rs_butterfly), over the integers."""
     u, v, w = (value(found, role, slots) for role in "uvw")
     if found["c.crossed"]:
         return u - v if found["c.sub"] else u + v
@@ -112,7 +112,7 @@ def computed(found: Fields, slots: list[int], constant: int) -> int:
 
 
 def wanted(name: str, a: int, b: int, c: int, constant: int) -> int:
-    """What the instruction set says a pointwise instruction computes."""
+    """The result of a pointwise instruction by the instruction set."""
     return {
         "PMODADD": a + b, "PMODSUB": a - b, "PMODMUL": a * b, "PMODSQR": a * a,
         "CMODMUL": a * constant + c, "PMUL": a * b, "PMAC": a * b + c,
@@ -166,7 +166,7 @@ def check_conversion(name: str, f: Fields, found: Fields) -> None:
     for role, name in (("x", "src_a"), ("own", "src_b")):
         seen = found[f"r.{role}"]
         assert (seen >= ZERO_SOURCE) == (f[name] == ZERO)
-        # What a LIFT or a move has there is not read.
+        # Roles that a LIFT or a move does not read are not checked.
         assert f[name] == ZERO or seen == f[name] or (role == "own" and found["reads"] == mask(f["src_a"]))
     assert (found["r.dst"], found["r.log2_n"], found["r.entry"]) == (f["dst"], f["log2_n"], f["const_idx"])
 

@@ -36,14 +36,14 @@ def join(word: Word) -> int:
 
 
 def crossing(lanes: list[list[Word]]) -> list[int]:
-    """What crosses the data port: one lane's words after another's, or rows of a word of every lane."""
+    """The words on the data port: one lane's words after another's, or rows of a word of every lane."""
     if WIDE:
         return [join([x for word in row for x in word]) for row in zip(*lanes, strict=True)]
     return [join(word) for lane in lanes for word in lane]
 
 
 class Bench:
-    """What stands around the unit: slots and tables by lane in words, the lane's read pipeline, the host's data."""
+    """The surroundings of the unit: slots and tables by lane in words, the lane's read pipeline, the host's data."""
 
     def __init__(self, dut, seed: int) -> None:
         self.dut, self.random, self.stutter = dut, random.Random(seed), 0.0
@@ -73,7 +73,7 @@ class Bench:
         return self.random.random() < self.stutter
 
     def lane_words(self) -> list[Word]:
-        """What the lanes' read registers hold: the words asked for two cycles ago, checked on their way."""
+        """The contents of the lanes' read registers: the words asked for two cycles ago, checked on their way."""
         dut, (late, early) = self.dut, self.reads
         if early is not None:
             valid, slot, word = early
@@ -114,7 +114,7 @@ class Bench:
         dut.st_done_i.value, dut.st_err_i.value = int(ends), self.finish[1] if ends and self.finish else 0
 
     def moved(self) -> None:
-        """What the edge that follows moves between unit and host."""
+        """Moves the data of the coming clock edge between unit and host."""
         dut = self.dut
         if int(dut.dma_req_valid_o.value) and int(dut.dma_req_ready_i.value):
             assert self.request is None

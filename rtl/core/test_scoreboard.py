@@ -24,7 +24,7 @@ KINDS += ("convert", "convert") * parameter("EnRns", 0)
 
 @dataclass(frozen=True)
 class Command:
-    """What the scoreboard is told of an instruction."""
+    """The fields of an instruction that the scoreboard sees."""
 
     kind: str
     log2n: int

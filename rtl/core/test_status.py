@@ -22,7 +22,7 @@ ERROR = ("error", "error_code", "error_index", "error_cmd")
 
 
 class Model:
-    """What the counters must be, and what runs."""
+    """The expected counters, and the instructions in flight."""
 
     def __init__(self) -> None:
         self.flight: deque[tuple[int, int]] = deque()

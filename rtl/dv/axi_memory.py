@@ -42,7 +42,7 @@ class Pins:
             setattr(self, f"{prefix}_{channel}id", Tied())
 
 
-#: What a slave drives, at rest: pins start at random.
+#: Inputs of an AXI manager from its subordinate, at rest: pins start at random.
 SLAVE_AT_REST = {
     f"m_axi_{name}_i": 0
     for name in ("arready", "rvalid", "rdata", "rresp", "rlast", "awready", "wready", "bvalid", "bresp")

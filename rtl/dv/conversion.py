@@ -21,7 +21,7 @@ class Arithmetic:
     word: int
 
     def factor(self, guard: int) -> int:
-        """What a constant is multiplied with so that the reduction takes it off."""
+        """The factor of a constant that cancels the reduction: 2^(w s) for s steps of Montgomery, 1 with Barrett."""
         return 1 << self.word * -(-(self.width + guard) // self.word) if self.kind else 1
 
     def aux(self, modulus: int, guard: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from cocotb.triggers import FallingEdge, RisingEdge
 
-#: What the host drives, at rest: pins start at random.
+#: Inputs of the data port from the host, at rest: pins start at random.
 DATA_PORT_AT_REST = dict.fromkeys(
     ("dma_req_ready_i", "ld_valid_i", "ld_err_i", "st_ready_i", "st_done_i", "st_err_i"), 0
 )
@@ -32,7 +32,7 @@ class DataPort:
         self.buffers: dict[int, list[list[int]]] = {}
         self.jitter = random.Random(0)
         self.stutter = False
-        # What the host shall do: report an error at a word of the next LOAD, at the end of the next STORE; nothing.
+        # Faults of the host: an error at a word of the next LOAD, at the end of the next STORE, no answer at all.
         self.load_error: int | None = None
         self.store_error = False
         self.hold = False
@@ -51,7 +51,7 @@ class DataPort:
             await (self._take(buffer, words) if store else self._give(buffer, words))
 
     def _crossing(self, buffer: int, words: int) -> list[list[int]]:
-        """What a LOAD brings: words of one lane after another's, or rows of a word of every lane."""
+        """The words of a LOAD: words of one lane after another's, or rows of a word of every lane."""
         p = self.build.p
         lanes = [[row[word * p : (word + 1) * p] for word in range(words)] for row in self.buffers[buffer]]
         if self.build.wide:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of both tops share: a driver on registers, host memory by buffer, and a program with its answer."""
+"""Shared parts of the tests of both tops: a register driver, host memory by buffer, a program with its answer."""
 
 from __future__ import annotations
 

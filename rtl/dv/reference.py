@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program does to the slots and buffers of `rs_core`: the instruction set's semantics on lists."""
+"""The effect of a program on the slots and buffers of `rs_core`: the instruction set's semantics on lists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dv.moves import permuted
 
 
 class Reference:
-    """What a program does, on lists: the instruction set's semantics, nothing of the schedule."""
+    """Functional model of a program on lists: the instruction set's semantics, nothing of the schedule."""
 
     def __init__(self, core: Core) -> None:
         """Start with empty slots and buffers."""

@@ -67,7 +67,7 @@ def polynomials(log2_n: int, seed: int) -> list[list[int]]:
 
 
 def words(lanes: list[list[int]]) -> list[int]:
-    """What crosses between port and core: words of one lane after another's, or rows of a word of every lane."""
+    """The words between port and core: words of one lane after another's, or rows of a word of every lane."""
     p, w = parameter("P"), parameter("W")
     if parameter("WidePort"):
         rows = range(0, len(lanes[0]), p)

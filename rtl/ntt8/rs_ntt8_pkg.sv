@@ -11,7 +11,7 @@ package rs_ntt8_pkg;
   localparam logic [5:0] WordShape = 6'd1;
   // Start; INPUT must be written before.
   localparam logic [5:0] WordControl = 6'd2;
-  // What became of the last start.
+  // Result of the last start.
   localparam logic [5:0] WordStatus = 6'd3;
   // Prime modulus, 1 modulo 16.
   localparam logic [5:0] WordModulus = 6'd4;

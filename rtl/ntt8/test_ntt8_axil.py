@@ -131,7 +131,7 @@ async def check_refused_writes_change_nothing(dut: Any) -> None:
     for _ in range(100):
         if await device.read("status") & 1:
             break
-    # Where the transform was over before the next write came, that one was taken.
+    # A write that came after the end of the transform was accepted, and the output is another.
     if answers[1:] == [AxiResp.SLVERR] * 3:
         assert [await device.read("output", index) for index in range(8)] == ring.forward(first)
     await device.configure(ring)

@@ -74,7 +74,7 @@ module rs_rns_seq
     $error("%m: the largest n must be 2 RnsRate or more");
   end
 
-  // Where the conversion is.
+  // Position in the conversion: step of the group, index of the coefficient.
   logic busy_q, issue_q;
   logic [3:0] step_q, terms, last_step, log2_n_q;
   logic [IndexBits-1:0] index_q, last_index;

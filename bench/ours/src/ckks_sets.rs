@@ -16,7 +16,7 @@ use rlwe::{
 /// Bits of every prime, but where more special primes would leave less than 128 bits of security.
 pub const WIDTH: u32 = 45;
 const LOG_SCALE: i32 = 40;
-/// What a slot may be off by.
+/// Largest error of a slot that counts as correct.
 pub const TOLERANCE: f64 = 1e-3;
 
 /// n, data primes, special primes, dnum, bits of every prime.

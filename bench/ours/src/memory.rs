@@ -12,7 +12,7 @@ pub fn run(scheme: &str) -> Result<(), String> {
         // The decompositions that OpenFHE chooses for these sets.
         "bfv-no-special" => bfv((8192, &[43, 43, 44, 44], 0)).map_err(|e| e.to_string())?,
         "ckks-3-digits" => ckks((16384, 7, 3, 3, ckks_sets::WIDTH)).map_err(|e| e.to_string())?,
-        // What the process takes before it computes anything.
+        // The baseline of the process before it computes anything.
         "nothing" => (0, vec![], true, vec![]),
         _ => {
             return Err(format!(

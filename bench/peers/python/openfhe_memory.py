@@ -59,14 +59,14 @@ def ckks() -> dict:
 
 
 def row(scheme: str, n: int, bits: list[int], keys: object, ct: object, correct: bool) -> dict:
-    """What is printed for a scheme."""
+    """The output row of a scheme."""
     sizes = {"public_key": serialized(keys.publicKey), "ciphertext": serialized(ct), **evaluation_keys()}
     objects = {name: {"memory_bytes": None, "serialized_bytes": size} for name, size in sizes.items()}
     return {"scheme": scheme, "n": n, "moduli_bits": bits, "library": LIBRARY, "objects": objects, "correct": correct}
 
 
 def nothing() -> dict:
-    """What the interpreter and the library take before they compute anything."""
+    """The baseline of the interpreter and the library before they compute anything."""
     return {"scheme": "nothing", "n": 0, "moduli_bits": [], "library": LIBRARY, "objects": {}, "correct": True}
 
 

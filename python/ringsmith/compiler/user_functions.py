@@ -44,5 +44,5 @@ class UserFunctions:
 
     @property
     def names(self) -> list[str]:
-        """What they belong to, for messages."""
+        """The names of the arguments they belong to, and of the result, for messages."""
         return [f"argument {name}" for name in self.pack] + (["the result"] if self.unpack is not None else [])

@@ -36,7 +36,7 @@ BASES = {w: exact_base(w) for w in (1, 2, 5, 950)}
 
 
 def exact_value(form: Nibnaf, coefficients: np.ndarray) -> Decimal:
-    """What n coefficients stand for, digit by digit, those of the upper half being fractions."""
+    """The value that n coefficients encode, digit by digit, those of the upper half being fractions."""
     terms = (
         int(c) * BASES[form.w] ** int(i) if i < N // 2 else -int(c) * BASES[form.w] ** (int(i) - N)
         for i, c in enumerate(coefficients)

@@ -64,7 +64,7 @@ class KernelDefinition:
 
     @property
     def where(self) -> Location:
-        """Where the function is defined."""
+        """The source location of the function."""
         code = self.function.__code__
         return Location(code.co_filename, code.co_firstlineno, 0, 0)
 

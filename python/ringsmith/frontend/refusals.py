@@ -27,7 +27,7 @@ _COMPARISONS = {"__eq__": "==", "__ne__": "!=", "__lt__": "<", "__le__": "<=", "
 _BIT_OPERATORS = {"and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>"}
 _QUOTIENTS = {"floordiv": "floor division (//)", "mod": "a remainder (%)", "divmod": "divmod()"}
 
-#: What each method means, and the remedy.
+#: The meaning of each refused method, and the remedy.
 PROTOCOLS: dict[str, tuple[str, str]] = {
     **{name: (f"comparisons ({sign})", APPROXIMATE) for name, sign in _COMPARISONS.items()},
     **{f"__{r}{name}__": (f"a bit operation ({s})", _BITS) for name, s in _BIT_OPERATORS.items() for r in ("", "r")},

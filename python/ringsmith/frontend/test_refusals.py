@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a traced value refuses: no protocol of Python or numpy gives a plain answer about it."""
+"""Refusals of a traced value: no protocol of Python or numpy gives a plain answer about it."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_every_protocol_is_refused_by_every_traced_value(name: str, kind: type) 
         getattr(kind, name)(value, 1)
 
 
-#: What ndarray defines and a tensor may leave to Python: construction, printing, names, and protocols of numpy itself.
+#: Methods of ndarray that a tensor may leave to Python: construction, printing, names, and numpy's own protocols.
 INNOCENT = {
     "__class__", "__class_getitem__", "__delattr__", "__dir__", "__doc__", "__getattribute__", "__getstate__",
     "__init__", "__init_subclass__", "__new__", "__reduce__", "__setstate__", "__sizeof__", "__str__",

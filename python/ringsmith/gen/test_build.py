@@ -40,7 +40,7 @@ def test_a_mistake_in_the_knobs_is_named(tmp_path: Path, old: str, new: str, wor
 
 
 def test_a_range_has_one_home(tmp_path: Path) -> None:
-    """What a range's two ends were changed to is in every generated file, and what they were is in none."""
+    """The new ends of a changed range are in every generated file, and the old ones in none."""
     root = tmp_path / "tree"
     (root / "spec").mkdir(parents=True)
     for name in ("isa.yaml", "latency.yaml"):

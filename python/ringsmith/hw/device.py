@@ -13,7 +13,7 @@ from ringsmith.presets import AnyPreset, Ntt8Preset
 
 TOPS = {"axi4": "rs_top_axi", "serial": "rs_top_serial"}
 UART_DIVISOR = 64
-# What drives the pins of a top, in C++.
+# The C++ drivers of the pins, by top.
 HOSTS = {
     "rs_top_axi": "axi_host.cpp",
     "rs_top_serial": "serial_host.cpp",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the RTL and the flow's cache are."""
+"""Folders of the RTL and of the flow's cache."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class RemoteEngine:
 
     @property
     def name(self) -> str:
-        """What a report shows."""
+        """The engine's name in reports: the address of the server."""
         return self._remote.wire.url
 
     def report(self, seconds: float) -> dict[str, Any]:

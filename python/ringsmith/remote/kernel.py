@@ -90,7 +90,7 @@ class RemoteProgram:
 
     @property
     def client(self) -> Client:
-        """Who has the secret key; save it to decrypt in another process."""
+        """The holder of the secret key; save it to decrypt in another process."""
         return self._side.client
 
     def prepare(self) -> tuple[str, str]:
@@ -166,7 +166,7 @@ class AsyncRemoteProgram:
 
     @property
     def client(self) -> Client:
-        """Who has the secret key."""
+        """The holder of the secret key."""
         return self._side.client
 
     async def prepare(self) -> tuple[str, str]:

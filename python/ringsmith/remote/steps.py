@@ -70,7 +70,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back: JSON, or bytes."""
+    """A response of the server: JSON, or bytes."""
 
     status: int
     json: Any

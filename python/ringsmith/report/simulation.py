@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `ringsmith simulate` reports of a preset of any top: its head as data, and the table."""
+"""The report of `ringsmith simulate` for a preset of any top: its head as data, and the table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.table import Table
 from ringsmith.presets import AnyPreset
 from ringsmith.report.terminal import plain_console
 
-#: What a measurement tells of every operation.
+#: The figures of a measurement of any operation.
 HEAD = ("cycles", "predicted_cycles", "correct")
 
 

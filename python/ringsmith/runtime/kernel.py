@@ -29,7 +29,7 @@ There = TypeVar("There", covariant=True)
 
 
 class Place(Protocol[There]):
-    """Where kernels can run, such as a server (`ringsmith.remote`)."""
+    """A place where kernels can run, such as a server (`ringsmith.remote`)."""
 
     def kernel(self, kernel: Kernel) -> There:
         """Return what takes the place of the kernel there."""

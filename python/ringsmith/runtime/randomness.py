@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a client's randomness comes from: the operating system, or a user's seed so that every byte can be made again.
+"""The source of a client's randomness: the operating system, or a user's seed so that every byte can be made again.
 
 What is drawn from a seed is bound to the program, the purpose and a number. A seed serves one object in one process: a
 fork, an unpickled or a deep copy would repeat what the original draws, so it refuses until it has a seed of its own.

@@ -15,7 +15,7 @@ from ringsmith.runtime.program import Program
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What a run did. Times in ms by step, sizes in bytes (`peak_memory` of the process); `engine_facts` by the engine.
+    """Report of a run: times in ms by step, sizes in bytes (`peak_memory` of the process); `engine_facts` by engine.
 
     `variants` holds the operation counts of the kernel's other packings, `guarantee` the static bound: CKKS the
     largest possible error, BFV the noise budget in bits that is sure to be left. A client-aided run tells its `rounds`;

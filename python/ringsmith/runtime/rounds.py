@@ -164,7 +164,7 @@ class RoundsClient:
 
     @property
     def evaluation_keys(self) -> tuple[Keys, ...]:
-        """What a server needs: the keys of each distinct program."""
+        """The evaluation keys of each distinct program, for the server."""
         return tuple(client.evaluation_keys for client in self.clients.values())
 
     def conversation(self, arguments: Mapping[str, Any], rounds: Rounds | None = None) -> Conversation:

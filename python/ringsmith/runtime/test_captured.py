@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel captures from outside is part of what it computes; what it promises is held against known numbers."""
+"""Values captured by a kernel are part of its computation; its promises about them are held against known numbers."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_a_batch_on_a_cluster(cluster: Any) -> None:
     assert [one.digest() for one in again] == [one.digest() for one in here] * 8
     assert first[0] not in processes()
 
-    # What a worker refuses is refused here, in its own words; so is an address that is none.
+    # A worker's refusals are raised here in its own words; so are those of an invalid address.
     with pytest.raises(rs.KeyMismatchError):
         program.evaluate_many(keys, [program.client().encrypt(x=w)], ray=cluster.address, w=w)
     with pytest.raises(InputError, match=r"ray.shutdown\(\) leaves it"):

@@ -240,7 +240,7 @@ def test_every_operation_is_right_and_predicted(tiny: OpenDevice, operation: str
 
 
 def stored(native: _native.Device, words: list[int]) -> list[list[list[int]]]:
-    """What every STORE of a program has put into host memory."""
+    """The contents of every host buffer that a program STOREs to."""
     lines = _native.disassemble(words).splitlines()
     buffers = {int(line.split("buf=")[1].split()[0]) for line in lines if line.startswith("store")}
     return [native.download(buffer, N) for buffer in sorted(buffers)]

@@ -22,7 +22,7 @@ from ringsmith.runtime.program import Program
 from ringsmith.runtime.server import Server
 
 SCHEMES = ("ckks", "bfv")
-#: What travels; a client's file does not.
+#: Messages between client and server; a client's file is not sent.
 ROLES = (Role.PUBLIC_KEY, Role.EVALUATION_KEYS, Role.ARGUMENTS, Role.RESULT)
 
 
@@ -104,7 +104,7 @@ def test_another_clients_objects_are_refused(stranger: tuple[Party, Party], role
     assert one_line(caught.value)
 
 
-#: What differs from the program of `Party`, and the section that says so.
+#: Differences from the program of `Party`, and the section of the identity that changes with each.
 VARIANTS: dict[str, tuple[dict[str, Any], str]] = {
     "operands": ({"swapped": True}, "circuit"),
     "tolerance": ({"tolerance": 1e-4}, "kernel"),

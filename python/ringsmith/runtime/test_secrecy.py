@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is printed of a client, a server and their objects tells what they are, and never a secret."""
+"""The printed form of a client, a server and their objects names their kind and never shows a secret."""
 
 from __future__ import annotations
 

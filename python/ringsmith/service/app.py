@@ -274,7 +274,7 @@ async def delete_job(service: Serving, tenant: Sender, id: JobId) -> Response:
 
 @routes.get("/status", summary="Limits, what you use, keys in memory")
 async def status(service: Serving, tenant: Sender) -> Response:
-    """What the page shows of the server."""
+    """The server's state for the status page: limits, use, keys in memory."""
     keys = service.store.blobs(tenant.number, KEYS, b"", 1000)
     return _json({"version": __version__, **service.status(tenant), "keys": [blob.view() for blob in keys]})
 
@@ -321,7 +321,7 @@ def _refuse(request: Request, problem: Problem) -> Response:
 
 
 def _refuse_defect(request: Request, error: Exception) -> Response:
-    """What no handler foresaw; the guard, where it goes on to, logs the place."""
+    """The response to an unforeseen exception, which goes on to the guard; that logs the place."""
     return _refuse(request, store_full(error) or Problem("internal", "a defect of the server; its log says where"))
 
 

@@ -63,7 +63,7 @@ class Job:
 
     @property
     def name(self) -> tuple[bytes, bytes]:
-        """What a worker must hold for it."""
+        """The program and the keys that a worker must hold to run it."""
         return self.row.program, self.row.keys
 
     @property

@@ -18,7 +18,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 @dataclass(frozen=True)
 class Tenant:
-    """Who sends a request."""
+    """A tenant of the server; the API key of a request names it."""
 
     number: int
     name: str

@@ -32,7 +32,7 @@ KILLS, REQUESTS, TENANTS = (int(os.environ.get(f"RINGSMITH_{name}", "0")) for na
 
 
 class Journal:
-    """What clients were told, and what they asked for."""
+    """The jobs that the server acknowledged, and the results it gave."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

@@ -41,7 +41,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Held:
-    """What a worker holds after a task."""
+    """The keys and programs in a worker's cache after a task."""
 
     names: list[Name]
     size: int
@@ -101,7 +101,7 @@ class _Interrupt:
 
 
 class Worker:
-    """What lives in the process."""
+    """The state of a worker process: its store and its cache of servers."""
 
     def __init__(
         self, store: Path | None, key_memory: int, threads: int, inline: int, allow_insecure: bool

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the compiler makes linear transforms and folds, and that they compute what numpy does."""
+"""Linear transforms and folds: the compiler makes them in the right places, and they compute what numpy does."""
 
 from __future__ import annotations
 

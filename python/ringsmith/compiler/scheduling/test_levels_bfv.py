@@ -84,7 +84,7 @@ def test_each_depth_is_as_low_as_it_may_be() -> None:
     after = descend(scheduled(kernel(), x=(16,)), deep_enough)
     assert [step.level for step in after.steps if step.kind is Kind.SQUARE] == [3, 3, 1]
     assert after.steps[after.outputs[0]].level == 0
-    # What is squared is dropped, not its square of three polynomials.
+    # The operand of a square is dropped to the level, not its result of three polynomials.
     assert all(step.size == 2 for step in after.steps if step.kind is Kind.MOD_DROP)
 
 

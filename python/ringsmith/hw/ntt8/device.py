@@ -37,7 +37,7 @@ class Traffic:
     cycles: int = 0
 
     def __sub__(self, earlier: Traffic) -> Traffic:
-        """What came in between."""
+        """The traffic since `earlier`."""
         mine, theirs = vars(self), vars(earlier)
         return Traffic(**{name: mine[name] - theirs[name] for name in mine})
 

@@ -80,7 +80,7 @@ class RegisterMap:
 
     @property
     def notice(self) -> str:
-        """What a generated file says of its origin."""
+        """The notice of origin in a generated file."""
         return f"Generated from spec/{self.stem}.rdl by `python -m ringsmith.hw.registers`; do not edit."
 
 

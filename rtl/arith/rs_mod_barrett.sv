@@ -5,9 +5,10 @@
 //
 // Bound (Barrett, HAC algorithm 14.42, with two guard bits): Q <= floor(T/m) since every truncation rounds down, and
 //   T/m - Th*mu/2^(W+G+4)  <  2^(k-2)/m + T/2^(k+W+G+2) + D/2^(W+G+4)  <=  1/2 + 1/4 + 1/4  =  1
-// because m >= 2^(k-1), T < m * 2^(W+G) < 2^(k+W+G), and the dropped tiles D stay below rows * 2^DropBelow <= 2^(W+G+2).
-// The floor takes less than 1 more, so T - Q*m is in [0, 2m): only its low W+1 bits are computed, and so of Q*m, from as many of Q.
-// The only variable shift is that of T, over W - ModMinBits + 1 positions, in two stages.
+// because m >= 2^(k-1), T < m * 2^(W+G) < 2^(k+W+G), and the dropped tiles D stay below
+// rows * 2^DropBelow <= 2^(W+G+2). The floor takes less than 1 more, so T - Q*m is in [0, 2m): only its low W+1 bits
+// are computed, and so of Q*m, from as many of Q. The only variable shift is that of T,
+// over W - ModMinBits + 1 positions, in two stages.
 //
 // Latency: reduce_barrett_latency(MulStyle, W, ModMinBits, Guard); a result every cycle.
 module rs_mod_barrett

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barrett multiplier with a modulus set at run time: r in [-m, m), congruent to a*b. The bound stands in rs_mod_barrett.
+// Barrett multiplier with a modulus set at run time: r in [-m, m), congruent to a*b. The bound stands in
+// rs_mod_barrett.
 //
-// product_o is a*b itself, mul_latency after the operands. Latency of result_o: barrett_latency(MulStyle, W, ModMinBits).
+// product_o is a*b itself, mul_latency after the operands. Latency of result_o:
+// barrett_latency(MulStyle, W, ModMinBits).
 module rs_mul_barrett
   import rs_latency_pkg::*;
 #(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequencer of the compute unit: from an instruction to reads, operand selection, butterfly mode and writes, each at its time.
+// Sequencer of the compute unit: from an instruction to reads, operand selection, butterfly mode and writes,
+// each at its time.
 //
 //   start_i   c      c+1 ...            c+1+k          c+2+k         + addend latency    + 2 + butterfly latency
 //             take   issue step 0 ...   t0: read       t1: select    late read           write; end_o with the last
@@ -245,8 +246,8 @@ module rs_compute_seq
     result_q.e.zero     <= instr_q.e.zero || !last_stage;
 
     select_q2          <= select_q;
-    // Straight: u from the first word, v from the second of a pair. Else a row: its lower half is the first word, unless
-    // a word has one coefficient.
+    // Straight: u from the first word, v from the second of a pair. Else a row: its lower half is the first word,
+    // unless a word has one coefficient.
     select_q2.u_bank   <= {2{select_q.bank}} ^ {select_q.pair && select_q.inverse, 1'b0};
     select_q2.v_bank   <= {2{select_q.bank}} ^ {select_q.pair, select_q.pair && (!select_q.inverse || P == 1)};
     select_q2.straight <= !(select_q.pair && select_q.inverse);

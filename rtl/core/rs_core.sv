@@ -6,8 +6,9 @@
 //                                              |-------> memory unit --------+--> ports --> lanes --> slots
 //                                              \-------> base conversion ----+
 //
-// Commands are issued in order, one to each unit at a time; compute instructions follow each other back to back. The first
-// error stops the issue: instructions in flight finish, the queue is held until clear_i. Latencies: spec/latency.yaml.
+// Commands are issued in order, one to each unit at a time; compute instructions follow each other back to back. The
+// first error stops the issue: instructions in flight finish, the queue is held until clear_i.
+// Latencies: spec/latency.yaml.
 module rs_core
   import rs_isa_pkg::*;
   import rs_core_pkg::*;
@@ -50,7 +51,8 @@ module rs_core
   // Conversions it holds, 2 to 32, and entries of their constants, 16 to 128.
   parameter int unsigned RnsConversions = 2,
   parameter int unsigned RnsEntries = 16,
-  // Automorphisms, and as many digits, held: 4, 8, 16 or 32; 0: no moves between words and lanes. It needs W of 64 at most.
+  // Automorphisms, and as many digits, held: 4, 8, 16 or 32; 0: no moves between words and lanes.
+  // It needs W of 64 at most.
   parameter int unsigned Moves = 0,
   // 1: the data port moves a word of every lane at a time; 0: of one lane.
   parameter bit WidePort = 1'b0,
@@ -74,8 +76,8 @@ module rs_core
   input  logic [              2:0]       cfg_lane_i,
   input  logic [              6:0]       cfg_idx_i,
   input  logic [            159:0]       cfg_data_i,
-  // DMA: a request, then Lanes * n/P words of P coefficients, lane 0 first, coefficient 0 lowest; with WidePort n/P rows
-  // of a word of every lane, lane 0 lowest.
+  // DMA: a request, then Lanes * n/P words of P coefficients, lane 0 first, coefficient 0 lowest; with WidePort n/P
+  // rows of a word of every lane, lane 0 lowest.
   output logic                           dma_req_valid_o,
   input  logic                           dma_req_ready_i,
   output logic                           dma_req_store_o,

@@ -5,7 +5,8 @@ package rs_core_pkg;
   // Slots a build can have besides the zero slot and the twiddle tables.
   localparam int unsigned MaxSlots = 32;
 
-  // error_e. Its values are imported where they are used: a wildcard export hands on only what the package itself names.
+  // error_e. Its values are imported where they are used:
+  // a wildcard export hands on only what the package itself names.
   import rs_error_pkg::*;
 
   // A source slot of the datapath; zero: reads as 0.

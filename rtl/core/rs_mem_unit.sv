@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory unit: copies between slots, plain and bit-reversed, and the two directions of the DMA. One instruction at a time.
+// Memory unit: copies between slots, plain and bit-reversed, and the two directions of the DMA.
+// One instruction at a time.
 //
 //   MEMCPY   a word a cycle:        issue -> t0 read -> t1 select -> t2 write
 //   MEMCPYR  a coefficient a cycle: as above; a word is assembled in place from P reads, dst[i] = src[brv(i)]
 //   LOAD     request, then the transfer's words taken as they come, written the cycle after
 //   STORE    request, then the transfer's words read ahead into a queue of QueueWords; ends with st_done_i
 //
-// A transfer has Lanes * n/P words, lane 0's first; with WidePort n/P rows of a word of every lane. done_o comes in the cycle of the last write (STORE: with st_done_i); error_o with it.
+// A transfer has Lanes * n/P words, lane 0's first; with WidePort n/P rows of a word of every lane. done_o comes in the
+// cycle of the last write (STORE: with st_done_i); error_o with it.
 module rs_mem_unit
   import rs_core_pkg::*;
 #(

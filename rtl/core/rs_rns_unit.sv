@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unit of the core for base conversion and moves: LIFT and SCALE on slots around rs_rns, AUTO and DECOMP around rs_move,
-// one instruction at a time. A build has either or both.
+// Unit of the core for base conversion and moves: LIFT and SCALE on slots around rs_rns, AUTO and DECOMP around
+// rs_move, one instruction at a time. A build has either or both.
 //
 //   slots --> word of x, word of the kept residues, every lane --> rs_rns or rs_move --> word of every lane --> slot
 //

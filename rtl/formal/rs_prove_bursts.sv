@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proof: rs_axi_bursts cuts a transfer of any size into bursts that AXI4 allows, and that cover it: each has at most 256
-// whole, aligned beats and stays inside 4096 bytes, and every lane's bursts follow each other from its start to its end.
+// Proof: rs_axi_bursts cuts a transfer of any size into bursts that AXI4 allows, and that cover it: each has at most
+// 256 whole, aligned beats and stays inside 4096 bytes,
+// and every lane's bursts follow each other from its start to its end.
 bind rs_axi_bursts rs_bursts_checks #(
   .AddrWidth     (AddrWidth),
   .BeatBytes     (BeatBytes),

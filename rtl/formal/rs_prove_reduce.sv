@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proof: rs_mod_barrett on a sum of products, brought into [0, m), is T mod m, for every modulus and every T < m * 2^(W+G).
+// Proof: rs_mod_barrett on a sum of products, brought into [0, m), is T mod m, for every modulus and every
+// T < m * 2^(W+G).
 //
 // The reciprocal is what its definition says: mu * m <= 2^(k+W+G+2) < mu * m + m, k the bit length of m.
 module rs_prove_reduce #(

@@ -5,11 +5,12 @@
 // LaneBytes = n_max * CoeffBytes, each coefficient in CoeffBytes bytes, little-endian.
 //
 // With WidePort the words of P coefficients of all lanes lie side by side, in rows: word j of lane l starts at
-// base_i + b * RowLanes * LaneBytes + (j * RowLanes + l) * P * CoeffBytes, RowLanes the lanes padded to a power of two. A
-// beat carries a row of up to 1024 bits, else a part of one. The padding is not looked at when read, and written as 0.
+// base_i + b * RowLanes * LaneBytes + (j * RowLanes + l) * P * CoeffBytes, RowLanes the lanes padded to a power of two.
+// A beat carries a row of up to 1024 bits, else a part of one.
+// The padding is not looked at when read, and written as 0.
 //
 //   LOAD:  AR bursts of all lanes -> R beats -> rs_host_unpack -> ld_*      (an RRESP error travels with its word)
-//   STORE: st_* -> rs_host_pack -> W beats, AW bursts ahead of them -> B counted -> st_done_o (st_err_o: any BRESP error)
+//   STORE: st_* -> rs_host_pack -> W beats, AW bursts ahead -> B counted -> st_done_o       (st_err_o: any BRESP error)
 //
 // One transfer at a time; within it bursts follow each other without waiting for answers. Beats: one per cycle.
 //

@@ -5,8 +5,8 @@
 //                             <- info block, status, error, counters (through a snapshot)
 //
 // A command is pushed one cycle after its high half was written; a table entry one cycle after CONTROL.table_write.
-// CONTROL.reset holds core_rst_no low for 8 cycles; the registers themselves are reset by rst_ni only. STATUS.idle stays
-// low until the reset is over and the data port has nothing in flight; commands and tables wait for it.
+// CONTROL.reset holds core_rst_no low for 8 cycles; the registers themselves are reset by rst_ni only. STATUS.idle
+// stays low until the reset is over and the data port has nothing in flight; commands and tables wait for it.
 module rs_host_ctrl #(
   // Shape of the core: see rs_core for the meaning of each.
   parameter int unsigned W = 32,
@@ -217,7 +217,7 @@ module rs_host_ctrl #(
     busy_rns_i, words_written_q, words_read_q, port_busy_q, stall_unit_i, stall_hazard_i, busy_mem_i, busy_compute_i, cycles_i
   };
 
-  // ------------------------------------------------------------------------------------------------ read-only registers
+  // ----------------------------------------------------------------------------------------------- read-only registers
   assign hw_in.magic.value.next = Magic;
   assign hw_in.version.minor.next = VersionMinor;
   assign hw_in.version.isa.next = 8'(rs_isa_pkg::IsaVersion);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // AXI4-Stream shell of the 8-point accelerator: a polynomial a beat, transforms back to back, no register polled.
 //
-// A beat carries eight words, word i in bits [32 i +: 32], the upper bits of each unused; s_tuser 1 asks for an inverse.
-// Modulus and twiddles come on ports that must be stable while beats are in flight. Results leave in order; a queue of
-// Depth results holds those in flight when the sink stalls, and no beat is accepted that would not fit.
+// A beat carries eight words, word i in bits [32 i +: 32], the upper bits of each unused; s_tuser 1 asks for an
+// inverse. Modulus and twiddles come on ports that must be stable while beats are in flight. Results leave in order; a
+// queue of Depth results holds those in flight when the sink stalls, and no beat is accepted that would not fit.
 module rs_ntt8_axis
   import rs_build_pkg::*;
   import rs_latency_pkg::*;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declaration of the multiplier of Xilinx UltraScale+ (UG579), as far as it is used, for synthesis; rs_mac_tile models it
-// in simulation.
+// Declaration of the multiplier of Xilinx UltraScale+ (UG579), as far as it is used, for synthesis; rs_mac_tile models
+// it in simulation.
 `ifdef SYNTHESIS
 (* blackbox *)
 module DSP48E2 #(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declaration of Lattice ECP5's multiplier (FPGA-TN-02205, "sysDSP"), for synthesis; rs_mult_tile models it in simulation.
+// Declaration of Lattice ECP5's multiplier (FPGA-TN-02205, "sysDSP"), for synthesis;
+// rs_mult_tile models it in simulation.
 `ifdef SYNTHESIS
 (* blackbox *)
 module MULT18X18D #(

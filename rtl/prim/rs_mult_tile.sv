@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One hardware multiplier with its registers: p = a * b mod 2^OutWidth, unsigned. The only place that knows a primitive.
+// One hardware multiplier with its registers: p = a * b mod 2^OutWidth, unsigned.
+// The only place that knows a primitive.
 //
-// MulStyle 0 asic: a register behind the product. MulStyle 1 dsp26x17: two, which a DSP48 takes in. MulStyle 2 dsp18x18: one before
-// and one behind; synthesis for ECP5 packs none by itself, so the primitive is instantiated with both. MulStyle 3: no register.
+// MulStyle 0 asic: a register behind the product. MulStyle 1 dsp26x17: two, which a DSP48 takes in. MulStyle 2
+// dsp18x18: one before and one behind; synthesis for ECP5 packs none by itself, so the primitive is instantiated with
+// both. MulStyle 3: no register.
 module rs_mult_tile #(
   // Bits of a and b: at most 26 and 17 in MulStyle 1, 18 and 18 in MulStyle 2.
   parameter int unsigned AWidth   = 18,

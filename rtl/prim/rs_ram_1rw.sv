@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single-port memory: one access a cycle, the only template for it in the design.
 //
-// Read latency one cycle; a cycle that writes leaves rd_data_o as it is. Both enables at once are a fault of the parent.
+// Read latency one cycle; a cycle that writes leaves rd_data_o as it is.
+// Both enables at once are a fault of the parent.
 module rs_ram_1rw #(
   // Bits of a word, 1 or more.
   parameter int unsigned Width = 8,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reset synchroniser: rst_no falls with rst_ni at once and rises in step with clk_i, Stages edges after rst_ni.
 //
-// The tops want rst_ni released in step with clk_i; this makes such a reset of any. It is instantiated outside them, one
-// for all that shares the clock. Tools that know the attribute keep the stages together.
+// The tops want rst_ni released in step with clk_i; this makes such a reset of any. It is instantiated outside them,
+// one for all that shares the clock. Tools that know the attribute keep the stages together.
 module rs_reset_sync #(
   // Flip-flops in line, 2 or more.
   parameter int unsigned Stages = 2

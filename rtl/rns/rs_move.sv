@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves of polynomials between words and lanes: AUTO and DECOMP of spec/isa.yaml, a word of every lane a cycle.
 //
-//   t0 address --> t1 words --|reg|--> places in the word, source lane --|reg|--> compare --|reg|--> add --|reg|--> write
+//   t0 address --> t1 words -|reg|-> places in the word, source lane -|reg|-> compare -|reg|-> add -|reg|-> write
 //
-// AUTO: value i of NTT's order stands at the odd exponent e(i) = 2 rev(i) + 1 of psi, so x -> x^g takes value i from the
-// j with e(j) = g e(i) mod 2n. With i = P w + l, rev(i) = rev_P(l) n/P + rev(w), and for the words in the order
+// AUTO: value i of NTT's order stands at the odd exponent e(i) = 2 rev(i) + 1 of psi, so x -> x^g takes value i from
+// the j with e(j) = g e(i) mod 2n. With i = P w + l, rev(i) = rev_P(l) n/P + rev(w), and for the words in the order
 // t = rev(w) = 0, 1, ...
 //
 //   rev(j) = (g e(i) - 1) / 2 = a(t) + g rev_P(l) n/P  mod n,   a(t) = g t + (g - 1) / 2

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One lane of the base-conversion unit: out = [own a + sum y_i m_i + v c]_p for its modulus p, its residues regrouped.
 //
-//   word of x   --> group --> x_o, for the broadcast                     y_i (column r, r cycles late)
-//   word of own --> group ------------------------------------------------+--> rs_rns_dot --> reduce --> + v c --> words
+//   word of x   --> group --> x_o, for the broadcast                   y_i (column r, r cycles late)
+//                                                                       |
+//   word of own --> group ----------------------------------------------+--> rs_rns_dot --> reduce --> + v c --> words
 //
 // m_i, own and the multiples v c are constants written at run time; with Montgomery reduction m_i and own carry the
 // factor 2^(MontW*ceil((W+4)/MontW)), the multiples none. Times: see rs_rns_seq.

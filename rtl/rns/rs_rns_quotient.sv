@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The quotient of a base conversion: v = floor((sum y_i C_i + 2^(F-1)) / 2^F), F = 51 + MinBits, MinBits the bits of the
-// narrowest q_i, C_i = floor((2^F + floor(q_i/2)) / q_i).
+// The quotient of a base conversion: v = floor((sum y_i C_i + 2^(F-1)) / 2^F), F = 51 + MinBits, MinBits the bits of
+// the narrowest q_i, C_i = floor((2^F + floor(q_i/2)) / q_i).
 //
 // Exact: the sum is whole, and v = (sum >> F) + bit F-1 of it. With 8 primes v is at most 8. One C_i reaches 2^52, and
 // so has 53 bits, only where q_i has 54 bits or more (reciprocal_bits). v of column r comes quotient_latency(...) + r

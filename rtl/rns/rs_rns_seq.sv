@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequencer of the base-conversion unit: reads, steps and writes, each at its time. T = max(own + primes, RnsRate) cycles a group.
+// Sequencer of the base-conversion unit: reads, steps and writes, each at its time.
+// T = max(own + primes, RnsRate) cycles a group.
 //
-//   start   c      c+1+s                 +1+Words    +2+Words             +factor latency            +dot+reduce+add latency
-//           take   issue step s,         select      broadcast register,  step of column 0:          result of column 0,
-//                  read words (s<Words)  prime       factor's operands    y or kept residue, row     of column r r later
+//   start  c     c+1+s                 +1+Words  +2+Words             +factor latency         +dot+reduce+add latency
+//          take  issue step s,         select    broadcast register,  step of column 0:       result of column 0,
+//                read words (s<Words)  prime     factor's operands    y or kept residue, row  of column r r later
 //
 // Step 0 is that of the kept residues, if any; their words are read so that they come in time for it.
 // Groups follow each other without a gap, results come one a cycle, in order; a word is written with its last

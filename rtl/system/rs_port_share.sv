@@ -8,8 +8,9 @@
 // A core becomes the owner at most Cores - 1 transfers after its request: none starves. Cores that request the owner's
 // LOAD (same address, same degree) share it: its words are fetched once and go to all of them, each when all are ready.
 //
-// Cycles: a request is chosen in one, offered to the port from the next on; the port is free again once it is idle and its
-// last word is taken (the port forgets a LOAD with its last beat, one word ahead of the core). With one core: wires.
+// Cycles: a request is chosen in one, offered to the port from the next on; the port is free again once it is idle and
+// its last word is taken (the port forgets a LOAD with its last beat, one word ahead of the core).
+// With one core: wires.
 //
 // A core that is reset (core_rst_ni) leaves its transfer, which ends with abort_o when no core is left in it; busy_o
 // stays until the port is idle.

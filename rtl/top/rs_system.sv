@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A core of the co-processor without its pins: registers and core. rs_top_axi and rs_top_serial put buses and lines around it.
+// A core of the co-processor without its pins: registers and core.
+// rs_top_axi and rs_top_serial put buses and lines around it.
 //
 //   axil -> rs_host_ctrl -> rs_core <-> dma_req, ld, st (data port: polynomials to and from the host)
 //
-// The data port is rs_core's; dma_rst_no is its reset, which CONTROL.reset gives to core and data port alone. Registers as
-// spec/registers.rdl has them, behind AXI4-Lite. Reset of rst_ni: see the tops.
+// The data port is rs_core's; dma_rst_no is its reset, which CONTROL.reset gives to core and data port alone. Registers
+// as spec/registers.rdl has them, behind AXI4-Lite. Reset of rst_ni: see the tops.
 module rs_system #(
   // Knobs of the build and derived parameters, as in rs_core; docs/knobs.md has their meaning.
   parameter int unsigned W = 32,

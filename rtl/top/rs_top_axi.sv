@@ -41,8 +41,8 @@ module rs_top_axi #(
   parameter bit EnCyclic = 1'b1,
   // Commands the queue holds: a power of two, 2 to 1024.
   parameter int unsigned FifoDepth = 16,
-  // Base conversion: coefficients at a time, 1, 2 or 4, or 0: no unit; conversions (2 to 32), entries (16 to 128). Moves:
-  // automorphisms and digits (4 to 32), or 0: no unit.
+  // Base conversion: coefficients at a time, 1, 2 or 4, or 0: no unit; conversions (2 to 32), entries (16 to 128).
+  // Moves: automorphisms and digits (4 to 32), or 0: no unit.
   parameter int unsigned RnsRate = 0,
   parameter int unsigned RnsConversions = 2,
   parameter int unsigned RnsEntries = 16,
@@ -57,8 +57,8 @@ module rs_top_axi #(
   parameter logic [127:0] BuildHash = '0,
   // Bytes of a coefficient on the data port.
   localparam int unsigned CoeffBytes = rs_core_pkg::coeff_bytes(W),
-  // Lanes of what a beat carries, and its bits: a memory word of the core or, with WidePort, one of each lane, the lanes
-  // padded to a power of two; at most AXI4's 1024.
+  // Lanes of what a beat carries, and its bits: a memory word of the core or, with WidePort, one of each lane, the
+  // lanes padded to a power of two; at most AXI4's 1024.
   localparam int unsigned RowLanes = WidePort ? 1 << $clog2(Lanes) : 1,
   localparam int unsigned RowBits = RowLanes * P * CoeffBytes * 8,
   localparam int unsigned DataWidth = RowBits > 1024 ? 1024 : RowBits,
@@ -116,7 +116,8 @@ module rs_top_axi #(
   input  logic                               m_axi_bvalid_i,
   output logic                               m_axi_bready_o,
   input  logic [            1:0]             m_axi_bresp_i,
-  // Events for a timeline, as rs_core gives them, by core and unit: compute, memory, base conversion; its own cycle count.
+  // Events for a timeline, as rs_core gives them, by core and unit: compute, memory, base conversion;
+  // its own cycle count.
   output logic [      Cores-1:0][ 2:0]       ev_start_o,
   output logic [      Cores-1:0][ 2:0]       ev_end_o,
   output logic [      Cores-1:0][ 2:0][31:0] ev_start_idx_o,

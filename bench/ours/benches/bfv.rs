@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Times of the main operations on this machine: `cargo bench -p ringsmith-bench --bench bfv [-- PART OF A SET'S NAME]`.
-//! Lower quartile of wall time over many calls, so that other load counts little. Every product is decrypted and checked.
+//! Times of the main operations on this machine:
+//! `cargo bench -p ringsmith-bench --bench bfv [-- PART OF A SET'S NAME]`.
+//! Lower quartile of wall time over many calls, so that other load counts little. Every product is decrypted and
+//! checked.
 
 use bfv::{
     BatchEncoder, BfvParams, BfvParamsLiteral, Decryptor, Encryptor, Evaluator, MultiplyAlgorithm,

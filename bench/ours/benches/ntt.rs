@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The transforms, one residue polynomial: first a table of every path against its arithmetic limit, then divan's figures.
+//! The transforms, one residue polynomial: first a table of every path against its arithmetic limit,
+//! then divan's figures.
 //!
 //! The limit is the vector operations of the butterflies alone (no loads, stores, shuffles or final reduction) on two
 //! ports at the clock measured by a chain of dependent multiplications. `RINGSMITH_SIMD` selects the level.

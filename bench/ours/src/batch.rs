@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Batches on a pool of threads, each pinned to a core of its own.
 //!
-//! For every operation: the time of each item of a batch on all threads; the same batch on one of them (`…-batch`), so that their
-//! ratio is what the threads bring; for some, one operation alone spread over all threads (`…-alone`).
+//! For every operation: the time of each item of a batch on all threads; the same batch on one of them (`…-batch`), so
+//! that their ratio is what the threads bring; for some, one operation alone spread over all threads (`…-alone`).
 
 use crate::measure::{measure, measure_alternately};
 use rlwe::Threads;

@@ -88,8 +88,8 @@ impl Kit {
         self.encryptor.encrypt(&self.encoder.encode(values)?)
     }
 
-    /// One pass over what an application does: encrypt, multiply, relinearise, decrypt. Whether the product is right, and a
-    /// fresh ciphertext.
+    /// One pass over what an application does: encrypt, multiply, relinearise, decrypt. Whether the product is right,
+    /// and a fresh ciphertext.
     pub fn workload(&self) -> Result<(bool, Ciphertext<u64>), Error> {
         let (cx, cy) = (self.fresh(&self.x)?, self.fresh(&self.y)?);
         let out = self.evaluator.multiply_relin(&cx, &cy, &self.relin)?;

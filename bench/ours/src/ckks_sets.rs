@@ -103,8 +103,8 @@ impl Kit {
         [&self.x[1..], &self.x[..1]].concat()
     }
 
-    /// One pass over what an application does: encrypt, multiply, relinearise, decrypt. Whether the product is right, and a
-    /// fresh ciphertext.
+    /// One pass over what an application does: encrypt, multiply, relinearise, decrypt. Whether the product is right,
+    /// and a fresh ciphertext.
     pub fn workload(&self) -> Result<(bool, Ciphertext), Error> {
         let (cx, cy) = self.pair()?;
         let tensor = self.evaluator.multiply(&cx, &cy)?;

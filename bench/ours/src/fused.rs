@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fused operations beside the single ones they replace, on one thread. They take turns; the lowest times of the thread's own are
-//! printed with the medians, since what disturbs a run only ever adds.
+//! Fused operations beside the single ones they replace, on one thread. They take turns; the lowest times of the
+//! thread's own are printed with the medians, since what disturbs a run only ever adds.
 
 use crate::measure::alternately;
 use bfv::{BatchEncoder, BfvParams, BfvParamsLiteral};

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! plaintext:  n coefficients modulo t
-//! ciphertext: key id 16 B · limbs u32 · parts u32 · seeded u8 · polynomial 0 · (seed 32 B if seeded, else the other polynomials)
+//! ciphertext: key id 16 B · limbs u32 · parts u32 · seeded u8 · polynomial 0
+//!             · (seed 32 B if seeded, else the other polynomials)
 //! ```
 //! A polynomial is its limbs in coefficient order, each residue packed at the width of its prime.
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! BFV encoding, encryption, decryption and decoding neither branch on a secret nor use one as an address. Run by `make constant-time`.
+//! BFV encoding, encryption, decryption and decoding neither branch on a secret nor use one as an address.
+//! Run by `make constant-time`.
 #![cfg(target_arch = "x86_64")]
 
 #[path = "../../rlwe/tests/taint/mod.rs"]
@@ -89,7 +90,8 @@ fn encryption_and_decryption() {
             let encoder = BatchEncoder::new(&params).unwrap();
             let decoded = expect_clean("decoding", || encoder.decode(&opened).unwrap());
             public(&decoded);
-            // Valgrind gives 15 - 3·5 by one fused operation as -0, which the AVX2 path takes for a negative number: q, not 0.
+            // Valgrind gives 15 - 3·5 by one fused operation as -0, which the AVX2 path takes for a negative number:
+            // q, not 0.
             assert!(decoded.iter().zip(&values).all(|(a, b)| a % T == *b));
         }
     }

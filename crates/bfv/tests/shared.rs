@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Threads that share parameters, keys, evaluators and encryptors see the same residues as one thread alone.
 //!
-//! Tables made at first use, pools of work space and the message counter are what they share; `make sanitize` runs this under
-//! ThreadSanitizer.
+//! Tables made at first use, pools of work space and the message counter are what they share; `make sanitize` runs this
+//! under ThreadSanitizer.
 
 #[path = "../../rlwe/tests/together/mod.rs"]
 mod together;

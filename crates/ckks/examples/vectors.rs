@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Writes the known answers of `spec/vectors/ckks*.txt`.
 //!
-//! `cargo run -p ringsmith-ckks --example vectors -- spec/vectors` writes the files; `crates/ckks/tests/vectors.rs` checks
-//! that they still come out the same, and `tests/oracle/ckks.py` recomputes every line with textbook integers.
+//! `cargo run -p ringsmith-ckks --example vectors -- spec/vectors` writes the files; `crates/ckks/tests/vectors.rs`
+//! checks that they still come out the same, and `tests/oracle/ckks.py` recomputes every line with textbook integers.
 
 use ckks::{
     Basis, Ciphertext, CkksParams, CkksParamsLiteral, Decryptor, Encoder, Encryptor, Evaluator,
@@ -201,7 +201,8 @@ fn operations(w: &mut Writer, s: &Setup) -> Result<(), ckks::Error> {
     let (a, b) = (encrypt(&x, top, 0)?, encrypt(&y, top, 1)?);
     let symmetric = encryptor.encrypt_secret(&encoder.encode(&x, 1, scale)?, &s.secret, 2)?;
     let extended = encryptor.encrypt(&encoder.encode(&y, 1, scale)?, &s.extended, 4)?;
-    // e u + e0 + e1 s: each term below n · 21 · 1 or so. Divided by P nothing is left of it but the rounding of both parts.
+    // e u + e0 + e1 s: each term below n · 21 · 1 or so.
+    // Divided by P nothing is left of it but the rounding of both parts.
     let (fresh, rounded) = (3 * N * 21, N / 2 + 2);
     for (i, (ct, z, noise)) in [
         (&a, &x, fresh),

@@ -9,8 +9,8 @@
 //! - Products: `(m₁+e₁)(m₂+e₂) - m₁m₂ = m₁e₂ + m₂e₁ + e₁e₂`, where |m(ζ)| is at most scale times the slot bound.
 //! - Sums add bounds, since the summands may be the same. Randomness drawn for the operation itself is independent of
 //!   what came before: there squares add.
-//! - Encoding rounds each coefficient by up to 1/2. Values can be chosen so that all roundings add up in one slot, hence
-//!   the worst case of n/π; a plaintext that is at hand brings the error that it really has.
+//! - Encoding rounds each coefficient by up to 1/2. Values can be chosen so that all roundings add up in one slot,
+//!   hence the worst case of n/π; a plaintext that is at hand brings the error that it really has.
 
 use crate::Error;
 use crate::poly::{Arithmetic, Plan, Polynomial, evaluate};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! CKKS encoding, encryption, decryption and decoding neither branch on a secret nor use one as an address. Run by `make constant-time`.
+//! CKKS encoding, encryption, decryption and decoding neither branch on a secret nor use one as an address.
+//! Run by `make constant-time`.
 #![cfg(target_arch = "x86_64")]
 
 #[path = "../../rlwe/tests/taint/mod.rs"]

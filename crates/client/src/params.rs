@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parameter sets: checked for what this crate can do. Whether a set is secure is judged where it is chosen, by the engine.
+//! Parameter sets: checked for what this crate can do.
+//! Whether a set is secure is judged where it is chosen, by the engine.
 
 use crate::modulus::Modulus;
 use crate::ntt::smallest_root;

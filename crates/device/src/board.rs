@@ -57,8 +57,8 @@ impl Board {
             .write_register((core as u32) << WINDOW | address, value)
     }
 
-    /// Starts a program on a core. Programs that are started before one of them is waited for are a round: their cycles count
-    /// from the first start of all.
+    /// Starts a program on a core. Programs that are started before one of them is waited for are a round: their cycles
+    /// count from the first start of all.
     pub fn submit(&mut self, core: usize, words: &[u64]) -> Result<(), DeviceError> {
         if self.feeds.iter().all(|feed| !feed.running) {
             self.simulator.events()?;

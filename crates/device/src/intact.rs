@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A simulator library is hashed before it is loaded: one that was cut short kills the process that maps it with SIGBUS.
+//! A simulator library is hashed before it is loaded: one that was cut short kills the process that maps it with
+//! SIGBUS.
 //!
 //! The flow keeps the SHA-256 of `NAME` beside it in `NAME.sha256`, as `sha256sum` writes it.
 

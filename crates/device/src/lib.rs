@@ -116,12 +116,12 @@ pub trait Device: Send {
     /// The transport failed.
     fn submit(&mut self, words: &[u64]) -> Result<(), DeviceError>;
 
-    /// Run until the program has finished, and return when each instruction started and ended. `stop` is asked now and then,
-    /// well within a second.
+    /// Run until the program has finished, and return when each instruction started and ended. `stop` is asked now and
+    /// then, well within a second.
     ///
     /// # Errors
-    /// [`DeviceError::Stopped`] or, after `limit` cycles, [`DeviceError::Timeout`]; [`DeviceError::Interrupted`], after which the
-    /// device may be in the midst of anything and needs a reset.
+    /// [`DeviceError::Stopped`] or, after `limit` cycles, [`DeviceError::Timeout`]; [`DeviceError::Interrupted`], after
+    /// which the device may be in the midst of anything and needs a reset.
     fn wait(&mut self, limit: u64, stop: Stop<'_>) -> Result<Profile, DeviceError>;
 
     /// Cycles, busy and stall counters of the last program.

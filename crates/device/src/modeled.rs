@@ -12,9 +12,9 @@ use zq::Modulus;
 
 use crate::{Device, DeviceError, Entry, Injection, Stop};
 
-/// A core of a build that exists as its model only: results by executing the instructions, cycles by the latency formulas.
-/// The cores of a device share the host's memory and the data port; programs that are submitted before one of them is waited
-/// for begin together.
+/// A core of a build that exists as its model only: results by executing the instructions, cycles by the latency
+/// formulas. The cores of a device share the host's memory and the data port; programs that are submitted before one of
+/// them is waited for begin together.
 pub struct Modeled {
     info: BuildInfo,
     cores: Arc<Mutex<Cores>>,

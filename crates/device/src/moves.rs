@@ -26,7 +26,8 @@ impl Driver {
     /// Set a digit.
     ///
     /// # Errors
-    /// No such unit or number; the wrong number of lanes, a source lane that is not there, a bound that does not fit W bits.
+    /// No such unit or number; the wrong number of lanes, a source lane that is not there,
+    /// a bound that does not fit W bits.
     pub fn set_digit(&mut self, number: u8, digit: &Digit) -> Result<(), DeviceError> {
         self.check_move("digit", number)?;
         let (lanes, bits) = (self.info.lanes, self.info.word_bits);

@@ -81,7 +81,8 @@ unsafe impl Send for Simulator {}
 
 macro_rules! call {
     ($self:expr, $name:literal, fn($($type:ty),*) $(-> $result:ty)?, $($argument:expr),*) => {{
-        // SAFETY: the symbol has this signature in the library's header, the handle is open, pointers live through the call.
+        // SAFETY: the symbol has this signature in the library's header, the handle is open,
+        // pointers live through the call.
         unsafe {
             let function: libloading::Symbol<unsafe extern "C" fn(Handle, $($type),*) $(-> $result)?> =
                 $self.library.get($name).map_err(|error| $self.broken(error.to_string()))?;
@@ -221,7 +222,8 @@ impl Simulator {
         self.accept(status).map(drop)
     }
 
-    /// Clock until the core is idle or has failed, or `limit` cycles have passed; `stop` is asked every few hundred cycles.
+    /// Clock until the core is idle or has failed, or `limit` cycles have passed;
+    /// `stop` is asked every few hundred cycles.
     ///
     /// # Errors
     /// A simulation that died (an assertion of the RTL fired); [`DeviceError::Interrupted`].

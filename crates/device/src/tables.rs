@@ -63,7 +63,8 @@ pub(crate) fn entries(
     Ok(kinds.into_iter().map(write).collect())
 }
 
-/// The writes that fill the tables of a base conversion, each with its lane; the shape comes last, which makes it valid.
+/// The writes that fill the tables of a base conversion, each with its lane;
+/// the shape comes last, which makes it valid.
 pub(crate) fn conversion(
     info: &BuildInfo,
     number: u8,

@@ -63,8 +63,8 @@ fn digits(q: &[Modulus<u128>], p: &[Modulus<u128>]) -> [Digit; 2] {
     [spread, crossed].map(|shares| Digit::new(&shares).unwrap())
 }
 
-/// Moduli of 30 bits on every lane and index, tables for n = 64, random residues in buffers 0 and 1, and base conversions
-/// between the two indices: lifts both ways, a scaling, a digit of the second lane.
+/// Moduli of 30 bits on every lane and index, tables for n = 64, random residues in buffers 0 and 1, and base
+/// conversions between the two indices: lifts both ways, a scaling, a digit of the second lane.
 fn ready(info: BuildInfo) -> Driver {
     ready_on(Box::new(Modeled::open(info).unwrap()))
 }

@@ -8,11 +8,12 @@ use model::{Profile, schedule_together};
 
 use crate::{DeviceError, Driver, Stop};
 
-/// As [`Driver::run_until`] on several cores of one device, which begin together; cycles count from the first start of all.
+/// As [`Driver::run_until`] on several cores of one device, which begin together;
+/// cycles count from the first start of all.
 ///
 /// # Errors
-/// As [`Driver::run_until`]; [`DeviceError::Data`] where a core writes a host buffer that another one reads or writes. If one
-/// core fails, all these are reset.
+/// As [`Driver::run_until`]; [`DeviceError::Data`] where a core writes a host buffer that another one reads or writes.
+/// If one core fails, all these are reset.
 pub fn run_together(
     drivers: &mut [&mut Driver],
     programs: &[Vec<Instruction>],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The generated RTL under Verilator as a device: everything goes through the registers and the host memory, as on a board.
+//! The generated RTL under Verilator as a device: everything goes through the registers and the host memory,
+//! as on a board.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,8 +16,8 @@ use crate::simulator::{Ending, LinkUse, RawEvent, Simulator};
 use crate::tables::Write;
 use crate::{Device, DeviceError, Entry, Injection, Stop};
 
-/// A core of a simulated device behind its registers. The cores of a device share the host's memory and the clock: while one
-/// is waited for, the others work too.
+/// A core of a simulated device behind its registers. The cores of a device share the host's memory and the clock:
+/// while one is waited for, the others work too.
 pub struct Verilated {
     board: Arc<Mutex<Board>>,
     core: usize,

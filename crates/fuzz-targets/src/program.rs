@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The decoder of programs. The input follows a fixed head (names and parameters), which a fuzzer could not guess. What is
-//! accepted also runs on plain arguments of zero.
+//! The decoder of programs. The input follows a fixed head (names and parameters), which a fuzzer could not guess. What
+//! is accepted also runs on plain arguments of zero.
 
 use crate::{check, params};
 use program::expression::Numbers;

@@ -291,7 +291,8 @@ fn check_transform(info: &BuildInfo, state: &State, i: &Instruction) -> Result<(
             )
         })?;
     }
-    // The stages alternate between the work slots, so where the first must not write fixes where the last must not read.
+    // The stages alternate between the work slots, so where the first must not write fixes where the last must not
+    // read.
     if i.src_a < 2 && i.dst < 2 {
         let even = i.log2_n.is_multiple_of(2);
         require((i.src_a == i.dst) == even, || {

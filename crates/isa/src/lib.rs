@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The co-processor's instruction set: encode and decode, assemble and disassemble, check against a build, draw random programs.
+//! The co-processor's instruction set: encode and decode, assemble and disassemble, check against a build,
+//! draw random programs.
 //!
 //! The tables come from `spec/isa.yaml`; `docs/isa.md` is the manual.
 

@@ -72,7 +72,8 @@ enum Content {
 const TRIES: usize = 64;
 
 /// A random program that passes [`crate::check`] from `state` and never feeds a word that is not a residue to modular
-/// arithmetic or a base conversion. It ends with a STORE of every slot that holds something, to buffers from `mix.outputs` on.
+/// arithmetic or a base conversion. It ends with a STORE of every slot that holds something,
+/// to buffers from `mix.outputs` on.
 ///
 /// Instructions come equally often, and transforms in both rings where the build has both.
 ///

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The negacyclic number-theoretic transform modulo a prime `q = 1 mod 2n`.
 //!
-//! [`NttPlan`] maps a polynomial of `Z_q[x]/(x^n + 1)`, coefficients in natural order, to its values at the odd powers of
-//! ψ in bit-reversed order: output `j` is the value at `ψ^(2·brv(j)+1)` ([`eval_exponent`]). ψ is the **smallest**
+//! [`NttPlan`] maps a polynomial of `Z_q[x]/(x^n + 1)`, coefficients in natural order, to its values at the odd powers
+//! of ψ in bit-reversed order: output `j` is the value at `ψ^(2·brv(j)+1)` ([`eval_exponent`]). ψ is the **smallest**
 //! primitive 2n-th root of unity modulo `q`, merged into the twiddle factors, so neither side needs a scaling pass.
 
 mod blocks;

@@ -2,7 +2,8 @@
 //! The reference transforms for any word: in-place Cooley–Tukey forward, Gentleman–Sande inverse.
 //!
 //! With room for `4q` the butterflies are Harvey's ("Faster arithmetic for number-theoretic transforms", 2014): values
-//! stay below `4q` (forward) or `2q` (inverse) between stages. Wider moduli take the same loops with reduced butterflies.
+//! stay below `4q` (forward) or `2q` (inverse) between stages.
+//! Wider moduli take the same loops with reduced butterflies.
 
 use core::sync::atomic::{Ordering, compiler_fence};
 

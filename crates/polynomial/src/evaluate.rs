@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Computing a program on this machine: each operation when its result is first needed, each limb kept until its last use and
-//! then wiped: it may be a client's secret.
+//! Computing a program on this machine: each operation when its result is first needed, each limb kept until its last
+//! use and then wiped: it may be a client's secret.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

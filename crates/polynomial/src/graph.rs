@@ -54,8 +54,8 @@ pub enum Operation {
         /// The form that operand and result have.
         form: Form,
     },
-    /// From all limbs of the operand, a basis, to the centred representative's residues (coefficients). Of several operands each
-    /// gives its share of the result, in order; a modulus may stand in it more than once.
+    /// From all limbs of the operand, a basis, to the centred representative's residues (coefficients). Of several
+    /// operands each gives its share of the result, in order; a modulus may stand in it more than once.
     Convert,
     /// From all limbs of the operand, the dropped basis D, to the residues of round(t x / D) − x t / D (coefficients).
     Round {
@@ -148,8 +148,8 @@ impl<W: Word> Graph<W> {
         }
     }
 
-    /// Says that limbs of a family are worked on together: a transform is then of all limbs or of none, so that its operand
-    /// stays in one piece.
+    /// Says that limbs of a family are worked on together: a transform is then of all limbs or of none, so that its
+    /// operand stays in one piece.
     #[must_use]
     pub fn together(mut self) -> Self {
         self.separate = false;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Programs of operations on residue polynomials: what homomorphic operations are made of, whatever computes them.
 //!
-//! A [`Graph`] is in static single assignment: each [`Limb`] is one polynomial modulo one prime, written once. Arithmetic is
-//! exact, so every way to compute a graph gives the same residues. [`Memory`] computes it on this machine, on demand.
+//! A [`Graph`] is in static single assignment: each [`Limb`] is one polynomial modulo one prime, written once.
+//! Arithmetic is exact, so every way to compute a graph gives the same residues.
+//! [`Memory`] computes it on this machine, on demand.
 
 mod evaluate;
 mod graph;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A program as text in the flat form of the FHETCH polynomial language: one instruction a line, one residue polynomial an
-//! operand. `docs/record.md` has the form.
+//! A program as text in the flat form of the FHETCH polynomial language: one instruction a line, one residue polynomial
+//! an operand. `docs/record.md` has the form.
 //!
-//! Base conversions become products with constants and sums; only their integer quotient, which no instruction of the language
-//! gives, is one of our own.
+//! Base conversions become products with constants and sums; only their integer quotient, which no instruction of the
+//! language gives, is one of our own.
 
 use std::fmt::Write as _;
 use std::ops::Range;

@@ -9,8 +9,8 @@ use crate::step::{Operation, Plaintext};
 use crate::transform::Transform;
 
 impl Program {
-    /// The slots of every output for the slots of every input: reals in CKKS, centred residues modulo t in BFV; coefficients
-    /// where the set has no slots.
+    /// The slots of every output for the slots of every input: reals in CKKS, centred residues modulo t in BFV;
+    /// coefficients where the set has no slots.
     /// `arguments` are the plain ones in order.
     ///
     /// # Errors

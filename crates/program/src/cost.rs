@@ -20,8 +20,8 @@ pub struct Cost {
     pub keys: u64,
     /// Bytes of the largest ciphertext.
     pub ciphertext: u64,
-    /// Time in butterflies: those of all transforms, one for each two products of pointwise passes, and what base conversions
-    /// and reading keys take besides.
+    /// Time in butterflies: those of all transforms, one for each two products of pointwise passes, and what base
+    /// conversions and reading keys take besides.
     pub work: u64,
 }
 

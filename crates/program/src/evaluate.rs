@@ -100,7 +100,8 @@ impl Ring for IntegersModulo {
     }
 }
 
-/// The value of every expression, row-major, in order. `arguments` are the plain arguments in order; shapes were checked.
+/// The value of every expression, row-major, in order. `arguments` are the plain arguments in order;
+/// shapes were checked.
 ///
 /// # Errors
 /// [`Error::Promise`] for a value that breaks one.

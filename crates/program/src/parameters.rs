@@ -36,14 +36,14 @@ impl Parameters {
         }
     }
 
-    /// Values in a ciphertext: n in BFV, n/2 in CKKS. Slot s is number s mod `row_width` of row ⌊s / `row_width`⌋; where
-    /// the set has none ([`Parameters::has_slots`]) it is the coefficient of X^s.
+    /// Values in a ciphertext: n in BFV, n/2 in CKKS. Slot s is number s mod `row_width` of row ⌊s / `row_width`⌋;
+    /// where the set has none ([`Parameters::has_slots`]) it is the coefficient of X^s.
     pub fn slots(&self) -> usize {
         self.rows() * self.row_width()
     }
 
-    /// Whether messages are slots, multiplied one by one. In BFV that takes a plaintext modulus t with a 2n-th root of unity; under
-    /// any other a message is a polynomial modulo (X^n + 1, t).
+    /// Whether messages are slots, multiplied one by one. In BFV that takes a plaintext modulus t with a 2n-th root of
+    /// unity; under any other a message is a polynomial modulo (X^n + 1, t).
     pub fn has_slots(&self) -> bool {
         match self {
             Self::Bfv(p) => p.batching().is_some(),

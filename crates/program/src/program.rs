@@ -49,19 +49,21 @@ pub struct Argument {
     pub secrecy: Secrecy,
 }
 
-/// A plaintext of the program: slot s (coefficient s where the set has no slots) is the element of an expression that the map names, or 0.
+/// A plaintext of the program: slot s (coefficient s where the set has no slots) is the element of an expression that
+/// the map names, or 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlaintextSource {
     /// Number of the expression.
     pub expression: u32,
     /// From slots to elements; its length is the number of slots.
     pub slots: IndexMap,
-    /// No slot exceeds it in magnitude: what the noise guarantee reckons with, finite and at least 0; at most t/2 in BFV.
+    /// No slot exceeds it in magnitude: what the noise guarantee reckons with, finite and at least 0;
+    /// at most t/2 in BFV.
     pub bound: f64,
 }
 
-/// Which key the client encrypts under. Zeros of the evaluator are under the public key, and under the extended one where the
-/// client's ciphertexts are.
+/// Which key the client encrypts under. Zeros of the evaluator are under the public key, and under the extended one
+/// where the client's ciphertexts are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encryption {
     /// The secret key.
@@ -194,7 +196,8 @@ impl Program {
         }
     }
 
-    /// Key switches of all steps: relinearisations, rotations and row swaps; a transform has one for each distinct baby rotation and each giant rotation.
+    /// Key switches of all steps: relinearisations, rotations and row swaps; a transform has one for each distinct baby
+    /// rotation and each giant rotation.
     pub fn key_switches(&self) -> usize {
         let switches = |step: &Step| match step.operation {
             Operation::Relinearize(_)

@@ -30,14 +30,15 @@ impl Operation {
 }
 
 impl Program {
-    /// Whether [`Program::repeated`] gives what the single runs give: no step draws zeros, which differ from run to run.
+    /// Whether [`Program::repeated`] gives what the single runs give:
+    /// no step draws zeros, which differ from run to run.
     pub fn can_repeat(&self) -> bool {
         let draws = |step: &Step| step.operation == Operation::EncryptZero;
         !self.steps.iter().any(draws)
     }
 
-    /// The program on `count` sets of ciphertexts, at least one, one set after another; outputs likewise. Plain arguments are
-    /// those of all runs.
+    /// The program on `count` sets of ciphertexts, at least one, one set after another; outputs likewise. Plain
+    /// arguments are those of all runs.
     #[must_use]
     pub fn repeated(&self, count: usize) -> Self {
         let inputs = self.input_count();

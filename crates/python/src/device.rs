@@ -133,7 +133,8 @@ fn log2_degree(n: usize) -> PyResult<u8> {
     })
 }
 
-/// A co-processor: its driver, and operations on it. A `Session` runs programs on it, a BFV client encrypts and decrypts.
+/// A co-processor: its driver, and operations on it. A `Session` runs programs on it,
+/// a BFV client encrypts and decrypts.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct Device {
     pub(crate) coprocessor: Coprocessor,
@@ -187,8 +188,8 @@ impl Device {
 
 #[pymethods]
 impl Device {
-    /// The model of a build described by the numbers of a preset's knobs; of the memory behind its data port, GB/s, latency
-    /// in ns (0: ideal) and the clock in MHz.
+    /// The model of a build described by the numbers of a preset's knobs; of the memory behind its data port, GB/s,
+    /// latency in ns (0: ideal) and the clock in MHz.
     #[staticmethod]
     fn model(
         name: String,
@@ -305,8 +306,8 @@ impl Device {
         self.with_driver(py, Driver::reset)
     }
 
-    /// Test hook: the host memory stops answering, or answers again; the driver waits `patience` cycles more than twenty
-    /// times the predicted ones.
+    /// Test hook: the host memory stops answering, or answers again; the driver waits `patience` cycles more than
+    /// twenty times the predicted ones.
     #[pyo3(signature = (on, *, patience=PATIENCE))]
     fn inject_stall(&self, py: Python<'_>, on: bool, patience: u64) -> PyResult<()> {
         self.with_driver(py, |driver| {
@@ -331,7 +332,8 @@ impl Device {
     }
 
     /// A random program of the mix that the device can run now: instruction words from a seed.
-    /// `routes`: per base conversion that is set the modulus indices from and to; `digits` likewise; `automorphisms`: how many.
+    /// `routes`: per base conversion that is set the modulus indices from and to; `digits` likewise;
+    /// `automorphisms`: how many.
     #[pyo3(signature = (seed, *, length, n, moduli, outputs, routes=Vec::new(), digits=Vec::new(), automorphisms=0))]
     #[allow(clippy::too_many_arguments, reason = "keywords of a test hook")]
     fn random_program(
@@ -436,8 +438,8 @@ impl Device {
         })
     }
 
-    /// Measure BFV multiplications with relinearisation on all cores, primes of so many bits: operands, keys and results in the
-    /// host's memory.
+    /// Measure BFV multiplications with relinearisation on all cores, primes of so many bits: operands, keys and
+    /// results in the host's memory.
     #[pyo3(signature = (bits, n, *, allow_insecure=false, batch=1))]
     fn simulate_multiplication<'py>(
         &self,
@@ -457,7 +459,8 @@ impl Device {
         measured_dict(py, &measured)
     }
 
-    /// Measure rotations of a CKKS ciphertext, each with its key switch: primes of so many bits at most, or as many as are secure.
+    /// Measure rotations of a CKKS ciphertext, each with its key switch:
+    /// primes of so many bits at most, or as many as are secure.
     #[pyo3(signature = (bits, n, *, primes, count=1, allow_insecure=false))]
     fn simulate_rotation<'py>(
         &self,
@@ -483,8 +486,9 @@ impl Device {
         measured_dict(py, &measured)
     }
 
-    /// Set a base conversion: the residues modulo `inputs`, the first of them in lane `first`, to residues modulo `outputs`;
-    /// with a numerator scaled by it over the product of `inputs` and rounded, else the centred representative.
+    /// Set a base conversion: the residues modulo `inputs`, the first of them in lane `first`, to residues modulo
+    /// `outputs`; with a numerator scaled by it over the product of `inputs` and rounded,
+    /// else the centred representative.
     #[pyo3(signature = (number, first, inputs, outputs, numerator=None))]
     fn set_conversion(
         &self,
@@ -513,8 +517,8 @@ impl Device {
         self.with_driver(py, |driver| driver.set_automorphism(number, element))
     }
 
-    /// Set a digit: in each lane the residue, modulo `lanes`, of the centred representative of what lane `sources` holds modulo
-    /// `primes`.
+    /// Set a digit: in each lane the residue, modulo `lanes`, of the centred representative of what lane `sources`
+    /// holds modulo `primes`.
     fn set_digit(
         &self,
         py: Python<'_>,

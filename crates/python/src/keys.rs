@@ -180,8 +180,8 @@ impl KeyGenerator {
         })
     }
 
-    /// The public key of `secret_key`. `extended`: over Q·P, for sets with special primes: what it encrypts is divided by P,
-    /// which leaves less noise.
+    /// The public key of `secret_key`. `extended`: over Q·P, for sets with special primes: what it encrypts is divided
+    /// by P, which leaves less noise.
     #[pyo3(signature = (secret_key, *, extended=false))]
     fn public_key(
         &self,

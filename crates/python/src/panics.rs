@@ -6,7 +6,8 @@ use std::panic;
 /// The environment variable that asks for it; the command line's `--traceback` sets it.
 const TRACEBACK: &str = "RINGSMITH_TRACEBACK";
 
-/// Quiets panics: the text of a failed comparison shows both sides, which may be secret, and the exception says the rest.
+/// Quiets panics: the text of a failed comparison shows both sides, which may be secret,
+/// and the exception says the rest.
 pub fn quiet() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {

@@ -13,7 +13,8 @@ use zq::memory::attempt;
 /// How often a caller looks for signals and tells progress.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Does `work` without the interpreter's lock. `progress` is told of it; what that raises and what a signal raises ends the work.
+/// Does `work` without the interpreter's lock. `progress` is told of it;
+/// what that raises and what a signal raises ends the work.
 pub fn watched<T, E>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
@@ -29,8 +30,8 @@ where
     finished(done)
 }
 
-/// State shared by the caller and the run: progress and cancellation. The caller's own thread is the run's first worker:
-/// between steps it looks for signals and tells progress, which takes the interpreter's lock for a moment.
+/// State shared by the caller and the run: progress and cancellation. The caller's own thread is the run's first
+/// worker: between steps it looks for signals and tells progress, which takes the interpreter's lock for a moment.
 struct Watch<'a> {
     caller: ThreadId,
     progress: Option<&'a Py<PyAny>>,

@@ -14,7 +14,8 @@ pub fn reveal(bit: bool) -> bool {
     seen
 }
 
-/// A call under a condition stays a branch; an assignment could become a selection, whose result is as secret as the bit.
+/// A call under a condition stays a branch; an assignment could become a selection,
+/// whose result is as secret as the bit.
 #[cold]
 #[inline(never)]
 fn set(seen: &mut bool) {

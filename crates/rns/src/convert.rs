@@ -8,9 +8,9 @@ use crate::{Coeff, RnsBasis, RnsError, RnsPoly, Scratch};
 
 /// Residues modulo one basis to residues modulo other moduli.
 ///
-/// With `y_i = [x_i (Q/q_i)^-1]_{q_i}`, `x = Σ y_i Q/q_i - v Q`. The centred form takes `v = round(Σ y_i/q_i)` and yields the
-/// representative of `x` in `-Q/2 ..= Q/2` (up to `2^-45 Q` beyond, at the seam); the fast form takes `v = 0` and yields
-/// `x + u Q` for some `0 <= u < L`. `v`'s exact definition, for other engines: `docs/arithmetic.md`.
+/// With `y_i = [x_i (Q/q_i)^-1]_{q_i}`, `x = Σ y_i Q/q_i - v Q`. The centred form takes `v = round(Σ y_i/q_i)` and
+/// yields the representative of `x` in `-Q/2 ..= Q/2` (up to `2^-45 Q` beyond, at the seam); the fast form takes
+/// `v = 0` and yields `x + u Q` for some `0 <= u < L`. `v`'s exact definition, for other engines: `docs/arithmetic.md`.
 #[derive(Debug, Clone)]
 pub struct BaseConverter<W: Word> {
     kernel: Kernel<W>,
@@ -78,8 +78,8 @@ impl<W: Word> BaseConverter<W> {
         self.kernel.apply(input, None, out, true, scratch);
     }
 
-    /// The centred conversion a block at a time, for what goes on with each block while it is in the nearest cache: of `input`,
-    /// which is `inputs` limbs, `columns` coefficients from number `start` on of each of `runs` equal runs.
+    /// The centred conversion a block at a time, for what goes on with each block while it is in the nearest cache: of
+    /// `input`, which is `inputs` limbs, `columns` coefficients from number `start` on of each of `runs` equal runs.
     ///
     /// # Panics
     /// If the lengths do not fit, or the block is longer than [`BaseConverter::BLOCK`].

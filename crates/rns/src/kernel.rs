@@ -9,9 +9,9 @@
 //! out_j = [own_j a_j + Σ_i y_i m_ij + v c_j]_{p_j}
 //! ```
 //!
-//! `v` is the fixed-point value of `round(Σ y_i / q_i)`. Each `C_i` is at most 2^52 and wrong by at most 1/2, so the sum is
-//! wrong by at most `Σ y_i / 2^(F+1) < Σ_i 2^(bits(q_i) - min bits) / 2^52`: `v` differs from exact rounding only that close
-//! to a half, and then by one. The definition is in integers: every engine gets the same `v`.
+//! `v` is the fixed-point value of `round(Σ y_i / q_i)`. Each `C_i` is at most 2^52 and wrong by at most 1/2, so the
+//! sum is wrong by at most `Σ y_i / 2^(F+1) < Σ_i 2^(bits(q_i) - min bits) / 2^52`: `v` differs from exact rounding
+//! only that close to a half, and then by one. The definition is in integers: every engine gets the same `v`.
 
 use num_bigint::BigUint;
 use zq::simd::{Level, level};

@@ -7,8 +7,8 @@
 //! - [`RnsBasis`]: the moduli, their transforms and the CRT constants; cheap to clone.
 //! - [`BaseConverter`]: residues modulo other moduli, centred by a fixed-point quotient, so that every engine agrees on
 //!   the bits; also the uncorrected form, and the exact CRT through big integers ([`RnsPoly::compose_centered`]).
-//! - [`ScaleRounder`]: `round(t x / D)` where `D` is the product of part of the basis: BFV's scaling, modulus switching,
-//!   rescaling and the division by special primes.
+//! - [`ScaleRounder`]: `round(t x / D)` where `D` is the product of part of the basis: BFV's scaling, modulus
+//!   switching, rescaling and the division by special primes.
 //!
 //! Shapes are invariants of the caller, never user input: operations on different bases or lengths panic.
 

@@ -15,8 +15,9 @@ use crate::{Coeff, RnsBasis, RnsError, RnsPoly, Scratch};
 /// out_j = [x_j t D^-1 - Σ y_i d_i^-1 + v]_{k_j}
 /// ```
 ///
-/// Uses: BFV multiplication (drop Q, keep P, numerator t; or drop P, keep Q), modulus switching and CKKS rescaling (drop the
-/// last limb, numerator 1), division by special primes, and BFV decryption (drop Q, keep the plaintext modulus t).
+/// Uses: BFV multiplication (drop Q, keep P, numerator t; or drop P, keep Q), modulus switching and CKKS rescaling
+/// (drop the last limb, numerator 1), division by special primes,
+/// and BFV decryption (drop Q, keep the plaintext modulus t).
 #[derive(Debug, Clone)]
 pub struct ScaleRounder<W: Word> {
     kernel: Kernel<W>,
@@ -36,8 +37,8 @@ impl<W: Word> ScaleRounder<W> {
         Ok(s)
     }
 
-    /// `round(numerator x / D) mod p` from `drop` alone. `p` must divide the numerator, so that the residue of `x` modulo
-    /// `p` does not matter: with numerator `t = p` this is BFV decryption's last step.
+    /// `round(numerator x / D) mod p` from `drop` alone. `p` must divide the numerator, so that the residue of `x`
+    /// modulo `p` does not matter: with numerator `t = p` this is BFV decryption's last step.
     ///
     /// # Errors
     /// [`RnsError::MissingResidues`], or [`RnsError::NotCoprime`] if `p` shares a factor with a dropped modulus.
@@ -117,8 +118,8 @@ impl<W: Word> ScaleRounder<W> {
         self.kernel.apply(dropped, None, out, true, scratch);
     }
 
-    /// Scales `kept`, limbs in evaluation form, in place; `dropped` are limbs in coefficient form. Needs one transform for
-    /// each kept limb. `work` has the size of `kept`, its content does not matter.
+    /// Scales `kept`, limbs in evaluation form, in place; `dropped` are limbs in coefficient form. Needs one transform
+    /// for each kept limb. `work` has the size of `kept`, its content does not matter.
     ///
     /// # Panics
     /// If the lengths do not fit or the kept moduli are not a basis.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The loops of [`crate::kernel`] on 52-bit multiplication, for moduli below 2^50.
 //!
-//! Sums of products are kept as the sum of their low and the sum of their high 52 bits, in two lanes, and reduced once. All sums are
-//! integers, so the results are those of the portable loops.
+//! Sums of products are kept as the sum of their low and the sum of their high 52 bits, in two lanes, and reduced once.
+//! All sums are integers, so the results are those of the portable loops.
 
 use core::arch::x86_64::*;
 
@@ -25,7 +25,8 @@ pub(crate) fn available(bits: u32, terms: usize) -> bool {
 /// `rows` of equal stride to `v = floor((Σ_i y_i C_i + 2^(F-1)) / 2^F)`, for `C_i < 2^52` and `F > 52`.
 ///
 /// # Safety
-/// [`available`]; `y` holds `reciprocals.len()` rows of `stride >= v.len()` words below 2^52, `v.len()` is a multiple of [`STEP`].
+/// [`available`]; `y` holds `reciprocals.len()` rows of `stride >= v.len()` words below 2^52,
+/// `v.len()` is a multiple of [`STEP`].
 pub(crate) unsafe fn quotients(
     y: &[u64],
     stride: usize,
@@ -64,8 +65,8 @@ impl Narrow {
 /// `out = own a + Σ_i y_i m_i mod p`.
 ///
 /// # Safety
-/// As [`quotients`] with `row` for the reciprocals and `out` for `v`; `own`, if given, is as long as `out`; [`available`] for
-/// the terms.
+/// As [`quotients`] with `row` for the reciprocals and `out` for `v`; `own`, if given, is as long as `out`;
+/// [`available`] for the terms.
 pub(crate) unsafe fn output(
     p: Narrow,
     y: &[u64],
@@ -271,11 +272,12 @@ impl Reduction {
     }
 }
 
-/// `out[j] = input[sources[j]]` where eight neighbouring outputs come from one aligned group of eight inputs, as the values of
-/// an automorphism do: their exponents differ in the top three bits only, and so do those of their sources.
+/// `out[j] = input[sources[j]]` where eight neighbouring outputs come from one aligned group of eight inputs, as the
+/// values of an automorphism do: their exponents differ in the top three bits only, and so do those of their sources.
 ///
 /// # Safety
-/// The processor has AVX-512 F; all slices have the same length, a multiple of 8; sources are below it and grouped as said.
+/// The processor has AVX-512 F; all slices have the same length, a multiple of 8;
+/// sources are below it and grouped as said.
 #[target_feature(enable = "avx512f")]
 pub(crate) unsafe fn permute_groups(input: &[u64], sources: &[u32], out: &mut [u64]) {
     debug_assert!(

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `fork` copies memory, locks included, but only the thread that calls it.
 //!
-//! [`generation`] tells a process from its copies. Locks that [`hold_too`] names are taken while a fork happens, so the copy
-//! finds them free; [`hold`] does the same for a lock elsewhere, and [`once`] for a table that is made on first use.
+//! [`generation`] tells a process from its copies. Locks that [`hold_too`] names are taken while a fork happens, so the
+//! copy finds them free; [`hold`] does the same for a lock elsewhere,
+//! and [`once`] for a table that is made on first use.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -87,8 +88,8 @@ pub fn hold() -> impl Drop {
     locked(&GATE)
 }
 
-/// Has `take` called before every fork; what it returns is dropped after it, in both processes. It is called with the gate
-/// of [`hold`] closed.
+/// Has `take` called before every fork; what it returns is dropped after it, in both processes. It is called with the
+/// gate of [`hold`] closed.
 pub(crate) fn hold_too(take: Take) {
     watch();
     locked(&TAKEN_TOO).push(take);

@@ -6,7 +6,8 @@
 //! `_vt`; the modulus itself, exponents and lengths are public. Residues are the canonical `0..q` unless a function's
 //! name says `_lazy`.
 //!
-//! [`primes`] finds NTT-friendly primes; [`AlignedVec`] is the storage all residues live in, [`memory`] how it is used again.
+//! [`primes`] finds NTT-friendly primes; [`AlignedVec`] is the storage all residues live in,
+//! [`memory`] how it is used again.
 
 mod error;
 pub mod fork;

@@ -25,7 +25,8 @@ impl<W: Word> FractionalEncoder<W> {
     /// An encoder in base `base` with `fraction` digits after the point; coefficients from `cut` on are fractional.
     ///
     /// # Errors
-    /// [`Error::Encoder`] unless the base is within 2..=t, base^fraction below 2^62 and fraction ≤ n − cut, 1 ≤ cut ≤ n.
+    /// [`Error::Encoder`] unless the base is within 2..=t,
+    /// base^fraction below 2^62 and fraction ≤ n − cut, 1 ≤ cut ≤ n.
     pub fn new(
         params: &BfvParams<W>,
         base: u64,

@@ -64,7 +64,8 @@ impl<W: Word> IntegerEncoder<W> {
     /// Encodes.
     ///
     /// # Errors
-    /// [`Error::TooManyValues`] when there are more digits than coefficients; [`Error::ValueRange`] for a digit −1 at t = 2.
+    /// [`Error::TooManyValues`] when there are more digits than coefficients;
+    /// [`Error::ValueRange`] for a digit −1 at t = 2.
     pub fn encode(&self, value: i64) -> Result<Plaintext, Error> {
         Plaintext::from_signed(&self.params, &digits(i128::from(value), self.base))
     }

@@ -8,13 +8,13 @@ use rlwe::{GaloisKeys, GiantStep, TransformSource};
 
 impl Evaluator {
     /// Sums of rotations of one ciphertext times plaintexts, and of rotations of such sums, by double hoisting (ePrint
-    /// 2020/1203): the ciphertext is decomposed once, products are summed over Q·P, and each giant step that rotates divides
-    /// and decomposes one part once more. Not rescaled: the scale is that of `a` times that of the plaintexts.
+    /// 2020/1203): the ciphertext is decomposed once, products are summed over Q·P, and each giant step that rotates
+    /// divides and decomposes one part once more. Not rescaled: the scale is that of `a` times that of the plaintexts.
     ///
     /// # Errors
-    /// [`Error::LinearTransform`] naming the term whose plaintext is missing or for another level; [`Error::ScaleMismatch`];
-    /// [`Error::Size`] for a ciphertext of three parts; [`Error::Overflow`] when the product's scale does not fit the modulus;
-    /// [`Error::Rlwe`] naming the missing key.
+    /// [`Error::LinearTransform`] naming the term whose plaintext is missing or for another level;
+    /// [`Error::ScaleMismatch`]; [`Error::Size`] for a ciphertext of three parts; [`Error::Overflow`] when the
+    /// product's scale does not fit the modulus; [`Error::Rlwe`] naming the missing key.
     pub fn linear_transform(
         &self,
         a: &Ciphertext,

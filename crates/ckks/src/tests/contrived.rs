@@ -8,8 +8,8 @@ use num_complex::Complex64;
 use rlwe::{ErrorDistribution, SecretDistribution, SecurityPolicy};
 use std::f64::consts::PI;
 
-/// Slots whose coefficients at `scale` are all just below 1/2 and of the signs that add up at root `k`, where the power of
-/// 5 that is slot j is not minded: any k is some slot's or its conjugate's.
+/// Slots whose coefficients at `scale` are all just below 1/2 and of the signs that add up at root `k`, where the power
+/// of 5 that is slot j is not minded: any k is some slot's or its conjugate's.
 fn all_round_to_zero(b: &Bench, scale: f64, k: usize) -> Vec<Complex64> {
     let n = b.params.n();
     let angle = |j: usize| PI * ((j * (2 * k + 1)) % (2 * n)) as f64 / n as f64;

@@ -234,7 +234,8 @@ impl Driver {
         self.load_table(index, &tables)
     }
 
-    /// Load a twiddle table of one's own: `[lane][n]`, entry j = psi^bitrev(j) times [`Driver::factors`]. Returns the cycles it took.
+    /// Load a twiddle table of one's own: `[lane][n]`, entry j = psi^bitrev(j) times [`Driver::factors`].
+    /// Returns the cycles it took.
     ///
     /// # Errors
     /// As [`Driver::upload`] and [`Driver::run`].
@@ -305,8 +306,8 @@ impl Driver {
     /// Check a program, execute it and wait for its end.
     ///
     /// # Errors
-    /// [`DeviceError::Program`] if the build cannot execute it; what the device reports otherwise. A device that stopped or hung
-    /// is reset: moduli, tables and slots must be written again.
+    /// [`DeviceError::Program`] if the build cannot execute it; what the device reports otherwise. A device that
+    /// stopped or hung is reset: moduli, tables and slots must be written again.
     pub fn run(&mut self, program: &[Instruction]) -> Result<Profile, DeviceError> {
         self.run_until(program, &|| false)
     }

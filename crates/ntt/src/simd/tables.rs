@@ -13,8 +13,8 @@ use crate::tables::ScalarTables;
 pub(crate) struct Direction {
     /// Pairs `[w, w']` of node `k = m + i` at `2k`, for the stages whose halves are whole vectors.
     pub nodes: AlignedVec<u64>,
-    /// For each block of the last (first) pass: for each in-register stage, wide to narrow, for each pair of vectors, the
-    /// factors of the first lanes, one for each block of the stage, and their quotients.
+    /// For each block of the last (first) pass: for each in-register stage, wide to narrow, for each pair of vectors,
+    /// the factors of the first lanes, one for each block of the stage, and their quotients.
     pub lanes: AlignedVec<u64>,
 }
 

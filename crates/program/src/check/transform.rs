@@ -7,7 +7,8 @@ use crate::program::Program;
 use crate::step::Operation;
 use crate::transform::Transform;
 
-/// Elementary operations that estimating the noise of a term counts for, where a plaintext of as many slots counts less.
+/// Elementary operations that estimating the noise of a term counts for,
+/// where a plaintext of as many slots counts less.
 const TERM_WORK: u64 = 1 << 12;
 
 impl Program {

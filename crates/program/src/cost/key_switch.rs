@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Cost of key switches.
 //!
-//! With digits of one prime and one special prime, lifting a digit and correcting by the special limb is an addition within the
-//! transform that follows. Digits of several primes and several special primes are base conversions: fewer transforms and
-//! less of the key to read, for passes and products of their own. Which is faster is a question of time, so the weights are
-//! fitted to measured relinearisations, in microseconds on one quiet core with AVX-512 IFMA, beside what they give at
-//! 0.1413 ns a butterfly:
+//! With digits of one prime and one special prime, lifting a digit and correcting by the special limb is an addition
+//! within the transform that follows. Digits of several primes and several special primes are base conversions: fewer
+//! transforms and less of the key to read, for passes and products of their own. Which is faster is a question of time,
+//! so the weights are fitted to measured relinearisations, in microseconds on one quiet core with AVX-512 IFMA, beside
+//! what they give at 0.1413 ns a butterfly:
 //!
 //! | n | data + special primes, digits | measured | reckoned |
 //! |---|---|---|---|
@@ -38,8 +38,8 @@ impl Shape {
         }
     }
 
-    /// A linear transform: one decomposition for all baby steps, a division of one part and a decomposition for each giant
-    /// step, and the plaintexts encoded over all primes.
+    /// A linear transform: one decomposition for all baby steps, a division of one part and a decomposition for each
+    /// giant step, and the plaintexts encoded over all primes.
     pub(super) fn linear_transform(&self, transform: &Transform, own: u64) -> Effort {
         let (digits, wide) = (self.digits(own), own + self.special);
         let giants = transform.giants.iter().filter(|g| g.rotation != 0).count() as u64;

@@ -9,8 +9,8 @@ use crate::transform::Term;
 use bfv::noise::Estimator;
 use rlwe::noise::{Gain, Noise};
 
-/// More multiplications in a row than any modulus has room for: noise beyond them counts as infinite, which keeps the time
-/// of a step bounded.
+/// More multiplications in a row than any modulus has room for: noise beyond them counts as infinite, which keeps the
+/// time of a step bounded.
 const MAX_FACTORS: u32 = 2048;
 
 /// The noise budget of the poorest result.

@@ -16,7 +16,8 @@ use std::collections::HashSet;
 pub struct PlaintextFacts {
     /// It depends on no argument.
     pub constant: bool,
-    /// The integer below 2^31 that every slot holds: a factor, which needs no scale. Without slots c of a polynomial c·X^i.
+    /// The integer below 2^31 that every slot holds: a factor, which needs no scale.
+    /// Without slots c of a polynomial c·X^i.
     pub integer: Option<i64>,
     /// No slot exceeds it in magnitude.
     pub bound: f64,

@@ -11,8 +11,8 @@ use ckks::noise::{Estimate, Estimator};
 use rlwe::noise::log2_add;
 use std::f64::consts::LN_2;
 
-/// Two walks: with the author's promises for the error of the slots that matter, and for overflow without those that leave
-/// out slots, since what nobody looks at holds other values and would spoil the rest if it wrapped.
+/// Two walks: with the author's promises for the error of the slots that matter, and for overflow without those that
+/// leave out slots, since what nobody looks at holds other values and would spoil the rest if it wrapped.
 pub fn bound(plaintexts: &Plaintexts<'_>, estimator: &Estimator) -> Result<Bound, Failure> {
     let circuit = plaintexts.circuit;
     let walk = |promises| Walk {
@@ -51,7 +51,8 @@ fn known(log2: f64) -> f64 {
     if log2.is_nan() { f64::INFINITY } else { log2 }
 }
 
-/// The step that comes nearest to half its modulus, and by how many bits it exceeds it; there is room for the scale itself.
+/// The step that comes nearest to half its modulus, and by how many bits it exceeds it;
+/// there is room for the scale itself.
 fn fullest(estimator: &Estimator, values: &[Estimate]) -> (f64, usize) {
     let over = |value: &Estimate| {
         let error = estimator.log2_slot_error(value);

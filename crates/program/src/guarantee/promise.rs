@@ -21,7 +21,8 @@ impl Program {
             }
     }
 
-    /// Whether there are plaintexts under which the guarantee would not hold: then they are measured before they are used.
+    /// Whether there are plaintexts under which the guarantee would not hold:
+    /// then they are measured before they are used.
     ///
     /// # Errors
     /// As [`Program::bound`].
@@ -81,7 +82,8 @@ impl Program {
     /// ordinary values of arguments, and that it is what was asked for. The program was checked ([`Program::check`]).
     ///
     /// # Errors
-    /// [`Error::Guarantee`]; [`Error::Step`] for a step that overflows; [`Error::Values`] for constants that are contrived.
+    /// [`Error::Guarantee`]; [`Error::Step`] for a step that overflows;
+    /// [`Error::Values`] for constants that are contrived.
     pub fn check_guarantee(&self) -> Result<(), Error> {
         self.check_wish()?;
         let bound = self.bound(Assume::None, None)?;

@@ -40,9 +40,9 @@ fn coprocessor(device: Option<&Device>) -> Option<Coprocessor> {
 
 /// Encrypts under a public key, or under the secret key (half the bytes).
 ///
-/// Messages are numbered from 0: the same seed and order give the same ciphertexts. Without a seed every ciphertext is new. A seed
-/// serves the process it was given in: after a fork the child's calls raise `SeedError`. A `device` does the polynomial part, as far
-/// as it can; the ciphertexts are the same.
+/// Messages are numbered from 0: the same seed and order give the same ciphertexts. Without a seed every ciphertext is
+/// new. A seed serves the process it was given in: after a fork the child's calls raise `SeedError`. A `device` does
+/// the polynomial part, as far as it can; the ciphertexts are the same.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct BfvEncryptor {
     context: Py<BfvContext>,
@@ -132,8 +132,8 @@ impl BfvEncryptor {
     }
 }
 
-/// The results of `f`: by all cores, but on one thread, the caller's, where a device does the work. There is only one, and whoever
-/// waits for another thread's turn sees no signal.
+/// The results of `f`: by all cores, but on one thread, the caller's, where a device does the work. There is only one,
+/// and whoever waits for another thread's turn sees no signal.
 fn spread<T: Sync, R: Send>(
     device: Option<&Coprocessor>,
     items: &[T],

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Encrypts under a public key, or under the secret key (half the bytes).
 ///
-/// Messages are numbered from 0: the same seed and order give the same ciphertexts. Without a seed every ciphertext is new. A seed
-/// serves the process it was given in: after a fork the child's calls raise `SeedError`.
+/// Messages are numbered from 0: the same seed and order give the same ciphertexts. Without a seed every ciphertext is
+/// new. A seed serves the process it was given in: after a fork the child's calls raise `SeedError`.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct CkksEncryptor {
     context: Py<CkksContext>,

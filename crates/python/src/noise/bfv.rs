@@ -226,8 +226,8 @@ impl BfvEstimator {
         Ok(BfvEstimate { noise, ..*a })
     }
 
-    /// A linear transform: for each giant step whether it rotates, and for each of its terms whether it rotates and log2 of
-    /// its plaintext's gain or None for no plaintext.
+    /// A linear transform: for each giant step whether it rotates, and for each of its terms whether it rotates and
+    /// log2 of its plaintext's gain or None for no plaintext.
     fn linear_transform(
         &self,
         a: &BfvEstimate,
@@ -261,8 +261,8 @@ impl BfvEstimator {
         })
     }
 
-    /// Static noise bound of a circuit, with "none", "constants" or "all" plaintexts the worst possible: `bits` of noise
-    /// budget of the poorest result, which is `step`; `overflow_bits` is -inf.
+    /// Static noise bound of a circuit, with "none", "constants" or "all" plaintexts the worst possible: `bits` of
+    /// noise budget of the poorest result, which is `step`; `overflow_bits` is -inf.
     fn bound<'py>(
         &self,
         py: Python<'py>,

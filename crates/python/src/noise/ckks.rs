@@ -255,8 +255,8 @@ impl CkksEstimator {
         })
     }
 
-    /// Static noise bound of a circuit, with "none", "constants" or "all" plaintexts the worst possible: `bits`, log2 of
-    /// the largest error of a slot; `overflow_bits` by which the fullest `step` exceeds its modulus (below 0: room).
+    /// Static noise bound of a circuit, with "none", "constants" or "all" plaintexts the worst possible: `bits`, log2
+    /// of the largest error of a slot; `overflow_bits` by which the fullest `step` exceeds its modulus (below 0: room).
     fn bound<'py>(
         &self,
         py: Python<'py>,
@@ -285,8 +285,8 @@ impl CkksEstimator {
     }
 }
 
-/// log2 of the factor by which `CkksDecryptor.decrypt_for_publication` raises the bound on a slot's error at degree `n`, with its
-/// defaults and a failure probability of 2^-failure_bits.
+/// log2 of the factor by which `CkksDecryptor.decrypt_for_publication` raises the bound on a slot's error at degree
+/// `n`, with its defaults and a failure probability of 2^-failure_bits.
 #[pyfunction]
 pub fn ckks_publication_bits(n: usize, failure_bits: u32) -> f64 {
     ::program::log2_publication(n, failure_bits)

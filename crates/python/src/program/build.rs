@@ -66,8 +66,8 @@ impl ProgramBuilder {
         Ok(Self { program })
     }
 
-    /// Adds an argument with values from `low` to `high` (BFV: integers). `packing` has the element of every slot of its
-    /// ciphertexts, -1 for zero; None: a plain argument.
+    /// Adds an argument with values from `low` to `high` (BFV: integers). `packing` has the element of every slot of
+    /// its ciphertexts, -1 for zero; None: a plain argument.
     #[pyo3(signature = (name, shape, low, high, packing=None))]
     fn argument(
         &mut self,
@@ -100,8 +100,8 @@ impl ProgramBuilder {
         Ok(())
     }
 
-    /// Adds a plaintext expression. `argument`: which plain one; `values`: float64 or int64, of a constant or a polynomial;
-    /// `map`: of a gather; `bound`: of within.
+    /// Adds a plaintext expression. `argument`: which plain one; `values`: float64 or int64, of a constant or a
+    /// polynomial; `map`: of a gather; `bound`: of within.
     #[pyo3(signature = (
         kind, operands, shape, *, argument=None, values=None, exponent=None, axis=None, map=None, bound=None
     ))]
@@ -148,7 +148,8 @@ impl ProgramBuilder {
         Ok(number_of(&self.program.expressions))
     }
 
-    /// Adds a plaintext: `slots` has the element of the expression for every slot, -1 for zero; none of them exceeds `bound`.
+    /// Adds a plaintext: `slots` has the element of the expression for every slot, -1 for zero;
+    /// none of them exceeds `bound`.
     fn plaintext(
         &mut self,
         expression: u32,
@@ -163,8 +164,9 @@ impl ProgramBuilder {
         Ok(number_of(&self.program.plaintexts))
     }
 
-    /// Adds a linear transform: giant steps by rising rotation, each with its terms by rising rotation, a term with the number
-    /// of its plaintext or -1 for none, which holds for all or none; `scale` is that of the plaintexts, 1 without.
+    /// Adds a linear transform: giant steps by rising rotation, each with its terms by rising rotation, a term with the
+    /// number of its plaintext or -1 for none, which holds for all or none;
+    /// `scale` is that of the plaintexts, 1 without.
     fn transform(&mut self, scale: f64, giants: Giants) -> usize {
         let transform = self::transform(scale, giants);
         self.program.transforms.push(transform);
@@ -177,8 +179,8 @@ impl ProgramBuilder {
         number_of(&self.program.lines)
     }
 
-    /// Adds an operation; level, scale and size are its result's. `bound` and `everywhere` are of "within", `transform` of
-    /// "linear_transform".
+    /// Adds an operation; level, scale and size are its result's. `bound` and `everywhere` are of "within", `transform`
+    /// of "linear_transform".
     #[pyo3(signature = (
         kind, operands, level, scale, size, *, plaintext=-1, plain_scale=1.0, rotation=0, bound=f64::INFINITY,
         everywhere=false, transform=-1, line=0, column=0, end_column=0

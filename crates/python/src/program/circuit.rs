@@ -8,9 +8,9 @@ use ::program::{Assume, Digits, Estimator, PlaintextFacts};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Steps and what is known of values. `encryption`: the key inputs are encrypted under; `inputs`: the largest magnitude of
-/// each ciphertext that is sent; `outputs`: the steps that are results; of each plaintext whether no argument has part in
-/// it, the integer that all its slots hold or None, and the largest magnitude of a slot.
+/// Steps and what is known of values. `encryption`: the key inputs are encrypted under; `inputs`: the largest magnitude
+/// of each ciphertext that is sent; `outputs`: the steps that are results; of each plaintext whether no argument has
+/// part in it, the integer that all its slots hold or None, and the largest magnitude of a slot.
 #[pyclass(module = "ringsmith._native")]
 pub struct Circuit {
     inner: ::program::Circuit<'static>,

@@ -65,8 +65,8 @@ impl Program {
 
 #[pymethods]
 impl Program {
-    /// Reads `to_bytes` and checks all of it, the guarantee too; the reader's own security policy applies. What is more than
-    /// the limits is refused before memory or time is spent.
+    /// Reads `to_bytes` and checks all of it, the guarantee too; the reader's own security policy applies. What is more
+    /// than the limits is refused before memory or time is spent.
     #[staticmethod]
     #[pyo3(signature = (
         data, security=128, table="2024-classical", allow_insecure=false, max_degree=Limits::default().degree,
@@ -272,8 +272,8 @@ impl Program {
         self.inner.required_keys().rotations
     }
 
-    /// The evaluation keys that are needed: `relinearization` and `galois` with the level they serve or None, `rotations`,
-    /// `swap_rows`, `public`.
+    /// The evaluation keys that are needed: `relinearization` and `galois` with the level they serve or None,
+    /// `rotations`, `swap_rows`, `public`.
     fn required_keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (keys, facts) = (self.inner.required_keys(), PyDict::new(py));
         facts.set_item("relinearization", keys.relinearization)?;

@@ -134,8 +134,8 @@ macro_rules! of_width {
 
 #[pymethods]
 impl Session {
-    /// Keys that the program needs must be there, and of one owner. `threads`: one per core unless given; results do not
-    /// depend on their number. `device`: a co-processor that runs the programs, as far as it can.
+    /// Keys that the program needs must be there, and of one owner. `threads`: one per core unless given; results do
+    /// not depend on their number. `device`: a co-processor that runs the programs, as far as it can.
     #[new]
     #[pyo3(signature = (program, context, relinearization, galois, public, *, threads=None, device=None))]
     fn new(
@@ -180,8 +180,9 @@ impl Session {
         })
     }
 
-    /// Runs the program on ciphertexts (objects or bytes) and the plain arguments in order: float64 in CKKS, int64 in BFV.
-    /// Zeros are encrypted from the 32 bytes `seed`. Returns the results as bytes, and seconds by kind of operation.
+    /// Runs the program on ciphertexts (objects or bytes) and the plain arguments in order: float64 in CKKS, int64 in
+    /// BFV. Zeros are encrypted from the 32 bytes `seed`.
+    /// Returns the results as bytes, and seconds by kind of operation.
     ///
     /// `progress(done, total)` is called now and then; what it raises, and Ctrl-C, ends the run.
     #[pyo3(signature = (inputs, plain, seed, *, progress=None))]
@@ -202,8 +203,9 @@ impl Session {
         self.backend.batch_size()
     }
 
-    /// Runs the program on several sets of ciphertexts with the same plain arguments, as many at a time as the engine takes,
-    /// each with its seed. Returns what `run` does for each; the seconds are those of all that were worked on together.
+    /// Runs the program on several sets of ciphertexts with the same plain arguments, as many at a time as the engine
+    /// takes, each with its seed. Returns what `run` does for each;
+    /// the seconds are those of all that were worked on together.
     #[pyo3(signature = (many, plain, seeds, *, progress=None))]
     fn run_many<'py>(
         &self,
@@ -232,8 +234,8 @@ impl Session {
         Ok(outcomes.into_iter().map(|one| ran(py, one)).collect())
     }
 
-    /// Runs the program by its polynomial operations on this machine. Returns what `run` does, then the operations in the flat
-    /// FHETCH form, and what they start from as JSON.
+    /// Runs the program by its polynomial operations on this machine. Returns what `run` does, then the operations in
+    /// the flat FHETCH form, and what they start from as JSON.
     #[pyo3(signature = (inputs, plain, seed, *, progress=None))]
     fn record<'py>(
         &self,

@@ -7,7 +7,8 @@ use ::program::step::{Operation, Plaintext, Promise};
 use ::program::transform::{Giant, Term, Transform};
 use pyo3::prelude::*;
 
-/// Giant steps by rising rotation, each with its terms by rising rotation: a term has the number of its plaintext or -1.
+/// Giant steps by rising rotation, each with its terms by rising rotation:
+/// a term has the number of its plaintext or -1.
 pub type Giants = Vec<(i32, Vec<(i32, i64)>)>;
 
 /// The fields of a step, as Python gives them.

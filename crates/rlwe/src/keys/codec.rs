@@ -125,7 +125,8 @@ impl<W: Word> PublicKey<W> {
     /// Reads [`PublicKey::to_bytes`], of either kind.
     ///
     /// # Errors
-    /// [`Error::Wire`], [`Error::ParameterMismatch`]; [`Error::NoSpecialPrimes`] for an extended key of a set without them.
+    /// [`Error::Wire`], [`Error::ParameterMismatch`]; [`Error::NoSpecialPrimes`] for an extended key of a set without
+    /// them.
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
         let extended = wire::inspect(bytes)?.tag == Tag::ExtendedPublicKey;
         let mut input = params.open(Self::tag(extended), "the public key", bytes)?;

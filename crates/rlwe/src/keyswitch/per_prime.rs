@@ -297,8 +297,8 @@ impl<'a, W: Word> PerPrime<'a, W> {
         }
     }
 
-    /// The other stages of block `block` of the digits, while `keys`, and the digits that come next, are prefetched; the
-    /// multiple of q that the results are below.
+    /// The other stages of block `block` of the digits, while `keys`, and the digits that come next, are prefetched;
+    /// the multiple of q that the results are below.
     fn finish<'b>(
         &self,
         block: usize,

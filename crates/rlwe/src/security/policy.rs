@@ -56,7 +56,8 @@ impl Security {
     /// Assessment of a set, if it is as secure as the policy asks.
     ///
     /// # Errors
-    /// [`Error::Insecure`] when it is not and the policy has no opt-in; [`Error::Parameter`] for a level without a table.
+    /// [`Error::Insecure`] when it is not and the policy has no opt-in;
+    /// [`Error::Parameter`] for a level without a table.
     pub fn judge(
         drawn: Drawn,
         n: usize,

@@ -288,8 +288,8 @@ pub fn inspect(bytes: &[u8]) -> Result<Header, WireError> {
     }
 }
 
-/// It finds damage, not forgery, so it need not be a cryptographic hash: one took longer than all else of a ciphertext's
-/// reading and writing.
+/// It finds damage, not forgery, so it need not be a cryptographic hash: one took longer than all else of a
+/// ciphertext's reading and writing.
 pub(crate) fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_LEN] {
     XxHash3_64::oneshot(bytes).to_le_bytes()
 }

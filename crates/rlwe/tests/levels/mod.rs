@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs one test of the including binary in child processes, one for each instruction set, and compares what they print.
+//! Runs one test of the including binary in child processes, one for each instruction set,
+//! and compares what they print.
 //!
 //! The level is fixed once per process. The binary has an ignored test `digests` that calls [`print`].
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Follows secrets through a computation with valgrind's memcheck.
 //!
-//! Memory that holds a secret is declared uninitialised; memcheck tracks that bit by bit through every operation and reports
-//! each branch and each address that depends on it. So one run finds every such use on the way, whatever its effect on time.
-//! Values meant for publication are declared initialised again. Outside valgrind nothing is tracked.
+//! Memory that holds a secret is declared uninitialised; memcheck tracks that bit by bit through every operation and
+//! reports each branch and each address that depends on it. So one run finds every such use on the way, whatever its
+//! effect on time. Values meant for publication are declared initialised again. Outside valgrind nothing is tracked.
 #![allow(dead_code)]
 
 use std::mem::size_of_val;
@@ -15,7 +15,8 @@ const MEMCHECK: u64 = (b'M' as u64) << 24 | (b'C' as u64) << 16;
 const MAKE_UNDEFINED: u64 = MEMCHECK + 1;
 const MAKE_DEFINED: u64 = MEMCHECK + 2;
 
-/// Valgrind's client request: rotations of `rdi` by 128 bits in all, then an exchange without effect; 0 outside valgrind.
+/// Valgrind's client request: rotations of `rdi` by 128 bits in all, then an exchange without effect;
+/// 0 outside valgrind.
 fn request(code: u64, address: u64, len: u64) -> u64 {
     let arguments = [code, address, len, 0, 0, 0];
     let mut result = 0u64;

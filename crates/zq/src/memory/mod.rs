@@ -8,8 +8,8 @@
 //! | [`Pool`] | whole work spaces, so that a second call finds the buffers of the first | callers of one object |
 //! | [`Scratch`] | one buffer that grows to the largest length asked for | the owner of a work space |
 //! | stock of a thread | buffers of dropped arrays ([`AlignedVec`]), by length, without a lock | arrays of one thread |
-//! | depot | what the stocks have no room for: results that several threads make and one drops | arrays of all threads |
-//! | regions of huge pages | address space whose translation is cheap; parts are handed out and taken back | buffers from 64 KiB to 16 MiB |
+//! | depot | overflow of the stocks: results that several threads make and one drops | arrays of all threads |
+//! | regions of huge pages | address space of cheap translation, lent in parts | buffers from 64 KiB to 16 MiB |
 //!
 //! The first two are for work spaces whose owner knows when they are used again, and are wiped when dropped; stock and
 //! depot are for results, which nobody knows the end of. Smaller and larger buffers come from the usual allocator.

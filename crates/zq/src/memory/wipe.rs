@@ -5,8 +5,8 @@ use zeroize::DefaultIsZeroes;
 
 /// Zeros all of `words`, even if nobody reads them again.
 ///
-/// As `words.zeroize()`, whose single volatile stores cannot become vectors: on secrets of a few thousand words they took
-/// a third of an encryption's time.
+/// As `words.zeroize()`, whose single volatile stores cannot become vectors: on secrets of a few thousand words they
+/// took a third of an encryption's time.
 pub fn wipe<T: DefaultIsZeroes>(words: &mut [T]) {
     words.fill(T::default());
     keep_stores(words);

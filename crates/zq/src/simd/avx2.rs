@@ -10,8 +10,8 @@ use super::Vector;
 #[repr(transparent)]
 pub struct Avx2(__m256i);
 
-// SAFETY: every body below calls intrinsics of AVX2 and FMA, which the caller guarantees (contract of the trait), and pointers
-// that the caller guarantees valid; loads and stores are the unaligned forms.
+// SAFETY: every body below calls intrinsics of AVX2 and FMA, which the caller guarantees (contract of the trait), and
+// pointers that the caller guarantees valid; loads and stores are the unaligned forms.
 
 impl Vector for Avx2 {
     const LANES: usize = 4;

@@ -10,8 +10,8 @@ use super::{Ifma, Vector};
 #[repr(transparent)]
 pub struct Avx512(__m512i);
 
-// SAFETY: every body below calls intrinsics of AVX-512 F and DQ, which the caller guarantees (contract of the trait), and pointers
-// that the caller guarantees valid; loads and stores are the unaligned forms.
+// SAFETY: every body below calls intrinsics of AVX-512 F and DQ, which the caller guarantees (contract of the trait),
+// and pointers that the caller guarantees valid; loads and stores are the unaligned forms.
 
 impl Vector for Avx512 {
     const LANES: usize = 8;

@@ -66,8 +66,9 @@ impl<V: Ifma> Ifma52<V> {
 
     /// `acc + a b mod q`.
     ///
-    /// With `c = floor(2^(52-b) a 2b / 2^52) = floor(a b / 2^(b-1)) < 2^51` and `h = floor(c m / 2^52)`, `m = floor(2^(51+b)/q)`: `a b / q - h` is below
-    /// 1 (cut of `c`, as `m < 2^52`) + 1/2 (cut of `m`) + 1 (cut of `h`), so `a b - h q < 2.5 q`, with `acc` below `3.5 q < 2^52`.
+    /// With `c = floor(2^(52-b) a 2b / 2^52) = floor(a b / 2^(b-1)) < 2^51` and `h = floor(c m / 2^52)`,
+    /// `m = floor(2^(51+b)/q)`: `a b / q - h` is below 1 (cut of `c`, as `m < 2^52`) + 1/2 (cut of `m`) + 1 (cut of
+    /// `h`), so `a b - h q < 2.5 q`, with `acc` below `3.5 q < 2^52`.
     ///
     /// # Safety
     /// As [`super::Vector`].
@@ -105,10 +106,11 @@ impl<V: Ifma> Ifma52<V> {
         }
     }
 
-    /// `hi 2^52 + lo mod q` for `hi + lo / 2^52 < 2^52`: the reduction of a sum of products held as the sum of its low and the
-    /// sum of its high halves.
+    /// `hi 2^52 + lo mod q` for `hi + lo / 2^52 < 2^52`: the reduction of a sum of products held as the sum of its low
+    /// and the sum of its high halves.
     ///
-    /// `hi (2^52 mod q)` is reduced below 2q by its quotient and the low 52 bits below 2q by the reciprocal; `4q < 2^52`.
+    /// `hi (2^52 mod q)` is reduced below 2q by its quotient and the low 52 bits below 2q by the reciprocal;
+    /// `4q < 2^52`.
     ///
     /// # Safety
     /// As [`super::Vector`].

@@ -21,7 +21,8 @@ struct Call<'a> {
     y: Option<&'a [u64]>,
 }
 
-/// Runs a kernel over the whole vectors of the slices; returns how many elements it has done (0 if there is no vector form).
+/// Runs a kernel over the whole vectors of the slices;
+/// returns how many elements it has done (0 if there is no vector form).
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -168,8 +169,8 @@ unsafe fn narrow<V: Ifma>(call: Call<'_>) -> usize {
     }
 }
 
-/// `out[i] = Σ_k a[k][i] b[k][i] mod q` over the whole vectors; returns how many elements it has done, 0 if there is no vector
-/// form or the sum of products might not fit. All slices have the length of `out`.
+/// `out[i] = Σ_k a[k][i] b[k][i] mod q` over the whole vectors; returns how many elements it has done, 0 if there is no
+/// vector form or the sum of products might not fit. All slices have the length of `out`.
 pub(crate) fn dot(level: Level, q: u64, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) -> usize {
     assert!(
         a.len() == b.len() && a.iter().chain(b).all(|s| s.len() == out.len()),
@@ -190,8 +191,8 @@ pub(crate) fn dot(level: Level, q: u64, out: &mut [u64], a: &[&[u64]], b: &[&[u6
 /// Whether `terms` products of `bits` bits keep the sum of their high halves (with the carry) below 2^52, and of their
 /// low halves below 2^64: what [`Ifma52::reduce_sum`] needs.
 pub fn sum_fits(terms: usize, bits: u32) -> bool {
-    // High halves are below 2^high, and the carry of the low halves is below `terms`: (2^k - 1) 2^high + 2^k <= 2^52 with
-    // k = 52 - high, as either 2^k <= 2^high or the sum is far below.
+    // High halves are below 2^high, and the carry of the low halves is below `terms`: (2^k - 1) 2^high + 2^k <= 2^52
+    // with k = 52 - high, as either 2^k <= 2^high or the sum is far below.
     let high = bits.max(53) - 52;
     terms < 1 << 11 && (terms as u64) < 1 << (52 - high)
 }

@@ -5,8 +5,8 @@
 //! `avx2`, `avx512`, `ifma`). Any other name, or a level that the processor lacks, is an error ([`check_request`]),
 //! never a fallback to another level. Every level gives the same residues.
 //!
-//! Kernels are generic over [`Vector`] and `#[inline(always)]`; a thin `#[target_feature]` function per level instantiates
-//! them, so there is one source for all instruction sets.
+//! Kernels are generic over [`Vector`] and `#[inline(always)]`; a thin `#[target_feature]` function per level
+//! instantiates them, so there is one source for all instruction sets.
 
 use crate::fork;
 use std::sync::OnceLock;

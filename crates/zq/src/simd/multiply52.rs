@@ -3,11 +3,12 @@
 
 use core::arch::x86_64::*;
 
-/// Multiplication of integers below 2^52. Factors are prepared first, so that those which are used twice are prepared once.
+/// Multiplication of integers below 2^52. Factors are prepared first,
+/// so that those which are used twice are prepared once.
 ///
 /// # Safety
-/// Every method uses the instructions of its type: the caller runs in a function with these target features, on a processor
-/// that has them.
+/// Every method uses the instructions of its type: the caller runs in a function with these target features, on a
+/// processor that has them.
 // The safety section above holds for each method.
 #[allow(clippy::missing_safety_doc)]
 pub trait Multiply52: Copy {
@@ -63,10 +64,11 @@ impl Multiply52 for Integers {
 
 /// AVX-512 F alone: factors are doubles that hold the integers.
 ///
-/// `h = 2^104 + x·y` rounded towards zero is `2^104 + high·2^52`, as the last bit of numbers from 2^104 on counts 2^52: the low
-/// bits of its mantissa are the high half. `x·y + (2^104 + 2^52 - h) = low + 2^52` is an integer below 2^53, hence exact: the low bits of
-/// its mantissa are the low half (Emmart, Zheng, Weems, "Faster modular exponentiation using double precision floating point
-/// arithmetic on the GPU", ARITH 2018). Sums take the whole words; what the exponents add is subtracted beforehand.
+/// `h = 2^104 + x·y` rounded towards zero is `2^104 + high·2^52`, as the last bit of numbers from 2^104 on counts 2^52:
+/// the low bits of its mantissa are the high half. `x·y + (2^104 + 2^52 - h) = low + 2^52` is an integer below 2^53,
+/// hence exact: the low bits of its mantissa are the low half (Emmart, Zheng, Weems, "Faster modular exponentiation
+/// using double precision floating point arithmetic on the GPU", ARITH 2018). Sums take the whole words; what the
+/// exponents add is subtracted beforehand.
 #[derive(Clone, Copy)]
 pub struct Doubles;
 

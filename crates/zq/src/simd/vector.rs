@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The operations of a register of 64-bit lanes.
 
-/// A register of `LANES` 64-bit lanes. Lanes are unsigned integers unless an operation's name starts with `f_` (doubles).
+/// A register of `LANES` 64-bit lanes. Lanes are unsigned integers unless an operation's name starts with `f_`
+/// (doubles).
 ///
 /// # Safety
 /// Every method may use instructions of its level: the caller runs inside a function with the target features of the
-/// implementing type, on a processor that has them ([`crate::simd::Level::is_supported`]). Pointers are valid for the lanes they
-/// read or write, without alignment.
+/// implementing type, on a processor that has them ([`crate::simd::Level::is_supported`]). Pointers are valid for the
+/// lanes they read or write, without alignment.
 // Names are self-explanatory, exceptions documented; the trait's safety section holds for each of them.
 #[allow(missing_docs, clippy::missing_safety_doc)]
 pub trait Vector: Copy + 'static {
@@ -14,9 +15,9 @@ pub trait Vector: Copy + 'static {
     const LANES: usize;
     /// `log2` of the lanes.
     const LOG_LANES: usize;
-    /// `LANES_OF_STAGE[s][l]`: which of two neighbouring registers' elements (`0..2 LANES`) stands in lane `l` of `x` at the
-    /// in-register stage whose operands are `LANES >> (s + 1)` elements apart. The blocks of the stage take turns over the
-    /// first `2^(s+1)` lanes, and the pattern repeats.
+    /// `LANES_OF_STAGE[s][l]`: which of two neighbouring registers' elements (`0..2 LANES`) stands in lane `l` of `x`
+    /// at the in-register stage whose operands are `LANES >> (s + 1)` elements apart. The blocks of the stage take
+    /// turns over the first `2^(s+1)` lanes, and the pattern repeats.
     const LANES_OF_STAGE: &'static [&'static [usize]];
 
     unsafe fn load(p: *const u64) -> Self;

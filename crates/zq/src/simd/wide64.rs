@@ -18,8 +18,8 @@ pub struct Wide64<V> {
 }
 
 impl<V: Vector> Wide64<V> {
-    /// The constants for `2 < q < 2^62`. Without `divides` those of [`Self::mul`] and [`Self::reduce`] are left out: their
-    /// two divisions take as long as 200 products.
+    /// The constants for `2 < q < 2^62`. Without `divides` those of [`Self::mul`] and [`Self::reduce`] are left out:
+    /// their two divisions take as long as 200 products.
     ///
     /// # Safety
     /// As [`Vector`].
@@ -57,8 +57,9 @@ impl<V: Vector> Wide64<V> {
 
     /// `a b mod q`.
     ///
-    /// With `c = floor(2^(64-b) a 2b / 2^64) = floor(a b / 2^(b-1)) < 2^63` and `h = floor(c m / 2^64)`, `m = floor(2^(63+b)/q)`:
-    /// `a b / q - h` is below 1 (cut of `c`, as `m < 2^64`) + 1/2 (cut of `m`) + 1 (cut of `h`), so `a b - h q < 2.5 q < 2^64`.
+    /// With `c = floor(2^(64-b) a 2b / 2^64) = floor(a b / 2^(b-1)) < 2^63` and `h = floor(c m / 2^64)`,
+    /// `m = floor(2^(63+b)/q)`: `a b / q - h` is below 1 (cut of `c`, as `m < 2^64`) + 1/2 (cut of `m`) + 1 (cut of
+    /// `h`), so `a b - h q < 2.5 q < 2^64`.
     ///
     /// # Safety
     /// As [`Vector`].

@@ -31,8 +31,8 @@ unsafe fn inverse_stage<A: Arith, F: Factors<A::V>, const HALF: usize>(
     }
 }
 
-/// `log2 R` inverse stages of `R` operands; with `ROOT` the last one is the outermost of the whole transform, which multiplies
-/// by `n^-1` and reduces fully.
+/// `log2 R` inverse stages of `R` operands; with `ROOT` the last one is the outermost of the whole transform, which
+/// multiplies by `n^-1` and reduces fully.
 #[inline(always)]
 unsafe fn inverse_stages<
     A: Arith,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Register contents of a pass: one or two groups of eight vectors, and the factors of its stages.
 //!
-//! Two groups go through every stage side by side where there are thirty-two registers: four butterflies of one group alone take
-//! less time than their results need to arrive (docs/performance.md).
+//! Two groups go through every stage side by side where there are thirty-two registers: four butterflies of one group
+//! alone take less time than their results need to arrive (docs/performance.md).
 
 use std::marker::PhantomData;
 
@@ -43,8 +43,8 @@ macro_rules! each {
     };
 }
 
-/// Runs `$e` for each of `G` groups, one or two, with its number as `$g`. No loop: the compiler would not unroll it in time to
-/// keep the groups in registers.
+/// Runs `$e` for each of `G` groups, one or two, with its number as `$g`. No loop: the compiler would not unroll it in
+/// time to keep the groups in registers.
 macro_rules! groups {
     ($G:ident, $g:ident => $e:expr) => {{
         {

@@ -142,8 +142,8 @@ unsafe fn load<const PERMUTED: bool>(
 /// A permutation: the source of each coefficient, and what is to be subtracted from it.
 type Sources<'a> = (Option<&'a [u32]>, usize);
 
-/// How far ahead streamed digits are prefetched, in words: two blocks of as many rows as are summed, which takes longer than
-/// memory does.
+/// How far ahead streamed digits are prefetched, in words: two blocks of as many rows as are summed, which takes longer
+/// than memory does.
 const AHEAD: usize = 32;
 
 /// Source of lanes i..i+8 under the permutation: start of the block, and lanes within it (low three bits count).

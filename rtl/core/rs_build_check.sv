@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated from spec/build.yaml by `python -m ringsmith.gen`; do not edit.
-// Elaboration checks of the parameters of a core: any that cannot be stops the build. docs/knobs.md has their meaning.
+// Elaboration checks of the parameters of a core: an illegal value stops the build.
+// docs/knobs.md has their meaning.
 module rs_build_check #(
   // Bits of a coefficient, W.
   parameter int unsigned W = 14,
@@ -10,9 +11,11 @@ module rs_build_check #(
   parameter int unsigned P = 1,
   // Words of a slot, the largest ring degree.
   parameter int unsigned NMaxLog2 = 3,
-  // How products are reduced, by Barrett with a modulus of run time or word by word by Montgomery with primes 1 mod 2 n_max.
+  // How products are reduced, by Barrett with a modulus of run time or word by word by Montgomery with primes 1 mod 2
+  // n_max.
   parameter int unsigned MulKind = 0,
-  // How products are cut, in a few deep stages or in pipelined tiles of the DSP blocks of AMD (26x17) or Lattice (18x18).
+  // How products are cut, in a few deep stages or in pipelined tiles of the DSP blocks of AMD (26x17) or Lattice
+  // (18x18).
   parameter int unsigned MulStyle = 0,
   // Bits of the smallest modulus.
   parameter int unsigned ModMinBits = 5,
@@ -26,7 +29,8 @@ module rs_build_check #(
   parameter int unsigned RnsConversions = 2,
   // Entries of the tables of their constants; a conversion of K primes takes K + 1.
   parameter int unsigned RnsEntries = 16,
-  // Automorphisms, and as many digits, that the unit for moves between words and lanes (AUTO, DECOMP) holds; 0 without it.
+  // Automorphisms, and as many digits, that the unit for moves between words and lanes (AUTO, DECOMP) holds; 0 without
+  // it.
   parameter int unsigned Moves = 0,
   // Cores behind one host shell and one data port, each with registers and a program queue of its own.
   parameter int unsigned Cores = 1,

@@ -32,20 +32,23 @@ package rs_build_pkg;
   localparam int unsigned SlotsMost = 32;
   localparam int unsigned TwTablesLeast = 1;
 
-  // How products are reduced, by Barrett with a modulus of run time or word by word by Montgomery with primes 1 mod 2 n_max.
+  // How products are reduced, by Barrett with a modulus of run time or word by word by Montgomery with primes 1 mod 2
+  // n_max.
   typedef enum int unsigned {
     ReductionBarrett = 0,
     ReductionMontgomery = 1
   } reduction_e;
 
-  // How products are cut, in a few deep stages or in pipelined tiles of the DSP blocks of AMD (26x17) or Lattice (18x18).
+  // How products are cut, in a few deep stages or in pipelined tiles of the DSP blocks of AMD (26x17) or Lattice
+  // (18x18).
   typedef enum int unsigned {
     MultiplierAsic = 0,
     MultiplierDsp26x17 = 1,
     MultiplierDsp18x18 = 2
   } multiplier_e;
 
-  // The rows of butterflies, one combinational circuit, registered, one row used three times, pipelined, or that behind AXI4-Stream.
+  // The rows of butterflies, one combinational circuit, registered, one row used three times, pipelined, or that behind
+  // AXI4-Stream.
   typedef enum int unsigned {
     VariantCn = 0,
     VariantPn3 = 1,

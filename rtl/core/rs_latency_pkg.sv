@@ -70,7 +70,8 @@ package rs_latency_pkg;
     return ((2 * addsub_latency(style)) + mod_mul_latency(kind, style, w, minbits, mw));
   endfunction
 
-  // Cycles from the issue of a read to the first issue that sees the result: memory, operand register, butterfly, write.
+  // Cycles from the issue of a read to the first issue that sees the result: memory, operand register, butterfly,
+  // write.
   function automatic int pipe_latency(int kind, int style, int w, int minbits, int mw);
     return (butterfly_latency(kind, style, w, minbits, mw) + 3);
   endfunction
@@ -110,7 +111,8 @@ package rs_latency_pkg;
     return ((((((lat_max((rate / p), 1) + rate) + 1) + factor_latency(kind, style, w, minbits, mw)) + dot_latency(style, w, w)) + reduce_latency(kind, style, w, minbits, mw, 4)) + addsub_latency(style));
   endfunction
 
-  // Cycles from one group of `rate` coefficients of a base conversion to the next; terms: input primes, and one for kept residues.
+  // Cycles from one group of `rate` coefficients of a base conversion to the next; terms: input primes, and one for
+  // kept residues.
   function automatic int convert_steps(int terms, int rate);
     return lat_max(terms, rate);
   endfunction

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated from spec/build.yaml by `python -m ringsmith.gen`; do not edit.
-// Elaboration checks of the parameters of an 8-point accelerator: any that cannot be stops the build. docs/knobs.md has their meaning.
+// Elaboration checks of the parameters of an 8-point accelerator: an illegal value stops the build.
+// docs/knobs.md has their meaning.
 module rs_ntt8_check #(
-  // The rows of butterflies, one combinational circuit, registered, one row used three times, pipelined, or that behind AXI4-Stream.
+  // The rows of butterflies, one combinational circuit, registered, one row used three times, pipelined, or that behind
+  // AXI4-Stream.
   parameter int unsigned Variant = 0,
   // Bits of a coefficient, W.
   parameter int unsigned W = 14,
-  // How products are cut, in a few deep stages or in pipelined tiles of the DSP blocks of AMD (26x17) or Lattice (18x18).
+  // How products are cut, in a few deep stages or in pipelined tiles of the DSP blocks of AMD (26x17) or Lattice
+  // (18x18).
   parameter int unsigned MulStyle = 0,
   // Bits of the smallest modulus.
   parameter int unsigned ModMinBits = 5

@@ -7,7 +7,7 @@ package rs_ntt8_pkg;
   localparam logic [31:0] Magic = 32'h4E545438;
   // The characters NTT8: anything else is no 8-point accelerator.
   localparam logic [5:0] WordMagic = 6'd0;
-  // Shape of the build. What its fields may be: docs/knobs.md.
+  // Shape of the build. Legal values of its fields: docs/knobs.md.
   localparam logic [5:0] WordShape = 6'd1;
   // Start; INPUT must be written before.
   localparam logic [5:0] WordControl = 6'd2;

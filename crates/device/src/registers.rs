@@ -2,7 +2,8 @@
 // Generated from spec/registers.rdl by `python -m ringsmith.hw.registers`; do not edit.
 //! Register addresses and fields of the host shell.
 
-/// 0x52534350, the characters RSCP: anything else is no ringsmith co-processor. What the fields of the info block may be: docs/knobs.md.
+/// 0x52534350, the characters RSCP: anything else is no ringsmith co-processor. Legal values of the info block's
+/// fields: docs/knobs.md.
 pub const MAGIC: u32 = 0x000;
 
 /// Version of this register map; a driver refuses a major number it does not know.
@@ -85,7 +86,8 @@ pub const BUILD: u32 = 0x030;
 /// Registers of build.
 pub const BUILD_COUNT: u32 = 4;
 
-/// Latencies in cycles: 0 uniform compute pipeline (issue of a read to its result written), 1 modular multiplier, 2 butterfly, 3 reserved (0).
+/// Latencies in cycles: 0 uniform compute pipeline (issue of a read to its result written), 1 modular multiplier, 2
+/// butterfly, 3 reserved (0).
 pub const LATENCY: u32 = 0x040;
 /// Registers of latency.
 pub const LATENCY_COUNT: u32 = 4;
@@ -103,13 +105,15 @@ pub const BASE_CONVERSION_MOVES: (u32, u32) = (24, 6);
 
 /// Actions; each bit acts once when written as 1 and reads as 0.
 pub const CONTROL: u32 = 0x100;
-/// Forget the queue, the error, the counters and which slots were written; tables and memories are kept. Only while the core is idle or has failed.
+/// Forget the queue, the error, the counters and which slots were written; tables and memories are kept. Only while the
+/// core is idle or has failed.
 pub const CONTROL_CLEAR: (u32, u32) = (0, 1);
 /// Copy all counters into their readable registers.
 pub const CONTROL_SNAPSHOT: (u32, u32) = (1, 1);
 /// Write TABLE_DATA to the table entry TABLE_ADDRESS names.
 pub const CONTROL_TABLE_WRITE: (u32, u32) = (2, 1);
-/// Hard reset of the core, also when wedged; the data port ends what it has begun on the bus. Wait for STATUS.idle, then write the tables again.
+/// Hard reset of the core, also when wedged; the data port ends what it has begun on the bus. Wait for STATUS.idle,
+/// then write the tables again.
 pub const CONTROL_RESET: (u32, u32) = (3, 1);
 
 /// State of the core.
@@ -171,10 +175,18 @@ pub const TABLE_ADDRESS: u32 = 0x130;
 pub const TABLE_ADDRESS_INDEX: (u32, u32) = (0, 7);
 /// Lane.
 pub const TABLE_ADDRESS_LANE: (u32, u32) = (8, 3);
-/// Table: 0 modulus m; 1 Barrett: floor(2^(k+W+2)/m), Montgomery: (m-1) >> w; 2 Barrett: k, the bit length of m, Montgomery: -R mod m, R = 2^(w ceil(W/w)); 3 constant (Montgomery: times R mod m). w is ARITHMETIC.montgomery_bits. 4 and above, of the base-conversion unit, written while it rests: by entry 4 q_i, 5 Barrett: {floor(2^(k+W+2)/q_i), k in 8 bits}, 6 f_i (Montgomery: times R), 7 C_i; by lane and entry 8 own_j and m_ij (Montgomery: times 2^(w ceil((W+4)/w))), 9 v c_j mod p_j; by lane and conversion 10 p_j, 11 Barrett: {floor(2^(k+W+6)/p_j), k in 8 bits}; by conversion, last, 12 its shape: base entry in bits 6:0, input primes K in 10:7, kept residues take part in 11, bits of the narrowest q_i in 18:12, lane of q_0 in 21:19. Of moves, written while that unit rests: by number 13 g; by lane and number, lane 0 first, 14 bound in 63:0, offset in 127:64, source lane in 130:128.
+/// Table: 0 modulus m; 1 Barrett: floor(2^(k+W+2)/m), Montgomery: (m-1) >> w; 2 Barrett: k, the bit length of m,
+/// Montgomery: -R mod m, R = 2^(w ceil(W/w)); 3 constant (Montgomery: times R mod m). w is ARITHMETIC.montgomery_bits.
+/// 4 and above, of the base-conversion unit, written while it rests: by entry 4 q_i, 5 Barrett: {floor(2^(k+W+2)/q_i),
+/// k in 8 bits}, 6 f_i (Montgomery: times R), 7 C_i; by lane and entry 8 own_j and m_ij (Montgomery: times 2^(w
+/// ceil((W+4)/w))), 9 v c_j mod p_j; by lane and conversion 10 p_j, 11 Barrett: {floor(2^(k+W+6)/p_j), k in 8 bits}; by
+/// conversion, last, 12 its shape: base entry in bits 6:0, input primes K in 10:7, kept residues take part in 11, bits
+/// of the narrowest q_i in 18:12, lane of q_0 in 21:19. Of moves, written while that unit rests: by number 13 g; by
+/// lane and number, lane 0 first, 14 bound in 63:0, offset in 127:64, source lane in 130:128.
 pub const TABLE_ADDRESS_KIND: (u32, u32) = (12, 4);
 
-/// Value for a table entry (W+3 bits; of the base-conversion unit up to W+15, of digits 131), least significant word first.
+/// Value for a table entry (W+3 bits; of the base-conversion unit up to W+15, of digits 131), least significant word
+/// first.
 pub const TABLE_DATA: u32 = 0x140;
 /// Registers of table_data.
 pub const TABLE_DATA_COUNT: u32 = 5;

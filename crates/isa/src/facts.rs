@@ -19,9 +19,11 @@ pub(crate) struct Facts {
     pub butterflies: i64,
     /// Words of a slot, the largest ring degree.
     pub n_max: i64,
-    /// How products are reduced, by Barrett with a modulus of run time or word by word by Montgomery with primes 1 mod 2 n_max.
+    /// How products are reduced, by Barrett with a modulus of run time or word by word by Montgomery with primes 1 mod
+    /// 2 n_max.
     pub reduction: i64,
-    /// How products are cut, in a few deep stages or in pipelined tiles of the DSP blocks of AMD (26x17) or Lattice (18x18).
+    /// How products are cut, in a few deep stages or in pipelined tiles of the DSP blocks of AMD (26x17) or Lattice
+    /// (18x18).
     pub multiplier: i64,
     /// Bits of the smallest modulus.
     pub modulus_bits_min: i64,
@@ -39,7 +41,8 @@ pub(crate) struct Facts {
     pub rns_conversions: i64,
     /// Entries of the tables of their constants; a conversion of K primes takes K + 1.
     pub rns_entries: i64,
-    /// Automorphisms, and as many digits, that the unit for moves between words and lanes (AUTO, DECOMP) holds; 0 without it.
+    /// Automorphisms, and as many digits, that the unit for moves between words and lanes (AUTO, DECOMP) holds; 0
+    /// without it.
     pub moves: i64,
     /// The host's side, an AXI4 data port with AXI4-Lite registers or UART and SPI.
     pub host: i64,

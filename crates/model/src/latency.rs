@@ -103,7 +103,8 @@ pub fn convert_pipe(kind: u64, style: u64, w: u64, minbits: u64, mw: u64, p: u64
     ((((((((rate / p)).max(1) + rate) + 1) + factor_latency(kind, style, w, minbits, mw)) + dot_latency(style, w, w)) + reduce_latency(kind, style, w, minbits, mw, 4)) + addsub_latency(style))
 }
 
-/// Cycles from one group of `rate` coefficients of a base conversion to the next; terms: input primes, and one for kept residues.
+/// Cycles from one group of `rate` coefficients of a base conversion to the next; terms: input primes, and one for kept
+/// residues.
 pub fn convert_steps(terms: u64, rate: u64) -> u64 {
     (terms).max(rate)
 }

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ringsmith.gen import expr
 from ringsmith.gen.build import Build, Rule, Value, replaced
+from ringsmith.gen.comments import comment
 
 HEADER = """\
 // SPDX-License-Identifier: Apache-2.0
@@ -28,7 +29,7 @@ def render(build: Build) -> str:
     lines = [HEADER, "/// The fields of an info block; a named choice as its number.", "#[derive(Clone, Copy, Debug)]"]
     lines += ["pub(crate) struct Facts {"]
     for value in facts:
-        lines += [f"    /// {value.doc}", f"    pub {value.name}: i64,"]
+        lines += [*comment(value.doc, "///", 4), f"    pub {value.name}: i64,"]
     lines += ["}", "", "impl Facts {", *_from_knobs(build, facts), "", *_broken(build, facts), "}", ""]
     return "\n".join(lines)
 

@@ -7,6 +7,7 @@ import ast
 
 from ringsmith.gen import expr
 from ringsmith.gen.build import Build, Rule, Value, replaced
+from ringsmith.gen.comments import comment
 
 GENERATED = """\
 // SPDX-License-Identifier: Apache-2.0
@@ -18,7 +19,8 @@ PACKAGE = """\
 package rs_build_pkg;
 """
 CHECK = """\
-// Elaboration checks of the parameters of {what}: any that cannot be stops the build. docs/knobs.md has their meaning.
+// Elaboration checks of the parameters of {what}: an illegal value stops the build.
+// docs/knobs.md has their meaning.
 module {module} #(
 """
 
@@ -61,7 +63,8 @@ def _enum(value: Value) -> str:
     assert value.legal is not None
     names = [f"{value.name.capitalize()}{name.capitalize()} = {number}" for name, number in value.legal.names.items()]
     inside = ",\n    ".join(names)
-    return f"\n  // {value.doc}\n  typedef enum int unsigned {{\n    {inside}\n  }} {value.name}_e;"
+    doc = "\n".join(comment(value.doc, indent=2))
+    return f"\n{doc}\n  typedef enum int unsigned {{\n    {inside}\n  }} {value.name}_e;"
 
 
 def render_check(build: Build, module: str, what: str) -> str:
@@ -72,7 +75,7 @@ def render_check(build: Build, module: str, what: str) -> str:
         assert value.parameter is not None
         least = expr.evaluate(value.parameter.formula, {value.name: value.legal.least if value.legal else 0}, {})
         comma = "," if name != last else ""
-        lines += [f"  // {value.doc}", f"  parameter int unsigned {value.parameter.name} = {least}{comma}"]
+        lines += [*comment(value.doc, indent=2), f"  parameter int unsigned {value.parameter.name} = {least}{comma}"]
     text = GENERATED + CHECK.format(module=module, what=what) + "\n".join(lines) + "\n);\n"
     for number, rule in enumerate(_checks(build)):
         condition = _sv(build, rule.holds)

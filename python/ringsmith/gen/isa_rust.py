@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ringsmith.gen.comments import comment
 from ringsmith.gen.isa import SLOT_FIELDS, Instruction, Isa
 
 HEADER = """\
@@ -30,7 +31,7 @@ def render(isa: Isa) -> str:
         lines += [f"/// {doc}", f"pub const {name} = {value};"]
     lines += [""]
     for field in isa.fields:
-        lines += [f"/// {field.doc}"]
+        lines += comment(field.doc, "///")
         lines += [f"pub const {field.name.upper()}: Field = Field {{ lsb: {field.lsb}, bits: {field.bits} }};"]
     lines += ["", *_opcodes(isa), "", *_slots(isa), "", *_modifiers(isa), "", *_table(isa)]
     return "\n".join([*lines, ""])

@@ -12,6 +12,7 @@ import yaml
 from ringsmith import shipped
 from ringsmith.errors import FormatError
 from ringsmith.gen import expr
+from ringsmith.gen.comments import comment
 
 SV_HEADER = """\
 // SPDX-License-Identifier: Apache-2.0
@@ -86,7 +87,7 @@ def render_sv(functions: tuple[Function, ...]) -> str:
     lines = [SV_HEADER]
     for function in functions:
         arguments = ", ".join(f"int {name}" for name in function.args)
-        lines += [f"  // {function.doc}", f"  function automatic int {function.name}({arguments});"]
+        lines += [*comment(function.doc, indent=2), f"  function automatic int {function.name}({arguments});"]
         lines += [f"    return {expr.to_sv(function.body)};", "  endfunction", ""]
     return "\n".join([*lines, "endpackage", ""])
 
@@ -97,6 +98,6 @@ def render_rust(functions: tuple[Function, ...]) -> str:
     for function in functions:
         names = {name: name.lower() for name in function.args}
         arguments = ", ".join(f"{name}: u64" for name in names.values())
-        lines += [f"/// {function.doc}", f"pub fn {function.name.lower()}({arguments}) -> u64 {{"]
+        lines += [*comment(function.doc, "///"), f"pub fn {function.name.lower()}({arguments}) -> u64 {{"]
         lines += [f"    {expr.to_rust(function.body, names)}", "}", ""]
     return "\n".join(lines)

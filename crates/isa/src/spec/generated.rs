@@ -29,7 +29,8 @@ pub const LOG2_N: Field = Field { lsb: 30, bits: 4 };
 pub const MOD_IDX: Field = Field { lsb: 34, bits: 4 };
 /// 1: the cyclic ring x^n-1 instead of x^n+1 (transforms only).
 pub const CYCLIC: Field = Field { lsb: 38, bits: 1 };
-/// Entry of each lane's constant table; of LIFT and SCALE the conversion, of AUTO the automorphism, of DECOMP the digit.
+/// Entry of each lane's constant table; of LIFT and SCALE the conversion, of AUTO the automorphism, of DECOMP the
+/// digit.
 pub const CONST_IDX: Field = Field { lsb: 39, bits: 5 };
 /// Host buffer number; address = base + buffer * polynomial bytes.
 pub const BUF_IDX: Field = Field { lsb: 44, bits: 20 };

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ringsmith.gen.comments import comment
 from ringsmith.hw.registers.maps import Choice, RegisterMap
 
 _LICENCE = "SPDX-License-Identifier: Apache-2.0"
@@ -13,11 +14,12 @@ def rust_constants(host: RegisterMap) -> str:
     lines = [f"// {_LICENCE}", f"// {host.notice}", "//! Register addresses and fields of the host shell."]
     for register in host.registers:
         name = register.name.upper()
-        lines += ["", f"/// {register.description}", f"pub const {name}: u32 = {register.address:#05x};"]
+        lines += ["", *comment(register.description, "///"), f"pub const {name}: u32 = {register.address:#05x};"]
         if register.count > 1:
             lines += [f"/// Registers of {register.name}.", f"pub const {name}_COUNT: u32 = {register.count};"]
         for field, label in register.named_fields():
-            lines += [f"/// {field.description}", f"pub const {label}: (u32, u32) = ({field.low}, {field.width});"]
+            lines += comment(field.description, "///")
+            lines += [f"pub const {label}: (u32, u32) = ({field.low}, {field.width});"]
     return "\n".join(lines) + "\n"
 
 
@@ -70,7 +72,7 @@ def sv_words(ntt8: RegisterMap) -> str:
     lines += ["  /* verilator lint_off UNUSEDPARAM */"]
     lines.append(f"  localparam logic [31:0] Magic = 32'h{ntt8['magic'].fields[0].reset:08X};")
     for register in ntt8.registers:
-        lines.append(f"  // {register.description}")
+        lines += comment(register.description, indent=2)
         lines.append(f"  localparam logic [5:0] Word{_camel(register.name)} = 6'd{register.address // 4};")
     return "\n".join([*lines, "  /* verilator lint_on UNUSEDPARAM */", "", "endpackage", ""])
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a backend can do, told before it is asked to.
+//! Capabilities of a backend, told before a program is run.
 
 use crate::Error;
 use program::{Parameters, Program};
@@ -27,7 +27,7 @@ const OPERATIONS: [&str; 18] = [
     "linear_transform",
 ];
 
-/// What a backend can do.
+/// The capabilities of a backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// `"bfv"`, `"ckks"`.

@@ -19,8 +19,8 @@ use scheme::Scheme;
 use std::time::Instant;
 use walk::Walk;
 
-/// Runs programs on this machine's processor. Independent steps run side by side, each on one thread; a step that nothing
-/// else can run beside has all threads. Results do not depend on their number.
+/// Runs programs on this machine's processor. Independent steps run side by side, each on one thread; a step that
+/// nothing else can run beside has all threads. Results do not depend on their number.
 #[derive(Clone)]
 pub struct Cpu {
     threads: Threads,

@@ -33,7 +33,7 @@ pub enum Error {
     Capability {
         /// Its name.
         backend: String,
-        /// What it lacks, as "has no operation x".
+        /// The missing capability, as "has no operation x".
         lack: String,
     },
     /// A device failed or cannot do what it was asked to.
@@ -41,7 +41,7 @@ pub enum Error {
     Device {
         /// Its name.
         name: String,
-        /// What went wrong.
+        /// The reason.
         message: String,
     },
     /// The observer wanted it to stop.
@@ -52,11 +52,11 @@ pub enum Error {
     Step {
         /// Its number.
         number: usize,
-        /// What it does.
+        /// Its operation.
         operation: &'static str,
         /// File and line of the kernel.
         place: String,
-        /// What went wrong.
+        /// The reason.
         source: Box<Self>,
     },
 }

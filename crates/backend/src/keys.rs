@@ -78,7 +78,7 @@ impl Keys {
     }
 }
 
-/// What is known of one kind of key.
+/// Facts of one kind of key: owner, limbs, limbs needed.
 struct Held {
     name: &'static str,
     owner: Option<KeyId>,
@@ -87,7 +87,8 @@ struct Held {
 }
 
 impl<W: Word> KeySet<W> {
-    /// The limbs of a digit's half of the relinearization key, or of an automorphism's, for ciphertexts of so many limbs.
+    /// The limbs of a digit's half of the relinearization key, or of an automorphism's,
+    /// for ciphertexts of so many limbs.
     pub(crate) fn limbs(
         &self,
         element: Option<u64>,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Measure whole operations on a co-processor: [`multiply`], [`rotation::rotate`].
 //!
-//! A BFV multiplication with relinearisation: operands, keys and result in the host's memory, all transfers included. The reference is the evaluator on this machine.
+//! A BFV multiplication with relinearisation: operands, keys and result in the host's memory, all transfers included.
+//! The reference is the evaluator on this machine.
 
 pub mod rotation;
 
@@ -19,11 +20,11 @@ use zq::primes::{Direction, ntt_primes};
 /// The plaintext modulus of the published set.
 const PLAIN_MODULUS: u64 = 33;
 
-/// What was measured.
+/// The result of a measurement.
 pub struct Measured {
     /// Transfers and computation of all cores, measured and predicted.
     pub usage: Usage,
-    /// Where the time of each core went.
+    /// Statistics of the batch on all cores.
     pub shift: Shift,
     /// Whether all bytes are those of the evaluator.
     pub correct: bool,
@@ -103,8 +104,9 @@ pub fn multiply(
     })
 }
 
-/// The set of the published shape for a build: a data prime for each lane but one, a further prime for each lane, no special
-/// primes, digits of one prime. The second basis has the largest primes, so that as many of them as data primes exceed Q.
+/// The set of the published shape for a build: a data prime for each lane but one, a further prime for each lane, no
+/// special primes, digits of one prime. The second basis has the largest primes, so that as many of them as data primes
+/// exceed Q.
 ///
 /// # Errors
 /// A build that this set does not suit, and what [`BfvParams::new`] refuses.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A recorder: runs a program on this machine by its polynomial operations and keeps them as text, with all they start from.
+//! A recorder: runs a program on this machine by its polynomial operations and keeps them as text,
+//! with all they start from.
 
 use crate::lower::{Engine, Shape, run};
 use crate::{Backend, Capabilities, Error, Observer, Outcome, Request};

@@ -23,7 +23,7 @@ pub enum Inputs<'a> {
 
 /// One run of a program.
 pub struct Request<'a> {
-    /// What to compute.
+    /// The program.
     pub program: &'a Program,
     /// Evaluation keys.
     pub keys: &'a Keys,
@@ -58,7 +58,7 @@ impl Seconds {
 pub struct Outcome {
     /// The output ciphertexts as bytes.
     pub outputs: Vec<Vec<u8>>,
-    /// Where the time went.
+    /// The time of the run, by kind of operation.
     pub seconds: Seconds,
 }
 

@@ -43,7 +43,8 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// The centred representative modulo the product of `from`, modulo each of `to`; lane `first` has the first of `from`.
+    /// The centred representative modulo the product of `from`, modulo each of `to`;
+    /// lane `first` has the first of `from`.
     ///
     /// # Errors
     /// Two equal primes in `from`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What each instruction does to memory.
+//! Functional semantics: the effect of each instruction on memory.
 
 use isa::{BuildInfo, Instruction, Op, TWIDDLE_SLOT};
 use zq::Word;
@@ -14,7 +14,8 @@ use crate::{moves, transform};
 /// Execute one instruction.
 ///
 /// # Errors
-/// A fault with index 0, memory unchanged. Words that are no residues feed modular instructions garbage, as in hardware.
+/// A fault with index 0, memory unchanged. Words that are no residues feed modular instructions garbage,
+/// as in hardware.
 pub fn execute(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
     guard(&memory.info, i)?;
     let n = i.n();

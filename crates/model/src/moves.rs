@@ -23,8 +23,8 @@ pub struct Digit {
 }
 
 impl Digit {
-    /// In each lane the residue, modulo the second prime, of the centred representative of the source lane's residue modulo the
-    /// first: the same as [`crate::Conversion::lift`] of one prime, also at the rounding boundary.
+    /// In each lane the residue, modulo the second prime, of the centred representative of the source lane's residue
+    /// modulo the first: the same as [`crate::Conversion::lift`] of one prime, also at the rounding boundary.
     ///
     /// # Errors
     /// A source prime that is not below twice the lane's, or of more than 64 bits.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a slot holds.
+//! The content of a slot.
 
 /// One polynomial per lane; lane after lane, each of `n_max` words below 2^W.
 pub type Polynomial = Vec<Vec<u128>>;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! When each instruction starts and ends: in-order issue to the units, a scoreboard of slots, overlapped drains.
 //!
-//! Every latency comes from the formulas of `spec/latency.yaml`; this file adds only the order in which the sequencer applies them.
+//! Every latency comes from the formulas of `spec/latency.yaml`;
+//! this file adds only the order in which the sequencer applies them.
 
 use isa::{BuildInfo, Host, Instruction, Op, Reduction, Unit};
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The transforms as the hardware does them: from the twiddle table that was loaded, whatever it holds.
 //!
-//! In-place Cooley–Tukey and Gentleman–Sande; the constant-geometry order of the hardware gives the same residues in the same
-//! places. The table holds T[m + i] for block i of the stage with m blocks; the cyclic form drops the `m +`.
+//! In-place Cooley–Tukey and Gentleman–Sande; the constant-geometry order of the hardware gives the same residues in
+//! the same places. The table holds T[m + i] for block i of the stage with m blocks; the cyclic form drops the `m +`.
 
 use zq::Modulus;
 

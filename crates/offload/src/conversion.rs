@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Measure base conversions on a device: one instruction, BFV's whole scaling, the digits of a relinearisation.
 //!
-//! The primes `p` are those of all lanes; `q`, one fewer, are further ones of the same widths. The reference is the production
-//! arithmetic of the `rns` crate.
+//! The primes `p` are those of all lanes; `q`, one fewer, are further ones of the same widths. The reference is the
+//! production arithmetic of the `rns` crate.
 
 use isa::{BuildInfo, Draw, Instruction, IsaError, Op};
 use model::{Conversion, schedule_from};
@@ -21,7 +21,7 @@ const NUMERATOR: u64 = 33;
 const X: u8 = 2;
 const OWN: u8 = 3;
 
-/// What can be measured.
+/// The measurements of the base-conversion unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversions {
     /// LIFT of q to p.
@@ -125,7 +125,7 @@ pub fn measure_conversion(
         buf_idx: buffer,
         ..Instruction::new(op)
     };
-    // What is not read on is a result.
+    // Slots that are written and never read are results.
     let results: Vec<u8> = (work.iter().flat_map(Instruction::writes))
         .filter(|&slot| !work.iter().any(|i| i.reads().any(|read| read == slot)))
         .collect();

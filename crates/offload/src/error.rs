@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What cannot be handed over.
+//! Errors of offloading.
 
 use device::DeviceError;
 use thiserror::Error;
@@ -12,13 +12,13 @@ pub enum OffloadError {
     Build {
         /// The operation.
         operation: &'static str,
-        /// What it needs and what there is.
+        /// The resource needed and the one there is.
         what: String,
     },
     /// Moduli or degree that the build cannot work with.
     #[error("{what}")]
     Shape {
-        /// What does not fit, with the numbers.
+        /// The reason, with the numbers.
         what: String,
     },
     /// The device or its driver.

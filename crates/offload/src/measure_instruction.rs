@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Measure one instruction on a device, its operands loaded before and its results stored after.
 //!
-//! At twice the build's degree it runs in parts: the halves of pointwise operands and copies one after the other, transforms by
-//! splitting x^n + 1 as in [`crate::ring_split`]; cycles are then those of all the parts.
+//! At twice the build's degree it runs in parts: the halves of pointwise operands and copies one after the other,
+//! transforms by splitting x^n + 1 as in [`crate::ring_split`]; cycles are then those of all the parts.
 
 use isa::{BuildInfo, Draw, Instruction, IsaError, Modifier, Op, Slot, TWIDDLE_SLOT, ZERO_SLOT};
 use model::{Digit, Lane, Profile, schedule};
@@ -19,7 +19,7 @@ use crate::simulate::{Outcome, check_moduli, draw, outcome, plan_for};
 /// The automorphism that is measured.
 const ELEMENT: u16 = 5;
 
-/// What a measurement works on.
+/// Operands and parameters of a measurement.
 struct Case {
     op: Op,
     lanes: Vec<Lane>,
@@ -32,7 +32,7 @@ struct Case {
 /// Measure one instruction on random operands.
 ///
 /// # Errors
-/// What the build cannot execute, or a device error.
+/// An instruction that the build cannot execute, or a device error.
 pub fn measure_instruction(
     session: &mut Session,
     op: Op,
@@ -136,8 +136,8 @@ fn outputs(op: Op) -> u32 {
     }
 }
 
-/// The instruction with its loads and stores: operands in slots 2, 3, 4; results in 2, which is dual-port, or of copies and
-/// of PMUL in the work slots. LOAD brings the second operand, STORE writes the output's buffer itself.
+/// The instruction with its loads and stores: operands in slots 2, 3, 4; results in 2, which is dual-port, or of copies
+/// and of PMUL in the work slots. LOAD brings the second operand, STORE writes the output's buffer itself.
 fn section(info: &BuildInfo, op: Op, args: ProgramArgs, table: Option<u32>) -> OperationProgram {
     let mut i = Instruction::new(op);
     for &slot in op.spec().operands {
@@ -318,7 +318,8 @@ impl Case {
         Ok(results[0].iter().zip(&results[1]).map(whole).collect())
     }
 
-    /// The operands' halves; of the bit-reversed copy the even and the odd coefficients, whose places differ in the top bit.
+    /// The operands' halves; of the bit-reversed copy the even and the odd coefficients,
+    /// whose places differ in the top bit.
     fn sides(&self) -> [Vec<Polynomial>; 2] {
         let part = |side: usize| -> Vec<Polynomial> {
             let take = |operand: &Polynomial| -> Polynomial {

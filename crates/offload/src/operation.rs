@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Programs of single operations, as they are measured, in three sections: loads, work, stores.
 //!
-//! Slots: 0 and 1 are the transform's own, 2 is dual-port, 3 to 6 are of any kind. Everything fits the six slots of CoFHEE, whose
-//! seventh memory holds the twiddle table; a fifth operand is loaded into a slot that has become free.
+//! Slots: 0 and 1 are the transform's own, 2 is dual-port, 3 to 6 are of any kind. Everything fits the six slots of
+//! CoFHEE, whose seventh memory holds the twiddle table; a fifth operand is loaded into a slot that has become free.
 
 use isa::{BuildInfo, Instruction, Op, TWIDDLE_SLOT, ZERO_SLOT, disassemble};
 
@@ -92,7 +92,8 @@ pub struct ProgramArgs {
     pub mod_idx: u8,
     /// First host buffer: the inputs, then the outputs.
     pub first: u32,
-    /// Host buffers of the tables for forward and inverse transforms where they differ (half of a ring of twice the degree).
+    /// Host buffers of the tables for forward and inverse transforms where they differ (half of a ring of twice the
+    /// degree).
     pub tables: Option<[u32; 2]>,
 }
 
@@ -300,7 +301,8 @@ impl Builder {
         self.store(0, 2);
     }
 
-    /// The first sum gathers in the dual-port slot; the second is added up in work slot 0 and saved before the next transform.
+    /// The first sum gathers in the dual-port slot; the second is added up in work slot 0 and saved before the next
+    /// transform.
     fn key_switch(&mut self) {
         self.load(3, 0);
         self.load(4, 1);

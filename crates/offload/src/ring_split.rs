@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A ring of twice the build's degree, worked on in two halves.
 //!
-//! x^n + 1 = (x^(n/2) - z)(x^(n/2) + z) with z = T[1] of the degree-n table T. A polynomial lo + x^(n/2) hi is lo + z hi modulo the
-//! first factor ("left"), lo - z hi modulo the second. Below that first stage each half is a transform of degree n/2 with the table
-//! T_left[m + i] = T[2m + i], T_right[m + i] = T[3m + i]; the inverse transform mirrors its table, and the mirror of one half's
-//! twiddles lies in the other half's table.
+//! x^n + 1 = (x^(n/2) - z)(x^(n/2) + z) with z = T[1] of the degree-n table T. A polynomial lo + x^(n/2) hi is
+//! lo + z hi modulo the first factor ("left"), lo - z hi modulo the second. Below that first stage each half is a
+//! transform of degree n/2 with the table T_left[m + i] = T[2m + i], T_right[m + i] = T[3m + i]; the inverse transform
+//! mirrors its table, and the mirror of one half's twiddles lies in the other half's table.
 
 use isa::{Instruction, Op, ZERO_SLOT};
 use model::Lane;

@@ -124,8 +124,8 @@ impl Session {
         }
     }
 
-    /// Computes a program of polynomial operations; `operations` are those that the device takes. Its outputs can be taken
-    /// from the memory that is returned.
+    /// Computes a program of polynomial operations; `operations` are those that the device takes. Its outputs can be
+    /// taken from the memory that is returned.
     ///
     /// # Errors
     /// [`Ended`]. A device that failed was reset.
@@ -189,7 +189,7 @@ impl Session {
     /// Do an operation on one residue per lane; the moduli are those of the lanes.
     ///
     /// # Errors
-    /// What the build cannot take, or a device error.
+    /// An operation, moduli or a degree that the build cannot take; a device error.
     pub fn run(
         &mut self,
         operation: Operation,

@@ -111,8 +111,8 @@ pub fn unknown(scheme: &str, step: &Step) -> Error {
     Error::Input(format!("{scheme} has no {name} of such operands"))
 }
 
-/// [`Scheme::apply`] of what both schemes have, and of a scheme's own operations. `Operation` and [`crate::keys::key`] are
-/// in scope.
+/// [`Scheme::apply`] of what both schemes have, and of a scheme's own operations. `Operation` and [`crate::keys::key`]
+/// are in scope.
 macro_rules! applied {
     (
         $scheme:literal, $evaluator:expr, $keys:expr, $step:expr, $operands:expr, $plaintext:expr,

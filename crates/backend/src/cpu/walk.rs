@@ -16,8 +16,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many tasks beyond the first unfinished one may start, for each worker: enough to work beside a chain of steps, few
-/// enough that little more memory is taken than in a walk one by one.
+/// How many tasks beyond the first unfinished one may start, for each worker: enough to work beside a chain of steps,
+/// few enough that little more memory is taken than in a walk one by one.
 const AHEAD: usize = 8;
 
 /// How long a worker without work waits before it asks its observer again.

@@ -169,8 +169,8 @@ pub fn after_tensor<S: Multiplies>(
     products.iter().map(scaled).collect()
 }
 
-/// round(t·x/P) of a product whose limbs over Q carry t/P already: they are transformed back by themselves, and what rounding adds
-/// comes last, so that both can be added to something else before that.
+/// round(t·x/P) of a product whose limbs over Q carry t/P already: they are transformed back by themselves, and what
+/// rounding adds comes last, so that both can be added to something else before that.
 fn rounded<S: Multiplies>(
     lowering: &mut Lowering<'_, S>,
     product: &Part,
@@ -216,8 +216,8 @@ fn lifted<S: Multiplies>(
     }
 }
 
-/// round(P·x/Q), centred modulo P, over Q·P, as values: −[P·x]_Q / Q modulo P, because P vanishes there. Modulo Q it carries t/P if
-/// bases are converted where the products are: there a conversion has the factor for nothing.
+/// round(P·x/Q), centred modulo P, over Q·P, as values: −[P·x]_Q / Q modulo P, because P vanishes there. Modulo Q it
+/// carries t/P if bases are converted where the products are: there a conversion has the factor for nothing.
 fn switched<S: Multiplies>(
     lowering: &mut Lowering<'_, S>,
     part: &Part,

@@ -82,8 +82,8 @@ pub trait Lower: Scheme + Sized {
     /// The plaintext as a factor, as values.
     fn factor(&self, plaintext: &Self::Plaintext, limbs: usize) -> Result<Vec<Self::Word>, Error>;
 
-    /// The limbs of a digit's half of the relinearization key, or of an automorphism's, for ciphertexts of so many limbs: values
-    /// over these, then over the special primes.
+    /// The limbs of a digit's half of the relinearization key, or of an automorphism's, for ciphertexts of so many
+    /// limbs: values over these, then over the special primes.
     fn key(
         &self,
         element: Option<u64>,

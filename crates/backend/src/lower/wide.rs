@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Wide primes: where only an integer matters (a tensor before it is scaled, a sum of digits times keys before it is divided), a
-//! device with wide words works modulo a few of them instead of all primes of the set. The integer is the same, so are its residues.
+//! Wide primes: where only an integer matters (a tensor before it is scaled, a sum of digits times keys before it is
+//! divided), a device with wide words works modulo a few of them instead of all primes of the set. The integer is the
+//! same, so are its residues.
 
 use super::{Lower, Lowering};
 use crate::Error;

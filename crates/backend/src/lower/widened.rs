@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! BFV over 64-bit words whose polynomial operations are over 128-bit words: a device with wide words takes the place of several
-//! narrow primes by one wide prime where only the integer result matters.
+//! BFV over 64-bit words whose polynomial operations are over 128-bit words: a device with wide words takes the place
+//! of several narrow primes by one wide prime where only the integer result matters.
 
 use super::bfv::Multiplies;
 use super::scheme::{Chain, Lower, Parts};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a program computes, on slots in the clear.
+//! Evaluation of a program in the clear, on slots.
 
 use program::Program;
 use program::expression::Numbers;

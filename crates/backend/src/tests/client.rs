@@ -181,8 +181,8 @@ fn what_a_build_cannot_take_stays_on_the_processor() {
     assert_eq!(usage.on_host["delta-m-decrypt"], 3);
 }
 
-/// What crosses for one message over one prime: u and both keys there, both products back; c_1 and the secret there, one back.
-/// Errors and c_0 are added where they are, which is here.
+/// Transfers for one message over one prime: u and both keys to the device, both products back; c_1 and the secret to
+/// the device, one product back. Errors and c_0 are added on the host.
 #[test]
 fn errors_never_leave_the_host() {
     let client = Client::<u64>::new(32, &[40]);

@@ -116,7 +116,7 @@ fn ending(mut program: Program, steps: &[(Operation, u8, u32)]) -> Program {
     program
 }
 
-/// What a build does for a program that gives the bytes of the walk.
+/// Usage of a build by a program, whose bytes are checked against those of the walk.
 fn checked(program: &Program, info: &BuildInfo) -> Usage {
     super::coprocessor::held_to_the_walk(program, info)
 }

@@ -189,7 +189,7 @@ pub fn squares(parameters: Parameters, sums: Option<usize>) -> program::Program 
     program
 }
 
-/// What a build moves for a program.
+/// Usage of a build by a program.
 pub fn moved(program: &program::Program, info: &BuildInfo) -> Usage {
     let client = Client::new(program, &clear::inputs(program, 1));
     let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
@@ -210,7 +210,7 @@ pub fn moved(program: &program::Program, info: &BuildInfo) -> Usage {
     backend.take_usage()
 }
 
-/// What a build moves for a program whose bytes are those of the walk.
+/// Usage of a build by a program, whose bytes are checked against those of the walk.
 pub fn held_to_the_walk(program: &program::Program, info: &BuildInfo) -> Usage {
     let client = Client::new(program, &clear::inputs(program, 1));
     let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
@@ -235,8 +235,8 @@ pub fn held_to_the_walk(program: &program::Program, info: &BuildInfo) -> Usage {
     backend.take_usage()
 }
 
-/// Bytes of the same, one operation and one prime after another, each with its twiddle table and operands sent and its results
-/// fetched: the tensor over Q·P, then the digits of one prime each, times their keys.
+/// Bytes of the same, one operation and one prime after another, each with its twiddle table and operands sent and its
+/// results fetched: the tensor over Q·P, then the digits of one prime each, times their keys.
 fn moved_one_by_one(params: &bfv::BfvParams<u64>, info: &BuildInfo) -> usize {
     let limbs = params.rlwe().data_primes();
     let joint = limbs + params.over_q_basis(limbs).unwrap().len();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Programs on builds that spread residues and permute values beside the butterflies: the same bytes, and what the host is left.
+//! Programs on builds that spread residues and permute values beside the butterflies:
+//! the same bytes, and what the host is left.
 
 use super::coprocessor::{build, conforms, held_to_the_walk};
 use super::random::Maker;

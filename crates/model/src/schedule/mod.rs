@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The sequencer: which instruction starts when. The rules are those of the RTL's scoreboard.
 //!
-//! Issue is in order, one instruction per unit. Compute instructions share one pipeline of uniform length, so among them only reads
-//! of results in flight matter: such a read may start at once if the pipeline is not longer than n/(4P), only the producer is in
-//! flight, with the same n, and the slot has two ports; else it waits for the last write. No two units ever share a slot.
+//! Issue is in order, one instruction per unit. Compute instructions share one pipeline of uniform length, so among
+//! them only reads of results in flight matter: such a read may start at once if the pipeline is not longer than
+//! n/(4P), only the producer is in flight, with the same n, and the slot has two ports; else it waits for the last
+//! write. No two units ever share a slot.
 
 mod port;
 

@@ -6,8 +6,8 @@ use isa::{BuildInfo, Instruction, Op, State};
 use super::Sequencer;
 use crate::timing::{Event, Profile};
 
-/// Cycles from the end of a transfer to the choice of the next one: the core ends a LOAD one cycle after it took the last
-/// word, a STORE with the port.
+/// Cycles from the end of a transfer to the choice of the next one: the core ends a LOAD one cycle after it took the
+/// last word, a STORE with the port.
 const AFTER_LOAD: u64 = 1;
 const AFTER_STORE: u64 = 2;
 

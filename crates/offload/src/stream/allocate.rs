@@ -369,7 +369,8 @@ impl Allocator<'_> {
         }
     }
 
-    /// Makes room for a transform in slots 0 and 1. Its source, the first of those pinned, may stay there for the last time.
+    /// Makes room for a transform in slots 0 and 1. Its source, the first of those pinned,
+    /// may stay there for the last time.
     fn clear_work_slots(&mut self, place: usize, pinned: &[TileId]) -> Result<(), OffloadError> {
         for work in 0..2 {
             let Some(tile) = self.slots[work].0 else {

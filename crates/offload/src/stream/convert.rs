@@ -135,8 +135,8 @@ pub fn is_move<W: Word>(
         && targets.all(|target| filled(&layout.sections[target]))
 }
 
-/// Whether the build's unit can do a conversion: its input primes stand side by side in the lanes of one section, the unit's
-/// tables hold its constants, and all primes are among the usable.
+/// Whether the build's unit can do a conversion: its input primes stand side by side in the lanes of one section, the
+/// unit's tables hold its constants, and all primes are among the usable.
 pub fn fits<W: Word>(
     info: &BuildInfo,
     (graph, layout): (&Graph<W>, &Layout),

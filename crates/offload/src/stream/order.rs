@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The order of operations on the device.
 //!
-//! Without base conversions sections depend on the host only: one after another, so that tables are loaded once a stage. With
-//! them sections depend on each other. Then homomorphic steps follow each other, and within a step as much as possible is done in
-//! a section before the next one is entered; a conversion comes just before the first operation that wants it (the overlap pass
-//! starts it earlier), so that its result takes no slot before.
+//! Without base conversions sections depend on the host only: one after another, so that tables are loaded once a
+//! stage. With them sections depend on each other. Then homomorphic steps follow each other, and within a step as much
+//! as possible is done in a section before the next one is entered; a conversion comes just before the first operation
+//! that wants it (the overlap pass starts it earlier), so that its result takes no slot before.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The order of instructions within a submission: transfers beside work.
 //!
-//! Issue is in order, so a transfer that waits for its unit holds back the work behind it. Four queues keep their own order:
-//! work, loads and copies, stores, base conversions. The next instruction is the one of their heads that can start earliest.
+//! Issue is in order, so a transfer that waits for its unit holds back the work behind it. Four queues keep their own
+//! order: work, loads and copies, stores, base conversions.
+//! The next instruction is the one of their heads that can start earliest.
 
 use std::collections::HashMap;
 

@@ -160,8 +160,8 @@ impl<W: Word> Maker<'_, W> {
         });
     }
 
-    /// A conversion of single primes to one section, by moves from lane to lane. A lane that nobody reads gets something that is
-    /// reduced.
+    /// A conversion of single primes to one section, by moves from lane to lane. A lane that nobody reads gets
+    /// something that is reduced.
     fn move_lanes(&self, tiles: &mut Tiles, item: Item, bundle: &Bundle) {
         let section = item.section;
         let moduli = &self.layout.sections[section].moduli;
@@ -318,7 +318,8 @@ impl<W: Word> Maker<'_, W> {
         })
     }
 
-    /// On Montgomery builds one factor of a product must carry R: one that the host gives, else one is multiplied by it first.
+    /// On Montgomery builds one factor of a product must carry R:
+    /// one that the host gives, else one is multiplied by it first.
     fn carry(&self, tiles: &mut Tiles, item: Item, sources: &mut [Option<TileId>; 3]) {
         let one_that =
             |is: &dyn Fn(TileId) -> bool| (0..2).rev().find(|&k| sources[k].is_some_and(is));

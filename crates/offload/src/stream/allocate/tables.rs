@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Moduli, constants, base conversions and twiddle tables that the device holds. All but the last are set while it is idle, so a
-//! submission that has used all indices ends before another is set.
+//! Moduli, constants, base conversions and twiddle tables that the device holds. All but the last are set while it is
+//! idle, so a submission that has used all indices ends before another is set.
 
 use device::free_entries;
 use isa::BuildInfo;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# `make` or `make help` lists the targets. Everything is built inside the tree: .venv (Python), target (Rust), build (hardware).
+# `make` or `make help` lists the targets. Everything is built inside the tree:
+# .venv (Python), target (Rust), build (hardware).
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Known vulnerabilities, licences and sources of everything that is locked. Needs the advisory databases of PyPI and RustSec,
-# and cargo-deny for the Rust side. Exit status: 0 nothing found, 1 something found, 2 some part could not be looked at.
+# Known vulnerabilities, licences and sources of everything that is locked. Needs the advisory databases of PyPI and
+# RustSec, and cargo-deny for the Rust side.
+# Exit status: 0 nothing found, 1 something found, 2 some part could not be looked at.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 status=0

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Key generation, encoding, encryption, decryption and decoding of both schemes: do they branch on a secret, use one as an address, or take a time
-# that depends on one? tools/constant_time.sh [flow|time], default both.
+# Key generation, encoding, encryption, decryption and decoding of both schemes: do they branch on a secret, use one as
+# an address, or take a time that depends on one? tools/constant_time.sh [flow|time], default both.
 #
-# flow: the release build under valgrind's memcheck with secrets declared uninitialised; portable and AVX2 (valgrind knows no
-#       AVX-512). time: a statistical test in the manner of dudect on this processor's best path. Both have planted leaks to find.
+# flow: the release build under valgrind's memcheck with secrets declared uninitialised; portable and AVX2 (valgrind
+#       knows no AVX-512).
+# time: a statistical test in the manner of dudect on this processor's best path.
+# Both have planted leaks to find.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 which=${1:-both}

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Fuzzes every decoder: tools/fuzz.sh [SECONDS per target, default 10] [TARGET...].
-# Uses cargo-fuzz where it is installed (on stable Rust too), else builds the same targets with libFuzzer's flags by hand.
+# Uses cargo-fuzz where it is installed (on stable Rust too),
+# else builds the same targets with libFuzzer's flags by hand.
 set -euo pipefail
 cd "$(dirname "$0")/../fuzz"
 seconds=${1:-10}

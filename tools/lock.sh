@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Writes requirements/*.txt from requirements/*.in: every package, those that packages need included, with the hashes of all
-# its files, for each Python from 3.11 on and each platform. What is locked stays as it is; tools/lock.sh --upgrade renews it.
+# Writes requirements/*.txt from requirements/*.in: every package, those that packages need included, with the hashes of
+# all its files, for each Python from 3.11 on and each platform. What is locked stays as it is;
+# tools/lock.sh --upgrade renews it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/apart.sh

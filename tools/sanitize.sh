@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The engine's tests under sanitizers and Miri: tools/sanitize.sh [address|thread|miri|miri-schemes]..., default the first three.
+# The engine's tests under sanitizers and Miri: tools/sanitize.sh [address|thread|miri|miri-schemes]...,
+# default the first three.
 #
 # address: AddressSanitizer (out of bounds, use after free, leaks), portable and best path.
 # thread:  ThreadSanitizer over everything that threads share; rebuilds the standard library.
-# miri:    undefined behaviour in the storage of residues, portable path. miri-schemes: both schemes in the smallest ring, interpreted;
-#          many minutes.
+# miri:    undefined behaviour in the storage of residues, portable path.
+# miri-schemes: both schemes in the smallest ring, interpreted; many minutes.
 #
 # Needs a nightly toolchain with the components rust-src and miri:
 #   rustup toolchain install nightly --component rust-src --component miri

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times SEAL's operations and prints one JSON line each; argv[1] is the library name to print. Single-threaded, as SEAL is.
+// Times SEAL's operations and prints one JSON line each; argv[1] is the library name to print.
+// Single-threaded, as SEAL is.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -23,8 +24,8 @@ static std::string library;
 
 struct Timing { double median_us, spread; };
 
-// Median and interquartile spread of `op` over at least 0.4 s or 400 runs, after a warm-up. `prepare` comes before each run and is
-// not timed: copies of ciphertexts that an operation then changes in place.
+// Median and interquartile spread of `op` over at least 0.4 s or 400 runs, after a warm-up. `prepare` comes before each
+// run and is not timed: copies of ciphertexts that an operation then changes in place.
 static Timing measure(const std::function<void()> &op, const std::function<void()> &prepare = [] {}) {
     prepare();
     op();

@@ -8,7 +8,8 @@
 #define RS_STOP_CYCLES 256
 
 extern "C" {
-// Start or end of an instruction in a unit of a core. `cycle` counts the clock; `index` the core's instructions since clear.
+// Start or end of an instruction in a unit of a core. `cycle` counts the clock;
+// `index` the core's instructions since clear.
 struct rs_event {
     uint64_t cycle;
     uint32_t index;
@@ -23,15 +24,17 @@ struct rs_link_use {
     uint64_t frames, bytes_to_device, bytes_from_device, cycles;
 };
 
-// Options: "memory=BYTES;link=axi|byte|spi|uart;read_latency=CYCLES;write_latency=CYCLES;rate=BYTES;seed=N", all optional.
-// The memory behind an AXI4 data port moves `rate` bytes in 1000 cycles, or a beat every cycle. NULL on failure: rs_open_error().
-// Registers and memories start with random contents, drawn from the seed (1 to 2^31 - 1, default 1).
+// Options: "memory=BYTES;link=axi|byte|spi|uart;read_latency=CYCLES;write_latency=CYCLES;rate=BYTES;seed=N", all
+// optional. The memory behind an AXI4 data port moves `rate` bytes in 1000 cycles, or a beat every cycle. NULL on
+// failure: rs_open_error(). Registers and memories start with random contents, drawn from the seed (1 to 2^31 - 1,
+// default 1).
 void* rs_open(const char* options);
 const char* rs_open_error(void);
 void rs_close(void* device);
 // Text of the last failure of this device.
 const char* rs_error(void* device);
-// Functions that return int: 0 is success, negative a failure (bus error answer, bad range, or an assertion has fired; RS_INTERRUPTED).
+// Functions that return int: 0 is success, negative a failure (bus error answer, bad range, or an assertion has fired;
+// RS_INTERRUPTED).
 int rs_reset(void* device);
 int rs_reg_read(void* device, uint32_t address, uint32_t* value);
 int rs_reg_write(void* device, uint32_t address, uint32_t value);
@@ -43,8 +46,9 @@ int rs_run(void* device, uint64_t max_cycles);
 int rs_step(void* device, uint64_t cycles);
 // Send beats from host memory at `source` through AXI4-Stream, back to back, and put as many that come back at `sink`.
 int rs_stream(void* device, uint64_t source, uint64_t sink, uint64_t beats, uint32_t user);
-// From now on `stop` is called with `context` every RS_STOP_CYCLES cycles (NULL: nothing is called). Where it returns nonzero, the
-// function that clocks ends with RS_INTERRUPTED, in the middle of whatever the device does: it needs a reset.
+// From now on `stop` is called with `context` every RS_STOP_CYCLES cycles (NULL: nothing is called). Where it returns
+// nonzero, the function that clocks ends with RS_INTERRUPTED, in the middle of whatever the device does: it needs a
+// reset.
 void rs_watch(void* device, int (*stop)(void*), void* context);
 uint64_t rs_cycles(void* device);
 uint64_t rs_events(void* device, rs_event* out, uint64_t capacity);

@@ -96,8 +96,8 @@ class AxiHost final : public Coprocessor {
         }
     }
 
-    // Bandwidth, in thousandths of a byte that `rate_` moves in a cycle: a beat may be offered once the one before it is
-    // through. What it waits for the next clock edge, less than a cycle, is not lost: the memory goes on meanwhile.
+    // Bandwidth, in thousandths of a byte that `rate_` moves in a cycle: a beat may be offered once the one before it
+    // is through. What it waits for the next clock edge, less than a cycle, is not lost: the memory goes on meanwhile.
     bool free() const { return rate_ == 0 || busy_until_ <= cycles * rate_; }
 
     void spend() {

@@ -27,8 +27,8 @@ struct Interrupted {};
 struct Options {
     uint64_t memory_bytes = uint64_t{256} << 20;
     std::string link;
-    // Of the memory behind an AXI4 data port: cycles from an address to its first beat and from a last beat to its answer;
-    // bytes in 1000 cycles, 0 for a beat every cycle.
+    // Of the memory behind an AXI4 data port: cycles from an address to its first beat and from a last beat to its
+    // answer; bytes in 1000 cycles, 0 for a beat every cycle.
     unsigned read_latency = 20, write_latency = 8, rate = 0;
     // Of the contents that registers and memories start with.
     int seed = 1;
@@ -71,7 +71,8 @@ class Simulation {
     // One clock cycle.
     void tick();
     void step(uint64_t cycles);
-    // So many cycles of a driver that still has commands to give; the core may wait for a serial transfer all the while.
+    // So many cycles of a driver that still has commands to give;
+    // the core may wait for a serial transfer all the while.
     virtual void proceed(uint64_t cycles) { step(cycles); }
     void watch(int (*stop)(void*), void* context) { stop_ = stop, stop_context_ = context; }
     void inject_hang(bool on) { hang_ = on; }

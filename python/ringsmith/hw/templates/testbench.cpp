@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Self-checking testbench: loads a twiddle table and a polynomial into each lane, transforms it forward and back on the
-// co-processor, and compares with answers computed from the transform's definition (vectors.h). Exit status 0: all right.
+// co-processor, and compares with answers computed from the transform's definition (vectors.h).
+// Exit status 0: all right.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -33,8 +34,8 @@ void write_table(uint32_t kind, uint32_t lane, const uint32_t* words) {
     write(RS_CONTROL, 1u << RS_CONTROL_TABLE_WRITE_SHIFT);
 }
 
-// A polynomial of each lane to or from host buffer `buffer`, piece by piece: where byte `at` of a lane lies, and how many
-// lie there.
+// A polynomial of each lane to or from host buffer `buffer`, piece by piece: where byte `at` of a lane lies, and how
+// many lie there.
 uint64_t place(uint64_t buffer, uint64_t lane, uint64_t at) {
     return buffer * kBufferBytes + lane * kPieceBytes + at / kPieceBytes * kRowBytes;
 }

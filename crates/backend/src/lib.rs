@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Whole programs on an engine. A backend gets a program, evaluation keys, ciphertexts and plain arguments and gives
-//! ciphertexts back; in between it may schedule, keep and share what it likes. The same seed gives the same bytes on every
-//! backend.
+//! ciphertexts back; in between it may schedule, keep and share what it likes. The same seed gives the same bytes on
+//! every backend.
 //!
 //! ```text
 //! Program ─┐
@@ -32,14 +32,14 @@ pub trait Backend {
     /// Its name in reports.
     fn name(&self) -> &str;
 
-    /// What it can do.
+    /// Its capabilities.
     fn capabilities(&self) -> Capabilities;
 
     /// Runs a program.
     ///
     /// # Errors
-    /// Keys or inputs that are not the program's, plaintexts that break its guarantee, a step that failed, with its place;
-    /// [`Error::Cancelled`].
+    /// Keys or inputs that are not the program's, plaintexts that break its guarantee, a step that failed, with its
+    /// place; [`Error::Cancelled`].
     fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error>;
 
     /// Most requests that [`Backend::run_batch`] works on at a time: 1 where they take turns.
@@ -47,8 +47,8 @@ pub trait Backend {
         1
     }
 
-    /// Runs one program on many sets of ciphertexts, under the same keys and plain arguments. Outcomes in the order of the
-    /// requests.
+    /// Runs one program on many sets of ciphertexts, under the same keys and plain arguments. Outcomes in the order of
+    /// the requests.
     ///
     /// # Errors
     /// Those of [`Backend::run`]; [`Error::Input`] for requests that have not as much in common.

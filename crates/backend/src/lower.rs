@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From homomorphic steps to operations on residue polynomials. BFV's ciphertexts are in coefficient form between steps, CKKS's
-//! are values; sums and plain products of BFV stay values until coefficients are needed.
+//! From homomorphic steps to operations on residue polynomials. BFV's ciphertexts are in coefficient form between
+//! steps, CKKS's are values; sums and plain products of BFV stay values until coefficients are needed.
 //!
-//! A rotation by x -> x^g multiplies the digits of the ciphertext as it is by keys permuted by 1/g and permutes the sum: the
-//! centred digits commute with permutations, so all rotations of a ciphertext share its digits' transforms.
+//! A rotation by x -> x^g multiplies the digits of the ciphertext as it is by keys permuted by 1/g and permutes the
+//! sum: the centred digits commute with permutations, so all rotations of a ciphertext share its digits' transforms.
 
 mod bfv;
 mod ckks;
@@ -54,8 +54,8 @@ pub enum Source {
     Factor(Plaintext, u32),
     /// A plaintext of a linear transform, at a level.
     Extended(Plaintext, u32),
-    /// Half of a digit of a key, for ciphertexts of so many limbs: the relinearization key, or an automorphism's. Over `wide`
-    /// wide primes, or over its own. Permuted by x -> x^`permuted`.
+    /// Half of a digit of a key, for ciphertexts of so many limbs: the relinearization key, or an automorphism's. Over
+    /// `wide` wide primes, or over its own. Permuted by x -> x^`permuted`.
     Key {
         element: Option<u64>,
         permuted: u64,

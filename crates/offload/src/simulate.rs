@@ -17,7 +17,7 @@ use crate::{OffloadError, Usage};
 /// Lanes of the largest build.
 const MOST_LANES: usize = 8;
 
-/// What was measured.
+/// The result of a measurement.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Cycles on the device, from the first start to the last end, transfers outside.
@@ -32,7 +32,7 @@ pub struct Outcome {
     pub predicted: Profile,
     /// The program measured.
     pub program: Vec<Instruction>,
-    /// What was moved and computed in all.
+    /// Traffic and computation in all.
     pub usage: Usage,
 }
 
@@ -112,11 +112,11 @@ pub(crate) fn plan_for(modulus: Modulus<u128>, n: usize) -> Result<NttPlan<u128>
     })
 }
 
-/// Measure an operation on random operands. A ring of twice the build's degree runs in halves: cycles are then those of all the
-/// work sections, and there is no single timeline.
+/// Measure an operation on random operands. A ring of twice the build's degree runs in halves: cycles are then those of
+/// all the work sections, and there is no single timeline.
 ///
 /// # Errors
-/// What the build cannot take, or a device error.
+/// An operation, moduli or a degree that the build cannot take; a device error.
 pub fn measure_operation(
     session: &mut Session,
     operation: Operation,

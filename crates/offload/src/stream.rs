@@ -2,8 +2,9 @@
 //! Whole programs of polynomial operations on a device.
 //!
 //! ```text
-//! Graph ── place ──> host | device, in stages ── order, tiles, fold ──> one instruction each ── allocate ──> slots, loads, stores
-//!                                         └─ overlap ──> loads and conversions beside work ── run ──> submissions
+//! Graph ── place ──> host | device, in stages ── order, tiles, fold ──> one instruction each ──┐
+//!   ┌──────────────────────────────────────────────────────────────────────────────────────────┘
+//!   └─ allocate ──> slots, loads, stores ── overlap ──> loads and conversions beside work ── run ──> submissions
 //! ```
 //!
 //! A **tile** is the content of a slot: a limb for each lane. The moduli of a basis stand in **sections** of as many

@@ -94,9 +94,9 @@ impl<S: Lower> Lowering<'_, S> {
         self.wide_basis(needed, all.len())
     }
 
-    /// Σ digit·key for both halves of an automorphism's or the relinearization key, permuted by x -> x^`inverse`; plus values that
-    /// are given. Digit by digit where bases are converted beside products: each is converted and transformed just before it is
-    /// used. Else half by half, each digit transformed when it was made.
+    /// Σ digit·key for both halves of an automorphism's or the relinearization key, permuted by x -> x^`inverse`; plus
+    /// values that are given. Digit by digit where bases are converted beside products: each is converted and
+    /// transformed just before it is used. Else half by half, each digit transformed when it was made.
     pub(super) fn inner_product(
         &mut self,
         digits: &Digits,
@@ -120,7 +120,8 @@ impl<S: Lower> Lowering<'_, S> {
         sums.map(|sum| sum.unwrap_or_else(|| digits.parts[0].clone()))
     }
 
-    /// Half of a digit of a key, permuted by x -> x^`inverse`: by the host where permutations would cost the device time.
+    /// Half of a digit of a key, permuted by x -> x^`inverse`:
+    /// by the host where permutations would cost the device time.
     pub(super) fn key(
         &mut self,
         digits: &Digits,

@@ -124,7 +124,7 @@ impl Stream<'_> {
     /// Plans a program.
     ///
     /// # Errors
-    /// What the build cannot do, no room for host buffers.
+    /// An operation that the build cannot do, no room for host buffers.
     pub fn start<'g, W: Word>(
         &mut self,
         graph: &'g Graph<W>,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of several rounds counts, and what a second thread brings."""
+"""The round that counts among several, and the speed-up by a second thread."""
 
 from run import keep_best, less_disturbed
 from table import budget_lines, second_thread, second_thread_summary

@@ -108,7 +108,7 @@ def trained(
 ) -> Iterator[Network]:
     """Train on one part, choose by another, and yield a network for each choice of size of each layer's nodes.
 
-    `rounding`: what becomes of coefficients when they are encoded.
+    `rounding`: rounding of coefficients by the encoder.
     """
 
     def grown(layers: list[list[Node]], seen: Array, judged: Array) -> Iterator[Network]:

@@ -54,7 +54,7 @@ pub enum Error {
     /// An encoder's own parameters are wrong.
     #[error("{what} is {got}; allowed: {allowed}")]
     Encoder {
-        /// Which parameter.
+        /// The parameter.
         what: &'static str,
         /// The value given.
         got: String,

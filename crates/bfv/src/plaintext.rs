@@ -89,7 +89,7 @@ impl Plaintext {
         self.params
     }
 
-    /// How much multiplying by this plaintext raises noise.
+    /// Growth of noise by a product with this plaintext.
     pub fn gain(&self) -> Gain {
         let doubles: Vec<f64> = self.signed().iter().map(|c| *c as f64).collect();
         Gain::of_coefficients(&doubles)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How a program stops early: the causes of the error register.
+//! Faults that stop a program early: the causes of the error register.
 
 use thiserror::Error;
 

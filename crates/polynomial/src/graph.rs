@@ -359,7 +359,7 @@ impl<W: Word> Graph<W> {
         &self.outputs
     }
 
-    /// How many limbs there are.
+    /// Number of limbs.
     pub fn limb_count(&self) -> usize {
         self.homes.len()
     }

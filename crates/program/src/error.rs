@@ -19,7 +19,7 @@ pub enum Error {
     /// An argument, its packing or the result's.
     #[error("{what}: {message}")]
     Layout {
-        /// Which argument, or the result.
+        /// The argument, or the result.
         what: String,
         /// The reason.
         message: String,
@@ -69,9 +69,9 @@ pub enum Error {
     Limit {
         /// Of what.
         what: &'static str,
-        /// How many it needs.
+        /// Number that it needs.
         got: u64,
-        /// How many are allowed.
+        /// Largest number allowed.
         limit: u64,
     },
 }

@@ -15,7 +15,7 @@ pub enum Numbers {
 }
 
 impl Numbers {
-    /// How many.
+    /// Number of values.
     pub fn len(&self) -> usize {
         match self {
             Self::Reals(values) => values.len(),

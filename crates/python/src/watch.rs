@@ -10,7 +10,7 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 use zq::memory::attempt;
 
-/// How often a caller looks for signals and tells progress.
+/// Interval at which a caller looks for signals and tells progress.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Does `work` without the interpreter's lock. `progress` is told of it;

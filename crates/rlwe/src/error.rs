@@ -23,7 +23,7 @@ pub enum Error {
     /// A parameter is outside its range.
     #[error("{what} is {got}; allowed: {allowed}")]
     Parameter {
-        /// Which parameter.
+        /// The parameter.
         what: &'static str,
         /// The value found.
         got: String,
@@ -52,7 +52,7 @@ pub enum Error {
     /// Two objects come from different parameter sets.
     #[error("{what} belongs to parameter set {got}, expected {expected}")]
     ParameterMismatch {
-        /// Which object.
+        /// The object.
         what: &'static str,
         /// Its fingerprint.
         got: String,
@@ -62,7 +62,7 @@ pub enum Error {
     /// Two objects come from different secret keys.
     #[error("{what} belongs to key set {got}, expected {expected}")]
     KeyMismatch {
-        /// Which object.
+        /// The object.
         what: &'static str,
         /// Its key set.
         got: String,
@@ -96,7 +96,7 @@ pub enum Error {
     /// The system gives no threads.
     #[error("{count} threads cannot be had: {message}")]
     Threads {
-        /// How many were asked for.
+        /// Number of threads asked for.
         count: usize,
         /// The system's message.
         message: String,

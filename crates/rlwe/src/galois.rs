@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which automorphism does what to the slots.
+//! Galois automorphisms and their action on the slots.
 
 /// The Galois element 3^k mod 2n that rotates both rows of n/2 slots left by `steps` (negative: right).
 ///

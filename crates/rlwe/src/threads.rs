@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How many threads work on one thing.
+//! Thread pools, and the number of threads that share one task.
 
 use crate::Error;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
@@ -87,7 +87,7 @@ impl Threads {
         }
     }
 
-    /// How many there are.
+    /// Number of threads.
     pub fn count(&self) -> usize {
         1 + self.0.as_ref().map_or(0, |helpers| helpers.count)
     }

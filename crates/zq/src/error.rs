@@ -42,9 +42,9 @@ pub enum ZqError {
         bits: u32,
         /// Wanted divisor of `q - 1`.
         order: u64,
-        /// How many were wanted.
+        /// Number of primes wanted.
         wanted: usize,
-        /// How many exist outside the exclusion list.
+        /// Number of primes outside the exclusion list.
         found: usize,
     },
 }

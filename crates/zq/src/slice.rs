@@ -182,7 +182,7 @@ impl<W: Word> Modulus<W> {
             .for_each(|(o, (&x, &y))| *o = f(*o, x, y));
     }
 
-    /// How many leading elements the vector form has done.
+    /// Number of leading elements that the vector form has done.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     fn vectors(
@@ -217,7 +217,7 @@ impl<W: Word> Modulus<W> {
         0
     }
 
-    /// How many leading elements of a sum of products the vector form has done.
+    /// Number of leading elements of a sum of products that the vector form has done.
     #[cfg(target_arch = "x86_64")]
     fn dot_vectors(&self, out: &mut [W], a: &[&[W]], b: &[&[W]]) -> usize {
         // Lists of slices cannot be viewed as another word's without a copy; they are short.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a command ends: its exit status, and what went wrong as one line on stderr. No report shows a variable's value.
+"""Outcome of a command: its exit status, and its error as one line on stderr. No report shows a variable's value.
 
 `RINGSMITH_TRACEBACK=1` (`--traceback`) adds where an error came from: functions and lines, no values either.
 """

@@ -66,7 +66,7 @@ def _same(value: Any, default: Any) -> bool:
 
 @dataclass(frozen=True)
 class Supported:
-    """How a function is computed, and the keywords it is computed with; all others are refused."""
+    """Implementation of a function, and the keywords it takes; all others are refused."""
 
     compute: Compute
     keywords: tuple[str, ...]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which files are generated, from what; writing and comparing them."""
+"""The generated files and their sources; writing and comparing them."""
 
 from __future__ import annotations
 

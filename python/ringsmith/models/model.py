@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Options:
-    """How a model is made a kernel.
+    """Options of a model's conversion to a kernel.
 
     `degree` of the approximations, or the `error` that they reach at most; `margin`: by what part of their extent the
     ranges found in the calibration data are widened on each side; `rows`: samples in one encrypted call (1: a vector,

@@ -33,7 +33,7 @@ class Affine:
 
     @property
     def size(self) -> int:
-        """How many numbers it gives."""
+        """Number of outputs."""
         return len(self.shift)
 
 
@@ -47,7 +47,7 @@ class Activation:
 
     @property
     def size(self) -> int:
-        """How many numbers it gives."""
+        """Number of outputs."""
         return self.argument.size
 
 
@@ -60,7 +60,7 @@ class Sum:
 
     @property
     def size(self) -> int:
-        """How many numbers it gives."""
+        """Number of outputs."""
         return self.a.size
 
 
@@ -73,7 +73,7 @@ class Product:
 
     @property
     def size(self) -> int:
-        """How many numbers it gives."""
+        """Number of outputs."""
         return self.a.size
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How steps reach a server, blocking or asynchronous (httpx); what fails on the way is tried again, as all may be."""
+"""Transport of steps to a server, blocking or asynchronous (httpx); failures on the way are retried, as all may be."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def headers_of(api_key: str) -> dict[str, str]:
 
 
 class Patience:
-    """How often, and after which pauses, a request is made again."""
+    """Retry policy of a request: growing pauses, and the time after which it gives up."""
 
     def __init__(self, seconds: float) -> None:
         """Give up when this many seconds have passed since the first failure."""

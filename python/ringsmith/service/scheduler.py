@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which job runs next, where, and who hears of it. Everything here happens in the event loop's thread.
+"""Scheduler of jobs: the next job, its worker, the clients that are told. All of it runs in the event loop's thread.
 
 A job is *queued* from its submission until the store has its end; that it runs, and how far it is, is known here only.
 So a server that is killed finds in its store exactly the jobs that it has to run again, and what ended has one end.

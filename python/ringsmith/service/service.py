@@ -26,7 +26,7 @@ from ringsmith.service.tenants import Tenant
 
 #: Seconds for which a sum of a tenant's bytes serves.
 _SUM_SERVES = 2.0
-#: How often finished jobs whose time is over are looked for.
+#: Interval at which finished jobs whose time is over are looked for.
 _EXPIRY_SECONDS = 60.0
 #: Seconds after which a job whose sender waits is written, its end or not.
 _SOON = 0.25

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which steps are computed together, and which wait for which.
+//! Tasks of a program: the steps that are computed together, and the dependences between tasks.
 
 use program::Program;
 use program::step::Operation;
@@ -20,7 +20,7 @@ pub struct Task {
 pub struct Plan {
     /// In the order of their first steps.
     pub tasks: Vec<Task>,
-    /// How often each step's result is used, as an operand or as an output.
+    /// Number of uses of each step's result, as an operand or as an output.
     pub uses: Vec<u32>,
     /// The encryptions of zero: their places here number their randomness.
     pub zeros: Vec<u32>,

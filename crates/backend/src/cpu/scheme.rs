@@ -8,7 +8,7 @@ use program::transform::Transform;
 use rlwe::KeyId;
 use std::sync::Arc;
 
-/// How many threads share one operation.
+/// Number of threads that share one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
     /// One: others are busy with other steps.

@@ -7,7 +7,7 @@ use crate::ciphertext::{Ciphertext, MAX_PARTS};
 use rlwe::{Polys, RelinKey, tensor};
 use zq::Word;
 
-/// How ciphertexts are multiplied. Both give valid products of the same plaintext; the residues differ.
+/// Method of multiplying ciphertexts. Both give valid products of the same plaintext; the residues differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MultiplyAlgorithm {
     /// Halevi, Polyakov, Shoup, ePrint 2018/117: the textbook's rounding, the reference.

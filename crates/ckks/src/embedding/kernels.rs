@@ -9,7 +9,7 @@ use super::fft::{COLUMNS, MIN_BLOCKED, SlotFft, Split};
 
 type Lanes = [f64; COLUMNS];
 
-/// Which way the transform goes.
+/// Direction of the transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     /// Coefficients to slots.

@@ -77,7 +77,7 @@ pub(crate) fn largest(x: &[f64]) -> f64 {
     largest + zeros.iter().sum::<f64>()
 }
 
-/// How wide the integers of a message are: what its conversion may depend on.
+/// Width of the integers of a message; their conversion may depend on nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Width {
     /// Below 2^51.

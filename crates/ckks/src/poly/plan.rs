@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which powers to form and how to split a polynomial, before any ciphertext is touched.
+//! Plan of a polynomial's evaluation: powers to form and splits, made before any ciphertext is touched.
 
 use super::{Basis, Polynomial, ceil_log2, divide};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ pub enum Node {
     },
 }
 
-/// How to evaluate a polynomial in ceil(log2(d+1)) levels with few ciphertext products.
+/// Plan to evaluate a polynomial in ceil(log2(d+1)) levels with few ciphertext products.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Basis of all coefficients.

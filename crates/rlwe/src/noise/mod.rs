@@ -104,7 +104,7 @@ impl Noise {
 /// the facts about its plaintext, if any.
 pub type GiantFacts<P> = (bool, Vec<(bool, Option<P>)>);
 
-/// How much multiplying by a known polynomial m raises the variance: max over the roots ζ of |m(ζ)|², as log2.
+/// Growth of the variance by a product with a known polynomial m: max over the roots ζ of |m(ζ)|², as log2.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gain {
     /// log2 of the gain.

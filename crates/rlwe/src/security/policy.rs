@@ -4,7 +4,7 @@
 use super::{Drawn, SecurityTable};
 use crate::Error;
 
-/// How secure a set has to be.
+/// The security that a set has to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SecurityPolicy {
     /// The table to judge by.

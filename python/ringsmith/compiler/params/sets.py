@@ -23,7 +23,7 @@ DEGREES = tuple(1 << k for k in range(3, 18))
 
 @dataclass(frozen=True, kw_only=True)
 class Security:
-    """How secure a set is: estimated bits, the table it was judged by, and the largest log2 QP of the wanted level."""
+    """Security of a set: estimated bits, the table it was judged by, and the largest log2 QP of the wanted level."""
 
     bits: float
     wanted: int

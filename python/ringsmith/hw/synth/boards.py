@@ -42,7 +42,7 @@ class Board:
         return rows
 
     def overflow(self, used: Resources) -> str | None:
-        """Which resources a design exceeds, and by how much; None if it fits."""
+        """The resources that a design exceeds, and by how much; None if it fits."""
         short = [
             f"needs {amount:g} {name}, {self.name} has {available:g}: {amount - available:g} too many"
             for name, amount, available, _ in self.utilisation(used)

@@ -5,9 +5,9 @@
 //   v     = floor((sum y_i C_i + 2^(F-1)) / 2^F)
 //   out_j = [own_j a_j + sum y_i m_ij + v c_j]_{p_j}            lane j
 //
-//   x of every lane -> groups -> one prime a cycle -> RnsRate multipliers -> y, broadcast -+-> RnsRate columns a lane
-//                                                                                          |     -> words
-//                                                                                          +-> quotient v
+//   x of every lane --> groups --> one prime a cycle --> RnsRate multipliers --> y
+//   y, broadcast --+--> RnsRate columns a lane --> words
+//                  +--> quotient v
 //
 // Lift (BaseConverter) has no a; scaling, rescaling and division by special primes (ScaleRounder) have. Every constant
 // is written at run time: no prime is wired in. A conversion takes (n/RnsRate - 1) max(K + own, RnsRate) + K + own +

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One word out of the banks of all slots. Combinational.
 //
-// A module of its own so that synthesis maps it as what it is, a multiplexer straight from the indices: merged with what
-// follows, it costs up to twice the LUTs.
+// A module of its own so that synthesis maps it as what it is, a multiplexer straight from the indices: merged with
+// what follows, it costs up to twice the LUTs.
 module rs_slot_select
   import rs_build_pkg::*;
 #(

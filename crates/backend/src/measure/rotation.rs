@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Measure rotations of a CKKS ciphertext on a co-processor, each with its key switch: operand, keys and results in the host's
-//! memory, all transfers included. The reference is the evaluator on this machine.
+//! Measure rotations of a CKKS ciphertext on a co-processor, each with its key switch: operand, keys and results in the
+//! host's memory, all transfers included. The reference is the evaluator on this machine.
 
 use super::{Measured, argument, step};
 use crate::{Backend, Coprocessor, Error, Inputs, KeySet, Keys, Request, Unobserved};

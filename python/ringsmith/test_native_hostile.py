@@ -186,7 +186,7 @@ class Co:
             "seed": 1, "length": 3, "outputs": 1, "mnemonic": "PMODADD", "word_bits": 64, "bits": [30], "n_max": n,
             "number": 0, "first": 0, "inputs": moduli[:1], "numerator": 3, "routes": [(0, 0)], "element": 3,
             "sources": [0] * info["lanes"], "primes": moduli, "lanes": moduli,
-            "allow_insecure": True,
+            "allow_insecure": True, "program": Programs().native,
         }  # fmt: skip
         self.special: dict[tuple[str, str], Any] = {
             ("random_program", "moduli"): 1, ("set_conversion", "outputs"): moduli, ("simulate_rotation", "primes"): 1,
@@ -243,7 +243,7 @@ def _all_calls(part: str) -> Iterator[tuple[str, Callable[[], Any]]]:
     if part == "functions":
         scheme, co = Scheme("Bfv"), Co()
         ours = [n for n in _native.__all__ if inspect.isbuiltin(getattr(_native, n))]
-        device = ("default_moduli",)
+        device = ("default_moduli", "predict")
         yield from _calls(scheme, None, ((n, getattr(_native, n)) for n in ours if n not in device))
         yield from _calls(co, None, ((n, getattr(_native, n)) for n in device))
         return

@@ -2,10 +2,10 @@
 //! A co-processor: the polynomial operations of a whole program, planned at once.
 
 use crate::lower::{Engine, Shape, client, run, run_all};
+use crate::predict::shape_of;
 use crate::{Backend, Capabilities, Error, Inputs, Observer, Outcome, Request};
 use ::polynomial::{Graph, Host, Memory};
 use bfv::{Ciphertext, Decryptor, Encryptor, Phase, Plaintext};
-use isa::{Op, Reduction};
 use offload::{Ended, Progress, Session, Shift, Usage};
 use program::Program;
 use rlwe::Threads;
@@ -246,20 +246,7 @@ impl Coprocessor {
 impl Engine for Coprocessor {
     fn shape(&self, n: usize) -> Shape {
         let session = self.session();
-        let info = session.info();
-        let takes = |name: &str| self.device.operations.contains(name);
-        // Lanes work on one limb each: fewer limbs would leave some idle.
-        let is_wide = info.lanes == 1
-            && info.reduction == Reduction::Barrett
-            && n <= 2 * info.n_max()
-            && takes("tensor")
-            && takes("key-switch");
-        Shape {
-            lanes: info.lanes as usize,
-            wide_bits: is_wide.then_some(info.word_bits),
-            converts: info.has(Op::Lift) && n <= info.n_max() && takes("tensor"),
-            moves: info.has(Op::Decomp) && n <= info.n_max() && takes("key-switch"),
-        }
+        shape_of(session.info(), &self.device.operations, n)
     }
 
     fn compute<'g, W: Word, H: Host<W, Error = Error>>(

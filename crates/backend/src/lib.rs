@@ -16,6 +16,7 @@ mod error;
 mod keys;
 mod lower;
 pub mod measure;
+mod predict;
 mod record;
 mod request;
 
@@ -24,6 +25,7 @@ pub use coprocessor::Coprocessor;
 pub use cpu::Cpu;
 pub use error::Error;
 pub use keys::{KeySet, Keys};
+pub use predict::Build;
 pub use record::{Record, Recorder};
 pub use request::{Inputs, Observer, Outcome, Request, Seconds, Unobserved};
 

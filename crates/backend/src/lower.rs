@@ -23,9 +23,10 @@ use program::Program;
 use program::step::{Operation, Plaintext, Step};
 use program::transform::Transform;
 use rns::RnsBasis;
-pub use run::{Engine, Shape, run, run_all};
+pub use run::{Engine, Shape, run, run_all, wide_shape};
 pub use scheme::{Lower, Word};
 use std::collections::HashMap;
+pub use widened::Widened;
 
 /// One polynomial of a ciphertext.
 #[derive(Clone, Debug)]

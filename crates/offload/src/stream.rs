@@ -19,12 +19,14 @@ mod fold;
 mod order;
 mod overlap;
 mod place;
+mod predict;
 mod run;
 mod section;
 mod tiles;
 mod together;
 
 pub(crate) use common::Common;
+pub use predict::{Prediction, predict};
 pub(crate) use run::{Buffers, Stream};
 pub use run::{Ended, Progress};
 pub(crate) use together::run as run_streams;

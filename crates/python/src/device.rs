@@ -28,6 +28,17 @@ fn port_memory((gbs, latency_ns, mhz): (f64, f64, f64)) -> PortMemory {
     PortMemory::new(gbs, latency_ns, mhz)
 }
 
+/// The build with the numbers of a preset's knobs, and the memory behind its data port.
+pub fn build_info(knobs: &HashMap<String, i32>, memory: (f64, f64, f64)) -> PyResult<BuildInfo> {
+    let knob = |name: &str| -> Result<i32, DeviceError> {
+        let lacking = || DeviceError::from(InfoError::Lacking { name: name.into() });
+        knobs.get(name).copied().ok_or_else(lacking)
+    };
+    let mut info: BuildInfo = BuildInfo::from_knobs(knob).or_raise()?;
+    info.port_memory = port_memory(memory);
+    Ok(info)
+}
+
 fn measured_dict<'py>(
     py: Python<'py>,
     measured: &measure::Measured,
@@ -78,7 +89,7 @@ fn moved_dict<'py>(py: Python<'py>, moved: &Moved) -> PyResult<Bound<'py, PyDict
     Ok(dict)
 }
 
-fn usage_dict<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict>> {
+pub fn usage_dict<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("offloaded", usage.offloaded.clone())?;
     dict.set_item("on_host", usage.on_host.clone())?;
@@ -197,12 +208,7 @@ impl Device {
         knobs: HashMap<String, i32>,
         memory: (f64, f64, f64),
     ) -> PyResult<Self> {
-        let knob = |name: &str| -> Result<i32, DeviceError> {
-            let lacking = || DeviceError::from(InfoError::Lacking { name: name.into() });
-            knobs.get(name).copied().ok_or_else(lacking)
-        };
-        let mut info: BuildInfo = BuildInfo::from_knobs(knob).or_raise()?;
-        info.port_memory = port_memory(memory);
+        let info = build_info(&knobs, memory)?;
         Self::new(name, operations, Modeled::open_cores(info).or_raise()?)
     }
 

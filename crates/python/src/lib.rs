@@ -13,6 +13,7 @@ mod noise;
 mod operations;
 mod panics;
 mod params_args;
+mod predict;
 mod primes;
 mod program;
 mod security;
@@ -46,6 +47,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let limits = rlwe::Limits::default();
     m.add("MAX_DEGREE", limits.degree)?;
     m.add("MAX_MEMORY", limits.memory)?;
+    predict::register(m)?;
     primes::register(m)?;
     security::register(m)?;
     keys::register(m)?;

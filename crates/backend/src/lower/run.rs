@@ -37,6 +37,25 @@ impl Shape {
         converts: false,
         moves: false,
     };
+
+    /// Primes as they are, none wide.
+    pub fn narrow(self) -> Self {
+        Self {
+            wide_bits: None,
+            ..self
+        }
+    }
+}
+
+/// The shape for a program of narrow primes: a device with words for two of them or more takes one wide prime in their
+/// place (`Ok`), others work with them as they are (`Err`).
+pub fn wide_shape(params: &::bfv::BfvParams<u64>, shape: Shape) -> Result<Shape, Shape> {
+    let widest = params.rlwe().qp().moduli().iter().map(|q| q.bits()).max();
+    let holds_two = |bits| bits >= 2 * widest.unwrap_or(64);
+    match shape.wide_bits.is_some_and(holds_two) {
+        true => Ok(shape),
+        false => Err(shape.narrow()),
+    }
 }
 
 /// An engine for polynomial operations.
@@ -104,35 +123,16 @@ pub fn run_all<E: Engine>(
         Parameters::Bfv(params) => {
             let scheme = bfv::Bfv::new(params, first.keys.narrow()?, seed, threads, encodes)?;
             let given = given!(Bfv);
-            // A device with words for two primes or more takes one wide prime for them.
-            let shape = engine.shape(params.n());
-            let widest = params.rlwe().qp().moduli().iter().map(|q| q.bits()).max();
-            if shape
-                .wide_bits
-                .is_some_and(|bits| bits >= 2 * widest.unwrap_or(64))
-            {
-                let scheme = Widened::new(scheme)?;
-                return run_scheme(
-                    engine,
-                    &scheme,
-                    (&given, shape),
-                    threads,
-                    requests,
-                    observer,
-                );
+            match wide_shape(params, engine.shape(params.n())) {
+                Ok(shape) => {
+                    let (scheme, given) = (Widened::new(scheme)?, (&given[..], shape));
+                    run_scheme(engine, &scheme, given, threads, requests, observer)
+                }
+                Err(shape) => {
+                    let given = (&given[..], shape);
+                    run_scheme(engine, &scheme, given, threads, requests, observer)
+                }
             }
-            let shape = Shape {
-                wide_bits: None,
-                ..shape
-            };
-            run_scheme(
-                engine,
-                &scheme,
-                (&given, shape),
-                threads,
-                requests,
-                observer,
-            )
         }
         Parameters::BfvWide(params) => {
             let scheme = bfv::Bfv::new(params, first.keys.wide()?, seed, threads, encodes)?;
@@ -149,10 +149,7 @@ pub fn run_all<E: Engine>(
         Parameters::Ckks(params) => {
             let scheme = ckks::Ckks::new(params, first.keys.narrow()?, seed, threads);
             let given = given!(Ckks);
-            let shape = Shape {
-                wide_bits: None,
-                ..engine.shape(params.n())
-            };
+            let shape = engine.shape(params.n()).narrow();
             run_scheme(
                 engine,
                 &scheme,

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use device::{Driver, Profile};
-use isa::{Instruction, Op, Shape, State, TWIDDLE_SLOT, Unit};
+use isa::{BuildInfo, Instruction, Op, Shape, State, TWIDDLE_SLOT, Unit};
 use model::Lane;
 use polynomial::{Form, Graph, Host, Limb, Memory, Operation};
 use zeroize::Zeroizing;
@@ -52,12 +52,12 @@ pub struct Stream<'s> {
 }
 
 /// A program laid out for a device.
-struct Laid<'g, W: Word> {
+pub(super) struct Laid<'g, W: Word> {
     graph: &'g Graph<W>,
     layout: Layout,
     placement: Placement,
     tiles: Tiles,
-    plan: Plan,
+    pub(super) plan: Plan,
 }
 
 /// Failure or cancellation of a run.
@@ -129,8 +129,8 @@ impl Stream<'_> {
         &mut self,
         graph: &'g Graph<W>,
     ) -> Result<Running<'g, W>, OffloadError> {
-        let laid = self.lay_out(graph)?;
-        self.count(&laid);
+        let laid = Laid::new(self.driver.info(), self.operations, graph)?;
+        laid.count(self.usage);
         while self.buffers.tiles.len() < laid.plan.buffers as usize {
             self.buffers.tiles.push(self.driver.allocate(1)?);
         }
@@ -145,56 +145,6 @@ impl Stream<'_> {
             program: Vec::new(),
             common: HashMap::new(),
         })
-    }
-
-    fn lay_out<'g, W: Word>(&self, graph: &'g Graph<W>) -> Result<Laid<'g, W>, OffloadError> {
-        let info = self.driver.info();
-        let layout = Layout::new(info, graph);
-        let placement = Placement::new(info, self.operations, graph, &layout);
-        let maker = Maker {
-            info,
-            graph,
-            layout: &layout,
-            placement: &placement,
-        };
-        let tiles = maker.make()?;
-        let mut plan = allocate(info, &layout, &tiles)?;
-        let mut state = State::new(info);
-        for submission in &mut plan.submissions {
-            for (number, spec) in &submission.conversions {
-                state.conversions[usize::from(*number)] = spec.as_ref().map(|spec| Shape {
-                    inputs: spec.inputs.len() as u8,
-                    own: false,
-                });
-            }
-            let program = std::mem::take(&mut submission.program);
-            submission.program = overlap(info, &state, program);
-        }
-        Ok(Laid {
-            graph,
-            layout,
-            placement,
-            tiles,
-            plan,
-        })
-    }
-
-    /// Counts each task that the device has a part in.
-    fn count<W: Word>(&mut self, laid: &Laid<'_, W>) {
-        let mut there: BTreeMap<u32, bool> = BTreeMap::new();
-        for (number, bundle) in laid.graph.bundles().iter().enumerate() {
-            let on_device = laid.placement.on_device[number];
-            *there.entry(bundle.task).or_default() |= on_device;
-            let is_given = matches!(bundle.operation, Operation::Source(..));
-            let is_done_here = laid.placement.is_needed[number] && !on_device && !is_given;
-            self.usage.host_operations += u64::from(is_done_here);
-        }
-        for (task, there) in there {
-            let name = laid.graph.tasks()[task as usize].name;
-            if !matches!(name, "input" | "output" | "sum") {
-                self.usage.count(name, there);
-            }
-        }
     }
 
     /// Sets the tables of the next submission and uploads its tiles to host buffers, those of `common` if cores share
@@ -259,7 +209,12 @@ impl Stream<'_> {
         profile: Profile,
     ) -> Result<(), OffloadError> {
         *self.profile = profile;
-        self.account(&running.program);
+        account(
+            self.driver.info(),
+            self.usage,
+            self.profile,
+            &running.program,
+        );
         *self.last = std::mem::take(&mut running.program);
         let laid = &running.laid;
         for &(buffer, tile) in &laid.plan.submissions[running.done].downloads {
@@ -350,47 +305,48 @@ impl Stream<'_> {
         self.buffers.tables.insert(table.clone(), buffer);
         Ok(buffer)
     }
+}
 
-    /// Counts the last submission's transfers and work.
-    fn account(&mut self, program: &[Instruction]) {
-        let info = self.driver.info();
-        let lane_bytes = u64::from(info.lanes) * info.word_bytes() as u64;
-        let usage = &mut *self.usage;
-        usage.instructions += program.len() as u64;
-        usage.submissions += 1;
-        for instruction in program {
-            let bytes = instruction.n() as u64 * lane_bytes;
-            match instruction.op {
-                Op::Load => usage.send.count(bytes),
-                Op::Store => usage.receive.count(bytes),
-                _ => {}
-            }
-            usage.tables +=
-                u64::from(instruction.op == Op::Load && instruction.dst == TWIDDLE_SLOT);
+/// Counts a submission's transfers and work.
+pub(super) fn account(
+    info: &BuildInfo,
+    usage: &mut Usage,
+    profile: &Profile,
+    program: &[Instruction],
+) {
+    let lane_bytes = u64::from(info.lanes) * info.word_bytes() as u64;
+    usage.instructions += program.len() as u64;
+    usage.submissions += 1;
+    for instruction in program {
+        let bytes = instruction.n() as u64 * lane_bytes;
+        match instruction.op {
+            Op::Load => usage.send.count(bytes),
+            Op::Store => usage.receive.count(bytes),
+            _ => {}
         }
-        let mut transfers = Vec::new();
-        for event in &self.profile.events {
-            match event.op {
-                Op::Load => usage.send.cycles += event.end - event.start,
-                Op::Store => usage.receive.cycles += event.end - event.start,
-                _ => continue,
-            }
-            transfers.push((event.start, event.end));
-        }
-        let work = self
-            .profile
-            .events
-            .iter()
-            .filter(|event| event.unit == Unit::Compute);
-        let mut work: Vec<(u64, u64)> = work.map(|event| (event.start, event.end)).collect();
-        usage.compute_cycles += self.profile.counters.busy_compute;
-        usage.conversion_cycles += self.profile.counters.busy_rns;
-        usage.cycles += self.profile.counters.cycles;
-        let mut all = [transfers.as_slice(), &work].concat();
-        let moving = covered(&mut transfers);
-        usage.transfer_cycles += moving;
-        usage.hidden_cycles += moving + covered(&mut work) - covered(&mut all);
+        usage.tables += u64::from(instruction.op == Op::Load && instruction.dst == TWIDDLE_SLOT);
     }
+    let mut transfers = Vec::new();
+    for event in &profile.events {
+        match event.op {
+            Op::Load => usage.send.cycles += event.end - event.start,
+            Op::Store => usage.receive.cycles += event.end - event.start,
+            _ => continue,
+        }
+        transfers.push((event.start, event.end));
+    }
+    let work = profile
+        .events
+        .iter()
+        .filter(|event| event.unit == Unit::Compute);
+    let mut work: Vec<(u64, u64)> = work.map(|event| (event.start, event.end)).collect();
+    usage.compute_cycles += profile.counters.busy_compute;
+    usage.conversion_cycles += profile.counters.busy_rns;
+    usage.cycles += profile.counters.cycles;
+    let mut all = [transfers.as_slice(), &work].concat();
+    let moving = covered(&mut transfers);
+    usage.transfer_cycles += moving;
+    usage.hidden_cycles += moving + covered(&mut work) - covered(&mut all);
 }
 
 /// Cycles in any of these intervals.
@@ -404,7 +360,69 @@ pub fn covered(intervals: &mut [(u64, u64)]) -> u64 {
     sum
 }
 
-impl<W: Word> Laid<'_, W> {
+impl<'g, W: Word> Laid<'g, W> {
+    /// Plans a program for a build that takes these operations.
+    ///
+    /// # Errors
+    /// What the build cannot do.
+    pub(super) fn new(
+        info: &BuildInfo,
+        operations: &BTreeSet<String>,
+        graph: &'g Graph<W>,
+    ) -> Result<Self, OffloadError> {
+        let layout = Layout::new(info, graph);
+        let placement = Placement::new(info, operations, graph, &layout);
+        let maker = Maker {
+            info,
+            graph,
+            layout: &layout,
+            placement: &placement,
+        };
+        let tiles = maker.make()?;
+        let mut plan = allocate(info, &layout, &tiles)?;
+        let mut state = State::new(info);
+        for submission in &mut plan.submissions {
+            for (number, spec) in &submission.conversions {
+                state.conversions[usize::from(*number)] = spec.as_ref().map(|spec| Shape {
+                    inputs: spec.inputs.len() as u8,
+                    own: false,
+                });
+            }
+            let program = std::mem::take(&mut submission.program);
+            submission.program = overlap(info, &state, program);
+        }
+        Ok(Self {
+            graph,
+            layout,
+            placement,
+            tiles,
+            plan,
+        })
+    }
+
+    /// Whether the host does a bundle that something depends on.
+    pub(super) fn is_on_host(&self, number: usize) -> bool {
+        self.placement.is_needed[number] && !self.placement.on_device[number]
+    }
+
+    /// Counts each task that the device has a part in.
+    pub(super) fn count(&self, usage: &mut Usage) {
+        let mut there: BTreeMap<u32, bool> = BTreeMap::new();
+        for (number, bundle) in self.graph.bundles().iter().enumerate() {
+            let on_device = self.placement.on_device[number];
+            *there.entry(bundle.task).or_default() |= on_device;
+            let is_given = matches!(bundle.operation, Operation::Source(..));
+            let is_done_here = self.placement.is_needed[number] && !on_device && !is_given;
+            usage.host_operations += u64::from(is_done_here);
+        }
+        for (task, there) in there {
+            let name = self.graph.tasks()[task as usize].name;
+            if !matches!(name, "input" | "output" | "sum") {
+                usage.count(name, there);
+            }
+        }
+    }
+
     /// Reads of each limb from the host's memory.
     fn uses(&self) -> Vec<u32> {
         let mut uses = vec![0; self.graph.limb_count()];

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a program would take of a co-processor, before there is one: its plan and the cycles of it.
+
+use crate::cpu::{bfv, ckks};
+use crate::lower::{Lower, Shape, Widened, lower, wide_shape};
+use crate::{Error, KeySet};
+use isa::{BuildInfo, Op, Reduction};
+use offload::Prediction;
+use program::step::Operation;
+use program::{Parameters, Program};
+use rlwe::{Seed, Threads};
+use std::collections::BTreeSet;
+
+/// How programs over rings of degree `n` are lowered for a build that takes these operations.
+pub(crate) fn shape_of(info: &BuildInfo, operations: &BTreeSet<String>, n: usize) -> Shape {
+    let takes = |name: &str| operations.contains(name);
+    // Lanes work on one limb each: fewer limbs would leave some idle.
+    let is_wide = info.lanes == 1
+        && info.reduction == Reduction::Barrett
+        && n <= 2 * info.n_max()
+        && takes("tensor")
+        && takes("key-switch");
+    Shape {
+        lanes: info.lanes as usize,
+        wide_bits: is_wide.then_some(info.word_bits),
+        converts: info.has(Op::Lift) && n <= info.n_max() && takes("tensor"),
+        moves: info.has(Op::Decomp) && n <= info.n_max() && takes("key-switch"),
+    }
+}
+
+/// A build and the operations that it takes.
+pub struct Build<'a> {
+    /// The build.
+    pub info: &'a BuildInfo,
+    /// `tensor`, `key-switch`, …
+    pub operations: &'a BTreeSet<String>,
+}
+
+impl Build<'_> {
+    /// What [`crate::Coprocessor`] takes of an idle device of this build for one run of a program.
+    ///
+    /// # Errors
+    /// [`Error::Device`] with what the build cannot do; the scheme's.
+    pub fn predict(&self, program: &Program) -> Result<Prediction, Error> {
+        match &program.parameters {
+            Parameters::Bfv(params) => {
+                let (keys, shape) = (KeySet::default(), self.shape(params.n()));
+                let scheme = bfv::Bfv::new(params, &keys, nothing(), &Threads::ONE, false)?;
+                match wide_shape(params, shape) {
+                    Ok(shape) => self.lowered(program, &Widened::new(scheme)?, shape),
+                    Err(shape) => self.lowered(program, &scheme, shape),
+                }
+            }
+            Parameters::BfvWide(params) => {
+                let (keys, shape) = (KeySet::default(), self.shape(params.n()));
+                let scheme = bfv::Bfv::new(params, &keys, nothing(), &Threads::ONE, false)?;
+                self.lowered(program, &scheme, shape)
+            }
+            Parameters::Ckks(params) => {
+                let (keys, shape) = (KeySet::default(), self.shape(params.n()).narrow());
+                let scheme = ckks::Ckks::new(params, &keys, nothing(), &Threads::ONE);
+                self.lowered(program, &scheme, shape)
+            }
+        }
+    }
+
+    fn shape(&self, n: usize) -> Shape {
+        shape_of(self.info, self.operations, n)
+    }
+
+    fn lowered<S: Lower>(
+        &self,
+        program: &Program,
+        scheme: &S,
+        shape: Shape,
+    ) -> Result<Prediction, Error> {
+        let inputs = program
+            .steps
+            .iter()
+            .take_while(|step| step.operation == Operation::Input);
+        let scales: Vec<f64> = inputs.map(|step| step.scale).collect();
+        let lowered = lower(program, scheme, &scales, shape)?;
+        offload::predict(self.info, self.operations, &lowered.graph).map_err(|error| {
+            Error::Device {
+                name: "this build".into(),
+                message: error.to_string(),
+            }
+        })
+    }
+}
+
+/// A prediction draws nothing.
+fn nothing() -> Seed {
+    Seed::from_bytes([0; 32])
+}

@@ -22,6 +22,7 @@ VERBS: tuple[str, ...] = (
     "params",
     "claims",
     "synth",
+    "explore",
     "generate",
     "simulate",
     "serve",

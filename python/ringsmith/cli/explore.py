@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringsmith explore`: parameters and hardware for a kernel on a board, every point a design that can be made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from ringsmith.cli.common import console, load_kernels, print_json, user_code
+from ringsmith.errors import InputError
+from ringsmith.explore.calibrate import calibrate
+from ringsmith.explore.evaluate import Evaluator
+from ringsmith.explore.parameters import Candidate, candidates
+from ringsmith.explore.report import as_json, nothing_fits, parameters_text, preset_text, summary, write_csv
+from ringsmith.explore.resources import held_out, training
+from ringsmith.explore.search import Search, explore, packed, point_named
+from ringsmith.explore.space import MULTIPLIERS, values_with
+from ringsmith.explore.store import Results
+from ringsmith.files import check_place, write_text
+from ringsmith.hw.synth import load_board
+from ringsmith.parallel import workers
+from ringsmith.report.terminal import plain_console
+from ringsmith.runtime.runner import complete_inputs
+
+EXAMPLES = """Examples:
+
+ringsmith explore kernel.py --board zcu104
+
+ringsmith explore kernel.py --board zcu102 --vary lanes=4,8 --vary butterflies=8 --csv points.csv
+
+ringsmith explore kernel.py --board zcu104 --point NAME --preset point.toml
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command("explore", help="Find parameters and hardware for a kernel on a board.", epilog=EXAMPLES)(run)
+
+
+def run(
+    file: Annotated[Path | None, typer.Argument(help="Python file with a kernel")] = None,
+    board: Annotated[str | None, typer.Option("--board", help="a board of spec/boards")] = None,
+    kernel: Annotated[str | None, typer.Option("--kernel", help="name of the kernel (default: the first)")] = None,
+    variant: Annotated[str | None, typer.Option("--variant", help="packing of the kernel (default: the first)")] = None,
+    vary: Annotated[list[str] | None, typer.Option("--vary", help="KNOB=VALUE,VALUE of the search; repeatable")] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", help="processes (default: one for each core)")] = None,
+    results: Annotated[Path | None, typer.Option("--results", help="file of results (default: in the cache)")] = None,
+    csv: Annotated[Path | None, typer.Option("--csv", help="write the evaluated points to this file")] = None,
+    point: Annotated[str | None, typer.Option("--point", help="print a point's preset and parameter set")] = None,
+    preset: Annotated[Path | None, typer.Option("--preset", help="with --point: write its preset to this file")] = None,
+    json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
+    anew: Annotated[
+        bool, typer.Option("--calibrate", help="synthesise the resource model's training points anew (an hour)")
+    ] = False,
+) -> None:
+    """Search, show a point, or refresh the resource model."""
+    if anew:
+        _calibrate()
+        return
+    if file is None or board is None:
+        raise InputError("a kernel's file and --board NAME are needed: ringsmith explore kernel.py --board zcu104")
+    device = load_board(board)
+    if device.family not in MULTIPLIERS:
+        raise InputError(f"--board {board}: no multiplier is cut for {device.family}")
+    if jobs is not None and not 1 <= jobs <= 256:
+        raise InputError(f"--jobs {jobs}: 1 to 256 processes")
+    if preset is not None and point is None:
+        raise InputError("--preset goes with --point NAME")
+    for path in (csv, preset):
+        if path is not None:
+            check_place(path)
+    values = values_with(vary or [])
+    picked = load_kernels(file).pick(kernel, variant)
+    with console().status(Text(f"{picked.name}: parameter sets")), user_code(file):
+        shapes = {name: array.shape for name, array in complete_inputs(picked, {}, None).items()}
+        found = candidates(picked, shapes)
+    if point is not None:
+        candidate, design = point_named(point, found, device)
+        _show(candidate, preset_text(design), preset)
+        return
+    with console().status("") as status, Evaluator(packed(found), jobs or workers()) as evaluator:
+
+        def told(done: int, total: int, evaluated: int) -> None:
+            status.update(Text(f"{picked.name} on {board}: {done:,} of {total:,} points, {evaluated:,} evaluated"))
+
+        search = explore(found, values, device, Results(results), evaluator, told)
+    _tell(search, csv, json=json)
+
+
+def _calibrate() -> None:
+    with console().status("") as status:
+        calibrate(lambda text: status.update(Text(text)))
+    print(held_out(training()["points"]).line())
+
+
+def _tell(search: Search, csv: Path | None, *, json: bool) -> None:
+    if not search.front:
+        raise nothing_fits(search)
+    if csv is not None:
+        write_csv(csv, search)
+    if json:
+        print_json(as_json(search))
+    else:
+        plain_console().print(summary(search))
+
+
+def _show(candidate: Candidate, text: str, preset: Path | None) -> None:
+    if preset is not None:
+        write_text(preset, text)
+    else:
+        print(text)
+    print(f"# params = {parameters_text(candidate)}")

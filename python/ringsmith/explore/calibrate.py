@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Training points of the resource model: builds synthesised with the flow, their cells counted by group of modules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ringsmith import shipped
+from ringsmith.explore.resources import FITTED, GROUPS, group_of
+from ringsmith.explore.space import BASE, Hardware
+from ringsmith.files import write_text
+from ringsmith.hw.device import top_of, top_parameters
+from ringsmith.hw.synth import Design, Family, synthesise
+from ringsmith.presets import load_preset
+
+#: The command that makes the file.
+COMMAND = "ringsmith explore --calibrate"
+#: Word in bits, degree and build of each training point: over the space, small enough for minutes each.
+BUILDS = (
+    (26, 2048, "l4b8s8x0m1v16w"), (30, 4096, "l2b1s4x0m1v16w"), (34, 4096, "l2b8s4x0m1v16w"),
+    (36, 8192, "l6b4s8x0m2v16w"), (40, 8192, "l6b1s4x4m1v16w"), (43, 8192, "l2b4s6x0m1v16w"),
+    (54, 8192, "l4b2s8x0m1v16w"), (60, 8192, "l1b1s8x0m1v0n"), (60, 16384, "l2b2s6x2m1v16w"),
+    (48, 4096, "l4b1s12x0m2v16n"), (30, 4096, "l8b2s6x4m1v16w"), (43, 4096, "l1b4s6x0m1v0w"),
+    (56, 8192, "l3b2s4x0m4v16w"),
+)  # fmt: skip
+
+
+def calibrate(told: Callable[[str], None]) -> None:
+    """Synthesise the training points (from the flow's cache where it has them) and write spec/resources.json.
+
+    Raises:
+        ToolError: the synthesis failed; what was finished stays in the cache.
+    """
+    points = []
+    for number, knobs in enumerate(_knobs(), 1):
+        told(f"build {number} of {len(BUILDS)}")
+        points.append(measured(knobs))
+    write_text(shipped.spec() / "resources.json", as_text(points))
+
+
+def as_text(points: list[dict[str, Any]]) -> str:
+    """Return the file: JSON, a line for each point."""
+    lines = ",\n".join(json.dumps(point) for point in points)
+    return f'{{"command": {json.dumps(COMMAND)}, "points": [\n{lines}\n]}}\n'
+
+
+def _knobs() -> Iterator[dict[str, Any]]:
+    for word_bits, n_max, build in BUILDS:
+        hardware = Hardware.named(build)
+        yield {"word_bits": word_bits, "n_max": n_max, **hardware.__dict__}
+
+
+def measured(knobs: dict[str, Any]) -> dict[str, Any]:
+    """Return the training point of a build: its knobs, its cells by group and in all."""
+    preset = load_preset(BASE, knobs | {"prime_bits": [knobs["word_bits"]], "modulus_bits_min": knobs["word_bits"] - 6})
+    design = Design(name=preset.name, top=top_of(preset), parameters=top_parameters(preset))
+    return counted(knobs, synthesise(design, Family.XCUP, quiet=True))
+
+
+def counted(knobs: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+    """Return the training point of a synthesised build."""
+    groups = {group: dict.fromkeys(FITTED, 0) for group in GROUPS}
+    for row in found["modules"]:
+        for what in FITTED:
+            groups[group_of(row["module"])][what] += row["instances"] * row[what]
+    return {"knobs": knobs, "groups": groups, "total": found["total"]}

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A point of a search: a parameter set, a build, and what is known of the two together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ringsmith.explore.space import Hardware
+
+#: Results that a search makes small.
+OBJECTIVES = ("latency_ms", "share", "error_bits", "traffic_bytes", "host_operations")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A design and its figures; `reason` says why it does not do, or what makes it superfluous.
+
+    `share` is the largest part of a resource of the board that it takes. `latency_ms` is the device's: cycles from the
+    first start to the last end of each submission, at the clock of the preset; `bound_ms` is what it cannot be below.
+    `host_operations` on polynomials stay on the host, whose time is in no figure.
+    """
+
+    params: str
+    hardware: Hardware
+    resources: Mapping[str, float]
+    share: float
+    error_bits: float
+    traffic_bytes: int
+    security_bits: float
+    host_operations: int = 0
+    bound_ms: float = 0.0
+    latency_ms: float | None = None
+    cycles: int | None = None
+    usage: Mapping[str, Any] | None = None
+    status: str = "open"
+    reason: str = ""
+
+    @property
+    def name(self) -> str:
+        """What `--point` takes."""
+        return f"{self.params}-{self.hardware.name}"
+
+    @property
+    def per_second(self) -> float | None:
+        """Runs in a second, one after another."""
+        return None if self.latency_ms is None else 1e3 / self.latency_ms
+
+    def ended(self, status: str, reason: str = "") -> Point:
+        """Return the point with what came of it."""
+        return replace(self, status=status, reason=reason)
+
+    def objectives(self) -> tuple[float, ...]:
+        """Return the results that a search makes small, the bound in place of a latency that is not known."""
+        latency = self.bound_ms if self.latency_ms is None else self.latency_ms
+        return (latency, self.share, self.error_bits, float(self.traffic_bytes), self.host_operations)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all that is known, ready for JSON."""
+        values = asdict(self)
+        return {"name": self.name, **values, "per_second": self.per_second}
+
+
+def dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Tell whether one result is nowhere worse than another and somewhere better, or the same."""
+    return all(a <= b for a, b in zip(one, other, strict=True))
+
+
+def pareto(points: list[Point]) -> list[Point]:
+    """Return the points that no other dominates, by rising latency; of equal ones the first."""
+    front: list[Point] = []
+    for point in sorted(points, key=lambda point: (point.objectives(), point.name)):
+        if not any(dominates(other.objectives(), point.objectives()) for other in front):
+            front.append(point)
+    return front

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a search found: a summary for the terminal, CSV, JSON, and a point as files that other verbs take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from ringsmith.errors import InputError
+from ringsmith.explore.parameters import Candidate, request_of
+from ringsmith.explore.point import Point
+from ringsmith.explore.resources import held_out, training
+from ringsmith.explore.search import Search
+from ringsmith.files import replacing
+from ringsmith.presets import Preset
+
+#: Columns of a CSV file.
+COLUMNS = (
+    "name", "status", "latency_ms", "cycles", "per_second", "share", "lut", "ff", "dsp", "bram36", "uram", "error_bits",
+    "traffic_bytes", "security_bits", "host_operations",
+)  # fmt: skip
+_BEST = 5
+_REASONS = 8
+
+
+def summary(search: Search) -> RenderableType:
+    """Return the five fastest points of the front, why others do not do, and how far the estimates can be trusted."""
+    front = search.front
+    evaluated = sum(point.status == "done" for point in search.points)
+    counted = (
+        f"{search.total:,} points: {sum(search.infeasible.values()):,} infeasible, {search.pruned:,} superfluous by "
+        f"their bound, {evaluated:,} evaluated, {len(front):,} on the front"
+    )
+    lines = [f"{search.board.name}: the fastest of the front"]
+    lines += [line for point in front[:_BEST] for line in _lines(point)]
+    lines += ["", counted]
+    lines += [f"  {count:>9,} {why}" for why, count in search.infeasible.most_common(_REASONS)]
+    lines += [held_out(training()["points"]).line()]
+    return Group(*(Text(line, no_wrap=True, overflow="ellipsis") for line in lines))
+
+
+def _lines(point: Point) -> list[str]:
+    taken = point.resources
+    error = (
+        f"error 2^{point.error_bits:.1f}" if point.error_bits < 0 else f"{-point.error_bits:.0f} bits of noise budget"
+    )
+    return [
+        f"{point.latency_ms:>10,.3f} ms  {point.name}",
+        f"{'':15}LUT {taken['lut']:,.0f}, DSP {taken['dsp']:,.0f}, RAMB36 {taken['bram36']:g}: "
+        f"{100 * point.share:.0f} % of the board",
+        f"{'':15}{error}, {point.security_bits:.0f} bits of security, {point.traffic_bytes:,} bytes, "
+        f"{point.host_operations} host operations",
+    ]
+
+
+def nothing_fits(search: Search) -> InputError:
+    """Return the error of a space without a feasible point: the commonest reason, and the nearest miss."""
+    why, count = (search.infeasible.most_common(1) or [("the space is empty", 0)])[0]
+    near = ""
+    if search.nearest is not None:
+        near = f"; the nearest miss is {search.nearest[1]}, {search.nearest[2]}"
+    return InputError(
+        f"none of {search.total:,} points is feasible on {search.board.name}: {count:,} times {why}{near}"
+    )
+
+
+def rows(search: Search) -> Iterator[dict[str, Any]]:
+    """Yield the evaluated points, the front first."""
+    front = search.front
+    names = {point.name for point in front}
+    rest = sorted((point for point in search.points if point.name not in names), key=lambda point: point.name)
+    for point in (*front, *rest):
+        values = point.to_dict() | dict(point.resources)
+        yield values | {"status": "front" if point.name in names else point.status}
+
+
+def write_csv(path: Path, search: Search) -> None:
+    """Write the evaluated points as CSV."""
+    with replacing(path) as file:
+        lines = [",".join(COLUMNS)]
+        lines += [",".join("" if row[key] is None else str(row[key]) for key in COLUMNS) for row in rows(search)]
+        file.write("\n".join([*lines, ""]).encode())
+
+
+def as_json(search: Search) -> dict[str, Any]:
+    """Return all that a search found, ready for JSON."""
+    return {
+        "board": search.board.name,
+        "points": search.total,
+        "evaluated": len(search.points),
+        "superfluous": search.pruned,
+        "infeasible": dict(search.infeasible.most_common()),
+        "refused": {one.name: one.reason for one in search.refused},
+        "resources": held_out(training()["points"]).line(),
+        "front": [row for row in rows(search) if row["status"] == "front"],
+    }
+
+
+def preset_text(preset: Preset) -> str:
+    """Return a preset as the TOML that `--set` and every verb with a preset takes."""
+    lines = [f"{key} = {json.dumps(value)}" for key, value in preset.to_dict().items()]
+    return "\n".join(["# SPDX-License-Identifier: Apache-2.0", *lines, ""])
+
+
+def parameters_text(candidate: Candidate) -> str:
+    """Return a parameter set as Python: the `params=` of a kernel."""
+    request = request_of(candidate.params)
+    fields = {
+        name: getattr(request, name) for name in ("n", "moduli", "special", "dnum", "log2_scale", "plain_modulus")
+    }
+    given = ", ".join(f"{name}={value!r}" for name, value in fields.items() if value not in (None, ()))
+    return f"rs.ParamRequest({given})"

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resources of a build without synthesis: DSP and memory blocks counted, LUTs and flip-flops fitted to synthesis.
+
+A butterfly has a DSP block for each tile of its products, a slot two banks of n/(2P) words of P coefficients, a twiddle
+table one memory of n/P words. LUTs and flip-flops are sums over groups of modules, each linear in what its modules
+multiply; the coefficients are a least-squares fit to the training points (spec/resources.json).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith import shipped
+from ringsmith.explore.blocks import dsp_blocks, memory_blocks
+from ringsmith.explore.parameters import Candidate
+from ringsmith.explore.space import Hardware, common_preset
+from ringsmith.hw.synth import Board
+from ringsmith.hw.synth.cells import Resources
+from ringsmith.presets import Preset
+
+Floats = NDArray[np.float64]
+#: Knobs of one build or of many.
+Knobs = Mapping[str, Floats]
+#: Modules by group, by the beginning of their names; the others are the shell.
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "butterflies": ("rs_butterfly", "rs_mult_tile"),
+    "selects": ("rs_slot_select",),
+    "lanes": ("rs_lane", "rs_twiddle_select", "rs_slot", "rs_ram"),
+    "moves": ("rs_move",),
+    "shell": ("",),
+}
+NAMES = {"lut": "LUT", "ff": "FF", "dsp": "DSP", "bram36": "RAMB36", "uram": "URAM"}
+FITTED = ("lut", "ff")
+KNOBS = (
+    "word_bits", "lanes", "butterflies", "n_max", "dual_port_slots", "single_port_slots", "moduli_slots", "moves",
+)  # fmt: skip
+
+
+def _butterflies(k: Knobs) -> list[Floats]:
+    width = k["word_bits"]
+    steps = np.ceil(width / (np.log2(k["n_max"]) + 1))
+    each = k["lanes"] * k["butterflies"] * width
+    return [each, each * steps, each * width]
+
+
+def _bits(k: Knobs) -> Floats:
+    return k["lanes"] * k["butterflies"] * k["word_bits"]
+
+
+def _slots(k: Knobs) -> Floats:
+    return k["dual_port_slots"] + k["single_port_slots"]
+
+
+def _selects(k: Knobs) -> list[Floats]:
+    return [_bits(k), _bits(k) * _slots(k)]
+
+
+def _lanes(k: Knobs) -> list[Floats]:
+    return [_bits(k), _bits(k) * _slots(k), _bits(k) * np.log2(k["butterflies"])]
+
+
+def _moves(k: Knobs) -> list[Floats]:
+    there = np.sign(k["moves"])
+    return [there, there * _bits(k)]
+
+
+def _shell(k: Knobs) -> list[Floats]:
+    words = k["lanes"] * k["word_bits"]
+    return [words**0, words * k["moduli_slots"], _slots(k), _bits(k)]
+
+
+#: What the modules of each group multiply.
+FEATURES: Mapping[str, Callable[[Knobs], list[Floats]]] = {
+    "butterflies": _butterflies, "selects": _selects, "lanes": _lanes, "moves": _moves, "shell": _shell,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Model:
+    """Coefficients by group and resource."""
+
+    coefficients: Mapping[tuple[str, str], Floats]
+
+    def fitted(self, knobs: Knobs) -> dict[str, Floats]:
+        """Return LUTs and flip-flops."""
+        features = {group: np.array(FEATURES[group](knobs)) for group in GROUPS}
+        return {
+            what: np.rint(sum(self.coefficients[group, what] @ features[group] for group in GROUPS)) for what in FITTED
+        }
+
+
+def knobs_of(values: Mapping[str, Any]) -> dict[str, Floats]:
+    """Return the knobs that features are made of."""
+    return {name: np.asarray(values[name], dtype=float) for name in KNOBS}
+
+
+def group_of(module: str) -> str:
+    """Return the group that a module's cells count in."""
+    return next(group for group, starts in GROUPS.items() if module.startswith(starts))
+
+
+def fit(points: list[dict[str, Any]]) -> Model:
+    """Return the least-squares fit to training points, each weighted by what it takes."""
+    coefficients = {}
+    for group in GROUPS:
+        features = np.array([FEATURES[group](knobs_of(point["knobs"])) for point in points], dtype=float)
+        for what in FITTED:
+            taken = np.array([point["groups"][group][what] for point in points], dtype=float)
+            weights = 1.0 / np.array([point["total"][what] for point in points], dtype=float)
+            solved = np.linalg.lstsq(features * weights[:, None], taken * weights, rcond=None)[0]
+            coefficients[group, what] = np.asarray(solved, dtype=np.float64)
+    return Model(coefficients)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Errors on points that a fit did not see, as shares: the mean and the largest."""
+
+    points: int
+    mean: Mapping[str, float]
+    largest: Mapping[str, float]
+
+    def line(self) -> str:
+        """Return the errors in a line."""
+        parts = [
+            f"{what.upper()} {100 * self.mean[what]:.1f} % (largest {100 * self.largest[what]:.1f} %)"
+            for what in FITTED
+        ]
+        return f"resources against synthesis, {self.points} points each held out in turn: {', '.join(parts)}"
+
+
+def held_out(points: list[dict[str, Any]]) -> HeldOut:
+    """Fit without each point in turn and return the errors on it."""
+    errors: dict[str, list[float]] = {what: [] for what in FITTED}
+    for number, point in enumerate(points):
+        guess = fit(points[:number] + points[number + 1 :]).fitted(knobs_of(point["knobs"]))
+        for what in FITTED:
+            errors[what].append(abs(float(guess[what]) / point["total"][what] - 1))
+    mean = {what: float(np.mean(errors[what])) for what in FITTED}
+    return HeldOut(len(points), mean, {what: max(errors[what]) for what in FITTED})
+
+
+@cache
+def training() -> dict[str, Any]:
+    """Return the training points, with the command that made them."""
+    data: dict[str, Any] = json.loads((shipped.spec() / "resources.json").read_text())
+    return data
+
+
+@cache
+def model() -> Model:
+    """Return the fit to all training points."""
+    return fit(training()["points"])
+
+
+def resources_of(preset: Preset, board: Board) -> Resources:
+    """Return what a preset takes of a board's device."""
+    guess = model().fitted(knobs_of(preset.to_dict()))
+    bram36, uram = memory_blocks(preset, uram=board.uram > 0)
+    return Resources(int(guess["lut"]), int(guess["ff"]), dsp_blocks(preset), bram36, uram)
+
+
+def share_of(taken: Resources, board: Board) -> float:
+    """Return the largest share of a resource that is taken; infinite where the board has none of it."""
+    shares = [
+        amount / available if available else math.inf
+        for _, amount, available, _ in board.utilisation(taken)
+        if amount > 0
+    ]
+    return max(shares, default=0.0)
+
+
+def lacking(taken: Resources, board: Board) -> str | None:
+    """Say which resource a design exceeds most: `RAMB36: 412 of 312`; None if it fits."""
+    over = [
+        (amount / max(available, 1), f"{NAMES[what]}: {amount:g} of {available:g}")
+        for what, amount, available, _ in board.utilisation(taken)
+        if amount > available
+    ]
+    return max(over)[1] if over else None
+
+
+def estimates(candidate: Candidate, hardware: Sequence[Hardware], board: Board) -> Iterator[tuple[Hardware, Resources]]:
+    """Yield what each build for a parameter set takes, all fits at once; what no build can be is estimated too."""
+    columns = {name: [getattr(one, name, 0) for one in hardware] for name in KNOBS}
+    columns |= {"word_bits": [candidate.word_bits] * len(hardware), "n_max": [candidate.params.n] * len(hardware)}
+    guess = model().fitted(knobs_of(columns))
+    common = common_preset(candidate, board)
+    dsp = dsp_blocks(replace(common, lanes=1, butterflies=1))
+    for one, lut, ff in zip(hardware, guess["lut"].tolist(), guess["ff"].tolist(), strict=True):
+        shape = (one.butterflies, one.dual_port_slots, one.single_port_slots, one.moduli_slots)
+        bram36, uram = _lane_memory(common, shape, board.uram > 0)
+        count = one.lanes * one.butterflies * dsp
+        yield one, Resources(int(lut), int(ff), count, one.lanes * bram36, one.lanes * uram)
+
+
+@cache
+def _lane_memory(common: Preset, shape: tuple[int, int, int, int], uram: bool) -> tuple[float, int]:
+    """Return the memory blocks of a lane with so many butterflies, slots of each kind and tables."""
+    butterflies, dual, single, moduli = shape
+    lane = replace(
+        common, lanes=1, butterflies=butterflies, dual_port_slots=dual, single_port_slots=single, moduli_slots=moduli
+    )
+    return memory_blocks(lane, uram=uram)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The space of hardware: the knobs of a build that a search varies, and the preset of each of their values.
+
+What is not varied follows: words as wide as the longest prime, slots of n words, Montgomery reduction (every prime of a
+set is 1 mod 2n; Barrett's takes more DSP blocks and more cycles), products cut for the board's DSP blocks, no unit for
+base conversion, one core, the board's clock and the bandwidth of its memory.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
+from typing import Self
+
+from ringsmith.errors import InputError, ParameterError
+from ringsmith.explore.parameters import Candidate
+from ringsmith.hw.synth import Board
+from ringsmith.presets import Preset, load_preset
+
+#: The preset that gives what no variable says.
+BASE = "coxhe-zcu102-p8"
+#: Synthesis families whose DSP blocks the multiplier is cut for.
+MULTIPLIERS = {"xcup": "dsp26x17", "xc7": "dsp26x17", "ecp5": "dsp18x18"}
+#: What the device takes of a program.
+OPERATIONS = ("polymul", "tensor", "key-switch")
+
+
+@dataclass(frozen=True, order=True)
+class Hardware:
+    """The varied knobs of a build (docs/knobs.md)."""
+
+    lanes: int
+    butterflies: int
+    dual_port_slots: int
+    single_port_slots: int
+    moduli_slots: int
+    moves: int
+    wide_port: bool
+
+    @property
+    def name(self) -> str:
+        """The knobs in short."""
+        return (
+            f"l{self.lanes}b{self.butterflies}s{self.dual_port_slots}x{self.single_port_slots}m{self.moduli_slots}"
+            f"v{self.moves}{'w' if self.wide_port else 'n'}"
+        )
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        """Return the build of such a name; InputError for another."""
+        match = _NAME.fullmatch(name)
+        if match is None:
+            raise InputError(f"{name!r} is no build's name: lanes, butterflies, slots, ... as in l8b4s8x0m1v16w")
+        *numbers, wide = match.groups()
+        return cls.of((*map(int, numbers), wide == "w"))
+
+    @classmethod
+    def of(cls, values: Sequence[int]) -> Self:
+        """Return the build with these values, in the order of the fields."""
+        lanes, butterflies, dual, single, moduli, moves, wide = values
+        return cls(lanes, butterflies, dual, single, moduli, moves, bool(wide))
+
+
+_NAME = re.compile(r"l(\d+)b(\d+)s(\d+)x(\d+)m(\d+)v(\d+)([wn])")
+
+#: The values of each knob; `--vary KNOB=VALUE,VALUE` replaces them.
+Values = Mapping[str, tuple[int, ...]]
+VALUES: Values = {
+    "lanes": (1, 2, 3, 4, 5, 6, 7, 8),
+    "butterflies": (1, 2, 4, 8, 16),
+    "dual_port_slots": (4, 6, 8, 12, 16),
+    "single_port_slots": (0, 4),
+    "moduli_slots": (1, 2, 4),
+    "moves": (0, 16),
+    "wide_port": (0, 1),
+}
+
+
+def values_with(settings: list[str]) -> dict[str, tuple[int, ...]]:
+    """Return the values of each knob after `KNOB=VALUE,VALUE` settings.
+
+    Raises:
+        InputError: no such knob, or no whole numbers.
+    """
+    values = dict(VALUES)
+    for setting in settings:
+        knob, _, text = setting.partition("=")
+        if knob not in values:
+            raise InputError(f"--vary {setting}: no knob {knob!r} is varied; there is {', '.join(values)}")
+        parts = text.split(",")
+        if not all(part.isdigit() for part in parts):
+            raise InputError(f"--vary {setting}: whole numbers are needed, as in {knob}=1,2")
+        values[knob] = tuple(sorted({int(part) for part in parts}))
+    return values
+
+
+def size(values: Values) -> int:
+    """Return the number of builds."""
+    count = 1
+    for each in values.values():
+        count *= len(each)
+    return count
+
+
+def builds(values: Values) -> Iterator[Hardware]:
+    """Yield every combination of the values."""
+    for chosen in itertools.product(*(values[field.name] for field in fields(Hardware))):
+        yield Hardware.of(chosen)
+
+
+def preset_of(candidate: Candidate, hardware: Hardware, board: Board) -> Preset:
+    """Return the design of a point.
+
+    Raises:
+        ParameterError: knobs that no build can have, with the knob to blame.
+    """
+    preset = common_preset(candidate, board)
+    varied = asdict(hardware) | {"wide_port": bool(hardware.wide_port)}
+    preset = replace(preset, **varied)
+    for reason in preset.broken():
+        raise ParameterError(reason)
+    return preset
+
+
+@cache
+def common_preset(candidate: Candidate, board: Board) -> Preset:
+    """Return what all builds for a parameter set have in common."""
+    params = candidate.params
+    return replace(
+        load_preset(BASE), name="explored", paper="", scheme=params.scheme, n_max=params.n,
+        word_bits=candidate.word_bits, modulus_bits_min=min(params.moduli_bits), prime_bits=(candidate.word_bits,),
+        multiplier=MULTIPLIERS[board.family], clock_mhz=(board.clock_mhz,), memory_gbs=board.memory_gb_s,
+        operations=OPERATIONS,
+    )  # fmt: skip

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The search against running: predicted cycles are those of a run, the pruned front is that of every point."""
+
+from __future__ import annotations
+
+import random
+import re
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ringsmith as rs
+from ringsmith.errors import InputError, ParameterError
+from ringsmith.explore import search as searching
+from ringsmith.explore.blocks import dsp_blocks, memory_blocks
+from ringsmith.explore.evaluate import Evaluator, Result, predicted
+from ringsmith.explore.parameters import Candidate, candidates
+from ringsmith.explore.point import Point, dominates
+from ringsmith.explore.report import as_json, nothing_fits, parameters_text, preset_text, write_csv
+from ringsmith.explore.resources import held_out, training
+from ringsmith.explore.search import Search, explore, packed, point_named
+from ringsmith.explore.space import BASE, builds, preset_of, values_with
+from ringsmith.explore.store import Results
+from ringsmith.hw.synth import load_board
+from ringsmith.presets import Preset, load_preset
+from ringsmith.runtime.runner import run
+
+#: Few values of each knob: 64 builds.
+SMALL = ["lanes=2,8", "butterflies=2,8", "dual_port_slots=4,8", "single_port_slots=0", "moduli_slots=1,2", "moves=0,16"]
+SMALL += ["wide_port=0,1"]
+BOARD = load_board("zcu102")
+
+
+@rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-3)
+def energy(x: Any) -> Any:
+    """Return the sum of squares."""
+    return np.sum(x * x)
+
+
+@pytest.fixture(scope="module")
+def found() -> list[Any]:
+    return candidates(energy, {"x": (8,)})
+
+
+def searched(found: list[Any], file: Path, vary: Sequence[str] = SMALL, board: str = "zcu102", jobs: int = 1) -> Search:
+    with Evaluator(packed(found), jobs) as evaluator:
+        return explore(found, values_with(list(vary)), load_board(board), Results(file), evaluator)
+
+
+@pytest.fixture(scope="module")
+def small(found: list[Any], tmp_path_factory: pytest.TempPathFactory) -> Search:
+    return searched(found, tmp_path_factory.mktemp("explore") / "results.sqlite")
+
+
+def test_the_cycles_of_a_random_point_of_the_front_are_those_of_a_run(small: Search, tmp_path: Path) -> None:
+    point = random.choice(small.front)
+    preset = tmp_path / "point.toml"
+    preset.write_text(preset_text(small.preset(point)))
+    text = parameters_text(small.candidates[point.params])
+    kernel = energy.options(params=eval(text, {"rs": rs}))
+    report = run(kernel, seed="1", engine=f"model:{preset}")
+    assert report.correct
+    usage = report.engine_facts
+    assert point.usage is not None
+    assert usage["compute"]["cycles"] == point.usage["compute_cycles"], point.name
+    assert usage["send"]["cycles"] == point.usage["send"]["cycles"], point.name
+    assert usage["hidden"]["cycles"] == point.usage["hidden_cycles"], point.name
+    traffic = report.bytes["ciphertexts_in"] + report.bytes["ciphertexts_out"]
+    assert 0 <= traffic - small.candidates[point.params].traffic_bytes < 1000, "all but the headers"
+
+
+def test_the_front_is_that_of_every_point(found: list[Any], small: Search, tmp_path: Path) -> None:
+    every: list[Point] = []
+    with Evaluator(packed(found), 1) as evaluator:
+        anew = Search(small.board, small.candidates, (), 0)
+        fitting = searching._Run(anew, Results(tmp_path / "r.sqlite"), evaluator, lambda *_: None).fitting
+        for point in fitting(values_with(SMALL)):
+            usage = predicted(point.params, preset_of(small.candidates[point.params], point.hardware, BOARD))
+            if not isinstance(usage, str) and searching._stays(usage) is None:
+                latency = usage["cycles"] / BOARD.clock_mhz / 1e3
+                every.append(replace(point, latency_ms=latency, host_operations=searching._host(usage)))
+    results = {point.objectives() for point in every}
+    best = {one for one in results if not any(other != one and dominates(other, one) for other in results)}
+    assert {point.objectives() for point in small.front} == best
+    assert small.pruned > 0
+    assert len(small.points) < len(every)
+
+
+def test_every_point_is_counted_once(small: Search) -> None:
+    done = sum(point.status == "done" for point in small.points)
+    assert small.total == sum(small.infeasible.values()) + small.pruned + done
+
+
+def test_an_interrupted_search_goes_on_where_it_was(found: list[Any], small: Search, tmp_path: Path) -> None:
+    file, asked = tmp_path / "results.sqlite", [0]
+
+    def counting(limit: int) -> Callable[..., Any]:
+        def count(program: str, preset: Preset) -> Result:
+            if asked[0] == limit:
+                raise KeyboardInterrupt
+            asked[0] += 1
+            return predicted(program, preset)
+
+        return count
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ringsmith.explore.evaluate.predicted", counting(20))
+        with pytest.raises(KeyboardInterrupt):
+            searched(found, file)
+    first = asked[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ringsmith.explore.evaluate.predicted", counting(-1))
+        again = searched(found, file)
+        after = asked[0]
+        searched(found, file)
+    assert first == 20
+    assert asked[0] == after, "a search that ended has nothing left to compute"
+    assert [point.name for point in again.front] == [point.name for point in small.front]
+
+
+def test_the_result_does_not_depend_on_the_number_of_workers(found: list[Any], small: Search, tmp_path: Path) -> None:
+    assert as_json(searched(found, tmp_path / "two.sqlite", jobs=2)) == as_json(small)
+
+
+def test_dsp_and_memory_blocks_are_those_of_synthesis() -> None:
+    for point in training()["points"]:
+        word = {"prime_bits": [point["knobs"]["word_bits"]], "modulus_bits_min": 14}
+        preset = load_preset(BASE, point["knobs"] | word)
+        assert dsp_blocks(preset) == point["total"]["dsp"], point["knobs"]
+        assert memory_blocks(preset, uram=False) == (point["total"]["bram36"], 0), point["knobs"]
+
+
+def test_held_out_points_are_estimated_within_a_tenth_on_average() -> None:
+    errors = held_out(training()["points"])
+    assert max(errors.mean.values()) < 0.1, errors.line()
+
+
+def test_what_does_not_fit_keeps_its_reason(found: list[Any], tmp_path: Path) -> None:
+    search = searched(found, tmp_path / "r.sqlite", [*SMALL, "lanes=8", "butterflies=16"], "zynq-7020")
+    assert not search.front
+    assert re.search(
+        r"none of [\d,]+ points is feasible on zynq-7020: .*; the nearest miss is n\d+\S+, \w+: \d+",
+        str(nothing_fits(search)),
+    )
+
+
+def test_a_file_of_another_version_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "old.sqlite"
+    Results(file).close()
+    with sqlite3.connect(file) as connection:
+        connection.execute("pragma user_version = 9")
+    with pytest.raises(InputError, match="results of version 9"):
+        Results(file)
+    (tmp_path / "text.sqlite").write_text("no database at all, but some text" * 9)
+    with pytest.raises(InputError, match="not a database"):
+        Results(tmp_path / "text.sqlite")
+
+
+def test_knobs_and_points_that_do_not_exist_are_named(found: list[Any]) -> None:
+    with pytest.raises(InputError, match="no knob 'colour'"):
+        values_with(["colour=1"])
+    with pytest.raises(InputError, match="whole numbers"):
+        values_with(["lanes=many"])
+    with pytest.raises(InputError, match="no point 'x-y'"):
+        point_named("x-y", found, BOARD)
+    name = next(one.name for one in found if isinstance(one, Candidate))
+    with pytest.raises(InputError, match="no build's name"):
+        point_named(f"{name}-l8", found, BOARD)
+    with pytest.raises(ParameterError, match="lanes must be"):
+        point_named(f"{name}-l9b8s8x0m1v16w", found, BOARD)
+
+
+def test_the_builds_are_the_product_of_the_values() -> None:
+    assert len(set(builds(values_with(SMALL)))) == 64
+
+
+def test_a_csv_file_has_a_line_for_each_evaluated_point(small: Search, tmp_path: Path) -> None:
+    write_csv(tmp_path / "points.csv", small)
+    lines = (tmp_path / "points.csv").read_text().splitlines()
+    assert len(lines) == 1 + len(small.points)
+    assert {line.split(",")[0] for line in lines[1:]} == {point.name for point in small.points}
+
+
+KERNEL = """import numpy as np
+import ringsmith as rs
+
+@rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-3)
+def energy(x):
+    return np.sum(x * x)
+"""
+
+
+def test_the_command_line_searches_and_shows_a_point(tmp_path: Path) -> None:
+    file = tmp_path / "kernel.py"
+    file.write_text(KERNEL)
+    common = [sys.executable, "-m", "ringsmith", "explore", str(file), "--board", "zcu102"]
+    vary = [part for setting in SMALL for part in ("--vary", setting)]
+    search = [*vary, "--jobs", "1", "--results", str(tmp_path / "r.sqlite")]
+    found = _told([*common, *search], 0)
+    assert "held out" in found
+    name = re.findall(r"ms  (\S+)", found)[0]
+    shown = _told([*common, "--point", name], 0)
+    assert f'name = "{name}"' in shown
+    assert "rs.ParamRequest(" in shown
+    assert "whole numbers" in _told([*common, "--vary", "lanes=x"], 2)
+
+
+def _told(command: list[str], status: int) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stderr
+    return done.stdout or done.stderr

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,13 +13,16 @@ from rich.text import Text
 from ringsmith.cli.common import console, load_kernels, print_json, user_code
 from ringsmith.errors import InputError
 from ringsmith.explore.calibrate import calibrate
+from ringsmith.explore.design import parameters_text, preset_text
 from ringsmith.explore.evaluate import Evaluator
+from ringsmith.explore.page import page
 from ringsmith.explore.parameters import Candidate, candidates
-from ringsmith.explore.report import as_json, nothing_fits, parameters_text, preset_text, summary, write_csv
+from ringsmith.explore.report import as_json, nothing_fits, summary, write_csv
 from ringsmith.explore.resources import held_out, training
 from ringsmith.explore.search import Search, explore, packed, point_named
 from ringsmith.explore.space import MULTIPLIERS, values_with
 from ringsmith.explore.store import Results
+from ringsmith.explore.verify import ENGINES, Verified, verify
 from ringsmith.files import check_place, write_text
 from ringsmith.hw.synth import load_board
 from ringsmith.parallel import workers
@@ -49,6 +53,9 @@ def run(
     jobs: Annotated[int | None, typer.Option("--jobs", help="processes (default: one for each core)")] = None,
     results: Annotated[Path | None, typer.Option("--results", help="file of results (default: in the cache)")] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="write the evaluated points to this file")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="write one page for a browser to this file")] = None,
+    count: Annotated[int, typer.Option("--verify", help="run so many points of the front, chosen at random")] = 0,
+    on: Annotated[str, typer.Option("--verify-on", help="where they run: rtl or model")] = "rtl",
     point: Annotated[str | None, typer.Option("--point", help="print a point's preset and parameter set")] = None,
     preset: Annotated[Path | None, typer.Option("--preset", help="with --point: write its preset to this file")] = None,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
@@ -69,7 +76,9 @@ def run(
         raise InputError(f"--jobs {jobs}: 1 to 256 processes")
     if preset is not None and point is None:
         raise InputError("--preset goes with --point NAME")
-    for path in (csv, preset):
+    if not 0 <= count <= 1000 or on not in ENGINES:
+        raise InputError(f"--verify {count} --verify-on {on}: 0 to 1000 points, on {' or '.join(ENGINES)}")
+    for path in (csv, html, preset):
         if path is not None:
             check_place(path)
     values = values_with(vary or [])
@@ -87,7 +96,17 @@ def run(
             status.update(Text(f"{picked.name} on {board}: {done:,} of {total:,} points, {evaluated:,} evaluated"))
 
         search = explore(found, values, device, Results(results), evaluator, told)
-    _tell(search, csv, json=json)
+    if not search.front:
+        raise nothing_fits(search)
+    with console().status("") as status:
+        ran = verify(picked, search, count, on, lambda name: status.update(Text(f"{on}: {name}")))
+    if csv is not None:
+        write_csv(csv, search)
+    if html is not None:
+        write_text(html, page(picked.name, search, {one.name: one for one in ran}))
+    _tell(search, ran, json=json)
+    if not all(one.correct for one in ran):
+        raise typer.Exit(1)
 
 
 def _calibrate() -> None:
@@ -96,15 +115,11 @@ def _calibrate() -> None:
     print(held_out(training()["points"]).line())
 
 
-def _tell(search: Search, csv: Path | None, *, json: bool) -> None:
-    if not search.front:
-        raise nothing_fits(search)
-    if csv is not None:
-        write_csv(csv, search)
+def _tell(search: Search, ran: Sequence[Verified], *, json: bool) -> None:
     if json:
-        print_json(as_json(search))
+        print_json(as_json(search, ran))
     else:
-        plain_console().print(summary(search))
+        plain_console().print(summary(search, ran))
 
 
 def _show(candidate: Candidate, text: str, preset: Path | None) -> None:

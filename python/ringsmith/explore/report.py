@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a search found: a summary for the terminal, CSV, JSON, and a point as files that other verbs take."""
+"""What a search found: a summary for the terminal, CSV and JSON."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,11 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ringsmith.errors import InputError
-from ringsmith.explore.parameters import Candidate, request_of
 from ringsmith.explore.point import Point
 from ringsmith.explore.resources import held_out, training
 from ringsmith.explore.search import Search
+from ringsmith.explore.verify import Verified
 from ringsmith.files import replacing
-from ringsmith.presets import Preset
 
 #: Columns of a CSV file.
 COLUMNS = (
@@ -28,7 +26,7 @@ _BEST = 5
 _REASONS = 8
 
 
-def summary(search: Search) -> RenderableType:
+def summary(search: Search, ran: Sequence[Verified] = ()) -> RenderableType:
     """Return the five fastest points of the front, why others do not do, and how far the estimates can be trusted."""
     front = search.front
     evaluated = sum(point.status == "done" for point in search.points)
@@ -38,10 +36,10 @@ def summary(search: Search) -> RenderableType:
     )
     lines = [f"{search.board.name}: the fastest of the front"]
     lines += [line for point in front[:_BEST] for line in _lines(point)]
-    lines += ["", counted]
-    lines += [f"  {count:>9,} {why}" for why, count in search.infeasible.most_common(_REASONS)]
-    lines += [held_out(training()["points"]).line()]
-    return Group(*(Text(line, no_wrap=True, overflow="ellipsis") for line in lines))
+    reasons = [f"  {count:>9,} {why}" for why, count in search.infeasible.most_common(_REASONS)]
+    trust = [held_out(training()["points"]).line(), *(one.line() for one in ran)]
+    short = (Text(line, no_wrap=True, overflow="ellipsis") for line in reasons)
+    return Group(*map(Text, [*lines, "", counted]), *short, *map(Text, trust))
 
 
 def _lines(point: Point) -> list[str]:
@@ -87,7 +85,7 @@ def write_csv(path: Path, search: Search) -> None:
         file.write("\n".join([*lines, ""]).encode())
 
 
-def as_json(search: Search) -> dict[str, Any]:
+def as_json(search: Search, ran: Sequence[Verified] = ()) -> dict[str, Any]:
     """Return all that a search found, ready for JSON."""
     return {
         "board": search.board.name,
@@ -97,21 +95,6 @@ def as_json(search: Search) -> dict[str, Any]:
         "infeasible": dict(search.infeasible.most_common()),
         "refused": {one.name: one.reason for one in search.refused},
         "resources": held_out(training()["points"]).line(),
+        "verified": [one.to_dict() for one in ran],
         "front": [row for row in rows(search) if row["status"] == "front"],
     }
-
-
-def preset_text(preset: Preset) -> str:
-    """Return a preset as the TOML that `--set` and every verb with a preset takes."""
-    lines = [f"{key} = {json.dumps(value)}" for key, value in preset.to_dict().items()]
-    return "\n".join(["# SPDX-License-Identifier: Apache-2.0", *lines, ""])
-
-
-def parameters_text(candidate: Candidate) -> str:
-    """Return a parameter set as Python: the `params=` of a kernel."""
-    request = request_of(candidate.params)
-    fields = {
-        name: getattr(request, name) for name in ("n", "moduli", "special", "dnum", "log2_scale", "plain_modulus")
-    }
-    given = ", ".join(f"{name}={value!r}" for name, value in fields.items() if value not in (None, ()))
-    return f"rs.ParamRequest({given})"

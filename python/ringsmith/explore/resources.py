@@ -91,10 +91,13 @@ class Model:
 
     def fitted(self, knobs: Knobs) -> dict[str, Floats]:
         """Return LUTs and flip-flops."""
+        groups = self.by_group(knobs).values()
+        return {what: np.rint(sum(group[what] for group in groups)) for what in FITTED}
+
+    def by_group(self, knobs: Knobs) -> dict[str, dict[str, Floats]]:
+        """Return LUTs and flip-flops of each group of modules, not rounded."""
         features = {group: np.array(FEATURES[group](knobs)) for group in GROUPS}
-        return {
-            what: np.rint(sum(self.coefficients[group, what] @ features[group] for group in GROUPS)) for what in FITTED
-        }
+        return {group: {what: self.coefficients[group, what] @ features[group] for what in FITTED} for group in GROUPS}
 
 
 def knobs_of(values: Mapping[str, Any]) -> dict[str, Floats]:

@@ -20,10 +20,11 @@ import ringsmith as rs
 from ringsmith.errors import InputError, ParameterError
 from ringsmith.explore import search as searching
 from ringsmith.explore.blocks import dsp_blocks, memory_blocks
+from ringsmith.explore.design import parameters_text, preset_text
 from ringsmith.explore.evaluate import Evaluator, Result, predicted
 from ringsmith.explore.parameters import Candidate, candidates
 from ringsmith.explore.point import Point, dominates
-from ringsmith.explore.report import as_json, nothing_fits, parameters_text, preset_text, write_csv
+from ringsmith.explore.report import as_json, nothing_fits, write_csv
 from ringsmith.explore.resources import held_out, training
 from ringsmith.explore.search import Search, explore, packed, point_named
 from ringsmith.explore.space import BASE, builds, preset_of, values_with
@@ -72,6 +73,7 @@ def test_the_cycles_of_a_random_point_of_the_front_are_those_of_a_run(small: Sea
     assert usage["compute"]["cycles"] == point.usage["compute_cycles"], point.name
     assert usage["send"]["cycles"] == point.usage["send"]["cycles"], point.name
     assert usage["hidden"]["cycles"] == point.usage["hidden_cycles"], point.name
+    assert usage["device"]["cycles"] == point.cycles, point.name
     traffic = report.bytes["ciphertexts_in"] + report.bytes["ciphertexts_out"]
     assert 0 <= traffic - small.candidates[point.params].traffic_bytes < 1000, "all but the headers"
 

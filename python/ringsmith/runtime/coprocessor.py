@@ -48,6 +48,7 @@ class DeviceEngine:
                 "clock_mhz": clock,
                 "instructions": usage["instructions"],
                 "submissions": usage["submissions"],
+                "cycles": usage["cycles"],
                 "simulation_s": round(usage["device_seconds"], 3),
             },
             "offloaded": usage["offloaded"],

@@ -35,6 +35,8 @@ ringsmith explore kernel.py --board zcu104
 
 ringsmith explore kernel.py --board zcu102 --vary lanes=4,8 --vary butterflies=8 --csv points.csv
 
+ringsmith explore kernel.py --board zcu104 --params n8192q33x2p33d2s30 --vary butterflies=16 --tolerance 1e-4
+
 ringsmith explore kernel.py --board zcu104 --point NAME --preset point.toml
 """
 
@@ -49,6 +51,8 @@ def run(
     board: Annotated[str | None, typer.Option("--board", help="a board of spec/boards")] = None,
     kernel: Annotated[str | None, typer.Option("--kernel", help="name of the kernel (default: the first)")] = None,
     variant: Annotated[str | None, typer.Option("--variant", help="packing of the kernel (default: the first)")] = None,
+    sets: Annotated[list[str] | None, typer.Option("--params", help="only the set of this name; repeatable")] = None,
+    tolerance: Annotated[float | None, typer.Option("--tolerance", help="in place of the kernel's")] = None,
     vary: Annotated[list[str] | None, typer.Option("--vary", help="KNOB=VALUE,VALUE of the search; repeatable")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", help="processes (default: one for each core)")] = None,
     results: Annotated[Path | None, typer.Option("--results", help="file of results (default: in the cache)")] = None,
@@ -84,8 +88,10 @@ def run(
     values = values_with(vary or [])
     picked = load_kernels(file).pick(kernel, variant)
     with console().status(Text(f"{picked.name}: parameter sets")), user_code(file):
+        if tolerance is not None:
+            picked = picked.options(tolerance=tolerance)
         shapes = {name: array.shape for name, array in complete_inputs(picked, {}, None).items()}
-        found = candidates(picked, shapes)
+        found = candidates(picked, shapes, sets or ())
     if point is not None:
         candidate, design = point_named(point, found, device)
         _show(candidate, preset_text(design), preset)

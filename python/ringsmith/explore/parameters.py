@@ -8,6 +8,7 @@ judge: a set that it refuses is a point with the compiler's reason.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -17,7 +18,7 @@ from ringsmith.compiler.compile import compile_kernel
 from ringsmith.compiler.compiled import Compiled
 from ringsmith.compiler.params import primes
 from ringsmith.compiler.params.sets import ParameterSet
-from ringsmith.errors import KernelError, ParameterError, RingsmithError
+from ringsmith.errors import InputError, KernelError, ParameterError, RingsmithError
 from ringsmith.frontend.definition import KernelDefinition
 from ringsmith.frontend.param_request import ParamRequest
 
@@ -77,14 +78,17 @@ class Refused:
     reason: str
 
 
-def candidates(kernel: KernelDefinition, shapes: Shapes) -> list[Candidate | Refused]:
-    """Return the sets for a kernel, each under a name of its own.
+def candidates(kernel: KernelDefinition, shapes: Shapes, names: Sequence[str] = ()) -> list[Candidate | Refused]:
+    """Return the sets for a kernel, each under a name of its own: those named, or those that a search tries.
 
     Raises:
+        InputError: no set's name.
         KernelError, ParameterError: the kernel compiles for no set at all.
     """
     found: dict[str, Candidate | Refused] = {}
-    for name, made in _tried(kernel, shapes):
+    free = kernel.options(params=None)
+    tried = (_compiled(free, shapes, request_named(name)) for name in names) if names else _tried(kernel, shapes)
+    for name, made in tried:
         found.setdefault(made.name if isinstance(made, Candidate) else name, made)
     return list(found.values())
 
@@ -104,6 +108,36 @@ def name_of(n: int, data: Sequence[int], special: Sequence[int], dnum: int, log2
     """Return the name of a set in a search: degree, data primes and special primes in bits, digits, scale."""
     scale = "" if log2_scale is None else f"s{log2_scale:g}"
     return f"n{n}q{_runs(data)}p{_runs(special)}d{dnum}{scale}".replace(".", "_")
+
+
+def request_named(name: str) -> ParamRequest:
+    """Return the request for a set of such a name, its primes the largest of their lengths.
+
+    Raises:
+        InputError: no set's name.
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise InputError(
+            f"{name!r} is no set's name: degree, data primes and special ones in bits, digits, CKKS: log2 of the "
+            "scale, as in n8192q50-40x2p50d3s40"
+        )
+    n, data, special, dnum, scale = match.groups()
+    return ParamRequest(
+        n=int(n), data_bits=_sizes(data), special_bits=_sizes(special), dnum=int(dnum),
+        log2_scale=None if scale is None else float(scale.replace("_", ".")),
+        name="explored", source="named for ringsmith explore",
+    )  # fmt: skip
+
+
+_RUN = r"\d{1,3}(?:x\d{1,2})?"
+_NAME = re.compile(rf"n(\d{{1,6}})q({_RUN}(?:-{_RUN})*)p({_RUN}(?:-{_RUN})*)d(\d{{1,2}})(?:s(\d{{1,3}}(?:_\d+)?))?")
+
+
+def _sizes(runs: str) -> tuple[int, ...]:
+    """Return the sizes of runs: the inverse of `_runs`."""
+    pairs = (run.partition("x") for run in runs.split("-"))
+    return tuple(int(bits) for bits, _, count in pairs for _ in range(int(count or 1)) if int(bits))
 
 
 def _runs(sizes: Sequence[int]) -> str:

@@ -96,5 +96,6 @@ def as_json(search: Search, ran: Sequence[Verified] = ()) -> dict[str, Any]:
         "refused": {one.name: one.reason for one in search.refused},
         "resources": held_out(training()["points"]).line(),
         "verified": [one.to_dict() for one in ran],
+        "fastest": {**next(rows(search)), **next(rows(search))["resources"]} if search.front else None,
         "front": [row for row in rows(search) if row["status"] == "front"],
     }

@@ -179,6 +179,17 @@ def test_knobs_and_points_that_do_not_exist_are_named(found: list[Any]) -> None:
         point_named(f"{name}-l9b8s8x0m1v16w", found, BOARD)
 
 
+def test_a_set_is_made_again_from_its_name(found: list[Any]) -> None:
+    # The first is the compiler's own, whose primes are those next to the scale.
+    able = [one for one in found if isinstance(one, Candidate)][1:]
+    names = [one.name for one in able]
+    again = candidates(energy, {"x": (8,)}, names)
+    assert [one.params.moduli for one in again if isinstance(one, Candidate)] == [one.params.moduli for one in able]
+    for name in ("n8192", "n8192q50p50", "nq50p50d1", "n8192q50-p50d1s40", f"{names[0]}-l8"):
+        with pytest.raises(InputError, match="no set's name"):
+            candidates(energy, {"x": (8,)}, [name])
+
+
 def test_the_builds_are_the_product_of_the_values() -> None:
     assert len(set(builds(values_with(SMALL)))) == 64
 

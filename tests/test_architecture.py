@@ -32,6 +32,7 @@ LATE = {
     ("remote.wire", "ringsmith.remote.connections"): "HTTP and TLS, which only a connection needs",
     ("runtime.cluster", "ray"): "the extra `ray`; seconds to load",
     ("service.distant", "ray"): "as above",
+    ("explore.cluster", "ray"): "as above",
     ("hw.cocotb_runner", "cocotb_tools.config"): "requirements/hw.txt; the command line starts without",
     ("hw.cocotb_runner", "find_libpython"): "as above",
     ("hw.synth.child", "pyosys"): "requirements/hw.txt; hundreds of MB, in a child process only",

@@ -13,6 +13,7 @@ from rich.text import Text
 from ringsmith.cli.common import console, load_kernels, print_json, user_code
 from ringsmith.errors import InputError
 from ringsmith.explore.calibrate import calibrate
+from ringsmith.explore.cluster import ClusterEvaluator
 from ringsmith.explore.design import parameters_text, preset_text
 from ringsmith.explore.evaluate import Evaluator
 from ringsmith.explore.page import page
@@ -55,6 +56,7 @@ def run(
     tolerance: Annotated[float | None, typer.Option("--tolerance", help="in place of the kernel's")] = None,
     vary: Annotated[list[str] | None, typer.Option("--vary", help="KNOB=VALUE,VALUE of the search; repeatable")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", help="processes (default: one for each core)")] = None,
+    ray: Annotated[str | None, typer.Option("--ray", help="address of a Ray cluster that does the work")] = None,
     results: Annotated[Path | None, typer.Option("--results", help="file of results (default: in the cache)")] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="write the evaluated points to this file")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="write one page for a browser to this file")] = None,
@@ -78,6 +80,8 @@ def run(
         raise InputError(f"--board {board}: no multiplier is cut for {device.family}")
     if jobs is not None and not 1 <= jobs <= 256:
         raise InputError(f"--jobs {jobs}: 1 to 256 processes")
+    if ray is not None and jobs is not None:
+        raise InputError("--jobs goes without --ray: a cluster's cores are what it has")
     if preset is not None and point is None:
         raise InputError("--preset goes with --point NAME")
     if not 0 <= count <= 1000 or on not in ENGINES:
@@ -96,7 +100,9 @@ def run(
         candidate, design = point_named(point, found, device)
         _show(candidate, preset_text(design), preset)
         return
-    with console().status("") as status, Evaluator(packed(found), jobs or workers()) as evaluator:
+    programs = packed(found)
+    opened = ClusterEvaluator(programs, ray) if ray is not None else Evaluator(programs, jobs or workers())
+    with console().status("") as status, opened as evaluator:
 
         def told(done: int, total: int, evaluated: int) -> None:
             status.update(Text(f"{picked.name} on {board}: {done:,} of {total:,} points, {evaluated:,} evaluated"))

@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager
 from multiprocessing import get_context
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from ringsmith import _native
 from ringsmith.errors import DeviceError, RingsmithError, ToolError
@@ -24,9 +24,17 @@ Packed = tuple[bytes, dict[str, Any]]
 #: Usage of the device, or why the build does not take the program.
 Result = dict[str, Any] | str
 #: How often work that a dead worker had is done again.
-_ATTEMPTS = 3
+ATTEMPTS = 3
 
 _programs: dict[str, _native.Program] = {}
+
+
+class Predicts(Protocol):
+    """An evaluator: workers of this machine or of a cluster."""
+
+    def run(self, tasks: Sequence[tuple[str, Preset]]) -> Iterator[tuple[int, Result]]:
+        """Yield (number of the task, result) as they are done."""
+        ...
 
 
 class Evaluator(AbstractContextManager["Evaluator"]):
@@ -38,7 +46,7 @@ class Evaluator(AbstractContextManager["Evaluator"]):
         self.jobs = jobs
         self._pool = self._opened() if jobs > 1 else None
         if self._pool is None:
-            _load(self._packed)
+            load(self._packed)
 
     def _opened(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(self.jobs, get_context("spawn"), initializer=_start, initargs=(self._packed,))
@@ -49,7 +57,7 @@ class Evaluator(AbstractContextManager["Evaluator"]):
             yield from ((number, predicted(*task)) for number, task in enumerate(tasks))
             return
         left = dict(enumerate(tasks))
-        for _ in range(_ATTEMPTS):
+        for _ in range(ATTEMPTS):
             try:
                 for number, result in self._finished(left):
                     del left[number]
@@ -57,7 +65,7 @@ class Evaluator(AbstractContextManager["Evaluator"]):
                 return
             except BrokenProcessPool:
                 self._pool = self._opened()
-        raise ToolError(f"a worker died {_ATTEMPTS} times, {len(left)} points left; fewer --jobs take less memory")
+        raise ToolError(f"a worker died {ATTEMPTS} times, {len(left)} points left; fewer --jobs take less memory")
 
     def _finished(self, tasks: Mapping[int, tuple[str, Preset]]) -> Iterator[tuple[int, Result]]:
         assert self._pool is not None
@@ -88,10 +96,15 @@ def predicted(program: str, preset: Preset) -> Result:
 def _start(packed: Mapping[str, Packed]) -> None:
     """Begin a worker: an interrupt is the parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _load(packed)
+    load(packed)
 
 
-def _load(packed: Mapping[str, Packed]) -> None:
+def load(packed: Mapping[str, Packed]) -> None:
+    """Read the programs that `predicted` names.
+
+    Raises:
+        ToolError: bytes that are no program.
+    """
     _programs.clear()
     for name, (data, policy) in packed.items():
         try:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ringsmith.errors import InputError, ParameterError
-from ringsmith.explore.evaluate import Evaluator, Packed, Result
+from ringsmith.explore.evaluate import Packed, Predicts, Result
 from ringsmith.explore.parameters import Candidate, Refused
 from ringsmith.explore.point import Point, dominates, pareto
 from ringsmith.explore.resources import estimates, lacking, share_of
@@ -67,7 +67,7 @@ def explore(
     values: Values,
     board: Board,
     results: Results,
-    evaluator: Evaluator,
+    evaluator: Predicts,
     progress: Progress = lambda done, total, evaluated: None,
 ) -> Search:
     """Search the space of parameter sets and builds for a board."""
@@ -84,7 +84,7 @@ def explore(
 class _Run:
     """A search under way."""
 
-    def __init__(self, search: Search, results: Results, evaluator: Evaluator, progress: Progress) -> None:
+    def __init__(self, search: Search, results: Results, evaluator: Predicts, progress: Progress) -> None:
         self._search = search
         self._results = results
         self._evaluator = evaluator

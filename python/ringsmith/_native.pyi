@@ -193,7 +193,15 @@ class Device:
         self, bits: int, n: int, *, allow_insecure: bool = ..., batch: int = ...
     ) -> dict[str, Any]: ...
     def simulate_rotation(
-        self, bits: int, n: int, *, primes: int, count: int = ..., allow_insecure: bool = ...
+        self,
+        bits: int,
+        n: int,
+        *,
+        primes: int,
+        count: int = ...,
+        batch: int = ...,
+        digit_major: bool = ...,
+        allow_insecure: bool = ...,
     ) -> dict[str, Any]: ...
     def simulate_conversion(self, name: str, moduli: Sequence[int], n: int) -> dict[str, Any]: ...
     def set_conversion(

@@ -186,7 +186,7 @@ class Co:
             "seed": 1, "length": 3, "outputs": 1, "mnemonic": "PMODADD", "word_bits": 64, "bits": [30], "n_max": n,
             "number": 0, "first": 0, "inputs": moduli[:1], "numerator": 3, "routes": [(0, 0)], "element": 3,
             "sources": [0] * info["lanes"], "primes": moduli, "lanes": moduli,
-            "allow_insecure": True, "program": Programs().native,
+            "allow_insecure": True, "program": Programs().native, "digit_major": False, "batch": 1,
         }  # fmt: skip
         self.special: dict[tuple[str, str], Any] = {
             ("random_program", "moduli"): 1, ("set_conversion", "outputs"): moduli, ("simulate_rotation", "primes"): 1,

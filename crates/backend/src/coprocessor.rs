@@ -19,6 +19,8 @@ use zq::Word;
 pub struct Coprocessor {
     device: Arc<Device>,
     threads: Threads,
+    /// See [`Coprocessor::digit_major`].
+    digit_major: bool,
 }
 
 struct Device {
@@ -49,6 +51,7 @@ impl Coprocessor {
         Self {
             device: Arc::new(device),
             threads: Threads::ONE,
+            digit_major: false,
         }
     }
 
@@ -63,6 +66,14 @@ impl Coprocessor {
     #[must_use]
     pub fn with_threads(mut self, threads: Threads) -> Self {
         self.threads = threads;
+        self
+    }
+
+    /// The same device with key switches in the order of HEAX: one digit after another, and one half of the sum after
+    /// the other. Otherwise all digits at a time, and both halves where there are lanes for both. Same bytes.
+    #[must_use]
+    pub fn digit_major(mut self, is_wanted: bool) -> Self {
+        self.digit_major = is_wanted;
         self
     }
 
@@ -246,7 +257,10 @@ impl Coprocessor {
 impl Engine for Coprocessor {
     fn shape(&self, n: usize) -> Shape {
         let session = self.session();
-        shape_of(session.info(), &self.device.operations, n)
+        Shape {
+            digit_major: self.digit_major,
+            ..shape_of(session.info(), &self.device.operations, n)
+        }
     }
 
     fn compute<'g, W: Word, H: Host<W, Error = Error>>(

@@ -109,7 +109,7 @@ pub fn lower<S: Lower>(
     if let Some(p) = chain.p.as_ref().filter(|_| moves) {
         // The special prime stands beside the data primes, so that one instruction works on all.
         let all = graph.basis(&chain.q.concat(p)?);
-        mirrored = 2 * all.len() <= shape.lanes;
+        mirrored = 2 * all.len() <= shape.lanes && !shape.digit_major;
     }
     if mirrored {
         graph = graph.mirrored();
@@ -121,6 +121,7 @@ pub fn lower<S: Lower>(
         graph,
         moves,
         mirrored,
+        digit_major: moves && shape.digit_major,
         wide_bits: shape.wide_bits,
         converts: shape.converts && shape.wide_bits.is_none(),
         wide_bases: Vec::new(),
@@ -177,6 +178,8 @@ pub struct Lowering<'s, S: Lower> {
     moves: bool,
     /// Whether both halves of a key switch are computed at once, in parallel lanes.
     mirrored: bool,
+    /// Whether digits are made and transformed one after another.
+    digit_major: bool,
     wide_bases: Vec<RnsBasis<S::Word>>,
 }
 

@@ -25,6 +25,7 @@ pub(crate) fn shape_of(info: &BuildInfo, operations: &BTreeSet<String>, n: usize
         wide_bits: is_wide.then_some(info.word_bits),
         converts: info.has(Op::Lift) && n <= info.n_max() && takes("tensor"),
         moves: info.has(Op::Decomp) && n <= info.n_max() && takes("key-switch"),
+        digit_major: false,
     }
 }
 

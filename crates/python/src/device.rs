@@ -465,9 +465,10 @@ impl Device {
         measured_dict(py, &measured)
     }
 
-    /// Measure rotations of a CKKS ciphertext, each with its key switch:
-    /// primes of so many bits at most, or as many as are secure.
-    #[pyo3(signature = (bits, n, *, primes, count=1, allow_insecure=false))]
+    /// Measure rotations of `batch` CKKS ciphertexts on all cores, each with its key switch: primes of so many bits at
+    /// most, or as many as are secure; `digit_major`: in the order of HEAX, one digit and one half after another.
+    #[pyo3(signature = (bits, n, *, primes, count=1, batch=1, digit_major=false, allow_insecure=false))]
+    #[allow(clippy::too_many_arguments, reason = "keywords of a measurement")]
     fn simulate_rotation<'py>(
         &self,
         py: Python<'py>,
@@ -475,6 +476,8 @@ impl Device {
         n: usize,
         primes: usize,
         count: usize,
+        batch: usize,
+        digit_major: bool,
         allow_insecure: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         log2_degree(n)?;
@@ -487,6 +490,8 @@ impl Device {
             primes,
             bits,
             count,
+            batch,
+            digit_major,
         };
         let measured = py.work(|| rotate(&self.coprocessor, what, policy))?;
         measured_dict(py, &measured)

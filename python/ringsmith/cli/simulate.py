@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +18,7 @@ from ringsmith.errors import InputError, ParameterError
 from ringsmith.files import check_place
 from ringsmith.presets import CONVERSIONS, OPERATIONS, Ntt8Preset, load_any, parse_overrides
 from ringsmith.report import simulation
-from ringsmith.report.batch import batch_report, batch_rows
+from ringsmith.report.batch import batch_report, batch_rows, steady_report, steady_rows
 from ringsmith.runtime.devices import KINDS, OpenDevice, open_device
 from ringsmith.runtime.timeline import summary, write_trace
 from ringsmith.specs import shown
@@ -28,10 +29,23 @@ SLOTS_NEEDED = 5
 # Conversions that are instructions where a build has moves.
 MOVES = ("decomp",)
 
-# Operations that bring their own parameter set, keys and ciphertexts; how many multiplications at most.
-MULTIPLY, ROTATE = "multiply", "rotate"
+# Operations that bring their own parameter set, keys and ciphertexts; a key switch does so where a build has moves.
+MULTIPLY, ROTATE, KEY_SWITCH = "multiply", "rotate", "key-switch"
 WHOLE = (MULTIPLY, ROTATE)
+BATCHES = (MULTIPLY, ROTATE, KEY_SWITCH)
 MOST_BATCH = 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole:
+    """Settings of a whole operation: policy, how many on all cores; of key switches data primes, rotations, order."""
+
+    allow_insecure: bool = False
+    batch: int = 1
+    primes: int = 2
+    count: int = 1
+    digit_major: bool = False
+
 
 EXAMPLES = """Examples:
 
@@ -42,6 +56,7 @@ EXAMPLES = """Examples:
   ringsmith simulate heaws multiply --allow-insecure
   ringsmith simulate heaws-x6 multiply --batch 24 --allow-insecure --on model
   ringsmith simulate coxhe-zcu102-p8 rotate --n 8192 --primes 3
+  ringsmith simulate coxhe-zcu102-p8 key-switch --n 8192 --primes 3 --batch 8 --on model
   ringsmith simulate zynq-pn3 encrypt                (8-point accelerators: ntt, intt, encrypt)
 
 OP is an instruction in lower case (ntt, pmodmul, memcpy, ...) or an operation: polymul, tensor, zero-encrypt,
@@ -50,10 +65,15 @@ relinearisation) and multiply (a whole BFV multiplication with relinearisation, 
 that has a data prime for each lane but one: operands, keys and result in the host's memory, all transfers counted;
 --batch: many of them, shared out to all cores).
 With moves between lanes: rotate, a fresh CKKS ciphertext rotated, key switch included, over --primes data primes and a
-special one, of the widest size up to the preset's that is secure; --count rotations share its decomposition.
+special one, of the widest size up to the preset's that is secure; --count rotations share its decomposition. There
+key-switch is one such rotation by itself, its latency, and with --batch several in flight; --digit-major is the order
+of HEAX: one digit after another, one half of the sum after the other.
 Cycles run from the first start to the last write; operands are on chip before. PRESET
 needs five slots: two work slots and three for operands.
 """
+
+
+_ONE = Whole()
 
 
 def register(app: typer.Typer) -> None:
@@ -70,13 +90,16 @@ def simulate(
     ] = None,
     on: Annotated[str, typer.Option("--on", help="rtl, or model (no simulation)")] = "rtl",
     allow_insecure: Annotated[
-        bool, typer.Option("--allow-insecure", help="multiply, rotate: accept a set below 128 bits of security")
+        bool, typer.Option("--allow-insecure", help="multiply, rotate, key-switch: accept a set below 128 bits")
     ] = False,
-    primes: Annotated[int, typer.Option("--primes", help="rotate: data primes", min=1, max=64)] = 2,
+    primes: Annotated[int, typer.Option("--primes", help="rotate, key-switch: data primes", min=1, max=64)] = 2,
     count: Annotated[int, typer.Option("--count", help="rotate: rotations of one ciphertext", min=1, max=64)] = 1,
     batch: Annotated[
-        int | None, typer.Option("--batch", help="multiply: so many multiplications, on all cores (default 1)")
+        int | None, typer.Option("--batch", help="multiply, rotate, key-switch: so many, on all cores (default 1)")
     ] = None,
+    digit_major: Annotated[
+        bool, typer.Option("--digit-major", help="rotate, key-switch: digits and halves one after another, as HEAX")
+    ] = False,
     trace: Annotated[Path | None, typer.Option("--trace", help="write a Perfetto timeline to this file")] = None,
     assembly: Annotated[bool, typer.Option("--assembly", help="print the program instead of running it")] = False,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
@@ -98,11 +121,21 @@ def simulate(
     if op not in known and op not in every_operation:
         every = ", ".join(every_operation)
         raise InputError(f"{shown(op)} is no instruction or operation; operations: {every}")
-    if batch is not None and op != MULTIPLY:
-        raise InputError(f"--batch {batch} goes with {MULTIPLY}, which works on all cores; {op} runs once, on one")
+    if batch is not None and not _is_whole(op, made.moves):
+        raise InputError(
+            f"--batch {batch} goes with {', '.join(BATCHES)}, which work on all cores; {op} runs once, on one"
+        )
+    if digit_major and (op == MULTIPLY or not _is_whole(op, made.moves)):
+        raise InputError(f"--digit-major goes with {ROTATE} and {KEY_SWITCH} of builds with moves, not with {op}")
     if batch is not None and not 1 <= batch <= MOST_BATCH:
         raise InputError(f"--batch {batch} must be 1 to {MOST_BATCH}")
-    runs = 1 if batch is None else batch
+    what = Whole(
+        allow_insecure=allow_insecure,
+        batch=batch or 1,
+        primes=primes,
+        count=count if op == ROTATE else 1,
+        digit_major=digit_major,
+    )
     model = open_device("model", made)
     if assembly:
         _print_program(made.name, op, degree, model)
@@ -113,16 +146,21 @@ def simulate(
         )
     if on == "rtl":
         # The model refuses what the hardware refuses: check before building it.
-        measure(model, op, degree, allow_insecure=allow_insecure, rotations=(primes, count))
+        measure(model, op, degree, replace(what, batch=1))
     with console().status(Text(f"{on}:{made.name}: building")) as status:
         device = open_device(on, made)
         status.update(Text(f"{device.name}: {op}, n = {degree}"))
         begin = time.perf_counter()
-        outcome = measure(device, op, degree, allow_insecure=allow_insecure, rotations=(primes, count), batch=runs)
+        outcome = measure(device, op, degree, what)
+        alone = None
+        if _is_key_switch(op, made.moves) and what.batch > device.preset.cores:
+            alone = measure(device, op, degree, replace(what, batch=device.preset.cores))
         wall = time.perf_counter() - begin
     report = _report(device, op, degree, outcome, wall)
     if batch is not None:
-        report["batch"] = batch_report(outcome["shift"], runs, device.clock_mhz)
+        report["batch"] = batch_report(outcome["shift"], what.batch, device.clock_mhz)
+    if alone is not None:
+        report["steady"] = steady_report(outcome, alone, what.batch - device.preset.cores)
     if trace is not None:
         write_trace(trace, f"{device.name} {op}", outcome["profile"], device.clock_mhz, outcome["assembly"])
         report["trace"] = str(trace)
@@ -133,26 +171,13 @@ def simulate(
     raise typer.Exit(0 if report["correct"] else 1)
 
 
-def measure(
-    device: OpenDevice,
-    op: str,
-    n: int,
-    *,
-    allow_insecure: bool = False,
-    rotations: tuple[int, int] = (2, 1),
-    batch: int = 1,
-) -> dict[str, Any]:
-    """Run one instruction or operation on random operands and return cycles, prediction, check and timelines.
-
-    `rotations`: data primes of the set and how many rotations, where they are what is measured; `batch`: how many
-    multiplications, where they are.
-    """
-    if op == ROTATE:
-        bits, (primes, count) = min(device.preset.lane_bits()), rotations
-        return device.native.simulate_rotation(bits, n, primes=primes, count=count, allow_insecure=allow_insecure)
+def measure(device: OpenDevice, op: str, n: int, what: Whole = _ONE) -> dict[str, Any]:
+    """Run one instruction or operation on random operands and return cycles, prediction, check and timelines."""
+    native, bits = device.native, min(device.preset.lane_bits())
     if op == MULTIPLY:
-        bits = min(device.preset.lane_bits())
-        return device.native.simulate_multiplication(bits, n, allow_insecure=allow_insecure, batch=batch)
+        return native.simulate_multiplication(bits, n, allow_insecure=what.allow_insecure, batch=what.batch)
+    if op == ROTATE or _is_key_switch(op, device.preset.moves):
+        return native.simulate_rotation(bits, n, **asdict(what))
     moduli = _native.default_moduli(list(device.preset.lane_bits()), n, device.preset.n_max)
     if op in OPERATIONS:
         if op not in device.preset.operations:
@@ -163,6 +188,15 @@ def measure(
     if op in CONVERSIONS and not (op in MOVES and device.preset.moves):
         return device.native.simulate_conversion(op, moduli, n)
     return device.native.simulate_instruction(op, moduli, n)
+
+
+def _is_key_switch(op: str, moves: int) -> bool:
+    """Whether it is a whole key switch; a build without moves measures the products of one."""
+    return op == KEY_SWITCH and moves != 0
+
+
+def _is_whole(op: str, moves: int) -> bool:
+    return op in WHOLE or _is_key_switch(op, moves)
 
 
 def _ring_degree(n: int) -> int:
@@ -188,11 +222,12 @@ def _report(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall: 
         "summary": summary(title, profile, device.clock_mhz),
         "includes": (
             "everything between operands and keys in the host's memory and the result there; transfers beside work"
-            if op in WHOLE
+            if _is_whole(op, device.preset.moves)
             else "the work between operands on chip and results on chip; send and receive stand apart"
         ),
         **({"multiplication": _whole(outcome) | {"plain_modulus": 33}} if op == MULTIPLY else {}),
         **({"rotation": _whole(outcome)} if op == ROTATE else {}),
+        **({"key_switch": _whole(outcome)} if _is_key_switch(op, device.preset.moves) else {}),
     }
 
 
@@ -237,8 +272,13 @@ def _print(report: dict[str, Any]) -> None:
     rows = {"send / receive": f"{report['send']['ms']:.3f} / {report['receive']['ms']:.3f} ms"}
     if report["memory"]:
         rows["memory"] = _memory_text(report["memory"])
+    for whole in ("rotation", "key_switch"):
+        if whole in report and "batch" not in report:
+            rows["first transform to last result on chip"] = f"{report[whole]['work_cycles']:,} cycles"
     if "batch" in report:
         rows |= batch_rows(report["batch"])
+    if "steady" in report:
+        rows |= steady_rows(report["steady"])
     simulation.show(report, rows)
     for line in report["summary"]:
         print(line)

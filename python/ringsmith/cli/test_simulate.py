@@ -89,6 +89,35 @@ def test_a_rotation_takes_no_longer_than_the_published_key_switch(n: int, primes
     assert whole["work_cycles"] <= published
 
 
+# n, data primes, lanes, most cycles of one, of each further one and of one against one in the order of HEAX.
+KEY_SWITCHES = [(4096, 2, 6, 21_504, 24_000, 0.67), (8192, 3, 8, 53_248, 60_000, 0.67)]
+
+
+@pytest.mark.parametrize(("n", "primes", "lanes", "latency", "steady", "share"), KEY_SWITCHES)
+def test_key_switches_by_themselves_in_flight_and_digit_by_digit(
+    n: int, primes: int, lanes: int, latency: int, steady: int, share: float
+) -> None:
+    """Latency T (k + 5) at (k + 5) P butterflies or fewer; the order of HEAX takes half as long again, or longer."""
+    words = ["coxhe-zcu102-p8", "key-switch", "--n", str(n), "--primes", str(primes), "--set", f"lanes={lanes}"]
+    reports = []
+    for further in ([], ["--digit-major"], ["--batch", "8"]):
+        done = simulate(*words, "--on", "model", "--json", *further)
+        assert done.returncode == 0, done.stderr
+        reports.append(json.loads(done.stdout))
+    one, digit_major, many = reports
+    for report in reports:
+        assert report["correct"] is True
+        assert report["cycles"] == report["predicted_cycles"]
+        assert report["key_switch"]["host_operations"] == 0
+    assert lanes <= primes + 5
+    assert one["key_switch"]["work_cycles"] <= latency
+    assert one["key_switch"]["work_cycles"] <= share * digit_major["key_switch"]["work_cycles"]
+    assert many["steady"]["latency_cycles"] == one["cycles"]
+    assert many["steady"]["cycles_each"] == pytest.approx((many["cycles"] - one["cycles"]) / 7)
+    assert many["steady"]["cycles_each"] <= steady
+    assert 0.7 < many["steady"]["busy"]["compute"] < 1
+
+
 def test_six_cores_share_a_batch() -> None:
     done = simulate("heaws-x6", "multiply", "--batch", "6", "--on", "model", "--allow-insecure", "--json")
     assert done.returncode == 0, done.stderr
@@ -114,6 +143,11 @@ def test_six_cores_share_a_batch() -> None:
         (["cofhee", "ntt", "--set", "cores=2"], "cores must be 1 on the serial host"),
         (["tiny", "multiply", "--on", "model", "--allow-insecure"], "base conversion is not in this build"),
         (["tiny", "rotate", "--on", "model"], "moves between lanes are not in this build"),
+        (["tiny", "key-switch", "--on", "model", "--batch", "2"], "key-switch runs once, on one"),
+        (["tiny", "key-switch", "--on", "model", "--digit-major"], "of builds with moves, not with key-switch"),
+        (["coxhe-zcu102-p8", "ntt", "--on", "model", "--digit-major"], "--digit-major goes with rotate and key-switch"),
+        (["coxhe-zcu102-p8", "key-switch", "--batch", "1025"], "--batch 1025 must be 1 to 1024"),
+        (["coxhe-zcu102-p8", "key-switch", "--n", "4096", "--primes", "60", "--on", "model"], "60 data primes"),
         (["no-preset", "ntt"], "no preset 'no-preset'; presets:"),
         (["tiny", "frob"], "'frob' is no instruction or operation"),
         (["tiny", "lift", "--on", "model"], "lift is not in this build"),

@@ -45,3 +45,35 @@ def batch_rows(batch: Mapping[str, Any]) -> dict[str, str]:
         rows["data port"] += f"; {common} more were loads in common"
     rows["limit"] = batch["limit"]
     return rows
+
+
+#: Units, and the cycles that their instructions were in flight.
+_UNITS = {
+    "compute": "compute_cycles",
+    "base conversion and moves": "conversion_cycles",
+    "transfers": "transfer_cycles",
+}
+
+
+def steady_report(many: Mapping[str, Any], first: Mapping[str, Any], further: int) -> dict[str, Any]:
+    """Return what each of `further` operations adds, in cycles, and the busy share of each unit in that time.
+
+    `many` and `first` are measurements of all of them and of one a core.
+    """
+    cores = len(many["shift"]["cores"])
+    added = max(many["shift"]["cycles"] - first["shift"]["cycles"], 1)
+    busy = {unit: many["usage"][key] - first["usage"][key] for unit, key in _UNITS.items()}
+    return {
+        "cycles_each": added / further,
+        "latency_cycles": first["shift"]["cycles"],
+        "busy": {unit: cycles / (added * cores) for unit, cycles in busy.items()},
+    }
+
+
+def steady_rows(steady: Mapping[str, Any]) -> dict[str, str]:
+    """Return rows of a table by their names."""
+    busy = ", ".join(f"{100 * share:.1f} % {unit}" for unit, share in steady["busy"].items())
+    return {
+        "one by itself": f"{steady['latency_cycles']:,} cycles",
+        "each further one": f"{steady['cycles_each']:,.0f} cycles: {busy}",
+    }

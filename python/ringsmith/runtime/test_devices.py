@@ -140,6 +140,27 @@ def test_rotations_are_the_evaluators_and_predicted(kind: str, shape: dict[str, 
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_key_switches_in_flight_and_digit_by_digit_are_predicted(kind: str) -> None:
+    """Three ciphertexts on two cores; all digits at a time, and one after another, which takes longer."""
+    shape = {"lanes": 6, "reduction": "montgomery", "wide_port": True, "moves": 8, "word_bits": 30, "cores": 2}
+    slots = {"dual_port_slots": 8, "single_port_slots": 0, "constants": 8}
+    device = open_device(kind, "tiny", {**shape, **slots, "n_max": 256})
+    cycles = []
+    for digit_major, batch in ((False, 1), (True, 1), (False, 3)):
+        outcome = device.native.simulate_rotation(
+            30, 256, primes=2, batch=batch, digit_major=digit_major, allow_insecure=True
+        )
+        assert outcome["correct"]
+        assert outcome["predicted_cycles"] == pytest.approx(outcome["cycles"], rel=0.01)
+        assert outcome["usage"]["host_operations"] == 0
+        assert len(outcome["shift"]["cores"]) == min(batch, 2)
+        cycles.append(outcome["cycles"])
+    one, digit_major_one, three = cycles
+    assert one < 0.8 * digit_major_one
+    assert three < 2 * one
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_cores_multiply_together_as_predicted(kind: str) -> None:
     """More multiplications than cores, fewer, as many; keys and tables are fetched for both cores at a time."""
     further = {"cores": 2, "rns_conversions": 8, "rns_entries": 32}
@@ -216,6 +237,10 @@ BAD_CONVERSIONS = [
     (lambda d, q: d.simulate_rotation(30, 64, primes=2), "128"),
     (lambda d, q: d.simulate_rotation(30, 512, primes=2, allow_insecure=True), "n = 512 is beyond the build"),
     (lambda d, q: d.simulate_rotation(30, 64, primes=0, allow_insecure=True), "a rotation needs a data prime"),
+    (
+        lambda d, q: d.simulate_rotation(30, 64, primes=1, batch=1025, allow_insecure=True),
+        "1025 ciphertexts, 1 rotations of each; a measurement has up to 1024 and 64",
+    ),
     (lambda d, q: d.simulate_conversion("frob", q, 64), "'?\"?frob\"?'? is no base conversion"),
     (lambda d, q: d.simulate_conversion("lift", q, 512), "n = 512 is beyond the build"),
     (lambda d, q: d.simulate_conversion("lift", q[:1], 64), "1 moduli, the build has 2 lanes"),

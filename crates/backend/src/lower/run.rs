@@ -27,6 +27,8 @@ pub struct Shape {
     pub converts: bool,
     /// Whether the engine makes digits of one prime and applies automorphisms to values.
     pub moves: bool,
+    /// Whether digits are made and transformed one after another, where the engine makes them.
+    pub digit_major: bool,
 }
 
 impl Shape {
@@ -36,6 +38,7 @@ impl Shape {
         wide_bits: None,
         converts: false,
         moves: false,
+        digit_major: false,
     };
 
     /// Primes as they are, none wide.

@@ -10,31 +10,41 @@ use rns::RnsBasis;
 use zq::Word;
 
 impl<S: Lower> Lowering<'_, S> {
-    /// Both halves of a key switch in parallel, divided by the special prime: one product for each digit, one transform
-    /// of the dividend, one of the remainder. Then permuted by x -> x^`element`.
-    pub(super) fn both_switched(
+    /// Σ digit·key for both halves of a key switch in parallel: one product for each digit.
+    pub(super) fn both_sums(
         &mut self,
         digits: &Digits,
-        (element, inverse): (Option<u64>, u64),
+        key: (Option<u64>, u64),
         task: u32,
-    ) -> Result<[Part; 2], Error> {
+    ) -> Result<Part, Error> {
         let mut sum: Option<Part> = None;
         for number in 0..digits.parts.len() {
             let digit = self.in_form(&digits.parts[number], Form::Values, task);
-            let mut key = self.key(digits, (element, inverse), (number, 0), task);
-            let second = self.key(digits, (element, inverse), (number, 1), task);
-            key.limbs.extend(second.limbs);
+            let mut halves = self.key(digits, key, (number, 0), task);
+            let second = self.key(digits, key, (number, 1), task);
+            halves.limbs.extend(second.limbs);
             sum = Some(match sum {
-                None => self.by_limb(Op::Mul, &[&digit, &key], task),
-                Some(sum) => self.by_limb(Op::MulAdd, &[&digit, &key, &sum], task),
+                None => self.by_limb(Op::Mul, &[&digit, &halves], task),
+                Some(sum) => self.by_limb(Op::MulAdd, &[&digit, &halves, &sum], task),
             });
         }
-        let (Some(sum), Some(p)) = (sum, self.scheme.chain().p) else {
-            return Err(Error::Input("a ciphertext without limbs".to_owned()));
+        sum.ok_or_else(|| Error::Input("a ciphertext without limbs".to_owned()))
+    }
+
+    /// The sums of both halves divided by the special prime, by one transform of the dividend and one of the remainder;
+    /// then permuted by x -> x^`element`.
+    pub(super) fn both_switched(
+        &mut self,
+        sum: &Part,
+        element: u64,
+        task: u32,
+    ) -> Result<[Part; 2], Error> {
+        let Some(p) = self.scheme.chain().p else {
+            return Err(Error::Input("a set without a special prime".to_owned()));
         };
-        let divided = self.divided_by_one(&sum, 2, &p, task)?;
-        let turned = self.permuted(&divided, element.unwrap_or(1), task);
-        let (first, second) = turned.limbs.split_at(digits.limbs);
+        let divided = self.divided_by_one(sum, 2, &p, task)?;
+        let turned = self.permuted(&divided, element, task);
+        let (first, second) = turned.limbs.split_at(turned.limbs.len() / 2);
         // The second half goes to the lanes of the first.
         let moduli = self.graph.moduli_of(second);
         let each = second.iter().map(|limb| vec![*limb]).collect();

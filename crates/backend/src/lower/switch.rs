@@ -33,7 +33,10 @@ impl<S: Lower> Lowering<'_, S> {
 
     /// The same, each so many times side by side.
     fn digits_on(&mut self, sides: usize, part: &Part, task: u32) -> Result<Digits, Error> {
-        let own = self.in_form(part, Form::Coefficients, task).limbs;
+        let own = match self.digit_major {
+            false => self.in_form(part, Form::Coefficients, task).limbs,
+            true => self.one_by_one(part, task),
+        };
         let limbs = own.len();
         let mut all = self.moduli(limbs)?;
         all.extend(self.special());
@@ -65,6 +68,17 @@ impl<S: Lower> Lowering<'_, S> {
             wide: wide.map_or(0, |basis| basis.len()),
             mirrored: sides > 1,
         })
+    }
+
+    /// The limbs of a part as coefficients, each transformed by itself.
+    fn one_by_one(&mut self, part: &Part, task: u32) -> Vec<Limb> {
+        let each = part.limbs.iter().flat_map(|limb| {
+            let form = part.form;
+            let limbs = vec![*limb];
+            self.in_form(&Part { form, limbs }, Form::Coefficients, task)
+                .limbs
+        });
+        each.collect()
     }
 
     fn digit(&mut self, limbs: Vec<Limb>, task: u32) -> Part {
@@ -232,7 +246,8 @@ impl<S: Lower> Lowering<'_, S> {
     pub(super) fn relinearize(&mut self, a: &Value, task: u32) -> Result<Value, Error> {
         if self.mirrored {
             let digits = self.digits_on(2, &a.parts[2], task)?;
-            let sums = self.both_switched(&digits, (None, 1), task)?;
+            let sum = self.both_sums(&digits, (None, 1), task)?;
+            let sums = self.both_switched(&sum, 1, task)?;
             let parts = sums.iter().zip(&a.parts).map(|(sum, own)| {
                 let own = self.in_form(own, S::FORM, task);
                 let sum = self.in_form(sum, S::FORM, task);
@@ -337,11 +352,12 @@ impl<S: Lower> Lowering<'_, S> {
         }
         let inverse = inverse_element(element, self.graph.n() as u64);
         if self.mirrored {
-            // The decomposition comes first.
             let digits = self.digits_on(2, &a.parts[1], task)?;
+            let sum = self.both_sums(&digits, (Some(element), inverse), task)?;
+            // Beside the division, when all digits and keys have come.
             let own = self.in_form(&a.parts[0], Form::Values, task);
             let own = self.permuted(&own, element, task);
-            let [first, second] = self.both_switched(&digits, (Some(element), inverse), task)?;
+            let [first, second] = self.both_switched(&sum, element, task)?;
             let first = self.by_limb(Op::Add, &[&first, &own], task);
             let parts = [first, second].map(|part| self.in_form(&part, S::FORM, task));
             return Ok(Value {

@@ -128,8 +128,8 @@ class Knobs:
         """Violated rules: the knob, its legal values, its value."""
         if not (self.word_bits >= 14 and self.word_bits <= 128):
             yield f"word_bits must be 14..128, got {self.word_bits}"
-        if not (self.lanes >= 1 and self.lanes <= 8):
-            yield f"lanes must be 1..8, got {self.lanes}"
+        if not (self.lanes >= 1 and self.lanes <= 15):
+            yield f"lanes must be 1..15, got {self.lanes}"
         if not self.butterflies in (1, 2, 4, 8, 16, 32):
             yield f"butterflies must be 1, 2, 4, 8, 16 or 32, got {self.butterflies}"
         if not (self.n_max >= 8 and self.n_max <= 32768 and (1 << _ceil_log2(self.n_max) == self.n_max)):
@@ -172,6 +172,8 @@ class Knobs:
             yield f"word_bits must be at least {_ceil_log2(self.n_max) + 3} with reduction = montgomery at n_max = {self.n_max}, got {self.word_bits}"
         if not (self.rns_rate == 0 or self.word_bits <= 64):
             yield f"word_bits must be at most 64 with base conversion (rns_rate), got {self.word_bits}"
+        if not (self.rns_rate == 0 or self.lanes <= 8):
+            yield f"lanes must be at most 8 with base conversion (rns_rate), got {self.lanes}"
         if not (self.moves == 0 or self.word_bits <= 64):
             yield f"word_bits must be at most 64 with moves between lanes (moves), got {self.word_bits}"
         if not (self.host == "axi4" or self.wide_port == 0):

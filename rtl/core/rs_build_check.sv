@@ -47,8 +47,8 @@ module rs_build_check #(
   if (!((W >= 14) && (W <= 128))) begin : gen_check_0_word_bits
     $error("%m: W (word_bits) must be 14..128");
   end
-  if (!((Lanes >= 1) && (Lanes <= 8))) begin : gen_check_1_lanes
-    $error("%m: Lanes (lanes) must be 1..8");
+  if (!((Lanes >= 1) && (Lanes <= 15))) begin : gen_check_1_lanes
+    $error("%m: Lanes (lanes) must be 1..15");
   end
   if (!((P == 1) || (P == 2) || (P == 4) || (P == 8) || (P == 16) || (P == 32))) begin : gen_check_2_butterflies
     $error("%m: P (butterflies) must be 1, 2, 4, 8, 16 or 32");
@@ -98,16 +98,19 @@ module rs_build_check #(
   if (!((RnsRate == 0) || (W <= 64))) begin : gen_check_17_word_bits
     $error("%m: W (word_bits) must be at most 64 with base conversion (rns_rate)");
   end
-  if (!((Moves == 0) || (W <= 64))) begin : gen_check_18_word_bits
+  if (!((RnsRate == 0) || (Lanes <= 8))) begin : gen_check_18_lanes
+    $error("%m: Lanes (lanes) must be at most 8 with base conversion (rns_rate)");
+  end
+  if (!((Moves == 0) || (W <= 64))) begin : gen_check_19_word_bits
     $error("%m: W (word_bits) must be at most 64 with moves between lanes (moves)");
   end
-  if (!((SinglePort % 4) == 0)) begin : gen_check_19_single_port_mask
+  if (!((SinglePort % 4) == 0)) begin : gen_check_20_single_port_mask
     $error("%m: SinglePort (single_port_mask) must be 0 in its two lowest bits, which are the work slots");
   end
-  if (!((Slots >= 3) && (Slots <= 32))) begin : gen_check_20_slots
+  if (!((Slots >= 3) && (Slots <= 32))) begin : gen_check_21_slots
     $error("%m: Slots (slots) must be 3..32");
   end
-  if (!((TwTables == 1) || (TwTables == Moduli))) begin : gen_check_21_twiddle_tables
+  if (!((TwTables == 1) || (TwTables == Moduli))) begin : gen_check_22_twiddle_tables
     $error("%m: TwTables (twiddle_tables) must be 1 or moduli_slots");
   end
 

@@ -6,7 +6,7 @@ package rs_build_pkg;
   localparam int unsigned WLeast = 14;
   localparam int unsigned WMost = 128;
   localparam int unsigned LanesLeast = 1;
-  localparam int unsigned LanesMost = 8;
+  localparam int unsigned LanesMost = 15;
   localparam int unsigned PLeast = 1;
   localparam int unsigned PMost = 32;
   localparam int unsigned NMaxLog2Least = 3;

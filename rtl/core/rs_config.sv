@@ -9,7 +9,7 @@ module rs_config
 #(
   // Bits of a coefficient.
   parameter int unsigned W = 32,
-  // 1 to 8.
+  // 1 to 15.
   parameter int unsigned Lanes = 1,
   // Modulus indices, 1 to 16; constants, 1 to 32.
   parameter int unsigned Moduli = 1,
@@ -21,7 +21,7 @@ module rs_config
   input  logic                    rst_ni,
   input  logic                    we_i,
   input  logic [      1:0]        sel_i,
-  input  logic [      2:0]        lane_i,
+  input  logic [      3:0]        lane_i,
   input  logic [      4:0]        idx_i,
   input  logic [    W+2:0]        data_i,
   output logic [     15:0]        configured_o,
@@ -54,7 +54,7 @@ module rs_config
     logic [W-1:0] constant_q[Consts];
     logic [ThirdBits-1:0] third_chosen_q;
     logic mine;
-    assign mine = we_i && lane_i == 3'(l);
+    assign mine = we_i && lane_i == 4'(l);
 
     always_ff @(posedge clk_i) begin
       for (int i = 0; i < int'(Moduli); i++) begin
@@ -91,7 +91,7 @@ module rs_config
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) configured_o <= '0;
-    else if (we_i && sel_i == 2'd0 && lane_i == 3'(Lanes - 1) && int'(idx_i) < int'(Moduli)) begin
+    else if (we_i && sel_i == 2'd0 && lane_i == 4'(Lanes - 1) && int'(idx_i) < int'(Moduli)) begin
       configured_o[idx_i[3:0]] <= 1'b1;
     end
   end

@@ -19,7 +19,7 @@ module rs_core
   parameter int unsigned W = 32,
   // Butterflies a lane: 1, 2, 4, 8, 16 or 32.
   parameter int unsigned P = 2,
-  // Lanes in lockstep, 1 to 8.
+  // Lanes in lockstep, 1 to 15.
   parameter int unsigned Lanes = 1,
   // log2 of the largest n, 3 to 15; n_max must be 4P or more.
   parameter int unsigned NMaxLog2 = 6,
@@ -73,7 +73,7 @@ module rs_core
   // Configuration: cfg_sel_i 0 to 3 see rs_config, from 4 on rs_rns_pkg.
   input  logic                           cfg_we_i,
   input  logic [              3:0]       cfg_sel_i,
-  input  logic [              2:0]       cfg_lane_i,
+  input  logic [              3:0]       cfg_lane_i,
   input  logic [              6:0]       cfg_idx_i,
   input  logic [            159:0]       cfg_data_i,
   // DMA: a request, then Lanes * n/P words of P coefficients, lane 0 first, coefficient 0 lowest; with WidePort n/P

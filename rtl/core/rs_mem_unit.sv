@@ -18,7 +18,7 @@ module rs_mem_unit
   parameter int unsigned P = 1,
   // Bits of a word, P coefficients.
   parameter int unsigned WordBits = 32,
-  // 1 to 8.
+  // 1 to 15.
   parameter int unsigned Lanes = 1,
   // 1: the data port moves a word of every lane at a time; 0: of one lane.
   parameter bit WidePort = 1'b0,
@@ -86,7 +86,7 @@ module rs_mem_unit
   state_e state_q;
   memory_t instr_q;
   logic [IndexBits-1:0] index_q;
-  logic [2:0] lane_q;
+  logic [3:0] lane_q;
   logic fault_q;
 
   // Step counters: words, or coefficients for the bit-reversed copy.
@@ -96,7 +96,7 @@ module rs_mem_unit
   assign shift      = instr_q.reverse ? instr_q.log2_n : instr_q.log2_n - 4'(Log2P);
   assign last_index = (IndexBits'(1) << shift) - 1'b1;
   assign last_step  = index_q == last_index;
-  assign last_lane  = lane_q == 3'(Passes - 1) || state_q == Copy;
+  assign last_lane  = lane_q == 4'(Passes - 1) || state_q == Copy;
 
   // Room for a word read ahead: those queued and those on their way.
   localparam int unsigned LevelBits = $clog2(QueueWords) + 1;
@@ -153,7 +153,7 @@ module rs_mem_unit
   typedef struct packed {
     logic write;  // a word is complete
     logic last;
-    logic [2:0] lane;
+    logic [3:0] lane;
     logic [LaneBits-1:0] pick, place;
     logic [WordAddrBits-1:0] word;
   } step_t;
@@ -210,7 +210,7 @@ module rs_mem_unit
 
   // Writes: a copied word at t2, a loaded one the cycle after it came.
   logic load_q, load_last_q;
-  logic [2:0] load_lane_q;
+  logic [3:0] load_lane_q;
   logic [WordAddrBits-1:0] load_word_q;
   logic copy_write;
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -226,7 +226,7 @@ module rs_mem_unit
   assign copy_write = read_q3 && step_q3.write && !instr_q.store;
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane_write
     logic hit;
-    assign hit                 = load_q && (WidePort || load_lane_q == 3'(l));
+    assign hit                 = load_q && (WidePort || load_lane_q == 4'(l));
     assign wr_valid_o[l]       = copy_write || (hit && !instr_q.table_dst);
     assign table_wr_valid_o[l] = hit && instr_q.table_dst;
   end

@@ -35,7 +35,7 @@ module rs_rns_unit
   // Constants, see rs_rns_pkg; only while no instruction runs.
   input  logic                                    cfg_we_i,
   input  logic        [             3:0]          cfg_sel_i,
-  input  logic        [             2:0]          cfg_lane_i,
+  input  logic        [             3:0]          cfg_lane_i,
   input  logic        [             6:0]          cfg_idx_i,
   input  logic        [     CfgBits-1:0]          cfg_data_i,
   output logic        [            31:0]          configured_o,
@@ -152,7 +152,7 @@ module rs_rns_unit
       .digit_we_i(cfg_we_i && cfg_sel_i == RnsDigit),
       .cfg_lane_i,
       .cfg_idx_i (cfg_idx_i[4:0]),
-      .cfg_data_i(cfg_data_i[130:0]),
+      .cfg_data_i(cfg_data_i[131:0]),
       .automorphisms_o,
       .digits_o,
       .start_i   (start_i && instr_i.moves),

@@ -531,7 +531,7 @@ BUILDS = [
 # Moves, beside base conversion and alone.
 BUILDS += [
     {"W": 30, "P": 4, "Lanes": 3, "NMaxLog2": 6, "MulStyle": 0, "ModMinBits": 14, "Moves": 16} | RNS,
-    {"W": 24, "P": 1, "Lanes": 2, "NMaxLog2": 5, "MulStyle": 0, "Moves": 8},
+    {"W": 24, "P": 1, "Lanes": 10, "NMaxLog2": 5, "MulStyle": 0, "Moves": 8},
 ]
 # A word of every lane at a time: one small build, then lanes and P.
 BUILDS += [{"W": 16, "P": 2, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 0, "WidePort": 1}]
@@ -559,11 +559,26 @@ MATRIX += [
 ]
 MATRIX += [
     {"W": w, "P": p, "Lanes": lanes, "NMaxLog2": 6, "MulStyle": 0, "WidePort": 1}
-    for w, p, lanes in ((14, 1, 8), (30, 2, 7), (30, 4, 6), (64, 8, 5), (40, 1, 4), (128, 2, 2), (60, 4, 1))
+    for w, p, lanes in (
+        (14, 1, 8),
+        (14, 1, 15),
+        (30, 2, 7),
+        (30, 4, 6),
+        (64, 8, 5),
+        (40, 1, 4),
+        (128, 2, 2),
+        (60, 4, 1),
+    )
 ]
 MATRIX += [
     {"W": w, "P": p, "Lanes": lanes, "NMaxLog2": 7, "MulStyle": 0, "MulKind": kind, "Moves": moves, "ModMinBits": 14}
-    for w, p, lanes, kind, moves in ((14, 1, 1, 0, 4), (30, 2, 8, 1, 32), (54, 8, 8, 1, 16), (64, 32, 2, 0, 8))
+    for w, p, lanes, kind, moves in (
+        (14, 1, 1, 0, 4),
+        (30, 2, 8, 1, 32),
+        (30, 2, 15, 1, 4),
+        (54, 8, 8, 1, 16),
+        (64, 32, 2, 0, 8),
+    )
 ]
 LARGE = [{"W": w, "P": p, "NMaxLog2": 15, "MulStyle": 0} for w, p in ((32, 1), (60, 4), (30, 32))]
 BASE = {"SinglePort": 16, "Slots": 5, "Moduli": 2, "TwTables": 2, "Consts": 4}
@@ -594,7 +609,7 @@ def test_transforms(build):
         ({"P": 32}, "n_max must be at least 4 * butterflies = 128"),
         ({"Slots": 33}, "Slots (slots) must be 3..32"),
         ({"SinglePort": 17}, "must be 0 in its two lowest bits, which are the work slots"),
-        ({"Lanes": 9}, "Lanes (lanes) must be 1..8"),
+        ({"Lanes": 16}, "Lanes (lanes) must be 1..15"),
         ({"TwTables": 3}, "TwTables (twiddle_tables) must be 1 or moduli_slots"),
         ({"Moduli": 17, "TwTables": 1}, "Moduli (moduli_slots) must be 1..16"),
         ({"Consts": 33}, "Consts (constants) must be 1..32"),

@@ -13,7 +13,7 @@ module rs_axi_bursts #(
   parameter int unsigned AddrWidth = 40,
   // Bytes of a beat: a power of two, 1 to 128.
   parameter int unsigned BeatBytes = 4,
-  // Lanes, 1 to 8.
+  // Lanes, 1 to 15.
   parameter int unsigned Lanes = 1,
   // log2 of the bytes between the polynomials of two lanes.
   parameter int unsigned LaneStrideLog2 = 12

@@ -25,7 +25,7 @@ module rs_axi_dma
   parameter int unsigned W = 32,
   // Coefficients per memory word, 1 to 32.
   parameter int unsigned P = 1,
-  // Lanes, 1 to 8.
+  // Lanes, 1 to 15.
   parameter int unsigned Lanes = 1,
   // log2 of the largest ring degree, 3 to 15.
   parameter int unsigned NMaxLog2 = 8,

@@ -74,7 +74,7 @@ module rs_host_ctrl #(
   input  logic [ 10:0] cmd_level_i,
   output logic         cfg_we_o,
   output logic [  3:0] cfg_sel_o,
-  output logic [  2:0] cfg_lane_o,
+  output logic [  3:0] cfg_lane_o,
   output logic [  6:0] cfg_idx_o,
   output logic [159:0] cfg_data_o,
   input  logic         busy_i,

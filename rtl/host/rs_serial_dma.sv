@@ -8,7 +8,7 @@ module rs_serial_dma #(
   parameter int unsigned W = 32,
   // Coefficients per memory word, 1 to 32.
   parameter int unsigned P = 1,
-  // Lanes, 1 to 8.
+  // Lanes, 1 to 15.
   parameter int unsigned Lanes = 1,
   // Bytes of a coefficient on the link: 2, 4, 8 or 16, at least W / 8.
   parameter int unsigned CoeffBytes = 4

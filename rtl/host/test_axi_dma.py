@@ -27,11 +27,11 @@ SHAPES = [
     pytest.param(128, 1, 1, 10, 16, 128, 0, marks=pytest.mark.slow),
     pytest.param(64, 8, 4, 5, 8, 512, 1, marks=pytest.mark.slow),
 ]
-# Every number of lanes side by side with every P up to 8, words of all sizes in memory among them.
+# Up to eight lanes side by side, ten and fifteen, with every P up to 8, words of all sizes in memory among them.
 SIZES = ((14, 2), (30, 4), (64, 8), (128, 16))
 WIDE = [
     (w, p, lanes, 6, size, min(1024, (1 << (lanes - 1).bit_length()) * p * size * 8), 1)
-    for lanes in range(1, 9)
+    for lanes in (*range(1, 9), 10, 15)
     for p in (1, 2, 4, 8)
     for w, size in [SIZES[(lanes + p.bit_length()) % 4]]
 ]

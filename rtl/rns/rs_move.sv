@@ -20,7 +20,7 @@ module rs_move
 #(
   // Bits of a coefficient, 14 to 64.
   parameter int unsigned W = 32,
-  // Lanes, 1 to 8.
+  // Lanes, 1 to 15.
   parameter int unsigned Lanes = 2,
   // Coefficients of a memory word: a power of two up to 32.
   parameter int unsigned P = 2,
@@ -28,14 +28,14 @@ module rs_move
   parameter int unsigned WordAddrBits = 4,
   // Automorphisms, and as many digits, that it holds: 4, 8, 16 or 32.
   parameter int unsigned Moves = 4,
-  localparam int unsigned CfgBits = 131
+  localparam int unsigned CfgBits = 132
 ) (
   input  logic                                  clk_i,
   input  logic                                  rst_ni,
   // Tables, only while the unit rests: g of an automorphism; {source lane, offset, bound} of a digit, lane by lane.
   input  logic                                  auto_we_i,
   input  logic                                  digit_we_i,
-  input  logic [             2:0]               cfg_lane_i,
+  input  logic [             3:0]               cfg_lane_i,
   input  logic [             4:0]               cfg_idx_i,
   input  logic [     CfgBits-1:0]               cfg_data_i,
   // Which of them were written; a digit once its last lane was.
@@ -109,7 +109,7 @@ module rs_move
       digits_o        <= '0;
     end else begin
       if (auto_we_i && known) automorphisms_o[cfg_idx_i] <= 1'b1;
-      if (digit_we_i && known && cfg_lane_i == 3'(Lanes - 1)) digits_o[cfg_idx_i] <= 1'b1;
+      if (digit_we_i && known && cfg_lane_i == 4'(Lanes - 1)) digits_o[cfg_idx_i] <= 1'b1;
     end
   end
 
@@ -202,20 +202,20 @@ module rs_move
   always_ff @(posedge clk_i) words_q <= words_i;
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
     logic [W-1:0] bound, offset;
-    logic [2:0] source;
+    logic [3:0] source;
     logic [LaneBits-1:0] from;
     logic [P-1:0][W-1:0] moved_q, moved_q2, result_q;
     logic [P-1:0] high_q;
     rs_table #(
-      .Width     (2 * W + 3),
+      .Width     (2 * W + 4),
       .DepthWords(Moves)
     ) u_digits (
       .clk_i,
       .rd_addr_i(idx),
       .rd_data_o({source, offset, bound}),
-      .wr_en_i  (digit_we_i && cfg_lane_i == 3'(l)),
+      .wr_en_i  (digit_we_i && cfg_lane_i == 4'(l)),
       .wr_addr_i(cfg_idx_i[IdxBits-1:0]),
-      .wr_data_i({cfg_data_i[130:128], cfg_data_i[64+:W], cfg_data_i[0+:W]})
+      .wr_data_i({cfg_data_i[131:128], cfg_data_i[64+:W], cfg_data_i[0+:W]})
     );
     assign from = auto_q ? LaneBits'(l) : source[LaneBits-1:0];
     for (genvar p = 0; p < P; p++) begin : gen_value

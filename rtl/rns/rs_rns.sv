@@ -53,7 +53,7 @@ module rs_rns
   // Constants, see rs_rns_pkg; only while no conversion runs.
   input  logic                               cfg_we_i,
   input  logic [               3:0]          cfg_sel_i,
-  input  logic [               2:0]          cfg_lane_i,
+  input  logic [               3:0]          cfg_lane_i,
   input  logic [               6:0]          cfg_idx_i,
   input  logic [       CfgBits-1:0]          cfg_data_i,
   // Conversions whose shape was written, and which of them take kept residues.
@@ -296,7 +296,7 @@ module rs_rns
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
     logic mine;
-    assign mine = cfg_we_i && cfg_lane_i == 3'(l);
+    assign mine = cfg_we_i && cfg_lane_i == 4'(l);
     rs_rns_lane #(
       .W             (W),
       .P             (P),

@@ -99,6 +99,7 @@ async def check_moves(dut):
         {"W": 14, "P": 1, "Lanes": 1, "WordAddrBits": 4, "Moves": 4},
         {"W": 30, "P": 2, "Lanes": 3, "WordAddrBits": 5, "Moves": 8},
         {"W": 64, "P": 8, "Lanes": 8, "WordAddrBits": 4, "Moves": 4},
+        {"W": 30, "P": 2, "Lanes": 15, "WordAddrBits": 4, "Moves": 4},
         pytest.param({"W": 20, "P": 32, "Lanes": 2, "WordAddrBits": 4, "Moves": 32}, marks=pytest.mark.slow),
         pytest.param({"W": 54, "P": 4, "Lanes": 5, "WordAddrBits": 7, "Moves": 16}, marks=pytest.mark.slow),
     ],

@@ -105,7 +105,7 @@ module rs_system #(
   logic [63:0] cmd, error_cmd;
   logic [ 10:0] cmd_level;
   logic [  3:0] cfg_sel;
-  logic [  2:0] cfg_lane;
+  logic [  3:0] cfg_lane;
   logic [  6:0] cfg_idx;
   logic [159:0] cfg_data;
   logic [  3:0] error_code;

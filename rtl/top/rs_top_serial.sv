@@ -14,7 +14,7 @@ module rs_top_serial #(
   parameter int unsigned W = 32,
   // Butterflies per lane: 1, 2, 4, 8, 16 or 32.
   parameter int unsigned P = 2,
-  // Lanes, 1 to 8.
+  // Lanes, 1 to 15.
   parameter int unsigned Lanes = 1,
   // log2 of the largest ring degree, 3 to 15; 2^NMaxLog2 >= 4 P.
   parameter int unsigned NMaxLog2 = 8,

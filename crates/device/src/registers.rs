@@ -174,7 +174,7 @@ pub const TABLE_ADDRESS: u32 = 0x130;
 /// Modulus or constant index; of a base conversion its number or an entry; of an automorphism or digit its number.
 pub const TABLE_ADDRESS_INDEX: (u32, u32) = (0, 7);
 /// Lane.
-pub const TABLE_ADDRESS_LANE: (u32, u32) = (8, 3);
+pub const TABLE_ADDRESS_LANE: (u32, u32) = (8, 4);
 /// Table: 0 modulus m; 1 Barrett: floor(2^(k+W+2)/m), Montgomery: (m-1) >> w; 2 Barrett: k, the bit length of m,
 /// Montgomery: -R mod m, R = 2^(w ceil(W/w)); 3 constant (Montgomery: times R mod m). w is ARITHMETIC.montgomery_bits.
 /// 4 and above, of the base-conversion unit, written while it rests: by entry 4 q_i, 5 Barrett: {floor(2^(k+W+2)/q_i),
@@ -182,10 +182,10 @@ pub const TABLE_ADDRESS_LANE: (u32, u32) = (8, 3);
 /// ceil((W+4)/w))), 9 v c_j mod p_j; by lane and conversion 10 p_j, 11 Barrett: {floor(2^(k+W+6)/p_j), k in 8 bits}; by
 /// conversion, last, 12 its shape: base entry in bits 6:0, input primes K in 10:7, kept residues take part in 11, bits
 /// of the narrowest q_i in 18:12, lane of q_0 in 21:19. Of moves, written while that unit rests: by number 13 g; by
-/// lane and number, lane 0 first, 14 bound in 63:0, offset in 127:64, source lane in 130:128.
+/// lane and number, lane 0 first, 14 bound in 63:0, offset in 127:64, source lane in 131:128.
 pub const TABLE_ADDRESS_KIND: (u32, u32) = (12, 4);
 
-/// Value for a table entry (W+3 bits; of the base-conversion unit up to W+15, of digits 131), least significant word
+/// Value for a table entry (W+3 bits; of the base-conversion unit up to W+15, of digits 132), least significant word
 /// first.
 pub const TABLE_DATA: u32 = 0x140;
 /// Registers of table_data.

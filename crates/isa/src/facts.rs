@@ -120,8 +120,8 @@ impl Facts {
         if !((self.word_bits >= 14) && (self.word_bits <= 128)) {
             return Some(("word_bits", self.word_bits, "14..128".into()));
         }
-        if !((self.lanes >= 1) && (self.lanes <= 8)) {
-            return Some(("lanes", self.lanes, "1..8".into()));
+        if !((self.lanes >= 1) && (self.lanes <= 15)) {
+            return Some(("lanes", self.lanes, "1..15".into()));
         }
         if !((self.butterflies == 1) || (self.butterflies == 2) || (self.butterflies == 4) || (self.butterflies == 8) || (self.butterflies == 16) || (self.butterflies == 32)) {
             return Some(("butterflies", self.butterflies, "1, 2, 4, 8, 16 or 32".into()));
@@ -176,6 +176,9 @@ impl Facts {
         }
         if !((self.rns_rate == 0) || (self.word_bits <= 64)) {
             return Some(("word_bits", self.word_bits, "at most 64 with base conversion (rns_rate)".into()));
+        }
+        if !((self.rns_rate == 0) || (self.lanes <= 8)) {
+            return Some(("lanes", self.lanes, "at most 8 with base conversion (rns_rate)".into()));
         }
         if !((self.moves == 0) || (self.word_bits <= 64)) {
             return Some(("word_bits", self.word_bits, "at most 64 with moves between lanes (moves)".into()));

@@ -550,8 +550,8 @@ fn knobs_that_no_build_has_are_refused_by_name() {
             65,
             "word_bits is 65, must be at most 64 with base conversion (rns_rate)",
         ),
-        ("lanes", 0, "lanes is 0, must be 1..8"),
-        ("lanes", i32::MAX, "must be 1..8"),
+        ("lanes", 0, "lanes is 0, must be 1..15"),
+        ("lanes", i32::MAX, "must be 1..15"),
         ("butterflies", 3, "must be 1, 2, 4, 8, 16 or 32"),
         ("butterflies", i32::MIN, "must be 1, 2, 4, 8, 16 or 32"),
         (

@@ -15,7 +15,7 @@ use crate::session::{Polynomial, Session};
 use crate::{OffloadError, Usage};
 
 /// Lanes of the largest build.
-const MOST_LANES: usize = 8;
+const MOST_LANES: usize = 15;
 
 /// The result of a measurement.
 #[derive(Clone, Debug)]

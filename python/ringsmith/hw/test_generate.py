@@ -143,7 +143,7 @@ def test_a_design_that_fails_its_lint_is_not_written(tmp_path: Path, monkeypatch
 
 KNOBS = {
     "word_bits": (13, 14, 15, 17, 30, 31, 64, 65, 128, 129),
-    "lanes": (0, 1, 3, 8, 9),
+    "lanes": (0, 1, 3, 8, 9, 15, 16),
     "butterflies": (1, 2, 3, 4, 32),
     "n_max": (4, 8, 16, 64, 128, 4096, 32768),
     "reduction": ("barrett", "montgomery"),

@@ -121,7 +121,8 @@ def line(values: dict[str, Any]) -> str:
     cells += [f"{row.error:.2g}", str(row.security)]
     same, ours = values["same"], values["ours"]
     if "refused" in same:
-        return "| " + " | ".join([*cells, same["refused"], "", "", "", ""]) + " |"
+        reason = same["refused"].split(";")[0].split("(")[0]
+        return "| " + " | ".join([*cells, f"none: {reason}", "", "", "", ""]) + " |"
     percent = same["percent"]
     taken = "/".join(f"{percent[name]:.0f}" for name in ("dsp", "ff", "lut", "bram36"))
     cells += [f"{same['latency_ms']:.3g}", f"{same['error']:.2g}", f"{same['security_bits']:.0f}", taken]

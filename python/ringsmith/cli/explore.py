@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -57,7 +58,9 @@ def run(
     vary: Annotated[list[str] | None, typer.Option("--vary", help="KNOB=VALUE,VALUE of the search; repeatable")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", help="processes (default: one for each core)")] = None,
     ray: Annotated[str | None, typer.Option("--ray", help="address of a Ray cluster that does the work")] = None,
-    results: Annotated[Path | None, typer.Option("--results", help="file of results (default: in the cache)")] = None,
+    results: Annotated[
+        Path | None, typer.Option("--results", help="file of results, or :memory: (default: cache)")
+    ] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="write the evaluated points to this file")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="write one page for a browser to this file")] = None,
     count: Annotated[int, typer.Option("--verify", help="run so many points of the front, chosen at random")] = 0,
@@ -70,6 +73,7 @@ def run(
     ] = False,
 ) -> None:
     """Search, show a point, or refresh the resource model."""
+    began = time.perf_counter()
     if anew:
         _calibrate()
         return
@@ -108,6 +112,7 @@ def run(
             status.update(Text(f"{picked.name} on {board}: {done:,} of {total:,} points, {evaluated:,} evaluated"))
 
         search = explore(found, values, device, Results(results), evaluator, told)
+    seconds = time.perf_counter() - began
     if not search.front:
         raise nothing_fits(search)
     with console().status("") as status:
@@ -116,7 +121,7 @@ def run(
         write_csv(csv, search)
     if html is not None:
         write_text(html, page(picked.name, search, {one.name: one for one in ran}))
-    _tell(search, ran, json=json)
+    _tell(search, ran, seconds, json=json)
     if not all(one.correct for one in ran):
         raise typer.Exit(1)
 
@@ -127,11 +132,12 @@ def _calibrate() -> None:
     print(held_out(training()["points"]).line())
 
 
-def _tell(search: Search, ran: Sequence[Verified], *, json: bool) -> None:
+def _tell(search: Search, ran: Sequence[Verified], seconds: float, *, json: bool) -> None:
     if json:
-        print_json(as_json(search, ran))
+        print_json(as_json(search, ran) | {"seconds": round(seconds, 3)})
     else:
         plain_console().print(summary(search, ran))
+        print(f"searched in {seconds:.1f} s")
 
 
 def _show(candidate: Candidate, text: str, preset: Path | None) -> None:

@@ -22,8 +22,7 @@ BUILDS = (
     (26, 2048, "l4b8s8x0m1v16w"), (30, 4096, "l2b1s4x0m1v16w"), (34, 4096, "l2b8s4x0m1v16w"),
     (36, 8192, "l6b4s8x0m2v16w"), (40, 8192, "l6b1s4x4m1v16w"), (43, 8192, "l2b4s6x0m1v16w"),
     (54, 8192, "l4b2s8x0m1v16w"), (60, 8192, "l1b1s8x0m1v0n"), (60, 16384, "l2b2s6x2m1v16w"),
-    (48, 4096, "l4b1s12x0m2v16n"), (30, 4096, "l8b2s6x4m1v16w"), (43, 4096, "l1b4s6x0m1v0w"),
-    (56, 8192, "l3b2s4x0m4v16w"),
+    (48, 4096, "l4b1s12x0m2v16n"), (43, 4096, "l1b4s6x0m1v0w"),
 )  # fmt: skip
 
 
@@ -34,7 +33,7 @@ def calibrate(told: Callable[[str], None]) -> None:
         ToolError: the synthesis failed; what was finished stays in the cache.
     """
     points = []
-    for number, knobs in enumerate(_knobs(), 1):
+    for number, knobs in enumerate(training_knobs(), 1):
         told(f"build {number} of {len(BUILDS)}")
         points.append(measured(knobs))
     write_text(shipped.spec() / "resources.json", as_text(points))
@@ -46,7 +45,8 @@ def as_text(points: list[dict[str, Any]]) -> str:
     return f'{{"command": {json.dumps(COMMAND)}, "points": [\n{lines}\n]}}\n'
 
 
-def _knobs() -> Iterator[dict[str, Any]]:
+def training_knobs() -> Iterator[dict[str, Any]]:
+    """Yield the knobs of each training point."""
     for word_bits, n_max, build in BUILDS:
         hardware = Hardware.named(build)
         yield {"word_bits": word_bits, "n_max": n_max, **hardware.__dict__}

@@ -20,6 +20,7 @@ import ringsmith as rs
 from ringsmith.errors import InputError, ParameterError
 from ringsmith.explore import search as searching
 from ringsmith.explore.blocks import dsp_blocks, memory_blocks
+from ringsmith.explore.calibrate import training_knobs
 from ringsmith.explore.design import parameters_text, preset_text
 from ringsmith.explore.evaluate import Evaluator, Result, predicted
 from ringsmith.explore.parameters import Candidate, candidates
@@ -137,6 +138,10 @@ def test_dsp_and_memory_blocks_are_those_of_synthesis() -> None:
         preset = load_preset(BASE, point["knobs"] | word)
         assert dsp_blocks(preset) == point["total"]["dsp"], point["knobs"]
         assert memory_blocks(preset, uram=False) == (point["total"]["bram36"], 0), point["knobs"]
+
+
+def test_the_training_points_are_those_that_calibrate_makes() -> None:
+    assert [point["knobs"] for point in training()["points"]] == list(training_knobs())
 
 
 def test_held_out_points_are_estimated_within_a_tenth_on_average() -> None:

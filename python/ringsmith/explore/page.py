@@ -27,11 +27,10 @@ def page(title: str, search: Search, verified: Mapping[str, Verified]) -> str:
     done = [point for point in search.points if point.status == "done"]
     ordered = sorted(done, key=lambda point: (point.latency_ms or 0.0, point.name))
     points = [_entry(search, point, point.name in front, verified.get(point.name)) for point in ordered]
-    is_ckks = next(iter(search.candidates.values())).params.scheme == "ckks"
     data = {
         "board": search.board.name,
         "points": points,
-        "error_label": "log2 of the error" if is_ckks else "minus the bits of noise budget left",
+        "error_label": "minus the bits of noise budget" if search.exact else "log2 of the error",
     }
     reasons = "".join(f"<li>{n:,}: {html.escape(why)}</li>" for why, n in search.infeasible.most_common(_REASONS))
     head = html.escape(f"{title} on {search.board.name}")
@@ -64,7 +63,7 @@ def _entry(search: Search, point: Point, is_front: bool, verified: Verified | No
     entry = {name: values[name] for name in names} | dict(point.resources)
     entry |= {"status": "front" if is_front else "done", "share_percent": 100 * point.share}
     entry |= {"verified_cycles": verified.measured if verified else None, "timeline": _timeline(point)}
-    entry |= {"facts": _facts(point, verified), "taken": _taken(search, point), "files": []}
+    entry |= {"facts": _facts(search, point, verified), "taken": _taken(search, point), "files": []}
     if is_front:
         entry["files"] = [
             ("preset", preset_text(search.preset(point))),
@@ -84,11 +83,11 @@ def _timeline(point: Point) -> list[tuple[str, int]]:
     return [("transfers behind work", hidden), ("work alone", alone), ("transfers alone", transfers), ("other", rest)]
 
 
-def _facts(point: Point, verified: Verified | None) -> list[tuple[str, Any]]:
+def _facts(search: Search, point: Point, verified: Verified | None) -> list[tuple[str, Any]]:
     facts: list[tuple[str, Any]] = [
         ("latency, ms", point.latency_ms),
         ("runs a second", point.per_second),
-        ("log2 of the error" if point.error_bits < 0 else "noise budget, bits", point.error_bits),
+        ("noise budget, bits", -point.error_bits) if search.exact else ("log2 of the error", point.error_bits),
         ("security, bits", point.security_bits),
         ("bytes on the wire", point.traffic_bytes),
         ("host operations", point.host_operations),

@@ -152,13 +152,17 @@ def _tried(kernel: KernelDefinition, shapes: Shapes) -> Iterator[tuple[str, Cand
         roots.append(_candidate(compile_kernel(kernel, shapes)))
         yield roots[0].name, roots[0]
     free = kernel.options(params=None)
-    try:
-        chosen = [compile_kernel(free, shapes, None, bits) for bits in _towers(kernel)]
-    except (KernelError, ParameterError) as error:
-        if not roots:
-            raise
-        yield "chosen", Refused("chosen", _line(error))
-        chosen = []
+    chosen: list[Compiled] = []
+    failed: dict[str, Exception] = {}
+    for bits in _towers(kernel):
+        try:
+            chosen.append(compile_kernel(free, shapes, None, bits))
+        except (KernelError, ParameterError) as error:
+            failed[f"towers{bits}"] = error
+    if failed and not chosen and not roots:
+        raise next(iter(failed.values()))
+    for name, reason in failed.items():
+        yield name, Refused(name, _line(reason))
     for degree in chosen[0].rejected if chosen else ():
         yield f"n{degree.n}", Refused(f"n{degree.n}", degree.reason.removeprefix(f"n = {degree.n}: "))
     for made in chosen:

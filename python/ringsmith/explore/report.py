@@ -35,18 +35,16 @@ def summary(search: Search, ran: Sequence[Verified] = ()) -> RenderableType:
         f"their bound, {evaluated:,} evaluated, {len(front):,} on the front"
     )
     lines = [f"{search.board.name}: the fastest of the front"]
-    lines += [line for point in front[:_BEST] for line in _lines(point)]
+    lines += [line for point in front[:_BEST] for line in _lines(point, exact=search.exact)]
     reasons = [f"  {count:>9,} {why}" for why, count in search.infeasible.most_common(_REASONS)]
     trust = [held_out(training()["points"]).line(), *(one.line() for one in ran)]
     short = (Text(line, no_wrap=True, overflow="ellipsis") for line in reasons)
     return Group(*map(Text, [*lines, "", counted]), *short, *map(Text, trust))
 
 
-def _lines(point: Point) -> list[str]:
+def _lines(point: Point, *, exact: bool) -> list[str]:
     taken = point.resources
-    error = (
-        f"error 2^{point.error_bits:.1f}" if point.error_bits < 0 else f"{-point.error_bits:.0f} bits of noise budget"
-    )
+    error = f"{-point.error_bits:.1f} bits of noise budget" if exact else f"error 2^{point.error_bits:.1f}"
     return [
         f"{point.latency_ms:>10,.3f} ms  {point.name}",
         f"{'':15}LUT {taken['lut']:,.0f}, DSP {taken['dsp']:,.0f}, RAMB36 {taken['bram36']:g}: "

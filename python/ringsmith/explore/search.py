@@ -57,6 +57,11 @@ class Search:
         """The Pareto front by rising latency."""
         return pareto([point for point in self.points if point.status == "done"])
 
+    @property
+    def exact(self) -> bool:
+        """Whether results are exact (BFV): a point's error is then minus its noise budget."""
+        return all(one.params.scheme == "bfv" for one in self.candidates.values())
+
     def preset(self, point: Point) -> Preset:
         """Return the design of a point."""
         return named_preset(self.candidates[point.params], point.hardware, self.board)

@@ -184,6 +184,17 @@ def test_knobs_and_points_that_do_not_exist_are_named(found: list[Any]) -> None:
         point_named(f"{name}-l9b8s8x0m1v16w", found, BOARD)
 
 
+def test_a_kernel_too_deep_for_any_degree_is_refused() -> None:
+    @rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-3)
+    def deep(x: Any) -> Any:
+        for _ in range(60):
+            x = x * x
+        return x
+
+    with pytest.raises(ParameterError, match="ask for less depth"):
+        candidates(deep, {"x": (8,)})
+
+
 def test_a_set_is_made_again_from_its_name(found: list[Any]) -> None:
     # The first is the compiler's own, whose primes are those next to the scale.
     able = [one for one in found if isinstance(one, Candidate)][1:]

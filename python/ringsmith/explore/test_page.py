@@ -96,6 +96,21 @@ def test_points_chosen_after_the_search_take_the_predicted_cycles(search: Search
         assert one.error <= one.bound, one.line()
 
 
+def test_an_exact_kernel_is_searched_and_verified(tmp_path: Path) -> None:
+    @rs.kernel(scheme="bfv", x=rs.Encrypted(8, low=-50, high=50), y=rs.Encrypted(8, low=-9, high=9))
+    def product(x: Any, y: Any) -> Any:
+        return x * y
+
+    found = candidates(product, {"x": (8,), "y": (8,)})
+    with Evaluator(packed(found), 1) as evaluator:
+        made = explore(found, values_with(SMALL), load_board("zcu102"), Results(tmp_path / "r.sqlite"), evaluator)
+    (one,) = verify(product, made, 1, "model")
+    assert one.correct
+    assert one.error == 0
+    assert one.measured == one.predicted
+    assert "noise budget" in page("product", made, {})
+
+
 @pytest.mark.hw
 @pytest.mark.slow
 def test_a_point_takes_the_predicted_cycles_on_its_rtl(search: Search) -> None:

@@ -197,7 +197,18 @@ def test_any_setting_is_refused_or_lint_clean(tmp_path: Path, seed: int, package
         written += generates_or_refuses(settings, tmp_path / f"package{written}")
 
 
-@pytest.mark.parametrize("name", [name for name in preset_names() if name != "tiny"])
+# The points of coxHE's Table III and HEAX's sets differ from coxhe-zcu102-p8 in numbers only.
+NUMBERS = re.compile(r"coxhe-zcu10[24]-[a-f][12]|heax-[ab]")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if NUMBERS.fullmatch(name) else [])
+        for name in preset_names()
+        if name != "tiny"
+    ],
+)
 def test_every_preset_generates_lint_clean(tmp_path: Path, name: str) -> None:
     generate(load_preset(name), tmp_path / name)
     finished = run(["make", "lint"], cwd=tmp_path / name, env=verilator().environment(), timeout_s=300)

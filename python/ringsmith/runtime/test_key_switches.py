@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Key switches on the presets of coxHE and HEAX, and in both orders on one machine; the evaluator is the oracle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ringsmith.presets import load_preset
+from ringsmith.runtime.devices import OpenDevice, open_device
+
+# coxHE, Table III: n, bits of a prime, butterflies a unit on a ZCU104 (points 1) and on a ZCU102 (points 2).
+POINTS = {
+    "a": (2048, 18, 8, 16),
+    "b": (4096, 25, 8, 16),
+    "c": (4096, 33, 8, 16),
+    "d": (8192, 25, 8, 16),
+    "e": (8192, 33, 8, 16),
+    "f": (8192, 43, 4, 16),
+}
+BOARDS = {1: "coxhe-zcu104", 2: "coxhe-zcu102"}
+NAMES = [f"{board}-{point}{number}" for number, board in BOARDS.items() for point in POINTS]
+
+# Degree, data primes, lanes; fifteen lanes at most, so that seven data primes and a special one are there once.
+SHAPES = [
+    (4096, 2, 6),
+    (8192, 3, 8),
+    (8192, 4, 10),
+    (16384, 5, 12),
+    (16384, 6, 14),
+    (16384, 7, 8),
+]
+
+
+def switched(device: OpenDevice, n: int, primes: int, **how: Any) -> int:
+    """Cycles of one key switch from the first transform to the last result on chip.
+
+    Every byte is as the evaluator has it, the host has no part in it, and the cycles are those predicted.
+    """
+    outcome = device.native.simulate_rotation(min(device.preset.lane_bits()), n, primes=primes, **how)
+    assert outcome["correct"]
+    assert outcome["predicted_cycles"] == outcome["cycles"]
+    assert outcome["usage"]["host_operations"] == 0
+    events = outcome["profile"]["events"]
+    begin: int = min(event[3] for event in events if event[2] == "compute")
+    end: int = max(event[4] for event in events if event[2] in ("compute", "rns"))
+    return end - begin
+
+
+def published(n: int, primes: int, butterflies: int) -> int:
+    """coxHE's latency of a key switch, T (k + 5) with T = n log2(n) / (2P)."""
+    return n * (n.bit_length() - 1) // (2 * butterflies) * (primes + 5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_points_of_table_iii_switch_keys_in_the_published_latency(name: str) -> None:
+    """Where there are lanes for both halves, at fewer butterflies; with three lanes it is one half after the other."""
+    n, bits, *parallel = POINTS[name[-2]]
+    preset = load_preset(name)
+    assert (preset.n_max, preset.word_bits, preset.butterflies) == (n, bits, parallel[int(name[-1]) - 1])
+    share = switched(open_device("model", preset), n, 2) / published(n, 2, preset.butterflies)
+    assert preset.lanes in (3, 6)
+    assert share < 1 if preset.lanes == 6 else share < 1.51
+
+
+@pytest.mark.parametrize(("name", "primes", "butterflies"), [("heax-a", 2, 96), ("heax-b", 4, 80)])
+def test_the_sets_of_heax_switch_keys(name: str, primes: int, butterflies: int) -> None:
+    preset = load_preset(name)
+    assert preset.lanes == 2 * (primes + 1)
+    assert preset.lanes * preset.butterflies == butterflies
+    assert switched(open_device("model", preset), preset.n_max, primes) <= published(
+        preset.n_max, primes, preset.butterflies
+    )
+
+
+@pytest.mark.parametrize(("n", "primes", "lanes"), SHAPES)
+def test_the_order_of_heax_takes_half_as_long_again_on_the_same_machine(n: int, primes: int, lanes: int) -> None:
+    """At least 33 % saved by all digits at a time, both halves side by side where there are lanes for them."""
+    device = open_device("model", load_preset("coxhe-zcu102-p8", {"lanes": lanes, "n_max": n}))
+    ours, digit_major = (switched(device, n, primes, digit_major=order) for order in (False, True))
+    assert ours <= 0.67 * digit_major
+    if lanes == 2 * (primes + 1):
+        assert ours <= published(n, primes, device.preset.butterflies)

@@ -152,15 +152,21 @@ def simulate(
         status.update(Text(f"{device.name}: {op}, n = {degree}"))
         begin = time.perf_counter()
         outcome = measure(device, op, degree, what)
-        alone = None
+        alone = other = None
         if _is_key_switch(op, made.moves) and what.batch > device.preset.cores:
             alone = measure(device, op, degree, replace(what, batch=device.preset.cores))
+        if digit_major and batch is None:
+            other = measure(device, op, degree, replace(what, digit_major=False))
         wall = time.perf_counter() - begin
     report = _report(device, op, degree, outcome, wall)
     if batch is not None:
         report["batch"] = batch_report(outcome["shift"], what.batch, device.clock_mhz)
     if alone is not None:
         report["steady"] = steady_report(outcome, alone, what.batch - device.preset.cores)
+    if other is not None:
+        own, less = _whole(outcome)["work_cycles"], _whole(other)["work_cycles"]
+        report["orders"] = {"digit_major_cycles": own, "cycles": less, "saved_percent": 100 * (1 - less / own)}
+        report["correct"] = report["correct"] and other["correct"]
     if trace is not None:
         write_trace(trace, f"{device.name} {op}", outcome["profile"], device.clock_mhz, outcome["assembly"])
         report["trace"] = str(trace)
@@ -277,6 +283,8 @@ def _print(report: dict[str, Any]) -> None:
             rows["first transform to last result on chip"] = f"{report[whole]['work_cycles']:,} cycles"
     if "batch" in report:
         rows |= batch_rows(report["batch"])
+    if "orders" in report:
+        rows["all digits at a time"] = "{cycles:,} cycles, {saved_percent:.1f} % less".format(**report["orders"])
     if "steady" in report:
         rows |= steady_rows(report["steady"])
     simulation.show(report, rows)

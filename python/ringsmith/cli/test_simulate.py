@@ -112,6 +112,8 @@ def test_key_switches_by_themselves_in_flight_and_digit_by_digit(
     assert lanes <= primes + 5
     assert one["key_switch"]["work_cycles"] <= latency
     assert one["key_switch"]["work_cycles"] <= share * digit_major["key_switch"]["work_cycles"]
+    assert digit_major["orders"]["cycles"] == one["key_switch"]["work_cycles"]
+    assert digit_major["orders"]["saved_percent"] >= 100 * (1 - share)
     assert many["steady"]["latency_cycles"] == one["cycles"]
     assert many["steady"]["cycles_each"] == pytest.approx((many["cycles"] - one["cycles"]) / 7)
     assert many["steady"]["cycles_each"] <= steady

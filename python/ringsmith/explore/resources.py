@@ -41,6 +41,7 @@ NAMES = {"lut": "LUT", "ff": "FF", "dsp": "DSP", "bram36": "RAMB36", "uram": "UR
 FITTED = ("lut", "ff")
 KNOBS = (
     "word_bits", "lanes", "butterflies", "n_max", "dual_port_slots", "single_port_slots", "moduli_slots", "moves",
+    "wide_port",
 )  # fmt: skip
 
 
@@ -60,7 +61,8 @@ def _slots(k: Knobs) -> Floats:
 
 
 def _selects(k: Knobs) -> list[Floats]:
-    return [_bits(k), _bits(k) * _slots(k)]
+    ports = 7 + 2 * np.sign(k["moves"])  # reads of the slots in a lane: the unit for moves has two more
+    return [_bits(k) * ports, _bits(k) * ports * _slots(k)]
 
 
 def _lanes(k: Knobs) -> list[Floats]:
@@ -69,12 +71,12 @@ def _lanes(k: Knobs) -> list[Floats]:
 
 def _moves(k: Knobs) -> list[Floats]:
     there = np.sign(k["moves"])
-    return [there, there * _bits(k)]
+    return [there, there * _bits(k), there * _bits(k) * k["butterflies"]]
 
 
 def _shell(k: Knobs) -> list[Floats]:
     words = k["lanes"] * k["word_bits"]
-    return [words**0, words * k["moduli_slots"], _slots(k), _bits(k)]
+    return [words**0, words * k["moduli_slots"], _slots(k), _bits(k) * k["wide_port"]]
 
 
 #: What the modules of each group multiply.

@@ -181,7 +181,7 @@ def test_knobs_and_points_that_do_not_exist_are_named(found: list[Any]) -> None:
     with pytest.raises(InputError, match="no build's name"):
         point_named(f"{name}-l8", found, BOARD)
     with pytest.raises(ParameterError, match="lanes must be"):
-        point_named(f"{name}-l9b8s8x0m1v16w", found, BOARD)
+        point_named(f"{name}-l99b8s8x0m1v16w", found, BOARD)
 
 
 def test_a_kernel_too_deep_for_any_degree_is_refused() -> None:

@@ -89,12 +89,12 @@ LANE = Bench(
     "rs_lane",
     {"P": 1, "W": 14, "MulStyle": 0, "BankWords": 16, "SinglePort": 0b110000, "Slots": 6, "TableWords": 32},
     dict.fromkeys(
-        ("rd_valid_i", "slot_rd_en_i", "slot_rd_addr_i", "table_rd_en_i", "table_addr_i", "sel_bank_i", "sel_u_bank_i",
+        ("rd_valid_i", "slot_rd_en_i", "slot_rd_addr_i", "table_rd_en_i", "table_addr_i", "sel_u_bank_i",
          "sel_v_bank_i", "sel_straight_i", "sel_pair_i", "sel_inverse_i", "sel_constant_i", "sel_cyclic_i",
          "sel_level_i", "sel_first_word_i", "sel_e_bank_i", "cross_i", "sub_i", "halve_i", "product_i", "slot_wr_en_i",
-         "slot_wr_mem_i", "slot_wr_high_i", "slot_wr_addr_i", "out_forward_i", "out_bank_i", "mem_bank_i",
+         "slot_wr_mem_i", "slot_wr_high_i", "slot_wr_addr_i", "out_forward_i", "out_bank_i",
          "mem_reverse_i", "mem_pick_i", "mem_place_i", "mem_load_i", "mem_load_data_i", "table_wr_en_i", "constant_i",
-         "fault_i", "aux_i", "minus_one_i", "x_bank_i", "own_bank_i", "slot_wr_rns_i", "rns_data_i"), 0)
+         "fault_i", "aux_i", "minus_one_i", "slot_wr_rns_i", "rns_data_i"), 0)
     | dict.fromkeys(("sel_v_i", "sel_u_i", "sel_w_i", "sel_e_i", "mem_sel_i", "x_sel_i", "own_sel_i"), ZERO_SOURCE)
     | {"modulus_i": 97, "mod_bits_i": 7},
     ("RINGSMITH_FAULT_PIN",),

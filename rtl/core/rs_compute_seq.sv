@@ -44,7 +44,6 @@ module rs_compute_seq
   output source_t                     sel_v_o,
   output source_t                     sel_u_o,
   output source_t                     sel_w_o,
-  output logic                        sel_bank_o,
   output logic     [             1:0] sel_u_bank_o,
   output logic     [             1:0] sel_v_bank_o,
   output logic                        sel_straight_o,
@@ -179,7 +178,7 @@ module rs_compute_seq
   // t0: registered step.
   typedef struct packed {
     source_t v, u, w;
-    logic pair, inverse, constant, cyclic, first_word, bank, straight;
+    logic pair, inverse, constant, cyclic, first_word, straight;
     logic [1:0] u_bank, v_bank;
     logic [4:0] const_idx;
     logic [2:0] level;
@@ -193,6 +192,8 @@ module rs_compute_seq
   } result_t;
 
   logic valid_q, end_q;
+  // Bank of the first word.
+  logic bank_q;
   select_t select_q, select_q2;
   mode_t mode_q, mode_q2, mode_q3;
   result_t result_q;
@@ -223,7 +224,7 @@ module rs_compute_seq
     select_q.u_bank     <= '0;
     select_q.v_bank     <= '0;
     select_q.straight   <= 1'b0;
-    select_q.bank       <= ^(instr_q.transform && instr_q.inverse ? near0 : far0);
+    bank_q              <= ^(instr_q.transform && instr_q.inverse ? near0 : far0);
     select_q.const_idx  <= instr_q.const_idx;
     select_q.level      <= int'(log2_m) < int'(Log2P) ? log2_m[2:0] : 3'(Log2P);
 
@@ -248,8 +249,8 @@ module rs_compute_seq
     select_q2          <= select_q;
     // Straight: u from the first word, v from the second of a pair. Else a row: its lower half is the first word,
     // unless a word has one coefficient.
-    select_q2.u_bank   <= {2{select_q.bank}} ^ {select_q.pair && select_q.inverse, 1'b0};
-    select_q2.v_bank   <= {2{select_q.bank}} ^ {select_q.pair, select_q.pair && (!select_q.inverse || P == 1)};
+    select_q2.u_bank   <= {2{bank_q}} ^ {select_q.pair && select_q.inverse, 1'b0};
+    select_q2.v_bank   <= {2{bank_q}} ^ {select_q.pair, select_q.pair && (!select_q.inverse || P == 1)};
     select_q2.straight <= !(select_q.pair && select_q.inverse);
     mode_q2   <= mode_q;
     mode_q3   <= mode_q2;
@@ -265,7 +266,6 @@ module rs_compute_seq
   assign sel_v_o          = select_q2.v;
   assign sel_u_o          = select_q2.u;
   assign sel_w_o          = select_q2.w;
-  assign sel_bank_o       = select_q2.bank;
   assign sel_pair_o       = select_q2.pair;
   assign sel_inverse_o    = select_q2.inverse;
   assign sel_constant_o   = select_q2.constant;

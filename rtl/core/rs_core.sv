@@ -279,7 +279,7 @@ module rs_core
   end
 
   // Compute unit.
-  logic rd_valid, rd_pair, table_rd_en, sel_bank, sel_pair, sel_inverse, sel_constant, sel_cyclic, sel_first_word;
+  logic rd_valid, rd_pair, table_rd_en, sel_pair, sel_inverse, sel_constant, sel_cyclic, sel_first_word;
   logic crossed, sub, halve, product, late_valid, sel_e_bank, wr_valid, wr_pair, wr_forward, wr_high_valid;
   logic [WordAddrBits-1:0] rd_word0, rd_word1, table_word, late_word0, late_word1, wr_word0, wr_word1;
   logic [4:0] sel_const_idx, wr_slot, wr_high_slot;
@@ -316,7 +316,6 @@ module rs_core
     .sel_v_o         (sel_v),
     .sel_u_o         (sel_u),
     .sel_w_o         (sel_w),
-    .sel_bank_o      (sel_bank),
     .sel_pair_o      (sel_pair),
     .sel_inverse_o   (sel_inverse),
     .sel_constant_o  (sel_constant),
@@ -385,7 +384,7 @@ module rs_core
   );
 
   // Memory unit.
-  logic mem_rd_valid, mem_bank, mem_reverse, mem_load;
+  logic mem_rd_valid, mem_reverse, mem_load;
   source_t mem_rd_source, mem_sel;
   logic [WordAddrBits-1:0] mem_rd_word, mem_wr_word;
   logic [LaneBits-1:0] mem_pick, mem_place;
@@ -413,7 +412,6 @@ module rs_core
     .rd_source_o     (mem_rd_source),
     .rd_word_o       (mem_rd_word),
     .sel_source_o    (mem_sel),
-    .sel_bank_o      (mem_bank),
     .reverse_o       (mem_reverse),
     .pick_o          (mem_pick),
     .place_o         (mem_place),
@@ -443,7 +441,7 @@ module rs_core
   );
 
   // Base conversion and moves.
-  logic x_rd_valid, x_bank, own_rd_valid, own_bank, rns_wr_valid;
+  logic x_rd_valid, own_rd_valid, rns_wr_valid;
   source_t x_rd_source, x_sel, own_rd_source, own_sel;
   logic [WordAddrBits-1:0] x_rd_word, own_rd_word, rns_wr_word;
   logic [4:0] rns_wr_slot;
@@ -482,13 +480,11 @@ module rs_core
       .x_rd_source_o  (x_rd_source),
       .x_rd_word_o    (x_rd_word),
       .x_sel_o        (x_sel),
-      .x_bank_o       (x_bank),
       .x_i            (x_data),
       .own_rd_valid_o (own_rd_valid),
       .own_rd_source_o(own_rd_source),
       .own_rd_word_o  (own_rd_word),
       .own_sel_o      (own_sel),
-      .own_bank_o     (own_bank),
       .own_i          (own_data),
       .wr_valid_o     (rns_wr_valid),
       .wr_slot_o      (rns_wr_slot),
@@ -499,8 +495,8 @@ module rs_core
     logic unused_rns;
     assign unused_rns = ^{start_rns, head_q.r, x_data, own_data};
     assign {conversions, conversions_own, automorphisms, digits, rns_done} = '0;
-    assign {x_rd_valid, x_rd_source, x_rd_word, x_sel, x_bank} = '0;
-    assign {own_rd_valid, own_rd_source, own_rd_word, own_sel, own_bank} = '0;
+    assign {x_rd_valid, x_rd_source, x_rd_word, x_sel} = '0;
+    assign {own_rd_valid, own_rd_source, own_rd_word, own_sel} = '0;
     assign {rns_wr_valid, rns_wr_slot, rns_wr_word, rns_data} = '0;
   end
 
@@ -599,7 +595,6 @@ module rs_core
       .sel_v_i         (sel_v),
       .sel_u_i         (sel_u),
       .sel_w_i         (sel_w),
-      .sel_bank_i      (sel_bank),
       .sel_pair_i      (sel_pair),
       .sel_inverse_i   (sel_inverse),
       .sel_constant_i  (sel_constant),
@@ -625,7 +620,6 @@ module rs_core
       .fault_i,
 `endif
       .mem_sel_i       (mem_sel),
-      .mem_bank_i      (mem_bank),
       .mem_reverse_i   (mem_reverse),
       .mem_pick_i      (mem_pick),
       .mem_place_i     (mem_place),
@@ -634,9 +628,7 @@ module rs_core
       .table_wr_en_i   (table_wr_valid[l]),
       .mem_data_o      (mem_data[l]),
       .x_sel_i         (x_sel),
-      .x_bank_i        (x_bank),
       .own_sel_i       (own_sel),
-      .own_bank_i      (own_bank),
       .x_data_o        (x_data[l]),
       .own_data_o      (own_data[l]),
       .slot_wr_rns_i   (slot_wr_rns),

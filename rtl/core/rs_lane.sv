@@ -55,7 +55,6 @@ module rs_lane
   input  source_t                                    sel_v_i,
   input  source_t                                    sel_u_i,
   input  source_t                                    sel_w_i,
-  input  logic                                       sel_bank_i,
   input  logic    [          1:0]                    sel_u_bank_i,
   input  logic    [          1:0]                    sel_v_bank_i,
   input  logic                                       sel_straight_i,
@@ -86,7 +85,6 @@ module rs_lane
 `endif
   // Memory unit: read selection (t1), copy and load data, table writes.
   input  source_t                                    mem_sel_i,
-  input  logic                                       mem_bank_i,
   input  logic                                       mem_reverse_i,
   input  logic    [ LaneBits-1:0]                    mem_pick_i,
   input  logic    [ LaneBits-1:0]                    mem_place_i,
@@ -96,9 +94,7 @@ module rs_lane
   output logic    [ WordBits-1:0]                    mem_data_o,
   // Base-conversion unit: words out of the memories (t1), results.
   input  source_t                                    x_sel_i,
-  input  logic                                       x_bank_i,
   input  source_t                                    own_sel_i,
-  input  logic                                       own_bank_i,
   output logic    [ WordBits-1:0]                    x_data_o,
   output logic    [ WordBits-1:0]                    own_data_o,
   input  logic    [    Slots-1:0][1:0]               slot_wr_rns_i,
@@ -109,6 +105,8 @@ module rs_lane
 
   // Memories.
   word_t [Slots-1:0][1:0] rd_data, wr_data;
+  // Bank 0, bank 1, the word of a single read.
+  word_t [Slots-1:0] bank0, bank1, single;
   word_t table_word;
 
   for (genvar s = 0; s < Slots; s++) begin : gen_slot
@@ -121,10 +119,13 @@ module rs_lane
       .rd_en_i  (slot_rd_en_i[s]),
       .rd_addr_i(slot_rd_addr_i[s]),
       .rd_data_o(rd_data[s]),
+      .rd_word_o(single[s]),
       .wr_en_i  (slot_wr_en_i[s] | slot_wr_mem_i[s] | (EnRns ? slot_wr_rns_i[s] : '0)),
       .wr_addr_i(slot_wr_addr_i[s]),
       .wr_data_i(wr_data[s])
     );
+    assign bank0[s] = rd_data[s][0];
+    assign bank1[s] = rd_data[s][1];
   end
 
   rs_ram_1rw #(
@@ -139,9 +140,8 @@ module rs_lane
     .rd_data_o(table_word)
   );
 
-  // Operands; a zero source is masked at the register behind. Of a pair, bank sel_bank holds the first word and
-  // the other one the second; u and v of butterfly p are word p of each (forward) or neighbours in the row of both
-  // (inverse). Pointwise work has one word each of v, u, w.
+  // Operands; a zero source is masked at the register behind. u and v of butterfly p are word p of each (forward) or
+  // neighbours in the row of both (inverse). Pointwise work has one word each of v, u, w.
   localparam int unsigned SlotBits = $clog2(Slots);
   word_t [1:0] banks;
   word_t side, other, factors;
@@ -149,36 +149,32 @@ module rs_lane
     .WordBits(WordBits),
     .Slots   (Slots)
   ) u_bank0 (
-    .words_i(rd_data),
+    .words_i(bank0),
     .slot_i (sel_v_i.slot[SlotBits-1:0]),
-    .bank_i (1'b0),
     .word_o (banks[0])
   );
   rs_slot_select #(
     .WordBits(WordBits),
     .Slots   (Slots)
   ) u_bank1 (
-    .words_i(rd_data),
+    .words_i(bank1),
     .slot_i (sel_v_i.slot[SlotBits-1:0]),
-    .bank_i (1'b1),
     .word_o (banks[1])
   );
   rs_slot_select #(
     .WordBits(WordBits),
     .Slots   (Slots)
   ) u_side (
-    .words_i(rd_data),
+    .words_i(single),
     .slot_i (sel_u_i.slot[SlotBits-1:0]),
-    .bank_i (sel_bank_i),
     .word_o (side)
   );
   rs_slot_select #(
     .WordBits(WordBits),
     .Slots   (Slots)
   ) u_other (
-    .words_i(rd_data),
+    .words_i(single),
     .slot_i (sel_w_i.slot[SlotBits-1:0]),
-    .bank_i (sel_bank_i),
     .word_o (other)
   );
 
@@ -214,32 +210,30 @@ module rs_lane
       else w_q[p] <= sel_pair_i ? factors[p] : sel_constant_i ? constant_i : other[p];
     end
   end
-  word_t addend0, addend1;
+  word_t [1:0] addends;
   rs_slot_select #(
     .WordBits(WordBits),
     .Slots   (Slots)
   ) u_addend0 (
-    .words_i(rd_data),
+    .words_i(bank0),
     .slot_i (sel_e_i.slot[SlotBits-1:0]),
-    .bank_i (sel_e_bank_i),
-    .word_o (addend0)
+    .word_o (addends[0])
   );
   rs_slot_select #(
     .WordBits(WordBits),
     .Slots   (Slots)
   ) u_addend1 (
-    .words_i(rd_data),
+    .words_i(bank1),
     .slot_i (sel_e_i.slot[SlotBits-1:0]),
-    .bank_i (~sel_e_bank_i),
-    .word_o (addend1)
+    .word_o (addends[1])
   );
   always_ff @(posedge clk_i) begin
     if (sel_e_i.zero) begin
       e0_q <= '0;
       e1_q <= '0;
     end else begin
-      e0_q <= addend0;
-      e1_q <= addend1;
+      e0_q <= addends[sel_e_bank_i];
+      e1_q <= addends[~sel_e_bank_i];
     end
   end
 
@@ -297,9 +291,8 @@ module rs_lane
     .WordBits(WordBits),
     .Slots   (Slots)
   ) u_mem (
-    .words_i(rd_data),
+    .words_i(single),
     .slot_i (mem_sel_i.slot[SlotBits-1:0]),
-    .bank_i (mem_bank_i),
     .word_o (mem_read)
   );
   always_ff @(posedge clk_i) begin
@@ -330,25 +323,23 @@ module rs_lane
       .WordBits(WordBits),
       .Slots   (Slots)
     ) u_x (
-      .words_i(rd_data),
+      .words_i(single),
       .slot_i (x_sel_i.slot[SlotBits-1:0]),
-      .bank_i (x_bank_i),
       .word_o (x_word)
     );
     rs_slot_select #(
       .WordBits(WordBits),
       .Slots   (Slots)
     ) u_own (
-      .words_i(rd_data),
+      .words_i(single),
       .slot_i (own_sel_i.slot[SlotBits-1:0]),
-      .bank_i (own_bank_i),
       .word_o (own_word)
     );
     assign x_data_o   = x_sel_i.zero ? '0 : x_word;
     assign own_data_o = own_sel_i.zero ? '0 : own_word;
   end else begin : gen_no_rns
     logic unused_rns;
-    assign unused_rns = ^{x_sel_i, x_bank_i, own_sel_i, own_bank_i, slot_wr_rns_i, rns_data_i};
+    assign unused_rns = ^{x_sel_i, own_sel_i, slot_wr_rns_i, rns_data_i};
     assign x_data_o   = '0;
     assign own_data_o = '0;
   end

@@ -37,7 +37,6 @@ module rs_mem_unit
   output source_t                                  rd_source_o,
   output logic    [WordAddrBits-1:0]               rd_word_o,
   output source_t                                  sel_source_o,
-  output logic                                     sel_bank_o,
   output logic                                     reverse_o,
   output logic    [    LaneBits-1:0]               pick_o,
   output logic    [    LaneBits-1:0]               place_o,
@@ -195,7 +194,6 @@ module rs_mem_unit
   end
   always_ff @(posedge clk_i) begin
     rd_word_o  <= src_word;
-    sel_bank_o <= ^rd_word_o;
     step_q     <= step_d;
     step_q2    <= step_q;
     step_q3    <= step_q2;

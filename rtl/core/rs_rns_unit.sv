@@ -50,13 +50,11 @@ module rs_rns_unit
   output source_t                                 x_rd_source_o,
   output logic        [WordAddrBits-1:0]          x_rd_word_o,
   output source_t                                 x_sel_o,
-  output logic                                    x_bank_o,
   input  logic        [       Lanes-1:0][P*W-1:0] x_i,
   output logic                                    own_rd_valid_o,
   output source_t                                 own_rd_source_o,
   output logic        [WordAddrBits-1:0]          own_rd_word_o,
   output source_t                                 own_sel_o,
-  output logic                                    own_bank_o,
   input  logic        [       Lanes-1:0][P*W-1:0] own_i,
   // Writes.
   output logic                                    wr_valid_o,
@@ -194,11 +192,6 @@ module rs_rns_unit
   assign wr_slot_o       = dst_q;
   assign wr_word_o       = chosen.wr_word;
   assign wr_data_o       = chosen.wr_data;
-  // The bank of a word is the parity of its address.
-  always_ff @(posedge clk_i) begin
-    x_bank_o   <= ^x_rd_word_o;
-    own_bank_o <= ^own_rd_word_o;
-  end
 
   logic unused_bits;
   assign unused_bits = ^{instr_i, cfg_data_i, cfg_sel_i, cfg_idx_i, moves_q, conversion_ready, move_ready};

@@ -30,12 +30,12 @@ ADDEND = formula("addsub_latency", STYLE) + formula("mod_mul_latency", *BUILD)
 
 REST = dict.fromkeys(
     ("rd_valid_i",
-     "slot_rd_en_i", "slot_rd_addr_i", "table_rd_en_i", "table_addr_i", "sel_bank_i", "sel_u_bank_i", "sel_v_bank_i",
+     "slot_rd_en_i", "slot_rd_addr_i", "table_rd_en_i", "table_addr_i", "sel_u_bank_i", "sel_v_bank_i",
      "sel_straight_i", "sel_pair_i", "sel_inverse_i", "sel_constant_i", "sel_cyclic_i", "sel_level_i",
      "sel_first_word_i", "sel_e_bank_i", "cross_i", "sub_i", "halve_i", "product_i", "slot_wr_en_i", "slot_wr_mem_i",
-     "slot_wr_high_i", "slot_wr_addr_i", "out_forward_i", "out_bank_i", "mem_bank_i", "mem_reverse_i", "mem_pick_i",
+     "slot_wr_high_i", "slot_wr_addr_i", "out_forward_i", "out_bank_i", "mem_reverse_i", "mem_pick_i",
      "mem_place_i", "mem_load_i", "mem_load_data_i", "table_wr_en_i", "constant_i", "fault_i",
-     "x_bank_i", "own_bank_i", "slot_wr_rns_i", "rns_data_i"), 0,
+     "slot_wr_rns_i", "rns_data_i"), 0,
 ) | dict.fromkeys(
     ("sel_v_i", "sel_u_i", "sel_w_i", "sel_e_i", "mem_sel_i", "x_sel_i", "own_sel_i"), ZERO_SOURCE,
 )  # fmt: skip
@@ -104,7 +104,7 @@ class Lane:
         """A slot's first n coefficients through the memory unit's port."""
         for word in range(n // P):
             self.port(word, "rd", slot, word)
-            self.at(word + 1, mem_sel_i=slot, mem_bank_i=bank(word))
+            self.at(word + 1, mem_sel_i=slot)
         await self.play()
         return [x for word in range(n // P) for x in split(self.seen[word + 2])]
 
@@ -113,7 +113,7 @@ class Lane:
         for i in range(1 << log2n):
             there = bit_reverse(i, log2n)
             self.port(i, "rd", src, there // P)
-            self.at(i + 1, mem_sel_i=src, mem_bank_i=bank(there // P))
+            self.at(i + 1, mem_sel_i=src)
             self.at(i + 2, mem_reverse_i=1, mem_pick_i=there % P, mem_place_i=i % P)
             if i % P == P - 1:
                 self.port(i + 2, "wr", dst, i // P, enable="mem")
@@ -133,7 +133,7 @@ class Lane:
             halves = (first << 0 | (1 - first) << 1) if inverse else 3 * first
             others = 3 * (1 - first) if not inverse or P == 1 else halves
             self.at(start + 1, sel_v_i=slots[step.stage], sel_pair_i=1, sel_inverse_i=inverse, sel_cyclic_i=cyclic)
-            self.at(start + 1, sel_bank_i=first, sel_u_bank_i=halves, sel_v_bank_i=others, sel_straight_i=not inverse)
+            self.at(start + 1, sel_u_bank_i=halves, sel_v_bank_i=others, sel_straight_i=not inverse)
             self.at(start + 1, sel_level_i=min(log2m, LOG2P), sel_first_word_i=plain == 0)
             self.at(start + 2, cross_i=inverse, halve_i=inverse)
             if addend < 32 and step.stage == log2n - 1:
@@ -155,7 +155,7 @@ class Lane:
         """A pointwise instruction on `count` words: the slots of v, u and w, the butterfly's mode, a constant."""
         constant = mode.pop("constant", 0)
         for word in range(count):
-            self.at(word + 1, sel_bank_i=bank(word), sel_u_bank_i=3 * bank(word), sel_v_bank_i=3 * bank(word))
+            self.at(word + 1, sel_u_bank_i=3 * bank(word), sel_v_bank_i=3 * bank(word))
             self.at(word + 1, sel_straight_i=1, sel_constant_i=int(constant > 0), constant_i=constant)
             self.at(word, rd_valid_i=1)
             for slot in set(roles.values()):
@@ -277,8 +277,8 @@ async def check_conversion_ports(dut):
         zero = word % 5 == 3
         lane.port(word, "rd", 0, word)
         lane.port(word, "rd", last, words - 1 - word)
-        lane.at(word + 1, x_sel_i=ZERO_SOURCE if zero else 0, x_bank_i=bank(word))
-        lane.at(word + 1, own_sel_i=last, own_bank_i=bank(words - 1 - word))
+        lane.at(word + 1, x_sel_i=ZERO_SOURCE if zero else 0)
+        lane.at(word + 1, own_sel_i=last)
         lane.port(word + 1, "wr", 2, word, enable="rns")
         lane.at(word + 1, rns_data_i=join(c[word * P : word * P + P]))
     await lane.play()

@@ -3,7 +3,7 @@
 //
 // dual_port: one read and one write port a bank. single_port: one access a bank and cycle. The caller maps a word
 // address to a bank (the parity of the address) and to the address in it (the address without its lowest bit).
-// Read latency one cycle.
+// Read latency one cycle. Who reads one word takes rd_word_o, so that a choice among slots is not one among banks too.
 module rs_slot #(
   // Bits of a word, P times those of a coefficient.
   parameter int unsigned WordBits = 64,
@@ -13,14 +13,20 @@ module rs_slot #(
   parameter bit SinglePort = 1'b0,
   localparam int unsigned AddrBits = $clog2(BankWords)
 ) (
-  input  logic                     clk_i,
-  input  logic [1:0]               rd_en_i,
-  input  logic [1:0][AddrBits-1:0] rd_addr_i,
-  output logic [1:0][WordBits-1:0] rd_data_o,
-  input  logic [1:0]               wr_en_i,
-  input  logic [1:0][AddrBits-1:0] wr_addr_i,
-  input  logic [1:0][WordBits-1:0] wr_data_i
+  input  logic                              clk_i,
+  input  logic [         1:0]               rd_en_i,
+  input  logic [         1:0][AddrBits-1:0] rd_addr_i,
+  output logic [         1:0][WordBits-1:0] rd_data_o,
+  // The word of the bank read last; after a read of both, of bank 1.
+  output logic [WordBits-1:0]               rd_word_o,
+  input  logic [         1:0]               wr_en_i,
+  input  logic [         1:0][AddrBits-1:0] wr_addr_i,
+  input  logic [         1:0][WordBits-1:0] wr_data_i
 );
+
+  logic bank_q;
+  always_ff @(posedge clk_i) if (|rd_en_i) bank_q <= rd_en_i[1];
+  assign rd_word_o = rd_data_o[bank_q];
 
   for (genvar b = 0; b < 2; b++) begin : gen_bank
     if (SinglePort) begin : gen_single

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One word out of the banks of all slots. Combinational.
+// One word out of those of all slots. Combinational.
 //
 // A module of its own so that synthesis maps it as what it is, a multiplexer straight from the indices: merged with
-// what follows, it costs up to twice the LUTs.
+// what follows, it costs up to twice the LUTs. Banks are chosen in rs_slot, once for all who read: a multiplexer of
+// slots and banks has twice the inputs.
 module rs_slot_select
   import rs_build_pkg::*;
 #(
@@ -12,17 +13,16 @@ module rs_slot_select
   parameter int unsigned Slots = 3,
   localparam int unsigned SlotBits = $clog2(Slots)
 ) (
-  input  logic [   Slots-1:0][1:0][WordBits-1:0] words_i,
+  input  logic [   Slots-1:0][WordBits-1:0] words_i,
   // A slot that is there.
-  input  logic [SlotBits-1:0]                    slot_i,
-  input  logic                                   bank_i,
-  output logic [WordBits-1:0]                    word_o
+  input  logic [SlotBits-1:0]               slot_i,
+  output logic [WordBits-1:0]               word_o
 );
 
   if (Slots < 2 || Slots > SlotsMost) begin : gen_slots_check
     $error("%m: Slots must be 2 to %0d", SlotsMost);
   end
 
-  assign word_o = words_i[slot_i][bank_i];
+  assign word_o = words_i[slot_i];
 
 endmodule

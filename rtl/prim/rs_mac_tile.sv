@@ -2,9 +2,8 @@
 // One hardware multiplier that adds up its products: acc = sum of a * b since first_i, modulo 2^AccWidth, unsigned.
 //
 // first_i comes with the operands of a sum's first product. Latency mac_latency(MulStyle); a product every cycle.
-// MulStyle 0 asic: product and accumulator are registers. MulStyle 1 dsp26x17: both lie in a DSP48E2, which has the
-// adder too; synthesis packs none into it by itself, so the primitive is instantiated. MulStyle 2 dsp18x18: the
-// multiplier of rs_mult_tile, the accumulator behind it.
+// MulStyle 0 asic: product and accumulator are registers. MulStyle 1 dsp26x17: both lie in a DSP48, which has the adder
+// too (see rs_dsp48). MulStyle 2 dsp18x18: the multiplier of rs_mult_tile, the accumulator behind it.
 module rs_mac_tile #(
   // Bits of a and b: at most 26 and 17 in MulStyle 1, 18 and 18 in MulStyle 2.
   parameter int unsigned AWidth   = 18,
@@ -35,61 +34,25 @@ module rs_mac_tile #(
   if (Xilinx) begin : gen_xilinx
     logic first_q;
     always_ff @(posedge clk_i) first_q <= first_i;
-`ifdef SYNTHESIS
-    // The sum is X + Y + Z: X and Y give the product; Z is P, or 0 for a sum's first product.
-    logic [47:0] acc;
-    DSP48E2 #(
-      .ACASCREG     (0),
-      .ADREG        (0),
-      .ALUMODEREG   (0),
-      .AREG         (0),
-      .BCASCREG     (0),
-      .BREG         (0),
-      .CARRYINREG   (0),
-      .CARRYINSELREG(0),
-      .CREG         (0),
-      .DREG         (0),
-      .INMODEREG    (0),
-      .MREG         (1),
-      .OPMODEREG    (0),
-      .PREG         (1)
-    ) u_dsp (
-      .CLK          (clk_i),
-      .A            (30'(a_i)),
-      .B            (18'(b_i)),
-      .C            ('0),
-      .D            ('0),
-      .ALUMODE      ('0),
-      .CARRYIN      (1'b0),
-      .CARRYINSEL   ('0),
-      .INMODE       ('0),
-      .OPMODE       ({3'b000, !first_q, 5'b00101}),
-      .CEA1         (1'b1),
-      .CEA2         (1'b1),
-      .CEAD         (1'b1),
-      .CEALUMODE    (1'b1),
-      .CEB1         (1'b1),
-      .CEB2         (1'b1),
-      .CEC          (1'b1),
-      .CECARRYIN    (1'b1),
-      .CECTRL       (1'b1),
-      .CED          (1'b1),
-      .CEINMODE     (1'b1),
-      .CEM          (1'b1),
-      .CEP          (1'b1),
-      .RSTA         (1'b0),
-      .RSTALLCARRYIN(1'b0),
-      .RSTALUMODE   (1'b0),
-      .RSTB         (1'b0),
-      .RSTC         (1'b0),
-      .RSTCTRL      (1'b0),
-      .RSTD         (1'b0),
-      .RSTINMODE    (1'b0),
-      .RSTM         (1'b0),
-      .RSTP         (1'b0),
-      .P            (acc)
+`ifdef RINGSMITH_DSP48E2
+    logic [47:0] acc, unused_chain;
+    rs_dsp48 u_dsp (
+      .clk_i,
+      .a_i    (26'(a_i)),
+      .b_i    (17'(b_i)),
+      .c_i    ('0),
+      .chain_i('0),
+      .z_i    ({1'b0, !first_q, 1'b0}),
+      .w_i    (rs_mult_pkg::WNone),
+      .sub_i  (1'b0),
+      .p_o    (acc),
+      .chain_o(unused_chain)
     );
     assign acc_o = acc[AccWidth-1:0];
+    if (AccWidth < 48) begin : gen_high
+      logic unused_high;
+      assign unused_high = ^acc[47:AccWidth];
+    end
 `else
     logic [AWidth+BWidth-1:0] product_q;
     always_ff @(posedge clk_i) begin

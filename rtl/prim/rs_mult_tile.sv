@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One hardware multiplier with its registers: p = a * b mod 2^OutWidth, unsigned.
-// The only place that knows a primitive.
 //
-// MulStyle 0 asic: a register behind the product. MulStyle 1 dsp26x17: two, which a DSP48 takes in. MulStyle 2
-// dsp18x18: one before and one behind; synthesis for ECP5 packs none by itself, so the primitive is instantiated with
-// both. MulStyle 3: no register.
+// MulStyle 0 asic: a register behind the product. MulStyle 1 dsp26x17: two, which a DSP48 takes in (rs_dsp48) unless
+// the product is too short for one. MulStyle 2 dsp18x18: one before and one behind; synthesis for ECP5 packs none by
+// itself, so the primitive is instantiated with both. MulStyle 3: no register.
 module rs_mult_tile #(
   // Bits of a and b: at most 26 and 17 in MulStyle 1, 18 and 18 in MulStyle 2.
   parameter int unsigned AWidth   = 18,
@@ -31,6 +30,8 @@ module rs_mult_tile #(
   end
 
   localparam int unsigned Wide = AWidth + BWidth;
+  // Shorter ones are a few LUTs.
+  localparam bit Long = AWidth > 1 && BWidth > 1 && OutWidth >= 9;
 
   // Kept apart: else the registers are shared between tiles or become the start of a shift register.
   if (MulStyle == rs_build_pkg::MultiplierDsp18x18) begin : gen_ecp5
@@ -139,6 +140,25 @@ module rs_mult_tile #(
       b_q <= b_i;
       p_o <= OutWidth'(Wide'(a_q) * Wide'(b_q));
     end
+`endif
+  end else if (MulStyle == rs_build_pkg::MultiplierDsp26x17 && rs_mult_pkg::Dsp48e2 && Long) begin : gen_xilinx
+`ifdef RINGSMITH_DSP48E2
+    logic [47:0] product, unused_chain;
+    rs_dsp48 u_dsp (
+      .clk_i,
+      .a_i    (26'(a_i)),
+      .b_i    (17'(b_i)),
+      .c_i    ('0),
+      .chain_i('0),
+      .z_i    (rs_mult_pkg::ZNone),
+      .w_i    (rs_mult_pkg::WNone),
+      .sub_i  (1'b0),
+      .p_o    (product),
+      .chain_o(unused_chain)
+    );
+    assign p_o = product[OutWidth-1:0];
+    logic unused_high;
+    assign unused_high = ^product[47:OutWidth];
 `endif
   end else begin : gen_inferred
     logic [OutWidth-1:0] product;

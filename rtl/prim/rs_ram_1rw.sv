@@ -23,7 +23,14 @@ module rs_ram_1rw #(
   end
 
   // A read excluded by a write looks like LUT RAM to synthesis, which has no such shape at these depths.
-  (* ram_style = "block" *)
+  // Where the device has UltraRAM, a memory as deep as one of its blocks goes there.
+`ifdef RINGSMITH_URAM
+  localparam bit Ultra = DepthWords >= 4096;
+`else
+  localparam bit Ultra = 1'b0;
+`endif
+  localparam string Style = Ultra ? "ultra" : "block";
+  (* ram_style = Style *)
   logic [Width-1:0] mem[DepthWords];
 
   always_ff @(posedge clk_i) begin
@@ -32,6 +39,10 @@ module rs_ram_1rw #(
   end
 
 `ifndef SYNTHESIS
+  // Attributes are for synthesis.
+  logic unused_style;
+  assign unused_style = Style == "ultra";
+
   // Before its first edge the registers in front hold anything.
   logic started_q;
   initial started_q = 1'b0;

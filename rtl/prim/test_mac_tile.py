@@ -44,6 +44,12 @@ def test_mac_tile(aw, bw, style):
     run_checks("rs_mac_tile", {"AWidth": aw, "BWidth": bw, "AccWidth": aw + bw + 4, "MulStyle": style})
 
 
+@pytest.mark.parametrize(("aw", "bw"), [(26, 17), (4, 13)])
+def test_in_the_primitive(aw, bw):
+    parameters = {"AWidth": aw, "BWidth": bw, "AccWidth": aw + bw + 4, "MulStyle": 1}
+    run_checks("rs_mac_tile", parameters, defines=["RINGSMITH_DSP48E2"])
+
+
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [

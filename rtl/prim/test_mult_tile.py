@@ -61,6 +61,12 @@ def test_mult_tile(style, a_bits, b_bits, out):
     run_checks("rs_mult_tile", {"MulStyle": style, "AWidth": a_bits, "BWidth": b_bits, "OutWidth": out})
 
 
+@pytest.mark.parametrize(("a_bits", "b_bits", "out"), [(26, 17, 43), (20, 5, 18)])
+def test_in_the_primitive(a_bits, b_bits, out):
+    parameters = {"MulStyle": 1, "AWidth": a_bits, "BWidth": b_bits, "OutWidth": out}
+    run_checks("rs_mult_tile", parameters, defines=["RINGSMITH_DSP48E2"])
+
+
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [

@@ -23,7 +23,7 @@ from ringsmith.hw.synth.store import Store, key_of
 
 PASS = re.compile(r"^(\d+(?:\.\d+)*)\. (Executing .*)$")
 # Changes with the commands below, so that older results are not taken for theirs.
-FLOW = "2"
+FLOW = "3"
 XILINX_REST = ("begin:prepare", "map_memory:")
 # Modules too small to count apart; inlined, their constant inputs and registers are optimised with what surrounds them.
 INLINED = ("rs_delay", "rs_mod_", "rs_mul_", "rs_halve")
@@ -49,12 +49,13 @@ class Design:
         """Sources, dependencies first."""
         return sources.closure(self.top)
 
-    def elaborate(self, output: Path) -> list[str]:
+    def elaborate(self, output: Path, defines: Sequence[str] = ()) -> list[str]:
         """Yosys commands that elaborate the design into RTLIL, small arithmetic inlined where it is used."""
+        macros = " ".join(f"-D {name}" for name in ("SYNTHESIS", *defines))
         settings = " ".join(f"-G {name}={_literal(value)}" for name, value in sorted(self.parameters.items()))
         files = " ".join(str(path) for path in self.files())
         return [
-            f"read_slang --keep-hierarchy --ignore-assertions --top {self.top} -D SYNTHESIS {settings} {files}",
+            f"read_slang --keep-hierarchy --ignore-assertions --top {self.top} {macros} {settings} {files}",
             f"hierarchy -top {self.top}",
             "setattr -mod -set keep_hierarchy 1 *",
             *(f"setattr -mod -unset keep_hierarchy {prefix}*" for prefix in INLINED),
@@ -67,14 +68,19 @@ class Design:
 
 @dataclass(frozen=True)
 class Mapped:
-    """Yosys commands in one run or in two, between which the operands of adders are put in order."""
+    """Yosys commands in one run or in two, between which the operands of adders are put in order.
+
+    `defines` names the macros of the elaboration: which primitives the RTL may instantiate.
+    """
 
     first: Sequence[str]
     rest: Sequence[str] = ()
+    defines: Sequence[str] = ()
 
     def then(self, command: str) -> Mapped:
         """One more command at the end."""
-        return Mapped(self.first, [*self.rest, command]) if self.rest else Mapped([*self.first, command])
+        first, rest = (self.first, [*self.rest, command]) if self.rest else ([*self.first, command], self.rest)
+        return Mapped(first, rest, self.defines)
 
 
 def _literal(value: int | str) -> str:
@@ -88,7 +94,8 @@ def mapping(design: Design, family: Family, *, uram: bool = False, netlist: Path
     options = "-noiopad -noclkbuf" + (" -uram" if uram else "")
     command = f"synth_xilinx -family {family} -top {design.top} {options}"
     # The libraries of primitives are loaded anew after the adders' operands have been put in order.
-    return Mapped([f"{command} -run begin:map_memory"], [f"{command} -run {part}" for part in XILINX_REST])
+    defines = ["RINGSMITH_DSP48E2", *(["RINGSMITH_URAM"] if uram else [])] if family is Family.XCUP else []
+    return Mapped([f"{command} -run begin:map_memory"], [f"{command} -run {part}" for part in XILINX_REST], defines)
 
 
 def synthesised(design: Design, commands: Mapped, what: str, folder: Path, *, quiet: bool) -> dict[str, Any]:
@@ -100,7 +107,7 @@ def synthesised(design: Design, commands: Mapped, what: str, folder: Path, *, qu
     elaborated, merged, coarse, ordered, result = (
         folder / name for name in ("elaborated.il", "merged.il", "coarse.il", "ordered.il", "stat.json")
     )
-    run_yosys(design.elaborate(elaborated), f"{what}: elaboration", elaborated, quiet=quiet)
+    run_yosys(design.elaborate(elaborated, commands.defines), f"{what}: elaboration", elaborated, quiet=quiet)
     merged.write_text(merge_equal_modules(elaborated.read_text(), design.top))
     first, rest = [f"read_rtlil {merged}", *commands.first], commands.rest
     if rest:

@@ -37,6 +37,8 @@ module rs_mod_montgomery
   localparam int unsigned Steps = (W + Guard + MontW - 1) / MontW;
   localparam int unsigned HighWidth = W - MontW;
   localparam int unsigned InWidth = 2 * W + Guard;
+  // A step is one multiplier and the adder behind it in a DSP48.
+  localparam bit OneTile = MulStyle == rs_build_pkg::MultiplierDsp26x17 && HighWidth <= 26 && MontW <= 17;
   localparam int unsigned StepLatency = 32'(mul_latency(int'(MulStyle), int'(HighWidth), int'(MontW)));
 
   // Signed width of T after s steps: InWidth - s*w magnitude bits, at least W.
@@ -52,8 +54,6 @@ module rs_mod_montgomery
     end else begin : gen_reduce
       localparam int unsigned Before = bits_after(s - 1);
       localparam int unsigned RestBits = Before - MontW;
-      logic [RestBits-1:0] rest;
-      logic [W-1:0] multiple;
       logic [HighWidth-1:0] high;
       rs_delay #(
         .Width (HighWidth),
@@ -63,26 +63,42 @@ module rs_mod_montgomery
         .data_i(modulus_high_i),
         .data_o(high)
       );
-      rs_mul_tiled #(
-        .AWidth  (HighWidth),
-        .BWidth  (MontW),
-        .MulStyle(MulStyle)
-      ) u_multiple (
-        .clk_i,
-        .a_i(high),
-        .b_i(gen_step[s-1].t[MontW-1:0]),
-        .p_o(multiple)
-      );
-      rs_delay #(
-        .Width (RestBits),
-        .Stages(StepLatency)
-      ) u_rest (
-        .clk_i,
-        .data_i(gen_step[s-1].t[Before-1:MontW]),
-        .data_o(rest)
-      );
-      always_ff @(posedge clk_i) begin
-        t <= {{(Bits > RestBits ? Bits - RestBits : 0) {rest[RestBits-1]}}, rest} - Bits'(multiple);
+      if (OneTile) begin : gen_msub
+        rs_msub_tile #(
+          .AWidth(HighWidth),
+          .BWidth(MontW),
+          .Width (Bits)
+        ) u_step (
+          .clk_i,
+          .a_i(high),
+          .b_i(gen_step[s-1].t[MontW-1:0]),
+          .c_i({{(Bits - RestBits) {gen_step[s-1].t[Before-1]}}, gen_step[s-1].t[Before-1:MontW]}),
+          .r_o(t)
+        );
+      end else begin : gen_tiles
+        logic [RestBits-1:0] rest;
+        logic [W-1:0] multiple;
+        rs_mul_tiled #(
+          .AWidth  (HighWidth),
+          .BWidth  (MontW),
+          .MulStyle(MulStyle)
+        ) u_multiple (
+          .clk_i,
+          .a_i(high),
+          .b_i(gen_step[s-1].t[MontW-1:0]),
+          .p_o(multiple)
+        );
+        rs_delay #(
+          .Width (RestBits),
+          .Stages(StepLatency)
+        ) u_rest (
+          .clk_i,
+          .data_i(gen_step[s-1].t[Before-1:MontW]),
+          .data_o(rest)
+        );
+        always_ff @(posedge clk_i) begin
+          t <= {{(Bits - RestBits) {rest[RestBits-1]}}, rest} - Bits'(multiple);
+        end
       end
     end
   end

@@ -44,12 +44,17 @@ module rs_rns_dot
   localparam int unsigned TilesA = (FactorBits + TileA - 1) / TileA;
   localparam int unsigned TilesB = (OperandBits + TileB - 1) / TileB;
   localparam int unsigned Tiles = TilesA * TilesB;
+  // Bits beyond one tile that are too few for a row of their own: one multiplier for the strip that they make with the
+  // operand, turned round, and LUTs for the corner.
+  localparam bit Strip = MulStyle == MultiplierDsp26x17 && TilesA == 2 && TilesB == 2 && FactorBits <= TileA + 4 &&
+                         OperandBits > TileA && OperandBits <= TileA + 4;
   localparam int unsigned AccBits = TileA + TileB + Guard;
   localparam int unsigned MacLatency = 32'(mac_latency(int'(MulStyle)));
   // Sums of tiles this far apart in a row do not overlap.
   localparam int unsigned Stride = (AccBits + TileA - 1) / TileA;
   localparam int unsigned Sets = TilesA < Stride ? TilesA : Stride;
-  localparam int unsigned Vectors = Sets * TilesB;
+  localparam int unsigned Grid = Sets * TilesB;
+  localparam int unsigned Vectors = Strip ? Grid - 1 : Grid;
   localparam int unsigned Levels = $clog2(Vectors);
 
   // Column r's step, and which column is done.
@@ -74,19 +79,37 @@ module rs_rns_dot
       localparam int unsigned WidthA = (i + 1) * TileA > FactorBits ? FactorBits - i * TileA : TileA;
       for (genvar j = 0; j < TilesB; j++) begin : gen_tile
         localparam int unsigned WidthB = (j + 1) * TileB > OperandBits ? OperandBits - j * TileB : TileB;
-        logic [WidthA+WidthB+Guard-1:0] tile_acc;
-        rs_mac_tile #(
-          .AWidth  (WidthA),
-          .BWidth  (WidthB),
-          .AccWidth(WidthA + WidthB + Guard),
-          .MulStyle(MulStyle)
-        ) u_tile (
-          .clk_i,
-          .first_i(first[r]),
-          .a_i    (factor[r][i*TileA+:WidthA]),
-          .b_i    (operand_i[r][j*TileB+:WidthB]),
-          .acc_o  (tile_acc)
-        );
+        // The operand's bits of a strip: all that the longer side of a multiplier takes, then the corner.
+        localparam int unsigned Start = Strip && i == 1 ? j * TileA : j * TileB;
+        localparam int unsigned Span = !Strip || i == 0 ? WidthB : j == 0 ? TileA : OperandBits - TileA;
+        logic [WidthA+Span+Guard-1:0] tile_acc;
+        if (Strip && i == 1) begin : gen_strip
+          rs_mac_tile #(
+            .AWidth  (Span),
+            .BWidth  (WidthA),
+            .AccWidth(WidthA + Span + Guard),
+            .MulStyle(j == 0 ? MulStyle : MultiplierAsic)
+          ) u_tile (
+            .clk_i,
+            .first_i(first[r]),
+            .a_i    (operand_i[r][Start+:Span]),
+            .b_i    (factor[r][i*TileA+:WidthA]),
+            .acc_o  (tile_acc)
+          );
+        end else begin : gen_block
+          rs_mac_tile #(
+            .AWidth  (WidthA),
+            .BWidth  (Span),
+            .AccWidth(WidthA + Span + Guard),
+            .MulStyle(MulStyle)
+          ) u_tile (
+            .clk_i,
+            .first_i(first[r]),
+            .a_i    (factor[r][i*TileA+:WidthA]),
+            .b_i    (operand_i[r][Start+:Span]),
+            .acc_o  (tile_acc)
+          );
+        end
         assign acc[r][j*TilesA+i] = AccBits'(tile_acc);
       end
     end
@@ -99,16 +122,22 @@ module rs_rns_dot
     for (int r = 1; r < int'(RnsRate); r++) if (done[r]) done_acc_q <= acc[r];
   end
 
-  logic [SumBits-1:0] vector[Vectors];
+  logic [SumBits-1:0] grid[Grid];
   for (genvar j = 0; j < TilesB; j++) begin : gen_vector_row
     for (genvar s = 0; s < Sets; s++) begin : gen_vector
       always_comb begin
-        vector[j*Sets+s] = '0;
+        grid[j*Sets+s] = '0;
         for (int i = s; i < int'(TilesA); i += int'(Sets)) begin
-          vector[j*Sets+s] |= SumBits'(done_acc_q[j*int'(TilesA)+i]) << (i * int'(TileA) + j * int'(TileB));
+          grid[j*Sets+s] |= SumBits'(done_acc_q[j*int'(TilesA)+i]) <<
+              (i * int'(TileA) + j * int'(Strip && i == 1 ? TileA : TileB));
         end
       end
     end
+  end
+  // The corner lies above the first tile.
+  logic [SumBits-1:0] vector[Vectors];
+  for (genvar v = 0; v < Vectors; v++) begin : gen_summand
+    assign vector[v] = Strip && v == 0 ? grid[0] | grid[Grid-1] : grid[v];
   end
 
   if (MulStyle == MultiplierAsic) begin : gen_flat
@@ -139,7 +168,7 @@ module rs_rns_dot
       end
     end
     assign sum_o = gen_level[Levels].total[0];
-    if (Vectors != 32'(dot_vectors(int'(MulStyle), int'(FactorBits), int'(OperandBits)))) begin : gen_latency_check
+    if (Grid != 32'(dot_vectors(int'(MulStyle), int'(FactorBits), int'(OperandBits)))) begin : gen_latency_check
       $error("%m: the adder tree and dot_vectors of spec/latency.yaml disagree");
     end
   end

@@ -62,7 +62,7 @@ EVERY = [
     for r in (1, 2, 4)
     for s in (0, 1, 2)
 ]
-FAST = [(30, 30, 2, 1), (53, 60, 1, 2), (52, 20, 4, 0)]
+FAST = [(30, 30, 2, 1), (27, 27, 4, 1), (30, 28, 1, 1), (53, 60, 1, 2), (52, 20, 4, 0)]
 
 
 @pytest.mark.parametrize(("factor_bits", "operand_bits", "rate", "style"), matrix(FAST, EVERY))

@@ -2,7 +2,7 @@
 // Delay line without reset: data_o is data_i, Stages cycles later.
 //
 // Lines of up to ShortStages stages are kept in flip-flops; longer ones may map to shift-register LUTs, one a bit, and
-// have no reset on purpose. A shift-register LUT saves nothing over so few flip-flops.
+// have no reset on purpose.
 module rs_delay #(
   // Bits a cycle, 1 or more.
   parameter int unsigned Width  = 8,
@@ -14,7 +14,7 @@ module rs_delay #(
   output logic [Width-1:0] data_o
 );
 
-  localparam int unsigned ShortStages = 4;
+  localparam int unsigned ShortStages = 2;
 
   if (Width < 1) begin : gen_width_check
     $error("%m: Width must be 1 or more");

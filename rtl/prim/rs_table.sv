@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small table of constants in LUT RAM: one write port, one read port with a register behind it.
+// Small table of constants in LUT RAM: one write port, one read port, as a rule with a register behind it.
 //
-// Read latency one cycle, a word every cycle. A word is not read while it is written.
+// Read latency one cycle (Registered) or none, a word every cycle. A word is not read while it is written.
 module rs_table #(
   // Bits of a word, 1 or more.
   parameter int unsigned Width = 8,
   // Words, 2 or more.
   parameter int unsigned DepthWords = 32,
+  // 0: the word comes in the cycle of its address.
+  parameter bit Registered = 1'b1,
   localparam int unsigned AddrBits = $clog2(DepthWords)
 ) (
   input  logic                clk_i,
@@ -23,9 +25,11 @@ module rs_table #(
 
   (* ram_style = "distributed" *) logic [Width-1:0] mem[DepthWords];
 
-  always_ff @(posedge clk_i) begin
-    if (wr_en_i) mem[wr_addr_i] <= wr_data_i;
-    rd_data_o <= mem[rd_addr_i];
+  always_ff @(posedge clk_i) if (wr_en_i) mem[wr_addr_i] <= wr_data_i;
+  if (Registered) begin : gen_registered
+    always_ff @(posedge clk_i) rd_data_o <= mem[rd_addr_i];
+  end else begin : gen_wire
+    assign rd_data_o = mem[rd_addr_i];
   end
 
 endmodule

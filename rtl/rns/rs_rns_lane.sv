@@ -64,9 +64,11 @@ module rs_rns_lane
 
   localparam int unsigned SumBits = 2 * W + RnsGuard;
 
-  // Constants. The tables' output registers hold the modulus in use.
+  // Constants. The modulus in use stays throughout a conversion, so its index is registered, not its bits.
   logic [W-1:0] row, multiple, modulus;
-  logic [AuxBits-1:0] aux;
+  logic [ AuxBits-1:0] aux;
+  logic [ConvBits-1:0] conv_q;
+  always_ff @(posedge clk_i) conv_q <= conv_i;
   rs_table #(
     .Width     (W),
     .DepthWords(RnsEntries)
@@ -91,10 +93,11 @@ module rs_rns_lane
   );
   rs_table #(
     .Width     (W),
-    .DepthWords(RnsConversions)
+    .DepthWords(RnsConversions),
+    .Registered(1'b0)
   ) u_moduli (
     .clk_i,
-    .rd_addr_i(conv_i),
+    .rd_addr_i(conv_q),
     .rd_data_o(modulus),
     .wr_en_i  (modulus_we_i),
     .wr_addr_i(cfg_idx_i[ConvBits-1:0]),
@@ -103,10 +106,11 @@ module rs_rns_lane
   if (MulKind == rs_build_pkg::ReductionBarrett) begin : gen_aux
     rs_table #(
       .Width     (AuxBits),
-      .DepthWords(RnsConversions)
+      .DepthWords(RnsConversions),
+      .Registered(1'b0)
     ) u_aux (
       .clk_i,
-      .rd_addr_i(conv_i),
+      .rd_addr_i(conv_q),
       .rd_data_o(aux),
       .wr_en_i  (aux_we_i),
       .wr_addr_i(cfg_idx_i[ConvBits-1:0]),

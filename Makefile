@@ -17,7 +17,7 @@ INPUT ?=
 ARGS ?=
 SECONDS ?= 60
 
-.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz bench bench-peers claims lock audit sbom clean
+.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz bench bench-kernels bench-peers claims lock audit sbom clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ fuzz: ## Fuzz each decoder; SECONDS=60 per target
 bench: build ## Time our own operations, and whole programs
 	@cargo bench --locked -p ringsmith-bench --bench '*'
 	@$(PY) bench/evaluation.py
+
+bench-kernels: build ## Key switches, keys and times of whole kernels in the compiler's layouts
+	@$(PY) bench/kernels.py
 
 bench-peers: build ## Time us beside other libraries, installed from package registries (an hour)
 	@$(PY) bench/peers/run.py

@@ -12,7 +12,7 @@ import typer
 from ringsmith.cli.common import load_kernels, option_changes, print_json, user_code
 from ringsmith.compiler.params.alternatives import alternatives
 from ringsmith.compiler.rounds import ClientAidedError
-from ringsmith.runtime.box import box, depth_of, standard_of, why
+from ringsmith.runtime.box import box, by_line, depth_of, standard_of, why
 from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.report import params_json
@@ -82,6 +82,14 @@ def _facts(program: Program) -> dict[str, Any]:
         "rotations": list(program.native.rotations()),
         "swap_rows": program.native.required_keys()["swap_rows"],
         "why": why(program),
+        "cost": [
+            {"file": c.where.file, "line": c.where.line, "key_switches": c.key_switches, "products": c.products}
+            for c in by_line(program)
+        ],
+        "layouts": [
+            {"decisions": dict(note.decisions), "price": note.price, "key_switches": note.key_switches}
+            for note in program.layouts
+        ],
         "alternatives": [
             {"name": o.name, "n": o.n, "moduli_bits": list(o.bits), "log2_qp": sum(o.bits), "note": o.note}
             for o in others

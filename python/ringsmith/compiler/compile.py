@@ -7,14 +7,13 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 from ringsmith.compiler.assemble import assemble
 from ringsmith.compiler.compiled import Compiled
 from ringsmith.compiler.constants import constants_are_ordinary
 from ringsmith.compiler.lowering.absorb import absorbed
 from ringsmith.compiler.lowering.balance import balanced
-from ringsmith.compiler.lowering.lower import lower
+from ringsmith.compiler.lowering.lower import LayoutSearch, lower
 from ringsmith.compiler.manual_range import largest_result
 from ringsmith.compiler.params import choose, noise, primes
 from ringsmith.compiler.params.sets import ParameterSet, check, find
@@ -30,6 +29,7 @@ from ringsmith.frontend.trace import record, trace
 from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.geometry import slots_of
 from ringsmith.ir.graph import content_hash
+from ringsmith.ir.layout_note import LayoutNote
 from ringsmith.ir.numbers import magnitude
 from ringsmith.ir.slot_program import CIPHER_PRODUCTS, SlotProgram
 
@@ -50,16 +50,18 @@ def compile_kernel(
     encryption = encryption or kernel.encryption or default_encryption(kernel.scheme)
     _check_ranges(kernel)
     requirements = requirements_of(kernel, 0.0, encryption)
+    layouts: tuple[LayoutNote, ...] = ()
     if kernel.params is not None:
         choice, requirements = _pinned(kernel, shapes, requirements)
     elif kernel.manual:
         choice = _manual(kernel, shapes, requirements)
     else:
         graph = absorbed(balanced(check_one_round(trace(kernel, shapes))))
-        requirements = replace(requirements_of(kernel, graph.output.bound, encryption), tower_bits=tower_bits)
-        choice, requirements = choose.choose(
-            requirements, partial(lower, graph, kernel.arguments), constants_are_ordinary
-        )
+        requirements = requirements_of(kernel, graph.output.bound, encryption)
+        requirements = replace(requirements, tower_bits=tower_bits, least_depth=graph.least_depth())
+        search = LayoutSearch(graph, kernel.arguments)
+        choice, requirements = choose.choose(requirements, search, constants_are_ordinary)
+        layouts = search.described(choice.params.geometry)
     if kernel.scheme == "bfv" and not kernel.manual:
         choice = _levelled(choice, requirements)
     if kernel.params is None and not kernel.manual:
@@ -68,7 +70,7 @@ def compile_kernel(
     signature = Signature(kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments, kernel.publish)
     native = assemble(signature, choice.params, choice.circuit, choice.noise_bits, encryption)
     functions = UserFunctions.of(choice.circuit)
-    return Compiled(signature, choice.params, native, choice.circuit, choice.rejected, functions)
+    return Compiled(signature, choice.params, native, choice.circuit, choice.rejected, functions, layouts)
 
 
 def _check_ranges(kernel: KernelDefinition) -> None:

@@ -11,13 +11,15 @@ from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.compiler.signature import Signature
 from ringsmith.compiler.user_functions import UserFunctions
 from ringsmith.ir.circuit import Circuit
+from ringsmith.ir.layout_note import LayoutNote
 
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
     """A kernel compiled for one parameter set; `ringsmith.runtime.program.Program` runs it.
 
-    `native` is the program as the engine runs, writes and hashes it; `circuit` and `rejected` tell how it was made.
+    `native` is the program as the engine runs, writes and hashes it; `circuit`, `rejected` and `layouts` tell how it
+    was made.
     """
 
     signature: Signature
@@ -26,3 +28,4 @@ class Compiled:
     circuit: Circuit
     rejected: tuple[Rejected, ...]
     functions: UserFunctions
+    layouts: tuple[LayoutNote, ...] = ()

@@ -166,7 +166,7 @@ class _Cut:
             declared: Argument = self.kernel.arguments[node.attributes["name"]]
             return type(declared)(*node.shape, low=declared.low, high=declared.high, packing=declared.packing)
         low, high = (np.asarray(end).item() for end in (node.low.min(), node.high.max()))
-        packing = node.attributes["packing"] if node.op is Op.REFRESH else "rows"
+        packing = node.attributes["packing"] if node.op is Op.REFRESH else "auto"
         return Encrypted(*node.shape, low=low, high=high, packing=packing)
 
     def _behind(self, wanted: Iterable[Node]) -> tuple[list[Node], list[Node]]:

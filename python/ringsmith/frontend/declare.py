@@ -18,7 +18,9 @@ Pack = str | Callable[[NDArray[Any], int], NDArray[Any]]
 #: How a result is read, by name or as a function (2-D array of all slots of all ciphertexts) -> array.
 Unpack = str | Callable[[NDArray[Any]], NDArray[Any]]
 
-PACKINGS = ("rows", "columns", "each")
+PACKINGS = ("auto", "rows", "columns", "transposed", "each")
+#: Packings that manual kernels have names for.
+FIXED_PACKINGS = ("rows", "columns", "each")
 
 
 def _checked_shape(shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
@@ -52,7 +54,7 @@ class Argument:
         bound: float | None = None,
         low: float | None = None,
         high: float | None = None,
-        packing: Pack = "rows",
+        packing: Pack = "auto",
     ) -> None:
         """Declare by `bound` (largest magnitude) or by `low` and `high`; one of the two is required."""
         self.shape = _checked_shape(shape)
@@ -129,5 +131,7 @@ class Output:
         checked = _checked_shape(shape)
         if None in checked:
             raise InputError(f"shape {shape}: an output's extents are positive integers")
+        if isinstance(packing, str) and packing not in FIXED_PACKINGS:
+            raise InputError(f"packing {packing!r}: one of {', '.join(FIXED_PACKINGS)}, or a function (rows) -> array")
         self.shape = tuple(extent for extent in checked if extent is not None)
         self.packing = packing

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError, KernelError
-from ringsmith.frontend.declare import Argument, Encrypted, Output
+from ringsmith.frontend.declare import FIXED_PACKINGS, Argument, Encrypted, Output
 from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.frontend.refusals import Refusing
 from ringsmith.ir.numbers import as_array
@@ -142,4 +142,7 @@ def declared_arguments(made: KernelDefinition, arguments: Mapping[str, Argument]
         raise KernelError("at least one argument must be rs.Encrypted", made.where)
     if not made.manual and any(callable(argument.packing) for argument in arguments.values()):
         raise KernelError("a packing function needs mode='manual'", made.where)
+    for name, argument in arguments.items():
+        if made.manual and argument.packing == "transposed":
+            raise KernelError(f"argument {name}: manual kernels pack by {', '.join(FIXED_PACKINGS)}", made.where)
     return {parameter: arguments[parameter] for parameter in parameters}

@@ -32,7 +32,7 @@ def refresh(
     bound: float | None = None,
     low: float | None = None,
     high: float | None = None,
-    packing: str = "rows",
+    packing: str = "auto",
 ) -> Any:
     """Have the client decrypt x, apply `function` in the clear and encrypt the result anew.
 

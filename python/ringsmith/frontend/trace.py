@@ -156,7 +156,7 @@ def _handle_shape(argument: Argument, shape: tuple[int, ...], count: int) -> tup
     """Return the shape of the array of handles a manual kernel receives."""
     if callable(argument.packing):
         return (count,)
-    outer = {"each": shape, "columns": shape[1:], "rows": shape[:-1]}[argument.packing]
+    outer = {"each": shape, "columns": shape[1:]}.get(argument.packing, shape[:-1])
     per = int(np.prod(outer))
     return outer if count == per else (*outer, count // per)
 

@@ -91,6 +91,16 @@ class Graph:
         """Return every node the result depends on, arguments before users."""
         return ordered([self.output])
 
+    def least_depth(self) -> int:
+        """Return how many products of encrypted values follow each other at least."""
+        depth: dict[int, int] = {}
+        for node in self.nodes():
+            own = int(node.op in (Op.MULTIPLY, Op.MATMUL) and all(arg.encrypted for arg in node.args))
+            if node.op is Op.POWER:
+                own = (node.attributes["exponent"] - 1).bit_length()
+            depth[id(node)] = own + max((depth[id(arg)] for arg in node.args), default=0)
+        return depth[id(self.output)]
+
     def uses(self) -> Counter[int]:
         """Return how often each node is an argument, by its identity."""
         return Counter(id(arg) for node in self.nodes() for arg in node.args)

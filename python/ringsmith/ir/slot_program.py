@@ -13,6 +13,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.ir.geometry import Index, Slots
@@ -239,25 +240,28 @@ class Plains:
         return self._known[key]
 
 
+class TooLongError(Exception):
+    """A program has more operations than its builder may take."""
+
+
 class Builder:
     """Collects the operations of a slot program; equal ones are shared, dead ones dropped at the end."""
 
-    def __init__(self, slots: Slots) -> None:
-        """Start an empty program."""
+    def __init__(self, slots: Slots, limit: int | None = None) -> None:
+        """Start an empty program of at most `limit` operations."""
         self.slots = slots
+        self.limit = limit
         self.ops: list[SlotOp] = []
         self.plains = Plains()
         self._known: dict[SlotOp, int] = {}
 
     def fresh(self, where: Location) -> int:
         """Add a ciphertext that the client sends."""
-        self.ops.append(SlotOp(Kind.INPUT, (), where))
-        return len(self.ops) - 1
+        return self._appended(SlotOp(Kind.INPUT, (), where))
 
     def within(self, arg: int, bound: float, everywhere: bool, where: Location) -> int:
         """Add a promise about the values of a ciphertext."""
-        self.ops.append(SlotOp(Kind.WITHIN, (arg,), where, bound=bound, everywhere=everywhere))
-        return len(self.ops) - 1
+        return self._appended(SlotOp(Kind.WITHIN, (arg,), where, bound=bound, everywhere=everywhere))
 
     def add(self, kind: Kind, args: tuple[int, ...], where: Location, plain: int = -1, steps: int = 0) -> int:
         """Add an operation, or find the equal one."""
@@ -282,9 +286,18 @@ class Builder:
 
     def _shared(self, op: SlotOp) -> int:
         if op not in self._known:
-            self._known[op] = len(self.ops)
-            self.ops.append(op)
+            self._known[op] = self._appended(op)
         return self._known[op]
+
+    def _appended(self, op: SlotOp) -> int:
+        self.room_for(1)
+        self.ops.append(op)
+        return len(self.ops) - 1
+
+    def room_for(self, count: int) -> None:
+        """Raise `TooLongError` if there is no room for so many operations more."""
+        if self.limit is not None and len(self.ops) + count > self.limit:
+            raise TooLongError
 
     def turn(self, arg: int, distance: int, where: Location) -> int:
         """Move slots by a distance: slot 0 receives slot `distance`. Rows first, so that rotations share their work."""
@@ -294,22 +307,31 @@ class Builder:
 
     def finish(
         self,
-        inputs: Mapping[str, InputPacking],
+        sent: Mapping[str, Mapping[int, Index]],
         bounds: Mapping[str, float],
         outputs: tuple[int, ...],
         output_ct: Index,
         output_slot: Index,
     ) -> SlotProgram:
-        """Drop what no output needs (inputs stay: the client sends them) and number the rest anew."""
-        alive = {number for number, op in enumerate(self.ops) if op.kind is Kind.INPUT} | set(outputs)
+        """Drop what no output needs and number the rest anew, the client's ciphertexts first, argument by argument.
+
+        `sent` holds the elements in the slots of each ciphertext of an argument. Of an argument that nothing needs, the
+        first one stays.
+        """
+        alive = set(outputs)
         for number in range(len(self.ops) - 1, -1, -1):
             if number in alive:
                 alive.update(self.ops[number].args)
-        order = sorted(alive)
+        kept = {
+            name: [number for number in rows if number in alive] or [next(iter(rows))] for name, rows in sent.items()
+        }
+        first = [number for numbers in kept.values() for number in numbers]
+        order = first + sorted(number for number in alive if self.ops[number].kind is not Kind.INPUT)
         renumber = {old: new for new, old in enumerate(order)}
         ops = tuple(replace(op, args=tuple(renumber[a] for a in op.args)) for op in (self.ops[old] for old in order))
         results = tuple(renumber[o] for o in outputs)
+        inputs = {name: InputPacking(name, np.stack([sent[name][own] for own in kept[name]])) for name in sent}
         return SlotProgram(
-            self.slots, frozen(dict(inputs)), frozen(dict(bounds)), ops, tuple(self.plains.items), results,
+            self.slots, frozen(inputs), frozen(dict(bounds)), ops, tuple(self.plains.items), results,
             output_ct, output_slot,
         ).compact()  # fmt: skip

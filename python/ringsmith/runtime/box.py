@@ -4,17 +4,23 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from textwrap import wrap
 
 from ringsmith.compiler.params.alternatives import Alternative, alternatives
 from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.compiler.params.steps import described
+from ringsmith.ir.slot_program import CIPHER_PRODUCTS
+from ringsmith.location import Location
 from ringsmith.runtime.program_data import ProgramData
 
 # Columns of text inside the frame.
 _WIDTH = 96
+# Source lines whose cost is told.
+_LINES = 5
 
 
 def depth_of(program: ProgramData) -> int:
@@ -44,7 +50,54 @@ def facts(program: ProgramData) -> list[tuple[str, str]]:
     lines.append(("source", params.security.source))
     lines.append(("chosen", _origin(params)))
     lines.extend(("why", reason) for reason in why(program))
+    lines.extend(("cost", str(cost)) for cost in by_line(program)[:_LINES])
+    lines.extend(("layout", text) for text in layouts(program))
     return lines
+
+
+@dataclass(frozen=True)
+class LineCost:
+    """What the operations of one source line take."""
+
+    where: Location
+    key_switches: int
+    products: int
+
+    def __str__(self) -> str:
+        """Return it with the line's text."""
+        text = self.where.text().strip()
+        return f"line {self.where.line}: {self.key_switches} key switches, {self.products} products" + (
+            f": {text}" if text else ""
+        )
+
+
+def by_line(program: ProgramData) -> list[LineCost]:
+    """Return what each source line takes, the most key switches first; nothing for a program read from bytes."""
+    if program.made_from is None:
+        return []
+    switches: Counter[Location] = Counter()
+    products: Counter[Location] = Counter()
+    for step in program.made_from.steps:
+        where = replace(step.where, column=0, end_column=0)
+        switches[where] += step.key_switches
+        products[where] += len(step.plains) + (step.kind in CIPHER_PRODUCTS)
+    found = [LineCost(where, count, products[where]) for where, count in switches.items() if count or products[where]]
+    return sorted(found, key=lambda cost: (-cost.key_switches, -cost.products, cost.where.line))
+
+
+def layouts(program: ProgramData) -> list[str]:
+    """Return the layout taken and the next best: what differs from it, price and key switches."""
+    if len(program.layouts) < 2:
+        return []
+    taken = dict(program.layouts[0].decisions)
+    told = "; ".join(f"{subject}: {option}" for subject, option in taken.items())
+    found = [f"{told} ({program.layouts[0].key_switches} key switches)"]
+    for other in program.layouts[1:]:
+        changed = "; ".join(
+            f"{subject}: {option}" for subject, option in other.decisions if taken.get(subject) != option
+        )
+        found.append(f"{other.price:.2f} times the price: {changed} ({other.key_switches} key switches)")
+    return found
 
 
 def _special(params: ParameterSet) -> str:

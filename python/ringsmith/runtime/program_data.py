@@ -23,6 +23,7 @@ from ringsmith.files import replacing
 from ringsmith.frontend.trace import packed_rows
 from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.index_map import taken
+from ringsmith.ir.layout_note import LayoutNote
 from ringsmith.ir.numbers import residues
 from ringsmith.runtime.canonical import digest
 from ringsmith.runtime.identity import Identity, Label, Role
@@ -36,8 +37,8 @@ Array = NDArray[Any]
 class ProgramData:
     """A kernel compiled for one parameter set; `ringsmith.runtime.program.Program` makes clients and servers of it.
 
-    `native` is the program as the engine runs, writes and hashes it. `made_from` and `rejected` tell how it was made; a
-    program that was read from bytes has neither.
+    `native` is the program as the engine runs, writes and hashes it. `made_from`, `rejected` and
+    `layouts` tell how it was made; a program that was read from bytes has none of them.
     """
 
     signature: Signature
@@ -48,11 +49,14 @@ class ProgramData:
     functions: UserFunctions = field(default_factory=UserFunctions)
     device: _native.Device | None = None
     recording: Recording | None = None
+    layouts: tuple[LayoutNote, ...] = ()
 
     @classmethod
     def of(cls, made: Compiled) -> Self:
         """Return the program that the compiler made."""
-        return cls(made.signature, made.params, made.native, made.circuit, made.rejected, made.functions)
+        return cls(
+            made.signature, made.params, made.native, made.circuit, made.rejected, made.functions, layouts=made.layouts
+        )  # fmt: skip
 
     @classmethod
     def from_bytes(

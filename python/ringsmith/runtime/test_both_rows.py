@@ -25,7 +25,7 @@ def values(length: int = N, bound: int = 9) -> Any:
 
 @pytest.mark.parametrize("length", [300, 512, 700, N, 2500])
 def test_sums_and_rotations_encrypted(length: int) -> None:
-    kernel = rs.kernel(x=rs.Encrypted(length, bound=9), w=rs.Plain(length, bound=3), **OPTIONS)(
+    kernel = rs.kernel(x=rs.Encrypted(length, bound=9, packing="rows"), w=rs.Plain(length, bound=3), **OPTIONS)(
         lambda x, w: rs.rotate(x, 5) * w + x[::-1] - rs.sum(x * x)
     )
     x, w = values(length), values(length, 3)

@@ -96,13 +96,13 @@ def align(builder: Builder, source: Packed, target: Packed, where: Location) -> 
 
 def _assemble(builder: Builder, source: Packed, moves: list[_Move], where: Location) -> tuple[int, NDArray[np.bool_]]:
     """Add the moves into one ciphertext; return it and where it is zero."""
+    builder.room_for(len(moves))
     total, zero = -1, np.ones(builder.slots.count, dtype=bool)
+    filled = np.sum([move.mask for move in moves], axis=0)
     for move in moves:
         part = builder.turn(source.cts[move.source], move.distance, where)
         part_zero = builder.slots.turned(source.zeros[move.source], move.distance)
-        others = np.zeros(builder.slots.count, dtype=bool)
-        for other in moves:
-            others |= other.mask & ~move.mask
+        others = (filled > move.mask) & ~move.mask
         if not part_zero[others].all():
             plain = builder.plains.number(ONE, np.where(move.mask, 0, -1))
             part = builder.add(Kind.MULTIPLY_PLAIN, (part,), where, plain)

@@ -93,16 +93,15 @@ class _Fusion:
         return leaves
 
     def _leaf(self, sign: int, number: int) -> _Leaf:
-        leaf = _Leaf(sign, number, number)
+        ops = self.program.ops
+        source, plain, rotation, inside = number, -1, 0, False
         if self._is_product(number):
-            leaf = replace(leaf, source=self.program.ops[number].args[0], plain=self.program.ops[number].plain)
-        turned = self.program.ops[leaf.source]
-        if turned.kind is Kind.ROTATE and self.uses[leaf.source] == 1:
-            leaf = replace(leaf, source=turned.args[0], rotation=turned.steps)
-            product = self.program.ops[leaf.source]
-            if leaf.plain < 0 and self._is_product(leaf.source):
-                leaf = replace(leaf, source=product.args[0], plain=product.plain, inside=True)
-        return leaf
+            source, plain = ops[number].args[0], ops[number].plain
+        if ops[source].kind is Kind.ROTATE and self.uses[source] == 1:
+            source, rotation = ops[source].args[0], ops[source].steps
+            if plain < 0 and self._is_product(source):
+                source, plain, inside = ops[source].args[0], ops[source].plain, True
+        return _Leaf(sign, number, source, rotation, plain, inside)
 
     def _is_product(self, number: int) -> bool:
         """Tell whether an operation with one use is a product with a plaintext.

@@ -76,6 +76,9 @@ def power_of_two(count: int) -> int:
 def pack(shape: Shape, packing: str, slots: Slots) -> tuple[Index, Index, Slots, Index]:
     """Lay out a tensor: maps (ct, slot), the period, and for each ciphertext the element in each slot (-1: zero)."""
     elements = np.arange(int(np.prod(shape))).reshape(shape)
+    if packing == "transposed":
+        ct, slot, period, gather = pack(shape[::-1], "rows", slots)
+        return ct.T, slot.T, period, np.where(gather < 0, -1, elements.T.reshape(-1)[gather])
     if packing == "each":
         ct, slot, period = elements, np.zeros(shape, dtype=np.intp), Slots(1, 1)
     elif packing == "columns":

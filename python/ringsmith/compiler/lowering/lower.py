@@ -3,50 +3,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import reduce
+from collections.abc import Mapping, Sequence
+from functools import partial, reduce
 from typing import cast
 
 import numpy as np
 
-from ringsmith.compiler.lowering import basis, fold, matvec
-from ringsmith.compiler.lowering.align import PlainView, combine, combine_plain, negate
+from ringsmith.compiler.lowering import basis, search
+from ringsmith.compiler.lowering.align import PlainView, combine_plain, negate
+from ringsmith.compiler.lowering.choices import Choices, Decision
+from ringsmith.compiler.lowering.context import Context, Operand, Value, combined
+from ringsmith.compiler.lowering.contraction import matmul
 from ringsmith.compiler.lowering.fuse import fuse
 from ringsmith.compiler.lowering.layout import Packed, pack
 from ringsmith.compiler.lowering.powers import Powers
 from ringsmith.compiler.lowering.reduce import sum_axis
+from ringsmith.compiler.lowering.sent import Sent, View
 from ringsmith.errors import KernelError
 from ringsmith.frontend.declare import Argument
 from ringsmith.ir.geometry import Slots
 from ringsmith.ir.graph import Graph, Node, Op
-from ringsmith.ir.slot_program import Builder, InputPacking, Kind, SlotProgram
+from ringsmith.ir.layout_note import LayoutNote
+from ringsmith.ir.slot_program import Builder, Kind, SlotProgram
 from ringsmith.location import Location
 
 _PLAIN_KIND = {Op.ADD: Kind.ADD_PLAIN, Op.SUB: Kind.SUB_PLAIN, Op.MULTIPLY: Kind.MULTIPLY_PLAIN}
 _KIND = {Op.ADD: Kind.ADD, Op.SUB: Kind.SUB, Op.MULTIPLY: Kind.MULTIPLY}
 
-Value = Packed | PlainView
-
 
 def lower(graph: Graph, arguments: Mapping[str, Argument], slots: Slots) -> SlotProgram:
-    """Lower a graph for ciphertexts of these slots."""
-    return fuse(_Lowering(arguments, slots).run(graph))
+    """Lower a graph for ciphertexts of these slots, in the cheapest layouts that are found for the whole of it."""
+    return LayoutSearch(graph, arguments)(slots)
+
+
+class LayoutSearch:
+    """Lowers one graph for ciphertexts of any slots; `found` keeps what was found for each."""
+
+    def __init__(self, graph: Graph, arguments: Mapping[str, Argument]) -> None:
+        """Start with nothing found."""
+        self.graph = graph
+        self.arguments = arguments
+        self.found: dict[Slots, search.Found] = {}
+
+    def __call__(self, slots: Slots) -> SlotProgram:
+        """Return the program of the cheapest layouts."""
+        if slots not in self.found:
+            self.found[slots] = search.cheapest(partial(lowered, self.graph, self.arguments, slots))
+        return self.found[slots].program
+
+    def described(self, slots: Slots, count: int = 3) -> tuple[LayoutNote, ...]:
+        """Return the cheapest layouts for these slots in words, the one taken first."""
+        found = self.found[slots]
+        nodes = self.graph.nodes()
+        return tuple(
+            LayoutNote(
+                tuple((_subject(decision, nodes), option) for decision, option in layout.taken.items()),
+                layout.price / found.layouts[0].price,
+                layout.key_switches,
+            )
+            for layout in found.layouts[:count]
+        )
+
+
+def _subject(decision: Decision, nodes: Sequence[Node]) -> str:
+    what, about = decision
+    return f"argument {about}" if isinstance(about, str) else f"{what} in line {nodes[about].where.line}"
+
+
+def lowered(
+    graph: Graph, arguments: Mapping[str, Argument], slots: Slots, choices: Choices, limit: int | None = None
+) -> SlotProgram:
+    """Lower a graph by choices; raise `TooLongError` beyond `limit` operations."""
+    return fuse(_Lowering(graph, arguments, slots, choices, limit).run())
 
 
 class _Lowering:
     """One walk over a graph."""
 
-    def __init__(self, arguments: Mapping[str, Argument], slots: Slots) -> None:
+    def __init__(
+        self, graph: Graph, arguments: Mapping[str, Argument], slots: Slots, choices: Choices, limit: int | None
+    ) -> None:
+        self.graph = graph
         self.arguments = arguments
         self.slots = slots
-        self.builder = Builder(slots)
-        self.inputs: dict[str, InputPacking] = {}
+        self.choices = choices
+        self.builder = Builder(slots, limit)
+        self.sent = Sent(self.builder)
+        self.context = Context(slots, self.builder, self.sent, choices)
         self.values: dict[int, Value] = {}
+        self.views: dict[int, View] = {}
+        self.numbers: dict[int, int] = {}
 
-    def run(self, graph: Graph) -> SlotProgram:
+    def run(self) -> SlotProgram:
+        graph = self.graph
         for name, node in graph.inputs.items():
             self.values[id(node)] = self._input(name, node)
-        for node in graph.nodes():
+        for number, node in enumerate(graph.nodes()):
+            self.numbers[id(node)] = number
             if id(node) not in self.values:
                 self.values[id(node)] = self._visit(node)
         result = self.values[id(graph.output)]
@@ -54,29 +107,34 @@ class _Lowering:
             raise KernelError("the result does not depend on any encrypted argument", graph.output.where)
         result = result.compact()
         bounds = {name: node.bound for name, node in graph.inputs.items() if node.encrypted}
-        return self.builder.finish(self.inputs, bounds, result.cts, result.ct, result.slot)
+        sent = {name: self.sent.rows[name] for name in bounds}
+        return self.builder.finish(sent, bounds, result.cts, result.ct, result.slot)
 
     def _input(self, name: str, node: Node) -> Value:
         if not node.encrypted:
             return PlainView.of(node)
         packing = cast(str, self.arguments[name].packing)
+        if packing == "auto":
+            self.views[id(node)] = View(name, np.arange(int(np.prod(node.shape))).reshape(node.shape))
+            options = ["rows", "transposed"] if len(node.shape) > 1 else ["rows"]
+            packing = self.choices.pick(("input", name), options)
         ct, slot, period, gather = pack(node.shape, packing, self.slots)
-        self.inputs[name] = InputPacking(name, gather)
-        cts = tuple(self.builder.fresh(node.where) for _ in gather)
-        return Packed(cts, ct, slot, period, gather < 0)
+        return Packed(self.sent.place(name, gather, node.where), ct, slot, period, gather < 0)
 
     def _visit(self, node: Node) -> Value:
         if not node.encrypted:
             return PlainView.of(node)
-        args = [self.values[id(arg)] for arg in node.args]
+        args = [self._operand(arg) for arg in node.args]
         if node.op in _KIND:
-            return self._elementwise(node.op, args[0], args[1], node.where)
+            return self._elementwise(node.op, args[0], args[1], node)
         if node.op is Op.MATMUL:
-            return self._matmul(args[0], args[1], node.where)
+            return matmul(self.context, args[0], args[1], self.numbers[id(node)], node.where)
         if node.op is Op.JOIN:
-            return self._join(node, args)
-        x = cast(Packed, args[0])
+            return self._join(node, [arg.value for arg in args])
+        x = cast(Packed, args[0].value)
         if node.op is Op.INDEX:
+            if view := args[0].view:
+                self.views[id(node)] = View(view.name, view.picked.reshape(-1)[node.attributes["gather"]])
             return x.gather(node.attributes["gather"])
         if node.op is Op.WITHIN:
             x = x.compact()
@@ -93,49 +151,25 @@ class _Lowering:
             return basis.of_chebyshev(self.builder, x, node)
         return self._sum(x, node.attributes["axis"], node.where)
 
+    def _operand(self, node: Node) -> Operand:
+        return Operand(self.values[id(node)], self.views.get(id(node)))
+
     def _sum(self, x: Packed, axis: int | None, where: Location) -> Packed:
         axes = [axis] if axis is not None else list(range(len(x.shape) - 1, -1, -1))
         for one in axes:
             x = sum_axis(self.builder, x, one, where)
         return x
 
-    def _elementwise(self, op: Op, a: Value, b: Value, where: Location) -> Packed:
-        if isinstance(a, Packed) and isinstance(b, Packed):
-            return combine(self.builder, _KIND[op], a, b, where)
-        if isinstance(a, Packed):
-            return combine_plain(self.builder, _PLAIN_KIND[op], a, cast(PlainView, b), where)
-        x = cast(Packed, b)
+    def _elementwise(self, op: Op, a: Operand, b: Operand, node: Node) -> Packed:
+        where = node.where
+        if isinstance(a.value, Packed) and isinstance(b.value, Packed):
+            return combined(self.context, _KIND[op], a, b, self.numbers[id(node)], where)
+        if isinstance(a.value, Packed):
+            return combine_plain(self.builder, _PLAIN_KIND[op], a.value, cast(PlainView, b.value), where)
+        x, plain = cast(Packed, b.value), a.value
         if op is Op.SUB:
-            return combine_plain(self.builder, Kind.ADD_PLAIN, negate(self.builder, x, where), a, where)
-        return combine_plain(self.builder, _PLAIN_KIND[op], x, a, where)
-
-    def _matmul(self, a: Value, b: Value, where: Location) -> Packed:
-        """Compute a @ b as sum_k a[.., k] b[k, ..], or by diagonals when a plain matrix meets one encrypted vector."""
-        if isinstance(a, Packed) and isinstance(b, PlainView) and len(a.shape) == 1 and b.picked.ndim == 2:
-            a, b = PlainView(b.node, b.picked.T), a
-        if isinstance(a, PlainView) and isinstance(b, Packed) and len(b.shape) == 1 and a.picked.ndim == 2:
-            rows = a.picked.shape[0]
-            chosen = matvec.diagonals(b, rows, self.slots)
-            if chosen is not None and chosen.cost < matvec.spread_cost(b, rows, self.slots):
-                return matvec.multiply(self.builder, b, a, chosen, where)
-        rank_a, rank_b = _rank(a), _rank(b)
-        left = _expand(a, -2) if rank_b == 2 else a
-        right = _transposed(b) if rank_b == 2 else b
-        if rank_a == 2 and rank_b == 2:
-            right = _expand(right, 0)
-        folded = self._folded(left, right, where)
-        if folded is not None:
-            return folded
-        products = self._elementwise(Op.MULTIPLY, left, right, where)
-        return sum_axis(self.builder, products, len(products.shape) - 1, where)
-
-    def _folded(self, left: Value, right: Value, where: Location) -> Packed | None:
-        """Return sum_k left[.., k] right[.., k] of rows over several ciphertexts and plain ones, packed together."""
-        x, plain = (left, right) if isinstance(left, Packed) else (right, left)
-        if not isinstance(x, Packed) or not isinstance(plain, PlainView):
-            return None
-        shape = np.broadcast_shapes(x.shape, plain.picked.shape)
-        return fold.inner_products(self.builder, x.broadcast(shape), plain, where)
+            return combine_plain(self.builder, Kind.ADD_PLAIN, negate(self.builder, x, where), plain, where)
+        return combine_plain(self.builder, _PLAIN_KIND[op], x, plain, where)
 
     def _join(self, node: Node, args: list[Value]) -> Packed:
         packed = [self._encrypted(value, args, node.where) for value in args]
@@ -158,20 +192,3 @@ class _Lowering:
         return combine_plain(
             self.builder, Kind.ADD_PLAIN, Packed((nothing,) * len(gather), ct, slot, period, zeros), value, where
         )
-
-
-def _rank(value: Value) -> int:
-    return len(value.shape) if isinstance(value, Packed) else value.picked.ndim
-
-
-def _expand(value: Value, axis: int) -> Value:
-    """Add an axis of extent 1 (before the last for axis -2)."""
-    if isinstance(value, Packed):
-        return value.view(np.expand_dims(value.ct, axis), np.expand_dims(value.slot, axis))
-    return PlainView(value.node, np.expand_dims(value.picked, axis))
-
-
-def _transposed(value: Value) -> Value:
-    if isinstance(value, Packed):
-        return value.view(value.ct.T, value.slot.T)
-    return PlainView(value.node, value.picked.T)

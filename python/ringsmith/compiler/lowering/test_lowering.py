@@ -17,7 +17,7 @@ from ringsmith.frontend.trace import trace
 from ringsmith.ir.circuit import Circuit, Step
 from ringsmith.ir.evaluate import evaluate
 from ringsmith.ir.geometry import Slots
-from ringsmith.ir.slot_program import Kind, PlainOperand
+from ringsmith.ir.slot_program import Kind, PlainOperand, SlotProgram
 from ringsmith.runtime.kernel import Kernel, kernel
 
 Array = NDArray[Any]
@@ -147,23 +147,31 @@ def run(made: Kernel, slots: int, **arrays: Array) -> tuple[Array, Circuit]:
     rows = 2 if made.scheme == "bfv" else 1
     graph = trace(made, {name: array.shape for name, array in arrays.items()})
     program = lower(graph, made.arguments, Slots(rows, slots // rows))
-    if made.scheme == "bfv":
-        circuit = schedule_bfv.schedule(program, 3)
-    else:
-        scheduled = schedule_ckks.schedule(program)
-        circuit = schedule_ckks.resolve(scheduled, MODULI[: scheduled.depth + 1], 40.0)
+    circuit = scheduled_circuit(made, program)
     return clear_run(circuit, arrays), circuit
 
 
-def check(made: Kernel, slots: int = 64, seed: int = 0, **shapes: tuple[int, ...]) -> Circuit:
-    """Compare the circuit with numpy on random data; return it."""
+def scheduled_circuit(made: Kernel, program: SlotProgram) -> Circuit:
+    """Schedule a program on a chain as long as it needs."""
+    if made.scheme == "bfv":
+        return schedule_bfv.schedule(program, 3)
+    scheduled = schedule_ckks.schedule(program)
+    return schedule_ckks.resolve(scheduled, MODULI[: scheduled.depth + 1], 40.0)
+
+
+def random_arrays(made: Kernel, seed: int = 0, **shapes: tuple[int, ...]) -> dict[str, Array]:
+    """Return random values for a kernel's arguments, integers for BFV."""
     rng = np.random.default_rng(seed)
     arrays = {
         name: rng.uniform(argument.low, argument.high, argument.fix(name, shapes.get(name)))
         for name, argument in made.arguments.items()
     }
-    if made.scheme == "bfv":
-        arrays = {name: np.round(array) for name, array in arrays.items()}
+    return {name: np.round(array) for name, array in arrays.items()} if made.scheme == "bfv" else arrays
+
+
+def check(made: Kernel, slots: int = 64, seed: int = 0, **shapes: tuple[int, ...]) -> Circuit:
+    """Compare the circuit with numpy on random data; return it."""
+    arrays = random_arrays(made, seed, **shapes)
     found, circuit = run(made, slots, **arrays)
     expected = np.asarray(made.function(**arrays))
     assert found.shape == expected.shape
@@ -258,6 +266,7 @@ def test_rotation_slices_and_joins(length: int) -> None:
 def test_rotation_of_a_power_of_two_is_one_rotation() -> None:
     circuit = check(kernel(x=Encrypted(16, bound=1))(lambda x: rs.rotate(x, 5) - x))
     assert circuit.counts() == {"sub": 1, "rotate": 1, "key_switch": 1}
+    assert len(circuit.inputs["x"].gather) == 1
 
 
 def test_stack_transpose_reshape() -> None:

@@ -42,9 +42,14 @@ def test_rows_over_several_ciphertexts(shape: tuple[int, int], scheme: str) -> N
     check(made(lambda x, y: (2 * x - y) @ y + x[:, 0]))
 
 
+ROWS = kernel(x=Encrypted(285, 30, bound=1, packing="rows"), y=Plain(30, bound=1))(inner_products)
+
+
 def test_inner_products_of_several_ciphertexts_stand_in_one() -> None:
     # 285 rows of 30 in 8192 slots, as in the classifier of the examples.
-    circuit = check(kernel(x=Encrypted(285, 30, bound=1), y=Plain(30, bound=1))(inner_products), slots=8192)
+    circuit = check(
+        kernel(x=Encrypted(285, 30, bound=1, packing="rows"), y=Plain(30, bound=1))(inner_products), slots=8192
+    )
     first, second, *sums = transforms(circuit)
     assert [[term.rotation for term in t.terms] for t in (first, second)] == [[0, 16], [-16, 0]]
     assert len(first.plains) == len(second.plains) == 2
@@ -123,8 +128,8 @@ def fused(build: Callable[[Builder, int], int]) -> SlotProgram:
     where = Location("test", 1, 0, 0)
     builder = Builder(Slots(1, 16))
     x = builder.fresh(where)
-    nowhere = np.zeros(1, dtype=np.intp)
-    return fuse(builder.finish({}, {}, (build(builder, x),), nowhere, nowhere))
+    nowhere, sent = np.zeros(1, dtype=np.intp), {"x": {x: np.arange(16)}}
+    return fuse(builder.finish(sent, {}, (build(builder, x),), nowhere, nowhere))
 
 
 def test_rotations_that_others_need_stay() -> None:
@@ -164,7 +169,9 @@ def test_a_rotated_product_is_a_rotation_times_the_rotated_plaintext() -> None:
 
 
 def test_rotations_of_a_transform_need_keys() -> None:
-    circuit = check(kernel(x=Encrypted(285, 30, bound=1), y=Plain(30, bound=1))(inner_products), slots=8192)
+    circuit = check(
+        kernel(x=Encrypted(285, 30, bound=1, packing="rows"), y=Plain(30, bound=1))(inner_products), slots=8192
+    )
     assert circuit.rotations() == (-16, 1, 2, 3, 4, 8, 12, 16)
 
 

@@ -51,6 +51,8 @@ class Requirements:
     tower_bits: int = CPU_TOWER_BITS
     assume: noise.Assume = noise.Assume.NONE
     failure_bits: int = noise.FAILURE_BITS
+    #: Products of ciphertexts that follow each other, whatever the layout.
+    least_depth: int = 0
 
     def wanted(self, n: int) -> float:
         """Return log2 of the error that a result may have before anything is added to publish it."""
@@ -223,10 +225,11 @@ def _fit_ckks(requirements: Requirements, lower: Lower, n: int, limit: int) -> C
     precision = max(least, math.ceil(-requirements.wanted(n)) + 8)
     if precision + 4 > limit:
         return Rejected(n, f"n = {n} allows {limit} bits in all; the precision alone takes a scale of {precision} bits")
+    if (requirements.least_depth + 1) * least > limit:
+        return _too_deep(n, limit, requirements.least_depth, least)
     scheduled = schedule_ckks.schedule(lower(slots_of("ckks", n)))
     if (scheduled.depth + 1) * least > limit:
-        primes_needed = scheduled.depth + 1
-        return Rejected(n, f"n = {n} allows {limit} bits; {primes_needed} primes of {least} bits or more exceed them")
+        return _too_deep(n, limit, scheduled.depth, least)
     first = _least_scale(requirements, scheduled, n, least)
     room = limit - _least_special(requirements, scheduled, n)
     if first > _MAX_SCALE:
@@ -242,6 +245,10 @@ def _fit_ckks(requirements: Requirements, lower: Lower, n: int, limit: int) -> C
             if found.params.log2_q > room + _SLACK_BITS:
                 break
     return rejected
+
+
+def _too_deep(n: int, limit: int, depth: int, least: int) -> Rejected:
+    return Rejected(n, f"n = {n} allows {limit} bits; {depth + 1} primes of {least} bits or more exceed them")
 
 
 def _least_special(requirements: Requirements, scheduled: schedule_ckks.Schedule, n: int) -> float:

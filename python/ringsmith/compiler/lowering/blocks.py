@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plain matrix times many encrypted vectors, each in a block of slots, by diagonals of partial sums.
+
+A block has `length` places, `stride` slots apart. For results i < `parts`, a power of two, place p = i + parts t holds
+the t-th partial sum of result i: the sum over the distances d of W[i, p + d] x[p + d]. So `parts` distances are enough
+however long the vectors are, and a sum of the partial sums ends it (the hybrid of Juvekar et al., GAZELLE, USENIX
+Security 2018; diagonals as in Halevi and Shoup, CRYPTO 2014). All blocks of a ciphertext are done at once.
+
+Places go around where a block is all that repeats; they may reach into what the block before leaves free otherwise, and
+where nothing is free, negative distances take their part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith.compiler.lowering import cost
+from ringsmith.compiler.lowering.align import PlainView
+from ringsmith.compiler.lowering.layout import Packed, power_of_two
+from ringsmith.compiler.lowering.reduce import Value, shifted_sum
+from ringsmith.ir.geometry import Index, Slots
+from ringsmith.ir.slot_program import Builder
+from ringsmith.location import Location
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Vectors along the last axis of a tensor: `first` is the least slot of a block in which elements stand.
+
+    `around`: the block is all that repeats, so its places go around.
+    """
+
+    stride: int
+    length: int
+    first: int
+    around: bool
+
+
+@dataclass(frozen=True)
+class Way:
+    """Distances `low` to `low + count`, `baby` of them to a giant step, and the places `start` to `start + places`.
+
+    `parts` places hold the results, the others are `sums` further partial sums of each.
+    """
+
+    blocks: Blocks
+    parts: int
+    low: int
+    count: int
+    start: int
+    places: int
+    sums: int
+    baby: int
+    cost: float
+
+
+def blocks_of(x: Packed, slots: Slots) -> Blocks | None:
+    """Return how the vectors along the last axis lie; None if they do not all lie alike."""
+    width = x.shape[-1]
+    if width < 2 or (x.ct != x.ct[..., :1]).any():
+        return None
+    slot = slots.plus(x.slot, 0, x.period)
+    stride = int((slot.flat[1] - slot.flat[0]) % x.period.width)
+    if stride == 0 or power_of_two(stride) != stride:
+        return None
+    starts = slot[..., 0].reshape(-1)
+    length = x.period.width // stride
+    while length >= power_of_two(width) and not _aligned(starts, stride, length):
+        length //= 2
+    if length < width:
+        return None
+    first = int(starts[0] % (stride * length) // stride * stride)
+    around = stride * length == x.period.width
+    places = first + stride * np.arange(width)
+    if not around and first + stride * width > stride * length:
+        return None
+    wanted = (starts // (stride * length) * stride * length + starts % stride)[:, None] + places % (stride * length)
+    apart = len(np.unique(x.ct * slots.count + slot)) == slot.size
+    return Blocks(stride, length, first, around) if apart and np.array_equal(slot.reshape(-1, width), wanted) else None
+
+
+def _aligned(starts: Index, stride: int, length: int) -> bool:
+    """Tell whether blocks of that length begin alike, and whether each has one vector at most for each lane."""
+    inside = starts % (stride * length) // stride
+    return bool((inside == inside[0]).all())
+
+
+def ways(x: Packed, rows: int, slots: Slots) -> list[Way]:
+    """Return the ways to multiply by a matrix of that many rows, cheapest first."""
+    blocks = blocks_of(x, slots)
+    if blocks is None:
+        return []
+    found = []
+    parts = power_of_two(rows)
+    if parts > blocks.length:
+        if blocks.around and parts * blocks.stride <= slots.width:
+            found.append(_way(blocks, parts, (0, blocks.length), (0, parts), len(x.cts)))
+        return [way for way in found if way]
+    while parts <= blocks.length:
+        found.append(_way(blocks, parts, *_reach(blocks, parts, x.shape[-1]), len(x.cts)))
+        parts *= 2
+    return sorted(found, key=lambda way: way.cost)
+
+
+def _reach(blocks: Blocks, parts: int, columns: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the distances and places, as (first, count), for partial sums that far apart."""
+    if blocks.around:
+        return (0, parts), (0, blocks.length)
+    begin = blocks.first // blocks.stride
+    needed = -(-columns // parts) * parts
+    if parts + needed <= blocks.length and begin == 0:
+        return (0, parts), (-parts, parts + needed)
+    return (1 - parts, 2 * parts - 1), (0, needed)
+
+
+def _way(blocks: Blocks, parts: int, distances: tuple[int, int], places: tuple[int, int], cts: int) -> Way:
+    low, count = distances
+    sums = places[1] // parts
+
+    def costs(baby: int) -> float:
+        own = range(low, low + count)
+        giants, babies = {d // baby for d in own} - {0}, {d % baby for d in own} - {0}
+        return cost.transform(len(babies), len(giants), count)
+
+    baby = min((1 << k for k in range(power_of_two(count).bit_length())), key=lambda baby: (costs(baby), baby))
+    return Way(blocks, parts, low, count, places[0], places[1], sums, baby, cts * (costs(baby) + cost.summed(sums)))
+
+
+def multiply(builder: Builder, x: Packed, matrix: PlainView, way: Way, where: Location) -> Packed:
+    """Return the tensor of x's shape but for the last axis, which is that of matrix @ (a vector of x)."""
+    x = x.compact()
+    slots, blocks = builder.slots, way.blocks
+    rows = matrix.picked.shape[0]
+    period = x.period
+    if way.parts > blocks.length:
+        period = Slots(period.rows, way.parts * blocks.stride)
+    terms, touched = _terms(builder, matrix, way, period, x.shape[-1])
+    done = []
+    for ct in x.cts:
+        value = builder.transform(ct, terms, where), ~touched
+        done.append(_summed(builder, value, way, where))
+    cts, zeros = tuple(ct for ct, _ in done), np.stack([zero for _, zero in done])
+    slot = slots.plus(x.slot[..., :1], blocks.stride * (way.start + np.arange(rows)) % slots.width, period)
+    if blocks.around and way.parts < blocks.length:
+        period = Slots(period.rows, way.parts * blocks.stride)
+        slot = slots.plus(slot, 0, period)
+    return Packed(cts, np.broadcast_to(x.ct[..., :1], slot.shape), slot, period, zeros)
+
+
+def _summed(builder: Builder, value: Value, way: Way, where: Location) -> Value:
+    """Return a ciphertext with its partial sums added up."""
+    stride = way.blocks.stride * way.parts
+    return shifted_sum(builder, value, stride, way.sums, where) if way.sums > 1 else value
+
+
+def _terms(
+    builder: Builder, matrix: PlainView, way: Way, period: Slots, columns: int
+) -> tuple[dict[int, dict[int, int]], NDArray[np.bool_]]:
+    """Return the transform's terms, and which slots its products touch."""
+    slots, blocks = builder.slots, way.blocks
+    span = max(blocks.length, way.parts) * blocks.stride
+    terms: dict[int, dict[int, int]] = {}
+    touched = np.zeros(slots.count, dtype=bool)
+    for distance in range(way.low, way.low + way.count):
+        gather = _diagonal(matrix, way, distance, columns)
+        if (gather < 0).all():
+            continue
+        block = _in_slots(gather, way, span)
+        everywhere = slots.repeat(np.pad(block, (0, slots.count - span), constant_values=-1), Slots(1, span))
+        touched |= everywhere >= 0
+        giant = distance // way.baby * way.baby
+        moved = slots.turned(everywhere, -giant * blocks.stride % slots.width)
+        plain = builder.plains.number(matrix.node, moved)
+        terms.setdefault(giant * blocks.stride % slots.width, {})[(distance - giant) * blocks.stride] = plain
+    return terms, touched
+
+
+def _diagonal(matrix: PlainView, way: Way, distance: int, columns: int) -> Index:
+    """Return, for each place, the matrix element that meets the vector's element at the distance; -1: none."""
+    rows, length = matrix.picked.shape[0], way.blocks.length
+    place = np.arange(way.start, way.start + way.places)
+    i, j = place % way.parts, place + distance
+    if way.blocks.around:
+        j = j % length
+    elif way.low < 0:
+        # Of the vector's elements in the place's part.
+        j = np.where(j // way.parts == place // way.parts, j, -1)
+    inside = (i < rows) & (j >= 0) & (j < columns)
+    return np.where(inside, matrix.picked[np.minimum(i, rows - 1), np.clip(j, 0, columns - 1)], -1)
+
+
+def _in_slots(gather: Index, way: Way, span: int) -> Index:
+    """Return the elements of a block's slots: every lane of a stride alike."""
+    blocks = way.blocks
+    block = np.full(span, -1, dtype=np.intp)
+    place = np.arange(way.start, way.start + way.places)
+    for lane in range(blocks.stride):
+        block[(blocks.first + lane + place * blocks.stride) % span] = gather
+    return block

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matrix products: the ways to sum products along the contracted axis, of which one is picked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ringsmith.compiler.lowering import blocks, cost, fold, matvec
+from ringsmith.compiler.lowering.align import PlainView, combine, combine_plain
+from ringsmith.compiler.lowering.context import MOST_SENT, Context, Operand, combined
+from ringsmith.compiler.lowering.layout import Packed, pack, power_of_two
+from ringsmith.compiler.lowering.reduce import sum_axis
+from ringsmith.compiler.lowering.sent import View
+from ringsmith.ir.slot_program import Kind
+from ringsmith.location import Location
+
+#: Partial sums of different widths are tried in so many ways at most.
+_WIDTHS = 3
+#: A way is not offered when by itself it costs so many times the cheapest.
+_HOPELESS = 4.0
+
+
+def matmul(context: Context, a: Operand, b: Operand, place: int, where: Location) -> Packed:
+    """Return a @ b as numpy has it for one and two axes; `place` is the node's in the graph."""
+    ways = _ways(context, a, b, where)
+    ways["summed"] = (_summed_cost(context, a, b), lambda: _summed(context, a, b, place, where))
+    least = min(own for own, _ in ways.values())
+    names = sorted((name for name in ways if ways[name][0] <= _HOPELESS * least), key=lambda name: ways[name][0])
+    return ways[context.choices.pick(("product", place), names)][1]()
+
+
+#: What a way costs by itself, and what does it.
+_Ways = dict[str, tuple[float, Callable[[], Packed]]]
+
+
+def _ways(context: Context, a: Operand, b: Operand, where: Location) -> _Ways:
+    """Return the ways other than multiplying elements and summing."""
+    if a.view and b.view:
+        return _sent_product(context, a, b, a.view, b.view, where)
+    if isinstance(a.value, PlainView) and len(a.shape) == 2 and isinstance(b.value, Packed):
+        vectors = b if len(b.shape) == 1 else b.transposed()
+        ways = _plain_matrix(context, vectors, a.value, where)
+        return ways if len(b.shape) == 1 else {name: (own, _transposing(make)) for name, (own, make) in ways.items()}
+    if isinstance(a.value, Packed) and isinstance(b.value, PlainView) and len(b.shape) == 2:
+        return _plain_matrix(context, a, PlainView(b.value.node, b.value.picked.T), where)
+    return {}
+
+
+def _transposing(make: Callable[[], Packed]) -> Callable[[], Packed]:
+    def transposed() -> Packed:
+        found = make()
+        return found.view(found.ct.T, found.slot.T)
+
+    return transposed
+
+
+def _plain_matrix(context: Context, vectors: Operand, matrix: PlainView, where: Location) -> _Ways:
+    """Return the ways by diagonals to multiply vectors along the last axis by a plain matrix."""
+    x, rows = vectors.value, matrix.picked.shape[0]
+    if not isinstance(x, Packed):
+        return {}
+    found: _Ways = {}
+    for way in blocks.ways(x, rows, context.slots)[:_WIDTHS]:
+        name = f"diagonals, partial sums {way.parts} apart"
+        found[name] = (way.cost, _block_product(context, x, matrix, way, where))
+    if not found and len(x.shape) == 1 and (chosen := matvec.diagonals(x, rows, context.slots)):
+        found["diagonals"] = (chosen.cost, lambda: matvec.multiply(context.builder, x, matrix, chosen, where))
+    return found
+
+
+def _block_product(
+    context: Context, x: Packed, matrix: PlainView, way: blocks.Way, where: Location
+) -> Callable[[], Packed]:
+    return lambda: blocks.multiply(context.builder, x, matrix, way, where)
+
+
+def _sent_product(context: Context, a: Operand, b: Operand, left: View, right: View, where: Location) -> _Ways:
+    """Return the way in which the client sends both operands spread over all products, the contracted axis outermost.
+
+    Then sums are of whole ciphertexts as far as these go, and what remains is one short sum for all results.
+    """
+    one = left.picked if len(a.shape) == 2 else left.picked[None, :]
+    two = right.picked if len(b.shape) == 2 else right.picked[:, None]
+    shape = (two.shape[0], one.shape[0], two.shape[1])
+    results = shape[1] * shape[2]
+    per = max(context.slots.count // power_of_two(results), 1)
+    cts = -(-shape[0] // per) * -(-results // context.slots.count)
+    if cts > MOST_SENT:
+        return {}
+    left_view = View(left.name, np.broadcast_to(one.T[:, :, None], shape).reshape(shape[0], results))
+    right_view = View(right.name, np.broadcast_to(two[:, None, :], shape).reshape(shape[0], results))
+
+    def make() -> Packed:
+        ct, slot, period, gather = pack(left_view.picked.shape, "rows", context.slots)
+
+        def laid(view: View) -> Packed:
+            own = np.where(gather < 0, -1, view.picked.reshape(-1)[gather])
+            return context.sent.laid(view, ct, slot, period, own, where)
+
+        products = combine(context.builder, Kind.MULTIPLY, laid(left_view), laid(right_view), where)
+        total = sum_axis(context.builder, products, 0, where)
+        wanted = a.shape[:-1] + b.shape[1:]
+        return total.view(total.ct.reshape(wanted), total.slot.reshape(wanted))
+
+    # Of the two operands, one may stand like this anyway.
+    own = cts * 0.75 + 1.0 + cost.summed(min(per, power_of_two(shape[0])))
+    return {"sent spread over all products": (own, make)}
+
+
+def _summed_cost(context: Context, a: Operand, b: Operand) -> float:
+    """Return a figure that compares to that of the other ways: sums of each ciphertext of products by rotations."""
+    columns, results = a.shape[-1], int(np.prod(a.shape[:-1] + b.shape[1:], dtype=np.int64))
+    cts = 1
+    for x in (a.value, b.value):
+        if isinstance(x, Packed):
+            # Copies for the other operand's rows go to the repetitions first.
+            copies = results * columns // int(np.prod(x.shape))
+            cts = max(cts, len(x.cts) * -(-copies // (context.slots.count // x.period.count)))
+    sums = cts * (cost.PLAIN + cost.summed(power_of_two(columns))) + (cts - 1) * cost.CIPHERTEXT
+    lined_up = isinstance(a.value, PlainView) or isinstance(b.value, PlainView)
+    # One of two encrypted operands is moved, or sent once more.
+    return sums if lined_up else sums + cts * cost.CIPHERTEXT
+
+
+def _summed(context: Context, a: Operand, b: Operand, place: int, where: Location) -> Packed:
+    """Compute a @ b as sum_k a[.., k] b[k, ..]."""
+    left = a.expanded(-2) if len(b.shape) == 2 else a
+    right = b.transposed() if len(b.shape) == 2 else b
+    if len(a.shape) == 2 and len(b.shape) == 2:
+        right = right.expanded(0)
+    if (folded := _folded(context, left, right, where)) is not None:
+        return folded
+    products = _products(context, left, right, place, where)
+    return sum_axis(context.builder, products, len(products.shape) - 1, where)
+
+
+def _products(context: Context, left: Operand, right: Operand, place: int, where: Location) -> Packed:
+    """Return the products of elements."""
+    for x, y in ((left, right), (right, left)):
+        if isinstance(x.value, Packed) and isinstance(y.value, PlainView):
+            return combine_plain(context.builder, Kind.MULTIPLY_PLAIN, x.value, y.value, where)
+    return combined(context, Kind.MULTIPLY, left, right, place, where)
+
+
+def _folded(context: Context, left: Operand, right: Operand, where: Location) -> Packed | None:
+    """Return sum_k left[.., k] right[.., k] of rows over several ciphertexts and plain ones, packed together."""
+    x, plain = (left.value, right.value) if isinstance(left.value, Packed) else (right.value, left.value)
+    if not isinstance(x, Packed) or not isinstance(plain, PlainView):
+        return None
+    shape = np.broadcast_shapes(x.shape, plain.picked.shape)
+    return fold.inner_products(context.builder, x.broadcast(shape), plain, where)

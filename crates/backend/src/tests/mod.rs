@@ -6,6 +6,7 @@ mod clear;
 mod client;
 mod conversions;
 mod coprocessor;
+mod faults;
 mod moves;
 pub mod random;
 mod reference;

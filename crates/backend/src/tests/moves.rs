@@ -12,7 +12,7 @@ use program::{Encryption, Parameters, Program};
 use rlwe::{RlweParamsLiteral, SecurityPolicy};
 
 /// A build with the unit and eight slots.
-fn moves(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
+pub fn moves(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
     BuildInfo {
         butterflies: 2,
         dual_port_slots: 8,
@@ -73,7 +73,8 @@ fn random_ckks_programs_give_the_same_bytes_where_residues_move() {
     );
 }
 
-fn ending(steps: &[(Operation, u8, u32)]) -> Program {
+/// A program of the steps given, on two inputs and a plaintext.
+pub fn ending(steps: &[(Operation, u8, u32)]) -> Program {
     let (mut program, _) = Maker::new(set(1024, 45, 3, 45), Encryption::Secret, 0).finish();
     let input = program.steps[0];
     program.steps.truncate(3);

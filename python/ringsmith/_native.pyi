@@ -56,6 +56,7 @@ __all__ = [
     "ntt_primes",
     "object_kind",
     "polynomial_depth",
+    "predict",
     "security_bits",
     "security_source",
 ]

@@ -82,3 +82,16 @@ def test_the_order_of_heax_takes_half_as_long_again_on_the_same_machine(n: int, 
     assert ours <= 0.67 * digit_major
     if lanes == 2 * (primes + 1):
         assert ours <= published(n, primes, device.preset.butterflies)
+
+
+@pytest.mark.parametrize(("n", "primes", "lanes"), SHAPES[:2])
+def test_eight_rotations_of_one_ciphertext_take_six_tenths_of_eight_single_ones(
+    n: int, primes: int, lanes: int
+) -> None:
+    """They share its decomposition; ten slots hold its digits."""
+    device = open_device("model", load_preset("coxhe-zcu102-p8", {"lanes": lanes, "n_max": n, "dual_port_slots": 10}))
+    bits = min(device.preset.lane_bits())
+    one, eight = (device.native.simulate_rotation(bits, n, primes=primes, count=count) for count in (1, 8))
+    assert one["correct"]
+    assert eight["correct"]
+    assert eight["cycles"] <= 0.6 * 8 * one["cycles"]

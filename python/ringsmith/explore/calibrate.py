@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ringsmith import shipped
-from ringsmith.explore.resources import FITTED, GROUPS, group_of
+from ringsmith.explore.resources import FITTED, GROUPS, group_of, rtl_hash
 from ringsmith.explore.space import BASE, Hardware
 from ringsmith.files import write_text
 from ringsmith.hw.device import top_of, top_parameters
@@ -36,13 +36,13 @@ def calibrate(told: Callable[[str], None]) -> None:
     for number, knobs in enumerate(training_knobs(), 1):
         told(f"build {number} of {len(BUILDS)}")
         points.append(measured(knobs))
-    write_text(shipped.spec() / "resources.json", as_text(points))
+    write_text(shipped.spec() / "resources.json", as_text(points, rtl_hash()))
 
 
-def as_text(points: list[dict[str, Any]]) -> str:
-    """Return the file: JSON, a line for each point."""
+def as_text(points: list[dict[str, Any]], rtl: str) -> str:
+    """Return the file: JSON, a line for each point; `rtl` is the hash of their RTL."""
     lines = ",\n".join(json.dumps(point) for point in points)
-    return f'{{"command": {json.dumps(COMMAND)}, "points": [\n{lines}\n]}}\n'
+    return f'{{"command": {json.dumps(COMMAND)}, "rtl": "{rtl}", "points": [\n{lines}\n]}}\n'
 
 
 def training_knobs() -> Iterator[dict[str, Any]]:

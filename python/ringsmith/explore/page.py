@@ -13,7 +13,7 @@ import numpy as np
 
 from ringsmith.explore.design import parameters_text, preset_text
 from ringsmith.explore.point import Point
-from ringsmith.explore.resources import FITTED, NAMES, held_out, knobs_of, model, training
+from ringsmith.explore.resources import FITTED, NAMES, knobs_of, model, trust
 from ringsmith.explore.search import Search
 from ringsmith.explore.verify import Verified
 
@@ -39,7 +39,7 @@ def page(title: str, search: Search, verified: Mapping[str, Verified]) -> str:
 <title>ringsmith explore: {head}</title><style>{_asset("page.css")}</style></head><body>
 <h1>{head}</h1>
 <p>{search.total:,} points: {sum(search.infeasible.values()):,} infeasible, {search.pruned:,} superfluous by their
-bound, {len(done):,} evaluated, {len(front):,} on the front; {html.escape(held_out(training()["points"]).line())}.</p>
+bound, {len(done):,} evaluated, {len(front):,} on the front; {html.escape(trust())}.</p>
 <div class="plots" id="plots"></div><div id="box"></div>
 <div class="tools"><input id="find" type="search" placeholder="find" aria-label="find">
 <label>at most <input id="slowest" type="number" min="0" step="any"> ms</label>

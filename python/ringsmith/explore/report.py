@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ringsmith.errors import InputError
 from ringsmith.explore.point import Point
-from ringsmith.explore.resources import held_out, training
+from ringsmith.explore.resources import trust
 from ringsmith.explore.search import Search
 from ringsmith.explore.verify import Verified
 from ringsmith.files import replacing
@@ -37,9 +37,9 @@ def summary(search: Search, ran: Sequence[Verified] = ()) -> RenderableType:
     lines = [f"{search.board.name}: the fastest of the front"]
     lines += [line for point in front[:_BEST] for line in _lines(point, exact=search.exact)]
     reasons = [f"  {count:>9,} {why}" for why, count in search.infeasible.most_common(_REASONS)]
-    trust = [held_out(training()["points"]).line(), *(one.line() for one in ran)]
+    figures = [trust(), *(one.line() for one in ran)]
     short = (Text(line, no_wrap=True, overflow="ellipsis") for line in reasons)
-    return Group(*map(Text, [*lines, "", counted]), *short, *map(Text, trust))
+    return Group(*map(Text, [*lines, "", counted]), *short, *map(Text, figures))
 
 
 def _lines(point: Point, *, exact: bool) -> list[str]:
@@ -92,7 +92,7 @@ def as_json(search: Search, ran: Sequence[Verified] = ()) -> dict[str, Any]:
         "superfluous": search.pruned,
         "infeasible": dict(search.infeasible.most_common()),
         "refused": {one.name: one.reason for one in search.refused},
-        "resources": held_out(training()["points"]).line(),
+        "resources": trust(),
         "verified": [one.to_dict() for one in ran],
         "fastest": {**next(rows(search)), **next(rows(search))["resources"]} if search.front else None,
         "front": [row for row in rows(search) if row["status"] == "front"],

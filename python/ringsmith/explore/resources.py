@@ -8,6 +8,7 @@ multiply; the coefficients are a least-squares fit to the training points (spec/
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from ringsmith import shipped
 from ringsmith.explore.blocks import dsp_blocks, memory_blocks
 from ringsmith.explore.parameters import Candidate
 from ringsmith.explore.space import Hardware, common_preset
+from ringsmith.hw import sources
 from ringsmith.hw.synth import Board
 from ringsmith.hw.synth.cells import Resources
 from ringsmith.presets import Preset
@@ -158,6 +160,23 @@ def training() -> dict[str, Any]:
     """Return the training points, with the command that made them."""
     data: dict[str, Any] = json.loads((shipped.spec() / "resources.json").read_text())
     return data
+
+
+@cache
+def rtl_hash() -> str:
+    """Return the hash of the RTL that training points are synthesised from: names and bytes of its files."""
+    state = hashlib.sha256()
+    for path in sources.closure("rs_top_axi"):
+        state.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return state.hexdigest()
+
+
+def trust() -> str:
+    """Return the error on held-out points, and whether the RTL is still the one that they were synthesised from."""
+    line = held_out(training()["points"]).line()
+    if training()["rtl"] != rtl_hash():
+        line += "; the RTL has changed since they were synthesised, DSP blocks too: ringsmith explore --calibrate"
+    return line
 
 
 @cache

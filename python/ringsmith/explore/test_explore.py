@@ -26,7 +26,7 @@ from ringsmith.explore.evaluate import Evaluator, Result, predicted
 from ringsmith.explore.parameters import Candidate, candidates
 from ringsmith.explore.point import Point, dominates
 from ringsmith.explore.report import as_json, nothing_fits, write_csv
-from ringsmith.explore.resources import held_out, training
+from ringsmith.explore.resources import held_out, training, trust
 from ringsmith.explore.search import Search, explore, packed, point_named
 from ringsmith.explore.space import BASE, builds, preset_of, values_with
 from ringsmith.explore.store import Results
@@ -142,6 +142,13 @@ def test_dsp_and_memory_blocks_are_those_of_synthesis() -> None:
 
 def test_the_training_points_are_those_that_calibrate_makes() -> None:
     assert [point["knobs"] for point in training()["points"]] == list(training_knobs())
+
+
+def test_a_change_of_the_rtl_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ringsmith.explore.resources.rtl_hash", lambda: training()["rtl"])
+    assert "has changed" not in trust()
+    monkeypatch.setattr("ringsmith.explore.resources.rtl_hash", lambda: "another")
+    assert "the RTL has changed since they were synthesised" in trust()
 
 
 def test_held_out_points_are_estimated_within_a_tenth_on_average() -> None:

@@ -67,7 +67,7 @@ _CORE: dict[str, int | str] = {
     "word_bits": 60,
     "butterflies": 8,
     "n_max": 16384,
-    "slots": 2,
+    "slots": 3,
     "reduction": "montgomery",
     "multiplier": "dsp26x17",
     "modulus_bits_min": 5,

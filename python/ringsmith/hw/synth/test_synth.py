@@ -21,7 +21,8 @@ from ringsmith.hw.synth.liberty import cell_area, check_liberty
 from ringsmith.hw.synth.place import place
 from ringsmith.hw.synth.rtlil import merge_equal_modules
 from ringsmith.hw.synth.store import Store
-from ringsmith.hw.synth.targets import design_of
+from ringsmith.hw.synth.targets import PARTS, design_of
+from ringsmith.hw.verilator import elaboration_error
 from ringsmith.presets import load_preset
 
 FIFO = Design(name="fifo", top="rs_fifo", parameters={"Width": 32, "Depth": 16})
@@ -222,3 +223,16 @@ def test_multipliers_of_an_eight_point_transform_land_in_dsps() -> None:
     rows = synthesise(design, Family.ECP5, quiet=True)["modules"]
     tiles = [row for row in rows if str(row["module"]).startswith("rs_mult_tile")]
     assert sum(row["instances"] * row["dsp"] for row in tiles) == sum(row["instances"] for row in tiles) == 48
+
+
+@pytest.mark.hw
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_is_a_build_as_it_stands(part: str) -> None:
+    design = design_of(part, [])
+    assert elaboration_error(design.top, design.parameters) is None
+
+
+@pytest.mark.hw
+def test_a_part_of_too_few_slots_is_refused_by_its_rtl() -> None:
+    design = design_of("core", ["slots=2"])
+    assert "Slots (slots) must be 3..32" in str(elaboration_error(design.top, design.parameters))

@@ -129,6 +129,11 @@ def simulate(
         raise InputError(f"--digit-major goes with {ROTATE} and {KEY_SWITCH} of builds with moves, not with {op}")
     if batch is not None and not 1 <= batch <= MOST_BATCH:
         raise InputError(f"--batch {batch} must be 1 to {MOST_BATCH}")
+    if _is_key_switch(op, made.moves) and made.lanes < primes + 1:
+        raise ParameterError(
+            f"--primes {primes}: a key switch by itself takes {primes + 1} lanes, one for the special prime; preset "
+            f"{made.name} has {made.lanes}: fewer primes, or more lanes by --set"
+        )
     what = Whole(
         allow_insecure=allow_insecure,
         batch=batch or 1,
@@ -238,7 +243,10 @@ def _report(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall: 
 
 
 def _whole(outcome: dict[str, Any]) -> dict[str, Any]:
-    """Return the usage of a whole operation, and its cycles from the first transform to the last result on chip."""
+    """Return the usage of a whole operation, and its cycles from the first transform to the last result on chip.
+
+    Of several submissions the timelines are the last one's: then all cycles count.
+    """
     events = outcome["profile"]["events"]
     begin = min(event[3] for event in events if event[2] == "compute")
     end = max(event[4] for event in events if event[2] in ("compute", "rns"))
@@ -247,7 +255,7 @@ def _whole(outcome: dict[str, Any]) -> dict[str, Any]:
     return {
         "data_primes": outcome["data_primes"],
         "auxiliary_primes": outcome["auxiliary"],
-        "work_cycles": end - begin,
+        "work_cycles": end - begin if usage["submissions"] == 1 else outcome["cycles"],
         **{key: usage[key] for key in kept},
     }
 

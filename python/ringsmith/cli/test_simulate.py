@@ -149,7 +149,11 @@ def test_six_cores_share_a_batch() -> None:
         (["tiny", "key-switch", "--on", "model", "--digit-major"], "of builds with moves, not with key-switch"),
         (["coxhe-zcu102-p8", "ntt", "--on", "model", "--digit-major"], "--digit-major goes with rotate and key-switch"),
         (["coxhe-zcu102-p8", "key-switch", "--batch", "1025"], "--batch 1025 must be 1 to 1024"),
-        (["coxhe-zcu102-p8", "key-switch", "--n", "4096", "--primes", "60", "--on", "model"], "60 data primes"),
+        (["coxhe-zcu102-p8", "key-switch", "--n", "4096", "--primes", "7", "--on", "model"], "7 data primes"),
+        (
+            ["coxhe-zcu102-p8", "key-switch", "--n", "8192", "--primes", "8", "--on", "model"],
+            "--primes 8: a key switch by itself takes 9 lanes, one for the special prime; preset coxhe-zcu102-p8 has 8",
+        ),
         (["no-preset", "ntt"], "no preset 'no-preset'; presets:"),
         (["tiny", "frob"], "'frob' is no instruction or operation"),
         (["tiny", "lift", "--on", "model"], "lift is not in this build"),

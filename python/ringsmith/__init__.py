@@ -58,6 +58,12 @@ from ringsmith.runtime.runner import run
 from ringsmith.runtime.server import Server
 from ringsmith.runtime.together import compile
 
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted(__all__)
+
+
 __all__ = [
     "Accuracy",
     "Approximation",

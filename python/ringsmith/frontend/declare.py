@@ -71,6 +71,12 @@ class Argument:
         self.high: int | float = high
         self.packing = packing
 
+    def __repr__(self) -> str:
+        """Return the declaration."""
+        extents = "".join(f"{extent}, " for extent in self.shape)
+        packing = "" if self.packing == "auto" else f", packing={self.packing!r}"
+        return f"{type(self).__name__}({extents}low={self.low}, high={self.high}{packing})"
+
     def range(self, name: str, *, exact: bool) -> NDArray[Any]:
         """Return [low, high] as float64, or as the exact integers between them."""
         if not exact:
@@ -135,3 +141,7 @@ class Output:
             raise InputError(f"packing {packing!r}: one of {', '.join(FIXED_PACKINGS)}, or a function (rows) -> array")
         self.shape = tuple(extent for extent in checked if extent is not None)
         self.packing = packing
+
+    def __repr__(self) -> str:
+        """Return the declaration."""
+        return f"Output({', '.join(map(str, self.shape))}{', ' * bool(self.shape)}packing={self.packing!r})"

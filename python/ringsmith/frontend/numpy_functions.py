@@ -19,6 +19,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from ringsmith.errors import KernelError
+from ringsmith.frontend import numpy_series
 from ringsmith.frontend.refusals import APPROXIMATE, DEFAULT_REMEDY, REMEDIES
 from ringsmith.frontend.tensor import NUMPY, Tensor, as_tensor, elementwise, joined, matmul, together, viewed
 from ringsmith.ir import nodes
@@ -104,6 +105,14 @@ def signature_of(function: Any) -> inspect.Signature:
 _STATED: dict[Any, Callable[..., Any]] = {
     np.concatenate: lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": None,
     np.dot: lambda a, b, out=None: None,
+    np.pad: lambda array,
+    pad_width,
+    mode="constant",
+    *,
+    constant_values=0,
+    end_values=0,
+    reflect_type="even",
+    stat_length=None: None,
     np.inner: lambda a, b, /: None,
     np.where: lambda condition, x, y, /: None,
 }
@@ -219,6 +228,22 @@ def _mean(a: Any, axis: Any = None, keepdims: Any = False, where: Any = True) ->
     return elementwise(Op.MULTIPLY, total, 1.0 / count)
 
 
+def _var(a: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Tensor:
+    _known(axis=axis, ddof=ddof, keepdims=keepdims)
+    tensor = as_tensor(a, here())
+    return numpy_series.variance(tensor, _axes(tensor, axis), _sum, ddof, bool(keepdims))
+
+
+def _known_but_first(compute: Compute) -> Compute:
+    """Return a function whose further arguments are known while tracing."""
+
+    def checked(a: Any, *args: Any, **kwargs: Any) -> Any:
+        _known(**{f"argument {number}": value for number, value in enumerate(args, start=2)}, **kwargs)
+        return compute(a, *args, **kwargs)
+
+    return checked
+
+
 def _dot(a: Any, b: Any) -> Tensor:
     x, y = together((a, b), here())
     return elementwise(Op.MULTIPLY, x, y) if not (x.ndim and y.ndim) else matmul(x, y)
@@ -287,6 +312,10 @@ FUNCTIONS: dict[Any, Supported] = {
     np.where: Supported(_where, ("condition", "x", "y")),
     np.sum: Supported(_sum, ("a", "axis", "keepdims", "initial", "where")),
     np.mean: Supported(_mean, ("a", "axis", "keepdims", "where")),
+    np.var: Supported(_var, ("a", "axis", "ddof", "keepdims")),
+    np.cumsum: Supported(_known_but_first(numpy_series.cumulative_sum), ("a", "axis")),
+    np.diff: Supported(_known_but_first(numpy_series.difference), ("a", "n", "axis")),
+    np.pad: Supported(_known_but_first(numpy_series.padded), ("array", "pad_width", "mode", "constant_values")),
     np.dot: Supported(_dot, ("a", "b")),
     np.inner: Supported(_inner, ("a", "b")),
     np.outer: Supported(_outer, ("a", "b")),

@@ -64,10 +64,11 @@ _SUMS = "write it with rs.sum and products"
 
 #: Remedies for numpy's functions and methods that are refused, by name.
 REMEDIES: dict[str, str] = {
-    **dict.fromkeys(("tril", "triu", "pad", "diag", "diagflat", "fill_diagonal", "insert", "place"), _MASK),
+    **dict.fromkeys(("tril", "triu", "diag", "diagflat", "fill_diagonal", "insert", "place"), _MASK),
     **dict.fromkeys(("prod", "cumprod", "nanprod"), "multiply the parts: (x[0] * x[1]) * (x[2] * x[3])"),
-    **dict.fromkeys(("cumsum", "cumulative_sum"), "add the parts: rs.stack([x[: i + 1].sum() for i in range(len(x))])"),
-    **dict.fromkeys(("var", "std", "einsum", "tensordot", "vdot", "kron", "convolve", "correlate"), _SUMS),
+    "cumulative_sum": "use np.cumsum",
+    "std": 'take an approximate root of the variance: rs.approximate("sqrt", low, high, degree=15)(x.var())',
+    **dict.fromkeys(("einsum", "tensordot", "vdot", "kron", "convolve", "correlate"), _SUMS),
     **dict.fromkeys(("max", "min", "amax", "amin", "sort", "argmax", "argmin", "argsort", "clip"), APPROXIMATE),
     **dict.fromkeys(("zeros_like", "ones_like", "full_like", "empty_like"), "use np.zeros(x.shape) and the like"),
     **dict.fromkeys(("fill", "put", "copyto", "putmask", "itemset", "resize", "flat"), _BUILD),

@@ -251,6 +251,14 @@ class Tensor(Refusing):
         """Average as numpy.mean: axis, keepdims and where."""
         return self._numpy(np.mean, axis=axis, dtype=dtype, out=out, **more)
 
+    def var(self, axis: Any = None, dtype: None = None, out: None = None, ddof: float = 0, **more: Any) -> Tensor:
+        """Return the variance as numpy.var: axis, ddof and keepdims; two levels."""
+        return self._numpy(np.var, axis=axis, dtype=dtype, out=out, ddof=ddof, **more)
+
+    def cumsum(self, axis: int | None = None, dtype: None = None, out: None = None) -> Tensor:
+        """Return the sums of the elements up to each as numpy.cumsum; one level."""
+        return self._numpy(np.cumsum, axis=axis, dtype=dtype, out=out)
+
     def rotate(self, steps: int, axis: int = -1) -> Tensor:
         """Rotate left by `steps` along an axis, as numpy.roll(x, -steps, axis)."""
         return self._viewed(lambda elements: np.roll(elements, -operator.index(steps), axis=axis))

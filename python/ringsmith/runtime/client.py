@@ -18,11 +18,12 @@ from ringsmith.runtime.messages import Encryptions, Keys, PublicKey, opened
 from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Randomness, Seed
 from ringsmith.runtime.scheme import Scheme
+from ringsmith.shown import Shown
 
 Array = NDArray[Any]
 
 
-class Encryptor:
+class Encryptor(Shown):
     """Encrypts arguments under a public key; it can decrypt nothing.
 
     With a seed it is reproducible to the byte: for tests. Two encryptors under one key and seed repeat each other.
@@ -50,6 +51,10 @@ class Encryptor:
         program.label(Role.PUBLIC_KEY, self._key.key_id).check(public_key.label, "its bytes")
         _check_kind(self._key, program, receiver)
 
+    def __repr__(self) -> str:
+        """Return whose it is; no key."""
+        return f"<Encryptor of {self.program.signature.name}>"
+
     def encrypt(self, **arguments: Any) -> Encryptions:
         """Encrypt the encrypted arguments, all of them. A copy of an encryptor with a seed raises `SeedError`."""
         self._randomness.warn()
@@ -60,7 +65,7 @@ class Encryptor:
         self._randomness.reseed(seed)
 
 
-class Client:
+class Client(Shown):
     """Holds the secret key: encrypts arguments and decrypts results.
 
     With a seed its keys and ciphertexts are reproducible to the byte: for tests, never for real data, and `encrypt`
@@ -86,6 +91,10 @@ class Client:
         seed_of_public = self._randomness.take("public key")
         self._public = self._scheme.public_key(secret, seed_of_public, extended=program.encryption == "extended")
         self.evaluation_keys = keys
+
+    def __repr__(self) -> str:
+        """Return whose it is; no key."""
+        return f"<Client of {self.program.signature.name}>"
 
     def for_program(self, program: ProgramData, seed: Seed = None, *, sample_data: bool = False) -> Client:
         """Return a client of another program with the same parameters and the same secret key, and its evaluation keys.

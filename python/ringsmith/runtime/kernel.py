@@ -23,6 +23,7 @@ from ringsmith.ir.graph import content_hash
 from ringsmith.location import here
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.rounds import Rounds, compile_rounds
+from ringsmith.shown import Shown
 
 Array = NDArray[Any]
 There = TypeVar("There", covariant=True)
@@ -36,7 +37,7 @@ class Place(Protocol[There]):
 
 
 @dataclass(frozen=True, eq=False)
-class Kernel(KernelDefinition):
+class Kernel(KernelDefinition, Shown):
     """A computation on encrypted data. Call it to run it encrypted; `clear` runs the same function on numpy arrays.
 
     A compiled program is used again until what the function computes has changed, be it by other values of what it
@@ -50,6 +51,14 @@ class Kernel(KernelDefinition):
     def __doc__(self) -> str:  # type: ignore[override]
         """The function's own documentation."""
         return inspect.getdoc(self.function) or ""
+
+    def __repr__(self) -> str:
+        """Return name, scheme and arguments in short."""
+        return f"<Kernel {self.name}: {self.scheme}, {', '.join(self.arguments)}>"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        declared = [(name, repr(argument)) for name, argument in self.arguments.items()]
+        return [*declared, ("tolerance", f"{self.tolerance:g}")] if self.scheme == "ckks" else declared
 
     def clear(self, *args: Any, **kwargs: Any) -> Array:
         """Compute on numpy arrays; a manual kernel computes on clear vectors of the compiled number of slots."""

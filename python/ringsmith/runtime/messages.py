@@ -16,10 +16,11 @@ from ringsmith import _native
 from ringsmith.errors import FormatError, InputError
 from ringsmith.files import replacing
 from ringsmith.runtime.identity import Identity, Label, Role, checksums
+from ringsmith.shown import Shown
 
 
 @dataclass(frozen=True)
-class Message(ABC):
+class Message(Shown, ABC):
     """A label and the objects of the engine's byte format that it speaks of."""
 
     label: Label
@@ -109,6 +110,9 @@ class Encryptions(Message):
     def __repr__(self) -> str:
         """Return what it is and its size, no bytes."""
         return f"<Encryptions: {len(self.ciphertexts)} ciphertexts, {self.nbytes} bytes>"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return [("sha256", self.digest())]
 
     @property
     def nbytes(self) -> int:

@@ -15,10 +15,14 @@ from ringsmith.runtime.messages import Encryptions, Keys, PublicKey
 from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed
 from ringsmith.runtime.server import Server
+from ringsmith.shown import Shown
 
 
-class Program(ProgramData):
+class Program(ProgramData, Shown):
     """A kernel compiled for one parameter set."""
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return box.facts(self)
 
     def client(self, seed: Seed = None, **options: bool) -> Client:
         """Generate keys; with a seed all the client does is reproducible to the byte. `options`: those of `Client`."""

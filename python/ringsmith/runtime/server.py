@@ -16,6 +16,7 @@ from ringsmith.runtime.messages import Encryptions, Keys
 from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed, derive_seed
 from ringsmith.runtime.scheme import check_owner
+from ringsmith.shown import Shown
 
 #: Told how many steps are done, of how many.
 Progress = Callable[[int, int], None]
@@ -33,7 +34,7 @@ class Execution:
     elapsed: float | None = None
 
 
-class Server:
+class Server(Shown):
     """Evaluates a program on ciphertexts with evaluation keys only."""
 
     def __init__(self, program: ProgramData, keys: Keys, *, threads: int | None = None) -> None:
@@ -62,6 +63,10 @@ class Server:
             threads=threads,
             device=program.device,
         )
+
+    def __repr__(self) -> str:
+        """Return whose it is; no key."""
+        return f"<Server of {self.program.signature.name}>"
 
     def evaluate(self, sent: Encryptions, *, seed: Seed = None, **plain: Any) -> Encryptions:
         """Evaluate on the encrypted arguments `sent` and the plain arguments. `seed`: what zeros are encrypted with."""

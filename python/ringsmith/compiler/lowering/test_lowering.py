@@ -369,3 +369,25 @@ def random_step(choice: int, a: Any, depth_a: int, b: Any, depth_b: int, w: Any,
         case 7:
             return 2 * a - 1, depth_a
     return rs.rotate(a, 2), depth_a + 1
+
+
+@pytest.mark.parametrize("shape", [(5,), (3, 4)])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.var(),
+        lambda x: np.var(x, axis=-1, ddof=1, keepdims=True) * x,
+        lambda x: np.cumsum(x, axis=0) - x,
+        lambda x: x.cumsum(),
+        lambda x: np.diff(x, n=2),
+        lambda x: np.pad(x, 1, constant_values=2.5) * np.pad(x, 1, mode="wrap"),
+    ],
+    ids=["var", "var-ddof", "cumsum", "cumsum-all", "diff", "pad"],
+)
+def test_series(function: Any, shape: tuple[int, ...]) -> None:
+    check(kernel(x=Encrypted(*shape, bound=1))(function))
+
+
+def test_a_variance_takes_two_levels() -> None:
+    circuit = check(kernel(x=Encrypted(30, bound=1))(lambda x: x.var()))
+    assert circuit.steps[0].level - min(step.level for step in circuit.steps) == 2

@@ -16,6 +16,7 @@ from ringsmith.errors import ParameterError
 from ringsmith.files import read_toml
 from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.ir.geometry import Slots, slots_of
+from ringsmith.shown import Shown
 
 #: Degrees a set may have; below 1024 nothing is secure.
 DEGREES = tuple(1 << k for k in range(3, 18))
@@ -38,7 +39,7 @@ class Security:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParameterSet:
+class ParameterSet(Shown):
     """A checked set. `moduli` are the data primes (first prime first), `special` those of key switching."""
 
     scheme: str
@@ -53,6 +54,22 @@ class ParameterSet:
     security: Security
     name: str
     source: str
+
+    def __repr__(self) -> str:
+        """Return scheme, degree, primes and security in short."""
+        secure = f"{self.security.bits:.0f} bits of security"
+        return f"<ParameterSet {self.name}: {self.scheme}, n = {self.n}, {self.split} bits, {secure}>"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        scale, t = ("scale", f"2^{self.log2_scale:g}"), ("plain_modulus", str(self.plain_modulus))
+        return [
+            ("moduli", ", ".join(map(str, self.moduli))),
+            ("special", ", ".join(map(str, self.special)) or "none"),
+            ("digits", str(self.dnum)),
+            scale if self.scheme == "ckks" else t,
+            ("security", self.security.source),
+            ("source", self.source),
+        ]
 
     @property
     def slots(self) -> int:

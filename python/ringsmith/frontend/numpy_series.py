@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""numpy's functions that are sums, differences and paddings of a tensor's elements, made of ringsmith's operations."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from ringsmith.errors import KernelError
+from ringsmith.frontend.tensor import Tensor, as_tensor, joined, matmul, viewed
+from ringsmith.location import here
+
+#: Modes of numpy.pad that only repeat elements.
+_REPEATING = ("edge", "reflect", "symmetric", "wrap")
+
+
+def variance(tensor: Tensor, axes: tuple[int, ...], total: Any, ddof: Any, keepdims: bool) -> Tensor:
+    """Return sum (x - mean)^2 / (count - ddof) in two levels: of count x - sum(x), for which nothing is divided.
+
+    `total(x, axes, keepdims)` sums.
+    """
+    if tensor.node.exact:
+        raise KernelError("a variance leaves the integers, on which BFV computes; use sums of x and x * x", here())
+    if not isinstance(ddof, int | float | np.integer | np.floating):
+        raise KernelError("ddof= is a number known while tracing", here())
+    count = math.prod(tensor.shape[axis] for axis in axes)
+    if count <= ddof:
+        raise KernelError(f"ddof={ddof} leaves nothing of {count} elements; a smaller one is needed", here())
+    apart = tensor * count - total(tensor, axes, True)
+    result: Tensor = total(apart * apart, axes, keepdims) * (1.0 / (count * count * (count - float(ddof))))
+    return result
+
+
+def cumulative_sum(a: Any, axis: Any = None) -> Tensor:
+    """Return numpy.cumsum: a product with the matrix whose entries are 1 on and above the diagonal, one level."""
+    tensor = as_tensor(a, here())
+    if axis is None:
+        tensor, axis = tensor.reshape(-1), 0
+    axis = operator.index(axis)
+    if not -tensor.ndim <= axis < tensor.ndim:
+        raise KernelError(
+            f"axis {axis} of a tensor with {tensor.ndim} axes; from {-tensor.ndim} to {tensor.ndim - 1}", here()
+        )
+    moved = viewed(tensor, lambda elements: np.moveaxis(elements, axis, -1))
+    sums = matmul(moved.reshape(-1, moved.shape[-1]), np.triu(np.ones((moved.shape[-1],) * 2, dtype=np.int64)))
+    return sums.reshape(moved.shape)._viewed(lambda elements: np.moveaxis(elements, -1, axis)).copy()
+
+
+def difference(a: Any, n: Any = 1, axis: Any = -1) -> Tensor:
+    """Return numpy.diff."""
+    tensor, times = as_tensor(a, here()), operator.index(n)
+    if times < 0:
+        raise KernelError(f"diff: n={times} is negative; at least 0 differences can be taken", here())
+    if tensor.ndim == 0:
+        raise KernelError("diff needs at least one axis; a tensor with 0 axes has no neighbours", here())
+    for _ in range(times):
+        later = viewed(tensor, lambda x: np.take(x, range(1, x.shape[axis]), axis=axis))
+        tensor = later - viewed(tensor, lambda x: np.take(x, range(x.shape[axis] - 1), axis=axis))
+    return tensor.copy() if times == 0 else tensor
+
+
+def padded(array: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 0) -> Tensor:
+    """Return numpy.pad in the modes that repeat elements or take one constant."""
+    tensor = as_tensor(array, here())
+    if mode == "constant":
+        if np.ndim(constant_values):
+            raise KernelError("constant_values= is one number here; pad side by side for several", here())
+        return joined(
+            (tensor, constant_values),
+            lambda numbered: np.pad(numbered[0], pad_width, constant_values=int(numbered[1])),
+        )
+    if mode not in _REPEATING:
+        raise KernelError(f"mode={mode!r} is not supported in kernels; constant, {', '.join(_REPEATING)} are", here())
+    if constant_values != 0:
+        raise KernelError(f"constant_values= goes with mode='constant', not with {mode!r}; leave it out", here())
+    padded_view: Tensor = viewed(tensor, lambda elements: np.pad(elements, pad_width, mode=mode))
+    return padded_view.copy()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Cycles of programs on builds that nobody has made.
 
-use crate::device::{build_info, usage_dict};
+use crate::device::{build_info, reports::usage_dict};
 use crate::errors::OrRaise;
 use crate::program::Program;
 use crate::work::Work;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Devices: instructions, programs and measurements on the model or on Verilated RTL.
 
+mod instructions;
+pub mod reports;
+
 use crate::errors::{Kind, OrRaise};
 use crate::work::Work;
-use ::device::{
-    Conversion, DeviceError, Digit, Driver, Injection, Modeled, PATIENCE, Profile, Verilated,
-};
+use ::device::{Conversion, DeviceError, Digit, Driver, Injection, Modeled, PATIENCE, Verilated};
 use backend::measure::rotation::{Rotations, rotate};
 use backend::{Coprocessor, measure};
-use isa::{BuildInfo, Host, InfoError, Instruction, Mix, Op, PortMemory, Route};
-use offload::{
-    Moved, OffloadError, Operation, OperationProgram, ProgramArgs, Session, Shift, Usage, simulate,
-};
+use isa::{BuildInfo, InfoError, Mix, Op, PortMemory, Route};
+use offload::{OffloadError, Operation, OperationProgram, ProgramArgs, Session, simulate};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use reports::{info_dict, measured_dict, outcome_dict, profile_dict, usage_dict};
 use rlwe::SecurityPolicy;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -37,97 +37,6 @@ pub fn build_info(knobs: &HashMap<String, i32>, memory: (f64, f64, f64)) -> PyRe
     let mut info: BuildInfo = BuildInfo::from_knobs(knob).or_raise()?;
     info.port_memory = port_memory(memory);
     Ok(info)
-}
-
-fn measured_dict<'py>(
-    py: Python<'py>,
-    measured: &measure::Measured,
-) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("cycles", measured.shift.cycles)?;
-    dict.set_item("predicted_cycles", measured.shift.predicted_cycles)?;
-    dict.set_item("correct", measured.correct)?;
-    dict.set_item("shift", shift_dict(py, &measured.shift)?)?;
-    dict.set_item("profile", profile_dict(py, &measured.profile)?)?;
-    dict.set_item("assembly", isa::disassemble(&measured.program))?;
-    dict.set_item("usage", usage_dict(py, &measured.usage)?)?;
-    dict.set_item("data_primes", measured.data_primes.clone())?;
-    dict.set_item("auxiliary", measured.auxiliary.clone())?;
-    Ok(dict)
-}
-
-fn profile_dict<'py>(py: Python<'py>, profile: &Profile) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    let counters = &profile.counters;
-    dict.set_item("cycles", counters.cycles)?;
-    dict.set_item("busy_compute", counters.busy_compute)?;
-    dict.set_item("busy_memory", counters.busy_memory)?;
-    dict.set_item("busy_rns", counters.busy_rns)?;
-    dict.set_item("stall_hazard", counters.stall_hazard)?;
-    dict.set_item("stall_unit", counters.stall_unit)?;
-    let event = |e: &::device::Event| {
-        (
-            e.index,
-            e.op.spec().mnemonic,
-            format!("{:?}", e.unit).to_lowercase(),
-            e.start,
-            e.end,
-        )
-    };
-    dict.set_item(
-        "events",
-        profile.events.iter().map(event).collect::<Vec<_>>(),
-    )?;
-    Ok(dict)
-}
-
-fn moved_dict<'py>(py: Python<'py>, moved: &Moved) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("polynomials", moved.polynomials)?;
-    dict.set_item("bytes", moved.bytes)?;
-    dict.set_item("cycles", moved.cycles)?;
-    Ok(dict)
-}
-
-pub fn usage_dict<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("offloaded", usage.offloaded.clone())?;
-    dict.set_item("on_host", usage.on_host.clone())?;
-    dict.set_item("send", moved_dict(py, &usage.send)?)?;
-    dict.set_item("receive", moved_dict(py, &usage.receive)?)?;
-    dict.set_item("compute_cycles", usage.compute_cycles)?;
-    dict.set_item("submissions", usage.submissions)?;
-    dict.set_item("tables", usage.tables)?;
-    dict.set_item("cycles", usage.cycles)?;
-    dict.set_item("transfer_cycles", usage.transfer_cycles)?;
-    dict.set_item("hidden_cycles", usage.hidden_cycles)?;
-    dict.set_item("instructions", usage.instructions)?;
-    dict.set_item("predicted_cycles", usage.predicted_cycles)?;
-    dict.set_item("conversion_cycles", usage.conversion_cycles)?;
-    dict.set_item("conversions", usage.conversions)?;
-    dict.set_item("host_operations", usage.host_operations)?;
-    dict.set_item("device_seconds", usage.device_seconds)?;
-    Ok(dict)
-}
-
-fn shift_dict<'py>(py: Python<'py>, shift: &Shift) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("cycles", shift.cycles)?;
-    dict.set_item("predicted_cycles", shift.predicted_cycles)?;
-    dict.set_item("port_cycles", shift.port_cycles)?;
-    dict.set_item("transfers", shift.transfers)?;
-    dict.set_item("port_transfers", shift.port_transfers)?;
-    let mut cores = Vec::with_capacity(shift.cores.len());
-    for time in &shift.cores {
-        let core = PyDict::new(py);
-        core.set_item("compute", time.compute)?;
-        core.set_item("conversion", time.conversion)?;
-        core.set_item("memory", time.memory)?;
-        core.set_item("idle", time.idle)?;
-        cores.push(core);
-    }
-    dict.set_item("cores", cores)?;
-    Ok(dict)
 }
 
 fn operation_named(name: &str) -> PyResult<Operation> {
@@ -185,15 +94,7 @@ impl Device {
         f: impl Send + FnOnce(&mut Session) -> Result<simulate::Outcome, OffloadError>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let outcome = py.work(|| f(&mut self.coprocessor.session()))?;
-        let dict = PyDict::new(py);
-        dict.set_item("cycles", outcome.cycles)?;
-        dict.set_item("predicted_cycles", outcome.predicted_cycles)?;
-        dict.set_item("correct", outcome.correct)?;
-        dict.set_item("profile", profile_dict(py, &outcome.profile)?)?;
-        dict.set_item("predicted", profile_dict(py, &outcome.predicted)?)?;
-        dict.set_item("assembly", isa::disassemble(&outcome.program))?;
-        dict.set_item("usage", usage_dict(py, &outcome.usage)?)?;
-        Ok(dict)
+        outcome_dict(py, &outcome)
     }
 }
 
@@ -227,42 +128,7 @@ impl Device {
     /// The build as the info block describes it.
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let info = self.coprocessor.session().info().clone();
-        let dict = PyDict::new(py);
-        for (key, value) in [
-            ("isa_version", info.isa_version),
-            ("word_bits", info.word_bits),
-            ("lanes", info.lanes),
-            ("butterflies", info.butterflies),
-            ("log2_n_max", info.log2_n_max),
-            ("dual_port_slots", info.dual_port_slots),
-            ("single_port_slots", info.single_port_slots),
-            ("twiddle_tables", info.twiddle_tables),
-            ("moduli_slots", info.moduli_slots),
-            ("constants", info.constants),
-            ("montgomery_bits", info.montgomery_bits),
-            ("modulus_bits_min", info.modulus_bits_min),
-            ("multiplier", info.multiplier),
-            ("cores", info.cores),
-            ("fifo_depth", info.fifo_depth),
-        ] {
-            dict.set_item(key, value)?;
-        }
-        dict.set_item(
-            "host",
-            if info.host == Host::Axi4 {
-                "axi4"
-            } else {
-                "serial"
-            },
-        )?;
-        dict.set_item("cyclic", info.cyclic)?;
-        dict.set_item("wide_port", info.wide_port)?;
-        dict.set_item("memory_read_latency", info.port_memory.read_latency)?;
-        dict.set_item("memory_write_latency", info.port_memory.write_latency)?;
-        let rate = info.port_memory.bytes_per_kilocycle;
-        dict.set_item("memory_bytes_per_kilocycle", rate)?;
-        dict.set_item("instructions", info.instructions)?;
-        Ok(dict)
+        info_dict(py, &info)
     }
 
     /// Set the modulus of each lane for a modulus index.
@@ -587,45 +453,8 @@ impl Device {
     }
 }
 
-/// The words of a program's text.
-#[pyfunction]
-fn assemble(text: &str) -> PyResult<Vec<u64>> {
-    Ok(isa::encode(&isa::assemble(text).or_raise()?))
-}
-
-/// The text of a program's words.
-#[pyfunction]
-fn disassemble(words: Vec<u64>) -> PyResult<String> {
-    let program: Vec<Instruction> = isa::decode(&words).or_raise()?;
-    Ok(isa::disassemble(&program))
-}
-
-/// The instructions that exist: mnemonic, unit, whether a build can have it.
-#[pyfunction]
-fn instruction_set() -> Vec<(&'static str, String, bool)> {
-    isa::TABLE
-        .iter()
-        .map(|spec| {
-            (
-                spec.mnemonic,
-                format!("{:?}", spec.unit).to_lowercase(),
-                spec.implemented,
-            )
-        })
-        .collect()
-}
-
-/// The largest distinct primes of each bit length that serve degree n and a build's own n_max.
-#[pyfunction]
-fn default_moduli(bits: Vec<u32>, n: usize, n_max: usize) -> PyResult<Vec<u128>> {
-    simulate::default_moduli(&bits, n, n_max).or_raise()
-}
-
-/// Add the classes and functions of this file.
+/// Add the class and the functions.
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Device>()?;
-    m.add_function(wrap_pyfunction!(assemble, m)?)?;
-    m.add_function(wrap_pyfunction!(disassemble, m)?)?;
-    m.add_function(wrap_pyfunction!(instruction_set, m)?)?;
-    m.add_function(wrap_pyfunction!(default_moduli, m)?)
+    instructions::register(m)
 }

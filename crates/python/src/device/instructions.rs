@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Instructions as text and words, and moduli that suit a build.
+
+use crate::errors::OrRaise;
+use isa::Instruction;
+use offload::simulate;
+use pyo3::prelude::*;
+
+/// The words of a program's text.
+#[pyfunction]
+fn assemble(text: &str) -> PyResult<Vec<u64>> {
+    Ok(isa::encode(&isa::assemble(text).or_raise()?))
+}
+
+/// The text of a program's words.
+#[pyfunction]
+fn disassemble(words: Vec<u64>) -> PyResult<String> {
+    let program: Vec<Instruction> = isa::decode(&words).or_raise()?;
+    Ok(isa::disassemble(&program))
+}
+
+/// The instructions that exist: mnemonic, unit, whether a build can have it.
+#[pyfunction]
+fn instruction_set() -> Vec<(&'static str, String, bool)> {
+    isa::TABLE
+        .iter()
+        .map(|spec| {
+            (
+                spec.mnemonic,
+                format!("{:?}", spec.unit).to_lowercase(),
+                spec.implemented,
+            )
+        })
+        .collect()
+}
+
+/// The largest distinct primes of each bit length that serve degree n and a build's own n_max.
+#[pyfunction]
+fn default_moduli(bits: Vec<u32>, n: usize, n_max: usize) -> PyResult<Vec<u128>> {
+    simulate::default_moduli(&bits, n, n_max).or_raise()
+}
+
+/// Add the functions of this file.
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(assemble, m)?)?;
+    m.add_function(wrap_pyfunction!(disassemble, m)?)?;
+    m.add_function(wrap_pyfunction!(instruction_set, m)?)?;
+    m.add_function(wrap_pyfunction!(default_moduli, m)?)
+}

@@ -8,11 +8,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ringsmith.compiler import keys_limit
 from ringsmith.compiler.assemble import assemble
 from ringsmith.compiler.compiled import Compiled
 from ringsmith.compiler.constants import constants_are_ordinary
 from ringsmith.compiler.lowering.absorb import absorbed
 from ringsmith.compiler.lowering.balance import balanced
+from ringsmith.compiler.lowering.few_keys import with_few_keys
 from ringsmith.compiler.lowering.lower import LayoutSearch, lower
 from ringsmith.compiler.manual_range import largest_result
 from ringsmith.compiler.params import choose, noise, primes
@@ -36,6 +38,8 @@ from ringsmith.ir.slot_program import CIPHER_PRODUCTS, SlotProgram
 Shapes = Mapping[str, tuple[int, ...]]
 #: A manual kernel without parameters is first traced on a chain that is longer than any real one.
 _LONG_CHAIN = 40
+#: How often parameters are chosen anew because keys exceed their limit: fewer keys may take a larger ring.
+_KEYS_TRIALS = 3
 
 
 def default_encryption(scheme: str) -> str:
@@ -60,17 +64,36 @@ def compile_kernel(
         requirements = requirements_of(kernel, graph.output.bound, encryption)
         requirements = replace(requirements, tower_bits=tower_bits, least_depth=graph.least_depth())
         search = LayoutSearch(graph, kernel.arguments)
-        choice, requirements = choose.choose(requirements, search, constants_are_ordinary)
+        choice, requirements = _within_keys_limit(kernel, requirements, search)
         layouts = search.described(choice.params.geometry)
     if kernel.scheme == "bfv" and not kernel.manual:
         choice = _levelled(choice, requirements)
     if kernel.params is None and not kernel.manual:
         choice = choose.fewer_digits(choice, requirements)
+    if kernel.keys_limit is not None and not kernel.manual:
+        keys_limit.check(choice.circuit, choice.params, kernel.keys_limit)
     arguments = {n: (shapes[n], a.encrypted, a.low, a.high) for n, a in kernel.arguments.items()}
     signature = Signature(kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments, kernel.publish)
     native = assemble(signature, choice.params, choice.circuit, choice.noise_bits, encryption)
     functions = UserFunctions.of(choice.circuit)
     return Compiled(signature, choice.params, native, choice.circuit, choice.rejected, functions, layouts)
+
+
+def _within_keys_limit(
+    kernel: KernelDefinition, requirements: choose.Requirements, search: LayoutSearch
+) -> tuple[choose.Choice, choose.Requirements]:
+    """Choose parameters; once more, with rotations made of powers of two, while the keys exceed the kernel's limit."""
+    lower: choose.Lower = search
+    for _ in range(_KEYS_TRIALS):
+        choice, found = choose.choose(requirements, lower, constants_are_ordinary)
+        settled = choose.fewer_digits(choice, found)
+        if kernel.keys_limit is None:
+            break
+        most = keys_limit.most_rotations(settled.circuit, settled.params, kernel.keys_limit)
+        if len(settled.circuit.rotations()) <= most:
+            break
+        lower = keys_limit.fewer(search, most)
+    return choice, found
 
 
 def _check_ranges(kernel: KernelDefinition) -> None:
@@ -171,6 +194,9 @@ def _pinned(
     params = _checked(kernel, graph.output.bound)
     program = lower(graph, kernel.arguments, params.geometry)
     circuit = _scheduled(kernel, program, params)
+    if kernel.keys_limit is not None:
+        program = with_few_keys(program, keys_limit.most_rotations(circuit, params, kernel.keys_limit))
+        circuit = _scheduled(kernel, program, params)
     try:
         return _settled(circuit, params, requirements)
     except KernelError:

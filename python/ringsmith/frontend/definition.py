@@ -26,6 +26,8 @@ SCHEMES = ("ckks", "bfv")
 #: The keys that arguments may be encrypted under; an extended one is a public key over Q·P.
 ENCRYPTIONS = ("public", "extended", "secret")
 _DEFAULT_TOLERANCE = 2.0**-20
+#: Bytes that a program's evaluation keys take at most, unless a kernel says otherwise.
+KEYS_LIMIT = 64 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +55,7 @@ class KernelDefinition:
     publish: bool = False
     encryption: str | None = None
     worst_case: bool = False
+    keys_limit: int | None = KEYS_LIMIT
 
     def __post_init__(self) -> None:
         """Belong to the function's module: pickles look there."""
@@ -121,6 +124,9 @@ def check_options(made: KernelDefinition, where: Location | None) -> None:
         raise KernelError("a manual kernel declares output=rs.Output(shape..., packing=...)", where)
     if made.plain_modulus is not None and made.scheme != "bfv":
         raise KernelError("plain_modulus belongs to BFV", where)
+    limit = made.keys_limit
+    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
+        raise KernelError(f"keys_limit={limit!r}: a number of bytes, or None for no limit", where)
     t = made.plain_modulus
     if t is not None and (not isinstance(t, int) or isinstance(t, bool) or t < 2):
         raise KernelError(f"plain_modulus={t!r}: a prime", where)

@@ -37,8 +37,8 @@ $(STAMP)-hw: requirements/hw.txt $(STAMP)-dev
 build: $(STAMP)-native ## Build the Rust engine (release) into .venv
 
 $(STAMP)-native: $(RUST_SOURCES) $(STAMP)-dev
-	@echo "build: compiling the engine (a few minutes the first time)"
-	@.venv/bin/maturin develop --release --locked >/dev/null
+	@tools/quietly.sh "build: compiling the engine (a few minutes the first time)" build/build.log \
+		.venv/bin/maturin develop --release --locked
 	@touch $@
 
 wheel: $(STAMP)-dev ## Build dist/ringsmith-*.whl, which holds specifications and RTL too

@@ -105,14 +105,7 @@ def signature_of(function: Any) -> inspect.Signature:
 _STATED: dict[Any, Callable[..., Any]] = {
     np.concatenate: lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": None,
     np.dot: lambda a, b, out=None: None,
-    np.pad: lambda array,
-    pad_width,
-    mode="constant",
-    *,
-    constant_values=0,
-    end_values=0,
-    reflect_type="even",
-    stat_length=None: None,
+    np.pad: lambda array, pad_width, mode="constant", *, constant_values=None: None,
     np.inner: lambda a, b, /: None,
     np.where: lambda condition, x, y, /: None,
 }

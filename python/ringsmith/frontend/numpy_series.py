@@ -62,19 +62,19 @@ def difference(a: Any, n: Any = 1, axis: Any = -1) -> Tensor:
     return tensor.copy() if times == 0 else tensor
 
 
-def padded(array: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 0) -> Tensor:
+def padded(array: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = None) -> Tensor:
     """Return numpy.pad in the modes that repeat elements or take one constant."""
     tensor = as_tensor(array, here())
     if mode == "constant":
-        if np.ndim(constant_values):
+        if constant_values is not None and np.ndim(constant_values):
             raise KernelError("constant_values= is one number here; pad side by side for several", here())
         return joined(
-            (tensor, constant_values),
+            (tensor, 0 if constant_values is None else constant_values),
             lambda numbered: np.pad(numbered[0], pad_width, constant_values=int(numbered[1])),
         )
     if mode not in _REPEATING:
         raise KernelError(f"mode={mode!r} is not supported in kernels; constant, {', '.join(_REPEATING)} are", here())
-    if constant_values != 0:
+    if constant_values is not None:
         raise KernelError(f"constant_values= goes with mode='constant', not with {mode!r}; leave it out", here())
     padded_view: Tensor = viewed(tensor, lambda elements: np.pad(elements, pad_width, mode=mode))
     return padded_view.copy()

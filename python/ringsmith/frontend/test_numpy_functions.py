@@ -46,8 +46,7 @@ SAMPLES: dict[str, list[Any]] = {
     "initial": [0, 3, -1],
     "k": [0, 1, 2, -1, 5],
     "keepdims": [False, True],
-    "end_values": [0, 1],
-    "mean": [None, np.zeros(3)],
+    "mean": [np.zeros(3)],
     "mode": ["raise", "wrap", "clip", "constant", "edge", "reflect", "symmetric", "mean", "linear_ramp"],
     "n": [0, 1, 2, 5, -1],
     "newshape": [None, (-1,)],
@@ -57,13 +56,11 @@ SAMPLES: dict[str, list[Any]] = {
     "out": [None, np.zeros(3), np.zeros(())],
     "pad_width": [0, 1, (1, 2), ((1, 0), (0, 2)), ((1, 1), (2, 0), (0, 1)), -1],
     "prepend": [0],
-    "reflect_type": ["even", "odd"],
     "repeats": [1, 2, [1, 2, 0], [2]],
     "reps": [1, 2, (2, 1), (1, 2, 1)],
     "shape": [(-1,), -1, (1, -1), (3, -1), (2, 3), (2, 3, 1), (4, 2, 3), (2, 2)],
     "shift": [0, 1, -1, 5, (1, 2)],
     "source": [0, -1, (0, 1)],
-    "stat_length": [None, 1],
     "start": [0, 1, 2],
     "subok": [False, True],
     "where": [True, False, np.array([True, False, True]), np.array([[True], [False]]), [1, 0, 1]],
@@ -184,6 +181,8 @@ def test_functions_of_one_array(function: Any) -> None:
     compared = dict.fromkeys(FUNCTIONS[function].keywords[1:], 0)
     count = 0
     for given in keyword_sets(function, 1):
+        if function is np.cumsum and given.get("out") is not None:
+            continue  # numpy ends the process where its shape does not fit
         for shape in SHAPES if len(given) < 3 else SHAPES[3:6]:
             if check(call, [data(shape)], given, changing(function, given)):
                 count += 1

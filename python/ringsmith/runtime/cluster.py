@@ -28,7 +28,9 @@ from ringsmith.runtime.randomness import Seed
 from ringsmith.runtime.server import Server
 
 #: Chunks of a batch for each worker: what the last one has left to do is small.
-_CHUNKS = 4
+_CHUNKS = 8
+#: Chunks that a worker has at a time: it computes one while the next is on its way and the last is read.
+_DEPTH = 2
 #: Workers that may die with the same chunk.
 _ATTEMPTS = 3
 #: Seconds without any worker before a batch is given up.
@@ -149,16 +151,16 @@ def evaluate_many(
     count = workers or max(1, int(cores) // threads)
     name, refs = cluster.placed(program, keys)
     arguments = name, refs, dict(plain), secrets.token_bytes(32) if seed is None else seed
-    return _Batch(cluster, [one.to_bytes() for one in batch], arguments).done(count)
+    return _Batch(cluster, batch, arguments).done(count)
 
 
 class _Batch:
     """A batch on its way."""
 
-    def __init__(self, cluster: _Cluster, items: list[bytes], arguments: tuple[Any, ...]) -> None:
+    def __init__(self, cluster: _Cluster, items: Sequence[Encryptions], arguments: tuple[Any, ...]) -> None:
         self._cluster, self._items = cluster, items
         self._name, self._refs, self._plain, self._seed = arguments
-        self._results: list[bytes | None] = [None] * len(items)
+        self._results: list[Encryptions | None] = [None] * len(items)
         self._busy: dict[Any, tuple[Any, range]] = {}
         self._attempts: dict[range, int] = {}
 
@@ -181,7 +183,7 @@ class _Batch:
                 raise ClusterError(f"no worker of the cluster answered within {_PATIENCE:.0f} s; are cores free there?")
             for ref in answered:
                 self._heard(ref, *self._busy.pop(ref))
-        return [Encryptions.from_bytes(one) for one in self._results if one is not None]
+        return [one for one in self._results if one is not None]
 
     def _actors(self, workers: int) -> list[Any]:
         actors = self._cluster.actors
@@ -197,18 +199,25 @@ class _Batch:
         import ray
 
         try:
-            for place, result in zip(chunk, ray.get(ref) or (), strict=True):
-                self._results[place] = result
+            answer = ray.get(ref) or ()
         except ray.exceptions.RayTaskError as error:
             raise error.cause if isinstance(error.cause, RingsmithError) else error from None
         except (ray.exceptions.RayError, ConnectionError) as error:
             self._lost(actor, chunk, error)
             return
-        if self._waiting:
-            following = self._waiting.popleft()
-            items = [self._items[place] for place in following]
+        self._feed(actor)
+        for place, result in zip(chunk, answer, strict=True):
+            self._results[place] = Encryptions.from_bytes(result)
+
+    def _feed(self, actor: Any) -> None:
+        """Give a worker chunks until it has enough of them."""
+        given = sum(other is actor for other, _ in self._busy.values())
+        while self._waiting and given < _DEPTH:
+            chunk = self._waiting.popleft()
+            items = [self._items[place].to_bytes() for place in chunk]
             asked = actor.evaluate.remote(self._name, self._refs, items, self._plain, self._seed)
-            self._busy[asked] = actor, following
+            self._busy[asked] = actor, chunk
+            given += 1
 
     def _lost(self, actor: Any, chunk: range, error: Exception) -> None:
         if chunk:
@@ -217,5 +226,6 @@ class _Batch:
                 raise ClusterError(f"{_ATTEMPTS} workers died with items {chunk.start} to {chunk.stop - 1}") from error
             self._waiting.appendleft(chunk)
         actors = self._cluster.actors
-        actors[actors.index(actor)] = other = self._cluster.actor()
-        self._greet(other)
+        if actor in actors:  # it may have had several chunks
+            actors[actors.index(actor)] = other = self._cluster.actor()
+            self._greet(other)

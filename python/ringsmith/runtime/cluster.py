@@ -14,10 +14,12 @@ import logging
 import secrets
 import socket
 from collections import OrderedDict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from ringsmith.errors import InputError, RingsmithError
 from ringsmith.runtime.cache import Cache, Name
@@ -45,6 +47,30 @@ class ClusterError(RingsmithError):
     """A cluster cannot be reached, or has lost what was to be done there."""
 
 
+class Parcel:
+    """Messages between processes of one cluster: labels, and all ciphertexts as one array, which Ray does not copy.
+
+    Each ciphertext ends with its own checksum, which the engine holds against it.
+    """
+
+    def __init__(self, messages: Sequence[Encryptions]) -> None:
+        """Join the ciphertexts."""
+        parts = [message.parts() for message in messages]
+        self.labels = [message.label for message in messages]
+        self.lengths = [[len(part) for part in own] for own in parts]
+        self.data = np.frombuffer(b"".join(part for own in parts for part in own), dtype=np.uint8)
+
+    def messages(self) -> Iterator[Encryptions]:
+        """Yield each message."""
+        end = 0
+        for label, lengths in zip(self.labels, self.lengths, strict=True):
+            parts = []
+            for length in lengths:
+                parts.append(self.data[end : end + length].tobytes())
+                end += length
+            yield Encryptions.of_parts(label, parts)
+
+
 class Holder:
     """State of a worker process: one engine, and programs with loaded keys by hash."""
 
@@ -56,13 +82,10 @@ class Holder:
     def ready(self) -> None:
         """Answer once the engine is there."""
 
-    def evaluate(
-        self, name: Name, refs: Sequence[Any], batch: Sequence[bytes], plain: Mapping[str, Any], seed: Seed
-    ) -> list[bytes]:
+    def evaluate(self, name: Name, refs: Sequence[Any], batch: Parcel, plain: Mapping[str, Any], seed: Seed) -> Parcel:
         """Return the result of each message of encrypted arguments. `refs`: the program and its keys in the store."""
         server, _ = self._servers.take(name, 1, partial(self._load, refs))
-        messages = map(Encryptions.from_bytes, batch)
-        return [result.to_bytes() for result in server.evaluate_many(messages, seed=seed, **plain)]
+        return Parcel(list(server.evaluate_many(batch.messages(), seed=seed, **plain)))
 
     def _load(self, refs: Sequence[Any]) -> Server:
         import ray
@@ -199,23 +222,23 @@ class _Batch:
         import ray
 
         try:
-            answer = ray.get(ref) or ()
+            answer = ray.get(ref)
         except ray.exceptions.RayTaskError as error:
             raise error.cause if isinstance(error.cause, RingsmithError) else error from None
         except (ray.exceptions.RayError, ConnectionError) as error:
             self._lost(actor, chunk, error)
             return
         self._feed(actor)
-        for place, result in zip(chunk, answer, strict=True):
-            self._results[place] = Encryptions.from_bytes(result)
+        for place, result in zip(chunk, answer.messages() if chunk else (), strict=True):
+            self._results[place] = result
 
     def _feed(self, actor: Any) -> None:
         """Give a worker chunks until it has enough of them."""
         given = sum(other is actor for other, _ in self._busy.values())
         while self._waiting and given < _DEPTH:
             chunk = self._waiting.popleft()
-            items = [self._items[place].to_bytes() for place in chunk]
-            asked = actor.evaluate.remote(self._name, self._refs, items, self._plain, self._seed)
+            parcel = Parcel([self._items[place] for place in chunk])
+            asked = actor.evaluate.remote(self._name, self._refs, parcel, self._plain, self._seed)
             self._busy[asked] = actor, chunk
             given += 1
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs a command with all it prints in a log: `tools/quietly.sh "what it does" LOG COMMAND...`. One line tells what is
-# done, on a terminal also how far it is (the log's last line) and how long it took. If it fails, the log's end is shown.
+# done; on a terminal also how far it is, by the log's last line, and how long it took. If it fails, the log's end is
+# shown.
 set -uo pipefail
 SECONDS=0
 what=$1 log=$2

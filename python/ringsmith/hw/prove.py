@@ -117,6 +117,28 @@ def _axi(patient: int, wide: int = 0) -> Proof:
     )
 
 
+def _share(cores: int) -> Proof:
+    turn = "first_q <= owner_q == CoreBits'(Cores - 1) ? '0 : owner_q + 1'b1;"
+    return Proof(
+        f"share-{cores}",
+        "rs_prove_share",
+        f"of {cores} cores at one data port none starves, stores alone or gets another's words, for any time",
+        {"Cores": cores},
+        steps=3,
+        induction=True,
+        mutations=(
+            Mutation("rs_port_share", turn, "first_q <= owner_q;"),
+            Mutation("rs_port_share", "32'(first_q) + i - 1;", "i - 1;"),
+            Mutation("rs_port_share", "(!req_store_o && !req_store_i[c] &&", "(!req_store_i[c] &&"),
+            Mutation("rs_port_share", "live_q <= free ? '0 : live;", "live_q <= live;"),
+            Mutation("rs_port_share", "ld_valid_i && ld_ready_o ? live : '0;", "ld_valid_i ? '1 : '0;"),
+            Mutation(
+                "rs_port_share", "if (req_valid_i != '0) state_q <= Offer;", "if (&req_valid_i) state_q <= Offer;"
+            ),
+        ),
+    )
+
+
 PROOFS = (
     *(_addsub(sub, halve) for halve in (0, 1) for sub in (0, 1)),
     Proof(
@@ -173,6 +195,7 @@ PROOFS = (
     *(_bursts(beat, stride) for beat, stride in ((16, 19), (2, 10), (128, 22))),
     *(_axi(patient) for patient in (0, 1)),
     _axi(0, wide=1),
+    *(_share(cores) for cores in (3, 4)),
 )  # fmt: skip
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every assertion of the core, its parts, arithmetic and memories fires once: a fault is planted, its words must come.
+"""Every assertion of core, arithmetic, memories and system fires once: a fault is planted, its words must come.
 
 `PLAYED`: pins of the module itself do what they must not. `PLANTED`: a line of a copy is changed, and the module's own
 checks run on it.
@@ -134,6 +134,22 @@ RNS_DOT = Bench(
     {"first_i": 0, "last_i": 0, "factor_i": 0, "operand_i": 0},
 )
 RNS_GROUP = Bench("rs_rns_group", {"W": 9, "P": 1, "RnsRate": 4}, {"load_i": 0, "take_i": 0, "word_i": 0})
+SHARE = Bench(
+    "rs_port_share",
+    {"Cores": 3, "PortBits": 8},
+    dict.fromkeys(
+        ("rst_ni", "core_rst_ni", "base_i", "req_valid_i", "req_store_i", "req_buf_i", "req_logn_i", "ld_ready_i",
+         "st_valid_i", "st_data_i", "req_ready_i", "ld_valid_i", "st_ready_i", "st_done_i"), 0)
+    | {"idle_i": 1},
+)  # fmt: skip
+SPLIT = Bench(
+    "rs_axil_split",
+    {"Cores": 3},
+    dict.fromkeys(
+        ("rst_ni", "s_axil_awvalid_i", "s_axil_awaddr_i", "s_axil_wvalid_i", "s_axil_bready_i", "s_axil_arvalid_i",
+         "s_axil_araddr_i", "s_axil_rready_i", "axil_awready_i", "axil_wready_i", "axil_bvalid_i", "axil_bresp_i",
+         "axil_arready_i", "axil_rvalid_i", "axil_rdata_i", "axil_rresp_i"), 0),
+)  # fmt: skip
 RAM = {"rd_en_i": 0, "wr_en_i": 0, "wr_data_i": 0}
 RAM_1R1W = Bench("rs_ram_1r1w", {"Width": 9, "DepthWords": 12}, RAM | {"rd_addr_i": 0, "wr_addr_i": 0})
 RAM_1RW = Bench("rs_ram_1rw", {"Width": 9, "DepthWords": 12}, RAM | {"addr_i": 0})
@@ -210,6 +226,13 @@ PLAYED: list[tuple[Bench, list[Pins], str]] = [
             {"start_i": 0}], "a source lane that is not there"),
     (RNS_DOT, [*[{"last_i": 0}] * 9, {"last_i": 1}], "two sums end at once"),
     (RNS_GROUP, [{"take_i": 1}], "a group is taken before its last word"),
+    (SHARE, [{"ld_valid_i": 1}], "a loaded word for nobody"),
+    (SHARE, [{"st_done_i": 1}], "a store ends that nobody asked for"),
+    # An answer to a core that was not asked, and one before data have come.
+    (SPLIT, [{"s_axil_awvalid_i": 1, "axil_awready_i": 7}, {"s_axil_awvalid_i": 0, "axil_bvalid_i": 1}],
+     "a write answer that nobody waits for"),
+    (SPLIT, [{"s_axil_arvalid_i": 1, "axil_arready_i": 7}, {"s_axil_arvalid_i": 0, "axil_rvalid_i": 2}],
+     "a read answer that nobody waits for"),
 ]  # fmt: skip
 
 
@@ -221,7 +244,9 @@ def test_pins_that_break_the_contract_are_noticed(bench: Bench, steps: list[Pins
 
 
 @pytest.mark.parametrize(
-    "bench", [SCOREBOARD, SEQUENCER, MEMORY_UNIT, PORTS, LANE, RNS, RNS_UNIT, MOVE], ids=lambda bench: bench.top
+    "bench",
+    [SCOREBOARD, SEQUENCER, MEMORY_UNIT, PORTS, LANE, RNS, RNS_UNIT, MOVE, SHARE, SPLIT],
+    ids=lambda bench: bench.top,
 )
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_pins_at_rest_break_nothing(bench: Bench, seed: int) -> None:
@@ -253,6 +278,13 @@ def decode(old: str, new: str, words: str) -> Plant:
     return Plant("rs_decode", old, new, words, "core/test_decode.py", "rs_decode", DECODE)
 
 
+def share(old: str, new: str, words: str, checks: str) -> Plant:
+    """A fault in the arbiter of the data port, between three cores."""
+    return Plant(
+        "rs_port_share", old, new, words, "system/test_port_share.py", "rs_port_share", SHARE.parameters, checks
+    )
+
+
 def core(unit: str, old: str, new: str, words: str) -> Plant:
     """A fault that random programs on the core meet."""
     programs = {"CORE_PROGRAMS": "6"}
@@ -275,6 +307,7 @@ PLANTED = [
     arithmetic("rs_mod_montgomery", "- Bits'(multiple);", "+ Bits'(multiple);", "a result is not in (-m, m)",
                {"modulus_high_i": 125}, W=14, MontW=7, MulStyle=0),
 ]  # fmt: skip
+SHARED = "first_q <= owner_q == CoreBits'(Cores - 1) ? '0 : owner_q + 1'b1;"
 RNS_RUN: list[Pins] = [RNS_SEQ.rest | {"primes_i": 1}, {"start_i": 1}, {"start_i": 0}]
 SLOW = [
     Plant("rs_rns_seq", "(terms > 4'(RnsRate) ? terms : 4'(RnsRate)) - 4'd1", "terms - 4'd1",
@@ -282,6 +315,9 @@ SLOW = [
           play=RNS_RUN),
     Plant("rs_rns_seq", "if (done_o) busy_q <= 1'b0;", "if (group_end) busy_q <= 1'b0;", "a result of nothing",
           "test_assertions.py", "rs_rns_seq", RNS_SEQ.parameters, "check_play", play=RNS_RUN),
+    share(SHARED, "first_q <= owner_q;", "a core starves", "check_turns"),
+    share("(!req_store_o && !req_store_i[c] &&", "((req_store_o == req_store_i[c]) &&", "two cores store at a time",
+          "check_common_loads"),
     decode("decoded_o.memory      = memory;", "decoded_o.memory      = 1'b1;",
            "an instruction without a unit of its own"),
     decode("(early | late) & AllSlots", "early & AllSlots", "a slot read late that is not read"),
@@ -331,7 +367,7 @@ def test_a_planted_fault_is_noticed(plant: Plant, tmp_path: Path) -> None:
 def test_every_assertion_is_played_or_planted() -> None:
     """No assertion of these files without its fault, but those older than this test, which their own tests hold."""
     held = {words for _, _, words in PLAYED} | {plant.words for plant in [*PLANTED, *SLOW]} | set(OLDER)
-    for folder in ("core", "arith", "mem", "ntt", "prim", "rns"):
+    for folder in ("core", "arith", "mem", "ntt", "prim", "rns", "system"):
         for path in sorted((HERE / folder).glob("rs_*.sv")):
             for words in re.findall(r"else \$error\(\"%m: (.*)\"\)", path.read_text()):
                 assert words in held, f"{path.name}: nothing makes {words!r} fire"

@@ -45,11 +45,12 @@ pub struct Measured {
 pub fn multiply(
     coprocessor: &Coprocessor,
     (bits, n): (u32, usize),
+    primes: Option<usize>,
     policy: SecurityPolicy,
     batch: usize,
 ) -> Result<Measured, Error> {
     let info = coprocessor.session().info().clone();
-    let params = parameters(&info, (bits, n), policy)?;
+    let params = parameters(&info, (bits, n), primes, policy)?;
     let program = program(&params)?;
     let generator = KeyGenerator::new(&params, Seed::from_text("measure keys"));
     let secret = Arc::new(generator.secret_key()?);
@@ -108,11 +109,15 @@ pub fn multiply(
 /// special primes, digits of one prime. The second basis has the largest primes, so that as many of them as data primes
 /// exceed Q.
 ///
+/// With `primes`, so many data primes and one further prime more, whatever the lanes: more primes than lanes take
+/// turns, and conversions that the build cannot do stay on the host.
+///
 /// # Errors
 /// A build that this set does not suit, and what [`BfvParams::new`] refuses.
 pub fn parameters(
     info: &BuildInfo,
     (bits, n): (u32, usize),
+    primes: Option<usize>,
     policy: SecurityPolicy,
 ) -> Result<BfvParams<u64>, Error> {
     let refuse = |what: String| Err(Error::Input(what));
@@ -124,10 +129,13 @@ pub fn parameters(
         ));
     }
     let lanes = info.lanes as usize;
-    if info.rns.is_none() {
-        return refuse("base conversion is not in this build".to_owned());
+    if primes.is_none() && info.rns.is_none() {
+        return refuse(
+            "base conversion is not in this build; with a number of primes the host converts"
+                .to_owned(),
+        );
     }
-    if lanes < 2 {
+    if primes.is_none() && lanes < 2 {
         return refuse(format!(
             "a multiplication needs two lanes or more, the build has {lanes}"
         ));
@@ -139,9 +147,10 @@ pub fn parameters(
         ));
     }
     let order = (2 * n.max(info.n_max()) as u64).max(1 << info.montgomery_bits);
-    let all = ntt_primes::<u64>(bits, order, 2 * lanes - 1, Direction::Down, &[]);
+    let further = primes.map_or(lanes, |primes| primes + 1);
+    let all = ntt_primes::<u64>(bits, order, 2 * further - 1, Direction::Down, &[]);
     let mut auxiliary = all.map_err(rns::RnsError::from)?;
-    let q = auxiliary.split_off(lanes);
+    let q = auxiliary.split_off(further);
     let literal = BfvParamsLiteral {
         rlwe: RlweParamsLiteral {
             n,

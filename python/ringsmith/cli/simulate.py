@@ -34,15 +34,20 @@ MULTIPLY, ROTATE, KEY_SWITCH = "multiply", "rotate", "key-switch"
 WHOLE = (MULTIPLY, ROTATE)
 BATCHES = (MULTIPLY, ROTATE, KEY_SWITCH)
 MOST_BATCH = 1024
+# Data primes of a key switch.
+PRIMES = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Whole:
-    """Settings of a whole operation: policy, how many on all cores; of key switches data primes, rotations, order."""
+    """Settings of a whole operation: policy, how many on all cores, data primes; of key switches rotations and order.
+
+    Without `primes` a multiplication has one for each lane but one, a key switch `PRIMES`.
+    """
 
     allow_insecure: bool = False
     batch: int = 1
-    primes: int = 2
+    primes: int | None = None
     count: int = 1
     digit_major: bool = False
 
@@ -63,7 +68,8 @@ OP is an instruction in lower case (ntt, pmodmul, memcpy, ...) or an operation: 
 delta-m-decrypt, key-switch; with base conversion also scale-lift (BFV's whole scaling) and decomp (the digits of a
 relinearisation) and multiply (a whole BFV multiplication with relinearisation, t = 33, on fresh ciphertexts of a set
 that has a data prime for each lane but one: operands, keys and result in the host's memory, all transfers counted;
---batch: many of them, shared out to all cores).
+--primes: so many instead, more than the lanes in turn, and what the build cannot convert on the host, whose operations
+are counted and take no cycles; --batch: many of them, shared out to all cores).
 With moves between lanes: rotate, a fresh CKKS ciphertext rotated, key switch included, over --primes data primes and a
 special one, of the widest size up to the preset's that is secure; --count rotations share its decomposition. There
 key-switch is one such rotation by itself, its latency, and with --batch several in flight; --digit-major is the order
@@ -92,7 +98,9 @@ def simulate(
     allow_insecure: Annotated[
         bool, typer.Option("--allow-insecure", help="multiply, rotate, key-switch: accept a set below 128 bits")
     ] = False,
-    primes: Annotated[int, typer.Option("--primes", help="rotate, key-switch: data primes", min=1, max=64)] = 2,
+    primes: Annotated[
+        int | None, typer.Option("--primes", help="multiply, rotate, key-switch: data primes", min=1, max=32)
+    ] = None,
     count: Annotated[int, typer.Option("--count", help="rotate: rotations of one ciphertext", min=1, max=64)] = 1,
     batch: Annotated[
         int | None, typer.Option("--batch", help="multiply, rotate, key-switch: so many, on all cores (default 1)")
@@ -129,9 +137,10 @@ def simulate(
         raise InputError(f"--digit-major goes with {ROTATE} and {KEY_SWITCH} of builds with moves, not with {op}")
     if batch is not None and not 1 <= batch <= MOST_BATCH:
         raise InputError(f"--batch {batch} must be 1 to {MOST_BATCH}")
-    if _is_key_switch(op, made.moves) and made.lanes < primes + 1:
+    needed = (primes or PRIMES) + 1
+    if _is_key_switch(op, made.moves) and made.lanes < needed:
         raise ParameterError(
-            f"--primes {primes}: a key switch by itself takes {primes + 1} lanes, one for the special prime; preset "
+            f"--primes {needed - 1}: a key switch by itself takes {needed} lanes, one for the special prime; preset "
             f"{made.name} has {made.lanes}: fewer primes, or more lanes by --set"
         )
     what = Whole(
@@ -186,9 +195,11 @@ def measure(device: OpenDevice, op: str, n: int, what: Whole = _ONE) -> dict[str
     """Run one instruction or operation on random operands and return cycles, prediction, check and timelines."""
     native, bits = device.native, min(device.preset.lane_bits())
     if op == MULTIPLY:
-        return native.simulate_multiplication(bits, n, allow_insecure=what.allow_insecure, batch=what.batch)
+        return native.simulate_multiplication(
+            bits, n, primes=what.primes, allow_insecure=what.allow_insecure, batch=what.batch
+        )
     if op == ROTATE or _is_key_switch(op, device.preset.moves):
-        return native.simulate_rotation(bits, n, **asdict(what))
+        return native.simulate_rotation(bits, n, **asdict(what) | {"primes": what.primes or PRIMES})
     moduli = _native.default_moduli(list(device.preset.lane_bits()), n, device.preset.n_max)
     if op in OPERATIONS:
         if op not in device.preset.operations:
@@ -286,6 +297,8 @@ def _print(report: dict[str, Any]) -> None:
     rows = {"send / receive": f"{report['send']['ms']:.3f} / {report['receive']['ms']:.3f} ms"}
     if report["memory"]:
         rows["memory"] = _memory_text(report["memory"])
+    if report.get("multiplication", {}).get("host_operations"):
+        rows["left to the host"] = f"{report['multiplication']['host_operations']:,} operations, without their time"
     for whole in ("rotation", "key_switch"):
         if whole in report and "batch" not in report:
             rows["first transform to last result on chip"] = f"{report[whole]['work_cycles']:,} cycles"

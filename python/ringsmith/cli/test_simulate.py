@@ -76,6 +76,24 @@ def test_a_whole_multiplication_at_the_published_shape() -> None:
     assert done.stderr.count("\n") <= 1
 
 
+SHAPES = [("heaws", 3, True), ("heaws", 9, False), ("heaws-13", 6, True), ("heaws-14", 12, False)]
+SHAPES += [("heaws-15", 24, False)]
+
+
+@pytest.mark.parametrize(("preset", "primes", "whole"), SHAPES)
+def test_a_multiplication_of_so_many_primes(preset: str, primes: int, whole: bool) -> None:
+    """Primes take turns in the lanes; conversions between more primes than the unit takes stay on the host."""
+    words = [preset, "multiply", "--on", "model", "--allow-insecure", "--n", "256", "--json", "--primes", str(primes)]
+    done = simulate(*words)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["correct"] is True
+    found = report["multiplication"]
+    assert (len(found["data_primes"]), len(found["auxiliary_primes"])) == (primes, primes + 1)
+    assert (found["host_operations"] == 0) == (found["submissions"] == 1) == whole
+    assert found["work_cycles"] > 0
+
+
 @pytest.mark.parametrize(("n", "primes", "published"), [(4096, 2, 21_504), (8192, 3, 53_248)])
 def test_a_rotation_takes_no_longer_than_the_published_key_switch(n: int, primes: int, published: int) -> None:
     """T (k + 5), T = n log2(n) / (2 P): the published formula at its own number of butterflies, (k + 5) P, or fewer."""

@@ -109,7 +109,7 @@ fn cores_share_keys_and_account_for_every_cycle() {
         ..converts(30, 3, 8)
     };
     let insecure = SecurityPolicy::insecure();
-    let three = measure::multiply(&engine(info.clone()), (30, 256), insecure, 6).unwrap();
+    let three = measure::multiply(&engine(info.clone()), (30, 256), None, insecure, 6).unwrap();
     assert!(three.correct);
     assert_eq!(three.usage.host_operations, 0);
     let shift = &three.shift;
@@ -133,6 +133,7 @@ fn cores_share_keys_and_account_for_every_cycle() {
     let one = measure::multiply(
         &engine(BuildInfo { cores: 1, ..info }),
         (30, 256),
+        None,
         insecure,
         7,
     );

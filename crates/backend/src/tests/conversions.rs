@@ -246,10 +246,34 @@ fn a_measured_product_is_the_evaluators() {
             modulus_bits_min: 30,
             ..converts(30, lanes, 8)
         };
-        let measured = measure::multiply(&engine(info, &ALL), (30, 256), insecure, 1).unwrap();
+        let measured =
+            measure::multiply(&engine(info, &ALL), (30, 256), None, insecure, 1).unwrap();
         assert!(measured.correct, "{lanes} lanes");
         assert_eq!(measured.usage.host_operations, 0);
         assert_eq!(measured.data_primes.len() + 1, measured.auxiliary.len());
+    }
+}
+
+#[test]
+fn more_primes_than_lanes_take_turns() {
+    let insecure = SecurityPolicy::insecure();
+    let with = |info: BuildInfo, primes| {
+        let engine = engine(info, &ALL);
+        measure::multiply(&engine, (30, 256), Some(primes), insecure, 1).unwrap()
+    };
+    for primes in [2, 5] {
+        let info = converts(30, 3, 8);
+        let fits = primes < 3;
+        let measured = with(info.clone(), primes);
+        assert!(measured.correct, "{primes} primes");
+        assert_eq!(measured.data_primes.len(), primes);
+        assert_eq!(measured.auxiliary.len(), primes + 1);
+        assert_eq!(measured.usage.host_operations == 0, fits);
+        assert!(measured.usage.compute_cycles > 0);
+        // Without the unit the host converts.
+        let none = with(BuildInfo { rns: None, ..info }, primes);
+        assert!(none.correct && none.usage.host_operations > 0);
+        assert_eq!(none.usage.conversions, 0);
     }
 }
 
@@ -269,7 +293,7 @@ fn the_published_shape_takes_twenty_transforms_and_twenty_products() {
         ..converts(30, 7, 12)
     };
     let backend = engine(info.clone(), &ALL);
-    let measured = measure::multiply(&backend, (30, 4096), SecurityPolicy::insecure(), 1);
+    let measured = measure::multiply(&backend, (30, 4096), None, SecurityPolicy::insecure(), 1);
     let measured = measured.unwrap();
     let usage = &measured.usage;
     // The same program where a beat moves a word of every lane: transfers last as long as those of one lane.
@@ -290,7 +314,7 @@ fn the_published_shape_takes_twenty_transforms_and_twenty_products() {
 #[test]
 fn a_product_that_a_build_cannot_take_is_refused() {
     let refused = |info: BuildInfo, bits, n, policy| -> String {
-        match measure::multiply(&engine(info, &ALL), (bits, n), policy, 1) {
+        match measure::multiply(&engine(info, &ALL), (bits, n), None, policy, 1) {
             Ok(_) => panic!("not refused"),
             Err(error) => error.to_string(),
         }
@@ -303,7 +327,7 @@ fn a_product_that_a_build_cannot_take_is_refused() {
     };
     assert_eq!(
         refused(none, 30, 256, insecure),
-        "base conversion is not in this build"
+        "base conversion is not in this build; with a number of primes the host converts"
     );
     assert_eq!(
         refused(converts(30, 1, 8), 30, 256, insecure),

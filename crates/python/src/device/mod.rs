@@ -13,7 +13,7 @@ use isa::{BuildInfo, InfoError, Mix, Op, PortMemory, Route};
 use offload::{OffloadError, Operation, OperationProgram, ProgramArgs, Session, simulate};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use reports::{info_dict, measured_dict, outcome_dict, profile_dict, usage_dict};
+use reports::{info_dict, measured_dict, outcome_dict, profile_dict, shift_dict, usage_dict};
 use rlwe::SecurityPolicy;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -310,14 +310,15 @@ impl Device {
         })
     }
 
-    /// Measure BFV multiplications with relinearisation on all cores, primes of so many bits: operands, keys and
-    /// results in the host's memory.
-    #[pyo3(signature = (bits, n, *, allow_insecure=false, batch=1))]
+    /// Measure BFV multiplications with relinearisation on all cores, primes of so many bits, a data prime for each
+    /// lane but one unless `primes` says how many: operands, keys and results in the host's memory.
+    #[pyo3(signature = (bits, n, *, primes=None, allow_insecure=false, batch=1))]
     fn simulate_multiplication<'py>(
         &self,
         py: Python<'py>,
         bits: u32,
         n: usize,
+        primes: Option<usize>,
         allow_insecure: bool,
         batch: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
@@ -327,7 +328,7 @@ impl Device {
             ..SecurityPolicy::default()
         };
         let measured =
-            py.work(|| measure::multiply(&self.coprocessor, (bits, n), policy, batch))?;
+            py.work(|| measure::multiply(&self.coprocessor, (bits, n), primes, policy, batch))?;
         measured_dict(py, &measured)
     }
 
@@ -428,6 +429,11 @@ impl Device {
     /// Usage since the last call: operations by place of execution, transfers, cycles.
     fn take_usage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         usage_dict(py, &self.coprocessor.take_usage())
+    }
+
+    /// Statistics of all cores since the last call: cycles from the first start to the last end, of each core by kind.
+    fn take_shift<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        shift_dict(py, &self.coprocessor.take_shift())
     }
 
     /// Timeline of the work section that ran last.

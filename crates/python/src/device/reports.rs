@@ -133,7 +133,8 @@ pub fn usage_dict<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, Py
     Ok(dict)
 }
 
-fn shift_dict<'py>(py: Python<'py>, shift: &Shift) -> PyResult<Bound<'py, PyDict>> {
+/// Statistics of all cores as a dictionary.
+pub fn shift_dict<'py>(py: Python<'py>, shift: &Shift) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("cycles", shift.cycles)?;
     dict.set_item("predicted_cycles", shift.predicted_cycles)?;

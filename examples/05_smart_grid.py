@@ -9,6 +9,7 @@ numbers.
     python examples/05_smart_grid.py                      # made-up households, on this processor
     python examples/05_smart_grid.py --data taylor        # England and Wales (needs requirements/examples.txt)
     python examples/05_smart_grid.py --on model:heaws     # HEAWS's co-processor, by its model; rtl:heaws simulates it
+    python examples/05_smart_grid.py --on model:heaws-x6 --forecasts 48  # six of them, which share the forecasts
     python examples/05_smart_grid.py --set secure         # 128 bits of security instead of the paper's set
     python examples/05_smart_grid.py --circuit published  # the operations that the paper counts
 """
@@ -96,12 +97,18 @@ def trained(rows: data.Rows) -> Models:
 
 @dataclass(frozen=True)
 class Measured:
-    """Encrypted forecasts, the least noise budget left; a forecast's seconds of server and client, and on a device."""
+    """Encrypted forecasts, the least noise budget left; a forecast's seconds of server and client.
+
+    Of a device: its cores, how many forecasts they had at a time, cycles of all forecasts, operations that stayed on
+    the host, all forecasts together.
+    """
 
     forecasts: Array
     noise_budget: float
     server_s: float
     client_s: float
+    cores: int
+    at_a_time: int
     cycles: int
     host_operations: int
 
@@ -109,7 +116,7 @@ class Measured:
 def measure(
     made: Any, context: Any, network: gmdh.Network, cut: int, inputs: Array, device: OpenDevice | None
 ) -> Measured:
-    """Forecast each row encrypted, and hold each result to the same polynomials in the clear."""
+    """Forecast each row encrypted, as many at a time as the engine takes, and hold each to the clear."""
     native = device.native if device else None
     client = encrypted.Client(context, cut)
     server = encrypted.server(made, context, client.relin_key, native)
@@ -118,23 +125,36 @@ def measure(
     checking = 0.0
     if native is not None:
         native.take_usage()
-    for row in inputs[:, network.inputs]:
-        sent = client.encrypt(row.tolist())
+        native.take_shift()
+    rows, at_a_time = inputs[:, network.inputs], server.batch_size
+    for first in range(0, len(rows), at_a_time):
+        some = rows[first : first + at_a_time].tolist()
+        sent = [client.encrypt(row) for row in some]
         start = time.perf_counter()
-        (answer,) = server.evaluate(sent)
+        answers = list(server.evaluate_many(sent))
         server_s += time.perf_counter() - start
-        result = client.decrypt(answer)
-        start = time.perf_counter()
-        if not np.array_equal(result.polynomial, encrypted.clear(network, row.tolist(), context.n)):
-            raise SystemExit("error: an encrypted forecast is not the one in the clear")
-        checking += time.perf_counter() - start
-        forecasts.append(result.forecast)
-        budgets.append(result.noise_budget)
+        for row, (answer,) in zip(some, answers, strict=True):
+            result = client.decrypt(answer)
+            start = time.perf_counter()
+            if not np.array_equal(result.polynomial, encrypted.clear(network, row, context.n)):
+                raise SystemExit("error: an encrypted forecast is not the one in the clear")
+            checking += time.perf_counter() - start
+            forecasts.append(result.forecast)
+            budgets.append(result.noise_budget)
     client_s = time.perf_counter() - begin - server_s - checking
-    used = native.take_usage() if native is not None else {"cycles": 0, "host_operations": 0}
-    count = len(inputs)
-    cycles, on_host = used["cycles"] // count, used["host_operations"] // count
-    return Measured(np.array(forecasts), min(budgets), server_s / count, client_s / count, cycles, on_host)
+    count = len(rows)
+    used = native.take_usage() if native is not None else {"host_operations": 0}
+    shift = native.take_shift() if native is not None else {"cores": [], "cycles": 0}
+    return Measured(
+        np.array(forecasts),
+        min(budgets),
+        server_s / count,
+        client_s / count,
+        len(shift["cores"]),
+        min(at_a_time, count),
+        shift["cycles"],
+        used["host_operations"],
+    )
 
 
 def errors(targets: Array, forecasts: Array) -> list[str]:
@@ -210,9 +230,12 @@ def main(given: list[str] | None = None) -> None:
     if device is None:
         print(f"server {measured.server_s * 1e3:.1f} ms a forecast on this processor")
     else:
+        count = len(sample.targets)
         ms = measured.cycles / device.clock_mhz / 1e3
-        print(f"{measured.host_operations} operations on polynomials a forecast stayed on the processor")
-        print(f"server {ms:.2f} ms a forecast on {device.name}: {measured.cycles:,} cycles at {device.clock_mhz:g} MHz")
+        print(f"{measured.host_operations} operations on polynomials stayed on the processor")
+        print(f"server {ms / count:.2f} ms a forecast on {device.name}, {measured.at_a_time} at a time on "
+              f"{measured.cores} of its cores:", end=" ")  # fmt: skip
+        print(f"{measured.cycles:,} cycles for {count} at {device.clock_mhz:g} MHz, {60e3 * count / ms:,.0f} a minute")
     if options.plot:
         lines = {
             "demand": sample.targets,

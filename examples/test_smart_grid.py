@@ -13,8 +13,9 @@ import pytest
 from smart_grid import data, encrypted, gmdh
 
 from ringsmith import bfv
-from ringsmith._native import ntt_primes
+from ringsmith._native import default_moduli, ntt_primes
 from ringsmith.encodings.nibnaf import decode
+from ringsmith.runtime.devices import open_device
 
 SCRIPT = Path(__file__).parent / "05_smart_grid.py"
 T = encrypted.PLAIN_MODULUS
@@ -171,6 +172,23 @@ def test_the_example_compares_four_ways(monkeypatch: pytest.MonkeyPatch, capsys:
     assert "all 2 encrypted results are the polynomials in the clear" in shown
     for name in ("naive", "linear", "GMDH in the clear", "GMDH in encoded numbers", "GMDH encrypted"):
         assert f"\n{name}" in shown
+
+
+def test_cores_share_the_forecasts() -> None:
+    """Two cores take two forecasts in less than 0.7 of the cycles of one; each is the polynomial in the clear."""
+    example = import_module("05_smart_grid")
+    primes = default_moduli([30] * 7, 1024, 1024)
+    context = bfv.Context(1024, primes[3:6], [], T, auxiliary=[*primes[:3], primes[6]], allow_insecure=True)
+    made = encrypted.program(context, NETWORK)
+    rows = np.repeat(row(), 4, axis=0)
+    cycles = []
+    for cores in (1, 2):
+        device = open_device("model", "heaws", {"n_max": 1024, "lanes": 4, "cores": cores})
+        measured = example.measure(made, context, NETWORK, 385, rows, device)
+        assert (measured.cores, measured.at_a_time) == (cores, 4)
+        assert len(measured.forecasts) == 4
+        cycles.append(measured.cycles)
+    assert 0 < cycles[1] < 0.7 * cycles[0]
 
 
 @pytest.mark.parametrize(

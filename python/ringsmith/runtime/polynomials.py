@@ -13,8 +13,9 @@ on every engine, a noise guarantee that holds for the plaintexts it carries.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -150,4 +151,20 @@ class PolynomialServer:
     def evaluate(self, inputs: Sequence[_native.BfvCiphertext]) -> list[_native.BfvCiphertext]:
         """Return the program's outputs for its inputs."""
         results, _ = self._session.run(list(inputs), [], secrets.token_bytes(32))
+        return self._read(results)
+
+    @property
+    def batch_size(self) -> int:
+        """Most sets of inputs that are worked on at a time: several on a co-processor, more with more cores."""
+        return self._session.batch_size
+
+    def evaluate_many(self, many: Iterable[Sequence[_native.BfvCiphertext]]) -> Iterator[list[_native.BfvCiphertext]]:
+        """Give the outputs for each of many sets of inputs, in order; a co-processor's cores share them."""
+        waiting = iter(many)
+        while group := [list(inputs) for inputs in islice(waiting, self.batch_size)]:
+            seeds = [secrets.token_bytes(32) for _ in group]
+            for results, _ in self._session.run_many(group, [], seeds):
+                yield self._read(results)
+
+    def _read(self, results: Sequence[bytes]) -> list[_native.BfvCiphertext]:
         return [_native.BfvCiphertext.from_bytes(self._context, data) for data in results]

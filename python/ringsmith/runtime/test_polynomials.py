@@ -83,6 +83,30 @@ def test_a_node_is_the_exact_polynomial(device: str | None) -> None:
         assert opened.take_usage()["host_operations"] == 0
 
 
+@pytest.mark.parametrize("cores", [0, 1, 2])
+def test_many_sets_of_inputs_share_the_cores(cores: int) -> None:
+    """In order, whatever is worked on at a time; all cycles of all cores are told."""
+    made = context()
+    keys = bfv.KeyGenerator(made)
+    secret = keys.secret_key()
+    circuit = PolynomialCircuit(made, inputs=2)
+    program = circuit.program(circuit.relinearize(circuit.inputs[0] * circuit.inputs[1]))
+    opened = open_device("model", "heaws", {"n_max": N, "lanes": 4, "cores": cores}).native if cores else None
+    server = PolynomialServer(program, made, keys.relin_key(secret), device=opened)
+    assert (server.batch_size > 1) == (cores > 0)
+    encryptor, decryptor = bfv.Encryptor(made, keys.public_key(secret)), bfv.Decryptor(made, secret)
+    rng = np.random.default_rng(6)
+    many = [rng.integers(-(T // 2), T // 2 + 1, (2, N)) for _ in range(5)]
+    sent = ([encryptor.encrypt(bfv.Plaintext.from_coefficients(made, p.tolist())) for p in pair] for pair in many)
+    for (x, y), (result,) in zip(many, server.evaluate_many(sent), strict=True):
+        np.testing.assert_array_equal(decryptor.decrypt(result).coefficients(), product(x, y))
+    if opened is not None:
+        shift, used = opened.take_shift(), opened.take_usage()
+        assert len(shift["cores"]) == cores
+        assert shift["cycles"] <= used["cycles"] <= cores * shift["cycles"]
+        assert opened.take_shift()["cycles"] == 0
+
+
 def test_a_program_survives_its_bytes() -> None:
     (x, y), a = drawn()
     program = node(PolynomialCircuit(context(), inputs=2), a)

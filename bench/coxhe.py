@@ -121,10 +121,11 @@ def line(values: dict[str, Any]) -> str:
     cells += [f"{row.error:.2g}", str(row.security)]
     same, ours = values["same"], values["ours"]
     if "refused" in same:
-        reason = same["refused"].split(";")[0].split("(")[0]
+        reason = same["refused"].split(";")[0].split("(")[0].strip()
         return "| " + " | ".join([*cells, f"none: {reason}", "", "", "", ""]) + " |"
     percent = same["percent"]
-    taken = "/".join(f"{percent[name]:.0f}" for name in ("dsp", "ff", "lut", "bram36"))
+    shares = (percent[name] for name in ("dsp", "ff", "lut", "bram36", "uram"))
+    taken = "/".join("–" if share is None else f"{share:.0f}" for share in shares)
     cells += [f"{same['latency_ms']:.3g}", f"{same['error']:.2g}", f"{same['security_bits']:.0f}", taken]
     cells.append(ours.get("refused") or f"{ours['latency_ms']:.3g}")
     return "| " + " | ".join(cells) + " |"
@@ -132,7 +133,7 @@ def line(values: dict[str, Any]) -> str:
 
 COLUMNS = (
     "point", "n, bits", "board, P", "theirs: ms", "error", "bits", "same packing: ms", "error", "bits",
-    "DSP/FF/LUT/BRAM %", "our packing: ms",
+    "DSP/FF/LUT/BRAM/URAM %", "our packing: ms",
 )  # fmt: skip
 
 

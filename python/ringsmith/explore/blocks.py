@@ -10,24 +10,85 @@ from ringsmith.presets import Preset
 
 #: Widths of a tile's operands by the way products are cut.
 _TILES = {"dsp26x17": (26, 17), "dsp18x18": (18, 18)}
-#: Products with fewer bits than this stay in LUTs.
+#: Products with fewer bits than this stay in LUTs; where the primitive is instantiated (dsp18x18) none does.
 _LEAST_PRODUCT = 9
+#: Words of so many bits are multiplied by a chain of two multipliers and rows in LUTs (rs_mul_strip).
+_STRIP = range(27, 31)
+#: Bits of the adder in a DSP48.
+_DSP_ADDER = 48
 #: A RAMB18, half a block: from 512 words of 36 bits to 2048 of 9. From 4096 words on, whole blocks of 9 bits.
 _HALF_BITS, _SHALLOWEST, _DEEPEST = 18432, 512, 4096
+#: A block of UltraRAM: words, the fewest of a memory that goes there, of eight bytes of 9 bits, written one by one.
+_ULTRA_WORDS, _ULTRA_BYTES, _BYTE_BITS = 4096, 8, 9
 
 
 def dsp_blocks(preset: Preset) -> int:
     """Return the DSP blocks of all butterflies: the product, and a short one for each step of Montgomery reduction."""
-    low = int(math.log2(preset.n_max)) + 1
-    steps = -(-preset.word_bits // low)
-    style = preset.multiplier
-    each = _tiles(preset.word_bits, preset.word_bits, style) + steps * _tiles(preset.word_bits - low, low, style)
+    low = _montgomery_bits(preset.n_max)
+    steps, style = -(-preset.word_bits // low), preset.multiplier
+    each = _product(preset.word_bits, style) + steps * _tiles(preset.word_bits - low, low, style)
     return preset.lanes * preset.butterflies * each
+
+
+@cache
+def adders_and_registers(word_bits: int, n_max: int) -> tuple[int, int]:
+    """Return the bits of adders and of registers in LUTs and flip-flops around a butterfly's multipliers (dsp26x17)."""
+    low = _montgomery_bits(n_max)
+    rows = _strip_rows(word_bits)
+    adders, registers = (rows * (word_bits + rows), _TILES["dsp26x17"][1]) if rows else _tree(word_bits)
+    for step in range(1, -(-word_bits // low) + 1):
+        bits = max(2 * word_bits - step * low, word_bits) + 1
+        if _one_tile(word_bits, low):
+            near = bits if bits <= _DSP_ADDER else _DSP_ADDER - 1
+            adders, registers = adders + 2 * (bits - near), registers + near
+        else:
+            # The sum of two tiles, what is left in three registers beside them, and the subtraction.
+            adders, registers = adders + bits, registers + word_bits + 3 * bits
+    return adders, registers
+
+
+def _tree(word_bits: int) -> tuple[int, int]:
+    """Return the bits of adders and of registers in the tree behind the tiles of a product."""
+    wide, narrow = _TILES["dsp26x17"]
+    rows = [(low, min(low + narrow, word_bits) + word_bits) for low in range(0, word_bits, narrow)]
+    adders = registers = 0
+    if word_bits > wide:
+        # Tiles that overlap in a row.
+        adders, registers = sum(high - low - wide for low, high in rows), sum(high - low for low, high in rows)
+    while len(rows) > 1:
+        adders += sum(high - low for low, high in rows[1::2])
+        rows = [(pair[0][0], pair[-1][1]) for pair in (rows[i : i + 2] for i in range(0, len(rows), 2))]
+        registers += sum(high - low for low, high in rows)
+    return adders, registers
+
+
+def _montgomery_bits(n_max: int) -> int:
+    """Return the bits that a step of Montgomery reduction takes off: primes are 1 modulo 2n."""
+    return int(math.log2(n_max)) + 1
+
+
+def _strip_rows(word_bits: int) -> int:
+    """Return the rows of bits that a product of words adds in LUTs beside its chain of multipliers; 0: it has tiles."""
+    return word_bits - _TILES["dsp26x17"][0] if word_bits in _STRIP else 0
+
+
+def _one_tile(word_bits: int, low: int) -> bool:
+    """Return whether a step of reduction that takes off `low` bits is one multiplier and the adder in its DSP48."""
+    wide, narrow = _TILES["dsp26x17"]
+    return word_bits - low <= wide and low <= narrow
+
+
+def _product(word_bits: int, style: str) -> int:
+    if style == "dsp26x17" and _strip_rows(word_bits):
+        return 2
+    return _tiles(word_bits, word_bits, style)
 
 
 def _tiles(a: int, b: int, style: str) -> int:
     wide, narrow = _TILES[style]
-    pairs = ((x, y) for x in _cut(a, wide) for y in _cut(b, narrow))
+    pairs = [(x, y) for x in _cut(a, wide) for y in _cut(b, narrow)]
+    if style == "dsp18x18":
+        return len(pairs)
     return sum(x > 1 and y > 1 and x + y >= _LEAST_PRODUCT for x, y in pairs)
 
 
@@ -37,7 +98,7 @@ def _cut(bits: int, tile: int) -> list[int]:
 
 
 def memory_blocks(preset: Preset, *, uram: bool) -> tuple[float, int]:
-    """Return the RAMB36 and the URAM of slots and twiddle tables."""
+    """Return the RAMB36 and the URAM of slots and twiddle tables; `uram`: the device has UltraRAM."""
     width = preset.butterflies * preset.word_bits
     words = preset.n_max // preset.butterflies
     kinds = [
@@ -54,7 +115,10 @@ def memory_blocks(preset: Preset, *, uram: bool) -> tuple[float, int]:
 
 @cache
 def memory(width: int, depth: int, dual: bool, uram: bool) -> tuple[float, int]:
-    """Return the RAMB36 and the URAM of one memory."""
+    """Return the RAMB36 and the URAM of one memory: deep ones with a single port are UltraRAM where there is some."""
+    if uram and not dual and depth >= _ULTRA_WORDS:
+        # Words of a deeper memory stand side by side.
+        return 0.0, -(-(-(-width // _BYTE_BITS) * -(-depth // _ULTRA_WORDS)) // _ULTRA_BYTES)
     rows = max(depth, _SHALLOWEST)
     if rows < _DEEPEST:
         return 0.5 * -(-width * rows // _HALF_BITS), 0

@@ -19,10 +19,9 @@ from ringsmith.presets import load_preset
 COMMAND = "ringsmith explore --calibrate"
 #: Word in bits, degree and build of each training point: over the space, small enough for minutes each.
 BUILDS = (
-    (26, 2048, "l4b8s8x0m1v16w"), (30, 4096, "l2b1s4x0m1v16w"), (34, 4096, "l2b8s4x0m1v16w"),
-    (36, 8192, "l6b4s8x0m2v16w"), (40, 8192, "l6b1s4x4m1v16w"), (43, 8192, "l2b4s6x0m1v16w"),
-    (54, 8192, "l4b2s8x0m1v16w"), (60, 8192, "l1b1s8x0m1v0n"), (60, 16384, "l2b2s6x2m1v16w"),
-    (48, 4096, "l4b1s12x0m2v16n"), (43, 4096, "l1b4s6x0m1v0w"), (33, 4096, "l1b16s6x0m1v16w"),
+    (28, 2048, "l2b2s16x0m4v16n"), (30, 4096, "l2b1s4x0m1v16w"), (33, 4096, "l1b16s6x0m1v16w"),
+    (34, 4096, "l1b8s4x0m1v16w"), (43, 8192, "l2b4s6x0m1v16w"), (48, 4096, "l4b1s12x0m2v16n"),
+    (60, 8192, "l1b1s8x0m1v0n"),
 )  # fmt: skip
 
 

@@ -2,8 +2,9 @@
 """Resources of a build without synthesis: DSP and memory blocks counted, LUTs and flip-flops fitted to synthesis.
 
 A butterfly has a DSP block for each tile of its products, a slot two banks of n/(2P) words of P coefficients, a twiddle
-table one memory of n/P words. LUTs and flip-flops are sums over groups of modules, each linear in what its modules
-multiply; the coefficients are a least-squares fit to the training points (spec/resources.json).
+table one memory of n/P words, in UltraRAM where it is deep and the device has some. LUTs and flip-flops are sums over
+groups of modules, each linear in what its modules multiply; the coefficients are a least-squares fit to the training
+points (spec/resources.json).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith import shipped
-from ringsmith.explore.blocks import dsp_blocks, memory_blocks
+from ringsmith.explore.blocks import adders_and_registers, dsp_blocks, memory_blocks
 from ringsmith.explore.parameters import Candidate
 from ringsmith.explore.space import Hardware, common_preset
 from ringsmith.hw import sources
@@ -31,27 +32,25 @@ from ringsmith.presets import Preset
 Floats = NDArray[np.float64]
 #: Knobs of one build or of many.
 Knobs = Mapping[str, Floats]
-#: Modules by group, by the beginning of their names; the others are the shell.
+#: Modules by group, by the beginning of their names, the longest that fits; the others are the shell.
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "butterflies": ("rs_butterfly", "rs_mult_tile"),
+    "butterflies": ("rs_butterfly", "rs_mult_", "rs_msub_", "rs_dsp48"),
     "selects": ("rs_slot_select",),
     "lanes": ("rs_lane", "rs_twiddle_select", "rs_slot", "rs_ram"),
     "moves": ("rs_move",),
-    "shell": ("",),
+    "shell": ("", "rs_slot_ports"),
 }
 NAMES = {"lut": "LUT", "ff": "FF", "dsp": "DSP", "bram36": "RAMB36", "uram": "URAM"}
 FITTED = ("lut", "ff")
 KNOBS = (
-    "word_bits", "lanes", "butterflies", "n_max", "dual_port_slots", "single_port_slots", "moduli_slots", "moves",
-    "wide_port",
+    "word_bits", "lanes", "butterflies", "n_max", "dual_port_slots", "single_port_slots", "moves", "wide_port",
 )  # fmt: skip
 
 
 def _butterflies(k: Knobs) -> list[Floats]:
-    width = k["word_bits"]
-    steps = np.ceil(width / (np.log2(k["n_max"]) + 1))
-    each = k["lanes"] * k["butterflies"] * width
-    return [each, each * steps, each * width]
+    copies = k["lanes"] * k["butterflies"]
+    sums = np.vectorize(adders_and_registers, otypes=[float] * 2)(k["word_bits"].astype(int), k["n_max"].astype(int))
+    return [copies * k["word_bits"], *(copies * bits for bits in sums)]
 
 
 def _bits(k: Knobs) -> Floats:
@@ -73,12 +72,14 @@ def _lanes(k: Knobs) -> list[Floats]:
 
 def _moves(k: Knobs) -> list[Floats]:
     there = np.sign(k["moves"])
-    return [there, there * _bits(k), there * _bits(k) * k["butterflies"]]
+    bits = there * _bits(k)
+    return [there, bits, bits * k["butterflies"]]
 
 
 def _shell(k: Knobs) -> list[Floats]:
     words = k["lanes"] * k["word_bits"]
-    return [words**0, words * k["moduli_slots"], _slots(k), _bits(k) * k["wide_port"]]
+    port = k["butterflies"] * k["word_bits"] * np.where(k["wide_port"] > 0, k["lanes"], 1)
+    return [words**0, words, _slots(k), port]
 
 
 #: What the modules of each group multiply.
@@ -111,7 +112,8 @@ def knobs_of(values: Mapping[str, Any]) -> dict[str, Floats]:
 
 def group_of(module: str) -> str:
     """Return the group that a module's cells count in."""
-    return next(group for group, starts in GROUPS.items() if module.startswith(starts))
+    fitting = ((len(start), group) for group, starts in GROUPS.items() for start in starts if module.startswith(start))
+    return max(fitting)[1]
 
 
 def fit(points: list[dict[str, Any]]) -> Model:
@@ -164,10 +166,14 @@ def training() -> dict[str, Any]:
 
 @cache
 def rtl_hash() -> str:
-    """Return the hash of the RTL that training points are synthesised from: names and bytes of its files."""
+    """Return the hash of the RTL that training points are synthesised from: names and bytes of its files.
+
+    The unit for base conversion, which no build of the space has, does not count.
+    """
     state = hashlib.sha256()
     for path in sources.closure("rs_top_axi"):
-        state.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+        if not path.stem.startswith("rs_rns") or path.stem in ("rs_rns_pkg", "rs_rns_unit"):
+            state.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return state.hexdigest()
 
 

@@ -19,18 +19,18 @@ import pytest
 import ringsmith as rs
 from ringsmith.errors import InputError, ParameterError
 from ringsmith.explore import search as searching
-from ringsmith.explore.blocks import dsp_blocks, memory_blocks
+from ringsmith.explore.blocks import dsp_blocks, memory, memory_blocks
 from ringsmith.explore.calibrate import training_knobs
 from ringsmith.explore.design import parameters_text, preset_text
 from ringsmith.explore.evaluate import Evaluator, Result, predicted
 from ringsmith.explore.parameters import Candidate, candidates
 from ringsmith.explore.point import Point, dominates
 from ringsmith.explore.report import as_json, nothing_fits, write_csv
-from ringsmith.explore.resources import held_out, training, trust
+from ringsmith.explore.resources import group_of, held_out, training, trust
 from ringsmith.explore.search import Search, explore, packed, point_named
 from ringsmith.explore.space import BASE, builds, preset_of, values_with
 from ringsmith.explore.store import Results
-from ringsmith.hw.synth import load_board
+from ringsmith.hw.synth import Design, Family, load_board, synthesise
 from ringsmith.presets import Preset, load_preset
 from ringsmith.runtime.runner import run
 
@@ -138,6 +138,24 @@ def test_dsp_and_memory_blocks_are_those_of_synthesis() -> None:
         preset = load_preset(BASE, point["knobs"] | word)
         assert dsp_blocks(preset) == point["total"]["dsp"], point["knobs"]
         assert memory_blocks(preset, uram=False) == (point["total"]["bram36"], 0), point["knobs"]
+
+
+@pytest.mark.hw
+@pytest.mark.parametrize(("width", "depth"), [(60, 4096), (80, 8192), (54, 16384)])
+def test_deep_memories_with_one_port_are_ultraram_as_in_synthesis(width: int, depth: int) -> None:
+    design = Design(name="memory", top="rs_ram_1rw", parameters={"Width": width, "DepthWords": depth})
+    total = synthesise(design, Family.XCUP, uram=True, quiet=True)["total"]
+    assert memory(width, depth, False, True) == (total["bram36"], total["uram"])
+    assert total["uram"] > 0
+    assert memory(width, depth, True, True) == memory(width, depth, False, False), "two ports"
+
+
+def test_modules_are_in_the_group_of_the_longest_name_that_fits() -> None:
+    assert group_of("rs_slot_2") == "lanes"
+    assert group_of("rs_slot_ports") == "shell"
+    assert group_of("rs_slot_select_3") == "selects"
+    assert group_of("rs_dsp48_2") == group_of("rs_msub_tile") == group_of("rs_mult_chain") == "butterflies"
+    assert group_of("rs_status") == "shell"
 
 
 def test_the_training_points_are_those_that_calibrate_makes() -> None:

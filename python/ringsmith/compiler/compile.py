@@ -86,9 +86,10 @@ def _within_keys_limit(
     lower: choose.Lower = search
     for _ in range(_KEYS_TRIALS):
         choice, found = choose.choose(requirements, lower, constants_are_ordinary)
-        settled = choose.fewer_digits(choice, found)
-        if kernel.keys_limit is None:
+        if kernel.keys_limit is None or keys_limit.fits(choice.circuit, choice.params, kernel.keys_limit):
             break
+        # With fewer digits, as they will be in the end, keys are shorter.
+        settled = choose.fewer_digits(choice, found)
         most = keys_limit.most_rotations(settled.circuit, settled.params, kernel.keys_limit)
         if len(settled.circuit.rotations()) <= most:
             break
@@ -194,7 +195,7 @@ def _pinned(
     params = _checked(kernel, graph.output.bound)
     program = lower(graph, kernel.arguments, params.geometry)
     circuit = _scheduled(kernel, program, params)
-    if kernel.keys_limit is not None:
+    if kernel.keys_limit is not None and not keys_limit.fits(circuit, params, kernel.keys_limit):
         program = with_few_keys(program, keys_limit.most_rotations(circuit, params, kernel.keys_limit))
         circuit = _scheduled(kernel, program, params)
     try:

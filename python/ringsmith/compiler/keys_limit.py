@@ -36,6 +36,11 @@ def most_rotations(circuit: Circuit, params: ParameterSet, limit: int) -> int:
     return max(limit // max(key_bytes(circuit, params), 1) - other_keys(circuit), 0)
 
 
+def fits(circuit: Circuit, params: ParameterSet, limit: int) -> bool:
+    """Tell whether the keys of a circuit stay within a limit."""
+    return key_bytes(circuit, params) * (len(circuit.rotations()) + other_keys(circuit)) <= limit
+
+
 def fewer(lower: Callable[[Slots], SlotProgram], most: int) -> Callable[[Slots], SlotProgram]:
     """Return what lowers to programs of at most that many rotations, if powers of two allow it."""
     return lambda slots: with_few_keys(lower(slots), most)
@@ -43,9 +48,9 @@ def fewer(lower: Callable[[Slots], SlotProgram], most: int) -> Callable[[Slots],
 
 def check(circuit: Circuit, params: ParameterSet, limit: int) -> None:
     """Refuse a circuit whose keys exceed the limit, by the lines that need most of them."""
-    each, count = key_bytes(circuit, params), len(circuit.rotations()) + other_keys(circuit)
-    if each * count <= limit:
+    if fits(circuit, params, limit):
         return
+    each, count = key_bytes(circuit, params), len(circuit.rotations()) + other_keys(circuit)
     lines: dict[int, set[int]] = defaultdict(set)
     for step in circuit.steps:
         lines[step.where.line].update(step.rotations)

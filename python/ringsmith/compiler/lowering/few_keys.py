@@ -60,7 +60,7 @@ def with_few_keys(program: SlotProgram, most: int) -> SlotProgram:
             kept = set(order[:count])
             keys = kept | {digit for distance in order[count:] for digit in digits(distance, program.slots)}
             if len(keys) <= most:
-                return _Rewriting(program, frozenset(kept | keys), digits).run()
+                return _Rewriting(program, frozenset(keys), digits).run()
     return _Rewriting(program, frozenset(), unsigned).run()
 
 

@@ -87,7 +87,7 @@ PORTS = Bench(
 )  # fmt: skip
 LANE = Bench(
     "rs_lane",
-    {"P": 1, "W": 14, "MulStyle": 0, "BankWords": 16, "SinglePort": 0b110000, "Slots": 6, "TableWords": 32},
+    {"P": 1, "W": 14, "MulStyle": 0, "NMaxLog2": 5, "SinglePort": 0b110000, "Slots": 6, "TwTables": 1},
     dict.fromkeys(
         ("rd_valid_i", "slot_rd_en_i", "slot_rd_addr_i", "table_rd_en_i", "table_addr_i", "sel_u_bank_i",
          "sel_v_bank_i", "sel_straight_i", "sel_pair_i", "sel_inverse_i", "sel_constant_i", "sel_cyclic_i",
@@ -114,8 +114,7 @@ RNS = Bench(
 )  # fmt: skip
 RNS_UNIT = Bench(
     "rs_rns_unit",
-    {"W": 14, "Lanes": 2, "P": 1, "RnsRate": 1, "MulStyle": 0, "ModMinBits": 14, "WordAddrBits": 5, "RnsConversions": 4,
-     "RnsEntries": 16},
+    {"W": 14, "Lanes": 2, "P": 1, "RnsRate": 1, "MulStyle": 0, "ModMinBits": 14, "NMaxLog2": 5, "RnsConversions": 4},
     dict.fromkeys(
         ("rst_ni", "cfg_we_i", "cfg_sel_i", "cfg_lane_i", "cfg_idx_i", "cfg_data_i", "start_i", "x_i", "own_i"), 0)
     | {"instr_i": pack(CONVERSION, {"log2_n": 4})},

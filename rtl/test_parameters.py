@@ -42,7 +42,7 @@ def test_parameters_are_passed_on() -> None:
 
 
 def test_a_parameter_left_out_is_found(tmp_path: Path) -> None:
-    top = (RTL / "top" / "rs_system.sv").read_text("utf-8").replace("    .Moves(Moves),\n", "", 1)
+    top = (RTL / "top" / "rs_system.sv").read_text("utf-8").replace("    .Serial(Serial),\n", "", 1)
     (tmp_path / "rs_system.sv").write_text(top)
     (tmp_path / "rs_host_ctrl.sv").write_text((RTL / "host" / "rs_host_ctrl.sv").read_text("utf-8"))
-    assert left_out(modules(tmp_path)) == (["rs_system: rs_host_ctrl without Moves"], 1)
+    assert left_out(modules(tmp_path)) == (["rs_system: rs_host_ctrl without Serial"], 1)

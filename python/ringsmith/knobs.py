@@ -21,6 +21,32 @@ TWIDDLES = {"slot": 0, "memory": 1}
 HOST = {"axi4": 0, "serial": 1}
 VARIANT = {"cn": 0, "pn3": 1, "pn1": 2, "pn3d": 3, "stream": 4}
 
+# Fields of core_cfg_t in SystemVerilog, the highest first: bits, and the value in SmallCore.
+CORE_CFG = {
+    "W": (32, 32),
+    "Lanes": (32, 1),
+    "P": (32, 2),
+    "NMaxLog2": (32, 6),
+    "MulKind": (32, 0),
+    "MulStyle": (32, 1),
+    "ModMinBits": (32, 5),
+    "EnPmul": (1, 1),
+    "EnCyclic": (1, 1),
+    "Moduli": (32, 2),
+    "Consts": (32, 4),
+    "RnsRate": (32, 0),
+    "RnsConversions": (32, 2),
+    "RnsEntries": (32, 16),
+    "Moves": (32, 0),
+    "WidePort": (1, 0),
+    "Cores": (32, 1),
+    "FifoDepth": (32, 16),
+    "Slots": (32, 5),
+    "SinglePort": (32, 16),
+    "TwTables": (32, 2),
+    "MontW": (32, 7),
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Knobs:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated from spec/build.yaml by `python -m ringsmith.gen`; do not edit.
-// Least and most of parameters, for the checks of modules that are built alone too; names of choices. Parameters hold a
-// choice by number, since tools set them.
+// Least and most of parameters, for the checks of modules that are built alone too; names of choices; a core's
+// parameters as one. The parameters of tops and of arithmetic hold a choice by number, since tools set them.
 package rs_build_pkg;
   localparam int unsigned WLeast = 14;
   localparam int unsigned WMost = 128;
@@ -56,4 +56,81 @@ package rs_build_pkg;
     VariantPn3d = 3,
     VariantStream = 4
   } variant_e;
+
+  // The parameters of a core, which a top hands to the modules inside it as one.
+  typedef struct packed {
+    // Bits of a coefficient, W.
+    int unsigned W;
+    // Residues that are worked on in lockstep.
+    int unsigned Lanes;
+    // Butterflies of a lane, P; a memory word holds as many coefficients.
+    int unsigned P;
+    // Words of a slot, the largest ring degree.
+    int unsigned NMaxLog2;
+    // How products are reduced, by Barrett with a modulus of run time or word by word by Montgomery with primes 1 mod 2
+    // n_max.
+    reduction_e MulKind;
+    // How products are cut, in a few deep stages or in pipelined tiles of the DSP blocks of AMD (26x17) or Lattice
+    // (18x18).
+    multiplier_e MulStyle;
+    // Bits of the smallest modulus.
+    int unsigned ModMinBits;
+    // The product that is not reduced, PMUL.
+    bit EnPmul;
+    // The cyclic form of the transforms.
+    bit EnCyclic;
+    // Moduli that a lane holds.
+    int unsigned Moduli;
+    // Constants of CMODMUL that a lane holds.
+    int unsigned Consts;
+    // Coefficients that base conversion (LIFT, SCALE) takes at a time; 0 without that unit.
+    int unsigned RnsRate;
+    // Conversions that the unit holds.
+    int unsigned RnsConversions;
+    // Entries of the tables of their constants; a conversion of K primes takes K + 1.
+    int unsigned RnsEntries;
+    // Automorphisms, and as many digits, that the unit for moves between words and lanes (AUTO, DECOMP) holds; 0
+    // without it.
+    int unsigned Moves;
+    // A beat of the data port carries a word of every lane, and host buffers hold rows of all lanes.
+    bit WidePort;
+    // Cores behind one host shell and one data port, each with registers and a program queue of its own.
+    int unsigned Cores;
+    // Commands that can wait.
+    int unsigned FifoDepth;
+    // Polynomial slots that instructions can name.
+    int unsigned Slots;
+    // Bit s, slot s is single-port; the dual-port slots come first.
+    logic [31:0] SinglePort;
+    // Twiddle tables of a lane, one for all modulus indices or one for each.
+    int unsigned TwTables;
+    // Bits that a step of Montgomery reduction removes; moduli are 1 modulo 2 to that power. 0 with Barrett.
+    int unsigned MontW;
+  } core_cfg_t;
+
+  // What modules have that are built alone.
+  localparam core_cfg_t SmallCore = '{
+    W: 32,
+    Lanes: 1,
+    P: 2,
+    NMaxLog2: 6,
+    MulKind: ReductionBarrett,
+    MulStyle: MultiplierDsp26x17,
+    ModMinBits: 5,
+    EnPmul: 1'b1,
+    EnCyclic: 1'b1,
+    Moduli: 2,
+    Consts: 4,
+    RnsRate: 0,
+    RnsConversions: 2,
+    RnsEntries: 16,
+    Moves: 0,
+    WidePort: 1'b0,
+    Cores: 1,
+    FifoDepth: 16,
+    Slots: 5,
+    SinglePort: 32'h10,
+    TwTables: 2,
+    MontW: 7
+  };
 endpackage

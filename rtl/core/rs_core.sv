@@ -10,53 +10,18 @@
 // first error stops the issue: instructions in flight finish, the queue is held until clear_i.
 // Latencies: spec/latency.yaml.
 module rs_core
+  import rs_build_pkg::*;
   import rs_isa_pkg::*;
   import rs_core_pkg::*;
   import rs_error_pkg::*;
   import rs_latency_pkg::*;
 #(
-  // Bits of a coefficient, 14 to 128.
-  parameter int unsigned W = 32,
-  // Butterflies a lane: 1, 2, 4, 8, 16 or 32.
-  parameter int unsigned P = 2,
-  // Lanes in lockstep, 1 to 15.
-  parameter int unsigned Lanes = 1,
-  // log2 of the largest n, 3 to 15; n_max must be 4P or more.
-  parameter int unsigned NMaxLog2 = 6,
-  // Slots, 2 to 32; 0 and 1 are the work slots of the transforms.
-  parameter int unsigned Slots = 5,
-  // Bit s: slot s is single_port. Work slots are dual_port.
-  parameter logic [31:0] SinglePort = 32'b10000,
-  // Modulus indices, 1 to 16.
-  parameter int unsigned Moduli = 2,
-  // Twiddle tables: 1, shared by all indices, or one each.
-  parameter int unsigned TwTables = Moduli,
-  // Constants a lane, 1 to 32.
-  parameter int unsigned Consts = 4,
-  // 0 Barrett, 1 word-level Montgomery.
-  parameter int unsigned MulKind = 0,
-  // Montgomery: moduli are 1 modulo 2^MontW, 2 to W - 2.
-  parameter int unsigned MontW = 8,
-  // 0 asic, 1 dsp26x17, 2 dsp18x18.
-  parameter int unsigned MulStyle = 1,
-  // Barrett: bits of the smallest modulus, 5 to W.
-  parameter int unsigned ModMinBits = 5,
-  // 1: PMUL; the cyclic form.
-  parameter bit EnPmul = 1'b1,
-  parameter bit EnCyclic = 1'b1,
-  // Commands held, a power of two from 2 to 1024.
-  parameter int unsigned FifoDepth = 16,
-  // Base conversion: coefficients at a time, 1, 2 or 4; 0: no such unit. It needs W of 64 at most.
-  parameter int unsigned RnsRate = 0,
-  // Conversions it holds, 2 to 32, and entries of their constants, 16 to 128.
-  parameter int unsigned RnsConversions = 2,
-  parameter int unsigned RnsEntries = 16,
-  // Automorphisms, and as many digits, held: 4, 8, 16 or 32; 0: no moves between words and lanes.
-  // It needs W of 64 at most.
-  parameter int unsigned Moves = 0,
-  // 1: the data port moves a word of every lane at a time; 0: of one lane.
-  parameter bit WidePort = 1'b0,
-  localparam int unsigned PortWords = WidePort ? Lanes : 1
+  // The parameters of the core: see rs_build_pkg.
+  parameter core_cfg_t Cfg = SmallCore,
+  localparam int unsigned W = Cfg.W,
+  localparam int unsigned P = Cfg.P,
+  localparam int unsigned Lanes = Cfg.Lanes,
+  localparam int unsigned PortWords = Cfg.WidePort ? Lanes : 1
 ) (
   input  logic                           clk_i,
   input  logic                           rst_ni,
@@ -115,47 +80,25 @@ module rs_core
   output logic [              2:0][63:0] ev_start_cmd_o
 );
 
-  localparam int unsigned Log2P = $clog2(P);
-  localparam int unsigned WordAddrBits = NMaxLog2 - Log2P;
-  // Two words a bank at least; the check below refuses what is smaller.
-  localparam int unsigned BankWords = WordAddrBits < 2 ? 2 : 1 << (WordAddrBits - 1);
-  localparam int unsigned TableWords = TwTables << WordAddrBits;
-  localparam int unsigned TableBits = $clog2(TableWords);
-  localparam int unsigned LaneBits = P > 1 ? Log2P : 1;
-  // The third unit: base conversion, moves, or both.
-  localparam bit EnRns = RnsRate != 0 || Moves != 0;
-  localparam int unsigned SumLatency = 32'(addsub_latency(int'(MulStyle)));
+  localparam int unsigned Slots = Cfg.Slots;
+  localparam int unsigned WordAddrBits = word_addr_bits(Cfg);
+  localparam int unsigned TableBits = $clog2(Cfg.TwTables << WordAddrBits);
+  localparam int unsigned LaneBits = P > 1 ? $clog2(P) : 1;
+  localparam bit EnRns = third_unit(Cfg);
+  localparam int unsigned SumLatency = 32'(addsub_latency(int'(Cfg.MulStyle)));
   localparam int unsigned MulLatency = 32'(mod_mul_latency(
-    int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW)
+    int'(Cfg.MulKind), int'(Cfg.MulStyle), int'(W), int'(Cfg.ModMinBits), int'(Cfg.MontW)
   ));
   localparam int unsigned PipeLatency = 32'(pipe_latency(
-    int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW)
+    int'(Cfg.MulKind), int'(Cfg.MulStyle), int'(W), int'(Cfg.ModMinBits), int'(Cfg.MontW)
   ));
 
-  rs_build_check #(
-    .W             (W),
-    .Lanes         (Lanes),
-    .P             (P),
-    .NMaxLog2      (NMaxLog2),
-    .MulKind       (MulKind),
-    .MulStyle      (MulStyle),
-    .ModMinBits    (ModMinBits),
-    .Moduli        (Moduli),
-    .Consts        (Consts),
-    .RnsRate       (RnsRate),
-    .RnsConversions(RnsConversions),
-    .RnsEntries    (RnsEntries),
-    .Moves         (Moves),
-    .FifoDepth     (FifoDepth),
-    .Slots         (Slots),
-    .SinglePort    (SinglePort),
-    .TwTables      (TwTables)
-  ) u_build_check ();
+  rs_build_check #(.Cfg(Cfg)) u_build_check ();
 
   // Command queue and head.
   logic queue_valid, queue_pop, head_valid_q, take, refused, overflow;
   logic [63:0] queue_word, head_word_q;
-  logic [$clog2(FifoDepth):0] queue_level;
+  logic [$clog2(Cfg.FifoDepth):0] queue_level;
   logic [15:0] configured;
   logic [31:0] conversions, conversions_own, automorphisms, digits;
   logic [31:0] index_q;
@@ -163,7 +106,7 @@ module rs_core
 
   rs_fifo #(
     .Width(64),
-    .Depth(FifoDepth)
+    .Depth(Cfg.FifoDepth)
   ) u_queue (
     .clk_i,
     .rst_ni,
@@ -180,16 +123,7 @@ module rs_core
   assign overflow    = cmd_valid_i && !cmd_ready_o;
 
   rs_decode #(
-    .NMaxLog2  (NMaxLog2),
-    .P         (P),
-    .Slots     (Slots),
-    .SinglePort(SinglePort),
-    .Moduli    (Moduli),
-    .Consts    (Consts),
-    .EnPmul    (EnPmul),
-    .EnCyclic  (EnCyclic),
-    .EnRns     (RnsRate != 0),
-    .EnMoves   (Moves != 0)
+    .Cfg(Cfg)
   ) u_decode (
     .word_i         (queue_word),
     .configured_i   (configured),
@@ -224,7 +158,7 @@ module rs_core
   logic [3:0] table_idx;
   error_e head_error;
 
-  assign table_idx = TwTables == 1 ? '0 : head_q.mod_idx;
+  assign table_idx = Cfg.TwTables == 1 ? '0 : head_q.mod_idx;
   always_comb begin
     head_error = head_q.error;
     if (head_q.error == ErrNone && ((head_q.reads & ~written_q) != '0 || (head_q.needs_table && !table_q[table_idx])))
@@ -241,7 +175,7 @@ module rs_core
     .P          (P),
     .Slots      (Slots),
     .PipeLatency(PipeLatency),
-    .SinglePort (SinglePort),
+    .SinglePort (Cfg.SinglePort),
     .EnRns      (EnRns)
   ) u_scoreboard (
     .clk_i,
@@ -274,7 +208,7 @@ module rs_core
       written_q <= '0;
     end else if (take) begin
       written_q <= (written_q & ~head_q.works) | head_q.writes;
-      if (head_q.m.table_dst) table_q[TwTables==1?4'd0 : head_q.mod_idx] <= 1'b1;
+      if (head_q.m.table_dst) table_q[Cfg.TwTables==1?4'd0 : head_q.mod_idx] <= 1'b1;
     end
   end
 
@@ -362,9 +296,9 @@ module rs_core
   rs_config #(
     .W(W),
     .Lanes(Lanes),
-    .Moduli(Moduli),
-    .Consts(Consts),
-    .MulKind(MulKind)
+    .Moduli(Cfg.Moduli),
+    .Consts(Cfg.Consts),
+    .MulKind(Cfg.MulKind)
   ) u_config (
     .clk_i,
     .rst_ni,
@@ -399,7 +333,7 @@ module rs_core
     .P           (P),
     .WordBits    (P * W),
     .Lanes       (Lanes),
-    .WidePort    (WidePort)
+    .WidePort    (Cfg.WidePort)
   ) u_memory (
     .clk_i,
     .rst_ni,
@@ -449,18 +383,7 @@ module rs_core
 
   if (EnRns) begin : gen_rns
     rs_rns_unit #(
-      .W             (W),
-      .Lanes         (Lanes),
-      .P             (P),
-      .RnsRate       (RnsRate),
-      .WordAddrBits  (WordAddrBits),
-      .RnsConversions(RnsConversions),
-      .RnsEntries    (RnsEntries),
-      .MulKind       (MulKind),
-      .MulStyle      (MulStyle),
-      .ModMinBits    (ModMinBits),
-      .MontW         (MontW),
-      .Moves         (Moves)
+      .Cfg(Cfg)
     ) u_rns (
       .clk_i,
       .rst_ni,
@@ -557,7 +480,7 @@ module rs_core
   );
 
   logic [TableBits-1:0] table_addr;
-  if (TwTables == 1) begin : gen_one_table
+  if (Cfg.TwTables == 1) begin : gen_one_table
     logic unused_table;
     assign unused_table = ^mem_table;
     assign table_addr = |table_wr_valid ? mem_wr_word : table_word;
@@ -567,19 +490,7 @@ module rs_core
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
     rs_lane #(
-      .W         (W),
-      .P         (P),
-      .BankWords (BankWords),
-      .TableWords(TableWords),
-      .Slots     (Slots),
-      .SinglePort(SinglePort),
-      .MulKind   (MulKind),
-      .MulStyle  (MulStyle),
-      .ModMinBits(ModMinBits),
-      .MontW     (MontW),
-      .EnPmul    (EnPmul),
-      .EnCyclic  (EnCyclic),
-      .EnRns     (EnRns)
+      .Cfg(Cfg)
     ) u_lane (
       .clk_i,
       .rd_valid_i      (rd_valid),
@@ -624,7 +535,7 @@ module rs_core
       .mem_pick_i      (mem_pick),
       .mem_place_i     (mem_place),
       .mem_load_i      (mem_load),
-      .mem_load_data_i (mem_load_data[WidePort?l : 0]),
+      .mem_load_data_i (mem_load_data[Cfg.WidePort?l : 0]),
       .table_wr_en_i   (table_wr_valid[l]),
       .mem_data_o      (mem_data[l]),
       .x_sel_i         (x_sel),

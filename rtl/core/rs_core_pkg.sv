@@ -82,6 +82,16 @@ package rs_core_pkg;
     return w <= 16 ? 2 : w <= 32 ? 4 : w <= 64 ? 8 : 16;
   endfunction
 
+  // Bits of the address of a word of P coefficients in a slot.
+  function automatic int unsigned word_addr_bits(rs_build_pkg::core_cfg_t cfg);
+    return cfg.NMaxLog2 - $clog2(cfg.P);
+  endfunction
+
+  // Whether there is a third unit: base conversion, moves, or both.
+  function automatic bit third_unit(rs_build_pkg::core_cfg_t cfg);
+    return cfg.RnsRate != 0 || cfg.Moves != 0;
+  endfunction
+
   function automatic logic [MaxSlots-1:0] slot_mask(logic [5:0] slot);
     return slot[5] ? '0 : MaxSlots'(1) << slot[4:0];
   endfunction

@@ -4,26 +4,13 @@
 // Combinational. Checks here are static; whether a slot was ever written is known at issue only.
 // Error codes (error_e), in the order they are looked for: opcode, degree, slot, index, combination.
 module rs_decode
+  import rs_build_pkg::*;
   import rs_isa_pkg::*;
   import rs_core_pkg::*;
   import rs_error_pkg::*;
 #(
-  // Largest log2 n, 3 to 15; n must be 4P or more.
-  parameter int unsigned NMaxLog2 = 6,
-  // Butterflies: 1, 2, 4, 8, 16 or 32.
-  parameter int unsigned P = 1,
-  // Slots, 2 to 32, and which of them are single_port.
-  parameter int unsigned Slots = 3,
-  parameter logic [MaxSlots-1:0] SinglePort = '0,
-  // Modulus indices, 1 to 16; constants, 1 to 32.
-  parameter int unsigned Moduli = 1,
-  parameter int unsigned Consts = 1,
-  // 1: PMUL, the cyclic form.
-  parameter bit EnPmul = 1'b1,
-  parameter bit EnCyclic = 1'b1,
-  // 1: LIFT, SCALE; AUTO, DECOMP.
-  parameter bit EnRns = 1'b0,
-  parameter bit EnMoves = 1'b0
+  // The parameters of the core: see rs_build_pkg.
+  parameter core_cfg_t Cfg = SmallCore
 ) (
   input  logic     [63:0] word_i,
   // Modulus indices whose modulus was written.
@@ -38,9 +25,9 @@ module rs_decode
 );
 
   // Smallest log2 n: 8 points, four words.
-  localparam int unsigned NMinLog2 = 2 + $clog2(P) > 3 ? 2 + $clog2(P) : 3;
+  localparam int unsigned NMinLog2 = 2 + $clog2(Cfg.P) > 3 ? 2 + $clog2(Cfg.P) : 3;
   localparam logic [MaxSlots-1:0] WorkSlots = 32'h3;
-  localparam logic [MaxSlots-1:0] AllSlots = Slots == MaxSlots ? '1 : (MaxSlots'(1) << Slots) - 1'b1;
+  localparam logic [MaxSlots-1:0] AllSlots = Cfg.Slots == MaxSlots ? '1 : (MaxSlots'(1) << Cfg.Slots) - 1'b1;
 
   instr_t  instr;
   opcode_e opcode;
@@ -51,7 +38,7 @@ module rs_decode
     return '{zero: slot == ZeroSlot, slot: slot[4:0]};
   endfunction
   function automatic logic readable(logic [5:0] slot);
-    return slot == ZeroSlot || int'(slot) < int'(Slots);
+    return slot == ZeroSlot || int'(slot) < int'(Cfg.Slots);
   endfunction
 
   logic transform, reads_a, reads_b, reads_c, writes_dst, writes_c, table_dst;
@@ -98,7 +85,7 @@ module rs_decode
     else no_entry = !conversions_i[instr.const_idx] || own_i[instr.const_idx] != (opcode == OpScale);
   end
   // A single-port slot can be source and result at once only if read in the first stage and written in the last.
-  assign in_place_clash = |(writes & SinglePort & (transform ? late : early));
+  assign in_place_clash = |(writes & Cfg.SinglePort & (transform ? late : early));
   assign work_addend    = |(late & WorkSlots);
   assign same_dst       = (opcode == OpPmul && instr.dst == instr.src_c) ||
                           (opcode inside {OpMemcpyr, OpAuto} && instr.dst == instr.src_a);
@@ -108,19 +95,19 @@ module rs_decode
   always_comb begin
     error = ErrNone;
     if (!op_implemented(instr.opcode)) error = ErrOpcode;
-    else if (opcode == OpPmul && !EnPmul) error = ErrOpcode;
-    else if (transform && instr.cyclic[0] && !EnCyclic) error = ErrOpcode;
-    else if (rns && !(moves ? EnMoves : EnRns)) error = ErrOpcode;
+    else if (opcode == OpPmul && !Cfg.EnPmul) error = ErrOpcode;
+    else if (transform && instr.cyclic[0] && !Cfg.EnCyclic) error = ErrOpcode;
+    else if (rns && (moves ? Cfg.Moves : Cfg.RnsRate) == 0) error = ErrOpcode;
     else if (opcode == OpSync) error = ErrNone;
-    else if (int'(instr.log2_n) < int'(NMinLog2) || int'(instr.log2_n) > int'(NMaxLog2)) error = ErrDegree;
+    else if (int'(instr.log2_n) < int'(NMinLog2) || int'(instr.log2_n) > int'(Cfg.NMaxLog2)) error = ErrDegree;
     else if (reads_a && !readable(instr.src_a)) error = ErrSlot;
     else if (reads_b && !readable(instr.src_b)) error = ErrSlot;
     else if ((reads_c || addend) && !readable(instr.src_c)) error = ErrSlot;
-    else if (writes_dst && !table_dst && int'(instr.dst) >= int'(Slots)) error = ErrSlot;
-    else if (writes_c && int'(instr.src_c) >= int'(Slots)) error = ErrSlot;
-    else if ((compute || table_dst) && int'(instr.mod_idx) >= int'(Moduli)) error = ErrIndex;
+    else if (writes_dst && !table_dst && int'(instr.dst) >= int'(Cfg.Slots)) error = ErrSlot;
+    else if (writes_c && int'(instr.src_c) >= int'(Cfg.Slots)) error = ErrSlot;
+    else if ((compute || table_dst) && int'(instr.mod_idx) >= int'(Cfg.Moduli)) error = ErrIndex;
     else if (compute && opcode != OpPmul && !configured_i[instr.mod_idx]) error = ErrIndex;
-    else if (opcode == OpCmodmul && int'(instr.const_idx) >= int'(Consts)) error = ErrIndex;
+    else if (opcode == OpCmodmul && int'(instr.const_idx) >= int'(Cfg.Consts)) error = ErrIndex;
     else if (rns && no_entry) error = ErrIndex;
     else if (in_place_clash || work_addend || same_dst || same_src || (transform && parity_clash))
       error = ErrCombination;
@@ -130,7 +117,7 @@ module rs_decode
     decoded_o             = '0;
     decoded_o.compute     = compute;
     decoded_o.memory      = memory;
-    decoded_o.rns         = (EnRns || EnMoves) && rns;
+    decoded_o.rns         = third_unit(Cfg) && rns;
     decoded_o.sync        = opcode == OpSync;
     decoded_o.error       = error;
     decoded_o.mod_idx     = instr.mod_idx;
@@ -183,7 +170,7 @@ module rs_decode
     decoded_o.m.mod_idx   = instr.mod_idx;
     decoded_o.m.buf_idx   = instr.buf_idx;
 
-    if (EnRns || EnMoves) begin
+    if (third_unit(Cfg)) begin
       decoded_o.r.moves  = moves;
       decoded_o.r.automorphism = opcode == OpAuto;
       decoded_o.r.x      = source(instr.src_a);
@@ -206,13 +193,13 @@ module rs_decode
     else $error("%m: a slot read late that is not read");
     assert (((decoded_o.reads | decoded_o.writes | decoded_o.works) & ~AllSlots) == '0)
     else $error("%m: a slot that is not there");
-    assert (!fine || decoded_o.sync || (int'(instr.log2_n) >= int'(NMinLog2) && int'(instr.log2_n) <= int'(NMaxLog2)))
+    assert (!fine || decoded_o.sync || (int'(instr.log2_n) >= int'(NMinLog2) && int'(instr.log2_n) <= int'(Cfg.NMaxLog2)))
     else $error("%m: a degree out of range");
-    assert (!fine || !decoded_o.compute || int'(decoded_o.mod_idx) < int'(Moduli))
+    assert (!fine || !decoded_o.compute || int'(decoded_o.mod_idx) < int'(Cfg.Moduli))
     else $error("%m: a modulus index out of range");
     assert (!fine || !(pointwise || decoded_o.m.load && !table_dst) || decoded_o.writes != '0)
     else $error("%m: a result without a slot");
-    assert (!fine || !(pointwise || decoded_o.rns) || (decoded_o.reads & decoded_o.writes & SinglePort) == '0)
+    assert (!fine || !(pointwise || decoded_o.rns) || (decoded_o.reads & decoded_o.writes & Cfg.SinglePort) == '0)
     else $error("%m: a single-port slot is read and written");
     assert (!fine || !transform || !src_work || first_work != instr.src_a[0])
     else $error("%m: a transform writes the slot it reads");

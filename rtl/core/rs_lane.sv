@@ -10,30 +10,19 @@
 // forward transforms read words j, j + n/(2P) and write 2j, 2j + 1; inverse ones mirror that; pointwise work
 // reads and writes one word. The addend e of an inverse transform is read when its result leaves the multiplier.
 module rs_lane
+  import rs_build_pkg::*;
   import rs_core_pkg::*;
   import rs_latency_pkg::*;
 #(
-  // Bits of a coefficient.
-  parameter int unsigned W = 32,
-  // Butterflies: 1, 2, 4, 8, 16 or 32.
-  parameter int unsigned P = 1,
-  // Words of a slot's bank and of the twiddle memory.
-  parameter int unsigned BankWords = 8,
-  parameter int unsigned TableWords = 16,
-  // Slots, 2 to 32, and which of them are single_port.
-  parameter int unsigned Slots = 3,
-  parameter logic [MaxSlots-1:0] SinglePort = '0,
-  // See rs_mod_mul.
-  parameter int unsigned MulKind = 0,
-  parameter int unsigned MulStyle = 1,
-  parameter int unsigned ModMinBits = 5,
-  parameter int unsigned MontW = 8,
-  // 1: PMUL, the cyclic form.
-  parameter bit EnPmul = 1'b1,
-  parameter bit EnCyclic = 1'b1,
-  // 1: there is a base-conversion unit.
-  parameter bit EnRns = 1'b0,
+  // The parameters of the core: see rs_build_pkg.
+  parameter core_cfg_t Cfg = SmallCore,
+  localparam int unsigned W = Cfg.W,
+  localparam int unsigned P = Cfg.P,
+  localparam int unsigned Slots = Cfg.Slots,
   localparam int unsigned WordBits = P * W,
+  // Words of a slot's bank, two or more, and of the twiddle memory.
+  localparam int unsigned BankWords = word_addr_bits(Cfg) < 2 ? 2 : 1 << (word_addr_bits(Cfg) - 1),
+  localparam int unsigned TableWords = Cfg.TwTables << word_addr_bits(Cfg),
   localparam int unsigned BankBits = $clog2(BankWords),
   localparam int unsigned TableBits = $clog2(TableWords),
   localparam int unsigned LaneBits = P > 1 ? $clog2(P) : 1
@@ -101,6 +90,7 @@ module rs_lane
   input  logic    [ WordBits-1:0]                    rns_data_i
 );
 
+  localparam bit EnRns = third_unit(Cfg);
   typedef logic [P-1:0][W-1:0] word_t;
 
   // Memories.
@@ -113,7 +103,7 @@ module rs_lane
     rs_slot #(
       .WordBits  (WordBits),
       .BankWords (BankWords),
-      .SinglePort(SinglePort[s])
+      .SinglePort(Cfg.SinglePort[s])
     ) u_slot (
       .clk_i,
       .rd_en_i  (slot_rd_en_i[s]),
@@ -181,7 +171,7 @@ module rs_lane
   rs_twiddle_select #(
     .W       (W),
     .P       (P),
-    .EnCyclic(EnCyclic)
+    .EnCyclic(Cfg.EnCyclic)
   ) u_select (
     .level_i     (sel_level_i),
     .cyclic_i    (sel_cyclic_i),
@@ -240,11 +230,11 @@ module rs_lane
   for (genvar p = 0; p < P; p++) begin : gen_butterfly
     rs_butterfly #(
       .W          (W),
-      .MulKind    (MulKind),
-      .MulStyle   (MulStyle),
-      .ModMinBits (ModMinBits),
-      .MontW      (MontW),
-      .KeepProduct(EnPmul)
+      .MulKind    (Cfg.MulKind),
+      .MulStyle   (Cfg.MulStyle),
+      .ModMinBits (Cfg.ModMinBits),
+      .MontW      (Cfg.MontW),
+      .KeepProduct(Cfg.EnPmul)
     ) u_butterfly (
       .clk_i,
       .modulus_i,
@@ -350,12 +340,12 @@ module rs_lane
       always_comb begin
         if (slot_wr_mem_i[s][b]) wr_data[s][b] = mem_word;
         else if (EnRns && slot_wr_rns_i[s][b]) wr_data[s][b] = rns_data_i;
-        else wr_data[s][b] = results[1'(b)^(EnPmul&&slot_wr_high_i[s])];
+        else wr_data[s][b] = results[1'(b)^(Cfg.EnPmul&&slot_wr_high_i[s])];
       end
     end
   end
 
-  if (!EnPmul) begin : gen_no_pmul
+  if (!Cfg.EnPmul) begin : gen_no_pmul
     logic unused_high;
     assign unused_high = ^slot_wr_high_i;
   end
@@ -363,7 +353,7 @@ module rs_lane
 `ifndef SYNTHESIS
   // Operands at t2 and addends are below the modulus, and so are results; PMUL takes and gives any words.
   localparam int unsigned Latency = 32'(butterfly_latency(
-    int'(MulKind), int'(MulStyle), int'(W), int'(ModMinBits), int'(MontW)
+    int'(Cfg.MulKind), int'(Cfg.MulStyle), int'(W), int'(Cfg.ModMinBits), int'(Cfg.MontW)
   ));
   localparam int unsigned Log2P = $clog2(P);
 
@@ -417,7 +407,7 @@ module rs_lane
   assert property (@(posedge clk_i) disable iff (!started_q) !operands_q || int'(sel_level_i) <= int'(Log2P))
   else $error("%m: a twiddle level beyond a word");
   assert property (@(posedge clk_i) disable iff (!started_q)
-                   !operands_q2 || ((cross_i || !sub_i) && !(product_i && (cross_i || !EnPmul))))
+                   !operands_q2 || ((cross_i || !sub_i) && !(product_i && (cross_i || !Cfg.EnPmul))))
   else $error("%m: a butterfly mode that does not exist");
 `else
   logic unused_valid;

@@ -9,26 +9,19 @@
 // conversion the build can hold has a bit in configured_o and own_o, every automorphism and digit in automorphisms_o
 // and digits_o; those that it cannot hold are 0.
 module rs_rns_unit
+  import rs_build_pkg::*;
   import rs_core_pkg::*;
   import rs_latency_pkg::*;
   import rs_rns_pkg::*;
 #(
-  // See rs_rns; RnsRate 0: no base conversion.
-  parameter int unsigned W = 32,
-  parameter int unsigned Lanes = 2,
-  parameter int unsigned P = 2,
-  parameter int unsigned RnsRate = 2,
-  parameter int unsigned WordAddrBits = 4,
-  parameter int unsigned RnsConversions = 4,
-  parameter int unsigned RnsEntries = 32,
-  parameter int unsigned MulKind = 0,
-  parameter int unsigned MulStyle = 1,
-  parameter int unsigned ModMinBits = 5,
-  parameter int unsigned MontW = 8,
-  // See rs_move; 0: no moves.
-  parameter int unsigned Moves = 0,
+  // The parameters of the core: see rs_build_pkg.
+  parameter core_cfg_t Cfg = SmallCore,
   // Bits of the host's configuration word, truncated to the width of rs_rns or rs_move.
-  parameter int unsigned CfgBits = 160
+  parameter int unsigned CfgBits = 160,
+  localparam int unsigned W = Cfg.W,
+  localparam int unsigned P = Cfg.P,
+  localparam int unsigned Lanes = Cfg.Lanes,
+  localparam int unsigned WordAddrBits = word_addr_bits(Cfg)
 ) (
   input  logic                                    clk_i,
   input  logic                                    rst_ni,
@@ -76,21 +69,21 @@ module rs_rns_unit
   port_t conversion, move, chosen;
   logic moves_q, conversion_ready, move_ready;
 
-  if (RnsRate != 0) begin : gen_conversion
-    localparam int unsigned ConvBits = $clog2(RnsConversions);
-    logic [RnsConversions-1:0] configured, own;
+  if (Cfg.RnsRate != 0) begin : gen_conversion
+    localparam int unsigned ConvBits = $clog2(Cfg.RnsConversions);
+    logic [Cfg.RnsConversions-1:0] configured, own;
     rs_rns #(
       .W             (W),
       .Lanes         (Lanes),
       .P             (P),
-      .RnsRate       (RnsRate),
+      .RnsRate       (Cfg.RnsRate),
       .WordAddrBits  (WordAddrBits),
-      .RnsConversions(RnsConversions),
-      .RnsEntries    (RnsEntries),
-      .MulKind       (MulKind),
-      .MulStyle      (MulStyle),
-      .ModMinBits    (ModMinBits),
-      .MontW         (MontW),
+      .RnsConversions(Cfg.RnsConversions),
+      .RnsEntries    (Cfg.RnsEntries),
+      .MulKind       (Cfg.MulKind),
+      .MulStyle      (Cfg.MulStyle),
+      .ModMinBits    (Cfg.ModMinBits),
+      .MontW         (Cfg.MontW),
       .EnOwn         (1'b1)
     ) u_rns (
       .clk_i,
@@ -127,7 +120,7 @@ module rs_rns_unit
       .seen_o(armed)
     );
     assert property (@(posedge clk_i) disable iff (!armed)
-                     !start_i || instr_i.moves || int'(instr_i.entry) < int'(RnsConversions))
+                     !start_i || instr_i.moves || int'(instr_i.entry) < int'(Cfg.RnsConversions))
     else $error("%m: a conversion that is not there");
 `endif
   end else begin : gen_no_conversion
@@ -136,13 +129,13 @@ module rs_rns_unit
     assign {conversion, conversion_ready, configured_o, own_o, own_rd_valid_o, own_rd_word_o} = '0;
   end
 
-  if (Moves != 0) begin : gen_moves
+  if (Cfg.Moves != 0) begin : gen_moves
     rs_move #(
       .W           (W),
       .Lanes       (Lanes),
       .P           (P),
       .WordAddrBits(WordAddrBits),
-      .Moves       (Moves)
+      .Moves       (Cfg.Moves)
     ) u_move (
       .clk_i,
       .rst_ni,
@@ -180,7 +173,7 @@ module rs_rns_unit
       moves_q <= instr_i.moves;
     end
   end
-  assign chosen          = Moves == 0 || (RnsRate != 0 && !moves_q) ? conversion : move;
+  assign chosen          = Cfg.Moves == 0 || (Cfg.RnsRate != 0 && !moves_q) ? conversion : move;
   assign done_o          = chosen.done;
   assign x_rd_valid_o    = chosen.rd_valid;
   assign x_rd_word_o     = chosen.rd_word;

@@ -15,12 +15,15 @@ VALUES = [
     if value.parameter and value.legal and not value.legal.boolean and value.name != "montgomery_bits"
 ]
 BETWEEN = [
-    ({"P": 32, "NMaxLog2": 6}, "n_max must be at least 4 * butterflies = 128"),
-    ({"MulKind": 1, "NMaxLog2": 12}, "W (word_bits) must be at least 15 with reduction = montgomery at n_max = 4096"),
+    ({"P": 32}, "n_max must be at least 4 * butterflies = 128"),
+    (
+        {"W": 14, "MulKind": 1, "NMaxLog2": 12},
+        "W (word_bits) must be at least 15 with reduction = montgomery at n_max = 4096",
+    ),
     ({"RnsRate": 2, "W": 65}, "W (word_bits) must be at most 64 with base conversion (rns_rate)"),
     ({"SinglePort": 17}, "SinglePort (single_port_mask) must be 0 in its two lowest bits"),
     ({"TwTables": 3, "Moduli": 2}, "TwTables (twiddle_tables) must be 1 or moduli_slots"),
-    ({"ModMinBits": 15}, "ModMinBits (modulus_bits_min) must be 5..word_bits = 14"),
+    ({"W": 14, "ModMinBits": 15}, "ModMinBits (modulus_bits_min) must be 5..word_bits = 14"),
     ({"FifoDepth": 12}, "FifoDepth (fifo_depth) must be a power of two from 2 to 1024"),
 ]
 

@@ -23,7 +23,17 @@ COFHEE = {
     "W": 128, "P": 1, "NMaxLog2": 13, "Slots": 6, "SinglePort": 0b111000, "Moduli": 2, "TwTables": 1,
     "MulStyle": 0, "EnPmul": 1, "EnCyclic": 1,
 }  # fmt: skip
-CLIENT = {"W": 40, "P": 2, "Lanes": 3, "NMaxLog2": 12, "Slots": 7, "SinglePort": 0b1111000, "Moduli": 1, "MulStyle": 0}
+CLIENT = {
+    "W": 40,
+    "P": 2,
+    "Lanes": 3,
+    "NMaxLog2": 12,
+    "Slots": 7,
+    "SinglePort": 0b1111000,
+    "Moduli": 1,
+    "TwTables": 1,
+    "MulStyle": 0,
+}
 
 
 async def started(dut, bits: list[int]) -> tuple[Core, Reference]:
@@ -165,7 +175,16 @@ def test_cycles(name, log2n):
 
 
 # Barrett in the asic style has the same short pipeline at every width; see docs/hardware.md for the others.
-BOUND = {"NMaxLog2": 11, "Slots": 3, "SinglePort": 0, "Moduli": 1, "MulStyle": 0, "EnPmul": 0, "EnCyclic": 0}
+BOUND = {
+    "NMaxLog2": 11,
+    "Slots": 3,
+    "SinglePort": 0,
+    "Moduli": 1,
+    "TwTables": 1,
+    "MulStyle": 0,
+    "EnPmul": 0,
+    "EnCyclic": 0,
+}
 WIDE = [(109, 8), (128, 32)]
 
 

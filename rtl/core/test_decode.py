@@ -46,7 +46,7 @@ class Build:
         self.single, self.n_max = parameter("SinglePort", 0), parameter("NMaxLog2", 6)
         self.moduli, self.consts = parameter("Moduli", 1), parameter("Consts", 1)
         self.pmul, self.cyclic = parameter("EnPmul", 1), parameter("EnCyclic", 1)
-        self.rns, self.moves = parameter("EnRns", 0), parameter("EnMoves", 0)
+        self.rns, self.moves = parameter("RnsRate", 0) > 0, parameter("Moves", 0) > 0
 
     def single_port(self, slot: int) -> bool:
         return slot < 32 and self.single >> slot & 1 == 1
@@ -238,7 +238,7 @@ async def check_random_words(dut):
 
 
 BUILDS = [
-    {"P": 1, "Slots": 6, "SinglePort": 0b111000, "NMaxLog2": 13, "Moduli": 2, "Consts": 4, "EnRns": 1},
+    {"P": 1, "Slots": 6, "SinglePort": 0b111000, "NMaxLog2": 13, "Moduli": 2, "Consts": 4, "RnsRate": 2},
     {
         "P": 8,
         "Slots": 4,
@@ -248,7 +248,7 @@ BUILDS = [
         "Consts": 1,
         "EnPmul": 0,
         "EnCyclic": 0,
-        "EnMoves": 1,
+        "Moves": 4,
     },
     {
         "P": 32,
@@ -257,8 +257,8 @@ BUILDS = [
         "NMaxLog2": 15,
         "Moduli": 16,
         "Consts": 32,
-        "EnRns": 1,
-        "EnMoves": 1,
+        "RnsRate": 4,
+        "Moves": 32,
     },
 ]
 

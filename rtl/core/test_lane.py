@@ -21,9 +21,9 @@ from ringsmith.hw.cocotb_runner import run_checks
 pytestmark = pytest.mark.hw
 WIDTH, P, SLOTS = parameter("W", 32), parameter("P", 1), parameter("Slots", 3)
 KIND, STYLE, MONT = parameter("MulKind", 0), parameter("MulStyle", 1), parameter("MontW", 8)
-BANK_BITS = (parameter("BankWords", 8) - 1).bit_length()
 LOG2P = P.bit_length() - 1
-LOG2N = BANK_BITS + 1 + LOG2P
+LOG2N = parameter("NMaxLog2", 4)
+BANK_BITS = LOG2N - 1 - LOG2P
 BUILD = (KIND, STYLE, WIDTH, parameter("ModMinBits", 5), MONT)
 BUTTERFLY = formula("butterfly_latency", *BUILD)
 ADDEND = formula("addsub_latency", STYLE) + formula("mod_mul_latency", *BUILD)
@@ -265,7 +265,7 @@ async def check_reversed_copies(dut):
         assert await lane.read(1, n) == data
 
 
-@cocotb.test(skip=not parameter("EnRns", 0))
+@cocotb.test(skip=not parameter("RnsRate") | parameter("Moves"))
 async def check_conversion_ports(dut):
     """Words of two slots come a cycle after they are asked for, zero sources as 0; results reach their slot."""
     lane = await started(dut, moduli()[0])
@@ -291,26 +291,26 @@ async def check_conversion_ports(dut):
 
 
 BUILDS = [
-    {"P": 1, "W": 14, "MulStyle": 0, "BankWords": 16, "SinglePort": 0b110000},
+    {"P": 1, "W": 14, "MulStyle": 0, "NMaxLog2": 5, "SinglePort": 0b110000},
     {
         "P": 4,
         "W": 30,
         "MulStyle": 1,
-        "BankWords": 4,
+        "NMaxLog2": 5,
         "MulKind": 1,
         "MontW": 11,
         "SinglePort": 0b100000,
-        "EnRns": 1,
+        "RnsRate": 1,
     },
-    {"P": 8, "W": 20, "MulStyle": 0, "BankWords": 4, "SinglePort": 0},
+    {"P": 8, "W": 20, "MulStyle": 0, "NMaxLog2": 6, "SinglePort": 0},
 ]
 WIDER = [
-    {"P": 2, "W": 60, "MulStyle": 2, "BankWords": 8, "SinglePort": 0b111000, "EnRns": 1},
-    {"P": 32, "W": 14, "MulStyle": 0, "BankWords": 2, "SinglePort": 0b100000},
-    {"P": 1, "W": 128, "MulStyle": 1, "BankWords": 8, "MulKind": 1, "MontW": 16, "SinglePort": 0b110000},
+    {"P": 2, "W": 60, "MulStyle": 2, "NMaxLog2": 5, "SinglePort": 0b111000, "Moves": 4},
+    {"P": 32, "W": 14, "MulStyle": 0, "NMaxLog2": 7, "SinglePort": 0b100000},
+    {"P": 1, "W": 128, "MulStyle": 1, "NMaxLog2": 4, "MulKind": 1, "MontW": 16, "SinglePort": 0b110000},
 ]
 
 
 @pytest.mark.parametrize("build", [*BUILDS, *(pytest.param(b, marks=pytest.mark.slow) for b in WIDER)], ids=str)
 def test_lane(build):
-    run_checks("rs_lane", {"Slots": 6, "TableWords": 2 * build["BankWords"], **build}, defines=["RINGSMITH_FAULT_PIN"])
+    run_checks("rs_lane", {"Slots": 6, "TwTables": 1, **build}, defines=["RINGSMITH_FAULT_PIN"])

@@ -126,4 +126,4 @@ async def check_instructions(dut):
     ids=str,
 )
 def test_rns_unit(build):
-    run_checks("rs_rns_unit", {"Lanes": 3, "WordAddrBits": 4, "RnsEntries": 16, **build})
+    run_checks("rs_rns_unit", {"Lanes": 3, "NMaxLog2": 3 + build["P"].bit_length(), **build})

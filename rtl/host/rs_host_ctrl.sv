@@ -7,31 +7,11 @@
 // A command is pushed one cycle after its high half was written; a table entry one cycle after CONTROL.table_write.
 // CONTROL.reset holds core_rst_no low for 8 cycles; the registers themselves are reset by rst_ni only. STATUS.idle
 // stays low until the reset is over and the data port has nothing in flight; commands and tables wait for it.
-module rs_host_ctrl #(
-  // Shape of the core: see rs_core for the meaning of each.
-  parameter int unsigned W = 32,
-  parameter int unsigned P = 1,
-  parameter int unsigned Lanes = 1,
-  parameter int unsigned NMaxLog2 = 8,
-  parameter int unsigned Slots = 4,
-  parameter logic [31:0] SinglePort = '0,
-  parameter int unsigned Moduli = 1,
-  parameter int unsigned TwTables = 1,
-  parameter int unsigned Consts = 1,
-  parameter int unsigned MulKind = 0,
-  parameter int unsigned MontW = 16,
-  parameter int unsigned MulStyle = 0,
-  parameter int unsigned ModMinBits = 5,
-  parameter bit EnPmul = 1'b1,
-  parameter bit EnCyclic = 1'b1,
-  parameter int unsigned FifoDepth = 16,
-  parameter int unsigned RnsRate = 0,
-  parameter int unsigned RnsConversions = 2,
-  parameter int unsigned RnsEntries = 16,
-  parameter int unsigned Moves = 0,
-  parameter bit WidePort = 1'b0,
-  // Cores behind the host's shell, of which this is one.
-  parameter int unsigned Cores = 1,
+module rs_host_ctrl
+  import rs_build_pkg::*;
+#(
+  // The parameters of the core: see rs_build_pkg.
+  parameter core_cfg_t Cfg = SmallCore,
   // Bytes of a coefficient on the data port: 2, 4, 8 or 16.
   parameter int unsigned CoeffBytes = 4,
   // Bits of a beat of the data port.
@@ -104,15 +84,15 @@ module rs_host_ctrl #(
   localparam logic [31:0] Magic = 32'h5253_4350;
   localparam logic [15:0] VersionMajor = 16'd1;
   localparam logic [7:0] VersionMinor = 8'd2;
-  localparam logic [31:0] AllSlots = (Slots >= 32) ? '1 : 32'((64'd1 << Slots) - 64'd1);
-  localparam logic [63:0] NoPmul = EnPmul ? '0 : 64'd1 << rs_isa_pkg::OpPmul;
+  localparam logic [31:0] AllSlots = (Cfg.Slots >= 32) ? '1 : 32'((64'd1 << Cfg.Slots) - 64'd1);
+  localparam logic [63:0] NoPmul = Cfg.EnPmul ? '0 : 64'd1 << rs_isa_pkg::OpPmul;
   localparam logic [63:0] MaskMoves = 64'd1 << rs_isa_pkg::OpAuto | 64'd1 << rs_isa_pkg::OpDecomp;
-  localparam logic [63:0] NoRns = RnsRate != 0 ? '0 : rs_isa_pkg::MaskRns & ~MaskMoves;
-  localparam logic [63:0] NoMoves = Moves != 0 ? '0 : MaskMoves;
+  localparam logic [63:0] NoRns = Cfg.RnsRate != 0 ? '0 : rs_isa_pkg::MaskRns & ~MaskMoves;
+  localparam logic [63:0] NoMoves = Cfg.Moves != 0 ? '0 : MaskMoves;
   localparam logic [63:0] Features = rs_isa_pkg::MaskImplemented & ~NoPmul & ~NoRns & ~NoMoves;
   localparam int unsigned Counters = 9;
   // Memory words that cross the data port at a time.
-  localparam int unsigned PortWords = WidePort ? Lanes : 1;
+  localparam int unsigned PortWords = Cfg.WidePort ? Cfg.Lanes : 1;
 
   rs_host_regs__in_t  hw_in;
   rs_host_regs__out_t hw_out;
@@ -152,7 +132,7 @@ module rs_host_ctrl #(
   assign resetting = hw_out.control.reset.value || reset_left_q != '0 || !core_rst_no;
   assign busy = busy_i || port_busy_i || push_q || hw_out.command_hi.value.swmod || resetting;
   assign idle = !busy;
-  assign free = 16'(FifoDepth) - 16'(cmd_level_i);
+  assign free = 16'(Cfg.FifoDepth) - 16'(cmd_level_i);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -222,43 +202,43 @@ module rs_host_ctrl #(
   assign hw_in.version.minor.next = VersionMinor;
   assign hw_in.version.isa.next = 8'(rs_isa_pkg::IsaVersion);
   assign hw_in.version.major.next = VersionMajor;
-  assign hw_in.shape.word_bits.next = 8'(W);
-  assign hw_in.shape.butterflies.next = 6'(P);
-  assign hw_in.shape.lanes.next = 4'(Lanes);
-  assign hw_in.shape.log2_n_max.next = 4'(NMaxLog2);
-  assign hw_in.shape.reduction.next = 2'(MulKind);
-  assign hw_in.shape.wide_port.next = WidePort;
+  assign hw_in.shape.word_bits.next = 8'(Cfg.W);
+  assign hw_in.shape.butterflies.next = 6'(Cfg.P);
+  assign hw_in.shape.lanes.next = 4'(Cfg.Lanes);
+  assign hw_in.shape.log2_n_max.next = 4'(Cfg.NMaxLog2);
+  assign hw_in.shape.reduction.next = 2'(Cfg.MulKind);
+  assign hw_in.shape.wide_port.next = Cfg.WidePort;
   assign hw_in.shape.serial.next = Serial;
-  assign hw_in.shape.cores.next = 4'(Cores);
-  assign hw_in.capacity.slots.next = 8'(Slots);
-  assign hw_in.capacity.moduli.next = 8'(Moduli);
-  assign hw_in.capacity.constants.next = 8'(Consts);
+  assign hw_in.shape.cores.next = 4'(Cfg.Cores);
+  assign hw_in.capacity.slots.next = 8'(Cfg.Slots);
+  assign hw_in.capacity.moduli.next = 8'(Cfg.Moduli);
+  assign hw_in.capacity.constants.next = 8'(Cfg.Consts);
   assign hw_in.capacity.word_bytes.next = 8'(CoeffBytes);
-  assign hw_in.dual_port[0].value.next = AllSlots & ~SinglePort;
+  assign hw_in.dual_port[0].value.next = AllSlots & ~Cfg.SinglePort;
   assign hw_in.dual_port[1].value.next = '0;
   assign hw_in.features[0].value.next = Features[31:0];
   assign hw_in.features[1].value.next = Features[63:32];
   assign hw_in.clock_khz.value.next = 32'(ClockKhz);
-  assign hw_in.ports.fifo_depth.next = 16'(FifoDepth);
+  assign hw_in.ports.fifo_depth.next = 16'(Cfg.FifoDepth);
   assign hw_in.ports.data_bits.next = 16'(DataWidth);
   assign hw_in.serial_khz.value.next = 32'(SerialKhz);
-  assign hw_in.arithmetic.montgomery_bits.next = (MulKind == rs_build_pkg::ReductionMontgomery) ? 8'(MontW) : 8'd0;
-  assign hw_in.arithmetic.modulus_min_bits.next = 8'(ModMinBits);
-  assign hw_in.arithmetic.multiplier.next = 2'(MulStyle);
-  assign hw_in.arithmetic.cyclic.next = EnCyclic;
-  assign hw_in.arithmetic.twiddle_tables.next = 5'(TwTables);
+  assign hw_in.arithmetic.montgomery_bits.next = (Cfg.MulKind == rs_build_pkg::ReductionMontgomery) ? 8'(Cfg.MontW) : 8'd0;
+  assign hw_in.arithmetic.modulus_min_bits.next = 8'(Cfg.ModMinBits);
+  assign hw_in.arithmetic.multiplier.next = 2'(Cfg.MulStyle);
+  assign hw_in.arithmetic.cyclic.next = Cfg.EnCyclic;
+  assign hw_in.arithmetic.twiddle_tables.next = 5'(Cfg.TwTables);
   for (genvar i = 0; i < 4; i++) begin : gen_build
     assign hw_in.build[i].value.next = BuildHash[i*32+:32];
   end
-  assign hw_in.latency[0].value.next = 32'(rs_latency_pkg::pipe_latency(MulKind, MulStyle, W, ModMinBits, MontW));
-  assign hw_in.latency[1].value.next = 32'(rs_latency_pkg::mod_mul_latency(MulKind, MulStyle, W, ModMinBits, MontW));
-  assign hw_in.latency[2].value.next = 32'(rs_latency_pkg::butterfly_latency(MulKind, MulStyle, W, ModMinBits, MontW));
+  assign hw_in.latency[0].value.next = 32'(rs_latency_pkg::pipe_latency(Cfg.MulKind, Cfg.MulStyle, Cfg.W, Cfg.ModMinBits, Cfg.MontW));
+  assign hw_in.latency[1].value.next = 32'(rs_latency_pkg::mod_mul_latency(Cfg.MulKind, Cfg.MulStyle, Cfg.W, Cfg.ModMinBits, Cfg.MontW));
+  assign hw_in.latency[2].value.next = 32'(rs_latency_pkg::butterfly_latency(Cfg.MulKind, Cfg.MulStyle, Cfg.W, Cfg.ModMinBits, Cfg.MontW));
   assign hw_in.latency[3].value.next = '0;
 
-  assign hw_in.base_conversion.rate.next = 3'(RnsRate);
-  assign hw_in.base_conversion.conversions.next = RnsRate != 0 ? 6'(RnsConversions) : '0;
-  assign hw_in.base_conversion.entries.next = RnsRate != 0 ? 8'(RnsEntries) : '0;
-  assign hw_in.base_conversion.moves.next = 6'(Moves);
+  assign hw_in.base_conversion.rate.next = 3'(Cfg.RnsRate);
+  assign hw_in.base_conversion.conversions.next = Cfg.RnsRate != 0 ? 6'(Cfg.RnsConversions) : '0;
+  assign hw_in.base_conversion.entries.next = Cfg.RnsRate != 0 ? 8'(Cfg.RnsEntries) : '0;
+  assign hw_in.base_conversion.moves.next = 6'(Cfg.Moves);
 
   assign hw_in.status.idle.next = idle;
   assign hw_in.status.failed.next = error_i;
@@ -297,6 +277,6 @@ module rs_host_ctrl #(
     .seen_o(armed)
   );
   assert property (@(posedge clk_i) disable iff (!armed) clear_o |-> !busy_i || error_i);
-  assert property (@(posedge clk_i) disable iff (!armed) 32'(cmd_level_i) <= FifoDepth);
+  assert property (@(posedge clk_i) disable iff (!armed) 32'(cmd_level_i) <= Cfg.FifoDepth);
 `endif
 endmodule

@@ -125,6 +125,31 @@ module rs_top_axi #(
   output logic [      Cores-1:0][ 2:0][63:0] ev_start_cmd_o,
   output logic [      Cores-1:0][63:0]       cycles_o
 );
+
+  localparam rs_build_pkg::core_cfg_t Cfg = '{
+    W: W,
+    Lanes: Lanes,
+    P: P,
+    NMaxLog2: NMaxLog2,
+    MulKind: rs_build_pkg::reduction_e'(MulKind),
+    MulStyle: rs_build_pkg::multiplier_e'(MulStyle),
+    ModMinBits: ModMinBits,
+    EnPmul: EnPmul,
+    EnCyclic: EnCyclic,
+    Moduli: Moduli,
+    Consts: Consts,
+    RnsRate: RnsRate,
+    RnsConversions: RnsConversions,
+    RnsEntries: RnsEntries,
+    Moves: Moves,
+    WidePort: WidePort,
+    Cores: Cores,
+    FifoDepth: FifoDepth,
+    Slots: Slots,
+    SinglePort: SinglePort,
+    TwTables: TwTables,
+    MontW: MontW
+  };
   localparam int unsigned PortBits = (WidePort ? Lanes : 1) * P * W;
 
   logic [Cores-1:0] irq;
@@ -188,28 +213,7 @@ module rs_top_axi #(
 
   for (genvar c = 0; c < Cores; c++) begin : gen_core
     rs_system #(
-      .W(W),
-      .P(P),
-      .Lanes(Lanes),
-      .NMaxLog2(NMaxLog2),
-      .Slots(Slots),
-      .SinglePort(SinglePort),
-      .Moduli(Moduli),
-      .TwTables(TwTables),
-      .Consts(Consts),
-      .MulKind(MulKind),
-      .MontW(MontW),
-      .MulStyle(MulStyle),
-      .ModMinBits(ModMinBits),
-      .EnPmul(EnPmul),
-      .EnCyclic(EnCyclic),
-      .FifoDepth(FifoDepth),
-      .RnsRate(RnsRate),
-      .RnsConversions(RnsConversions),
-      .RnsEntries(RnsEntries),
-      .Moves(Moves),
-      .WidePort(WidePort),
-      .Cores(Cores),
+      .Cfg(Cfg),
       .Serial(1'b0),
       .DataWidth(DataWidth),
       .ClockKhz(ClockKhz),

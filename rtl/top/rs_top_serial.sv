@@ -84,6 +84,31 @@ module rs_top_serial #(
   output logic [ 2:0][63:0] ev_start_cmd_o,
   output logic [63:0]       cycles_o
 );
+
+  localparam rs_build_pkg::core_cfg_t Cfg = '{
+    W: W,
+    Lanes: Lanes,
+    P: P,
+    NMaxLog2: NMaxLog2,
+    MulKind: rs_build_pkg::reduction_e'(MulKind),
+    MulStyle: rs_build_pkg::multiplier_e'(MulStyle),
+    ModMinBits: ModMinBits,
+    EnPmul: EnPmul,
+    EnCyclic: EnCyclic,
+    Moduli: Moduli,
+    Consts: Consts,
+    RnsRate: RnsRate,
+    RnsConversions: RnsConversions,
+    RnsEntries: RnsEntries,
+    Moves: Moves,
+    WidePort: 1'b0,
+    Cores: 1,
+    FifoDepth: FifoDepth,
+    Slots: Slots,
+    SinglePort: SinglePort,
+    TwTables: TwTables,
+    MontW: MontW
+  };
   logic dma_rst_n, req_valid, req_ready, req_store;
   logic [19:0] req_buf;
   logic [ 3:0] req_logn;
@@ -167,26 +192,7 @@ module rs_top_serial #(
 
   // The link has no bus errors: a damaged frame is answered Bad before any of its data counts.
   rs_system #(
-    .W(W),
-    .P(P),
-    .Lanes(Lanes),
-    .NMaxLog2(NMaxLog2),
-    .Slots(Slots),
-    .SinglePort(SinglePort),
-    .Moduli(Moduli),
-    .TwTables(TwTables),
-    .Consts(Consts),
-    .MulKind(MulKind),
-    .MontW(MontW),
-    .MulStyle(MulStyle),
-    .ModMinBits(ModMinBits),
-    .EnPmul(EnPmul),
-    .EnCyclic(EnCyclic),
-    .FifoDepth(FifoDepth),
-    .RnsRate(RnsRate),
-    .RnsConversions(RnsConversions),
-    .RnsEntries(RnsEntries),
-    .Moves(Moves),
+    .Cfg(Cfg),
     .Serial(1'b1),
     .DataWidth(8),
     .ClockKhz(ClockKhz),

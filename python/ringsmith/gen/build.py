@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,8 @@ class Build:
     knobs: tuple[Value, ...]
     derived: tuple[Value, ...]
     rules: tuple[Rule, ...]
+    # Numbers of the knobs of a small build.
+    small: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def values(self) -> tuple[Value, ...]:
@@ -90,6 +92,15 @@ class Build:
     def choices(self) -> dict[str, int]:
         """The number of each name that a knob can be set to."""
         return {name: number for value in self.values if value.legal for name, number in value.legal.names.items()}
+
+    def parameters(self, knobs: Mapping[str, int]) -> dict[str, int]:
+        """Every parameter by name, of a build with these numbers of its knobs."""
+        values = {**self.choices, **knobs}
+        for value in self.derived:
+            if value.follows:
+                values[value.name] = expr.evaluate(value.follows, values, {})
+        held = [value.parameter for value in self.values if value.parameter]
+        return {parameter.name: expr.evaluate(parameter.formula, values, {}) for parameter in held}
 
     def checks(self, known: Iterable[str]) -> list[Rule]:
         """The rules over known values alone: what is legal for each knob, what knobs owe each other, what follows."""
@@ -134,7 +145,14 @@ def load(path: Path, top: str = "") -> Build:
     )
     build = Build(knobs, derived, rules)
     _check_names(build, path)
-    return build
+    return replace(build, small=_small(build, data["small"], path)) if "small" in data else build
+
+
+def _small(build: Build, entries: Mapping[str, Any], path: Path) -> dict[str, int]:
+    """The number of every knob of the small build."""
+    for name in {knob.name for knob in build.knobs} ^ entries.keys():
+        raise FormatError(f"{path}: small: {name} is {'no knob' if name in entries else 'missing'}")
+    return {name: build.choices[value] if isinstance(value, str) else int(value) for name, value in entries.items()}
 
 
 def _value(name: str, entry: dict[str, Any], path: Path) -> Value:

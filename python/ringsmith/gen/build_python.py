@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 
+from ringsmith.gen import build_sv
 from ringsmith.gen.build import Build, Legal, Value
 
 HEADER = '''\
@@ -39,7 +40,15 @@ def render(core: Build, ntt8: Build) -> str:
     names = "".join(f"{name.upper()} = {table}\n" for name, table in tables.items())
     classes = _class("Knobs", "The hardware knobs of a preset, and the values derived from them.", core)
     classes += _class("Ntt8Knobs", "The hardware knobs of a preset of an 8-point accelerator.", ntt8)
-    return HEADER + "\n# Numbers of names.\n" + names + classes
+    return HEADER + "\n# Numbers of names.\n" + names + _config(core) + classes
+
+
+def _config(core: Build) -> str:
+    """The fields of core_cfg_t and their values in a small core."""
+    small = core.parameters(core.small)
+    lines = [f'    "{name}": ({bits}, {small[name]}),' for name, bits in build_sv.config_layout(core)]
+    head = "# Fields of core_cfg_t in SystemVerilog, the highest first: bits, and the value in SmallCore."
+    return f"\n{head}\nCORE_CFG = {{\n" + "\n".join(lines) + "\n}\n"
 
 
 def _class(name: str, doc: str, build: Build) -> str:

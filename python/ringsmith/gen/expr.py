@@ -106,6 +106,8 @@ def to_sv(node: ast.expr) -> str:
             return f"$clog2({to_sv(arg)})"
         case ast.Call(func=ast.Name(id="pow2"), args=[arg]):
             return f"(1 << {to_sv(arg)})"
+        case ast.Attribute(value=ast.Name(id=name), attr=field):
+            return f"{name}.{field}"
         case ast.IfExp(test=test, body=body, orelse=orelse):
             return f"({to_sv(test)} ? {to_sv(body)} : {to_sv(orelse)})"
         case ast.BoolOp(op=op, values=values):

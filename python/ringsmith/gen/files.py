@@ -23,7 +23,7 @@ def generated(root: Path = REPO) -> dict[Path, str]:
     core, ntt8 = (build.load(root / "spec" / "build.yaml", top) for top in ("", "ntt8"))
     files |= {
         Path("rtl/core/rs_build_pkg.sv"): build_sv.render_package(core, ntt8),
-        Path("rtl/core/rs_build_check.sv"): build_sv.render_check(core, "rs_build_check", "a core"),
+        Path("rtl/core/rs_build_check.sv"): build_sv.render_config_check(core, "rs_build_check"),
         Path("rtl/ntt8/rs_ntt8_check.sv"): build_sv.render_check(ntt8, "rs_ntt8_check", "an 8-point accelerator"),
         Path("crates/isa/src/facts.rs"): build_rust.render(core),
         Path("python/ringsmith/knobs.py"): build_python.render(core, ntt8),

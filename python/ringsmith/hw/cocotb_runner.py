@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ringsmith import shipped
-from ringsmith.hw import paths, sources, stored
+from ringsmith.hw import core_cfg, paths, sources, stored
 from ringsmith.hw.process import checked, run
 from ringsmith.hw.toolchain import Verilator, exclusive, verilator
 from ringsmith.hw.verilator import LINT_FLAGS, STATE_FLAGS, WAIVERS, Parameters, digest, parameter_flags
@@ -43,15 +43,16 @@ def build(
 
     tool = verilator()
     files = _files(top, extra)
+    settings = core_cfg.packed(files[-1], parameters)
     shim = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
     flags = [*LINT_FLAGS, *STATE_FLAGS, *(f"-D{name}" for name in defines), *(["--trace-fst"] if waves else [])]
     # The simulator finds cocotb's library by the path it was linked with.
-    key = digest(tool, top, parameters, [*files, WAIVERS, shim], [*flags, optimise, str(cocotb_tools.config.libs_dir)])
+    key = digest(tool, top, settings, [*files, WAIVERS, shim], [*flags, optimise, str(cocotb_tools.config.libs_dir)])
     work = paths.cache("cocotb") / f"{top}-{key}"
     target = work / "simulator"
     with exclusive(work.with_suffix(".lock")):
         if not stored.intact(target):
-            _compile(tool, top, parameters, files, flags, optimise, work)
+            _compile(tool, top, settings, files, flags, optimise, work)
     return target
 
 
@@ -109,6 +110,8 @@ def run_checks(
     """
     source = module or Path(inspect.stack()[1].filename)
     chosen = dict(parameters or {})
+    if core_cfg.takes_cfg(_files(top, extra)[-1]):
+        chosen = core_cfg.completed(chosen)
     simulator = build(top, chosen, extra=extra, defines=defines, waves=waves, optimise=optimise)
     runs = simulator.parent / "runs"
     runs.mkdir(exist_ok=True)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ringsmith.errors import ToolError
-from ringsmith.hw import paths, sources, stored
+from ringsmith.hw import core_cfg, paths, sources, stored
 from ringsmith.hw.process import checked, run, say
 from ringsmith.hw.toolchain import Verilator, exclusive, verilator
 
@@ -44,7 +44,8 @@ def lint(top: str, parameters: Parameters | None = None, *, files: Sequence[Path
     tool = verilator()
     listed = list(files) if files is not None else sources.closure(top)
     command: list[str | Path] = [tool.command, "--lint-only", *LINT_FLAGS, "--top-module", top]
-    finished = run([*command, *parameter_flags(parameters or {}), WAIVERS, *listed], timeout_s=600)
+    settings = parameter_flags(core_cfg.packed(listed[-1], parameters or {}))
+    finished = run([*command, *settings, WAIVERS, *listed], timeout_s=600)
     found = [line for line in finished.output.splitlines() if line.startswith(("%Warning", "%Error-", "%Error: /"))]
     if finished.status != 0 and not found:
         raise ToolError(f"lint of {top} failed (exit status {finished.status}):\n{finished.tail()}")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ringsmith.errors import InputError
-from ringsmith.hw import sources
+from ringsmith.hw import core_cfg, sources
 from ringsmith.hw.synth.carry import gates_behind_luts
 from ringsmith.hw.synth.cells import Resources, count
 from ringsmith.hw.synth.follow import run_tool
@@ -52,8 +52,10 @@ class Design:
     def elaborate(self, output: Path, defines: Sequence[str] = ()) -> list[str]:
         """Yosys commands that elaborate the design into RTLIL, small arithmetic inlined where it is used."""
         macros = " ".join(f"-D {name}" for name in ("SYNTHESIS", *defines))
-        settings = " ".join(f"-G {name}={_literal(value)}" for name, value in sorted(self.parameters.items()))
-        files = " ".join(str(path) for path in self.files())
+        listed = self.files()
+        parameters = core_cfg.packed(listed[-1], self.parameters)
+        settings = " ".join(f"-G {name}={value}" for name, value in sorted(parameters.items()))
+        files = " ".join(str(path) for path in listed)
         return [
             f"read_slang --keep-hierarchy --ignore-assertions --top {self.top} {macros} {settings} {files}",
             f"hierarchy -top {self.top}",
@@ -81,10 +83,6 @@ class Mapped:
         """One more command at the end."""
         first, rest = (self.first, [*self.rest, command]) if self.rest else ([*self.first, command], self.rest)
         return Mapped(first, rest, self.defines)
-
-
-def _literal(value: int | str) -> str:
-    return str(value) if isinstance(value, int) else f'\\"{value}\\"'
 
 
 def mapping(design: Design, family: Family, *, uram: bool = False, netlist: Path | None = None) -> Mapped:

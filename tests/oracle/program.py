@@ -82,9 +82,16 @@ def listing(payload: bytes) -> list[str]:
     sources = [(f.text(), f.number(4), f.text()) for _ in range(f.number(4))]
     lines += [f"%{number} = {_step(f, sources)}" for number in range(f.number(4))]
     outputs = " ".join(f"%{f.number(4)}" for _ in range(f.number(4)))
-    lines.append(f"result {f.shape()} = {outputs} {f.map()}")
+    lines.append(f"result {f.shape()} = {outputs} {f.map()}{_reading(f)}")
     assert not f.rest
     return lines
+
+
+def _reading(f: Fields) -> str:
+    if not f.rest:
+        return ""
+    complex_numbers, divisor = f.number(1) == 1, f.number(8)
+    return " complex" if complex_numbers else f" divided by {divisor}"
 
 
 def _parameters(data: bytes, exact: bool) -> str:

@@ -12,7 +12,9 @@ use device::Profile;
 use isa::{BuildInfo, Instruction};
 use offload::{Shift, Usage};
 use program::step::{Operation, Place, SourceLine, Step};
-use program::{Argument, Encryption, Guarantee, IndexMap, Parameters, Program, Range, Secrecy};
+use program::{
+    Argument, Encryption, Guarantee, IndexMap, Parameters, Program, Range, Reading, Secrecy,
+};
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
 use std::sync::Arc;
 use zq::primes::{Direction, ntt_primes};
@@ -197,6 +199,7 @@ fn program(params: &BfvParams<u64>) -> Result<Program, Error> {
         outputs: vec![3],
         result_shape: vec![slots as u32],
         result: IndexMap::identity(slots)?,
+        reading: Reading::default(),
         parameters,
     })
 }

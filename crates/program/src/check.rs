@@ -5,7 +5,7 @@ mod transform;
 
 use crate::Error;
 use crate::expression::{Numbers, Operation as ExpressionOperation};
-use crate::program::{Argument, Encryption, Program, Range, Secrecy};
+use crate::program::{Argument, Encryption, Program, Range, Reading, Secrecy};
 use crate::shape;
 use crate::step::{Operation, Step};
 
@@ -470,7 +470,26 @@ impl Program {
             );
             return Err(layout("result", message));
         }
-        Ok(())
+        self.check_reading()
+    }
+
+    fn check_reading(&self) -> Result<(), Error> {
+        let exact = self.parameters.plain_modulus().is_some();
+        let wrong = |message: String| Err(layout("reading of the result", message));
+        match self.reading {
+            Reading { divisor: 0, .. } => wrong("a divisor of 0".into()),
+            Reading { complex: true, .. } if exact => wrong("complex numbers in BFV".into()),
+            Reading { divisor, .. } if divisor > 1 && !exact => wrong(format!(
+                "a divisor of {divisor} in CKKS, which divides by itself"
+            )),
+            Reading { complex: true, .. } if self.result_shape.first() != Some(&2) => {
+                wrong(format!(
+                    "complex numbers have a first axis of extent 2, the shape is {:?}",
+                    self.result_shape
+                ))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -11,7 +11,9 @@ mod transform;
 use crate::Error;
 use crate::check::Limits;
 use crate::parameters::Parameters;
-use crate::program::{Argument, Encryption, Guarantee, PlaintextSource, Program, Range, Secrecy};
+use crate::program::{
+    Argument, Encryption, Guarantee, PlaintextSource, Program, Range, Reading, Secrecy,
+};
 use crate::step::SourceLine;
 use fields::{
     choice, list, read_map, read_shape, read_text, write_count, write_map, write_shape, write_text,
@@ -58,6 +60,7 @@ impl Program {
         self.outputs.iter().for_each(|&o| out.u32(o));
         write_shape(&mut out, &self.result_shape);
         write_map(&mut out, &self.result);
+        write_reading(&mut out, self.reading);
         out.seal(Tag::Program, self.parameters.fingerprint())
     }
 
@@ -105,6 +108,7 @@ impl Program {
             )?,
             result_shape: read_shape(&mut input)?,
             result: read_map(&mut input)?,
+            reading: read_reading(&mut input)?,
         };
         input.finish()?;
         program.check(limits)?;
@@ -154,6 +158,32 @@ fn read_guarantee(input: &mut Reader<'_>) -> Result<Guarantee, Error> {
         tolerance: input.f64("the tolerance")?,
         publish: choice(input, "the room for publication", 1)? == 1,
     })
+}
+
+/// Numbers that are read as they are take no bytes.
+fn write_reading(out: &mut Writer, reading: Reading) {
+    if reading != Reading::default() {
+        out.u8(u8::from(reading.complex));
+        out.u64(reading.divisor);
+    }
+}
+
+fn read_reading(input: &mut Reader<'_>) -> Result<Reading, Error> {
+    if input.left() == 0 {
+        return Ok(Reading::default());
+    }
+    let reading = Reading {
+        complex: choice(input, "complex numbers of the result", 1)? == 1,
+        divisor: input.u64("the divisor of the result")?,
+    };
+    if reading == Reading::default() {
+        return Err(refused(
+            "a reading of the result",
+            1,
+            "none where numbers are read as they are",
+        ));
+    }
+    Ok(reading)
 }
 
 fn write_argument(out: &mut Writer, argument: &Argument) {

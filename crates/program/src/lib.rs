@@ -34,7 +34,8 @@ pub use index_map::{IndexMap, MAX_ELEMENTS, Run};
 pub use message::{Message, Role, Section};
 pub use parameters::Parameters;
 pub use program::{
-    Argument, Encryption, Guarantee, PlaintextSource, Program, Range, RequiredKeys, Secrecy,
+    Argument, Encryption, Guarantee, PlaintextSource, Program, Range, Reading, RequiredKeys,
+    Secrecy,
 };
 pub use values::Values;
 

@@ -8,7 +8,7 @@
 use crate::expression::{Expression, Numbers, Operation as Plain};
 use crate::index_map::{IndexMap, Run};
 use crate::parameters::Parameters;
-use crate::program::{Argument, Guarantee, Program, Range, Secrecy};
+use crate::program::{Argument, Guarantee, Program, Range, Reading, Secrecy};
 use crate::step::{Operation, Step};
 use crate::transform::{Giant, Transform};
 use std::fmt::{self, Display, Formatter};
@@ -40,10 +40,21 @@ impl Display for Program {
         let outputs = joined(self.outputs.iter().map(|o| format!("%{o}")));
         writeln!(
             f,
-            "result {} = {outputs} {}",
+            "result {} = {outputs} {}{}",
             Shape(&self.result_shape),
-            self.result
+            self.result,
+            self.reading
         )
+    }
+}
+
+impl Display for Reading {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self { complex: true, .. } => write!(f, " complex"),
+            Self { divisor: 1, .. } => Ok(()),
+            Self { divisor, .. } => write!(f, " divided by {divisor}"),
+        }
     }
 }
 

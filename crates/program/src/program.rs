@@ -135,6 +135,25 @@ pub struct Guarantee {
     pub publish: bool,
 }
 
+/// The reading of a result's numbers after decryption.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// CKKS: the first axis of the result, of extent 2, holds real and imaginary parts.
+    pub complex: bool,
+    /// BFV: the answer is the result divided by this, at least 1.
+    pub divisor: u64,
+}
+
+impl Default for Reading {
+    /// Numbers as they are.
+    fn default() -> Self {
+        Self {
+            complex: false,
+            divisor: 1,
+        }
+    }
+}
+
 /// A homomorphic program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
@@ -166,6 +185,8 @@ pub struct Program {
     pub result_shape: Vec<u32>,
     /// Element e of the result is slot `r mod slots` of output `r / slots`, where r is the map's element at e.
     pub result: IndexMap,
+    /// The reading of the result's numbers.
+    pub reading: Reading,
 }
 
 impl Program {

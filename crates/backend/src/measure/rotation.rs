@@ -10,7 +10,7 @@ use ::ckks::{
 use isa::BuildInfo;
 use offload::Usage;
 use program::step::{Operation, SourceLine};
-use program::{Encryption, Guarantee, IndexMap, Parameters, Program, Range};
+use program::{Encryption, Guarantee, IndexMap, Parameters, Program, Range, Reading};
 use rlwe::security::{SecretKind, max_log2_qp};
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
 use std::sync::Arc;
@@ -194,6 +194,7 @@ fn program(params: &CkksParams, count: usize) -> Result<Program, Error> {
         outputs: (1..=count as u32).collect(),
         result_shape: vec![count as u32, slots as u32],
         result: IndexMap::identity(count * slots)?,
+        reading: Reading::default(),
         parameters: Parameters::Ckks(params.clone()),
     })
 }

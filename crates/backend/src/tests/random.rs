@@ -6,7 +6,8 @@ use program::expression::{Expression, Numbers, Operation as Plain};
 use program::step::{Operation, Place, Plaintext, Promise, SourceLine, Step};
 use program::transform::{Giant, Term, Transform};
 use program::{
-    Argument, Encryption, Guarantee, IndexMap, Parameters, PlaintextSource, Program, Range, Secrecy,
+    Argument, Encryption, Guarantee, IndexMap, Parameters, PlaintextSource, Program, Range,
+    Reading, Secrecy,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_core::{RngCore, SeedableRng};
@@ -94,6 +95,7 @@ impl Maker {
             outputs: vec![],
             result_shape: vec![],
             result: IndexMap::default(),
+            reading: Reading::default(),
             parameters,
         };
         let mut made = Self {

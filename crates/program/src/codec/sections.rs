@@ -2,7 +2,7 @@
 //! A program's hash in parts, so that two sides of a wire that disagree can say in what.
 
 use super::fields::{write_count, write_map, write_shape, write_text};
-use super::{expression, step, transform, write_declaration, write_plaintext};
+use super::{expression, step, transform, write_declaration, write_plaintext, write_reading};
 use crate::program::{Program, Secrecy};
 use rlwe::wire::Writer;
 use sha2::{Digest, Sha256};
@@ -24,6 +24,7 @@ impl Program {
             ("output", |p, out| {
                 write_shape(out, &p.result_shape);
                 write_map(out, &p.result);
+                write_reading(out, p.reading);
             }),
         ];
         let hash = |write: Part| {

@@ -451,7 +451,7 @@ fn arguments_of_another_kind_are_refused() {
 #[test]
 fn a_part_that_differs_has_another_hash() {
     type Change = (&'static str, fn(&mut Program));
-    let changes: [Change; 16] = [
+    let changes: [Change; 17] = [
         ("kernel", |p| p.name.push('s')),
         ("kernel", |p| p.guarantee.tolerance *= 2.0),
         ("kernel", |p| p.guarantee.failure_bits = 39),
@@ -472,6 +472,7 @@ fn a_part_that_differs_has_another_hash() {
             p.expressions[12].operation = Plain::Within(11, 5.0)
         }),
         ("output", |p| p.result_shape = vec![1, 3]),
+        ("output", |p| p.reading.complex = true),
         ("", |p| p.lines[0].number = 7),
         ("", |p| {
             (p.guarantee.bits, p.steps[2].place.column) = (0.0, 1)

@@ -6,7 +6,12 @@ use super::*;
 #[test]
 fn a_lie_in_a_program_is_refused_with_its_place() {
     type Lie = (&'static str, fn(&mut Program));
-    let lies: [Lie; 42] = [
+    let lies: [Lie; 45] = [
+        ("a first axis of extent 2, the shape is [3]", |p| {
+            p.reading.complex = true
+        }),
+        ("a divisor of 0", |p| p.reading.divisor = 0),
+        ("a divisor of 4 in CKKS", |p| p.reading.divisor = 4),
         ("operand 2 is not defined before it", |p| {
             p.steps[2].operation = Operation::Multiply(0, 2)
         }),

@@ -207,6 +207,7 @@ pub fn sample(parameters: Parameters) -> Program {
         outputs: vec![at, other],
         result_shape: vec![3],
         result: IndexMap::identity(3).unwrap(),
+        reading: Reading::default(),
         parameters,
     };
     program.guarantee.bits = promised(&program);

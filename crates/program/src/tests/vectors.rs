@@ -15,7 +15,12 @@ fn text() -> String {
     let mut extended = sample(bfv_parameters());
     extended.encryption = Encryption::Extended;
     extended.guarantee.bits = promised(&extended);
-    for program in both().into_iter().chain([extended]) {
+    let mut complex = sample(ckks_parameters());
+    (complex.result_shape, complex.result) = (vec![2, 1], IndexMap::identity(2).unwrap());
+    complex.reading.complex = true;
+    let mut divided = sample(bfv_parameters());
+    divided.reading.divisor = 10;
+    for program in both().into_iter().chain([extended, complex, divided]) {
         let hex: String = program
             .to_bytes()
             .iter()

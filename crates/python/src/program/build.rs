@@ -11,7 +11,7 @@ use crate::work::Work;
 use ::program::expression::{Expression, Operation as Plain};
 use ::program::step::{Place, Promise, SourceLine, Step};
 use ::program::{
-    Argument, Guarantee, IndexMap, Limits, Parameters, PlaintextSource, Range, Secrecy,
+    Argument, Guarantee, IndexMap, Limits, Parameters, PlaintextSource, Range, Reading, Secrecy,
 };
 use numpy::PyReadonlyArrayDyn;
 use pyo3::prelude::*;
@@ -62,6 +62,7 @@ impl ProgramBuilder {
             outputs: vec![],
             result_shape: vec![],
             result: IndexMap::default(),
+            reading: Reading::default(),
         };
         Ok(Self { program })
     }
@@ -232,7 +233,8 @@ impl ProgramBuilder {
     }
 
     /// The program, checked; element e of its result is slot `r % slots` of output `r // slots`, r being `result[e]`.
-    #[pyo3(signature = (outputs, result_shape, result, *, bits, failure_bits, tolerance, publish))]
+    /// `complex`: its first axis holds real and imaginary parts; `divisor`: of the result of BFV.
+    #[pyo3(signature = (outputs, result_shape, result, *, bits, failure_bits, tolerance, publish, complex=false, divisor=1))]
     #[expect(
         clippy::too_many_arguments,
         reason = "keyword arguments of a Python method"
@@ -247,11 +249,14 @@ impl ProgramBuilder {
         failure_bits: u32,
         tolerance: f64,
         publish: bool,
+        complex: bool,
+        divisor: u64,
     ) -> PyResult<Program> {
         let mut program = self.program.clone();
         program.outputs = outputs;
         program.result_shape = result_shape;
         program.result = index_map(&result)?;
+        program.reading = Reading { complex, divisor };
         program.guarantee = Guarantee {
             bits,
             failure_bits,

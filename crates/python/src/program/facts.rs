@@ -188,6 +188,18 @@ impl Program {
         self.inner.result_shape.clone()
     }
 
+    /// Whether the first axis of the result holds real and imaginary parts.
+    #[getter]
+    fn complex(&self) -> bool {
+        self.inner.reading.complex
+    }
+
+    /// The number by which the result is to be divided: 1 but in BFV.
+    #[getter]
+    fn divisor(&self) -> u64 {
+        self.inner.reading.divisor
+    }
+
     /// Element e of the result is slot `r % slots` of output `r // slots`, r being `result[e]`.
     #[getter]
     fn result<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {

@@ -27,6 +27,7 @@ from ringsmith.errors import (
 from ringsmith.frontend.approximation import Approximation, Composition, approximate
 from ringsmith.frontend.declare import Encrypted, Output, Plain
 from ringsmith.frontend.functions import (
+    abs_squared,
     concatenate,
     encrypt_zero,
     mod_drop,
@@ -100,6 +101,7 @@ __all__ = [
     "Tensor",
     "ToolError",
     "__version__",
+    "abs_squared",
     "approximate",
     "compile",
     "concatenate",

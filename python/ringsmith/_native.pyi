@@ -707,6 +707,8 @@ class ProgramBuilder:
         failure_bits: int,
         tolerance: float,
         publish: bool,
+        complex: bool = ...,
+        divisor: int = ...,
     ) -> Program: ...
 
 @final
@@ -769,6 +771,10 @@ class Program:
     def encryption(self) -> str: ...
     @property
     def result_shape(self) -> list[int]: ...
+    @property
+    def complex(self) -> bool: ...
+    @property
+    def divisor(self) -> int: ...
     @property
     def result(self) -> npt.NDArray[np.int64]: ...
     @property

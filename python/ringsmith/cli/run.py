@@ -138,7 +138,7 @@ def run(
             unused = {"--kernel": kernel, "--variant": variant, "--params": params, "--encrypt": encrypt}
             program = _program(file, unused, security, standard, allow_insecure)
             signature = program.signature
-            arguments = {name: signature.argument(name) for name in signature.arguments}
+            arguments = dict(signature.declared)
             read = _read(inputs or [], signature.name, arguments, seed)
             if detach:
                 _detached(engine, program, drawn_inputs(program, read, seed), client)

@@ -21,6 +21,7 @@ from ringsmith.compiler.signature import Signature
 from ringsmith.ir.circuit import Circuit, Step
 from ringsmith.ir.graph import Node, Op, Shape, ordered
 from ringsmith.ir.numbers import residues
+from ringsmith.ir.reading import Reading
 from ringsmith.location import Location
 
 Array = NDArray[Any]
@@ -40,7 +41,12 @@ _PLAIN_OPERATIONS = {
 
 
 def assemble(
-    signature: Signature, params: ParameterSet, circuit: Circuit, noise_bits: float, encryption: str
+    signature: Signature,
+    params: ParameterSet,
+    circuit: Circuit,
+    noise_bits: float,
+    encryption: str,
+    reading: Reading,
 ) -> _native.Program:
     """Return the program of a circuit.
 
@@ -49,7 +55,7 @@ def assemble(
     """
     context = open_encoding(params).context
     builder = _native.ProgramBuilder(signature.name, signature.variant, context, encryption)
-    return _Assembly(builder, signature, params, circuit).program(noise_bits)
+    return _Assembly(builder, signature, params, circuit).program(noise_bits, reading)
 
 
 @dataclass
@@ -67,7 +73,7 @@ class _Assembly:
     def __post_init__(self) -> None:
         self.steps = Steps(self.builder)
 
-    def program(self, noise_bits: float) -> _native.Program:
+    def program(self, noise_bits: float, reading: Reading) -> _native.Program:
         self._arguments()
         self._plaintexts()
         for step in self.circuit.steps:
@@ -77,6 +83,7 @@ class _Assembly:
             list(self.circuit.outputs), shape, result, bits=float(noise_bits),
             failure_bits=failure_bits_of(publish=self.signature.publish),
             tolerance=self.signature.tolerance if self._reals else 0.0, publish=self.signature.publish,
+            complex=reading.complex, divisor=reading.divisor,
         )  # fmt: skip
 
     @property
@@ -85,7 +92,7 @@ class _Assembly:
 
     def _arguments(self) -> None:
         # The ciphertexts of the encrypted ones are the first steps, in this order.
-        if self.signature.names(encrypted=True) != list(self.circuit.inputs):
+        if self.signature.parts(encrypted=True) != list(self.circuit.inputs):
             raise AssertionError("a circuit takes its inputs in the order of the signature")
         for name in self.signature.arguments:
             shape, gather = self._layout(name)
@@ -111,7 +118,7 @@ class _Assembly:
 
     def _range(self, name: str) -> tuple[Any, Any]:
         """Return the range of an argument: of what is packed, if a function of the user's packs it."""
-        low, high = self.signature.argument(name).range(name, exact=not self._reals).tolist()
+        low, high = self.signature.part(name).range(name, exact=not self._reals).tolist()
         packing = self.circuit.inputs.get(name)
         if packing is not None and packing.pack is not None:
             low, high = -self.circuit.bounds[name], self.circuit.bounds[name]
@@ -137,7 +144,7 @@ class _Assembly:
         attributes = node.attributes
         match node.op:
             case Op.INPUT:
-                return "argument", {"argument": self.signature.names(encrypted=False).index(attributes["name"])}
+                return "argument", {"argument": self.signature.parts(encrypted=False).index(attributes["name"])}
             case Op.CONSTANT:
                 return "constant", {"values": self._values(attributes["value"])}
             case Op.POWER:

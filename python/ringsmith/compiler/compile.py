@@ -24,15 +24,17 @@ from ringsmith.compiler.scheduling import levels_bfv, schedule_bfv, schedule_ckk
 from ringsmith.compiler.signature import Signature
 from ringsmith.compiler.user_functions import UserFunctions
 from ringsmith.errors import KernelError, ParameterError
+from ringsmith.frontend.declare import real_arguments
 from ringsmith.frontend.definition import KernelDefinition
 from ringsmith.frontend.manual import Chain
 from ringsmith.frontend.param_request import ParamRequest
-from ringsmith.frontend.trace import record, trace
+from ringsmith.frontend.trace import real_shapes, record, trace
 from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.geometry import slots_of
 from ringsmith.ir.graph import content_hash
 from ringsmith.ir.layout_note import LayoutNote
 from ringsmith.ir.numbers import magnitude
+from ringsmith.ir.reading import Reading
 from ringsmith.ir.slot_program import CIPHER_PRODUCTS, SlotProgram
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -55,15 +57,16 @@ def compile_kernel(
     _check_ranges(kernel)
     requirements = requirements_of(kernel, 0.0, encryption)
     layouts: tuple[LayoutNote, ...] = ()
+    reading = Reading()
     if kernel.params is not None:
-        choice, requirements = _pinned(kernel, shapes, requirements)
+        choice, requirements, reading = _pinned(kernel, shapes, requirements)
     elif kernel.manual:
         choice = _manual(kernel, shapes, requirements)
     else:
         graph = absorbed(balanced(check_one_round(trace(kernel, shapes))))
         requirements = requirements_of(kernel, graph.output.bound, encryption)
         requirements = replace(requirements, tower_bits=tower_bits, least_depth=graph.least_depth())
-        search = LayoutSearch(graph, kernel.arguments)
+        search, reading = LayoutSearch(graph, real_arguments(kernel.arguments)), graph.reading
         choice, requirements = _within_keys_limit(kernel, requirements, search)
         layouts = search.described(choice.params.geometry)
     if kernel.scheme == "bfv" and not kernel.manual:
@@ -72,9 +75,10 @@ def compile_kernel(
         choice = choose.fewer_digits(choice, requirements)
     if kernel.keys_limit is not None and not kernel.manual:
         keys_limit.check(choice.circuit, choice.params, kernel.keys_limit)
-    arguments = {n: (shapes[n], a.encrypted, a.low, a.high) for n, a in kernel.arguments.items()}
+    own = real_shapes(kernel.arguments, shapes)
+    arguments = {n: (own[n], a.encrypted, a.low, a.high) for n, a in real_arguments(kernel.arguments).items()}
     signature = Signature(kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments, kernel.publish)
-    native = assemble(signature, choice.params, choice.circuit, choice.noise_bits, encryption)
+    native = assemble(signature, choice.params, choice.circuit, choice.noise_bits, encryption, reading)
     functions = UserFunctions.of(choice.circuit)
     return Compiled(signature, choice.params, native, choice.circuit, choice.rejected, functions, layouts)
 
@@ -112,7 +116,8 @@ def _check_ranges(kernel: KernelDefinition) -> None:
 def traced_hash(kernel: KernelDefinition, shapes: Shapes, params: ParameterSet) -> bytes:
     """Return a hash of what a kernel's function computes now, with what it captures (a manual one under `params`)."""
     if not kernel.manual:
-        return content_hash(trace(kernel, shapes).nodes())
+        graph = trace(kernel, shapes)
+        return content_hash(graph.nodes()) + repr(graph.reading).encode()
     circuit = record(kernel, shapes, _chain_of(params))
     nodes = {id(plain.node): plain.node for plain in circuit.plains}
     gathers = [(list(nodes).index(id(plain.node)), plain.gather.tobytes()) for plain in circuit.plains]
@@ -183,29 +188,29 @@ def _check_plain_modulus(kernel: KernelDefinition, params: ParameterSet, plain_b
 
 def _pinned(
     kernel: KernelDefinition, shapes: Shapes, requirements: choose.Requirements
-) -> tuple[choose.Choice, choose.Requirements]:
+) -> tuple[choose.Choice, choose.Requirements, Reading]:
     """Compile for a given set, for the worst plaintexts if it has room for them."""
     if kernel.manual:
         params = _checked(kernel, 0)
         circuit = record(kernel, shapes, _chain_of(params))
         if kernel.scheme == "bfv":
             params = _checked(kernel, largest_result(circuit))
-        return _settled(circuit, params, requirements)
+        return *_settled(circuit, params, requirements), Reading()
     graph = absorbed(balanced(check_one_round(trace(kernel, shapes))))
     params = _checked(kernel, graph.output.bound)
-    program = lower(graph, kernel.arguments, params.geometry)
+    program = lower(graph, real_arguments(kernel.arguments), params.geometry)
     circuit = _scheduled(kernel, program, params)
     if kernel.keys_limit is not None and not keys_limit.fits(circuit, params, kernel.keys_limit):
         program = with_few_keys(program, keys_limit.most_rotations(circuit, params, kernel.keys_limit))
         circuit = _scheduled(kernel, program, params)
     try:
-        return _settled(circuit, params, requirements)
+        return *_settled(circuit, params, requirements), graph.reading
     except KernelError:
         if kernel.scheme != "bfv":
             raise
     # A set whose digits are too long to relinearise still carries a last product.
     circuit = schedule_bfv.schedule(program, len(params.moduli) - 1, relinearize_results=False)
-    return _settled(circuit, params, requirements)
+    return *_settled(circuit, params, requirements), graph.reading
 
 
 def _settled(
@@ -272,7 +277,7 @@ def _manual(kernel: KernelDefinition, shapes: Shapes, requirements: choose.Requi
         )  # fmt: skip
         try:
             pinned = kernel.options(params=replace(request, plain_modulus=t))
-            choice, _ = _pinned(pinned, shapes, requirements)
+            choice, _, _ = _pinned(pinned, shapes, requirements)
         except ParameterError as error:
             rejected.append(choose.Rejected(n, f"n = {n}: {error}"))
             continue

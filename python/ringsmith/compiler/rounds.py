@@ -22,6 +22,7 @@ from ringsmith.frontend.tensor import Tensor
 from ringsmith.ir import nodes
 from ringsmith.ir.clear_function import ClearFunction
 from ringsmith.ir.graph import Graph, Node, Op, Shape, over
+from ringsmith.ir.reading import Reading
 
 K = TypeVar("K", bound=KernelDefinition)
 #: An argument of the whole kernel by name, or a value that the client has, by number.
@@ -77,6 +78,13 @@ def cut(kernel: K, graph: Graph) -> tuple[list[K], Plan]:
                 "client would see residues; leave plain_modulus out",
                 node.where,
             )
+    whole = [name for name, argument in kernel.arguments.items() if argument.complex]
+    if whole or graph.reading != Reading():
+        raise KernelError(
+            f"rs.refresh: {f'argument {whole[0]} is complex' if whole else 'the result is complex or a quotient'}; in "
+            "client-aided kernels real and imaginary part, sum and divisor are arguments and results of their own",
+            kernel.where,
+        )
     if kernel.publish:
         raise KernelError("publish=True: what a client decrypts between rounds is not flooded", kernel.where)
     return _Cut(kernel, graph).done()

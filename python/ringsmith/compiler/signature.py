@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from numpy.typing import NDArray
 
 from ringsmith import _native
 from ringsmith.errors import InputError
-from ringsmith.frontend.declare import Argument, Encrypted, Plain
+from ringsmith.frontend.declare import Argument, Encrypted, Plain, parts_of
 from ringsmith.ir.numbers import as_array
 
 Array = NDArray[Any]
@@ -35,25 +36,50 @@ class Signature:
         promised = native.guarantee
         return cls(native.name, native.variant, native.scheme, promised["tolerance"], arguments, promised["publish"])
 
-    def argument(self, name: str) -> Argument:
-        """Return an argument's declaration again."""
+    def part(self, name: str) -> Argument:
+        """Return the declaration of an argument of the program, which may be a part of a complex one."""
         shape, encrypted, low, high = self.arguments[name]
         return (Encrypted if encrypted else Plain)(*shape, low=low, high=high)
 
-    def names(self, *, encrypted: bool) -> list[str]:
-        """Return the names of the encrypted or of the plain arguments."""
+    @cached_property
+    def declared(self) -> Mapping[str, Argument]:
+        """The arguments as they are given: two parts of one shape, secrecy and range are a complex argument."""
+        found: dict[str, Argument] = {}
+        for name, (shape, encrypted, low, high) in self.arguments.items():
+            whole, _, end = name.rpartition(".")
+            pair = [self.arguments.get(part) for part in parts_of(whole)]
+            if whole and end in ("real", "imag") and pair[0] == pair[1]:
+                kind = Encrypted if encrypted else Plain
+                found[whole] = kind(*shape, low=low, high=high, complex=True)
+            else:
+                found[name] = self.part(name)
+        return found
+
+    def parts(self, *, encrypted: bool) -> list[str]:
+        """Return the names of the program's encrypted or plain arguments, complex ones as two."""
         return [name for name, entry in self.arguments.items() if entry[1] is encrypted]
 
+    def names(self, *, encrypted: bool) -> list[str]:
+        """Return the names of the encrypted or of the plain arguments as they are given."""
+        return [name for name, argument in self.declared.items() if argument.encrypted is encrypted]
+
     def check(self, given: Mapping[str, Any], *, encrypted: bool) -> dict[str, Array]:
-        """Return checked arrays for exactly the encrypted or the plain arguments."""
+        """Return checked arrays for exactly the encrypted or the plain arguments of the program, in its order."""
         wanted = self.names(encrypted=encrypted)
+        parts = self.parts(encrypted=encrypted)
+        if parts != wanted and sorted(given) == sorted(parts):  # What another side has taken apart.
+            return {name: self.part(name).check(name, given[name], exact=False) for name in parts}
         if sorted(given) != sorted(wanted):
             kind = "encrypted" if encrypted else "plain"
             have, got = ", ".join(wanted) or "(none)", ", ".join(given) or "(none)"
             raise InputError(f"{self.name} takes the {kind} arguments {have}, not {got}")
-        checked = {}
+        checked: dict[str, Array] = {}
         for name in wanted:
-            argument = self.argument(name)
+            argument = self.declared[name]
             argument.fix(name, as_array(given[name], f"argument {name}").shape)
-            checked[name] = argument.check(name, given[name], exact=self.scheme == "bfv")
-        return checked
+            array = argument.check(name, given[name], exact=self.scheme == "bfv")
+            if argument.complex:
+                checked |= zip(parts_of(name), (array.real.copy(), array.imag.copy()), strict=True)
+            else:
+                checked[name] = array
+        return {name: checked[name] for name in parts}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ringsmith.errors import InputError, KernelError
 from ringsmith.frontend import tensor
+from ringsmith.frontend.partwise import Partwise
 from ringsmith.frontend.refusals import Refusing
 from ringsmith.frontend.series import MOST_DEGREE, Function, Series
 from ringsmith.frontend.tensor import Tensor
@@ -52,6 +53,8 @@ class Approximation:
         """Evaluate element by element: a tensor in a kernel, else numbers."""
         if isinstance(x, Tensor):
             return tensor.chebyshev(x, self.coefficients, self.low, self.high)
+        if isinstance(x, Partwise):
+            raise KernelError(f"{self.name}: of reals only; apply it to real and imaginary part", here())
         if isinstance(x, Refusing):
             raise KernelError(
                 f"{self.name}: in a manual kernel evaluate the polynomial yourself, level by level", here()

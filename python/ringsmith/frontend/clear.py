@@ -25,13 +25,15 @@ Array = NDArray[Any]
 
 
 def real(kernel: KernelDefinition, arrays: Mapping[str, Array]) -> Array:
-    """Run a CKKS kernel's function on float64 arrays."""
+    """Run a CKKS kernel's function on arrays of float64 or complex128."""
     return np.asarray(kernel.function(**_read_only(arrays)))
 
 
 def exact(kernel: KernelDefinition, arrays: Mapping[str, Array]) -> Array:
     """Run a BFV kernel's function on integers; modulo `plain_modulus`, centred, where the kernel has one."""
     graph = trace(kernel, {name: array.shape for name, array in arrays.items()})
+    if graph.reading.divisor > 1:
+        return graph.reading.read(narrowed(evaluate(graph.nodes(), arrays)[id(graph.output)]))
     result = _exact(kernel, graph, arrays)
     return result if kernel.plain_modulus is None else residues(result, kernel.plain_modulus)
 

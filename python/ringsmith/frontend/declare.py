@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
-from ringsmith.ir.numbers import integers, place_of, reals
+from ringsmith.ir.numbers import complexes, integers, place_of, reals
 
 #: A packing by name, or a function (array, slots) -> 2-D array of one row of slot values for each ciphertext.
 Pack = str | Callable[[NDArray[Any], int], NDArray[Any]]
@@ -55,8 +55,12 @@ class Argument:
         low: float | None = None,
         high: float | None = None,
         packing: Pack = "auto",
+        complex: bool = False,
     ) -> None:
-        """Declare by `bound` (largest magnitude) or by `low` and `high`; one of the two is required."""
+        """Declare by `bound` (largest magnitude) or by `low` and `high`; one of the two is required.
+
+        `complex` (CKKS): complex numbers, real and imaginary part each in the range.
+        """
         self.shape = _checked_shape(shape)
         if bound is not None and not (low is None and high is None):
             raise InputError("give bound=B, or low=A and high=B, not both")
@@ -70,12 +74,14 @@ class Argument:
         self.low: int | float = low
         self.high: int | float = high
         self.packing = packing
+        self.complex = bool(complex)
 
     def __repr__(self) -> str:
         """Return the declaration."""
         extents = "".join(f"{extent}, " for extent in self.shape)
         packing = "" if self.packing == "auto" else f", packing={self.packing!r}"
-        return f"{type(self).__name__}({extents}low={self.low}, high={self.high}{packing})"
+        numbers = ", complex=True" if self.complex else ""
+        return f"{type(self).__name__}({extents}low={self.low}, high={self.high}{packing}{numbers})"
 
     def range(self, name: str, *, exact: bool) -> NDArray[Any]:
         """Return [low, high] as float64, or as the exact integers between them."""
@@ -85,6 +91,10 @@ class Argument:
         if low > high:
             raise InputError(f"argument {name}: no integer lies in the declared {self._between()}")
         return integers([low, high], f"argument {name}")
+
+    def real_part(self) -> Argument:
+        """Return the declaration of each part of a complex argument."""
+        return type(self)(*self.shape, low=self.low, high=self.high, packing=self.packing)
 
     def _between(self) -> str:
         return f"[{self.low:.15g}, {self.high:.15g}]" if isinstance(self.high, float) else f"[{self.low}, {self.high}]"
@@ -104,10 +114,16 @@ class Argument:
         return shape
 
     def check(self, name: str, values: Any, *, exact: bool) -> NDArray[Any]:
-        """Return the values as float64 (or exact integers) after checking that each is finite and inside the bounds.
+        """Return the values as float64 (or exact integers, or complex128) after checking that each is finite and inside
+        the bounds.
 
         Errors name the place and the bound, never a value that could be a secret: errors end in logs.
         """
+        if self.complex:
+            array = complexes(values, f"argument {name}")
+            parts = zip(parts_of(name), (array.real, array.imag), strict=True)
+            real, imag = (self.real_part().check(own, part, exact=exact) for own, part in parts)
+            return np.asarray(real + 1j * imag)
         array = (integers if exact else reals)(values, f"argument {name}")
         low, high = self.range(name, exact=exact).tolist()
         outside = np.asarray((array < low) | (array > high), dtype=bool)
@@ -127,6 +143,19 @@ class Encrypted(Argument):
 
 class Plain(Argument):
     """An argument known in the clear to whoever evaluates the kernel."""
+
+
+def parts_of(name: str) -> tuple[str, str]:
+    """Return the names of a complex argument's parts in a program."""
+    return f"{name}.real", f"{name}.imag"
+
+
+def real_arguments(arguments: Mapping[str, Argument]) -> dict[str, Argument]:
+    """Return the arguments as a program has them: a complex one as its two parts."""
+    found: dict[str, Argument] = {}
+    for name, argument in arguments.items():
+        found |= dict.fromkeys(parts_of(name), argument.real_part()) if argument.complex else {name: argument}
+    return found
 
 
 class Output:

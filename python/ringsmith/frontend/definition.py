@@ -149,6 +149,11 @@ def declared_arguments(made: KernelDefinition, arguments: Mapping[str, Argument]
     if not made.manual and any(callable(argument.packing) for argument in arguments.values()):
         raise KernelError("a packing function needs mode='manual'", made.where)
     for name, argument in arguments.items():
+        if argument.complex and (made.manual or made.scheme != "ckks"):
+            raise KernelError(
+                f"argument {name}: complex numbers need an automatic CKKS kernel; here declare both parts as arguments",
+                made.where,
+            )
         if made.manual and argument.packing == "transposed":
             raise KernelError(f"argument {name}: manual kernels pack by {', '.join(FIXED_PACKINGS)}", made.where)
     return {parameter: arguments[parameter] for parameter in parameters}

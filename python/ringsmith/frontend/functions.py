@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from ringsmith.errors import InputError
 from ringsmith.frontend import promises, tensor
 from ringsmith.frontend.clear_slots import slots_held, turned
+from ringsmith.frontend.complex_tensor import ComplexTensor
+from ringsmith.frontend.partwise import Partwise
 from ringsmith.frontend.refusals import Refusing
 from ringsmith.frontend.tensor import Tensor
 from ringsmith.ir.numbers import integers, narrowed
@@ -42,10 +44,19 @@ def square(x: Any) -> Any:
     return x.square() if hasattr(x, "square") else x * x
 
 
-def polynomial(x: Any, coefficients: Sequence[float]) -> Any:
-    """Evaluate a polynomial with real coefficients, constant term first."""
+def abs_squared(x: Any) -> Any:
+    """Return |x|^2 element by element: re^2 + im^2 of complex values, the square of real ones."""
+    if isinstance(x, ComplexTensor):
+        return x.abs_squared()
+    return square(x) if isinstance(x, Refusing) else square(np.real(x)) + square(np.imag(x))
+
+
+def polynomial(x: Any, coefficients: Sequence[Any]) -> Any:
+    """Evaluate a polynomial, constant term first; coefficients are complex only where x is."""
     if isinstance(x, Tensor):
         return tensor.polynomial(x, coefficients)
+    if isinstance(x, Partwise):
+        return x.polynomial(coefficients)
     whole = None if isinstance(x, Refusing) else _whole(x, coefficients)
     if whole is not None:
         return narrowed(np.asarray(_horner(_clear(x).astype(object), whole), dtype=object))
@@ -91,7 +102,7 @@ def concatenate(parts: Sequence[Any], axis: int = 0) -> Any:
 
 def _held(parts: Sequence[Any]) -> list[Any]:
     """Return the parts, manual ciphertexts in object arrays."""
-    manual = (isinstance(part, Refusing) and not isinstance(part, Tensor) for part in parts)
+    manual = (isinstance(part, Refusing) and not isinstance(part, Tensor | Partwise) for part in parts)
     return [np.asarray(part, dtype=object) if held else part for part, held in zip(parts, manual, strict=True)]
 
 

@@ -20,8 +20,18 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from ringsmith.errors import KernelError
 from ringsmith.frontend import numpy_series
-from ringsmith.frontend.refusals import APPROXIMATE, DEFAULT_REMEDY, REMEDIES
-from ringsmith.frontend.tensor import NUMPY, Tensor, as_tensor, elementwise, joined, matmul, together, viewed
+from ringsmith.frontend.refusals import APPROXIMATE, DEFAULT_REMEDY, REMEDIES, Refusing
+from ringsmith.frontend.tensor import (
+    NUMPY,
+    Tensor,
+    as_tensor,
+    elementwise,
+    joined,
+    kind_of,
+    matmul,
+    together,
+    viewed,
+)
 from ringsmith.ir import nodes
 from ringsmith.ir.graph import Op
 from ringsmith.location import here
@@ -38,6 +48,7 @@ UFUNCS: dict[Any, Compute] = {
     np.power: operator.pow,
     np.square: lambda x: x * x,
     np.matmul: matmul,
+    np.conjugate: lambda x: x.conj(),
 }
 # Keywords of ufuncs, and the value of each that changes nothing.
 _UFUNC_DEFAULTS: dict[str, Any] = {"where": True, "casting": "same_kind", "order": "K", "subok": True}
@@ -55,6 +66,8 @@ def call_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: Mapping
     for keyword, value in kwargs.items():
         if value is not None and not _same(value, _UFUNC_DEFAULTS.get(keyword)):
             raise KernelError(f"{name}: {keyword}= is not supported in kernels", here())
+    if kind := kind_of(inputs):
+        return kind.ufunc(ufunc, inputs)
     if ufunc not in UFUNCS:
         raise KernelError(f"{name} is not supported in kernels; {REMEDIES.get(ufunc.__name__, APPROXIMATE)}", here())
     return UFUNCS[ufunc](*together(inputs, here())) if ufunc is not np.power else operator.pow(*inputs)
@@ -76,6 +89,8 @@ class Supported:
 def call_function(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Compute a numpy function, or refuse it or a keyword."""
     name = f"{function.__module__}.{function.__name__}"
+    if kind := kind_of((*args, *kwargs.values())):
+        return kind.function(function, args, kwargs)
     if function not in FUNCTIONS:
         remedy = REMEDIES.get(function.__name__, DEFAULT_REMEDY)
         raise KernelError(f"{name} is not supported in kernels; {remedy}", here())
@@ -115,7 +130,7 @@ def _known(**values: Any) -> None:
     """Refuse tensors where a value must be known while tracing."""
     for name, value in values.items():
         parts = value if isinstance(value, tuple | list) else (value,)
-        if any(isinstance(part, Tensor) for part in parts):
+        if any(isinstance(part, Refusing) for part in parts):
             raise KernelError(f"{name} must be known while tracing, a tensor's elements are not", here())
 
 
@@ -145,7 +160,7 @@ def _join(function: Any) -> Compute:
 
     def compute(parts: Any, axis: Any = 0) -> Tensor:
         _known(axis=axis)
-        given = {"axis": axis} if "axis" in _JOINS[function] else {}
+        given = {"axis": axis} if "axis" in JOINS[function] else {}
         return joined(list(parts), lambda numbered: function(numbered, **given))
 
     return compute
@@ -207,21 +222,23 @@ def _mask(tensor: Tensor, where: Any) -> Any:
     return np.broadcast_to(mask, tensor.shape)
 
 
-def _mean(a: Any, axis: Any = None, keepdims: Any = False, where: Any = True) -> Tensor:
+def _mean(a: Any, axis: Any = None, keepdims: Any = False, where: Any = True) -> Any:
     tensor = as_tensor(a, here())
-    if tensor.node.exact:
-        raise KernelError("a mean leaves the integers, on which BFV computes; use the sum", here())
     total = _sum(tensor, axis=axis, keepdims=keepdims, where=where)
     axes = _axes(tensor, axis)
     if where is True:
-        return total * (1.0 / math.prod(tensor.shape[one] for one in axes))
+        count = math.prod(tensor.shape[one] for one in axes)
+        return NUMPY["quotient"](total, count) if tensor.node.exact else total * (1.0 / count)
     count = _mask(tensor, where).sum(axis=axes, keepdims=bool(keepdims))
     if (count == 0).any():
         raise KernelError("where= leaves no element to average", here())
+    if tensor.node.exact:
+        least = math.lcm(*np.unique(count).tolist())
+        return NUMPY["quotient"](total * (least // count), least)
     return elementwise(Op.MULTIPLY, total, 1.0 / count)
 
 
-def _var(a: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Tensor:
+def _var(a: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
     _known(axis=axis, ddof=ddof, keepdims=keepdims)
     tensor = as_tensor(a, here())
     return numpy_series.variance(tensor, _axes(tensor, axis), _sum, ddof, bool(keepdims))
@@ -260,7 +277,7 @@ def _about(function: Any) -> Compute:
     return lambda a, *args: function(np.broadcast_to(0, a.shape), *args)
 
 
-_VIEWS: dict[Any, tuple[str, ...]] = {
+VIEWS: dict[Any, tuple[str, ...]] = {
     np.transpose: ("a", "axes"),
     np.matrix_transpose: ("x",),
     np.reshape: ("a", "shape", "order", "copy"),
@@ -289,8 +306,8 @@ _VIEWS: dict[Any, tuple[str, ...]] = {
     np.dsplit: ("ary", "indices_or_sections"),
 }
 if hasattr(np, "unstack"):  # numpy 2.1
-    _VIEWS[np.unstack] = ("x", "axis")
-_JOINS: dict[Any, tuple[str, ...]] = {
+    VIEWS[np.unstack] = ("x", "axis")
+JOINS: dict[Any, tuple[str, ...]] = {
     np.concatenate: ("arrays", "axis"),
     np.stack: ("arrays", "axis"),
     np.vstack: ("tup",),
@@ -299,8 +316,8 @@ _JOINS: dict[Any, tuple[str, ...]] = {
     np.column_stack: ("tup",),
 }
 FUNCTIONS: dict[Any, Supported] = {
-    **{function: Supported(_view(function), keywords) for function, keywords in _VIEWS.items()},
-    **{function: Supported(_join(function), keywords) for function, keywords in _JOINS.items()},
+    **{function: Supported(_view(function), keywords) for function, keywords in VIEWS.items()},
+    **{function: Supported(_join(function), keywords) for function, keywords in JOINS.items()},
     np.append: Supported(_append, ("arr", "values", "axis")),
     np.where: Supported(_where, ("condition", "x", "y")),
     np.sum: Supported(_sum, ("a", "axis", "keepdims", "initial", "where")),
@@ -312,6 +329,8 @@ FUNCTIONS: dict[Any, Supported] = {
     np.dot: Supported(_dot, ("a", "b")),
     np.inner: Supported(_inner, ("a", "b")),
     np.outer: Supported(_outer, ("a", "b")),
+    np.real: Supported(lambda val: as_tensor(val, here()).real, ("val",)),
+    np.imag: Supported(lambda val: as_tensor(val, here()).imag, ("val",)),
     np.copy: Supported(lambda a, order="K": as_tensor(a, here()).copy(order), ("a", "order")),
     np.shape: Supported(_about(np.shape), ("a",)),
     np.ndim: Supported(_about(np.ndim), ("a",)),

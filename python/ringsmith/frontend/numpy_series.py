@@ -10,28 +10,36 @@ from typing import Any
 import numpy as np
 
 from ringsmith.errors import KernelError
-from ringsmith.frontend.tensor import Tensor, as_tensor, joined, matmul, viewed
+from ringsmith.frontend.tensor import NUMPY, Tensor, as_tensor, joined, matmul, viewed
 from ringsmith.location import here
 
 #: Modes of numpy.pad that only repeat elements.
 _REPEATING = ("edge", "reflect", "symmetric", "wrap")
 
 
-def variance(tensor: Tensor, axes: tuple[int, ...], total: Any, ddof: Any, keepdims: bool) -> Tensor:
+def variance(tensor: Tensor, axes: tuple[int, ...], total: Any, ddof: Any, keepdims: bool) -> Any:
     """Return sum (x - mean)^2 / (count - ddof) in two levels: of count x - sum(x), for which nothing is divided.
 
     `total(x, axes, keepdims)` sums.
     """
-    if tensor.node.exact:
-        raise KernelError("a variance leaves the integers, on which BFV computes; use sums of x and x * x", here())
     if not isinstance(ddof, int | float | np.integer | np.floating):
         raise KernelError("ddof= is a number known while tracing", here())
     count = math.prod(tensor.shape[axis] for axis in axes)
     if count <= ddof:
         raise KernelError(f"ddof={ddof} leaves nothing of {count} elements; a smaller one is needed", here())
+    if tensor.node.exact:
+        return _exact_variance(tensor, count, axes, total, ddof, keepdims)
     apart = tensor * count - total(tensor, axes, True)
     result: Tensor = total(apart * apart, axes, keepdims) * (1.0 / (count * count * (count - float(ddof))))
     return result
+
+
+def _exact_variance(tensor: Tensor, count: int, axes: tuple[int, ...], total: Any, ddof: Any, keepdims: bool) -> Any:
+    """Return (count sum(x^2) - sum(x)^2) / (count (count - ddof)): an exact integer and its divisor."""
+    if ddof != int(ddof):
+        raise KernelError(f"ddof={ddof}: a whole number in BFV, whose divisors are integers", here())
+    sums = total(tensor, axes, keepdims)
+    return NUMPY["quotient"](total(tensor * tensor, axes, keepdims) * count - sums * sums, count * (count - int(ddof)))
 
 
 def cumulative_sum(a: Any, axis: Any = None) -> Tensor:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ringsmith.errors import InputError, KernelError, RingsmithError
 from ringsmith.files import reason
 from ringsmith.frontend.declare import Encrypted
+from ringsmith.frontend.partwise import Partwise
 from ringsmith.frontend.refusals import Refusing
 from ringsmith.frontend.tensor import Tensor
 from ringsmith.ir import nodes
@@ -44,6 +45,8 @@ def refresh(
     """
     if isinstance(x, Tensor):
         return _traced(x, function, (bound, low, high), packing)
+    if isinstance(x, Partwise):
+        raise KernelError("rs.refresh takes one tensor: real and imaginary part, sum and divisor go apart", here())
     if isinstance(x, Refusing):
         raise KernelError("rs.refresh: a manual kernel is one program; write it as an automatic one", here())
     return _known(x, function, (bound, low, high))

@@ -38,7 +38,7 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
         'approximate its inverse: rs.approximate("inverse", low, high, degree=15)(x)',
     ),
     "__rpow__": ("a power with it as exponent", APPROXIMATE),
-    "__abs__": ("abs()", "use x * x, or " + APPROXIMATE),
+    "__abs__": ("abs()", "use rs.abs_squared(x), or " + APPROXIMATE),
     "__round__": ("round()", APPROXIMATE),
     "__trunc__": ("math.trunc()", APPROXIMATE),
     "__floor__": ("math.floor()", APPROXIMATE),
@@ -74,7 +74,6 @@ REMEDIES: dict[str, str] = {
     **dict.fromkeys(("fill", "put", "copyto", "putmask", "itemset", "resize", "flat"), _BUILD),
     **dict.fromkeys(("item", "tolist", "tobytes", "tofile", "save", "data"), _INSIDE),
     **dict.fromkeys(("dtype", "astype", "view"), "a traced tensor has no element type; leave conversions out"),
-    **dict.fromkeys(("real", "conj", "conjugate"), "values are real; leave it out"),
 }
 
 

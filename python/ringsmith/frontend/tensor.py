@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,6 +20,27 @@ Operand = Any  # Tensor, number or array: what stands on the other side of an op
 
 #: Handlers of numpy's ufuncs and functions; `numpy_functions` fills it.
 NUMPY: dict[str, Callable[..., Any]] = {}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of values made of several tensors: whether a value is one, and what computes with it."""
+
+    claims: Callable[[Any], bool]
+    computed: Callable[[Op, Any, Any], Any]
+    divided: Callable[[Any, Any], Any]
+    ufunc: Callable[[Any, tuple[Any, ...]], Any]
+    function: Callable[..., Any]
+
+
+#: The kinds there are; `complex_tensor` and `quotient` fill it.
+KINDS: list[Kind] = []
+
+
+def kind_of(values: Iterable[Any]) -> Kind | None:
+    """Return the kind that has to compute with these values, None if they are tensors and real numbers."""
+    given = list(values)
+    return next((kind for kind in KINDS if any(kind.claims(value) for value in given)), None)
 
 
 class Tensor(Refusing):
@@ -65,6 +87,23 @@ class Tensor(Refusing):
     def mT(self) -> Tensor:
         """The tensor with its last two axes exchanged."""
         return self._numpy(np.matrix_transpose)
+
+    @property
+    def real(self) -> Tensor:
+        """The real part: the tensor itself."""
+        self._owns = False
+        return Tensor(self.node, owns=False)
+
+    @property
+    def imag(self) -> Tensor:
+        """The imaginary part: zeros."""
+        return Tensor(constant(np.zeros(self.shape, dtype=np.int64), here(), like=self))
+
+    def conj(self) -> Tensor:
+        """Return the complex conjugate: a copy."""
+        return self.copy()
+
+    conjugate = conj
 
     def __repr__(self) -> str:
         """Return shape and secrecy."""
@@ -115,6 +154,8 @@ class Tensor(Refusing):
     def __truediv__(self, other: Operand) -> Tensor:
         """Divide by a number or array known while tracing (a multiplication by its inverse); CKKS only."""
         where = here()
+        if kind := kind_of([other]):
+            return cast(Tensor, kind.divided(self, other))
         if self.node.exact:
             raise KernelError("a division (/) leaves the integers, on which BFV computes", where)
         divisor = as_tensor(other, where).node
@@ -306,6 +347,8 @@ def together(values: Sequence[Operand], where: Location) -> list[Tensor]:
 
 def elementwise(op: Op, left: Operand, right: Operand) -> Tensor:
     """Add, subtract or multiply element by element."""
+    if kind := kind_of((left, right)):
+        return cast(Tensor, kind.computed(op, left, right))
     where = here()
     a, b = together((left, right), where)
     return Tensor(nodes.elementwise(op, a.node, b.node, where))
@@ -313,6 +356,8 @@ def elementwise(op: Op, left: Operand, right: Operand) -> Tensor:
 
 def matmul(left: Operand, right: Operand) -> Tensor:
     """Multiply matrices or vectors."""
+    if kind := kind_of((left, right)):
+        return cast(Tensor, kind.computed(Op.MATMUL, left, right))
     where = here()
     a, b = together((left, right), where)
     return Tensor(nodes.matmul(a.node, b.node, where))

@@ -152,8 +152,8 @@ def test_floats_in_the_function_do_not_round_the_reference() -> None:
     assert kernel.clear([2**56]).tolist() == [3 * 2**56 + 1]
 
 
-def test_division_and_means_leave_the_integers() -> None:
-    for function in (lambda x: x / 2, lambda x: x / 1, lambda x: x.mean(), lambda x: np.mean(x, axis=0)):
+def test_division_leaves_the_integers() -> None:
+    for function in (lambda x: x / 2, lambda x: x / 1):
         with pytest.raises(rs.KernelError, match="leaves the integers"):
             trace(bfv(function, x=rs.Encrypted(2, bound=5)), {"x": (2,)})
 

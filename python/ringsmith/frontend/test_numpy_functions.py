@@ -335,7 +335,8 @@ def test_all_other_functions_are_refused(name: str, function: Any) -> None:
 METHODS = [name for name in dir(np.ndarray) if not name.startswith("__")]
 SUPPORTED = {
     "T", "copy", "diagonal", "dot", "flatten", "mT", "mean", "ndim", "ravel", "repeat", "reshape", "shape", "size",
-    "squeeze", "sum", "swapaxes", "take", "transpose", "var", "cumsum",
+    "squeeze", "sum", "swapaxes", "take", "transpose", "var", "cumsum", "real",
+    "imag", "conj", "conjugate",
 }  # fmt: skip
 
 

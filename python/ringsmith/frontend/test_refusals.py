@@ -123,7 +123,6 @@ REFUSED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: masked(np.ones(8), mask=[1] + 7 * [0]) * x, "mask|numpy array"),
     (lambda x: x * np.matrix(np.ones(8)), "matrix"),
     (lambda x: x * [[1], [2, 3]], "different lengths"),
-    (lambda x: x + 1j, "complex"),
     (lambda x: x + None, "NoneType"),
     (lambda x: x + {1: 2}, "dict"),
     (lambda x: x + np.inf, "finite"),

@@ -13,16 +13,20 @@ from numpy.typing import NDArray
 from ringsmith.errors import InputError, KernelError
 from ringsmith.frontend import numpy_functions as numpy_functions  # Tensors answer numpy through it.
 from ringsmith.frontend.clear_slots import ClearSlots
-from ringsmith.frontend.declare import Argument, Output
+from ringsmith.frontend.complex_tensor import ComplexTensor
+from ringsmith.frontend.complex_tensor import joined as complex_node
+from ringsmith.frontend.declare import Argument, Output, parts_of, real_arguments
 from ringsmith.frontend.definition import KernelDefinition
 from ringsmith.frontend.manual import Chain, PlainVector, Recorder, collect
 from ringsmith.frontend.promises import manual_result
+from ringsmith.frontend.quotient import Quotient
 from ringsmith.frontend.tensor import Tensor, as_tensor
 from ringsmith.ir.circuit import Circuit, OutputPacking
 from ringsmith.ir.geometry import Index, Slots
 from ringsmith.ir.graph import Graph, Node, Op, frozen
 from ringsmith.ir.index_map import placement
 from ringsmith.ir.numbers import exact, integers, magnitude, reals
+from ringsmith.ir.reading import Reading
 from ringsmith.ir.slot_program import InputPacking
 from ringsmith.location import Location
 
@@ -34,19 +38,46 @@ Shapes = Mapping[str, tuple[int, ...]]
 def trace(kernel: KernelDefinition, shapes: Shapes) -> Graph:
     """Run the function on tensors and return its graph."""
     integral = kernel.scheme == "bfv"
+    own = real_shapes(kernel.arguments, shapes)
     inputs = {
-        name: _input(name, argument, shapes[name], kernel.where, exact=integral)
-        for name, argument in kernel.arguments.items()
+        name: _input(name, argument, own[name], kernel.where, exact=integral)
+        for name, argument in real_arguments(kernel.arguments).items()
     }
-    result = traced_call(kernel, {name: Tensor(node, owns=False) for name, node in inputs.items()})
+    handles: dict[str, Any] = {name: Tensor(node, owns=False) for name, node in inputs.items()}
+    for name, argument in kernel.arguments.items():
+        if argument.complex:
+            handles[name] = ComplexTensor(*(handles.pop(part) for part in parts_of(name)))
+    result = traced_call(kernel, handles)
     if isinstance(result, tuple | list):
         raise KernelError("return one tensor; join several with rs.stack or rs.concatenate", kernel.where)
-    output = as_tensor(result, kernel.where).node
+    output, reading = _result(kernel, result)
     if not output.encrypted:
         raise KernelError("the result does not depend on any encrypted argument", kernel.where)
-    graph = Graph(kernel.name, frozen(inputs), output)
+    graph = Graph(kernel.name, frozen(inputs), output, reading)
     _check_finite(graph)
     return graph
+
+
+def _result(kernel: KernelDefinition, result: Any) -> tuple[Node, Reading]:
+    """Return the node of a result, and how its numbers are read."""
+    if isinstance(result, ComplexTensor):
+        return complex_node(result, kernel.where), Reading(complex=True)
+    if not isinstance(result, Quotient):
+        return as_tensor(result, kernel.where).node, Reading()
+    node, t = result.numerator.node, kernel.plain_modulus
+    if result.divisor > 1 and t is not None and 2 * node.bound >= t:
+        raise KernelError(
+            f"sums up to {node.bound} wrap modulo plain_modulus {t}, which leaves nothing to divide by "
+            f"{result.divisor}; leave plain_modulus out, or use a larger one",
+            kernel.where,
+        )
+    return node, Reading(divisor=result.divisor)
+
+
+def real_shapes(arguments: Mapping[str, Argument], shapes: Shapes) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of a program's arguments: both parts of a complex one have its shape."""
+    names = ((name, parts_of(name) if argument.complex else (name,)) for name, argument in arguments.items())
+    return {part: shapes[name] for name, parts in names for part in parts}
 
 
 def traced_call(kernel: KernelDefinition, handles: Mapping[str, Any]) -> Any:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.ir.numbers import exact, magnitude
+from ringsmith.ir.reading import Reading
 from ringsmith.location import Location
 
 #: float64, or exact integers (int64 or object).
@@ -77,11 +78,12 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A traced kernel: its inputs by name, in order of declaration, and its result."""
+    """A traced kernel: its inputs by name, in order of declaration, its result, and how its numbers are read."""
 
     name: str
     inputs: Mapping[str, Node]
     output: Node
+    reading: Reading = field(default_factory=Reading)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return a picklable state."""

@@ -57,6 +57,16 @@ def reals(value: Any, name: str) -> Array:
     return array
 
 
+def complexes(value: Any, name: str) -> Array:
+    """Return finite complex numbers as complex128; reals have no imaginary part."""
+    array = as_array(value, name)
+    if array.dtype.kind != "c":
+        return reals(value, name).astype(np.complex128)
+    array = np.asarray(array, dtype=np.complex128, order="C")
+    _refuse_infinite(array, name)
+    return array
+
+
 def _float64(array: Array, name: str) -> Array:
     try:
         return array.astype(np.float64)

@@ -26,7 +26,7 @@ def array_of(data: bytes, name: str = "") -> Array:
     """Return the array of a .npy file's bytes, which must have exactly as many values as its header says.
 
     Raises:
-        ValueError: it holds no real numbers or another number of bytes; also whatever numpy says of a broken header.
+        ValueError: it holds no numbers or another number of bytes; also whatever numpy says of a broken header.
     """
     stream = io.BytesIO(data)
     version = np.lib.format.read_magic(stream)  # type: ignore[no-untyped-call]
@@ -35,8 +35,8 @@ def array_of(data: bytes, name: str = "") -> Array:
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, by_columns, dtype = read(stream)  # type: ignore[no-untyped-call]
     label = f"{name}: " if name else ""
-    if dtype.kind not in "bifu":
-        raise ValueError(f"{label}holds {dtype}, real numbers are needed")
+    if dtype.kind not in "bifuc":
+        raise ValueError(f"{label}holds {dtype}, numbers are needed")
     held, wanted = len(data) - stream.tell(), math.prod(shape) * dtype.itemsize
     if held != wanted or min(shape, default=0) < 0:
         raise ValueError(f"{label}shape {shape} of {dtype} takes {wanted} bytes, the file has {held}")

@@ -46,6 +46,10 @@ def facts(program: ProgramData) -> list[tuple[str, str]]:
         lines.append(("scale", f"2^{params.log2_scale:g}"))
     else:
         lines.append(("plaintext modulus", f"{params.plain_modulus} ({params.plain_modulus.bit_length()} bits)"))
+    if program.native.complex:
+        lines.append(("result", "complex numbers: real and imaginary parts in slots of their own"))
+    if program.native.divisor > 1:
+        lines.append(("result", f"exact integers, divided by {program.native.divisor} after decryption"))
     lines.append(("security", _security(params)))
     lines.append(("source", params.security.source))
     lines.append(("chosen", _origin(params)))

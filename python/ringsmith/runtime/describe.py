@@ -60,7 +60,7 @@ def facts(program: Program) -> Facts:
         "modulus": f"{params.split} bits, log2 QP {params.log2_qp:.1f}",
         "security": f"{judged.bits:.0f} bits" if judged.enough else f"INSECURE, about {judged.bits:.0f} bits",
         "arguments": arguments,
-        "result": f"{tuple(native.result_shape)} in {len(native.outputs())} ciphertexts",
+        "result": f"{tuple(native.result_shape)} in {len(native.outputs())} ciphertexts{_reading(native)}",
         "ciphertexts_in": len(native.inputs()),
         "inputs_under": f"the {native.encryption} {'public ' * (native.encryption == 'extended')}key",
         "operations": program.counts,
@@ -69,6 +69,12 @@ def facts(program: Program) -> Facts:
         "publishable": promised["publish"],
         "bytes": len(native.to_bytes()),
     }
+
+
+def _reading(native: _native.Program) -> str:
+    if native.complex:
+        return ", real and imaginary parts along the first axis"
+    return f", to be divided by {native.divisor}" if native.divisor > 1 else ""
 
 
 def facts_of(made: Program | Rounds) -> Facts:

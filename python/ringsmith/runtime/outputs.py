@@ -28,6 +28,8 @@ def write_output(path: Path, values: NDArray[Any]) -> None:
     if path.suffix.lower() == ".npy":
         np.save(text, values)
     else:
+        if values.dtype.kind == "c":
+            raise InputError(f"{path}: a table holds real numbers, the result is complex; write it as .npy")
         rows = values.reshape(values.shape[0] if values.ndim else 1, -1)
         np.savetxt(text, rows, delimiter=",", fmt="%d" if values.dtype.kind in "iu" else "%.17g")
     with replacing(path) as file:

@@ -25,6 +25,7 @@ from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.index_map import taken
 from ringsmith.ir.layout_note import LayoutNote
 from ringsmith.ir.numbers import residues
+from ringsmith.ir.reading import Reading
 from ringsmith.runtime.canonical import digest
 from ringsmith.runtime.identity import Identity, Label, Role
 from ringsmith.runtime.recording import Recording
@@ -176,7 +177,7 @@ class ProgramData:
                 {
                     name: value
                     for name, value in arguments.items()
-                    if (name in names) or (encrypted and name not in self.signature.arguments)
+                    if (name in names) or (encrypted and name not in self.signature.declared)
                 },
                 encrypted=encrypted,
             )
@@ -192,7 +193,8 @@ class ProgramData:
         """Return the result from the slots of the output ciphertexts, one row for each."""
         if self.functions.unpack is not None:
             return np.asarray(self.functions.unpack(rows)).reshape(self.functions.shape)
-        return np.asarray(rows.reshape(-1)[self.native.result].reshape(self.native.result_shape))
+        result = np.asarray(rows.reshape(-1)[self.native.result].reshape(self.native.result_shape))
+        return Reading.of(self.native).read(result)
 
 
 def _parameters(context: Any, native: _native.Program, security: int, standard: str) -> ParameterSet:

@@ -20,6 +20,7 @@ from ringsmith.compiler.rounds import ClientAidedError
 from ringsmith.errors import InputError
 from ringsmith.frontend.declare import Argument
 from ringsmith.ir.numbers import as_array
+from ringsmith.ir.reading import Reading
 from ringsmith.runtime.client import Client
 from ringsmith.runtime.engine import Elsewhere, Engine, Evaluator, WideTowers
 from ringsmith.runtime.engines import open_engine
@@ -74,6 +75,9 @@ def _generator(seed: str | None) -> np.random.Generator:
 
 def _drawn(rng: np.random.Generator, argument: Argument, name: str, shape: tuple[int, ...], exact: bool) -> Array:
     """Return random values inside an argument's declared range."""
+    if argument.complex:
+        real, imag = (_drawn(rng, argument.real_part(), name, shape, exact) for _ in range(2))
+        return np.asarray(real + 1j * imag)
     low, high = argument.range(name, exact=exact).tolist()
     if exact and max(abs(low), abs(high)) >= 2**53:
         return _large_integers(rng, low, high, shape)
@@ -105,9 +109,12 @@ def complete_inputs(kernel: Kernel, given: Mapping[str, Array], seed: str | None
 
 
 def deviation(output: Array, expected: Array) -> float:
-    """Return the largest difference of two arrays: integers are compared exactly; infinite if the shapes differ."""
+    """Return the largest difference of two arrays: integers are compared exactly, complex numbers part by part;
+    infinite if the shapes differ."""
     if output.shape != expected.shape:
         return math.inf
+    if "c" in (output.dtype.kind, expected.dtype.kind):
+        return max(deviation(part(output), part(expected)) for part in (np.real, np.imag))
     if output.dtype.kind in "iu":
         # A reference may give floats: as fractions they keep what a subtraction of floats would round away.
         pairs = zip(output.reshape(-1).tolist(), expected.reshape(-1).tolist(), strict=True)
@@ -174,16 +181,16 @@ def run_program(
 
 def drawn_inputs(program: Program, given: Mapping[str, Array], seed: str | None) -> dict[str, Array]:
     """Return an array for every argument: those given, and random ones for the others."""
-    unknown = sorted(set(given) - set(program.signature.arguments))
+    names = program.signature.declared
+    unknown = sorted(set(given) - set(names))
     if unknown:
-        known = ", ".join(program.signature.arguments)
+        known = ", ".join(names)
         raise InputError(f"program {program.signature.name} has no argument {unknown[0]}; it has {known}")
     rng = _generator(seed)
     exact = program.params.scheme == "bfv"
-    names = program.signature.arguments
     return {
-        name: given[name] if name in given else _drawn(rng, program.signature.argument(name), name, entry[0], exact)
-        for name, entry in names.items()
+        name: given[name] if name in given else _drawn(rng, argument, name, argument.fix(name, None), exact)
+        for name, argument in names.items()
     }
 
 
@@ -216,7 +223,7 @@ def _evaluated(
     output = clock.step("decrypt", lambda: client.decrypt(done.result))
     error = deviation(output, expected)
     exact = program.params.scheme == "bfv"
-    tolerance = 0.0 if exact else signature.tolerance
+    tolerance = Reading.of(program.native).tolerance(expected) if exact else signature.tolerance
     return Report(
         kernel=signature.name,
         variant=signature.variant,

@@ -29,6 +29,16 @@ from ringsmith.service.conftest import ROWS, WEIGHTS, Asker, score, turning, vot
 EXPECTED = (ROWS @ WEIGHTS) ** 2
 
 
+@rs.kernel(z=rs.Encrypted(2, bound=2.0, complex=True), w=rs.Plain(2, bound=2.0, complex=True), tolerance=1e-3)
+def spun(z: Any, w: Any) -> Any:
+    return z * w
+
+
+@rs.kernel(scheme="bfv", x=rs.Encrypted(8, bound=9))
+def averaged(x: Any) -> Any:
+    return x.mean()
+
+
 class Tap:
     """Passes connections on to a server and keeps every byte that the client sends."""
 
@@ -94,6 +104,9 @@ def test_a_kernel_on_a_server_is_the_kernel(alice: Asker) -> None:
         assert np.abs(score.on(remote)(ROWS, WEIGHTS) - EXPECTED).max() < 1e-3
         x, w = np.arange(-4, 4), np.arange(8)
         assert votes.on(remote)(x, w=w).tolist() == votes(x, w).tolist()
+        z, own = np.array([1 + 2j, -0.5j]), np.array([1j, 2.0])
+        assert np.abs(spun.on(remote)(z, w=own) - z * own).max() < 1e-3
+        assert averaged.on(remote)(x).item() == np.mean(x)
         assert alice.key not in repr(remote)
 
 

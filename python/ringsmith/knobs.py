@@ -17,6 +17,7 @@ def _ceil_log2(x: int) -> int:
 # Numbers of names.
 REDUCTION = {"barrett": 0, "montgomery": 1}
 MULTIPLIER = {"asic": 0, "dsp26x17": 1, "dsp18x18": 2}
+MONTGOMERY_STEPS = {"dsp": 0, "mixed": 1, "luts": 2}
 TWIDDLES = {"slot": 0, "memory": 1}
 HOST = {"axi4": 0, "serial": 1}
 VARIANT = {"cn": 0, "pn3": 1, "pn1": 2, "pn3d": 3, "stream": 4}
@@ -29,6 +30,7 @@ CORE_CFG = {
     "NMaxLog2": (32, 6),
     "MulKind": (32, 0),
     "MulStyle": (32, 1),
+    "MontSteps": (32, 0),
     "ModMinBits": (32, 5),
     "EnPmul": (1, 1),
     "EnCyclic": (1, 1),
@@ -58,6 +60,7 @@ class Knobs:
     n_max: int
     reduction: str
     multiplier: str
+    montgomery_steps: str
     modulus_bits_min: int
     pmul: bool
     cyclic: bool
@@ -104,6 +107,7 @@ class Knobs:
             "n_max": self.n_max,
             "reduction": REDUCTION[self.reduction],
             "multiplier": MULTIPLIER[self.multiplier],
+            "montgomery_steps": MONTGOMERY_STEPS[self.montgomery_steps],
             "modulus_bits_min": self.modulus_bits_min,
             "pmul": int(self.pmul),
             "cyclic": int(self.cyclic),
@@ -132,6 +136,7 @@ class Knobs:
             "NMaxLog2": _ceil_log2(self.n_max),
             "MulKind": numbers["reduction"],
             "MulStyle": numbers["multiplier"],
+            "MontSteps": numbers["montgomery_steps"],
             "ModMinBits": numbers["modulus_bits_min"],
             "EnPmul": numbers["pmul"],
             "EnCyclic": numbers["cyclic"],
@@ -164,6 +169,8 @@ class Knobs:
             yield f"reduction must be barrett or montgomery, got {self.reduction!r}"
         if self.multiplier not in MULTIPLIER:
             yield f"multiplier must be asic, dsp26x17 or dsp18x18, got {self.multiplier!r}"
+        if self.montgomery_steps not in MONTGOMERY_STEPS:
+            yield f"montgomery_steps must be dsp, mixed or luts, got {self.montgomery_steps!r}"
         if not (self.modulus_bits_min >= 5 and self.modulus_bits_min <= self.word_bits):
             yield f"modulus_bits_min must be 5..word_bits = {self.word_bits}, got {self.modulus_bits_min}"
         if not (self.dual_port_slots >= 2 and self.dual_port_slots <= 32):
@@ -196,6 +203,8 @@ class Knobs:
             yield f"single_port_slots must be at least 1 with twiddles = slot, which keeps the table there, got {self.single_port_slots}"
         if not (self.reduction == "barrett" or _ceil_log2(self.n_max) + 3 <= self.word_bits):
             yield f"word_bits must be at least {_ceil_log2(self.n_max) + 3} with reduction = montgomery at n_max = {self.n_max}, got {self.word_bits}"
+        if not (self.montgomery_steps == "dsp" or (self.reduction == "montgomery" and self.multiplier == "dsp26x17")):
+            yield f"montgomery_steps must be dsp unless reduction = montgomery and multiplier = dsp26x17, got {self.montgomery_steps!r}"
         if not (self.rns_rate == 0 or self.word_bits <= 64):
             yield f"word_bits must be at most 64 with base conversion (rns_rate), got {self.word_bits}"
         if not (self.rns_rate == 0 or self.lanes <= 8):

@@ -27,7 +27,9 @@ module rs_butterfly
   // Montgomery: the modulus is 1 modulo 2^MontW, 2 to W - 2.
   parameter int unsigned MontW = 8,
   // 1: the unreduced product can be had.
-  parameter bit KeepProduct = 1'b0
+  parameter bit KeepProduct = 1'b0,
+  // 1: see rs_mod_montgomery.
+  parameter bit StepLuts = 1'b0
 ) (
   input  logic         clk_i,
   input  logic [W-1:0] modulus_i,
@@ -104,7 +106,8 @@ module rs_butterfly
     .MulStyle   (MulStyle),
     .ModMinBits (ModMinBits),
     .MontW      (MontW),
-    .KeepProduct(KeepProduct)
+    .KeepProduct(KeepProduct),
+    .StepLuts   (StepLuts)
   ) u_mul (
     .clk_i,
     .modulus_i,

@@ -20,7 +20,9 @@ module rs_mod_montgomery
   // 0 asic, 1 dsp26x17, 2 dsp18x18.
   parameter int unsigned MulStyle = 1,
   // 1: each T comes with its own modulus; 0: the modulus is quasi-static.
-  parameter bit Moving = 1'b0
+  parameter bit Moving = 1'b0,
+  // 1: the small products are made of LUTs; dsp26x17 only.
+  parameter bit StepLuts = 1'b0
 ) (
   input  logic                 clk_i,
   // mh = (m - 1) >> MontW.
@@ -32,6 +34,9 @@ module rs_mod_montgomery
 
   if (MontW < 2 || MontW + 2 > W) begin : gen_bits_check
     $error("%m: MontW must be from 2 to W - 2");
+  end
+  if (StepLuts && MulStyle != rs_build_pkg::MultiplierDsp26x17) begin : gen_luts_check
+    $error("%m: StepLuts needs MulStyle 1");
   end
 
   localparam int unsigned Steps = (W + Guard + MontW - 1) / MontW;
@@ -63,7 +68,20 @@ module rs_mod_montgomery
         .data_i(modulus_high_i),
         .data_o(high)
       );
-      if (OneTile) begin : gen_msub
+      if (StepLuts) begin : gen_luts
+        rs_msub_luts #(
+          .AWidth(HighWidth),
+          .BWidth(MontW),
+          .Width (Bits),
+          .Extra (StepLatency - 2)
+        ) u_step (
+          .clk_i,
+          .a_i(high),
+          .b_i(gen_step[s-1].t[MontW-1:0]),
+          .c_i({{(Bits - RestBits) {gen_step[s-1].t[Before-1]}}, gen_step[s-1].t[Before-1:MontW]}),
+          .r_o(t)
+        );
+      end else if (OneTile) begin : gen_msub
         rs_msub_tile #(
           .AWidth(HighWidth),
           .BWidth(MontW),

@@ -20,7 +20,9 @@ module rs_mod_mul
   // 1: product_o is wanted.
   parameter bit KeepProduct = 1'b0,
   // 1: the modulus and its constants come with the operands; 0: they are quasi-static.
-  parameter bit Moving = 1'b0
+  parameter bit Moving = 1'b0,
+  // 1: see rs_mod_montgomery.
+  parameter bit StepLuts = 1'b0
 ) (
   input  logic           clk_i,
   input  logic [  W-1:0] modulus_i,
@@ -66,7 +68,8 @@ module rs_mod_mul
       .W   (W),
       .MontW(MontW),
       .MulStyle   (MulStyle),
-      .Moving  (Moving)
+      .Moving  (Moving),
+      .StepLuts(StepLuts)
     ) u_mul (
       .clk_i,
       .modulus_high_i(aux_i[W-MontW-1:0]),

@@ -16,7 +16,9 @@ module rs_mod_reduce #(
   // Barrett: bits of the smallest modulus, 5 to W.
   parameter int unsigned ModMinBits = 5,
   // Montgomery: the modulus is 1 modulo 2^MontW, 2 to W - 2.
-  parameter int unsigned MontW = 8
+  parameter int unsigned MontW = 8,
+  // 1: see rs_mod_montgomery.
+  parameter bit StepLuts = 1'b0
 ) (
   input  logic                 clk_i,
   // Quasi-static, as are aux and k.
@@ -52,7 +54,8 @@ module rs_mod_reduce #(
       .W   (W),
       .MontW(MontW),
       .Guard   (Guard),
-      .MulStyle   (MulStyle)
+      .MulStyle   (MulStyle),
+      .StepLuts(StepLuts)
     ) u_reduce (
       .clk_i,
       .modulus_high_i(modulus_i[W-1:MontW]),

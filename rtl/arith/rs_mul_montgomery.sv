@@ -12,7 +12,9 @@ module rs_mul_montgomery
   // 0 asic, 1 dsp26x17, 2 dsp18x18.
   parameter int unsigned MulStyle = 1,
   // 1: the modulus comes with the operands; 0: it is quasi-static.
-  parameter bit Moving = 1'b0
+  parameter bit Moving = 1'b0,
+  // 1: see rs_mod_montgomery.
+  parameter bit StepLuts = 1'b0
 ) (
   input  logic               clk_i,
   // mh = (m - 1) >> MontW.
@@ -52,7 +54,8 @@ module rs_mul_montgomery
     .W   (W),
     .MontW(MontW),
     .MulStyle   (MulStyle),
-    .Moving  (Moving)
+    .Moving  (Moving),
+    .StepLuts(StepLuts)
   ) u_reduce (
     .clk_i,
     .modulus_high_i(modulus_high),

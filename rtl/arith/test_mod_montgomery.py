@@ -72,6 +72,18 @@ def test_mod_montgomery(width, style, word, guard, moving):
     run_checks("rs_mod_montgomery", parameters)
 
 
+@pytest.mark.parametrize(("width", "word", "guard", "moving"), [(30, 13, 4, 0), (30, 13, 0, 1), (60, 15, 4, 0)])
+def test_steps_in_luts(width, word, guard, moving):
+    parameters = {"W": width, "MontW": word, "Guard": guard, "Moving": moving, "StepLuts": 1}
+    run_checks("rs_mod_montgomery", parameters)
+
+
+@pytest.mark.parametrize("style", [0, 2])
+def test_steps_in_luts_are_for_tiles_of_26x17(style):
+    refusal = elaboration_error("rs_mod_montgomery", {"MulStyle": style, "StepLuts": 1})
+    assert "StepLuts needs MulStyle 1" in (refusal or "")
+
+
 @pytest.mark.parametrize("word", [1, 31])
 def test_refused(word):
     refusal = elaboration_error("rs_mod_montgomery", {"W": 32, "MontW": word})

@@ -47,6 +47,14 @@ package rs_build_pkg;
     MultiplierDsp18x18 = 2
   } multiplier_e;
 
+  // Multipliers of the steps of Montgomery reduction, DSP blocks, LUTs for the factors of base conversion (mixed), or
+  // LUTs.
+  typedef enum int unsigned {
+    MontgomeryStepsDsp = 0,
+    MontgomeryStepsMixed = 1,
+    MontgomeryStepsLuts = 2
+  } montgomery_steps_e;
+
   // The rows of butterflies, one combinational circuit, registered, one row used three times, pipelined, or that behind
   // AXI4-Stream.
   typedef enum int unsigned {
@@ -73,6 +81,9 @@ package rs_build_pkg;
     // How products are cut, in a few deep stages or in pipelined tiles of the DSP blocks of AMD (26x17) or Lattice
     // (18x18).
     multiplier_e MulStyle;
+    // Multipliers of the steps of Montgomery reduction, DSP blocks, LUTs for the factors of base conversion (mixed), or
+    // LUTs.
+    montgomery_steps_e MontSteps;
     // Bits of the smallest modulus.
     int unsigned ModMinBits;
     // The product that is not reduced, PMUL.
@@ -116,6 +127,7 @@ package rs_build_pkg;
     NMaxLog2: 6,
     MulKind: ReductionBarrett,
     MulStyle: MultiplierDsp26x17,
+    MontSteps: MontgomeryStepsDsp,
     ModMinBits: 5,
     EnPmul: 1'b1,
     EnCyclic: 1'b1,

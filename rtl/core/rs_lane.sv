@@ -234,7 +234,8 @@ module rs_lane
       .MulStyle   (Cfg.MulStyle),
       .ModMinBits (Cfg.ModMinBits),
       .MontW      (Cfg.MontW),
-      .KeepProduct(Cfg.EnPmul)
+      .KeepProduct(Cfg.EnPmul),
+      .StepLuts   (Cfg.MontSteps == MontgomeryStepsLuts)
     ) u_butterfly (
       .clk_i,
       .modulus_i,

@@ -84,6 +84,7 @@ module rs_rns_unit
       .MulStyle      (Cfg.MulStyle),
       .ModMinBits    (Cfg.ModMinBits),
       .MontW         (Cfg.MontW),
+      .MontSteps     (Cfg.MontSteps),
       .EnOwn         (1'b1)
     ) u_rns (
       .clk_i,

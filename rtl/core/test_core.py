@@ -526,7 +526,18 @@ BUILDS = [
     {"W": 30, "P": 2, "NMaxLog2": 6, "MulStyle": 1},
     {"W": 40, "P": 1, "Lanes": 3, "NMaxLog2": 6, "MulStyle": 0, "SinglePort": 24},
     {"W": 32, "P": 4, "NMaxLog2": 8, "MulKind": 1, "MontW": 9, "MulStyle": 1},
-    {"W": 30, "P": 2, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 1, "MulKind": 1, "MontW": 8, "ModMinBits": 14} | RNS,
+    {
+        "W": 30,
+        "P": 2,
+        "Lanes": 3,
+        "NMaxLog2": 5,
+        "MulStyle": 1,
+        "MulKind": 1,
+        "MontW": 8,
+        "MontSteps": 2,
+        "ModMinBits": 14,
+    }
+    | RNS,
 ]
 # Moves, beside base conversion and alone.
 BUILDS += [

@@ -299,6 +299,7 @@ BUILDS = [
         "NMaxLog2": 5,
         "MulKind": 1,
         "MontW": 11,
+        "MontSteps": 2,
         "SinglePort": 0b100000,
         "RnsRate": 1,
     },

@@ -121,7 +121,7 @@ async def check_instructions(dut):
     "build",
     [
         {"W": 20, "P": 2, "RnsRate": 4, "MulKind": 0, "MulStyle": 0, "ModMinBits": 20, "RnsConversions": 4},
-        {"W": 30, "P": 4, "RnsRate": 2, "MulKind": 1, "MulStyle": 1, "MontW": 10, "RnsConversions": 32},
+        {"W": 30, "P": 4, "RnsRate": 2, "MulKind": 1, "MulStyle": 1, "MontW": 10, "MontSteps": 1, "RnsConversions": 32},
     ],
     ids=str,
 )

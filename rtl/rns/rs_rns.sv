@@ -39,8 +39,9 @@ module rs_rns
   parameter int unsigned MulStyle = 1,
   // Barrett: bits of the smallest modulus, 5 to W.
   parameter int unsigned ModMinBits = 5,
-  // Montgomery: moduli are 1 modulo 2^MontW, 4 to W - 2.
+  // Montgomery: moduli are 1 modulo 2^MontW, 4 to W - 2; where the products of its steps are (montgomery_steps_e).
   parameter int unsigned MontW = 8,
+  parameter int unsigned MontSteps = 0,
   // 1: conversions with kept residues a_j.
   parameter bit EnOwn = 1'b1,
   localparam int unsigned ConvBits = $clog2(RnsConversions),
@@ -257,7 +258,8 @@ module rs_rns
     .MulKind   (MulKind),
     .MulStyle  (MulStyle),
     .ModMinBits(ModMinBits),
-    .MontW     (MontW)
+    .MontW     (MontW),
+    .StepLuts  (MontSteps != MontgomeryStepsDsp)
   ) u_factor (
     .clk_i,
     .modulus_i (prime_modulus),
@@ -306,6 +308,7 @@ module rs_rns
       .MulStyle      (MulStyle),
       .ModMinBits    (ModMinBits),
       .MontW         (MontW),
+      .StepLuts      (MontSteps == MontgomeryStepsLuts),
       .RnsEntries    (RnsEntries),
       .RnsConversions(RnsConversions),
       .EnOwn         (EnOwn)

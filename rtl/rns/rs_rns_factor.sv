@@ -14,7 +14,9 @@ module rs_rns_factor
   parameter int unsigned MulKind = 0,
   parameter int unsigned MulStyle = 1,
   parameter int unsigned ModMinBits = 5,
-  parameter int unsigned MontW = 8
+  parameter int unsigned MontW = 8,
+  // 1: see rs_mod_montgomery.
+  parameter bit StepLuts = 1'b0
 ) (
   input  logic                      clk_i,
   // With the residues, which may be any words: f below q, and the constants of q for rs_mod_mul.
@@ -50,7 +52,8 @@ module rs_rns_factor
       .MulStyle  (MulStyle),
       .ModMinBits(ModMinBits),
       .MontW     (MontW),
-      .Moving    (1'b1)
+      .Moving    (1'b1),
+      .StepLuts  (StepLuts)
     ) u_mul (
       .clk_i,
       .modulus_i,

@@ -21,6 +21,7 @@ module rs_rns_lane
   parameter int unsigned MulStyle = 1,
   parameter int unsigned ModMinBits = 5,
   parameter int unsigned MontW = 8,
+  parameter bit StepLuts = 1'b0,
   // RnsEntries of the constants' tables, conversions.
   parameter int unsigned RnsEntries = 32,
   parameter int unsigned RnsConversions = 4,
@@ -188,7 +189,8 @@ module rs_rns_lane
     .MulKind   (MulKind),
     .MulStyle  (MulStyle),
     .ModMinBits(ModMinBits),
-    .MontW     (MontW)
+    .MontW     (MontW),
+    .StepLuts  (StepLuts)
   ) u_reduce (
     .clk_i,
     .modulus_i (modulus),

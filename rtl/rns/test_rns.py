@@ -179,6 +179,7 @@ def shape(width, lanes, p, rate, kind, style, smallest, **others):
     return {
         "W": width, "Lanes": lanes, "P": p, "RnsRate": rate, "MulKind": kind, "MulStyle": style, "WordAddrBits": 6,
         "ModMinBits": smallest, "MontW": min(16, width // 2 - 1), "RnsConversions": 5, "RnsEntries": 64,
+        "MontSteps": 2 if (rate, kind, style) == (4, 1, 1) else 0,
     } | others  # fmt: skip
 
 
@@ -203,7 +204,7 @@ def test_rns(width, lanes, p, rate, kind, style, smallest):
 
 @pytest.mark.slow
 def test_heaws():
-    parameters = shape(30, 7, 2, 2, 1, 1, 30, WordAddrBits=11, MontW=16, RnsConversions=4, RnsEntries=32)
+    parameters = shape(30, 7, 2, 2, 1, 1, 30, WordAddrBits=11, MontW=16, MontSteps=1, RnsConversions=4, RnsEntries=32)
     run_checks("rs_rns", parameters, checks="check_heaws")
 
 

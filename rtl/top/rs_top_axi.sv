@@ -34,6 +34,8 @@ module rs_top_axi #(
   parameter int unsigned MontW = 16,
   // Multiplier tiling: 0 none, 1 26x17 (DSP48), 2 18x18 (ECP5).
   parameter int unsigned MulStyle = 0,
+  // Products of its steps: 0 in DSP blocks, 1 of base conversion's factors in LUTs, 2 in LUTs (MulStyle 1 only).
+  parameter int unsigned MontSteps = 0,
   // Smallest supported bit length of a modulus, 5 to W.
   parameter int unsigned ModMinBits = 5,
   // PMUL and cyclic transforms are built in.
@@ -134,6 +136,7 @@ module rs_top_axi #(
     MulKind: rs_build_pkg::reduction_e'(MulKind),
     MulStyle: rs_build_pkg::multiplier_e'(MulStyle),
     ModMinBits: ModMinBits,
+    MontSteps: rs_build_pkg::montgomery_steps_e'(MontSteps),
     EnPmul: EnPmul,
     EnCyclic: EnCyclic,
     Moduli: Moduli,

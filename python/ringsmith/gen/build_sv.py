@@ -98,7 +98,7 @@ def _config(core: Build) -> str:
             kind, shown = "int unsigned", f"{held}"
             if legal and legal.names:
                 [chosen] = (name for name, number in legal.names.items() if number == held)
-                kind, shown = f"{value.name}_e", value.name.capitalize() + chosen.capitalize()
+                kind, shown = f"{value.name}_e", _capitals(value.name) + chosen.capitalize()
             elif legal and legal.boolean:
                 kind, shown = "bit", f"1'b{held}"
             elif value.name == "single_port_mask":
@@ -108,10 +108,14 @@ def _config(core: Build) -> str:
     return CONFIG % ("\n".join(fields), ",\n".join(values))
 
 
+def _capitals(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
 def _enum(value: Value) -> str:
     """The type of a choice by name, its names behind the value's own."""
     assert value.legal is not None
-    names = [f"{value.name.capitalize()}{name.capitalize()} = {number}" for name, number in value.legal.names.items()]
+    names = [f"{_capitals(value.name)}{name.capitalize()} = {number}" for name, number in value.legal.names.items()]
     inside = ",\n    ".join(names)
     doc = "\n".join(comment(value.doc, indent=2))
     return f"\n{doc}\n  typedef enum int unsigned {{\n    {inside}\n  }} {value.name}_e;"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ringsmith.errors import ParameterError
 from ringsmith.hw.device import top_of, top_parameters
 from ringsmith.hw.synth.job import Design
-from ringsmith.knobs import MULTIPLIER, REDUCTION
+from ringsmith.knobs import MONTGOMERY_STEPS, MULTIPLIER, REDUCTION
 from ringsmith.presets import NTT8, SYSTEM, load_any, parse_overrides, preset_names
 
 
@@ -23,6 +23,10 @@ class Part:
 
 
 def _arithmetic(values: Mapping[str, int | str]) -> dict[str, int | str]:
+    return {**_reduction(values), "StepLuts": int(values["montgomery_steps"] == "luts")}
+
+
+def _reduction(values: Mapping[str, int | str]) -> dict[str, int | str]:
     return {
         "W": values["word_bits"],
         "MulKind": REDUCTION[str(values["reduction"])],
@@ -36,6 +40,7 @@ _ARITHMETIC: dict[str, int | str] = {
     "word_bits": 32,
     "reduction": "montgomery",
     "multiplier": "dsp26x17",
+    "montgomery_steps": "dsp",
     "modulus_bits_min": 5,
     "montgomery_bits": 16,
 }
@@ -81,7 +86,8 @@ def _base_conversion(values: Mapping[str, int | str]) -> dict[str, int | str]:
     if n_max < 8 or n_max > 32768 or n_max & (n_max - 1) or n_max < 4 * words:
         raise ParameterError(f"n_max must be a power of two from 8, and 4 * butterflies, to 32768, got {n_max}")
     return {
-        **_arithmetic(values),
+        **_reduction(values),
+        "MontSteps": MONTGOMERY_STEPS[str(values["montgomery_steps"])],
         "Lanes": values["lanes"],
         "P": words,
         "RnsRate": values["rate"],
@@ -139,7 +145,7 @@ def _part(name: str, part: Part, overrides: Mapping[str, str]) -> Design:
             raise ParameterError(f"{name} has no key {key!r}; keys: {', '.join(values)}")
         if isinstance(values[key], int) and not text.isdigit():
             raise ParameterError(f"{key} must be a whole number, got {text!r}")
-        choices = {"reduction": REDUCTION, "multiplier": MULTIPLIER}.get(key)
+        choices = {"reduction": REDUCTION, "multiplier": MULTIPLIER, "montgomery_steps": MONTGOMERY_STEPS}.get(key)
         if choices is not None and text not in choices:
             raise ParameterError(f"{key} must be {' or '.join(choices)}, got {text!r}")
         values[key] = int(text) if text.isdigit() else text

@@ -17,7 +17,7 @@ INPUT ?=
 ARGS ?=
 SECONDS ?= 60
 
-.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz bench bench-kernels bench-peers claims lock audit sbom clean
+.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz bench bench-kernels bench-lattigo bench-peers claims lock audit sbom clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,6 +84,9 @@ bench: build ## Time our own operations, and whole programs
 
 bench-kernels: build ## Key switches, keys and times of whole kernels in the compiler's layouts
 	@$(PY) bench/kernels.py
+
+bench-lattigo: build ## Whole kernels of ours beside the same in Lattigo (needs Go)
+	@$(PY) bench/beside_lattigo.py
 
 bench-peers: build ## Time us beside other libraries, installed from package registries (an hour)
 	@$(PY) bench/peers/run.py

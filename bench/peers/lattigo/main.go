@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Times Lattigo's operations and prints one JSON line each; with the arguments `memory bfv|ckks|nothing`, sizes of keys
-// and ciphertexts instead. BFV is Lattigo's scale-invariant BGV.
+// and ciphertexts instead; with `kernels`, a whole program from standard input. BFV is Lattigo's scale-invariant BGV.
 package main
 
 import (
@@ -271,6 +271,10 @@ func chain(count, width int) (out []int) {
 func main() {
 	if len(os.Args) == 3 && os.Args[1] == "memory" {
 		memory(os.Args[2])
+		return
+	}
+	if len(os.Args) == 2 && os.Args[1] == "kernels" {
+		kernels()
 		return
 	}
 	for logN := 12; logN <= 15; logN++ {

@@ -150,6 +150,11 @@ class _Graph:
             outputs = self._run(node, {given: self.known[given] for given in node.input if given})
             self.known |= dict(zip(node.output, outputs, strict=False))
             return
+        if node.op_type == "Shape" and node.input[0] in self.values:
+            # A batch of one; what PyTorch writes for x.view(x.size(0), -1).
+            like = np.zeros((1, *self.values[node.input[0]][1]))
+            self.known[node.output[0]] = self._run(node, {node.input[0]: like})[0]
+            return
         if node.op_type not in _SUPPORTED or node.domain not in ("", "ai.onnx"):
             remedy = _REMEDIES.get(node.op_type, f"supported are {', '.join(_SUPPORTED)}")
             raise InputError(f"from_onnx: operator {node.op_type} of node {name} is not supported; {remedy}")

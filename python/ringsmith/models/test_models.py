@@ -177,6 +177,13 @@ NETWORKS = {
         node("Mul", "d d", "e"), node("Sub", "e c", "f"), node("Add", "f one", "g"), node("Div", "g two"),
         x=normal(72, 3) / 10, one=np.float64(1.5), two=np.array([2.0, 4.0, -1.0]),
     ),
+    # What PyTorch writes for x.view(x.size(0), -1).
+    "a view": network(
+        node("AveragePool", "image", "a", kernel_shape=[2, 2], strides=[2, 2]), node("Shape", "a", "s"),
+        node("Gather", "s zero", "n"), node("Unsqueeze", "n axes", "m"), node("Concat", "m rest", "t", axis=0),
+        node("Reshape", "a t", "b"), node("MatMul", "b x"),
+        zero=np.array(0), axes=np.array([0]), rest=np.array([-1]), x=normal(18, 3),
+    ),
     "an activation at once": network(
         node("Relu", "image", "a"), node("Flatten", "a", "b"), node("MatMul", "b x"), x=normal(72, 3)
     ),

@@ -37,7 +37,10 @@ module rs_msub_luts #(
     for (genvar i = 0; i < 4; i++) begin : gen_row
       assign row[i] = b[4*g+i] ? GroupBits'(a_i) << i : '0;
     end
-    always_ff @(posedge clk_i) group_q[g] <= (row[0] + row[1]) + (row[2] + row[3]);
+    (* keep *) logic [GroupBits-1:0] low, high;
+    assign low  = row[0] + row[1];
+    assign high = row[2] + row[3];
+    always_ff @(posedge clk_i) group_q[g] <= low + high;
   end
 
   logic [ProductBits-1:0] product, product_q;

@@ -23,9 +23,9 @@ module rs_ram_1rw #(
   end
 
   // A read excluded by a write looks like LUT RAM to synthesis, which has no such shape at these depths.
-  // Where the device has UltraRAM, a memory as deep as one of its blocks goes there.
+  // Where the device has UltraRAM, a memory goes there that is deep enough for half of a block.
 `ifdef RINGSMITH_URAM
-  localparam bit Ultra = DepthWords >= 4096;
+  localparam bit Ultra = DepthWords >= 2048;
 `else
   localparam bit Ultra = 1'b0;
 `endif

@@ -18,8 +18,8 @@ _STRIP = range(27, 31)
 _DSP_ADDER = 48
 #: A RAMB18, half a block: from 512 words of 36 bits to 2048 of 9. From 4096 words on, whole blocks of 9 bits.
 _HALF_BITS, _SHALLOWEST, _DEEPEST = 18432, 512, 4096
-#: A block of UltraRAM: words, the fewest of a memory that goes there, of eight bytes of 9 bits, written one by one.
-_ULTRA_WORDS, _ULTRA_BYTES, _BYTE_BITS = 4096, 8, 9
+#: A block of UltraRAM: words of eight bytes of 9 bits, written one by one; the fewest words of a memory that goes there.
+_ULTRA_WORDS, _ULTRA_BYTES, _BYTE_BITS, _ULTRA_LEAST = 4096, 8, 9, 2048
 
 
 def dsp_blocks(preset: Preset) -> int:
@@ -116,7 +116,7 @@ def memory_blocks(preset: Preset, *, uram: bool) -> tuple[float, int]:
 @cache
 def memory(width: int, depth: int, dual: bool, uram: bool) -> tuple[float, int]:
     """Return the RAMB36 and the URAM of one memory: deep ones with a single port are UltraRAM where there is some."""
-    if uram and not dual and depth >= _ULTRA_WORDS:
+    if uram and not dual and depth >= _ULTRA_LEAST:
         # Words of a deeper memory stand side by side.
         return 0.0, -(-(-(-width // _BYTE_BITS) * -(-depth // _ULTRA_WORDS)) // _ULTRA_BYTES)
     rows = max(depth, _SHALLOWEST)

@@ -126,6 +126,12 @@ key_class! {
             each!(&self.key, key => key.elements().collect())
         }
 
+        /// The keys of both; KeyMismatchError for another secret key, InputError for another level.
+        fn united(&self, py: Python<'_>, keys: &Self) -> PyResult<Self> {
+            let key = try_zip!(&self.key, &keys.key, (a, b) => a.united(b).map(Arc::new))?;
+            Ok(Self { context: self.context.clone_ref(py), key })
+        }
+
         /// Those of `steps` that there is no key for: what to look at before a rotation is needed.
         fn missing(&self, steps: Vec<i64>) -> Vec<i64> {
             let lacks = |step: &i64| {

@@ -63,9 +63,12 @@ class Signature:
         """Return the names of the encrypted or of the plain arguments as they are given."""
         return [name for name, argument in self.declared.items() if argument.encrypted is encrypted]
 
-    def check(self, given: Mapping[str, Any], *, encrypted: bool) -> dict[str, Array]:
-        """Return checked arrays for exactly the encrypted or the plain arguments of the program, in its order."""
+    def check(self, given: Mapping[str, Any], *, encrypted: bool, part: bool = False) -> dict[str, Array]:
+        """Return checked arrays for exactly the encrypted or the plain arguments of the program, in its order; as a
+        `part`, for one or more of them."""
         wanted = self.names(encrypted=encrypted)
+        if part and given and set(given) <= set(wanted):
+            wanted = [name for name in wanted if name in given]
         parts = self.parts(encrypted=encrypted)
         if parts != wanted and sorted(given) == sorted(parts):  # What another side has taken apart.
             return {name: self.part(name).check(name, given[name], exact=False) for name in parts}
@@ -82,4 +85,4 @@ class Signature:
                 checked |= zip(parts_of(name), (array.real.copy(), array.imag.copy()), strict=True)
             else:
                 checked[name] = array
-        return {name: checked[name] for name in parts}
+        return {name: checked[name] for name in parts if name in checked}

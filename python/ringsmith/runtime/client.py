@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from ringsmith import _native
 from ringsmith.errors import FormatError, InputError, KeyMismatchError, SeedError
 from ringsmith.files import replacing
 from ringsmith.runtime.identity import Role, expected_results, received
+from ringsmith.runtime.joined import beyond
 from ringsmith.runtime.messages import Encryptions, Keys, PublicKey, opened
 from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Randomness, Seed
@@ -60,6 +61,12 @@ class Encryptor(Shown):
         self._randomness.warn()
         return _encrypted(self.program, self._scheme, self._key, self._randomness.take("encrypt"), arguments)
 
+    def encrypt_part(self, **arguments: Any) -> Encryptions:
+        """Encrypt some of the encrypted arguments; others come from others under the same key: `program.joined`."""
+        self._randomness.warn()
+        seed = self._randomness.take("encrypt")
+        return _encrypted(self.program, self._scheme, self._key, seed, arguments, part=True)
+
     def reseed(self, seed: Seed = None) -> None:
         """Draw from a new seed from now on, or from the operating system."""
         self._randomness.reseed(seed)
@@ -96,11 +103,14 @@ class Client(Shown):
         """Return whose it is; no key."""
         return f"<Client of {self.program.signature.name}>"
 
-    def for_program(self, program: ProgramData, seed: Seed = None, *, sample_data: bool = False) -> Client:
+    def for_program(
+        self, program: ProgramData, seed: Seed = None, *, sample_data: bool = False, held: Keys | Sequence[Keys] = ()
+    ) -> Client:
         """Return a client of another program with the same parameters and the same secret key, and its evaluation keys.
 
         `rs.compile([f, g])` compiles kernels for one set. What the servers hold of both tells nothing more about the
-        secret. `seed` and `sample_data` as in `Client`.
+        secret. `held`: evaluation keys that the server has already; then only what is missing is made, and the server
+        is given both: `program.server([held, other.evaluation_keys])`. `seed` and `sample_data` as in `Client`.
         """
         scheme = program.open()
         if scheme.context != self._scheme.context:
@@ -117,7 +127,12 @@ class Client(Shown):
         # Seeds of this key and use alone: keys with one uniform part would give away a difference of their secrets.
         key = made._secret.key_id
         drawn = made._randomness.take(f"further keys of {key}")
-        _, made.evaluation_keys = scheme.generate_keys(program.native, drawn, label, made._secret)
+        sets = [held] if isinstance(held, Keys) else list(held)
+        strange = [own.label.key for own in sets if isinstance(own, Keys) and own.label.key != key]
+        if strange:
+            raise KeyMismatchError(f"the keys held are of secret key {strange[0]}, this client has {key}")
+        required = beyond(program, scheme, sets)
+        _, made.evaluation_keys = scheme.generate_keys(program.native, drawn, label, made._secret, required)
         seed_of_public = made._randomness.take(f"further public key of {key}")
         made._public = scheme.public_key(made._secret, seed_of_public, extended=program.encryption == "extended")
         return made
@@ -137,6 +152,12 @@ class Client(Shown):
         self._randomness.warn()
         key = self._secret if self.program.encryption == "secret" else self._public
         return _encrypted(self.program, self._scheme, key, self._randomness.take("encrypt"), arguments)
+
+    def encrypt_part(self, **arguments: Any) -> Encryptions:
+        """Encrypt some of the encrypted arguments; others come from others under the public key: `program.joined`."""
+        self._randomness.warn()
+        key = self._secret if self.program.encryption == "secret" else self._public
+        return _encrypted(self.program, self._scheme, key, self._randomness.take("encrypt"), arguments, part=True)
 
     def reseed(self, seed: Seed = None) -> None:
         """Draw from a new seed from now on, or from the operating system; the keys stay."""
@@ -255,9 +276,15 @@ def _check_kind(key: _native.PublicKey, program: ProgramData, receiver: str) -> 
 
 
 def _encrypted(
-    program: ProgramData, scheme: Scheme, key: Any, seed: bytes, arguments: Mapping[str, Any]
+    program: ProgramData, scheme: Scheme, key: Any, seed: bytes, arguments: Mapping[str, Any], *, part: bool = False
 ) -> Encryptions:
-    """Pack and encrypt checked arguments."""
-    arrays = program.signature.check(arguments, encrypted=True)
+    """Pack and encrypt checked arguments; of a part, the places of the others stay empty."""
+    arrays = program.signature.check(arguments, encrypted=True, part=part)
     rows = [row for name, array in arrays.items() for row in program.packed(name, array)]
-    return Encryptions.of_parts(program.label(Role.ARGUMENTS, key.key_id), scheme.encrypt(rows, key, seed))
+    made = iter(scheme.encrypt(rows, key, seed))
+    counts = {
+        name: len(program.native.packing(name)) // program.native.slots
+        for name in program.signature.parts(encrypted=True)
+    }
+    data = [next(made) if name in arrays else b"" for name, count in counts.items() for _ in range(count)]
+    return Encryptions.of_parts(program.label(Role.ARGUMENTS, key.key_id), data)

@@ -11,6 +11,7 @@ from ringsmith.runtime import box
 from ringsmith.runtime.client import Client, Encryptor
 from ringsmith.runtime.cluster import evaluate_many
 from ringsmith.runtime.engines import open_engine
+from ringsmith.runtime.joined import M, joined
 from ringsmith.runtime.messages import Encryptions, Keys, PublicKey
 from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed
@@ -32,9 +33,15 @@ class Program(ProgramData, Shown):
         """Return a side that only encrypts, for the client whose public key this is. `options`: see `Encryptor`."""
         return Encryptor(self, public_key, seed, **options)
 
-    def server(self, evaluation_keys: Keys, *, threads: int | None = None) -> Server:
-        """Return the side that evaluates; it never sees the secret key. `threads`: by default one for each core."""
+    def server(self, evaluation_keys: Keys | Sequence[Keys], *, threads: int | None = None) -> Server:
+        """Return the side that evaluates; it never sees the secret key. Several sets of keys of one secret key are
+        joined. `threads`: by default one for each core."""
         return Server(self, evaluation_keys, threads=threads)
+
+    def joined(self, messages: M | Sequence[M]) -> M:
+        """Return one message of several: parts of the encrypted arguments under one key (`encrypt_part`), or evaluation
+        keys of one secret key, made at several times or for other programs of the same set."""
+        return joined(self, messages)
 
     def evaluate_many(
         self, evaluation_keys: Keys, batch: Sequence[Encryptions], *, ray: str | None = None,

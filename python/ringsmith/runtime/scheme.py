@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -67,15 +67,16 @@ class Scheme(ABC):
         seed: bytes,
         label: Callable[[str], Label],
         secret: _native.SecretKey | None = None,
+        required: Mapping[str, Any] | None = None,
     ) -> tuple[_native.SecretKey, Keys]:
         """Return the secret key, a new one if none is given, and the evaluation keys a program needs, cut to the levels
         where it uses them.
 
-        `label` makes the keys' label of the secret key's public identity.
+        `label` makes the keys' label of the secret key's public identity. `required`: other keys than all it needs.
         """
         generator = _native.KeyGenerator(self.context, seed=seed)
         secret = generator.secret_key() if secret is None else secret
-        required = program.required_keys()
+        required = program.required_keys() if required is None else required
         rotations = tuple(required["rotations"])
         relin = galois = b""
         if required["relinearization"] is not None:

@@ -12,6 +12,7 @@ from typing import Any
 from ringsmith import _native
 from ringsmith.errors import KeyMismatchError
 from ringsmith.runtime.identity import Role, check_count, check_distinct, checksums, expected_arguments, received
+from ringsmith.runtime.joined import check_whole, one_of
 from ringsmith.runtime.messages import Encryptions, Keys
 from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed, derive_seed
@@ -37,8 +38,12 @@ class Execution:
 class Server(Shown):
     """Evaluates a program on ciphertexts with evaluation keys only."""
 
-    def __init__(self, program: ProgramData, keys: Keys, *, threads: int | None = None) -> None:
-        """Check that the keys belong to the program and are complete. `threads`: by default one for each core."""
+    def __init__(self, program: ProgramData, keys: Keys | Sequence[Keys], *, threads: int | None = None) -> None:
+        """Check that the keys belong to the program and are complete; several sets are joined (`program.joined`).
+
+        `threads`: by default one for each core.
+        """
+        keys = one_of(program, keys, Keys)
         receiver = f"a server of {program.signature.name}"
         received(keys, Keys, Role.EVALUATION_KEYS, receiver)
         program.check_own(Role.EVALUATION_KEYS, keys.label, receiver)
@@ -68,9 +73,10 @@ class Server(Shown):
         """Return whose it is; no key."""
         return f"<Server of {self.program.signature.name}>"
 
-    def evaluate(self, sent: Encryptions, *, seed: Seed = None, **plain: Any) -> Encryptions:
-        """Evaluate on the encrypted arguments `sent` and the plain arguments. `seed`: what zeros are encrypted with."""
-        return self.run(sent, plain, seed).result
+    def evaluate(self, sent: Encryptions | Sequence[Encryptions], *, seed: Seed = None, **plain: Any) -> Encryptions:
+        """Evaluate on the encrypted arguments `sent`, or on parts of them from several owners (`encrypt_part`), and the
+        plain arguments. `seed`: what zeros are encrypted with."""
+        return self.run(one_of(self.program, sent, Encryptions), plain, seed).result
 
     def evaluate_many(
         self, many: Iterable[Encryptions], *, seed: Seed = None, progress: Progress | None = None, **plain: Any
@@ -128,6 +134,7 @@ class Server(Shown):
         received(sent, Encryptions, Role.ARGUMENTS, receiver)
         program.label(Role.ARGUMENTS, self.keys.label.key).check(sent.label, receiver)
         check_count(sent.ciphertexts, expected)
+        check_whole(program, sent.ciphertexts)
         if checksums(sent.ciphertexts) != sent.checksums:
             # Damage or another order: reading says which. Sound ones are read where they are needed, all in one call.
             self._scheme.read(sent.ciphertexts, sent.checksums, expected)

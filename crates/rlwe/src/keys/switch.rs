@@ -153,6 +153,40 @@ impl<W: Word> GaloisKeys<W> {
         }
     }
 
+    /// The keys of both sets; of an element that both have, this one's.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`], [`Error::KeyMismatch`] for keys of another secret, [`Error::Shape`] for another
+    /// length.
+    pub fn united(&self, other: &Self) -> Result<Self, Error> {
+        let what = "a rotation key";
+        if other.params != self.params {
+            return Err(Error::ParameterMismatch {
+                what,
+                got: other.params.to_string(),
+                expected: self.params.to_string(),
+            });
+        }
+        if other.id != self.id {
+            return Err(Error::KeyMismatch {
+                what,
+                got: other.id.to_string(),
+                expected: self.id.to_string(),
+            });
+        }
+        if other.limbs != self.limbs {
+            return Err(Error::Shape {
+                what: "data primes of a rotation key",
+                got: other.limbs,
+                expected: self.limbs,
+            });
+        }
+        let mut all = other.clone();
+        all.keys
+            .extend(self.keys.iter().map(|(g, own)| (*g, own.clone())));
+        Ok(all)
+    }
+
     /// Bytes of the residues in memory.
     pub fn memory(&self) -> usize {
         self.keys.values().map(|(_, k)| k.memory()).sum()

@@ -52,8 +52,9 @@ class _Fusion:
 
     def run(self) -> SlotProgram:
         inner = self._inner()
-        sums = {number: self._leaves(number, inner) for number, op in enumerate(self.program.ops) if op.kind in _LINEAR}
-        groups = {number: self._groups(leaves) for number, leaves in sums.items() if number not in inner}
+        whole = (n for n, op in enumerate(self.program.ops) if op.kind in _LINEAR and n not in inner)
+        sums = {number: self._leaves(number, inner) for number in whole}
+        groups = {number: self._groups(leaves) for number, leaves in sums.items()}
         groups = {number: found for number, found in groups.items() if found}
         if not groups:
             return self.program

@@ -304,7 +304,8 @@ class _Scheduler:
         products = [t for t in terms if t.op >= 0 and self._joins_raw(t.op)]
         if len(products) == 1 and self.uses[products[0].op] > 1:
             products = []  # It is needed in normal form elsewhere too: one rescale serves both.
-        values = [t for t in terms if t.op >= 0 and t not in products]
+        raised = set(map(id, products))
+        values = [t for t in terms if t.op >= 0 and id(t) not in raised]
         plains = [t for t in terms if t.op < 0]
         ends = [self._product_depth(t.op) + 1 for t in products] + [self._depth(t.op) for t in values]
         depth = max(ends)

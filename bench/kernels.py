@@ -53,6 +53,16 @@ def matrices(a: Any, b: Any) -> Any:
     return a @ b
 
 
+@kernel(
+    "32x32 by 32x32, fixed rows",
+    a=rs.Encrypted(32, 32, bound=1.0, packing="rows"),
+    b=rs.Encrypted(32, 32, bound=1.0, packing="rows"),
+)
+def matrices_by_rows(a: Any, b: Any) -> Any:
+    """In a layout that is none for it: the longest compilation known."""
+    return a @ b
+
+
 @kernel("distances, 1000x64", tolerance=1e-2, x=rs.Encrypted(1000, 64, bound=1.0), y=rs.Plain(64, bound=1.0))
 def distances(x: Any, y: Any) -> Any:
     """Squared distances of rows to a point."""
@@ -82,7 +92,8 @@ def sum_of_squares(x: Any) -> Any:
 
 
 KERNELS = [
-    scaled, twice, vector_matrix, matrices, distances, distances_to_secret, one_row, many_rows, sum_of_squares,
+    scaled, twice, vector_matrix, matrices, matrices_by_rows, distances, distances_to_secret, one_row, many_rows,
+    sum_of_squares,
 ]  # fmt: skip
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
-from ringsmith.cli.common import load_kernels, option_changes, print_json, user_code
+from ringsmith.cli.common import console, load_kernels, option_changes, print_json, user_code
 from ringsmith.cli.params import compiled
 from ringsmith.errors import InputError
 from ringsmith.files import check_place
@@ -55,8 +56,8 @@ def compile_(
     check_place(output)
     changes = option_changes(params, security, standard, allow_insecure)
     picked = load_kernels(file).pick(kernel, variant).options(**changes)
-    with user_code(file):
-        program = compiled(picked, _shapes(shapes or []))
+    with user_code(file), console().status("") as status:
+        program = compiled(picked, _shapes(shapes or []), lambda text: status.update(Text(f"{picked.name}: {text}")))
     program.save(output)
     if json:
         print_json({"file": str(output), **facts_of(program)})

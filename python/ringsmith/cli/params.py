@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
-from ringsmith.cli.common import load_kernels, option_changes, print_json, user_code
+from ringsmith.cli.common import console, load_kernels, option_changes, print_json, user_code
 from ringsmith.compiler.params.alternatives import alternatives
 from ringsmith.compiler.rounds import ClientAidedError
+from ringsmith.progress import Told, telling
 from ringsmith.runtime.box import box, by_line, depth_of, standard_of, why
 from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.program import Program
@@ -49,8 +51,8 @@ def params(
     """Print the parameters of a kernel, the source of their security figure, why them, and alternatives."""
     changes = option_changes(chosen_set, security, standard, allow_insecure)
     picked = load_kernels(file).pick(kernel, variant).options(**changes)
-    with user_code(file):
-        made = compiled(picked, {})
+    with user_code(file), console().status("") as status:
+        made = compiled(picked, {}, lambda text: status.update(Text(f"{picked.name}: {text}")))
     program = made.deepest if isinstance(made, Rounds) else made
     if json:
         print_json(_facts(program))
@@ -58,15 +60,16 @@ def params(
         print(box(program))
 
 
-def compiled(kernel: Kernel, shapes: Mapping[str, tuple[int, ...]]) -> Program | Rounds:
+def compiled(kernel: Kernel, shapes: Mapping[str, tuple[int, ...]], progress: Told | None = None) -> Program | Rounds:
     """Compile for these shapes and the declared ones, or for those of the sample data where one is left open."""
     if any(None in argument.shape and name not in shapes for name, argument in kernel.arguments.items()):
         arrays = complete_inputs(kernel, {}, None)
         shapes = {name: array.shape for name, array in arrays.items()} | dict(shapes)
-    try:
-        return kernel.compile(**shapes)
-    except ClientAidedError:
-        return kernel.rounds(**shapes)
+    with telling(progress):
+        try:
+            return kernel.compile(**shapes)
+        except ClientAidedError:
+            return kernel.rounds(**shapes)
 
 
 def _facts(program: Program) -> dict[str, Any]:

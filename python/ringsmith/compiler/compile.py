@@ -88,8 +88,10 @@ def _within_keys_limit(
 ) -> tuple[choose.Choice, choose.Requirements]:
     """Choose parameters; once more, with rotations made of powers of two, while the keys exceed the kernel's limit."""
     lower: choose.Lower = search
+    rejected: tuple[choose.Rejected, ...] = ()
     for _ in range(_KEYS_TRIALS):
         choice, found = choose.choose(requirements, lower, constants_are_ordinary)
+        choice = replace(choice, rejected=(*rejected, *choice.rejected))
         if kernel.keys_limit is None or keys_limit.fits(choice.circuit, choice.params, kernel.keys_limit):
             break
         # With fewer digits, as they will be in the end, keys are shorter.
@@ -98,6 +100,8 @@ def _within_keys_limit(
         if len(settled.circuit.rotations()) <= most:
             break
         lower = keys_limit.fewer(search, most)
+        # With fewer keys there are more rotations, hence more noise: degrees that did not do are not tried again.
+        rejected, requirements = choice.rejected, replace(requirements, least_degree=choice.params.n)
     return choice, found
 
 

@@ -151,7 +151,8 @@ def _rotation(part: Term | Giant) -> int:
     return part.rotation
 
 
-@dataclass(frozen=True)
+# Not frozen, as a circuit's steps are not: layouts are searched by making many programs.
+@dataclass(slots=True, unsafe_hash=True)
 class SlotOp:
     """One operation: operands as indices into the program, a plaintext's index or -1, rotation steps (left).
 

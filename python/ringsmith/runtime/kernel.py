@@ -21,6 +21,7 @@ from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.frontend.trace import trace
 from ringsmith.ir.graph import content_hash
 from ringsmith.location import here
+from ringsmith.progress import Told, telling
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.rounds import Rounds, compile_rounds
 from ringsmith.shown import Shown
@@ -80,12 +81,16 @@ class Kernel(KernelDefinition, Shown):
             raise InputError(f"kernel {self.name} has no argument {unknown[0]}; it has {', '.join(self.arguments)}")
         return {name: argument.fix(name, shapes.get(name)) for name, argument in self.arguments.items()}
 
-    def compile(self, **shapes: tuple[int, ...]) -> Program:
+    def compile(self, progress: Told | None = None, /, **shapes: tuple[int, ...]) -> Program:
         """Trace, choose parameters and return the program; `shapes` fill open first extents.
 
-        A kernel with `rs.refresh` is several programs: `rounds`.
+        `progress` is told in words what is done, in a compilation that takes long. A kernel with `rs.refresh` is
+        several programs: `rounds`.
         """
-        fixed = self.shapes(**shapes)
+        with telling(progress):
+            return self._compiled(self.shapes(**shapes))
+
+    def _compiled(self, fixed: dict[str, tuple[int, ...]]) -> Program:
         key = tuple(fixed.items())
         known = self._programs.get(key)
         if known is None or known[0] != traced_hash(self, fixed, known[1].params):

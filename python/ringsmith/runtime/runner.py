@@ -21,6 +21,7 @@ from ringsmith.errors import InputError
 from ringsmith.frontend.declare import Argument
 from ringsmith.ir.numbers import as_array
 from ringsmith.ir.reading import Reading
+from ringsmith.progress import telling
 from ringsmith.runtime.client import Client
 from ringsmith.runtime.engine import Elsewhere, Engine, Evaluator, WideTowers
 from ringsmith.runtime.engines import open_engine
@@ -146,7 +147,8 @@ def run(
     shapes = {name: array.shape for name, array in arrays.items()}
     title = (kernel.__doc__ or "").split("\n")[0]
     try:
-        compiled = clock.step("compile", lambda: compile_kernel(kernel, shapes, encryption, tower_bits))
+        with telling(lambda text: progress(f"compile: {text}")):
+            compiled = clock.step("compile", lambda: compile_kernel(kernel, shapes, encryption, tower_bits))
     except ClientAidedError:
         aided = kernel.options(encryption=encryption or kernel.encryption)
         rounds = clock.step("compile", lambda: aided.rounds(**shapes))

@@ -6,16 +6,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ringsmith.errors import InputError, ParameterError
+from ringsmith.progress import Told, telling
 from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.shared_set import Shapes, compile_for_one_set
 
 
-def compile(kernels: Sequence[Kernel], shapes: Sequence[Shapes] | None = None) -> list[Program]:
+def compile(
+    kernels: Sequence[Kernel], shapes: Sequence[Shapes] | None = None, *, progress: Told | None = None
+) -> list[Program]:
     """Compile kernels of one scheme for one parameter set: `client.for_program` then serves them with one secret key.
 
     `shapes`: for each kernel those of its arguments with open extents. The smallest of the kernels' own sets that does
     for all is taken, else one with the depth, scale and plaintext modulus of the most demanding.
+    `progress` is told in words what is done.
     """
     kernels = list(kernels) if isinstance(kernels, Sequence) else [kernels]
     if not kernels or not all(isinstance(one, Kernel) for one in kernels):
@@ -27,4 +31,5 @@ def compile(kernels: Sequence[Kernel], shapes: Sequence[Shapes] | None = None) -
     if len(schemes) > 1:
         named = ", ".join(f"{one.name} is {one.scheme}" for one in kernels)
         raise ParameterError(f"kernels of two schemes share no parameters: {named}")
-    return compile_for_one_set(kernels, [one.shapes(**own) for one, own in zip(kernels, given, strict=True)])
+    with telling(progress):
+        return compile_for_one_set(kernels, [one.shapes(**own) for one, own in zip(kernels, given, strict=True)])

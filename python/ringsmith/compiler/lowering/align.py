@@ -8,7 +8,7 @@ parts are known to be zero.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,11 +43,11 @@ class PlainView:
 
 @dataclass(frozen=True, eq=False)
 class _Move:
-    """Elements of one source ciphertext that move by one distance: `mask` is where they arrive."""
+    """Elements of one source ciphertext that move by one distance: `places` is where they arrive."""
 
     source: int
     distance: int
-    mask: NDArray[np.bool_]
+    places: Index
 
     def key_switches(self, slots: Slots) -> int:
         """Return how many key switches moving takes."""
@@ -63,50 +63,57 @@ def _mask(used: Index, period: Slots, slots: Slots) -> NDArray[np.bool_]:
 
 def _moves(source: Packed, target: Packed, slots: Slots) -> Iterator[list[_Move]]:
     """Yield, for each ciphertext of the target, the moves that fill it."""
-    period = source.period.join(target.period)
     src_ct, src_slot = source.ct.reshape(-1), source.slot.reshape(-1)
     dst_slot = target.slot.reshape(-1)
     key = src_ct * slots.count + slots.minus(src_slot, dst_slot, source.period)
     for here in target.elements_of():
         keys, places = key[here], dst_slot[here]
-        yield [_Move(*divmod(int(k), slots.count), _mask(places[keys == k], period, slots)) for k in np.unique(keys)]
+        order = np.argsort(keys, kind="stable")
+        found, starts = np.unique(keys[order], return_index=True)
+        groups = np.split(places[order], starts[1:])
+        yield [_Move(*divmod(int(k), slots.count), own) for k, own in zip(found, groups, strict=True)]
 
 
-def cost(source: Packed, target: Packed, slots: Slots) -> int:
+def _cost(all_moves: Iterable[list[_Move]], slots: Slots) -> int:
     """Return a figure that grows with the key switches and masks that aligning would take."""
     total = 0
-    for moves in _moves(source, target, slots):
+    for moves in all_moves:
         switches = [move.key_switches(slots) for move in moves]
         total += switches[0] if len(moves) == 1 else sum(1 + max(1, count) for count in switches)
     return total
 
 
-def align(builder: Builder, source: Packed, target: Packed, where: Location) -> Packed:
+def _aligned(
+    builder: Builder, source: Packed, target: Packed, all_moves: Iterable[list[_Move]], where: Location
+) -> Packed:
     """Return the source's elements in the places of the target's (same shapes; no two targets in one place)."""
     slots = builder.slots
     cts, zeros, single = [], [], True
-    for moves in _moves(source, target, slots):
+    both = source.period.join(target.period)
+    for moves in all_moves:
         single &= len(moves) == 1
-        number, zero = _assemble(builder, source, moves, where)
+        number, zero = _assemble(builder, source, moves, both, where)
         cts.append(number)
         zeros.append(zero)
-    period = source.period if single else source.period.join(target.period)
+    period = source.period if single else both
     return Packed(tuple(cts), target.ct, slots.plus(target.slot, 0, period), period, np.stack(zeros))
 
 
-def _assemble(builder: Builder, source: Packed, moves: list[_Move], where: Location) -> tuple[int, NDArray[np.bool_]]:
-    """Add the moves into one ciphertext; return it and where it is zero."""
+def _assemble(
+    builder: Builder, source: Packed, moves: list[_Move], period: Slots, where: Location
+) -> tuple[int, NDArray[np.bool_]]:
+    """Add the moves into one ciphertext, in which a period repeats; return it and where it is zero."""
     builder.room_for(len(moves))
     total, zero = -1, np.ones(builder.slots.count, dtype=bool)
-    filled = np.sum([move.mask for move in moves], axis=0)
-    for move in moves:
+    masks = [_mask(move.places, period, builder.slots) for move in moves]
+    filled = np.logical_or.reduce(masks)
+    for move, mask in zip(moves, masks, strict=True):
         part = builder.turn(source.cts[move.source], move.distance, where)
         part_zero = builder.slots.turned(source.zeros[move.source], move.distance)
-        others = (filled > move.mask) & ~move.mask
-        if not part_zero[others].all():
-            plain = builder.plains.number(ONE, np.where(move.mask, 0, -1))
+        if (filled & ~mask & ~part_zero).any():
+            plain = builder.plains.number(ONE, np.where(mask, 0, -1))
             part = builder.add(Kind.MULTIPLY_PLAIN, (part,), where, plain)
-            part_zero = part_zero | ~move.mask
+            part_zero = part_zero | ~mask
         total = part if total < 0 else builder.add(Kind.ADD, (total, part), where)
         zero &= part_zero
     return total, zero
@@ -134,9 +141,10 @@ def _line_up(builder: Builder, a: Packed, b: Packed, where: Location) -> tuple[P
     to_b = spread(b, builder.slots)
     if same_places(a, to_b, builder.slots):
         return a, to_b
-    if cost(b, a, builder.slots) <= cost(a, to_b, builder.slots):
-        return a, align(builder, b, a, where)
-    return align(builder, a, to_b, where), to_b
+    forth, back = list(_moves(b, a, builder.slots)), list(_moves(a, to_b, builder.slots))
+    if _cost(forth, builder.slots) <= _cost(back, builder.slots):
+        return a, _aligned(builder, b, a, forth, where)
+    return _aligned(builder, a, to_b, back, where), to_b
 
 
 def combine(builder: Builder, kind: Kind, a: Packed, b: Packed, where: Location) -> Packed:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from ringsmith.ir.geometry import Slots
 from ringsmith.ir.slot_program import Kind, SlotOp, SlotProgram, Transform, rotation
 from ringsmith.location import Location
+from ringsmith.progress import tell
 
 #: The distances, powers of two, that one is made of.
 Digits = Callable[[int, Slots], tuple[int, ...]]
@@ -54,6 +55,7 @@ def with_few_keys(program: SlotProgram, most: int) -> SlotProgram:
     used = rotations(program)
     if len(used) <= most:
         return program
+    tell(f"{len(used)} rotations, of which {most} may have keys: the others made of powers of two")
     order = [distance for distance, _ in used.most_common()]
     for digits in (signed, unsigned):
         for count in range(min(most, len(order)), -1, -1):

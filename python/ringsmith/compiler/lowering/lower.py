@@ -26,6 +26,7 @@ from ringsmith.ir.graph import Graph, Node, Op
 from ringsmith.ir.layout_note import LayoutNote
 from ringsmith.ir.slot_program import Builder, Kind, SlotProgram
 from ringsmith.location import Location
+from ringsmith.progress import tell
 
 _PLAIN_KIND = {Op.ADD: Kind.ADD_PLAIN, Op.SUB: Kind.SUB_PLAIN, Op.MULTIPLY: Kind.MULTIPLY_PLAIN}
 _KIND = {Op.ADD: Kind.ADD, Op.SUB: Kind.SUB, Op.MULTIPLY: Kind.MULTIPLY}
@@ -48,6 +49,7 @@ class LayoutSearch:
     def __call__(self, slots: Slots) -> SlotProgram:
         """Return the program of the cheapest layouts."""
         if slots not in self.found:
+            tell(f"layouts for {slots.count} slots")
             self.found[slots] = search.cheapest(partial(lowered, self.graph, self.arguments, slots))
         return self.found[slots].program
 

@@ -13,6 +13,7 @@ from typing import Protocol
 from ringsmith.compiler.lowering.choices import Choices, Decision, Taken
 from ringsmith.compiler.lowering.price import key_switches, price
 from ringsmith.ir.slot_program import SlotProgram, TooLongError
+from ringsmith.progress import tell
 
 #: Programs of so many operations are lowered at most, all together, after the first.
 _MOST_OPERATIONS = 40_000
@@ -61,6 +62,7 @@ def cheapest(lower: Lower) -> Found:
             spent += limit
             continue
         spent += len(program.ops)
+        tell(f"layouts for {program.slots.count} slots: {len(layouts) + 1} tried")
         own = price(program)
         layouts.append(Layout(tried.picked(), own, key_switches(program)))
         if own < least:

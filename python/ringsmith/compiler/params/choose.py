@@ -53,6 +53,8 @@ class Requirements:
     failure_bits: int = noise.FAILURE_BITS
     #: Products of ciphertexts that follow each other, whatever the layout.
     least_depth: int = 0
+    #: The least degree that is tried.
+    least_degree: int = 0
 
     def wanted(self, n: int) -> float:
         """Return log2 of the error that a result may have before anything is added to publish it."""
@@ -126,7 +128,7 @@ def candidates(requirements: Requirements, lower: Lower) -> Iterator[Choice | Re
     """Yield, for each degree from small to large, a set or the reason why there is none."""
     fit = _fit_ckks if requirements.scheme == "ckks" else _fit_bfv
     cached = cache(lower)
-    for n in DEGREES:
+    for n in (n for n in DEGREES if n >= requirements.least_degree):
         limit = _native.max_log2_qp(n, requirements.security, table=table_of(requirements.standard))
         if limit is None:
             yield Rejected(n, f"the table has no {requirements.security}-bit entry for n = {n}")

@@ -22,6 +22,7 @@ from ringsmith.compiler.lowering.align import ONE
 from ringsmith.ir.circuit import Circuit, OutputPacking, Step
 from ringsmith.ir.slot_program import CIPHER_PRODUCTS, Kind, PlainOperand, SlotOp, SlotProgram, Transform
 from ringsmith.location import Location
+from ringsmith.progress import tell
 
 _LINEAR = (Kind.ADD, Kind.SUB, Kind.NEGATE, Kind.ADD_PLAIN, Kind.SUB_PLAIN)
 
@@ -29,7 +30,7 @@ _LINEAR = (Kind.ADD, Kind.SUB, Kind.NEGATE, Kind.ADD_PLAIN, Kind.SUB_PLAIN)
 _NO_PLAIN, _UNIT, _SAME, _TO_RAW = range(4)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class _Planned:
     """A step whose level and scale follow from its depth (rescales before it) and whether it is raw."""
 
@@ -83,6 +84,7 @@ def scales(moduli: Sequence[int], log2_scale: float) -> list[float]:
 
 def resolve(scheduled: Schedule, moduli: Sequence[int], log2_scale: float) -> Circuit:
     """Fill in levels and scales for a chain of at least `depth + 1` primes."""
+    tell(f"{len(scheduled.planned)} steps, {len(moduli)} primes, scale 2^{log2_scale:g}")
     top = len(moduli) - 1
     chain = scales(moduli, log2_scale)
     steps = []

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compilations that take long: what they tell, and how long the longest known one takes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+import ringsmith as rs
+
+
+def by_rows(n: int) -> rs.Kernel:
+    declared: dict[str, Any] = {name: rs.Encrypted(n, n, bound=1.0, packing="rows") for name in "ab"}
+    return rs.kernel(**declared, tolerance=1e-3)(lambda a, b: a @ b)
+
+
+def test_a_compilation_tells_what_it_does() -> None:
+    told: list[str] = []
+    square = rs.kernel(x=rs.Encrypted(4, 4, bound=1.0), tolerance=1e-3)(lambda x: x @ x)
+    square.compile(told.append)
+    assert any(text.startswith("layouts for ") and text.endswith(" tried") for text in told)
+    assert any("primes, scale 2^" in text for text in told)
+    silent = len(told)
+    rs.kernel(x=rs.Encrypted(4, bound=1.0))(lambda x: x * x).compile()
+    assert len(told) == silent
+    rs.compile([square.options(tolerance=2e-3)], progress=told.append)
+    assert len(told) > silent
+
+
+def test_keys_beyond_the_limit_are_told_and_so_are_the_degrees_that_did_not_do() -> None:
+    told: list[str] = []
+    free = by_rows(16).options(keys_limit=None).compile()
+    program = by_rows(16).options(keys_limit=10 << 20).compile(told.append)
+    assert any("may have keys: the others made of powers of two" in text for text in told)
+    assert program.rotation_keys < free.rotation_keys
+    degrees = [one.n for one in program.rejected]
+    assert degrees == sorted(set(degrees))
+    assert degrees[: len(free.rejected)] == [one.n for one in free.rejected]
+    assert max(degrees) < program.params.n
+    # Degrees that did not do are not tried again.
+    assert sum("may have keys" in text for text in told) == 1
+
+
+def test_a_run_tells_the_steps_of_its_compilation() -> None:
+    told: list[str] = []
+    doubled = rs.kernel(x=rs.Encrypted(4, bound=1.0))(lambda x: x + x)
+    assert rs.run(doubled, seed="1", progress=told.append).correct
+    assert any(text.startswith("compile: layouts for ") for text in told)
+    assert told.index("compile") < told.index("encrypt")
+
+
+def test_an_argument_may_be_called_progress() -> None:
+    made = rs.kernel(progress=rs.Encrypted(None, bound=1.0))(lambda progress: progress * 2)
+    told: list[str] = []
+    assert made.compile(told.append, progress=(5,)).signature.arguments["progress"][0] == (5,)
+    assert told
+
+
+def test_what_is_told_raises_and_threads_are_apart() -> None:
+    def stop(_: str) -> None:
+        raise KeyboardInterrupt
+
+    made = rs.kernel(x=rs.Encrypted(4, bound=1.0))(lambda x: x * x)
+    with pytest.raises(KeyboardInterrupt):
+        made.compile(stop)
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(made.compile()))
+    thread.start()
+    thread.join()
+    assert found[0].params.n >= 4096
+
+
+@pytest.mark.slow
+def test_the_longest_compilation_known_is_bounded() -> None:
+    """An encrypted 32x32 product laid out by rows: 18,000 steps, whose keys have to be made fewer."""
+    start = time.process_time()
+    program = by_rows(32).compile()
+    assert time.process_time() - start < 20  # 8 s; room for a busy machine
+    assert program.native.steps > 10_000

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A co-processor: the polynomial operations of a whole program, planned at once.
 
-use crate::lower::{Engine, Shape, client, run, run_all};
-use crate::predict::shape_of;
+use crate::lower::{Engine, Shape, client, run};
+use crate::predict::{MOST_RUNS, shape_of};
 use crate::{Backend, Capabilities, Error, Inputs, Observer, Outcome, Request};
 use ::polynomial::{Graph, Host, Memory};
 use bfv::{Ciphertext, Decryptor, Encryptor, Phase, Plaintext};
@@ -26,14 +26,11 @@ pub struct Coprocessor {
 struct Device {
     name: String,
     operations: BTreeSet<String>,
-    /// Of its first core, which runs single programs.
+    /// Of its first core.
     session: Mutex<Session>,
-    /// Of its other cores; taken after the first.
+    /// Of its other cores, which take their part where a program has several; taken after the first.
     others: Mutex<Vec<Session>>,
 }
-
-/// Ciphertext sets that one core works on as one program: more take more of the host's memory and hide no more.
-const MOST_RUNS: usize = 8;
 
 impl Coprocessor {
     /// A device named for reports (`rtl:cofhee`) that takes the operations named (`tensor`, `zero-encrypt`, …).
@@ -55,7 +52,7 @@ impl Coprocessor {
         }
     }
 
-    /// The same device with further cores, which take their part of [`Coprocessor::run_batch`].
+    /// The same device with further cores: outputs of a program or of a batch are shared out to all.
     #[must_use]
     pub fn with_cores(self, others: Vec<Session>) -> Self {
         *self.others() = others;
@@ -89,10 +86,6 @@ impl Coprocessor {
         others.unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn cores(&self) -> usize {
-        1 + self.others().len()
-    }
-
     /// Device and host usage since the last call, all cores.
     pub fn take_usage(&self) -> Usage {
         let mut usage = self.session().take_usage();
@@ -107,30 +100,20 @@ impl Coprocessor {
         self.session().take_shift()
     }
 
-    /// Requests for all cores, as even a share for each as can be.
+    /// Requests for all cores, which share out what they give.
     fn run_round(
         &self,
         requests: &[Request<'_>],
-        cores: usize,
         observer: &dyn Observer,
     ) -> Result<Vec<Outcome>, Error> {
-        let (count, cores) = (requests.len(), cores.min(requests.len()));
-        let shares: Vec<Share<'_>> = (0..cores)
-            .map(|core| Share::new(&requests[core * count / cores..(core + 1) * count / cores]))
-            .collect();
-        let whole: Vec<Request<'_>> = shares.iter().map(Share::request).collect();
-        let whole: Vec<&Request<'_>> = whole.iter().collect();
-        let done = run_all(self, &self.threads, &whole, observer)?;
-        let mut outcomes = Vec::with_capacity(count);
-        for (share, outcome) in shares.iter().zip(done) {
-            let each = share.first.program.outputs.len().max(1);
-            let seconds = outcome.seconds;
-            outcomes.extend(outcome.outputs.chunks(each).map(|outputs| Outcome {
-                outputs: outputs.to_vec(),
-                seconds: seconds.clone(),
-            }));
-        }
-        Ok(outcomes)
+        let round = Round::new(requests);
+        let outcome = run(self, &self.threads, &round.request(), observer)?;
+        let each = round.first.program.outputs.len().max(1);
+        let outcomes = outcome.outputs.chunks(each).map(|outputs| Outcome {
+            outputs: outputs.to_vec(),
+            seconds: outcome.seconds.clone(),
+        });
+        Ok(outcomes.collect())
     }
 
     /// [`Encryptor::encrypt_at`], its polynomial part on the device.
@@ -178,8 +161,8 @@ impl Coprocessor {
     }
 }
 
-/// A core's share of a batch: the program on several sets of ciphertexts.
-struct Share<'a> {
+/// A round of a batch: the program on several sets of ciphertexts.
+struct Round<'a> {
     first: &'a Request<'a>,
     program: Program,
     bytes: Vec<&'a [u8]>,
@@ -188,11 +171,11 @@ struct Share<'a> {
     ckks: Vec<&'a ckks::Ciphertext>,
 }
 
-impl<'a> Share<'a> {
+impl<'a> Round<'a> {
     /// Of requests that differ in their ciphertexts only, at least one.
     fn new(requests: &'a [Request<'a>]) -> Self {
         let first = &requests[0];
-        let mut share = Self {
+        let mut round = Self {
             first,
             program: first.program.repeated(requests.len()),
             bytes: Vec::new(),
@@ -202,13 +185,13 @@ impl<'a> Share<'a> {
         };
         for request in requests {
             match request.inputs {
-                Inputs::Bytes(all) => share.bytes.extend(all),
-                Inputs::Bfv(all) => share.bfv.extend(all),
-                Inputs::BfvWide(all) => share.bfv_wide.extend(all),
-                Inputs::Ckks(all) => share.ckks.extend(all),
+                Inputs::Bytes(all) => round.bytes.extend(all),
+                Inputs::Bfv(all) => round.bfv.extend(all),
+                Inputs::BfvWide(all) => round.bfv_wide.extend(all),
+                Inputs::Ckks(all) => round.ckks.extend(all),
             }
         }
-        share
+        round
     }
 
     fn request(&self) -> Request<'_> {
@@ -263,6 +246,10 @@ impl Engine for Coprocessor {
         }
     }
 
+    fn cores(&self) -> usize {
+        1 + self.others().len()
+    }
+
     fn compute<'g, W: Word, H: Host<W, Error = Error>>(
         &self,
         graph: &'g Graph<W>,
@@ -311,7 +298,7 @@ impl Backend for Coprocessor {
         self.cores() * MOST_RUNS
     }
 
-    /// Requests are shared out to all cores; a core moves the data of one while it works on another.
+    /// Outputs are shared out to all cores; a core moves the data of one while it works on another.
     fn run_batch(
         &self,
         requests: &[Request<'_>],
@@ -338,10 +325,9 @@ impl Backend for Coprocessor {
                 .map(|request| self.run(request, observer))
                 .collect();
         }
-        let (cores, size) = (self.cores(), self.batch_size());
         let mut outcomes = Vec::with_capacity(requests.len());
-        for round in requests.chunks(size) {
-            outcomes.extend(self.run_round(round, cores, observer)?);
+        for round in requests.chunks(self.batch_size()) {
+            outcomes.extend(self.run_round(round, observer)?);
         }
         Ok(outcomes)
     }

@@ -23,8 +23,9 @@ use program::Program;
 use program::step::{Operation, Plaintext, Step};
 use program::transform::Transform;
 use rns::RnsBasis;
-pub use run::{Engine, Shape, run, run_all, wide_shape};
+pub use run::{Engine, Shape, run, wide_shape};
 pub use scheme::{Lower, Word};
+use std::borrow::Cow;
 use std::collections::HashMap;
 pub use widened::Widened;
 
@@ -89,6 +90,18 @@ pub struct Lowered<W: Word> {
     pub scales: HashMap<u32, Vec<f64>>,
     /// Bases of wide primes.
     pub wide_bases: Vec<RnsBasis<W>>,
+}
+
+impl<W: Word> Lowered<W> {
+    /// The program for `cores` engines that work at the same time, a part for each that gets one.
+    pub fn parts(&self, cores: usize) -> Vec<Cow<'_, Graph<W>>> {
+        let is_input = |source: u32| matches!(self.sources[source as usize], Source::Input { .. });
+        let parts = self.graph.shares(cores, is_input);
+        match parts.is_empty() {
+            true => vec![Cow::Borrowed(&self.graph)],
+            false => parts.into_iter().map(Cow::Owned).collect(),
+        }
+    }
 }
 
 /// Lowers a program for an engine.

@@ -11,6 +11,9 @@ use program::{Parameters, Program};
 use rlwe::{Seed, Threads};
 use std::collections::BTreeSet;
 
+/// Ciphertext sets that one core works on as one program: more take more of the host's memory and hide no more.
+pub(crate) const MOST_RUNS: usize = 8;
+
 /// How programs over rings of degree `n` are lowered for a build that takes these operations.
 pub(crate) fn shape_of(info: &BuildInfo, operations: &BTreeSet<String>, n: usize) -> Shape {
     let takes = |name: &str| operations.contains(name);
@@ -38,11 +41,36 @@ pub struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// What [`crate::Coprocessor`] takes of an idle device of this build for one run of a program.
+    /// What [`crate::Coprocessor`] takes of an idle device of this build for a batch of so many runs of a program.
     ///
     /// # Errors
     /// [`Error::Device`] with what the build cannot do; the scheme's.
-    pub fn predict(&self, program: &Program) -> Result<Prediction, Error> {
+    pub fn predict(&self, program: &Program, runs: usize) -> Result<Prediction, Error> {
+        let size = match program.can_repeat() {
+            true => self.info.cores as usize * MOST_RUNS,
+            false => 1,
+        };
+        let mut found = Prediction::default();
+        let whole = match runs / size {
+            0 => Prediction::default(),
+            _ => self.round(program, size)?,
+        };
+        (0..runs / size).for_each(|_| found.add(&whole));
+        if !runs.is_multiple_of(size) {
+            found.add(&self.round(program, runs % size)?);
+        }
+        Ok(found)
+    }
+
+    fn round(&self, program: &Program, runs: usize) -> Result<Prediction, Error> {
+        let repeated;
+        let program = match runs {
+            1 => program,
+            _ => {
+                repeated = program.repeated(runs);
+                &repeated
+            }
+        };
         match &program.parameters {
             Parameters::Bfv(params) => {
                 let (keys, shape) = (KeySet::default(), self.shape(params.n()));
@@ -81,11 +109,10 @@ impl Build<'_> {
             .take_while(|step| step.operation == Operation::Input);
         let scales: Vec<f64> = inputs.map(|step| step.scale).collect();
         let lowered = lower(program, scheme, &scales, shape)?;
-        offload::predict(self.info, self.operations, &lowered.graph).map_err(|error| {
-            Error::Device {
-                name: "this build".into(),
-                message: error.to_string(),
-            }
+        let parts = lowered.parts(self.info.cores as usize);
+        offload::predict(self.info, self.operations, &parts).map_err(|error| Error::Device {
+            name: "this build".into(),
+            message: error.to_string(),
         })
     }
 }

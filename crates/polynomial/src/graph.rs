@@ -129,6 +129,7 @@ pub struct Graph<W: Word> {
     known: HashMap<Key, Limb>,
     separate: bool,
     mirrored: bool,
+    is_part: bool,
 }
 
 impl<W: Word> Graph<W> {
@@ -145,6 +146,7 @@ impl<W: Word> Graph<W> {
             known: HashMap::new(),
             separate: true,
             mirrored: false,
+            is_part: false,
         }
     }
 
@@ -185,6 +187,26 @@ impl<W: Word> Graph<W> {
             self.families.push(fresh);
         }
         numbers
+    }
+
+    /// The same operations for some of the outputs.
+    pub(crate) fn part(&self, outputs: Vec<Limb>) -> Self {
+        Self {
+            plans: self.plans.clone(),
+            families: self.families.clone(),
+            bundles: self.bundles.clone(),
+            homes: self.homes.clone(),
+            tasks: self.tasks.clone(),
+            outputs,
+            known: HashMap::new(),
+            is_part: true,
+            ..*self
+        }
+    }
+
+    /// Whether it is a part of a program: it has operations that none of its outputs needs.
+    pub fn is_part(&self) -> bool {
+        self.is_part
     }
 
     /// Begins a task; what is appended from now on may belong to it.

@@ -7,6 +7,7 @@
 
 mod evaluate;
 mod graph;
+mod share;
 mod text;
 
 pub use evaluate::{Host, Memory, Words};

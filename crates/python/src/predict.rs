@@ -2,7 +2,7 @@
 //! Cycles of programs on builds that nobody has made.
 
 use crate::device::{build_info, reports::usage_dict};
-use crate::errors::OrRaise;
+use crate::errors::{Kind, OrRaise};
 use crate::program::Program;
 use crate::work::Work;
 use ::device::DeviceError;
@@ -12,17 +12,26 @@ use pyo3::types::PyDict;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+/// Runs of a batch at most.
+const MOST_RUNS: usize = 1 << 16;
+
 /// Usage of an idle device of a build (the numbers of a preset's knobs, the operations that it takes, the memory behind
-/// its data port as `Device.model` takes them) after one run of a program, to the cycle, without data or keys; and
-/// `least_cycles`, the compute unit's issue cycles, and `host_work`, operations on polynomials left to the host.
+/// its data port as `Device.model` takes them) after a batch of so many runs of a program, to the cycle, without data
+/// or keys, all cores together. `cycles`: from the first start to the last end of each submission; `cores` that had
+/// work; `least_cycles`: the compute unit's issue cycles; `host_work`: operations on polynomials left to the host.
 #[pyfunction]
+#[pyo3(signature = (program, operations, knobs, memory, runs=1))]
 fn predict<'py>(
     py: Python<'py>,
     program: &Program,
     operations: Vec<String>,
     knobs: HashMap<String, i32>,
     memory: (f64, f64, f64),
+    runs: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
+    if !(1..=MOST_RUNS).contains(&runs) {
+        return Err(Kind::Input.error(format!("runs = {runs}: a batch has 1 to {MOST_RUNS} runs")));
+    }
     let info = build_info(&knobs, memory)?;
     info.validate().map_err(DeviceError::from).or_raise()?;
     let operations: BTreeSet<String> = operations.into_iter().collect();
@@ -31,8 +40,10 @@ fn predict<'py>(
         info: &info,
         operations: &operations,
     };
-    let found = py.work(|| build.predict(&program))?;
+    let found = py.work(|| build.predict(&program, runs))?;
     let dict = usage_dict(py, &found.usage)?;
+    dict.set_item("cycles", found.cycles)?;
+    dict.set_item("cores", found.cores)?;
     dict.set_item("least_cycles", found.least_cycles)?;
     dict.set_item("host_work", found.host_work)?;
     Ok(dict)

@@ -21,7 +21,7 @@ from ringsmith.explore.page import page
 from ringsmith.explore.parameters import Candidate, candidates
 from ringsmith.explore.report import as_json, nothing_fits, summary, write_csv
 from ringsmith.explore.resources import held_out, training
-from ringsmith.explore.search import Search, explore, packed, point_named
+from ringsmith.explore.search import LARGEST_BATCH, Search, explore, packed, point_named
 from ringsmith.explore.space import MULTIPLIERS, values_with
 from ringsmith.explore.store import Results
 from ringsmith.explore.verify import ENGINES, Verified, verify
@@ -38,6 +38,8 @@ ringsmith explore kernel.py --board zcu104
 ringsmith explore kernel.py --board zcu102 --vary lanes=4,8 --vary butterflies=8 --csv points.csv
 
 ringsmith explore kernel.py --board zcu104 --params n8192q33x2p33d2s30 --vary butterflies=16 --tolerance 1e-4
+
+ringsmith explore kernel.py --board zcu102 --batch 48
 
 ringsmith explore kernel.py --board zcu104 --point NAME --preset point.toml
 """
@@ -56,6 +58,7 @@ def run(
     sets: Annotated[list[str] | None, typer.Option("--params", help="only the set of this name; repeatable")] = None,
     tolerance: Annotated[float | None, typer.Option("--tolerance", help="in place of the kernel's")] = None,
     vary: Annotated[list[str] | None, typer.Option("--vary", help="KNOB=VALUE,VALUE of the search; repeatable")] = None,
+    batch: Annotated[int, typer.Option("--batch", help="the time of so many runs on all cores counts too")] = 1,
     jobs: Annotated[int | None, typer.Option("--jobs", help="processes (default: one for each core)")] = None,
     ray: Annotated[str | None, typer.Option("--ray", help="address of a Ray cluster that does the work")] = None,
     results: Annotated[
@@ -84,6 +87,8 @@ def run(
         raise InputError(f"--board {board}: no multiplier is cut for {device.family}")
     if jobs is not None and not 1 <= jobs <= 256:
         raise InputError(f"--jobs {jobs}: 1 to 256 processes")
+    if not 1 <= batch <= LARGEST_BATCH:
+        raise InputError(f"--batch {batch}: 1 to {LARGEST_BATCH} runs")
     if ray is not None and jobs is not None:
         raise InputError("--jobs goes without --ray: a cluster's cores are what it has")
     if preset is not None and point is None:
@@ -111,7 +116,7 @@ def run(
         def told(done: int, total: int, evaluated: int) -> None:
             status.update(Text(f"{picked.name} on {board}: {done:,} of {total:,} points, {evaluated:,} evaluated"))
 
-        search = explore(found, values, device, Results(results), evaluator, told)
+        search = explore(found, values, device, Results(results), evaluator, told, batch)
     seconds = time.perf_counter() - began
     if not search.front:
         raise nothing_fits(search)

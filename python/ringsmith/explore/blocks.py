@@ -18,7 +18,7 @@ _STRIP = range(27, 31)
 _DSP_ADDER = 48
 #: A RAMB18, half a block: from 512 words of 36 bits to 2048 of 9. From 4096 words on, whole blocks of 9 bits.
 _HALF_BITS, _SHALLOWEST, _DEEPEST = 18432, 512, 4096
-#: A block of UltraRAM: words of eight bytes of 9 bits, written one by one; the fewest words of a memory that goes there.
+#: A block of UltraRAM: words of eight bytes of 9 bits, written one by one; the fewest words of a memory that goes in.
 _ULTRA_WORDS, _ULTRA_BYTES, _BYTE_BITS, _ULTRA_LEAST = 4096, 8, 9, 2048
 
 

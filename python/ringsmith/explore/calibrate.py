@@ -19,9 +19,10 @@ from ringsmith.presets import load_preset
 COMMAND = "ringsmith explore --calibrate"
 #: Word in bits, degree and build of each training point: over the space, small enough for minutes each.
 BUILDS = (
-    (28, 2048, "l2b2s16x0m4v16n"), (30, 4096, "l2b1s4x0m1v16w"), (33, 4096, "l1b16s6x0m1v16w"),
-    (34, 4096, "l1b8s4x0m1v16w"), (43, 8192, "l2b4s6x0m1v16w"), (48, 4096, "l4b1s12x0m2v16n"),
-    (60, 8192, "l1b1s8x0m1v0n"),
+    (26, 4096, "l3b4s8x4m2v16w"), (26, 4096, "l1b4s6x0m4v16nc2"), (28, 2048, "l2b2s16x0m4v16n"),
+    (30, 4096, "l2b1s4x0m1v16w"), (33, 4096, "l1b16s6x0m1v16w"), (34, 4096, "l1b8s4x0m1v16w"),
+    (36, 8192, "l2b2s4x4m1v16n"), (40, 8192, "l4b2s6x0m1v0w"), (43, 8192, "l2b4s6x0m1v16w"),
+    (48, 4096, "l4b1s12x0m2v16n"), (54, 8192, "l1b8s8x0m4v16n"), (60, 8192, "l1b1s8x0m1v0n"),
 )  # fmt: skip
 
 
@@ -47,8 +48,9 @@ def as_text(points: list[dict[str, Any]], rtl: str) -> str:
 def training_knobs() -> Iterator[dict[str, Any]]:
     """Yield the knobs of each training point."""
     for word_bits, n_max, build in BUILDS:
-        hardware = Hardware.named(build)
-        yield {"word_bits": word_bits, "n_max": n_max, **hardware.__dict__}
+        knobs = Hardware.named(build).__dict__ | {"word_bits": word_bits, "n_max": n_max}
+        # A file from before there were several cores does not say that there is one.
+        yield {name: value for name, value in knobs.items() if (name, value) != ("cores", 1)}
 
 
 def measured(knobs: dict[str, Any]) -> dict[str, Any]:

@@ -9,8 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from ringsmith.errors import ToolError
-from ringsmith.explore.evaluate import ATTEMPTS, Packed, Result, load, predicted
-from ringsmith.presets import Preset
+from ringsmith.explore.evaluate import ATTEMPTS, Packed, Result, Task, load, predicted
 from ringsmith.runtime.cluster import connect_ray
 
 #: Points of a task: what the last one has left to do is small.
@@ -34,7 +33,7 @@ class ClusterEvaluator(AbstractContextManager["ClusterEvaluator"]):
         self._programs = ray.put(dict(programs))
         self._task: Any = ray.remote(max_retries=ATTEMPTS)(_some)
 
-    def run(self, tasks: Sequence[tuple[str, Preset]]) -> Iterator[tuple[int, Result]]:
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Result]]:
         """Yield (number of the task, result) as they are done."""
         import ray
 
@@ -64,7 +63,7 @@ class ClusterEvaluator(AbstractContextManager["ClusterEvaluator"]):
         ray.shutdown()
 
 
-def _some(key: str, programs: Mapping[str, Packed], tasks: Sequence[tuple[str, Preset]]) -> list[Result]:
+def _some(key: str, programs: Mapping[str, Packed], tasks: Sequence[Task]) -> list[Result]:
     """Predict some points in a worker; programs stay loaded from task to task."""
     if _loaded != [key]:
         load(programs)

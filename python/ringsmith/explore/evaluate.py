@@ -23,6 +23,8 @@ from ringsmith.presets import Preset
 Packed = tuple[bytes, dict[str, Any]]
 #: Usage of the device, or why the build does not take the program.
 Result = dict[str, Any] | str
+#: A program's name, a build, runs of the program as a batch.
+Task = tuple[str, Preset, int]
 #: How often work that a dead worker had is done again.
 ATTEMPTS = 3
 
@@ -32,7 +34,7 @@ _programs: dict[str, _native.Program] = {}
 class Predicts(Protocol):
     """An evaluator: workers of this machine or of a cluster."""
 
-    def run(self, tasks: Sequence[tuple[str, Preset]]) -> Iterator[tuple[int, Result]]:
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Result]]:
         """Yield (number of the task, result) as they are done."""
         ...
 
@@ -51,7 +53,7 @@ class Evaluator(AbstractContextManager["Evaluator"]):
     def _opened(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(self.jobs, get_context("spawn"), initializer=_start, initargs=(self._packed,))
 
-    def run(self, tasks: Sequence[tuple[str, Preset]]) -> Iterator[tuple[int, Result]]:
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Result]]:
         """Yield (number of the task, result) as they are done; what a worker that dies had is done again."""
         if self._pool is None:
             yield from ((number, predicted(*task)) for number, task in enumerate(tasks))
@@ -67,7 +69,7 @@ class Evaluator(AbstractContextManager["Evaluator"]):
                 self._pool = self._opened()
         raise ToolError(f"a worker died {ATTEMPTS} times, {len(left)} points left; fewer --jobs take less memory")
 
-    def _finished(self, tasks: Mapping[int, tuple[str, Preset]]) -> Iterator[tuple[int, Result]]:
+    def _finished(self, tasks: Mapping[int, Task]) -> Iterator[tuple[int, Result]]:
         assert self._pool is not None
         waiting: dict[Future[Result], int] = {
             self._pool.submit(predicted, *task): number for number, task in list(tasks.items())
@@ -85,10 +87,10 @@ class Evaluator(AbstractContextManager["Evaluator"]):
             self._pool.shutdown(cancel_futures=True)
 
 
-def predicted(program: str, preset: Preset) -> Result:
-    """Return the usage of a device with a preset after one run of a loaded program, or why it cannot run it."""
+def predicted(program: str, preset: Preset, runs: int = 1) -> Result:
+    """Return the usage of a device with a preset after a batch of a loaded program, or why it cannot run it."""
     try:
-        return _native.predict(_programs[program], list(preset.operations), preset.numbers(), preset.port_memory)
+        return _native.predict(_programs[program], list(preset.operations), preset.numbers(), preset.port_memory, runs)
     except DeviceError as error:
         return str(error)
 

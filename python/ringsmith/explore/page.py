@@ -86,6 +86,7 @@ def _timeline(point: Point) -> list[tuple[str, int]]:
 def _facts(search: Search, point: Point, verified: Verified | None) -> list[tuple[str, Any]]:
     facts: list[tuple[str, Any]] = [
         ("latency, ms", point.latency_ms),
+        (f"{point.runs} runs, ms", point.batch_ms),
         ("runs a second", point.per_second),
         ("noise budget, bits", -point.error_bits) if search.exact else ("log2 of the error", point.error_bits),
         ("security, bits", point.security_bits),

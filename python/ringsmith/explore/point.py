@@ -9,9 +9,6 @@ from typing import Any
 
 from ringsmith.explore.space import Hardware
 
-#: Results that a search makes small.
-OBJECTIVES = ("latency_ms", "share", "error_bits", "traffic_bytes", "host_operations")
-
 
 @dataclass(frozen=True)
 class Point:
@@ -19,6 +16,7 @@ class Point:
 
     `share` is the largest part of a resource of the board that it takes. `latency_ms` is the device's: cycles from the
     first start to the last end of each submission, at the clock of the preset; `bound_ms` is what it cannot be below.
+    `batch_ms` is the time of a batch of `runs` runs on all cores, `batch_bound_ms` its bound.
     `host_operations` on polynomials stay on the host, whose time is in no figure.
     """
 
@@ -32,6 +30,9 @@ class Point:
     host_operations: int = 0
     bound_ms: float = 0.0
     latency_ms: float | None = None
+    runs: int = 1
+    batch_bound_ms: float = 0.0
+    batch_ms: float | None = None
     cycles: int | None = None
     usage: Mapping[str, Any] | None = None
     status: str = "open"
@@ -44,17 +45,21 @@ class Point:
 
     @property
     def per_second(self) -> float | None:
-        """Runs in a second, one after another."""
-        return None if self.latency_ms is None else 1e3 / self.latency_ms
+        """Runs in a second: batches one after another."""
+        return None if self.batch_ms is None else 1e3 * self.runs / self.batch_ms
 
     def ended(self, status: str, reason: str = "") -> Point:
         """Return the point with what came of it."""
         return replace(self, status=status, reason=reason)
 
     def objectives(self) -> tuple[float, ...]:
-        """Return the results that a search makes small, the bound in place of a latency that is not known."""
+        """Return what a search makes small, the bound in place of a time that is not known.
+
+        Latency, time of a batch, share of the board, error, bytes on the wire, operations left to the host.
+        """
         latency = self.bound_ms if self.latency_ms is None else self.latency_ms
-        return (latency, self.share, self.error_bits, float(self.traffic_bytes), self.host_operations)
+        batch = self.batch_bound_ms if self.batch_ms is None else self.batch_ms
+        return (latency, batch, self.share, self.error_bits, float(self.traffic_bytes), self.host_operations)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all that is known, ready for JSON."""

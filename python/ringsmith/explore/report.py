@@ -19,8 +19,8 @@ from ringsmith.files import replacing
 
 #: Columns of a CSV file.
 COLUMNS = (
-    "name", "status", "latency_ms", "cycles", "per_second", "share", "lut", "ff", "dsp", "bram36", "uram", "error_bits",
-    "traffic_bytes", "security_bits", "host_operations",
+    "name", "status", "latency_ms", "cycles", "runs", "batch_ms", "per_second", "share", "lut", "ff", "dsp",
+    "bram36", "uram", "error_bits", "traffic_bytes", "security_bits", "host_operations",
 )  # fmt: skip
 _BEST = 5
 _REASONS = 8
@@ -45,8 +45,9 @@ def summary(search: Search, ran: Sequence[Verified] = ()) -> RenderableType:
 def _lines(point: Point, *, exact: bool) -> list[str]:
     taken = point.resources
     error = f"{-point.error_bits:.1f} bits of noise budget" if exact else f"error 2^{point.error_bits:.1f}"
+    batch = f", {point.runs} runs {point.batch_ms:,.3f} ms" if point.runs > 1 else ""
     return [
-        f"{point.latency_ms:>10,.3f} ms  {point.name}",
+        f"{point.latency_ms:>10,.3f} ms  {point.name}" + batch,
         f"{'':15}LUT {taken['lut']:,.0f}, DSP {taken['dsp']:,.0f}, RAMB36 {taken['bram36']:g}: "
         f"{100 * point.share:.0f} % of the board",
         f"{'':15}{error}, {point.security_bits:.0f} bits of security, {point.traffic_bytes:,} bytes, "

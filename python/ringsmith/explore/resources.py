@@ -2,7 +2,8 @@
 """Resources of a build without synthesis: DSP and memory blocks counted, LUTs and flip-flops fitted to synthesis.
 
 A butterfly has a DSP block for each tile of its products, a slot two banks of n/(2P) words of P coefficients, a twiddle
-table one memory of n/P words, in UltraRAM where it is deep and the device has some. LUTs and flip-flops are sums over
+table one memory of n/P words, in UltraRAM where it is deep and the device has some; several cores take as much as one
+each, the data port that they share counted for every one. LUTs and flip-flops are sums over
 groups of modules, each linear in what its modules multiply; the coefficients are a least-squares fit to the training
 points (spec/resources.json).
 """
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from ringsmith import shipped
 from ringsmith.explore.blocks import adders_and_registers, dsp_blocks, memory_blocks
 from ringsmith.explore.parameters import Candidate
-from ringsmith.explore.space import Hardware, common_preset
+from ringsmith.explore.space import Hardware, common_preset, word_bits
 from ringsmith.hw import sources
 from ringsmith.hw.synth import Board
 from ringsmith.hw.synth.cells import Resources
@@ -44,6 +45,7 @@ NAMES = {"lut": "LUT", "ff": "FF", "dsp": "DSP", "bram36": "RAMB36", "uram": "UR
 FITTED = ("lut", "ff")
 KNOBS = (
     "word_bits", "lanes", "butterflies", "n_max", "dual_port_slots", "single_port_slots", "moves", "wide_port",
+    "cores",
 )  # fmt: skip
 
 
@@ -101,13 +103,18 @@ class Model:
 
     def by_group(self, knobs: Knobs) -> dict[str, dict[str, Floats]]:
         """Return LUTs and flip-flops of each group of modules, not rounded."""
-        features = {group: np.array(FEATURES[group](knobs)) for group in GROUPS}
+        features = {group: _features(group, knobs) for group in GROUPS}
         return {group: {what: self.coefficients[group, what] @ features[group] for what in FITTED} for group in GROUPS}
 
 
+def _features(group: str, knobs: Knobs) -> Floats:
+    """Return what the modules of a group multiply, in all cores."""
+    return np.array([knobs["cores"] * feature for feature in FEATURES[group](knobs)], dtype=float)
+
+
 def knobs_of(values: Mapping[str, Any]) -> dict[str, Floats]:
-    """Return the knobs that features are made of."""
-    return {name: np.asarray(values[name], dtype=float) for name in KNOBS}
+    """Return the knobs that features are made of; one core if it is not said."""
+    return {name: np.asarray(values.get(name, 1) if name == "cores" else values[name], dtype=float) for name in KNOBS}
 
 
 def group_of(module: str) -> str:
@@ -120,7 +127,7 @@ def fit(points: list[dict[str, Any]]) -> Model:
     """Return the least-squares fit to training points, each weighted by what it takes."""
     coefficients = {}
     for group in GROUPS:
-        features = np.array([FEATURES[group](knobs_of(point["knobs"])) for point in points], dtype=float)
+        features = np.array([_features(group, knobs_of(point["knobs"])) for point in points], dtype=float)
         for what in FITTED:
             taken = np.array([point["groups"][group][what] for point in points], dtype=float)
             weights = 1.0 / np.array([point["total"][what] for point in points], dtype=float)
@@ -193,9 +200,9 @@ def model() -> Model:
 
 def resources_of(preset: Preset, board: Board) -> Resources:
     """Return what a preset takes of a board's device."""
-    guess = model().fitted(knobs_of(preset.to_dict()))
+    guess, cores = model().fitted(knobs_of(preset.to_dict())), preset.cores
     bram36, uram = memory_blocks(preset, uram=board.uram > 0)
-    return Resources(int(guess["lut"]), int(guess["ff"]), dsp_blocks(preset), bram36, uram)
+    return Resources(int(guess["lut"]), int(guess["ff"]), cores * dsp_blocks(preset), cores * bram36, cores * uram)
 
 
 def share_of(taken: Resources, board: Board) -> float:
@@ -221,22 +228,23 @@ def lacking(taken: Resources, board: Board) -> str | None:
 def estimates(candidate: Candidate, hardware: Sequence[Hardware], board: Board) -> Iterator[tuple[Hardware, Resources]]:
     """Yield what each build for a parameter set takes, all fits at once; what no build can be is estimated too."""
     columns = {name: [getattr(one, name, 0) for one in hardware] for name in KNOBS}
-    columns |= {"word_bits": [candidate.word_bits] * len(hardware), "n_max": [candidate.params.n] * len(hardware)}
+    columns |= {"word_bits": [word_bits(candidate, one) for one in hardware]}
+    columns |= {"n_max": [candidate.params.n] * len(hardware)}
     guess = model().fitted(knobs_of(columns))
     common = common_preset(candidate, board)
-    dsp = dsp_blocks(replace(common, lanes=1, butterflies=1))
     for one, lut, ff in zip(hardware, guess["lut"].tolist(), guess["ff"].tolist(), strict=True):
         shape = (one.butterflies, one.dual_port_slots, one.single_port_slots, one.moduli_slots)
-        bram36, uram = _lane_memory(common, shape, board.uram > 0)
-        count = one.lanes * one.butterflies * dsp
-        yield one, Resources(int(lut), int(ff), count, one.lanes * bram36, one.lanes * uram)
+        dsp, bram36, uram = _lane(common, word_bits(candidate, one), shape, board.uram > 0)
+        lanes = one.cores * one.lanes
+        yield one, Resources(int(lut), int(ff), lanes * dsp, lanes * bram36, lanes * uram)
 
 
 @cache
-def _lane_memory(common: Preset, shape: tuple[int, int, int, int], uram: bool) -> tuple[float, int]:
-    """Return the memory blocks of a lane with so many butterflies, slots of each kind and tables."""
+def _lane(common: Preset, bits: int, shape: tuple[int, int, int, int], uram: bool) -> tuple[int, float, int]:
+    """Return the DSP and memory blocks of a lane: words, butterflies, slots of each kind, tables."""
     butterflies, dual, single, moduli = shape
     lane = replace(
-        common, lanes=1, butterflies=butterflies, dual_port_slots=dual, single_port_slots=single, moduli_slots=moduli
-    )
-    return memory_blocks(lane, uram=uram)
+        common, lanes=1, butterflies=butterflies, dual_port_slots=dual, single_port_slots=single, moduli_slots=moduli,
+        word_bits=bits,
+    )  # fmt: skip
+    return dsp_blocks(lane), *memory_blocks(lane, uram=uram)

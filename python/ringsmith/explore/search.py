@@ -9,12 +9,13 @@ whole space, whatever the order of work.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ringsmith.errors import InputError, ParameterError
-from ringsmith.explore.evaluate import Packed, Predicts, Result
+from ringsmith.explore.evaluate import Packed, Predicts, Result, Task
 from ringsmith.explore.parameters import Candidate, Refused
 from ringsmith.explore.point import Point, dominates, pareto
 from ringsmith.explore.resources import estimates, lacking, share_of
@@ -26,6 +27,8 @@ from ringsmith.specs import checked_name
 
 #: Points evaluated between two looks at the front: the same for any number of workers.
 _ROUND = 64
+#: Runs of a batch at most.
+LARGEST_BATCH = 4096
 #: Homomorphic operations that a design has to do itself.
 _DEVICE_WORK = ("tensor", "key-switch", "polymul", "rescale")
 #: The build of a family that its bound comes from: one butterfly, memory for everything.
@@ -35,8 +38,20 @@ _ROOMY = {"butterflies": 1, "dual_port_slots": 16, "single_port_slots": 0, "wide
 Progress = Callable[[int, int, int], None]
 #: Programs that take the same least cycles: parameters, lanes, moves.
 Family = tuple[str, int, int]
-#: Least cycles with one butterfly, operations left to the host.
-Bound = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What no build of a family is better than.
+
+    `cycles` and `batch_cycles`: issue cycles of one core with one butterfly, of a run and of a batch. `host_operations`
+    are left to the host; `parts` of the batch have nothing in common, so that as many cores have work.
+    """
+
+    cycles: int
+    batch_cycles: int
+    host_operations: int
+    parts: int
 
 
 @dataclass
@@ -74,14 +89,15 @@ def explore(
     results: Results,
     evaluator: Predicts,
     progress: Progress = lambda done, total, evaluated: None,
+    runs: int = 1,
 ) -> Search:
-    """Search the space of parameter sets and builds for a board."""
+    """Search the space of parameter sets and builds for a board, for batches of so many runs too."""
     able = {one.name: one for one in found if isinstance(one, Candidate)}
     refused = [one for one in found if isinstance(one, Refused)]
     search = Search(board, able, refused, len(found) * size(values))
     for one in refused:
         search.infeasible[f"{one.name}: {one.reason}"] += size(values)
-    run = _Run(search, results, evaluator, progress)
+    run = _Run(search, results, evaluator, progress, runs)
     run.decide(list(run.fitting(values)))
     return search
 
@@ -89,45 +105,51 @@ def explore(
 class _Run:
     """A search under way."""
 
-    def __init__(self, search: Search, results: Results, evaluator: Predicts, progress: Progress) -> None:
+    def __init__(self, search: Search, results: Results, evaluator: Predicts, progress: Progress, runs: int) -> None:
         self._search = search
+        self._runs = runs
         self._results = results
         self._evaluator = evaluator
         self._progress = progress
         self._hashes = {name: one.compiled.native.hash().hex() for name, one in search.candidates.items()}
 
     def fitting(self, values: Values) -> Iterator[Point]:
-        """Yield the points whose build exists and fits the board."""
-        board = self._search.board
-        for name, candidate in self._search.candidates.items():
-            known = (candidate.error_bits, candidate.traffic_bytes, candidate.params.security.bits)
-            for hardware, taken in estimates(candidate, list(builds(values)), board):
-                point = Point(name, hardware, taken.to_dict(), share_of(taken, board), *known)
-                lacks = lacking(taken, board) or _impossible(candidate, hardware, board)
-                if lacks is None:
-                    yield point
-                    continue
-                self._search.infeasible[lacks.split(":")[0]] += 1
-                miss = (point.share, point.name, lacks)
-                self._search.nearest = min(self._search.nearest or miss, miss)
-
-    def decide(self, points: list[Point]) -> None:
-        """Evaluate what may be better than what is known, the most promising first."""
-        bounds = self._bounds({_family(point) for point in points})
-        left = []
-        for point in points:
-            bound = bounds[_family(point)]
+        """Yield the points whose build exists, has work for all its cores and fits the board."""
+        search, board = self._search, self._search.board
+        for (name, lanes, moves), bound in self._bounds(values).items():
+            shape = {**values, "lanes": (lanes,), "moves": (moves,)}
             if isinstance(bound, str):
-                self._search.infeasible[bound] += 1
+                search.infeasible[bound] += size(shape)
                 continue
-            cycles, host = bound
-            bound_ms = self._ms(cycles / point.hardware.butterflies)
-            left.append(replace(point, bound_ms=bound_ms, host_operations=host))
-        left.sort(key=lambda point: (point.bound_ms * point.share, point.name))
+            useful = {**shape, "cores": _useful(values["cores"], bound.parts)}
+            search.pruned += size(shape) - size(useful)
+            candidate = search.candidates[name]
+            known = (candidate.error_bits, candidate.traffic_bytes, candidate.params.security.bits)
+            for hardware, taken in estimates(candidate, list(builds(useful)), board):
+                point = Point(name, hardware, taken.to_dict(), share_of(taken, board), *known)
+                lacks = lacking(taken, board) or impossible(candidate, hardware, board)
+                if lacks is None:
+                    yield self._bounded(point, bound)
+                    continue
+                search.infeasible[lacks.split(":")[0]] += 1
+                miss = (point.share, point.name, lacks)
+                search.nearest = min(search.nearest or miss, miss)
+
+    def _bounded(self, point: Point, bound: Bound) -> Point:
+        """Return a point with what it cannot be better than: all butterflies of all cores at work all the time."""
+        at_once = point.hardware.cores * point.hardware.butterflies
+        return replace(
+            point, bound_ms=self._ms(bound.cycles / at_once), batch_bound_ms=self._ms(bound.batch_cycles / at_once),
+            runs=self._runs, host_operations=bound.host_operations,
+        )  # fmt: skip
+
+    def decide(self, left: list[Point]) -> None:
+        """Evaluate what may be better than what is known, the most promising first."""
+        left.sort(key=lambda point: ((point.bound_ms + point.batch_bound_ms) * point.share, point.name))
         front: list[tuple[float, ...]] = []
         while left:
             taken, left = self._round(left, front)
-            for point in self._evaluated(taken):
+            for point in self.evaluated(taken):
                 self._search.points.append(point)
                 if point.status == "done":
                     front = _with(front, point.objectives())
@@ -145,44 +167,59 @@ class _Run:
                 return taken, left[number + 1 :]
         return taken, []
 
-    def _bounds(self, families: set[Family]) -> dict[Family, Bound | str]:
-        """Return the least cycles of each family with one butterfly and its host's work, or why no build of it does."""
-        order = sorted(families)
-        tasks = []
-        for params, lanes, moves in order:
-            hardware = Hardware(lanes=lanes, moves=moves, moduli_slots=1, **_ROOMY)  # type: ignore[arg-type]
-            tasks.append((params, preset_of(self._search.candidates[params], hardware, self._search.board)))
+    def _bounds(self, values: Values) -> dict[Family, Bound | str]:
+        """Return the bound of each family, or why no build of it does."""
+        families = sorted(itertools.product(self._search.candidates, values["lanes"], values["moves"]))
         found: dict[Family, Bound | str] = {}
-        for family, result in zip(order, self._predicted(tasks), strict=True):
-            why = _stays(result)
-            if isinstance(result, str) or why is not None:
-                found[family] = str(why)
+        tasks: dict[Family, list[Task]] = {}
+        for params, lanes, moves in families:
+            roomy = Hardware(lanes=lanes, moves=moves, moduli_slots=1, **_ROOMY)  # type: ignore[arg-type]
+            candidate, board = self._search.candidates[params], self._search.board
+            try:
+                one, all_cores = (
+                    preset_of(candidate, replace(roomy, cores=cores), board) for cores in (1, max(values["cores"]))
+                )
+            except ParameterError as error:
+                found[params, lanes, moves] = f"no such build ({error})"
+                continue
+            tasks[params, lanes, moves] = [(params, one, 1), (params, one, self._runs), (params, all_cores, self._runs)]
+        results = iter(self._predicted([task for group in tasks.values() for task in group]))
+        for family in tasks:
+            run, batch, spread = (next(results) for _ in range(3))
+            if isinstance(run, str) or isinstance(batch, str) or isinstance(spread, str):
+                found[family] = next(str(one) for one in (run, batch, spread) if isinstance(one, str))
             else:
-                found[family] = result["least_cycles"], _host(result)
+                bound = Bound(run["least_cycles"], batch["least_cycles"], _host(run), spread["cores"])
+                found[family] = _stays(run) or bound
         return found
 
-    def _evaluated(self, points: Sequence[Point]) -> Iterator[Point]:
+    def evaluated(self, points: Sequence[Point]) -> Iterator[Point]:
         presets = [preset_of(self._search.candidates[p.params], p.hardware, self._search.board) for p in points]
-        tasks = [(point.params, preset) for point, preset in zip(points, presets, strict=True)]
-        for point, result in zip(points, self._predicted(tasks), strict=True):
+        tasks = [(point.params, preset, 1) for point, preset in zip(points, presets, strict=True)]
+        batches = [(name, preset, self._runs) for name, preset, _ in tasks]
+        results, batched = self._predicted(tasks), self._predicted(batches)
+        for point, result, batch in zip(points, results, batched, strict=True):
             why = _stays(result)
-            if why is not None or isinstance(result, str):
+            if why is not None or isinstance(result, str) or isinstance(batch, str):
                 self._search.infeasible[str(why)] += 1
                 yield point.ended("infeasible", str(why))
                 continue
-            latency = self._ms(result["cycles"])
+            latency, batch_ms = self._ms(result["cycles"]), self._ms(batch["cycles"])
             host = _host(result)
             assert latency >= point.bound_ms, f"{point.name} takes less than its bound"
+            assert batch_ms >= point.batch_bound_ms, f"a batch on {point.name} takes less than its bound"
             assert host >= point.host_operations, f"{point.name} leaves less to the host than its family"
             yield replace(
-                point, latency_ms=latency, host_operations=host, cycles=result["cycles"], usage=result, status="done"
-            )
+                point, latency_ms=latency, batch_ms=batch_ms, host_operations=host, cycles=result["cycles"],
+                usage=result, status="done",
+            )  # fmt: skip
 
-    def _predicted(self, tasks: Sequence[tuple[str, Preset]]) -> list[Result]:
+    def _predicted(self, tasks: Sequence[Task]) -> list[Result]:
         """Return the prediction of each task, from the file or computed and put there."""
-        keys = [self._results.key(self._hashes[name], preset) for name, preset in tasks]
+        keys = [self._results.key(self._hashes[name], preset, runs) for name, preset, runs in tasks]
         known = self._results.get(keys)
-        new = [number for number, key in enumerate(keys) if key not in known]
+        first = {key: number for number, key in reversed(list(enumerate(keys)))}
+        new = [number for number, key in enumerate(keys) if key not in known and first[key] == number]
         fresh: dict[str, Result] = {}
         try:
             for number, result in self._evaluator.run([tasks[number] for number in new]):
@@ -228,7 +265,7 @@ def packed(found: Sequence[Candidate | Refused]) -> dict[str, Packed]:
     return programs
 
 
-def _impossible(candidate: Candidate, hardware: Hardware, board: Board) -> str | None:
+def impossible(candidate: Candidate, hardware: Hardware, board: Board) -> str | None:
     """Say why no build can be like that."""
     try:
         preset_of(candidate, hardware, board)
@@ -237,8 +274,10 @@ def _impossible(candidate: Candidate, hardware: Hardware, board: Board) -> str |
     return None
 
 
-def _family(point: Point) -> Family:
-    return point.params, point.hardware.lanes, point.hardware.moves
+def _useful(cores: Sequence[int], parts: int) -> tuple[int, ...]:
+    """Return the numbers of cores that have work for all, and the next one."""
+    enough = min((count for count in cores if count >= parts), default=parts)
+    return tuple(count for count in cores if count <= enough)
 
 
 def _stays(result: Result) -> str | None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The space of hardware: the knobs of a build that a search varies, and the preset of each of their values.
 
-What is not varied follows: words as wide as the longest prime, slots of n words, Montgomery reduction (every prime of a
-set is 1 mod 2n; Barrett's takes more DSP blocks and more cycles), products cut for the board's DSP blocks, no unit for
-base conversion, one core, the board's clock and the bandwidth of its memory.
+What is not varied follows: slots of n words, Montgomery reduction (every prime of a set is 1 mod 2n; Barrett's takes
+more DSP blocks and more cycles), products cut for the board's DSP blocks, no unit for base conversion, the clock of the
+board and the bandwidth of its memory.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OPERATIONS = ("polymul", "tensor", "key-switch")
 
 @dataclass(frozen=True, order=True)
 class Hardware:
-    """The varied knobs of a build (docs/knobs.md)."""
+    """The varied knobs of a build (docs/knobs.md); `word_bits` 0: as many as the longest prime has."""
 
     lanes: int
     butterflies: int
@@ -39,13 +39,17 @@ class Hardware:
     moduli_slots: int
     moves: int
     wide_port: bool
+    cores: int = 1
+    word_bits: int = 0
 
     @property
     def name(self) -> str:
         """The knobs in short."""
+        further = f"c{self.cores}" if self.cores != 1 else ""
+        further += f"w{self.word_bits}" if self.word_bits else ""
         return (
             f"l{self.lanes}b{self.butterflies}s{self.dual_port_slots}x{self.single_port_slots}m{self.moduli_slots}"
-            f"v{self.moves}{'w' if self.wide_port else 'n'}"
+            f"v{self.moves}{'w' if self.wide_port else 'n'}{further}"
         )
 
     @classmethod
@@ -54,17 +58,17 @@ class Hardware:
         match = _NAME.fullmatch(name)
         if match is None:
             raise InputError(f"{name!r} is no build's name: lanes, butterflies, slots, ... as in l8b4s8x0m1v16w")
-        *numbers, wide = match.groups()
-        return cls.of((*map(int, numbers), wide == "w"))
+        *numbers, wide, cores, word_bits = match.groups()
+        return cls.of((*map(int, numbers), wide == "w", int(cores or 1), int(word_bits or 0)))
 
     @classmethod
     def of(cls, values: Sequence[int]) -> Self:
         """Return the build with these values, in the order of the fields."""
-        lanes, butterflies, dual, single, moduli, moves, wide = values
-        return cls(lanes, butterflies, dual, single, moduli, moves, bool(wide))
+        lanes, butterflies, dual, single, moduli, moves, wide, cores, word_bits = values
+        return cls(lanes, butterflies, dual, single, moduli, moves, bool(wide), cores, word_bits)
 
 
-_NAME = re.compile(r"l(\d+)b(\d+)s(\d+)x(\d+)m(\d+)v(\d+)([wn])")
+_NAME = re.compile(r"l(\d+)b(\d+)s(\d+)x(\d+)m(\d+)v(\d+)([wn])(?:c(\d+))?(?:w(\d+))?")
 
 #: The values of each knob; `--vary KNOB=VALUE,VALUE` replaces them.
 Values = Mapping[str, tuple[int, ...]]
@@ -76,6 +80,8 @@ VALUES: Values = {
     "moduli_slots": (1, 2, 4),
     "moves": (0, 16),
     "wide_port": (0, 1),
+    "cores": (1, 2, 3, 4, 5, 6, 7, 8),
+    "word_bits": (0,),
 }
 
 
@@ -118,11 +124,19 @@ def preset_of(candidate: Candidate, hardware: Hardware, board: Board) -> Preset:
         ParameterError: knobs that no build can have, with the knob to blame.
     """
     preset = common_preset(candidate, board)
-    varied = asdict(hardware) | {"wide_port": bool(hardware.wide_port)}
+    bits = word_bits(candidate, hardware)
+    if bits < candidate.word_bits:
+        raise ParameterError(f"word_bits must be at least {candidate.word_bits}, the longest prime's, got {bits}")
+    varied = asdict(hardware) | {"wide_port": bool(hardware.wide_port), "word_bits": bits}
     preset = replace(preset, **varied)
     for reason in preset.broken():
         raise ParameterError(reason)
     return preset
+
+
+def word_bits(candidate: Candidate, hardware: Hardware) -> int:
+    """Return the bits of a build's words."""
+    return hardware.word_bits or candidate.word_bits
 
 
 @cache

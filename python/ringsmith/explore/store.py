@@ -57,9 +57,9 @@ class Results:
                 self._connection.execute("create table if not exists prediction (key text primary key, value text)")
                 self._connection.execute(f"pragma user_version = {VERSION}")
 
-    def key(self, program: str, preset: Preset) -> str:
-        """Return the key of a program (its hash) on a build."""
-        numbers = json.dumps([preset.numbers(), preset.operations, preset.port_memory], sort_keys=True)
+    def key(self, program: str, preset: Preset, runs: int = 1) -> str:
+        """Return the key of a batch of a program (its hash) on a build."""
+        numbers = json.dumps([preset.numbers(), preset.operations, preset.port_memory, runs], sort_keys=True)
         return hashlib.sha256(f"{self._models}\0{program}\0{numbers}".encode()).hexdigest()
 
     def get(self, keys: Iterable[str]) -> dict[str, Result]:

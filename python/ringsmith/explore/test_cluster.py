@@ -9,38 +9,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-import ringsmith as rs
 from ringsmith.errors import InputError
-from ringsmith.explore.evaluate import Evaluator, Predicts, predicted
-from ringsmith.explore.parameters import candidates
+from ringsmith.explore.conftest import Searched
+from ringsmith.explore.evaluate import Evaluator, predicted
 from ringsmith.explore.report import as_json
-from ringsmith.explore.search import explore, packed
-from ringsmith.explore.space import Hardware, preset_of, values_with
-from ringsmith.explore.store import Results
+from ringsmith.explore.search import packed
+from ringsmith.explore.space import Hardware, preset_of
 from ringsmith.hw.synth import load_board
 
 #: Eight builds.
 SMALL = ["lanes=2,8", "butterflies=2,8", "dual_port_slots=4,8", "single_port_slots=0", "moduli_slots=1", "moves=16"]
 SMALL += ["wide_port=1"]
 BOARD = load_board("zcu102")
-
-
-@rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-3)
-def energy(x: Any) -> Any:
-    """Return the sum of squares."""
-    return np.sum(x * x)
-
-
-@pytest.fixture(scope="module")
-def found() -> list[Any]:
-    return candidates(energy, {"x": (8,)})
-
-
-def searched(found: list[Any], file: Path, evaluator: Predicts) -> dict[str, Any]:
-    return as_json(explore(found, values_with(SMALL), BOARD, Results(file), evaluator))
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +39,14 @@ def cluster() -> Iterator[Any]:
     made.shutdown()  # type: ignore[no-untyped-call]
 
 
-def test_a_cluster_finds_what_this_process_finds(cluster: Any, found: list[Any], tmp_path: Path) -> None:
+def test_a_cluster_finds_what_this_process_finds(
+    cluster: Any, found: list[Any], searched: Searched, tmp_path: Path
+) -> None:
     from ringsmith.explore.cluster import ClusterEvaluator
 
     with ClusterEvaluator(packed(found), cluster.address) as evaluator:
-        there = searched(found, tmp_path / "there.sqlite", evaluator)
-    with Evaluator(packed(found), 1) as evaluator:
-        here = searched(found, tmp_path / "here.sqlite", evaluator)
+        there = as_json(searched(tmp_path / "there.sqlite", SMALL, evaluator=evaluator))
+    here = as_json(searched(tmp_path / "here.sqlite", SMALL))
     assert there == here
     assert there["evaluated"] > 8
 
@@ -79,7 +62,7 @@ def test_an_address_without_a_cluster_is_refused(found: list[Any]) -> None:
 def test_points_of_a_worker_that_dies_are_done_again(found: list[Any]) -> None:
     hardware = [Hardware(2, 2, slots, 0, 1, 16, wide_port=True) for slots in (4, 6, 8, 12, 16)]
     able = next(one for one in found if hasattr(one, "compiled"))
-    tasks = [(able.name, preset_of(able, one, BOARD)) for one in hardware] * 4
+    tasks = [(able.name, preset_of(able, one, BOARD), runs) for one in hardware for runs in (1, 3)] * 2
     done: dict[int, Any] = {}
     with Evaluator(packed(found), 2) as evaluator:
         for number, result in evaluator.run(tasks):

@@ -11,10 +11,10 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import ringsmith as rs
+from ringsmith.explore.conftest import Searched
 from ringsmith.explore.evaluate import Evaluator
 from ringsmith.explore.page import page
 from ringsmith.explore.parameters import candidates
@@ -23,6 +23,7 @@ from ringsmith.explore.space import values_with
 from ringsmith.explore.store import Results
 from ringsmith.explore.verify import Verified, verify
 from ringsmith.hw.synth import load_board
+from ringsmith.runtime.kernel import Kernel
 
 #: Sixteen builds, small enough for the RTL.
 SMALL = ["lanes=2", "butterflies=2,4", "dual_port_slots=4,6", "single_port_slots=0", "moduli_slots=1", "moves=0,16"]
@@ -43,17 +44,9 @@ document.body.dataset.seen = JSON.stringify({ wide, times, marked, box, row, fro
 }</script>"""
 
 
-@rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-3)
-def energy(x: Any) -> Any:
-    """Return the sum of squares."""
-    return np.sum(x * x)
-
-
 @pytest.fixture(scope="module")
-def search(tmp_path_factory: pytest.TempPathFactory) -> Search:
-    found, file = candidates(energy, {"x": (8,)}), tmp_path_factory.mktemp("explore") / "results.sqlite"
-    with Evaluator(packed(found), 1) as evaluator:
-        return explore(found, values_with(SMALL), load_board("zcu102"), Results(file), evaluator)
+def search(searched: Searched, tmp_path_factory: pytest.TempPathFactory) -> Search:
+    return searched(tmp_path_factory.mktemp("explore") / "results.sqlite", SMALL)
 
 
 @pytest.mark.parametrize("width", [1280, 500])
@@ -87,7 +80,7 @@ def test_the_page_selects_sorts_and_filters_in_a_browser(search: Search, tmp_pat
     assert "123,456,789" in done.stdout, "the measured cycles stand in the table"
 
 
-def test_points_chosen_after_the_search_take_the_predicted_cycles(search: Search) -> None:
+def test_points_chosen_after_the_search_take_the_predicted_cycles(energy: Kernel, search: Search) -> None:
     ran = verify(energy, search, 2, "model")
     assert len({one.name for one in ran}) == 2
     for one in ran:
@@ -113,7 +106,7 @@ def test_an_exact_kernel_is_searched_and_verified(tmp_path: Path) -> None:
 
 @pytest.mark.hw
 @pytest.mark.slow
-def test_a_point_takes_the_predicted_cycles_on_its_rtl(search: Search) -> None:
+def test_a_point_takes_the_predicted_cycles_on_its_rtl(energy: Kernel, search: Search) -> None:
     (one,) = verify(energy, search, 1, "rtl")
     assert one.correct
     assert abs(one.off) < 0.01, one.line()

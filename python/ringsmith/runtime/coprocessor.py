@@ -40,6 +40,7 @@ class DeviceEngine:
     def report(self, seconds: float) -> dict[str, Any]:
         """Return what ran where: operations, send, compute and receive of the device, and the host's time."""
         usage = self._device.native.take_usage()
+        shift = self._device.native.take_shift()
         profile = self._device.native.last_profile()
         clock = self._device.clock_mhz
         facts: dict[str, Any] = {
@@ -48,7 +49,7 @@ class DeviceEngine:
                 "clock_mhz": clock,
                 "instructions": usage["instructions"],
                 "submissions": usage["submissions"],
-                "cycles": usage["cycles"],
+                "cycles": shift["cycles"],
                 "simulation_s": round(usage["device_seconds"], 3),
             },
             "offloaded": usage["offloaded"],

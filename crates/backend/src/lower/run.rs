@@ -10,9 +10,10 @@ use crate::cpu::plan::Plan;
 use crate::cpu::walk::Value;
 use crate::cpu::{bfv, ckks};
 use crate::{Error, Inputs, Observer, Outcome, Request, Seconds};
-use ::polynomial::{Graph, Host, Memory};
+use ::polynomial::{Graph, Host, Limb, Memory};
 use program::Parameters;
 use rlwe::{KeyId, Threads};
+use std::collections::HashMap;
 use std::time::Instant;
 use zq::Word;
 
@@ -66,6 +67,11 @@ pub trait Engine {
     /// The lowering target for rings of degree `n`.
     fn shape(&self, n: usize) -> Shape;
 
+    /// Programs that it computes at the same time.
+    fn cores(&self) -> usize {
+        1
+    }
+
     /// Computes a program of them; its outputs are in the memory.
     fn compute<'g, W: Word, H: Host<W, Error = Error>>(
         &self,
@@ -85,82 +91,49 @@ pub trait Engine {
     }
 }
 
-/// Runs a program of either scheme on an engine.
+/// Runs a program of either scheme on an engine; outputs that have nothing in common are computed at the same time, as
+/// far as the engine can.
 pub fn run<E: Engine>(
     engine: &E,
     threads: &Threads,
     request: &Request<'_>,
     observer: &dyn Observer,
 ) -> Result<Outcome, Error> {
-    let mut outcomes = run_all(engine, threads, &[request], observer)?;
-    Ok(outcomes.swap_remove(0))
-}
-
-/// Runs programs at the same time, as far as the engine can; parameters, keys and seed are those of the first of them.
-pub fn run_all<E: Engine>(
-    engine: &E,
-    threads: &Threads,
-    requests: &[&Request<'_>],
-    observer: &dyn Observer,
-) -> Result<Vec<Outcome>, Error> {
-    let Some(&first) = requests.first() else {
-        return Ok(Vec::new());
-    };
-    let seed = first.seed.clone();
-    let other = || Err(crate::cpu::of_another_scheme());
-    let encodes = !first.program.plaintexts.is_empty();
+    let seed = request.seed.clone();
+    let encodes = !request.program.plaintexts.is_empty();
     macro_rules! given {
-        ($kind:ident) => {{
-            let mut all = Vec::with_capacity(requests.len());
-            for request in requests {
-                all.push(match request.inputs {
-                    Inputs::Bytes(bytes) => Given::Bytes(bytes),
-                    Inputs::$kind(ciphertexts) => Given::Ciphertexts(ciphertexts),
-                    _ => return other(),
-                });
+        ($kind:ident) => {
+            match request.inputs {
+                Inputs::Bytes(bytes) => Given::Bytes(bytes),
+                Inputs::$kind(ciphertexts) => Given::Ciphertexts(ciphertexts),
+                _ => return Err(crate::cpu::of_another_scheme()),
             }
-            all
-        }};
+        };
     }
-    match &first.program.parameters {
+    match &request.program.parameters {
         Parameters::Bfv(params) => {
-            let scheme = bfv::Bfv::new(params, first.keys.narrow()?, seed, threads, encodes)?;
+            let scheme = bfv::Bfv::new(params, request.keys.narrow()?, seed, threads, encodes)?;
             let given = given!(Bfv);
             match wide_shape(params, engine.shape(params.n())) {
                 Ok(shape) => {
-                    let (scheme, given) = (Widened::new(scheme)?, (&given[..], shape));
-                    run_scheme(engine, &scheme, given, threads, requests, observer)
+                    let (scheme, given) = (Widened::new(scheme)?, (&given, shape));
+                    run_scheme(engine, &scheme, given, threads, request, observer)
                 }
                 Err(shape) => {
-                    let given = (&given[..], shape);
-                    run_scheme(engine, &scheme, given, threads, requests, observer)
+                    let given = (&given, shape);
+                    run_scheme(engine, &scheme, given, threads, request, observer)
                 }
             }
         }
         Parameters::BfvWide(params) => {
-            let scheme = bfv::Bfv::new(params, first.keys.wide()?, seed, threads, encodes)?;
-            let (given, shape) = (given!(BfvWide), engine.shape(params.n()));
-            run_scheme(
-                engine,
-                &scheme,
-                (&given, shape),
-                threads,
-                requests,
-                observer,
-            )
+            let scheme = bfv::Bfv::new(params, request.keys.wide()?, seed, threads, encodes)?;
+            let given = (&given!(BfvWide), engine.shape(params.n()));
+            run_scheme(engine, &scheme, given, threads, request, observer)
         }
         Parameters::Ckks(params) => {
-            let scheme = ckks::Ckks::new(params, first.keys.narrow()?, seed, threads);
-            let given = given!(Ckks);
-            let shape = engine.shape(params.n()).narrow();
-            run_scheme(
-                engine,
-                &scheme,
-                (&given, shape),
-                threads,
-                requests,
-                observer,
-            )
+            let scheme = ckks::Ckks::new(params, request.keys.narrow()?, seed, threads);
+            let given = (&given!(Ckks), engine.shape(params.n()).narrow());
+            run_scheme(engine, &scheme, given, threads, request, observer)
         }
     }
 }
@@ -211,46 +184,35 @@ fn prepare<'a, S: Lower>(
 fn run_scheme<E: Engine, S: Lower>(
     engine: &E,
     scheme: &S,
-    (given, shape): (&[Given<'_, S::Ciphertext>], Shape),
+    given: (&Given<'_, S::Ciphertext>, Shape),
     threads: &Threads,
-    requests: &[&Request<'_>],
+    request: &Request<'_>,
     observer: &dyn Observer,
-) -> Result<Vec<Outcome>, Error> {
-    let prepared = requests
-        .iter()
-        .zip(given)
-        .map(|(request, given)| prepare(scheme, (given, shape), threads, request))
-        .collect::<Result<Vec<_>, Error>>()?;
-    let arounds: Vec<Around<'_, S>> = prepared
-        .iter()
-        .zip(requests)
-        .map(|(one, request)| Around {
-            program: request.program,
-            plan: &one.plan,
-            scheme,
-            plaintexts: &one.plaintexts,
-            inputs: &one.inputs,
-            lowered: &one.lowered,
-            key: one.key,
-        })
-        .collect();
+) -> Result<Outcome, Error> {
+    let one = prepare(scheme, given, threads, request)?;
+    let around = Around {
+        program: request.program,
+        plan: &one.plan,
+        scheme,
+        plaintexts: &one.plaintexts,
+        inputs: &one.inputs,
+        lowered: &one.lowered,
+        key: one.key,
+    };
+    let mut seconds = one.seconds.clone();
     let start = Instant::now();
-    let jobs: Vec<_> = arounds
-        .iter()
-        .map(|one| (&one.lowered.graph, one))
+    let parts = one.lowered.parts(engine.cores());
+    let jobs: Vec<_> = parts.iter().map(|part| (&**part, &around)).collect();
+    let mut memories = engine.compute_all(&jobs, observer)?;
+    seconds.add("compute", start);
+    let start = Instant::now();
+    let owners: HashMap<Limb, usize> = (parts.iter().enumerate())
+        .flat_map(|(core, part)| part.outputs().iter().map(move |&limb| (limb, core)))
         .collect();
-    let memories = engine.compute_all(&jobs, observer)?;
-    let mut outcomes = Vec::with_capacity(requests.len());
-    for ((mut memory, around), one) in memories.into_iter().zip(&arounds).zip(&prepared) {
-        let mut seconds = one.seconds.clone();
-        seconds.add("compute", start);
-        let start = Instant::now();
-        let mut take = |limb| Ok(memory.take(limb, around)?.to_vec());
-        let write = |output| around.write(output, &mut take);
-        let outputs = one.lowered.outputs.iter().map(write);
-        let outputs = outputs.collect::<Result<_, Error>>()?;
-        seconds.add("write", start);
-        outcomes.push(Outcome { outputs, seconds });
-    }
-    Ok(outcomes)
+    let mut take = |limb| Ok(memories[owners[&limb]].take(limb, &around)?.to_vec());
+    let write = |output| around.write(output, &mut take);
+    let outputs = one.lowered.outputs.iter().map(write);
+    let outputs = outputs.collect::<Result<_, Error>>()?;
+    seconds.add("write", start);
+    Ok(Outcome { outputs, seconds })
 }

@@ -4,14 +4,16 @@
 use super::clear;
 use super::conversions::converts;
 use super::coprocessor::{ALL, build};
+use super::moves::{ending, moves};
 use super::random::Maker;
 use super::reference::Client;
 use super::{bfv_parameters, ckks_parameters};
-use crate::{Backend, Coprocessor, Inputs, Request, Unobserved, measure};
+use crate::{Backend, Build, Coprocessor, Inputs, Request, Unobserved, measure};
 use device::{Driver, Modeled};
 use isa::{BuildInfo, Host, Reduction};
 use offload::{CoreTime, Session};
-use program::{Encryption, Parameters};
+use program::step::Operation;
+use program::{Encryption, Parameters, Program};
 use rlwe::{SecurityPolicy, Seed};
 
 /// A device with all its cores behind AXI4.
@@ -26,6 +28,15 @@ fn engine(info: BuildInfo) -> Coprocessor {
     let first = sessions.remove(0);
     Coprocessor::new("model:test", first, ALL.iter().map(|&name| name.to_owned()))
         .with_cores(sessions)
+}
+
+/// Cycles of a batch by its plans alone.
+fn predicted(backend: &Coprocessor, program: &Program, runs: usize) -> u64 {
+    let build = Build {
+        info: &backend.session().info().clone(),
+        operations: &ALL.iter().map(|&name| name.to_owned()).collect(),
+    };
+    build.predict(program, runs).unwrap().cycles
 }
 
 fn batch_is_single_runs(parameters: &Parameters, seed: u64, info: BuildInfo, runs: u64) {
@@ -49,7 +60,13 @@ fn batch_is_single_runs(parameters: &Parameters, seed: u64, info: BuildInfo, run
             seed: Seed::from_text("zeros"),
         })
         .collect();
-    let outcomes = engine(info).run_batch(&requests, &Unobserved).unwrap();
+    let backend = engine(info);
+    let outcomes = backend.run_batch(&requests, &Unobserved).unwrap();
+    assert_eq!(
+        predicted(&backend, &program, requests.len()),
+        backend.take_shift().cycles,
+        "seed {seed}"
+    );
     assert_eq!(outcomes.len(), requests.len());
     for (run, (outcome, client)) in outcomes.iter().zip(&clients).enumerate() {
         let expected = client.reference(&program, &plain);
@@ -68,6 +85,52 @@ fn batches_give_the_bytes_of_single_runs() {
     batch_is_single_runs(&bfv_parameters(), 2, cores(2, converts(62, 3, 10)), 2);
     batch_is_single_runs(&ckks_parameters(), 3, cores(4, build(60, 2, 10)), 3);
     batch_is_single_runs(&ckks_parameters(), 4, cores(1, build(60, 3, 10)), 2);
+}
+
+#[test]
+fn outputs_that_have_nothing_in_common_are_computed_on_all_cores() {
+    use Operation::{Add, Multiply, Relinearize, Rotate};
+    // Three parts: two rotations of one input, which share its digits; a rotation of another; a product.
+    let steps = [
+        (Rotate(0, 1), 2, 0),
+        (Rotate(0, 2), 2, 0),
+        (Add(3, 4), 2, 0),
+        (Rotate(1, 1), 2, 0),
+        (Multiply(1, 2), 3, 0),
+        (Relinearize(7), 2, 0),
+    ];
+    let mut program = ending(&steps);
+    program.outputs = vec![8, 5, 6, 3];
+    let client = Client::new(&program, &clear::inputs(&program, 1));
+    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+    let (_, plain) = Maker::new(program.parameters.clone(), Encryption::Secret, 0).finish();
+    let expected = client.reference(&program, &plain);
+    let took = |cores: u32| {
+        let backend = engine(BuildInfo {
+            cores,
+            ..moves(46, 4, 10)
+        });
+        let request = Request {
+            program: &program,
+            keys: &client.keys,
+            inputs: Inputs::Bytes(&inputs),
+            plain: &plain,
+            seed: Seed::from_text("zeros"),
+        };
+        let outcome = backend.run(&request, &Unobserved).unwrap();
+        assert!(outcome.outputs == expected, "{cores} cores");
+        let shift = backend.take_shift();
+        assert_eq!(
+            predicted(&backend, &program, 1),
+            shift.cycles,
+            "{cores} cores"
+        );
+        assert_eq!(backend.take_usage().offloaded["key-switch"], 4);
+        (shift.cores.len(), shift.cycles)
+    };
+    let [one, two, four] = [1, 2, 4].map(took);
+    assert_eq!((one.0, two.0, four.0), (1, 2, 3));
+    assert!(four.1 < two.1 && two.1 < one.1, "{one:?} {two:?} {four:?}");
 }
 
 #[test]

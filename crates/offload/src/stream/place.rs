@@ -79,8 +79,8 @@ impl Placement {
             .map(|plan| fits(info, plan.modulus().value().to_u128()))
             .collect();
         let degree = fits_degree(info, graph.n());
-        // Lowering for builds that convert bases leaves operations that nothing uses.
-        let is_needed = match info.has(Op::Lift) || info.has(Op::Decomp) {
+        // Lowering for builds that convert bases leaves operations that nothing uses; a part has those of the others.
+        let is_needed = match info.has(Op::Lift) || info.has(Op::Decomp) || graph.is_part() {
             true => needed(graph),
             false => vec![true; graph.bundles().len()],
         };

@@ -1,60 +1,180 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a program would take of a build, from its plan alone: no data, no keys, no device.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use isa::{BuildInfo, Shape, State, Unit};
-use model::{Timing, schedule_from};
+use isa::{BuildInfo, Instruction, Op, Shape, State, Unit};
+use model::{Timing, schedule_together};
 use polynomial::{Graph, Operation};
 use zq::Word;
 
+use super::allocate::TABLES;
 use super::run::{Laid, account};
+use super::section::Table;
+use super::tiles::Tile;
 use crate::{OffloadError, Usage};
+
+/// Between the numbers of two cores' own buffers.
+const OWN: u32 = 1 << 24;
 
 /// What a program would take of a build.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prediction {
-    /// As a run on an idle device has it, to the cycle.
+    /// As a run on an idle device has it, to the cycle, all cores.
     pub usage: Usage,
-    /// Issue cycles of the compute unit: no order of the instructions and no number of slots can save them.
+    /// Cycles from the first start to the last end of each submission, whichever core ends last.
+    pub cycles: u64,
+    /// Cores that had work.
+    pub cores: usize,
+    /// Issue cycles of the compute unit of the core that has most: no order of the instructions and no number of slots
+    /// can save them.
     pub least_cycles: u64,
     /// Operations on polynomials that depend on what is given and that the host does, by kind.
     pub host_work: BTreeMap<&'static str, u64>,
 }
 
-/// Usage of a build that takes these operations after one run of a program: its plan, timed by the latency formulas and
-/// the scheduling rules.
+impl Prediction {
+    /// Adds what comes after it.
+    pub fn add(&mut self, other: &Self) {
+        self.usage.add(&other.usage);
+        self.cycles += other.cycles;
+        self.cores = self.cores.max(other.cores);
+        self.least_cycles += other.least_cycles;
+        for (kind, count) in &other.host_work {
+            *self.host_work.entry(kind).or_default() += count;
+        }
+    }
+}
+
+/// Usage of a build that takes these operations after one run of a program, a part of it ([`Graph::shares`]) on each of
+/// its first cores: their plans, timed by the latency formulas and the scheduling rules.
 ///
 /// # Errors
 /// What the build cannot do.
 pub fn predict<W: Word>(
     info: &BuildInfo,
     operations: &BTreeSet<String>,
-    graph: &Graph<W>,
+    parts: &[Cow<'_, Graph<W>>],
 ) -> Result<Prediction, OffloadError> {
-    let laid = Laid::new(info, operations, graph)?;
     let mut found = Prediction {
-        host_work: host_work(graph, |number| laid.is_on_host(number)),
+        cores: parts.len(),
         ..Prediction::default()
     };
-    let (timing, mut state) = (Timing::new(info), State::new(info));
-    laid.count(&mut found.usage);
-    for submission in &laid.plan.submissions {
-        for (number, spec) in &submission.conversions {
-            found.usage.conversions += u64::from(spec.is_some());
-            state.conversions[usize::from(*number)] = spec.as_ref().map(|spec| Shape {
+    let mut cores = Vec::with_capacity(parts.len());
+    for part in parts {
+        let core = Core::new(info, Laid::new(info, operations, part)?);
+        for (kind, count) in host_work(part, |number| core.laid.is_on_host(number)) {
+            *found.host_work.entry(kind).or_default() += count;
+        }
+        core.laid.count(&mut found.usage);
+        cores.push(core);
+    }
+    let mut buffers = Buffers::default();
+    for round in 0.. {
+        let mut active: Vec<&mut Core<'_, W>> = Vec::with_capacity(cores.len());
+        for (number, core) in cores.iter_mut().enumerate() {
+            if core.prepare(round, number, &mut buffers, &mut found.usage) {
+                active.push(core);
+            }
+        }
+        if active.is_empty() {
+            break;
+        }
+        let programs: Vec<_> = active.iter().map(|c| (&c.state, &c.program[..])).collect();
+        let profiles = schedule_together(info, &programs);
+        let ends = profiles.iter().map(|profile| profile.counters.cycles);
+        found.cycles += ends.max().unwrap_or(0);
+        for (core, profile) in active.iter_mut().zip(&profiles) {
+            found.usage.predicted_cycles += profile.counters.cycles;
+            account(info, &mut found.usage, profile, &core.program);
+            let work = core.program.iter();
+            let work = work.filter(|i| i.op.spec().unit == Unit::Compute);
+            core.issue += work.map(|i| core.timing.issue(i)).sum::<u64>();
+        }
+    }
+    found.least_cycles = cores.iter().map(|core| core.issue).max().unwrap_or(0);
+    Ok(found)
+}
+
+/// A core and its part of a program.
+struct Core<'g, W: Word> {
+    laid: Laid<'g, W>,
+    timing: Timing,
+    state: State,
+    /// The submission under way.
+    program: Vec<Instruction>,
+    /// Buffers of its plan whose tile others may load.
+    common: HashMap<u32, u32>,
+    /// Cycles so far in which its instructions occupied the compute unit's issue.
+    issue: u64,
+}
+
+/// Host buffers by what they hold: a LOAD of the same by several cores is served once.
+#[derive(Default)]
+struct Buffers {
+    tiles: HashMap<Tile, u32>,
+    tables: HashMap<Table, u32>,
+    used: u32,
+}
+
+impl<'g, W: Word> Core<'g, W> {
+    fn new(info: &BuildInfo, laid: Laid<'g, W>) -> Self {
+        Self {
+            laid,
+            timing: Timing::new(info),
+            state: State::new(info),
+            program: Vec::new(),
+            common: HashMap::new(),
+            issue: 0,
+        }
+    }
+
+    /// Makes the next submission ready; false if there is none.
+    fn prepare(
+        &mut self,
+        round: usize,
+        number: usize,
+        all: &mut Buffers,
+        usage: &mut Usage,
+    ) -> bool {
+        let Some(submission) = self.laid.plan.submissions.get(round) else {
+            return false;
+        };
+        for (conversion, spec) in &submission.conversions {
+            usage.conversions += u64::from(spec.is_some());
+            self.state.conversions[usize::from(*conversion)] = spec.as_ref().map(|spec| Shape {
                 inputs: spec.inputs.len() as u8,
                 own: false,
             });
         }
-        let program = &submission.program;
-        let profile = schedule_from(info, &state, program);
-        found.usage.predicted_cycles += profile.counters.cycles;
-        account(info, &mut found.usage, &profile, program);
-        let work = program.iter().filter(|i| i.op.spec().unit == Unit::Compute);
-        found.least_cycles += work.map(|i| timing.issue(i)).sum::<u64>();
+        for &(buffer, tile) in &submission.uploads {
+            let tile = self.laid.tiles.tiles[tile as usize].clone();
+            let fresh = all.used;
+            let shared = *all.tiles.entry(tile).or_insert(fresh);
+            all.used += u32::from(shared == fresh);
+            self.common.insert(buffer, shared);
+        }
+        self.program.clear();
+        for instruction in &submission.program {
+            let mut i = *instruction;
+            if i.buf_idx >= TABLES {
+                let (table, _) = &self.laid.plan.tables[(i.buf_idx - TABLES) as usize];
+                let fresh = all.used;
+                i.buf_idx = *all.tables.entry(table.clone()).or_insert(fresh);
+                all.used += u32::from(i.buf_idx == fresh);
+            } else if matches!(i.op, Op::Load | Op::Store) {
+                if i.op == Op::Store {
+                    self.common.remove(&i.buf_idx);
+                }
+                // A core's own buffers, beyond the common ones.
+                let own = OWN * (number as u32 + 1) + i.buf_idx;
+                i.buf_idx = self.common.get(&i.buf_idx).copied().unwrap_or(own);
+            }
+            self.program.push(i);
+        }
+        true
     }
-    Ok(found)
 }
 
 /// Counts the host's operations on inputs and on results of the device; the rest, such as encryptions of zero, can be

@@ -56,7 +56,7 @@ pub(super) struct Laid<'g, W: Word> {
     graph: &'g Graph<W>,
     layout: Layout,
     placement: Placement,
-    tiles: Tiles,
+    pub(super) tiles: Tiles,
     pub(super) plan: Plan,
 }
 
@@ -409,11 +409,14 @@ impl<'g, W: Word> Laid<'g, W> {
     pub(super) fn count(&self, usage: &mut Usage) {
         let mut there: BTreeMap<u32, bool> = BTreeMap::new();
         for (number, bundle) in self.graph.bundles().iter().enumerate() {
+            // A source stands where it was first used: in a part, maybe at a task of another.
+            let is_given = matches!(bundle.operation, Operation::Source(..));
+            if is_given || !self.placement.is_needed[number] {
+                continue;
+            }
             let on_device = self.placement.on_device[number];
             *there.entry(bundle.task).or_default() |= on_device;
-            let is_given = matches!(bundle.operation, Operation::Source(..));
-            let is_done_here = self.placement.is_needed[number] && !on_device && !is_given;
-            usage.host_operations += u64::from(is_done_here);
+            usage.host_operations += u64::from(!on_device);
         }
         for (task, there) in there {
             let name = self.graph.tasks()[task as usize].name;

@@ -30,6 +30,7 @@ LATE = {
     ("models.from_onnx", "onnx"): "the extra `models`; the message says so",
     ("models.from_onnx", "onnx.reference"): "as above",
     ("remote.wire", "ringsmith.remote.connections"): "HTTP and TLS, which only a connection needs",
+    ("explore.evolve", "optuna"): "the extra `search`; a second to load",
     ("runtime.cluster", "ray"): "the extra `ray`; seconds to load",
     ("service.distant", "ray"): "as above",
     ("explore.cluster", "ray"): "as above",

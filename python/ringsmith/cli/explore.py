@@ -17,6 +17,7 @@ from ringsmith.explore.calibrate import calibrate
 from ringsmith.explore.cluster import ClusterEvaluator
 from ringsmith.explore.design import parameters_text, preset_text
 from ringsmith.explore.evaluate import Evaluator
+from ringsmith.explore.evolve import LARGEST_NSGA2, evolve
 from ringsmith.explore.page import page
 from ringsmith.explore.parameters import Candidate, candidates
 from ringsmith.explore.report import as_json, nothing_fits, summary, write_csv
@@ -58,6 +59,9 @@ def run(
     sets: Annotated[list[str] | None, typer.Option("--params", help="only the set of this name; repeatable")] = None,
     tolerance: Annotated[float | None, typer.Option("--tolerance", help="in place of the kernel's")] = None,
     vary: Annotated[list[str] | None, typer.Option("--vary", help="KNOB=VALUE,VALUE of the search; repeatable")] = None,
+    nsga2: Annotated[
+        int | None, typer.Option("--nsga2", help="evaluate so many points by NSGA-II, where all are too many")
+    ] = None,
     batch: Annotated[int, typer.Option("--batch", help="the time of so many runs on all cores counts too")] = 1,
     jobs: Annotated[int | None, typer.Option("--jobs", help="processes (default: one for each core)")] = None,
     ray: Annotated[str | None, typer.Option("--ray", help="address of a Ray cluster that does the work")] = None,
@@ -87,6 +91,8 @@ def run(
         raise InputError(f"--board {board}: no multiplier is cut for {device.family}")
     if jobs is not None and not 1 <= jobs <= 256:
         raise InputError(f"--jobs {jobs}: 1 to 256 processes")
+    if nsga2 is not None and not 1 <= nsga2 <= LARGEST_NSGA2:
+        raise InputError(f"--nsga2 {nsga2}: 1 to {LARGEST_NSGA2} points")
     if not 1 <= batch <= LARGEST_BATCH:
         raise InputError(f"--batch {batch}: 1 to {LARGEST_BATCH} runs")
     if ray is not None and jobs is not None:
@@ -116,7 +122,8 @@ def run(
         def told(done: int, total: int, evaluated: int) -> None:
             status.update(Text(f"{picked.name} on {board}: {done:,} of {total:,} points, {evaluated:,} evaluated"))
 
-        search = explore(found, values, device, Results(results), evaluator, told, batch)
+        space = (found, values, device, Results(results), evaluator)
+        search = evolve(*space, nsga2, told, batch) if nsga2 else explore(*space, told, batch)
     seconds = time.perf_counter() - began
     if not search.front:
         raise nothing_fits(search)

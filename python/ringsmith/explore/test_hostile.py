@@ -105,6 +105,7 @@ def test_a_board_without_a_field_is_refused_by_name(tmp_path: Path, monkeypatch:
     ("arguments", "words"),
     [
         (["--batch", "0"], "--batch 0: 1 to 4096 runs"),
+        (["--nsga2", "0"], "--nsga2 0: 1 to 1000000 points"),
         (["--vary", "cores=0"], "cores must be"),
         (["--vary", "cores=99"], "cores must be"),
         (["--vary", "word_bits=20"], "word_bits must be at least"),

@@ -88,6 +88,12 @@ bench-kernels: build ## Key switches, keys and times of whole kernels in the com
 bench-lattigo: build ## Whole kernels of ours beside the same in Lattigo (needs Go)
 	@$(PY) bench/beside_lattigo.py
 
+bench-explore: build ## The search: coxHE's table and space, NSGA-II beside all 537,600 points, bounds on errors
+	@$(PY) bench/coxhe.py
+	@$(PY) bench/coxhe.py --space zcu104
+	@$(PY) bench/nsga2.py
+	@$(PY) bench/errors.py
+
 bench-peers: build ## Time us beside other libraries, installed from package registries (an hour)
 	@$(PY) bench/peers/run.py
 

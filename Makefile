@@ -17,7 +17,7 @@ INPUT ?=
 ARGS ?=
 SECONDS ?= 60
 
-.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz bench bench-kernels bench-lattigo bench-peers claims lock audit sbom clean
+.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz bench bench-kernels bench-explore bench-lattigo bench-peers claims lock audit sbom clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -141,7 +141,7 @@ class Programs:
             "inputs": list(self.client.encrypt(x=np.arange(8)).ciphertexts), "program": made.native, "galois": galois,
             "relinearization": relin, "public": None, "allow_insecure": False, "scheme": "bfv", "plaintexts": [],
             "n": 1024, "special": 1, "dnum": 2, "many": [list(self.client.encrypt(x=np.arange(8)).ciphertexts)],
-            "seeds": [bytes(32)],
+            "seeds": [bytes(32)], "promised": [1.0], "everywhere": [1.0],
         }  # fmt: skip
         self.session = _native.Session(made.native, scheme.context, relin, galois, None)
 

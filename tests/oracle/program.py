@@ -68,11 +68,11 @@ def listing(payload: bytes) -> list[str]:
     parameters = f.take(f.number(4))
     exact = parameters[6] == 2
     lines += [_parameters(parameters, exact), f"inputs under the {ENCRYPTIONS[f.number(1)]} key"]
-    bits, failure, tolerance, publish = f.real(), f.number(4), f.real(), f.number(1)
+    bits, failure, tolerance, kind = f.real(), f.number(4), f.real(), f.number(1)
     what = "bits of budget left" if exact else "log2 of the error"
-    room = "room" if publish else "no room"
+    room, probable = "room" if kind == 1 else "no room", "probable, " if kind == 2 else ""
     lines.append(
-        f"guarantee {bits:.4f} {what}, failing below 2^-{failure}, tolerance {scientific(tolerance)}, "
+        f"guarantee {bits:.4f} {what}, {probable}failing below 2^-{failure}, tolerance {scientific(tolerance)}, "
         f"{room} for publication"
     )
     lines += [_argument(f) for _ in range(f.number(4))]

@@ -180,6 +180,7 @@ fn program(params: &BfvParams<u64>) -> Result<Program, Error> {
             failure_bits: 0,
             tolerance: 0.0,
             publish: false,
+            strength: ::program::Strength::Certain,
         },
         arguments: vec![argument("a")?, argument("b")?],
         expressions: vec![],

@@ -307,7 +307,11 @@ impl<W: Word> Decryptor<W> {
         self.noise_bits_of(&self.phase(ct)?)
     }
 
-    fn noise_bits_of(&self, phase: &Phase<W>) -> Result<f64, Error> {
+    /// log2 of the largest noise coefficient of the ciphertext that a phase is of.
+    ///
+    /// # Errors
+    /// [`rlwe::Error::Shape`] for a phase of a longer set.
+    pub fn noise_bits_of(&self, phase: &Phase<W>) -> Result<f64, Error> {
         let mut phase = phase.0.clone();
         phase.scalar_mul_assign(self.params.plain_modulus() as i64);
         let largest = phase

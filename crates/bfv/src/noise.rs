@@ -7,6 +7,8 @@
 //! ciphertext, and the product has a rounding r for each of its parts. (Q/t)·m being scaled exactly, no term in Q mod t
 //! arises. Messages are taken as arbitrary: coefficients up to t/2.
 
+mod own;
+
 use crate::Error;
 use crate::params::BfvParams;
 use rlwe::RlweParamsLiteral;
@@ -201,10 +203,7 @@ impl Estimator {
         // HPSPOVERQ rounds the second operand at modulus P; with P ≥ Q that adds at most the rounding at modulus Q.
         let b = b.plus_independent(self.model.rounding(sizes[1]));
         let cross = self.spread(a, sizes[1]).plus(self.spread(b, sizes[0]));
-        let log2_t = (self.plain_modulus as f64).log2();
-        let both = a.through(Gain {
-            log2: 2.0 * (self.model.log2_embedding_bound(b) + log2_t - self.log2_q(limbs)?),
-        });
+        let both = a.through(self.second_order_gain(b, limbs)?);
         let rounding = self.model.rounding(sizes[0] + sizes[1] - 1);
         Ok(cross.plus(both).plus_independent(rounding))
     }

@@ -12,6 +12,8 @@
 //! - Encoding rounds each coefficient by up to 1/2. Values can be chosen so that all roundings add up in one slot,
 //!   hence the worst case of n/π; a plaintext that is at hand brings the error that it really has.
 
+mod own;
+
 use crate::Error;
 use crate::poly::{Arithmetic, Plan, Polynomial, evaluate};
 use crate::scale::SCALE_TOLERANCE;
@@ -88,8 +90,9 @@ impl Estimator {
         }
     }
 
-    fn n(&self) -> f64 {
-        self.model.n() as f64
+    /// Ring degree.
+    pub fn n(&self) -> usize {
+        self.model.n()
     }
 
     /// log2 of the modulus at `level`.
@@ -99,14 +102,14 @@ impl Estimator {
 
     /// log2 of what rounding the coefficients of any plaintext can do to a slot: half of max |Σ ±ζ^j| = 1/sin(π/2n).
     pub fn log2_worst_rounding(&self) -> f64 {
-        -1.0 - (PI / (2.0 * self.n())).sin().log2()
+        -1.0 - (PI / (2.0 * self.n() as f64)).sin().log2()
     }
 
     /// log2 of what rounding stays below for values that have nothing to do with the ring, but for one in 2^40
     /// plaintexts. Contrived or few small values exceed it: only for plaintexts whose own rounding is checked.
     pub fn log2_random_rounding(&self) -> f64 {
-        let tail = self.n().ln() + f64::from(FAILURE_BITS) * LN_2;
-        0.5 * (self.n() / 12.0 * tail).log2()
+        let tail = (self.n() as f64).ln() + f64::from(FAILURE_BITS) * LN_2;
+        0.5 * (self.n() as f64 / 12.0 * tail).log2()
     }
 
     /// Any plaintext with slots of at most `bound` encoded at `level` and `scale`.
@@ -314,7 +317,7 @@ impl Estimator {
     /// [`Error::LevelsExhausted`] at level 0.
     pub fn rescale(&self, e: &Estimate) -> Result<Estimate, Error> {
         if e.level == 0 {
-            return Err(exhausted("rescale", e));
+            return Err(exhausted("rescale", e.scale));
         }
         let divisor = self.log2_q[e.level];
         Ok(Estimate {
@@ -381,12 +384,12 @@ impl Estimator {
     }
 }
 
-fn exhausted(operation: &'static str, e: &Estimate) -> Error {
+fn exhausted(operation: &'static str, scale: f64) -> Error {
     Error::LevelsExhausted {
         operation,
         needed: 1,
         levels_left: 0,
-        log2_scale: e.scale.log2(),
+        log2_scale: scale.log2(),
         remedy: "use a longer modulus chain",
     }
 }

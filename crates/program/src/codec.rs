@@ -12,7 +12,7 @@ use crate::Error;
 use crate::check::Limits;
 use crate::parameters::Parameters;
 use crate::program::{
-    Argument, Encryption, Guarantee, PlaintextSource, Program, Range, Reading, Secrecy,
+    Argument, Encryption, Guarantee, PlaintextSource, Program, Range, Reading, Secrecy, Strength,
 };
 use crate::step::SourceLine;
 use fields::{
@@ -148,15 +148,28 @@ fn write_guarantee(out: &mut Writer, guarantee: &Guarantee) {
     out.f64(guarantee.bits);
     out.u32(guarantee.failure_bits);
     out.f64(guarantee.tolerance);
-    out.u8(u8::from(guarantee.publish));
+    out.u8(kind_of(guarantee));
+}
+
+/// 0: certain, 1: certain with room for publication, 2: probable.
+pub(super) fn kind_of(guarantee: &Guarantee) -> u8 {
+    match guarantee.strength {
+        Strength::Certain => u8::from(guarantee.publish),
+        Strength::Probable => 2,
+    }
 }
 
 fn read_guarantee(input: &mut Reader<'_>) -> Result<Guarantee, Error> {
+    let bits = input.f64("the guarantee")?;
+    let failure_bits = input.u32("the failure probability")?;
+    let tolerance = input.f64("the tolerance")?;
+    let kind = choice(input, "the kind of the guarantee", 2)?;
     Ok(Guarantee {
-        bits: input.f64("the guarantee")?,
-        failure_bits: input.u32("the failure probability")?,
-        tolerance: input.f64("the tolerance")?,
-        publish: choice(input, "the room for publication", 1)? == 1,
+        bits,
+        failure_bits,
+        tolerance,
+        publish: kind == 1,
+        strength: Strength::ALL[usize::from(kind == 2)],
     })
 }
 

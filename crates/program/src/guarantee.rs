@@ -11,17 +11,20 @@ mod bfv;
 mod circuit;
 mod ckks;
 mod measure;
+mod probable;
 mod promise;
+mod ranges;
 mod text;
 
 pub use circuit::{Circuit, Estimator, PlaintextFacts};
 pub use ckks::log2_publication;
+pub use ranges::Ranges;
 
 use crate::Error;
 use crate::expression::{Numbers, Operation as Plain};
 use crate::index_map::IndexMap;
 use crate::parameters::Parameters;
-use crate::program::{Argument, Program, Range, Secrecy};
+use crate::program::{Argument, Program, Range, Secrecy, Strength};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -81,6 +84,7 @@ impl Program {
             inputs: self.input_bounds().collect(),
             plaintexts: self.facts(),
             transforms: Cow::Borrowed(&self.transforms),
+            ranges: Ranges::default(),
             steps: Cow::Borrowed(&self.steps),
             outputs: Cow::Borrowed(&self.outputs),
         }
@@ -154,7 +158,12 @@ impl Program {
     /// # Errors
     /// [`Error::Step`] where there is no estimate.
     pub fn bound(&self, assume: Assume, measured: Option<&Effects>) -> Result<Bound, Error> {
-        let bound = self.circuit().walked(&self.estimator(), assume, measured);
+        let strength = self.guarantee.strength;
+        let mut circuit = self.circuit();
+        if strength == Strength::Probable {
+            circuit.ranges = self.ranges()?;
+        }
+        let bound = circuit.walked(&self.estimator(), strength, assume, measured);
         bound.map_err(|failure| self.at(failure.step, failure.message))
     }
 }

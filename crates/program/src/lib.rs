@@ -29,13 +29,15 @@ mod values;
 pub use check::Limits;
 pub use cost::{Cost, Digits};
 pub use error::Error;
-pub use guarantee::{Assume, Bound, Circuit, Effects, Estimator, PlaintextFacts, log2_publication};
+pub use guarantee::{
+    Assume, Bound, Circuit, Effects, Estimator, PlaintextFacts, Ranges, log2_publication,
+};
 pub use index_map::{IndexMap, MAX_ELEMENTS, Run};
 pub use message::{Message, Role, Section};
 pub use parameters::Parameters;
 pub use program::{
     Argument, Encryption, Guarantee, PlaintextSource, Program, Range, Reading, RequiredKeys,
-    Secrecy,
+    Secrecy, Strength,
 };
 pub use values::Values;
 

@@ -8,7 +8,7 @@
 use crate::expression::{Expression, Numbers, Operation as Plain};
 use crate::index_map::{IndexMap, Run};
 use crate::parameters::Parameters;
-use crate::program::{Argument, Guarantee, Program, Range, Reading, Secrecy};
+use crate::program::{Argument, Guarantee, Program, Range, Reading, Secrecy, Strength};
 use crate::step::{Operation, Step};
 use crate::transform::{Giant, Transform};
 use std::fmt::{self, Display, Formatter};
@@ -84,11 +84,15 @@ impl Guarantee {
         } else {
             "log2 of the error"
         };
+        let probable = match self.strength {
+            Strength::Certain => "",
+            Strength::Probable => "probable, ",
+        };
         let room = if self.publish { "" } else { "no " };
         writeln!(
             f,
-            "guarantee {:.4} {what}, failing below 2^-{}, tolerance {:e}, {room}room for publication",
-            self.bits, self.failure_bits, self.tolerance
+            "guarantee {:.4} {what}, {}failing below 2^-{}, tolerance {:e}, {room}room for publication",
+            self.bits, probable, self.failure_bits, self.tolerance
         )
     }
 }

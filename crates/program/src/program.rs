@@ -122,6 +122,29 @@ pub struct RequiredKeys {
     pub public: bool,
 }
 
+/// What a guarantee rests on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strength {
+    /// Errors of operands may all depend on each other: bounds add.
+    #[default]
+    Certain,
+    /// What operations draw is independent: squares of bounds add, but for what is the same draw.
+    Probable,
+}
+
+impl Strength {
+    /// Both, in the order of their codes.
+    pub const ALL: [Self; 2] = [Self::Certain, Self::Probable];
+
+    /// The name in the source of a kernel.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Certain => "certain",
+            Self::Probable => "probable",
+        }
+    }
+}
+
 /// The guarantee of the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Guarantee {
@@ -131,8 +154,10 @@ pub struct Guarantee {
     pub failure_bits: u32,
     /// CKKS: the error that was asked for; 0 in BFV.
     pub tolerance: f64,
-    /// Whether there is room to publish decryptions.
+    /// Whether there is room to publish decryptions; then the guarantee is certain.
     pub publish: bool,
+    /// What it rests on.
+    pub strength: Strength,
 }
 
 /// The reading of a result's numbers after decryption.

@@ -173,6 +173,7 @@ fn program(params: &CkksParams, count: usize) -> Result<Program, Error> {
             failure_bits: 0,
             tolerance: 1.0,
             publish: false,
+            strength: ::program::Strength::Certain,
         },
         arguments: vec![argument(
             "a",

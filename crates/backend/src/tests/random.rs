@@ -69,6 +69,7 @@ impl Maker {
                 failure_bits: 40,
                 tolerance: if exact { 0.0 } else { 1.0 },
                 publish: false,
+                strength: ::program::Strength::Certain,
             },
             arguments: vec![
                 argument("x", exact, vec![2, s], packed(2)),

@@ -2,7 +2,9 @@
 //! A program's hash in parts, so that two sides of a wire that disagree can say in what.
 
 use super::fields::{write_count, write_map, write_shape, write_text};
-use super::{expression, step, transform, write_declaration, write_plaintext, write_reading};
+use super::{
+    expression, kind_of, step, transform, write_declaration, write_plaintext, write_reading,
+};
 use crate::program::{Program, Secrecy};
 use rlwe::wire::Writer;
 use sha2::{Digest, Sha256};
@@ -42,7 +44,7 @@ fn kernel(program: &Program, out: &mut Writer) {
     write_text(out, &program.variant);
     out.u32(program.guarantee.failure_bits);
     out.f64(program.guarantee.tolerance);
-    out.u8(u8::from(program.guarantee.publish));
+    out.u8(kind_of(&program.guarantee));
     list(out, &program.arguments, write_declaration);
 }
 

@@ -2,7 +2,7 @@
 //! Noise of BFV, along the steps.
 
 use super::Bound;
-use super::circuit::{Failure, Plaintexts, operands};
+use super::circuit::{Circuit, Failure, Plaintexts, operands};
 use crate::program::Encryption;
 use crate::step::{Operation, Plaintext, Step};
 use crate::transform::Term;
@@ -11,7 +11,7 @@ use rlwe::noise::{Gain, Noise};
 
 /// More multiplications in a row than any modulus has room for: noise beyond them counts as infinite, which keeps the
 /// time of a step bounded.
-const MAX_FACTORS: u32 = 2048;
+pub(super) const MAX_FACTORS: u32 = 2048;
 
 /// The noise budget of the poorest result.
 pub fn bound(plaintexts: &Plaintexts<'_>, estimator: &Estimator) -> Result<Bound, Failure> {
@@ -20,7 +20,15 @@ pub fn bound(plaintexts: &Plaintexts<'_>, estimator: &Estimator) -> Result<Bound
         plaintexts,
         estimator,
     };
-    let values = walk.run()?;
+    poorest(circuit, estimator, &walk.run()?)
+}
+
+/// The noise budget of the poorest result.
+pub(super) fn poorest(
+    circuit: &Circuit<'_>,
+    estimator: &Estimator,
+    values: &[Noise],
+) -> Result<Bound, Failure> {
     let mut poorest = Bound {
         bits: f64::INFINITY,
         overflow_bits: f64::NEG_INFINITY,
@@ -48,14 +56,14 @@ pub fn bound(plaintexts: &Plaintexts<'_>, estimator: &Estimator) -> Result<Bound
     Ok(poorest)
 }
 
-fn failed(step: usize, error: &bfv::Error) -> Failure {
+pub(super) fn failed(step: usize, error: &bfv::Error) -> Failure {
     let message = error.to_string();
     Failure { step, message }
 }
 
-struct Walk<'a> {
-    plaintexts: &'a Plaintexts<'a>,
-    estimator: &'a Estimator,
+pub(super) struct Walk<'a> {
+    pub plaintexts: &'a Plaintexts<'a>,
+    pub estimator: &'a Estimator,
 }
 
 impl Walk<'_> {
@@ -120,7 +128,7 @@ impl Walk<'_> {
     }
 
     /// The gain of multiplying by a plaintext; a factor stays a constant polynomial.
-    fn gain(&self, plaintext: Plaintext) -> Gain {
+    pub fn gain(&self, plaintext: Plaintext) -> Gain {
         match self.plaintexts.circuit.factor(plaintext) {
             Some(factor) => Gain {
                 log2: 2.0 * (factor.unsigned_abs() as f64).max(1.0).log2(),

@@ -3,9 +3,9 @@
 //!
 //! A search for parameters asks for the bounds of thousands of circuits and sets: neither needs tables or keys.
 
-use super::{Assume, Bound, Effects, bfv, ckks};
+use super::{Assume, Bound, Effects, Ranges, bfv, ckks, probable};
 use crate::Error;
-use crate::program::Encryption;
+use crate::program::{Encryption, Strength};
 use crate::step::{Operation, Plaintext, Step};
 use crate::transform::Transform;
 use std::borrow::Cow;
@@ -36,6 +36,8 @@ pub struct Circuit<'a> {
     pub plaintexts: Vec<PlaintextFacts>,
     /// Linear transforms that steps apply.
     pub transforms: Cow<'a, [Transform]>,
+    /// Facts about values in CKKS, for a probable guarantee; empty where there are none.
+    pub ranges: Ranges,
     /// Inputs, then operations.
     pub steps: Cow<'a, [Step]>,
     /// The steps that are results.
@@ -188,7 +190,12 @@ impl Circuit<'_> {
     ///
     /// # Errors
     /// [`Error::Step`] for a step that has no estimate, [`Error::Layout`] for a set or outputs that do not fit.
-    pub fn bound(&self, estimator: &Estimator, assume: Assume) -> Result<Bound, Error> {
+    pub fn bound(
+        &self,
+        estimator: &Estimator,
+        strength: Strength,
+        assume: Assume,
+    ) -> Result<Bound, Error> {
         let layout = |what: &str, message| Error::Layout {
             what: what.into(),
             message,
@@ -207,13 +214,14 @@ impl Circuit<'_> {
                 format!("it uses level {level}, the set has {primes} data primes"),
             ));
         }
-        let bound = self.walked(estimator, assume, None);
+        let bound = self.walked(estimator, strength, assume, None);
         bound.map_err(|f| self.at(f.step, &self.steps[f.step], f.message))
     }
 
     pub(super) fn walked(
         &self,
         estimator: &Estimator,
+        strength: Strength,
         assume: Assume,
         measured: Option<&Effects>,
     ) -> Result<Bound, Failure> {
@@ -223,9 +231,11 @@ impl Circuit<'_> {
             measured,
             ordinary: estimator.ordinary_effect(),
         };
-        match estimator {
-            Estimator::Ckks(estimator) => ckks::bound(&plaintexts, estimator),
-            Estimator::Bfv(estimator) => bfv::bound(&plaintexts, estimator),
+        match (estimator, strength) {
+            (Estimator::Ckks(e), Strength::Certain) => ckks::bound(&plaintexts, e),
+            (Estimator::Ckks(e), Strength::Probable) => probable::ckks(&plaintexts, e),
+            (Estimator::Bfv(e), Strength::Certain) => bfv::bound(&plaintexts, e),
+            (Estimator::Bfv(e), Strength::Probable) => probable::bfv(&plaintexts, e),
         }
     }
 }

@@ -14,13 +14,24 @@ use std::f64::consts::LN_2;
 /// Two walks: with the author's promises for the error of the slots that matter, and for overflow without those that
 /// leave out slots, since what nobody looks at holds other values and would spoil the rest if it wrapped.
 pub fn bound(plaintexts: &Plaintexts<'_>, estimator: &Estimator) -> Result<Bound, Failure> {
+    of_results(plaintexts, estimator, |promises| {
+        let walk = Walk {
+            plaintexts,
+            estimator,
+            promises,
+        };
+        walk.run()
+    })
+}
+
+/// The bound from the values of a walk, with all promises or without those that leave out slots.
+pub(super) fn of_results(
+    plaintexts: &Plaintexts<'_>,
+    estimator: &Estimator,
+    walk: impl Fn(bool) -> Result<Vec<Estimate>, Failure>,
+) -> Result<Bound, Failure> {
     let circuit = plaintexts.circuit;
-    let walk = |promises| Walk {
-        plaintexts,
-        estimator,
-        promises,
-    };
-    let values = walk(true).run()?;
+    let values = walk(true)?;
     let errors = circuit
         .outputs
         .iter()
@@ -28,7 +39,7 @@ pub fn bound(plaintexts: &Plaintexts<'_>, estimator: &Estimator) -> Result<Bound
     let bits = errors.fold(f64::NEG_INFINITY, f64::max);
     let partial = |step: &Step| matches!(step.operation, Operation::Within(_, p) if !p.everywhere);
     let (overflow_bits, step) = if circuit.steps.iter().any(partial) {
-        fullest(estimator, &walk(false).run()?)
+        fullest(estimator, &walk(false)?)
     } else {
         fullest(estimator, &values)
     };
@@ -69,11 +80,17 @@ fn fullest(estimator: &Estimator, values: &[Estimate]) -> (f64, usize) {
     fullest
 }
 
-struct Walk<'a> {
-    plaintexts: &'a Plaintexts<'a>,
-    estimator: &'a Estimator,
+/// Why a step has no estimate.
+pub(super) fn failed(step: usize, error: &ckks::Error) -> Failure {
+    let message = error.to_string();
+    Failure { step, message }
+}
+
+pub(super) struct Walk<'a> {
+    pub plaintexts: &'a Plaintexts<'a>,
+    pub estimator: &'a Estimator,
     /// Whether promises that leave out slots count.
-    promises: bool,
+    pub promises: bool,
 }
 
 impl Walk<'_> {
@@ -87,10 +104,7 @@ impl Walk<'_> {
                 Operation::EncryptZero => self.encrypted(0.0, step),
                 _ => self.applied(step, &values),
             };
-            values.push(value.map_err(|e| Failure {
-                step: number,
-                message: e.to_string(),
-            })?);
+            values.push(value.map_err(|e| failed(number, &e))?);
         }
         Ok(values)
     }
@@ -152,7 +166,8 @@ impl Walk<'_> {
             .linear_transform(a, &giants.collect::<Vec<_>>())
     }
 
-    fn encoded(&self, plaintext: Plaintext, level: u32) -> Estimate {
+    /// The encoding of a plaintext at a level.
+    pub fn encoded(&self, plaintext: Plaintext, level: u32) -> Estimate {
         let rounding = match (
             self.plaintexts.circuit.factor(plaintext),
             self.plaintexts.effect(plaintext),

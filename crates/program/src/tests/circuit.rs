@@ -25,7 +25,9 @@ fn a_circuit_by_hand_has_the_bounds_of_its_program() {
     {
         let (circuit, estimator) = (by_hand(&program), program.estimator());
         for assume in [Assume::None, Assume::Constants, Assume::All] {
-            let bound = circuit.bound(&estimator, assume).unwrap();
+            let bound = circuit
+                .bound(&estimator, Strength::Certain, assume)
+                .unwrap();
             assert_eq!(bound, program.bound(assume, None).unwrap());
         }
         assert_eq!(circuit.encodings(), program.encodings());
@@ -54,7 +56,7 @@ fn a_circuit_that_names_what_is_not_there_is_refused() {
     let bound = |change: &dyn Fn(&mut Circuit<'_>), estimator| {
         let mut changed = by_hand(&program);
         change(&mut changed);
-        refused(changed.bound(estimator, Assume::None))
+        refused(changed.bound(estimator, Strength::Certain, Assume::None))
     };
     let output = bound(&|c| c.outputs = vec![77].into(), &estimator);
     assert!(output.contains("there is no step 77"), "{output}");

@@ -431,7 +431,9 @@ fn an_extended_key_needs_special_primes() {
     let text = "extended public key needs special primes, the parameter set has none";
     let refused = program.check(&Limits::default()).unwrap_err().to_string();
     assert!(refused.contains(text), "{refused}");
-    let bound = program.circuit().bound(&program.estimator(), Assume::None);
+    let bound = program
+        .circuit()
+        .bound(&program.estimator(), Strength::Certain, Assume::None);
     assert!(bound.unwrap_err().to_string().contains(text));
 }
 

@@ -8,6 +8,7 @@ mod cost;
 mod guarantee;
 mod lies;
 mod limits;
+mod probable;
 mod repeat;
 mod sample;
 mod vectors;

@@ -153,6 +153,7 @@ pub fn sample(parameters: Parameters) -> Program {
             failure_bits: 40,
             tolerance: if bfv { 0.0 } else { 0.25 },
             publish: false,
+            strength: Strength::Certain,
         },
         arguments: vec![
             Argument {

@@ -269,6 +269,14 @@ impl BfvDecryptor {
         Ok(self.wrap(py, inner))
     }
 
+    /// log2 of the largest noise coefficient; decryption fails at log2(q/2t).
+    fn noise_bits(&self, py: Python<'_>, ciphertext: &BfvCiphertext) -> PyResult<f64> {
+        watched(py, None, |watch| {
+            of_phase!(self, &ciphertext.inner, watch, |d, c, phase| d
+                .noise_bits_of(&phase))
+        })
+    }
+
     /// Bits of noise that may still be added before decryption fails; 0 when it may have failed.
     fn noise_budget(&self, py: Python<'_>, ciphertext: &BfvCiphertext) -> PyResult<f64> {
         watched(py, None, |watch| {

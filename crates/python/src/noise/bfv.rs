@@ -263,16 +263,19 @@ impl BfvEstimator {
 
     /// Static noise bound of a circuit, with "none", "constants" or "all" plaintexts the worst possible: `bits` of
     /// noise budget of the poorest result, which is `step`; `overflow_bits` is -inf.
+    #[pyo3(signature = (circuit, assume, guarantee="certain"))]
     fn bound<'py>(
         &self,
         py: Python<'py>,
         circuit: &Circuit,
         assume: &str,
+        guarantee: &str,
     ) -> PyResult<Bound<'py, PyDict>> {
         circuit.bound(
             py,
             &::program::Estimator::Bfv(self.estimator.clone()),
             assume,
+            guarantee,
         )
     }
 

@@ -257,14 +257,16 @@ impl CkksEstimator {
 
     /// Static noise bound of a circuit, with "none", "constants" or "all" plaintexts the worst possible: `bits`, log2
     /// of the largest error of a slot; `overflow_bits` by which the fullest `step` exceeds its modulus (below 0: room).
+    #[pyo3(signature = (circuit, assume, guarantee="certain"))]
     fn bound<'py>(
         &self,
         py: Python<'py>,
         circuit: &Circuit,
         assume: &str,
+        guarantee: &str,
     ) -> PyResult<Bound<'py, PyDict>> {
         let estimator = ::program::Estimator::Ckks(self.estimator.clone());
-        circuit.bound(py, &estimator, assume)
+        circuit.bound(py, &estimator, assume, guarantee)
     }
 
     /// log2 of `slot_error`.

@@ -3,6 +3,7 @@
 
 use super::Program;
 use super::arrays::{index_map, numbers};
+use super::circuit::strength;
 use super::step::{Giants, StepArguments, encryption, needed, operands, transform};
 use crate::context::Context;
 use crate::errors::Kind;
@@ -52,6 +53,7 @@ impl ProgramBuilder {
                 failure_bits: 0,
                 tolerance: 0.0,
                 publish: false,
+                strength: ::program::Strength::Certain,
             },
             arguments: vec![],
             expressions: vec![],
@@ -234,7 +236,10 @@ impl ProgramBuilder {
 
     /// The program, checked; element e of its result is slot `r % slots` of output `r // slots`, r being `result[e]`.
     /// `complex`: its first axis holds real and imaginary parts; `divisor`: of the result of BFV.
-    #[pyo3(signature = (outputs, result_shape, result, *, bits, failure_bits, tolerance, publish, complex=false, divisor=1))]
+    #[pyo3(signature = (
+        outputs, result_shape, result, *, bits, failure_bits, tolerance, publish, complex=false, divisor=1,
+        guarantee="certain"
+    ))]
     #[expect(
         clippy::too_many_arguments,
         reason = "keyword arguments of a Python method"
@@ -251,6 +256,7 @@ impl ProgramBuilder {
         publish: bool,
         complex: bool,
         divisor: u64,
+        guarantee: &str,
     ) -> PyResult<Program> {
         let mut program = self.program.clone();
         program.outputs = outputs;
@@ -262,6 +268,7 @@ impl ProgramBuilder {
             failure_bits,
             tolerance,
             publish,
+            strength: strength(guarantee)?,
         };
         let check = || {
             program.check(&Limits::default())?;

@@ -4,9 +4,10 @@
 use super::step::{Giants, StepArguments, encryption, transform};
 use crate::errors::{Kind, OrRaise};
 use ::program::step::{Place, Promise, Step};
-use ::program::{Assume, Digits, Estimator, PlaintextFacts};
+use ::program::{Assume, Digits, Estimator, PlaintextFacts, Ranges, Strength};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rlwe::noise::Norms;
 
 /// Steps and what is known of values. `encryption`: the key inputs are encrypted under; `inputs`: the largest magnitude
 /// of each ciphertext that is sent; `outputs`: the steps that are results; of each plaintext whether no argument has
@@ -28,6 +29,16 @@ pub fn assumption(name: &str) -> PyResult<Assume> {
     }
 }
 
+/// The strength of a guarantee that has this name.
+pub fn strength(name: &str) -> PyResult<Strength> {
+    let found = Strength::ALL.into_iter().find(|s| s.name() == name);
+    found.ok_or_else(|| {
+        Kind::Input.error(format!(
+            "no guarantee {name:?}; there are certain, probable"
+        ))
+    })
+}
+
 /// A bound as Python reads it.
 pub fn facts(py: Python<'_>, bound: ::program::Bound) -> PyResult<Bound<'_, PyDict>> {
     let facts = PyDict::new(py);
@@ -44,10 +55,11 @@ impl Circuit {
         py: Python<'py>,
         estimator: &Estimator,
         assume: &str,
+        guarantee: &str,
     ) -> PyResult<Bound<'py, PyDict>> {
         let bound = self
             .inner
-            .bound(estimator, assumption(assume)?)
+            .bound(estimator, strength(guarantee)?, assumption(assume)?)
             .or_raise()?;
         facts(py, bound)
     }
@@ -81,17 +93,27 @@ impl Circuit {
             inputs,
             plaintexts: plaintexts.into_iter().map(facts).collect(),
             transforms: vec![].into(),
+            ranges: Ranges::default(),
             steps: vec![].into(),
             outputs: outputs.into(),
         };
         Ok(Self { inner })
     }
 
-    /// Adds a linear transform, as `ProgramBuilder.transform`.
-    fn transform(&mut self, scale: f64, giants: Giants) -> usize {
+    /// Adds a linear transform, as `ProgramBuilder.transform`. `norms`: the largest Σ|factor| and √Σ factor² of a slot,
+    /// for all transforms or none.
+    #[pyo3(signature = (scale, giants, norms=None))]
+    fn transform(&mut self, scale: f64, giants: Giants, norms: Option<(f64, f64)>) -> usize {
         let transforms = self.inner.transforms.to_mut();
+        let norms = norms.map(|(sum, square)| Norms { sum, square });
+        self.inner.ranges.norms.extend(norms);
         transforms.push(self::transform(scale, giants));
         transforms.len() - 1
+    }
+
+    /// Tells the largest magnitude of each step's slots, with all promises and without those that leave out slots.
+    fn magnitudes(&mut self, promised: Vec<f64>, everywhere: Vec<f64>) {
+        (self.inner.ranges.promised, self.inner.ranges.everywhere) = (promised, everywhere);
     }
 
     /// Adds an operation, as `ProgramBuilder.step`.

@@ -225,7 +225,7 @@ impl Program {
         levels.min().unwrap_or(0)
     }
 
-    /// The guarantee of the result: `bits`, `failure_bits`, `tolerance`, `publish`.
+    /// The guarantee of the result: `bits`, `failure_bits`, `tolerance`, `publish`, `strength`.
     #[getter]
     fn guarantee<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (guarantee, facts) = (&self.inner.guarantee, PyDict::new(py));
@@ -233,6 +233,7 @@ impl Program {
         facts.set_item("failure_bits", guarantee.failure_bits)?;
         facts.set_item("tolerance", guarantee.tolerance)?;
         facts.set_item("publish", guarantee.publish)?;
+        facts.set_item("strength", guarantee.strength.name())?;
         Ok(facts)
     }
 

@@ -13,7 +13,10 @@
 //! over the roots: either of them all, a Gaussian of variance V, or of one pair of roots that is large by itself, as a
 //! plaintext or message made to that end can bring about ([`NoiseModel::log2_bound`]).
 
+mod affine;
 mod embedding;
+
+pub use affine::{Affine, Draw, Norms, Place, Term};
 
 use crate::sampling::{ErrorDistribution, SecretDistribution};
 use std::f64::consts::{LN_2, PI};

@@ -14,7 +14,7 @@ from ringsmith.cli.common import console, load_kernels, option_changes, print_js
 from ringsmith.compiler.params.alternatives import alternatives
 from ringsmith.compiler.rounds import ClientAidedError
 from ringsmith.progress import Told, telling
-from ringsmith.runtime.box import box, by_line, depth_of, standard_of, why
+from ringsmith.runtime.box import box, by_line, depth_of, guarantees, standard_of, why
 from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.report import params_json
@@ -84,6 +84,7 @@ def _facts(program: Program) -> dict[str, Any]:
         "operations": program.counts,
         "rotations": list(program.native.rotations()),
         "swap_rows": program.native.required_keys()["swap_rows"],
+        "guarantees": guarantees(program),
         "why": why(program),
         "cost": [
             {"file": c.where.file, "line": c.where.line, "key_switches": c.key_switches, "products": c.products}

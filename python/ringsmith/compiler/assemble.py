@@ -83,7 +83,7 @@ class _Assembly:
             list(self.circuit.outputs), shape, result, bits=float(noise_bits),
             failure_bits=failure_bits_of(publish=self.signature.publish),
             tolerance=self.signature.tolerance if self._reals else 0.0, publish=self.signature.publish,
-            complex=reading.complex, divisor=reading.divisor,
+            complex=reading.complex, divisor=reading.divisor, guarantee=self.signature.guarantee,
         )  # fmt: skip
 
     @property

@@ -77,7 +77,9 @@ def compile_kernel(
         keys_limit.check(choice.circuit, choice.params, kernel.keys_limit)
     own = real_shapes(kernel.arguments, shapes)
     arguments = {n: (own[n], a.encrypted, a.low, a.high) for n, a in real_arguments(kernel.arguments).items()}
-    signature = Signature(kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments, kernel.publish)
+    signature = Signature(
+        kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments, kernel.publish, kernel.guarantee
+    )
     native = assemble(signature, choice.params, choice.circuit, choice.noise_bits, encryption, reading)
     functions = UserFunctions.of(choice.circuit)
     return Compiled(signature, choice.params, native, choice.circuit, choice.rejected, functions, layouts)
@@ -158,6 +160,7 @@ def requirements_of(kernel: KernelDefinition, plain_bound: float, encryption: st
         kernel.publish,
         assume=noise.Assume.ALL if kernel.worst_case else noise.Assume.NONE,
         failure_bits=noise.failure_bits_of(publish=kernel.publish),
+        guarantee=kernel.guarantee,
     )
 
 

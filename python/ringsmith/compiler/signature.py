@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ringsmith import _native
 from ringsmith.errors import InputError
 from ringsmith.frontend.declare import Argument, Encrypted, Plain, parts_of
+from ringsmith.frontend.definition import CERTAIN
 from ringsmith.ir.numbers import as_array
 
 Array = NDArray[Any]
@@ -28,13 +29,17 @@ class Signature:
     tolerance: float
     arguments: Mapping[str, tuple[tuple[int, ...], bool, float, float]]
     publish: bool = False
+    guarantee: str = CERTAIN
 
     @classmethod
     def of(cls, native: _native.Program) -> Signature:
         """Return that of a program read from bytes."""
         arguments = {name: (tuple(shape), secret, low, high) for name, shape, secret, low, high in native.arguments}
         promised = native.guarantee
-        return cls(native.name, native.variant, native.scheme, promised["tolerance"], arguments, promised["publish"])
+        return cls(
+            native.name, native.variant, native.scheme, promised["tolerance"], arguments, promised["publish"],
+            promised["strength"],
+        )  # fmt: skip
 
     def part(self, name: str) -> Argument:
         """Return the declaration of an argument of the program, which may be a part of a complex one."""

@@ -25,6 +25,8 @@ Shapes = Mapping[str, tuple[int, ...]]
 SCHEMES = ("ckks", "bfv")
 #: The keys that arguments may be encrypted under; an extended one is a public key over Q·P.
 ENCRYPTIONS = ("public", "extended", "secret")
+#: What a guarantee rests on: errors may all depend on each other, or draws are independent (docs/parameters.md).
+CERTAIN, PROBABLE = GUARANTEES = ("certain", "probable")
 _DEFAULT_TOLERANCE = 2.0**-20
 #: Bytes that a program's evaluation keys take at most, unless a kernel says otherwise.
 KEYS_LIMIT = 64 << 20
@@ -56,6 +58,7 @@ class KernelDefinition:
     encryption: str | None = None
     worst_case: bool = False
     keys_limit: int | None = KEYS_LIMIT
+    guarantee: str = CERTAIN
 
     def __post_init__(self) -> None:
         """Belong to the function's module: pickles look there."""
@@ -116,12 +119,19 @@ def check_options(made: KernelDefinition, where: Location | None) -> None:
         ("security", made.security, (128, 192, 256)),
         ("standard", made.standard, ("2024", "2018")),
         ("encryption", made.encryption, (None, *ENCRYPTIONS)),
+        ("guarantee", made.guarantee, GUARANTEES),
     )
     for option, value, allowed in choices:
         if value not in allowed:
             raise KernelError(f"{option}={value!r}: one of {', '.join(map(str, allowed))}", where)
     if made.manual and made.output is None:
         raise KernelError("a manual kernel declares output=rs.Output(shape..., packing=...)", where)
+    if made.publish and made.guarantee == PROBABLE:
+        raise KernelError(
+            'publish=True needs guarantee="certain": the noise that hides a decryption has to cover the largest error '
+            "there can be",
+            where,
+        )
     if made.plain_modulus is not None and made.scheme != "bfv":
         raise KernelError("plain_modulus belongs to BFV", where)
     limit = made.keys_limit

@@ -10,15 +10,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from textwrap import wrap
 
+from ringsmith.compiler.params import noise
 from ringsmith.compiler.params.alternatives import Alternative, alternatives
 from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.compiler.params.steps import described
+from ringsmith.frontend.definition import GUARANTEES
 from ringsmith.ir.slot_program import CIPHER_PRODUCTS
 from ringsmith.location import Location
 from ringsmith.runtime.program_data import ProgramData
 
 # Columns of text inside the frame.
 _WIDTH = 96
+# Two computations of one bound differ by less.
+_SAME_BITS = 1e-6
 # Source lines whose cost is told.
 _LINES = 5
 
@@ -53,6 +57,7 @@ def facts(program: ProgramData) -> list[tuple[str, str]]:
     lines.append(("security", _security(params)))
     lines.append(("source", params.security.source))
     lines.append(("chosen", _origin(params)))
+    lines.extend(promises(program))
     lines.extend(("why", reason) for reason in why(program))
     lines.extend(("cost", str(cost)) for cost in by_line(program)[:_LINES])
     lines.extend(("layout", text) for text in layouts(program))
@@ -126,18 +131,53 @@ def _origin(params: ParameterSet) -> str:
 
 
 def why(program: ProgramData) -> list[str]:
-    """Return the reasons: depth, precision or noise, rotations, rejected degrees."""
+    """Return the reasons: depth, rotations, rejected degrees."""
     params, counts = program.params, program.counts
     depth = depth_of(program)
     reasons = [f"{depth} rescaling level{'' if depth == 1 else 's'}"] if params.scheme == "ckks" else []
     reasons += [f"{counts['key_switch']} key switches, {program.rotation_keys} rotation keys"]
-    if params.scheme == "ckks":
-        reached = program.noise_bits
-        wanted = math.log2(program.signature.tolerance)
-        reasons.append(f"error below 2^{reached:.1f} for sure, 2^{wanted:.1f} wanted")
-    else:
-        reasons.append(f"{program.noise_bits:.1f} bits of noise budget left for sure")
     return reasons + _digits(program) + [rejected.reason for rejected in program.rejected[-2:]]
+
+
+#: What either guarantee takes for granted (docs/parameters.md).
+_ASSUMED = {"certain": "errors may all depend on each other", "probable": "what operations draw is independent"}
+
+
+def promises(program: ProgramData) -> list[tuple[str, str]]:
+    """Return a line for each guarantee: what it says, when it fails, what it takes for granted."""
+    lines = []
+    for name, bits in guarantees(program).items():
+        if program.params.scheme == "ckks":
+            said, wanted = f"error below 2^{bits:.1f}", f"2^{math.log2(program.signature.tolerance):.1f} wanted"
+        else:
+            said, wanted = f"{bits:.1f} bits of noise budget left", "more than 0 wanted"
+        asked = f", {wanted}" if name == program.signature.guarantee else ""
+        failing = program.native.guarantee["failure_bits"]
+        lines.append((name, f"{said}{asked}; fails below 2^-{failing}; {_ASSUMED[name]}"))
+    return lines
+
+
+def guarantees(program: ProgramData) -> dict[str, float]:
+    """Return what either guarantee says: CKKS log2 of the error bound, BFV bits of noise budget.
+
+    Of a program that was read from bytes only its own is known.
+    """
+    own, circuit = program.signature.guarantee, program.made_from
+    if circuit is None:
+        return {own: program.noise_bits}
+
+    def kept(assume: noise.Assume) -> bool:
+        return abs(float(program.native.bound(assume.name.lower())["bits"]) - program.noise_bits) < _SAME_BITS
+
+    assume = next((a for a in reversed(noise.Assume) if kept(a)), noise.Assume.NONE)
+    bits = program.native.guarantee["failure_bits"]
+    found = {
+        name: noise.bound(
+            circuit, program.params, encryption=program.encryption, assume=assume, failure_bits=bits, guarantee=name
+        ).bits
+        for name in GUARANTEES
+    }
+    return found | {own: program.noise_bits}
 
 
 def _digits(program: ProgramData) -> list[str]:

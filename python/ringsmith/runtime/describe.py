@@ -65,7 +65,7 @@ def facts(program: Program) -> Facts:
         "inputs_under": f"the {native.encryption} {'public ' * (native.encryption == 'extended')}key",
         "operations": program.counts,
         "rotation_keys": program.rotation_keys,
-        "guarantee": f"{guarantee}, failing below 2^-{promised['failure_bits']}",
+        "guarantee": f"{promised['strength']}: {guarantee}, failing below 2^-{promised['failure_bits']}",
         "publishable": promised["publish"],
         "bytes": len(native.to_bytes()),
     }

@@ -16,7 +16,14 @@ from ringsmith.compiler.rounds import ClientAidedError, cut
 from ringsmith.errors import InputError, KernelError
 from ringsmith.frontend import clear
 from ringsmith.frontend.declare import Argument, Output
-from ringsmith.frontend.definition import KEYS_LIMIT, KernelDefinition, check_options, declared_arguments, tolerance_of
+from ringsmith.frontend.definition import (
+    CERTAIN,
+    KEYS_LIMIT,
+    KernelDefinition,
+    check_options,
+    declared_arguments,
+    tolerance_of,
+)
 from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.frontend.trace import trace
 from ringsmith.ir.graph import content_hash
@@ -151,6 +158,7 @@ def kernel(
     encryption: str | None = None,
     worst_case: bool = False,
     keys_limit: int | None = KEYS_LIMIT,
+    guarantee: str = CERTAIN,
     **arguments: Argument,
 ) -> Callable[[Callable[..., Any]], Kernel]:
     """Make a kernel of the decorated function; `arguments` declares each of its parameters. All are given by name.
@@ -164,6 +172,9 @@ def kernel(
     `worst_case` makes room for any plain argument within its range, even one contrived to spread noise; without it
     such an argument is refused when the program runs. `keys_limit`: bytes that the evaluation keys may take (64 MiB;
     None: any); beyond it, rotations used least are made of powers of two. It does not bind manual kernels.
+    `guarantee`: what tolerance (CKKS) and decryption (BFV) are held to: "certain", errors may all depend on each other,
+    or "probable", what operations draw is independent, so errors add as deviations do: smaller sets. Either fails with
+    probability below 2^-40.
     """
 
     if misplaced:
@@ -173,7 +184,7 @@ def kernel(
         made = Kernel(
             function, name or function.__name__.replace("_", "-"), variant, scheme, mode == "manual", {}, output,
             tolerance_of(tolerance, precision), security, standard, allow_insecure, params, plain_modulus, sample,
-            reference, publish, encryption, worst_case, keys_limit,
+            reference, publish, encryption, worst_case, keys_limit, guarantee,
         )  # fmt: skip
         if mode not in ("auto", "manual"):
             raise KernelError(f"mode={mode!r}: auto or manual", made.where)

@@ -19,6 +19,7 @@ from ringsmith.compiler.params.sets import ParameterSet, judge, table_of
 from ringsmith.compiler.params.steps import described
 from ringsmith.compiler.scheduling import schedule_bfv, schedule_ckks
 from ringsmith.errors import ParameterError, RingsmithError
+from ringsmith.frontend.definition import CERTAIN
 from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.geometry import Slots, slots_of
 from ringsmith.ir.slot_program import SlotProgram
@@ -51,6 +52,7 @@ class Requirements:
     tower_bits: int = CPU_TOWER_BITS
     assume: noise.Assume = noise.Assume.NONE
     failure_bits: int = noise.FAILURE_BITS
+    guarantee: str = CERTAIN
     #: Products of ciphertexts that follow each other, whatever the layout.
     least_depth: int = 0
     #: The least degree that is tried.
@@ -65,8 +67,9 @@ class Requirements:
         if self.encryption == "extended" and not params.special:
             raise ParameterError(f'encryption="extended" needs special primes, the set {params.name} has none')
         return noise.bound(
-            circuit, params, encryption=self.encryption, assume=self.assume, failure_bits=self.failure_bits
-        )
+            circuit, params, encryption=self.encryption, assume=self.assume, failure_bits=self.failure_bits,
+            guarantee=self.guarantee,
+        )  # fmt: skip
 
     def budget(self, n: int) -> float:
         """Return the bits of noise budget that a BFV result must be sure to keep."""

@@ -21,6 +21,7 @@ from ringsmith import _native
 from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.compiler.params.steps import described
 from ringsmith.errors import KernelError, ParameterError
+from ringsmith.frontend.definition import CERTAIN, PROBABLE
 from ringsmith.ir.circuit import Circuit, Step
 
 #: Statistical security in bits of a published decryption, and how many decryptions share it.
@@ -89,13 +90,16 @@ def bound(
     encryption: str,
     assume: Assume = Assume.NONE,
     failure_bits: int = FAILURE_BITS,
+    guarantee: str = CERTAIN,
 ) -> Noise:
     """Return what the results of a circuit are sure to be under a set.
 
     In CKKS a promise about some of the slots (`rs.within`) counts for the error, not for overflow: what nobody looks at
     holds other values and would spoil the rest if it wrapped.
     """
-    found = _estimator(params, failure_bits).bound(described(circuit, encryption), assume.name.lower())
+    estimator = _estimator(params, failure_bits)
+    native = described(circuit, encryption, with_ranges=guarantee == PROBABLE)
+    found = estimator.bound(native, assume.name.lower(), guarantee)
     return Noise(found["bits"], found["overflow_bits"], circuit.steps[int(found["step"])])
 
 

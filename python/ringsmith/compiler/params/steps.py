@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ringsmith import _native
+from ringsmith.compiler.params.ranges import ranges
 from ringsmith.ir.circuit import Circuit, Step
 from ringsmith.ir.slot_program import Transform
 
@@ -17,6 +19,7 @@ class Steps:
     """Writes steps to `target`, and their transforms: each once for every scale of its plaintexts."""
 
     target: _native.ProgramBuilder | _native.Circuit
+    norms: Mapping[Transform, tuple[float, float]] | None = None
     transforms: dict[tuple[Transform, float], int] = field(default_factory=dict)
 
     def write(self, step: Step, **place: int) -> None:
@@ -35,7 +38,8 @@ class Steps:
         key = (transform, step.plain_scale)
         if key not in self.transforms:
             giants = [(g.rotation, [(t.rotation, t.plain) for t in g.terms]) for g in transform.giants]
-            self.transforms[key] = self.target.transform(float(step.plain_scale), giants)
+            known = (self.norms[transform],) if self.norms else ()
+            self.transforms[key] = self.target.transform(float(step.plain_scale), giants, *known)
         return self.transforms[key]
 
 
@@ -47,12 +51,18 @@ def _real(value: Any) -> float:
         return math.inf
 
 
-def described(circuit: Circuit, encryption: str) -> _native.Circuit:
-    """Return a circuit as far as its noise goes, its inputs encrypted under the `secret` or the `public` key."""
+def described(circuit: Circuit, encryption: str, *, with_ranges: bool = False) -> _native.Circuit:
+    """Return a circuit as far as its noise goes, its inputs encrypted under the `secret` or the `public` key.
+
+    `with_ranges`: with the magnitudes of its values, which a probable guarantee reckons with.
+    """
     inputs = [_real(circuit.bounds[name]) for name, packing in circuit.inputs.items() for _ in packing.gather]
     plaintexts = [(plain.constant, plain.integer, _real(plain.bound)) for plain in circuit.plains]
     native = _native.Circuit(circuit.scheme, encryption, inputs, list(circuit.outputs), plaintexts)
-    steps = Steps(native)
+    found = ranges(circuit) if with_ranges and circuit.scheme == "ckks" else None
+    steps = Steps(native, found.norms if found else None)
     for step in circuit.steps:
         steps.write(step)
+    if found:
+        native.magnitudes(list(found.promised), list(found.everywhere))
     return native

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Magnitudes of a CKKS circuit's values, slot by slot: what a probable guarantee multiplies errors by.
+
+Slots that hold nothing are 0, constants are their own magnitudes, arguments are anything within their declared range.
+They do not depend on scales and levels: found once for all sets that a search tries at one degree. The engine finds the
+same for a program it reads (crates/program/src/guarantee/ranges.rs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringsmith.ir.circuit import Circuit, Step
+from ringsmith.ir.slot_program import CIPHER_PRODUCTS, InputPacking, Kind, PlainOperand, Transform
+
+Magnitudes = NDArray[np.float64]
+_PRODUCTS_WITH_PLAIN, _SUMS_WITH_PLAIN = (Kind.MULTIPLY_PLAIN,), (Kind.ADD_PLAIN, Kind.SUB_PLAIN)
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Largest magnitudes of each step's slots, with all promises and without those that leave out slots; and of each
+    transform the largest sum of |factor| over the terms that meet in a slot and the largest root of squares."""
+
+    promised: tuple[float, ...]
+    everywhere: tuple[float, ...]
+    norms: Mapping[Transform, tuple[float, float]]
+
+
+#: Under a program's first input: circuits are made anew for every scale, these are not.
+_KNOWN: WeakKeyDictionary[InputPacking, dict[Any, Ranges]] = WeakKeyDictionary()
+
+
+def ranges(circuit: Circuit) -> Ranges:
+    """Return the ranges of a CKKS circuit."""
+    known = _KNOWN.setdefault(next(iter(circuit.inputs.values())), {})
+    key = (circuit.plains, tuple(circuit.bounds.values()), tuple(map(_shape, circuit.steps)))
+    if key not in known:
+        known[key] = _found(circuit)
+    return known[key]
+
+
+def _shape(step: Step) -> tuple[Any, ...]:
+    return step.kind, step.args, step.plain, step.steps, step.bound, step.everywhere, step.transform
+
+
+def _found(circuit: Circuit) -> Ranges:
+    plains: dict[int, Magnitudes] = {}
+    for step in circuit.steps:
+        for number in step.plains:
+            plains.setdefault(number, _of_plain(circuit.plains[number]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        promised = tuple(_Walk(circuit, plains, promises=True).run())
+        partial = any(step.kind is Kind.WITHIN and not step.everywhere for step in circuit.steps)
+        everywhere = tuple(_Walk(circuit, plains, promises=False).run()) if partial else promised
+        transforms = {step.transform for step in circuit.steps if step.transform is not None}
+        norms = {transform: _norms(transform, plains, circuit.slots.count) for transform in transforms}
+    return Ranges(promised, everywhere, norms)
+
+
+def _of_plain(plain: PlainOperand) -> Magnitudes:
+    used = plain.gather >= 0
+    if not plain.constant:
+        return np.where(used, float(plain.bound), 0.0)
+    node = plain.node
+    ends = np.maximum(np.abs(node.low), np.abs(node.high)).reshape(-1)
+    return np.where(used, ends[np.maximum(plain.gather, 0)], 0.0)
+
+
+def _norms(transform: Transform, plains: Mapping[int, Magnitudes], slots: int) -> tuple[float, float]:
+    sums, squares = np.zeros(slots), np.zeros(slots)
+    for giant in transform.giants:
+        for term in giant.terms:
+            factor = plains[term.plain] if term.plain >= 0 else np.ones(slots)
+            # Slot j of the result takes slot j + rotation of the giant's sum.
+            sums += np.roll(factor, -giant.rotation)
+            squares += np.roll(np.square(factor), -giant.rotation)
+    return float(sums.max()), float(np.sqrt(squares.max()))
+
+
+class _Walk:
+    """Goes along the steps once; a value is kept until its last use."""
+
+    def __init__(self, circuit: Circuit, plains: Mapping[int, Magnitudes], *, promises: bool) -> None:
+        self._circuit = circuit
+        self._plains = plains
+        self._promises = promises
+        self._values: dict[int, Magnitudes] = {}
+        self._last = {arg: number for number, step in enumerate(circuit.steps) for arg in step.args}
+        self._inputs = self._packed()
+
+    def run(self) -> Iterator[float]:
+        """Yield the largest magnitude of each step."""
+        for number, step in enumerate(self._circuit.steps):
+            value = self._applied(step)
+            for arg in set(step.args):
+                if self._last[arg] == number:
+                    del self._values[arg]
+            if number in self._last:
+                self._values[number] = value
+            most = float(value.max())
+            yield most if most == most else np.inf
+
+    def _packed(self) -> Iterator[Magnitudes]:
+        for name, packing in self._circuit.inputs.items():
+            bound = float(self._circuit.bounds[name])
+            for gather in packing.gather:
+                yield np.full(len(gather), bound) if packing.pack is not None else np.where(gather >= 0, bound, 0.0)
+
+    def _applied(self, step: Step) -> Magnitudes:
+        args = [self._values[arg] for arg in step.args]
+        if step.kind is Kind.INPUT:
+            return next(self._inputs)
+        if step.kind is Kind.ENCRYPT_ZERO:
+            return np.zeros(self._circuit.slots.count)
+        if step.kind in (Kind.ADD, Kind.SUB):
+            return args[0] + args[-1]
+        if step.kind in CIPHER_PRODUCTS:
+            return args[0] * args[-1]
+        if step.kind in _SUMS_WITH_PLAIN:
+            return args[0] + self._plains[step.plain]
+        if step.kind in _PRODUCTS_WITH_PLAIN:
+            return args[0] * self._plains[step.plain]
+        if step.kind is Kind.ROTATE:
+            return np.roll(args[0], -step.steps)
+        if step.kind is Kind.WITHIN and (self._promises or step.everywhere):
+            return np.minimum(args[0], step.bound)
+        if step.transform is not None:
+            return self._transformed(args[0], step.transform)
+        return args[0]
+
+    def _transformed(self, value: Magnitudes, transform: Transform) -> Magnitudes:
+        result = np.zeros_like(value)
+        babies = {by: np.roll(value, -by) for by in {term.rotation for term in transform.terms}}
+        for giant in transform.giants:
+            inner = np.zeros_like(value)
+            for term in giant.terms:
+                moved = babies[term.rotation]
+                inner += moved * self._plains[term.plain] if term.plain >= 0 else moved
+            result += np.roll(inner, -giant.rotation)
+        return result

@@ -17,7 +17,7 @@ INPUT ?=
 ARGS ?=
 SECONDS ?= 60
 
-.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz bench bench-kernels bench-explore bench-lattigo bench-peers claims lock audit sbom clean
+.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz bench bench-kernels bench-guarantees bench-explore bench-lattigo bench-peers claims lock audit sbom clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -93,6 +93,9 @@ bench-explore: build ## The search: coxHE's table and space, NSGA-II beside all 
 	@$(PY) bench/coxhe.py --space zcu104
 	@$(PY) bench/nsga2.py
 	@$(PY) bench/errors.py
+
+bench-guarantees: build ## Both noise guarantees of 10,000 random kernels beside what is measured (half an hour)
+	@$(PY) bench/guarantees.py
 
 bench-peers: build ## Time us beside other libraries, installed from package registries (an hour)
 	@$(PY) bench/peers/run.py

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What whole kernels cost: ring degree, key switches, keys, compilation and evaluation. One thread.
 
-    python bench/kernels.py [--repeats 5] [--json] [NAME ...]
+    python bench/kernels.py [--guarantee probable] [--repeats 5] [--json] [NAME ...]
 
 The layouts are the compiler's (`packing="auto"`). Each result is compared with numpy's: `error` is the largest
 difference. Compilation is processor time, evaluation the least of the repeats.
@@ -131,6 +131,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="Cost of whole kernels in the compiler's layouts.")
     parser.add_argument("names", nargs="*", help="kernels whose name has one of these in it (default: all)")
+    parser.add_argument("--guarantee", choices=["certain", "probable"], default="certain")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args()
@@ -139,7 +140,7 @@ def main() -> None:
         parser.error(f"no kernel has such a name; there are {', '.join(made.name for made in KERNELS)}")
     header = False
     for made in chosen:
-        found = measured(made, options.repeats)
+        found = measured(made.options(guarantee=options.guarantee), options.repeats)
         if options.json:
             print(json.dumps(found), flush=True)
             continue

@@ -66,14 +66,14 @@ SCOREBOARD = Bench(
 SEQUENCER = Bench(
     "rs_compute_seq",
     {"WordAddrBits": 6, "P": 1, "SumLatency": 3, "MulLatency": 5, "PipeLatency": 14},
-    {"rst_ni": 0, "start_i": 0, "instr_i": 0},
+    {"rst_ni": 0, "start_i": 0, "instr_i": 0, "stream_ready_i": 0},
 )
 MEMORY_UNIT = Bench(
     "rs_mem_unit",
     {"P": 1, "Lanes": 1, "WordAddrBits": 5, "WordBits": 14},
     dict.fromkeys(
         ("rst_ni", "start_i", "instr_i", "rd_data_i", "dma_req_ready_i", "ld_valid_i", "ld_data_i", "ld_err_i",
-         "st_ready_i", "st_done_i", "st_err_i"), 0),
+         "st_ready_i", "st_done_i", "st_err_i", "stream_ready_i"), 0),
 )  # fmt: skip
 PORTS = Bench(
     "rs_slot_ports",
@@ -94,7 +94,7 @@ LANE = Bench(
          "sel_level_i", "sel_first_word_i", "sel_e_bank_i", "cross_i", "sub_i", "halve_i", "product_i", "slot_wr_en_i",
          "slot_wr_mem_i", "slot_wr_high_i", "slot_wr_addr_i", "out_forward_i", "out_bank_i",
          "mem_reverse_i", "mem_pick_i", "mem_place_i", "mem_load_i", "mem_load_data_i", "table_wr_en_i", "constant_i",
-         "fault_i", "aux_i", "minus_one_i", "slot_wr_rns_i", "rns_data_i"), 0)
+         "fault_i", "aux_i", "minus_one_i", "slot_wr_rns_i", "rns_data_i", "sel_stream_i", "stream_i"), 0)
     | dict.fromkeys(("sel_v_i", "sel_u_i", "sel_w_i", "sel_e_i", "mem_sel_i", "x_sel_i", "own_sel_i"), ZERO_SOURCE)
     | {"modulus_i": 97, "mod_bits_i": 7},
     ("RINGSMITH_FAULT_PIN",),
@@ -149,6 +149,9 @@ SPLIT = Bench(
          "s_axil_araddr_i", "s_axil_rready_i", "axil_awready_i", "axil_wready_i", "axil_bvalid_i", "axil_bresp_i",
          "axil_arready_i", "axil_rvalid_i", "axil_rdata_i", "axil_rresp_i"), 0),
 )  # fmt: skip
+STREAM = Bench(
+    "rs_stream", {"Width": 9}, dict.fromkeys(("rst_ni", "push_i", "word_i", "claim_i", "take_i", "drain_i"), 0)
+)
 RAM = {"rd_en_i": 0, "wr_en_i": 0, "wr_data_i": 0}
 RAM_1R1W = Bench("rs_ram_1r1w", {"Width": 9, "DepthWords": 12}, RAM | {"rd_addr_i": 0, "wr_addr_i": 0})
 RAM_1RW = Bench("rs_ram_1rw", {"Width": 9, "DepthWords": 12}, RAM | {"addr_i": 0})
@@ -225,6 +228,11 @@ PLAYED: list[tuple[Bench, list[Pins], str]] = [
             {"start_i": 0}], "a source lane that is not there"),
     (RNS_DOT, [*[{"last_i": 0}] * 9, {"last_i": 1}], "two sums end at once"),
     (RNS_GROUP, [{"take_i": 1}], "a group is taken before its last word"),
+    (STREAM, [{"claim_i": 1}], "a word is claimed that is not there"),
+    (STREAM, [{"push_i": 1}, {"push_i": 0, "take_i": 1}], "a word is taken that was not claimed"),
+    (STREAM, [{"push_i": 1}] * 10, "a word is lost"),
+    (STREAM, [{"push_i": 1}, {"push_i": 0, "claim_i": 1}, {"claim_i": 0, "drain_i": 1}],
+     "words go nowhere that were claimed"),
     (SHARE, [{"ld_valid_i": 1}], "a loaded word for nobody"),
     (SHARE, [{"st_done_i": 1}], "a store ends that nobody asked for"),
     # An answer to a core that was not asked, and one before data have come.
@@ -244,7 +252,7 @@ def test_pins_that_break_the_contract_are_noticed(bench: Bench, steps: list[Pins
 
 @pytest.mark.parametrize(
     "bench",
-    [SCOREBOARD, SEQUENCER, MEMORY_UNIT, PORTS, LANE, RNS, RNS_UNIT, MOVE, SHARE, SPLIT],
+    [SCOREBOARD, SEQUENCER, MEMORY_UNIT, PORTS, LANE, RNS, RNS_UNIT, MOVE, STREAM, SHARE, SPLIT],
     ids=lambda bench: bench.top,
 )
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])

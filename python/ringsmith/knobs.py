@@ -41,6 +41,7 @@ CORE_CFG = {
     "RnsEntries": (32, 16),
     "Moves": (32, 0),
     "WidePort": (1, 0),
+    "EnStream": (1, 0),
     "Cores": (32, 1),
     "FifoDepth": (32, 16),
     "Slots": (32, 5),
@@ -75,6 +76,7 @@ class Knobs:
     moves: int
     host: str
     wide_port: bool
+    stream: bool
     cores: int
     fifo_depth: int
 
@@ -122,6 +124,7 @@ class Knobs:
             "moves": self.moves,
             "host": HOST[self.host],
             "wide_port": int(self.wide_port),
+            "stream": int(self.stream),
             "cores": self.cores,
             "fifo_depth": self.fifo_depth,
         }
@@ -147,6 +150,7 @@ class Knobs:
             "RnsEntries": max(self.rns_entries, 16),
             "Moves": numbers["moves"],
             "WidePort": numbers["wide_port"],
+            "EnStream": numbers["stream"],
             "Cores": numbers["cores"],
             "FifoDepth": numbers["fifo_depth"],
             "Slots": self.slots,
@@ -213,6 +217,8 @@ class Knobs:
             yield f"word_bits must be at most 64 with moves between lanes (moves), got {self.word_bits}"
         if not (self.host == "axi4" or self.wide_port == 0):
             yield f"wide_port must be false on the serial host, which moves bytes (it needs host = axi4), got {self.wide_port}"
+        if not (self.stream == 0 or self.wide_port == 1):
+            yield f"stream must be false without a wide port, which alone brings a word of every lane at a time, got {self.stream}"
         if not (self.host == "axi4" or self.cores == 1):
             yield f"cores must be 1 on the serial host, which has one byte port (several need host = axi4), got {self.cores}"
         if not (self.slots >= 3 and self.slots <= 32):

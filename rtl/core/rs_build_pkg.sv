@@ -105,6 +105,8 @@ package rs_build_pkg;
     int unsigned Moves;
     // A beat of the data port carries a word of every lane, and host buffers hold rows of all lanes.
     bit WidePort;
+    // A product can take an operand from the data port as it comes, without a slot for it.
+    bit EnStream;
     // Cores behind one host shell and one data port, each with registers and a program queue of its own.
     int unsigned Cores;
     // Commands that can wait.
@@ -138,6 +140,7 @@ package rs_build_pkg;
     RnsEntries: 16,
     Moves: 0,
     WidePort: 1'b0,
+    EnStream: 1'b0,
     Cores: 1,
     FifoDepth: 16,
     Slots: 5,

@@ -26,6 +26,9 @@ module rs_compute_seq
   input  logic                        start_i,
   input  compute_t                    instr_i,
   output logic                        ready_o,
+  // A streamed operand: a word is there to be claimed; one is claimed by the step issued now.
+  input  logic                        stream_ready_i,
+  output logic                        stream_claim_o,
   // A step is issued now or in a later stage; reads of the first sources are over; the table is in use.
   output logic                        issuing_o,
   output logic                        sources_done_o,
@@ -50,6 +53,8 @@ module rs_compute_seq
   output logic                        sel_pair_o,
   output logic                        sel_inverse_o,
   output logic                        sel_constant_o,
+  // w is the word of the stream that was claimed first.
+  output logic                        sel_stream_o,
   output logic     [             4:0] sel_const_idx_o,
   output logic                        sel_cyclic_o,
   output logic     [             2:0] sel_level_o,
@@ -108,7 +113,8 @@ module rs_compute_seq
 
   assign half        = WordAddrBits'(1) << (instr_q.log2_n - 4'(Log2P) - 4'd1);
   assign last_step   = instr_q.transform ? half - 1'b1 : {half[WordAddrBits-2:0], 1'b0} - 1'b1;
-  assign issue       = busy_q && gap_q == '0;
+  assign issue       = busy_q && gap_q == '0 && (!instr_q.stream || stream_ready_i);
+  assign stream_claim_o = issue && instr_q.stream;
   assign first_stage = !instr_q.transform || stage_q == '0;
   assign last_stage  = !instr_q.transform || stage_q == instr_q.log2_n - 4'd1;
   assign stage_end   = issue && step_q == last_step;
@@ -137,7 +143,7 @@ module rs_compute_seq
       stage_q <= stage_q + 1'b1;
       step_q  <= '0;
       gap_q   <= last_stage ? '0 : Gaps[instr_q.log2_n];
-    end else if (busy_q) begin
+    end else if (issue) begin
       step_q <= step_q + 1'b1;
     end
   end
@@ -178,7 +184,7 @@ module rs_compute_seq
   // t0: registered step.
   typedef struct packed {
     source_t v, u, w;
-    logic pair, inverse, constant, cyclic, first_word, straight;
+    logic pair, inverse, constant, cyclic, first_word, straight, stream;
     logic [1:0] u_bank, v_bank;
     logic [4:0] const_idx;
     logic [2:0] level;
@@ -220,6 +226,7 @@ module rs_compute_seq
     select_q.inverse    <= instr_q.inverse;
     select_q.constant   <= instr_q.constant;
     select_q.cyclic     <= instr_q.cyclic;
+    select_q.stream     <= instr_q.stream;
     select_q.first_word <= plain_word == '0;
     select_q.u_bank     <= '0;
     select_q.v_bank     <= '0;
@@ -312,6 +319,8 @@ module rs_compute_seq
     .data_i(late),
     .data_o(result)
   );
+
+  assign sel_stream_o = valid_line_q[1] && select_q2.stream;
 
   assign late_valid_o  = valid_line_q[LateDelay] && !late.e.zero;
   assign late_source_o = late.e;

@@ -155,14 +155,33 @@ module rs_core
   logic rns_done, rns_idle, start_rns;
   logic [MaxSlots-1:0] written_q, end_writes, end_late;
   logic [15:0] table_q;
-  logic [3:0] table_idx;
+  logic [3:0] table_idx, stream_log2_n_q;
+  logic   streaming_q;
   error_e head_error;
 
   assign table_idx = Cfg.TwTables == 1 ? '0 : head_q.mod_idx;
   always_comb begin
     head_error = head_q.error;
-    if (head_q.error == ErrNone && ((head_q.reads & ~written_q) != '0 || (head_q.needs_table && !table_q[table_idx])))
-      head_error = ErrUnwritten;
+    if (head_q.error == ErrNone) begin
+      if ((head_q.reads & ~written_q) != '0 || (head_q.needs_table && !table_q[table_idx]) ||
+          (head_q.c.stream && !streaming_q))
+        head_error = ErrUnwritten;
+      // What loads into the stream holds the memory unit until it is read.
+      else if (streaming_q && (head_q.memory || head_q.sync || (head_q.c.stream && head_q.c.log2_n != stream_log2_n_q)))
+        head_error = ErrCombination;
+    end
+  end
+
+  // A load into the stream that no product reads yet.
+  if (Cfg.EnStream) begin : gen_streaming
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) streaming_q <= 1'b0;
+      else if (clear_i) streaming_q <= 1'b0;
+      else if (take && (head_q.m.stream || head_q.c.stream)) streaming_q <= head_q.m.stream;
+    end
+    always_ff @(posedge clk_i) if (start_memory) stream_log2_n_q <= head_q.m.log2_n;
+  end else begin : gen_not_streaming
+    assign {streaming_q, stream_log2_n_q} = '0;
   end
   assign refused       = head_valid_q && !error_o && head_error != ErrNone;
   assign take          = head_valid_q && !error_o && head_error == ErrNone && unit_free && clear;
@@ -213,6 +232,7 @@ module rs_core
   end
 
   // Compute unit.
+  logic stream_ready, stream_claim, stream_push, stream_push_ready, sel_stream;
   logic rd_valid, rd_pair, table_rd_en, sel_pair, sel_inverse, sel_constant, sel_cyclic, sel_first_word;
   logic crossed, sub, halve, product, late_valid, sel_e_bank, wr_valid, wr_pair, wr_forward, wr_high_valid;
   logic [WordAddrBits-1:0] rd_word0, rd_word1, table_word, late_word0, late_word1, wr_word0, wr_word1;
@@ -235,6 +255,8 @@ module rs_core
     .start_i         (start_compute),
     .instr_i         (head_q.c),
     .ready_o         (compute_ready),
+    .stream_ready_i  (stream_ready),
+    .stream_claim_o  (stream_claim),
     .issuing_o       (compute_issuing),
     .sources_done_o  (sources_done),
     .table_busy_o    (table_busy),
@@ -253,6 +275,7 @@ module rs_core
     .sel_pair_o      (sel_pair),
     .sel_inverse_o   (sel_inverse),
     .sel_constant_o  (sel_constant),
+    .sel_stream_o    (sel_stream),
     .sel_const_idx_o (sel_const_idx),
     .sel_cyclic_o    (sel_cyclic),
     .sel_level_o     (sel_level),
@@ -366,6 +389,8 @@ module rs_core
     .ld_ready_o,
     .ld_data_i,
     .ld_err_i,
+    .stream_push_o   (stream_push),
+    .stream_ready_i  (stream_push_ready),
     .st_valid_o,
     .st_ready_i,
     .st_data_o,
@@ -373,6 +398,32 @@ module rs_core
     .st_done_i,
     .st_err_i
   );
+
+  // Streamed operand.
+  if (Cfg.EnStream && !Cfg.WidePort) begin : gen_stream_check
+    $error("%m: EnStream (stream) must be false without a wide port (wide_port)");
+  end
+  logic [Lanes-1:0][P*W-1:0] stream_words;
+  if (Cfg.EnStream) begin : gen_stream
+    rs_stream #(
+      .Width(PortWords * P * W)
+    ) u_stream (
+      .clk_i,
+      .rst_ni,
+      .push_i       (stream_push),
+      .push_ready_o (stream_push_ready),
+      .word_i       (ld_data_i),
+      .claim_ready_o(stream_ready),
+      .claim_i      (stream_claim),
+      .take_i       (sel_stream),
+      .word_o       (stream_words),
+      .drain_i      (error_o && streaming_q)
+    );
+  end else begin : gen_no_stream
+    logic unused_stream;
+    assign unused_stream = ^{stream_push, stream_claim};
+    assign {stream_push_ready, stream_ready, stream_words} = '0;
+  end
 
   // Base conversion and moves.
   logic x_rd_valid, own_rd_valid, rns_wr_valid;
@@ -509,6 +560,8 @@ module rs_core
       .sel_pair_i      (sel_pair),
       .sel_inverse_i   (sel_inverse),
       .sel_constant_i  (sel_constant),
+      .sel_stream_i    (sel_stream),
+      .stream_i        (stream_words[l]),
       .sel_cyclic_i    (sel_cyclic),
       .sel_level_i     (sel_level),
       .sel_u_bank_i    (sel_u_bank),

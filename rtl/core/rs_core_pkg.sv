@@ -25,6 +25,7 @@ package rs_core_pkg;
     logic       product;
     logic       constant;    // factor w is the constant
     logic       first_work;  // work slot that the first stage of a transform writes
+    logic       stream;      // w comes from the stream
     source_t    v;           // first operand word; source of a transform
     source_t    u;
     source_t    w;
@@ -41,6 +42,7 @@ package rs_core_pkg;
     logic store;
     logic reverse;
     logic table_dst;  // LOAD into the twiddle table
+    logic stream;  // LOAD into the stream
     source_t src;
     logic [4:0] dst;
     logic [3:0] log2_n;

@@ -42,7 +42,7 @@ module rs_decode
   endfunction
 
   logic transform, reads_a, reads_b, reads_c, writes_dst, writes_c, table_dst;
-  logic addend, dst_work, src_work, memory, compute, rns, moves;
+  logic addend, dst_work, src_work, memory, compute, rns, moves, stream_dst, stream_src;
   assign transform  = op_transform(instr.opcode);
   assign memory     = op_unit(instr.opcode) == UnitMemory;
   assign compute    = op_unit(instr.opcode) == UnitCompute;
@@ -55,15 +55,17 @@ module rs_decode
   assign writes_dst = op_writes_dst(instr.opcode);
   assign writes_c   = op_writes_c(instr.opcode);
   assign table_dst  = opcode == OpLoad && instr.dst == TwiddleSlot;
+  assign stream_dst = Cfg.EnStream && opcode == OpLoad && instr.dst == StreamSlot;
+  assign stream_src = Cfg.EnStream && opcode inside {OpPmodmul, OpPmac} && instr.src_b == StreamSlot;
   assign dst_work   = instr.dst < 6'd2;
   assign src_work   = instr.src_a < 6'd2;
 
   // Slots touched.
   logic [MaxSlots-1:0] mask_a, mask_b, mask_c, mask_dst, early, late, writes;
   assign mask_a   = reads_a ? slot_mask(instr.src_a) : '0;
-  assign mask_b   = reads_b ? slot_mask(instr.src_b) : '0;
+  assign mask_b   = reads_b && !stream_src ? slot_mask(instr.src_b) : '0;
   assign mask_c   = reads_c || addend ? slot_mask(instr.src_c) : '0;
-  assign mask_dst = writes_dst && !table_dst ? slot_mask(instr.dst) : '0;
+  assign mask_dst = writes_dst && !table_dst && !stream_dst ? slot_mask(instr.dst) : '0;
   assign late     = addend ? mask_c : '0;
   assign early    = mask_a | mask_b | (addend ? '0 : mask_c);
   assign writes   = mask_dst | (writes_c ? slot_mask(instr.src_c) : '0);
@@ -101,9 +103,9 @@ module rs_decode
     else if (opcode == OpSync) error = ErrNone;
     else if (int'(instr.log2_n) < int'(NMinLog2) || int'(instr.log2_n) > int'(Cfg.NMaxLog2)) error = ErrDegree;
     else if (reads_a && !readable(instr.src_a)) error = ErrSlot;
-    else if (reads_b && !readable(instr.src_b)) error = ErrSlot;
+    else if (reads_b && !stream_src && !readable(instr.src_b)) error = ErrSlot;
     else if ((reads_c || addend) && !readable(instr.src_c)) error = ErrSlot;
-    else if (writes_dst && !table_dst && int'(instr.dst) >= int'(Cfg.Slots)) error = ErrSlot;
+    else if (writes_dst && !table_dst && !stream_dst && int'(instr.dst) >= int'(Cfg.Slots)) error = ErrSlot;
     else if (writes_c && int'(instr.src_c) >= int'(Cfg.Slots)) error = ErrSlot;
     else if ((compute || table_dst) && int'(instr.mod_idx) >= int'(Cfg.Moduli)) error = ErrIndex;
     else if (compute && opcode != OpPmul && !configured_i[instr.mod_idx]) error = ErrIndex;
@@ -136,6 +138,7 @@ module rs_decode
     decoded_o.c.product    = opcode == OpPmul;
     decoded_o.c.constant   = opcode == OpCmodmul;
     decoded_o.c.first_work = first_work;
+    decoded_o.c.stream     = stream_src;
     decoded_o.c.v          = source(instr.src_a);
     decoded_o.c.w          = source(ZeroSlot);
     decoded_o.c.u          = source(ZeroSlot);
@@ -151,10 +154,10 @@ module rs_decode
         decoded_o.c.v = source(instr.src_b);
       end
       OpCmodmul: decoded_o.c.u = source(instr.src_c);
-      OpPmodmul, OpPmul: decoded_o.c.w = source(instr.src_b);
+      OpPmodmul, OpPmul: decoded_o.c.w = source(stream_src ? ZeroSlot : instr.src_b);
       OpPmodsqr: decoded_o.c.w = source(instr.src_a);
       OpPmac: begin
-        decoded_o.c.w = source(instr.src_b);
+        decoded_o.c.w = source(stream_src ? ZeroSlot : instr.src_b);
         decoded_o.c.u = source(instr.src_c);
       end
       default: ;
@@ -164,6 +167,7 @@ module rs_decode
     decoded_o.m.store     = opcode == OpStore;
     decoded_o.m.reverse   = opcode == OpMemcpyr;
     decoded_o.m.table_dst = table_dst;
+    decoded_o.m.stream    = stream_dst;
     decoded_o.m.src       = source(instr.src_a);
     decoded_o.m.dst       = instr.dst[4:0];
     decoded_o.m.log2_n    = instr.log2_n;
@@ -197,7 +201,7 @@ module rs_decode
     else $error("%m: a degree out of range");
     assert (!fine || !decoded_o.compute || int'(decoded_o.mod_idx) < int'(Cfg.Moduli))
     else $error("%m: a modulus index out of range");
-    assert (!fine || !(pointwise || decoded_o.m.load && !table_dst) || decoded_o.writes != '0)
+    assert (!fine || !(pointwise || decoded_o.m.load && !table_dst && !stream_dst) || decoded_o.writes != '0)
     else $error("%m: a result without a slot");
     assert (!fine || !(pointwise || decoded_o.rns) || (decoded_o.reads & decoded_o.writes & Cfg.SinglePort) == '0)
     else $error("%m: a single-port slot is read and written");

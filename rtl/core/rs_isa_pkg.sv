@@ -19,6 +19,7 @@ package rs_isa_pkg;
   localparam int BufIdxWidth = 20;
   localparam logic [DstWidth-1:0] ZeroSlot = 6'd63;
   localparam logic [DstWidth-1:0] TwiddleSlot = 6'd62;
+  localparam logic [DstWidth-1:0] StreamSlot = 6'd61;
 
   typedef enum logic [5:0] {
     OpNtt = 6'd1,

@@ -50,6 +50,9 @@ module rs_lane
   input  logic                                       sel_pair_i,
   input  logic                                       sel_inverse_i,
   input  logic                                       sel_constant_i,
+  // w is the word of the stream, if the build has one.
+  input  logic                                       sel_stream_i,
+  input  logic    [ WordBits-1:0]                    stream_i,
   input  logic                                       sel_cyclic_i,
   input  logic    [          2:0]                    sel_level_i,
   input  logic                                       sel_first_word_i,
@@ -196,7 +199,8 @@ module rs_lane
       else u_q[p] <= sel_straight_i ? banks[u_bank][p] : banks[u_bank][Even];
       if (sel_v_i.zero) v_q[p] <= '0;
       else v_q[p] <= sel_straight_i ? banks[v_bank][p] : banks[v_bank][Odd];
-      if (!sel_pair_i && !sel_constant_i && sel_w_i.zero) w_q[p] <= '0;
+      if (Cfg.EnStream && sel_stream_i) w_q[p] <= stream_i[p*W+:W];
+      else if (!sel_pair_i && !sel_constant_i && sel_w_i.zero) w_q[p] <= '0;
       else w_q[p] <= sel_pair_i ? factors[p] : sel_constant_i ? constant_i : other[p];
     end
   end
@@ -346,6 +350,10 @@ module rs_lane
     end
   end
 
+  if (!Cfg.EnStream) begin : gen_no_stream
+    logic unused_stream;
+    assign unused_stream = ^{sel_stream_i, stream_i};
+  end
   if (!Cfg.EnPmul) begin : gen_no_pmul
     logic unused_high;
     assign unused_high = ^slot_wr_high_i;

@@ -4,7 +4,7 @@
 //
 //   MEMCPY   a word a cycle:        issue -> t0 read -> t1 select -> t2 write
 //   MEMCPYR  a coefficient a cycle: as above; a word is assembled in place from P reads, dst[i] = src[brv(i)]
-//   LOAD     request, then the transfer's words taken as they come, written the cycle after
+//   LOAD     request, then the transfer's words taken as they come, written the cycle after, or pushed into the stream
 //   STORE    request, then the transfer's words read ahead into a queue of QueueWords; ends with st_done_i
 //
 // A transfer has Lanes * n/P words, lane 0's first; with WidePort n/P rows of a word of every lane. done_o comes in the
@@ -59,6 +59,9 @@ module rs_mem_unit
   output logic                                     ld_ready_o,
   input  logic    [   PortWords-1:0][WordBits-1:0] ld_data_i,
   input  logic                                     ld_err_i,
+  // The stream: words of ld_data_i.
+  output logic                                     stream_push_o,
+  input  logic                                     stream_ready_i,
   output logic                                     st_valid_o,
   input  logic                                     st_ready_i,
   output logic    [   PortWords-1:0][WordBits-1:0] st_data_o,
@@ -104,7 +107,8 @@ module rs_mem_unit
   assign room = ahead_q < LevelBits'(QueueWords);
 
   logic load_take;
-  assign ld_ready_o = state_q == Load;
+  assign ld_ready_o    = state_q == Load && (!instr_q.stream || stream_ready_i);
+  assign stream_push_o = load_take && instr_q.stream;
   assign load_take  = ld_ready_o && ld_valid_i;
   assign step       = state_q == Copy || load_take || (state_q == Store && room);
   assign finish     = step && last_step && last_lane;
@@ -225,7 +229,7 @@ module rs_mem_unit
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane_write
     logic hit;
     assign hit                 = load_q && (WidePort || load_lane_q == 4'(l));
-    assign wr_valid_o[l]       = copy_write || (hit && !instr_q.table_dst);
+    assign wr_valid_o[l]       = copy_write || (hit && !instr_q.table_dst && !instr_q.stream);
     assign table_wr_valid_o[l] = hit && instr_q.table_dst;
   end
   assign wr_slot_o  = instr_q.dst;

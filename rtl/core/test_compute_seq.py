@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import random
+
 import cocotb
 import pytest
-from cocotb.triggers import FallingEdge
+from cocotb.triggers import FallingEdge, Timer
 
 from dv.clock import start_clock
 from dv.golden import steps
 from dv.parameters import parameter
+from dv.structs import COMPUTE, pack
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -21,7 +24,7 @@ SOURCE, RESULT, NONE = 4, 5, 32
 def transform(log2n: int, *, inverse: bool, cyclic: bool, first_work: int) -> int:
     """The packed compute_t of a transform from slot SOURCE to slot RESULT."""
     word = 0
-    fields = [(1, 1), (inverse, 1), (cyclic, 1), (inverse, 1), (0, 1), (0, 1), (0, 1), (first_work, 1)]
+    fields = [(1, 1), (inverse, 1), (cyclic, 1), (inverse, 1), (0, 1), (0, 1), (0, 1), (first_work, 1), (0, 1)]
     fields += [(SOURCE, 6), (NONE, 6), (NONE, 6), (NONE, 6), (RESULT, 5), (0, 5), (log2n, 4), (0, 5)]
     for value, bits in fields:
         word = word << bits | int(value)
@@ -30,7 +33,7 @@ def transform(log2n: int, *, inverse: bool, cyclic: bool, first_work: int) -> in
 
 @cocotb.test()
 async def check_schedule(dut):
-    dut.rst_ni.value, dut.start_i.value = 0, 0
+    dut.rst_ni.value, dut.start_i.value, dut.stream_ready_i.value = 0, 0, 0
     await start_clock(dut.clk_i, 2)
     await FallingEdge(dut.clk_i)
     dut.rst_ni.value = 1
@@ -68,6 +71,37 @@ async def check_transform(dut, log2n: int, inverse: bool, cyclic: bool, *, first
         assert writes[number] == (time + PIPE - 1, results[step.stage], step.writes), (log2n, number)
     assert len(reads) == len(writes) == len(expected) == issue
     assert ends == [issue + (log2n - 1) * gap + PIPE]
+
+
+@cocotb.test()
+async def check_stream(dut):
+    """A product issues a step when a word is there to be claimed, and takes it as its operands are selected."""
+    source = random.Random(5)
+    dut.rst_ni.value, dut.start_i.value, dut.stream_ready_i.value = 0, 0, 0
+    await start_clock(dut.clk_i, 2)
+    await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
+    for log2n in range(P.bit_length() + 2, WORD_BITS + P.bit_length()):
+        fields = {"stream": 1, "v": SOURCE, "w": NONE, "u": NONE, "e": NONE, "dst": RESULT, "log2_n": log2n}
+        dut.instr_i.value, dut.start_i.value = pack(COMPUTE, fields), 1
+        claims, reads, takes, writes, cycle = [], [], [], [], 0
+        while not int(dut.end_o.value):
+            await FallingEdge(dut.clk_i)
+            cycle += 1
+            dut.start_i.value, dut.stream_ready_i.value = 0, int(source.random() < 0.6)
+            await Timer(1, unit="step")
+            claims += [cycle] if int(dut.stream_claim_o.value) else []
+            reads += [(cycle, int(dut.rd_word0_o.value))] if int(dut.rd_valid_o.value) else []
+            takes += [cycle] if int(dut.sel_stream_o.value) else []
+            writes += [(cycle, int(dut.wr_word0_o.value))] if int(dut.wr_valid_o.value) else []
+            assert not int(dut.stream_claim_o.value) or int(dut.stream_ready_i.value)
+            assert cycle < 10_000
+        words = (1 << log2n) // P
+        assert len(claims) == words
+        assert reads == [(at + 1, word) for word, at in enumerate(claims)]
+        assert takes == [at + 2 for at in claims]
+        assert writes == [(at + PIPE, word) for word, at in enumerate(claims)]
+        await FallingEdge(dut.clk_i)
 
 
 @pytest.mark.parametrize("p", [1, pytest.param(2, marks=pytest.mark.slow), 8])

@@ -12,7 +12,7 @@ from cocotb.triggers import FallingEdge
 
 from dv.conversion import Conversion
 from dv.core import Build, Core
-from dv.instructions import OPCODES, TABLE, ZERO, Insn
+from dv.instructions import OPCODES, STREAM, TABLE, ZERO, Insn
 from dv.moves import Digit
 from dv.parameters import formula, parameter
 from dv.reference import Reference
@@ -198,12 +198,13 @@ async def check_moves(dut):
         await both(core, reference, program)
 
 
+def single(build: Build, slot: int) -> bool:
+    """Whether a slot has one port."""
+    return build.single >> slot & 1 == 1
+
+
 def legal(build: Build, insn: Insn, written: set[int]) -> bool:
     """The rules of docs/hardware.md that a program must keep."""
-
-    def single(slot: int) -> bool:
-        return build.single >> slot & 1 == 1
-
     reads = {
         "NTT": (insn.a,),
         "INTT": (insn.a, insn.c),
@@ -216,7 +217,7 @@ def legal(build: Build, insn: Insn, written: set[int]) -> bool:
         used = (insn.a, insn.b)
     if insn.op == "AUTO" and insn.dst == insn.a:
         return False
-    if any(s != ZERO and s not in written for s in used):
+    if any(s not in (ZERO, STREAM) and s not in written for s in used):
         return False
     if insn.op == "SCALE" and insn.a == insn.b:
         return False
@@ -224,7 +225,7 @@ def legal(build: Build, insn: Insn, written: set[int]) -> bool:
     if insn.op == "CMODMUL" and build.kind and insn.mod:
         return False
     if insn.op in ("NTT", "INTT"):
-        if insn.op == "INTT" and (insn.c < 2 or (insn.c == insn.dst and single(insn.dst))):
+        if insn.op == "INTT" and (insn.c < 2 or (insn.c == insn.dst and single(build, insn.dst))):
             return False
         if insn.dst < 2 and insn.a < 2:
             return (insn.dst == insn.a) == (insn.log2n % 2 == 0)
@@ -236,7 +237,7 @@ def legal(build: Build, insn: Insn, written: set[int]) -> bool:
     ):
         return False
     results = (insn.dst, insn.c) if insn.op == "PMUL" else (insn.dst,)
-    return not any(single(s) and s in used for s in results)
+    return not any(single(build, s) and s in used for s in results)
 
 
 def random_program(core: Core, source: random.Random, length: int) -> list[Insn]:
@@ -304,13 +305,22 @@ def random_program(core: Core, source: random.Random, length: int) -> list[Insn]
         else:
             third = maybe() if op in ("PMAC", "INTT", "CMODMUL") else ZERO
             second = any_slot() if op in ("PMODADD", "PMODSUB", "PMODMUL", "PMAC") else ZERO
+            streamed = build.stream and op in ("PMODMUL", "PMAC") and source.random() < 0.5
+            second = STREAM if streamed else second
             cyclic = source.randrange(2) if op in ("NTT", "INTT") else 0
             insn = Insn(op, any_slot(), any_slot(), second, third, log2n=size, mod=mod, cyclic=cyclic, const=1)
             modular = op not in ("MEMCPY", "MEMCPYR")
-            operands = [s for s in (insn.a, insn.b, insn.c) if s != ZERO]
+            operands = [s for s in (insn.a, insn.b, insn.c) if s not in (ZERO, STREAM)]
             if not legal(build, insn, written) or (modular and any(held[s] != mod for s in operands)):
                 continue
             held[insn.dst] = mod if modular else held.get(insn.a, held[insn.dst])
+            if streamed:
+                program.append(Insn("LOAD", STREAM, buf=2000 + 16 * mod + any_slot(), log2n=size))
+                # Work of the compute unit may stand between the two.
+                if source.random() < 0.5:
+                    program.append(Insn("PMODADD", insn.a, insn.a, ZERO, log2n=size, mod=mod))
+                    if single(build, insn.a):
+                        program.pop()
             if op in ("NTT", "INTT"):
                 written -= {0, 1}
             written.add(insn.dst)
@@ -474,6 +484,63 @@ async def cleared(core: Core) -> None:
     core.dut.clear_i.value = 0
 
 
+@cocotb.test(skip=not parameter("EnStream", 0))
+async def check_stream(dut):
+    """A streamed operand: at every n, on a slow port, in place, beside the other units; and how it goes wrong."""
+    core, reference = await prepared(dut)
+    build, top = core.build, core.build.log2n
+    for mod in range(2):
+        core.buffers[mod] = residues(core, 0, random.Random(20 + mod))
+    core.table_buffer(2, 0, 1 << top)
+    for stutter in (False, True):
+        core.stutter = stutter
+        for log2n in range(build.log2n_min, top + 1):
+            common = {"log2n": log2n}
+            load = Insn("LOAD", STREAM, buf=0, **common)
+            program = [Insn("LOAD", 2, buf=1, **common), Insn("LOAD", TABLE, buf=2, log2n=top)]
+            program += [load, Insn("PMODMUL", 3, 2, STREAM, **common), Insn("STORE", a=3, buf=10, **common)]
+            # In place, behind a transform, whose result it reads; a load follows at once.
+            program += [Insn("NTT", 2, 2, log2n=top)] if log2n == top else []
+            program += [load, Insn("PMAC", 2, 2, STREAM, 3, **common), Insn("LOAD", 1, buf=0, **common)]
+            program += [load, Insn("PMODADD", 0, 1, 2, **common), Insn("PMAC", 0, 1, STREAM, 0, **common)]
+            program += [load, Insn("PMAC", 1, 0, STREAM, 2, **common), load, Insn("PMODMUL", 1, 1, STREAM, **common)]
+            program += [Insn("STORE", a=slot, buf=11 + slot, **common) for slot in (0, 1, 2)]
+            await both(core, reference, program)
+    core.stutter = False
+    await cleared(core)
+    common = {"log2n": top}
+    read, load = Insn("PMODMUL", 3, 2, STREAM, **common), Insn("LOAD", STREAM, buf=0, **common)
+    other = Insn("PMODMUL", 3, 2, STREAM, log2n=top - 1)
+    cases = [
+        ((read,), 6, 0),
+        ((load, load), 5, 1),
+        ((load, Insn("STORE", a=2, buf=5, **common)), 5, 1),
+        ((load, Insn("SYNC")), 5, 1),
+        ((load, other), 5, 1),
+        ((load, read, read), 6, 2),
+        ((Insn("PMODADD", 3, 2, STREAM, **common),), 3, 0),
+        ((Insn("PMAC", 3, STREAM, 2, 2, **common),), 3, 0),
+        ((Insn("PMODMUL", STREAM, 2, 2, **common),), 3, 0),
+    ]
+    for program, code, index in cases:
+        await core.push(Insn("LOAD", 2, buf=1, **common), *program)
+        assert await stopped(core) == (code, index + 1, program[index].word()), program
+        await cleared(core)
+    # A fault of the host in the middle: the LOAD's code and place; what reads it ends, what follows never starts.
+    core.load_error = 3
+    await core.push(load, Insn("LOAD", 1, buf=1, **common))
+    assert (await stopped(core))[0] == 5
+    await cleared(core)
+    await core.push(Insn("LOAD", 2, buf=1, **common))
+    while int(dut.retired_o.value) == 0:
+        await FallingEdge(dut.clk_i)
+    core.load_error = 3
+    await core.push(load, read, Insn("STORE", a=3, buf=7, **common))
+    assert await stopped(core) == (7, 1, load.word())
+    assert 7 not in core.buffers
+    await cleared(core)
+
+
 @cocotb.test()
 async def check_transfer_errors(dut):
     """A transfer that the host reports as failed: code 7 with its own index, also when others were issued behind it."""
@@ -546,6 +613,8 @@ BUILDS += [
 ]
 # A word of every lane at a time: one small build, then lanes and P.
 BUILDS += [{"W": 16, "P": 2, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 0, "WidePort": 1}]
+# A streamed operand.
+BUILDS += [{"W": 16, "P": 2, "Lanes": 2, "NMaxLog2": 6, "MulStyle": 0, "WidePort": 1, "EnStream": 1} | RNS]
 # The remaining P, transforms only.
 WIDER = [{"W": 14, "P": p, "NMaxLog2": 7, "MulStyle": 0, "TwTables": 1, "Moduli": 1} for p in (8, 16, 32)]
 # Every P, n from 8 on, both reductions, all styles; then all n up to 2^15.
@@ -580,6 +649,10 @@ MATRIX += [
         (128, 2, 2),
         (60, 4, 1),
     )
+]
+MATRIX += [
+    {"W": w, "P": p, "Lanes": lanes, "NMaxLog2": 7, "MulStyle": 1, "MulKind": kind, "WidePort": 1, "EnStream": 1}
+    for w, p, lanes, kind in ((14, 1, 8, 0), (30, 4, 7, 1), (60, 8, 2, 1), (40, 32, 1, 0))
 ]
 MATRIX += [
     {"W": w, "P": p, "Lanes": lanes, "NMaxLog2": 7, "MulStyle": 0, "MulKind": kind, "Moves": moves, "ModMinBits": 14}

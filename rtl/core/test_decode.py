@@ -21,7 +21,7 @@ from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
 ISA: dict[str, Any] = yaml.safe_load((Path(__file__).parents[2] / "spec" / "isa.yaml").read_text())
-ZERO, TABLE = ISA["zero_slot"], ISA["twiddle_slot"]
+ZERO, TABLE, STREAM = ISA["zero_slot"], ISA["twiddle_slot"], ISA["stream_slot"]
 BY_OPCODE = {i["opcode"]: i for i in ISA["instructions"] if i["status"] == "implemented"}
 OPCODE, DEGREE, SLOT, INDEX, COMBINE = 1, 2, 3, 4, 5
 MOVES = {"AUTO": "automorphisms", "DECOMP": "digits"}
@@ -47,6 +47,7 @@ class Build:
         self.moduli, self.consts = parameter("Moduli", 1), parameter("Consts", 1)
         self.pmul, self.cyclic = parameter("EnPmul", 1), parameter("EnCyclic", 1)
         self.rns, self.moves = parameter("RnsRate", 0) > 0, parameter("Moves", 0) > 0
+        self.stream = parameter("EnStream", 0)
 
     def single_port(self, slot: int) -> bool:
         return slot < 32 and self.single >> slot & 1 == 1
@@ -65,9 +66,11 @@ class Build:
         if not max(8, 4 * self.p) <= 1 << f["log2_n"] <= 1 << self.n_max:
             return DEGREE
         to_table = insn["mnemonic"] == "LOAD" and f["dst"] == TABLE
-        if any(f[name] != ZERO and f[name] >= self.slots for name in insn["reads"]):
+        read = [f[name] for name in insn["reads"] if not (name == "src_b" and self.streamed(f))]
+        if any(slot != ZERO and slot >= self.slots for slot in read):
             return SLOT
-        if any(f[name] >= self.slots for name in insn["writes"]) and not to_table:
+        to_stream = self.stream and insn["mnemonic"] == "LOAD" and f["dst"] == STREAM
+        if any(f[name] >= self.slots for name in insn["writes"]) and not (to_table or to_stream):
             return SLOT
         uses_modulus = insn["unit"] == "compute" and insn["mnemonic"] != "PMUL"
         if (insn["unit"] == "compute" or to_table) and f["mod_idx"] >= self.moduli:
@@ -82,6 +85,11 @@ class Build:
         elif "const_idx" in insn["modifiers"] and f["const_idx"] >= self.consts:
             return INDEX
         return COMBINE if self.clash(insn, f) else 0
+
+    def streamed(self, f: Fields) -> bool:
+        """Whether a product takes its second operand from the stream."""
+        mnemonic = BY_OPCODE[f["opcode"]]["mnemonic"]
+        return bool(self.stream) and mnemonic in ("PMODMUL", "PMAC") and f["src_b"] == STREAM
 
     def clash(self, insn: dict[str, Any], f: Fields) -> bool:
         """Slots that cannot be combined."""
@@ -100,6 +108,9 @@ class Build:
 
 def value(found: Fields, role: str, slots: list[int]) -> int:
     seen = found[f"c.{role}"]
+    if role == "w" and found["c.stream"]:
+        assert seen & ZERO_SOURCE
+        return slots[STREAM % 32]
     return 0 if seen & ZERO_SOURCE else slots[seen]
 
 
@@ -156,9 +167,9 @@ def check_memory(name: str, f: Fields, found: Fields) -> None:
         assert (found["m.src"] >= ZERO_SOURCE) == (f["src_a"] == ZERO)
         assert f["src_a"] == ZERO or found["m.src"] == f["src_a"]
     if name != "STORE":
-        assert found["m.table_dst"] == (f["dst"] == TABLE)
+        assert (found["m.table_dst"], found["m.stream"]) == (f["dst"] == TABLE, f["dst"] == STREAM)
         assert found["m.mod_idx"] == f["mod_idx"]
-        assert f["dst"] == TABLE or found["m.dst"] == f["dst"]
+        assert f["dst"] in (TABLE, STREAM) or found["m.dst"] == f["dst"]
 
 
 def check_conversion(name: str, f: Fields, found: Fields) -> None:
@@ -194,7 +205,7 @@ def draw(build: Build, source: random.Random) -> Fields:
 
     def slot() -> int:
         usual = source.randrange(build.slots)
-        return source.choice((usual, usual, usual, usual, usual, ZERO, TABLE, source.randrange(64)))
+        return source.choice((usual, usual, usual, usual, usual, ZERO, TABLE, STREAM, source.randrange(64)))
 
     def mostly(usual: int, bits: int) -> int:
         return usual if source.random() < 0.93 else source.getrandbits(bits)
@@ -257,6 +268,8 @@ BUILDS = [
         "NMaxLog2": 15,
         "Moduli": 16,
         "Consts": 32,
+        "WidePort": 1,
+        "EnStream": 1,
         "RnsRate": 4,
         "Moves": 32,
     },

@@ -55,6 +55,7 @@ class Bench:
         self.taken: list[tuple[int, int]] = []
         self.request: tuple[int, int, int] | None = None
         self.finish: tuple[int, int] | None = None
+        self.streamed: list[int] = []
 
     def any_word(self) -> Word:
         return [self.random.getrandbits(BITS) for _ in range(P)]
@@ -63,7 +64,7 @@ class Bench:
         dut = self.dut
         for name in ("start_i", "dma_req_ready_i", "ld_valid_i", "ld_err_i", "st_ready_i", "st_done_i", "st_err_i"):
             getattr(dut, name).value = 0
-        dut.rst_ni.value, dut.rd_data_i.value, dut.instr_i.value = 0, 0, 0
+        dut.rst_ni.value, dut.rd_data_i.value, dut.instr_i.value, dut.stream_ready_i.value = 0, 0, 0, 0
         cocotb.start_soon(Clock(dut.clk_i, 4, unit="step").start())
         await FallingEdge(dut.clk_i)
         await FallingEdge(dut.clk_i)
@@ -108,7 +109,7 @@ class Bench:
         if sends:
             data, error = self.give[0]
             dut.ld_data_i.value, dut.ld_err_i.value = data, error
-        dut.st_ready_i.value = int(not self.pauses())
+        dut.st_ready_i.value, dut.stream_ready_i.value = int(not self.pauses()), int(not self.pauses())
         ends = self.finish is not None and len(self.taken) == self.finish[0] and not self.pauses()
         dut.st_done_i.value, dut.st_err_i.value = int(ends), self.finish[1] if ends and self.finish else 0
 
@@ -120,6 +121,9 @@ class Bench:
             self.request = tuple(int(s.value) for s in (dut.dma_req_store_o, dut.dma_req_buf_o, dut.dma_req_logn_o))  # type: ignore[assignment]
         if int(dut.ld_valid_i.value) and int(dut.ld_ready_o.value):
             self.give.pop(0)
+        if int(dut.stream_push_o.value):
+            assert int(dut.stream_ready_i.value)
+            self.streamed.append(int(dut.ld_data_i.value))
         if int(dut.st_valid_o.value) and int(dut.st_ready_i.value):
             self.taken.append((int(dut.st_data_o.value), int(dut.st_last_o.value)))
 
@@ -207,6 +211,24 @@ async def check_loads(dut):
                     else:
                         assert bench.slots[lane][2][:count] == words[lane]
                         assert not bench.tables[lane]
+
+
+@cocotb.test()
+async def check_streams(dut):
+    """Words of a LOAD into the stream go there, as it takes them, and into no slot."""
+    bench = Bench(dut, 4)
+    await bench.start()
+    for log2n in sizes():
+        for stutter, bad in ((0.0, None), (0.4, 1), (0.7, None)):
+            bench.stutter, bench.request, bench.streamed = stutter, None, []
+            before = [[list(word) for slot in lane for word in slot] for lane in bench.slots]
+            flat = crossing([[bench.any_word() for _ in range((1 << log2n) // P)] for _ in range(LANES)])
+            bench.give = [(data, int(i == bad)) for i, data in enumerate(flat)]
+            cycles, error = await bench.run(load=1, stream=1, dst=2, log2_n=log2n, buf_idx=7)
+            assert (bench.request, bench.give, bench.streamed) == ((0, 7, log2n), [], flat)
+            assert error == (bad is not None)
+            assert stutter or cycles == formula("load", log2n, P, PASSES)
+            assert [[word for slot in lane for word in slot] for lane in bench.slots] == before
 
 
 @cocotb.test()

@@ -36,6 +36,7 @@ class Build:
     rate: int = field(default_factory=lambda: parameter("RnsRate", 0))
     moves: int = field(default_factory=lambda: parameter("Moves", 0))
     wide: int = field(default_factory=lambda: parameter("WidePort", 0))
+    stream: int = field(default_factory=lambda: parameter("EnStream", 0))
 
     @property
     def log2n_min(self) -> int:
@@ -73,7 +74,7 @@ class Core(DataPort):
     def __init__(self, dut, moduli: list[list[int]]) -> None:
         """Hold the simulator's handle and the moduli by index and lane."""
         super().__init__(dut, Build())
-        self.moduli = moduli
+        self.moduli, self.streams = moduli, bool(self.build.stream)
         self.events: list[tuple[str, int, int, int]] = []
         self.conversions: list[Conversion] = []
         self.automorphisms: list[int] = []

@@ -10,7 +10,7 @@ from ringsmith.gen.isa import load_isa
 
 ISA = load_isa(shipped.spec() / "isa.yaml")
 OPCODES = {one.mnemonic: one.opcode for one in ISA.instructions if one.status == "implemented"}
-ZERO, TABLE = ISA.zero_slot, ISA.twiddle_slot
+ZERO, TABLE, STREAM = ISA.zero_slot, ISA.twiddle_slot, ISA.stream_slot
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dv import oracle
 from dv.core import Core
-from dv.instructions import TABLE, ZERO, Insn
+from dv.instructions import STREAM, TABLE, ZERO, Insn
 from dv.moves import permuted
 
 
@@ -15,6 +15,7 @@ class Reference:
     def __init__(self, core: Core) -> None:
         """Start with empty slots and buffers."""
         self.core, self.build = core, core.build
+        # The stream is one of them until it is read.
         self.slots: dict[int, list[list[int]]] = {}
         self.buffers: dict[int, list[list[int]]] = {}
         self.table: dict[int, list[list[int]]] = {}
@@ -24,6 +25,8 @@ class Reference:
         """A slot's first n coefficients in every lane."""
         if slot == ZERO:
             return [[0] * n for _ in range(self.build.lanes)]
+        if slot == STREAM:
+            return self.slots.pop(STREAM)
         return [row[:n] for row in self.slots[slot]]
 
     def write(self, slot: int, rows: list[list[int]], n: int) -> None:
@@ -38,6 +41,8 @@ class Reference:
             rows = [row[:n] for row in self.buffers[insn.buf]]
             if insn.dst == TABLE:
                 self.table[insn.mod if self.build.tables > 1 else 0] = rows
+            elif insn.dst == STREAM:
+                self.slots[STREAM] = rows
             else:
                 self.write(insn.dst, rows, n)
         elif insn.op == "STORE":

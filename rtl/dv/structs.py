@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping
 Layout = Iterable[tuple[str, int]]
 
 COMPUTE = (
-    *((name, 1) for name in ("transform", "inverse", "cyclic", "crossed", "sub", "product", "constant", "first_work")),
+    *((name, 1) for name in ("transform", "inverse", "cyclic", "crossed", "sub", "product", "constant", "first_work",
+                             "stream")),
     *((name, 6) for name in ("v", "u", "w", "e")),
     ("dst", 5), ("high", 5), ("log2_n", 4), ("const_idx", 5),
 )  # fmt: skip
 MEMORY = (
-    *((name, 1) for name in ("load", "store", "reverse", "table_dst")),
+    *((name, 1) for name in ("load", "store", "reverse", "table_dst", "stream")),
     ("src", 6), ("dst", 5), ("log2_n", 4), ("mod_idx", 4), ("buf_idx", 20),
 )  # fmt: skip
 CONVERSION = (

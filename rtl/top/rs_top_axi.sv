@@ -51,6 +51,8 @@ module rs_top_axi #(
   parameter int unsigned Moves = 0,
   // 1: host buffers hold P coefficients of every lane side by side (see rs_axi_dma); 0: lane after lane.
   parameter bit WidePort = 1'b0,
+  // 1: products take operands from the data port as they come; WidePort only.
+  parameter bit EnStream = 1'b0,
   // Cores behind the two buses, 1 to 8.
   parameter int unsigned Cores = 1,
   // Clock the build is meant for, in kHz.
@@ -146,6 +148,7 @@ module rs_top_axi #(
     RnsEntries: RnsEntries,
     Moves: Moves,
     WidePort: WidePort,
+    EnStream: EnStream,
     Cores: Cores,
     FifoDepth: FifoDepth,
     Slots: Slots,

@@ -105,6 +105,7 @@ module rs_top_serial #(
     RnsEntries: RnsEntries,
     Moves: Moves,
     WidePort: 1'b0,
+    EnStream: 1'b0,
     Cores: 1,
     FifoDepth: FifoDepth,
     Slots: Slots,

@@ -80,6 +80,7 @@ pub(crate) fn read_info(
         fifo_depth: field(read(r::PORTS)?, r::PORTS_FIFO_DEPTH),
         host: [Host::Axi4, Host::Serial][field(shape, r::SHAPE_SERIAL) as usize],
         wide_port: field(shape, r::SHAPE_WIDE_PORT) == 1,
+        stream: field(arithmetic, r::ARITHMETIC_STREAM) == 1,
         port_memory: PortMemory::IDEAL,
         cyclic: field(arithmetic, r::ARITHMETIC_CYCLIC) == 1,
         rns: Some(rns).filter(|unit| unit.rate != 0),

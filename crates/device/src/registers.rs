@@ -78,6 +78,8 @@ pub const ARITHMETIC_MODULUS_MIN_BITS: (u32, u32) = (8, 8);
 pub const ARITHMETIC_MULTIPLIER: (u32, u32) = (16, 2);
 /// Cyclic transforms are in this build.
 pub const ARITHMETIC_CYCLIC: (u32, u32) = (18, 1);
+/// A product can take an operand from the data port as it comes.
+pub const ARITHMETIC_STREAM: (u32, u32) = (19, 1);
 /// Twiddle tables a lane holds: 1 shared by all moduli, or one per modulus.
 pub const ARITHMETIC_TWIDDLE_TABLES: (u32, u32) = (24, 5);
 

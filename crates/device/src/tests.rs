@@ -29,6 +29,7 @@ pub(crate) fn build() -> BuildInfo {
         fifo_depth: 16,
         host: Host::Axi4,
         wide_port: false,
+        stream: false,
         port_memory: isa::PortMemory::IDEAL,
         cyclic: true,
         rns: Some(RnsUnit {

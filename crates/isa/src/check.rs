@@ -4,7 +4,7 @@
 use crate::error::IsaError;
 use crate::info::BuildInfo;
 use crate::instruction::Instruction;
-use crate::spec::{Modifier, Op, PROGRAM_WORDS, Slot, TWIDDLE_SLOT, Unit, ZERO_SLOT};
+use crate::spec::{Modifier, Op, PROGRAM_WORDS, STREAM_SLOT, Slot, TWIDDLE_SLOT, Unit, ZERO_SLOT};
 
 /// Shape of a base conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct State {
     pub automorphisms: Vec<bool>,
     /// Per number of a digit: whether it was set.
     pub digits: Vec<bool>,
+    /// log2 of the degree of what is loaded into the stream and not read yet.
+    pub stream: Option<u8>,
 }
 
 impl State {
@@ -42,11 +44,15 @@ impl State {
             conversions: vec![None; info.rns.map_or(0, |unit| unit.conversions as usize)],
             automorphisms: vec![false; info.moves as usize],
             digits: vec![false; info.moves as usize],
+            stream: None,
         }
     }
 
     /// The state after `instruction`, which has passed the check.
     pub fn step(&mut self, info: &BuildInfo, instruction: &Instruction) {
+        if instruction.streams() || instruction.reads_stream() {
+            self.stream = instruction.streams().then_some(instruction.log2_n);
+        }
         if instruction.op.is_transform() {
             self.slots[0] = None;
             self.slots[1] = None;
@@ -80,7 +86,14 @@ pub fn check(info: &BuildInfo, state: &State, program: &[Instruction]) -> Result
         check_one(info, &state, instruction, index)?;
         state.step(info, instruction);
     }
-    Ok(state)
+    match (state.stream, program.last()) {
+        (Some(_), Some(last)) => Err(IsaError::Operand {
+            index: program.len() - 1,
+            text: last.to_string(),
+            what: "what was loaded into the stream is never read".to_owned(),
+        }),
+        _ => Ok(state),
+    }
 }
 
 /// Check one instruction; `index` is its place in the program, for the error.
@@ -103,6 +116,7 @@ pub fn check_one(
         check_degree,
         check_slots,
         check_ports,
+        check_stream,
         check_written,
         check_modulus,
         check_conversion,
@@ -145,13 +159,25 @@ fn check_slots(info: &BuildInfo, _: &State, i: &Instruction) -> Result<(), Strin
     for &slot in i.op.spec().operands {
         let number = i.slot(slot);
         let written = i.op.spec().writes.contains(&slot);
-        let special =
-            (number == ZERO_SLOT && !written) || (number == TWIDDLE_SLOT && i.op == Op::Load);
+        let streamed = info.stream
+            && match slot {
+                Slot::Dst => i.streams(),
+                Slot::SrcB => i.reads_stream(),
+                _ => false,
+            };
+        let special = (number == ZERO_SLOT && !written)
+            || (number == TWIDDLE_SLOT && i.op == Op::Load)
+            || (number == STREAM_SLOT && streamed);
         require(
             special || u32::from(number) < info.slots(),
             || match number {
                 ZERO_SLOT => "the zero slot cannot be written".to_owned(),
                 TWIDDLE_SLOT => "only load names the twiddle table".to_owned(),
+                STREAM_SLOT if info.stream => {
+                    "only load writes the stream; pmodmul and pmac read it as second operand"
+                        .to_owned()
+                }
+                STREAM_SLOT => "the stream is not in this build".to_owned(),
                 _ => format!(
                     "slot {number} does not exist, the build has slots 0..{}",
                     info.slots() - 1
@@ -191,6 +217,26 @@ fn check_ports(info: &BuildInfo, _: &State, i: &Instruction) -> Result<(), Strin
         })?;
     }
     Ok(())
+}
+
+/// A load into the stream holds the memory unit until it is read.
+fn check_stream(_: &BuildInfo, state: &State, i: &Instruction) -> Result<(), String> {
+    if i.reads_stream() {
+        let known = state
+            .stream
+            .ok_or("the stream is read but nothing was loaded into it")?;
+        return require(known == i.log2_n, || {
+            format!(
+                "the stream brings {} coefficients, {} are read",
+                1u32 << known,
+                i.n()
+            )
+        });
+    }
+    let holds = matches!(i.op.spec().unit, Unit::Memory | Unit::Control);
+    require(state.stream.is_none() || !holds, || {
+        "what was loaded into the stream must be read before".to_owned()
+    })
 }
 
 fn check_written(_: &BuildInfo, state: &State, i: &Instruction) -> Result<(), String> {

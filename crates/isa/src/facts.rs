@@ -48,6 +48,8 @@ pub(crate) struct Facts {
     pub host: i64,
     /// A beat of the data port carries a word of every lane, and host buffers hold rows of all lanes.
     pub wide_port: i64,
+    /// A product can take an operand from the data port as it comes, without a slot for it.
+    pub stream: i64,
     /// Cores behind one host shell and one data port, each with registers and a program queue of its own.
     pub cores: i64,
     /// Commands that can wait.
@@ -84,6 +86,7 @@ impl Facts {
         let moves = i64::from(knob("moves")?);
         let host = i64::from(knob("host")?);
         let wide_port = i64::from(knob("wide_port")?);
+        let stream = i64::from(knob("stream")?);
         let cores = i64::from(knob("cores")?);
         let fifo_depth = i64::from(knob("fifo_depth")?);
         let slots = ((dual_port_slots + single_port_slots) - (if (twiddles == 0) { 1 } else { 0 }));
@@ -107,6 +110,7 @@ impl Facts {
             moves,
             host,
             wide_port,
+            stream,
             cores,
             fifo_depth,
             slots,
@@ -185,6 +189,9 @@ impl Facts {
         }
         if !((self.host == 0) || (self.wide_port == 0)) {
             return Some(("wide_port", self.wide_port, "false on the serial host, which moves bytes (it needs host = axi4)".into()));
+        }
+        if !((self.stream == 0) || (self.wide_port == 1)) {
+            return Some(("stream", self.stream, "false without a wide port, which alone brings a word of every lane at a time".into()));
         }
         if !((self.host == 0) || (self.cores == 1)) {
             return Some(("cores", self.cores, "1 on the serial host, which has one byte port (several need host = axi4)".into()));

@@ -108,6 +108,8 @@ pub struct BuildInfo {
     pub host: Host,
     /// Whether the data port moves a word of every lane at a time; host buffers are interleaved by lane then.
     pub wide_port: bool,
+    /// Whether a product can take an operand from the data port as it comes.
+    pub stream: bool,
     /// The memory behind the data port, set when the device is opened; not in the info block.
     pub port_memory: PortMemory,
     /// Whether transforms have the cyclic form.
@@ -263,6 +265,7 @@ impl BuildInfo {
             moves: self.moves.into(),
             host: self.host as i64,
             wide_port: self.wide_port.into(),
+            stream: self.stream.into(),
             cores: self.cores.into(),
             fifo_depth: self.fifo_depth.into(),
             slots: self.slots().into(),
@@ -305,6 +308,7 @@ impl BuildInfo {
             fifo_depth: number(facts.fifo_depth),
             host: [Host::Axi4, Host::Serial][facts.host as usize],
             wide_port: facts.wide_port != 0,
+            stream: facts.stream != 0,
             port_memory: PortMemory::IDEAL,
             cyclic: facts.cyclic != 0,
             rns: (facts.rns_rate != 0).then(|| RnsUnit {

@@ -3,7 +3,7 @@
 
 use crate::error::IsaError;
 use crate::spec::generated::OPCODE;
-use crate::spec::{Modifier, Op, Slot, ZERO_SLOT};
+use crate::spec::{Modifier, Op, STREAM_SLOT, Slot, ZERO_SLOT};
 
 const SLOTS: [Slot; 4] = [Slot::Dst, Slot::SrcA, Slot::SrcB, Slot::SrcC];
 const MODIFIERS: [Modifier; 5] = [
@@ -105,19 +105,34 @@ impl Instruction {
         }
     }
 
-    /// Slots it reads, the zero slot left out.
+    /// Whether it loads into the stream.
+    pub fn streams(&self) -> bool {
+        self.op == Op::Load && self.dst == STREAM_SLOT
+    }
+
+    /// Whether it reads the stream.
+    pub fn reads_stream(&self) -> bool {
+        matches!(self.op, Op::Pmodmul | Op::Pmac) && self.src_b == STREAM_SLOT
+    }
+
+    /// Slots it reads, the zero slot and the stream left out.
     pub fn reads(&self) -> impl Iterator<Item = u8> + '_ {
         self.op
             .spec()
             .reads
             .iter()
             .map(|&slot| self.slot(slot))
-            .filter(|&slot| slot != ZERO_SLOT)
+            .filter(|&slot| slot != ZERO_SLOT && slot != STREAM_SLOT)
     }
 
-    /// Slots it writes its results to (the scratch of a transform not counted).
+    /// Slots it writes its results to (the scratch of a transform and the stream not counted).
     pub fn writes(&self) -> impl Iterator<Item = u8> + '_ {
-        self.op.spec().writes.iter().map(|&slot| self.slot(slot))
+        self.op
+            .spec()
+            .writes
+            .iter()
+            .map(|&slot| self.slot(slot))
+            .filter(|&slot| slot != STREAM_SLOT)
     }
 
     /// The 64-bit word. Values are cut to their fields; [`crate::check`] refuses those that do not fit.

@@ -23,7 +23,7 @@ pub use info::{BuildInfo, Host, InfoError, PortMemory, Reduction, RnsUnit};
 pub use instruction::{Instruction, decode, encode};
 pub use random::{Draw, Mix, Route, random_program};
 pub use spec::{
-    Field, ISA_VERSION, Modifier, Op, PROGRAM_WORDS, Slot, Spec, TABLE, TWIDDLE_SLOT, Unit,
-    ZERO_SLOT, implemented_mask,
+    Field, ISA_VERSION, Modifier, Op, PROGRAM_WORDS, STREAM_SLOT, Slot, Spec, TABLE, TWIDDLE_SLOT,
+    Unit, ZERO_SLOT, implemented_mask,
 };
 pub use text::{assemble, disassemble, slot_name};

@@ -5,7 +5,7 @@ use crate::check::{State, check_one};
 use crate::info::BuildInfo;
 use crate::instruction::Instruction;
 use crate::spec::TABLE;
-use crate::spec::{Modifier, Op, Slot, Spec, TWIDDLE_SLOT, ZERO_SLOT};
+use crate::spec::{Modifier, Op, STREAM_SLOT, Slot, Spec, TWIDDLE_SLOT, ZERO_SLOT};
 
 /// A small deterministic generator (xorshift64*), so that a failing program can be drawn again from its seed.
 #[derive(Clone, Debug)]
@@ -84,13 +84,23 @@ pub fn random_program(info: &BuildInfo, state: &State, mix: &Mix, seed: u64) -> 
     let mut contents: Vec<Option<Content>> = vec![None; info.slots() as usize];
     let mut program = Vec::with_capacity(mix.length + contents.len());
     let mut scratch_outputs = mix.outputs + info.slots();
-    while program.len() < mix.length {
+    // Modulus index of what is loaded into the stream.
+    let mut streamed = 0;
+    // What is loaded into the stream is read in the end.
+    while program.len() < mix.length || state.stream.is_some() {
         let spec = &TABLE[draw.below(TABLE.len() as u64) as usize];
         let drawn = (0..TRIES)
             .map(|_| draw_instruction(spec, info, mix, &mut draw, scratch_outputs))
-            .find(|i| check_one(info, &state, i, 0).is_ok() && feeds(i, mix, &contents));
+            .find(|i| {
+                check_one(info, &state, i, 0).is_ok()
+                    && feeds(i, mix, &contents)
+                    && (!i.reads_stream() || i.mod_idx == streamed)
+            });
         if let Some(instruction) = drawn {
             state.step(info, &instruction);
+            if instruction.streams() {
+                streamed = instruction.mod_idx;
+            }
             learn(&instruction, mix, &mut contents);
             scratch_outputs += u32::from(instruction.op == Op::Store);
             program.push(instruction);
@@ -138,6 +148,13 @@ fn draw_instruction(
             Modifier::BufIdx => 0,
         };
         instruction.set_modifier(modifier, value);
+    }
+    if info.stream && draw.below(2) == 0 {
+        match spec.op {
+            Op::Load => instruction.dst = STREAM_SLOT,
+            Op::Pmodmul | Op::Pmac => instruction.src_b = STREAM_SLOT,
+            _ => {}
+        }
     }
     match spec.op {
         Op::Load => instruction.buf_idx = u32::from(instruction.mod_idx),

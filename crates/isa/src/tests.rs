@@ -22,6 +22,7 @@ fn tiny() -> BuildInfo {
         fifo_depth: 16,
         host: Host::Axi4,
         wide_port: false,
+        stream: false,
         port_memory: PortMemory::IDEAL,
         cyclic: true,
         rns: Some(RnsUnit {
@@ -144,7 +145,7 @@ fn text_is_forgiving_about_space_and_says_what_is_wrong() {
         ("sync\nntt s1 n=8", "line 2: ntt takes 2 to 2 slots, got 1"),
         (
             "ntt s1, s62 n=8",
-            "\"s62\" is no slot (s0..s61, twiddle or zero)",
+            "\"s62\" is no slot (s0..s60, stream, twiddle or zero)",
         ),
         ("ntt s1, s2", "ntt needs n="),
         ("load s1 n=8", "load needs buf="),
@@ -431,7 +432,12 @@ fn a_wide_port_lays_lanes_side_by_side() {
 
 #[test]
 fn random_programs_pass_the_check_and_use_every_instruction_often() {
-    let info = tiny();
+    random_programs(tiny());
+    assert!(random_programs(streaming()) > 50);
+}
+
+/// Draws programs; counts the products that read the stream.
+fn random_programs(info: BuildInfo) -> usize {
     let mut state = State::new(&info);
     state.moduli.fill(true);
     state.tables.fill(Some(6));
@@ -448,7 +454,7 @@ fn random_programs_pass_the_check_and_use_every_instruction_often() {
         inputs: 2,
         outputs: 16,
     };
-    let mut seen = std::collections::HashMap::new();
+    let (mut seen, mut streamed) = (std::collections::HashMap::new(), 0);
     for seed in 0..50 {
         let program = random_program(&info, &state, &mix, seed);
         assert!(check(&info, &state, &program).is_ok());
@@ -456,6 +462,7 @@ fn random_programs_pass_the_check_and_use_every_instruction_often() {
         for i in &program {
             *seen.entry((i.op, i.cyclic)).or_insert(0) += 1;
         }
+        streamed += program.iter().filter(|i| i.reads_stream()).count();
     }
     let forms = |op: Op| if op.is_transform() { 2 } else { 1 };
     for spec in TABLE.iter().filter(|spec| spec.implemented) {
@@ -465,6 +472,62 @@ fn random_programs_pass_the_check_and_use_every_instruction_often() {
             assert!(times > often / 2, "{} {cyclic}: {times}", spec.mnemonic);
         }
     }
+    streamed
+}
+
+/// A build with a stream.
+fn streaming() -> BuildInfo {
+    BuildInfo {
+        wide_port: true,
+        stream: true,
+        ..tiny()
+    }
+}
+
+#[test]
+fn what_is_loaded_into_the_stream_is_read_by_the_next_product() {
+    let info = streaming();
+    let load = "load stream n=64 buf=0\n";
+    let told = |text: &str| {
+        let program = assemble(text).expect("the text itself is well-formed");
+        check(&info, &ready(&info), &program).map_err(|error| error.to_string())
+    };
+    for fine in [
+        "pmodmul s2, s3, stream n=64",
+        "ntt s2, s3 n=64\npmac s2, s3, stream, s2 n=64",
+        "lift s2, s3 n=64 const=0\npmodmul s3, s3, stream n=64 mod=1",
+    ] {
+        let state = told(&format!("{load}{fine}\nstore s2 n=64 buf=1"));
+        assert_eq!(state.map(|state| state.stream), Ok(None), "{fine}");
+    }
+    for (text, words) in [
+        (
+            "pmodmul s2, s3, stream n=64".into(),
+            "nothing was loaded into it",
+        ),
+        (format!("{load}load s2 n=64 buf=1"), "must be read before"),
+        (format!("{load}store s2 n=64 buf=1"), "must be read before"),
+        (format!("{load}sync"), "must be read before"),
+        (
+            format!("{load}pmodmul s2, s3, stream n=32"),
+            "brings 64 coefficients, 32 are read",
+        ),
+        (format!("{load}ntt s2, s3 n=64"), "is never read"),
+        (
+            "pmodadd s2, s3, stream n=64".into(),
+            "only load writes the stream",
+        ),
+        (
+            "pmac s2, stream, s3, s4 n=64".into(),
+            "only load writes the stream",
+        ),
+        ("ntt stream, s3 n=64".into(), "only load writes the stream"),
+    ] {
+        let text: String = text;
+        let message = told(&text).expect_err(&text);
+        assert!(message.contains(words), "{text}: {message}");
+    }
+    assert!(refused("load stream n=64 buf=0").contains("the stream is not in this build"));
 }
 
 /// The knobs of `tiny`, some of them changed.
@@ -494,6 +557,7 @@ fn knobs<'a>(
         ("cores", 1),
         ("fifo_depth", 16),
         ("wide_port", 0),
+        ("stream", 0),
     ];
     move |name| {
         let given = changed.iter().chain(&tiny).find(|(knob, _)| *knob == name);

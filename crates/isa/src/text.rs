@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::error::IsaError;
 use crate::instruction::Instruction;
-use crate::spec::{Modifier, Op, TWIDDLE_SLOT, ZERO_SLOT};
+use crate::spec::{Modifier, Op, STREAM_SLOT, TWIDDLE_SLOT, ZERO_SLOT};
 
 impl fmt::Display for Instruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -35,11 +35,12 @@ impl fmt::Display for Instruction {
     }
 }
 
-/// Name of a slot in assembly: `s0`.., `twiddle`, `zero`.
+/// Name of a slot in assembly: `s0`.., `stream`, `twiddle`, `zero`.
 pub fn slot_name(slot: u8) -> String {
     match slot {
         ZERO_SLOT => "zero".to_owned(),
         TWIDDLE_SLOT => "twiddle".to_owned(),
+        STREAM_SLOT => "stream".to_owned(),
         _ => format!("s{slot}"),
     }
 }
@@ -99,14 +100,15 @@ fn parse_slot(token: &str) -> Result<u8, String> {
     match token {
         "zero" => return Ok(ZERO_SLOT),
         "twiddle" => return Ok(TWIDDLE_SLOT),
+        "stream" => return Ok(STREAM_SLOT),
         _ => {}
     }
     let number = token
         .strip_prefix('s')
         .and_then(|digits| digits.parse::<u8>().ok());
     number
-        .filter(|&slot| slot < TWIDDLE_SLOT)
-        .ok_or_else(|| format!("{token:?} is no slot (s0..s61, twiddle or zero)"))
+        .filter(|&slot| slot < STREAM_SLOT)
+        .ok_or_else(|| format!("{token:?} is no slot (s0..s60, stream, twiddle or zero)"))
 }
 
 fn parse_modifiers(instruction: &mut Instruction, settings: &[&str]) -> Result<(), String> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Functional semantics: the effect of each instruction on memory.
 
-use isa::{BuildInfo, Instruction, Op, TWIDDLE_SLOT};
+use isa::{BuildInfo, Instruction, Op, STREAM_SLOT, TWIDDLE_SLOT};
 use zq::Word;
 
 use crate::cause::Cause;
@@ -114,11 +114,16 @@ fn pointwise(
     operation: impl Fn(&Lane, u128, u128, u128) -> u128,
 ) -> Result<(), Fault> {
     let moduli = memory.lanes(i.mod_idx)?;
-    let (a, b, c) = (
-        memory.read(i.src_a, i.n())?,
-        memory.read(i.src_b, i.n())?,
-        memory.read(i.src_c, i.n())?,
-    );
+    let (a, c) = (memory.read(i.src_a, i.n())?, memory.read(i.src_c, i.n())?);
+    let b = if i.reads_stream() {
+        let fits = |words: &Polynomial| words.iter().all(|lane| lane.len() == i.n());
+        let loaded = memory.stream.take().ok_or(Fault::new(Cause::Unwritten))?;
+        Some(loaded)
+            .filter(fits)
+            .ok_or(Fault::new(Cause::Combination))?
+    } else {
+        memory.read(i.src_b, i.n())?
+    };
     let lane = |(l, q): (usize, &Lane)| -> Vec<u128> {
         (0..i.n())
             .map(|j| operation(q, a[l][j], b[l][j], c[l][j]))
@@ -191,6 +196,10 @@ fn split((low, high): (u128, u128), bits: u32, upper: bool) -> u128 {
 fn load(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
     let source = memory.host.get(&i.buf_idx).ok_or(Fault::new(Cause::Bus))?;
     let value: Polynomial = source.iter().map(|lane| lane[..i.n()].to_vec()).collect();
+    if i.dst == STREAM_SLOT {
+        memory.stream = Some(value);
+        return Ok(());
+    }
     if i.dst != TWIDDLE_SLOT {
         return memory.write(i.dst, value);
     }

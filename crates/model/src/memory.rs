@@ -41,6 +41,8 @@ pub struct Memory {
     pub automorphisms: Vec<Option<u16>>,
     /// Digits by number.
     pub digits: Vec<Option<Digit>>,
+    /// What was loaded into the stream and not read yet.
+    pub stream: Option<Polynomial>,
     /// Host buffers by number.
     pub host: BTreeMap<u32, Polynomial>,
 }
@@ -57,6 +59,7 @@ impl Memory {
             conversions: vec![None; info.rns.map_or(0, |unit| unit.conversions as usize)],
             automorphisms: vec![None; info.moves as usize],
             digits: vec![None; info.moves as usize],
+            stream: None,
             host: BTreeMap::new(),
             info,
         }

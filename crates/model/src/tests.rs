@@ -27,6 +27,7 @@ pub(crate) fn build(word_bits: u32) -> BuildInfo {
         fifo_depth: 16,
         host: Host::Axi4,
         wide_port: false,
+        stream: false,
         port_memory: PortMemory::IDEAL,
         cyclic: true,
         rns: None,

@@ -80,6 +80,10 @@ pub struct HostTiming {
     rate: u64,
 }
 
+/// Words that wait for a product in the stream and before it.
+const WAITING_WORDS: u64 = 10;
+/// Cycles by which the port is ahead of the product's issue.
+const STREAM_AHEAD: u64 = 4;
 /// Cycles of a frame's header and answer on the byte port.
 const SERIAL_FRAME: u64 = 6;
 /// Bits of a beat of an AXI4 data port at most.
@@ -172,6 +176,14 @@ impl Timing {
             }
             _ => self.alone(i),
         }
+    }
+
+    /// Cycles from the start of a product to the end of the LOAD of its streamed operand, if the words waited for it:
+    /// the port goes on when the first is taken.
+    pub fn streamed(&self, i: &Instruction) -> u64 {
+        let words = i.n() as u64 / self.butterflies;
+        let rest = words.saturating_sub(WAITING_WORDS);
+        (words + self.host.slack(words) * rest / words).saturating_sub(STREAM_AHEAD)
     }
 
     /// Cycles of a base conversion of so many terms: input primes, and one for kept residues.

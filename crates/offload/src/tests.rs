@@ -42,6 +42,7 @@ fn small(word_bits: u32, lanes: u32) -> BuildInfo {
         fifo_depth: 16,
         host: Host::Serial,
         wide_port: false,
+        stream: false,
         port_memory: isa::PortMemory::IDEAL,
         cyclic: true,
         rns: None,

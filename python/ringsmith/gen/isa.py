@@ -59,6 +59,7 @@ class Isa:
     word_bits: int
     zero_slot: int
     twiddle_slot: int
+    stream_slot: int
     program_words: int
     fields: tuple[Field, ...]
     units: dict[str, str]
@@ -77,6 +78,7 @@ def load_isa(path: Path) -> Isa:
         word_bits=data["word_bits"],
         zero_slot=data["zero_slot"],
         twiddle_slot=data["twiddle_slot"],
+        stream_slot=data["stream_slot"],
         program_words=data["program_words"],
         fields=_fields(data["fields"]),
         units=data["units"],

@@ -17,21 +17,23 @@ depends.
 
 Slot numbers: first the dual-port slots (0 and 1 are the transform's work slots), then the single-port slots;
 {twiddle} is the twiddle table (one per modulus index, or one for all of them in builds that say so); {zero} is the zero
-polynomial. A pointwise result may replace an operand only in a dual-port slot, because a single-port slot gives one
-access per bank and cycle. A transform may start from and end in a work slot if the number of its stages allows: from
-one to the same work slot log2 n must be even, from one to the other odd.
+polynomial; {stream} is the stream, in builds that have it: a LOAD into it and the next PMODMUL or PMAC that reads it as
+src_b, with the same n, run side by side, and no LOAD, STORE, copy or SYNC stands between them. A pointwise result may
+replace an operand only in a dual-port slot, because a single-port slot gives one access per bank and cycle. A transform
+may start from and end in a work slot if the number of its stages allows: from one to the same work slot log2 n must be
+even, from one to the other odd.
 
 A line of assembly is `mnemonic operands modifiers`, for example `intt s3, s0, s5 n=4096 mod=1`; `;` starts a comment,
-`zero` names slot {zero}, `twiddle` slot {twiddle}; an optional operand left out is `zero`, and `mod`, `cyclic` and
-`const` are 0 unless given. Of LIFT and SCALE `const` is the number of the conversion, of AUTO and DECOMP that of
-the automorphism or digit.
+`zero` names slot {zero}, `twiddle` slot {twiddle}, `stream` slot {stream}; an optional operand left out is `zero`, and
+`mod`, `cyclic` and `const` are 0 unless given. Of LIFT and SCALE `const` is the number of the conversion, of AUTO and
+DECOMP that of the automorphism or digit.
 """
 
 
 def render(isa: Isa) -> str:
     """Return the text of `docs/isa.md`."""
     lines = [
-        HEADER.format(zero=isa.zero_slot, twiddle=isa.twiddle_slot),
+        HEADER.format(zero=isa.zero_slot, twiddle=isa.twiddle_slot, stream=isa.stream_slot),
         "## The instruction word",
         "",
         "| bits | field | meaning |",

@@ -26,6 +26,11 @@ def render(isa: Isa) -> str:
             isa.twiddle_slot,
             "The twiddle table of the instruction's modulus index, as a target of LOAD.",
         ),
+        (
+            "STREAM_SLOT: u8",
+            isa.stream_slot,
+            "The stream, as a target of LOAD and the second operand of a product, in builds that have it.",
+        ),
         ("PROGRAM_WORDS: usize", isa.program_words, "Longest program one submission takes."),
     ):
         lines += [f"/// {doc}", f"pub const {name} = {value};"]

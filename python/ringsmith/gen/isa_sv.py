@@ -26,7 +26,8 @@ def render(isa: Isa) -> str:
     lines += [f"  localparam int InstrWidth = {isa.word_bits};"]
     lines += [f"  localparam int {_camel(field.name)}Width = {field.bits};" for field in isa.fields]
     lines += [f"  localparam logic [DstWidth-1:0] ZeroSlot = {isa.field('dst').bits}'d{isa.zero_slot};"]
-    lines += [f"  localparam logic [DstWidth-1:0] TwiddleSlot = {isa.field('dst').bits}'d{isa.twiddle_slot};", ""]
+    lines += [f"  localparam logic [DstWidth-1:0] TwiddleSlot = {isa.field('dst').bits}'d{isa.twiddle_slot};"]
+    lines += [f"  localparam logic [DstWidth-1:0] StreamSlot = {isa.field('dst').bits}'d{isa.stream_slot};", ""]
     lines += _enum(isa) + _units() + _struct(isa)
     for name, doc, holds in _PREDICATES:
         lines += _predicate(isa, name, doc, holds)

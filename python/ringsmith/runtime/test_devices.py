@@ -19,6 +19,7 @@ CONVERTING = {"rns_rate": 2, "rns_conversions": 4, "rns_entries": 16, "moves": 4
 # Both reductions; both data ports, the wide one with lanes to pad.
 SHAPES: list[dict[str, Any]] = [{"reduction": "barrett"}, {"reduction": "montgomery", "lanes": 3, "wide_port": True}]
 SHAPED = pytest.mark.parametrize("shape", SHAPES, ids=["barrett", "montgomery-wide"])
+STREAMING = CONVERTING | SHAPES[1] | {"stream": True}
 # A slow and distant memory.
 MEMORY = {"memory_gbs": 0.57, "memory_latency_ns": 870.0}
 KINDS = ["model", pytest.param("rtl", marks=pytest.mark.hw)]
@@ -102,6 +103,52 @@ def test_moves_are_right_and_take_a_word_a_cycle(kind: str, shape: dict[str, Any
             outcome = device.native.simulate_instruction(what, moduli, n)
             assert outcome["correct"], (what, n)
             assert outcome["cycles"] == outcome["predicted_cycles"] == n // device.preset.butterflies + 6, (what, n)
+
+
+#: A streamed operand that is waited for, one that waits, in place between transforms.
+STREAMED = """
+load s2 n=64 buf=8
+load s3 n=64 buf=8
+load stream n=64 buf=8
+pmodmul s3, s2, stream n=64
+ntt s2, s2 n=64
+load stream n=64 buf=8
+intt s3, s3, s2 n=64
+pmac s3, s2, stream, s3 n=64
+ntt s3, s3 n=64
+load stream n=64 buf=8
+pmac s2, s3, stream, s2 n=64
+load s3 n=64 buf=8
+pmodadd s3, s2, s3 n=64
+store s3 n=64 buf=20
+sync
+"""
+
+
+@pytest.mark.hw
+@pytest.mark.parametrize("memory", [{}, MEMORY], ids=["ideal", "slow"])
+def test_a_streamed_operand_is_right_and_predicted(memory: dict[str, Any]) -> None:
+    outcomes, stored = [], []
+    for kind in ("model", "rtl"):
+        device = open_device(kind, "tiny", STREAMING | memory)
+        native = set_up(device)
+        outcomes.append(run(native, STREAMED))
+        stored.append(native.download(20, N))
+    assert stored[0] == stored[1]
+    timelines = [[e for e in outcome["events"] if e[1] != "sync"] for outcome in outcomes]
+    if memory:
+        assert outcomes[0]["cycles"] == pytest.approx(outcomes[1]["cycles"], rel=0.01)
+    else:
+        assert timelines[0] == sorted(timelines[1], key=lambda event: event[0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_multiplications_with_streamed_keys_are_right_and_predicted(kind: str) -> None:
+    device = open_device(kind, "tiny", STREAMING | {"dual_port_slots": 5, "single_port_slots": 1})
+    for n in (8, 64, 256):
+        outcome = device.native.simulate_multiplication(30, n, allow_insecure=True)
+        assert outcome["correct"], n
+        assert outcome["predicted_cycles"] == pytest.approx(outcome["cycles"], rel=0.01), n
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -302,6 +349,12 @@ def compare_random_programs(seeds: range, length: int, overrides: dict[str, Any]
 def test_random_programs_agree_on_model_and_rtl(shape: dict[str, Any]) -> None:
     compare_random_programs(range(12), 40, shape)
     compare_random_programs(range(12, 16), 40, shape | MEMORY)
+
+
+@pytest.mark.hw
+def test_random_programs_with_streamed_operands_agree_on_model_and_rtl() -> None:
+    compare_random_programs(range(20, 30), 40, STREAMING)
+    compare_random_programs(range(30, 34), 40, STREAMING | MEMORY)
 
 
 @pytest.mark.hw

@@ -45,6 +45,7 @@ pub fn build(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
         fifo_depth: 16,
         host: isa::Host::Serial,
         wide_port: false,
+        stream: false,
         port_memory: isa::PortMemory::IDEAL,
         cyclic: true,
         rns: None,

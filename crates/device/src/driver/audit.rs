@@ -37,7 +37,8 @@ impl Audit {
         self.memory = Memory::new(self.memory.info.clone());
     }
 
-    /// Execute instruction by instruction, each followed by the check of its result.
+    /// Execute instruction by instruction, each followed by the check of its result. What loads into the stream and
+    /// what reads it are executed together.
     pub(crate) fn run(
         &mut self,
         driver: &mut Driver,
@@ -45,13 +46,24 @@ impl Audit {
         stop: Stop<'_>,
     ) -> Result<Profile, DeviceError> {
         let mut whole = Profile::default();
-        for (index, instruction) in program.iter().enumerate() {
-            self.follow(driver, instruction)?;
+        let mut first = 0;
+        while let Some(instruction) = program.get(first) {
+            let last = match instruction.streams() {
+                true => program[first..].iter().position(Instruction::reads_stream),
+                false => None,
+            };
+            let group = &program[first..=first + last.unwrap_or(0)];
+            for instruction in group {
+                self.follow(driver, instruction)?;
+            }
             let step = driver
-                .execute(std::slice::from_ref(instruction), stop)
-                .map_err(|error| placed(error, index))?;
-            append(&mut whole, &step, index);
-            self.compare(driver, instruction, index)?;
+                .execute(group, stop)
+                .map_err(|error| placed(error, first))?;
+            append(&mut whole, &step, first);
+            for (place, instruction) in group.iter().enumerate() {
+                self.compare(driver, instruction, first + place)?;
+            }
+            first += group.len();
         }
         Ok(whole)
     }
@@ -125,16 +137,20 @@ impl Audit {
     }
 }
 
-/// The error of a one-instruction program, at its place in the whole.
+/// The error of a part of a program, at its place in the whole.
 fn placed(error: DeviceError, place: usize) -> DeviceError {
     match error {
-        DeviceError::Stopped { text, cause, .. } => DeviceError::Stopped {
-            index: place,
+        DeviceError::Stopped { index, text, cause } => DeviceError::Stopped {
+            index: place + index,
             text,
             cause,
         },
-        DeviceError::Timeout { text, cycles, .. } => DeviceError::Timeout {
-            index: place,
+        DeviceError::Timeout {
+            index,
+            text,
+            cycles,
+        } => DeviceError::Timeout {
+            index: place + index,
             text,
             cycles,
         },
@@ -142,11 +158,11 @@ fn placed(error: DeviceError, place: usize) -> DeviceError {
     }
 }
 
-/// Put one instruction's timeline behind the others'.
-fn append(whole: &mut Profile, step: &Profile, index: usize) {
+/// Put the timeline of a part behind the others'; `first` is its place in the program.
+fn append(whole: &mut Profile, step: &Profile, first: usize) {
     let base = whole.counters.cycles;
     whole.events.extend(step.events.iter().map(|event| Event {
-        index,
+        index: first + event.index,
         start: base + event.start,
         end: base + event.end,
         ..*event

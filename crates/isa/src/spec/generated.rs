@@ -10,6 +10,8 @@ pub const ISA_VERSION: u32 = 1;
 pub const ZERO_SLOT: u8 = 63;
 /// The twiddle table of the instruction's modulus index, as a target of LOAD.
 pub const TWIDDLE_SLOT: u8 = 62;
+/// The stream, as a target of LOAD and the second operand of a product, in builds that have it.
+pub const STREAM_SLOT: u8 = 61;
 /// Longest program one submission takes.
 pub const PROGRAM_WORDS: usize = 4096;
 

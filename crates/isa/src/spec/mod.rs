@@ -4,7 +4,7 @@
 #[rustfmt::skip]
 pub(crate) mod generated;
 
-pub use generated::{ISA_VERSION, Op, PROGRAM_WORDS, TABLE, TWIDDLE_SLOT, ZERO_SLOT};
+pub use generated::{ISA_VERSION, Op, PROGRAM_WORDS, STREAM_SLOT, TABLE, TWIDDLE_SLOT, ZERO_SLOT};
 
 /// A bit field of the instruction word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

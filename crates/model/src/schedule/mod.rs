@@ -130,7 +130,7 @@ impl Sequencer {
     pub(crate) fn take(&mut self, index: usize, i: &Instruction, start: u64, end: u64) -> Event {
         let unit = i.op.spec().unit;
         match unit {
-            Unit::Compute => self.take_compute(i, start, end),
+            Unit::Compute => self.take_compute(i, start, end, self.timing.issue(i)),
             Unit::Memory => self.memory = (Slots::of(i).all(), end + 1),
             Unit::Rns => self.rns = (Slots::of(i).all(), end + 1),
             Unit::Control => {}
@@ -152,6 +152,40 @@ impl Sequencer {
         }
         let terms = self.terms.get(usize::from(i.const_idx));
         self.timing.conversion(i, terms.copied().unwrap_or(0))
+    }
+
+    /// Takes the LOAD of a streamed operand, which ends when the product that reads it lets it.
+    pub(crate) fn take_stream(&mut self, start: u64) {
+        self.memory = (0, u64::MAX);
+        self.head = start + 1;
+    }
+
+    /// The cycle in which the LOAD of a streamed operand ends, if not before `end`; the product starts in `reader`.
+    pub(crate) fn stream_end(&self, i: &Instruction, reader: u64, end: u64) -> u64 {
+        end.max(reader + self.timing.streamed(i))
+    }
+
+    /// Ends that LOAD and takes the product that reads its words as they come.
+    pub(crate) fn take_reader(
+        &mut self,
+        index: usize,
+        i: &Instruction,
+        start: u64,
+        load_end: u64,
+    ) -> Event {
+        self.memory = (0, load_end + 1);
+        // The last product is issued when the last word is there.
+        let issue = self.timing.issue(i).max(load_end.saturating_sub(start));
+        let end = start + issue + self.timing.pipe;
+        self.take_compute(i, start, end, issue);
+        self.head = start + 1;
+        Event {
+            index,
+            op: i.op,
+            unit: Unit::Compute,
+            start,
+            end,
+        }
     }
 
     /// The timeline of all that was taken.
@@ -233,9 +267,8 @@ impl Sequencer {
         }
     }
 
-    fn take_compute(&mut self, i: &Instruction, start: u64, end: u64) {
+    fn take_compute(&mut self, i: &Instruction, start: u64, end: u64, issue: u64) {
         let slots = Slots::of(i);
-        let issue = self.timing.issue(i);
         self.flights.retain(|flight| flight.end >= start);
         let Slots { late, writes, .. } = slots;
         self.flights.push(Flight {

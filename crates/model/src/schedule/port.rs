@@ -27,6 +27,8 @@ struct Running<'a> {
     rest: std::iter::Enumerate<std::slice::Iter<'a, Instruction>>,
     /// The transfer: its place, itself, its start.
     waiting: Option<(usize, &'a Instruction, u64)>,
+    /// The product that reads a streamed operand: likewise.
+    reader: Option<(usize, &'a Instruction, u64)>,
     events: Vec<Event>,
 }
 
@@ -36,6 +38,7 @@ impl<'a> Running<'a> {
             sequencer: Sequencer::new(info, &state.conversions),
             rest: program.iter().enumerate(),
             waiting: None,
+            reader: None,
             events: Vec::with_capacity(program.len()),
         };
         running.advance();
@@ -61,10 +64,46 @@ impl<'a> Running<'a> {
         self.waiting.map(|(_, _, start)| start + 1)
     }
 
+    /// Goes on from a LOAD into the stream to the product that reads it; the cycle in which the LOAD ends, if the port
+    /// ends it in `end`. Of another transfer `end`.
+    fn reach(&mut self, end: u64) -> u64 {
+        let Some((_, load, start)) = self.waiting.filter(|(_, i, _)| i.streams()) else {
+            return end;
+        };
+        self.sequencer.take_stream(start);
+        for (index, i) in self.rest.by_ref() {
+            let start = self.sequencer.start(i);
+            if i.reads_stream() {
+                self.reader = Some((index, i, start));
+                return self.sequencer.stream_end(load, start, end);
+            }
+            let end = start + self.sequencer.cycles(i);
+            self.events.push(self.sequencer.take(index, i, start, end));
+        }
+        end
+    }
+
     /// Has the transfer end in a cycle.
     fn finish(&mut self, end: u64) {
         if let Some((index, i, start)) = self.waiting {
-            self.events.push(self.sequencer.take(index, i, start, end));
+            let event = match self.reader {
+                // The units' events stand by their places in the program.
+                Some(_) => Event {
+                    index,
+                    op: i.op,
+                    unit: i.op.spec().unit,
+                    start,
+                    end,
+                },
+                None => self.sequencer.take(index, i, start, end),
+            };
+            self.events.push(event);
+        }
+        if let Some((index, i, start)) = self.reader.take() {
+            let event = self.sequencer.take_reader(index, i, start, end);
+            self.events.push(event);
+            // What stands between the two has gone before.
+            self.events.sort_by_key(|event| event.index);
         }
         self.advance();
     }
@@ -105,13 +144,21 @@ impl Port {
             return false;
         };
         // Chosen in one cycle, offered in the next.
-        let end = chosen_at + cores[owner].sequencer.cycles(transfer) - u64::from(!self.is_shared);
-        for (c, core) in cores.iter_mut().enumerate() {
-            let joins = core.waiting.is_some_and(|(_, i, _)| is_common(i, transfer))
-                && by(core, chosen_at + 1);
-            if c == owner || joins {
-                core.finish(end);
-            }
+        let alone =
+            chosen_at + cores[owner].sequencer.cycles(transfer) - u64::from(!self.is_shared);
+        let joins = |(c, core): (usize, &Running<'_>)| {
+            let same = core.waiting.is_some_and(|(_, i, _)| is_common(i, transfer));
+            c == owner || (same && by(core, chosen_at + 1))
+        };
+        let joined: Vec<bool> = cores.iter().enumerate().map(joins).collect();
+        let together = || joined.iter().copied();
+        // A word that one of them cannot take yet waits for all.
+        let mut end = alone;
+        for (core, _) in cores.iter_mut().zip(together()).filter(|(_, joins)| *joins) {
+            end = end.max(core.reach(alone));
+        }
+        for (core, _) in cores.iter_mut().zip(together()).filter(|(_, joins)| *joins) {
+            core.finish(end);
         }
         let after = match transfer.op {
             Op::Store => AFTER_STORE,

@@ -8,7 +8,7 @@
 mod plan;
 mod tables;
 
-use isa::{BuildInfo, Instruction, Op, PROGRAM_WORDS, TWIDDLE_SLOT, ZERO_SLOT};
+use isa::{BuildInfo, Instruction, Op, PROGRAM_WORDS, STREAM_SLOT, TWIDDLE_SLOT, ZERO_SLOT};
 
 use super::convert::{Move, Spec};
 use super::section::Layout;
@@ -133,8 +133,9 @@ impl Allocator<'_> {
             _ => (self.select(op, place), self.constant(op, place)),
         };
         let pinned: Vec<TileId> = op.sources.iter().flatten().copied().collect();
+        let streamed = self.streamed(place, op);
         for &tile in &pinned {
-            if self.slot_of[tile as usize].is_none() {
+            if self.slot_of[tile as usize].is_none() && streamed != Some(tile) {
                 self.load(place, op, tile, &pinned)?;
             }
         }
@@ -152,7 +153,17 @@ impl Allocator<'_> {
             Some(tile) => self.slot_of[tile as usize].unwrap_or(ZERO_SLOT),
             None => ZERO_SLOT,
         };
-        let [a, b, c] = op.sources.map(slot);
+        let [mut a, mut b, c] = op.sources.map(slot);
+        if let Some(tile) = streamed {
+            // Factors commute; the stream is the second one.
+            if op.sources[0] == Some(tile) {
+                a = b;
+            }
+            b = STREAM_SLOT;
+            let mut load = self.instruction(Op::Load);
+            (load.dst, load.buf_idx) = (STREAM_SLOT, self.uploaded(tile));
+            self.open.program.push(load);
+        }
         (
             instruction.dst,
             instruction.src_a,
@@ -282,20 +293,43 @@ impl Allocator<'_> {
         // A transform overwrites the work slots before it reads its addend: no parallel conversion may read from them.
         let apart = op.is_aside() || op.op.is_transform() && op.sources[2] == Some(tile);
         let slot = self.acquire(place, pinned, |slot| slot >= 2 || !apart, soon)?;
-        let buffer = match self.buffer_of[tile as usize] {
-            Some(buffer) => buffer,
-            None => {
-                let buffer = self.plan.buffer();
-                self.open.uploads.push((buffer, tile));
-                self.buffer_of[tile as usize] = Some(buffer);
-                buffer
-            }
-        };
         let mut load = self.instruction(Op::Load);
-        (load.dst, load.buf_idx) = (slot, buffer);
+        (load.dst, load.buf_idx) = (slot, self.uploaded(tile));
         self.open.program.push(load);
         self.hold(tile, slot);
         Ok(())
+    }
+
+    /// The buffer that the host has a tile in.
+    fn uploaded(&mut self, tile: TileId) -> u32 {
+        if let Some(buffer) = self.buffer_of[tile as usize] {
+            return buffer;
+        }
+        let buffer = self.plan.buffer();
+        self.open.uploads.push((buffer, tile));
+        self.buffer_of[tile as usize] = Some(buffer);
+        buffer
+    }
+
+    /// The factor of a product that needs no slot: it is in none, and not used again.
+    fn streamed(&self, place: usize, op: &TileOp) -> Option<TileId> {
+        if !self.info.stream || !matches!(op.op, Op::Pmodmul | Op::Pmac) {
+            return None;
+        }
+        let [a, b, c] = op.sources;
+        let suits = |tile: &TileId| {
+            let once = op
+                .sources
+                .iter()
+                .flatten()
+                .filter(|other| *other == tile)
+                .count()
+                == 1;
+            once && Some(*tile) != c
+                && self.slot_of[*tile as usize].is_none()
+                && self.uses.after(*tile, place).is_none()
+        };
+        b.filter(suits).or(a.filter(suits))
     }
 
     /// Whether a load into a work slot, which waits for the last transform, is hidden by a pointwise operation in

@@ -18,6 +18,10 @@ const UNITS: [usize; QUEUES] = [0, 1, 1, 2];
 const RANKS: [u8; QUEUES] = [1, 0, 3, 2];
 
 fn queue(i: &Instruction) -> usize {
+    if i.streams() {
+        // With the product that reads it.
+        return 0;
+    }
     match (i.op.spec().unit, i.op) {
         (Unit::Compute, _) => 0,
         (Unit::Rns, _) => 3,
@@ -140,6 +144,20 @@ fn merge(info: &BuildInfo, state: &State, program: &[Instruction]) -> Vec<Instru
         let start = |which: usize| {
             let &index = queues[which].get(heads[which])?;
             let unit = UNITS[which];
+            if program[index].streams() {
+                // It may run ahead of the product behind it by the time that its first word takes.
+                let &reader = queues[which].get(heads[which] + 1)?;
+                let ahead = alone(&program[index]).saturating_sub(timing.issue(&program[reader]));
+                let mut start = ready[0].max(holds.start(0, &program[reader]));
+                for earlier in &before[reader] {
+                    start = start.max(ends[*earlier]?);
+                }
+                let mut start = start.saturating_sub(ahead).max(issue).max(ready[1]);
+                for earlier in &before[index] {
+                    start = start.max(ends[*earlier]?);
+                }
+                return Some((start, RANKS[which], which, index));
+            }
             let mut start = issue
                 .max(ready[unit])
                 .max(holds.start(unit, &program[index]));
@@ -152,6 +170,24 @@ fn merge(info: &BuildInfo, state: &State, program: &[Instruction]) -> Vec<Instru
             // No head is free: cannot be, as the first instruction not yet placed depends on placed ones only.
             return program.to_vec();
         };
+        if program[index].streams() {
+            let reader = queues[which][heads[which] + 1];
+            let (load, i) = (&program[index], &program[reader]);
+            let begin = (start + 1).max(ready[0]).max(holds.start(0, i));
+            let begin = before[reader]
+                .iter()
+                .filter_map(|&earlier| ends[earlier])
+                .fold(begin, u64::max);
+            let loaded = (start + alone(load)).max(begin + timing.issue(i)) + 1;
+            let end = loaded.max(begin + timing.issue(i));
+            holds.take(0, i.reads(), end);
+            holds.take(0, i.writes(), end + timing.pipe);
+            (ready[0], ready[1], issue) = (end, loaded, begin + 1);
+            (ends[index], ends[reader]) = (Some(loaded), Some(end));
+            heads[which] += 2;
+            order.extend([*load, *i]);
+            continue;
+        }
         let (i, unit) = (&program[index], UNITS[which]);
         let taken = match which {
             0 => timing.issue(i),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use device::{Driver, Profile};
 use isa::{BuildInfo, Instruction, Op, Shape, State, TWIDDLE_SLOT, Unit};
-use model::Lane;
+use model::{Lane, schedule_from};
 use polynomial::{Form, Graph, Host, Limb, Memory, Operation};
 use zeroize::Zeroizing;
 use zq::Word;
@@ -360,6 +360,25 @@ pub fn covered(intervals: &mut [(u64, u64)]) -> u64 {
     sum
 }
 
+/// Puts the instructions of each submission in order; the cycles of all of them.
+fn ordered(info: &BuildInfo, plan: &mut Plan) -> u64 {
+    let (mut state, mut cycles) = (State::new(info), 0);
+    for submission in &mut plan.submissions {
+        for (number, spec) in &submission.conversions {
+            state.conversions[usize::from(*number)] = spec.as_ref().map(|spec| Shape {
+                inputs: spec.inputs.len() as u8,
+                own: false,
+            });
+        }
+        let program = std::mem::take(&mut submission.program);
+        submission.program = overlap(info, &state, program);
+        cycles += schedule_from(info, &state, &submission.program)
+            .counters
+            .cycles;
+    }
+    cycles
+}
+
 impl<'g, W: Word> Laid<'g, W> {
     /// Plans a program for a build that takes these operations.
     ///
@@ -380,16 +399,18 @@ impl<'g, W: Word> Laid<'g, W> {
         };
         let tiles = maker.make()?;
         let mut plan = allocate(info, &layout, &tiles)?;
-        let mut state = State::new(info);
-        for submission in &mut plan.submissions {
-            for (number, spec) in &submission.conversions {
-                state.conversions[usize::from(*number)] = spec.as_ref().map(|spec| Shape {
-                    inputs: spec.inputs.len() as u8,
-                    own: false,
-                });
+        let cycles = ordered(info, &mut plan);
+        if info.stream {
+            // A streamed operand saves a slot, one loaded ahead the wait for its first word.
+            let without = BuildInfo {
+                stream: false,
+                ..info.clone()
+            };
+            let mut other = allocate(&without, &layout, &tiles)?;
+            let others = ordered(info, &mut other);
+            if others < cycles {
+                plan = other;
             }
-            let program = std::mem::take(&mut submission.program);
-            submission.program = overlap(info, &state, program);
         }
         Ok(Self {
             graph,

@@ -39,6 +39,7 @@ pub fn info_dict<'py>(py: Python<'py>, info: &BuildInfo) -> PyResult<Bound<'py, 
     )?;
     dict.set_item("cyclic", info.cyclic)?;
     dict.set_item("wide_port", info.wide_port)?;
+    dict.set_item("stream", info.stream)?;
     dict.set_item("memory_read_latency", info.port_memory.read_latency)?;
     dict.set_item("memory_write_latency", info.port_memory.write_latency)?;
     let rate = info.port_memory.bytes_per_kilocycle;

@@ -75,6 +75,21 @@ pub struct Bound {
     pub step: usize,
 }
 
+impl Bound {
+    /// Of two bounds on the errors of the same CKKS program the lower error, and the lower of the fullest steps.
+    fn or_lower(self, other: Self) -> Self {
+        let fuller = if other.overflow_bits < self.overflow_bits {
+            other
+        } else {
+            self
+        };
+        Self {
+            bits: self.bits.min(other.bits),
+            ..fuller
+        }
+    }
+}
+
 impl Program {
     /// The program as far as its noise goes.
     pub fn circuit(&self) -> Circuit<'_> {

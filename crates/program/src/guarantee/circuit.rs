@@ -233,9 +233,24 @@ impl Circuit<'_> {
         };
         match (estimator, strength) {
             (Estimator::Ckks(e), Strength::Certain) => ckks::bound(&plaintexts, e),
-            (Estimator::Ckks(e), Strength::Probable) => probable::ckks(&plaintexts, e),
+            // What is certain holds with any probability: now and then it is the better bound.
+            (Estimator::Ckks(e), Strength::Probable) => {
+                let probable = probable::ckks(&plaintexts, e)?;
+                Ok(ckks::bound(&plaintexts, e)
+                    .map_or(probable, |certain| probable.or_lower(certain)))
+            }
             (Estimator::Bfv(e), Strength::Certain) => bfv::bound(&plaintexts, e),
-            (Estimator::Bfv(e), Strength::Probable) => probable::bfv(&plaintexts, e),
+            (Estimator::Bfv(e), Strength::Probable) => {
+                let probable = probable::bfv(&plaintexts, e)?;
+                let certain = bfv::bound(&plaintexts, e);
+                Ok(certain.map_or(probable, |certain| {
+                    if certain.bits > probable.bits {
+                        certain
+                    } else {
+                        probable
+                    }
+                }))
+            }
         }
     }
 }

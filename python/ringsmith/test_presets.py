@@ -28,7 +28,7 @@ def test_cofhee_is_seven_memories_of_one_mebibit() -> None:
 
 
 def test_a_wide_port_lays_lanes_side_by_side() -> None:
-    narrow, wide = (load_preset("heaws", {"wide_port": on}) for on in (False, True))
+    narrow, wide = (load_preset("heaws", {"wide_port": on, "stream": on}) for on in (False, True))
     assert (narrow.piece_bytes, narrow.row_bytes, narrow.buffer_bytes) == (4096 * 4, 7 * 4096 * 4, 7 * 4096 * 4)
     assert (wide.piece_bytes, wide.row_bytes, wide.buffer_bytes) == (2 * 4, 512 // 8, 8 * 4096 * 4)
     one = load_preset("heaws", {"wide_port": True, "lanes": 1})

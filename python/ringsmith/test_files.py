@@ -61,7 +61,7 @@ NUMPY_FILES = {
     "minus": npy("-" * 60_000 + "1"),
     "object": npy(header("(1,)", "|O"), bytes(8)),
     "text": npy(header("(1,)", "<U2"), bytes(8)),
-    "complex": npy(header("(1,)", "<c16"), bytes(16)),
+    "complex, too short": npy(header("(2,)", "<c16"), bytes(16)),
     "no such type": npy(header("(1,)", "<z8"), bytes(8)),
     "record": npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", bytes(8)),
     "dimensions": npy(header(str((1,) * 80)), bytes(8)),
@@ -84,7 +84,7 @@ def test_numpy_files_that_lie(tmp_path: Path, data: bytes) -> None:
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3), (2, 0, 3)])
-@pytest.mark.parametrize("kind", ["f8", ">f4", "i2", "u1", "?"])
+@pytest.mark.parametrize("kind", ["f8", ">f4", "i2", "u1", "?", "c16"])
 def test_true_numpy_files_are_what_numpy_reads(tmp_path: Path, shape: tuple[int, ...], order: str, kind: str) -> None:
     array = np.array(np.arange(np.prod(shape, dtype=int)).reshape(shape) % 2, dtype=kind, order=order)  # type: ignore[call-overload]
     np.save(tmp_path / "x.npy", array)

@@ -42,7 +42,11 @@ def test_base_conversion_at_the_published_shape(op: str, most: int) -> None:
 
 # Beats of 64 bytes for seven lanes; half of them a cycle, 40 cycles away.
 MEMORIES: list[tuple[list[str], int, dict[str, float | None]]] = [
-    (["wide_port=false", "stream=false"], 7 * 2048 + 24, {"gbs": None, "bytes_per_cycle": None, "read_latency_cycles": 20}),
+    (
+        ["wide_port=false", "stream=false"],
+        7 * 2048 + 24,
+        {"gbs": None, "bytes_per_cycle": None, "read_latency_cycles": 20},
+    ),
     ([], 2048 + 24, {"gbs": None, "latency_ns": None, "read_latency_cycles": 20, "write_latency_cycles": 8}),
     (
         ["memory_gbs=6.4", "memory_latency_ns=200.0"],

@@ -34,7 +34,13 @@ def one_of(program: ProgramData, messages: Any, kind: type[M]) -> M:
         return cast(M, messages)
     if not all(isinstance(one, kind) for one in messages):
         strange = next(one for one in messages if not isinstance(one, kind))
-        raise InputError(f"{program.signature.name} takes a list of {kind.__name__}, not of {type(strange).__name__}")
+        made = (
+            "client.encrypt(...) and encryptor.encrypt_part(...)" if kind is Encryptions else "client.evaluation_keys"
+        )
+        raise InputError(
+            f"{program.signature.name} takes a list of {kind.__name__}, as {made} give them, not of "
+            f"{type(strange).__name__}"
+        )
     several: list[M] = list(messages)
     return joined(program, several)
 

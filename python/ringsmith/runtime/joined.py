@@ -38,7 +38,7 @@ def one_of(program: ProgramData, messages: Any, kind: type[M]) -> M:
             "client.encrypt(...) and encryptor.encrypt_part(...)" if kind is Encryptions else "client.evaluation_keys"
         )
         raise InputError(
-            f"{program.signature.name} takes a list of {kind.__name__}, as {made} give them, not of "
+            f"{program.signature.name} takes a list of {kind.__name__}, as {made} gives them, not of "
             f"{type(strange).__name__}"
         )
     several: list[M] = list(messages)

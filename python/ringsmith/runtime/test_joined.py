@@ -99,7 +99,7 @@ def test_parts_that_do_not_go_together_are_refused() -> None:
     for wrong in ({}, {"v": Y}, {"x": X, "w": Y}):
         with pytest.raises(rs.InputError, match="takes the encrypted arguments x, y"):
             owner.encrypt_part(**wrong)
-    with pytest.raises(rs.InputError, match="takes a list of Encryptions, .*, not of Keys"):
+    with pytest.raises(rs.InputError, match=r"takes a list of Encryptions, .*, not of Keys"):
         server.evaluate([x, owner.evaluation_keys], w=[1] * 8)  # type: ignore[list-item]
     later = mixed.options(name="later").compile()
     with pytest.raises(rs.KeyMismatchError, match="another program"):
@@ -177,7 +177,7 @@ def test_keys_that_do_not_go_together_are_refused() -> None:
         second.server([other.evaluation_keys, stranger.evaluation_keys])
     with pytest.raises(rs.KeyMismatchError, match="the keys held are of secret key"):
         owner.for_program(second, held=stranger.evaluation_keys)
-    with pytest.raises(rs.InputError, match="takes a list of Keys, .*, not of PublicKey"):
+    with pytest.raises(rs.InputError, match=r"takes a list of Keys, .*, not of PublicKey"):
         second.server([owner.evaluation_keys, owner.public_key])  # type: ignore[list-item]
     wide = rs.kernel(scheme="bfv", x=rs.Encrypted(8, bound=2**30))(half).compile()
     with pytest.raises(rs.KeyMismatchError, match="other parameters"):

@@ -68,6 +68,9 @@ module rs_mod_montgomery
         .data_i(modulus_high_i),
         .data_o(high)
       );
+      // T >> w.
+      logic signed [RestBits-1:0] shifted;
+      assign shifted = gen_step[s-1].t[Before-1:MontW];
       if (StepLuts) begin : gen_luts
         rs_msub_luts #(
           .AWidth(HighWidth),
@@ -78,7 +81,7 @@ module rs_mod_montgomery
           .clk_i,
           .a_i(high),
           .b_i(gen_step[s-1].t[MontW-1:0]),
-          .c_i({{(Bits - RestBits) {gen_step[s-1].t[Before-1]}}, gen_step[s-1].t[Before-1:MontW]}),
+          .c_i(Bits'(shifted)),
           .r_o(t)
         );
       end else if (OneTile) begin : gen_msub
@@ -90,7 +93,7 @@ module rs_mod_montgomery
           .clk_i,
           .a_i(high),
           .b_i(gen_step[s-1].t[MontW-1:0]),
-          .c_i({{(Bits - RestBits) {gen_step[s-1].t[Before-1]}}, gen_step[s-1].t[Before-1:MontW]}),
+          .c_i(Bits'(shifted)),
           .r_o(t)
         );
       end else begin : gen_tiles
@@ -111,7 +114,7 @@ module rs_mod_montgomery
           .Stages(StepLatency)
         ) u_rest (
           .clk_i,
-          .data_i(gen_step[s-1].t[Before-1:MontW]),
+          .data_i(shifted),
           .data_o(rest)
         );
         always_ff @(posedge clk_i) begin

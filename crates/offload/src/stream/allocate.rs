@@ -66,6 +66,8 @@ impl Uses {
 /// Slots being given out.
 struct Allocator<'a> {
     info: &'a BuildInfo,
+    /// Factors that are used once take no slot.
+    streams: bool,
     layout: &'a Layout,
     tiles: &'a Tiles,
     uses: Uses,
@@ -78,13 +80,19 @@ struct Allocator<'a> {
     open: Submission,
 }
 
-/// The submissions of a program.
+/// The submissions of a program; `streams`, which the build must have: with streamed operands.
 ///
 /// # Errors
 /// [`OffloadError::Build`] if there are too few slots.
-pub fn allocate(info: &BuildInfo, layout: &Layout, tiles: &Tiles) -> Result<Plan, OffloadError> {
+pub fn allocate(
+    info: &BuildInfo,
+    layout: &Layout,
+    tiles: &Tiles,
+    streams: bool,
+) -> Result<Plan, OffloadError> {
     let mut allocator = Allocator {
         info,
+        streams,
         layout,
         tiles,
         uses: Uses::new(tiles),
@@ -313,7 +321,7 @@ impl Allocator<'_> {
 
     /// The factor of a product that needs no slot: it is in none, and not used again.
     fn streamed(&self, place: usize, op: &TileOp) -> Option<TileId> {
-        if !self.info.stream || !matches!(op.op, Op::Pmodmul | Op::Pmac) {
+        if !self.streams || !matches!(op.op, Op::Pmodmul | Op::Pmac) {
             return None;
         }
         let [a, b, c] = op.sources;

@@ -85,14 +85,20 @@ fn predecessors(program: &[Instruction]) -> Vec<Vec<usize>> {
     all
 }
 
-/// The same program with its instructions reordered, if that is faster on a device that holds what `state` says.
-pub fn overlap(info: &BuildInfo, state: &State, program: Vec<Instruction>) -> Vec<Instruction> {
+/// The same program with its instructions reordered, if that is faster on a device that holds what `state` says; its
+/// cycles there.
+pub fn overlap(
+    info: &BuildInfo,
+    state: &State,
+    program: Vec<Instruction>,
+) -> (Vec<Instruction>, u64) {
     let merged = merge(info, state, &program);
     let cycles = |program: &[Instruction]| schedule_from(info, state, program).counters.cycles;
-    if cycles(&merged) < cycles(&program) {
-        merged
+    let (faster, before) = (cycles(&merged), cycles(&program));
+    if faster < before {
+        (merged, faster)
     } else {
-        program
+        (program, before)
     }
 }
 

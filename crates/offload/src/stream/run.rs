@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use device::{Driver, Profile};
 use isa::{BuildInfo, Instruction, Op, Shape, State, TWIDDLE_SLOT, Unit};
-use model::{Lane, schedule_from};
+use model::Lane;
 use polynomial::{Form, Graph, Host, Limb, Memory, Operation};
 use zeroize::Zeroizing;
 use zq::Word;
@@ -371,10 +371,9 @@ fn ordered(info: &BuildInfo, plan: &mut Plan) -> u64 {
             });
         }
         let program = std::mem::take(&mut submission.program);
-        submission.program = overlap(info, &state, program);
-        cycles += schedule_from(info, &state, &submission.program)
-            .counters
-            .cycles;
+        let (program, taken) = overlap(info, &state, program);
+        submission.program = program;
+        cycles += taken;
     }
     cycles
 }
@@ -398,17 +397,12 @@ impl<'g, W: Word> Laid<'g, W> {
             placement: &placement,
         };
         let tiles = maker.make()?;
-        let mut plan = allocate(info, &layout, &tiles)?;
+        let mut plan = allocate(info, &layout, &tiles, info.stream)?;
         let cycles = ordered(info, &mut plan);
         if info.stream {
             // A streamed operand saves a slot, one loaded ahead the wait for its first word.
-            let without = BuildInfo {
-                stream: false,
-                ..info.clone()
-            };
-            let mut other = allocate(&without, &layout, &tiles)?;
-            let others = ordered(info, &mut other);
-            if others < cycles {
+            let mut other = allocate(info, &layout, &tiles, false)?;
+            if ordered(info, &mut other) < cycles {
                 plan = other;
             }
         }

@@ -15,7 +15,7 @@ from ringsmith.compiler.constants import constants_are_ordinary
 from ringsmith.compiler.lowering.absorb import absorbed
 from ringsmith.compiler.lowering.balance import balanced
 from ringsmith.compiler.lowering.few_keys import with_few_keys
-from ringsmith.compiler.lowering.lower import LayoutSearch, lower
+from ringsmith.compiler.lowering.lower import LayoutSearch
 from ringsmith.compiler.manual_range import largest_result
 from ringsmith.compiler.params import choose, noise, primes
 from ringsmith.compiler.params.sets import ParameterSet, check, find
@@ -49,24 +49,33 @@ def default_encryption(scheme: str) -> str:
     return "secret" if scheme == "ckks" else "public"
 
 
+def layouts_of(kernel: KernelDefinition, shapes: Shapes) -> LayoutSearch:
+    """Trace an automatic kernel and return what lowers it for ciphertexts of any slots."""
+    graph = absorbed(balanced(check_one_round(trace(kernel, shapes))))
+    return LayoutSearch(graph, real_arguments(kernel.arguments))
+
+
 def compile_kernel(
-    kernel: KernelDefinition, shapes: Shapes, encryption: str | None = None, tower_bits: int = choose.CPU_TOWER_BITS
-) -> Compiled:
-    """Trace, choose or check parameters, refuse what would decrypt wrongly, and return the program."""
+    kernel: KernelDefinition, shapes: Shapes, encryption: str | None = None, tower_bits: int = choose.CPU_TOWER_BITS,
+    search: LayoutSearch | None = None,
+) -> Compiled:  # fmt: skip
+    """Trace, choose or check parameters, refuse what would decrypt wrongly, and return the program.
+
+    `search`: `layouts_of` the kernel, where they are known.
+    """
     encryption = encryption or kernel.encryption or default_encryption(kernel.scheme)
     _check_ranges(kernel)
     requirements = requirements_of(kernel, 0.0, encryption)
     layouts: tuple[LayoutNote, ...] = ()
     reading = Reading()
     if kernel.params is not None:
-        choice, requirements, reading = _pinned(kernel, shapes, requirements)
+        choice, requirements, reading = _pinned(kernel, shapes, requirements, search)
     elif kernel.manual:
         choice = _manual(kernel, shapes, requirements)
     else:
-        graph = absorbed(balanced(check_one_round(trace(kernel, shapes))))
-        requirements = requirements_of(kernel, graph.output.bound, encryption)
-        requirements = replace(requirements, tower_bits=tower_bits, least_depth=graph.least_depth())
-        search, reading = LayoutSearch(graph, real_arguments(kernel.arguments)), graph.reading
+        search = search or layouts_of(kernel, shapes)
+        requirements, reading = requirements_of(kernel, search.graph.output.bound, encryption), search.graph.reading
+        requirements = replace(requirements, tower_bits=tower_bits, least_depth=search.graph.least_depth())
         choice, requirements = _within_keys_limit(kernel, requirements, search)
         layouts = search.described(choice.params.geometry)
     if kernel.scheme == "bfv" and not kernel.manual:
@@ -194,7 +203,7 @@ def _check_plain_modulus(kernel: KernelDefinition, params: ParameterSet, plain_b
 
 
 def _pinned(
-    kernel: KernelDefinition, shapes: Shapes, requirements: choose.Requirements
+    kernel: KernelDefinition, shapes: Shapes, requirements: choose.Requirements, search: LayoutSearch | None = None
 ) -> tuple[choose.Choice, choose.Requirements, Reading]:
     """Compile for a given set, for the worst plaintexts if it has room for them."""
     if kernel.manual:
@@ -203,9 +212,10 @@ def _pinned(
         if kernel.scheme == "bfv":
             params = _checked(kernel, largest_result(circuit))
         return *_settled(circuit, params, requirements), Reading()
-    graph = absorbed(balanced(check_one_round(trace(kernel, shapes))))
+    search = search or layouts_of(kernel, shapes)
+    graph = search.graph
     params = _checked(kernel, graph.output.bound)
-    program = lower(graph, real_arguments(kernel.arguments), params.geometry)
+    program = search(params.geometry)
     circuit = _scheduled(kernel, program, params)
     if kernel.keys_limit is not None and not keys_limit.fits(circuit, params, kernel.keys_limit):
         program = with_few_keys(program, keys_limit.most_rotations(circuit, params, kernel.keys_limit))

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from ringsmith.compiler.rounds import Applied, Plan, Round, cut
 from ringsmith.compiler.signature import Signature
+from ringsmith.compiler.together import compile_together
 from ringsmith.errors import InputError
 from ringsmith.files import replacing
 from ringsmith.frontend.definition import KernelDefinition, Shapes
@@ -37,7 +38,6 @@ from ringsmith.runtime.program import Program
 from ringsmith.runtime.randomness import Seed
 from ringsmith.runtime.rounds_bytes import decoded, encoded
 from ringsmith.runtime.server import Execution, Progress, Server
-from ringsmith.runtime.shared_set import compile_for_one_set
 
 Array = NDArray[Any]
 #: Yields the encrypted arguments of each round, is sent its result; returns the answer.
@@ -139,7 +139,7 @@ def compile_rounds(kernel: KernelDefinition, shapes: Shapes, graph: Graph) -> Ro
     own = [{name: _fixed(argument.shape) for name, argument in one.arguments.items()} for one in kernels]
     arguments = {n: (shapes[n], a.encrypted, a.low, a.high) for n, a in kernel.arguments.items()}
     signature = Signature(kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments)
-    return Rounds(signature, tuple(compile_for_one_set(kernels, own)), plan)
+    return Rounds(signature, tuple(Program.of(made) for made in compile_together(kernels, own)), plan)
 
 
 def _fixed(shape: tuple[int | None, ...]) -> tuple[int, ...]:

@@ -76,6 +76,49 @@ def test_many_arguments_one_after_the_other() -> None:
         next(server.evaluate_many(wrong))
 
 
+@rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-3)
+def norm(x: Any) -> Any:
+    return rs.sum(x * x)
+
+
+@rs.kernel(x=rs.Encrypted(64, bound=1.0), tolerance=1e-7)
+def fine(x: Any) -> Any:
+    return x * x + x
+
+
+@rs.kernel(x=rs.Encrypted(256, bound=10.0))
+def wide(x: Any) -> Any:
+    return x * x * x
+
+
+@pytest.mark.parametrize("kernels", [(norm, fine), (norm, wide.options(guarantee="probable")), (fine, wide, norm)])
+def test_sets_that_differ_have_one_in_common(kernels: tuple[rs.Kernel, ...]) -> None:
+    """A base or scale that one kernel needs is granted to all; each bound is that of the common set."""
+    alone = [kernel.compile() for kernel in kernels]
+    programs = rs.compile(kernels)
+    assert len({program.params for program in alone}) == len(kernels)
+    assert len({program.params for program in programs}) == 1
+    assert programs[0].params.n >= max(program.params.n for program in alone)
+    owner = programs[0].client()
+    for kernel, program in zip(kernels, programs, strict=True):
+        assert program.noise_bits <= np.log2(kernel.tolerance)
+        assert rs.Program.from_bytes(program.to_bytes()).params.moduli == programs[0].params.moduli
+        client = owner.for_program(program)
+        x = np.linspace(-1, 1, kernel.shapes()["x"][0])
+        found = client.decrypt(program.server(client.evaluation_keys).evaluate(client.encrypt(x=x)))
+        assert np.abs(found - kernel.clear(x=x)).max() <= 2.0**program.noise_bits
+
+
+def test_the_most_demanding_wish_holds_for_all() -> None:
+    security = rs.compile([norm, norm.options(security=192)])[0].params.security
+    assert security.bits >= 192
+    small, large = rs.compile([square, square.options(publish=True)])
+    assert small.params == large.params
+    assert large.noise_bits > 30
+    modulo = square.options(plain_modulus=65537)
+    assert {program.params.plain_modulus for program in rs.compile([doubled, modulo])} == {65537}
+
+
 def test_another_set_is_refused() -> None:
     with pytest.raises(rs.KeyMismatchError, match=r"total has other parameters than cube.*rs.compile\(\[f, g\]\)"):
         cube.compile().client().for_program(total.compile())
@@ -96,6 +139,18 @@ def test_another_set_is_refused() -> None:
             None,
             r"these kernels share no parameters \(cube takes n = 8192.*total takes n = .*\): ",
         ),
+        (
+            [square.options(plain_modulus=65537), doubled.options(plain_modulus=12289)],
+            None,
+            "share their plain_modulus: square has 65537, doubled has 12289",
+        ),
+        (
+            [square, doubled.options(plain_modulus=12289)],
+            None,
+            "results of square up to 10000 wrap modulo the plain_modulus 12289",
+        ),
+        ([cube, cube.options(standard="2018")], None, "share their standard: cube has 2024, cube has 2018"),
+        ([cube, total.options(tolerance=1e-17)], None, "total has no parameters even by itself: no parameter set"),
     ],
 )
 def test_bad_input(kernels: Any, shapes: Any, line: str) -> None:

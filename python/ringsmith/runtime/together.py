@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ringsmith.compiler.together import Shapes, compile_together
 from ringsmith.errors import InputError, ParameterError
 from ringsmith.progress import Told, telling
 from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.program import Program
-from ringsmith.runtime.shared_set import Shapes, compile_for_one_set
 
 
 def compile(
@@ -17,8 +17,8 @@ def compile(
 ) -> list[Program]:
     """Compile kernels of one scheme for one parameter set: `client.for_program` then serves them with one secret key.
 
-    `shapes`: for each kernel those of its arguments with open extents. The smallest of the kernels' own sets that does
-    for all is taken, else one with the depth, scale and plaintext modulus of the most demanding.
+    `shapes`: for each kernel those of its arguments with open extents. The set is the smallest under which the
+    bounds of all of them hold.
     `progress` is told in words what is done.
     """
     kernels = list(kernels) if isinstance(kernels, Sequence) else [kernels]
@@ -32,4 +32,5 @@ def compile(
         named = ", ".join(f"{one.name} is {one.scheme}" for one in kernels)
         raise ParameterError(f"kernels of two schemes share no parameters: {named}")
     with telling(progress):
-        return compile_for_one_set(kernels, [one.shapes(**own) for one, own in zip(kernels, given, strict=True)])
+        made = compile_together(kernels, [one.shapes(**own) for one, own in zip(kernels, given, strict=True)])
+        return [Program.of(one) for one in made]

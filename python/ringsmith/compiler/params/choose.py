@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import Any
 
 from ringsmith import _native
 from ringsmith.compiler.params import noise, primes
@@ -75,6 +76,18 @@ class Requirements:
         """Return the bits of noise budget that a BFV result must be sure to keep."""
         return _BFV_MARGIN + (noise.publication_budget(n) if self.publish else 0.0)
 
+    def scheduled(self, program: SlotProgram) -> schedule_ckks.Schedule:
+        """Return a CKKS program with its relinearisations and rescales placed."""
+        return schedule_ckks.schedule(program)
+
+    def at_level(self, program: SlotProgram, level: int) -> Circuit:
+        """Return the BFV circuit of a program with all of it at a level."""
+        return schedule_bfv.schedule(program, level)
+
+    def account(self, circuit: Circuit) -> Callable[[int, int, int, int], int]:
+        """Return the circuit's time by n, data primes, special primes and digits, in the engine's unit."""
+        return described(circuit, self.encryption).work
+
 
 @dataclass(frozen=True)
 class Rejected:
@@ -94,7 +107,8 @@ class Choice:
     rejected: tuple[Rejected, ...]
 
 
-Lower = Callable[[Slots], SlotProgram]
+#: A kernel's slot program, or what else `Requirements.scheduled` and `at_level` take.
+Lower = Callable[[Slots], Any]
 #: Tells whether a circuit's constants are ordinary plaintexts under a set.
 Ordinary = Callable[[Circuit, ParameterSet], bool]
 
@@ -106,7 +120,7 @@ def choose(requirements: Requirements, lower: Lower, ordinary: Ordinary) -> tupl
     its noise figure is theirs; if the kernel's constants turn out contrived, the search starts anew with the worst case
     for them.
     """
-    found = _smallest(requirements, lower)
+    found = smallest(requirements, lower)
     worst = replace(requirements, assume=noise.Assume.ALL)
     if (bits := _good_enough(worst, found.circuit, found.params)) is not None:
         return replace(found, noise_bits=bits), worst
@@ -115,7 +129,7 @@ def choose(requirements: Requirements, lower: Lower, ordinary: Ordinary) -> tupl
     return found, requirements
 
 
-def _smallest(requirements: Requirements, lower: Lower) -> Choice:
+def smallest(requirements: Requirements, lower: Lower) -> Choice:
     """Return the first degree's set that does."""
     rejected: list[Rejected] = []
     for choice in candidates(requirements, lower):
@@ -198,8 +212,7 @@ def fewer_digits(choice: Choice, requirements: Requirements) -> Choice:
     count, limit = len(params.moduli), params.security.limit
     if not params.special or limit is None:
         return choice
-    circuit = described(choice.circuit, requirements.encryption)
-    taken = partial(circuit.work, params.n, count)
+    taken = partial(requirements.account(choice.circuit), params.n, count)
     best, least = choice, taken(len(params.special), params.dnum)
     for specials in range(2, count + 1):
         dnum = -(-count // specials)
@@ -232,7 +245,7 @@ def _fit_ckks(requirements: Requirements, lower: Lower, n: int, limit: int) -> C
         return Rejected(n, f"n = {n} allows {limit} bits in all; the precision alone takes a scale of {precision} bits")
     if (requirements.least_depth + 1) * least > limit:
         return _too_deep(n, limit, requirements.least_depth, least)
-    scheduled = schedule_ckks.schedule(lower(slots_of("ckks", n)))
+    scheduled = requirements.scheduled(lower(slots_of("ckks", n)))
     if (scheduled.depth + 1) * least > limit:
         return _too_deep(n, limit, scheduled.depth, least)
     first = _least_scale(requirements, scheduled, n, least)
@@ -296,7 +309,7 @@ def _trial(
     except RingsmithError:
         return None
     params = _parameter_set(requirements, n, data, special, len(data), log2_scale=scale)
-    circuit = schedule_ckks.resolve(scheduled, data, scale)
+    circuit = scheduled.resolved(data, scale)
     found = requirements.bound(circuit, params)
     return Choice(params, circuit, found.bits, ()), found
 
@@ -363,7 +376,7 @@ def _with_bits(requirements: Requirements, program: SlotProgram, n: int, bits: i
     least = int(math.log2(2 * n)) + 2
     sizes = [max(least, bits // count + (i < bits % count)) for i in range(count)]
     data = primes.of_sizes(n, sizes, (t,))
-    circuit = schedule_bfv.schedule(program, len(data) - 1)
+    circuit = requirements.at_level(program, len(data) - 1)
     needs = circuit.switches_keys() or requirements.encryption == "extended"
     special = primes.of_sizes(n, [max(sizes)], (*data, t)) if needs else ()
     params = _parameter_set(requirements, n, data, special, len(data), plain_modulus=t)

@@ -68,6 +68,10 @@ class Schedule:
     outputs: tuple[int, ...]
     depth: int
 
+    def resolved(self, moduli: Sequence[int], log2_scale: float) -> Circuit:
+        """Return the circuit for a chain of at least `depth + 1` primes."""
+        return resolve(self, moduli, log2_scale)
+
 
 def schedule(program: SlotProgram) -> Schedule:
     """Place relinearisations, rescales and prime drops."""

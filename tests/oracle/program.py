@@ -110,9 +110,22 @@ def _argument(f: Fields) -> str:
     name, shape = f.text(), f.shape()
     real = f.number(1) == 0
     low, high = (scientific(f.real()) if real else str(f.signed(8)) for _ in range(2))
-    encrypted = f.number(1) == 1
-    packing = f" {f.map()}" if encrypted else ""
-    return f"{'encrypted' if encrypted else 'plain'} {name} {shape} from {low} to {high}{packing}"
+    secrecy = f.number(1)
+    packing = f" {f.map()}" if secrecy else ""
+    producer = _producer(f, real=real) if secrecy == 2 else ""
+    return f"{'encrypted' if secrecy else 'plain'} {name} {shape} from {low} to {high}{packing}{producer}"
+
+
+def _producer(f: Fields, *, real: bool) -> str:
+    words = [f" result of {f.text()} {f.take(16).hex()}"]
+    for _ in range(f.number(4)):
+        output, level, scale, noise = f.number(4), f.number(4), f.real(), f.real()
+        if real:
+            known = f"error 2^{noise:.4f} at most {scientific(f.real())} everywhere {scientific(f.real())}"
+        else:
+            known = f"variance 2^{noise:.4f} factors {f.number(4)}"
+        words.append(f"[{output} level {level} scale 2^{math.log2(scale):.4f} {known}]")
+    return " ".join(words)
 
 
 def _expression(f: Fields) -> str:

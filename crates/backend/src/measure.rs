@@ -211,6 +211,7 @@ fn argument(name: &str, slots: usize, range: Range) -> Result<Argument, Error> {
         shape: vec![slots as u32],
         range,
         secrecy: Secrecy::Encrypted(IndexMap::identity(slots)?),
+        producer: None,
     })
 }
 

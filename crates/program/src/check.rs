@@ -5,6 +5,7 @@ mod transform;
 
 use crate::Error;
 use crate::expression::{Numbers, Operation as ExpressionOperation};
+use crate::handed::Handed;
 use crate::program::{Argument, Encryption, Program, Range, Reading, Secrecy, Strength};
 use crate::shape;
 use crate::step::{Operation, Step};
@@ -65,8 +66,9 @@ impl Program {
         for number in 0..self.transforms.len() {
             self.check_transform(number)?;
         }
+        let handed = self.handed();
         for number in 0..self.steps.len() {
-            self.check_step(number, inputs)
+            self.check_step(number, inputs, &handed)
                 .map_err(|message| self.at(number, message))?;
         }
         let first = self.steps.len() as u64;
@@ -141,6 +143,12 @@ impl Program {
                         ),
                     ));
                 }
+            }
+            if let Some(producer) = &argument.producer {
+                let count = argument.ciphertexts(self.parameters.slots());
+                let exact = self.parameters.plain_modulus().is_some();
+                let primes = self.parameters.primes().len();
+                producer.check(count, primes, exact).map_err(wrong)?;
             }
         }
         if inputs == 0 {
@@ -237,7 +245,12 @@ impl Program {
         }
     }
 
-    fn check_step(&self, number: usize, inputs: u64) -> Result<(), String> {
+    fn check_step(
+        &self,
+        number: usize,
+        inputs: u64,
+        handed: &[Option<Handed>],
+    ) -> Result<(), String> {
         let step = &self.steps[number];
         let (operands, count) = step.operation.operands();
         if let Some(late) = operands[..count].iter().find(|&&a| a as usize >= number) {
@@ -271,7 +284,14 @@ impl Program {
             return Err(format!("there is no source line {}", step.place.line));
         }
         let of = |index: usize| &self.steps[operands[index] as usize];
-        let expected = self.expected(step, of)?;
+        let expected = match handed.get(number) {
+            Some(Some(own)) => Expected {
+                level: own.level,
+                scale: own.scale,
+                size: 2,
+            },
+            _ => self.expected(step, of)?,
+        };
         self.compare(step, expected)
     }
 

@@ -10,6 +10,7 @@ mod transform;
 
 use crate::Error;
 use crate::check::Limits;
+use crate::handed::{Handed, Producer, Received};
 use crate::parameters::Parameters;
 use crate::program::{
     Argument, Encryption, Guarantee, PlaintextSource, Program, Range, Reading, Secrecy, Strength,
@@ -204,6 +205,69 @@ fn write_argument(out: &mut Writer, argument: &Argument) {
     if let Secrecy::Encrypted(packing) = &argument.secrecy {
         write_map(out, packing);
     }
+    write_producer(out, argument);
+}
+
+/// The program whose result an argument is, if it is one.
+fn write_producer(out: &mut Writer, argument: &Argument) {
+    let Some(producer) = &argument.producer else {
+        return;
+    };
+    write_text(out, &producer.name);
+    out.bytes(&producer.identity);
+    write_count(out, producer.ciphertexts.len());
+    for own in &producer.ciphertexts {
+        out.u32(own.output);
+        out.u32(own.level);
+        out.f64(own.scale);
+        match own.noise {
+            Received::Reals {
+                log2_error,
+                magnitude,
+                everywhere,
+            } => [log2_error, magnitude, everywhere]
+                .into_iter()
+                .for_each(|x| out.f64(x)),
+            Received::Integers {
+                log2_variance,
+                factors,
+            } => {
+                out.f64(log2_variance);
+                out.u32(factors);
+            }
+        }
+    }
+}
+
+/// `reals`: of a range of reals.
+fn read_producer(input: &mut Reader<'_>, reals: bool) -> Result<Producer, Error> {
+    let name = read_text(input, "the name of a result's program")?;
+    let identity = input.array("the identity of a result's program")?;
+    let least = if reals { 40 } else { 28 };
+    let ciphertexts = list(input, "ciphertexts of a result", least, |input| {
+        Ok(Handed {
+            output: input.u32("an output")?,
+            level: input.u32("a level")?,
+            scale: input.f64("a scale")?,
+            noise: if reals {
+                Received::Reals {
+                    log2_error: input.f64("an error")?,
+                    magnitude: input.f64("a magnitude")?,
+                    everywhere: input.f64("a magnitude")?,
+                }
+            } else {
+                Received::Integers {
+                    log2_variance: input.f64("a variance")?,
+                    factors: input.u32("factors of the secret")?,
+                }
+            },
+        })
+    })?;
+    Ok(Producer {
+        name,
+        identity,
+        ciphertexts,
+    })
 }
 
 /// An argument without its packing.
@@ -222,7 +286,8 @@ fn write_declaration(out: &mut Writer, argument: &Argument) {
             out.u64(high as u64);
         }
     }
-    out.u8(u8::from(argument.secrecy != Secrecy::Plain));
+    let encrypted = u8::from(argument.secrecy != Secrecy::Plain);
+    out.u8(encrypted + u8::from(argument.producer.is_some()));
 }
 
 fn read_argument(input: &mut Reader<'_>) -> Result<Argument, Error> {
@@ -238,15 +303,22 @@ fn read_argument(input: &mut Reader<'_>) -> Result<Argument, Error> {
             high: input.u64("a limit")? as i64,
         },
     };
-    let secrecy = match choice(input, "an argument's secrecy", 1)? {
+    let code = choice(input, "an argument's secrecy", 2)?;
+    let secrecy = match code {
         0 => Secrecy::Plain,
         _ => Secrecy::Encrypted(read_map(input)?),
+    };
+    let reals = matches!(range, Range::Reals { .. });
+    let producer = match code {
+        2 => Some(read_producer(input, reals)?),
+        _ => None,
     };
     Ok(Argument {
         name,
         shape,
         range,
         secrecy,
+        producer,
     })
 }
 

@@ -14,6 +14,7 @@ mod measure;
 mod probable;
 mod promise;
 mod ranges;
+mod results;
 mod text;
 
 pub use circuit::{Circuit, Estimator, PlaintextFacts};
@@ -24,7 +25,7 @@ use crate::Error;
 use crate::expression::{Numbers, Operation as Plain};
 use crate::index_map::IndexMap;
 use crate::parameters::Parameters;
-use crate::program::{Argument, Program, Range, Secrecy, Strength};
+use crate::program::{Argument, Program, Range, Strength};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -97,6 +98,7 @@ impl Program {
             exact: self.parameters.plain_modulus().is_some(),
             encryption: self.encryption,
             inputs: self.input_bounds().collect(),
+            received: self.received(),
             plaintexts: self.facts(),
             transforms: Cow::Borrowed(&self.transforms),
             ranges: Ranges::default(),
@@ -140,11 +142,7 @@ impl Program {
             Range::Integers { low, high } => low.unsigned_abs().max(high.unsigned_abs()) as f64,
         };
         self.arguments.iter().flat_map(move |argument| {
-            let sent = match &argument.secrecy {
-                Secrecy::Plain => 0,
-                Secrecy::Encrypted(packing) => packing.len() / slots,
-            };
-            std::iter::repeat_n(bound(argument), sent)
+            std::iter::repeat_n(bound(argument), argument.ciphertexts(slots))
         })
     }
 

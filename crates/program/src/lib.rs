@@ -15,6 +15,7 @@ mod error;
 pub mod evaluate;
 pub mod expression;
 mod guarantee;
+mod handed;
 mod index_map;
 mod listing;
 mod message;
@@ -32,6 +33,7 @@ pub use error::Error;
 pub use guarantee::{
     Assume, Bound, Circuit, Effects, Estimator, PlaintextFacts, Ranges, log2_publication,
 };
+pub use handed::{Handed, Producer, Received};
 pub use index_map::{IndexMap, MAX_ELEMENTS, Run};
 pub use message::{Message, Role, Section};
 pub use parameters::Parameters;

@@ -111,7 +111,11 @@ impl Display for Argument {
                     f,
                     "encrypted {} {shape} from {low} to {high} {packing}",
                     self.name
-                )
+                )?;
+                match &self.producer {
+                    Some(producer) => write!(f, " {producer}"),
+                    None => Ok(()),
+                }
             }
         }
     }

@@ -3,6 +3,7 @@
 
 use crate::Error;
 use crate::expression::Expression;
+use crate::handed::{Handed, Producer, Received};
 use crate::index_map::IndexMap;
 use crate::parameters::Parameters;
 use crate::step::{Operation, SourceLine, Step};
@@ -47,6 +48,19 @@ pub struct Argument {
     pub range: Range,
     /// Plain or encrypted, and how.
     pub secrecy: Secrecy,
+    /// Of an encrypted one: the program whose result it is, if the client does not encrypt it. Its packing then says
+    /// nothing of the slots without an element.
+    pub producer: Option<Producer>,
+}
+
+impl Argument {
+    /// Ciphertexts of so many slots that are sent for it.
+    pub fn ciphertexts(&self, slots: usize) -> usize {
+        match &self.secrecy {
+            Secrecy::Plain => 0,
+            Secrecy::Encrypted(packing) => packing.len() / slots,
+        }
+    }
 }
 
 /// A plaintext of the program: slot s (coefficient s where the set has no slots) is the element of an expression that
@@ -227,11 +241,27 @@ impl Program {
 
     /// Ciphertexts that the client sends.
     pub fn input_count(&self) -> usize {
-        let count = |a: &Argument| match &a.secrecy {
-            Secrecy::Plain => 0,
-            Secrecy::Encrypted(packing) => packing.len() / self.parameters.slots(),
-        };
-        self.arguments.iter().map(count).sum()
+        let slots = self.parameters.slots();
+        self.arguments.iter().map(|a| a.ciphertexts(slots)).sum()
+    }
+
+    /// What is known of the noise of each ciphertext that is sent; none of those that the client encrypts.
+    pub(crate) fn received(&self) -> Vec<Option<Received>> {
+        let handed = self.handed().into_iter();
+        handed.map(|own| own.map(|own| own.noise)).collect()
+    }
+
+    /// The ciphertexts that are sent, those of other programs with what is known of them.
+    pub fn handed(&self) -> Vec<Option<Handed>> {
+        let slots = self.parameters.slots();
+        let mut found = Vec::new();
+        for argument in &self.arguments {
+            match &argument.producer {
+                Some(producer) => found.extend(producer.ciphertexts.iter().copied().map(Some)),
+                None => found.extend((0..argument.ciphertexts(slots)).map(|_| None)),
+            }
+        }
+        found
     }
 
     /// The linear transform of a step, if it is one.

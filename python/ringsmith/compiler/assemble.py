@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -96,7 +97,19 @@ class _Assembly:
             raise AssertionError("a circuit takes its inputs in the order of the signature")
         for name in self.signature.arguments:
             shape, gather = self._layout(name)
-            self.builder.argument(name, list(shape), *self._range(name), gather)
+            self.builder.argument(name, list(shape), *self._range(name), gather, self._producer(name))
+
+    def _producer(self, name: str) -> Any:
+        """Return the program whose result an argument is, and what is known of its ciphertexts; None for others."""
+        packing = self.circuit.inputs.get(name)
+        if packing is None or packing.handed is None or packing.handed.source is None:
+            return None
+        handed, source = packing.handed, packing.handed.source
+        before = itertools.takewhile(lambda own: own != name, self.circuit.inputs)
+        first = sum(len(self.circuit.inputs[own].gather) for own in before)
+        steps = self.circuit.steps[first : first + len(packing.gather)]
+        known = zip(handed.outputs, steps, handed.noise, strict=True)
+        return source.name, source.identity, [(out, step.level, step.scale, noise) for out, step, noise in known]
 
     def _layout(self, name: str) -> tuple[Shape, Array | None]:
         """Return the shape of an argument as it enters, and its layout if it is encrypted."""

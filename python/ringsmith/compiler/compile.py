@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ringsmith.compiler import keys_limit
@@ -15,13 +15,13 @@ from ringsmith.compiler.constants import constants_are_ordinary
 from ringsmith.compiler.lowering.absorb import absorbed
 from ringsmith.compiler.lowering.balance import balanced
 from ringsmith.compiler.lowering.few_keys import with_few_keys
-from ringsmith.compiler.lowering.lower import LayoutSearch
+from ringsmith.compiler.lowering.lower import LayoutSearch, Results
 from ringsmith.compiler.manual_range import largest_result
 from ringsmith.compiler.params import choose, noise, primes
 from ringsmith.compiler.params.sets import ParameterSet, check, find
 from ringsmith.compiler.rounds import check_one_round
-from ringsmith.compiler.scheduling import levels_bfv, schedule_bfv, schedule_ckks
-from ringsmith.compiler.signature import Signature
+from ringsmith.compiler.scheduling import levels_bfv, schedule_bfv
+from ringsmith.compiler.signature import Signature, producers_of
 from ringsmith.compiler.user_functions import UserFunctions
 from ringsmith.errors import KernelError, ParameterError
 from ringsmith.frontend.declare import real_arguments
@@ -30,8 +30,9 @@ from ringsmith.frontend.manual import Chain
 from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.frontend.trace import real_shapes, record, trace
 from ringsmith.ir.circuit import Circuit
-from ringsmith.ir.geometry import slots_of
+from ringsmith.ir.geometry import Slots, slots_of
 from ringsmith.ir.graph import content_hash
+from ringsmith.ir.handed import Source
 from ringsmith.ir.layout_note import LayoutNote
 from ringsmith.ir.numbers import magnitude
 from ringsmith.ir.reading import Reading
@@ -49,27 +50,31 @@ def default_encryption(scheme: str) -> str:
     return "secret" if scheme == "ckks" else "public"
 
 
-def layouts_of(kernel: KernelDefinition, shapes: Shapes) -> LayoutSearch:
-    """Trace an automatic kernel and return what lowers it for ciphertexts of any slots."""
+def layouts_of(
+    kernel: KernelDefinition, shapes: Shapes, results: Callable[[Slots], Results] = lambda _: {}
+) -> LayoutSearch:
+    """Trace an automatic kernel and return what lowers it for ciphertexts of any slots; `results`: the arguments that
+    are results of other kernels."""
     graph = absorbed(balanced(check_one_round(trace(kernel, shapes))))
-    return LayoutSearch(graph, real_arguments(kernel.arguments))
+    return LayoutSearch(graph, real_arguments(kernel.arguments), results)
 
 
 def compile_kernel(
     kernel: KernelDefinition, shapes: Shapes, encryption: str | None = None, tower_bits: int = choose.CPU_TOWER_BITS,
-    search: LayoutSearch | None = None,
+    search: LayoutSearch | None = None, sources: Mapping[str, Source] | None = None, *, keep: bool = False,
 ) -> Compiled:  # fmt: skip
     """Trace, choose or check parameters, refuse what would decrypt wrongly, and return the program.
 
-    `search`: `layouts_of` the kernel, where they are known.
+    `search`: `layouts_of` the kernel, where they are known. `sources`: the programs whose results are arguments of a
+    kernel with given parameters. `keep`: another program will take the result, which keeps its level and budget.
     """
     encryption = encryption or kernel.encryption or default_encryption(kernel.scheme)
     _check_ranges(kernel)
-    requirements = requirements_of(kernel, 0.0, encryption)
+    requirements = replace(requirements_of(kernel, 0.0, encryption), keep=keep)
     layouts: tuple[LayoutNote, ...] = ()
     reading = Reading()
     if kernel.params is not None:
-        choice, requirements, reading = _pinned(kernel, shapes, requirements, search)
+        choice, requirements, reading = _pinned(kernel, shapes, requirements, search, sources or {})
     elif kernel.manual:
         choice = _manual(kernel, shapes, requirements)
     else:
@@ -78,7 +83,7 @@ def compile_kernel(
         requirements = replace(requirements, tower_bits=tower_bits, least_depth=search.graph.least_depth())
         choice, requirements = _within_keys_limit(kernel, requirements, search)
         layouts = search.described(choice.params.geometry)
-    if kernel.scheme == "bfv" and not kernel.manual:
+    if kernel.scheme == "bfv" and not kernel.manual and not keep:
         choice = _levelled(choice, requirements)
     if kernel.params is None and not kernel.manual:
         choice = choose.fewer_digits(choice, requirements)
@@ -90,6 +95,7 @@ def compile_kernel(
         kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments, kernel.publish, kernel.guarantee
     )
     native = assemble(signature, choice.params, choice.circuit, choice.noise_bits, encryption, reading)
+    signature = replace(signature, producers=producers_of(native))
     functions = UserFunctions.of(choice.circuit)
     return Compiled(signature, choice.params, native, choice.circuit, choice.rejected, functions, layouts)
 
@@ -203,7 +209,11 @@ def _check_plain_modulus(kernel: KernelDefinition, params: ParameterSet, plain_b
 
 
 def _pinned(
-    kernel: KernelDefinition, shapes: Shapes, requirements: choose.Requirements, search: LayoutSearch | None = None
+    kernel: KernelDefinition,
+    shapes: Shapes,
+    requirements: choose.Requirements,
+    search: LayoutSearch | None = None,
+    sources: Mapping[str, Source] | None = None,
 ) -> tuple[choose.Choice, choose.Requirements, Reading]:
     """Compile for a given set, for the worst plaintexts if it has room for them."""
     if kernel.manual:
@@ -216,17 +226,19 @@ def _pinned(
     graph = search.graph
     params = _checked(kernel, graph.output.bound)
     program = search(params.geometry)
-    circuit = _scheduled(kernel, program, params)
+    circuit = _scheduled(kernel, program, params, requirements)
     if kernel.keys_limit is not None and not keys_limit.fits(circuit, params, kernel.keys_limit):
         program = with_few_keys(program, keys_limit.most_rotations(circuit, params, kernel.keys_limit))
-        circuit = _scheduled(kernel, program, params)
+        circuit = _scheduled(kernel, program, params, requirements)
+    circuit = circuit.received(sources) if sources else circuit
     try:
         return *_settled(circuit, params, requirements), graph.reading
     except KernelError:
-        if kernel.scheme != "bfv":
+        if kernel.scheme != "bfv" or requirements.keep:
             raise
     # A set whose digits are too long to relinearise still carries a last product.
     circuit = schedule_bfv.schedule(program, len(params.moduli) - 1, relinearize_results=False)
+    circuit = circuit.received(sources) if sources else circuit
     return *_settled(circuit, params, requirements), graph.reading
 
 
@@ -235,11 +247,13 @@ def _settled(
 ) -> tuple[choose.Choice, choose.Requirements]:
     """Check a circuit under a set, with the worst case for every plaintext, else for those that need it."""
     worst = replace(requirements, assume=noise.Assume.ALL)
-    try:
-        return choose.Choice(params, circuit, _checked_noise(circuit, params, worst), ()), worst
-    except (KernelError, ParameterError):
-        if requirements.assume is noise.Assume.ALL:
-            raise
+    # Room for the worst plaintexts would be a larger error for whoever takes the result.
+    if not requirements.keep or requirements.assume is noise.Assume.ALL:
+        try:
+            return choose.Choice(params, circuit, _checked_noise(circuit, params, worst), ()), worst
+        except (KernelError, ParameterError):
+            if requirements.assume is noise.Assume.ALL:
+                raise
     if not constants_are_ordinary(circuit, params):
         requirements = replace(requirements, assume=noise.Assume.CONSTANTS)
     return choose.Choice(params, circuit, _checked_noise(circuit, params, requirements), ()), requirements
@@ -249,11 +263,13 @@ def _chain_of(params: ParameterSet) -> Chain:
     return Chain(params.scheme, params.geometry, params.moduli, params.log2_scale)
 
 
-def _scheduled(kernel: KernelDefinition, program: SlotProgram, params: ParameterSet) -> Circuit:
+def _scheduled(
+    kernel: KernelDefinition, program: SlotProgram, params: ParameterSet, requirements: choose.Requirements
+) -> Circuit:
     """Schedule a slot program on a given chain."""
     if kernel.scheme == "bfv":
-        return schedule_bfv.schedule(program, len(params.moduli) - 1)
-    scheduled = schedule_ckks.schedule(program)
+        return requirements.at_level(program, len(params.moduli) - 1)
+    scheduled = requirements.scheduled(program)
     if scheduled.depth > len(params.moduli) - 1:
         deepest = max(scheduled.planned, key=lambda planned: planned.depth)
         raise KernelError(
@@ -262,7 +278,7 @@ def _scheduled(kernel: KernelDefinition, program: SlotProgram, params: Parameter
             f"add {scheduled.depth - len(params.moduli) + 1} data primes or lower the multiplicative depth",
             deepest.where,
         )
-    return schedule_ckks.resolve(scheduled, params.moduli, params.log2_scale)
+    return scheduled.resolved(params.moduli, params.log2_scale)
 
 
 def _checked_noise(circuit: Circuit, params: ParameterSet, requirements: choose.Requirements) -> float:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,14 @@ from ringsmith.frontend.definition import CERTAIN
 from ringsmith.ir.numbers import as_array
 
 Array = NDArray[Any]
+#: A program whose result is an argument of another: name, identity, numbers of the outputs that hold it.
+Producer = tuple[str, bytes, list[int]]
+
+
+def producers_of(native: _native.Program) -> dict[str, Producer]:
+    """Return the programs whose results are arguments, by argument."""
+    found = {name: native.producer(name) for name, _, encrypted, _, _ in native.arguments if encrypted}
+    return {name: own for name, own in found.items() if own is not None}
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,8 @@ class Signature:
     arguments: Mapping[str, tuple[tuple[int, ...], bool, float, float]]
     publish: bool = False
     guarantee: str = CERTAIN
+    #: Of the encrypted arguments that are results of other programs: the name, the identity, the outputs that hold it.
+    producers: Mapping[str, Producer] = field(default_factory=dict)
 
     @classmethod
     def of(cls, native: _native.Program) -> Signature:
@@ -38,7 +48,7 @@ class Signature:
         promised = native.guarantee
         return cls(
             native.name, native.variant, native.scheme, promised["tolerance"], arguments, promised["publish"],
-            promised["strength"],
+            promised["strength"], producers_of(native),
         )  # fmt: skip
 
     def part(self, name: str) -> Argument:
@@ -68,19 +78,29 @@ class Signature:
         """Return the names of the encrypted or of the plain arguments as they are given."""
         return [name for name, argument in self.declared.items() if argument.encrypted is encrypted]
 
-    def check(self, given: Mapping[str, Any], *, encrypted: bool, part: bool = False) -> dict[str, Array]:
+    @cached_property
+    def taken(self) -> list[str]:
+        """The names of the arguments, as they are given, that are results of other programs."""
+        return [name for name in self.declared if name in self.producers or parts_of(name)[0] in self.producers]
+
+    def check(
+        self, given: Mapping[str, Any], *, encrypted: bool, part: bool = False, sent: bool = False
+    ) -> dict[str, Array]:
         """Return checked arrays for exactly the encrypted or the plain arguments of the program, in its order; as a
-        `part`, for one or more of them."""
-        wanted = self.names(encrypted=encrypted)
+        `part`, for one or more of them; `sent`, without those that are results of other programs."""
+        wanted = [name for name in self.names(encrypted=encrypted) if not (sent and name in self.taken)]
         if part and given and set(given) <= set(wanted):
             wanted = [name for name in wanted if name in given]
-        parts = self.parts(encrypted=encrypted)
+        parts = [name for name in self.parts(encrypted=encrypted) if not (sent and name in self.producers)]
         if parts != wanted and sorted(given) == sorted(parts):  # What another side has taken apart.
             return {name: self.part(name).check(name, given[name], exact=False) for name in parts}
         if sorted(given) != sorted(wanted):
             kind = "encrypted" if encrypted else "plain"
             have, got = ", ".join(wanted) or "(none)", ", ".join(given) or "(none)"
-            raise InputError(f"{self.name} takes the {kind} arguments {have}, not {got}")
+            others = ""
+            if sent and self.taken:
+                others = f"; {', '.join(self.taken)}: the result of another, server.evaluate(..., {self.taken[0]}=y)"
+            raise InputError(f"{self.name} takes the {kind} arguments {have}, not {got}{others}")
         checked: dict[str, Array] = {}
         for name in wanted:
             argument = self.declared[name]

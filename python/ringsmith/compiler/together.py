@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from ringsmith.compiler.compile import compile_kernel, default_encryption, layouts_of, requirements_of
+from ringsmith.compiler import links
+from ringsmith.compiler.compile import compile_kernel
 from ringsmith.compiler.compiled import Compiled
 from ringsmith.compiler.lowering.lower import LayoutSearch
 from ringsmith.compiler.params import choose, joint
@@ -16,6 +17,7 @@ from ringsmith.errors import KernelError, ParameterError
 from ringsmith.frontend.definition import KernelDefinition
 from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.ir.geometry import Slots
+from ringsmith.ir.handed import Source
 
 Shapes = Mapping[str, tuple[int, ...]]
 
@@ -26,48 +28,72 @@ _MOST_BITS = 60
 _TRIALS = 3
 
 
-def compile_together(kernels: Sequence[KernelDefinition], shapes: Sequence[Shapes]) -> list[Compiled]:
+#: Tells the identity of a program that the compiler made, which labels of its results carry.
+IdentityOf = Callable[[Compiled], bytes]
+
+
+def compile_together(
+    kernels: Sequence[KernelDefinition], shapes: Sequence[Shapes], identity: IdentityOf | None = None
+) -> list[Compiled]:
     """Compile kernels of one scheme for the smallest set under which the bounds of all of them hold.
 
-    `shapes` has an entry for every argument. With manual kernels or pinned parameters among them it is the smallest of
-    their own sets that does for all, else one with the depth, scale and plaintext modulus of the most demanding.
+    `shapes` of each kernel's arguments with open extents. With manual kernels or pinned parameters among them it is the
+    smallest of their own sets that does for all, else one with the depth, scale and plaintext modulus of the most
+    demanding. `identity` is asked of programs whose results others take.
     """
+    if any(getattr(argument, "of", None) is not None for one in kernels for argument in one.arguments.values()):
+        return _chained(links.linked(kernels, shapes), identity)
+    own = [one.shapes(**given) for one, given in zip(kernels, shapes, strict=True)]
     if len(kernels) == 1:
-        return [compile_kernel(kernels[0], shapes[0])]
+        return [compile_kernel(kernels[0], own[0])]
     if any(one.manual or one.params is not None for one in kernels):
-        return _for_own_set(kernels, shapes)
-    searches = [layouts_of(one, own) for one, own in zip(kernels, shapes, strict=True)]
-    wishes = joint.joint([_wish(*each) for each in zip(kernels, searches, strict=True)], [one.name for one in kernels])
+        return _for_own_set(kernels, own)
+    return _chained([links.Linked.alone(*each) for each in zip(kernels, own, strict=True)], identity)
+
+
+def _chained(linked: Sequence[links.Linked], identity: IdentityOf | None) -> list[Compiled]:
+    """Compile automatic kernels, some of which may take the results of others."""
+    names = [one.kernel.name for one in linked]
+    taken = {by for one in linked for by, _ in one.takes.values()}
+    members = [replace(one.wish(), keep=number in taken) for number, one in enumerate(linked)]
+    wishes = joint.joint(members, names, [{name: by for name, (by, _) in one.takes.items()} for one in linked])
     reason = ""
     for _ in range(_TRIALS):
-        params = _searched(wishes, searches, kernels, shapes)
+        params = _searched(wishes, linked)
         try:
-            made = zip(kernels, shapes, searches, strict=True)
-            return [_pinned(one, own, search, _request(params)) for one, own, search in made]
+            return _made(linked, wishes, params, identity)
         except (KernelError, ParameterError) as error:
             # Keys beyond their limit or contrived constants make more noise than the search reckoned with.
             reason, wishes = str(error).splitlines()[0], replace(wishes, least_degree=2 * params.n)
-    raise _nothing_common(kernels, shapes, reason)
+    raise _nothing_common([one.kernel for one in linked], [one.shapes for one in linked], reason)
 
 
-def _wish(kernel: KernelDefinition, search: LayoutSearch) -> choose.Requirements:
-    encryption = kernel.encryption or default_encryption(kernel.scheme)
-    wish = requirements_of(kernel, search.graph.output.bound, encryption)
-    return replace(wish, least_depth=search.graph.least_depth())
+def _made(
+    linked: Sequence[links.Linked], wishes: joint.Joint, params: ParameterSet, identity: IdentityOf | None
+) -> list[Compiled]:
+    """Compile the kernels in their order for a set, each with what is known of the results it takes."""
+    made: list[Compiled] = []
+    sources: dict[int, Source] = {}
+    for number, (one, wish) in enumerate(zip(linked, wishes.members, strict=True)):
+        own = {name: sources[by] for name, (by, _) in one.takes.items()}
+        made.append(_pinned(one.kernel, one.shapes, one.search, _request(params), own, keep=wish.keep))
+        if wish.keep and identity is not None:
+            found = made[-1]
+            noise = wish.of_results(found.circuit, found.params, found.native.guarantee["bits"])
+            sources[number] = Source(one.kernel.name, identity(found), noise)
+    return made
 
 
-def _searched(
-    wishes: joint.Joint, searches: Sequence[LayoutSearch], kernels: Sequence[KernelDefinition], shapes: Sequence[Shapes]
-) -> ParameterSet:
+def _searched(wishes: joint.Joint, linked: Sequence[links.Linked]) -> ParameterSet:
     """Return the smallest set for all kernels."""
 
     def lower(slots: Slots) -> joint.Programs:
-        return tuple(search(slots) for search in searches)
+        return tuple(one.search(slots) for one in linked)
 
     try:
         return choose.fewer_digits(choose.smallest(wishes, lower), wishes).params
     except ParameterError as error:
-        raise _nothing_common(kernels, shapes, str(error)) from None
+        raise _nothing_common([one.kernel for one in linked], [one.shapes for one in linked], str(error)) from None
 
 
 def _nothing_common(kernels: Sequence[KernelDefinition], shapes: Sequence[Shapes], reason: str) -> ParameterError:
@@ -90,13 +116,18 @@ def _request(params: ParameterSet) -> ParamRequest:
     )  # fmt: skip
 
 
-def _pinned(kernel: KernelDefinition, shapes: Shapes, search: LayoutSearch | None, request: ParamRequest) -> Compiled:
+def _pinned(
+    kernel: KernelDefinition, shapes: Shapes, search: LayoutSearch | None, request: ParamRequest,
+    sources: Mapping[str, Source] | None = None, *, keep: bool = False,
+) -> Compiled:  # fmt: skip
     modulus = kernel.plain_modulus
     if modulus is not None and modulus != request.plain_modulus:
         raise ParameterError(
             f"kernel {kernel.name} computes modulo {modulus}, another needs plain_modulus {request.plain_modulus}"
         )
-    return compile_kernel(kernel.options(params=request), shapes, search=search)
+    return compile_kernel(
+        kernel.options(params=request), shapes, None, choose.CPU_TOWER_BITS, search, sources, keep=keep
+    )
 
 
 # ---------------------------------------------------------------------- Manual kernels, pinned parameters

@@ -8,12 +8,14 @@ own integers take over where it does not.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
+from ringsmith.frontend.declare import Encrypted
 from ringsmith.frontend.definition import KernelDefinition
 from ringsmith.frontend.trace import clear_manual, trace
 from ringsmith.ir.evaluate import evaluate
@@ -31,6 +33,8 @@ def real(kernel: KernelDefinition, arrays: Mapping[str, Array]) -> Array:
 
 def exact(kernel: KernelDefinition, arrays: Mapping[str, Array]) -> Array:
     """Run a BFV kernel's function on integers; modulo `plain_modulus`, centred, where the kernel has one."""
+    fitting = {n: a.around(arrays[n]) if isinstance(a, Encrypted) else a for n, a in kernel.arguments.items()}
+    kernel = replace(kernel, arguments=fitting)
     graph = trace(kernel, {name: array.shape for name, array in arrays.items()})
     if graph.reading.divisor > 1:
         return graph.reading.read(narrowed(evaluate(graph.nodes(), arrays)[id(graph.output)]))

@@ -136,9 +136,70 @@ class Argument:
 
 
 class Encrypted(Argument):
-    """An argument the client encrypts."""
+    """An argument the client encrypts, or the result of another kernel, which stays encrypted."""
 
     encrypted = True
+
+    def __init__(
+        self,
+        *shape: int | None,
+        bound: float | None = None,
+        low: float | None = None,
+        high: float | None = None,
+        packing: Pack = "auto",
+        complex: bool = False,
+        of: Any = None,
+    ) -> None:
+        """Declare as `Argument`, or as the result `of` another kernel, whose shape and range it then has:
+        `rs.compile([f, g])` compiles both."""
+        #: The kernel whose result it is.
+        self.of = of
+        if of is None:
+            super().__init__(*shape, bound=bound, low=low, high=high, packing=packing, complex=complex)
+            return
+        if not hasattr(of, "arguments") or not hasattr(of, "function"):
+            raise InputError(f"of={of!r}: the kernel whose result this is, as rs.Encrypted(of=f)")
+        if shape or complex or packing != "auto" or not (bound is None and low is None and high is None):
+            raise InputError("rs.Encrypted(of=f) has the shape, range and layout of the result of f; give nothing else")
+        super().__init__(low=0, high=0)
+
+    def __repr__(self) -> str:
+        """Return the declaration."""
+        return super().__repr__() if self.of is None else f"Encrypted(of={self.of.name})"
+
+    def fix(self, name: str, shape: tuple[int, ...] | None) -> tuple[int, ...]:
+        """Return the shape; that of another kernel's result is known where values are."""
+        if self.of is None:
+            return super().fix(name, shape)
+        if shape is None:
+            raise InputError(self._unknown(name))
+        return shape
+
+    def range(self, name: str, *, exact: bool) -> NDArray[Any]:
+        """Return [low, high]; that of another kernel's result is found when both are compiled together."""
+        if self.of is None:
+            return super().range(name, exact=exact)
+        raise InputError(self._unknown(name))
+
+    def check(self, name: str, values: Any, *, exact: bool) -> NDArray[Any]:
+        """Return checked values; of another kernel's result any finite ones."""
+        if self.of is None:
+            return super().check(name, values, exact=exact)
+        if not exact and np.iscomplexobj(values):
+            return complexes(values, f"argument {name}")
+        return (integers if exact else reals)(values, f"argument {name}")
+
+    def around(self, values: NDArray[Any]) -> Encrypted:
+        """Return the declaration; of another kernel's result one that these values fit."""
+        if self.of is None:
+            return self
+        return Encrypted(*values.shape, low=values.min().item(), high=values.max().item())
+
+    def _unknown(self, name: str) -> str:
+        return (
+            f"argument {name} is the result of {self.of.name}; compile both, rs.compile([{self.of.name}, ...]), and "
+            f"hand the result over: server.evaluate(..., {name}=result)"
+        )
 
 
 class Plain(Argument):

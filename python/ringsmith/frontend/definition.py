@@ -80,6 +80,13 @@ class KernelDefinition:
         check_options(changed, None)
         return changed
 
+    def shapes(self, **shapes: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
+        """Return the shape of every argument; `shapes` fill open first extents."""
+        unknown = sorted(set(shapes) - set(self.arguments))
+        if unknown:
+            raise InputError(f"kernel {self.name} has no argument {unknown[0]}; it has {', '.join(self.arguments)}")
+        return {name: argument.fix(name, shapes.get(name)) for name, argument in self.arguments.items()}
+
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Array]:
         """Return the arguments by name as checked arrays: shape, type, finite, inside the declared range."""
         try:
@@ -164,6 +171,8 @@ def declared_arguments(made: KernelDefinition, arguments: Mapping[str, Argument]
                 f"argument {name}: complex numbers need an automatic CKKS kernel; here declare both parts as arguments",
                 made.where,
             )
+        if made.manual and getattr(argument, "of", None) is not None:
+            raise KernelError(f"argument {name}: the result of another kernel needs an automatic kernel", made.where)
         if made.manual and argument.packing == "transposed":
             raise KernelError(f"argument {name}: manual kernels pack by {', '.join(FIXED_PACKINGS)}", made.where)
     return {parameter: arguments[parameter] for parameter in parameters}

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numpy.typing import NDArray
 
 from ringsmith.ir.geometry import Index, Slots
-from ringsmith.ir.graph import Shape
+from ringsmith.ir.graph import Shape, frozen
+from ringsmith.ir.handed import Source
 from ringsmith.ir.slot_program import InputPacking, Kind, PlainOperand, Transform
 from ringsmith.location import Location
 
@@ -94,6 +95,14 @@ class Circuit:
     def __getstate__(self) -> dict[str, Any]:
         """Return a picklable state."""
         return {**self.__dict__, "inputs": dict(self.inputs), "bounds": dict(self.bounds)}
+
+    def received(self, sources: Mapping[str, Source]) -> Circuit:
+        """Return the circuit with what is known of the programs whose results it takes, by argument."""
+        inputs = {
+            name: replace(own, handed=replace(own.handed, source=sources[name])) if own.handed else own
+            for name, own in self.inputs.items()
+        }
+        return replace(self, inputs=frozen(inputs))
 
     def counts(self) -> dict[str, int]:
         """Count the operations by name; `key_switch` is the sum of relinearisations, rotations and row swaps, those

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ringsmith.ir.geometry import Index, Slots
 from ringsmith.ir.graph import Node, Op, frozen
+from ringsmith.ir.handed import Handed
 from ringsmith.ir.numbers import magnitude
 from ringsmith.location import Location
 
@@ -181,13 +182,15 @@ class InputPacking:
     """How an encrypted argument is laid out: slot s of ciphertext c holds element `gather[c, s]`, 0 where -1.
 
     `pack`, when given, is a user's own function (array, slots) -> rows that does more than place elements: it replaces
-    `gather`, and `trace` holds its answers to probes.
+    `gather`, and `trace` holds its answers to probes. `handed`: it is the result of another program, and -1 may be
+    anything.
     """
 
     name: str
     gather: Index
     pack: Any = None
     trace: NDArray[Any] | None = None
+    handed: Handed | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +205,8 @@ class SlotProgram:
     outputs: tuple[int, ...]
     output_ct: Index
     output_slot: Index
+    output_period: Slots
+    output_zeros: NDArray[np.bool_]
 
     def compact(self) -> SlotProgram:
         """Return the program without plaintexts that no operation uses."""
@@ -239,6 +244,10 @@ class Plains:
             self._known[key] = len(self.items)
             self.items.append(PlainOperand(node, gather))
         return self._known[key]
+
+
+#: Where a result stands: of each element output and slot, then the outputs' period and slots that are zero.
+Packing = tuple[Index, Index, Slots, NDArray[np.bool_]]
 
 
 class TooLongError(Exception):
@@ -311,13 +320,14 @@ class Builder:
         sent: Mapping[str, Mapping[int, Index]],
         bounds: Mapping[str, float],
         outputs: tuple[int, ...],
-        output_ct: Index,
-        output_slot: Index,
+        result: Packing,
+        handed: Mapping[str, Handed] | None = None,
     ) -> SlotProgram:
         """Drop what no output needs and number the rest anew, the client's ciphertexts first, argument by argument.
 
         `sent` holds the elements in the slots of each ciphertext of an argument. Of an argument that nothing needs, the
-        first one stays.
+        first one stays. `result`: of each element output and slot, the outputs' period and where they are zero.
+        `handed`: the arguments that are results of other programs.
         """
         alive = set(outputs)
         for number in range(len(self.ops) - 1, -1, -1):
@@ -332,7 +342,9 @@ class Builder:
         ops = tuple(replace(op, args=tuple(renumber[a] for a in op.args)) for op in (self.ops[old] for old in order))
         results = tuple(renumber[o] for o in outputs)
         inputs = {name: InputPacking(name, np.stack([sent[name][own] for own in kept[name]])) for name in sent}
+        for name, own in (handed or {}).items():
+            places = list(sent[name])
+            inputs[name] = replace(inputs[name], handed=own.only([places.index(number) for number in kept[name]]))
         return SlotProgram(
-            self.slots, frozen(inputs), frozen(dict(bounds)), ops, tuple(self.plains.items), results,
-            output_ct, output_slot,
+            self.slots, frozen(inputs), frozen(dict(bounds)), ops, tuple(self.plains.items), results, *result
         ).compact()  # fmt: skip

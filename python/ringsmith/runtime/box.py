@@ -136,6 +136,10 @@ def why(program: ProgramData) -> list[str]:
     depth = depth_of(program)
     reasons = [f"{depth} rescaling level{'' if depth == 1 else 's'}"] if params.scheme == "ckks" else []
     reasons += [f"{counts['key_switch']} key switches, {program.rotation_keys} rotation keys"]
+    made = program.signature.producers
+    reasons += [
+        f"takes {name}, the result of {own[0]}, whose guarantee is part of this one" for name, own in made.items()
+    ]
     return reasons + _digits(program) + [rejected.reason for rejected in program.rejected[-2:]]
 
 

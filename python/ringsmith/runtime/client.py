@@ -57,7 +57,8 @@ class Encryptor(Shown):
         return f"<Encryptor of {self.program.signature.name}>"
 
     def encrypt(self, **arguments: Any) -> Encryptions:
-        """Encrypt the encrypted arguments, all of them. A copy of an encryptor with a seed raises `SeedError`."""
+        """Encrypt the encrypted arguments, all but results of other programs. A copy of an encryptor with a seed raises
+        `SeedError`."""
         self._randomness.warn()
         return _encrypted(self.program, self._scheme, self._key, self._randomness.take("encrypt"), arguments)
 
@@ -148,7 +149,8 @@ class Client(Shown):
         return PublicKey(self.program.label(Role.PUBLIC_KEY, self._secret.key_id), bytes(self._public.to_bytes()))
 
     def encrypt(self, **arguments: Any) -> Encryptions:
-        """Encrypt the encrypted arguments, all of them. A copy of a client with a seed raises `SeedError`."""
+        """Encrypt the encrypted arguments, all but results of other programs. A copy of a client with a seed raises
+        `SeedError`."""
         self._randomness.warn()
         key = self._secret if self.program.encryption == "secret" else self._public
         return _encrypted(self.program, self._scheme, key, self._randomness.take("encrypt"), arguments)
@@ -278,8 +280,8 @@ def _check_kind(key: _native.PublicKey, program: ProgramData, receiver: str) -> 
 def _encrypted(
     program: ProgramData, scheme: Scheme, key: Any, seed: bytes, arguments: Mapping[str, Any], *, part: bool = False
 ) -> Encryptions:
-    """Pack and encrypt checked arguments; of a part, the places of the others stay empty."""
-    arrays = program.signature.check(arguments, encrypted=True, part=part)
+    """Pack and encrypt checked arguments; the places of what is handed over, in a part of all others, stay empty."""
+    arrays = program.signature.check(arguments, encrypted=True, part=part, sent=True)
     rows = [row for name, array in arrays.items() for row in program.packed(name, array)]
     made = iter(scheme.encrypt(rows, key, seed))
     counts = {

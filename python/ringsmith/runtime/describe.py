@@ -37,11 +37,18 @@ def _parameters(envelope: Facts) -> Facts:
     return {} if envelope["kind"].endswith("parameters") else {"parameters": envelope["parameters"]}
 
 
+def _secrecy(program: Program, name: str, *, encrypted: bool) -> str:
+    made = program.signature.producers.get(name)
+    if made is not None:
+        return f"the result of {made[0]}"
+    return "encrypted" if encrypted else "plain"
+
+
 def facts(program: Program) -> Facts:
     """Return what there is to say of a program."""
     native, params = program.native, program.params
     arguments = [
-        f"{name}: {'encrypted' if encrypted else 'plain'} {tuple(shape)} in [{low:.6g}, {high:.6g}]"
+        f"{name}: {_secrecy(program, name, encrypted=encrypted)} {tuple(shape)} in [{low:.6g}, {high:.6g}]"
         for name, shape, encrypted, low, high in native.arguments
     ]
     promised = native.guarantee

@@ -129,8 +129,21 @@ def expected_arguments(program: _native.Program, key: str) -> list[Expected]:
         if encrypted
         for number in range(len(program.packing(name)) // program.slots)
     ]
-    facts = {"key": key, "slots": program.slots, "seeded": program.encryption == "secret"}
-    return [Expected(place, facts | _shape(own)) for place, own in zip(places, program.inputs(), strict=True)]
+    facts = {"key": key, "slots": program.slots}
+    # Of a result that nothing was done to, both halves may still be a seed.
+    fresh = [{"seeded": program.encryption == "secret"} if own else {} for own in sent_fresh(program)]
+    found = zip(places, program.inputs(), fresh, strict=True)
+    return [Expected(place, facts | own | _shape(step)) for place, step, own in found]
+
+
+def sent_fresh(program: _native.Program) -> list[bool]:
+    """Return of each ciphertext that is sent whether the client encrypts it; others are results of other programs."""
+    return [
+        program.producer(name) is None
+        for name, _, encrypted, _, _ in program.arguments
+        if encrypted
+        for _ in range(len(program.packing(name)) // program.slots)
+    ]
 
 
 def expected_results(program: _native.Program, key: str) -> list[Expected]:

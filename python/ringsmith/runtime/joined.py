@@ -64,6 +64,48 @@ def _arguments(program: ProgramData, parts: Sequence[Any]) -> Encryptions:
     return Encryptions.of_parts(label, found)
 
 
+def part_of(program: ProgramData, results: Mapping[str, Any]) -> Encryptions:
+    """Return the part of a program's encrypted arguments that results of other programs are, by argument."""
+    signature, native = program.signature, program.native
+    if not results or not set(results) <= set(signature.taken):
+        strange = next((name for name in results if name not in signature.taken), "")
+        there = f"it takes {', '.join(signature.taken)}" if signature.taken else "it takes none"
+        got = f"as {strange}" if strange else "of none"
+        raise InputError(f"{signature.name} got the result of another program {got}; {there}")
+    key, found = "", list[bytes]()
+    for name in signature.parts(encrypted=True):
+        count = len(native.packing(name)) // native.slots
+        whole = name if name in results else name.rpartition(".")[0]
+        if name not in signature.producers or whole not in results:
+            found += [b""] * count
+            continue
+        result = results[whole]
+        key = key or getattr(getattr(result, "label", None), "key", "")
+        made, identity, outputs = signature.producers[name]
+        receiver = f"argument {whole} of {signature.name}"
+        received(result, Encryptions, Role.RESULT, receiver)
+        _check_made(result, made, identity, key, receiver)
+        ciphertexts = result.parts()
+        if outputs and outputs[-1] >= len(ciphertexts):
+            raise InputError(f"{receiver}: {len(ciphertexts)} ciphertexts came, the result of {made} has more")
+        found += [ciphertexts[output] for output in outputs]
+    return Encryptions.of_parts(program.label(Role.ARGUMENTS, key), found)
+
+
+def _check_made(result: Encryptions, made: str, identity: bytes, key: str, receiver: str) -> None:
+    """Fail unless a message is the result of the program that an argument is declared to come from."""
+    label = result.label
+    if label.role is not Role.RESULT:
+        raise InputError(f"{receiver} takes the result of {made}, not {label.role}: what its server.evaluate returned")
+    if label.program.digest != identity:
+        raise KeyMismatchError(
+            f"{receiver} takes the result of {made} as compiled with it; this is the result of another program, or of "
+            f"{made} compiled at another time or with other options: compile both together, rs.compile([f, g])"
+        )
+    if label.key != key:
+        raise KeyMismatchError(f"{receiver}: a result of key {label.key}, another is of key {key}")
+
+
 def check_whole(program: ProgramData, ciphertexts: Sequence[bytes]) -> None:
     """Fail if a message of arguments is only a part."""
     if b"" not in ciphertexts:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ringsmith.compiler.compile import compile_kernel, traced_hash
 from ringsmith.compiler.rounds import ClientAidedError, cut
-from ringsmith.errors import InputError, KernelError
+from ringsmith.errors import KernelError
 from ringsmith.frontend import clear
 from ringsmith.frontend.declare import Argument, Output
 from ringsmith.frontend.definition import (
@@ -80,13 +80,6 @@ class Kernel(KernelDefinition, Shown):
         if self.reference is not None:
             return np.asarray(self.reference(*(arrays[name] for name in self.arguments)))
         return self.clear(**arrays)
-
-    def shapes(self, **shapes: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
-        """Return the shape of every argument; `shapes` fill open first extents."""
-        unknown = sorted(set(shapes) - set(self.arguments))
-        if unknown:
-            raise InputError(f"kernel {self.name} has no argument {unknown[0]}; it has {', '.join(self.arguments)}")
-        return {name: argument.fix(name, shapes.get(name)) for name, argument in self.arguments.items()}
 
     def compile(self, progress: Told | None = None, /, **shapes: tuple[int, ...]) -> Program:
         """Trace, choose parameters and return the program; `shapes` fill open first extents.

@@ -11,7 +11,7 @@ from ringsmith.runtime import box
 from ringsmith.runtime.client import Client, Encryptor
 from ringsmith.runtime.cluster import evaluate_many
 from ringsmith.runtime.engines import open_engine
-from ringsmith.runtime.joined import M, joined
+from ringsmith.runtime.joined import M, joined, part_of
 from ringsmith.runtime.messages import Encryptions, Keys, PublicKey
 from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed
@@ -42,6 +42,12 @@ class Program(ProgramData, Shown):
         """Return one message of several: parts of the encrypted arguments under one key (`encrypt_part`), or evaluation
         keys of one secret key, made at several times or for other programs of the same set."""
         return joined(self, messages)
+
+    def part(self, **results: Encryptions) -> Encryptions:
+        """Return the part of the encrypted arguments that results of other programs are, without decryption:
+        `server.evaluate([client.encrypt(...), program.part(y=result)])`, or in short
+        `server.evaluate(client.encrypt(...), y=result)`."""
+        return part_of(self, results)
 
     def evaluate_many(
         self, evaluation_keys: Keys, batch: Sequence[Encryptions], *, ray: str | None = None,

@@ -173,6 +173,13 @@ def run_program(
 
     Arguments that `inputs` leave out are drawn from their declared ranges.
     """
+    taken = program.signature.producers
+    if taken:
+        own = next(iter(taken))
+        raise InputError(
+            f"{program.signature.name} takes {own}, the result of {taken[own][0]}, which no client encrypts: run it "
+            f"where that result is, program.server(keys).evaluate(..., {program.signature.taken[0]}=result)"
+        )
     clock = _Clock(progress)
     used = open_engine(engine) if isinstance(engine, str) else engine
     given = {name: as_array(value, f"argument {name}") for name, value in (inputs or {}).items()}

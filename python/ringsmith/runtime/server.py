@@ -12,7 +12,7 @@ from typing import Any
 from ringsmith import _native
 from ringsmith.errors import KeyMismatchError
 from ringsmith.runtime.identity import Role, check_count, check_distinct, checksums, expected_arguments, received
-from ringsmith.runtime.joined import check_whole, one_of
+from ringsmith.runtime.joined import check_whole, one_of, part_of
 from ringsmith.runtime.messages import Encryptions, Keys
 from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed, derive_seed
@@ -73,9 +73,19 @@ class Server(Shown):
         """Return whose it is; no key."""
         return f"<Server of {self.program.signature.name}>"
 
-    def evaluate(self, sent: Encryptions | Sequence[Encryptions], *, seed: Seed = None, **plain: Any) -> Encryptions:
-        """Evaluate on the encrypted arguments `sent`, or on parts of them from several owners (`encrypt_part`), and the
-        plain arguments. `seed`: what zeros are encrypted with."""
+    def evaluate(
+        self, sent: Encryptions | Sequence[Encryptions] = (), *, seed: Seed = None, **given: Any
+    ) -> Encryptions:  # fmt: skip
+        """Evaluate on the encrypted arguments `sent`, or on parts of them from several owners (`encrypt_part`).
+
+        `given`: the plain arguments, and the results of other programs by the argument that they are. `seed`: what
+        zeros are encrypted with.
+        """
+        results = {name: value for name, value in given.items() if isinstance(value, Encryptions)}
+        plain = {name: value for name, value in given.items() if name not in results}
+        parts: list[Any] = list(sent) if isinstance(sent, list | tuple) else [sent]
+        if results or (not parts and self.program.signature.producers):
+            sent = [*parts, part_of(self.program, results)]
         return self.run(one_of(self.program, sent, Encryptions), plain, seed).result
 
     def evaluate_many(
@@ -138,7 +148,10 @@ class Server(Shown):
         if checksums(sent.ciphertexts) != sent.checksums:
             # Damage or another order: reading says which. Sound ones are read where they are needed, all in one call.
             self._scheme.read(sent.ciphertexts, sent.checksums, expected)
-        check_distinct(sent.checksums, expected)
+        fresh = [
+            (checksum, own) for checksum, own in zip(sent.checksums, expected, strict=True) if "seeded" in own.facts
+        ]
+        check_distinct([checksum for checksum, _ in fresh], [own for _, own in fresh])
         about = b"".join(sent.ciphertexts) if seed is not None and self._draws else b""
         return derive_seed(seed, program.identity.digest, "server", about=about)
 

@@ -32,5 +32,5 @@ def compile(
         named = ", ".join(f"{one.name} is {one.scheme}" for one in kernels)
         raise ParameterError(f"kernels of two schemes share no parameters: {named}")
     with telling(progress):
-        made = compile_together(kernels, [one.shapes(**own) for one, own in zip(kernels, given, strict=True)])
+        made = compile_together(kernels, given, lambda one: Program.of(one).identity.digest)
         return [Program.of(one) for one in made]

@@ -36,6 +36,7 @@ fn argument(name: &str, exact: bool, shape: Vec<u32>, secrecy: Secrecy) -> Argum
         shape,
         range,
         secrecy,
+        producer: None,
     }
 }
 

@@ -3,7 +3,8 @@
 
 use super::fields::{write_count, write_map, write_shape, write_text};
 use super::{
-    expression, kind_of, step, transform, write_declaration, write_plaintext, write_reading,
+    expression, kind_of, step, transform, write_declaration, write_plaintext, write_producer,
+    write_reading,
 };
 use crate::program::{Program, Secrecy};
 use rlwe::wire::Writer;
@@ -45,7 +46,10 @@ fn kernel(program: &Program, out: &mut Writer) {
     out.u32(program.guarantee.failure_bits);
     out.f64(program.guarantee.tolerance);
     out.u8(kind_of(&program.guarantee));
-    list(out, &program.arguments, write_declaration);
+    list(out, &program.arguments, |out, argument| {
+        write_declaration(out, argument);
+        write_producer(out, argument);
+    });
 }
 
 fn circuit(program: &Program, out: &mut Writer) {

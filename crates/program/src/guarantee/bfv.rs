@@ -3,6 +3,7 @@
 
 use super::Bound;
 use super::circuit::{Circuit, Failure, Plaintexts, operands};
+use crate::handed::Received;
 use crate::program::Encryption;
 use crate::step::{Operation, Plaintext, Step};
 use crate::transform::Term;
@@ -61,13 +62,27 @@ pub(super) fn failed(step: usize, error: &bfv::Error) -> Failure {
     Failure { step, message }
 }
 
+/// The noise of an input that another program made.
+pub(super) fn received(circuit: &Circuit<'_>, input: usize) -> Option<Noise> {
+    match circuit.received(input) {
+        Some(Received::Integers {
+            log2_variance,
+            factors,
+        }) => Some(Noise {
+            log2_variance,
+            factors,
+        }),
+        _ => None,
+    }
+}
+
 pub(super) struct Walk<'a> {
     pub plaintexts: &'a Plaintexts<'a>,
     pub estimator: &'a Estimator,
 }
 
 impl Walk<'_> {
-    fn run(&self) -> Result<Vec<Noise>, Failure> {
+    pub fn run(&self) -> Result<Vec<Noise>, Failure> {
         let steps = &self.plaintexts.circuit.steps;
         let mut values = Vec::with_capacity(steps.len());
         for (number, step) in steps.iter().enumerate() {
@@ -93,6 +108,10 @@ impl Walk<'_> {
         let from = |index: usize| &circuit.steps[numbers[index] as usize];
         let [a, b] = operands(step, values);
         let Some(&a) = a else {
+            // Inputs are the first steps.
+            if let Some(noise) = received(circuit, values.len()) {
+                return Ok(noise);
+            }
             let fresh = match circuit.encryption {
                 Encryption::Secret if step.operation == Operation::Input => e.fresh_symmetric(),
                 Encryption::Secret | Encryption::Public => e.fresh_public(),

@@ -5,6 +5,7 @@
 
 use super::{Assume, Bound, Effects, Ranges, bfv, ckks, probable};
 use crate::Error;
+use crate::handed::Received;
 use crate::program::{Encryption, Strength};
 use crate::step::{Operation, Plaintext, Step};
 use crate::transform::Transform;
@@ -32,6 +33,8 @@ pub struct Circuit<'a> {
     pub encryption: Encryption,
     /// The largest magnitude of every ciphertext that is sent.
     pub inputs: Vec<f64>,
+    /// Those of them that are results of other programs, by what these promise; empty where there are none.
+    pub received: Vec<Option<Received>>,
     /// Plaintexts.
     pub plaintexts: Vec<PlaintextFacts>,
     /// Linear transforms that steps apply.
@@ -86,7 +89,16 @@ pub(super) struct Plaintexts<'a> {
     ordinary: f64,
 }
 
-impl Plaintexts<'_> {
+impl<'a> Plaintexts<'a> {
+    /// None of them measured.
+    pub fn assumed(circuit: &'a Circuit<'a>, assume: Assume, estimator: &Estimator) -> Self {
+        Self {
+            circuit,
+            assume,
+            measured: None,
+            ordinary: estimator.ordinary_effect(),
+        }
+    }
     /// The effect of a plaintext; `None` for the worst case.
     pub fn effect(&self, plaintext: Plaintext) -> Option<f64> {
         let measured = self
@@ -101,6 +113,16 @@ impl Plaintexts<'_> {
 }
 
 impl Circuit<'_> {
+    /// What is promised of an input that another program made.
+    pub(super) fn received(&self, input: usize) -> Option<Received> {
+        self.received.get(input).copied().flatten()
+    }
+
+    /// Whether any input is the result of another program.
+    pub(super) fn receives(&self) -> bool {
+        self.received.iter().any(Option::is_some)
+    }
+
     fn facts(&self, plaintext: Plaintext) -> &PlaintextFacts {
         &self.plaintexts[plaintext.number as usize]
     }
@@ -177,7 +199,7 @@ impl Circuit<'_> {
         }
     }
 
-    fn at(&self, number: usize, step: &Step, message: String) -> Error {
+    pub(super) fn at(&self, number: usize, step: &Step, message: String) -> Error {
         Error::Step {
             number,
             operation: step.operation.name(),
@@ -196,6 +218,13 @@ impl Circuit<'_> {
         strength: Strength,
         assume: Assume,
     ) -> Result<Bound, Error> {
+        self.check_under(estimator)?;
+        let bound = self.walked(estimator, strength, assume, None);
+        bound.map_err(|f| self.at(f.step, &self.steps[f.step], f.message))
+    }
+
+    /// Checks that set and outputs fit.
+    pub(super) fn check_under(&self, estimator: &Estimator) -> Result<(), Error> {
         let layout = |what: &str, message| Error::Layout {
             what: what.into(),
             message,
@@ -214,8 +243,7 @@ impl Circuit<'_> {
                 format!("it uses level {level}, the set has {primes} data primes"),
             ));
         }
-        let bound = self.walked(estimator, strength, assume, None);
-        bound.map_err(|f| self.at(f.step, &self.steps[f.step], f.message))
+        Ok(())
     }
 
     pub(super) fn walked(
@@ -226,10 +254,8 @@ impl Circuit<'_> {
         measured: Option<&Effects>,
     ) -> Result<Bound, Failure> {
         let plaintexts = Plaintexts {
-            circuit: self,
-            assume,
             measured,
-            ordinary: estimator.ordinary_effect(),
+            ..Plaintexts::assumed(self, assume, estimator)
         };
         match (estimator, strength) {
             (Estimator::Ckks(e), Strength::Certain) => ckks::bound(&plaintexts, e),

@@ -3,6 +3,7 @@
 
 use super::Bound;
 use super::circuit::{Failure, Plaintexts, operands};
+use crate::handed::Received;
 use crate::program::Encryption;
 use crate::step::{Operation, Plaintext, Step};
 use crate::transform::Term;
@@ -94,19 +95,44 @@ pub(super) struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn run(&self) -> Result<Vec<Estimate>, Failure> {
+    pub fn run(&self) -> Result<Vec<Estimate>, Failure> {
         let circuit = self.plaintexts.circuit;
         let mut values = Vec::with_capacity(circuit.steps.len());
         let mut inputs = circuit.inputs.iter().copied();
         for (number, step) in circuit.steps.iter().enumerate() {
             let value = match step.operation {
-                Operation::Input => self.encrypted(inputs.next().unwrap_or(f64::INFINITY), step),
+                Operation::Input => {
+                    let bound = inputs.next().unwrap_or(f64::INFINITY);
+                    match self.received(number, step) {
+                        Some(value) => Ok(value),
+                        None => self.encrypted(bound, step),
+                    }
+                }
                 Operation::EncryptZero => self.encrypted(0.0, step),
                 _ => self.applied(step, &values),
             };
             values.push(value.map_err(|e| failed(number, &e))?);
         }
         Ok(values)
+    }
+
+    /// The estimate of an input that another program made. Its magnitude without promises holds its error.
+    pub fn received(&self, input: usize, step: &Step) -> Option<Estimate> {
+        let Received::Reals {
+            log2_error,
+            magnitude,
+            everywhere,
+        } = self.plaintexts.circuit.received(input)?
+        else {
+            return None;
+        };
+        Some(Estimate {
+            message: if self.promises { magnitude } else { everywhere },
+            log2_error: log2_error + step.scale.log2(),
+            scale: step.scale,
+            level: step.level as usize,
+            size: 2,
+        })
     }
 
     /// Encrypted messages are not measured, so their rounding is the worst case; a zero is not rounded.

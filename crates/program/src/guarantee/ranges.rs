@@ -6,6 +6,7 @@
 
 use crate::Error;
 use crate::expression::Numbers;
+use crate::handed::Received;
 use crate::program::{Program, Secrecy};
 use crate::step::{Operation, Step};
 use crate::transform::Transform;
@@ -71,7 +72,7 @@ impl Program {
     }
 
     fn magnitudes(&self, factors: &Factors, promises: bool) -> Vec<f64> {
-        let mut inputs = self.packed().into_iter();
+        let mut inputs = self.packed(promises).into_iter();
         let mut last: Vec<usize> = (0..self.steps.len()).collect();
         for (number, step) in self.steps.iter().enumerate() {
             let (operands, count) = step.operation.operands();
@@ -107,8 +108,9 @@ impl Program {
     }
 
     /// The slots of every ciphertext that is sent.
-    fn packed(&self) -> Vec<Vec<f64>> {
+    fn packed(&self, promises: bool) -> Vec<Vec<f64>> {
         let slots = self.parameters.slots();
+        let received = self.received();
         let mut bounds = self.input_bounds();
         let mut all = Vec::new();
         for argument in &self.arguments {
@@ -116,7 +118,22 @@ impl Program {
                 let elements: Vec<Option<u32>> = packing.iter().collect();
                 for sent in elements.chunks(slots) {
                     let bound = bounds.next().unwrap_or(f64::INFINITY);
-                    let any = |element: &Option<u32>| element.map_or(0.0, |_| bound);
+                    // What another program leaves beside its result is no zero.
+                    let other = match received[all.len()] {
+                        Some(Received::Reals {
+                            magnitude,
+                            everywhere,
+                            ..
+                        }) => {
+                            if promises {
+                                magnitude
+                            } else {
+                                everywhere
+                            }
+                        }
+                        _ => 0.0,
+                    };
+                    let any = |element: &Option<u32>| element.map_or(other, |_| bound);
                     all.push(sent.iter().map(any).collect());
                 }
             }

@@ -6,6 +6,7 @@ mod circuit;
 mod clear;
 mod cost;
 mod guarantee;
+mod handed;
 mod lies;
 mod limits;
 mod probable;

@@ -29,6 +29,7 @@ fn circuit_of(exact: bool, operations: &[Operation]) -> f64 {
     let input = program.steps[0];
     let mut circuit = Circuit {
         inputs: vec![1.0; 2],
+        received: vec![],
         steps: vec![].into(),
         outputs: vec![operations.len() as u32 + 1].into(),
         ..program.circuit()

@@ -161,12 +161,14 @@ pub fn sample(parameters: Parameters) -> Program {
                 shape: vec![2, 3],
                 range,
                 secrecy: Secrecy::Encrypted(packed),
+                producer: None,
             },
             Argument {
                 name: "w".into(),
                 shape: vec![3],
                 range,
                 secrecy: Secrecy::Plain,
+                producer: None,
             },
         ],
         expressions: vec![
@@ -229,6 +231,36 @@ pub fn transform(scale: f64, giants: &[(i32, &[(i32, i64)])]) -> Transform {
         scale,
         giants: giants.iter().map(giant).collect(),
     }
+}
+
+/// The sample with an argument that is the result of another program.
+pub fn receiving(parameters: Parameters) -> Program {
+    let mut program = sample(parameters);
+    let (level, scale) = (program.steps[0].level, program.parameters.scale());
+    let noise = match program.parameters.plain_modulus() {
+        None => Received::Reals {
+            log2_error: -20.5,
+            magnitude: 1.5,
+            everywhere: 2.25,
+        },
+        Some(_) => Received::Integers {
+            log2_variance: 6.5,
+            factors: 1,
+        },
+    };
+    let handed = |output| Handed {
+        output,
+        level,
+        scale,
+        noise,
+    };
+    program.arguments[0].producer = Some(Producer {
+        name: "other".into(),
+        identity: std::array::from_fn(|i| i as u8),
+        ciphertexts: vec![handed(0), handed(2)],
+    });
+    program.guarantee.bits = promised(&program);
+    program
 }
 
 /// Tightest guarantee, in quarters of a bit: other platforms' logarithms may differ in their last digits.

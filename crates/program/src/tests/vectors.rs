@@ -20,7 +20,9 @@ fn text() -> String {
     complex.reading.complex = true;
     let mut divided = sample(bfv_parameters());
     divided.reading.divisor = 10;
-    for program in both().into_iter().chain([extended, complex, divided]) {
+    let handed = [ckks_parameters(), bfv_parameters()].map(receiving);
+    let more = [extended, complex, divided].into_iter().chain(handed);
+    for program in both().into_iter().chain(more) {
         let hex: String = program
             .to_bytes()
             .iter()

@@ -279,6 +279,12 @@ impl BfvEstimator {
         )
     }
 
+    /// The noise of every result of a circuit whose guarantee is `bits`, for a program that takes them: log2 of the
+    /// variance, factors of the secret, 0.
+    fn results(&self, circuit: &Circuit, bits: f64) -> PyResult<Vec<(f64, f64, f64)>> {
+        circuit.results(&::program::Estimator::Bfv(self.estimator.clone()), bits)
+    }
+
     /// Bits of noise that may still be added; at 0 or below the result may decrypt wrongly.
     fn log2_budget(&self, a: &BfvEstimate) -> PyResult<f64> {
         self.estimator.budget(a.noise, a.limbs).or_raise()

@@ -269,6 +269,12 @@ impl CkksEstimator {
         circuit.bound(py, &estimator, assume, guarantee)
     }
 
+    /// The noise of every result of a circuit whose guarantee is `bits`, for a program that takes them: log2 of the
+    /// error, the magnitude with the author's promises and without those that leave out slots (error included).
+    fn results(&self, circuit: &Circuit, bits: f64) -> PyResult<Vec<(f64, f64, f64)>> {
+        circuit.results(&::program::Estimator::Ckks(self.estimator.clone()), bits)
+    }
+
     /// log2 of `slot_error`.
     fn log2_slot_error(&self, a: &CkksEstimate) -> f64 {
         self.estimator.log2_slot_error(&a.inner)

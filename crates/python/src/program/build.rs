@@ -3,7 +3,7 @@
 
 use super::Program;
 use super::arrays::{index_map, numbers};
-use super::circuit::strength;
+use super::circuit::{Noise, received, strength};
 use super::step::{Giants, StepArguments, encryption, needed, operands, transform};
 use crate::context::Context;
 use crate::errors::Kind;
@@ -12,7 +12,8 @@ use crate::work::Work;
 use ::program::expression::{Expression, Operation as Plain};
 use ::program::step::{Place, Promise, SourceLine, Step};
 use ::program::{
-    Argument, Guarantee, IndexMap, Limits, Parameters, PlaintextSource, Range, Reading, Secrecy,
+    Argument, Guarantee, Handed, IndexMap, Limits, Parameters, PlaintextSource, Producer, Range,
+    Reading, Secrecy,
 };
 use numpy::PyReadonlyArrayDyn;
 use pyo3::prelude::*;
@@ -22,6 +23,9 @@ use pyo3::prelude::*;
 pub struct ProgramBuilder {
     program: ::program::Program,
 }
+
+/// The program whose result an argument is: its name and identity; of each ciphertext output, level, scale and noise.
+type Maker = (String, [u8; 16], Vec<(u32, u32, f64, Noise)>);
 
 /// The set of a context.
 pub fn parameters(context: &Context) -> Parameters {
@@ -71,7 +75,11 @@ impl ProgramBuilder {
 
     /// Adds an argument with values from `low` to `high` (BFV: integers). `packing` has the element of every slot of
     /// its ciphertexts, -1 for zero; None: a plain argument.
-    #[pyo3(signature = (name, shape, low, high, packing=None))]
+    ///
+    /// `producer`: of one that is the result of another program, which the client does not encrypt: that program's name
+    /// and identity (16 bytes), and of each ciphertext its number among the outputs, level, scale and noise (as in
+    /// `CkksEstimator.results`); its packing says nothing of slots without an element.
+    #[pyo3(signature = (name, shape, low, high, packing=None, producer=None))]
     fn argument(
         &mut self,
         name: String,
@@ -79,6 +87,7 @@ impl ProgramBuilder {
         low: &Bound<'_, PyAny>,
         high: &Bound<'_, PyAny>,
         packing: Option<PyReadonlyArrayDyn<'_, i64>>,
+        producer: Option<Maker>,
     ) -> PyResult<()> {
         let range = match self.program.parameters.plain_modulus() {
             Some(_) => Range::Integers {
@@ -94,11 +103,37 @@ impl ProgramBuilder {
             Some(packing) => Secrecy::Encrypted(index_map(&packing)?),
             None => Secrecy::Plain,
         };
+        let exact = self.program.parameters.plain_modulus().is_some();
+        let handed = |(output, level, scale, noise)| {
+            Ok(Handed {
+                output,
+                level,
+                scale,
+                noise: received(exact, noise)?,
+            })
+        };
+        let producer = match producer {
+            Some(_) if secrecy == Secrecy::Plain => {
+                return Err(Kind::Input.error(format!(
+                    "argument {name}: a result of another program is encrypted, and has a packing"
+                )));
+            }
+            Some((name, identity, ciphertexts)) => Some(Producer {
+                name,
+                identity,
+                ciphertexts: ciphertexts
+                    .into_iter()
+                    .map(handed)
+                    .collect::<PyResult<_>>()?,
+            }),
+            None => None,
+        };
         self.program.arguments.push(Argument {
             name,
             shape,
             range,
             secrecy,
+            producer,
         });
         Ok(())
     }

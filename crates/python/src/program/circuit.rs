@@ -4,14 +4,15 @@
 use super::step::{Giants, StepArguments, encryption, transform};
 use crate::errors::{Kind, OrRaise};
 use ::program::step::{Place, Promise, Step};
-use ::program::{Assume, Digits, Estimator, PlaintextFacts, Ranges, Strength};
+use ::program::{Assume, Digits, Estimator, PlaintextFacts, Ranges, Received, Strength};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rlwe::noise::Norms;
 
 /// Steps and what is known of values. `encryption`: the key inputs are encrypted under; `inputs`: the largest magnitude
 /// of each ciphertext that is sent; `outputs`: the steps that are results; of each plaintext whether no argument has
-/// part in it, the integer that all its slots hold or None, and the largest magnitude of a slot.
+/// part in it, the integer that all its slots hold or None, and the largest magnitude of a slot. `received`: the noise
+/// of the inputs that other programs made, None for the others.
 #[pyclass(module = "ringsmith._native")]
 pub struct Circuit {
     inner: ::program::Circuit<'static>,
@@ -39,6 +40,45 @@ pub fn strength(name: &str) -> PyResult<Strength> {
     })
 }
 
+/// Noise of a ciphertext that another program made: in CKKS log2 of its error, its magnitude with the author's promises
+/// and without those that leave out slots; in BFV log2 of its variance, factors of the secret, 0.
+pub type Noise = (f64, f64, f64);
+
+/// The noise that these numbers are in a scheme.
+pub fn received(exact: bool, noise: Noise) -> PyResult<Received> {
+    let (first, second, third) = noise;
+    let factors = second as u32;
+    match exact {
+        false => Ok(Received::Reals {
+            log2_error: first,
+            magnitude: second,
+            everywhere: third,
+        }),
+        true if f64::from(factors) == second => Ok(Received::Integers {
+            log2_variance: first,
+            factors,
+        }),
+        true => Err(Kind::Input.error(format!(
+            "{second} factors of the secret; a whole number is needed"
+        ))),
+    }
+}
+
+/// The numbers of a noise.
+fn noise_of(received: Received) -> Noise {
+    match received {
+        Received::Reals {
+            log2_error,
+            magnitude,
+            everywhere,
+        } => (log2_error, magnitude, everywhere),
+        Received::Integers {
+            log2_variance,
+            factors,
+        } => (log2_variance, f64::from(factors), 0.0),
+    }
+}
+
 /// A bound as Python reads it.
 pub fn facts(py: Python<'_>, bound: ::program::Bound) -> PyResult<Bound<'_, PyDict>> {
     let facts = PyDict::new(py);
@@ -63,17 +103,25 @@ impl Circuit {
             .or_raise()?;
         facts(py, bound)
     }
+
+    /// The noise of every output of a circuit whose guarantee is `bits`.
+    pub fn results(&self, estimator: &Estimator, bits: f64) -> PyResult<Vec<Noise>> {
+        let found = self.inner.results(estimator, bits).or_raise()?;
+        Ok(found.into_iter().map(noise_of).collect())
+    }
 }
 
 #[pymethods]
 impl Circuit {
     #[new]
+    #[pyo3(signature = (scheme, encryption, inputs, outputs, plaintexts, received=vec![]))]
     fn new(
         scheme: &str,
         encryption: &str,
         inputs: Vec<f64>,
         outputs: Vec<u32>,
         plaintexts: Vec<(bool, Option<i64>, f64)>,
+        received: Vec<Option<Noise>>,
     ) -> PyResult<Self> {
         let exact = match scheme {
             "bfv" => true,
@@ -82,6 +130,7 @@ impl Circuit {
                 return Err(Kind::Input.error(format!("no scheme {scheme:?}; there are bfv, ckks")));
             }
         };
+        let read = |own: Option<Noise>| own.map(|noise| self::received(exact, noise)).transpose();
         let facts = |(constant, integer, bound)| PlaintextFacts {
             constant,
             integer,
@@ -91,6 +140,7 @@ impl Circuit {
             exact,
             encryption: self::encryption(encryption)?,
             inputs,
+            received: received.into_iter().map(read).collect::<PyResult<_>>()?,
             plaintexts: plaintexts.into_iter().map(facts).collect(),
             transforms: vec![].into(),
             ranges: Ranges::default(),

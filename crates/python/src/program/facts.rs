@@ -63,6 +63,9 @@ impl Program {
     }
 }
 
+/// The program whose result an argument is: name, identity, outputs.
+type Maker<'py> = (String, Bound<'py, PyBytes>, Vec<u32>);
+
 #[pymethods]
 impl Program {
     /// Reads `to_bytes` and checks all of it, the guarantee too; the reader's own security policy applies. What is more
@@ -263,6 +266,19 @@ impl Program {
             Some(Secrecy::Encrypted(packing)) => Ok(map_array(py, packing)),
             _ => Err(Kind::Input.error(format!("there is no encrypted argument {name:?}"))),
         }
+    }
+
+    /// The program whose result an encrypted argument is: name, identity, and the numbers of the outputs that are its
+    /// ciphertexts; None for one that the client encrypts.
+    fn producer<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Maker<'py>>> {
+        let named = |a: &&::program::Argument| a.name == name && a.secrecy != Secrecy::Plain;
+        let Some(argument) = self.inner.arguments.iter().find(named) else {
+            return Err(Kind::Input.error(format!("there is no encrypted argument {name:?}")));
+        };
+        Ok(argument.producer.as_ref().map(|own| {
+            let outputs = own.ciphertexts.iter().map(|c| c.output).collect();
+            (own.name.clone(), PyBytes::new(py, &own.identity), outputs)
+        }))
     }
 
     /// Steps by name.

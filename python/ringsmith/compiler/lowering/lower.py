@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from typing import cast
 
@@ -23,11 +23,14 @@ from ringsmith.errors import KernelError
 from ringsmith.frontend.declare import Argument
 from ringsmith.ir.geometry import Slots
 from ringsmith.ir.graph import Graph, Node, Op
+from ringsmith.ir.handed import Handed
 from ringsmith.ir.layout_note import LayoutNote
 from ringsmith.ir.slot_program import Builder, Kind, SlotProgram
 from ringsmith.location import Location
 from ringsmith.progress import tell
 
+#: Arguments that are results of other programs, by name.
+Results = Mapping[str, Handed]
 _PLAIN_KIND = {Op.ADD: Kind.ADD_PLAIN, Op.SUB: Kind.SUB_PLAIN, Op.MULTIPLY: Kind.MULTIPLY_PLAIN}
 _KIND = {Op.ADD: Kind.ADD, Op.SUB: Kind.SUB, Op.MULTIPLY: Kind.MULTIPLY}
 
@@ -40,17 +43,21 @@ def lower(graph: Graph, arguments: Mapping[str, Argument], slots: Slots) -> Slot
 class LayoutSearch:
     """Lowers one graph for ciphertexts of any slots; `found` keeps what was found for each."""
 
-    def __init__(self, graph: Graph, arguments: Mapping[str, Argument]) -> None:
-        """Start with nothing found."""
+    def __init__(
+        self, graph: Graph, arguments: Mapping[str, Argument], results: Callable[[Slots], Results] = lambda _: {}
+    ) -> None:
+        """Start with nothing found. `results`: the arguments that are results of other programs, for any slots."""
         self.graph = graph
         self.arguments = arguments
+        self.results = results
         self.found: dict[Slots, search.Found] = {}
 
     def __call__(self, slots: Slots) -> SlotProgram:
         """Return the program of the cheapest layouts."""
         if slots not in self.found:
             tell(f"layouts for {slots.count} slots")
-            self.found[slots] = search.cheapest(partial(lowered, self.graph, self.arguments, slots))
+            lower = partial(lowered, self.graph, self.arguments, slots, handed=self.results(slots))
+            self.found[slots] = search.cheapest(lower)
         return self.found[slots].program
 
     def described(self, slots: Slots, count: int = 3) -> tuple[LayoutNote, ...]:
@@ -73,18 +80,21 @@ def _subject(decision: Decision, nodes: Sequence[Node]) -> str:
 
 
 def lowered(
-    graph: Graph, arguments: Mapping[str, Argument], slots: Slots, choices: Choices, limit: int | None = None
-) -> SlotProgram:
+    graph: Graph, arguments: Mapping[str, Argument], slots: Slots, choices: Choices, limit: int | None = None,
+    handed: Results | None = None,
+) -> SlotProgram:  # fmt: skip
     """Lower a graph by choices; raise `TooLongError` beyond `limit` operations."""
-    return fuse(_Lowering(graph, arguments, slots, choices, limit).run())
+    return fuse(_Lowering(graph, arguments, slots, choices, limit, handed or {}).run())
 
 
 class _Lowering:
     """One walk over a graph."""
 
     def __init__(
-        self, graph: Graph, arguments: Mapping[str, Argument], slots: Slots, choices: Choices, limit: int | None
-    ) -> None:
+        self, graph: Graph, arguments: Mapping[str, Argument], slots: Slots, choices: Choices, limit: int | None,
+        handed: Results,
+    ) -> None:  # fmt: skip
+        self.handed = handed
         self.graph = graph
         self.arguments = arguments
         self.slots = slots
@@ -110,11 +120,16 @@ class _Lowering:
         result = result.compact()
         bounds = {name: node.bound for name, node in graph.inputs.items() if node.encrypted}
         sent = {name: self.sent.rows[name] for name in bounds}
-        return self.builder.finish(sent, bounds, result.cts, result.ct, result.slot)
+        packing = result.ct, result.slot, result.period, result.zeros
+        return self.builder.finish(sent, bounds, result.cts, packing, self.handed)
 
     def _input(self, name: str, node: Node) -> Value:
         if not node.encrypted:
             return PlainView.of(node)
+        if name in self.handed:
+            own = self.handed[name]
+            cts = self.sent.apart(name, own.rows(self.slots), node.where)
+            return Packed(cts, own.ct, own.slot, own.period, own.zeros)
         packing = cast(str, self.arguments[name].packing)
         if packing == "auto":
             self.views[id(node)] = View(name, np.arange(int(np.prod(node.shape))).reshape(node.shape))

@@ -34,6 +34,12 @@ class Sent:
         """Return the ciphertexts in which an argument stands like this (ciphertexts x slots)."""
         return tuple(self._number(name, row, where) for row in gather)
 
+    def apart(self, name: str, gather: Index, where: Location) -> tuple[int, ...]:
+        """Return the ciphertexts of an argument that is the result of another program, each by itself."""
+        numbers = tuple(self.builder.fresh(where) for _ in gather)
+        self.rows[name] = dict(zip(numbers, gather, strict=True))
+        return numbers
+
     def _number(self, name: str, row: Index, where: Location) -> int:
         key = (name, row.tobytes())
         if key not in self._known:

@@ -129,7 +129,8 @@ def fused(build: Callable[[Builder, int], int]) -> SlotProgram:
     builder = Builder(Slots(1, 16))
     x = builder.fresh(where)
     nowhere, sent = np.zeros(1, dtype=np.intp), {"x": {x: np.arange(16)}}
-    return fuse(builder.finish(sent, {}, (build(builder, x),), nowhere, nowhere))
+    result = (nowhere, nowhere, builder.slots, np.zeros((1, builder.slots.count), dtype=bool))
+    return fuse(builder.finish(sent, {}, (build(builder, x),), result))
 
 
 def test_rotations_that_others_need_stay() -> None:

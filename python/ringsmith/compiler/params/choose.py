@@ -58,6 +58,8 @@ class Requirements:
     least_depth: int = 0
     #: The least degree that is tried.
     least_degree: int = 0
+    #: Results keep level and budget, for another program that takes them.
+    keep: bool = False
 
     def wanted(self, n: int) -> float:
         """Return log2 of the error that a result may have before anything is added to publish it."""
@@ -72,13 +74,19 @@ class Requirements:
             guarantee=self.guarantee,
         )  # fmt: skip
 
+    def of_results(self, circuit: Circuit, params: ParameterSet, bits: float) -> list[Any]:
+        """Return the noise of each result of a circuit whose guarantee is `bits`."""
+        return noise.of_results(
+            circuit, params, encryption=self.encryption, failure_bits=self.failure_bits, bits=bits
+        )  # fmt: skip
+
     def budget(self, n: int) -> float:
         """Return the bits of noise budget that a BFV result must be sure to keep."""
         return _BFV_MARGIN + (noise.publication_budget(n) if self.publish else 0.0)
 
     def scheduled(self, program: SlotProgram) -> schedule_ckks.Schedule:
         """Return a CKKS program with its relinearisations and rescales placed."""
-        return schedule_ckks.schedule(program)
+        return schedule_ckks.schedule(program, keep=self.keep)
 
     def at_level(self, program: SlotProgram, level: int) -> Circuit:
         """Return the BFV circuit of a program with all of it at a level."""

@@ -7,7 +7,7 @@ tolerance, the fullest step, the poorest budget. So every kernel's bound is foun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.compiler.scheduling import schedule_ckks
 from ringsmith.errors import ParameterError
 from ringsmith.ir.circuit import Circuit
+from ringsmith.ir.handed import Source
 from ringsmith.ir.slot_program import SlotProgram
 
 
@@ -58,6 +59,8 @@ class Joint(Requirements):
     theirs."""
 
     members: tuple[Requirements, ...]
+    #: Of each kernel the arguments that are results of others, by the number of that kernel, which stands before it.
+    links: tuple[Mapping[str, int], ...]
 
     def wanted(self, n: int) -> float:
         """Return log2 of the least error wanted."""
@@ -70,7 +73,14 @@ class Joint(Requirements):
     def bound(self, circuit: Any, params: ParameterSet) -> noise.Noise:
         """Return the bound of the kernel that misses most, as if its wish were `wanted` or `budget`."""
         exact, n = self.scheme == "bfv", params.n
-        found = [own.bound(one, params) for own, one in zip(self.members, circuit.each, strict=True)]
+        found, circuits = list[noise.Noise](), list[Circuit]()
+        for own, one, links in zip(self.members, circuit.each, self.links, strict=True):
+            sources = {
+                name: Source("", b"", self.members[by].of_results(circuits[by], params, found[by].bits))
+                for name, by in links.items()
+            }
+            circuits.append(one.received(sources) if sources else one)
+            found.append(own.bound(circuits[-1], params))
         wishes = [own.budget(n) if exact else own.wanted(n) for own in self.members]
         missed = [one.bits - wish for one, wish in zip(found, wishes, strict=True)]
         fullest = max(found, key=lambda one: one.overflow_bits)
@@ -87,11 +97,17 @@ class Joint(Requirements):
 
     def account(self, circuit: Any) -> Callable[[int, int, int, int], int]:
         """Return the time of all together."""
-        accounts = [own.account(one) for own, one in zip(self.members, circuit.each, strict=True)]
+        accounts = []
+        for own, one, links in zip(self.members, circuit.each, self.links, strict=True):
+            # Time does not depend on noise.
+            sources = {
+                name: Source("", b"", [(0.0, 0.0, 0.0)] * len(circuit.each[by].outputs)) for name, by in links.items()
+            }
+            accounts.append(own.account(one.received(sources)))
         return lambda *digits: sum(account(*digits) for account in accounts)
 
 
-def joint(members: Sequence[Requirements], names: Sequence[str]) -> Joint:
+def joint(members: Sequence[Requirements], names: Sequence[str], links: Sequence[Mapping[str, int]]) -> Joint:
     """Return the requirements of several kernels together; ParameterError for those that nothing can have in common."""
     first = members[0]
     if len({own.standard for own in members}) > 1:
@@ -111,7 +127,7 @@ def joint(members: Sequence[Requirements], names: Sequence[str]) -> Joint:
         first.scheme, min(own.tolerance for own in members), max(own.security for own in members), first.standard,
         max(own.plain_bound for own in members), modulus, "extended" if extended else first.encryption,
         tower_bits=min(own.tower_bits for own in members), least_depth=max(own.least_depth for own in members),
-        members=tuple(members),
+        members=tuple(members), links=tuple(links),
     )  # fmt: skip
 
 

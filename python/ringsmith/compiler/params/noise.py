@@ -16,6 +16,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from ringsmith import _native
 from ringsmith.compiler.params.sets import ParameterSet
@@ -101,6 +102,11 @@ def bound(
     native = described(circuit, encryption, with_ranges=guarantee == PROBABLE)
     found = estimator.bound(native, assume.name.lower(), guarantee)
     return Noise(found["bits"], found["overflow_bits"], circuit.steps[int(found["step"])])
+
+
+def of_results(circuit: Circuit, params: ParameterSet, *, encryption: str, failure_bits: int, bits: float) -> list[Any]:
+    """Return the noise of each result of a circuit whose guarantee is `bits`, as a program that takes it reckons."""
+    return _estimator(params, failure_bits).results(described(circuit, encryption), bits)
 
 
 def log2_publication(n: int, failure_bits: int = FAILURE_BITS) -> float:

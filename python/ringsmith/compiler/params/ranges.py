@@ -110,8 +110,11 @@ class _Walk:
     def _packed(self) -> Iterator[Magnitudes]:
         for name, packing in self._circuit.inputs.items():
             bound = float(self._circuit.bounds[name])
-            for gather in packing.gather:
-                yield np.full(len(gather), bound) if packing.pack is not None else np.where(gather >= 0, bound, 0.0)
+            # What another program leaves beside its result is no zero.
+            noise = packing.handed.noise if packing.handed else [(0.0, 0.0, 0.0)] * len(packing.gather)
+            for gather, (_, promised, everywhere) in zip(packing.gather, noise, strict=True):
+                other = promised if self._promises else everywhere
+                yield np.full(len(gather), bound) if packing.pack is not None else np.where(gather >= 0, bound, other)
 
     def _applied(self, step: Step) -> Magnitudes:
         args = [self._values[arg] for arg in step.args]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from ringsmith import _native
 from ringsmith.compiler.params.ranges import ranges
@@ -58,7 +58,12 @@ def described(circuit: Circuit, encryption: str, *, with_ranges: bool = False) -
     """
     inputs = [_real(circuit.bounds[name]) for name, packing in circuit.inputs.items() for _ in packing.gather]
     plaintexts = [(plain.constant, plain.integer, _real(plain.bound)) for plain in circuit.plains]
-    native = _native.Circuit(circuit.scheme, encryption, inputs, list(circuit.outputs), plaintexts)
+    received = [
+        noise
+        for packing in circuit.inputs.values()
+        for noise in (packing.handed.noise if packing.handed else cast(list[None], [None] * len(packing.gather)))
+    ]
+    native = _native.Circuit(circuit.scheme, encryption, inputs, list(circuit.outputs), plaintexts, received)
     found = ranges(circuit) if with_ranges and circuit.scheme == "ckks" else None
     steps = Steps(native, found.norms if found else None)
     for step in circuit.steps:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,15 +67,17 @@ class Schedule:
     plains: tuple[PlainOperand, ...]
     outputs: tuple[int, ...]
     depth: int
+    #: Results keep the level that they are found at, for a program that takes them.
+    keep: bool = False
 
     def resolved(self, moduli: Sequence[int], log2_scale: float) -> Circuit:
         """Return the circuit for a chain of at least `depth + 1` primes."""
         return resolve(self, moduli, log2_scale)
 
 
-def schedule(program: SlotProgram) -> Schedule:
-    """Place relinearisations, rescales and prime drops."""
-    return _Scheduler(program).run()
+def schedule(program: SlotProgram, *, keep: bool = False) -> Schedule:
+    """Place relinearisations, rescales and prime drops; results `keep` their levels for another program."""
+    return replace(_Scheduler(program).run(), keep=keep)
 
 
 def scales(moduli: Sequence[int], log2_scale: float) -> list[float]:
@@ -106,7 +108,9 @@ def resolve(scheduled: Schedule, moduli: Sequence[int], log2_scale: float) -> Ci
                 planned.plain, plain_scale, planned.steps, planned.bound, planned.everywhere, planned.transform,
             )
         )  # fmt: skip
-    steps, outputs = _drop_outputs(steps, scheduled.outputs, top - scheduled.depth)
+    outputs = scheduled.outputs
+    if not scheduled.keep:
+        steps, outputs = _drop_outputs(steps, outputs, top - scheduled.depth)
     program = scheduled.program
     output = OutputPacking(program.output_ct.shape, program.output_ct, program.output_slot)
     return Circuit(
@@ -141,6 +145,11 @@ class _Scheduler:
         self.uses = Counter(arg for op in program.ops for arg in op.args)
         self.uses.update(program.outputs)
         self.inlined = self._find_inlined()
+        self.first = [
+            depth
+            for packing in program.inputs.values()
+            for depth in (packing.handed.depths if packing.handed else (0,) * len(packing.gather))
+        ]
         self.raw: dict[int, int] = {}
         self.normal: dict[int, int] = {}
         self.adjusted: dict[tuple[int, int], int] = {}
@@ -174,7 +183,8 @@ class _Scheduler:
         """Compute an operation in raw or normal form."""
         op = self.program.ops[number]
         if op.kind is Kind.INPUT:
-            self.normal[number] = self._emit(_Planned(Kind.INPUT, (), op.where, 0, False, 2))
+            # Inputs are the first operations.
+            self.normal[number] = self._emit(_Planned(Kind.INPUT, (), op.where, self.first[number], False, 2))
         elif op.kind is Kind.ROTATE or (op.kind is Kind.LINEAR_TRANSFORM and not op.plains):
             x = self._normal(op.args[0])
             depth = self.planned[x].depth

@@ -3,7 +3,7 @@
 //! of its worst part, as in the certain bound.
 
 use super::super::Bound;
-use super::super::bfv::{MAX_FACTORS, Walk, failed, poorest};
+use super::super::bfv::{MAX_FACTORS, Walk, failed, poorest, received};
 use super::super::circuit::{Failure, Plaintexts};
 use super::origins::Event;
 use super::{Draws, Switching, along, operand};
@@ -139,6 +139,13 @@ impl Probable<'_> {
     /// A zero below the top level is encrypted there and switched down.
     fn encrypted(&mut self, number: usize, step: &Step) -> Result<Value, bfv::Error> {
         let e = self.walk.estimator;
+        if let Some(noise) = received(self.walk.plaintexts.circuit, number) {
+            // What made it may have drawn what is drawn here: nothing is taken as independent.
+            return Ok(Value {
+                drawn: Affine::tied(log2_deviation(noise)),
+                factors: noise.factors,
+            });
+        }
         let fresh = match self.walk.plaintexts.circuit.encryption {
             Encryption::Secret if step.operation == Operation::Input => e.fresh_symmetric(),
             Encryption::Secret | Encryption::Public => e.fresh_public(),

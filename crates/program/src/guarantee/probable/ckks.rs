@@ -192,6 +192,14 @@ impl Probable<'_> {
             _ => 0.0,
         };
         self.inputs += usize::from(step.operation == Operation::Input);
+        if let Some(known) = self.walk.received(number, step) {
+            // What made it may have drawn what is drawn here: nothing is taken as independent.
+            return Ok(Value {
+                known,
+                encoded: Affine::default(),
+                drawn: Affine::default(),
+            });
+        }
         let known = e.encode_rounded(bound, level, step.scale, f64::NEG_INFINITY);
         let fresh = match circuit.encryption {
             Encryption::Secret if step.operation == Operation::Input => e.log2_fresh_secret(),

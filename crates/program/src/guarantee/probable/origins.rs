@@ -62,6 +62,8 @@ impl Origins {
             let origin = |a: u32| of[a as usize];
             let pair = |a: u32, b: u32| (origin(a).min(origin(b)), origin(a).max(origin(b)));
             let source = match step.operation {
+                // Results of other programs may be of one polynomial, and of one with what is encrypted here.
+                Operation::Input if circuit.receives() => Ok(Source::Fresh(0)),
                 Operation::Input | Operation::EncryptZero => Ok(Source::Fresh(number)),
                 Operation::Add(a, b) | Operation::Sub(a, b) => match pair(a, b) {
                     (a, b) if a == b => Err(a),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import http.client
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from ringsmith.remote.steps import CONNECT, Reply
@@ -27,7 +27,7 @@ class Connections:
         self._idle: list[http.client.HTTPConnection] = []
 
     def exchange(
-        self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, silence: float
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes | Sequence[bytes] | None, silence: float
     ) -> Reply:
         """Make one request; raises one of `Broken`. `silence`: seconds without a byte before that is given up."""
         while self._idle:
@@ -48,7 +48,7 @@ class Connections:
 
     def _asked(
         self, connection: http.client.HTTPConnection, method: str, target: str, headers: Mapping[str, str],
-        body: bytes | None, silence: float,
+        body: bytes | Sequence[bytes] | None, silence: float,
     ) -> Reply:  # fmt: skip
         try:
             if connection.sock is None:

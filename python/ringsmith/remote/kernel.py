@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from numpy.typing import NDArray
 
 from ringsmith.compiler.rounds import ClientAidedError
 from ringsmith.errors import InputError
-from ringsmith.remote import steps
+from ringsmith.remote import many, steps
 from ringsmith.remote.rounds import AsyncRemoteRounds, RemoteRounds
 from ringsmith.remote.wire import AsyncWire, Wire
 from ringsmith.runtime.client import Client
@@ -111,6 +112,24 @@ class RemoteProgram:
         """Evaluate there what is encrypted already."""
         return self._wire.run(_evaluated(self.prepare(), sent, plain, progress))
 
+    def evaluate_many(
+        self, batch: Iterable[Encryptions], *, keep: float = many.KEEP, **plain: Any
+    ) -> Iterator[Encryptions]:
+        """Evaluate there many messages with the same plain arguments: a job each, results in order, as they are ready.
+
+        `keep`: seconds that the server keeps each result; 0: it keeps nothing, which is faster, and a job whose answer
+        is lost on the way is run again.
+        """
+        kept, checked = many.checked_keep(keep), self.program.signature.check(plain, encrypted=False)
+        places, given = self.prepare(), self._wire.run(steps.plain_arguments(checked))
+        return many.mapped(lambda bodies: self._wire.run(many.evaluate(places, bodies, given, kept)), batch)
+
+    def map(self, *encrypted: Iterable[Any], keep: float = many.KEEP, **plain: Any) -> Iterator[Array]:
+        """Encrypt, evaluate there, decrypt many: like `map`, an iterable for each encrypted argument; the plain ones
+        stay the same. `keep` as of `evaluate_many`."""
+        sent = many.encrypted(self.client, encrypted)
+        return map(self.client.decrypt, self.evaluate_many(sent, keep=keep, **plain))
+
     def submit(self, arguments: Mapping[str, Any], id: str | None = None) -> RemoteJob:
         """Encrypt and submit; the job goes on without this process. `id`: a name of one's own, the same to repeat."""
         sent, arrays = self._side.split(arguments)
@@ -190,6 +209,25 @@ class AsyncRemoteProgram:
         """Evaluate there what is encrypted already."""
         return await self._wire.run(_evaluated(await self.prepare(), sent, plain, progress))
 
+    async def evaluate_many(
+        self, batch: Iterable[Encryptions], *, keep: float = many.KEEP, **plain: Any
+    ) -> AsyncIterator[Encryptions]:
+        """Yield the results of many messages, as `RemoteProgram.evaluate_many`."""
+        kept, checked = many.checked_keep(keep), self._side.program.signature.check(plain, encrypted=False)
+        places, given = await self.prepare(), await self._wire.run(steps.plain_arguments(checked))
+        async for result in many.mapped_async(
+            lambda bodies: self._wire.run(many.evaluate(places, bodies, given, kept)), batch
+        ):
+            yield result
+
+    async def map(self, *encrypted: Iterable[Any], keep: float = many.KEEP, **plain: Any) -> AsyncIterator[Array]:
+        """Yield the results of many arguments in the clear, as `RemoteProgram.map`."""
+        import asyncio
+
+        sent = many.encrypted(self.client, encrypted)
+        async for result in self.evaluate_many(sent, keep=keep, **plain):
+            yield await asyncio.to_thread(self.client.decrypt, result)
+
     async def __call__(self, **arguments: Any) -> Array:
         """Encrypt, evaluate there, decrypt."""
         return await self.run(arguments)
@@ -241,6 +279,25 @@ class RemoteKernel:
         """Return the same, telling `progress` how many operations are done, of how many."""
         program, arrays = self._bound(args, kwargs)
         return program.run(arrays, progress)
+
+    def map(self, *encrypted: Iterable[Any], keep: float = many.KEEP, **plain: Any) -> Any:
+        """Run many: like `map`, an iterable for each encrypted argument in the kernel's order; the plain ones by name.
+
+        Results come in order, as they are ready: `for answer in kernel.on(remote).map(rows, w=weights)`; with an
+        `AsyncRemote`: `async for`. `keep`: seconds that the server keeps each result; 0: not at all, which is faster.
+        """
+        names = [name for name, argument in self._kernel.arguments.items() if argument.encrypted]
+        if len(encrypted) != len(names):
+            raise InputError(f"{len(encrypted)} iterables; the kernel has the encrypted arguments {', '.join(names)}")
+        columns = [iter(column) for column in encrypted]
+        first = [next(column, None) for column in columns]
+        if any(value is None for value in first):
+            return iter(())
+        program, _ = self._bound((), {**dict(zip(names, first, strict=True)), **plain})
+        if not isinstance(program, RemoteProgram | AsyncRemoteProgram):
+            raise InputError("a kernel with rs.refresh needs its client in every round: call it for each")
+        whole = [chain([value], column) for value, column in zip(first, columns, strict=True)]
+        return program.map(*whole, keep=keep, **plain)
 
     def submit(self, *args: Any, **kwargs: Any) -> RemoteJob:
         """Encrypt and submit; the job goes on without this process (`client.save` keeps what decrypts its result)."""

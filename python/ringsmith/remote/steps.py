@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 import secrets
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -28,9 +28,13 @@ CONNECT = 10.0
 #: Seconds that one request waits for a job.
 _WAIT = 20.0
 #: Plain arguments up to this many bytes go as numbers, larger ones as blobs.
-_IN_LINE = 2048
+IN_LINE = 2048
 #: Told how many operations of a job are done, of how many.
 Progress = Callable[[int, int], None]
+
+
+#: Answers after which the same request may succeed.
+PASSING = {429, 502, 503, 504}
 
 
 class RemoteError(RingsmithError):
@@ -53,7 +57,7 @@ class Request:
     method: str
     path: str
     query: Mapping[str, Any] = field(default_factory=dict)
-    body: bytes | None = None
+    body: bytes | Sequence[bytes] | None = None
     json: Any = None
     expected: tuple[str, ...] = ()
     wait: float = 0.0
@@ -83,6 +87,15 @@ class Answer:
 
 
 Steps = Generator[Request, Answer, T]
+
+
+def refusal(told: Any) -> RemoteError:
+    """Return the error that a server's refusal is; for a failed job that of its cause."""
+    try:
+        error = told["error"]
+        return RemoteError(str(error.get("cause", error["code"])), str(error["message"]))
+    except (KeyError, TypeError, AttributeError):
+        return RemoteError("bad_answer", "a refusal without a reason: is this ringsmith?")
 
 
 def public(data: bytes) -> bytes:
@@ -121,7 +134,7 @@ def plain_arguments(arrays: Mapping[str, NDArray[Any]]) -> Steps[dict[str, Any]]
     """Return plain arguments as a submission has them; large arrays are uploaded, and known the next time."""
     given: dict[str, Any] = {}
     for name, array in arrays.items():
-        if array.nbytes <= _IN_LINE or array.dtype == object:
+        if array.nbytes <= IN_LINE or array.dtype == object:
             given[name] = array.tolist()
             continue
         stream = io.BytesIO()
@@ -147,7 +160,7 @@ def evaluate(
 ) -> Steps[bytes]:
     """Submit a job and return its result: in one request where it is short."""
     text = json.dumps(dict(plain))
-    if len(inputs) > _WHOLE or len(text) > _IN_LINE:
+    if len(inputs) > _WHOLE or len(text) > IN_LINE:
         yield from submit(program, keys, inputs, plain, id)
         return (yield from result(id, progress))
     wait = 1.0 if progress is not None else _WAIT

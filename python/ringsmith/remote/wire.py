@@ -7,20 +7,18 @@ import ipaddress
 import json
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 from ringsmith._native import __version__
 from ringsmith.errors import InputError
-from ringsmith.remote.steps import CONNECT, Answer, RemoteError, Reply, Request, Steps
+from ringsmith.remote.steps import CONNECT, PASSING, Answer, RemoteError, Reply, Request, Steps, refusal
 
 if TYPE_CHECKING:
     import httpx
 
 T = TypeVar("T")
-#: Answers after which the same request may succeed.
-_PASSING = {429, 502, 503, 504}
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
 #: Seconds between two bytes.
 _SILENCE = 60.0
@@ -67,12 +65,16 @@ class Patience:
         return pause if now + pause - self._since <= self._seconds else None
 
 
-def _spelled(request: Request) -> tuple[str, dict[str, str], bytes | None]:
+def _spelled(request: Request) -> tuple[str, dict[str, str], bytes | Sequence[bytes] | None]:
     """Return a request's target, headers of its own, and body."""
     query = "?" + urlencode(request.query) if request.query else ""
     if request.json is not None:
         return request.path + query, {"content-type": "application/json"}, json.dumps(request.json).encode()
-    kind = {} if request.body is None else {"content-type": "application/octet-stream"}
+    if request.body is None:
+        return request.path + query, {}, None
+    kind = {"content-type": "application/octet-stream"}
+    if not isinstance(request.body, bytes):
+        kind["content-length"] = str(sum(map(len, request.body)))
     return request.path + query, kind, request.body
 
 
@@ -88,13 +90,12 @@ def _answer(request: Request, response: Reply) -> Answer:
         answer = Answer(response.status_code, json.loads(response.content) if is_json else None, response.content)
         if response.status_code < 400:
             return answer
-        code, message = answer.json["error"]["code"], answer.json["error"]["message"]
+        code = answer.json["error"]["code"]
     except (ValueError, KeyError, TypeError):
         raise RemoteError("bad_answer", f"status {response.status_code} without a reason: is this ringsmith?") from None
     if code in request.expected:
         return answer
-    cause = answer.json["error"].get("cause", code)
-    raise RemoteError(str(cause), str(message))
+    raise refusal(answer.json)
 
 
 def _unreachable(url: str, error: Exception | None, response: Reply | None) -> RemoteError:
@@ -132,7 +133,7 @@ class Wire:
             try:
                 silence = _SILENCE + request.wait
                 response = self._connections.exchange(request.method, target, self._headers | kind, body, silence)
-                if response.status_code not in _PASSING:
+                if response.status_code not in PASSING:
                     return _answer(request, response)
             except self._broken as raised:
                 error = raised
@@ -178,10 +179,11 @@ class AsyncWire:
             response = None
             try:
                 timeout = httpx.Timeout(_SILENCE + request.wait, connect=CONNECT)
+                content = body if isinstance(body, bytes) or body is None else b"".join(body)
                 response = _reply(
-                    await self._http.request(request.method, target, content=body, headers=kind, timeout=timeout)
+                    await self._http.request(request.method, target, content=content, headers=kind, timeout=timeout)
                 )
-                if response.status_code not in _PASSING:
+                if response.status_code not in PASSING:
                     return _answer(request, response)
             except httpx.TransportError as raised:
                 error = raised

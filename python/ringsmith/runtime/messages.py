@@ -66,14 +66,15 @@ class Message(Shown, ABC):
 #: Bytes of an object's start that tell whether it is secret: magic, version, type tag, fingerprint, length; then a
 #: message's role (docs/format.md).
 HEAD = 33
+_ROLES = tuple(Role)
 _MAGIC, _SECRET_KEY, _MESSAGE = b"RSMI", 16, 65
 
 
 def role_of(head: bytes) -> Role | None:
     """Return the role of a message by its first `HEAD` bytes, None for what is no message."""
     message = len(head) >= HEAD and head[:4] == _MAGIC and int.from_bytes(head[6:8], "little") == _MESSAGE
-    place = head[HEAD - 1] if message else len(Role)
-    return list(Role)[place] if place < len(Role) else None
+    place = head[HEAD - 1] if message else len(_ROLES)
+    return _ROLES[place] if place < len(_ROLES) else None
 
 
 def is_secret(head: bytes) -> bool:

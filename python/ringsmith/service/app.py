@@ -16,10 +16,14 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from ringsmith._native import __version__
+from ringsmith.service.arena import Arena
+from ringsmith.service.batch import Batch, framed, jobs_of
 from ringsmith.service.express import Express, run_answer
 from ringsmith.service.guard import Guard, headers_of
+from ringsmith.service.job import ENDED, Job
 from ringsmith.service.kinds import KEYS, digest_from
 from ringsmith.service.page import files as page_files
 from ringsmith.service.problems import Problem, not_found, store_full
@@ -30,13 +34,13 @@ from ringsmith.service.requests import (
     MAX_WAIT,
     BeginUpload,
     SubmitJob,
+    body_in_place,
     body_of,
     bytes_body,
     json_body,
     plain_of,
     read,
 )
-from ringsmith.service.scheduler import ENDED, Job
 from ringsmith.service.service import Service
 from ringsmith.service.settings import Settings
 from ringsmith.service.store import Blob, Row, Store
@@ -44,6 +48,8 @@ from ringsmith.service.tenants import Tenant
 
 #: Seconds between signs of life in a stream of events.
 _PULSE = 15.0
+#: What the log says where a client went away before its request was whole.
+_GONE = 499
 #: Longest stream of events; a client opens another.
 _STREAM_SECONDS = 3600.0
 
@@ -66,6 +72,11 @@ Sender = Annotated[Tenant, Depends(_tenant)]
 HashPath = Annotated[str, InPath(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the bytes")]
 JobId = Annotated[str, InPath(pattern=JOB_ID, description="a name of the client's choice")]
 Wait = Annotated[float, Query(ge=0, le=MAX_WAIT, description="seconds to wait for the job's end")]
+HashQuery = Annotated[str, Query(pattern="^[0-9a-f]{64}$")]
+PlainQuery = Annotated[str, Query(max_length=8192, description="JSON: an object of plain arguments")]
+Keep = Annotated[
+    float, Query(ge=0, le=MAX_KEEP, description="seconds to keep the result; 0: this answer is all there is of it")
+]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 public, routes = APIRouter(), APIRouter(prefix="/v1")
@@ -194,15 +205,40 @@ async def run_job(
     tenant: Sender,
     request: Request,
     id: JobId,
-    program: Annotated[str, Query(pattern="^[0-9a-f]{64}$")],
-    keys: Annotated[str, Query(pattern="^[0-9a-f]{64}$")],
-    plain: Annotated[str, Query(max_length=8192, description="JSON: an object of plain arguments")] = "{}",
-    keep: Annotated[float, Query(ge=1, le=MAX_KEEP, description="seconds to keep the result")] = 86400.0,
+    program: HashQuery,
+    keys: HashQuery,
+    plain: PlainQuery = "{}",
+    keep: Keep = 86400.0,
     wait: Wait = MAX_WAIT,
 ) -> Response:
     """One request for a whole job: the result (200), or the job (202) if it is not done when the wait is over."""
     hashes = {"program": bytes.fromhex(program), "keys": bytes.fromhex(keys)}
     return run_answer(await service.run(tenant, id, hashes, plain_of(plain), keep, await body_of(request), wait))
+
+
+@routes.post("/jobs/run", summary="Many jobs in one request", openapi_extra=bytes_body("frames of name and arguments"))
+async def run_jobs(
+    service: Serving,
+    tenant: Sender,
+    request: Request,
+    program: HashQuery,
+    keys: HashQuery,
+    plain: PlainQuery = "{}",
+    keep: Keep = 86400.0,
+    wait: Wait = MAX_WAIT,
+) -> Response:
+    """Each frame is a job of its own; the answer has a frame for each, in the order in which they end."""
+    batch = Batch(service, tenant, wait)
+    hashes = {"program": bytes.fromhex(program), "keys": bytes.fromhex(keys)}
+    jobs = jobs_of(await body_in_place(request))
+    request.scope["jobs"] = len(jobs)
+    batch.submit(hashes, plain_of(plain), keep, jobs)
+    return StreamingResponse(_framed(batch), media_type=BYTES)
+
+
+async def _framed(batch: Batch) -> AsyncIterator[bytes]:
+    async for outcomes in batch.outcomes():
+        yield framed(outcomes)
 
 
 @routes.get("/jobs", summary="Your jobs")
@@ -322,6 +358,8 @@ def _refuse(request: Request, problem: Problem) -> Response:
 
 def _refuse_defect(request: Request, error: Exception) -> Response:
     """The response to an unforeseen exception, which goes on to the guard; that logs the place."""
+    if isinstance(error, ClientDisconnect):
+        return Response(status_code=_GONE)
     return _refuse(request, store_full(error) or Problem("internal", "a defect of the server; its log says where"))
 
 
@@ -341,12 +379,12 @@ def _refuse_parameters(request: Request, error: RequestValidationError) -> Respo
     return _refuse(request, Problem("bad_request", f"{name}: {first['msg'][:200]}"))
 
 
-def application(settings: Settings, store: Store) -> tuple[Guard, FastAPI]:
+def application(settings: Settings, store: Store, arena: Arena | None = None) -> tuple[Guard, FastAPI]:
     """Return the guarded application, and the part within the guard; the service starts and ends with the lifespan."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service = app.state.service = Service(settings, store)
+        service = app.state.service = Service(settings, store, arena)
         guard.metrics = service.metrics
         try:
             yield

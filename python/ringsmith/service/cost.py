@@ -9,6 +9,8 @@ from ringsmith.service.settings import Quota
 
 #: Seconds a butterfly takes on one core, at first; jobs that ran teach better.
 _FIRST = 2e-9
+#: Programs whose last runs are remembered at most.
+_REMEMBERED = 4096
 #: Jobs shorter than this are mostly overhead and teach nothing of long ones.
 _TELLING = 0.05
 #: Ciphertexts beyond the walk in program order that each thread may have begun.
@@ -16,18 +18,27 @@ _AHEAD = 8
 
 
 class Speed:
-    """Seconds of a run for its work."""
+    """Seconds of a run for its work, and of the runs of each program."""
 
     def __init__(self, threads: int) -> None:
         """Start with a guess."""
         self.per_unit = _FIRST / threads
+        self._runs: dict[bytes, float] = {}
 
     def seconds(self, work: int) -> float:
         """Return how long that work takes, about."""
         return work * self.per_unit
 
-    def learn(self, work: int, seconds: float) -> None:
+    def run(self, program: bytes, work: int) -> float:
+        """Return how long a run of a program takes: as long as its last ones."""
+        return self._runs.get(program) or self.seconds(work)
+
+    def learn(self, program: bytes, work: int, seconds: float) -> None:
         """Remember how long a run took, the newest with a weight of a tenth."""
+        if len(self._runs) >= _REMEMBERED:
+            self._runs.clear()
+        before = self._runs.get(program, seconds)
+        self._runs[program] = before + 0.1 * (seconds - before)
         if seconds >= _TELLING and work:
             self.per_unit += 0.1 * (seconds / work - self.per_unit)
 

@@ -18,8 +18,9 @@ from typing import Any
 
 from ringsmith.runtime.cache import Name
 from ringsmith.runtime.cluster import connect_ray
+from ringsmith.service.arena import Arena
 from ringsmith.service.files import Files
-from ringsmith.service.worker import Done, Failed, Held, Source, Task, Worker, content_of
+from ringsmith.service.worker import Done, Failed, Held, Source, Task, Told, Worker, bytes_of, content_of
 
 #: Seconds between two looks at how far a task is.
 _LOOK = 0.1
@@ -32,26 +33,27 @@ class There:
 
     def __init__(self, key_memory: int, threads: int, allow_insecure: bool) -> None:
         """Start without keys."""
-        self._worker = Worker(None, key_memory, threads, 0, allow_insecure)
-        self._progress = (0, 0)
+        self._worker = Worker(None, key_memory, threads, 0, allow_insecure, None)
+        self._progress = (0, 0, 0)
 
     def ready(self) -> None:
         """Answer once the engine is there."""
 
-    def progress(self) -> tuple[int, int]:
-        """Return how many operations of the task are done, of how many; answered while it runs."""
+    def progress(self) -> tuple[int, int, int]:
+        """Return which job of the task runs, how many of its operations are done, of how many; answered meanwhile."""
         return self._progress
 
-    def run(self, task: Task) -> tuple[Done | Failed, Held]:
-        """Return a task's outcome, and the cache's contents after it."""
+    def run(self, task: Task) -> tuple[list[Done | Failed], Held]:
+        """Return the outcomes of a task's jobs, and the cache's contents after them."""
 
-        def told(done: int, total: int) -> None:
-            self._progress = done, total
+        def told(place: int, done: int, total: int) -> None:
+            self._progress = place, done, total
 
-        self._progress = 0, 0
-        outcome = self._worker.run(task, told)
+        self._progress = 0, 0, 0
+        outcomes: list[Done | Failed] = []
+        self._worker.run(task, told, outcomes.append)
         cache = self._worker.cache
-        return outcome, Held(cache.names(), cache.size, cache.evictions)
+        return outcomes, Held(cache.names(), cache.size, cache.evictions)
 
 
 class _Told:
@@ -78,11 +80,13 @@ class _Told:
 class Distant:
     """In place of a `Worker`: the same face, an actor behind it."""
 
-    def __init__(self, address: str, store: Path, key_memory: int, threads: int, inline: int, insecure: bool) -> None:
+    def __init__(
+        self, address: str, store: Path, key_memory: int, threads: int, inline: int, insecure: bool, arena: Arena | None
+    ) -> None:  # fmt: skip
         """Join the cluster and place an actor there; returns when it answers."""
         connect_ray(address)
         self._options = key_memory, threads, insecure
-        self._files, self._inline = Files(store), inline
+        self._files, self._inline, self._arena = Files(store), inline, arena
         self._place()
 
     def _place(self) -> None:
@@ -94,30 +98,32 @@ class Distant:
         self._actor = made.options(max_concurrency=2).remote(*self._options)
         ray.get(self._actor.ready.remote())
 
-    def run(self, task: Task, progress: Callable[[int, int], None]) -> Done | Failed:
-        """Return a task's outcome. The process ends if the actor is gone."""
+    def run(self, task: Task, progress: Told, ended: Callable[[Done | Failed], None]) -> None:
+        """Tell the outcome of each of a task's jobs. The process ends if the actor is gone."""
         import ray
 
-        whole = replace(task, program=_read(task.program), keys=_read(task.keys), inputs=_read(task.inputs))
+        inputs = [bytes_of(source, self._arena) for source in task.inputs]
+        whole = replace(task, program=_read(task.program), keys=_read(task.keys), inputs=inputs)
         plain = {name: _read(value) if isinstance(value, Path) else value for name, value in task.plain.items()}
         try:
             running = self._actor.run.remote(replace(whole, plain=plain))
             while not ray.wait([running], timeout=_LOOK)[0]:
-                done, total = ray.get(self._actor.progress.remote())
+                place, done, total = ray.get(self._actor.progress.remote())
                 if total:
-                    progress(done, total)
-            answer: tuple[Done | Failed, Held] = ray.get(running)
-            outcome, self.cache.held = answer
+                    progress(place, done, total)
+            answer: tuple[list[Done | Failed], Held] = ray.get(running)
+            outcomes, self.cache.held = answer
         except (ray.exceptions.RayError, ConnectionError):
             os._exit(_GONE)
         except BaseException:  # Cancelled: only the actor's end stops what it does.
             ray.kill(self._actor)
             self._place()
             raise
-        if isinstance(outcome, Done) and isinstance(outcome.result, bytes):
-            outcome = replace(outcome, result=content_of(outcome.result, self._inline, self._files))
-        return outcome
+        for outcome in outcomes:
+            if isinstance(outcome, Done) and isinstance(outcome.result, bytes):
+                outcome = replace(outcome, result=content_of(outcome.result, self._inline, self._files))
+            ended(outcome)
 
 
-def _read(source: Source | None) -> Any:
-    return source.read_bytes() if isinstance(source, Path) else source
+def _read(source: Source | None) -> bytes | None:
+    return None if source is None else bytes_of(source)

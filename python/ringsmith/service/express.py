@@ -46,7 +46,7 @@ class Express:
             path, query = _PATH.fullmatch(scope["path"]), _QUERY.fullmatch(scope["query_string"])
             if path is not None and query is not None:
                 keep, wait = float(query[4]), float(query[5])
-                if 1 <= keep <= MAX_KEEP and wait <= MAX_WAIT:
+                if 0 <= keep <= MAX_KEEP and wait <= MAX_WAIT:
                     scope["route"] = _Route
                     await self._run(scope, receive, send, path[1], query, keep, wait)
                     return

@@ -9,11 +9,14 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from httptools import HttpRequestParser
 from starlette.requests import ClientDisconnect
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from ringsmith.service.arena import Arena
+from ringsmith.service.intake import LEAST, Intake
 from ringsmith.service.logs import log
 from ringsmith.service.metrics import Metrics
 from ringsmith.service.problems import Problem, store_full
@@ -24,6 +27,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
+#: The request whose body is received in place.
+IN_PLACE = "/v1/jobs/run"
 #: Bytes of a request's line and headers.
 _MAX_HEAD = 32 << 10
 _SECURITY = [
@@ -38,60 +43,112 @@ _SECURITY = [
 ]
 
 
-def protocol(settings: Settings) -> type[HttpToolsProtocol]:
-    """Return uvicorn's protocol with limits on the size of a head, the time for it, and the number of connections."""
+class Patient(HttpToolsProtocol):
+    """Closes a connection that takes too long to say what it wants, or says too much."""
 
-    class Patient(HttpToolsProtocol):
-        """Closes a connection that takes too long to say what it wants, or says too much."""
+    #: Set by `protocol`.
+    settings: Settings
+    arena: Arena | None
+    _head_bytes = 0
+    _clock: asyncio.TimerHandle | None = None
+    _head_is_new = False
 
-        _head_bytes = 0
-        _clock: asyncio.TimerHandle | None = None
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait."""
+        super().connection_made(transport)
+        if len(self.connections) > self.settings.connections:
+            transport.abort()
+            return
+        self._wait_for_head()
 
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            if len(self.connections) > settings.connections:
-                transport.abort()
-                return
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        self._stop_clock()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes of a head, or of a body; the rest of a long one goes to the arena."""
+        self._head_is_new = False
+        super().data_received(data)
+        if self._clock is not None:
+            self._head_bytes += len(data)
+            if self._head_bytes > _MAX_HEAD:
+                self.transport.abort()
+        elif self._head_is_new and self.arena is not None and not self.transport.is_closing():
+            self._take_in(self.arena)
+
+    def _take_in(self, arena: Arena) -> None:
+        """Receive what is to come of a request's body in place, if it is of those for which that pays."""
+        cycle, length = self.cycle, _length(self.scope)
+        began = cycle.more_body and not self.pipeline and not cycle.waiting_for_100_continue and self.scheme == "http"
+        if self.scope["path"] != IN_PLACE or not began or length is None or length < LEAST:
+            return
+        body = arena.take(length) if length <= self.settings.max_body else None
+        if body is None:
+            return
+        intake = Intake(self, body, cycle.body)
+        cycle.body = bytearray()
+        cast(MutableMapping[str, Any], self.scope)["intake"] = intake
+        self._hand_over(intake)
+
+    def taken_in(self, intake: Intake) -> None:
+        """Go on with the request: its body is whole. The parser saw none of it, and a new one reads what follows."""
+        self.parser = HttpRequestParser(self)
+        self._hand_over(self)
+        self.cycle.body = intake.body.view  # type: ignore[assignment]
+        self.on_message_complete()
+
+    def _hand_over(self, protocol: asyncio.BaseProtocol) -> None:
+        """Let another protocol have what comes from now on."""
+        self.flow.pause_reading()
+        self.transport.set_protocol(protocol)
+        self.flow.resume_reading()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse in our form."""
+        problem = Problem("bad_request", "no HTTP request that can be read")
+        body = json.dumps(problem.body()).encode()
+        headers = [*headers_of(problem, body), *_SECURITY, (b"connection", b"close")]
+        lines = [b"HTTP/1.1 400 Bad Request", *(name + b": " + value for name, value in headers), b"", body]
+        self.transport.write(b"\r\n".join(lines))
+        self.transport.close()
+
+    def on_message_begin(self) -> None:
+        """Wait for a head."""
+        super().on_message_begin()
+        if self._clock is None:
             self._wait_for_head()
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop_clock()
-            super().connection_lost(exc)
+    def on_headers_complete(self) -> None:
+        """Have one."""
+        self._stop_clock()
+        super().on_headers_complete()
+        self._head_is_new = True
 
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            if self._clock is not None:
-                self._head_bytes += len(data)
-                if self._head_bytes > _MAX_HEAD:
-                    self.transport.abort()
+    def _wait_for_head(self) -> None:
+        self._head_bytes = 0
+        self._clock = self.loop.call_later(self.settings.head_seconds, self.transport.abort)
 
-        def send_400_response(self, msg: str) -> None:
-            problem = Problem("bad_request", "no HTTP request that can be read")
-            body = json.dumps(problem.body()).encode()
-            headers = [*headers_of(problem, body), *_SECURITY, (b"connection", b"close")]
-            lines = [b"HTTP/1.1 400 Bad Request", *(name + b": " + value for name, value in headers), b"", body]
-            self.transport.write(b"\r\n".join(lines))
-            self.transport.close()
+    def _stop_clock(self) -> None:
+        if self._clock is not None:
+            self._clock.cancel()
+            self._clock = None
 
-        def on_message_begin(self) -> None:
-            super().on_message_begin()
-            if self._clock is None:
-                self._wait_for_head()
 
-        def on_headers_complete(self) -> None:
-            self._stop_clock()
-            super().on_headers_complete()
+def protocol(settings: Settings, arena: Arena | None) -> type[Patient]:
+    """Return uvicorn's protocol with limits on the size of a head, the time for it, and the number of connections."""
+    return type("Patient", (Patient,), {"settings": settings, "arena": arena})
 
-        def _wait_for_head(self) -> None:
-            self._head_bytes = 0
-            self._clock = self.loop.call_later(settings.head_seconds, self.transport.abort)
 
-        def _stop_clock(self) -> None:
-            if self._clock is not None:
-                self._clock.cancel()
-                self._clock = None
-
-    return Patient
+def _length(scope: Any) -> int | None:
+    """Return the length that a request announces for its body; None for one in chunks, or none at all."""
+    length = None
+    for name, value in scope["headers"]:
+        if name == b"transfer-encoding":
+            return None
+        if name == b"content-length":
+            length = int(value) if len(value) <= 18 else None
+    return length
 
 
 class Guard:
@@ -153,19 +210,30 @@ class _Request:
         """Return the next part of the body, within the bytes and the time that are granted."""
         if self._whole:
             return await self._receive()
-        settings, now = self._settings, time.monotonic()
-        self._body_start = self._body_start or now
-        granted = settings.body_seconds + self._body / settings.body_rate
-        try:
-            async with asyncio.timeout(max(0.0, self._body_start + granted - now)):
-                message = await self._receive()
-        except TimeoutError:
-            raise Problem("timeout", f"the body came slower than {settings.body_rate} bytes a second") from None
+        settings = self._settings
+        self._body_start = self._body_start or time.monotonic()
+        while (message := await self._in_time(got := self._received())) is None:
+            if self._received() == got:
+                raise Problem("timeout", f"the body came slower than {settings.body_rate} bytes a second")
         self._body += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
         if self._body > settings.max_body:
             raise self._too_large()
         return message
+
+    def _received(self) -> int:
+        intake = self._scope.get("intake")
+        return self._body if intake is None else intake.got
+
+    async def _in_time(self, received: int) -> Message | None:
+        """Return the next part of the body; None if it does not come in the time that so many bytes are granted."""
+        granted = self._settings.body_seconds + received / self._settings.body_rate
+        assert self._body_start is not None
+        try:
+            async with asyncio.timeout(max(0.0, self._body_start + granted - time.monotonic())):
+                return await self._receive()
+        except TimeoutError:
+            return None
 
     async def send(self, message: Message) -> None:
         """Pass an answer on to a client that takes it."""
@@ -202,7 +270,7 @@ class _Request:
         self._metrics.answered(self._scope["method"][:8], route, self._status, seconds)
         log(
             "request", method=self._scope["method"][:8], route=route, status=self._status, tenant=tenant,
-            ms=round(seconds * 1e3, 2), bytes_in=self._body, bytes_out=self._bytes_out,
+            jobs=self._scope.get("jobs"), ms=round(seconds * 1e3, 2), bytes_in=self._body, bytes_out=self._bytes_out,
         )  # fmt: skip
 
 

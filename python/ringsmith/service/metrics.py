@@ -10,6 +10,10 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
 
 
+#: The states that a job ends in.
+ENDED = ("done", "failed", "cancelled")
+
+
 class Metrics:
     """One server's."""
 
@@ -23,6 +27,7 @@ class Metrics:
             "ringsmith_request_seconds", "Time to answer a request", ["route"], buckets=_SECONDS, registry=registry
         )
         self.jobs = Counter("ringsmith_jobs", "Jobs that ended", ["state"], registry=registry)
+        self._of_state = {state: self.jobs.labels(state) for state in ENDED}
         self.job_seconds = Histogram(
             "ringsmith_job_seconds", "From submission to end", buckets=_SECONDS, registry=registry
         )
@@ -46,6 +51,11 @@ class Metrics:
     @cache  # noqa: B019 -- one object, as many labels as routes and statuses
     def _of_request(self, method: str, route: str, status: int) -> tuple[Counter, Histogram]:
         return self.requests.labels(method, route, str(status)), self.request_seconds.labels(route)
+
+    def ended(self, state: str, seconds: float) -> None:
+        """Count a job's end."""
+        self._of_state[state].inc()
+        self.job_seconds.observe(seconds)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count an answer."""

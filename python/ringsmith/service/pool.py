@@ -11,7 +11,7 @@ import pickle
 import signal
 import socket
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,9 +19,10 @@ from typing import Any, cast
 
 from ringsmith.runtime.cache import Name
 from ringsmith.service import distant, worker
+from ringsmith.service.arena import Arena
 from ringsmith.service.logs import log
 from ringsmith.service.settings import Settings
-from ringsmith.service.worker import Done, Failed, Task
+from ringsmith.service.worker import Done, Failed, Task, Told
 
 #: Seconds that a worker gets to notice that its task was cancelled.
 _PATIENCE = 5.0
@@ -60,8 +61,8 @@ class _Order:
     """A task, and whom to tell."""
 
     task: Task
-    progress: Callable[[int, int], None]
-    ended: Callable[[Done | Failed | Lost], None]
+    progress: Told
+    ended: Callable[[Sequence[Done | Failed] | Lost], None]
     sent: bool
 
 
@@ -118,9 +119,9 @@ class _Line(asyncio.Protocol):
 class Pool:
     """All workers. Everything happens in the event loop's thread, but for starting and burying processes."""
 
-    def __init__(self, settings: Settings, changed: Callable[[], None]) -> None:
+    def __init__(self, settings: Settings, arena: Arena | None, changed: Callable[[], None]) -> None:
         """Start the workers; `changed` is called when one gets ready."""
-        self._settings, self._changed = settings, changed
+        self._settings, self._arena, self._changed = settings, arena, changed
         self._loop = asyncio.get_running_loop()
         self._stopping = False
         self._numbers = itertools.count(1)
@@ -141,8 +142,8 @@ class Pool:
         self,
         hand: Hand,
         task: Task,
-        progress: Callable[[int, int], None],
-        ended: Callable[[Done | Failed | Lost], None],
+        progress: Told,
+        ended: Callable[[Sequence[Done | Failed] | Lost], None],
     ) -> None:
         """Give an idle worker a task. `ended` is called once, when the worker is free again."""
         hand.busy = task.number
@@ -201,7 +202,8 @@ class Pool:
         settings = self._settings
         ours, theirs = _SPAWN.Pipe()
         evaluates = (
-            settings.store, settings.worker_key_memory, settings.threads, settings.inline, settings.allow_insecure
+            settings.store, settings.worker_key_memory, settings.threads, settings.inline, settings.allow_insecure,
+            self._arena,
         )  # fmt: skip
         make: Callable[[], worker.Evaluator] = partial(worker.Worker, *evaluates)
         if settings.ray is not None:
@@ -233,13 +235,13 @@ class Pool:
         order = hand.order
         if order is None:
             return
-        if not isinstance(message[0], Done | Failed):
+        if isinstance(message[0], int):
             order.progress(*message)
             return
-        outcome, held = message
+        outcomes, held = message
         hand.busy, hand.order = 0, None
         hand.held, hand.size, hand.evictions = held.names, held.size, held.evictions
-        order.ended(outcome)
+        order.ended(outcomes)
 
     def _mourn(self, hand: Hand) -> None:
         order = hand.order

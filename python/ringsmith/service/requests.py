@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ringsmith.service.arena import Body
 from ringsmith.service.problems import Problem
 
 M = TypeVar("M", bound=BaseModel)
@@ -70,6 +71,17 @@ def plain_of(text: str) -> dict[str, Any]:
 async def body_of(request: Request) -> bytes:
     """Return the body, which the guard bounds."""
     return await request.body()
+
+
+async def body_in_place(request: Request) -> bytes | Body:
+    """Return a request's body, or where it lies in the arena; scope and request let go of it."""
+    intake = request.scope.get("intake")
+    if intake is None:
+        return await body_of(request)
+    async for _ in request.stream():
+        pass
+    body: Body = request.scope.pop("intake").body
+    return body
 
 
 async def read(request: Request, model: type[M]) -> M:

@@ -11,83 +11,34 @@ import asyncio
 import json
 import time
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ringsmith.service.arena import Arena
 from ringsmith.service.cost import Speed
-from ringsmith.service.kinds import RESULT, Facts
+from ringsmith.service.job import ENDED, Job
+from ringsmith.service.kinds import RESULT
 from ringsmith.service.logs import log
 from ringsmith.service.metrics import Metrics
 from ringsmith.service.pool import Hand, Lost, Pool
 from ringsmith.service.problems import Problem
 from ringsmith.service.settings import Settings
-from ringsmith.service.store import Blob, Row, Store
-from ringsmith.service.worker import Done, Failed, Task
+from ringsmith.service.store import Blob, End, Store
+from ringsmith.service.worker import Done, Failed, Source, Task
 
 #: A job whose worker died so many times fails: it may be what kills them.
 MAX_ATTEMPTS = 3
-ENDED = ("done", "failed", "cancelled")
-
-
-@dataclass(eq=False)
-class Job:
-    """A job that has no end yet, or whose end is just being written."""
-
-    row: Row
-    program: Facts
-    key_bytes: int
-    #: Inputs that came with the job, until the store has them.
-    inputs: bytes | None = None
-    attempts: int = 0
-    state: str = "queued"
-    started: float | None = None
-    progress: tuple[int, int] = (0, 0)
-    task: int = 0
-    #: Its end was asked for: `cancelled`, or the problem it fails with.
-    stop: Problem | None = None
-    result: bytes | None = None
-    #: Writes the job to the store; None for one that it had.
-    keep: Callable[[], Awaitable[None]] | None = None
-    #: That writing, once it has begun.
-    keeping: asyncio.Future[None] | None = None
-    timer: asyncio.TimerHandle | None = None
-    watchers: set[asyncio.Event] = field(default_factory=set)
-
-    @property
-    def key(self) -> tuple[int, str]:
-        """Its tenant and name."""
-        return self.row.tenant, self.row.id
-
-    @property
-    def name(self) -> tuple[bytes, bytes]:
-        """The program and the keys that a worker must hold to run it."""
-        return self.row.program, self.row.keys
-
-    @property
-    def work(self) -> int:
-        """Butterflies."""
-        return int(self.program["cost"]["work"])
-
-    async def kept_by_store(self) -> None:
-        """Wait until the store has the job, which is when anybody may be told of it; raises what stopped that."""
-        if self.keeping is None and self.keep is not None:
-            self.keeping = asyncio.ensure_future(self.keep())
-        if self.keeping is not None:
-            await asyncio.shield(self.keeping)
-
-    def change(self) -> None:
-        """Wake all who watch."""
-        for watcher in self.watchers:
-            watcher.set()
+#: Short jobs that go to a worker together: so many at most, of so many seconds in all.
+_TOGETHER, _TOGETHER_SECONDS = 16, 0.005
 
 
 class Scheduler:
     """The queue and the workers."""
 
-    def __init__(self, settings: Settings, store: Store, metrics: Metrics) -> None:
+    def __init__(self, settings: Settings, store: Store, metrics: Metrics, arena: Arena | None) -> None:
         """Take up the jobs that the store has, and start the workers."""
         self._settings, self._store, self._metrics = settings, store, metrics
         self.jobs: dict[tuple[int, str], Job] = {}
@@ -99,7 +50,7 @@ class Scheduler:
         for row in store.recover(settings.upload_days):
             facts = store.facts(row.program)
             self._enqueue(Job(row, facts, int(facts["session"]) + _stored(store, row.keys), attempts=row.attempts))
-        self.pool = Pool(settings, self.dispatch)
+        self.pool = Pool(settings, arena, self.dispatch)
         self.dispatch()
 
     # ---------------------------------------------------------------- the queue
@@ -118,14 +69,13 @@ class Scheduler:
         return self.speed.seconds(work) / self._settings.workers
 
     def add(self, job: Job) -> None:
-        """Queue a new job; Problem if there is no room."""
+        """Queue a new job, for the next `dispatch` to start; Problem if there is no room."""
         if self.stopping:
             raise Problem("stopping", "the server is being stopped", retry_after=5.0)
         if len(self) >= self._settings.queue:
             wait = min(max(1.0, self.wait_seconds()), 600.0)
             raise Problem("queue_full", f"{len(self)} jobs wait already", retry_after=wait)
         self._enqueue(job)
-        self.dispatch()
 
     def _enqueue(self, job: Job) -> None:
         job.state, job.started, job.progress = "queued", None, (0, 0)
@@ -156,25 +106,54 @@ class Scheduler:
                 return
             hand = self.pool.idle(job.name)
             if hand is not None:
-                self._start(job, hand)
+                self._start([job, *self._alike(job)], hand)
 
-    def _start(self, job: Job, hand: Hand) -> None:
-        held = job.name in hand.held
-        self._metrics.key_loads.labels("held" if held else "loaded").inc()
-        sources = [None if held else self._store.source(digest) for digest in job.name]
-        inputs = job.inputs if job.inputs is not None else self._store.source(job.row.inputs)
-        plain = {name: self._plain(value) for name, value in json.loads(job.row.plain).items()}
-        gone = inputs is None or any(value is None for value in plain.values())
-        if gone or (not held and None in sources):
-            self._end(job, Failed("gone", "a blob that the job needs was deleted"))
+    def _alike(self, job: Job) -> list[Job]:
+        """Take what a worker does in one go with a short job: short ones behind it with its keys and plain arguments.
+
+        Idle workers share what waits. One whose worker died runs alone: it may be what kills them.
+        """
+        taken: list[Job] = []
+        waiting = self._waiting.get(job.row.tenant)
+        if not waiting or job.attempts:
+            return taken
+        idle = sum(hand.ready and not hand.busy for hand in self.pool.hands)
+        seconds = max(1e-9, self.speed.run(job.row.program, job.work))
+        most = min(_TOGETHER, -(-(len(self) + 1) // idle), int(_TOGETHER_SECONDS / seconds))
+        while waiting and len(taken) + 1 < most:
+            other = waiting[0]
+            if other.attempts or other.name != job.name or other.row.plain != job.row.plain:
+                break
+            taken.append(waiting.popleft())
+        if not waiting:
+            del self._waiting[job.row.tenant]
+        return taken
+
+    def _start(self, jobs: list[Job], hand: Hand) -> None:
+        first = jobs[0]
+        held = first.name in hand.held
+        self._metrics.key_loads.labels("held" if held else "loaded").inc(len(jobs))
+        sources = [None if held else self._store.source(digest) for digest in first.name]
+        plain = {name: self._plain(value) for name, value in json.loads(first.row.plain).items()}
+        gone = (not held and None in sources) or any(value is None for value in plain.values())
+        started: list[Job] = []
+        inputs: list[Source] = []
+        for job in jobs:
+            source = job.inputs if job.inputs is not None else self._store.source(job.row.inputs)
+            if gone or source is None:
+                self._end([(job, Failed("gone", "a blob that the job needs was deleted"))])
+                continue
+            started.append(job)
+            inputs.append(source)
+        if not started:
             return
-        job.task = self.pool.number()
-        job.state, job.started = "running", time.time()
-        assert inputs is not None
-        task = Task(job.task, job.name, sources[0], sources[1], job.key_bytes, inputs, plain)
-        self.pool.start(hand, task, lambda *done: self._progress(job, done), lambda outcome: self._ended(job, outcome))
-        job.timer = asyncio.get_running_loop().call_later(self._settings.quota.seconds, self._overdue, job, job.task)
-        job.change()
+        number, now = self.pool.number(), time.time()
+        task = Task(number, first.name, sources[0], sources[1], first.key_bytes, inputs, plain)
+        self.pool.start(hand, task, partial(self._progress, started), partial(self._ended, started))
+        timer = asyncio.get_running_loop().call_later(self._settings.quota.seconds, self._overdue, started, number)
+        for job in started:
+            job.task, job.state, job.started, job.timer = number, "running", now, timer
+            job.change()
 
     def _plain(self, value: Any) -> Any:
         """Return a plain argument as a worker takes it: numbers, or the bytes of an array by its hash."""
@@ -182,80 +161,113 @@ class Scheduler:
 
     # ---------------------------------------------------------------- what workers tell
 
-    def _progress(self, job: Job, done: tuple[int, ...]) -> None:
-        job.progress = (done[0], done[1])
-        job.change()
+    def _progress(self, jobs: list[Job], place: int, done: int, total: int) -> None:
+        jobs[place].progress = (done, total)
+        jobs[place].change()
 
-    def _overdue(self, job: Job, task: int) -> None:
-        if job.task == task and job.state == "running":
+    def _overdue(self, jobs: list[Job], task: int) -> None:
+        """Stop the job of a task that runs: the last that was heard of."""
+        running = [job for job in jobs if job.task == task and job.state == "running"]
+        if running:
             limit = self._settings.quota.seconds
-            self.stop(job, Problem("over_quota", f"the job ran longer than the {limit:g} seconds granted"))
+            late = max(running, key=lambda job: (job.progress != (0, 0)) * jobs.index(job))
+            self.stop(late, Problem("over_quota", f"the job ran longer than the {limit:g} seconds granted"))
 
-    def _ended(self, job: Job, outcome: Done | Failed | Lost) -> None:
-        job.task = 0
-        if job.timer is not None:
-            job.timer.cancel()
-        if isinstance(outcome, Lost) and job.stop is None:
-            self._lost(job, outcome)
-        elif isinstance(outcome, Done) and job.stop is None:
-            self.speed.learn(job.work, outcome.report["run_seconds"])
-            self._end(job, outcome)
-        elif job.stop is None or job.stop.code != "job_cancelled":
-            stopped = job.stop and Failed(job.stop.code, job.stop.message)
-            self._end(job, stopped or outcome)  # type: ignore[arg-type]
+    def _ended(self, jobs: list[Job], outcomes: Sequence[Done | Failed] | Lost) -> None:
+        ends: list[tuple[Job, Done | Failed]] = []
+        again: list[Job] = []
+        each = [outcomes] * len(jobs) if isinstance(outcomes, Lost) else outcomes
+        for job, outcome in zip(jobs, each, strict=True):
+            job.task = 0
+            if job.timer is not None:
+                job.timer.cancel()
+            if job.stop is not None:
+                if job.stop.code != "job_cancelled":
+                    ends.append((job, Failed(job.stop.code, job.stop.message)))
+            elif isinstance(outcome, Lost):
+                if not self._lost(job, outcome):
+                    again.append(job)
+            elif isinstance(outcome, Failed) and outcome.cancelled:
+                again.append(job)  # Another job of the task was cancelled.
+            else:
+                ends.append((job, outcome))
+                if isinstance(outcome, Done):
+                    self.speed.learn(job.row.program, job.work, outcome.report["run_seconds"])
+        for job in reversed(again):
+            self._again(job)
+            job.change()
+        self._end(ends)
         self.dispatch()
 
-    def _lost(self, job: Job, lost: Lost) -> None:
+    def _lost(self, job: Job, lost: Lost) -> bool:
+        """Count a worker's death; returns whether that was the job's last try."""
         self._metrics.worker_deaths.inc()
         if lost.begun and not self.stopping:
             job.attempts += 1
             log("worker_died", job=job.row.id, tenant=job.row.tenant, attempts=job.attempts)
-            self._write(self._count_attempt(job))
+            if not job.unkept:
+                self._write(self._count_attempt(job))
         if job.attempts >= MAX_ATTEMPTS:
-            self._end(job, Failed("job_failed", f"{MAX_ATTEMPTS} workers died with this job"))
-            return
-        self._again(job)
-        job.change()
+            self._end([(job, Failed("job_failed", f"{MAX_ATTEMPTS} workers died with this job"))])
+            return True
+        return False
 
     async def _count_attempt(self, job: Job) -> None:
         await job.kept_by_store()
         await self._store.count_attempt(*job.key)
 
-    def _end(self, job: Job, outcome: Done | Failed) -> None:
-        job.state = "running"
-        self._write(self._keep_end(job, outcome))
+    def _end(self, ends: Sequence[tuple[Job, Done | Failed]]) -> None:
+        """Keep ends and tell of them: of what nobody is to keep at once, of what was never written with one change."""
+        together: list[tuple[Job, Done | Failed]] = []
+        for job, outcome in ends:
+            job.state = "running"
+            if job.unkept and (isinstance(outcome, Failed) or isinstance(outcome.result, bytes)):
+                self._told(job, "done" if isinstance(outcome, Done) else "failed", outcome)
+            elif job.unwritten:
+                job.to_be_kept()
+                job.keeping = asyncio.get_running_loop().create_future()
+                together.append((job, outcome))
+            else:
+                self._write(self._keep_end(job, outcome))
+        if together:
+            self._write(self._keep_new(together))
+
+    async def _keep_new(self, ends: list[tuple[Job, Done | Failed]]) -> None:
+        """Write jobs that nobody was told of once, with their ends."""
+        try:
+            await self._store.add_ended([_end_of(job, outcome) for job, outcome in ends])
+            for job, outcome in ends:
+                self._told(job, "done" if isinstance(outcome, Done) else "failed", outcome)
+        except Problem as problem:
+            if len(ends) > 1:
+                for end in ends:
+                    await self._keep_new([end])
+                return
+            await self._keep_failure(ends[0][0], Failed(problem.code, problem.message), new=True)
+        finally:
+            for job, _ in ends:
+                if job.keeping is not None and not job.keeping.done():
+                    job.keeping.set_result(None)
 
     async def _keep_end(self, job: Job, outcome: Done | Failed) -> None:
-        started = job.started or time.time()
-        # One that nobody was told of is written once, with its end.
-        new = job.row if job.keep is not None and job.keeping is None else None
-        if new is None:
-            try:
-                await job.kept_by_store()
-            except Exception:
-                return  # It was taken back, and its sender told why.
-        else:
-            job.keeping = asyncio.get_running_loop().create_future()
+        """Write the end of a job that the store has, or is about to have."""
         try:
-            await self._write_end(job, outcome, started, new)
-        finally:
-            if new is not None and job.keeping is not None:
-                job.keeping.set_result(None)
-
-    async def _write_end(self, job: Job, outcome: Done | Failed, started: float, new: Row | None) -> None:
+            await job.kept_by_store()
+        except Exception:
+            return  # It was taken back, and its sender told why.
         if isinstance(outcome, Done):
-            blob = Blob(outcome.digest, RESULT, outcome.size, outcome.facts)
-            report = {**outcome.report, "wait_seconds": started - job.row.created}
             try:
-                kept = await self._store.end_job(*job.key, "done", None, (blob, outcome.result), report, new)
-                if kept:
+                if await self._store.end_job(_end_of(job, outcome)):
                     self._told(job, "done", outcome)
                 return
             except Problem as problem:
                 outcome = Failed(problem.code, problem.message)
-        error = {"code": outcome.code, "message": outcome.message}
+        await self._keep_failure(job, outcome, new=False)
+
+    async def _keep_failure(self, job: Job, outcome: Failed, *, new: bool) -> None:
+        end = _end_of(job, outcome)
         try:
-            await self._store.end_job(*job.key, "failed", error, new=new)
+            await (self._store.add_ended([end]) if new else self._store.end_job(end))
         except Problem:
             # Not even that can be written: it stays queued in the store, and whoever waits is told for now.
             log("end_not_kept", job=job.row.id, tenant=job.row.tenant)
@@ -263,17 +275,19 @@ class Scheduler:
 
     def _told(self, job: Job, state: str, outcome: Done | Failed) -> None:
         """Forget a job that has its end, and wake all who wait for it."""
-        job.state = state
-        if isinstance(outcome, Done) and isinstance(outcome.result, bytes):
+        if isinstance(outcome, Failed):
+            code = "job_cancelled" if state == "cancelled" else "job_failed"
+            job.problem = Problem(code, outcome.message, cause=outcome.code)
+        elif isinstance(outcome.result, bytes):
             job.result = outcome.result
         if self.jobs.get(job.key) is job:
             del self.jobs[job.key]
-        self._metrics.jobs.labels(state).inc()
         seconds = time.time() - job.row.created
-        self._metrics.job_seconds.observe(seconds)
-        code = outcome.code if isinstance(outcome, Failed) else None
-        log("job_ended", job=job.row.id, tenant=job.row.tenant, state=state, code=code, seconds=round(seconds, 4))
-        job.change()
+        self._metrics.ended(state, seconds)
+        if not job.quiet or state != "done":
+            cause = outcome.code if isinstance(outcome, Failed) else None
+            log("job_ended", job=job.row.id, tenant=job.row.tenant, state=state, code=cause, seconds=round(seconds, 4))
+        job.end(state)
 
     def _write(self, writing: Any) -> None:
         task = asyncio.ensure_future(writing)
@@ -294,8 +308,7 @@ class Scheduler:
         """Take back a job that the store did not take."""
         self.jobs.pop(job.key, None)
         self._take_out(job)
-        job.state = "failed"
-        job.change()
+        job.end("failed")
 
     def _take_out(self, job: Job) -> None:
         waiting = self._waiting.get(job.row.tenant)
@@ -312,9 +325,9 @@ class Scheduler:
 
     async def cancel(self, job: Job) -> None:
         """Cancel a job: first in the store, so that it stays so, then where it runs."""
-        error = {"code": "job_cancelled", "message": "the job was cancelled"}
+        error = json.dumps({"code": "job_cancelled", "message": "the job was cancelled"})
         await job.kept_by_store()
-        if not await self._store.end_job(*job.key, "cancelled", error):
+        if not await self._store.end_job(End(job.row, "cancelled", error)):
             return
         job.stop = Problem("job_cancelled", "the job was cancelled")
         self._take_out(job)
@@ -364,6 +377,16 @@ class Scheduler:
         while self._writing:
             await asyncio.gather(*self._writing, return_exceptions=True)
         await self.pool.join()
+
+
+def _end_of(job: Job, outcome: Done | Failed) -> End:
+    """Return a job's end as the store keeps it."""
+    if isinstance(outcome, Failed):
+        return End(job.row, "failed", json.dumps({"code": outcome.code, "message": outcome.message}))
+    waited = (job.started or time.time()) - job.row.created
+    blob = Blob(outcome.digest, RESULT, outcome.size, outcome.facts)
+    report = json.dumps({**outcome.report, "wait_seconds": waited})
+    return End(job.row, "done", None, (blob, outcome.result), report)
 
 
 def _stored(store: Store, digest: bytes) -> int:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import signal
 import socket
@@ -14,6 +15,7 @@ from fastapi import FastAPI
 from ringsmith.errors import InputError
 from ringsmith.runtime.cluster import check_cluster
 from ringsmith.service.app import application
+from ringsmith.service.arena import shared
 from ringsmith.service.guard import protocol
 from ringsmith.service.logs import log, set_up
 from ringsmith.service.settings import Settings
@@ -60,14 +62,18 @@ def serve(settings: Settings, *, quiet: bool = False) -> None:
         check_cluster(settings.ray)
     store = Store(settings.store, settings.inline)
     listening = bound(settings)
-    guard, app = application(settings, store)
+    arena = shared(settings.slots, settings.max_body)
+    guard, app = application(settings, store, arena)
     config = uvicorn.Config(
-        guard, http=protocol(settings), loop="uvloop", lifespan="on", log_config=None, access_log=False,
+        guard, http=protocol(settings, arena), loop="uvloop", lifespan="on", log_config=None, access_log=False,
         server_header=False, date_header=False, proxy_headers=False, timeout_keep_alive=30,
         timeout_graceful_shutdown=int(settings.drain_seconds) + 1,
         ssl_certfile=settings.tls_certificate, ssl_keyfile=settings.tls_key, ws="none",
     )  # fmt: skip
     host, port = listening.getsockname()[:2]
     log("serving", logging.WARNING, host=host, port=port, workers=settings.workers)
+    # What is there now stays; what requests make is mostly gone before it is looked at again.
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     _Server(config, app).run(sockets=[listening])
     log("stopped", logging.WARNING)

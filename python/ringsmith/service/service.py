@@ -8,21 +8,25 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ringsmith.runtime.messages import HEAD
 from ringsmith.service import cost, kinds
+from ringsmith.service.arena import Arena, Lent
 from ringsmith.service.files import digest_of, own_name
+from ringsmith.service.job import ENDED, LEAST_KEEP, Job
 from ringsmith.service.kinds import ARGUMENTS, ARRAY, KEYS, PROGRAM, Facts
 from ringsmith.service.metrics import Metrics
+from ringsmith.service.plan import Plan, check_same, plain_text, request_hash, sign_of
 from ringsmith.service.problems import Problem, not_found, store_full
-from ringsmith.service.scheduler import ENDED, Job, Scheduler
+from ringsmith.service.scheduler import Scheduler
 from ringsmith.service.settings import Settings
 from ringsmith.service.store import Blob, Row, Store, Upload
 from ringsmith.service.tenants import Tenant
+from ringsmith.service.worker import bytes_of
 
 #: Seconds for which a sum of a tenant's bytes serves.
 _SUM_SERVES = 2.0
@@ -30,8 +34,6 @@ _SUM_SERVES = 2.0
 _EXPIRY_SECONDS = 60.0
 #: Seconds after which a job whose sender waits is written, its end or not.
 _SOON = 0.25
-#: Bytes of the checksum that every object of the format ends with.
-_CHECKSUM = 8
 #: Blobs above this size are hashed and read one at a time.
 _LARGE = 16 << 20
 
@@ -39,10 +41,10 @@ _LARGE = 16 << 20
 class Service:
     """One server."""
 
-    def __init__(self, settings: Settings, store: Store) -> None:
+    def __init__(self, settings: Settings, store: Store, arena: Arena | None = None) -> None:
         """Take up what the store has and start the workers; called inside the event loop."""
         self.settings, self.store, self.metrics = settings, store, Metrics()
-        self.scheduler = Scheduler(settings, self.store, self.metrics)
+        self.scheduler = Scheduler(settings, self.store, self.metrics, arena)
         self.waiting = 0
         self._sums: dict[int, tuple[float, int]] = {}
         self._one_large = asyncio.Semaphore(1)
@@ -231,27 +233,25 @@ class Service:
         """
         digests = dict(hashes)
         if body is not None:
-            # Length and the checksum that a message ends with: who sends two with the same fools nobody else.
-            digests["inputs"] = len(body).to_bytes(8, "little") + body[-_CHECKSUM:]
-        request, plain_text = _request_hash(digests, plain)
+            digests["inputs"] = sign_of(body)
+        request = request_hash(digests, plain)
         if body is not None:
             digests["inputs"] = own_name()
         known = self.job(tenant, id)
         if known is not None:
-            row = known.row if isinstance(known, Job) else known
-            if row.request != request:
-                raise Problem("job_differs", f"there is another job {id}; choose a name of its own for each job")
+            check_same(known, request)
             if isinstance(known, Job) and body is None:
                 await known.kept_by_store()
             return known, False
-        job = self._checked(tenant, id, digests, plain, keep, body, request, plain_text)
-        job.keep = partial(self._keep_job, job, body)
-        self.scheduler.add(job)
+        inputs = None if body is not None else self._of_kind(tenant, digests["inputs"], ARGUMENTS)
+        plan = self.plan(tenant, digests, plain, inputs)
+        unfinished = len(self.scheduler.of_tenant(tenant.number))
+        job = self.new_job(plan, id, request, digests["inputs"], keep, body, unfinished)
+        self.scheduler.dispatch()
         if body is None or len(body) > self.settings.inline:
             await job.kept_by_store()
         else:
-            # Its sender waits for the result. If that comes soon, one commit holds all of it.
-            asyncio.get_running_loop().call_later(_SOON, self._keep_late, job)
+            self.keep_soon([job])
         return job, True
 
     async def run(
@@ -265,54 +265,80 @@ class Service:
                 await self.finished(job, wait)
             if job.result is not None:
                 return job.result
+            if job.problem is not None:
+                raise job.problem
         newest = self.job(tenant, id)
         if newest is None:
             raise Problem("store_full", "the server's store is full; the job's end was not kept", retry_after=60.0)
         return self.result(newest) if isinstance(newest, Row) else await self.told(newest)
 
-    def _keep_late(self, job: Job) -> None:
-        if job.state not in ENDED and job.keeping is None:
-            self.scheduler.keep(job)
+    def keep_soon(self, jobs: Sequence[Job]) -> None:
+        """Write jobs whose sender waits for their results, unless these come before: one commit then holds all."""
+        asyncio.get_running_loop().call_later(_SOON, self._keep_late, jobs)
 
-    async def _keep_job(self, job: Job, body: bytes | None) -> None:
+    def _keep_late(self, jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            if job.state not in ENDED and job.keeping is None and not job.unkept:
+                self.scheduler.keep(job)
+
+    async def _keep_job(self, job: Job, body: bytes | Lent | None) -> None:
         """Write a new job to the store; it may run already, but nobody is told of it before this."""
         try:
             blob = None
             if body is not None:
-                blob = Blob(job.row.inputs, ARGUMENTS, len(body), {}), await self._placed(body)
+                data = bytes_of(body)
+                blob = Blob(job.row.inputs, ARGUMENTS, len(data), {}), await self._placed(data)
             await self.store.add_job(job.row, blob)
         except Exception:
             self.scheduler.drop(job)
             raise
         job.inputs = None  # The queue holds no bytes.
 
-    def _checked(
-        self, tenant: Tenant, id: str, digests: Mapping[str, bytes], plain: Mapping[str, Any], keep: float,
-        body: bytes | None, request: bytes, plain_text: str,
-    ) -> Job:  # fmt: skip
-        """Return a job that may start: everything there, of the right kind, together, and within the quotas."""
+    def plan(self, tenant: Tenant, hashes: Mapping[str, bytes], plain: Mapping[str, Any], inputs: Blob | None) -> Plan:
+        """Return what jobs of this program, keys and plain arguments share, checked: all there, together, in quota.
+
+        `inputs`: those of the job if they are a blob; those that come with it are the worker's to read.
+        """
         settings = self.settings
-        program, keys = self._of_kind(tenant, digests["program"], PROGRAM), self._of_kind(tenant, digests["keys"], KEYS)
-        if body is None:
-            inputs = self._of_kind(tenant, digests["inputs"], ARGUMENTS).facts
-        else:
-            kinds.check_arguments(body)
-            inputs = keys.facts  # The worker reads them; here only keys and program are compared.
-        kinds.check_together(program.facts, keys.facts, inputs)
+        program, keys = self._of_kind(tenant, hashes["program"], PROGRAM), self._of_kind(tenant, hashes["keys"], KEYS)
+        kinds.check_together(program.facts, keys.facts, inputs.facts if inputs else keys.facts)
         self._check_plain(tenant, program.facts, plain)
         key_bytes = int(program.facts["session"]) + keys.size
         limit = settings.worker_key_memory
         cost.check(program.facts, key_bytes, settings.quota, limit, settings.threads, self.scheduler.speed)
-        if len(self.scheduler.of_tenant(tenant.number)) >= settings.quota.jobs:
-            wait = max(1.0, self.scheduler.speed.seconds(int(program.facts["cost"]["work"])))
+        return Plan(tenant, program, keys, plain_text(plain), key_bytes)
+
+    def new_job(
+        self,
+        plan: Plan,
+        id: str,
+        request: bytes,
+        inputs: bytes,
+        keep: float,
+        body: bytes | Lent | None,
+        unfinished: int,
+    ) -> Job:
+        """Queue a job of a plan; Problem if it is beyond the tenant's quotas, of which `unfinished` jobs are used."""
+        tenant, settings = plan.tenant, self.settings
+        data = body.view if isinstance(body, Lent) else body
+        if data is not None:
+            kinds.check_arguments(bytes(data[:HEAD]))
+        if unfinished >= settings.quota.jobs:
+            wait = max(1.0, self.scheduler.speed.seconds(int(plan.program.facts["cost"]["work"])))
             raise Problem("too_many_jobs", f"{settings.quota.jobs} jobs are granted at a time", retry_after=wait)
-        self._take_bytes(tenant, int(program.facts["result_bytes"]) + len(body or b""))
+        if data is None or len(data) > settings.inline:
+            keep = keep or LEAST_KEEP  # The queue holds no large bytes: the store does.
+        if keep > 0:
+            self._take_bytes(tenant, int(plan.program.facts["result_bytes"]) + len(data or b""))
         now = time.time()
         row = Row(
-            tenant.number, id, self.store.next_number(), request, digests["program"], digests["keys"],
-            digests["inputs"], plain_text, "queued", now, None, 0, None, None, None, now + keep,
+            tenant.number, id, self.store.next_number(), request, plan.program.digest, plan.keys.digest, inputs,
+            plan.plain, "queued", now, None, 0, None, None, None, now + keep,
         )  # fmt: skip
-        return Job(row, program.facts, key_bytes, body)
+        job = Job(row, plan.program.facts, plan.key_bytes, body)
+        job.keep = partial(self._keep_job, job, body)
+        self.scheduler.add(job)
+        return job
 
     def _of_kind(self, tenant: Tenant, digest: bytes, kind: str) -> Blob:
         blob = self.blob(tenant, digest)
@@ -458,13 +484,3 @@ class Service:
             "quota": {"bytes": quota.bytes, "jobs": quota.jobs, "memory": quota.memory, "seconds": quota.seconds},
             "limits": {"body": settings.max_body, "blob": settings.max_blob},
         }
-
-
-def _request_hash(digests: Mapping[str, bytes], plain: Mapping[str, Any]) -> tuple[bytes, str]:
-    """Return what makes a submission the same as another, and its plain arguments as text."""
-    try:
-        text = json.dumps(plain, sort_keys=True)
-    except (ValueError, RecursionError, TypeError):
-        raise Problem("bad_arguments", "plain arguments are numbers, nested lists of numbers, or arrays") from None
-    parts = [digests["program"], digests["keys"], digests["inputs"], text.encode()]
-    return hashlib.sha256(b"".join(parts)).digest(), text

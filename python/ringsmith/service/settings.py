@@ -39,6 +39,8 @@ class Settings:
     #: Largest blob, and largest body of one request: longer blobs come in chunks.
     max_blob: int = GIB
     max_body: int = 8 * MIB
+    #: Bodies of many jobs that workers read where they were received; more are copied.
+    slots: int = 16
     #: Blobs up to this size lie in the database, others in files of their own.
     inline: int = 256 * KIB
     #: Connections, and requests that wait for a job, at one time.

@@ -8,7 +8,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -72,6 +72,17 @@ class Row:
     error: str | None
     report: str | None
     expires: float
+
+
+@dataclass(frozen=True)
+class End:
+    """How a job ended: done, failed or cancelled; `error` and `report` as JSON."""
+
+    row: Row
+    state: str
+    error: str | None = None
+    result: tuple[Blob, bytes | Path] | None = None
+    report: str | None = None
 
 
 _ROW = ", ".join(Row.__dataclass_fields__)
@@ -294,6 +305,12 @@ class Store:
         row = self._one(f"SELECT {_ROW} FROM jobs WHERE tenant = ? AND id = ?", tenant, id)
         return Row(*row) if row else None
 
+    def jobs_named(self, tenant: int, ids: Sequence[str]) -> dict[str, Row]:
+        """Return those of a tenant's jobs that have one of these names."""
+        marks = ", ".join("?" * len(ids))
+        query = f"SELECT {_ROW} FROM jobs WHERE tenant = ? AND id IN ({marks})"
+        return {row[1]: Row(*row) for row in self._reader.execute(query, (tenant, *ids))}
+
     def jobs(self, tenant: int, before: int, limit: int) -> list[Row]:
         """Return a page of a tenant's jobs, newest first."""
         query = f"SELECT {_ROW} FROM jobs WHERE tenant = ? AND number < ? ORDER BY number DESC LIMIT ?"
@@ -309,49 +326,44 @@ class Store:
 
         await self._write(change)
 
-    async def end_job(
-        self, tenant: int, id: str, state: str, error: dict[str, Any] | None = None,
-        result: tuple[Blob, bytes | Path] | None = None, report: dict[str, Any] | None = None, new: Row | None = None,
-    ) -> bool:  # fmt: skip
-        """Keep how a job ended. The first end stands: returns False, and keeps nothing, if it has one already.
-
-        `new`: the job itself, if it was not kept before.
-        """
+    async def end_job(self, end: End) -> bool:
+        """Keep how a job ended. The first end stands: returns False, and keeps nothing, if it has one already."""
+        tenant, id = end.row.tenant, end.row.id
 
         def change(connection: sqlite3.Connection) -> bool:
-            if new is not None:  # Its inputs came with it and were never kept.
-                return self._insert_ended(connection, new, state, error, result, report)
             found = connection.execute(
                 "SELECT inputs FROM jobs WHERE tenant = ? AND id = ? AND state = 'queued'", (tenant, id)
             ).fetchone()
             if found is None:
                 return False
             digest = None
-            if result is not None:
-                self._put(connection, *result)
-                digest = result[0].digest
+            if end.result is not None:
+                self._put(connection, *end.result)
+                digest = end.result[0].digest
             connection.execute(
                 "UPDATE jobs SET state = ?, finished = ?, result = ?, error = ?, report = ? "
                 "WHERE tenant = ? AND id = ?",
-                (state, time.time(), digest, error and json.dumps(error), report and json.dumps(report), tenant, id),
+                (end.state, time.time(), digest, end.error, end.report, tenant, id),
             )
             self._forget_unused(connection, [found[0]])
             return True
 
         return await self._write(change)
 
-    def _insert_ended(
-        self, connection: sqlite3.Connection, row: Row, state: str, error: dict[str, Any] | None,
-        result: tuple[Blob, bytes | Path] | None, report: dict[str, Any] | None,
-    ) -> bool:  # fmt: skip
-        if result is not None:
-            self._put(connection, *result)
-        ended = replace(
-            row, state=state, finished=time.time(), result=result[0].digest if result else None,
-            error=json.dumps(error) if error else None, report=json.dumps(report) if report else None,
-        )  # fmt: skip
-        _insert(connection, ended)
-        return True
+    async def add_ended(self, ends: Sequence[End]) -> None:
+        """Keep jobs that were not kept before together with their ends; their inputs are never kept."""
+
+        def change(connection: sqlite3.Connection) -> None:
+            for end in ends:
+                if end.result is not None:
+                    self._put(connection, *end.result)
+                result = end.result[0].digest if end.result else None
+                row = replace(
+                    end.row, state=end.state, finished=time.time(), result=result, error=end.error, report=end.report
+                )
+                _insert(connection, row)
+
+        await self._write(change)
 
     async def count_attempt(self, tenant: int, id: str) -> None:
         """Keep that a job's worker died."""

@@ -418,9 +418,9 @@ def test_a_job_over_quota_is_refused_before_it_starts() -> None:
         assert refused.value.code == "over_quota"
     # Slower machines refuse sooner, by what they have seen.
     before = speed.seconds(10**9)
-    speed.learn(10**9, 100.0)
+    speed.learn(b"p", 10**9, 100.0)
     assert speed.seconds(10**9) > 5 * before
-    speed.learn(1, 1e-6)
+    speed.learn(b"p", 1, 1e-6)
     assert speed.seconds(10**9) > 5 * before
 
 

@@ -20,7 +20,7 @@ from ringsmith.service import tenants
 from ringsmith.service.database import Writer, connect
 from ringsmith.service.kinds import ARRAY
 from ringsmith.service.problems import Problem
-from ringsmith.service.store import Blob, Row, Store, Upload
+from ringsmith.service.store import Blob, End, Row, Store, Upload
 
 INLINE = 1000
 
@@ -43,6 +43,12 @@ def blob_of(data: bytes) -> Blob:
 def row_of(store: Store, id: str, inputs: bytes, expires: float = 1e12) -> Row:
     return Row(1, id, store.next_number(), b"r", b"p", b"k", inputs, "{}", "queued", time.time(), None, 0, None, None,
                None, expires)  # fmt: skip
+
+
+def end_of(store: Store, id: str, state: str, content: bytes) -> End:
+    row = store.job(1, id)
+    assert row is not None
+    return End(row, state, None, (blob_of(content), content))
 
 
 async def keep(store: Store, tenant: int, data: bytes) -> Blob:
@@ -116,7 +122,7 @@ def test_a_job_has_one_end(tmp_path: Path) -> None:
             place = content if len(content) <= INLINE else store.files.write_part(content)
             await store.add_job(row_of(store, name, inputs.digest), (inputs, place))
             assert store.used_bytes(1) >= len(content)
-            ends = [store.end_job(1, name, state, None, (blob_of(f"{name}{state}".encode()), f"{name}{state}".encode()))
+            ends = [store.end_job(end_of(store, name, state, f"{name}{state}".encode()))
                     for state in ("done", "failed", "done")]  # fmt: skip
             assert sorted(await asyncio.gather(*ends)) == [False, False, True]
             job = store.job(1, name)
@@ -142,7 +148,7 @@ def test_finished_jobs_expire(tmp_path: Path) -> None:
         for name, expires in (("old", 1.0), ("new", 1e12), ("waits", 1.0)):
             await store.add_job(row_of(store, name, inputs.digest, expires), (inputs, b"in"))
         for name in ("old", "new"):
-            await store.end_job(1, name, "done", None, (blob_of(name.encode()), name.encode()))
+            await store.end_job(end_of(store, name, "done", name.encode()))
         assert await store.expire_jobs() == 1
         assert [row.id for row in store.jobs(1, 1 << 60, 10)] == ["waits", "new"]
 

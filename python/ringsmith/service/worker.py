@@ -6,7 +6,7 @@ from __future__ import annotations
 import resource
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
@@ -19,23 +19,29 @@ from ringsmith.runtime.cache import Cache, Name, TooLargeError
 from ringsmith.runtime.messages import Encryptions, Keys
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.server import Server
+from ringsmith.service.arena import Arena, Lent, Place
 from ringsmith.service.files import Files, own_name
 from ringsmith.service.problems import Problem, of_error
 
-#: A blob's bytes, or the file that holds them.
-Source = bytes | Path
+#: A blob's bytes, or the file or the place in the arena that holds them.
+Source = bytes | Path | Lent | Place
+#: Told the place of a job in its task, how many of its operations are done, of how many.
+Told = Callable[[int, int, int], None]
 
 
 @dataclass(frozen=True)
 class Task:
-    """A job as a worker needs it. `program` and `keys` are None where the worker is known to hold them."""
+    """Jobs as a worker needs them, alike but for their inputs.
+
+    `program` and `keys` are None where the worker is known to hold them.
+    """
 
     number: int
     name: Name
     program: Source | None
     keys: Source | None
     key_bytes: int
-    inputs: Source
+    inputs: Sequence[Source]
     plain: dict[str, Any]
 
 
@@ -52,7 +58,7 @@ class Held:
 class Done:
     """A result, with its name; large ones lie in a part file. `report`: seconds by kind of operation, memory."""
 
-    result: Source
+    result: bytes | Path
     digest: bytes
     size: int
     facts: dict[str, Any]
@@ -104,18 +110,24 @@ class Worker:
     """The state of a worker process: its store and its cache of servers."""
 
     def __init__(
-        self, store: Path | None, key_memory: int, threads: int, inline: int, allow_insecure: bool
+        self, store: Path | None, key_memory: int, threads: int, inline: int, allow_insecure: bool, arena: Arena | None
     ) -> None:  # fmt: skip
         """Start without keys. Results longer than `inline` go to the store; without one they are bytes too."""
+        self._arena = arena
+        self._told: tuple[Name, dict[str, Any]] = ((b"", b""), {})
         self._files = None if store is None else Files(store)
         self._threads, self._inline = threads, inline
         self._insecure = allow_insecure
         self.cache: Cache[Server] = Cache(key_memory)
 
-    def run(self, task: Task, progress: Callable[[int, int], None]) -> Done | Failed:
-        """Return a task's outcome; no input of a tenant raises."""
+    def run(self, task: Task, progress: Told, ended: Callable[[Done | Failed], None]) -> None:
+        """Tell the outcome of each of a task's jobs; no input of a tenant raises."""
+        for place, inputs in enumerate(task.inputs):
+            ended(self._outcome(task, inputs, partial(progress, place)))
+
+    def _outcome(self, task: Task, inputs: Source, progress: Callable[[int, int], None]) -> Done | Failed:
         try:
-            return self._done(task, progress)
+            return self._done(task, inputs, progress)
         except TooLargeError as error:
             return Failed("over_quota", str(error))
         except RingsmithError as error:
@@ -126,21 +138,15 @@ class Worker:
         except MemoryError:
             return Failed("over_quota", "this machine has not enough memory for the job")
 
-    def _done(self, task: Task, progress: Callable[[int, int], None]) -> Done:
+    def _done(self, task: Task, inputs: Source, progress: Callable[[int, int], None]) -> Done:
         start = time.perf_counter()
         server, warm = self.cache.take(task.name, task.key_bytes, partial(self._load, task))
         loaded = time.perf_counter()
-        sent = Encryptions.from_bytes(_bytes(task.inputs))
+        sent = Encryptions.from_bytes(bytes_of(inputs, self._arena))
         plain = {name: _array(value) for name, value in task.plain.items()}
         execution = server.run(sent, plain, None, progress)
         data = execution.result.to_bytes()
         end = time.perf_counter()
-        facts = {
-            "identity": server.program.identity.digest.hex(),
-            "sections": {name: value.hex() for name, value in server.program.identity.sections},
-            "key": execution.result.label.key,
-            "ciphertexts": len(execution.result.ciphertexts),
-        }
         report = {
             "warm_keys": warm,
             "load_seconds": loaded - start,
@@ -149,28 +155,50 @@ class Worker:
             "worker_memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         }
         content = content_of(data, self._inline, self._files)
-        return Done(content, own_name(), len(data), facts, report)
+        return Done(content, own_name(), len(data), self._facts(task.name, execution.result), report)
+
+    def _facts(self, name: Name, result: Encryptions) -> dict[str, Any]:
+        """Return what the store keeps of a result: the same for all of a task, and then told once."""
+        if self._told[0] != name:
+            identity = result.label.program
+            facts = {
+                "identity": identity.digest.hex(),
+                "sections": {section: value.hex() for section, value in identity.sections},
+                "key": result.label.key,
+                "ciphertexts": len(result.ciphertexts),
+            }
+            self._told = name, facts
+        return self._told[1]
 
     def _load(self, task: Task) -> Server:
         """Return the session of a program and keys."""
         if task.program is None or task.keys is None:
             raise Problem("internal", "the worker no longer holds these keys")
-        program = Program.from_bytes(_bytes(task.program), allow_insecure=self._insecure)
-        return Server(program, Keys.from_bytes(_bytes(task.keys)), threads=self._threads)
+        program = Program.from_bytes(bytes_of(task.program), allow_insecure=self._insecure)
+        return Server(program, Keys.from_bytes(bytes_of(task.keys)), threads=self._threads)
 
 
-def content_of(data: bytes, inline: int, files: Files | None) -> Source:
+def content_of(data: bytes, inline: int, files: Files | None) -> bytes | Path:
     """Return a result as the server takes it: as bytes, or in a part file if it is long and there is a store."""
     return data if files is None or len(data) <= inline else files.write_part(data)
 
 
-def _bytes(source: Source) -> bytes:
-    return source if isinstance(source, bytes) else source.read_bytes()
+def bytes_of(source: Source, arena: Arena | None = None) -> bytes:
+    """Return what a source holds."""
+    match source:
+        case Path():
+            return source.read_bytes()
+        case Place():
+            assert arena is not None
+            return bytes(arena.at(source.start, source.length))
+        case Lent():
+            return bytes(source.view)
+    return source
 
 
 def _array(value: Any) -> Any:
     """Return a plain argument: numbers of JSON as they are, bytes or files as numpy's arrays."""
-    return array_of(_bytes(value)) if isinstance(value, (bytes, Path)) else value
+    return array_of(bytes_of(value)) if isinstance(value, (bytes, Path)) else value
 
 
 class Evaluator(Protocol):
@@ -178,8 +206,8 @@ class Evaluator(Protocol):
 
     cache: Any
 
-    def run(self, task: Task, progress: Callable[[int, int], None]) -> Done | Failed:
-        """Return a task's outcome."""
+    def run(self, task: Task, progress: Told, ended: Callable[[Done | Failed], None]) -> None:
+        """Tell the outcome of each of a task's jobs."""
 
 
 def main(connection: Connection, wanted: Any, make: Callable[[], Evaluator]) -> None:
@@ -192,27 +220,30 @@ def main(connection: Connection, wanted: Any, make: Callable[[], Evaluator]) -> 
         connection.send("ready")
         while True:
             task: Task = connection.recv()
-            connection.send((_outcome(worker, interrupt, task, connection), _held(worker)))
+            connection.send((_outcomes(worker, interrupt, task, connection), _held(worker)))
     except (EOFError, OSError):
         return
 
 
-def _outcome(worker: Evaluator, interrupt: _Interrupt, task: Task, connection: Connection) -> Done | Failed:
+def _outcomes(worker: Evaluator, interrupt: _Interrupt, task: Task, connection: Connection) -> list[Done | Failed]:
+    """Return what became of each job; those that a signal kept from their end are cancelled."""
+    outcomes: list[Done | Failed] = []
     told = 0.0
 
-    def progress(done: int, total: int) -> None:
+    def progress(place: int, done: int, total: int) -> None:
         nonlocal told
         now = time.monotonic()
         if now - told >= 0.1:
             told = now
-            interrupt.undisturbed(partial(connection.send, (done, total)))
+            interrupt.undisturbed(partial(connection.send, (place, done, total)))
 
     try:
-        outcome: Done | Failed = interrupt.run(task.number, partial(worker.run, task, progress))
-        return outcome
+        interrupt.run(task.number, partial(worker.run, task, progress, outcomes.append))
     except _Cancelled:
         worker.cache.drop(task.name)  # It may have been on its way in.
-        return Failed("job_cancelled", "the job was cancelled", cancelled=True)
+        missing = len(task.inputs) - len(outcomes)
+        outcomes += [Failed("job_cancelled", "the job was cancelled", cancelled=True)] * missing
+    return outcomes
 
 
 def _held(worker: Evaluator) -> Held:

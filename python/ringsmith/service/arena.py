@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory that the server and its workers share: bodies are received into it and read where they lie.
+
+```
+client ── socket ──> slot of the arena <── worker reads a message, by its place
+```
+A slot is free again when nothing of the server refers to its body any more: its request, and every job in it, has its
+end.
+"""
+
+from __future__ import annotations
+
+import logging
+import mmap
+import os
+from multiprocessing import reduction
+from typing import Any
+
+from ringsmith.service.logs import log
+
+
+class Arena:
+    """So many slots of one size; memory is taken when a slot is first used."""
+
+    def __init__(self, slots: int, size: int, handle: int | None = None) -> None:
+        """Make it; `handle`: one that another process made."""
+        self._slots, self._size = slots, size
+        self._handle = os.memfd_create("ringsmith-arena", os.MFD_CLOEXEC) if handle is None else handle
+        if handle is None:
+            os.ftruncate(self._handle, slots * size)
+        self._memory = memoryview(mmap.mmap(self._handle, slots * size))
+        self._free = list(range(slots))
+
+    def take(self, length: int) -> Body | None:
+        """Return room for a body; None if it is too long or all slots are in use."""
+        if length > self._size or not self._free:
+            return None
+        return Body(self, self._free.pop(), length)
+
+    def give_back(self, slot: int) -> None:
+        """Take a slot back; the one used last is used next."""
+        self._free.append(slot)
+
+    def at(self, place: int, length: int) -> memoryview:
+        """Return bytes by their place."""
+        return self._memory[place : place + length]
+
+    def start(self, slot: int) -> int:
+        """Return a slot's place."""
+        return slot * self._size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pass it to a process that is being started."""
+        return _opened, (self._slots, self._size, reduction.DupFd(self._handle))
+
+
+def _opened(slots: int, size: int, handle: Any) -> Arena:
+    return Arena(slots, size, handle.detach())
+
+
+def shared(slots: int, size: int) -> Arena | None:
+    """Return a new arena; None where the system has none to give: bodies are then copied."""
+    try:
+        return Arena(slots, size)
+    except (OSError, AttributeError, ValueError) as error:
+        log("no_arena", logging.WARNING, kind=type(error).__name__)
+        return None
+
+
+class Body:
+    """A body in a slot, which is given back with the last reference to this."""
+
+    def __init__(self, arena: Arena, slot: int, length: int) -> None:
+        """Have a slot."""
+        self._arena, self._slot = arena, slot
+        self.start = arena.start(slot)
+        self.view = arena.at(self.start, length)
+
+    def part(self, start: int, length: int) -> Lent:
+        """Return a part of it, which keeps the whole."""
+        return Lent(self, self.start + start, self.view[start : start + length])
+
+    def __del__(self) -> None:
+        """Give the slot back."""
+        self._arena.give_back(self._slot)
+
+
+class Lent:
+    """Bytes of a body. To a worker it goes as a `Place`."""
+
+    def __init__(self, body: Body, start: int, view: memoryview) -> None:
+        """Refer to them."""
+        self._body, self._start, self.view = body, start, view
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as where they are."""
+        return Place, (self._start, len(self.view))
+
+
+class Place:
+    """Where bytes lie in the arena."""
+
+    def __init__(self, start: int, length: int) -> None:
+        """Name them."""
+        self.start, self.length = start, length

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many jobs in one request: each with its own name, state, result and end; what they share is checked once."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ringsmith.errors import FormatError
+from ringsmith.runtime import frames
+from ringsmith.service.arena import Body, Lent
+from ringsmith.service.files import own_name
+from ringsmith.service.job import ENDED, Job
+from ringsmith.service.plan import Plan, check_same, sign_of
+from ringsmith.service.problems import Problem
+from ringsmith.service.requests import JOB_ID
+from ringsmith.service.service import Service
+from ringsmith.service.store import Row
+from ringsmith.service.tenants import Tenant
+
+#: Jobs of one request at most.
+MOST = 256
+_ID = re.compile(JOB_ID)
+#: What a job's sender is told: its result, its state, or why it has no result.
+Outcome = bytes | dict[str, Any] | Problem
+
+
+def jobs_of(body: bytes | Body) -> list[tuple[str, bytes | Lent]]:
+    """Return name and arguments of each job of a request; Problem for a body that is none."""
+    found: list[tuple[str, bytes | Lent]]
+    try:
+        if isinstance(body, bytes):
+            found = [(name, body[start : start + length]) for name, _, start, length in frames.places(body)]
+        else:
+            found = [(name, body.part(start, length)) for name, _, start, length in frames.places(body.view)]
+    except FormatError as error:
+        raise Problem("bad_request", str(error)) from None
+    if not 1 <= len(found) <= MOST:
+        raise Problem("bad_request", f"{len(found)} jobs; a request has 1 to {MOST}")
+    for number, (name, _) in enumerate(found):
+        if not _ID.fullmatch(name):
+            raise Problem("bad_request", f"frame {number}: its name has to be 1 to 64 of A-Z a-z 0-9 . _ -")
+    return found
+
+
+class Batch:
+    """The jobs of one request."""
+
+    def __init__(self, service: Service, tenant: Tenant, wait: float) -> None:
+        """Wait `wait` seconds for them."""
+        self._service, self._tenant = service, tenant
+        self._deadline = time.monotonic() + wait
+        self._changed = asyncio.Event()
+        self._waiting: dict[str, Job] = {}
+        self._known: list[tuple[str, Outcome]] = []
+
+    def submit(
+        self,
+        hashes: Mapping[str, bytes],
+        plain: Mapping[str, Any],
+        keep: float,
+        jobs: Sequence[tuple[str, bytes | Lent]],
+    ) -> None:
+        """Queue the jobs; Problem for what is wrong with all of them."""
+        service, tenant = self._service, self._tenant
+        if service.waiting >= service.settings.waiting:
+            raise Problem("busy", f"{service.waiting} requests wait for jobs already", retry_after=1.0)
+        plan = service.plan(tenant, hashes, plain, None)
+        own = service.scheduler.jobs
+        ended = service.store.jobs_named(tenant.number, [id for id, _ in jobs if (tenant.number, id) not in own])
+        unfinished = len(service.scheduler.of_tenant(tenant.number))
+        shared = hashlib.sha256(plan.program.digest + plan.keys.digest)
+        new: list[Job] = []
+        for id, body in jobs:
+            request = shared.copy()
+            request.update(sign_of(body.view if isinstance(body, Lent) else body) + plan.plain.encode())
+            try:
+                known = own.get((tenant.number, id)) or ended.get(id)
+                if known is None:
+                    known = self._new(plan, id, request.digest(), keep, body, unfinished + len(new))
+                    new.append(known)
+                check_same(known, request.digest())
+            except Problem as problem:
+                self._known.append((id, problem))
+                continue
+            if isinstance(known, Row):
+                self._known.append((id, self._of_row(known)))
+            else:
+                known.watchers.add(self._changed)
+                self._waiting[id] = known
+        service.scheduler.dispatch()
+        service.keep_soon(new)
+        refused = [outcome for _, outcome in self._known if isinstance(outcome, Problem) and outcome.retry_after]
+        if len(refused) == len(jobs):
+            raise refused[0]  # The same request again may succeed, and its sender knows how to wait.
+
+    def _new(self, plan: Plan, id: str, request: bytes, keep: float, body: bytes | Lent, unfinished: int) -> Job:
+        job = self._service.new_job(plan, id, request, own_name(), keep, body, unfinished)
+        job.quiet = True
+        if len(body.view if isinstance(body, Lent) else body) > self._service.settings.inline:
+            self._service.scheduler.keep(job)
+        return job
+
+    async def outcomes(self) -> AsyncIterator[list[tuple[str, Outcome]]]:
+        """Yield the jobs' outcomes as they end, and at the deadline the states of those that have not."""
+        service = self._service
+        service.waiting += 1
+        try:
+            if self._known:
+                yield self._known
+            while self._waiting:
+                ended = {id: job for id, job in self._waiting.items() if job.state in ENDED}
+                for id in ended:
+                    del self._waiting[id]
+                if ended:
+                    yield [(id, await self._of_ended(job)) for id, job in ended.items()]
+                    continue
+                over = self._deadline <= time.monotonic()
+                left = {
+                    id: job for id, job in self._waiting.items()
+                    if over or (service.scheduler.stopping and job.state == "queued")
+                }  # fmt: skip
+                for id in left:
+                    self._waiting.pop(id).watchers.discard(self._changed)
+                if left:
+                    yield [(id, await self._state(job)) for id, job in left.items()]
+                else:
+                    await self._woken()
+        finally:
+            service.waiting -= 1
+            for job in self._waiting.values():
+                job.watchers.discard(self._changed)
+
+    async def _woken(self) -> None:
+        try:
+            async with asyncio.timeout(max(0.0, self._deadline - time.monotonic())):
+                await self._changed.wait()
+            self._changed.clear()
+        except TimeoutError:
+            pass
+
+    async def _state(self, job: Job) -> Outcome:
+        if job.state in ENDED:  # While others were written.
+            return await self._of_ended(job)
+        try:
+            return await self._service.told(job)
+        except Problem as problem:
+            return problem
+
+    async def _of_ended(self, job: Job) -> Outcome:
+        if job.result is not None:
+            return job.result
+        if job.problem is not None:
+            return job.problem
+        newest = self._service.store.job(*job.key)
+        if newest is None:
+            return Problem("store_full", "the server's store is full; the job's end was not kept", retry_after=60.0)
+        outcome = self._of_row(newest)
+        return await asyncio.to_thread(outcome.read_bytes) if isinstance(outcome, Path) else outcome
+
+    def _of_row(self, row: Row) -> Any:
+        try:
+            return self._service.result(row)
+        except Problem as problem:
+            return problem
+
+
+def framed(outcomes: Sequence[tuple[str, Outcome]]) -> bytes:
+    """Return outcomes as frames."""
+    parts: list[bytes] = []
+    for id, outcome in outcomes:
+        status, data = _spelled(outcome)
+        parts += frames.head(id, status, len(data)), data
+    return b"".join(parts)
+
+
+def _spelled(outcome: Outcome) -> tuple[int, bytes]:
+    if isinstance(outcome, bytes):
+        return 200, outcome
+    if isinstance(outcome, Problem):
+        return outcome.status, json.dumps(outcome.body()).encode()
+    return 202, json.dumps(outcome).encode()

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What jobs have in common, and what makes one submission the same as another."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ringsmith.service.job import Job
+from ringsmith.service.problems import Problem
+from ringsmith.service.store import Blob, Row
+from ringsmith.service.tenants import Tenant
+
+#: Bytes of the checksum that every object of the format ends with.
+_CHECKSUM = 8
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What many jobs may share: a tenant's program and keys, and plain arguments as JSON."""
+
+    tenant: Tenant
+    program: Blob
+    keys: Blob
+    plain: str
+    key_bytes: int
+
+
+def plain_text(plain: Mapping[str, Any]) -> str:
+    """Return plain arguments as JSON; Problem for what is none."""
+    try:
+        return json.dumps(plain, sort_keys=True)
+    except (ValueError, RecursionError, TypeError):
+        raise Problem("bad_arguments", "plain arguments are numbers, nested lists of numbers, or arrays") from None
+
+
+def request_hash(digests: Mapping[str, bytes], plain: Mapping[str, Any]) -> bytes:
+    """Return what makes a submission the same as another."""
+    parts = [digests["program"], digests["keys"], digests["inputs"], plain_text(plain).encode()]
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def sign_of(body: bytes | memoryview) -> bytes:
+    """Return what tells arguments that came with a job from others: their length and the checksum at their end.
+
+    Who sends two messages that have these in common fools nobody else.
+    """
+    return len(body).to_bytes(8, "little") + bytes(body[-_CHECKSUM:])
+
+
+def check_same(known: Job | Row, request: bytes) -> None:
+    """Refuse a submission under the name of another."""
+    row = known.row if isinstance(known, Job) else known
+    if row.request != request:
+        raise Problem("job_differs", f"there is another job {row.id}; choose a name of its own for each job")

@@ -17,20 +17,22 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import accumulate, islice
+from pickle import PickleBuffer
 from typing import Any
-
-import numpy as np
 
 from ringsmith.errors import InputError, RingsmithError
 from ringsmith.runtime.cache import Cache, Name
 from ringsmith.runtime.engines import open_engine
+from ringsmith.runtime.identity import Label
 from ringsmith.runtime.messages import Encryptions, Keys
 from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed
 from ringsmith.runtime.server import Server
 
-#: Chunks of a batch for each worker: what the last one has left to do is small.
-_CHUNKS = 8
+#: A chunk is so much of a worker's share of what is left: the first ones are long, and at the end no worker has much
+#: left to do. The least part of a worker's share of all, and the most bytes, that a chunk is cut to.
+_PART, _LEAST, _BYTES = 2, 16, 16 << 20
 #: Chunks that a worker has at a time: it computes one while the next is on its way and the last is read.
 _DEPTH = 2
 #: Workers that may die with the same chunk.
@@ -48,27 +50,36 @@ class ClusterError(RingsmithError):
 
 
 class Parcel:
-    """Messages between processes of one cluster: labels, and all ciphertexts as one array, which Ray does not copy.
+    """Messages between processes of one cluster: labels, and ciphertexts that Ray copies once, into its object store.
 
     Each ciphertext ends with its own checksum, which the engine holds against it.
     """
 
     def __init__(self, messages: Sequence[Encryptions]) -> None:
-        """Join the ciphertexts."""
-        parts = [message.parts() for message in messages]
-        self.labels = [message.label for message in messages]
-        self.lengths = [[len(part) for part in own] for own in parts]
-        self.data = np.frombuffer(b"".join(part for own in parts for part in own), dtype=np.uint8)
+        """Take the ciphertexts as they are."""
+        self._parts = [message.parts() for message in messages]
+        self._labels: list[Label] = []
+        for message in messages:  # Equal labels are one object, which is written once.
+            same = self._labels and message.label == self._labels[-1]
+            self._labels.append(self._labels[-1] if same else message.label)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the ciphertexts out of band."""
+        counts = [len(parts) for parts in self._parts]
+        buffers = [PickleBuffer(part) for parts in self._parts for part in parts]
+        return _parcel, (self._labels, counts, buffers)
 
     def messages(self) -> Iterator[Encryptions]:
         """Yield each message."""
-        end = 0
-        for label, lengths in zip(self.labels, self.lengths, strict=True):
-            parts = []
-            for length in lengths:
-                parts.append(self.data[end : end + length].tobytes())
-                end += length
-            yield Encryptions.of_parts(label, parts)
+        for label, parts in zip(self._labels, self._parts, strict=True):
+            yield Encryptions.of_parts(label, [bytes(part) for part in parts])
+
+
+def _parcel(labels: list[Label], counts: list[int], buffers: Sequence[Any]) -> Parcel:
+    """Return what was pickled; its ciphertexts lie in the object store until `messages` copies them."""
+    parcel, rest = Parcel([]), iter(buffers)
+    parcel._labels, parcel._parts = labels, [tuple(islice(rest, count)) for count in counts]
+    return parcel
 
 
 class Holder:
@@ -82,8 +93,12 @@ class Holder:
     def ready(self) -> None:
         """Answer once the engine is there."""
 
-    def evaluate(self, name: Name, refs: Sequence[Any], batch: Parcel, plain: Mapping[str, Any], seed: Seed) -> Parcel:
-        """Return the result of each message of encrypted arguments. `refs`: the program and its keys in the store."""
+    def evaluate(self, batch: Parcel, shared: tuple[Name, Sequence[Any], Mapping[str, Any], Seed]) -> Parcel:
+        """Return the result of each message of encrypted arguments.
+
+        `shared`: the name of program and keys, where these are in the store, the plain arguments and the seed.
+        """
+        name, refs, plain, seed = shared
         server, _ = self._servers.take(name, 1, partial(self._load, refs))
         return Parcel(list(server.evaluate_many(batch.messages(), seed=seed, **plain)))
 
@@ -173,16 +188,26 @@ def evaluate_many(
     cores: float = ray.cluster_resources().get("CPU", 1)  # type: ignore[no-untyped-call]
     count = workers or max(1, int(cores) // threads)
     name, refs = cluster.placed(program, keys)
-    arguments = name, refs, dict(plain), secrets.token_bytes(32) if seed is None else seed
-    return _Batch(cluster, batch, arguments).done(count)
+    shared = name, refs, dict(plain), secrets.token_bytes(32) if seed is None else seed
+    return _Batch(cluster, batch, shared).done(count)
+
+
+def chunks(sizes: Sequence[int], workers: int) -> Iterator[range]:
+    """Cut a batch of messages of so many bytes into chunks, long ones first."""
+    start, least = 0, max(1, len(sizes) // (workers * _LEAST))
+    while start < len(sizes):
+        end = min(len(sizes), start + max(least, -(-(len(sizes) - start) // (workers * _PART))))
+        taken = accumulate(sizes[start:end])
+        end = start + max(1, sum(size <= _BYTES for size in taken))
+        yield range(start, end)
+        start = end
 
 
 class _Batch:
     """A batch on its way."""
 
-    def __init__(self, cluster: _Cluster, items: Sequence[Encryptions], arguments: tuple[Any, ...]) -> None:
-        self._cluster, self._items = cluster, items
-        self._name, self._refs, self._plain, self._seed = arguments
+    def __init__(self, cluster: _Cluster, items: Sequence[Encryptions], shared: tuple[Any, ...]) -> None:
+        self._cluster, self._items, self._shared = cluster, items, shared
         self._results: list[Encryptions | None] = [None] * len(items)
         self._busy: dict[Any, tuple[Any, range]] = {}
         self._attempts: dict[range, int] = {}
@@ -191,9 +216,7 @@ class _Batch:
         """Evaluate everything with so many workers."""
         import ray
 
-        size = max(1, -(-len(self._items) // (workers * _CHUNKS)))
-        whole = range(len(self._items))
-        self._waiting = deque(whole[start : start + size] for start in range(0, len(whole), size))
+        self._waiting = deque(chunks([item.nbytes for item in self._items], workers))
         # A worker gets work when it answers: one that is still to be placed, or gone, holds nothing up.
         for actor in self._actors(workers):
             self._greet(actor)
@@ -238,7 +261,7 @@ class _Batch:
         while self._waiting and given < _DEPTH:
             chunk = self._waiting.popleft()
             parcel = Parcel([self._items[place] for place in chunk])
-            asked = actor.evaluate.remote(self._name, self._refs, parcel, self._plain, self._seed)
+            asked = actor.evaluate.remote(parcel, self._shared)
             self._busy[asked] = actor, chunk
             given += 1
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
 import time
@@ -82,3 +83,32 @@ def test_a_batch_on_a_cluster(cluster: Any) -> None:
     with pytest.raises(InputError, match=r"ray.shutdown\(\) leaves it"):
         program.evaluate_many(keys, batch, ray="127.0.0.1:1", w=w)
     assert program.evaluate_many(keys, [], ray=cluster.address, w=w) == []
+
+
+def test_a_batch_is_cut_into_long_chunks_first() -> None:
+    for count, size, workers in (
+        (0, 1, 2),
+        (1, 1, 4),
+        (256, 86_000, 2),
+        (256, 700_000, 2),
+        (7, 1 << 30, 3),
+        (1000, 1, 16),
+    ):
+        cut = list(ours.chunks([size] * count, workers))
+        assert [place for chunk in cut for place in chunk] == list(range(count))
+        lengths = [len(chunk) for chunk in cut]
+        assert lengths == sorted(lengths, reverse=True)
+        assert all(length == 1 or length * size <= 16 << 20 for length in lengths)
+        assert not count or lengths[-1] <= max(1, count // (16 * workers))
+
+
+def test_a_parcel_is_pickled_without_its_ciphertexts() -> None:
+    client = votes.compile().client()
+    batch = [client.encrypt(x=np.arange(n, n + 8)) for n in range(5)]
+    buffers: list[pickle.PickleBuffer] = []
+    parcel = ours.Parcel(batch)
+    data = pickle.dumps(parcel, 5, buffer_callback=buffers.append)
+    assert len(data) < 10_000 < sum(one.nbytes for one in batch)
+    assert [bytes(buffer) for buffer in buffers] == [part for one in batch for part in one.ciphertexts]
+    for copied in (pickle.loads(data, buffers=buffers), pickle.loads(pickle.dumps(parcel, 5))):
+        assert [one.to_bytes() for one in copied.messages()] == [one.to_bytes() for one in batch]

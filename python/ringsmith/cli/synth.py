@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from ringsmith.cli.synth_cells import CellOptions, synth_cells
 from ringsmith.errors import InputError, ParameterError
 from ringsmith.hw.synth import Board, Family, load_board, synthesise
 from ringsmith.hw.synth.cells import Resources
@@ -26,6 +27,8 @@ EXAMPLES = """Examples:
   ringsmith synth butterfly --set word_bits=60           a part alone
   ringsmith synth cofhee --board vu9p-f1 --json          used, available, percent
   ringsmith synth tiny --liberty cells.lib               standard-cell area
+  ringsmith synth bfv-client --cells --operation zero-encrypt --scale 28,0.64
+                                                         180 nm cells: area, clock, energy of an operation; scaled
 """
 
 
@@ -42,10 +45,45 @@ def synth(
     liberty: Annotated[Path | None, typer.Option(help="Give the cell area with this liberty file instead.")] = None,
     placed: Annotated[bool, typer.Option("--place", help="Place and route too (ecp5; up to an hour).")] = False,
     uram: Annotated[bool, typer.Option("--uram", help="Let large memories become URAM (xcup).")] = False,
+    cells: Annotated[
+        bool, typer.Option("--cells", help="Standard cells instead: area, clock, power (180 nm, or --liberty's).")
+    ] = False,
+    operation: Annotated[
+        str | None, typer.Option(help="With --cells: OP of ringsmith simulate whose energy to estimate (default: ntt).")
+    ] = None,
+    n: Annotated[int | None, typer.Option("--n", help="With --operation: ring degree (default: at most 4096).")] = None,
+    primes: Annotated[int | None, typer.Option(help="With --operation: data primes.", min=1, max=32)] = None,
+    route: Annotated[
+        str, typer.Option(help="Activity from the rtl's waveform or a simulation of the netlist.")
+    ] = "rtl",
+    waveform: Annotated[Path | None, typer.Option(help="With --cells: activity from this VCD file.")] = None,
+    scale: Annotated[str | None, typer.Option(help="With --cells: NM,VOLT to carry the figures to.")] = None,
+    allow_insecure: Annotated[
+        bool, typer.Option("--allow-insecure", help="With --operation: accept a set below 128 bits.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Synthesise, count, compare."""
     chosen = design_of(design, settings or [])
+    if cells:
+        if family or board or placed or uram:
+            raise InputError("--cells is no FPGA: without --family, --board, --place and --uram")
+        options = CellOptions(
+            liberty=liberty,
+            operation=operation,
+            n=n,
+            primes=primes,
+            waveform=waveform,
+            route=route,
+            scale=scale,
+            allow_insecure=allow_insecure,
+        )
+        synth_cells(design, settings or [], chosen, options, as_json=as_json)
+        return
+    if operation or n or primes or waveform or scale or allow_insecure or route != "rtl":
+        raise InputError(
+            "--operation, --n, --primes, --route, --waveform, --scale and --allow-insecure go with --cells"
+        )
     device = load_board(board) if board is not None else None
     target = _family(family, device)
     if liberty is not None:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
+from enum import IntEnum
 from pathlib import Path
 
 from ringsmith.hw import registers, sources
@@ -55,8 +57,28 @@ def build_hash(top: str, parameters: Parameters) -> str:
     return hashlib.sha256(inputs.encode()).hexdigest()[:32]
 
 
-def build_device(preset: AnyPreset, *, clock_mhz: float | None = None) -> Path:
-    """The shared library that simulates a preset (C ABI: harness/abi.h); built once, then from the cache."""
+class Waveform(IntEnum):
+    """Signals that a simulated device can write: their values (VCD), or how often each changes (SAIF)."""
+
+    VCD = 1
+    SAIF = 2
+
+
+# Queues and small tables are written, memories are not.
+_WAVEFORM = ("--trace-max-array", "1024", "--trace-max-width", "8192")
+
+
+def build_device(
+    preset: AnyPreset,
+    *,
+    clock_mhz: float | None = None,
+    waveform: Waveform | None = None,
+    netlist: Sequence[Path] | None = None,
+) -> Path:
+    """The shared library that simulates a preset (C ABI: harness/abi.h); built once, then from the cache.
+
+    `netlist` stands in for the RTL: Verilog of the same top; it has no pin that makes results wrong.
+    """
     top = top_of(preset)
     parameters = top_parameters(preset, clock_mhz=clock_mhz)
     defines: dict[str, int | str] = {"VL_USER_STOP": 1, "VL_USER_FATAL": 1}
@@ -67,13 +89,21 @@ def build_device(preset: AnyPreset, *, clock_mhz: float | None = None) -> Path:
         header = registers.c_header(registers.load())
         parameters["BuildHash"] = f"128'h{build_hash(top, parameters)}"
         # A simulated device is for testing the driver too: it has the pin that makes results wrong.
-        defines |= {"RS_UART_DIVISOR": UART_DIVISOR, "RINGSMITH_FAULT_PIN": 1}
+        defines["RS_UART_DIVISOR"] = UART_DIVISOR
+        if netlist is None and waveform is None:
+            defines["RINGSMITH_FAULT_PIN"] = 1
+    flags: list[str] = []
+    if waveform is not None:
+        defines["RS_WAVEFORM"] = int(waveform)
+        flags = ["--trace-vcd" if waveform is Waveform.VCD else "--trace-saif", *_WAVEFORM]
     return build_library(
         top,
         parameters,
         harness=[HARNESS / name for name in harness_files(preset)],
         headers={"registers.h": header},
         defines=defines,
-        # Eight points take a few dozen cycles: the compiler would work longer than the simulation.
-        optimise="-O0" if isinstance(preset, Ntt8Preset) else "-O2",
+        # Eight points, or a netlist's one operation: the compiler would work longer than the simulation.
+        optimise="-O0" if isinstance(preset, Ntt8Preset) or netlist is not None else "-O2",
+        files=netlist,
+        flags=flags,
     )

@@ -82,20 +82,24 @@ def build_library(
     headers: Mapping[str, str] | None = None,
     defines: Parameters | None = None,
     optimise: str = "-O2",
+    files: Sequence[Path] | None = None,
+    flags: Sequence[str] = (),
 ) -> Path:
     """Shared library with the Verilated `top` behind the C ABI of `harness`; built once, then taken from the cache.
 
     The library is compiled in a directory of its own and renamed into the cache at the end, so that an interrupted
     build leaves nothing a later one could take for a result. Processes that want the same library take turns.
-    `headers` are generated ones the harness includes (the makefile runs in the directory they lie in, so that no path
-    of it gets into the compiler's command line).
+    `files` stand in for the RTL's sources (a netlist of the same top, which has no parameters any more); `flags` are
+    further ones of Verilator. `headers` are generated ones the harness includes (the makefile runs in the directory
+    they lie in, so that no path of it gets into the compiler's command line).
     """
     tool = verilator()
-    files = sources.closure(top)
+    own = files is None
+    files = sources.closure(top) if files is None else files
     listed = [*files, *harness, *sorted(HARNESS.glob("*.h"))]
     generated = dict(headers or {})
     macros = [f"-D{name}={value}" for name, value in sorted((defines or {}).items())]
-    state = [optimise, *BUILD_FLAGS, *macros, json.dumps(generated, sort_keys=True)]
+    state = [optimise, *BUILD_FLAGS, *flags, *macros, json.dumps(generated, sort_keys=True)]
     key = digest(tool, top, parameters, listed, state)
     target = paths.cache("verilated") / f"{top}-{key}.so"
     with exclusive(paths.cache("locks") / f"{top}-{key}"):
@@ -105,7 +109,8 @@ def build_library(
         try:
             for name, text in generated.items():
                 (work / name).write_text(text)
-            _compile(tool, top, parameters, files, harness, macros, optimise, work)
+            settings = parameter_flags(parameters) if own else []
+            _compile(tool, top, [*flags, *settings], files, harness, macros, optimise, work)
             stored.keep(work / "harness.so", target)
         finally:
             shutil.rmtree(work, ignore_errors=True)
@@ -115,7 +120,7 @@ def build_library(
 def _compile(
     tool: Verilator,
     top: str,
-    parameters: Parameters,
+    flags: Sequence[str],
     files: Sequence[Path],
     harness: Sequence[Path],
     macros: Sequence[str],
@@ -127,7 +132,7 @@ def _compile(
     command: list[str | Path] = [
         tool.command, "--cc", "--exe", "--prefix", "Vtop", "--top-module", top, "-Mdir", work, "-o", "harness.so",
         "-O3", *BUILD_FLAGS, *macros,
-        "-CFLAGS", cflags, "-LDFLAGS", "-shared", *parameter_flags(parameters), *files, *harness,
+        "-CFLAGS", cflags, "-LDFLAGS", "-shared", *flags, *files, *harness,
     ]  # fmt: skip
     done = checked(f"verilating {top}", run(command, timeout_s=900, log=work / "verilator.log"))
     jobs = os.cpu_count() or 1

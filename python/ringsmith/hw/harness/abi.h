@@ -57,5 +57,11 @@ void rs_link(void* device, rs_link_use* out);
 int rs_inject_bus_error(void* device, uint64_t address, uint64_t length);
 int rs_inject_hang(void* device, int on);
 int rs_inject_fault(void* device, uint64_t after_cycles, uint64_t for_cycles);
+#ifdef RS_WAVEFORM
+// Builds with RS_WAVEFORM only (1: VCD, 2: SAIF): devices opened from now on write their signals to a file (none: ""),
+// before the clock edge, in one of `every` cycles in which work is in flight, and in the cycle after it. A time of the
+// file counts clock cycles from the first of these.
+void rs_waveform(const char* path, uint64_t every);
+#endif
 }
 #endif

@@ -4,6 +4,7 @@
 void Coprocessor::reset() {
     Simulation::reset();
     events_.clear();
+    in_flight_ = 0;
 }
 
 void Coprocessor::sample() {
@@ -11,6 +12,7 @@ void Coprocessor::sample() {
     // A bit for each unit of each core.
     for (unsigned at = 0; (starts | ends) >> at; ++at) {
         const auto core = static_cast<uint8_t>(at / 3), unit = static_cast<uint8_t>(at % 3);
+        if (core == 0 && unit != 1) in_flight_ += static_cast<int>(starts >> at & 1) - static_cast<int>(ends >> at & 1);
         if (ends >> at & 1) events_.push_back({cycles, top_->ev_end_idx_o[at], unit, 1, 0, core});
         if (starts >> at & 1) {
             const auto opcode = static_cast<uint8_t>(top_->ev_start_cmd_o[2 * at] & 63);

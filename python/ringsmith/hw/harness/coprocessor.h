@@ -23,11 +23,14 @@ class Coprocessor : public Simulation {
     // Moves them.
     virtual void serve_transfer() {}
     void before_edge() override;
+    // A transform, product or conversion is in flight on core 0.
+    bool working() const override { return in_flight_ != 0; }
     // A host that samples calls this first.
     void sample() override;
 
   private:
     std::deque<rs_event> events_;
+    int in_flight_ = 0;
 #ifdef RINGSMITH_FAULT_PIN
     uint64_t fault_from_ = 0, fault_until_ = 0;
 #endif

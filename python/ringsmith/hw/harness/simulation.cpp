@@ -22,10 +22,26 @@ VerilatedContext* random_context(int seed) {
     auto context = std::make_unique<VerilatedContext>();
     context->randReset(2);
     context->randSeed(seed);
+#ifdef RS_WAVEFORM
+    context->traceEverOn(true);
+#endif
     return context.release();
 }
 
+#ifdef RS_WAVEFORM
+// Of the devices that are opened next.
+std::string waveform_path;
+uint64_t waveform_every = 1;
+#endif
+
 }  // namespace
+
+#ifdef RS_WAVEFORM
+extern "C" void rs_waveform(const char* path, uint64_t every) {
+    waveform_path = path;
+    waveform_every = every ? every : 1;
+}
+#endif
 
 // Verilator calls these where $stop, $error or $fatal would end a stand-alone simulation.
 void vl_stop(const char* file, int line, const char* hierarchy) {
@@ -81,9 +97,32 @@ void HostMemory::check(uint64_t address, uint64_t length) const {
 }
 
 Simulation::Simulation(const Options& options)
-    : memory(options.memory_bytes), context_(random_context(options.seed)), top_(new Vtop(context_.get())) {}
+    : memory(options.memory_bytes), context_(random_context(options.seed)), top_(new Vtop(context_.get())) {
+#ifdef RS_WAVEFORM
+    if (waveform_path.empty()) return;
+    waveform_ = std::make_unique<Waveform>();
+    top_->trace(waveform_.get(), 99);
+    waveform_->open(waveform_path.c_str());
+    if (!waveform_->isOpen()) throw Failure("cannot write the waveform " + waveform_path);
+#endif
+}
 
-Simulation::~Simulation() { top_->final(); }
+Simulation::~Simulation() {
+    top_->final();
+#ifdef RS_WAVEFORM
+    if (waveform_) waveform_->close();
+#endif
+}
+
+void Simulation::record() {
+#ifdef RS_WAVEFORM
+    if (!waveform_) return;
+    if (working() && worked_ == 0) start_ = cycles;
+    const bool first = working() && worked_++ % waveform_every == 0;
+    if (first || second_) waveform_->dump(cycles - start_);
+    second_ = first;
+#endif
+}
 
 void Simulation::reset() {
     // The reset is asynchronous: its falling edge is shown, whatever the pins held before.
@@ -101,6 +140,7 @@ void Simulation::reset() {
 void Simulation::tick() {
     before_edge();
     top_->eval();
+    record();
     sample();
     top_->clk_i = 1;
     top_->eval();

@@ -14,6 +14,15 @@
 #include "Vtop.h"
 #include "abi.h"
 #include "verilated.h"
+#ifdef RS_WAVEFORM
+#if RS_WAVEFORM == 1
+#include "verilated_vcd_c.h"
+using Waveform = VerilatedVcdC;
+#else
+#include "verilated_saif_c.h"
+using Waveform = VerilatedSaifC;
+#endif
+#endif
 
 // A failure to report through the ABI.
 struct Failure : std::runtime_error {
@@ -92,14 +101,24 @@ class Simulation {
     virtual void rest() = 0;
     // Inputs are set, the clock edge is near: what a top of its own has to do then.
     virtual void before_edge() {}
+    // Whether work is in flight: the cycles that a waveform holds.
+    virtual bool working() const { return true; }
 
     std::unique_ptr<VerilatedContext> context_;
     std::unique_ptr<Vtop> top_;
     bool hang_ = false;
 
   private:
+    // Write the settled signals before a clock edge: of a cycle in so many that work, and of the cycle after it.
+    void record();
+
     int (*stop_)(void*) = nullptr;
     void* stop_context_ = nullptr;
+#ifdef RS_WAVEFORM
+    std::unique_ptr<Waveform> waveform_;
+    uint64_t worked_ = 0, start_ = 0;
+    bool second_ = false;
+#endif
 };
 
 // Made by the host that the library is built with.

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How often each net of a netlist changes in a cycle of an operation, without glitches: two independent routes.
+
+RTL: registers, inputs and memories have the values of an RTL waveform in pairs of consecutive cycles, and the gates
+between are evaluated. Netlist: the netlist itself is simulated, and the simulator counts every net's changes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ringsmith.errors import InputError, ToolError
+from ringsmith.hw.silicon.netlist import Netlist, Words, evaluated
+from ringsmith.hw.silicon.waveform import Samples
+
+_SAIF = re.compile(r"\(n(\d+)\b.*?\(T0 (\d+)\).*?\(T1 (\d+)\).*?\(TC (\d+)\)", re.S)
+# The clock whose cycles count; registers of another one (a serial link's) are as the waveform has them.
+CLOCK = "clk_i"
+# Registers whose next value the netlist computes otherwise than the RTL, in parts of all that were compared.
+MOST_WRONG = 0.001
+
+
+@dataclass(frozen=True)
+class Activity:
+    """Changes in a cycle and share of ones of each net; clock cycles that were looked at."""
+
+    changes: npt.NDArray[np.float64]
+    ones: npt.NDArray[np.float64]
+    cycles: int
+    route: str
+
+
+def of_samples(netlist: Netlist, samples: Samples, path: Path) -> Activity:
+    """Activity by the RTL's waveform.
+
+    What the netlist computes for a register must be what the RTL has in the next cycle: so a waveform of another
+    design, and a netlist that is wrong, are found.
+
+    Raises:
+        InputError: it is not; the message counts the registers.
+    """
+    groups = netlist.group()
+    for values in (samples.first, samples.second):
+        if len(values) < netlist.nets:
+            values.resize((netlist.nets, values.shape[1]), refcheck=False)
+    known = np.zeros(netlist.nets, dtype=np.bool_)
+    known[: len(samples.known)] = samples.known
+    used = np.zeros(samples.first.shape[1] * 64, dtype=np.uint8)
+    used[: samples.pairs] = 1
+    mask: Words = np.packbits(used, bitorder="little").view(np.uint64)
+    clock = netlist.ports[CLOCK][1][0]
+    netlist.evaluate(samples.first)
+    _follow(netlist, samples, known)
+    netlist.evaluate(samples.second)
+    wrong = compared = 0
+    worst = ""
+    for found in groups.values():
+        if not found.cell.sequential or not found.cell.edge[1]:
+            continue
+        pins = {pin: samples.first[found.nets[pin]] for pin in found.cell.inputs}
+        after = evaluated(found.cell.state, pins)
+        for pin, form in found.cell.functions.items():
+            nets = found.nets[pin]
+            own = known[nets] & (found.nets[found.cell.edge[0]] == clock)
+            expected = ~after if form == "~Q" else after
+            off = np.bitwise_count((expected ^ samples.second[nets]) & mask).sum(axis=1)
+            off[~own] = 0
+            wrong, compared = wrong + int(np.count_nonzero(off)), compared + int(own.sum())
+            if off.any() and not worst:
+                worst = netlist.paths[int(found.places[int(np.argmax(off))])]
+    if wrong > MOST_WRONG * compared:
+        raise InputError(
+            f"{path}: does not match the netlist: {wrong} of {compared} registers of {netlist.top} (one in {worst}) "
+            "have other values than the netlist computes; take a waveform of this build"
+        )
+    changes = np.bitwise_count((samples.first ^ samples.second) & mask).sum(axis=1) / samples.pairs
+    ones = np.bitwise_count(samples.first & mask).sum(axis=1) / samples.pairs
+    return Activity(changes.astype(np.float64), ones.astype(np.float64), samples.pairs, "rtl")
+
+
+def _follow(netlist: Netlist, samples: Samples, known: npt.NDArray[np.bool_]) -> None:
+    """Registers that the waveform lacks take the value that the netlist computes for the second cycle."""
+    for found in netlist.group().values():
+        if found.cell.sequential:
+            pins = {pin: samples.first[found.nets[pin]] for pin in found.cell.inputs}
+            after = evaluated(found.cell.state, pins)
+            for pin, form in found.cell.functions.items():
+                unknown = ~known[found.nets[pin]]
+                samples.second[found.nets[pin][unknown]] = (~after if form == "~Q" else after)[unknown]
+
+
+def of_saif(netlist: Netlist, path: Path) -> Activity:
+    """Activity by a simulation of the netlist, whose nets are n0, n1, ….
+
+    Raises:
+        ToolError: the file lacks most of the nets.
+    """
+    netlist.group()
+    changes, ones = (np.zeros(netlist.nets) for _ in range(2))
+    cycles = found = 0
+    for match in _SAIF.finditer(path.read_text()):
+        net, low, high, count = (int(text) for text in match.groups())
+        if net < netlist.nets:
+            cycles = max(cycles, low + high)
+            changes[net], ones[net] = count, high
+            found += 1
+    if not cycles or found < 0.9 * netlist.nets:
+        raise ToolError(f"{path}: {found} of {netlist.nets} nets in the simulator's file: no activity of this netlist")
+    return Activity(changes / cycles, ones / cycles, cycles, "netlist")

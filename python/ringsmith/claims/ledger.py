@@ -70,7 +70,9 @@ class Claim:
     """One published figure and, where it can be had, the command that gives ours.
 
     `path` names the value in the command's JSON; `scale` multiplies it; `fast` marks what is regenerated in CI.
-    Without a command, `reason` says why the entry is open. `ours` is the value the last `make claims` stored.
+    Without a command, `reason` says why the entry is open. `ours` is the value the last `make claims` stored. An open
+    entry may have an estimate, under a heading of its own and without a ratio: what `estimate_command` prints at
+    `estimate_path`, times `estimate_scale`.
     """
 
     id: str
@@ -90,6 +92,10 @@ class Claim:
     fast: bool = False
     reason: str | None = None
     ours: float | None = None
+    estimate_command: str | None = None
+    estimate_path: str | None = None
+    estimate_scale: float = 1.0
+    estimate: float | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -122,6 +128,8 @@ class Claim:
             "ratio": self.ratio,
             "command": self.command,
             "source": self.source,
+            "estimate": self.estimate,
+            "estimate_command": self.estimate_command,
             "reason": self.why_open,
             "note": self.note,
             "errata": list(self.errata),
@@ -189,7 +197,8 @@ def _entries(path: Path, data: Mapping[str, Any], name: str) -> list[Mapping[str
 def _check_types(path: Path, what: str, entry: Mapping[str, Any], kind: type[Claim | Erratum]) -> None:
     """Refuse an unknown key and a value that its field cannot hold."""
     known = {field.name: str(field.type) for field in fields(kind)}
-    known.pop("ours", None)
+    for value in ("ours", "estimate"):
+        known.pop(value, None)
     for key, value in entry.items():
         if key not in known:
             raise InputError(f"{path}: {what} has the unknown key {key!r}; known: {', '.join(sorted(known))}")
@@ -217,5 +226,16 @@ def _claim(path: Path, index: int, entry: Mapping[str, Any], values: Mapping[str
         raise InputError(f"{path}: claim '{name}' says better = '{entry['better']}'; known: {', '.join(BETTER)}")
     if ("command" in entry) == ("reason" in entry) or ("command" in entry) != ("path" in entry):
         raise InputError(f"{path}: claim '{name}' needs a command with its path, or else a reason why it is open")
+    if ("estimate_command" in entry) != ("estimate_path" in entry):
+        raise InputError(f"{path}: claim '{name}' needs estimate_command and estimate_path together")
+    if "estimate_command" in entry and "command" in entry:
+        raise InputError(f"{path}: claim '{name}' has a command, so a value of ours, and needs no estimate")
     fixed = {**entry, "errata": tuple(entry.get("errata", ()))}
-    return Claim(**fixed, ours=values.get(str(entry["id"])) if "command" in entry else None)
+    ours = values.get(str(entry["id"])) if "command" in entry else None
+    estimate = values.get(estimate_key(str(entry["id"]))) if "estimate_command" in entry else None
+    return Claim(**fixed, ours=ours, estimate=estimate)
+
+
+def estimate_key(claim: str) -> str:
+    """The name of a claim's estimate among the stored values."""
+    return f"{claim} (estimate)"

@@ -9,12 +9,12 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from ringsmith import shipped
-from ringsmith.claims.ledger import MEASURED, Claim, read_measured
+from ringsmith.claims.ledger import MEASURED, Claim, estimate_key, read_measured
 from ringsmith.errors import ToolError
 from ringsmith.files import write_text
 
@@ -76,26 +76,34 @@ def measure(
     claims: Iterable[Claim], *, progress: Callable[[str], None], run: Callable[[str], Any] = run_command
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Values by claim id, and by claim id the reason why one could not be had."""
-    wanted = [claim for claim in claims if claim.command]
+    wanted = [figure for claim in claims for figure in _figures(claim)]
     outputs: dict[str, Any] = {}
     values: dict[str, float] = {}
     failures: dict[str, str] = {}
-    commands = list(dict.fromkeys(claim.command for claim in wanted if claim.command))
+    commands = list(dict.fromkeys(command for _, command, _, _ in wanted))
     for number, command in enumerate(commands, 1):
         progress(f"[{number}/{len(commands)}] {command}")
         try:
             outputs[command] = run(command)
         except ToolError as error:
             outputs[command] = error
-    for claim in wanted:
-        output = outputs[claim.command or ""]
+    for name, command, path, scale in wanted:
+        output = outputs[command]
         try:
             if isinstance(output, ToolError):
                 raise output
-            values[claim.id] = round(pick(output, claim.path or "") * claim.scale, 6)
+            values[name] = round(pick(output, path) * scale, 6)
         except ToolError as error:
-            failures[claim.id] = str(error)
+            failures[name] = str(error)
     return values, failures
+
+
+def _figures(claim: Claim) -> Iterator[tuple[str, str, str, float]]:
+    """Name, command, path and scale of what a claim has of ours: a value, or an estimate."""
+    if claim.command:
+        yield claim.id, claim.command, claim.path or "", claim.scale
+    if claim.estimate_command:
+        yield estimate_key(claim.id), claim.estimate_command, claim.estimate_path or "", claim.estimate_scale
 
 
 def store(values: dict[str, float], path: Path = MEASURED) -> None:

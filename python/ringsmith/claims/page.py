@@ -11,7 +11,7 @@ from ringsmith.claims.ledger import PAPERS, Claim, Ledger
 HERE = Path(__file__).resolve().parent
 
 
-COLUMNS = ("paper", "quantity", "published", "ours", "ratio", "how")
+COLUMNS = ("paper", "quantity", "published", "ours", "ratio", "estimate", "how")
 
 
 def escape(value: object) -> str:
@@ -55,7 +55,8 @@ def page(ledger: Ledger) -> str:
 <title>ringsmith: claims ledger</title><style>{_asset("page.css")}</style></head><body>
 <h1>Claims ledger</h1>
 <p>{len(ledger.claims)} published figures of five papers, each beside ours, like for like: {measured} measured,
-{better} better than published, the rest open with the reason. A ratio above 1 means ours is better.</p>
+{better} better than published, the rest open with the reason. A ratio above 1 means ours is better. An estimate is no
+value of ours: cells at 180 nm before layout, carried to the paper's node and voltage by a rule.</p>
 <div class="tools"><input id="find" type="search" placeholder="find" aria-label="find">
 <select id="paper" aria-label="paper"><option value="">all papers</option>{options}</select>
 <span id="count"></span></div>
@@ -81,6 +82,8 @@ def _row(claim: Claim) -> str:
     how = f"<code>{escape(claim.command)}</code>" if claim.command else ""
     if claim.why_open:
         how += f' <span class="open">open: {escape(claim.why_open)}</span>'
+    if claim.estimate_command:
+        how += f" estimate: <code>{escape(claim.estimate_command)}</code>"
     ratio = claim.ratio
     tone = "" if ratio is None else " good" if ratio >= 1 else " bad"
     cells = (
@@ -89,6 +92,7 @@ def _row(claim: Claim) -> str:
         _figure("published", claim.published, number(claim.published) + unit(claim)),
         _figure("ours", claim.ours, number(claim.ours)),
         _figure("ratio", ratio, times(ratio), tone),
+        _figure("estimate", claim.estimate, number(claim.estimate)),
         _cell("how", f"<span>{how}</span>"),
     )
     return f'<tr id="{escape(claim.id)}" data-paper="{escape(claim.paper)}">{"".join(cells)}</tr>\n'

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from ringsmith.claims.ledger import CLAIMS, MEASURED, PAPERS, Ledger, load, read_measured
+from ringsmith.claims.ledger import CLAIMS, MEASURED, PAPERS, Ledger, estimate_key, load, read_measured
 from ringsmith.claims.measure import drift, measure, pick, store
 from ringsmith.claims.page import page, times, unit
 from ringsmith.errors import InputError, ToolError
@@ -57,7 +57,9 @@ def test_every_paper_and_every_claim_is_complete() -> None:
 
 
 def test_stored_values_belong_to_claims_with_a_command() -> None:
-    with_command = {claim.id for claim in load().claims if claim.command}
+    claims = load().claims
+    with_command = {claim.id for claim in claims if claim.command}
+    with_command |= {estimate_key(claim.id) for claim in claims if claim.estimate_command}
     assert set(read_measured(MEASURED)) <= with_command
 
 
@@ -155,6 +157,39 @@ def test_measure_runs_each_command_once_and_reports_failures(tmp_path: Path) -> 
     assert calls == ["ringsmith simulate tiny ntt --json"]
     assert values == {"x": 42}
     assert list(failures) == ["y"]
+
+
+ESTIMATED = """estimate_command = "ringsmith synth tiny --cells --json"
+estimate_path = "scaled.total_uj"
+estimate_scale = 2.0
+"""
+
+
+def test_an_estimate_stands_apart_from_values_of_ours(tmp_path: Path) -> None:
+    entry = ENTRY.replace('command = "ringsmith simulate tiny ntt --json"', 'reason = "no chip"')
+    open_entry = "\n".join(line for line in entry.splitlines() if not line.startswith("path"))
+    ledger = ledger_of(tmp_path, open_entry + "\n" + ESTIMATED)
+    values, failures = measure(ledger.claims, progress=lambda _: None, run=lambda _: {"scaled": {"total_uj": 3.5}})
+    assert (values, failures) == ({"x (estimate)": 7.0}, {})
+    measured = tmp_path / "measured.json"
+    store(values, measured)
+    claim = load(tmp_path / "claims.toml", measured).claims[0]
+    assert (claim.ours, claim.ratio, claim.estimate, claim.why_open) == (None, None, 7.0, "no chip")
+    assert claim.row()["estimate"] == 7.0
+    assert 'data-name="estimate" data-value="7.0"' in page(load(tmp_path / "claims.toml", measured))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (ENTRY + ESTIMATED, "needs no estimate"),
+        (ENTRY + 'estimate_path = "x"\n', "together"),
+        (ENTRY + "estimate = 3\n", "unknown key 'estimate'"),
+    ],
+)
+def test_an_estimate_beside_a_value_or_without_command_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        ledger_of(tmp_path, text)
 
 
 def test_store_merges_and_drift_names_the_difference(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def _select(ledger: Ledger, paper: str | None) -> Ledger:
 
 def _regenerate(ledger: Ledger, *, only_fast: bool, compare: bool) -> int:
     """Run the commands; store their values, or with `compare` only compare them with the stored ones."""
-    chosen = [claim for claim in ledger.claims if claim.command and (claim.fast or not only_fast)]
+    chosen = [claim for claim in ledger.claims if claim.fast or not only_fast]
     fresh, failures = measure(chosen, progress=lambda line: print(line, file=sys.stderr, flush=True))
     for name, reason in failures.items():
         print(f"{name}: {reason}", file=sys.stderr)
@@ -96,9 +96,10 @@ def _table(ledger: Ledger) -> None:
     for claim in ledger.claims:
         ratio = claim.ratio
         style = "" if ratio is None else "green" if ratio >= 1 else "red"
+        guess = "" if claim.estimate is None else f"\nestimate, no value of ours: {number(claim.estimate)}{unit(claim)}"
         why = (f"\nopen: {claim.why_open}", "dim") if claim.why_open else ""
         table.add_row(
-            Text.assemble((claim.id, "bold"), f" {claim.quantity}", why),
+            Text.assemble((claim.id, "bold"), f" {claim.quantity}", why, (guess, "dim")),
             number(claim.published) + unit(claim),
             number(claim.ours),
             Text("" if ratio is None else times(ratio), style),

@@ -194,7 +194,7 @@ def test_a_waveform_of_other_behaviour_is_refused(tmp_path: Path, chain: Netlist
     cycles[50] = (cycles[50][0], cycles[50][1], 1 - cycles[50][2])
     path = tmp_path / "a.vcd"
     path.write_text(vcd(cycles))
-    with pytest.raises(InputError, match="does not match the netlist: 1 of 2 registers"):
+    with pytest.raises(InputError, match=r"does not match the netlist: \d of 198 values"):
         of_samples(chain, read_samples(path, chain), path)
 
 

@@ -18,17 +18,21 @@ from typing import Any
 
 from ringsmith.service.logs import log
 
+#: Bytes of one worker's results.
+RESULTS = 1 << 20
+
 
 class Arena:
-    """So many slots of one size; memory is taken when a slot is first used."""
+    """So many slots of one size, and room for the results of so many workers; memory is taken when it is first used."""
 
-    def __init__(self, slots: int, size: int, handle: int | None = None) -> None:
+    def __init__(self, slots: int, size: int, workers: int = 0, handle: int | None = None) -> None:
         """Make it; `handle`: one that another process made."""
-        self._slots, self._size = slots, size
+        self._slots, self._size, self._workers = slots, size, workers
         self._handle = os.memfd_create("ringsmith-arena", os.MFD_CLOEXEC) if handle is None else handle
+        whole = slots * size + workers * RESULTS
         if handle is None:
-            os.ftruncate(self._handle, slots * size)
-        self._memory = memoryview(mmap.mmap(self._handle, slots * size))
+            os.ftruncate(self._handle, whole)
+        self._memory = memoryview(mmap.mmap(self._handle, whole))
         self._free = list(range(slots))
 
     def take(self, length: int) -> Body | None:
@@ -49,19 +53,44 @@ class Arena:
         """Return a slot's place."""
         return slot * self._size
 
+    def results(self, worker: int) -> Results:
+        """Return a worker's room for results."""
+        return Results(self, self._slots * self._size + worker * RESULTS)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pass it to a process that is being started."""
-        return _opened, (self._slots, self._size, reduction.DupFd(self._handle))
+        return _opened, (self._slots, self._size, self._workers, reduction.DupFd(self._handle))
 
 
-def _opened(slots: int, size: int, handle: Any) -> Arena:
-    return Arena(slots, size, handle.detach())
+def _opened(slots: int, size: int, workers: int, handle: Any) -> Arena:
+    return Arena(slots, size, workers, handle.detach())
 
 
-def shared(slots: int, size: int) -> Arena | None:
+class Results:
+    """A worker's room for the results of one task, which the server copies before it sends the next."""
+
+    def __init__(self, arena: Arena, start: int) -> None:
+        """Begin at a place."""
+        self._arena, self._start, self._used = arena, start, 0
+
+    def clear(self) -> None:
+        """Begin a task."""
+        self._used = 0
+
+    def put(self, data: bytes) -> Place | None:
+        """Return where the bytes are now; None if they have no room."""
+        if self._used + len(data) > RESULTS:
+            return None
+        place = Place(self._start + self._used, len(data))
+        self._arena.at(place.start, place.length)[:] = data
+        self._used += len(data)
+        return place
+
+
+def shared(slots: int, size: int, workers: int) -> Arena | None:
     """Return a new arena; None where the system has none to give: bodies are then copied."""
     try:
-        return Arena(slots, size)
+        return Arena(slots, size, workers)
     except (OSError, AttributeError, ValueError) as error:
         log("no_arena", logging.WARNING, kind=type(error).__name__)
         return None
@@ -91,6 +120,10 @@ class Lent:
     def __init__(self, body: Body, start: int, view: memoryview) -> None:
         """Refer to them."""
         self._body, self._start, self.view = body, start, view
+
+    def __len__(self) -> int:
+        """Return how many they are."""
+        return len(self.view)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel as where they are."""

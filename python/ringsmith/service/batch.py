@@ -79,7 +79,7 @@ class Batch:
         new: list[Job] = []
         for id, body in jobs:
             request = shared.copy()
-            request.update(sign_of(body.view if isinstance(body, Lent) else body) + plan.plain.encode())
+            request.update(sign_of(body) + plan.plain.encode())
             try:
                 known = own.get((tenant.number, id)) or ended.get(id)
                 if known is None:
@@ -103,7 +103,7 @@ class Batch:
     def _new(self, plan: Plan, id: str, request: bytes, keep: float, body: bytes | Lent, unfinished: int) -> Job:
         job = self._service.new_job(plan, id, request, own_name(), keep, body, unfinished)
         job.quiet = True
-        if len(body.view if isinstance(body, Lent) else body) > self._service.settings.inline:
+        if len(body) > self._service.settings.inline:
             self._service.scheduler.keep(job)
         return job
 

@@ -81,7 +81,8 @@ class Distant:
     """In place of a `Worker`: the same face, an actor behind it."""
 
     def __init__(
-        self, address: str, store: Path, key_memory: int, threads: int, inline: int, insecure: bool, arena: Arena | None
+        self, address: str, store: Path, key_memory: int, threads: int, inline: int, insecure: bool,
+        arena: Arena | None, index: int,
     ) -> None:  # fmt: skip
         """Join the cluster and place an actor there; returns when it answers."""
         connect_ray(address)

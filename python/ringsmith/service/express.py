@@ -16,6 +16,7 @@ from urllib.parse import unquote_plus
 from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse, JSONResponse, Response
 
+from ringsmith.service.arena import Body, Lent
 from ringsmith.service.guard import App, Receive, Send
 from ringsmith.service.requests import BYTES, MAX_KEEP, MAX_WAIT, plain_of
 from ringsmith.service.service import Service
@@ -61,7 +62,7 @@ class Express:
         scope["state"] = {"tenant": tenant.number}
         plain = {} if query[3] == b"%7B%7D" else plain_of(unquote_plus(query[3].decode("ascii", "replace")))
         hashes = {"program": bytes.fromhex(query[1].decode()), "keys": bytes.fromhex(query[2].decode())}
-        outcome = await service.run(tenant, id, hashes, plain, keep, await _body(receive), wait)
+        outcome = await service.run(tenant, id, hashes, plain, keep, await _body(scope, receive), wait)
         if not isinstance(outcome, bytes):
             await run_answer(outcome)(scope, receive, send)
             return
@@ -79,7 +80,7 @@ def run_answer(outcome: bytes | Path | dict[str, Any]) -> Response:
     return FileResponse(outcome, media_type=BYTES)
 
 
-async def _body(receive: Receive) -> bytes:
+async def _body(scope: MutableMapping[str, Any], receive: Receive) -> bytes | Lent:
     parts: list[bytes] = []
     more = True
     while more:
@@ -88,6 +89,9 @@ async def _body(receive: Receive) -> bytes:
             raise ClientDisconnect
         parts.append(message.get("body", b""))
         more = message.get("more_body", False)
+    if "intake" in scope:  # It lies in the arena.
+        whole: Body = scope.pop("intake").body
+        return whole.part(0, len(whole.view))
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 

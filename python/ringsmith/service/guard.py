@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
@@ -27,8 +28,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
-#: The request whose body is received in place.
-IN_PLACE = "/v1/jobs/run"
+#: The requests whose bodies are received in place.
+IN_PLACE = re.compile(r"/v1/jobs/([^/]+/)?run")
 #: Bytes of a request's line and headers.
 _MAX_HEAD = 32 << 10
 _SECURITY = [
@@ -81,7 +82,7 @@ class Patient(HttpToolsProtocol):
         """Receive what is to come of a request's body in place, if it is of those for which that pays."""
         cycle, length = self.cycle, _length(self.scope)
         began = cycle.more_body and not self.pipeline and not cycle.waiting_for_100_continue and self.scheme == "http"
-        if self.scope["path"] != IN_PLACE or not began or length is None or length < LEAST:
+        if not IN_PLACE.fullmatch(self.scope["path"]) or not began or length is None or length < LEAST:
             return
         body = arena.take(length) if length <= self.settings.max_body else None
         if body is None:
@@ -195,6 +196,7 @@ class _Request:
         except Exception as error:
             await self._answer(error)
         finally:
+            self._scope.pop("intake", None)  # A connection that stays open keeps no slot.
             self._tell()
 
     def _check_length(self) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ringsmith.service.arena import Lent
 from ringsmith.service.job import Job
 from ringsmith.service.problems import Problem
 from ringsmith.service.store import Blob, Row
@@ -43,12 +44,12 @@ def request_hash(digests: Mapping[str, bytes], plain: Mapping[str, Any]) -> byte
     return hashlib.sha256(b"".join(parts)).digest()
 
 
-def sign_of(body: bytes | memoryview) -> bytes:
+def sign_of(body: bytes | Lent) -> bytes:
     """Return what tells arguments that came with a job from others: their length and the checksum at their end.
 
     Who sends two messages that have these in common fools nobody else.
     """
-    return len(body).to_bytes(8, "little") + bytes(body[-_CHECKSUM:])
+    return len(body).to_bytes(8, "little") + bytes((body.view if isinstance(body, Lent) else body)[-_CHECKSUM:])
 
 
 def check_same(known: Job | Row, request: bytes) -> None:

@@ -13,13 +13,13 @@ import socket
 import struct
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 
 from ringsmith.runtime.cache import Name
 from ringsmith.service import distant, worker
-from ringsmith.service.arena import Arena
+from ringsmith.service.arena import Arena, Place
 from ringsmith.service.logs import log
 from ringsmith.service.settings import Settings
 from ringsmith.service.worker import Done, Failed, Task, Told
@@ -203,7 +203,7 @@ class Pool:
         ours, theirs = _SPAWN.Pipe()
         evaluates = (
             settings.store, settings.worker_key_memory, settings.threads, settings.inline, settings.allow_insecure,
-            self._arena,
+            self._arena, hand.index,
         )  # fmt: skip
         make: Callable[[], worker.Evaluator] = partial(worker.Worker, *evaluates)
         if settings.ray is not None:
@@ -238,10 +238,17 @@ class Pool:
         if isinstance(message[0], int):
             order.progress(*message)
             return
-        outcomes, held = message
+        outcomes, held = [self._copied(outcome) for outcome in message[0]], message[1]
         hand.busy, hand.order = 0, None
         hand.held, hand.size, hand.evictions = held.names, held.size, held.evictions
         order.ended(outcomes)
+
+    def _copied(self, outcome: Done | Failed) -> Done | Failed:
+        """Take a result out of the arena, where the worker's next one goes."""
+        if isinstance(outcome, Done) and isinstance(outcome.result, Place) and self._arena is not None:
+            place = outcome.result
+            return replace(outcome, result=bytes(self._arena.at(place.start, place.length)))
+        return outcome
 
     def _mourn(self, hand: Hand) -> None:
         order = hand.order

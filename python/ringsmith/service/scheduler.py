@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ringsmith.service.arena import Arena
+from ringsmith.service.arena import Arena, Place
 from ringsmith.service.cost import Speed
 from ringsmith.service.job import ENDED, Job
 from ringsmith.service.kinds import RESULT
@@ -32,7 +32,7 @@ from ringsmith.service.worker import Done, Failed, Source, Task
 #: A job whose worker died so many times fails: it may be what kills them.
 MAX_ATTEMPTS = 3
 #: Short jobs that go to a worker together: so many at most, of so many seconds in all.
-_TOGETHER, _TOGETHER_SECONDS = 16, 0.005
+_TOGETHER, _TOGETHER_SECONDS = 16, 0.02
 
 
 class Scheduler:
@@ -384,6 +384,7 @@ def _end_of(job: Job, outcome: Done | Failed) -> End:
     if isinstance(outcome, Failed):
         return End(job.row, "failed", json.dumps({"code": outcome.code, "message": outcome.message}))
     waited = (job.started or time.time()) - job.row.created
+    assert not isinstance(outcome.result, Place), "a result that was not copied"
     blob = Blob(outcome.digest, RESULT, outcome.size, outcome.facts)
     report = json.dumps({**outcome.report, "wait_seconds": waited})
     return End(job.row, "done", None, (blob, outcome.result), report)

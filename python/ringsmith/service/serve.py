@@ -62,7 +62,7 @@ def serve(settings: Settings, *, quiet: bool = False) -> None:
         check_cluster(settings.ray)
     store = Store(settings.store, settings.inline)
     listening = bound(settings)
-    arena = shared(settings.slots, settings.max_body)
+    arena = shared(settings.slots, settings.max_body, settings.workers)
     guard, app = application(settings, store, arena)
     config = uvicorn.Config(
         guard, http=protocol(settings, arena), loop="uvloop", lifespan="on", log_config=None, access_log=False,

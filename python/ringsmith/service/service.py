@@ -224,7 +224,7 @@ class Service:
 
     async def submit(
         self, tenant: Tenant, id: str, hashes: Mapping[str, bytes], plain: Mapping[str, Any], keep: float,
-        body: bytes | None = None,
+        body: bytes | Lent | None = None,
     ) -> tuple[Job | Row, bool]:  # fmt: skip
         """Submit a job, or return the one of that name if it is the same; with whether it is new.
 
@@ -256,7 +256,7 @@ class Service:
 
     async def run(
         self, tenant: Tenant, id: str, hashes: Mapping[str, bytes], plain: Mapping[str, Any], keep: float,
-        body: bytes, wait: float,
+        body: bytes | Lent, wait: float,
     ) -> bytes | Path | dict[str, Any]:  # fmt: skip
         """Submit a job with its arguments and wait: its result, or what its owner is told if it has none yet."""
         job, _ = await self.submit(tenant, id, hashes, plain, keep, body)

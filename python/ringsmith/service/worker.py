@@ -58,7 +58,7 @@ class Held:
 class Done:
     """A result, with its name; large ones lie in a part file. `report`: seconds by kind of operation, memory."""
 
-    result: bytes | Path
+    result: bytes | Path | Place
     digest: bytes
     size: int
     facts: dict[str, Any]
@@ -110,10 +110,14 @@ class Worker:
     """The state of a worker process: its store and its cache of servers."""
 
     def __init__(
-        self, store: Path | None, key_memory: int, threads: int, inline: int, allow_insecure: bool, arena: Arena | None
+        self, store: Path | None, key_memory: int, threads: int, inline: int, allow_insecure: bool,
+        arena: Arena | None, index: int = 0,
     ) -> None:  # fmt: skip
-        """Start without keys. Results longer than `inline` go to the store; without one they are bytes too."""
-        self._arena = arena
+        """Start without keys. Results longer than `inline` go to the store; without one they are bytes too.
+
+        `arena`: where arguments may lie, and results of the worker of this `index`.
+        """
+        self._arena, self._results = arena, None if arena is None else arena.results(index)
         self._told: tuple[Name, dict[str, Any]] = ((b"", b""), {})
         self._files = None if store is None else Files(store)
         self._threads, self._inline = threads, inline
@@ -122,6 +126,8 @@ class Worker:
 
     def run(self, task: Task, progress: Told, ended: Callable[[Done | Failed], None]) -> None:
         """Tell the outcome of each of a task's jobs; no input of a tenant raises."""
+        if self._results is not None:
+            self._results.clear()
         for place, inputs in enumerate(task.inputs):
             ended(self._outcome(task, inputs, partial(progress, place)))
 
@@ -154,7 +160,9 @@ class Worker:
             "operations": {name: round(seconds, 6) for name, seconds in execution.seconds.items()},
             "worker_memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         }
-        content = content_of(data, self._inline, self._files)
+        content: bytes | Path | Place = content_of(data, self._inline, self._files)
+        if self._results is not None and isinstance(content, bytes):
+            content = self._results.put(content) or content
         return Done(content, own_name(), len(data), self._facts(task.name, execution.result), report)
 
     def _facts(self, name: Name, result: Encryptions) -> dict[str, Any]:

@@ -49,6 +49,7 @@ from ringsmith.models.from_onnx import from_onnx
 from ringsmith.models.from_scikit_learn import from_sklearn
 from ringsmith.models.model import Accuracy, Model
 from ringsmith.remote import RemoteError, connect, connect_async
+from ringsmith.runtime.calibrate import calibrate
 from ringsmith.runtime.client import Client, Encryptor
 from ringsmith.runtime.kernel import Kernel, kernel
 from ringsmith.runtime.messages import Encryptions, Keys, PublicKey
@@ -103,6 +104,7 @@ __all__ = [
     "__version__",
     "abs_squared",
     "approximate",
+    "calibrate",
     "compile",
     "concatenate",
     "connect",

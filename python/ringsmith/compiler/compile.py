@@ -27,6 +27,7 @@ from ringsmith.errors import KernelError, ParameterError
 from ringsmith.frontend.declare import real_arguments
 from ringsmith.frontend.definition import KernelDefinition
 from ringsmith.frontend.manual import Chain
+from ringsmith.frontend.measured import promised
 from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.frontend.trace import real_shapes, record, trace
 from ringsmith.ir.circuit import Circuit
@@ -55,7 +56,8 @@ def layouts_of(
 ) -> LayoutSearch:
     """Trace an automatic kernel and return what lowers it for ciphertexts of any slots; `results`: the arguments that
     are results of other kernels."""
-    graph = absorbed(balanced(check_one_round(trace(kernel, shapes))))
+    traced = promised(kernel, shapes, check_one_round(trace(kernel, shapes)))
+    graph = absorbed(balanced(traced))
     return LayoutSearch(graph, real_arguments(kernel.arguments), results)
 
 
@@ -95,7 +97,9 @@ def compile_kernel(
         kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments, kernel.publish, kernel.guarantee
     )
     native = assemble(signature, choice.params, choice.circuit, choice.noise_bits, encryption, reading)
-    signature = replace(signature, producers=producers_of(native))
+    made = kernel.measured
+    told = f"ranges measured on {made.samples} samples, widened by {made.margin:g} of their extent" if made else ""
+    signature = replace(signature, producers=producers_of(native), measured=told)
     functions = UserFunctions.of(choice.circuit)
     return Compiled(signature, choice.params, native, choice.circuit, choice.rejected, functions, layouts)
 

@@ -40,6 +40,8 @@ class Signature:
     guarantee: str = CERTAIN
     #: Of the encrypted arguments that are results of other programs: the name, the identity, the outputs that hold it.
     producers: Mapping[str, Producer] = field(default_factory=dict)
+    #: In words where its ranges come from, if from samples.
+    measured: str = ""
 
     @classmethod
     def of(cls, native: _native.Program) -> Signature:

@@ -33,6 +33,20 @@ KEYS_LIMIT = 64 << 20
 
 
 @dataclass(frozen=True, eq=False)
+class Measured:
+    """Ranges taken from `samples` samples: `bounds` of the graph's values by number, with the margin.
+
+    `content` is the hash of the graph for the shapes that were measured.
+    """
+
+    samples: int
+    margin: float
+    shapes: Shapes
+    content: bytes
+    bounds: Mapping[int, Any]
+
+
+@dataclass(frozen=True, eq=False)
 class KernelDefinition:
     """A function with declared arguments and options; `ringsmith.runtime.kernel.Kernel` compiles and runs it.
 
@@ -59,6 +73,7 @@ class KernelDefinition:
     worst_case: bool = False
     keys_limit: int | None = KEYS_LIMIT
     guarantee: str = CERTAIN
+    measured: Measured | None = None
 
     def __post_init__(self) -> None:
         """Belong to the function's module: pickles look there."""

@@ -140,6 +140,8 @@ def why(program: ProgramData) -> list[str]:
     reasons += [
         f"takes {name}, the result of {own[0]}, whose guarantee is part of this one" for name, own in made.items()
     ]
+    if program.signature.measured:
+        reasons.append(f"{program.signature.measured}; beyond them a result may be wrong")
     return reasons + _digits(program) + [rejected.reason for rejected in program.rejected[-2:]]
 
 

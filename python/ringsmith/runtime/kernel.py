@@ -24,6 +24,7 @@ from ringsmith.frontend.definition import (
     declared_arguments,
     tolerance_of,
 )
+from ringsmith.frontend.measured import held
 from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.frontend.trace import trace
 from ringsmith.ir.graph import content_hash
@@ -71,6 +72,7 @@ class Kernel(KernelDefinition, Shown):
     def clear(self, *args: Any, **kwargs: Any) -> Array:
         """Compute on numpy arrays; a manual kernel computes on clear vectors of the compiled number of slots."""
         arrays = self.bind(args, kwargs)
+        held(self, arrays)
         if self.manual:
             return clear.manual(self, arrays, self.compile(**_shapes(arrays)).params.geometry)
         return clear.exact(self, arrays) if self.scheme == "bfv" else clear.real(self, arrays)

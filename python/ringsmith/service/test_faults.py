@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import ringsmith as rs
-from ringsmith.remote.steps import address
+from ringsmith.remote.steps import address, new_job
 from ringsmith.service import cost, kinds
 from ringsmith.service.conftest import ROWS, WEIGHTS, Asker, no_defects, score, votes
 from ringsmith.service.cost import Speed
@@ -317,7 +317,7 @@ def attacked(server: Running, count: int) -> dict[int, int]:
     assert alice.ask("GET", "/v1/blobs", 200) == before
     for blob in mallory.ask("GET", "/v1/blobs?limit=1000", 200)["blobs"]:
         assert blob["hash"] not in (ready["keys"], ready["inputs"])
-    alice.ask("PUT", "/v1/jobs/still?wait=60", 201, json={**ready, "plain": {"w": WEIGHTS.tolist()}})
+    alice.ask("PUT", f"/v1/jobs/{new_job()}?wait=60", 201, json={**ready, "plain": {"w": WEIGHTS.tolist()}})
     no_defects(server)
     return total
 

@@ -202,6 +202,29 @@ def table(gaps: list[Gap]) -> str:
     return "\n".join(lines)
 
 
+#: Kinds of operations whose share of the gap is told.
+_KINDS = {
+    "matrix products": ("matrix",),
+    "products of ciphertexts": ("square", "product"),
+    "sums over slots, rolls": ("sum", "rolled"),
+    "products with vectors": ("plain", "mask"),
+}
+
+
+def by_operation(gaps: list[Gap]) -> str:
+    """Return medians of the gaps in bits of the kernels with none, one, two and more operations of a kind."""
+    lines = [f"{'median, with so many':34}{'0':>12}{'1':>12}{'2':>12}{'3 or more':>12}"]
+    for scheme in ("ckks", "bfv"):
+        for kind, names in _KINDS.items():
+            groups: dict[int, list[tuple[float, float]]] = {count: [] for count in range(4)}
+            for gap in (gap for gap in gaps if gap.scheme == scheme):
+                count = sum(gap.operations.split("+").count(name) for name in names)
+                groups[min(count, 3)].append((gap.certain, gap.probable))
+            medians = ["".join(f"{m:6.1f}" for m in np.median(own, axis=0)) if own else "-" for own in groups.values()]
+            lines.append(f"{scheme.upper():5}{kind:29}" + "".join(f"{text:>12}" for text in medians))
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -222,6 +245,7 @@ def main() -> None:
             print(json.dumps(gap.__dict__))
     if not asked.json:
         print(table(gaps))
+        print(by_operation(gaps))
         print(f"{refused} more had no room in their set")
         shortest = Counter({gap.operations: -int(gap.probable) for gap in gaps}).most_common(3)
         print("least:", "; ".join(f"{name} ({-bits} bits)" for name, bits in shortest))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
-from guarantees import measured
+from guarantees import Gap, by_operation, measured
 
 
 def test_both_guarantees_hold_and_the_probable_one_is_close() -> None:
@@ -17,3 +17,12 @@ def test_both_guarantees_hold_and_the_probable_one_is_close() -> None:
         assert len(own) > 30
         assert np.median([gap.probable for gap in own]) <= 5
         assert np.median([gap.probable for gap in own]) < np.median([gap.certain for gap in own])
+
+
+def test_gaps_are_told_by_operation() -> None:
+    drawn = [("matrix+sum", 6.0, 4.0), ("matrix", 8.0, 5.0), ("square", 3.0, 2.0), ("matrix+matrix", 9.0, 1.0)]
+    gaps = [Gap(seed, "ckks", names, *bits, 0.0) for seed, (names, *bits) in enumerate(drawn)]
+    lines = {line[:34].strip(): line[34:].split() for line in by_operation(gaps).splitlines()}
+    assert lines["CKKS matrix products"] == ["3.0", "2.0", "7.0", "4.5", "9.0", "1.0", "-"]
+    assert lines["CKKS sums over slots, rolls"] == ["8.0", "2.0", "6.0", "4.0", "-", "-"]
+    assert lines["BFV  matrix products"] == ["-"] * 4

@@ -61,7 +61,8 @@ SCOREBOARD = Bench(
     {"Slots": 5, "SinglePort": 16, "PipeLatency": 12, "P": 1},
     dict.fromkeys(
         ("rst_ni", "head_i", "head_valid_i", "take_i", "sources_done_i", "table_busy_i", "compute_end_i",
-         "end_writes_i", "end_late_i", "memory_done_i", "rns_done_i"), 0) | {"compute_ready_i": 1, "memory_ready_i": 1},
+         "end_writes_i", "end_late_i", "memory_done_i", "rns_done_i", "pointwise_done_i"), 0)
+    | {"compute_ready_i": 1, "memory_ready_i": 1},
 )  # fmt: skip
 SEQUENCER = Bench(
     "rs_compute_seq",
@@ -83,7 +84,9 @@ PORTS = Bench(
          "late_source_i", "late_word0_i", "late_word1_i", "mem_rd_valid_i", "mem_rd_source_i", "mem_rd_word_i",
          "wr_valid_i", "wr_pair_i", "wr_slot_i", "wr_high_valid_i", "wr_high_slot_i", "wr_word0_i", "wr_word1_i",
          "mem_wr_valid_i", "mem_wr_slot_i", "mem_wr_word_i", "x_rd_valid_i", "x_rd_source_i", "x_rd_word_i",
-         "own_rd_valid_i", "own_rd_source_i", "own_rd_word_i", "rns_wr_valid_i", "rns_wr_slot_i", "rns_wr_word_i"), 0),
+         "own_rd_valid_i", "own_rd_source_i", "own_rd_word_i", "rns_wr_valid_i", "rns_wr_slot_i", "rns_wr_word_i",
+         "pw_rd_valid_i", "pw_rd_v_i", "pw_rd_u_i", "pw_rd_w_i", "pw_rd_word_i", "pw_wr_valid_i", "pw_wr_slot_i",
+         "pw_wr_word_i"), 0),
 )  # fmt: skip
 LANE = Bench(
     "rs_lane",
@@ -94,8 +97,10 @@ LANE = Bench(
          "sel_level_i", "sel_first_word_i", "sel_e_bank_i", "cross_i", "sub_i", "halve_i", "product_i", "slot_wr_en_i",
          "slot_wr_mem_i", "slot_wr_high_i", "slot_wr_addr_i", "out_forward_i", "out_bank_i",
          "mem_reverse_i", "mem_pick_i", "mem_place_i", "mem_load_i", "mem_load_data_i", "table_wr_en_i", "constant_i",
-         "fault_i", "aux_i", "minus_one_i", "slot_wr_rns_i", "rns_data_i", "sel_stream_i", "stream_i"), 0)
-    | dict.fromkeys(("sel_v_i", "sel_u_i", "sel_w_i", "sel_e_i", "mem_sel_i", "x_sel_i", "own_sel_i"), ZERO_SOURCE)
+         "fault_i", "aux_i", "minus_one_i", "slot_wr_rns_i", "rns_data_i", "sel_stream_i", "stream_i",
+         "slot_wr_pw_i", "pw_data_i"), 0)
+    | dict.fromkeys(("sel_v_i", "sel_u_i", "sel_w_i", "sel_e_i", "mem_sel_i", "x_sel_i", "own_sel_i", "pw_sel_v_i",
+                     "pw_sel_u_i", "pw_sel_w_i"), ZERO_SOURCE)
     | {"modulus_i": 97, "mod_bits_i": 7},
     ("RINGSMITH_FAULT_PIN",),
 )  # fmt: skip
@@ -149,6 +154,13 @@ SPLIT = Bench(
          "s_axil_araddr_i", "s_axil_rready_i", "axil_awready_i", "axil_wready_i", "axil_bvalid_i", "axil_bresp_i",
          "axil_arready_i", "axil_rvalid_i", "axil_rdata_i", "axil_rresp_i"), 0),
 )  # fmt: skip
+POINTWISE = Bench(
+    "rs_pointwise_unit",
+    {"W": 14, "P": 1, "NMaxLog2": 5, "MulStyle": 1, "Slots": 6, "EnPointwise": 1},
+    dict.fromkeys(
+        ("rst_ni", "cfg_we_i", "cfg_sel_i", "cfg_lane_i", "cfg_idx_i", "cfg_data_i", "start_i", "instr_i", "mod_idx_i",
+         "stream_ready_i", "stream_i", "v_i", "u_i", "w_i"), 0),
+)  # fmt: skip
 STREAM = Bench(
     "rs_stream", {"Width": 9}, dict.fromkeys(("rst_ni", "push_i", "word_i", "claim_i", "take_i", "drain_i"), 0)
 )
@@ -164,6 +176,7 @@ def head(**fields: int) -> int:
 
 LOAD, STORE = (pack(MEMORY, {kind: 1, "dst": 2, "log2_n": 5}) for kind in ("load", "store"))
 NTT = pack(COMPUTE, {"transform": 1, "log2_n": 5, "v": 2, "dst": 2})
+SUM = pack(COMPUTE, {"crossed": 1, "log2_n": 5, "v": 2, "u": 3, "w": ZERO_SOURCE, "dst": 2})
 
 
 def shape(min_bits: int, primes: int) -> Pins:
@@ -188,6 +201,12 @@ PLAYED: list[tuple[Bench, list[Pins], str]] = [
     (SCOREBOARD, [{"take_i": 1, "head_valid_i": 1, "head_i": head(compute=1, memory=1)}],
      "an instruction for two units"),
     (SCOREBOARD, [{"rns_done_i": 1}], "the base-conversion unit ends what never started"),
+    (SCOREBOARD, [{"pointwise_done_i": 1}], "the pointwise unit ends what never started"),
+    # The sequencer would take another; its results are not written yet.
+    (POINTWISE, [{"start_i": 1, "instr_i": SUM}, *[{"start_i": 0}] * 33, {"start_i": 1}],
+     "an instruction starts in another"),
+    (POINTWISE, [{"start_i": 1, "instr_i": NTT}], "a transform or an unreduced product"),
+    (POINTWISE, [{"start_i": 1, "instr_i": SUM}, {"start_i": 0, "cfg_we_i": 1}], "the modulus in use is written"),
     (SEQUENCER, [{"start_i": 1, "instr_i": NTT}], "instruction taken while one is issued"),
     (SEQUENCER, [{"start_i": 1, "instr_i": pack(COMPUTE, {"log2_n": 7})}, {"start_i": 0}], "a degree out of range"),
     (MEMORY_UNIT, [{"start_i": 1, "instr_i": LOAD}], "instruction taken while one runs"),
@@ -340,9 +359,9 @@ SLOW = [
          "a request is withdrawn"),
     core("rs_mem_unit", "assign room = ahead_q < LevelBits'(QueueWords);", "assign room = 1'b1;",
          "more words read ahead than the queue holds"),
-    core("rs_scoreboard", "assign memory_clear = (touched & (busy_slots | rns_q)) == '0 &&", "assign memory_clear =",
-         "two units hold a slot"),
-    core("rs_scoreboard", "{1'b1, compute_idle_o && memory_idle_o && rns_idle_o}", "{1'b1, 1'b1}",
+    core("rs_scoreboard", "assign memory_clear = (touched & (busy_slots | rns_q | pointwise_q)) == '0 &&",
+         "assign memory_clear =", "two units hold a slot"),
+    core("rs_scoreboard", "{1'b1, compute_idle_o && memory_idle_o && rns_idle_o && pointwise_idle_o}", "{1'b1, 1'b1}",
          "SYNC while a unit works"),
     core("rs_scoreboard", "(count_q == '0 || mod_idx_q == head_i.mod_idx) &&", "",
          "the modulus changes while results are in flight"),

@@ -42,6 +42,7 @@ CORE_CFG = {
     "Moves": (32, 0),
     "WidePort": (1, 0),
     "EnStream": (1, 0),
+    "EnPointwise": (1, 0),
     "Cores": (32, 1),
     "FifoDepth": (32, 16),
     "Slots": (32, 5),
@@ -77,6 +78,7 @@ class Knobs:
     host: str
     wide_port: bool
     stream: bool
+    pointwise_unit: bool
     cores: int
     fifo_depth: int
 
@@ -125,6 +127,7 @@ class Knobs:
             "host": HOST[self.host],
             "wide_port": int(self.wide_port),
             "stream": int(self.stream),
+            "pointwise_unit": int(self.pointwise_unit),
             "cores": self.cores,
             "fifo_depth": self.fifo_depth,
         }
@@ -151,6 +154,7 @@ class Knobs:
             "Moves": numbers["moves"],
             "WidePort": numbers["wide_port"],
             "EnStream": numbers["stream"],
+            "EnPointwise": numbers["pointwise_unit"],
             "Cores": numbers["cores"],
             "FifoDepth": numbers["fifo_depth"],
             "Slots": self.slots,

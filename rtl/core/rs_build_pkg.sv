@@ -107,6 +107,8 @@ package rs_build_pkg;
     bit WidePort;
     // A product can take an operand from the data port as it comes, without a slot for it.
     bit EnStream;
+    // Pointwise instructions have multipliers of their own and run beside transforms.
+    bit EnPointwise;
     // Cores behind one host shell and one data port, each with registers and a program queue of its own.
     int unsigned Cores;
     // Commands that can wait.
@@ -141,6 +143,7 @@ package rs_build_pkg;
     Moves: 0,
     WidePort: 1'b0,
     EnStream: 1'b0,
+    EnPointwise: 1'b0,
     Cores: 1,
     FifoDepth: 16,
     Slots: 5,

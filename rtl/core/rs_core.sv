@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The co-processor core: command queue, decoder, scoreboard, compute and memory unit, in builds that ask for it one for
-// base conversion, and lanes in lockstep.
+// The co-processor core: command queue, decoder, scoreboard, compute and memory unit, in builds that ask for them one
+// for base conversion and one for pointwise instructions, and lanes in lockstep.
 //
 //   cmd --> queue --> decode --> head --> scoreboard --> compute sequencer --+
 //                                              |-------> memory unit --------+--> ports --> lanes --> slots
-//                                              \-------> base conversion ----+
+//                                              |-------> base conversion ----+
+//                                              \-------> pointwise unit -----+
 //
 // Commands are issued in order, one to each unit at a time; compute instructions follow each other back to back. The
 // first error stops the issue: instructions in flight finish, the queue is held until clear_i.
@@ -70,14 +71,16 @@ module rs_core
   output logic [             63:0]       busy_compute_o,
   output logic [             63:0]       busy_mem_o,
   output logic [             63:0]       busy_rns_o,
+  output logic [             63:0]       busy_pointwise_o,
   output logic [             63:0]       stall_hazard_o,
   output logic [             63:0]       stall_unit_o,
-  // Events of this cycle (cycles_o is their stamp): bit 0 compute unit, bit 1 memory unit, bit 2 base conversion.
-  output logic [              2:0]       ev_start_o,
-  output logic [              2:0]       ev_end_o,
-  output logic [              2:0][31:0] ev_start_idx_o,
-  output logic [              2:0][31:0] ev_end_idx_o,
-  output logic [              2:0][63:0] ev_start_cmd_o
+  // Events of this cycle (cycles_o is their stamp): bit 0 compute unit, bit 1 memory unit, bit 2 base conversion, bit 3
+  // pointwise unit.
+  output logic [              3:0]       ev_start_o,
+  output logic [              3:0]       ev_end_o,
+  output logic [              3:0][31:0] ev_start_idx_o,
+  output logic [              3:0][31:0] ev_end_idx_o,
+  output logic [              3:0][63:0] ev_start_cmd_o
 );
 
   localparam int unsigned Slots = Cfg.Slots;
@@ -153,6 +156,7 @@ module rs_core
   logic unit_free, clear, compute_ready, sources_done, table_busy, compute_issuing, compute_end;
   logic memory_ready, memory_done, memory_error, compute_idle, memory_idle, start_compute, start_memory;
   logic rns_done, rns_idle, start_rns;
+  logic pointwise_done, pointwise_idle, start_pointwise;
   logic [MaxSlots-1:0] written_q, end_writes, end_late;
   logic [15:0] table_q;
   logic [3:0] table_idx, stream_log2_n_q;
@@ -188,6 +192,7 @@ module rs_core
   assign start_compute = take && head_q.compute;
   assign start_memory  = take && head_q.memory;
   assign start_rns     = take && head_q.rns;
+  assign start_pointwise = take && head_q.pointwise;
   assign sync_o        = take && head_q.sync;
 
   rs_scoreboard #(
@@ -195,27 +200,30 @@ module rs_core
     .Slots      (Slots),
     .PipeLatency(PipeLatency),
     .SinglePort (Cfg.SinglePort),
-    .EnRns      (EnRns)
+    .EnRns      (EnRns),
+    .EnPointwise(Cfg.EnPointwise)
   ) u_scoreboard (
     .clk_i,
     .rst_ni,
-    .head_i         (head_q),
-    .head_valid_i   (head_valid_q),
-    .unit_free_o    (unit_free),
-    .clear_o        (clear),
-    .take_i         (take),
-    .compute_ready_i(compute_ready),
-    .sources_done_i (sources_done),
-    .table_busy_i   (table_busy),
-    .compute_end_i  (compute_end),
-    .end_writes_i   (end_writes),
-    .end_late_i     (end_late),
-    .memory_ready_i (memory_ready),
-    .memory_done_i  (memory_done),
-    .rns_done_i     (rns_done),
-    .compute_idle_o (compute_idle),
-    .memory_idle_o  (memory_idle),
-    .rns_idle_o     (rns_idle)
+    .head_i          (head_q),
+    .head_valid_i    (head_valid_q),
+    .unit_free_o     (unit_free),
+    .clear_o         (clear),
+    .take_i          (take),
+    .compute_ready_i (compute_ready),
+    .sources_done_i  (sources_done),
+    .table_busy_i    (table_busy),
+    .compute_end_i   (compute_end),
+    .end_writes_i    (end_writes),
+    .end_late_i      (end_late),
+    .memory_ready_i  (memory_ready),
+    .memory_done_i   (memory_done),
+    .rns_done_i      (rns_done),
+    .pointwise_done_i(pointwise_done),
+    .compute_idle_o  (compute_idle),
+    .memory_idle_o   (memory_idle),
+    .rns_idle_o      (rns_idle),
+    .pointwise_idle_o(pointwise_idle)
   );
 
   // Initialised slots and twiddle tables, in program order.
@@ -233,6 +241,7 @@ module rs_core
 
   // Compute unit.
   logic stream_ready, stream_claim, stream_push, stream_push_ready, sel_stream;
+  logic compute_claim, compute_stream, pw_claim, pw_stream;
   logic rd_valid, rd_pair, table_rd_en, sel_pair, sel_inverse, sel_constant, sel_cyclic, sel_first_word;
   logic crossed, sub, halve, product, late_valid, sel_e_bank, wr_valid, wr_pair, wr_forward, wr_high_valid;
   logic [WordAddrBits-1:0] rd_word0, rd_word1, table_word, late_word0, late_word1, wr_word0, wr_word1;
@@ -256,7 +265,7 @@ module rs_core
     .instr_i         (head_q.c),
     .ready_o         (compute_ready),
     .stream_ready_i  (stream_ready),
-    .stream_claim_o  (stream_claim),
+    .stream_claim_o  (compute_claim),
     .issuing_o       (compute_issuing),
     .sources_done_o  (sources_done),
     .table_busy_o    (table_busy),
@@ -275,7 +284,7 @@ module rs_core
     .sel_pair_o      (sel_pair),
     .sel_inverse_o   (sel_inverse),
     .sel_constant_o  (sel_constant),
-    .sel_stream_o    (sel_stream),
+    .sel_stream_o    (compute_stream),
     .sel_const_idx_o (sel_const_idx),
     .sel_cyclic_o    (sel_cyclic),
     .sel_level_o     (sel_level),
@@ -306,6 +315,60 @@ module rs_core
     .end_writes_o    (end_writes),
     .end_late_o      (end_late)
   );
+
+  // Unit of pointwise instructions.
+  logic pw_rd_valid, pw_wr_valid;
+  source_t pw_rd_v, pw_rd_u, pw_rd_w, pw_sel_v, pw_sel_u, pw_sel_w;
+  logic [WordAddrBits-1:0] pw_rd_word, pw_wr_word;
+  logic [4:0] pw_wr_slot;
+  logic [3:0] pw_mod_idx;
+  logic [Lanes-1:0][P*W-1:0] pw_v, pw_u, pw_w, pw_data, stream_words;
+
+  if (Cfg.EnPointwise) begin : gen_pointwise
+    rs_pointwise_unit #(
+      .Cfg(Cfg)
+    ) u_pointwise (
+      .clk_i,
+      .rst_ni,
+      .cfg_we_i      (cfg_we_i && cfg_sel_i < 4'd4),
+      .cfg_sel_i     (cfg_sel_i[1:0]),
+      .cfg_lane_i,
+      .cfg_idx_i     (cfg_idx_i[4:0]),
+      .cfg_data_i    (cfg_data_i[W+2:0]),
+      .start_i       (start_pointwise),
+      .instr_i       (head_q.c),
+      .mod_idx_i     (head_q.mod_idx),
+      .done_o        (pointwise_done),
+      .mod_idx_o     (pw_mod_idx),
+      .stream_ready_i(stream_ready),
+      .stream_claim_o(pw_claim),
+      .stream_take_o (pw_stream),
+      .stream_i      (stream_words),
+      .rd_valid_o    (pw_rd_valid),
+      .rd_v_o        (pw_rd_v),
+      .rd_u_o        (pw_rd_u),
+      .rd_w_o        (pw_rd_w),
+      .rd_word_o     (pw_rd_word),
+      .sel_v_o       (pw_sel_v),
+      .sel_u_o       (pw_sel_u),
+      .sel_w_o       (pw_sel_w),
+      .v_i           (pw_v),
+      .u_i           (pw_u),
+      .w_i           (pw_w),
+      .wr_valid_o    (pw_wr_valid),
+      .wr_slot_o     (pw_wr_slot),
+      .wr_word_o     (pw_wr_word),
+      .wr_data_o     (pw_data)
+    );
+  end else begin : gen_no_pointwise
+    logic unused_pointwise;
+    assign unused_pointwise = ^{start_pointwise, pw_v, pw_u, pw_w};
+    assign {pw_rd_valid, pw_rd_v, pw_rd_u, pw_rd_w, pw_rd_word, pw_sel_v, pw_sel_u, pw_sel_w, pw_mod_idx} = '0;
+    assign {pw_wr_valid, pw_wr_slot, pw_wr_word, pw_data, pw_claim, pw_stream, pointwise_done} = '0;
+  end
+  // Products with a streamed operand are all in one unit.
+  assign stream_claim = Cfg.EnPointwise ? pw_claim : compute_claim;
+  assign sel_stream   = Cfg.EnPointwise ? pw_stream : compute_stream;
 
   // The modulus in use changes only while nothing is in flight.
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -403,7 +466,6 @@ module rs_core
   if (Cfg.EnStream && !Cfg.WidePort) begin : gen_stream_check
     $error("%m: EnStream (stream) must be false without a wide port (wide_port)");
   end
-  logic [Lanes-1:0][P*W-1:0] stream_words;
   if (Cfg.EnStream) begin : gen_stream
     rs_stream #(
       .Width(PortWords * P * W)
@@ -478,14 +540,15 @@ module rs_core
   logic [Slots-1:0][1:0] slot_rd_en, slot_wr_en;
   logic [Slots-1:0] slot_wr_high;
   logic [Lanes-1:0][Slots-1:0][1:0] slot_wr_mem;
-  logic [Slots-1:0][1:0] slot_wr_rns;
+  logic [Slots-1:0][1:0] slot_wr_rns, slot_wr_pw;
   logic [Slots-1:0][1:0][WordAddrBits-2:0] slot_rd_addr, slot_wr_addr;
 
   rs_slot_ports #(
     .Slots       (Slots),
     .WordAddrBits(WordAddrBits),
     .Lanes       (Lanes),
-    .EnRns       (EnRns)
+    .EnRns       (EnRns),
+    .EnPointwise (Cfg.EnPointwise)
   ) u_ports (
     .clk_i,
     .rd_valid_i     (rd_valid),
@@ -508,6 +571,11 @@ module rs_core
     .own_rd_valid_i (own_rd_valid),
     .own_rd_source_i(own_rd_source),
     .own_rd_word_i  (own_rd_word),
+    .pw_rd_valid_i  (pw_rd_valid),
+    .pw_rd_v_i      (pw_rd_v),
+    .pw_rd_u_i      (pw_rd_u),
+    .pw_rd_w_i      (pw_rd_w),
+    .pw_rd_word_i   (pw_rd_word),
     .wr_valid_i     (wr_valid),
     .wr_pair_i      (wr_pair),
     .wr_slot_i      (wr_slot),
@@ -521,12 +589,16 @@ module rs_core
     .rns_wr_valid_i (rns_wr_valid),
     .rns_wr_slot_i  (rns_wr_slot),
     .rns_wr_word_i  (rns_wr_word),
+    .pw_wr_valid_i  (pw_wr_valid),
+    .pw_wr_slot_i   (pw_wr_slot),
+    .pw_wr_word_i   (pw_wr_word),
     .rd_en_o        (slot_rd_en),
     .rd_addr_o      (slot_rd_addr),
     .wr_en_o        (slot_wr_en),
     .wr_high_o      (slot_wr_high),
     .wr_mem_o       (slot_wr_mem),
     .wr_rns_o       (slot_wr_rns),
+    .wr_pw_o        (slot_wr_pw),
     .wr_addr_o      (slot_wr_addr)
   );
 
@@ -596,36 +668,48 @@ module rs_core
       .x_data_o        (x_data[l]),
       .own_data_o      (own_data[l]),
       .slot_wr_rns_i   (slot_wr_rns),
-      .rns_data_i      (rns_data[l])
+      .rns_data_i      (rns_data[l]),
+      .pw_sel_v_i      (pw_sel_v),
+      .pw_sel_u_i      (pw_sel_u),
+      .pw_sel_w_i      (pw_sel_w),
+      .pw_v_o          (pw_v[l]),
+      .pw_u_o          (pw_u[l]),
+      .pw_w_o          (pw_w[l]),
+      .slot_wr_pw_i    (slot_wr_pw),
+      .pw_data_i       (pw_data[l])
     );
   end
 
   // Status, counters, events.
   rs_status #(
-    .EnRns(EnRns)
+    .EnRns(EnRns),
+    .EnPointwise(Cfg.EnPointwise)
   ) u_status (
     .clk_i,
     .rst_ni,
     .clear_i,
-    .head_valid_i   (head_valid_q),
-    .head_word_i    (head_word_q),
-    .take_i         (take),
-    .start_compute_i(start_compute),
-    .start_memory_i (start_memory),
-    .start_rns_i    (start_rns),
-    .sync_i         (sync_o),
-    .refused_i      (refused),
-    .refused_code_i (head_error),
-    .overflow_i     (overflow),
-    .unit_free_i    (unit_free),
-    .compute_end_i  (compute_end),
-    .compute_idle_i (compute_idle),
-    .memory_end_i   (memory_done),
-    .memory_idle_i  (memory_idle),
-    .memory_error_i (memory_error),
-    .rns_end_i      (rns_done),
-    .rns_idle_i     (rns_idle),
-    .index_o        (index_q),
+    .head_valid_i     (head_valid_q),
+    .head_word_i      (head_word_q),
+    .take_i           (take),
+    .start_compute_i  (start_compute),
+    .start_memory_i   (start_memory),
+    .start_rns_i      (start_rns),
+    .start_pointwise_i(start_pointwise),
+    .sync_i           (sync_o),
+    .refused_i        (refused),
+    .refused_code_i   (head_error),
+    .overflow_i       (overflow),
+    .unit_free_i      (unit_free),
+    .compute_end_i    (compute_end),
+    .compute_idle_i   (compute_idle),
+    .memory_end_i     (memory_done),
+    .memory_idle_i    (memory_idle),
+    .memory_error_i   (memory_error),
+    .rns_end_i        (rns_done),
+    .rns_idle_i       (rns_idle),
+    .pointwise_end_i  (pointwise_done),
+    .pointwise_idle_i (pointwise_idle),
+    .index_o          (index_q),
     .error_o,
     .error_code_o,
     .error_index_o,
@@ -635,6 +719,7 @@ module rs_core
     .busy_compute_o,
     .busy_mem_o,
     .busy_rns_o,
+    .busy_pointwise_o,
     .stall_hazard_o,
     .stall_unit_o,
     .ev_start_o,
@@ -643,10 +728,11 @@ module rs_core
     .ev_end_idx_o,
     .ev_start_cmd_o
   );
-  assign busy_o = (queue_valid && !error_o) || (head_valid_q && !error_o) || !compute_idle || !memory_idle || !rns_idle;
+  assign busy_o = (queue_valid && !error_o) || (head_valid_q && !error_o) || !compute_idle || !memory_idle || !rns_idle ||
+                  !pointwise_idle;
 
   logic unused_status;
-  assign unused_status = ^{index_q, compute_issuing, cfg_idx_i, cfg_data_i};
+  assign unused_status = ^{index_q, compute_issuing, pw_mod_idx, cfg_idx_i, cfg_data_i};
 
 `ifndef SYNTHESIS
   logic armed;
@@ -655,9 +741,11 @@ module rs_core
     .rst_ni,
     .seen_o(armed)
   );
-  assert property (@(posedge clk_i) disable iff (!armed) $onehot0({start_compute, start_memory, start_rns, sync_o}))
+  assert property (@(posedge clk_i) disable iff (!armed) $onehot0(
+    {start_compute, start_memory, start_rns, start_pointwise, sync_o}
+  ))
   else $error("%m: one instruction for two units");
-  assert property (@(posedge clk_i) disable iff (!armed) !sync_o || (compute_idle && memory_idle && rns_idle))
+  assert property (@(posedge clk_i) disable iff (!armed) !sync_o || (compute_idle && memory_idle && rns_idle && pointwise_idle))
   else $error("%m: SYNC while a unit works");
   assert property (@(posedge clk_i) disable iff (!armed) !start_compute || compute_idle || head_q.mod_idx == mod_idx_q)
   else $error("%m: the modulus changes while results are in flight");

@@ -15,7 +15,7 @@ package rs_core_pkg;
     logic [4:0] slot;
   } source_t;
 
-  // Decoded fields for the compute unit.
+  // Decoded fields for the compute unit, and for the unit of pointwise instructions.
   typedef struct packed {
     logic       transform;
     logic       inverse;
@@ -66,6 +66,7 @@ package rs_core_pkg;
     logic compute;
     logic memory;
     logic rns;
+    logic pointwise;  // with the fields of the compute unit
     logic sync;
     error_e error;
     logic [3:0] mod_idx;

@@ -42,11 +42,13 @@ module rs_decode
   endfunction
 
   logic transform, reads_a, reads_b, reads_c, writes_dst, writes_c, table_dst;
-  logic addend, dst_work, src_work, memory, compute, rns, moves, stream_dst, stream_src;
+  logic addend, dst_work, src_work, memory, compute, rns, moves, stream_dst, stream_src, apart;
   assign transform  = op_transform(instr.opcode);
   assign memory     = op_unit(instr.opcode) == UnitMemory;
   assign compute    = op_unit(instr.opcode) == UnitCompute;
   assign rns        = op_unit(instr.opcode) == UnitRns;
+  // In the unit of pointwise instructions.
+  assign apart      = Cfg.EnPointwise && compute && !transform && opcode != OpPmul;
   assign moves      = opcode inside {OpAuto, OpDecomp};
   assign reads_a    = op_reads_a(instr.opcode);
   assign reads_b    = op_reads_b(instr.opcode);
@@ -117,7 +119,8 @@ module rs_decode
 
   always_comb begin
     decoded_o             = '0;
-    decoded_o.compute     = compute;
+    decoded_o.compute     = compute && !apart;
+    decoded_o.pointwise   = apart;
     decoded_o.memory      = memory;
     decoded_o.rns         = third_unit(Cfg) && rns;
     decoded_o.sync        = opcode == OpSync;
@@ -189,9 +192,9 @@ module rs_decode
   // Invariants of every word; of a legal one, all that its unit relies on.
   logic fine, pointwise;
   assign fine      = decoded_o.error == ErrNone;
-  assign pointwise = decoded_o.compute && !transform;
+  assign pointwise = compute && !transform;
   always_comb begin
-    assert (!fine || $onehot({decoded_o.compute, decoded_o.memory, decoded_o.rns, decoded_o.sync}))
+    assert (!fine || $onehot({decoded_o.compute, decoded_o.memory, decoded_o.rns, decoded_o.pointwise, decoded_o.sync}))
     else $error("%m: an instruction without a unit of its own");
     assert ((decoded_o.late & ~decoded_o.reads) == '0)
     else $error("%m: a slot read late that is not read");
@@ -199,7 +202,7 @@ module rs_decode
     else $error("%m: a slot that is not there");
     assert (!fine || decoded_o.sync || (int'(instr.log2_n) >= int'(NMinLog2) && int'(instr.log2_n) <= int'(Cfg.NMaxLog2)))
     else $error("%m: a degree out of range");
-    assert (!fine || !decoded_o.compute || int'(decoded_o.mod_idx) < int'(Cfg.Moduli))
+    assert (!fine || !compute || int'(decoded_o.mod_idx) < int'(Cfg.Moduli))
     else $error("%m: a modulus index out of range");
     assert (!fine || !(pointwise || decoded_o.m.load && !table_dst && !stream_dst) || decoded_o.writes != '0)
     else $error("%m: a result without a slot");

@@ -90,7 +90,16 @@ module rs_lane
   output logic    [ WordBits-1:0]                    x_data_o,
   output logic    [ WordBits-1:0]                    own_data_o,
   input  logic    [    Slots-1:0][1:0]               slot_wr_rns_i,
-  input  logic    [ WordBits-1:0]                    rns_data_i
+  input  logic    [ WordBits-1:0]                    rns_data_i,
+  // Unit of pointwise instructions: words out of the memories (t1), results.
+  input  source_t                                    pw_sel_v_i,
+  input  source_t                                    pw_sel_u_i,
+  input  source_t                                    pw_sel_w_i,
+  output logic    [ WordBits-1:0]                    pw_v_o,
+  output logic    [ WordBits-1:0]                    pw_u_o,
+  output logic    [ WordBits-1:0]                    pw_w_o,
+  input  logic    [    Slots-1:0][1:0]               slot_wr_pw_i,
+  input  logic    [ WordBits-1:0]                    pw_data_i
 );
 
   localparam bit EnRns = third_unit(Cfg);
@@ -109,11 +118,12 @@ module rs_lane
       .SinglePort(Cfg.SinglePort[s])
     ) u_slot (
       .clk_i,
-      .rd_en_i  (slot_rd_en_i[s]),
+      .rd_en_i(slot_rd_en_i[s]),
       .rd_addr_i(slot_rd_addr_i[s]),
       .rd_data_o(rd_data[s]),
       .rd_word_o(single[s]),
-      .wr_en_i  (slot_wr_en_i[s] | slot_wr_mem_i[s] | (EnRns ? slot_wr_rns_i[s] : '0)),
+      .wr_en_i  (slot_wr_en_i[s] | slot_wr_mem_i[s] | (EnRns ? slot_wr_rns_i[s] : '0) |
+                  (Cfg.EnPointwise ? slot_wr_pw_i[s] : '0)),
       .wr_addr_i(slot_wr_addr_i[s]),
       .wr_data_i(wr_data[s])
     );
@@ -199,7 +209,7 @@ module rs_lane
       else u_q[p] <= sel_straight_i ? banks[u_bank][p] : banks[u_bank][Even];
       if (sel_v_i.zero) v_q[p] <= '0;
       else v_q[p] <= sel_straight_i ? banks[v_bank][p] : banks[v_bank][Odd];
-      if (Cfg.EnStream && sel_stream_i) w_q[p] <= stream_i[p*W+:W];
+      if (Cfg.EnStream && !Cfg.EnPointwise && sel_stream_i) w_q[p] <= stream_i[p*W+:W];
       else if (!sel_pair_i && !sel_constant_i && sel_w_i.zero) w_q[p] <= '0;
       else w_q[p] <= sel_pair_i ? factors[p] : sel_constant_i ? constant_i : other[p];
     end
@@ -339,12 +349,47 @@ module rs_lane
     assign own_data_o = '0;
   end
 
+  // Unit of pointwise instructions: three words as they come.
+  if (Cfg.EnPointwise) begin : gen_pointwise
+    rs_slot_select #(
+      .WordBits(WordBits),
+      .Slots   (Slots)
+    ) u_v (
+      .words_i(single),
+      .slot_i (pw_sel_v_i.slot[SlotBits-1:0]),
+      .word_o (pw_v_o)
+    );
+    rs_slot_select #(
+      .WordBits(WordBits),
+      .Slots   (Slots)
+    ) u_u (
+      .words_i(single),
+      .slot_i (pw_sel_u_i.slot[SlotBits-1:0]),
+      .word_o (pw_u_o)
+    );
+    rs_slot_select #(
+      .WordBits(WordBits),
+      .Slots   (Slots)
+    ) u_w (
+      .words_i(single),
+      .slot_i (pw_sel_w_i.slot[SlotBits-1:0]),
+      .word_o (pw_w_o)
+    );
+    logic unused_zero;
+    assign unused_zero = ^{pw_sel_v_i.zero, pw_sel_u_i.zero, pw_sel_w_i.zero};
+  end else begin : gen_no_pointwise
+    logic unused_pointwise;
+    assign unused_pointwise = ^{pw_sel_v_i, pw_sel_u_i, pw_sel_w_i, slot_wr_pw_i, pw_data_i};
+    assign {pw_v_o, pw_u_o, pw_w_o} = '0;
+  end
+
   for (genvar s = 0; s < Slots; s++) begin : gen_write
     for (genvar b = 0; b < 2; b++) begin : gen_bank
       // The upper halves of PMUL are the second word, and go where the first one goes.
       always_comb begin
         if (slot_wr_mem_i[s][b]) wr_data[s][b] = mem_word;
         else if (EnRns && slot_wr_rns_i[s][b]) wr_data[s][b] = rns_data_i;
+        else if (Cfg.EnPointwise && slot_wr_pw_i[s][b]) wr_data[s][b] = pw_data_i;
         else wr_data[s][b] = results[1'(b)^(Cfg.EnPmul&&slot_wr_high_i[s])];
       end
     end

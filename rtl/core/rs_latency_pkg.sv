@@ -76,6 +76,11 @@ package rs_latency_pkg;
     return (butterfly_latency(kind, style, w, minbits, mw) + 3);
   endfunction
 
+  // rs_pointwise: memory, operand register, multiplier, sum, write.
+  function automatic int pointwise_pipe(int kind, int style, int w, int minbits, int mw);
+    return ((mod_mul_latency(kind, style, w, minbits, mw) + addsub_latency(style)) + 3);
+  endfunction
+
   // rs_mac_tile: product and accumulator; the multipliers of style 2 have two registers of their own.
   function automatic int mac_latency(int style);
     return ((style == 2) ? 3 : 2);

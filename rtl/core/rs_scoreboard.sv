@@ -7,8 +7,9 @@
 //     access orders (the distance inside a transform is the smallest one), and
 //   - only the producer is in flight, with the same n, and the slot has two ports;
 // otherwise it waits for the last write. An addend is read as its transform ends: its slot counts as read until then.
-// No two units ever share a slot, whatever they do with it: the memory and the base-conversion unit hold those of their
-// instruction until it ends. Transforms also claim the work slots, and the twiddle table while they are issued.
+// No two units ever share a slot, whatever they do with it: the memory, the base-conversion and the pointwise unit hold
+// those of their instruction until it ends. Transforms also claim the work slots, and the twiddle table while they are
+// issued.
 module rs_scoreboard
   import rs_core_pkg::*;
   import rs_latency_pkg::*;
@@ -20,7 +21,9 @@ module rs_scoreboard
   parameter int unsigned PipeLatency = 11,
   parameter logic [MaxSlots-1:0] SinglePort = '0,
   // 1: there is a base-conversion unit.
-  parameter bit EnRns = 1'b0
+  parameter bit EnRns = 1'b0,
+  // 1: there is a unit of pointwise instructions.
+  parameter bit EnPointwise = 1'b0
 ) (
   input  logic                    clk_i,
   input  logic                    rst_ni,
@@ -43,9 +46,12 @@ module rs_scoreboard
   input  logic                    memory_done_i,
   // Base-conversion unit.
   input  logic                    rns_done_i,
+  // Unit of pointwise instructions.
+  input  logic                    pointwise_done_i,
   output logic                    compute_idle_o,
   output logic                    memory_idle_o,
-  output logic                    rns_idle_o
+  output logic                    rns_idle_o,
+  output logic                    pointwise_idle_o
 );
 
   // At most seven compute instructions in flight: more start only where n/P is below a seventh of the pipeline.
@@ -66,10 +72,11 @@ module rs_scoreboard
   logic [MaxSlots-1:0] pending, late, sources_q, claims;
   logic [3:0] mod_idx_q, log2_n_q;
 
-  logic take_compute, take_memory, take_rns;
+  logic take_compute, take_memory, take_rns, take_pointwise;
   assign take_compute = take_i && head_i.compute;
   assign take_memory  = take_i && head_i.memory;
   assign take_rns     = EnRns && take_i && head_i.rns;
+  assign take_pointwise = EnPointwise && take_i && head_i.pointwise;
   assign claims       = head_i.writes | head_i.works;
 
   for (genvar s = 0; s < MaxSlots; s++) begin : gen_slot
@@ -155,29 +162,56 @@ module rs_scoreboard
     assign rns_busy_q = 1'b0;
   end
 
+  // Slots the unit of pointwise instructions holds.
+  logic [MaxSlots-1:0] pointwise_q;
+  logic pointwise_busy_q;
+  if (EnPointwise) begin : gen_pointwise
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        pointwise_q      <= '0;
+        pointwise_busy_q <= 1'b0;
+      end else if (take_pointwise) begin
+        pointwise_q      <= head_i.reads | head_i.writes;
+        pointwise_busy_q <= 1'b1;
+      end else if (pointwise_done_i) begin
+        pointwise_q      <= '0;
+        pointwise_busy_q <= 1'b0;
+      end
+    end
+  end else begin : gen_no_pointwise
+    logic unused_pointwise;
+    assign unused_pointwise = ^{pointwise_done_i, take_pointwise};
+    assign pointwise_q      = '0;
+    assign pointwise_busy_q = 1'b0;
+  end
+
   // Compute: reads of results in flight, a modulus in use, slots of the other units.
-  logic chain, read_clear, compute_clear, memory_clear, rns_clear;
+  logic chain, read_clear, compute_clear, memory_clear, rns_clear, pointwise_clear;
   logic [MaxSlots-1:0] touched, busy_slots;
   assign chain         = CanChain[head_i.c.log2_n] && count_q == 1 && log2_n_q == head_i.c.log2_n;
   assign read_clear    = (head_i.reads & pending & (chain ? SinglePort : '1)) == '0 &&
                          (head_i.reads & late) == '0;
   assign touched       = head_i.reads | head_i.writes | head_i.works;
   assign compute_clear = read_clear && count_q != MaxFlight && (count_q == '0 || mod_idx_q == head_i.mod_idx) &&
-                         (touched & (memory_q[MaxSlots-1:0] | rns_q)) == '0 && !(head_i.needs_table && memory_q[MaxSlots]);
+                         (touched & (memory_q[MaxSlots-1:0] | rns_q | pointwise_q)) == '0 &&
+                         !(head_i.needs_table && memory_q[MaxSlots]);
 
   // The others: nothing the compute unit reads or will write, nothing of each other's.
   assign busy_slots   = pending | late | sources_q;
-  assign memory_clear = (touched & (busy_slots | rns_q)) == '0 && !(head_i.m.table_dst && table_busy_i);
-  assign rns_clear    = (touched & (busy_slots | memory_q[MaxSlots-1:0])) == '0;
+  assign memory_clear = (touched & (busy_slots | rns_q | pointwise_q)) == '0 && !(head_i.m.table_dst && table_busy_i);
+  assign rns_clear    = (touched & (busy_slots | memory_q[MaxSlots-1:0] | pointwise_q)) == '0;
+  assign pointwise_clear = (touched & (busy_slots | memory_q[MaxSlots-1:0] | rns_q)) == '0;
 
   assign compute_idle_o = count_q == '0;
   assign memory_idle_o  = !memory_busy_q;
   assign rns_idle_o     = !rns_busy_q;
+  assign pointwise_idle_o = !pointwise_busy_q;
   always_comb begin
     if (head_i.compute) {unit_free_o, clear_o} = {compute_ready_i, compute_clear};
     else if (head_i.memory) {unit_free_o, clear_o} = {memory_ready_i, memory_clear};
     else if (EnRns && head_i.rns) {unit_free_o, clear_o} = {rns_idle_o, rns_clear};
-    else {unit_free_o, clear_o} = {1'b1, compute_idle_o && memory_idle_o && rns_idle_o};
+    else if (EnPointwise && head_i.pointwise) {unit_free_o, clear_o} = {pointwise_idle_o, pointwise_clear};
+    else {unit_free_o, clear_o} = {1'b1, compute_idle_o && memory_idle_o && rns_idle_o && pointwise_idle_o};
   end
 
 `ifndef SYNTHESIS
@@ -195,8 +229,9 @@ module rs_scoreboard
   logic [MaxSlots-1:0] compute_slots;
   assign given_back = (end_writes_i & ~pending) == '0 && (end_late_i & ~late) == '0;
   assign compute_slots = pending | late | sources_q;
-  assign shared     = (compute_slots & (memory_q[MaxSlots-1:0] | rns_q)) != '0 || (memory_q[MaxSlots-1:0] & rns_q) != '0;
-  assign one_unit   = $onehot0({head_i.compute, head_i.memory, head_i.rns, head_i.sync});
+  assign shared     = (compute_slots & (memory_q[MaxSlots-1:0] | rns_q | pointwise_q)) != '0 ||
+                      (memory_q[MaxSlots-1:0] & (rns_q | pointwise_q)) != '0 || (rns_q & pointwise_q) != '0;
+  assign one_unit   = $onehot0({head_i.compute, head_i.memory, head_i.rns, head_i.pointwise, head_i.sync});
   assert property (@(posedge clk_i) disable iff (!armed) !compute_end_i || given_back)
   else $error("%m: a slot is given back that was not claimed");
   assert property (@(posedge clk_i) disable iff (!armed) count_q != '0 || (pending | late) == '0)
@@ -207,6 +242,8 @@ module rs_scoreboard
   else $error("%m: the memory unit ends what never started");
   assert property (@(posedge clk_i) disable iff (!armed) !rns_done_i || rns_busy_q)
   else $error("%m: the base-conversion unit ends what never started");
+  assert property (@(posedge clk_i) disable iff (!armed) !pointwise_done_i || pointwise_busy_q)
+  else $error("%m: the pointwise unit ends what never started");
   assert property (@(posedge clk_i) disable iff (!armed) !take_i || one_unit)
   else $error("%m: an instruction for two units");
 `else
@@ -215,6 +252,6 @@ module rs_scoreboard
 `endif
 
   logic unused_head;
-  assign unused_head = ^{head_i.rns, head_i.sync, head_i.error, head_i.c, head_i.m, head_i.r};
+  assign unused_head = ^{head_i.rns, head_i.pointwise, head_i.sync, head_i.error, head_i.c, head_i.m, head_i.r};
 
 endmodule

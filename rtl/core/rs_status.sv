@@ -8,7 +8,9 @@ module rs_status
   import rs_error_pkg::*;
 #(
   // 1: there is a base-conversion unit.
-  parameter bit EnRns = 1'b0
+  parameter bit EnRns = 1'b0,
+  // 1: there is a unit of pointwise instructions.
+  parameter bit EnPointwise = 1'b0
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -19,6 +21,7 @@ module rs_status
   input  logic                start_compute_i,
   input  logic                start_memory_i,
   input  logic                start_rns_i,
+  input  logic                start_pointwise_i,
   input  logic                sync_i,
   input  logic                refused_i,
   input  error_e              refused_code_i,
@@ -31,6 +34,8 @@ module rs_status
   input  logic                memory_error_i,
   input  logic                rns_end_i,
   input  logic                rns_idle_i,
+  input  logic                pointwise_end_i,
+  input  logic                pointwise_idle_i,
   output logic   [31:0]       index_o,
   output logic                error_o,
   output logic   [ 3:0]       error_code_o,
@@ -41,13 +46,14 @@ module rs_status
   output logic   [63:0]       busy_compute_o,
   output logic   [63:0]       busy_mem_o,
   output logic   [63:0]       busy_rns_o,
+  output logic   [63:0]       busy_pointwise_o,
   output logic   [63:0]       stall_hazard_o,
   output logic   [63:0]       stall_unit_o,
-  output logic   [ 2:0]       ev_start_o,
-  output logic   [ 2:0]       ev_end_o,
-  output logic   [ 2:0][31:0] ev_start_idx_o,
-  output logic   [ 2:0][31:0] ev_end_idx_o,
-  output logic   [ 2:0][63:0] ev_start_cmd_o
+  output logic   [ 3:0]       ev_start_o,
+  output logic   [ 3:0]       ev_end_o,
+  output logic   [ 3:0][31:0] ev_start_idx_o,
+  output logic   [ 3:0][31:0] ev_end_idx_o,
+  output logic   [ 3:0][63:0] ev_start_cmd_o
 );
 
   // Indices and words in flight.
@@ -93,7 +99,7 @@ module rs_status
     end else begin
       index_o        <= index_o + 32'(take_i);
       retired_o      <= retired_o + 32'(compute_end_i) + 32'(memory_end_i && !memory_error_i) +
-                        32'(EnRns && rns_end_i) + 32'(sync_i);
+                        32'(EnRns && rns_end_i) + 32'(EnPointwise && pointwise_end_i) + 32'(sync_i);
       cycles_o       <= cycles_o + 64'd1;
       busy_compute_o <= busy_compute_o + 64'(!compute_idle_i);
       busy_mem_o     <= busy_mem_o + 64'(!memory_idle_i);
@@ -147,11 +153,27 @@ module rs_status
     assign rns_index_q = '0;
   end
 
-  assign ev_start_o     = {EnRns && start_rns_i, start_memory_i, start_compute_i};
-  assign ev_end_o       = {EnRns && rns_end_i, memory_end_i, compute_end_i};
-  assign ev_start_idx_o = {3{index_o}};
-  assign ev_end_idx_o   = {rns_index_q, memory_index_q, compute_index};
-  assign ev_start_cmd_o = {3{head_word_i}};
+  // The unit of pointwise instructions: likewise.
+  logic [31:0] pointwise_index_q;
+  if (EnPointwise) begin : gen_pointwise
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) busy_pointwise_o <= '0;
+      else if (clear_i) busy_pointwise_o <= '0;
+      else busy_pointwise_o <= busy_pointwise_o + 64'(!pointwise_idle_i);
+    end
+    always_ff @(posedge clk_i) if (start_pointwise_i) pointwise_index_q <= index_o;
+  end else begin : gen_no_pointwise
+    logic unused_pointwise;
+    assign unused_pointwise  = ^{start_pointwise_i, pointwise_end_i, pointwise_idle_i};
+    assign busy_pointwise_o  = '0;
+    assign pointwise_index_q = '0;
+  end
+
+  assign ev_start_o     = {EnPointwise && start_pointwise_i, EnRns && start_rns_i, start_memory_i, start_compute_i};
+  assign ev_end_o       = {EnPointwise && pointwise_end_i, EnRns && rns_end_i, memory_end_i, compute_end_i};
+  assign ev_start_idx_o = {4{index_o}};
+  assign ev_end_idx_o   = {pointwise_index_q, rns_index_q, memory_index_q, compute_index};
+  assign ev_start_cmd_o = {4{head_word_i}};
 
 `ifndef SYNTHESIS
   logic armed;

@@ -367,6 +367,8 @@ async def check_latencies(dut):
     cocotb.start_soon(core.trace())
     style, smallest = parameter("MulStyle", 1), parameter("ModMinBits", 5)
     pipe = formula("pipe_latency", build.kind, style, build.width, smallest, build.mont)
+    apart = parameter("EnPointwise", 0)
+    short = formula("pointwise_pipe", build.kind, style, build.width, smallest, build.mont) if apart else pipe
     shape = (build.kind, style, build.width, smallest, build.mont, build.p, build.rate)
     tail = formula("convert_pipe", *shape) if build.rate else 0
     index = int(dut.retired_o.value)
@@ -378,7 +380,7 @@ async def check_latencies(dut):
         program += [Insn("PMODADD", 3, 2, 2, log2n=log2n), Insn("PMUL", 0, 2, 3, 1, log2n=log2n)]
         program += [Insn("MEMCPY", 3, 2, log2n=log2n), Insn("MEMCPYR", 3, 2, log2n=log2n)]
         expected = [None, None, formula("ntt", log2n, build.p, pipe), formula("intt", log2n, build.p, pipe)]
-        expected += [formula("pointwise", log2n, build.p, pipe), formula("pmul", log2n, build.p, pipe)]
+        expected += [formula("pointwise", log2n, build.p, short), formula("pmul", log2n, build.p, pipe)]
         expected += [formula("memcpy", log2n, build.p), formula("memcpyr", log2n)]
         for number, (_, _, conversion) in enumerate(routes(core) if build.rate else []):
             program.append(Insn("SCALE" if conversion.own else "LIFT", 3, 2, ZERO, log2n=log2n, const=number))
@@ -615,6 +617,12 @@ BUILDS += [
 BUILDS += [{"W": 16, "P": 2, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 0, "WidePort": 1}]
 # A streamed operand.
 BUILDS += [{"W": 16, "P": 2, "Lanes": 2, "NMaxLog2": 6, "MulStyle": 0, "WidePort": 1, "EnStream": 1} | RNS]
+# Pointwise instructions in a unit of their own, beside all others; with a streamed operand.
+BUILDS += [
+    {"W": 16, "P": 2, "Lanes": 2, "NMaxLog2": 6, "MulStyle": 0, "EnPointwise": 1, "Slots": 7, "SinglePort": 64} | RNS,
+    {"W": 30, "P": 4, "Lanes": 1, "NMaxLog2": 6, "MulStyle": 1, "MulKind": 1, "ModMinBits": 14, "EnPointwise": 1}
+    | {"WidePort": 1, "EnStream": 1, "Moves": 8, "Slots": 8, "SinglePort": 128},
+]
 # The remaining P, transforms only.
 WIDER = [{"W": 14, "P": p, "NMaxLog2": 7, "MulStyle": 0, "TwTables": 1, "Moduli": 1} for p in (8, 16, 32)]
 # Every P, n from 8 on, both reductions, all styles; then all n up to 2^15.
@@ -663,6 +671,10 @@ MATRIX += [
         (54, 8, 8, 1, 16),
         (64, 32, 2, 0, 8),
     )
+]
+MATRIX += [
+    {"W": w, "P": p, "Lanes": lanes, "NMaxLog2": 7, "MulStyle": style, "MulKind": kind, "EnPointwise": 1, "Slots": 9}
+    for w, p, lanes, style, kind in ((14, 1, 8, 0, 0), (30, 2, 3, 1, 1), (60, 8, 2, 2, 0), (54, 16, 1, 1, 1))
 ]
 LARGE = [{"W": w, "P": p, "NMaxLog2": 15, "MulStyle": 0} for w, p in ((32, 1), (60, 4), (30, 32))]
 BASE = {"SinglePort": 16, "Slots": 5, "Moduli": 2, "TwTables": 2, "Consts": 4}

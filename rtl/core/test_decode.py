@@ -185,9 +185,11 @@ def check_conversion(name: str, f: Fields, found: Fields) -> None:
 def check_accepted(f: Fields, found: Fields) -> None:
     insn = BY_OPCODE[f["opcode"]]
     name = insn["mnemonic"]
-    assert [found[k] for k in ("compute", "memory", "rns", "sync")] == [
-        insn["unit"] == "compute", insn["unit"] == "memory", insn["unit"] == "rns", name == "SYNC",
-    ]  # fmt: skip
+    unit = insn["unit"]
+    if parameter("EnPointwise", 0) and unit == "compute" and name not in ("NTT", "INTT", "PMUL"):
+        unit = "pointwise"
+    units = ("compute", "memory", "rns", "pointwise")
+    assert [found[k] for k in (*units, "sync")] == [*(unit == one for one in units), name == "SYNC"]
     assert found["reads"] == mask(*(f[r] for r in insn["reads"]))
     assert found["writes"] == mask(*(f[w] for w in insn["writes"]))
     assert found["late"] == (mask(f["src_c"]) if name == "INTT" else 0)
@@ -270,6 +272,7 @@ BUILDS = [
         "Consts": 32,
         "WidePort": 1,
         "EnStream": 1,
+        "EnPointwise": 1,
         "RnsRate": 4,
         "Moves": 32,
     },

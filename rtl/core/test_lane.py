@@ -35,9 +35,10 @@ REST = dict.fromkeys(
      "sel_first_word_i", "sel_e_bank_i", "cross_i", "sub_i", "halve_i", "product_i", "slot_wr_en_i", "slot_wr_mem_i",
      "slot_wr_high_i", "slot_wr_addr_i", "out_forward_i", "out_bank_i", "mem_reverse_i", "mem_pick_i",
      "mem_place_i", "mem_load_i", "mem_load_data_i", "table_wr_en_i", "constant_i", "fault_i",
-     "slot_wr_rns_i", "rns_data_i", "sel_stream_i", "stream_i"), 0,
+     "slot_wr_rns_i", "rns_data_i", "sel_stream_i", "stream_i", "slot_wr_pw_i", "pw_data_i"), 0,
 ) | dict.fromkeys(
-    ("sel_v_i", "sel_u_i", "sel_w_i", "sel_e_i", "mem_sel_i", "x_sel_i", "own_sel_i"), ZERO_SOURCE,
+    ("sel_v_i", "sel_u_i", "sel_w_i", "sel_e_i", "mem_sel_i", "x_sel_i", "own_sel_i", "pw_sel_v_i", "pw_sel_u_i",
+     "pw_sel_w_i"), ZERO_SOURCE,
 )  # fmt: skip
 
 

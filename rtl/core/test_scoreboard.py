@@ -20,6 +20,8 @@ pytestmark = pytest.mark.hw
 FLIGHT = 7
 KINDS = ("pointwise", "pointwise", "ntt", "intt", "copy", "copy", "load", "table", "store", "sync")
 KINDS += ("convert", "convert") * parameter("EnRns", 0)
+# A pointwise instruction in a unit of its own.
+KINDS += ("multiply", "multiply") * parameter("EnPointwise", 0)
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Command:
 
     @property
     def memory(self) -> bool:
-        return not self.compute and self.kind not in ("sync", "convert")
+        return not self.compute and self.kind not in ("sync", "convert", "multiply")
 
     @property
     def claims(self) -> frozenset[int]:
@@ -55,7 +57,7 @@ class Command:
             DECODED,
             {
                 "compute": self.compute, "memory": self.memory, "sync": self.kind == "sync",
-                "rns": self.kind == "convert",
+                "rns": self.kind == "convert", "pointwise": self.kind == "multiply",
                 "needs_table": self.transform, "mod_idx": self.mod, "c.log2_n": self.log2n,
                 "reads": mask(*self.reads), "late": mask(*self.late), "writes": mask(*self.writes),
                 "works": 3 if self.transform else 0, "m.table_dst": self.kind == "table",
@@ -97,6 +99,8 @@ class Units:
     memory_left: int = 0
     conversion: Command | None = None
     conversion_left: int = 0
+    product: Command | None = None
+    product_left: int = 0
 
     @property
     def ready(self) -> bool:
@@ -113,12 +117,14 @@ class Units:
     def free(self, head: Command) -> bool:
         if head.kind == "convert":
             return self.conversion is None
+        if head.kind == "multiply":
+            return self.product is None
         return self.ready if head.compute else self.memory is None or not head.memory
 
     def obstacles(self, head: Command) -> set[str]:
         """The rules that hold a command back, by name."""
         if head.kind == "sync":
-            return {"sync"} if self.flight or self.memory or self.conversion else set()
+            return {"sync"} if self.flight or self.memory or self.conversion or self.product else set()
         touched = head.reads | head.claims
         found = {rule for rule, holds in self._rules(head, touched).items() if holds}
         return found
@@ -127,12 +133,16 @@ class Units:
         commands = [command for command, _ in self.flight]
         written: set[int] = set().union(*(c.claims for c in commands))
         late: set[int] = set().union(*(c.late for c in commands))
-        held = self.memory.reads | self.memory.writes if self.memory else frozenset()
-        converted = self.conversion.reads | self.conversion.writes if self.conversion else frozenset()
+        held, converted, multiplied = (
+            command.reads | command.writes if command else frozenset()
+            for command in (self.memory, self.conversion, self.product)
+        )
         if not head.compute:
-            other = {"converted": converted} if head.memory else {"held by memory": held}
+            other = {"held by memory": held, "converted": converted, "multiplied": multiplied}
+            own = {"convert": "converted", "multiply": "multiplied"}.get(head.kind, "held by memory")
+            del other[own]
             return {
-                "busy" if head.memory else "busy convert": bool(touched & (written | late)),
+                "busy" if head.memory else f"busy {head.kind}": bool(touched & (written | late)),
                 "source": bool(touched & self.sources),
                 "table": head.kind == "table" and self.table_busy,
                 **{rule: bool(touched & slots) for rule, slots in other.items()},
@@ -147,6 +157,7 @@ class Units:
             "full": len(commands) == FLIGHT,
             "held": bool(touched & held),
             "converting": bool(touched & converted),
+            "multiplying": bool(touched & multiplied),
             "table held": head.transform and self.memory is not None and self.memory.kind == "table",
         }
 
@@ -160,6 +171,8 @@ class Units:
             self.memory, self.memory_left = head, source.randrange(3, 20)
         elif head.kind == "convert":
             self.conversion, self.conversion_left = head, source.randrange(3, 40)
+        elif head.kind == "multiply":
+            self.product, self.product_left = head, source.randrange(3, 30)
 
     def advance(self) -> None:
         """A clock edge, after what ended then was taken off."""
@@ -173,6 +186,7 @@ class Units:
             self.step += 1
         self.memory_left -= self.memory is not None
         self.conversion_left -= self.conversion is not None
+        self.product_left -= self.product is not None
 
 
 @cocotb.test()
@@ -188,6 +202,7 @@ async def check_answers(dut):
         "end_late_i",
         "memory_done_i",
         "rns_done_i",
+        "pointwise_done_i",
     ):
         getattr(dut, name).value = 0
     dut.compute_ready_i.value, dut.memory_ready_i.value = 1, 1
@@ -205,11 +220,12 @@ async def check_answers(dut):
         ends = units.flight[0][0] if units.flight and units.flight[0][1] == 0 else None
         done = units.memory is not None and units.memory_left == 0
         converted = units.conversion is not None and units.conversion_left == 0
+        multiplied = units.product is not None and units.product_left == 0
         dut.head_i.value, dut.head_valid_i.value = head.word(), 1
         dut.compute_ready_i.value, dut.memory_ready_i.value = units.ready, units.memory is None
         dut.sources_done_i.value, dut.table_busy_i.value = units.sources_done, units.table_busy
         dut.compute_end_i.value, dut.memory_done_i.value = ends is not None, done
-        dut.rns_done_i.value = converted
+        dut.rns_done_i.value, dut.pointwise_done_i.value = converted, multiplied
         dut.end_writes_i.value = mask(*ends.claims) if ends else 0
         dut.end_late_i.value = mask(*ends.late) if ends else 0
         dut.take_i.value = 0
@@ -220,6 +236,7 @@ async def check_answers(dut):
         assert int(dut.compute_idle_o.value) == (not units.flight), cycle
         assert int(dut.memory_idle_o.value) == (units.memory is None), cycle
         assert int(dut.rns_idle_o.value) == (units.conversion is None), cycle
+        assert int(dut.pointwise_idle_o.value) == (units.product is None), cycle
         seen.update([next(iter(obstacles))] if len(obstacles) == 1 else [])
         taken = units.free(head) and not obstacles and source.random() < 0.9
         dut.take_i.value = taken
@@ -229,6 +246,8 @@ async def check_answers(dut):
             units.memory = None
         if converted:
             units.conversion = None
+        if multiplied:
+            units.product = None
         units.advance()
         if taken:
             seen[f"taken {head.kind}"] += 1
@@ -240,13 +259,21 @@ async def check_answers(dut):
     rules = {"in flight", "addend", "modulus", "held", "table held", "busy", "source", "table", "sync"}
     if parameter("EnRns", 0):
         rules |= {"converted", "converting", "held by memory", "busy convert"}
+    if parameter("EnPointwise", 0):
+        rules |= {"multiplied", "multiplying", "held by memory", "busy multiply"}
     rules |= {f"taken {kind}" for kind in KINDS} | {"full" if slots == 32 else "chained"}
     assert {rule for rule in rules if seen[rule] < 2} == set(), seen
 
 
 @pytest.mark.parametrize(
-    ("slots", "single", "pipe", "p", "rns"),
-    [(5, 0b10000, 12, 1, 1), (8, 0b11100000, 40, 2, 0), (32, 0xFFFF0000, 30, 1, 1)],
+    ("slots", "single", "pipe", "p", "rns", "pointwise"),
+    [
+        (5, 0b10000, 12, 1, 1, 0),
+        (8, 0b11100000, 40, 2, 0, 0),
+        (7, 0b1000000, 12, 1, 1, 1),
+        (32, 0xFFFF0000, 30, 1, 1, 1),
+    ],
 )
-def test_scoreboard(slots, single, pipe, p, rns):
-    run_checks("rs_scoreboard", {"Slots": slots, "SinglePort": single, "PipeLatency": pipe, "P": p, "EnRns": rns})
+def test_scoreboard(slots, single, pipe, p, rns, pointwise):
+    shape = {"Slots": slots, "SinglePort": single, "PipeLatency": pipe, "P": p}
+    run_checks("rs_scoreboard", shape | {"EnRns": rns, "EnPointwise": pointwise})

@@ -16,7 +16,7 @@ from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
 
-RNS = parameter("EnRns", 0)
+RNS, POINTWISE = parameter("EnRns", 0), parameter("EnPointwise", 0)
 Ports = dict[tuple[int, int], int]
 
 
@@ -44,7 +44,7 @@ class Traffic:
         self.reads: Ports = {}
         self.writes: Ports = {}
         self.inputs: dict[str, int] = {}
-        self.high, self.memory, self.converted = 0, 0, 0
+        self.high, self.memory, self.converted, self.multiplied = 0, 0, 0, 0
         self._read(source, slots, bits)
         self._write(source, slots, bits, lanes)
 
@@ -60,6 +60,7 @@ class Traffic:
             if reads:
                 use(self.reads, slot, word)
             self.inputs |= {f"{name}_rd_valid_i": reads, f"{name}_rd_source_i": slot, f"{name}_rd_word_i": word}
+        self._multiply(source, bits, free, late_slot)
         roles = [source.choice([*(free or [late_slot]), ZERO_SOURCE | late_slot]) for _ in "vuw"]
         valid = valid and bool(free)
         users = [r for r in (roles[:1] if paired else roles) if r < ZERO_SOURCE] if valid else []
@@ -77,14 +78,30 @@ class Traffic:
             "mem_rd_word_i": single,
         }  # fmt: skip
 
+    def _multiply(self, source: random.Random, bits: int, free: list[int], other: int) -> None:
+        """Reads of the unit of pointwise instructions, on slots that it alone has, and perhaps the zero slot."""
+        word, reads = source.getrandbits(bits), POINTWISE and len(free) > 3 and source.random() < 0.7
+        mine = [free.pop(), free.pop()] if reads else [other]
+        roles = [source.choice([*mine, ZERO_SOURCE | other]) for _ in "vuw"]
+        for slot in {role for role in roles if role < ZERO_SOURCE} if reads else ():
+            use(self.reads, slot, word)
+        self.inputs |= {"pw_rd_valid_i": reads, "pw_rd_word_i": word}
+        self.inputs |= {f"pw_rd_{name}_i": role for name, role in zip("vuw", roles, strict=True)}
+
     def _write(self, source: random.Random, slots: int, bits: int, lanes: int) -> None:
-        result, high, memory, *others = source.sample(range(slots), min(slots, 4))
+        result, high, memory, *others = source.sample(range(slots), min(slots, 5))
         converts, word = bool(RNS and others and source.random() < 0.7), source.getrandbits(bits)
         convert = others[0] if converts else result
         if converts:
             self.converted = 1 << 2 * convert + place(word)[0]
         self.conversion_place = (convert, *place(word)) if converts else None
         self.inputs |= {"rns_wr_valid_i": converts, "rns_wr_slot_i": convert, "rns_wr_word_i": word}
+        multiplies, word = bool(POINTWISE and len(others) > 1 and source.random() < 0.7), source.getrandbits(bits)
+        product = others[1] if multiplies else result
+        if multiplies:
+            self.multiplied = 1 << 2 * product + place(word)[0]
+        self.product_place = (product, *place(word)) if multiplies else None
+        self.inputs |= {"pw_wr_valid_i": multiplies, "pw_wr_slot_i": product, "pw_wr_word_i": word}
         words, single = pair(source, bits), source.getrandbits(bits)
         valid, paired, has_high = source.random() < 0.7, source.random() < 0.5, source.random() < 0.5
         hit = source.getrandbits(lanes) if source.random() < 0.7 else 0
@@ -136,6 +153,10 @@ async def check_ports(dut):
         assert int(dut.wr_high_o.value) == traffic.high
         assert int(dut.wr_mem_o.value) == traffic.memory, traffic.inputs
         assert int(dut.wr_rns_o.value) == traffic.converted, traffic.inputs
+        assert int(dut.wr_pw_o.value) == traffic.multiplied, traffic.inputs
+        if traffic.product_place:
+            *port, wanted = traffic.product_place
+            assert address(write_at, *port) == wanted, traffic.inputs
         if traffic.conversion_place:
             *port, wanted = traffic.conversion_place
             assert address(write_at, *port) == wanted, traffic.inputs
@@ -144,11 +165,15 @@ async def check_ports(dut):
             assert address(write_at, *port) == wanted, traffic.inputs
         users |= {name for name, value in traffic.inputs.items() if "valid" in name and value}
     conversion = {"x_rd_valid_i", "own_rd_valid_i", "rns_wr_valid_i"}
-    assert users == {name for name in traffic.inputs if "valid" in name and (RNS or name not in conversion)}
+    absent = set() if RNS else conversion
+    absent |= set() if POINTWISE else {"pw_rd_valid_i", "pw_wr_valid_i"}
+    assert users == {name for name in traffic.inputs if "valid" in name} - absent
 
 
 @pytest.mark.parametrize(
-    ("slots", "bits", "lanes", "rns"), [(3, 3, 1, 0), pytest.param(7, 11, 3, 1, marks=pytest.mark.slow), (32, 13, 8, 1)]
+    ("slots", "bits", "lanes", "rns", "pointwise"),
+    [(3, 3, 1, 0, 0), pytest.param(7, 11, 3, 1, 0, marks=pytest.mark.slow), (12, 6, 2, 0, 1), (32, 13, 8, 1, 1)],
 )
-def test_slot_ports(slots, bits, lanes, rns):
-    run_checks("rs_slot_ports", {"Slots": slots, "WordAddrBits": bits, "Lanes": lanes, "EnRns": rns})
+def test_slot_ports(slots, bits, lanes, rns, pointwise):
+    parameters = {"Slots": slots, "WordAddrBits": bits, "Lanes": lanes, "EnRns": rns, "EnPointwise": pointwise}
+    run_checks("rs_slot_ports", parameters)

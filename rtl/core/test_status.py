@@ -15,9 +15,12 @@ from dv.parameters import parameter
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
-RNS = parameter("EnRns", 0)
+RNS, POINTWISE = parameter("EnRns", 0), parameter("EnPointwise", 0)
 DMA, OVERFLOW = 7, 8
-COUNTERS = ("index", "retired", "cycles", "busy_compute", "busy_mem", "busy_rns", "stall_hazard", "stall_unit")
+COUNTERS = (
+    "index", "retired", "cycles", "busy_compute", "busy_mem", "busy_rns", "busy_pointwise", "stall_hazard",
+    "stall_unit",
+)  # fmt: skip
 ERROR = ("error", "error_code", "error_index", "error_cmd")
 
 
@@ -28,6 +31,7 @@ class Model:
         self.flight: deque[tuple[int, int]] = deque()
         self.memory: tuple[int, int] | None = None
         self.conversion: int | None = None
+        self.pointwise: int | None = None
         self.clear()
 
     def clear(self) -> None:
@@ -57,23 +61,30 @@ class Model:
             self.conversion = None
         if pins["start_rns_i"]:
             self.conversion = started[0]
+        if pins["pointwise_end_i"]:
+            self.pointwise = None
+        if pins["start_pointwise_i"]:
+            self.pointwise = started[0]
 
     def _count(self, pins: dict[str, int]) -> None:
         waits = pins["head_valid_i"] and not pins["take_i"] and not pins["refused_i"] and not self.error[0]
         self.count["index"] += pins["take_i"]
         ended = pins["memory_end_i"] and not pins["memory_error_i"]
-        self.count["retired"] += pins["compute_end_i"] + bool(ended) + pins["rns_end_i"] + pins["sync_i"]
+        others = pins["rns_end_i"] + pins["pointwise_end_i"] + pins["sync_i"]
+        self.count["retired"] += pins["compute_end_i"] + bool(ended) + others
         self.count["cycles"] += 1
         self.count["busy_compute"] += 1 - pins["compute_idle_i"]
         self.count["busy_mem"] += 1 - pins["memory_idle_i"]
         self.count["busy_rns"] += 1 - pins["rns_idle_i"]
+        self.count["busy_pointwise"] += 1 - pins["pointwise_idle_i"]
         self.count["stall_hazard"] += bool(waits and pins["unit_free_i"])
         self.count["stall_unit"] += bool(waits and not pins["unit_free_i"])
 
 
 def draw(model: Model, source: random.Random, fault: float) -> dict[str, int]:
     """Inputs that the core could give: units that end what they took, one memory instruction, seven computing."""
-    pins = dict.fromkeys(("start_compute_i", "start_memory_i", "start_rns_i", "sync_i", "refused_i", "take_i"), 0)
+    starts = ("start_compute_i", "start_memory_i", "start_rns_i", "start_pointwise_i")
+    pins = dict.fromkeys((*starts, "sync_i", "refused_i", "take_i"), 0)
     pins |= {"head_valid_i": int(source.random() < 0.8), "head_word_i": source.getrandbits(64)}
     pins |= {"unit_free_i": source.getrandbits(1), "refused_code_i": source.randrange(1, 7)}
     pins["compute_end_i"] = int(bool(model.flight) and source.random() < 0.3)
@@ -81,6 +92,8 @@ def draw(model: Model, source: random.Random, fault: float) -> dict[str, int]:
     pins["memory_error_i"] = int(pins["memory_end_i"] and source.random() < fault)
     pins["rns_end_i"] = int(model.conversion is not None and source.random() < 0.1)
     pins["rns_idle_i"] = int(model.conversion is None)
+    pins["pointwise_end_i"] = int(model.pointwise is not None and source.random() < 0.2)
+    pins["pointwise_idle_i"] = int(model.pointwise is None)
     pins |= {"compute_idle_i": int(not model.flight), "memory_idle_i": int(model.memory is None)}
     pins["overflow_i"] = int(source.random() < fault)
     pins["clear_i"] = int(source.random() < (0.2 if model.error[0] else 0.002))
@@ -88,11 +101,13 @@ def draw(model: Model, source: random.Random, fault: float) -> dict[str, int]:
         if source.random() < fault:
             pins["refused_i"] = 1
         elif source.random() < 0.6:
+            idle = not model.flight and model.memory is model.conversion is model.pointwise is None
             kinds = [
                 *(["start_compute_i"] if len(model.flight) < 7 else []),
                 *(["start_memory_i"] if model.memory is None else []),
                 *(["start_rns_i"] if RNS and model.conversion is None else []),
-                *(["sync_i"] if not model.flight and model.memory is None and model.conversion is None else []),
+                *(["start_pointwise_i"] if POINTWISE and model.pointwise is None else []),
+                *(["sync_i"] if idle else []),
             ]
             if kinds:
                 pins[source.choice(kinds)] = pins["take_i"] = 1
@@ -103,11 +118,12 @@ def check_events(dut, model: Model, pins: dict[str, int]) -> None:
     """Starts and ends of this cycle, with the indices and words of their instructions."""
     index, word = model.count["index"], pins["head_word_i"]
     for name, pin in (("start", dut.ev_start_o), ("end", dut.ev_end_o)):
-        units = (f"start_{u}_i" if name == "start" else f"{u}_end_i" for u in ("compute", "memory", "rns"))
+        names = ("compute", "memory", "rns", "pointwise")
+        units = (f"start_{u}_i" if name == "start" else f"{u}_end_i" for u in names)
         assert int(pin.value) == sum(pins[unit] << place for place, unit in enumerate(units)), name
     if pins["take_i"]:
-        assert int(dut.ev_start_idx_o.value) == index << 64 | index << 32 | index
-        assert int(dut.ev_start_cmd_o.value) == word << 128 | word << 64 | word
+        assert int(dut.ev_start_idx_o.value) == sum(index << 32 * unit for unit in range(4))
+        assert int(dut.ev_start_cmd_o.value) == sum(word << 64 * unit for unit in range(4))
     ends = int(dut.ev_end_idx_o.value)
     if pins["compute_end_i"]:
         assert ends & 0xFFFFFFFF == model.flight[0][0]
@@ -115,7 +131,9 @@ def check_events(dut, model: Model, pins: dict[str, int]) -> None:
         assert model.memory is not None
         assert ends >> 32 & 0xFFFFFFFF == model.memory[0]
     if pins["rns_end_i"]:
-        assert ends >> 64 == model.conversion
+        assert ends >> 64 & 0xFFFFFFFF == model.conversion
+    if pins["pointwise_end_i"]:
+        assert ends >> 96 == model.pointwise
 
 
 @cocotb.test()
@@ -134,6 +152,7 @@ async def check_counters(dut):
         "compute_idle_i": 1,
         "memory_idle_i": 1,
         "rns_idle_i": 1,
+        "pointwise_idle_i": 1,
     }
     for cycle in range(8000):
         await FallingEdge(dut.clk_i)
@@ -149,9 +168,10 @@ async def check_counters(dut):
         await Timer(1, unit="step")
         check_events(dut, model, pins)
     assert {1, 2, 3, 4, 5, 6, DMA, OVERFLOW} <= codes.keys()
-    assert all(highest[name] > 10 for name in COUNTERS if RNS or name != "busy_rns"), highest
+    absent = {name for name, there in (("busy_rns", RNS), ("busy_pointwise", POINTWISE)) if not there}
+    assert all(highest[name] > 10 for name in COUNTERS if name not in absent), highest
 
 
-@pytest.mark.parametrize("rns", [0, 1])
-def test_status(rns):
-    run_checks("rs_status", {"EnRns": rns})
+@pytest.mark.parametrize(("rns", "pointwise"), [(0, 0), (1, 0), (1, 1)])
+def test_status(rns, pointwise):
+    run_checks("rs_status", {"EnRns": rns, "EnPointwise": pointwise})

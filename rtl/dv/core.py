@@ -187,7 +187,7 @@ class Core(DataPort):
                 mask = int(bits.value)
                 if mask:
                     stamp, indices = int(dut.cycles_o.value), int(index.value)
-                    for unit in (0, 1, 2):
+                    for unit in (0, 1, 2, 3):
                         if mask >> unit & 1:
                             self.events.append((kind, unit, indices >> (32 * unit) & 0xFFFF_FFFF, stamp))
 

@@ -21,7 +21,8 @@ CONVERSION = (
     ("moves", 1), ("automorphism", 1), ("x", 6), ("own", 6), ("dst", 5), ("log2_n", 4), ("entry", 5),
 )  # fmt: skip
 DECODED = (
-    ("compute", 1), ("memory", 1), ("rns", 1), ("sync", 1), ("error", 4), ("mod_idx", 4), ("needs_table", 1),
+    ("compute", 1), ("memory", 1), ("rns", 1), ("pointwise", 1), ("sync", 1), ("error", 4), ("mod_idx", 4),
+    ("needs_table", 1),
     ("reads", 32), ("late", 32), ("writes", 32), ("works", 32),
     *((f"c.{name}", bits) for name, bits in COMPUTE),
     *((f"m.{name}", bits) for name, bits in MEMORY),

@@ -67,6 +67,7 @@ module rs_host_ctrl
   input  logic [ 63:0] busy_compute_i,
   input  logic [ 63:0] busy_mem_i,
   input  logic [ 63:0] busy_rns_i,
+  input  logic [ 63:0] busy_pointwise_i,
   input  logic [ 63:0] stall_hazard_i,
   input  logic [ 63:0] stall_unit_i,
   // Data port.
@@ -90,7 +91,7 @@ module rs_host_ctrl
   localparam logic [63:0] NoRns = Cfg.RnsRate != 0 ? '0 : rs_isa_pkg::MaskRns & ~MaskMoves;
   localparam logic [63:0] NoMoves = Cfg.Moves != 0 ? '0 : MaskMoves;
   localparam logic [63:0] Features = rs_isa_pkg::MaskImplemented & ~NoPmul & ~NoRns & ~NoMoves;
-  localparam int unsigned Counters = 9;
+  localparam int unsigned Counters = 10;
   // Memory words that cross the data port at a time.
   localparam int unsigned PortWords = Cfg.WidePort ? Cfg.Lanes : 1;
 
@@ -194,7 +195,8 @@ module rs_host_ctrl
   end
 
   assign live = {
-    busy_rns_i, words_written_q, words_read_q, port_busy_q, stall_unit_i, stall_hazard_i, busy_mem_i, busy_compute_i, cycles_i
+    busy_pointwise_i, busy_rns_i, words_written_q, words_read_q, port_busy_q, stall_unit_i, stall_hazard_i, busy_mem_i,
+    busy_compute_i, cycles_i
   };
 
   // ----------------------------------------------------------------------------------------------- read-only registers
@@ -227,6 +229,7 @@ module rs_host_ctrl
   assign hw_in.arithmetic.multiplier.next = 2'(Cfg.MulStyle);
   assign hw_in.arithmetic.cyclic.next = Cfg.EnCyclic;
   assign hw_in.arithmetic.stream.next = Cfg.EnStream;
+  assign hw_in.arithmetic.pointwise_unit.next = Cfg.EnPointwise;
   assign hw_in.arithmetic.twiddle_tables.next = 5'(Cfg.TwTables);
   for (genvar i = 0; i < 4; i++) begin : gen_build
     assign hw_in.build[i].value.next = BuildHash[i*32+:32];
@@ -268,6 +271,7 @@ module rs_host_ctrl
     assign hw_in.words_read[i].value.next = snapshot_q[6][i*32+:32];
     assign hw_in.words_written[i].value.next = snapshot_q[7][i*32+:32];
     assign hw_in.busy_rns[i].value.next = snapshot_q[8][i*32+:32];
+    assign hw_in.busy_pointwise[i].value.next = snapshot_q[9][i*32+:32];
   end
 
 `ifndef SYNTHESIS

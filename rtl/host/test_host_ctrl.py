@@ -21,6 +21,7 @@ QUIET = (
     "busy_compute",
     "busy_mem",
     "busy_rns",
+    "busy_pointwise",
     "stall_hazard",
     "stall_unit",
 )

@@ -72,11 +72,11 @@ module rs_system
   input  logic [                     19:0]       transfer_buf_i,
   input  logic [                      3:0]       transfer_logn_i,
   // Events for a timeline, as rs_core gives them, by unit: compute, memory, base conversion; its own cycle count.
-  output logic [                      2:0]       ev_start_o,
-  output logic [                      2:0]       ev_end_o,
-  output logic [                      2:0][31:0] ev_start_idx_o,
-  output logic [                      2:0][31:0] ev_end_idx_o,
-  output logic [                      2:0][63:0] ev_start_cmd_o,
+  output logic [                      3:0]       ev_start_o,
+  output logic [                      3:0]       ev_end_o,
+  output logic [                      3:0][31:0] ev_start_idx_o,
+  output logic [                      3:0][31:0] ev_end_idx_o,
+  output logic [                      3:0][63:0] ev_start_cmd_o,
   output logic [                     63:0]       cycles_o
 );
 
@@ -90,7 +90,7 @@ module rs_system
   logic [159:0] cfg_data;
   logic [  3:0] error_code;
   logic [31:0] error_index, retired;
-  logic [63:0] busy_compute, busy_mem, busy_rns, stall_hazard, stall_unit;
+  logic [63:0] busy_compute, busy_mem, busy_rns, busy_pointwise, stall_hazard, stall_unit;
 
   rs_host_ctrl #(
     .Cfg(Cfg),
@@ -142,6 +142,7 @@ module rs_system
     .busy_compute_i(busy_compute),
     .busy_mem_i(busy_mem),
     .busy_rns_i(busy_rns),
+    .busy_pointwise_i(busy_pointwise),
     .stall_hazard_i(stall_hazard),
     .stall_unit_i(stall_unit),
     .dma_base_o,
@@ -198,6 +199,7 @@ module rs_system
     .busy_compute_o(busy_compute),
     .busy_mem_o(busy_mem),
     .busy_rns_o(busy_rns),
+    .busy_pointwise_o(busy_pointwise),
     .stall_hazard_o(stall_hazard),
     .stall_unit_o(stall_unit),
     .ev_start_o,

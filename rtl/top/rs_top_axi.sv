@@ -53,6 +53,8 @@ module rs_top_axi #(
   parameter bit WidePort = 1'b0,
   // 1: products take operands from the data port as they come; WidePort only.
   parameter bit EnStream = 1'b0,
+  // 1: pointwise instructions have multipliers of their own and run beside transforms.
+  parameter bit EnPointwise = 1'b0,
   // Cores behind the two buses, 1 to 8.
   parameter int unsigned Cores = 1,
   // Clock the build is meant for, in kHz.
@@ -122,11 +124,11 @@ module rs_top_axi #(
   input  logic [            1:0]             m_axi_bresp_i,
   // Events for a timeline, as rs_core gives them, by core and unit: compute, memory, base conversion;
   // its own cycle count.
-  output logic [      Cores-1:0][ 2:0]       ev_start_o,
-  output logic [      Cores-1:0][ 2:0]       ev_end_o,
-  output logic [      Cores-1:0][ 2:0][31:0] ev_start_idx_o,
-  output logic [      Cores-1:0][ 2:0][31:0] ev_end_idx_o,
-  output logic [      Cores-1:0][ 2:0][63:0] ev_start_cmd_o,
+  output logic [      Cores-1:0][ 3:0]       ev_start_o,
+  output logic [      Cores-1:0][ 3:0]       ev_end_o,
+  output logic [      Cores-1:0][ 3:0][31:0] ev_start_idx_o,
+  output logic [      Cores-1:0][ 3:0][31:0] ev_end_idx_o,
+  output logic [      Cores-1:0][ 3:0][63:0] ev_start_cmd_o,
   output logic [      Cores-1:0][63:0]       cycles_o
 );
 
@@ -149,6 +151,7 @@ module rs_top_axi #(
     Moves: Moves,
     WidePort: WidePort,
     EnStream: EnStream,
+    EnPointwise: EnPointwise,
     Cores: Cores,
     FifoDepth: FifoDepth,
     Slots: Slots,

@@ -48,6 +48,8 @@ module rs_top_serial #(
   parameter int unsigned RnsConversions = 2,
   parameter int unsigned RnsEntries = 16,
   parameter int unsigned Moves = 0,
+  // 1: pointwise instructions have multipliers of their own and run beside transforms.
+  parameter bit EnPointwise = 1'b0,
   // Clock the build is meant for, in kHz.
   parameter int unsigned ClockKhz = 100000,
   // SPI clock the build is meant for, in kHz: at most ClockKhz.
@@ -79,11 +81,11 @@ module rs_top_serial #(
   input  logic              byte_out_ready_i,
   output logic [ 7:0]       byte_out_data_o,
   // Events for a timeline, as rs_core gives them, by unit: compute, memory, base conversion; its own cycle count.
-  output logic [ 2:0]       ev_start_o,
-  output logic [ 2:0]       ev_end_o,
-  output logic [ 2:0][31:0] ev_start_idx_o,
-  output logic [ 2:0][31:0] ev_end_idx_o,
-  output logic [ 2:0][63:0] ev_start_cmd_o,
+  output logic [ 3:0]       ev_start_o,
+  output logic [ 3:0]       ev_end_o,
+  output logic [ 3:0][31:0] ev_start_idx_o,
+  output logic [ 3:0][31:0] ev_end_idx_o,
+  output logic [ 3:0][63:0] ev_start_cmd_o,
   output logic [63:0]       cycles_o
 );
 
@@ -106,6 +108,7 @@ module rs_top_serial #(
     Moves: Moves,
     WidePort: 1'b0,
     EnStream: 1'b0,
+    EnPointwise: EnPointwise,
     Cores: 1,
     FifoDepth: FifoDepth,
     Slots: Slots,

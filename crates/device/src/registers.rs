@@ -80,6 +80,8 @@ pub const ARITHMETIC_MULTIPLIER: (u32, u32) = (16, 2);
 pub const ARITHMETIC_CYCLIC: (u32, u32) = (18, 1);
 /// A product can take an operand from the data port as it comes.
 pub const ARITHMETIC_STREAM: (u32, u32) = (19, 1);
+/// Pointwise instructions have multipliers of their own and run beside transforms.
+pub const ARITHMETIC_POINTWISE_UNIT: (u32, u32) = (20, 1);
 /// Twiddle tables a lane holds: 1 shared by all moduli, or one per modulus.
 pub const ARITHMETIC_TWIDDLE_TABLES: (u32, u32) = (24, 5);
 
@@ -256,3 +258,8 @@ pub const WORDS_WRITTEN_COUNT: u32 = 2;
 pub const BUSY_RNS: u32 = 0x240;
 /// Registers of busy_rns.
 pub const BUSY_RNS_COUNT: u32 = 2;
+
+/// Cycles the unit for pointwise instructions worked.
+pub const BUSY_POINTWISE: u32 = 0x248;
+/// Registers of busy_pointwise.
+pub const BUSY_POINTWISE_COUNT: u32 = 2;

@@ -30,6 +30,7 @@ pub(crate) fn build() -> BuildInfo {
         host: Host::Axi4,
         wide_port: false,
         stream: false,
+        pointwise_unit: false,
         port_memory: isa::PortMemory::IDEAL,
         cyclic: true,
         rns: Some(RnsUnit {

@@ -126,6 +126,7 @@ impl Verilated {
             busy_compute: self.counter(r::BUSY_COMPUTE)?,
             busy_memory: self.counter(r::BUSY_MEMORY)?,
             busy_rns: self.counter(r::BUSY_RNS)?,
+            busy_pointwise: self.counter(r::BUSY_POINTWISE)?,
             stall_hazard: self.counter(r::STALL_HAZARD)?,
             stall_unit: self.counter(r::STALL_UNIT)?,
         })
@@ -150,7 +151,7 @@ impl Verilated {
             .filter_map(|start| {
                 let end = *ends.get(&start.index)?;
                 let op = Op::from_code(start.opcode)?;
-                let unit = op.spec().unit;
+                let unit = self.info.unit(op);
                 Some(Event {
                     index: (start.index - self.base) as usize,
                     op,
@@ -167,6 +168,7 @@ impl Verilated {
             busy_compute: model::in_flight(&events, Unit::Compute),
             busy_memory: model::in_flight(&events, Unit::Memory),
             busy_rns: model::in_flight(&events, Unit::Rns),
+            busy_pointwise: model::in_flight(&events, Unit::Pointwise),
             stall_hazard: after.stall_hazard - self.before.stall_hazard,
             stall_unit: after.stall_unit - self.before.stall_unit,
         };

@@ -50,6 +50,8 @@ pub(crate) struct Facts {
     pub wide_port: i64,
     /// A product can take an operand from the data port as it comes, without a slot for it.
     pub stream: i64,
+    /// Pointwise instructions have multipliers of their own and run beside transforms.
+    pub pointwise_unit: i64,
     /// Cores behind one host shell and one data port, each with registers and a program queue of its own.
     pub cores: i64,
     /// Commands that can wait.
@@ -87,6 +89,7 @@ impl Facts {
         let host = i64::from(knob("host")?);
         let wide_port = i64::from(knob("wide_port")?);
         let stream = i64::from(knob("stream")?);
+        let pointwise_unit = i64::from(knob("pointwise_unit")?);
         let cores = i64::from(knob("cores")?);
         let fifo_depth = i64::from(knob("fifo_depth")?);
         let slots = ((dual_port_slots + single_port_slots) - (if (twiddles == 0) { 1 } else { 0 }));
@@ -111,6 +114,7 @@ impl Facts {
             host,
             wide_port,
             stream,
+            pointwise_unit,
             cores,
             fifo_depth,
             slots,

@@ -110,6 +110,8 @@ pub struct BuildInfo {
     pub wide_port: bool,
     /// Whether a product can take an operand from the data port as it comes.
     pub stream: bool,
+    /// Whether pointwise instructions have multipliers of their own and run beside transforms.
+    pub pointwise_unit: bool,
     /// The memory behind the data port, set when the device is opened; not in the info block.
     pub port_memory: PortMemory,
     /// Whether transforms have the cyclic form.
@@ -209,6 +211,11 @@ impl BuildInfo {
         u32::from(slot) < self.dual_port_slots
     }
 
+    /// The unit of this build that executes an instruction.
+    pub fn unit(&self, op: Op) -> Unit {
+        op.unit(self.pointwise_unit)
+    }
+
     /// Whether the build has the instruction.
     pub fn has(&self, op: Op) -> bool {
         let unit = match op {
@@ -266,6 +273,7 @@ impl BuildInfo {
             host: self.host as i64,
             wide_port: self.wide_port.into(),
             stream: self.stream.into(),
+            pointwise_unit: self.pointwise_unit.into(),
             cores: self.cores.into(),
             fifo_depth: self.fifo_depth.into(),
             slots: self.slots().into(),
@@ -309,6 +317,7 @@ impl BuildInfo {
             host: [Host::Axi4, Host::Serial][facts.host as usize],
             wide_port: facts.wide_port != 0,
             stream: facts.stream != 0,
+            pointwise_unit: facts.pointwise_unit != 0,
             port_memory: PortMemory::IDEAL,
             cyclic: facts.cyclic != 0,
             rns: (facts.rns_rate != 0).then(|| RnsUnit {

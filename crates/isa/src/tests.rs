@@ -23,6 +23,7 @@ fn tiny() -> BuildInfo {
         host: Host::Axi4,
         wide_port: false,
         stream: false,
+        pointwise_unit: false,
         port_memory: PortMemory::IDEAL,
         cyclic: true,
         rns: Some(RnsUnit {
@@ -558,6 +559,7 @@ fn knobs<'a>(
         ("fifo_depth", 16),
         ("wide_port", 0),
         ("stream", 0),
+        ("pointwise_unit", 0),
     ];
     move |name| {
         let given = changed.iter().chain(&tiny).find(|(knob, _)| *knob == name);

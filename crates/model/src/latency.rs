@@ -68,6 +68,11 @@ pub fn pipe_latency(kind: u64, style: u64, w: u64, minbits: u64, mw: u64) -> u64
     (butterfly_latency(kind, style, w, minbits, mw) + 3)
 }
 
+/// rs_pointwise: memory, operand register, multiplier, sum, write.
+pub fn pointwise_pipe(kind: u64, style: u64, w: u64, minbits: u64, mw: u64) -> u64 {
+    ((mod_mul_latency(kind, style, w, minbits, mw) + addsub_latency(style)) + 3)
+}
+
 /// rs_mac_tile: product and accumulator; the multipliers of style 2 have two registers of their own.
 pub fn mac_latency(style: u64) -> u64 {
     (if (style == 2) { 3 } else { 2 })

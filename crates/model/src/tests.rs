@@ -28,6 +28,7 @@ pub(crate) fn build(word_bits: u32) -> BuildInfo {
         host: Host::Axi4,
         wide_port: false,
         stream: false,
+        pointwise_unit: false,
         port_memory: PortMemory::IDEAL,
         cyclic: true,
         rns: None,
@@ -353,4 +354,26 @@ fn transfers_take_what_port_and_memory_need() {
         ..ideal
     };
     assert_eq!(transfers(true, far), [rows + 124, rows + 65]);
+}
+
+#[test]
+fn pointwise_instructions_run_beside_transforms_where_they_have_a_unit() {
+    let text = "ntt s4, s2 n=64\npmodadd s5, s3, s3 n=64\nntt s6, s5 n=64";
+    let program = assemble(text).unwrap();
+    let one = build(30);
+    let two = BuildInfo {
+        pointwise_unit: true,
+        ..one.clone()
+    };
+    let [without, with] = [one, two].map(|info| schedule(&info, &program));
+    // The sum starts behind the transform, or beside it and ends before.
+    assert!(without.events[1].start > without.events[0].start + 100);
+    let [first, sum, second] = [0, 1, 2].map(|at| with.events[at]);
+    assert_eq!(
+        (sum.unit, sum.start),
+        (isa::Unit::Pointwise, first.start + 1)
+    );
+    assert!(sum.end < first.end && second.start < first.end);
+    assert_eq!(with.counters.busy_pointwise, sum.end - sum.start);
+    assert!(with.counters.cycles < without.counters.cycles);
 }

@@ -34,6 +34,8 @@ pub struct Counters {
     pub busy_memory: u64,
     /// Cycles in which the base-conversion unit had one.
     pub busy_rns: u64,
+    /// Cycles in which the unit for pointwise instructions had one.
+    pub busy_pointwise: u64,
     /// Cycles in which the next instruction waited for a slot.
     pub stall_hazard: u64,
     /// Cycles in which it waited for its unit.
@@ -62,6 +64,8 @@ pub struct Timing {
     pub rate: u64,
     /// Cycles from the last step of a base conversion to its last write.
     pub convert_pipe: u64,
+    /// Depth of the pipeline of the unit for pointwise instructions, in builds that have one.
+    pub pointwise_pipe: Option<u64>,
     /// The host's side of transfers.
     pub host: HostTiming,
 }
@@ -161,8 +165,15 @@ impl Timing {
             passes: if info.wide_port { 1 } else { info.lanes.into() },
             rate,
             convert_pipe,
+            pointwise_pipe: (info.pointwise_unit)
+                .then(|| latency::pointwise_pipe(kind, style, w, least, word)),
             host: HostTiming::new(info),
         }
+    }
+
+    /// The unit that executes an instruction.
+    pub fn unit(&self, i: &Instruction) -> Unit {
+        i.op.unit(self.pointwise_pipe.is_some())
     }
 
     /// Cycles in which an instruction occupies the issue of its unit.
@@ -171,7 +182,7 @@ impl Timing {
             _ if i.op.is_transform() => {
                 latency::transform_issue(i.log2_n.into(), self.butterflies, self.pipe)
             }
-            _ if i.op.spec().unit == Unit::Compute => {
+            _ if self.unit(i) == Unit::Compute => {
                 latency::pointwise_issue(i.log2_n.into(), self.butterflies)
             }
             _ => self.alone(i),
@@ -204,7 +215,7 @@ impl Timing {
             Op::Load => latency::load(n, p, self.passes) + self.transfer(self.host.load, i),
             Op::Store => latency::store(n, p, self.passes) + self.transfer(self.host.store, i),
             Op::Sync => 0,
-            _ => latency::pointwise(n, p, self.pipe),
+            _ => latency::pointwise(n, p, self.pointwise_pipe.unwrap_or(self.pipe)),
         }
     }
 

@@ -43,6 +43,7 @@ fn small(word_bits: u32, lanes: u32) -> BuildInfo {
         host: Host::Serial,
         wide_port: false,
         stream: false,
+        pointwise_unit: false,
         port_memory: isa::PortMemory::IDEAL,
         cyclic: true,
         rns: None,

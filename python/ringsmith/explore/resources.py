@@ -175,11 +175,12 @@ def training() -> dict[str, Any]:
 def rtl_hash() -> str:
     """Return the hash of the RTL that training points are synthesised from: names and bytes of its files.
 
-    The unit for base conversion, which no build of the space has, does not count.
+    The units for base conversion and for pointwise instructions, which no build of the space has, do not count.
     """
     state = hashlib.sha256()
     for path in sources.closure("rs_top_axi"):
-        if not path.stem.startswith("rs_rns") or path.stem in ("rs_rns_pkg", "rs_rns_unit"):
+        absent = path.stem.startswith(("rs_rns", "rs_pointwise")) and path.stem not in ("rs_rns_pkg", "rs_rns_unit")
+        if not absent:
             state.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return state.hexdigest()
 

@@ -11,7 +11,7 @@ import yaml
 
 from ringsmith.errors import FormatError
 
-UNITS = ("compute", "memory", "control", "rns")
+UNITS = ("compute", "memory", "control", "rns", "pointwise")
 STATUSES = ("implemented", "reserved")
 SLOT_FIELDS = ("dst", "src_a", "src_b", "src_c")
 

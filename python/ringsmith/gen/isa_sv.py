@@ -47,11 +47,11 @@ def _enum(isa: Isa) -> list[str]:
 
 def _units() -> list[str]:
     return [
-        "  typedef enum logic [1:0] {",
-        "    UnitCompute = 2'd0,",
-        "    UnitMemory  = 2'd1,",
-        "    UnitControl = 2'd2,",
-        "    UnitRns     = 2'd3",
+        "  typedef enum logic [2:0] {",
+        "    UnitCompute = 3'd0,",
+        "    UnitMemory  = 3'd1,",
+        "    UnitControl = 3'd2,",
+        "    UnitRns     = 3'd3",
         "  } unit_e;",
         "",
     ]

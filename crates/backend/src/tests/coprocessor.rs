@@ -46,6 +46,7 @@ pub fn build(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
         host: isa::Host::Serial,
         wide_port: false,
         stream: false,
+        pointwise_unit: false,
         port_memory: isa::PortMemory::IDEAL,
         cyclic: true,
         rns: None,

@@ -172,6 +172,7 @@ fn append(whole: &mut Profile, step: &Profile, first: usize) {
         busy_compute: model::in_flight(&whole.events, Unit::Compute),
         busy_memory: model::in_flight(&whole.events, Unit::Memory),
         busy_rns: model::in_flight(&whole.events, Unit::Rns),
+        busy_pointwise: model::in_flight(&whole.events, Unit::Pointwise),
         stall_hazard: whole.counters.stall_hazard + step.counters.stall_hazard,
         stall_unit: whole.counters.stall_unit + step.counters.stall_unit,
     };

@@ -71,6 +71,8 @@ pub enum Unit {
     Control,
     /// Base conversion.
     Rns,
+    /// Multipliers of their own for pointwise instructions, in builds that have them.
+    Pointwise,
 }
 
 /// One row of the instruction table.
@@ -124,6 +126,16 @@ impl Op {
     /// Whether it is NTT or INTT, which use both work slots as scratch and read a twiddle table.
     pub fn is_transform(self) -> bool {
         matches!(self, Op::Ntt | Op::Intt)
+    }
+
+    /// The unit that executes it, in a build with or without a unit for pointwise instructions.
+    pub fn unit(self, pointwise_unit: bool) -> Unit {
+        match self.spec().unit {
+            Unit::Compute if pointwise_unit && !self.is_transform() && self != Op::Pmul => {
+                Unit::Pointwise
+            }
+            unit => unit,
+        }
     }
 }
 

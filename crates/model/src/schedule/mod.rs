@@ -94,6 +94,8 @@ pub(crate) struct Sequencer {
     memory: (u64, u64),
     /// Slots the base-conversion unit holds, and until when.
     rns: (u64, u64),
+    /// Slots the unit for pointwise instructions holds, and until when.
+    pointwise: (u64, u64),
     /// Cycle from which the next instruction can be taken.
     head: u64,
     stall_hazard: u64,
@@ -115,6 +117,7 @@ impl Sequencer {
             table_until: 0,
             memory: (0, 0),
             rns: (0, 0),
+            pointwise: (0, 0),
             head: 0,
             stall_hazard: 0,
             stall_unit: 0,
@@ -123,16 +126,17 @@ impl Sequencer {
 
     /// The cycle in which the next instruction starts.
     pub(crate) fn start(&mut self, i: &Instruction) -> u64 {
-        self.first_chance(i, i.op.spec().unit)
+        self.first_chance(i, self.timing.unit(i))
     }
 
     /// Takes an instruction from its start to its end.
     pub(crate) fn take(&mut self, index: usize, i: &Instruction, start: u64, end: u64) -> Event {
-        let unit = i.op.spec().unit;
+        let unit = self.timing.unit(i);
         match unit {
             Unit::Compute => self.take_compute(i, start, end, self.timing.issue(i)),
             Unit::Memory => self.memory = (Slots::of(i).all(), end + 1),
             Unit::Rns => self.rns = (Slots::of(i).all(), end + 1),
+            Unit::Pointwise => self.pointwise = (Slots::of(i).all(), end + 1),
             Unit::Control => {}
         }
         self.head = start + 1;
@@ -174,15 +178,21 @@ impl Sequencer {
         load_end: u64,
     ) -> Event {
         self.memory = (0, load_end + 1);
+        let unit = self.timing.unit(i);
         // The last product is issued when the last word is there.
-        let issue = self.timing.issue(i).max(load_end.saturating_sub(start));
-        let end = start + issue + self.timing.pipe;
-        self.take_compute(i, start, end, issue);
+        let words = i.n() as u64 / self.timing.butterflies;
+        let issue = words.max(load_end.saturating_sub(start));
+        let pipe = self.timing.pointwise_pipe.unwrap_or(self.timing.pipe);
+        let end = start + issue + pipe;
+        match unit {
+            Unit::Pointwise => self.pointwise = (Slots::of(i).all(), end + 1),
+            _ => self.take_compute(i, start, end, issue),
+        }
         self.head = start + 1;
         Event {
             index,
             op: i.op,
-            unit: Unit::Compute,
+            unit,
             start,
             end,
         }
@@ -195,6 +205,7 @@ impl Sequencer {
             busy_compute: in_flight(&events, Unit::Compute),
             busy_memory: in_flight(&events, Unit::Memory),
             busy_rns: in_flight(&events, Unit::Rns),
+            busy_pointwise: in_flight(&events, Unit::Pointwise),
             stall_hazard: self.stall_hazard,
             stall_unit: self.stall_unit,
         };
@@ -210,6 +221,7 @@ impl Sequencer {
             self.table_until,
             self.memory.1,
             self.rns.1,
+            self.pointwise.1,
             self.head,
         ]);
         chances.retain(|&cycle| cycle >= self.head);
@@ -221,6 +233,7 @@ impl Sequencer {
                 Unit::Compute => now >= self.compute_ready,
                 Unit::Memory => now >= self.memory.1,
                 Unit::Rns => now >= self.rns.1,
+                Unit::Pointwise => now >= self.pointwise.1,
                 Unit::Control => true,
             };
             if free && self.clear(i, unit, &slots, now) {
@@ -242,14 +255,21 @@ impl Sequencer {
         let late = flights().fold(0, |mask, flight| mask | flight.late);
         let until = |(slots, end): (u64, u64)| if now < end { slots } else { 0 };
         let (memory, rns) = (until(self.memory), until(self.rns));
+        let pointwise = until(self.pointwise);
         let computing = pending | late | until(self.sources);
         match unit {
-            Unit::Control => flights().count() == 0 && now >= self.memory.1 && now >= self.rns.1,
+            Unit::Control => {
+                flights().count() == 0
+                    && now >= self.memory.1
+                    && now >= self.rns.1
+                    && now >= self.pointwise.1
+            }
             Unit::Memory => {
                 let table = i.dst != TWIDDLE_SLOT || now >= self.table_until;
-                slots.all() & (computing | rns) == 0 && table
+                slots.all() & (computing | rns | pointwise) == 0 && table
             }
-            Unit::Rns => slots.all() & (computing | memory) == 0,
+            Unit::Rns => slots.all() & (computing | memory | pointwise) == 0,
+            Unit::Pointwise => slots.all() & (computing | memory | rns) == 0,
             Unit::Compute => {
                 let same_modulus = flights().all(|flight| flight.mod_idx == i.mod_idx);
                 let gapless =
@@ -261,7 +281,7 @@ impl Sequencer {
                 let table = !i.op.is_transform() || memory >> TWIDDLE_SLOT & 1 == 0;
                 slots.reads & (blocking | late) == 0
                     && same_modulus
-                    && slots.all() & (memory | rns) == 0
+                    && slots.all() & (memory | rns | pointwise) == 0
                     && table
             }
         }

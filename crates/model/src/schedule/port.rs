@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Arbitration of the data port that several cores share. The rules are those of `rs_port_share`.
 
-use isa::{BuildInfo, Instruction, Op, State};
+use isa::{BuildInfo, Instruction, Op, State, Unit};
 
 use super::Sequencer;
 use crate::timing::{Event, Profile};
@@ -91,7 +91,7 @@ impl<'a> Running<'a> {
                 Some(_) => Event {
                     index,
                     op: i.op,
-                    unit: i.op.spec().unit,
+                    unit: Unit::Memory,
                     start,
                     end,
                 },

@@ -89,7 +89,7 @@ pub fn predict<W: Word>(
             found.usage.predicted_cycles += profile.counters.cycles;
             account(info, &mut found.usage, profile, &core.program);
             let work = core.program.iter();
-            let work = work.filter(|i| i.op.spec().unit == Unit::Compute);
+            let work = work.filter(|i| core.timing.unit(i) == Unit::Compute);
             core.issue += work.map(|i| core.timing.issue(i)).sum::<u64>();
         }
     }

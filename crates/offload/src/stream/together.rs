@@ -161,9 +161,9 @@ impl CoreTime {
                 .collect();
             super::run::covered(&mut spans)
         };
-        let compute = upto(&[Unit::Compute]);
-        let worked = upto(&[Unit::Compute, Unit::Rns]);
-        let all = upto(&[Unit::Compute, Unit::Rns, Unit::Memory]);
+        let compute = upto(&[Unit::Compute, Unit::Pointwise]);
+        let worked = upto(&[Unit::Compute, Unit::Pointwise, Unit::Rns]);
+        let all = upto(&[Unit::Compute, Unit::Pointwise, Unit::Rns, Unit::Memory]);
         Self {
             compute,
             conversion: worked - compute,

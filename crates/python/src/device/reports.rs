@@ -87,6 +87,7 @@ pub fn profile_dict<'py>(py: Python<'py>, profile: &Profile) -> PyResult<Bound<'
     dict.set_item("busy_compute", counters.busy_compute)?;
     dict.set_item("busy_memory", counters.busy_memory)?;
     dict.set_item("busy_rns", counters.busy_rns)?;
+    dict.set_item("busy_pointwise", counters.busy_pointwise)?;
     dict.set_item("stall_hazard", counters.stall_hazard)?;
     dict.set_item("stall_unit", counters.stall_unit)?;
     let event = |e: &::device::Event| {

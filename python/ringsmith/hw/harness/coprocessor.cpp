@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "coprocessor.h"
 
+// Bits of a core in ev_start_o and ev_end_o: compute, memory, base conversion, pointwise.
+constexpr unsigned UNITS = 4;
+
 void Coprocessor::reset() {
     Simulation::reset();
     events_.clear();
@@ -8,10 +11,10 @@ void Coprocessor::reset() {
 }
 
 void Coprocessor::sample() {
-    const unsigned starts = top_->ev_start_o, ends = top_->ev_end_o;
+    const uint64_t starts = top_->ev_start_o, ends = top_->ev_end_o;
     // A bit for each unit of each core.
     for (unsigned at = 0; (starts | ends) >> at; ++at) {
-        const auto core = static_cast<uint8_t>(at / 3), unit = static_cast<uint8_t>(at % 3);
+        const auto core = static_cast<uint8_t>(at / UNITS), unit = static_cast<uint8_t>(at % UNITS);
         if (core == 0 && unit != 1) in_flight_ += static_cast<int>(starts >> at & 1) - static_cast<int>(ends >> at & 1);
         if (ends >> at & 1) events_.push_back({cycles, top_->ev_end_idx_o[at], unit, 1, 0, core});
         if (starts >> at & 1) {

@@ -16,6 +16,7 @@ mod allocate;
 mod common;
 mod convert;
 mod fold;
+mod interleave;
 mod order;
 mod overlap;
 mod place;

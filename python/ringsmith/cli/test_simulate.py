@@ -154,7 +154,7 @@ def test_six_cores_share_a_batch() -> None:
     for core in batch["cores"]:
         assert sum(core.values()) == pytest.approx(1)
     assert batch["port_transfers"] < batch["transfers"]
-    assert 0.5 < batch["port"] < 0.9
+    assert 0.3 < batch["port"] < 0.9
     assert batch["limit"] == "transforms and products"
 
 

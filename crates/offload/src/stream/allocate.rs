@@ -296,10 +296,13 @@ impl Allocator<'_> {
     ) -> Result<(), OffloadError> {
         let soon = !op.op.is_transform()
             && !op.is_aside()
+            && !self.info.pointwise_unit
             && self.is_hidden_beside_work(place)
             && self.is_for_work_slots(tile, place, self.uses.next_transform[place]);
         // A transform overwrites the work slots before it reads its addend: no parallel conversion may read from them.
-        let apart = op.is_aside() || op.op.is_transform() && op.sources[2] == Some(tile);
+        let apart = op.is_aside()
+            || self.info.pointwise_unit
+            || op.op.is_transform() && op.sources[2] == Some(tile);
         let slot = self.acquire(place, pinned, |slot| slot >= 2 || !apart, soon)?;
         let mut load = self.instruction(Op::Load);
         (load.dst, load.buf_idx) = (slot, self.uploaded(tile));
@@ -474,7 +477,9 @@ impl Allocator<'_> {
             .get(place + 1)
             .copied()
             .unwrap_or(usize::MAX);
-        let prefers_work = self.is_for_work_slots(op.dst, place, transform);
+        // Beside transforms, which have the work slots.
+        let apart = self.info.pointwise_unit;
+        let prefers_work = !apart && self.is_for_work_slots(op.dst, place, transform);
         let over = pinned.iter().find_map(|&tile| {
             let slot = self.slot_of[tile as usize]?;
             let is_last = self.uses.after(tile, place).is_none();
@@ -483,7 +488,7 @@ impl Allocator<'_> {
         });
         match over {
             Some(slot) => Ok(slot),
-            None => self.acquire(place, pinned, |_| true, prefers_work),
+            None => self.acquire(place, pinned, |slot| slot >= 2 || !apart, prefers_work),
         }
     }
 }

@@ -1,34 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The order of instructions within a submission: transfers beside work.
 //!
-//! Issue is in order, so a transfer that waits for its unit holds back the work behind it. Four queues keep their own
-//! order: work, loads and copies, stores, base conversions.
+//! Issue is in order, so a transfer that waits for its unit holds back the work behind it. Five queues keep their own
+//! order: work, loads and copies, stores, base conversions, pointwise instructions where they have a unit.
 //! The next instruction is the one of their heads that can start earliest.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use isa::{BuildInfo, Instruction, Op, State, TWIDDLE_SLOT, Unit};
 use model::{Timing, schedule_from};
 
-/// Queues: work, loads and copies, stores, base conversions.
-const QUEUES: usize = 4;
+/// Queues: work, loads and copies, stores, base conversions, pointwise instructions where they have a unit.
+const QUEUES: usize = 5;
+/// Units.
+const UNITS_IN_ALL: usize = 4;
 /// The unit of each queue.
-const UNITS: [usize; QUEUES] = [0, 1, 1, 2];
+const UNITS: [usize; QUEUES] = [0, 1, 1, 2, 3];
 /// Which queue is first where several could start: work depends on loads, and nothing on stores.
-const RANKS: [u8; QUEUES] = [1, 0, 3, 2];
+const RANKS: [u8; QUEUES] = [1, 0, 4, 2, 3];
 
-fn queue(i: &Instruction) -> usize {
+fn queue(timing: &Timing, i: &Instruction) -> usize {
+    let products = match timing.pointwise_pipe {
+        Some(_) => 4,
+        None => 0,
+    };
     if i.streams() {
         // With the product that reads it.
-        return 0;
+        return products;
     }
-    match (i.op.spec().unit, i.op) {
+    match (timing.unit(i), i.op) {
         (Unit::Compute, _) => 0,
+        (Unit::Pointwise, _) => products,
         (Unit::Rns, _) => 3,
         (_, Op::Store) => 2,
         _ => 1,
     }
 }
+
+/// Instructions at the front of a queue that are looked at: one that can start goes before those that wait.
+const WINDOW: usize = 8;
 
 /// Something that instructions read and write.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -110,7 +120,7 @@ struct Holds {
 
 impl Holds {
     fn start(&self, unit: usize, i: &Instruction) -> u64 {
-        let others = (0..=2).filter(|&other| other != unit);
+        let others = (0..UNITS_IN_ALL).filter(|&other| other != unit);
         let slots = || i.reads().chain(i.writes());
         let ends = others.flat_map(|other| slots().map(move |slot| (other, slot)));
         ends.filter_map(|hold| self.until.get(&hold).copied())
@@ -138,65 +148,76 @@ fn merge(info: &BuildInfo, state: &State, program: &[Instruction]) -> Vec<Instru
             _ => timing.alone(i),
         }
     };
-    let mut queues: [Vec<usize>; QUEUES] = Default::default();
-    (0..program.len()).for_each(|index| queues[queue(&program[index])].push(index));
-    let mut heads = [0; QUEUES];
+    // A transfer waits for those of the other cores.
+    let turns = u64::from(info.cores);
+    // The product that reads what an instruction streams follows it.
+    let reader = |index: usize| program[index].streams().then_some(index + 1);
+    let mut queues: [VecDeque<usize>; QUEUES] = Default::default();
+    let is_reader = |index: usize| index > 0 && program[index - 1].streams();
+    (0..program.len())
+        .filter(|&index| !is_reader(index))
+        .for_each(|index| queues[queue(&timing, &program[index])].push_back(index));
     // When each instruction ends, once it is placed.
     let mut ends: Vec<Option<u64>> = vec![None; program.len()];
     // When each unit takes another, and when the sequencer does.
-    let (mut ready, mut issue, mut holds) = ([0; 3], 0, Holds::default());
+    let (mut ready, mut issue, mut holds) = ([0; UNITS_IN_ALL], 0, Holds::default());
     let mut order = Vec::with_capacity(program.len());
     while order.len() < program.len() {
-        let start = |which: usize| {
-            let &index = queues[which].get(heads[which])?;
+        let start = |which: usize, at: usize| {
+            let index = queues[which][at];
             let unit = UNITS[which];
-            if program[index].streams() {
-                // It may run ahead of the product behind it by the time that its first word takes.
-                let &reader = queues[which].get(heads[which] + 1)?;
-                let ahead = alone(&program[index]).saturating_sub(timing.issue(&program[reader]));
-                let mut start = ready[0].max(holds.start(0, &program[reader]));
-                for earlier in &before[reader] {
-                    start = start.max(ends[*earlier]?);
-                }
-                let mut start = start.saturating_sub(ahead).max(issue).max(ready[1]);
+            let Some(reader) = reader(index) else {
+                let mut start = issue
+                    .max(ready[unit])
+                    .max(holds.start(unit, &program[index]));
                 for earlier in &before[index] {
                     start = start.max(ends[*earlier]?);
                 }
-                return Some((start, RANKS[which], which, index));
+                return Some((start, RANKS[which], at, which));
+            };
+            // It may run ahead of the product behind it by the time that its first word takes.
+            let ahead = alone(&program[index]).saturating_sub(timing.issue(&program[reader]));
+            let mut start = ready[unit].max(holds.start(unit, &program[reader]));
+            for earlier in &before[reader] {
+                start = start.max(ends[*earlier]?);
             }
-            let mut start = issue
-                .max(ready[unit])
-                .max(holds.start(unit, &program[index]));
+            let mut start = start.saturating_sub(ahead).max(issue).max(ready[1]);
             for earlier in &before[index] {
                 start = start.max(ends[*earlier]?);
             }
-            Some((start, RANKS[which], which, index))
+            Some((start, RANKS[which], at, which))
         };
-        let Some((start, _, which, index)) = (0..QUEUES).filter_map(start).min() else {
+        let near = |which: usize| (0..queues[which].len().min(WINDOW)).map(move |at| (which, at));
+        let choices = (0..QUEUES).flat_map(near);
+        let Some((start, _, at, which)) = choices.filter_map(|(which, at)| start(which, at)).min()
+        else {
             // No head is free: cannot be, as the first instruction not yet placed depends on placed ones only.
             return program.to_vec();
         };
-        if program[index].streams() {
-            let reader = queues[which][heads[which] + 1];
+        let Some(index) = queues[which].remove(at) else {
+            return program.to_vec();
+        };
+        if let Some(reader) = reader(index) {
+            let unit = UNITS[which];
             let (load, i) = (&program[index], &program[reader]);
-            let begin = (start + 1).max(ready[0]).max(holds.start(0, i));
+            let begin = (start + 1).max(ready[unit]).max(holds.start(unit, i));
             let begin = before[reader]
                 .iter()
                 .filter_map(|&earlier| ends[earlier])
                 .fold(begin, u64::max);
             let loaded = (start + alone(load)).max(begin + timing.issue(i)) + 1;
             let end = loaded.max(begin + timing.issue(i));
-            holds.take(0, i.reads(), end);
-            holds.take(0, i.writes(), end + timing.pipe);
-            (ready[0], ready[1], issue) = (end, loaded, begin + 1);
+            holds.take(unit, i.reads(), end);
+            holds.take(unit, i.writes(), end + timing.pipe);
+            (ready[unit], ready[1], issue) = (end, loaded, begin + 1);
             (ends[index], ends[reader]) = (Some(loaded), Some(end));
-            heads[which] += 2;
             order.extend([*load, *i]);
             continue;
         }
         let (i, unit) = (&program[index], UNITS[which]);
         let taken = match which {
             0 => timing.issue(i),
+            1 | 2 if matches!(i.op, Op::Load | Op::Store) => (alone(i) + 1) * turns,
             _ => alone(i) + 1,
         };
         let end = start + taken;
@@ -213,7 +234,6 @@ fn merge(info: &BuildInfo, state: &State, program: &[Instruction]) -> Vec<Instru
         ready[unit] = end;
         ends[index] = Some(end);
         issue = start + 1;
-        heads[which] += 1;
         order.push(*i);
     }
     order

@@ -13,6 +13,7 @@ use zq::Word;
 use super::allocate::{Plan, TABLES, allocate};
 use super::common::Common;
 use super::convert::{Move, digit};
+use super::interleave::interleaved;
 use super::overlap::overlap;
 use super::place::Placement;
 use super::section::{Layout, Table, join, modulus, split, words};
@@ -338,9 +339,9 @@ pub(super) fn account(
     let work = profile
         .events
         .iter()
-        .filter(|event| event.unit == Unit::Compute);
+        .filter(|event| matches!(event.unit, Unit::Compute | Unit::Pointwise));
     let mut work: Vec<(u64, u64)> = work.map(|event| (event.start, event.end)).collect();
-    usage.compute_cycles += profile.counters.busy_compute;
+    usage.compute_cycles += covered(&mut work);
     usage.conversion_cycles += profile.counters.busy_rns;
     usage.cycles += profile.counters.cycles;
     let mut all = [transfers.as_slice(), &work].concat();
@@ -358,6 +359,26 @@ pub fn covered(intervals: &mut [(u64, u64)]) -> u64 {
         end = end.max(to);
     }
     sum
+}
+
+/// The submissions of a program and their cycles: with streamed operands, where the build has them and they are faster.
+fn fastest(info: &BuildInfo, layout: &Layout, tiles: &Tiles) -> Result<(Plan, u64), OffloadError> {
+    let planned = |streams| -> Result<(Plan, u64), OffloadError> {
+        let mut plan = allocate(info, layout, tiles, streams)?;
+        let cycles = ordered(info, &mut plan);
+        Ok((plan, cycles))
+    };
+    let loaded = planned(false)?;
+    if !info.stream {
+        return Ok(loaded);
+    }
+    // A streamed operand saves a slot, one loaded ahead the wait for its first word.
+    let streamed = planned(true)?;
+    Ok(if loaded.1 < streamed.1 {
+        loaded
+    } else {
+        streamed
+    })
 }
 
 /// Puts the instructions of each submission in order; the cycles of all of them.
@@ -396,14 +417,15 @@ impl<'g, W: Word> Laid<'g, W> {
             layout: &layout,
             placement: &placement,
         };
-        let tiles = maker.make()?;
-        let mut plan = allocate(info, &layout, &tiles, info.stream)?;
-        let cycles = ordered(info, &mut plan);
-        if info.stream {
-            // A streamed operand saves a slot, one loaded ahead the wait for its first word.
-            let mut other = allocate(info, &layout, &tiles, false)?;
-            if ordered(info, &mut other) < cycles {
+        let mut tiles = maker.make()?;
+        let (mut plan, cycles) = fastest(info, &layout, &tiles)?;
+        if let Some(ops) = interleaved(&tiles) {
+            let in_turn = std::mem::replace(&mut tiles.ops, ops);
+            let (other, taken) = fastest(info, &layout, &tiles)?;
+            if taken < cycles {
                 plan = other;
+            } else {
+                tiles.ops = in_turn;
             }
         }
         Ok(Self {

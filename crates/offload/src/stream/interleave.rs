@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Parts that have nothing in common, two at a time: while one waits for a result the other has work.
+//!
+//! A key switch is a chain: its products wait for transforms and its transforms for products. Two of them half a length
+//! apart keep the units of a core busy, for the slots of both.
+
+use isa::Op;
+
+use super::tiles::{TileOp, Tiles};
+
+/// The operations with parts that have nothing in common in two tracks; `None` if no stage has two such parts.
+pub fn interleaved(tiles: &Tiles) -> Option<Vec<TileOp>> {
+    let parts = parts(tiles);
+    let mut order = Vec::with_capacity(tiles.ops.len());
+    let mut is_changed = false;
+    let stages = tiles.ops.chunk_by(|a, b| a.stage == b.stage);
+    let mut first = 0;
+    for stage in stages {
+        let mut found: Vec<(usize, Vec<usize>)> = Vec::new();
+        for (at, part) in parts.iter().enumerate().skip(first).take(stage.len()) {
+            // Parts are found in the order of their first operations.
+            match found.iter_mut().rfind(|(known, _)| known == part) {
+                Some((_, ops)) => ops.push(at),
+                None => found.push((*part, vec![at])),
+            }
+        }
+        is_changed |= found.len() > 1;
+        let ops: Vec<Vec<usize>> = found.into_iter().map(|(_, ops)| ops).collect();
+        order.extend(two_tracks(&tiles.ops, &ops));
+        first += stage.len();
+    }
+    is_changed.then(|| order.iter().map(|&at| tiles.ops[at].clone()).collect())
+}
+
+/// Per operation the first one of those that it is connected with by results.
+fn parts(tiles: &Tiles) -> Vec<usize> {
+    let mut maker = vec![None; tiles.tiles.len()];
+    let mut parent: Vec<usize> = (0..tiles.ops.len()).collect();
+    for (at, op) in tiles.ops.iter().enumerate() {
+        for tile in op.sources.iter().flatten() {
+            if let Some(made) = maker[*tile as usize] {
+                let (a, b) = (root(&mut parent, made), root(&mut parent, at));
+                parent[a.max(b)] = a.min(b);
+            }
+        }
+        maker[op.dst as usize] = Some(at);
+    }
+    (0..tiles.ops.len())
+        .map(|at| root(&mut parent, at))
+        .collect()
+}
+
+fn root(parent: &mut [usize], mut at: usize) -> usize {
+    while parent[at] != at {
+        parent[at] = parent[parent[at]];
+        at = parent[at];
+    }
+    at
+}
+
+/// Parts in turn on two tracks, the second one half the length of the first part behind.
+fn two_tracks(ops: &[TileOp], parts: &[Vec<usize>]) -> Vec<usize> {
+    let length = |part: &Vec<usize>| part.iter().map(|&at| weight(&ops[at])).sum::<u64>();
+    let track = |which: usize| parts.iter().skip(which).step_by(2).flatten().copied();
+    let (mut left, mut right) = (track(0).peekable(), track(1).peekable());
+    let mut behind = [0, parts.first().map_or(0, length) / 2];
+    let mut order = Vec::new();
+    loop {
+        let which = match (left.peek(), right.peek()) {
+            (None, None) => return order,
+            (Some(_), None) => 0,
+            (None, Some(_)) => 1,
+            _ => usize::from(behind[1] < behind[0]),
+        };
+        let next = if which == 0 {
+            left.next()
+        } else {
+            right.next()
+        };
+        if let Some(at) = next {
+            behind[which] += weight(&ops[at]);
+            order.push(at);
+        }
+    }
+}
+
+/// The share of an operation in the time of a part: that of the butterflies.
+fn weight(op: &TileOp) -> u64 {
+    match op.op {
+        Op::Ntt | Op::Intt => 6,
+        _ => 1,
+    }
+}

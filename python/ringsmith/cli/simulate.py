@@ -62,6 +62,7 @@ EXAMPLES = """Examples:
   ringsmith simulate heaws-x6 multiply --batch 24 --allow-insecure --on model
   ringsmith simulate coxhe-zcu102-p8 rotate --n 8192 --primes 3
   ringsmith simulate coxhe-zcu102-p8 key-switch --n 8192 --primes 3 --batch 8 --on model
+  ringsmith simulate heax-a-x6 key-switch --batch 48 --on model
   ringsmith simulate zynq-pn3 encrypt                (8-point accelerators: ntt, intt, encrypt)
 
 OP is an instruction in lower case (ntt, pmodmul, memcpy, ...) or an operation: polymul, tensor, zero-encrypt,
@@ -138,10 +139,10 @@ def simulate(
     if batch is not None and not 1 <= batch <= MOST_BATCH:
         raise InputError(f"--batch {batch} must be 1 to {MOST_BATCH}")
     needed = (primes or PRIMES) + 1
-    if _is_key_switch(op, made.moves) and made.lanes < needed:
+    if _is_key_switch(op, made.moves) and made.lanes < needed and batch is None:
         raise ParameterError(
             f"--primes {needed - 1}: a key switch by itself takes {needed} lanes, one for the special prime; preset "
-            f"{made.name} has {made.lanes}: fewer primes, or more lanes by --set"
+            f"{made.name} has {made.lanes}: fewer primes, more lanes by --set, or several in flight by --batch"
         )
     what = Whole(
         allow_insecure=allow_insecure,

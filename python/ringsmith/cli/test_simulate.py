@@ -158,6 +158,17 @@ def test_six_cores_share_a_batch() -> None:
     assert batch["limit"] == "transforms and products"
 
 
+def test_cores_of_one_lane_are_bound_by_transforms() -> None:
+    # HEAX's set A with its 96 butterflies: twelve transforms of 1,570 cycles for each switch, shared out to six cores.
+    done = simulate("heax-a-x6", "key-switch", "--batch", "48", "--on", "model", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["correct"] is True
+    assert 12 * 1570 / 6 * 0.98 < report["steady"]["cycles_each"] < 1.05 * 12 * 1570 / 6
+    alone = simulate("heax-a-x6", "key-switch", "--on", "model")
+    assert (alone.returncode, "or several in flight by --batch" in alone.stderr.replace("\n", " ")) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -58,7 +58,8 @@ _UNITS = {
 def steady_report(many: Mapping[str, Any], first: Mapping[str, Any], further: int) -> dict[str, Any]:
     """Return what each of `further` operations adds, in cycles, and the busy share of each unit in that time.
 
-    `many` and `first` are measurements of all of them and of one a core.
+    `many` and `first` are measurements of all of them and of one a core. Where the further ones fill gaps of the first,
+    a unit may have more to do than the time added; its share is 1 then.
     """
     cores = len(many["shift"]["cores"])
     added = max(many["shift"]["cycles"] - first["shift"]["cycles"], 1)
@@ -66,14 +67,16 @@ def steady_report(many: Mapping[str, Any], first: Mapping[str, Any], further: in
     return {
         "cycles_each": added / further,
         "latency_cycles": first["shift"]["cycles"],
-        "busy": {unit: cycles / (added * cores) for unit, cycles in busy.items()},
+        "cores": cores,
+        "busy": {unit: min(cycles / (added * cores), 1.0) for unit, cycles in busy.items()},
     }
 
 
 def steady_rows(steady: Mapping[str, Any]) -> dict[str, str]:
     """Return rows of a table by their names."""
     busy = ", ".join(f"{100 * share:.1f} % {unit}" for unit, share in steady["busy"].items())
+    first = "one by itself" if steady["cores"] == 1 else f"the first {steady['cores']}, one a core"
     return {
-        "one by itself": f"{steady['latency_cycles']:,} cycles",
+        first: f"{steady['latency_cycles']:,} cycles",
         "each further one": f"{steady['cycles_each']:,.0f} cycles: {busy}",
     }

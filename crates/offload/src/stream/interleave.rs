@@ -1,15 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parts that have nothing in common, two at a time: while one waits for a result the other has work.
 //!
-//! A key switch is a chain: its products wait for transforms and its transforms for products. Two of them half a length
-//! apart keep the units of a core busy, for the slots of both.
+//! A key switch is a chain: its products wait for transforms and its transforms for products. Two of them keep the units
+//! of a core busy, for the slots of both: side by side they take the same keys, half a length apart they seldom want the
+//! same unit.
 
 use isa::Op;
 
 use super::tiles::{TileOp, Tiles};
 
+/// Where the second track begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tracks {
+    /// With the first one.
+    SideBySide,
+    /// When the first part of the first one is half done.
+    HalfBehind,
+}
+
+/// Whether a stage has parts that have nothing in common.
+pub fn has_parts(tiles: &Tiles) -> bool {
+    let parts = parts(tiles);
+    let mut all = tiles.ops.iter().zip(&parts);
+    let mut known: Option<(u32, usize)> = None;
+    all.any(|(op, &part)| {
+        let is_other = known.is_some_and(|(stage, first)| stage == op.stage && first != part);
+        known = known
+            .filter(|(stage, _)| *stage == op.stage)
+            .or(Some((op.stage, part)));
+        is_other
+    })
+}
+
 /// The operations with parts that have nothing in common in two tracks; `None` if no stage has two such parts.
-pub fn interleaved(tiles: &Tiles) -> Option<Vec<TileOp>> {
+pub fn interleaved(tiles: &Tiles, tracks: Tracks) -> Option<Vec<TileOp>> {
     let parts = parts(tiles);
     let mut order = Vec::with_capacity(tiles.ops.len());
     let mut is_changed = false;
@@ -26,7 +50,7 @@ pub fn interleaved(tiles: &Tiles) -> Option<Vec<TileOp>> {
         }
         is_changed |= found.len() > 1;
         let ops: Vec<Vec<usize>> = found.into_iter().map(|(_, ops)| ops).collect();
-        order.extend(two_tracks(&tiles.ops, &ops));
+        order.extend(two_tracks(&tiles.ops, &ops, tracks));
         first += stage.len();
     }
     is_changed.then(|| order.iter().map(|&at| tiles.ops[at].clone()).collect())
@@ -58,12 +82,16 @@ fn root(parent: &mut [usize], mut at: usize) -> usize {
     at
 }
 
-/// Parts in turn on two tracks, the second one half the length of the first part behind.
-fn two_tracks(ops: &[TileOp], parts: &[Vec<usize>]) -> Vec<usize> {
+/// Parts in turn on two tracks.
+fn two_tracks(ops: &[TileOp], parts: &[Vec<usize>], tracks: Tracks) -> Vec<usize> {
     let length = |part: &Vec<usize>| part.iter().map(|&at| weight(&ops[at])).sum::<u64>();
     let track = |which: usize| parts.iter().skip(which).step_by(2).flatten().copied();
     let (mut left, mut right) = (track(0).peekable(), track(1).peekable());
-    let mut behind = [0, parts.first().map_or(0, length) / 2];
+    let second = match tracks {
+        Tracks::SideBySide => 0,
+        Tracks::HalfBehind => parts.first().map_or(0, length) / 2,
+    };
+    let mut behind = [0, second];
     let mut order = Vec::new();
     loop {
         let which = match (left.peek(), right.peek()) {

@@ -10,7 +10,7 @@ use polynomial::{Graph, Operation};
 use zq::Word;
 
 use super::allocate::TABLES;
-use super::run::{Laid, account};
+use super::run::{Laid, account, lay_out};
 use super::section::Table;
 use super::tiles::Tile;
 use crate::{OffloadError, Usage};
@@ -57,22 +57,27 @@ pub fn predict<W: Word>(
     operations: &BTreeSet<String>,
     parts: &[Cow<'_, Graph<W>>],
 ) -> Result<Prediction, OffloadError> {
+    let laid = lay_out(info, operations, parts.iter().map(|part| &**part))?;
+    let mut found = timed(info, &laid);
+    for (part, laid) in parts.iter().zip(&laid) {
+        for (kind, count) in host_work(part, |number| laid.is_on_host(number)) {
+            *found.host_work.entry(kind).or_default() += count;
+        }
+        laid.count(&mut found.usage);
+    }
+    Ok(found)
+}
+
+/// The same of parts that are laid out, without what the host does.
+pub(super) fn timed<W: Word>(info: &BuildInfo, parts: &[Laid<'_, W>]) -> Prediction {
     let mut found = Prediction {
         cores: parts.len(),
         ..Prediction::default()
     };
-    let mut cores = Vec::with_capacity(parts.len());
-    for part in parts {
-        let core = Core::new(info, Laid::new(info, operations, part)?);
-        for (kind, count) in host_work(part, |number| core.laid.is_on_host(number)) {
-            *found.host_work.entry(kind).or_default() += count;
-        }
-        core.laid.count(&mut found.usage);
-        cores.push(core);
-    }
+    let mut cores: Vec<Core<'_, '_, W>> = parts.iter().map(|laid| Core::new(info, laid)).collect();
     let mut buffers = Buffers::default();
     for round in 0.. {
-        let mut active: Vec<&mut Core<'_, W>> = Vec::with_capacity(cores.len());
+        let mut active: Vec<&mut Core<'_, '_, W>> = Vec::with_capacity(cores.len());
         for (number, core) in cores.iter_mut().enumerate() {
             if core.prepare(round, number, &mut buffers, &mut found.usage) {
                 active.push(core);
@@ -94,12 +99,12 @@ pub fn predict<W: Word>(
         }
     }
     found.least_cycles = cores.iter().map(|core| core.issue).max().unwrap_or(0);
-    Ok(found)
+    found
 }
 
 /// A core and its part of a program.
-struct Core<'g, W: Word> {
-    laid: Laid<'g, W>,
+struct Core<'a, 'g, W: Word> {
+    laid: &'a Laid<'g, W>,
     timing: Timing,
     state: State,
     /// The submission under way.
@@ -118,8 +123,8 @@ struct Buffers {
     used: u32,
 }
 
-impl<'g, W: Word> Core<'g, W> {
-    fn new(info: &BuildInfo, laid: Laid<'g, W>) -> Self {
+impl<'a, 'g, W: Word> Core<'a, 'g, W> {
+    fn new(info: &BuildInfo, laid: &'a Laid<'g, W>) -> Self {
         Self {
             laid,
             timing: Timing::new(info),

@@ -13,11 +13,12 @@ use zq::Word;
 use super::allocate::{Plan, TABLES, allocate};
 use super::common::Common;
 use super::convert::{Move, digit};
-use super::interleave::interleaved;
+use super::interleave::{Tracks, has_parts, interleaved};
 use super::overlap::overlap;
 use super::place::Placement;
+use super::predict::timed;
 use super::section::{Layout, Table, join, modulus, split, words};
-use super::tiles::{Maker, Tile, TileId, Tiles};
+use super::tiles::{Maker, Tile, TileId, TileOp, Tiles};
 use crate::ring_split::Half;
 use crate::{OffloadError, Usage};
 
@@ -59,6 +60,45 @@ pub(super) struct Laid<'g, W: Word> {
     placement: Placement,
     pub(super) tiles: Tiles,
     pub(super) plan: Plan,
+}
+
+/// An order of the operations and its submissions.
+struct Order {
+    ops: Vec<TileOp>,
+    plan: Plan,
+}
+
+/// The parts of a program laid out for the first cores of a device, in the order that ends first on all of them: one
+/// part of each after another, or two at a time.
+///
+/// # Errors
+/// What the build cannot do.
+pub(super) fn lay_out<'g, W: Word>(
+    info: &BuildInfo,
+    operations: &BTreeSet<String>,
+    graphs: impl Iterator<Item = &'g Graph<W>>,
+) -> Result<Vec<Laid<'g, W>>, OffloadError> {
+    let laid = graphs.map(|graph| Laid::new(info, operations, graph));
+    let mut laid: Vec<Laid<'g, W>> = laid.collect::<Result<_, _>>()?;
+    if laid.iter().all(|laid| !has_parts(&laid.tiles)) {
+        return Ok(laid);
+    }
+    let mut least = timed(info, &laid).cycles;
+    for tracks in [Tracks::SideBySide, Tracks::HalfBehind] {
+        let orders = laid.iter_mut().map(|laid| laid.interleave(info, tracks));
+        let orders: Vec<Option<Order>> = orders.collect::<Result<_, _>>()?;
+        let cycles = timed(info, &laid).cycles;
+        if cycles < least {
+            least = cycles;
+        } else {
+            for (laid, order) in laid.iter_mut().zip(orders) {
+                if let Some(Order { ops, plan }) = order {
+                    (laid.tiles.ops, laid.plan) = (ops, plan);
+                }
+            }
+        }
+    }
+    Ok(laid)
 }
 
 /// Failure or cancellation of a run.
@@ -122,15 +162,14 @@ impl<'g, W: Word> Running<'g, W> {
 }
 
 impl Stream<'_> {
-    /// Plans a program.
+    /// Begins a program that is laid out.
     ///
     /// # Errors
-    /// An operation that the build cannot do, no room for host buffers.
-    pub fn start<'g, W: Word>(
+    /// No room for host buffers.
+    pub(super) fn start<'g, W: Word>(
         &mut self,
-        graph: &'g Graph<W>,
+        laid: Laid<'g, W>,
     ) -> Result<Running<'g, W>, OffloadError> {
-        let laid = Laid::new(self.driver.info(), self.operations, graph)?;
         laid.count(self.usage);
         while self.buffers.tiles.len() < laid.plan.buffers as usize {
             self.buffers.tiles.push(self.driver.allocate(1)?);
@@ -139,7 +178,7 @@ impl Stream<'_> {
         let conversions = self.driver.conversions().len() as u8;
         (0..conversions).for_each(|number| self.driver.forget_conversion(number));
         Ok(Running {
-            memory: Memory::new(graph, laid.uses()),
+            memory: Memory::new(laid.graph, laid.uses()),
             halves: Halves::new(),
             laid,
             done: 0,
@@ -361,24 +400,20 @@ pub fn covered(intervals: &mut [(u64, u64)]) -> u64 {
     sum
 }
 
-/// The submissions of a program and their cycles: with streamed operands, where the build has them and they are faster.
-fn fastest(info: &BuildInfo, layout: &Layout, tiles: &Tiles) -> Result<(Plan, u64), OffloadError> {
+/// The submissions of a program: with streamed operands, where the build has them and they are faster.
+fn fastest(info: &BuildInfo, layout: &Layout, tiles: &Tiles) -> Result<Plan, OffloadError> {
     let planned = |streams| -> Result<(Plan, u64), OffloadError> {
         let mut plan = allocate(info, layout, tiles, streams)?;
         let cycles = ordered(info, &mut plan);
         Ok((plan, cycles))
     };
-    let loaded = planned(false)?;
+    let (loaded, cycles) = planned(false)?;
     if !info.stream {
         return Ok(loaded);
     }
     // A streamed operand saves a slot, one loaded ahead the wait for its first word.
-    let streamed = planned(true)?;
-    Ok(if loaded.1 < streamed.1 {
-        loaded
-    } else {
-        streamed
-    })
+    let (streamed, taken) = planned(true)?;
+    Ok(if cycles < taken { loaded } else { streamed })
 }
 
 /// Puts the instructions of each submission in order; the cycles of all of them.
@@ -417,17 +452,8 @@ impl<'g, W: Word> Laid<'g, W> {
             layout: &layout,
             placement: &placement,
         };
-        let mut tiles = maker.make()?;
-        let (mut plan, cycles) = fastest(info, &layout, &tiles)?;
-        if let Some(ops) = interleaved(&tiles) {
-            let in_turn = std::mem::replace(&mut tiles.ops, ops);
-            let (other, taken) = fastest(info, &layout, &tiles)?;
-            if taken < cycles {
-                plan = other;
-            } else {
-                tiles.ops = in_turn;
-            }
-        }
+        let tiles = maker.make()?;
+        let plan = fastest(info, &layout, &tiles)?;
         Ok(Self {
             graph,
             layout,
@@ -435,6 +461,24 @@ impl<'g, W: Word> Laid<'g, W> {
             tiles,
             plan,
         })
+    }
+
+    /// Puts parts in two tracks; the order before, or nothing if there are no such parts.
+    ///
+    /// # Errors
+    /// As [`Laid::new`].
+    fn interleave(
+        &mut self,
+        info: &BuildInfo,
+        tracks: Tracks,
+    ) -> Result<Option<Order>, OffloadError> {
+        let Some(ops) = interleaved(&self.tiles, tracks) else {
+            return Ok(None);
+        };
+        let in_turn = std::mem::replace(&mut self.tiles.ops, ops);
+        let plan = fastest(info, &self.layout, &self.tiles)?;
+        let plan = std::mem::replace(&mut self.plan, plan);
+        Ok(Some(Order { ops: in_turn, plan }))
     }
 
     /// Whether the host does a bundle that something depends on.

@@ -10,7 +10,7 @@ use polynomial::{Graph, Host, Memory};
 use zq::Word;
 
 use super::common::Common;
-use super::run::{Ended, Progress, Running, Stream};
+use super::run::{Ended, Progress, Running, Stream, lay_out};
 
 /// Time breakdown of a core: each cycle counts once, as the first of these that holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,8 +55,14 @@ pub fn run<'g, W: Word, H: Host<W>>(
 ) -> Result<Vec<Memory<'g, W>>, Ended<H::Error>> {
     common.clear();
     let mut running: Vec<Running<'g, W>> = Vec::with_capacity(jobs.len());
-    for (stream, (graph, _)) in streams.iter_mut().zip(jobs) {
-        running.push(stream.start(graph)?);
+    let first = &streams[0];
+    let laid = lay_out(
+        first.driver.info(),
+        first.operations,
+        jobs.iter().map(|job| job.0),
+    )?;
+    for (stream, laid) in streams.iter_mut().zip(laid) {
+        running.push(stream.start(laid)?);
     }
     shift
         .cores

@@ -23,11 +23,15 @@ _ULTRA_WORDS, _ULTRA_BYTES, _BYTE_BITS, _ULTRA_LEAST = 4096, 8, 9, 2048
 
 
 def dsp_blocks(preset: Preset) -> int:
-    """Return the DSP blocks of all butterflies: the product, and a short one for each step of Montgomery reduction."""
+    """Return the DSP blocks of all multipliers: the product, and a short one for each step of Montgomery reduction.
+
+    Steps in LUTs have none; a unit for pointwise instructions has as many multipliers as the butterflies.
+    """
     low = _montgomery_bits(preset.n_max)
     steps, style = -(-preset.word_bits // low), preset.multiplier
-    each = _product(preset.word_bits, style) + steps * _tiles(preset.word_bits - low, low, style)
-    return preset.lanes * preset.butterflies * each
+    short = 0 if preset.montgomery_steps == "luts" else _tiles(preset.word_bits - low, low, style)
+    multipliers = preset.lanes * preset.butterflies * (2 if preset.pointwise_unit else 1)
+    return multipliers * (_product(preset.word_bits, style) + steps * short)
 
 
 @cache

@@ -26,9 +26,10 @@ module rs_prove_scoreboard
   input logic     [MaxSlots-1:0] end_late_i,
   input logic                    memory_ready_i,
   input logic                    memory_done_i,
-  input logic                    rns_done_i
+  input logic                    rns_done_i,
+  input logic                    pointwise_done_i
 );
-  logic unit_free, clear, take, compute_idle, memory_idle, rns_idle;
+  logic unit_free, clear, take, compute_idle, memory_idle, rns_idle, pointwise_idle;
   assign take = go_i && head_valid_i && unit_free && clear;
 
   rs_scoreboard #(
@@ -36,15 +37,16 @@ module rs_prove_scoreboard
     .Slots      (Slots),
     .PipeLatency(PipeLatency),
     .SinglePort (SinglePort),
-    .EnRns      (1'b1)
+    .EnRns      (1'b1),
+    .EnPointwise(1'b1)
   ) u_dut (
     .clk_i,
     .rst_ni,
     .head_i,
     .head_valid_i,
-    .unit_free_o   (unit_free),
-    .clear_o       (clear),
-    .take_i        (take),
+    .unit_free_o     (unit_free),
+    .clear_o         (clear),
+    .take_i          (take),
     .compute_ready_i,
     .sources_done_i,
     .table_busy_i,
@@ -54,9 +56,11 @@ module rs_prove_scoreboard
     .memory_ready_i,
     .memory_done_i,
     .rns_done_i,
-    .compute_idle_o(compute_idle),
-    .memory_idle_o (memory_idle),
-    .rns_idle_o    (rns_idle)
+    .pointwise_done_i,
+    .compute_idle_o  (compute_idle),
+    .memory_idle_o   (memory_idle),
+    .rns_idle_o      (rns_idle),
+    .pointwise_idle_o(pointwise_idle)
   );
 
   logic started_q = 1'b0;
@@ -69,11 +73,12 @@ module rs_prove_scoreboard
   always_comb begin
     assume (started_q || !rst_ni);
     assume (absent == '0);
-    // The units end started commands only; a command is for one unit; memory and base conversion take one at a time.
+    // The units end started commands only; a command is for one unit; all but the compute unit take one at a time.
     assume (!compute_end_i || !compute_idle);
     assume (!memory_done_i || !memory_idle);
     assume (!rns_done_i || !rns_idle);
-    assume ($onehot0({head_i.compute, head_i.memory, head_i.rns}));
+    assume (!pointwise_done_i || !pointwise_idle);
+    assume ($onehot0({head_i.compute, head_i.memory, head_i.rns, head_i.pointwise}));
     assume (memory_idle || !memory_ready_i);
     assume ((head_i.late & ~head_i.reads) == '0);
   end

@@ -4,7 +4,7 @@
 // A reference queue keeps the writes and late reads of each compute command in flight, in the order they were taken;
 // the units end them in that order (assumed: that is the sequencer's contract). Then the scoreboard's counters match
 // the queue, and no command gets past one in flight whose slots it needs: a read of a result waits, unless it follows
-// directly and chains, and no two of the three units ever share a slot.
+// directly and chains, and no two of the four units ever share a slot.
 module rs_scoreboard_checks
   import rs_core_pkg::*;
 #(
@@ -29,13 +29,17 @@ module rs_scoreboard_checks
   input logic     [  MaxSlots:0]      memory_q,
   input logic                         memory_busy_q,
   input logic     [MaxSlots-1:0]      rns_q,
-  input logic                         rns_busy_q
+  input logic                         rns_busy_q,
+  input logic                         take_pointwise,
+  input logic                         pointwise_done_i,
+  input logic     [MaxSlots-1:0]      pointwise_q,
+  input logic                         pointwise_busy_q
 );
   localparam int unsigned Flight = 7;
   logic [Flight-1:0][Slots-1:0] writes_q, writes_d, late_q, late_d;
   logic [2:0] level_q, level_d;
-  logic [Slots-1:0] claims, touched, held_q, converted_q;
-  logic table_q, converting_q;
+  logic [Slots-1:0] claims, touched, held_q, converted_q, multiplied_q;
+  logic table_q, converting_q, multiplying_q;
 
   assign claims  = head_i.writes[Slots-1:0] | head_i.works[Slots-1:0];
   assign touched = claims | head_i.reads[Slots-1:0];
@@ -94,6 +98,19 @@ module rs_scoreboard_checks
     end
   end
 
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      multiplied_q  <= '0;
+      multiplying_q <= 1'b0;
+    end else if (take_pointwise) begin
+      multiplied_q  <= head_i.writes[Slots-1:0] | head_i.reads[Slots-1:0];
+      multiplying_q <= 1'b1;
+    end else if (pointwise_done_i) begin
+      multiplied_q  <= '0;
+      multiplying_q <= 1'b0;
+    end
+  end
+
   always_comb begin
     // The sequencer ends the oldest command first and names its slots.
     if (compute_end_i) assume (end_writes_i == MaxSlots'(writes_q[0]) && end_late_i == MaxSlots'(late_q[0]));
@@ -120,6 +137,8 @@ module rs_scoreboard_checks
       if (!memory_busy_q) assert (memory_q == '0);
       assert (rns_q == MaxSlots'(converted_q) && rns_busy_q == converting_q);
       if (!converting_q) assert (converted_q == '0);
+      assert (pointwise_q == MaxSlots'(multiplied_q) && pointwise_busy_q == multiplying_q);
+      if (!multiplying_q) assert (multiplied_q == '0);
 
       // Nothing gets past.
       for (int unsigned i = 0; i < Flight; i++) begin
@@ -128,16 +147,18 @@ module rs_scoreboard_checks
           assert ((head_i.reads[Slots-1:0] & writes_q[i] & SinglePort[Slots-1:0]) == '0);
           if ((head_i.reads[Slots-1:0] & writes_q[i]) != '0) assert (level_q == 3'd1);
         end
-        if (clear_o && (head_i.memory || head_i.rns)) assert ((touched & (writes_q[i] | late_q[i])) == '0);
+        if (clear_o && (head_i.memory || head_i.rns || head_i.pointwise))
+          assert ((touched & (writes_q[i] | late_q[i])) == '0);
       end
       if (clear_o && head_i.compute) begin
-        assert ((touched & (held_q | converted_q)) == '0);
+        assert ((touched & (held_q | converted_q | multiplied_q)) == '0);
         assert (!(head_i.needs_table && table_q));
       end
-      if (clear_o && head_i.memory) assert ((touched & converted_q) == '0);
-      if (clear_o && head_i.rns) assert ((touched & held_q) == '0);
-      if (clear_o && !head_i.compute && !head_i.memory && !head_i.rns)
-        assert (level_q == '0 && !memory_busy_q && !converting_q);
+      if (clear_o && head_i.memory) assert ((touched & (converted_q | multiplied_q)) == '0);
+      if (clear_o && head_i.rns) assert ((touched & (held_q | multiplied_q)) == '0);
+      if (clear_o && head_i.pointwise) assert ((touched & (held_q | converted_q)) == '0);
+      if (clear_o && !head_i.compute && !head_i.memory && !head_i.rns && !head_i.pointwise)
+        assert (level_q == '0 && !memory_busy_q && !converting_q && !multiplying_q);
     end
   end
 endmodule

@@ -77,11 +77,15 @@ def test_the_sets_of_heax_switch_keys(name: str, primes: int, butterflies: int) 
 @pytest.mark.parametrize(("n", "primes", "lanes"), SHAPES)
 def test_the_order_of_heax_takes_half_as_long_again_on_the_same_machine(n: int, primes: int, lanes: int) -> None:
     """At least 33 % saved by all digits at a time, both halves side by side where there are lanes for them."""
-    device = open_device("model", load_preset("coxhe-zcu102-p8", {"lanes": lanes, "n_max": n}))
+    # Where lanes are few, products take as long as transforms: there they have multipliers of their own, both ways.
+    knobs = {"lanes": lanes, "n_max": n, "pointwise_unit": primes == 7}
+    device = open_device("model", load_preset("coxhe-zcu102-p8", knobs))
     ours, digit_major = (switched(device, n, primes, digit_major=order) for order in (False, True))
     assert ours <= 0.67 * digit_major
     if lanes == 2 * (primes + 1):
         assert ours <= published(n, primes, device.preset.butterflies)
+    else:
+        assert ours <= 1.2 * published(n, primes, device.preset.butterflies)
 
 
 @pytest.mark.parametrize(("n", "primes", "lanes"), SHAPES[:2])

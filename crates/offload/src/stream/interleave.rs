@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parts that have nothing in common, two at a time: while one waits for a result the other has work.
 //!
-//! A key switch is a chain: its products wait for transforms and its transforms for products. Two of them keep the units
-//! of a core busy, for the slots of both: side by side they take the same keys, half a length apart they seldom want the
-//! same unit.
+//! A key switch is a chain: its products wait for transforms and its transforms for products. Two of them keep the
+//! units of a core busy, for the slots of both: side by side they take the same keys, half a length apart they seldom
+//! want the same unit.
 
 use isa::Op;
 

@@ -176,6 +176,12 @@ def kernel(
         raise KernelError("declare the arguments by name: @rs.kernel(x=rs.Encrypted(8, bound=1.0), ...)", here())
 
     def decorate(function: Callable[..., Any]) -> Kernel:
+        if not inspect.isfunction(function):
+            raise KernelError(
+                f"a kernel is a function written with def or lambda, not of type {type(function).__name__}: "
+                "@rs.kernel(...) def of_x(x): return it(x)",
+                here(),
+            )
         made = Kernel(
             function, name or function.__name__.replace("_", "-"), variant, scheme, mode == "manual", {}, output,
             tolerance_of(tolerance, precision), security, standard, allow_insecure, params, plain_modulus, sample,

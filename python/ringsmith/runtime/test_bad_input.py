@@ -329,3 +329,9 @@ def test_bad_files(tmp_path: Path) -> None:
         with pytest.raises(rs.InputError, match=name) as caught:
             read_arguments(tmp_path / name)
         assert one_line(caught.value)
+
+
+@pytest.mark.parametrize("it", [np.sin, print, rs.approximate("tanh", -2.0, 2.0, degree=5), 3])
+def test_what_is_no_function_is_no_kernel(it: Any) -> None:
+    with pytest.raises(rs.KernelError, match=f"not of type {type(it).__name__}: @rs.kernel"):
+        rs.kernel(scheme="ckks", x=rs.Encrypted(8, bound=2.0))(it)

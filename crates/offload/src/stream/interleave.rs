@@ -18,42 +18,42 @@ pub enum Tracks {
     HalfBehind,
 }
 
-/// Whether a stage has parts that have nothing in common.
-pub fn has_parts(tiles: &Tiles) -> bool {
-    let parts = parts(tiles);
-    let mut all = tiles.ops.iter().zip(&parts);
-    let mut known: Option<(u32, usize)> = None;
-    all.any(|(op, &part)| {
-        let is_other = known.is_some_and(|(stage, first)| stage == op.stage && first != part);
-        known = known
-            .filter(|(stage, _)| *stage == op.stage)
-            .or(Some((op.stage, part)));
-        is_other
-    })
+/// Operations of each stage by parts that have nothing in common, in the order of their first ones.
+pub struct Parts {
+    ops: Vec<TileOp>,
+    stages: Vec<Vec<Vec<usize>>>,
 }
 
-/// The operations with parts that have nothing in common in two tracks; `None` if no stage has two such parts.
-pub fn interleaved(tiles: &Tiles, tracks: Tracks) -> Option<Vec<TileOp>> {
-    let parts = parts(tiles);
-    let mut order = Vec::with_capacity(tiles.ops.len());
-    let mut is_changed = false;
-    let stages = tiles.ops.chunk_by(|a, b| a.stage == b.stage);
-    let mut first = 0;
-    for stage in stages {
-        let mut found: Vec<(usize, Vec<usize>)> = Vec::new();
-        for (at, part) in parts.iter().enumerate().skip(first).take(stage.len()) {
-            // Parts are found in the order of their first operations.
-            match found.iter_mut().rfind(|(known, _)| known == part) {
-                Some((_, ops)) => ops.push(at),
-                None => found.push((*part, vec![at])),
+impl Parts {
+    /// Those of a program; `None` if no stage has two.
+    pub fn new(tiles: &Tiles) -> Option<Self> {
+        let parts = parts(tiles);
+        let mut stages = Vec::new();
+        let mut first = 0;
+        for stage in tiles.ops.chunk_by(|a, b| a.stage == b.stage) {
+            let mut found: Vec<(usize, Vec<usize>)> = Vec::new();
+            for (at, part) in parts.iter().enumerate().skip(first).take(stage.len()) {
+                match found.iter_mut().rfind(|(known, _)| known == part) {
+                    Some((_, ops)) => ops.push(at),
+                    None => found.push((*part, vec![at])),
+                }
             }
+            stages.push(found.into_iter().map(|(_, ops)| ops).collect());
+            first += stage.len();
         }
-        is_changed |= found.len() > 1;
-        let ops: Vec<Vec<usize>> = found.into_iter().map(|(_, ops)| ops).collect();
-        order.extend(two_tracks(&tiles.ops, &ops, tracks));
-        first += stage.len();
+        let several = |stage: &Vec<Vec<usize>>| stage.len() > 1;
+        (stages.iter().any(several)).then(|| Self {
+            ops: tiles.ops.clone(),
+            stages,
+        })
     }
-    is_changed.then(|| order.iter().map(|&at| tiles.ops[at].clone()).collect())
+
+    /// The operations with parts in two tracks.
+    pub fn in_tracks(&self, tracks: Tracks) -> Vec<TileOp> {
+        let stages = self.stages.iter();
+        let order = stages.flat_map(|parts| two_tracks(&self.ops, parts, tracks));
+        order.map(|at| self.ops[at].clone()).collect()
+    }
 }
 
 /// Per operation the first one of those that it is connected with by results.

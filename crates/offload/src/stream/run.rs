@@ -13,7 +13,7 @@ use zq::Word;
 use super::allocate::{Plan, TABLES, allocate};
 use super::common::Common;
 use super::convert::{Move, digit};
-use super::interleave::{Tracks, has_parts, interleaved};
+use super::interleave::{Parts, Tracks};
 use super::overlap::overlap;
 use super::place::Placement;
 use super::predict::timed;
@@ -80,12 +80,18 @@ pub(super) fn lay_out<'g, W: Word>(
 ) -> Result<Vec<Laid<'g, W>>, OffloadError> {
     let laid = graphs.map(|graph| Laid::new(info, operations, graph));
     let mut laid: Vec<Laid<'g, W>> = laid.collect::<Result<_, _>>()?;
-    if laid.iter().all(|laid| !has_parts(&laid.tiles)) {
+    let parts: Vec<Option<Parts>> = laid.iter().map(|laid| Parts::new(&laid.tiles)).collect();
+    if parts.iter().all(Option::is_none) {
         return Ok(laid);
     }
     let mut least = timed(info, &laid).cycles;
     for tracks in [Tracks::SideBySide, Tracks::HalfBehind] {
-        let orders = laid.iter_mut().map(|laid| laid.interleave(info, tracks));
+        let orders = laid.iter_mut().zip(&parts).map(|(laid, parts)| {
+            let parts = parts.as_ref();
+            parts
+                .map(|parts| laid.replan(info, parts.in_tracks(tracks)))
+                .transpose()
+        });
         let orders: Vec<Option<Order>> = orders.collect::<Result<_, _>>()?;
         let cycles = timed(info, &laid).cycles;
         if cycles < least {
@@ -380,13 +386,13 @@ pub(super) fn account(
         .iter()
         .filter(|event| matches!(event.unit, Unit::Compute | Unit::Pointwise));
     let mut work: Vec<(u64, u64)> = work.map(|event| (event.start, event.end)).collect();
-    usage.compute_cycles += covered(&mut work);
     usage.conversion_cycles += profile.counters.busy_rns;
     usage.cycles += profile.counters.cycles;
     let mut all = [transfers.as_slice(), &work].concat();
-    let moving = covered(&mut transfers);
+    let (moving, working) = (covered(&mut transfers), covered(&mut work));
     usage.transfer_cycles += moving;
-    usage.hidden_cycles += moving + covered(&mut work) - covered(&mut all);
+    usage.compute_cycles += working;
+    usage.hidden_cycles += moving + working - covered(&mut all);
 }
 
 /// Cycles in any of these intervals.
@@ -463,22 +469,15 @@ impl<'g, W: Word> Laid<'g, W> {
         })
     }
 
-    /// Puts parts in two tracks; the order before, or nothing if there are no such parts.
+    /// Plans the operations anew in another order; the order before.
     ///
     /// # Errors
     /// As [`Laid::new`].
-    fn interleave(
-        &mut self,
-        info: &BuildInfo,
-        tracks: Tracks,
-    ) -> Result<Option<Order>, OffloadError> {
-        let Some(ops) = interleaved(&self.tiles, tracks) else {
-            return Ok(None);
-        };
-        let in_turn = std::mem::replace(&mut self.tiles.ops, ops);
+    fn replan(&mut self, info: &BuildInfo, ops: Vec<TileOp>) -> Result<Order, OffloadError> {
+        let ops = std::mem::replace(&mut self.tiles.ops, ops);
         let plan = fastest(info, &self.layout, &self.tiles)?;
         let plan = std::mem::replace(&mut self.plan, plan);
-        Ok(Some(Order { ops: in_turn, plan }))
+        Ok(Order { ops, plan })
     }
 
     /// Whether the host does a bundle that something depends on.

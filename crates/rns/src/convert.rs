@@ -4,6 +4,7 @@
 use zq::{Modulus, Word};
 
 use crate::kernel::{BLOCK, Kernel};
+use crate::mixed_radix::MixedRadix;
 use crate::{Coeff, RnsBasis, RnsError, RnsPoly, Scratch};
 
 /// Residues modulo one basis to residues modulo other moduli.
@@ -52,6 +53,18 @@ impl<W: Word> BaseConverter<W> {
         let rows = to.iter().flat_map(row).collect();
         Self {
             kernel: Kernel::new(from, factors, to, rows, Vec::new()),
+        }
+    }
+
+    /// From one basis to another by the digits of a balanced mixed radix, the last prime's first: the centred
+    /// conversion of an engine that takes off one prime after another. Of one prime it is that of
+    /// [`BaseConverter::new`]; of several the two differ at the seam only. The work grows with the square of the number
+    /// of primes. The fast form is not for it.
+    pub fn mixed_radix(from: &RnsBasis<W>, to: &RnsBasis<W>) -> Self {
+        let radix = MixedRadix::new(from);
+        let rows = to.moduli().iter().flat_map(|m| radix.row(m)).collect();
+        Self {
+            kernel: Kernel::of_digits(from, radix, to.moduli(), rows, Vec::new()),
         }
     }
 

@@ -9,6 +9,8 @@
 //! out_j = [own_j a_j + Σ_i y_i m_ij + v c_j]_{p_j}
 //! ```
 //!
+//! With a mixed radix ([`crate::mixed_radix`]) the `y_i` are its digits and `v` is 1.
+//!
 //! `v` is the fixed-point value of `round(Σ y_i / q_i)`. Each `C_i` is at most 2^52 and wrong by at most 1/2, so the
 //! sum is wrong by at most `Σ y_i / 2^(F+1) < Σ_i 2^(bits(q_i) - min bits) / 2^52`: `v` differs from exact rounding
 //! only that close to a half, and then by one. The definition is in integers: every engine gets the same `v`.
@@ -17,6 +19,7 @@ use num_bigint::BigUint;
 use zq::simd::{Level, level};
 use zq::{Modulus, Shoup, Word};
 
+use crate::mixed_radix::MixedRadix;
 use crate::{RnsBasis, Scratch};
 
 /// Coefficients handled at a time: `(L + 1) * BLOCK` words of scratch stay in the nearest caches.
@@ -26,12 +29,23 @@ const TILE: usize = 32;
 /// Bits of `v` at the longest basis ([`crate::basis::MAX_LIMBS`]).
 const QUOTIENT_BITS: u32 = 11;
 
+/// What the rows `y_i` and `v` of a block are.
+#[derive(Debug, Clone)]
+enum Inputs<W: Word> {
+    /// Products, and the quotient.
+    Quotient {
+        factors: Vec<Shoup<W>>,
+        reciprocals: Vec<u64>,
+        fraction_bits: u32,
+    },
+    /// Digits of a mixed radix, and 1.
+    Digits(MixedRadix<W>),
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Kernel<W: Word> {
     from: Vec<Modulus<W>>,
-    factors: Vec<Shoup<W>>,
-    reciprocals: Vec<u64>,
-    fraction_bits: u32,
+    inputs: Inputs<W>,
     to: Vec<Modulus<W>>,
     /// `L + 1` words for each output: `m_0j … m_{L-1}j, c_j`.
     rows: Vec<W>,
@@ -44,7 +58,7 @@ pub(crate) struct Kernel<W: Word> {
     /// Whether the vector loops run.
     #[cfg(target_arch = "x86_64")]
     vectors: bool,
-    /// Their constants for each output modulus.
+    /// Their constants for each output modulus, then for each input modulus.
     #[cfg(target_arch = "x86_64")]
     narrow: Vec<crate::simd::Narrow>,
 }
@@ -58,30 +72,50 @@ impl<W: Word> Kernel<W> {
         rows: Vec<W>,
         own: Vec<W>,
     ) -> Self {
-        let bits = |moduli: &[Modulus<W>]| moduli.iter().map(Modulus::bits).max().unwrap_or(0);
         let narrowest = from.moduli().iter().map(Modulus::bits).min().unwrap_or(0);
         let fraction_bits = 51 + narrowest;
-        let reciprocals = from
-            .moduli()
-            .iter()
-            .map(|q| reciprocal(q, fraction_bits))
-            .collect();
+        let reciprocals = from.moduli().iter();
+        let inputs = Inputs::Quotient {
+            factors,
+            reciprocals: reciprocals.map(|q| reciprocal(q, fraction_bits)).collect(),
+            fraction_bits,
+        };
+        Self::of(from, inputs, to, rows, own)
+    }
+
+    /// The same of the digits of a mixed radix: `c_j` is a constant.
+    pub fn of_digits(
+        from: &RnsBasis<W>,
+        radix: MixedRadix<W>,
+        to: &[Modulus<W>],
+        rows: Vec<W>,
+        own: Vec<W>,
+    ) -> Self {
+        Self::of(from, Inputs::Digits(radix), to, rows, own)
+    }
+
+    fn of(
+        from: &RnsBasis<W>,
+        inputs: Inputs<W>,
+        to: &[Modulus<W>],
+        rows: Vec<W>,
+        own: Vec<W>,
+    ) -> Self {
+        let bits = |moduli: &[Modulus<W>]| moduli.iter().map(Modulus::bits).max().unwrap_or(0);
         let (from_bits, to_bits) = (bits(from.moduli()), bits(to));
         let width = from_bits.max(to_bits).max(QUOTIENT_BITS);
-        let spare = (2 * W::BITS).saturating_sub(width + to_bits);
+        let spare = (2 * W::BITS).saturating_sub(2 * width);
         let lazy_terms = 1 << spare.min(20);
         #[cfg(target_arch = "x86_64")]
         let vectors = W::BITS == u64::BITS
-            && to.iter().all(|p| p.bits() > 2)
+            && to.iter().chain(from.moduli()).all(|p| p.bits() > 2)
             && crate::simd::available(width, from.len() + 2);
         #[cfg(target_arch = "x86_64")]
-        let narrow = to.iter().filter(|_| vectors);
+        let narrow = to.iter().chain(from.moduli()).filter(|_| vectors);
         let from = from.moduli().to_vec();
         Self {
             from,
-            factors,
-            reciprocals,
-            fraction_bits,
+            inputs,
             to: to.to_vec(),
             rows,
             own,
@@ -132,10 +166,7 @@ impl<W: Word> Kernel<W> {
         let y = scratch.take((inputs + 1) * BLOCK);
         for start in (0..n).step_by(BLOCK) {
             let len = BLOCK.min(n - start);
-            self.prepare(input, (1, len), start, y);
-            if centred {
-                self.quotients(y, len);
-            }
+            self.prepare(input, (1, len), start, (y, centred));
             for j in 0..self.outputs() {
                 let range = j * n + start..j * n + start + len;
                 let own = own.map(|o| (&o[range.clone()], self.own[j]));
@@ -144,22 +175,56 @@ impl<W: Word> Kernel<W> {
         }
     }
 
-    /// Writes the `y` rows of one block: `columns` coefficients from number `start` on of each of `runs` equal runs.
-    fn prepare(&self, input: &[W], (runs, columns): (usize, usize), start: usize, y: &mut [W]) {
-        let n = input.len() / self.inputs();
-        for (i, (q, &f)) in self.from.iter().zip(&self.factors).enumerate() {
-            let run = input[i * n..][..n].chunks_exact(n / runs);
-            let rows = y[i * BLOCK..][..runs * columns].chunks_exact_mut(columns);
-            for (x, y) in run.zip(rows) {
-                q.shoup_mul_into(y, &x[start..][..columns], f);
+    /// Writes the `y` rows of one block: `columns` coefficients from number `start` on of each of `runs` equal runs; and
+    /// `v` behind them if the conversion is centred.
+    fn prepare(
+        &self,
+        input: &[W],
+        (runs, columns): (usize, usize),
+        start: usize,
+        (y, centred): (&mut [W], bool),
+    ) {
+        let (n, len) = (input.len() / self.inputs(), runs * columns);
+        let runs = |i: usize| {
+            let runs = input[i * n..][..n].chunks_exact(n / runs);
+            runs.map(move |run| &run[start..][..columns])
+        };
+        match &self.inputs {
+            Inputs::Digits(radix) => {
+                assert!(centred, "digits are of the centred conversion");
+                y[self.inputs() * BLOCK..][..len].fill(W::ONE);
+                for i in (0..self.inputs()).rev() {
+                    let (factor, row) = radix.step(i);
+                    let (own, later) = y[i * BLOCK..].split_at_mut(BLOCK);
+                    let all = runs(i).zip(own.chunks_exact_mut(columns)).enumerate();
+                    for (run, (x, own)) in all {
+                        let later = &later[run * columns..];
+                        let p = (&self.from[i], self.outputs() + i);
+                        self.sum(p, (later, row), Some((x, factor)), own);
+                    }
+                }
+            }
+            Inputs::Quotient {
+                factors,
+                reciprocals,
+                fraction_bits,
+            } => {
+                for (i, (q, &factor)) in self.from.iter().zip(factors).enumerate() {
+                    let own = y[i * BLOCK..][..len].chunks_exact_mut(columns);
+                    runs(i)
+                        .zip(own)
+                        .for_each(|(x, y)| q.shoup_mul_into(y, x, factor));
+                }
+                if centred {
+                    self.quotients((reciprocals, *fraction_bits), y, len);
+                }
             }
         }
     }
 
     /// Writes the `y` rows and `v` of the centred conversion of such a block.
     pub fn prepare_centred(&self, input: &[W], shape: (usize, usize), start: usize, y: &mut [W]) {
-        self.prepare(input, shape, start, y);
-        self.quotients(y, shape.0 * shape.1);
+        self.prepare(input, shape, start, (y, true));
     }
 
     /// One output limb of a prepared block.
@@ -168,27 +233,25 @@ impl<W: Word> Kernel<W> {
     }
 
     /// Writes `v` after the `y` rows.
-    fn quotients(&self, y: &mut [W], len: usize) {
+    fn quotients(&self, (reciprocals, fraction_bits): (&[u64], u32), y: &mut [W], len: usize) {
         let (rows, v) = y.split_at_mut(self.inputs() * BLOCK);
         #[cfg(target_arch = "x86_64")]
         if self.vectors && len.is_multiple_of(crate::simd::STEP) {
             let v = W::as_u64s_mut(&mut v[..len]);
             if let (Some(rows), Some(v)) = (W::as_u64s(rows), v) {
                 // SAFETY: `vectors` says that the level has the loops and that residues are below 2^50.
-                unsafe {
-                    crate::simd::quotients(rows, BLOCK, &self.reciprocals, self.fraction_bits, v)
-                };
+                unsafe { crate::simd::quotients(rows, BLOCK, reciprocals, fraction_bits, v) };
                 return;
             }
         }
         for (c, v) in v[..len].iter_mut().enumerate() {
-            let (mut lo, mut hi) = wide_bit::<W>(self.fraction_bits - 1);
-            for (row, &reciprocal) in rows.chunks_exact(BLOCK).zip(&self.reciprocals) {
+            let (mut lo, mut hi) = wide_bit::<W>(fraction_bits - 1);
+            for (row, &reciprocal) in rows.chunks_exact(BLOCK).zip(reciprocals) {
                 let (p_lo, p_hi) = row[c].mul_wide(W::from_u64(reciprocal));
                 lo = lo.wrapping_add(p_lo);
                 hi = hi.wrapping_add(p_hi).wrapping_sub(lo.lt_mask(p_lo));
             }
-            *v = wide_shr(lo, hi, self.fraction_bits);
+            *v = wide_shr(lo, hi, fraction_bits);
         }
     }
 
@@ -196,7 +259,18 @@ impl<W: Word> Kernel<W> {
     fn output(&self, j: usize, y: &[W], own: Option<(&[W], W)>, centred: bool, out: &mut [W]) {
         let terms = self.inputs() + usize::from(centred);
         let row = &self.rows[j * (self.inputs() + 1)..][..terms];
-        let p = &self.to[j];
+        self.sum((&self.to[j], j), (y, row), own, out);
+    }
+
+    /// `own a + Σ y_i row_i` modulo p, output or, behind them, input modulus of this number; rows are [`BLOCK`] apart,
+    /// the last may be shorter.
+    fn sum(
+        &self,
+        (p, number): (&Modulus<W>, usize),
+        (y, row): (&[W], &[W]),
+        own: Option<(&[W], W)>,
+        out: &mut [W],
+    ) {
         // One dispatch per block: u64 sums products unreduced, other words reduce every product.
         let narrow = (W::as_u64s(y), W::as_u64s(row), p.as_u64());
         if self.reduces_products {
@@ -210,7 +284,7 @@ impl<W: Word> Kernel<W> {
         if self.vectors && out.len().is_multiple_of(crate::simd::STEP) {
             // SAFETY: `vectors` says that the level has the loops and that the sums fit; `y` has a row of BLOCK words
             // for each word of `row`, at least as long as `out`, and `own` is as long as that.
-            return unsafe { crate::simd::output(self.narrow[j], y, BLOCK, row, own, out) };
+            return unsafe { crate::simd::output(self.narrow[number], y, BLOCK, row, own, out) };
         }
         sum_u64(&p, y, row, own, self.lazy_terms, out);
     }
@@ -241,7 +315,7 @@ fn sum_u64(
         if let Some((own, factor)) = own {
             add(&own[t * TILE..][..out.len()], factor, &mut acc);
         }
-        for (y, &factor) in y.chunks_exact(BLOCK).zip(row) {
+        for (y, &factor) in y.chunks(BLOCK).zip(row) {
             add(&y[t * TILE..][..out.len()], factor, &mut acc);
         }
         out.iter_mut()
@@ -256,7 +330,7 @@ fn sum_reduced<W: Word>(p: &Modulus<W>, y: &[W], row: &[W], own: Option<(&[W], W
         Some((own, factor)) => p.shoup_mul_into(out, own, p.shoup(factor)),
         None => out.fill(W::ZERO),
     }
-    for (y, &factor) in y.chunks_exact(BLOCK).zip(row) {
+    for (y, &factor) in y.chunks(BLOCK).zip(row) {
         p.shoup_mul_add_words_assign(out, &y[..out.len()], p.shoup(factor));
     }
 }
@@ -317,12 +391,25 @@ mod tests {
             let (dropped, kept) = x.data().split_at(q.len() * 64);
             let scaler = ScaleRounder::new(&q, &p, (1 << 40) + 7).unwrap();
             let converter = BaseConverter::new(&q, &p);
-            for (kernel, own) in [(scaler.kernel(), Some(kept)), (converter.kernel(), None)] {
+            let by_digits = [
+                ScaleRounder::mixed_radix(&q, &p).unwrap().kernel().clone(),
+                BaseConverter::mixed_radix(&q, &p).kernel().clone(),
+            ];
+            for (kernel, own) in [
+                (scaler.kernel(), Some(kept)),
+                (converter.kernel(), None),
+                (&by_digits[0], Some(kept)),
+                (&by_digits[1], None),
+            ] {
+                let is_fast = matches!(kernel.inputs, Inputs::Quotient { .. });
                 let mut portable = kernel.clone();
                 assert_eq!(portable.vectors, level() >= Level::Avx512);
                 portable.vectors = false;
                 let seam = poly(&q, 5);
-                for (input, centred) in [(dropped, true), (dropped, false), (seam.data(), true)] {
+                for (input, centred) in [(dropped, true), (seam.data(), true), (dropped, false)] {
+                    if !centred && !is_fast {
+                        continue;
+                    }
                     let want = run(&portable, input, own, centred);
                     assert_eq!(run(kernel, input, own, centred), want, "{bits:?} {centred}");
                 }

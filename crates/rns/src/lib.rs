@@ -7,6 +7,8 @@
 //! - [`RnsBasis`]: the moduli, their transforms and the CRT constants; cheap to clone.
 //! - [`BaseConverter`]: residues modulo other moduli, centred by a fixed-point quotient, so that every engine agrees on
 //!   the bits; also the uncorrected form, and the exact CRT through big integers ([`RnsPoly::compose_centered`]).
+//!   [`BaseConverter::mixed_radix`] is what an engine gets that takes off one prime at a time: the rule of key
+//!   switching. Of one prime it is [`CentredLift`].
 //! - [`ScaleRounder`]: `round(t x / D)` where `D` is the product of part of the basis: BFV's scaling, modulus
 //!   switching, rescaling and the division by special primes.
 //!
@@ -14,11 +16,13 @@
 
 mod automorphism;
 mod basis;
+mod centred_lift;
 mod convert;
 mod crt;
 mod domain;
 mod error;
 mod kernel;
+mod mixed_radix;
 mod poly;
 mod scale;
 #[cfg(target_arch = "x86_64")]
@@ -28,6 +32,7 @@ mod tests;
 
 pub use automorphism::Automorphism;
 pub use basis::RnsBasis;
+pub use centred_lift::CentredLift;
 pub use convert::{BaseConverter, ConvertedBlock};
 pub use domain::{Coeff, Domain, Eval};
 pub use error::RnsError;

@@ -4,6 +4,7 @@
 use zq::{Modulus, Shoup, Word};
 
 use crate::kernel::Kernel;
+use crate::mixed_radix::MixedRadix;
 use crate::{Coeff, RnsBasis, RnsError, RnsPoly, Scratch};
 
 /// `round(t x / D)` for `x` over `D·K`, its result over the kept moduli `K`.
@@ -50,6 +51,28 @@ impl<W: Word> ScaleRounder<W> {
             });
         }
         Self::build(drop, &[p], numerator)
+    }
+
+    /// `round(x / D)` from `drop ∪ keep` to `keep`, divided by one prime of `drop` after another, the last one first:
+    /// [`BaseConverter::mixed_radix`](crate::BaseConverter::mixed_radix) gives the remainder.
+    ///
+    /// # Errors
+    /// As [`ScaleRounder::new`].
+    pub fn mixed_radix(drop: &RnsBasis<W>, keep: &RnsBasis<W>) -> Result<Self, RnsError> {
+        let made = Self::new(drop, keep, 1)?;
+        let radix = MixedRadix::new(drop);
+        let own = made.kernel.own().to_vec();
+        let row = |(k, &over): (&Modulus<W>, &W)| {
+            let negated = k.neg(over);
+            let k = *k;
+            radix
+                .row(&k)
+                .map(move |w| k.mul(w, negated))
+                .collect::<Vec<W>>()
+        };
+        let rows = keep.moduli().iter().zip(&own).flat_map(row).collect();
+        let kernel = Kernel::of_digits(drop, radix, keep.moduli(), rows, own);
+        Ok(Self { kernel, ..made })
     }
 
     fn build(drop: &RnsBasis<W>, keep: &[Modulus<W>], numerator: u64) -> Result<Self, RnsError> {

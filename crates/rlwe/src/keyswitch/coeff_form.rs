@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Key switching from coefficients to coefficients, for ciphertexts that are kept in that form.
 
-use super::centred_lift::CentredLift;
 use super::inner_product::Divide;
 use super::level::KeySwitchLevel;
 use super::per_prime::{Corrections, PerPrime};
@@ -9,7 +8,7 @@ use super::request::{Source, SwitchRequest};
 use super::work_space::{SwitchScratch, for_each};
 use crate::keys::KeySwitchKey;
 use crate::{Error, Threads};
-use rns::{Automorphism, Coeff, RnsPoly};
+use rns::{Automorphism, CentredLift, Coeff, RnsPoly};
 use zq::{AlignedVec, Word};
 
 impl<W: Word> KeySwitchLevel<W> {

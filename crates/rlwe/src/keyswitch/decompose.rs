@@ -47,7 +47,10 @@ impl<W: Word> DigitLift<W> {
         let from = q.range(own.clone())?;
         Ok(Self {
             own,
-            converter: Some(BaseConverter::new(&from, &RnsBasis::from_plans(others)?)),
+            converter: Some(BaseConverter::mixed_radix(
+                &from,
+                &RnsBasis::from_plans(others)?,
+            )),
         })
     }
 

@@ -34,7 +34,7 @@ impl<W: Word> Division<W> {
         let dropped = qp.len() - kept;
         let converter = if dropped > 1 {
             let (from, to) = (qp.range(kept..qp.len())?, qp.prefix(kept)?);
-            Some(BaseConverter::new(&from, &to))
+            Some(BaseConverter::mixed_radix(&from, &to))
         } else {
             None
         };

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Key switching from and to evaluation form, for ciphertexts that are kept in that form.
 
-use super::centred_lift::CentredLift;
 use super::division::Division;
 use super::level::KeySwitchLevel;
 use super::per_prime::{Corrections, PerPrime};
 use super::request::{Source, SwitchRequest};
 use super::work_space::{SwitchScratch, for_each};
 use crate::{Error, Threads};
-use rns::{Eval, RnsBasis, RnsPoly};
+use rns::{CentredLift, Eval, RnsBasis, RnsPoly};
 use zq::{AlignedVec, Word};
 
 impl<W: Word> KeySwitchLevel<W> {

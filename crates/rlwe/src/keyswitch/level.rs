@@ -41,7 +41,7 @@ impl<W: Word> KeySwitchLevel<W> {
             .collect::<Result<_, _>>()?;
         let down = params
             .p()
-            .map(|p| ScaleRounder::new(p, &q, 1))
+            .map(|p| ScaleRounder::mixed_radix(p, &q))
             .transpose()?;
         let log2_special = params.p().map_or(0.0, log2_product);
         Ok(Self {

@@ -9,7 +9,7 @@
 //! | step | file |
 //! |---|---|
 //! | decompose `c` into digits | [`decompose`] |
-//! | mod-up: each digit's residues modulo the primes it lacks | [`mod_up`], [`centred_lift`] |
+//! | mod-up: each digit's residues modulo the primes it lacks | [`mod_up`], of one prime [`rns::CentredLift`] |
 //! | inner product of the digits with the key | [`inner_product`] |
 //! | mod-down: division by P | [`mod_down`], its constants in [`division`] |
 //! | the same step by step, to compare with | [`reference`](mod@reference) |
@@ -25,7 +25,6 @@
 //!
 //! Residues equal those of [`HoistedDigits`](crate::HoistedDigits) one after another.
 
-mod centred_lift;
 mod coeff_form;
 mod decompose;
 mod division;

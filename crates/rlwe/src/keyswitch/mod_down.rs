@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Mod-down: the division of sums over Q·P by their last primes.
 
-use super::centred_lift::CentredLift;
 use super::division::Division;
 use super::inner_product::Divide;
 use super::level::KeySwitchLevel;
@@ -10,7 +9,7 @@ use super::row::{Row, form_for, outer, outer_len};
 use super::work_space::{Buffers, for_each};
 use crate::Threads;
 use ntt::NttPlan;
-use rns::{Eval, RnsBasis, RnsPoly};
+use rns::{CentredLift, Eval, RnsBasis, RnsPoly};
 use zq::{AlignedVec, Pool, Shoup, Word};
 
 impl<W: Word> KeySwitchLevel<W> {

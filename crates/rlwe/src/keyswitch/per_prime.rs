@@ -6,7 +6,6 @@
 //! division by P. A block of all digits fits the second cache level, so results meet the keys where they were made, and
 //! the keys are prefetched while the transforms go on.
 
-use super::centred_lift::CentredLift;
 use super::division::Division;
 use super::inner_product::{Add, Divide, Permuted, PostProcessing, Products, dot_pair};
 use super::level::KeySwitchLevel;
@@ -14,7 +13,7 @@ use super::request::{Source, SwitchRequest};
 use super::row::{Block, Row, form_for, outer, outer_len};
 use crate::Threads;
 use ntt::NttPlan;
-use rns::{Automorphism, Eval, RnsPoly};
+use rns::{Automorphism, CentredLift, Eval, RnsPoly};
 use zq::Word;
 
 /// The work modulo one prime of Q·P.

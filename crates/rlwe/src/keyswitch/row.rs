@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A transform in two steps: the outer stages of a whole polynomial, then block by block the others.
 
-use super::centred_lift::CentredLift;
 use super::inner_product::operand_bound;
 use ntt::{Form, NttPlan};
-use rns::RnsBasis;
+use rns::{CentredLift, RnsBasis};
 use std::slice::{ChunksExact, ChunksExactMut};
 use zq::Word;
 

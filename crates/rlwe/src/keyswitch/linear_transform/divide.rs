@@ -2,11 +2,11 @@
 //! The division of both components of a sum by P.
 
 use crate::Threads;
-use crate::keyswitch::centred_lift::CentredLift;
 use crate::keyswitch::level::KeySwitchLevel;
 use crate::keyswitch::mod_down::{subtract_and_divide, subtract_outer_and_divide};
 use crate::keyswitch::row::outer_len;
 use crate::keyswitch::work_space::{SwitchScratch, for_each};
+use rns::CentredLift;
 use zq::{AlignedVec, Word};
 
 impl<W: Word> KeySwitchLevel<W> {

@@ -7,7 +7,7 @@ use zq::{Modulus, Word};
 /// From residues modulo `q` to the residues of their centred representatives modulo `m`.
 ///
 /// The representative is negative from the threshold on where the fixed-point quotient of base conversion
-/// ([`rns::BaseConverter`]) rounds up, so that all engines agree: with C = floor((2^F + floor(q/2))/q), F = 51 +
+/// ([`crate::BaseConverter`]) rounds up, so that all engines agree: with C = floor((2^F + floor(q/2))/q), F = 51 +
 /// bits(q), that is x·C >= 2^(F-1).
 #[derive(Clone, Copy, Debug)]
 pub struct CentredLift<W: Word> {
@@ -70,7 +70,7 @@ impl<W: Word> CentredLift<W> {
 }
 
 /// Smallest x that counts as negative.
-fn threshold<W: Word>(q: &Modulus<W>) -> W {
+pub(crate) fn threshold<W: Word>(q: &Modulus<W>) -> W {
     // C < 2^53, and the quotient 2^(F-1)/C is close to q/2. F can exceed 128 bits: divide in two steps of the same
     // value.
     let bits = q.bits();
@@ -163,7 +163,7 @@ impl U64Lift {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rns::{BaseConverter, RnsBasis, Scratch};
+    use crate::{BaseConverter, RnsBasis, Scratch};
     use zq::primes::{Direction, ntt_primes};
 
     #[test]

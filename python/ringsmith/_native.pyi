@@ -198,12 +198,15 @@ class Device:
     def simulate_multiplication(
         self, bits: int, n: int, *, primes: int | None = ..., allow_insecure: bool = ..., batch: int = ...
     ) -> dict[str, Any]: ...
-    def simulate_rotation(
+    def simulate_key_switch(
         self,
         bits: int,
         n: int,
         *,
         primes: int,
+        special: int = ...,
+        digit_primes: int = ...,
+        purpose: str = ...,
         count: int = ...,
         batch: int = ...,
         digit_major: bool = ...,

@@ -187,9 +187,11 @@ class Co:
             "number": 0, "first": 0, "inputs": moduli[:1], "numerator": 3, "routes": [(0, 0)], "element": 3,
             "sources": [0] * info["lanes"], "primes": moduli, "lanes": moduli,
             "allow_insecure": True, "program": Programs().native, "digit_major": False, "batch": 1,
+            "digit_primes": 1, "purpose": "rotation",
         }  # fmt: skip
         self.special: dict[tuple[str, str], Any] = {
-            ("random_program", "moduli"): 1, ("set_conversion", "outputs"): moduli, ("simulate_rotation", "primes"): 1,
+            ("random_program", "moduli"): 1, ("set_conversion", "outputs"): moduli,
+            ("simulate_key_switch", "primes"): 1, ("simulate_key_switch", "special"): 1,
         }  # fmt: skip
 
     def argument(self, _owner: str, method: str, name: str) -> Any:

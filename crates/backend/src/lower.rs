@@ -9,6 +9,7 @@ mod bfv;
 mod ckks;
 pub mod client;
 mod execute;
+mod mixed_radix;
 mod run;
 mod scheme;
 mod sides;
@@ -116,11 +117,10 @@ pub fn lower<S: Lower>(
     if shape.lanes > 1 {
         graph = graph.together();
     }
-    let special = chain.p.as_ref().map_or(0, RnsBasis::len);
-    let moves = shape.moves && shape.wide_bits.is_none() && chain.digit_len == 1 && special <= 1;
+    let moves = shape.moves && shape.wide_bits.is_none();
     let mut mirrored = false;
     if let Some(p) = chain.p.as_ref().filter(|_| moves) {
-        // The special prime stands beside the data primes, so that one instruction works on all.
+        // The special primes stand beside the data primes, so that one instruction works on all.
         let all = graph.basis(&chain.q.concat(p)?);
         mirrored = 2 * all.len() <= shape.lanes && !shape.digit_major;
     }
@@ -187,7 +187,7 @@ pub struct Lowering<'s, S: Lower> {
     /// Whether the engine converts bases: then operations are ordered and factors placed so that conversions run in
     /// parallel with products and transforms.
     converts: bool,
-    /// Whether the engine makes digits of one prime and applies automorphisms to values.
+    /// Whether the engine moves residues from lane to lane and applies automorphisms to values.
     moves: bool,
     /// Whether both halves of a key switch are computed at once, in parallel lanes.
     mirrored: bool,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Measure whole operations on a co-processor: [`multiply`], [`rotation::rotate`].
+//! Measure whole operations on a co-processor: [`multiply`], [`key_switch::switch_keys`].
 //!
 //! A BFV multiplication with relinearisation: operands, keys and result in the host's memory, all transfers included.
 //! The reference is the evaluator on this machine.
 
-pub mod rotation;
+pub mod key_switch;
 
 use crate::{Backend, Coprocessor, Error, Inputs, KeySet, Keys, Request, Unobserved};
 use ::bfv::{BfvParams, BfvParamsLiteral, Ciphertext, Encryptor, Evaluator, Plaintext};

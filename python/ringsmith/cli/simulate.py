@@ -31,8 +31,11 @@ MOVES = ("decomp",)
 
 # Operations that bring their own parameter set, keys and ciphertexts; a key switch does so where a build has moves.
 MULTIPLY, ROTATE, KEY_SWITCH = "multiply", "rotate", "key-switch"
-WHOLE = (MULTIPLY, ROTATE)
-BATCHES = (MULTIPLY, ROTATE, KEY_SWITCH)
+# A product of ciphertexts, back to two parts and divided by its last prime.
+RELINEARIZE = "relinearize-rescale"
+ONE_AFTER_THE_OTHER = "relinearize-then-rescale"
+WHOLE = (MULTIPLY, ROTATE, RELINEARIZE)
+BATCHES = (MULTIPLY, ROTATE, KEY_SWITCH, RELINEARIZE)
 MOST_BATCH = 1024
 # Data primes of a key switch.
 PRIMES = 2
@@ -40,7 +43,7 @@ PRIMES = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Whole:
-    """Settings of a whole operation: policy, how many on all cores, data primes; of key switches rotations and order.
+    """Settings of a whole operation: policy, how many on all cores, data primes; of key switches the rest.
 
     Without `primes` a multiplication has one for each lane but one, a key switch `PRIMES`.
     """
@@ -48,6 +51,9 @@ class Whole:
     allow_insecure: bool = False
     batch: int = 1
     primes: int | None = None
+    special: int = 1
+    digit_primes: int = 1
+    purpose: str = "rotation"
     count: int = 1
     digit_major: bool = False
 
@@ -62,6 +68,7 @@ EXAMPLES = """Examples:
   ringsmith simulate heaws-x6 multiply --batch 24 --allow-insecure --on model
   ringsmith simulate coxhe-zcu102-p8 rotate --n 8192 --primes 3
   ringsmith simulate coxhe-zcu102-p8 key-switch --n 8192 --primes 3 --batch 8 --on model
+  ringsmith simulate coxhe-zcu102-p8 relinearize-rescale --n 8192 --primes 3 --on model
   ringsmith simulate heax-a-x6 key-switch --batch 48 --on model
   ringsmith simulate zynq-pn3 encrypt                (8-point accelerators: ntt, intt, encrypt)
 
@@ -71,10 +78,12 @@ relinearisation) and multiply (a whole BFV multiplication with relinearisation, 
 that has a data prime for each lane but one: operands, keys and result in the host's memory, all transfers counted;
 --primes: so many instead, more than the lanes in turn, and what the build cannot convert on the host, whose operations
 are counted and take no cycles; --batch: many of them, shared out to all cores).
-With moves between lanes: rotate, a fresh CKKS ciphertext rotated, key switch included, over --primes data primes and a
-special one, of the widest size up to the preset's that is secure; --count rotations share its decomposition. There
-key-switch is one such rotation by itself, its latency, and with --batch several in flight; --digit-major is the order
-of HEAX: one digit after another, one half of the sum after the other.
+With moves between lanes: rotate, a fresh CKKS ciphertext rotated, key switch included, over --primes data primes and
+--special ones, of the widest size up to the preset's that is secure, in digits of --digit-primes; --count rotations
+share its decomposition. There key-switch is one such rotation by itself, its latency, and with --batch several in
+flight; --digit-major is the order of HEAX: one digit after another, one half of the sum after the other.
+relinearize-rescale takes a product of ciphertexts back to two parts and divides it by its last prime, with one
+division, beside the same one after the other.
 Cycles run from the first start to the last write; operands are on chip before. PRESET
 needs five slots: two work slots and three for operands.
 """
@@ -97,14 +106,18 @@ def simulate(
     ] = None,
     on: Annotated[str, typer.Option("--on", help="rtl, or model (no simulation)")] = "rtl",
     allow_insecure: Annotated[
-        bool, typer.Option("--allow-insecure", help="multiply, rotate, key-switch: accept a set below 128 bits")
+        bool, typer.Option("--allow-insecure", help="whole operations: accept a set below 128 bits")
     ] = False,
-    primes: Annotated[
-        int | None, typer.Option("--primes", help="multiply, rotate, key-switch: data primes", min=1, max=32)
-    ] = None,
+    primes: Annotated[int | None, typer.Option("--primes", help="whole operations: data primes", min=1, max=32)] = None,
+    special: Annotated[
+        int, typer.Option("--special", help="rotate, key-switch, relinearize-rescale: special primes", min=1, max=16)
+    ] = 1,
+    digit_primes: Annotated[
+        int, typer.Option("--digit-primes", help="the same: data primes of a digit", min=1, max=16)
+    ] = 1,
     count: Annotated[int, typer.Option("--count", help="rotate: rotations of one ciphertext", min=1, max=64)] = 1,
     batch: Annotated[
-        int | None, typer.Option("--batch", help="multiply, rotate, key-switch: so many, on all cores (default 1)")
+        int | None, typer.Option("--batch", help="whole operations: so many, on all cores (default 1)")
     ] = None,
     digit_major: Annotated[
         bool, typer.Option("--digit-major", help="rotate, key-switch: digits and halves one after another, as HEAX")
@@ -134,20 +147,29 @@ def simulate(
         raise InputError(
             f"--batch {batch} goes with {', '.join(BATCHES)}, which work on all cores; {op} runs once, on one"
         )
-    if digit_major and (op == MULTIPLY or not _is_whole(op, made.moves)):
+    if digit_major and op != ROTATE and not _is_key_switch(op, made.moves):
         raise InputError(f"--digit-major goes with {ROTATE} and {KEY_SWITCH} of builds with moves, not with {op}")
+    if (special, digit_primes) != (1, 1) and not _switches_keys(op, made.moves):
+        raise InputError(
+            f"--special and --digit-primes go with {ROTATE}, {KEY_SWITCH} and {RELINEARIZE} of builds with moves, not "
+            f"with {op}"
+        )
     if batch is not None and not 1 <= batch <= MOST_BATCH:
         raise InputError(f"--batch {batch} must be 1 to {MOST_BATCH}")
-    needed = (primes or PRIMES) + 1
+    needed = (primes or PRIMES) + special
     if _is_key_switch(op, made.moves) and made.lanes < needed and batch is None:
         raise ParameterError(
-            f"--primes {needed - 1}: a key switch by itself takes {needed} lanes, one for the special prime; preset "
-            f"{made.name} has {made.lanes}: fewer primes, more lanes by --set, or several in flight by --batch"
+            f"--primes {needed - special}: a key switch by itself takes {needed} lanes, {special} for special "
+            f"primes; preset {made.name} has {made.lanes}: fewer primes, more lanes by --set, or several in flight by "
+            "--batch"
         )
     what = Whole(
         allow_insecure=allow_insecure,
         batch=batch or 1,
         primes=primes,
+        special=special,
+        digit_primes=digit_primes,
+        purpose=RELINEARIZE if op == RELINEARIZE else "rotation",
         count=count if op == ROTATE else 1,
         digit_major=digit_major,
     )
@@ -167,11 +189,13 @@ def simulate(
         status.update(Text(f"{device.name}: {op}, n = {degree}"))
         begin = time.perf_counter()
         outcome = measure(device, op, degree, what)
-        alone = other = None
+        alone = other = apart = None
         if _is_key_switch(op, made.moves) and what.batch > device.preset.cores:
             alone = measure(device, op, degree, replace(what, batch=device.preset.cores))
         if digit_major and batch is None:
             other = measure(device, op, degree, replace(what, digit_major=False))
+        if op == RELINEARIZE:
+            apart = measure(device, op, degree, replace(what, purpose=ONE_AFTER_THE_OTHER))
         wall = time.perf_counter() - begin
     report = _report(device, op, degree, outcome, wall)
     if batch is not None:
@@ -182,6 +206,10 @@ def simulate(
         own, less = _whole(outcome)["work_cycles"], _whole(other)["work_cycles"]
         report["orders"] = {"digit_major_cycles": own, "cycles": less, "saved_percent": 100 * (1 - less / own)}
         report["correct"] = report["correct"] and other["correct"]
+    if apart is not None:
+        parts = {"cycles": apart["cycles"], "work_cycles": _whole(apart)["work_cycles"]}
+        report["one_after_the_other"] = parts | {"ratio": _whole(outcome)["work_cycles"] / parts["work_cycles"]}
+        report["correct"] = report["correct"] and apart["correct"]
     if trace is not None:
         write_trace(trace, f"{device.name} {op}", outcome["profile"], device.clock_mhz, outcome["assembly"])
         report["trace"] = str(trace)
@@ -199,8 +227,8 @@ def measure(device: OpenDevice, op: str, n: int, what: Whole = _ONE) -> dict[str
         return native.simulate_multiplication(
             bits, n, primes=what.primes, allow_insecure=what.allow_insecure, batch=what.batch
         )
-    if op == ROTATE or _is_key_switch(op, device.preset.moves):
-        return native.simulate_rotation(bits, n, **asdict(what) | {"primes": what.primes or PRIMES})
+    if _switches_keys(op, device.preset.moves):
+        return native.simulate_key_switch(bits, n, **asdict(what) | {"primes": what.primes or PRIMES})
     moduli = _native.default_moduli(list(device.preset.lane_bits()), n, device.preset.n_max)
     if op in OPERATIONS:
         if op not in device.preset.operations:
@@ -216,6 +244,10 @@ def measure(device: OpenDevice, op: str, n: int, what: Whole = _ONE) -> dict[str
 def _is_key_switch(op: str, moves: int) -> bool:
     """Whether it is a whole key switch; a build without moves measures the products of one."""
     return op == KEY_SWITCH and moves != 0
+
+
+def _switches_keys(op: str, moves: int) -> bool:
+    return op in (ROTATE, RELINEARIZE) or _is_key_switch(op, moves)
 
 
 def _is_whole(op: str, moves: int) -> bool:
@@ -250,6 +282,7 @@ def _report(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall: 
         ),
         **({"multiplication": _whole(outcome) | {"plain_modulus": 33}} if op == MULTIPLY else {}),
         **({"rotation": _whole(outcome)} if op == ROTATE else {}),
+        **({"relinearization": _whole(outcome)} if op == RELINEARIZE else {}),
         **({"key_switch": _whole(outcome)} if _is_key_switch(op, device.preset.moves) else {}),
     }
 
@@ -300,13 +333,17 @@ def _print(report: dict[str, Any]) -> None:
         rows["memory"] = _memory_text(report["memory"])
     if report.get("multiplication", {}).get("host_operations"):
         rows["left to the host"] = f"{report['multiplication']['host_operations']:,} operations, without their time"
-    for whole in ("rotation", "key_switch"):
+    for whole in ("rotation", "relinearization", "key_switch"):
         if whole in report and "batch" not in report:
             rows["first transform to last result on chip"] = f"{report[whole]['work_cycles']:,} cycles"
     if "batch" in report:
         rows |= batch_rows(report["batch"])
     if "orders" in report:
         rows["all digits at a time"] = "{cycles:,} cycles, {saved_percent:.1f} % less".format(**report["orders"])
+    if "one_after_the_other" in report:
+        rows["relinearised, then rescaled"] = "{work_cycles:,} cycles; with one division {ratio:.2f} of it".format(
+            **report["one_after_the_other"]
+        )
     if "steady" in report:
         rows |= steady_rows(report["steady"])
     simulation.show(report, rows)

@@ -177,7 +177,7 @@ def test_rotations_are_the_evaluators_and_predicted(kind: str, shape: dict[str, 
     device = open_device(kind, "tiny", {**settings, "n_max": 256} | shape)
     for n in (64, 256):
         one, three = (
-            device.native.simulate_rotation(30, n, primes=2, count=count, allow_insecure=True) for count in (1, 3)
+            device.native.simulate_key_switch(30, n, primes=2, count=count, allow_insecure=True) for count in (1, 3)
         )
         for outcome in (one, three):
             assert outcome["correct"], n
@@ -194,7 +194,7 @@ def test_key_switches_in_flight_and_digit_by_digit_are_predicted(kind: str) -> N
     device = open_device(kind, "tiny", {**shape, **slots, "n_max": 256})
     cycles = []
     for digit_major, batch in ((False, 1), (True, 1), (False, 3)):
-        outcome = device.native.simulate_rotation(
+        outcome = device.native.simulate_key_switch(
             30, 256, primes=2, batch=batch, digit_major=digit_major, allow_insecure=True
         )
         assert outcome["correct"]
@@ -281,11 +281,11 @@ BAD_CONVERSIONS = [
         lambda d, q: d.run(_native.assemble("load s2 n=64 buf=0\ndecomp s3, s2 n=64")),
         "digit 0 was never set",
     ),
-    (lambda d, q: d.simulate_rotation(30, 64, primes=2), "128"),
-    (lambda d, q: d.simulate_rotation(30, 512, primes=2, allow_insecure=True), "n = 512 is beyond the build"),
-    (lambda d, q: d.simulate_rotation(30, 64, primes=0, allow_insecure=True), "a rotation needs a data prime"),
+    (lambda d, q: d.simulate_key_switch(30, 64, primes=2), "128"),
+    (lambda d, q: d.simulate_key_switch(30, 512, primes=2, allow_insecure=True), "n = 512 is beyond the build"),
+    (lambda d, q: d.simulate_key_switch(30, 64, primes=0, allow_insecure=True), "a rotation needs a data prime"),
     (
-        lambda d, q: d.simulate_rotation(30, 64, primes=1, batch=1025, allow_insecure=True),
+        lambda d, q: d.simulate_key_switch(30, 64, primes=1, batch=1025, allow_insecure=True),
         "1025 ciphertexts, 1 rotations of each; a measurement has up to 1024 and 64",
     ),
     (lambda d, q: d.simulate_conversion("frob", q, 64), "'?\"?frob\"?'? is no base conversion"),

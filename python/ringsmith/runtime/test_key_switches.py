@@ -38,7 +38,7 @@ def switched(device: OpenDevice, n: int, primes: int, **how: Any) -> int:
 
     Every byte is as the evaluator has it, the host has no part in it, and the cycles are those predicted.
     """
-    outcome = device.native.simulate_rotation(min(device.preset.lane_bits()), n, primes=primes, **how)
+    outcome = device.native.simulate_key_switch(min(device.preset.lane_bits()), n, primes=primes, **how)
     assert outcome["correct"]
     assert outcome["predicted_cycles"] == outcome["cycles"]
     assert outcome["usage"]["host_operations"] == 0
@@ -95,7 +95,7 @@ def test_eight_rotations_of_one_ciphertext_take_six_tenths_of_eight_single_ones(
     """They share its decomposition; ten slots hold its digits."""
     device = open_device("model", load_preset("coxhe-zcu102-p8", {"lanes": lanes, "n_max": n, "dual_port_slots": 10}))
     bits = min(device.preset.lane_bits())
-    one, eight = (device.native.simulate_rotation(bits, n, primes=primes, count=count) for count in (1, 8))
+    one, eight = (device.native.simulate_key_switch(bits, n, primes=primes, count=count) for count in (1, 8))
     assert one["correct"]
     assert eight["correct"]
     assert eight["cycles"] <= 0.6 * 8 * one["cycles"]

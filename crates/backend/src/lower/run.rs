@@ -26,7 +26,7 @@ pub struct Shape {
     pub wide_bits: Option<u32>,
     /// Whether the engine converts bases.
     pub converts: bool,
-    /// Whether the engine makes digits of one prime and applies automorphisms to values.
+    /// Whether the engine moves residues from lane to lane and applies automorphisms to values.
     pub moves: bool,
     /// Whether digits are made and transformed one after another, where the engine makes them.
     pub digit_major: bool,

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Polynomials in parallel lanes: both halves of a key switch at once, on devices whose lanes hold all primes twice,
-//! and divisions by one prime, whose remainder is moved from lane to lane.
+//! and divisions by a few primes, whose remainder is moved from lane to lane.
 
 use super::switch::{Digits, quotient};
 use super::{Lower, Lowering, Part};
 use crate::Error;
 use ::polynomial::{Form, Limb, Operation as Op};
 use rns::RnsBasis;
+use std::ops::Range;
 use zq::Word;
 
 impl<S: Lower> Lowering<'_, S> {
-    /// Σ digit·key for both halves of a key switch in parallel: one product for each digit.
+    /// Σ digit·key for both halves of a key switch in parallel, one product for each digit; plus values that are given.
     pub(super) fn both_sums(
         &mut self,
         digits: &Digits,
         key: (Option<u64>, u64),
+        mut sum: Option<Part>,
         task: u32,
     ) -> Result<Part, Error> {
-        let mut sum: Option<Part> = None;
         for number in 0..digits.parts.len() {
             let digit = self.in_form(&digits.parts[number], Form::Values, task);
             let mut halves = self.key(digits, key, (number, 0), task);
@@ -42,8 +43,13 @@ impl<S: Lower> Lowering<'_, S> {
         let Some(p) = self.scheme.chain().p else {
             return Err(Error::Input("a set without a special prime".to_owned()));
         };
-        let divided = self.divided_by_one(sum, 2, &p, task)?;
+        let divided = self.divided_by_last(sum, 2, &p, task)?;
         let turned = self.permuted(&divided, element, task);
+        Ok(self.parted(&turned, task))
+    }
+
+    /// Both halves of a part in parallel lanes, each in the lanes of the first.
+    pub(super) fn parted(&mut self, turned: &Part, task: u32) -> [Part; 2] {
         let (first, second) = turned.limbs.split_at(turned.limbs.len() / 2);
         // The second half goes to the lanes of the first.
         let moduli = self.graph.moduli_of(second);
@@ -53,34 +59,30 @@ impl<S: Lower> Lowering<'_, S> {
             form: turned.form,
             limbs,
         };
-        Ok([part(first.to_vec()), part(second)])
+        [part(first.to_vec()), part(second)]
     }
 
-    /// round(x / q) of parts in parallel lanes, q the last prime of each: (x − [x]_q) / q, [x]_q centred.
-    pub(super) fn divided_by_one(
+    /// round(x / D) of parts in parallel lanes, D the product of the last primes of each: (x − [x]_D) / D, [x]_D centred.
+    pub(super) fn divided_by_last(
         &mut self,
         part: &Part,
         sides: usize,
-        q: &RnsBasis<S::Word>,
+        dropped: &RnsBasis<S::Word>,
         task: u32,
     ) -> Result<Part, Error> {
         let side = part.limbs.len() / sides;
-        let all = || part.limbs.chunks(side);
-        let last = all().map(|limbs| limbs[side - 1]).collect();
-        let last = Part {
+        let split = side - dropped.len();
+        let gather = |range: Range<usize>| Part {
             form: part.form,
-            limbs: last,
-        };
-        let kept = Part {
-            form: part.form,
-            limbs: all()
-                .flat_map(|limbs| &limbs[..side - 1])
+            limbs: (part.limbs.chunks(side))
+                .flat_map(|limbs| &limbs[range.clone()])
                 .copied()
                 .collect(),
         };
+        let (kept, last) = (gather(0..split), gather(split..side));
         let last = self.in_form(&last, Form::Coefficients, task).limbs;
         let moduli = self.graph.moduli_of(&kept.limbs);
-        let inverse = |m: &u16| quotient(self.graph.plans()[usize::from(*m)].modulus(), 1, q);
+        let inverse = |m: &u16| quotient(self.graph.plans()[usize::from(*m)].modulus(), 1, dropped);
         let inverses = moduli.iter().map(inverse).collect::<Result<Vec<_>, _>>()?;
         let negated = moduli.iter().zip(&inverses).map(|(&m, &inverse)| {
             let modulus = self.graph.plans()[usize::from(m)].modulus();
@@ -90,12 +92,49 @@ impl<S: Lower> Lowering<'_, S> {
         let factors = inverses.iter().map(|inverse| inverse.to_u128()).collect();
         // While the remainder goes from lane to lane.
         let scaled = self.by_limb(Op::Scale(factors), &[&kept], task);
-        let each = last.iter().map(|limb| vec![*limb]).collect();
+        let each: Vec<Vec<Limb>> = last.chunks(dropped.len()).map(<[Limb]>::to_vec).collect();
         let remainder = Part {
             form: Form::Coefficients,
-            limbs: self.graph.convert_each(each, &moduli, task),
+            limbs: self.centred(&each, (&moduli[..split], 1), task),
         };
         let remainder = self.in_form(&remainder, part.form, task);
         Ok(self.by_limb(Op::ScaleAdd(negated), &[&remainder, &scaled], task))
+    }
+
+    /// P times two polynomials over the data primes, over the special primes too, where that is 0: what is added to the
+    /// sums before they are divided. One part where both halves are computed at once.
+    pub(super) fn addends(
+        &mut self,
+        parts: [&Part; 2],
+        special: &RnsBasis<S::Word>,
+        task: u32,
+    ) -> Vec<Part> {
+        let data = self.graph.moduli_of(&parts[0].limbs);
+        let mut factors: Vec<u128> = data.iter().map(|&m| self.residue(m, special)).collect();
+        let moduli = [data, self.special()].concat();
+        factors.resize(moduli.len(), 0);
+        let none = vec![0; moduli.len()];
+        let mut sums: Vec<Part> = Vec::with_capacity(2);
+        for (half, part) in parts.into_iter().enumerate() {
+            let (sides, factors) = match (self.mirrored, half) {
+                (false, _) => (1, factors.clone()),
+                (true, 0) => (2, [&factors[..], &none].concat()),
+                (true, _) => (2, [&none[..], &factors].concat()),
+            };
+            // Modulo a special prime anything does; the last limb is in its lanes' section if any is.
+            let end = part.limbs.len() - 1;
+            let limb = |i: usize| vec![part.limbs[i.min(end)]];
+            let each = (0..factors.len()).map(|i| limb(i % moduli.len()));
+            let moved = Part {
+                form: part.form,
+                limbs: (self.graph).convert_each(each.collect(), &moduli.repeat(sides), task),
+            };
+            let sum = if self.mirrored { sums.pop() } else { None };
+            sums.push(match sum {
+                None => self.by_limb(Op::Scale(factors), &[&moved], task),
+                Some(sum) => self.by_limb(Op::ScaleAdd(factors), &[&moved, &sum], task),
+            });
+        }
+        sums
     }
 }

@@ -46,14 +46,20 @@ impl<S: Lower> Lowering<'_, S> {
             let range = start..limbs.min(start + step);
             if let Some(wide) = &wide {
                 let moduli = self.graph.basis(wide);
-                let limbs = self.graph.convert(&own[range], &moduli, task);
+                let limbs = self.centred(&[own[range].to_vec()], (&moduli, 1), task);
                 return self.digit(limbs, task);
             }
             let others: Vec<u16> = [&all[..range.start], &all[range.end..]].concat();
             if others.is_empty() {
                 return self.digit(own[range].to_vec(), task);
             }
-            let made = (self.graph).convert(&own[range.clone()], &others.repeat(sides), task);
+            let polynomial = [own[range.clone()].to_vec()];
+            if range.len() > 1 && (self.converts || self.moves) {
+                // Its own residues are made anew, where the others are.
+                let made = self.centred(&polynomial, (&all, sides), task);
+                return self.digit(made, task);
+            }
+            let made = self.centred(&polynomial, (&others, sides), task);
             let side = |others: &[Limb]| {
                 let mut digit = others.to_vec();
                 digit.splice(range.start..range.start, own[range.clone()].iter().copied());
@@ -212,8 +218,8 @@ impl<S: Lower> Lowering<'_, S> {
         (dropped, numerator): (&RnsBasis<S::Word>, u64),
         task: u32,
     ) -> Result<Part, Error> {
-        if self.moves && numerator == 1 && dropped.len() == 1 && kept > 0 {
-            return self.divided_by_one(part, 1, dropped, task);
+        if numerator == 1 && (self.moves || dropped.len() > 1) {
+            return self.divided_by_last(part, 1, dropped, task);
         }
         let tail = Part {
             form: part.form,
@@ -246,7 +252,7 @@ impl<S: Lower> Lowering<'_, S> {
     pub(super) fn relinearize(&mut self, a: &Value, task: u32) -> Result<Value, Error> {
         if self.mirrored {
             let digits = self.digits_on(2, &a.parts[2], task)?;
-            let sum = self.both_sums(&digits, (None, 1), task)?;
+            let sum = self.both_sums(&digits, (None, 1), None, task)?;
             let sums = self.both_switched(&sum, 1, task)?;
             let parts = sums.iter().zip(&a.parts).map(|(sum, own)| {
                 let own = self.in_form(own, S::FORM, task);
@@ -306,22 +312,41 @@ impl<S: Lower> Lowering<'_, S> {
 
     /// Back to two parts and divided by the last prime: one division by both it and the special primes.
     pub(super) fn relinearize_rescale(&mut self, a: &Value, task: u32) -> Result<Value, Error> {
-        let digits = self.digits(&a.parts[2], task)?;
-        let sums = self.inner_product(&digits, (None, 1), [None, None], task);
         let chain = self.scheme.chain();
+        let sides = if self.mirrored { 2 } else { 1 };
+        let digits = self.digits_on(sides, &a.parts[2], task)?;
         let last = digits.limbs - 1;
         let mut dropped = chain.q.range(last..last + 1)?;
         if let Some(p) = &chain.p {
             dropped = dropped.concat(p)?;
         }
-        let mut parts = Vec::with_capacity(2);
-        for (sum, own) in sums.iter().zip(&a.parts) {
-            let sum = self.plus_lifted(sum, own, task);
-            let divided = self.divided(&sum, last, (&dropped, 1), task)?;
-            parts.push(self.in_form(&divided, S::FORM, task));
-        }
+        let own = [&a.parts[0], &a.parts[1]].map(|own| self.in_form(own, Form::Values, task));
+        let moved = chain.p.as_ref().filter(|_| self.moves);
+        let given = moved.map(|p| self.addends([&own[0], &own[1]], p, task));
+        let divided = match given.as_deref() {
+            Some([both]) => {
+                let sum = self.both_sums(&digits, (None, 1), Some(both.clone()), task)?;
+                let divided = self.divided_by_last(&sum, 2, &dropped, task)?;
+                self.parted(&divided, task)
+            }
+            given => {
+                let first = |k: usize| given.map(|parts| parts[k].clone());
+                let sums = self.inner_product(&digits, (None, 1), [first(0), first(1)], task);
+                let mut parts = Vec::with_capacity(2);
+                for (sum, own) in sums.iter().zip(&a.parts) {
+                    let sum = match given {
+                        Some(_) => sum.clone(),
+                        None => self.plus_lifted(sum, own, task),
+                    };
+                    parts.push(self.divided(&sum, last, (&dropped, 1), task)?);
+                }
+                let [first, second] = [parts.remove(0), parts.remove(0)];
+                [first, second]
+            }
+        };
+        let parts = divided.iter().map(|part| self.in_form(part, S::FORM, task));
         Ok(Value {
-            parts,
+            parts: parts.collect(),
             scale: a.scale / self.last_prime(a),
             input: None,
         })
@@ -332,16 +357,18 @@ impl<S: Lower> Lowering<'_, S> {
         let own = self.in_form(own, sum.form, task);
         let moduli = self.graph.moduli_of(&own.limbs);
         let special = self.scheme.chain().p;
-        let factors = moduli.iter().map(|&m| {
-            let q = self.graph.plans()[usize::from(m)].modulus();
-            let product = |p: &RnsBasis<S::Word>| q.reduce_digits(&p.product().to_u64_digits());
-            special.as_ref().map_or(1, |p| product(p).to_u128())
-        });
-        let factors = factors.collect();
+        let factor = |&m: &u16| (special.as_ref()).map_or(1, |p| self.residue(m, p));
+        let factors = moduli.iter().map(factor).collect();
         let scaled = self.by_limb(Op::Scale(factors), &[&own], task);
         let mut added = self.by_limb(Op::Add, &[sum, &scaled], task);
         added.limbs.extend_from_slice(&sum.limbs[own.limbs.len()..]);
         added
+    }
+
+    /// The product of a basis modulo a prime of this number.
+    pub(super) fn residue(&self, modulus: u16, basis: &RnsBasis<S::Word>) -> u128 {
+        let q = self.graph.plans()[usize::from(modulus)].modulus();
+        q.reduce_digits(&basis.product().to_u64_digits()).to_u128()
     }
 
     /// The image under x -> x^`element`.
@@ -353,7 +380,7 @@ impl<S: Lower> Lowering<'_, S> {
         let inverse = inverse_element(element, self.graph.n() as u64);
         if self.mirrored {
             let digits = self.digits_on(2, &a.parts[1], task)?;
-            let sum = self.both_sums(&digits, (Some(element), inverse), task)?;
+            let sum = self.both_sums(&digits, (Some(element), inverse), None, task)?;
             // Beside the division, when all digits and keys have come.
             let own = self.in_form(&a.parts[0], Form::Values, task);
             let own = self.permuted(&own, element, task);

@@ -26,11 +26,21 @@ pub fn moves(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
 
 /// `count` data primes of one size and a special one.
 fn set(n: usize, bits: u32, count: usize, special: u32) -> Parameters {
-    let (q, p) = ckks::prime_chain(n, bits, bits, count - 1, special, 1).unwrap();
+    with_digits((n, bits, count), (special, 1), 0)
+}
+
+/// Data primes of one size, special ones of another, so many digits of key switching.
+fn with_digits(
+    (n, bits, count): (usize, u32, usize),
+    (special, specials): (u32, usize),
+    dnum: usize,
+) -> Parameters {
+    let (q, p) = ckks::prime_chain(n, bits, bits, count - 1, special, specials).unwrap();
     let rlwe = RlweParamsLiteral {
         n,
         q,
         p,
+        dnum,
         ..Default::default()
     };
     let scale = f64::from(bits - 5).exp2();
@@ -73,9 +83,59 @@ fn random_ckks_programs_give_the_same_bytes_where_residues_move() {
     );
 }
 
+/// With as many moves and constants as a build may hold.
+fn roomy(lanes: u32) -> BuildInfo {
+    BuildInfo {
+        moves: 32,
+        constants: 32,
+        ..moves(46, lanes, 10)
+    }
+}
+
+/// Digits of several primes, several special primes, the last digit shorter; also where one prime more is dropped.
+#[test]
+fn digits_of_several_primes_are_made_by_moves() {
+    use Operation::{Multiply, Relinearize, RelinearizeRescale, Rotate};
+    let steps: [&[(Operation, u8, u32)]; 3] = [
+        &[(Rotate(0, 1), 2, 0)],
+        &[(Multiply(0, 1), 3, 0), (Relinearize(3), 2, 0)],
+        &[
+            (Multiply(0, 1), 3, 0),
+            (RelinearizeRescale(3), 2, 1),
+            (Rotate(4, 3), 2, 1),
+        ],
+    ];
+    for (count, specials, dnum) in [(4, 2, 2), (3, 2, 2), (3, 3, 1), (5, 2, 3), (3, 1, 3)] {
+        let set = with_digits((1024, 45, count), (45, specials), dnum);
+        let all = (count + specials) as u32;
+        let montgomery = BuildInfo {
+            reduction: Reduction::Montgomery,
+            montgomery_bits: 11,
+            ..roomy(2 * all)
+        };
+        let builds = [roomy(all), roomy(all.div_ceil(2)), montgomery];
+        for info in builds {
+            for steps in steps {
+                let program = on_set(set.clone(), steps);
+                let usage = held_to_the_walk(&program, &info);
+                let lanes = info.lanes;
+                let what = format!("{steps:?}: {count} + {specials} in {dnum} on {lanes} lanes");
+                assert_eq!((usage.host_operations, usage.submissions), (0, 1), "{what}");
+                assert_eq!(usage.cycles, usage.predicted_cycles, "{what}");
+            }
+        }
+        let narrow = [moves(46, 2, 10), moves(46, all, 10)];
+        conforms(&set, 0..2, &narrow);
+    }
+}
+
 /// A program of the steps given, on two inputs and a plaintext.
 pub fn ending(steps: &[(Operation, u8, u32)]) -> Program {
-    let (mut program, _) = Maker::new(set(1024, 45, 3, 45), Encryption::Secret, 0).finish();
+    on_set(set(1024, 45, 3, 45), steps)
+}
+
+fn on_set(set: Parameters, steps: &[(Operation, u8, u32)]) -> Program {
+    let (mut program, _) = Maker::new(set, Encryption::Secret, 0).finish();
     let input = program.steps[0];
     program.steps.truncate(3);
     for &(operation, size, below) in steps {
@@ -92,8 +152,9 @@ pub fn ending(steps: &[(Operation, u8, u32)]) -> Program {
 
 #[test]
 fn key_switches_leave_nothing_to_the_host() {
-    use Operation::{Add, ModDrop, Multiply, Relinearize, Rescale, Rotate};
-    let programs: [&[(Operation, u8, u32)]; 5] = [
+    use Operation::{Add, ModDrop, Multiply, Relinearize, RelinearizeRescale, Rescale, Rotate};
+    let programs: [&[(Operation, u8, u32)]; 6] = [
+        &[(Multiply(0, 1), 3, 0), (RelinearizeRescale(3), 2, 1)],
         &[(Rotate(0, 1), 2, 0)],
         &[(Multiply(0, 1), 3, 0), (Relinearize(3), 2, 0)],
         &[

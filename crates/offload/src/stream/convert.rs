@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Base conversions on the device: those that its unit can do, and their configuration.
 
+use std::ops::Range;
+
 use isa::{BuildInfo, Op};
 use model::{Conversion, Digit, MOST_PRIMES};
 use polynomial::{Bundle, Graph, Limb, Operation};
 use zq::{Modulus, Word};
 
-use super::section::{Layout, Section, modulus};
+use super::section::{Layout, modulus};
 use crate::OffloadError;
 
 /// A base conversion from primes of neighbouring lanes to those of all lanes.
@@ -105,8 +107,15 @@ pub fn suits(q: u128, p: u128) -> bool {
     matches!((modulus(q), modulus(p)), (Ok(q), Ok(p)) if Digit::suits(&q, &p))
 }
 
-/// Whether the move unit can do a conversion: of single primes in one section, each not much larger than its target
-/// primes, and one of them not much larger than any other prime there.
+/// Whether some of these rows of a result are over primes of a set.
+pub fn is_target(bundle: &Bundle, layout: &Layout, set: usize, rows: Range<usize>) -> bool {
+    bundle.moduli[rows]
+        .iter()
+        .any(|m| layout.place(*m).0 == set)
+}
+
+/// Whether the move unit can do a conversion: of single primes, to each section from one, each not much larger than its
+/// target primes, and one of them not much larger than any other prime there.
 pub fn is_move<W: Word>(
     info: &BuildInfo,
     (graph, layout): (&Graph<W>, &Layout),
@@ -114,25 +123,24 @@ pub fn is_move<W: Word>(
 ) -> bool {
     let value = |m: u16| graph.plans()[usize::from(m)].modulus().value().to_u128();
     let set = |limb: Limb| layout.place(graph.modulus_of(limb)).0;
-    let first = bundle.operands[0][0];
-    let group_suits = |(operand, rows): (&[Limb], std::ops::Range<usize>)| {
+    let suits_all = |(operand, rows): (&[Limb], Range<usize>)| {
         let q = value(graph.modulus_of(operand[0]));
-        let to = &bundle.moduli[rows];
-        operand.len() == 1
-            && set(operand[0]) == set(first)
-            && to.iter().all(|m| suits(q, value(*m)))
+        operand.len() == 1 && bundle.moduli[rows].iter().all(|m| suits(q, value(*m)))
     };
-    let filled = |section: &Section| {
-        let fills =
-            |p: &u128| (bundle.operands.iter()).any(|o| suits(value(graph.modulus_of(o[0])), *p));
-        section.moduli.iter().all(fills)
+    let from_one = |target: usize| {
+        let from: Vec<Limb> = (bundle.groups())
+            .filter(|(_, rows)| is_target(bundle, layout, target, rows.clone()))
+            .map(|(operand, _)| operand[0])
+            .collect();
+        let fills = |p: &u128| (from.iter()).any(|o| suits(value(graph.modulus_of(*o)), *p));
+        let moduli = &layout.sections[target].moduli;
+        from.iter().all(|limb| set(*limb) == set(from[0])) && moduli.iter().all(fills)
     };
-    let mut targets = bundle.moduli.iter().map(|&m| layout.place(m).0);
     info.has(Op::Decomp)
         && bundle.operation == Operation::Convert
         && layout.halves == 1
-        && bundle.groups().all(group_suits)
-        && targets.all(|target| filled(&layout.sections[target]))
+        && bundle.groups().all(suits_all)
+        && (bundle.moduli.iter().map(|&m| layout.place(m).0)).all(from_one)
 }
 
 /// Whether the build's unit can do a conversion: its input primes stand side by side in the lanes of one section, the

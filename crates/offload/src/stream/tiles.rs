@@ -7,7 +7,7 @@ use isa::{BuildInfo, Op, Reduction};
 use polynomial::{Bundle, Graph, Limb, Operation};
 use zq::Word;
 
-use super::convert::{Move, Spec, is_conversion, is_move, suits};
+use super::convert::{Move, Spec, is_conversion, is_move, is_target, suits};
 use super::fold::fold;
 use super::order::{Item, order};
 use super::place::{Placement, instruction};
@@ -166,27 +166,28 @@ impl<W: Word> Maker<'_, W> {
         let section = item.section;
         let moduli = &self.layout.sections[section].moduli;
         let rows = self.rows(section, &bundle.moduli);
-        let inputs: Vec<(usize, Limb, u128)> = (bundle.operands.iter())
-            .map(|operand| {
-                let (_, lane) = self.layout.home(self.graph, operand[0]);
-                (
-                    lane,
-                    operand[0],
-                    self.value(self.graph.modulus_of(operand[0])),
-                )
+        let input = |limb: Limb| {
+            let (_, lane) = self.layout.home(self.graph, limb);
+            (lane, limb, self.value(self.graph.modulus_of(limb)))
+        };
+        let set = section / self.layout.halves;
+        let inputs: Vec<Option<(usize, Limb, u128)>> = (bundle.groups())
+            .map(|(operand, rows)| {
+                is_target(bundle, self.layout, set, rows).then(|| input(operand[0]))
             })
             .collect();
         let each = bundle.moduli.len() / inputs.len();
+        let used: Vec<_> = inputs.iter().flatten().copied().collect();
         let share = |(row, &p): (&Option<usize>, &u128)| {
-            let filler = || inputs.iter().find(|(_, _, q)| suits(*q, p));
-            let input = row.map_or_else(filler, |row| inputs.get(row / each));
-            let &(lane, limb, q) = input.unwrap_or(&inputs[0]);
+            let filler = || used.iter().find(|(_, _, q)| suits(*q, p)).copied();
+            let input = row.map_or_else(filler, |row| inputs[row / each]);
+            let (lane, limb, q) = input.unwrap_or(used[0]);
             ((lane as u8, q, p), limb)
         };
         let shares: Vec<_> = rows.iter().zip(moduli).map(share).collect();
         let own = self.results(bundle, &rows);
         let mut limbs = own.clone();
-        let operands: Vec<Limb> = inputs.iter().map(|input| input.1).collect();
+        let operands: Vec<Limb> = used.iter().map(|input| input.1).collect();
         let (source, _) = self.layout.place(self.graph.modulus_of(operands[0]));
         for (limb, ((_, q, p), from)) in limbs.iter_mut().zip(&shares) {
             // A residue modulo its own prime stays as it is.

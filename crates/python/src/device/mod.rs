@@ -7,7 +7,7 @@ pub mod reports;
 use crate::errors::{Kind, OrRaise};
 use crate::work::Work;
 use ::device::{Conversion, DeviceError, Digit, Driver, Injection, Modeled, PATIENCE, Verilated};
-use backend::measure::rotation::{Rotations, rotate};
+use backend::measure::key_switch::{KeySwitches, Purpose, switch_keys};
 use backend::{Coprocessor, measure};
 use isa::{BuildInfo, InfoError, Mix, Op, PortMemory, Route};
 use offload::{OffloadError, Operation, OperationProgram, ProgramArgs, Session, simulate};
@@ -332,16 +332,23 @@ impl Device {
         measured_dict(py, &measured)
     }
 
-    /// Measure rotations of `batch` CKKS ciphertexts on all cores, each with its key switch: primes of so many bits at
-    /// most, or as many as are secure; `digit_major`: in the order of HEAX, one digit and one half after another.
-    #[pyo3(signature = (bits, n, *, primes, count=1, batch=1, digit_major=false, allow_insecure=false))]
+    /// Measure key switches of `batch` CKKS ciphertexts on all cores, of data primes and special primes of so many bits
+    /// at most, or as many as are secure. `purpose`: "rotation", `count` of each; "relinearize-rescale", with one
+    /// division, or "relinearize-then-rescale". `digit_major`: in the order of HEAX, one digit and one half after another.
+    #[pyo3(signature = (
+        bits, n, *, primes, special=1, digit_primes=1, purpose="rotation", count=1, batch=1, digit_major=false,
+        allow_insecure=false,
+    ))]
     #[allow(clippy::too_many_arguments, reason = "keywords of a measurement")]
-    fn simulate_rotation<'py>(
+    fn simulate_key_switch<'py>(
         &self,
         py: Python<'py>,
         bits: u32,
         n: usize,
         primes: usize,
+        special: usize,
+        digit_primes: usize,
+        purpose: &str,
         count: usize,
         batch: usize,
         digit_major: bool,
@@ -352,15 +359,21 @@ impl Device {
             allow_insecure,
             ..SecurityPolicy::default()
         };
-        let what = Rotations {
+        let purpose = Purpose::from_name(purpose).ok_or_else(|| {
+            Kind::Input.error(format!("{purpose:?} is no purpose of a key switch"))
+        })?;
+        let what = KeySwitches {
+            purpose,
             n,
             primes,
+            special,
+            digit_primes,
             bits,
             count,
             batch,
             digit_major,
         };
-        let measured = py.work(|| rotate(&self.coprocessor, what, policy))?;
+        let measured = py.work(|| switch_keys(&self.coprocessor, what, policy))?;
         measured_dict(py, &measured)
     }
 

@@ -32,31 +32,24 @@ impl<S: Lower> Lowering<'_, S> {
         sum.ok_or_else(|| Error::Input("a ciphertext without limbs".to_owned()))
     }
 
-    /// The sums of both halves divided by the special prime, by one transform of the dividend and one of the remainder;
-    /// then permuted by x -> x^`element`.
-    pub(super) fn both_switched(
-        &mut self,
-        sum: &Part,
-        element: u64,
-        task: u32,
-    ) -> Result<[Part; 2], Error> {
+    /// The sums of both halves divided by the special primes, by one transform of the dividend and one of the remainder.
+    pub(super) fn both_switched(&mut self, sum: &Part, task: u32) -> Result<[Part; 2], Error> {
         let Some(p) = self.scheme.chain().p else {
             return Err(Error::Input("a set without a special prime".to_owned()));
         };
         let divided = self.divided_by_last(sum, 2, &p, task)?;
-        let turned = self.permuted(&divided, element, task);
-        Ok(self.parted(&turned, task))
+        Ok(self.parted(&divided, task))
     }
 
     /// Both halves of a part in parallel lanes, each in the lanes of the first.
-    pub(super) fn parted(&mut self, turned: &Part, task: u32) -> [Part; 2] {
-        let (first, second) = turned.limbs.split_at(turned.limbs.len() / 2);
+    pub(super) fn parted(&mut self, both: &Part, task: u32) -> [Part; 2] {
+        let (first, second) = both.limbs.split_at(both.limbs.len() / 2);
         // The second half goes to the lanes of the first.
         let moduli = self.graph.moduli_of(second);
         let each = second.iter().map(|limb| vec![*limb]).collect();
         let second = self.graph.convert_each(each, &moduli, task);
         let part = |limbs: Vec<Limb>| Part {
-            form: turned.form,
+            form: both.form,
             limbs,
         };
         [part(first.to_vec()), part(second)]

@@ -191,12 +191,15 @@ impl<S: Lower> Lowering<'_, S> {
         }))
     }
 
+    /// The image under x -> x^`element`; by values, where moves permute those.
     pub(super) fn permuted(&mut self, part: &Part, element: u64, task: u32) -> Part {
         if element == 1 {
             return part.clone();
         }
-        let form = part.form;
-        self.by_limb(Op::Permute { element, form }, &[part], task)
+        let form = if self.moves { Form::Values } else { part.form };
+        let operand = self.in_form(part, form, task);
+        let permuted = self.by_limb(Op::Permute { element, form }, &[&operand], task);
+        self.in_form(&permuted, part.form, task)
     }
 
     /// Divided by the special primes, in the scheme's form.
@@ -253,7 +256,7 @@ impl<S: Lower> Lowering<'_, S> {
         if self.mirrored {
             let digits = self.digits_on(2, &a.parts[2], task)?;
             let sum = self.both_sums(&digits, (None, 1), None, task)?;
-            let sums = self.both_switched(&sum, 1, task)?;
+            let sums = self.both_switched(&sum, task)?;
             let parts = sums.iter().zip(&a.parts).map(|(sum, own)| {
                 let own = self.in_form(own, S::FORM, task);
                 let sum = self.in_form(sum, S::FORM, task);
@@ -384,7 +387,9 @@ impl<S: Lower> Lowering<'_, S> {
             // Beside the division, when all digits and keys have come.
             let own = self.in_form(&a.parts[0], Form::Values, task);
             let own = self.permuted(&own, element, task);
-            let [first, second] = self.both_switched(&sum, element, task)?;
+            // The remainder's representative is that of the sum permuted.
+            let sum = self.permuted(&sum, element, task);
+            let [first, second] = self.both_switched(&sum, task)?;
             let first = self.by_limb(Op::Add, &[&first, &own], task);
             let parts = [first, second].map(|part| self.in_form(&part, S::FORM, task));
             return Ok(Value {
@@ -396,10 +401,18 @@ impl<S: Lower> Lowering<'_, S> {
         let digits = self.digits(&a.parts[1], task)?;
         let sums = self.inner_product(&digits, (Some(element), inverse), [None, None], task);
         let sums = self.narrowed(sums, &digits, task)?;
-        let parts = self.switched(sums, &[Some(&a.parts[0]), None], task)?;
-        let turned = |part: &Part| self.permuted(part, element, task);
+        let parts = if self.moves {
+            let sums = sums.map(|sum| self.permuted(&sum, element, task));
+            let own = self.permuted(&a.parts[0], element, task);
+            self.switched(sums, &[Some(&own), None], task)?
+        } else {
+            // Where the host permutes, fewer limbs cross after the division.
+            let parts = self.switched(sums, &[Some(&a.parts[0]), None], task)?;
+            let turned = |part: &Part| self.permuted(part, element, task);
+            parts.iter().map(turned).collect()
+        };
         Ok(Value {
-            parts: parts.iter().map(turned).collect(),
+            parts,
             scale: a.scale,
             input: None,
         })

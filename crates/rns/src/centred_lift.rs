@@ -26,6 +26,13 @@ impl<W: Word> CentredLift<W> {
         }
     }
 
+    /// Whether -x has the negated representative for every x != 0, so that taking it commutes with automorphisms. So it
+    /// is for primes below 2^52, and for those of large rings close to a power of two.
+    pub fn is_odd(q: &Modulus<W>) -> bool {
+        let threshold = threshold(q);
+        q.value().wrapping_sub(threshold) == threshold.wrapping_sub(W::ONE)
+    }
+
     /// `out[i] = centred(x[i]) mod m`, in constant time.
     ///
     /// # Panics
@@ -197,6 +204,25 @@ mod tests {
                 assert_eq!(got, want, "{q} -> {m}, portable");
             }
         }
+    }
+
+    #[test]
+    fn representatives_are_odd_functions_of_residues_but_for_some_wide_primes() {
+        let odd = |q: u64| CentredLift::is_odd(&Modulus::new(q).unwrap());
+        for bits in [14, 20, 30, 45, 50, 52] {
+            for direction in [Direction::Up, Direction::Down] {
+                assert!(odd(ntt_primes(bits, 16, 1, direction, &[]).unwrap()[0]));
+            }
+        }
+        // As sets have them: 1 modulo 2n.
+        assert!(odd(
+            ntt_primes(60, 1 << 14, 1, Direction::Down, &[]).unwrap()[0]
+        ));
+        // Half way between two powers of two the reciprocal is far from whole.
+        let wide = (1..).map(|k| (3 << 59) / 2 + 16 * k + 1);
+        let wide = wide.filter(|&q| zq::primes::is_prime_vt::<u64>(q)).take(8);
+        let lifts: Vec<bool> = wide.map(odd).collect();
+        assert!(lifts.iter().any(|odd| !odd), "{lifts:?}");
     }
 
     #[test]

@@ -32,13 +32,20 @@ impl<S: Lower> Lowering<'_, S> {
         sum.ok_or_else(|| Error::Input("a ciphertext without limbs".to_owned()))
     }
 
-    /// The sums of both halves divided by the special primes, by one transform of the dividend and one of the remainder.
-    pub(super) fn both_switched(&mut self, sum: &Part, task: u32) -> Result<[Part; 2], Error> {
+    /// The sums of both halves divided by the special primes, by one transform of the dividend and one of the remainder;
+    /// then permuted by x -> x^`element`.
+    pub(super) fn both_switched(
+        &mut self,
+        sum: &Part,
+        element: u64,
+        task: u32,
+    ) -> Result<[Part; 2], Error> {
         let Some(p) = self.scheme.chain().p else {
             return Err(Error::Input("a set without a special prime".to_owned()));
         };
         let divided = self.divided_by_last(sum, 2, &p, task)?;
-        Ok(self.parted(&divided, task))
+        let turned = self.permuted(&divided, element, task);
+        Ok(self.parted(&turned, task))
     }
 
     /// Both halves of a part in parallel lanes, each in the lanes of the first.

@@ -4,7 +4,7 @@
 use super::{Lower, Lowering, Part, Source, Value};
 use crate::Error;
 use ::polynomial::{Form, Limb, Operation as Op};
-use rns::RnsBasis;
+use rns::{CentredLift, RnsBasis};
 use zq::{Modulus, Word};
 
 /// Digits of a polynomial over the data primes, then the special primes; or over wide primes.
@@ -256,7 +256,7 @@ impl<S: Lower> Lowering<'_, S> {
         if self.mirrored {
             let digits = self.digits_on(2, &a.parts[2], task)?;
             let sum = self.both_sums(&digits, (None, 1), None, task)?;
-            let sums = self.both_switched(&sum, task)?;
+            let sums = self.both_switched(&sum, 1, task)?;
             let parts = sums.iter().zip(&a.parts).map(|(sum, own)| {
                 let own = self.in_form(own, S::FORM, task);
                 let sum = self.in_form(sum, S::FORM, task);
@@ -387,9 +387,9 @@ impl<S: Lower> Lowering<'_, S> {
             // Beside the division, when all digits and keys have come.
             let own = self.in_form(&a.parts[0], Form::Values, task);
             let own = self.permuted(&own, element, task);
-            // The remainder's representative is that of the sum permuted.
-            let sum = self.permuted(&sum, element, task);
-            let [first, second] = self.both_switched(&sum, task)?;
+            let [before, after] = self.around_division(element);
+            let sum = self.permuted(&sum, before, task);
+            let [first, second] = self.both_switched(&sum, after, task)?;
             let first = self.by_limb(Op::Add, &[&first, &own], task);
             let parts = [first, second].map(|part| self.in_form(&part, S::FORM, task));
             return Ok(Value {
@@ -401,21 +401,30 @@ impl<S: Lower> Lowering<'_, S> {
         let digits = self.digits(&a.parts[1], task)?;
         let sums = self.inner_product(&digits, (Some(element), inverse), [None, None], task);
         let sums = self.narrowed(sums, &digits, task)?;
-        let parts = if self.moves {
-            let sums = sums.map(|sum| self.permuted(&sum, element, task));
-            let own = self.permuted(&a.parts[0], element, task);
-            self.switched(sums, &[Some(&own), None], task)?
-        } else {
-            // Where the host permutes, fewer limbs cross after the division.
-            let parts = self.switched(sums, &[Some(&a.parts[0]), None], task)?;
-            let turned = |part: &Part| self.permuted(part, element, task);
-            parts.iter().map(turned).collect()
-        };
+        let [before, after] = self.around_division(element);
+        let sums = sums.map(|sum| self.permuted(&sum, before, task));
+        let own = self.permuted(&a.parts[0], before, task);
+        let parts = self.switched(sums, &[Some(&own), None], task)?;
+        let turned = |part: &Part| self.permuted(part, after, task);
+        let parts = parts.iter().map(turned).collect();
         Ok(Value {
             parts,
             scale: a.scale,
             input: None,
         })
+    }
+
+    /// The automorphisms before and after the division by the special primes, one of them the identity. After it there
+    /// are fewer limbs. But moves permute values, and where representatives are not odd functions of the residues the
+    /// remainder is that of the permuted sum.
+    fn around_division(&self, element: u64) -> [u64; 2] {
+        let special = self.scheme.chain().p;
+        let is_odd = |p: &RnsBasis<S::Word>| p.moduli().iter().all(CentredLift::is_odd);
+        let by_values = self.moves && S::FORM == Form::Coefficients;
+        match by_values || !special.as_ref().is_none_or(is_odd) {
+            true => [element, 1],
+            false => [1, element],
+        }
     }
 
     /// The sums divided by the special primes, plus an addend.

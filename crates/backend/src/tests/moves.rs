@@ -129,6 +129,14 @@ fn digits_of_several_primes_are_made_by_moves() {
     }
 }
 
+/// Sums are values before they are divided: there they are permuted, and the other part by way of its values.
+#[test]
+fn a_bfv_rotation_leaves_nothing_to_the_host() {
+    let program = on_set(bfv_parameters(), &[(Operation::Rotate(0, 1), 2, 0)]);
+    let usage = held_to_the_walk(&program, &moves(62, 8, 10));
+    assert_eq!((usage.host_operations, usage.submissions), (0, 1));
+}
+
 /// A program of the steps given, on two inputs and a plaintext.
 pub fn ending(steps: &[(Operation, u8, u32)]) -> Program {
     on_set(set(1024, 45, 3, 45), steps)

@@ -32,6 +32,7 @@ $(STAMP)-dev: requirements/core.txt requirements/dev.txt requirements/service.tx
 
 $(STAMP)-hw: requirements/hw.txt $(STAMP)-dev
 	@tools/setup.sh hw
+	@tools/firmware.sh
 	@touch $@
 
 build: $(STAMP)-native ## Build the Rust engine (release) into .venv

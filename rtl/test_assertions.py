@@ -18,6 +18,7 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
+from dv import riscv
 from dv.clock import start_clock
 from dv.structs import COMPUTE, CONVERSION, DECODED, MEMORY, ZERO_SOURCE, pack
 from ringsmith.hw import sources
@@ -154,6 +155,14 @@ SPLIT = Bench(
          "s_axil_araddr_i", "s_axil_rready_i", "axil_awready_i", "axil_wready_i", "axil_bvalid_i", "axil_bresp_i",
          "axil_arready_i", "axil_rvalid_i", "axil_rdata_i", "axil_rresp_i"), 0),
 )  # fmt: skip
+ARBITER = Bench(
+    "rs_axil_arbiter",
+    {},
+    dict.fromkeys(
+        ("rst_ni", "s_axil_awvalid_i", "s_axil_awaddr_i", "s_axil_wvalid_i", "s_axil_wdata_i", "s_axil_wstrb_i",
+         "s_axil_bready_i", "s_axil_arvalid_i", "s_axil_araddr_i", "s_axil_rready_i", "axil_awready_i", "axil_wready_i",
+         "axil_bvalid_i", "axil_bresp_i", "axil_arready_i", "axil_rvalid_i", "axil_rdata_i", "axil_rresp_i"), 0),
+)  # fmt: skip
 POINTWISE = Bench(
     "rs_pointwise_unit",
     {"W": 14, "P": 1, "NMaxLog2": 5, "MulStyle": 1, "Slots": 6, "EnPointwise": 1},
@@ -259,6 +268,8 @@ PLAYED: list[tuple[Bench, list[Pins], str]] = [
      "a write answer that nobody waits for"),
     (SPLIT, [{"s_axil_arvalid_i": 1, "axil_arready_i": 7}, {"s_axil_arvalid_i": 0, "axil_rvalid_i": 2}],
      "a read answer that nobody waits for"),
+    (ARBITER, [{"s_axil_awvalid_i": 1}, {"axil_bvalid_i": 1}], "a write answer that nobody waits for"),
+    (ARBITER, [{"s_axil_arvalid_i": 1}, {"axil_rvalid_i": 1}], "a read answer that nobody waits for"),
 ]  # fmt: skip
 
 
@@ -271,7 +282,7 @@ def test_pins_that_break_the_contract_are_noticed(bench: Bench, steps: list[Pins
 
 @pytest.mark.parametrize(
     "bench",
-    [SCOREBOARD, SEQUENCER, MEMORY_UNIT, PORTS, LANE, RNS, RNS_UNIT, MOVE, STREAM, SHARE, SPLIT],
+    [SCOREBOARD, SEQUENCER, MEMORY_UNIT, PORTS, LANE, RNS, RNS_UNIT, MOVE, STREAM, SHARE, SPLIT, ARBITER],
     ids=lambda bench: bench.top,
 )
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
@@ -311,6 +322,19 @@ def share(old: str, new: str, words: str, checks: str) -> Plant:
     )
 
 
+def arbiter(old: str, new: str, words: str) -> Plant:
+    """A fault in the arbiter between host and controller."""
+    return Plant("rs_axil_arbiter", old, new, words, "controller/test_axil_arbiter.py", "rs_axil_arbiter")
+
+
+def controller(old: str, new: str, words: str, check: str) -> Plant:
+    """A fault in the controller, whose firmware reports the end of a program for ever."""
+    report = [riscv.lui(1, 0x40001), riscv.store(riscv.SW, 0, 1, 0x814 - 0x1000), riscv.jal(0, -4)]
+    env = {"FIRMWARE": b"".join(word.to_bytes(4, "little") for word in report).hex()}
+    test = "controller/test_controller.py"
+    return Plant("rs_controller", old, new, words, test, "rs_controller", {"Words": 128}, check, env)
+
+
 def core(unit: str, old: str, new: str, words: str) -> Plant:
     """A fault that random programs on the core meet."""
     programs = {"CORE_PROGRAMS": "6"}
@@ -332,6 +356,8 @@ PLANTED = [
                {"modulus_i": 16001, "mu_i": (1 << 30) // 16001, "mod_bits_i": 14}, W=14, MulStyle=0, ModMinBits=5),
     arithmetic("rs_mod_montgomery", "- Bits'(multiple);", "+ Bits'(multiple);", "a result is not in (-m, m)",
                {"modulus_high_i": 125}, W=14, MontW=7, MulStyle=0),
+    controller("halted_q     <= 1'b1;", "halted_q     <= 1'b0;", "a wrong access that did not stop the processor",
+               "check_wrong_accesses"),
 ]  # fmt: skip
 SHARED = "first_q <= owner_q == CoreBits'(Cores - 1) ? '0 : owner_q + 1'b1;"
 RNS_RUN: list[Pins] = [RNS_SEQ.rest | {"primes_i": 1}, {"start_i": 1}, {"start_i": 0}]
@@ -369,6 +395,14 @@ SLOW = [
          "the twiddle table is read while it is written"),
     core("rs_core", "assign start_memory  = take && head_q.memory;", "assign start_memory  = take;",
          "one instruction for two units"),
+    arbiter("wr_busy_q  <= !b_take;", "{wr_busy_q, wr_owner_q}  <= {!b_take, !wr_owner_q};", "a write changed hands"),
+    arbiter("rd_busy_q  <= !r_take;", "{rd_busy_q, rd_owner_q}  <= {!r_take, !rd_owner_q};", "a read changed hands"),
+    Plant("rs_riscv", "ibus_cyc_o = ibus_cyc &&", "ibus_cyc_o = (ibus_cyc || dbus_cyc) &&", "two accesses at once",
+          "controller/test_riscv.py", "rs_riscv"),
+    controller("&& busy_q) begin\n        busy_q   <= 1'b0;", "&& busy_q) begin\n        busy_q   <= 1'b1;",
+               "a program that has ended and has not", "check_programs"),
+    controller("own_over && !own_error && !given_up_q", "own_over && !given_up_q", "a wrong access that was answered",
+               "check_wrong_accesses"),
     core("rs_compute_seq", "end_line_q   <= {end_line_q[WriteDelay-1:1], end_q};",
          "end_line_q   <= {end_line_q[WriteDelay-1:1], end_q && 1'b1} << 1;", "an instruction ends without a write"),
 ]  # fmt: skip
@@ -393,7 +427,7 @@ def test_a_planted_fault_is_noticed(plant: Plant, tmp_path: Path) -> None:
 def test_every_assertion_is_played_or_planted() -> None:
     """No assertion of these files without its fault, but those older than this test, which their own tests hold."""
     held = {words for _, _, words in PLAYED} | {plant.words for plant in [*PLANTED, *SLOW]} | set(OLDER)
-    for folder in ("core", "arith", "mem", "ntt", "prim", "rns", "system"):
+    for folder in ("core", "arith", "mem", "ntt", "prim", "rns", "system", "controller"):
         for path in sorted((HERE / folder).glob("rs_*.sv")):
             for words in re.findall(r"else \$error\(\"%m: (.*)\"\)", path.read_text()):
                 assert words in held, f"{path.name}: nothing makes {words!r} fire"

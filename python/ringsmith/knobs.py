@@ -20,6 +20,7 @@ MULTIPLIER = {"asic": 0, "dsp26x17": 1, "dsp18x18": 2}
 MONTGOMERY_STEPS = {"dsp": 0, "mixed": 1, "luts": 2}
 TWIDDLES = {"slot": 0, "memory": 1}
 HOST = {"axi4": 0, "serial": 1}
+CONTROLLER = {"none": 0, "riscv": 1}
 VARIANT = {"cn": 0, "pn3": 1, "pn1": 2, "pn3d": 3, "stream": 4}
 
 # Fields of core_cfg_t in SystemVerilog, the highest first: bits, and the value in SmallCore.
@@ -43,6 +44,8 @@ CORE_CFG = {
     "WidePort": (1, 0),
     "EnStream": (1, 0),
     "EnPointwise": (1, 0),
+    "Controller": (32, 0),
+    "ControllerWords": (32, 1024),
     "Cores": (32, 1),
     "FifoDepth": (32, 16),
     "Slots": (32, 5),
@@ -79,6 +82,8 @@ class Knobs:
     wide_port: bool
     stream: bool
     pointwise_unit: bool
+    controller: str
+    controller_words: int
     cores: int
     fifo_depth: int
 
@@ -128,6 +133,8 @@ class Knobs:
             "wide_port": int(self.wide_port),
             "stream": int(self.stream),
             "pointwise_unit": int(self.pointwise_unit),
+            "controller": CONTROLLER[self.controller],
+            "controller_words": self.controller_words,
             "cores": self.cores,
             "fifo_depth": self.fifo_depth,
         }
@@ -155,6 +162,8 @@ class Knobs:
             "WidePort": numbers["wide_port"],
             "EnStream": numbers["stream"],
             "EnPointwise": numbers["pointwise_unit"],
+            "Controller": numbers["controller"],
+            "ControllerWords": numbers["controller_words"],
             "Cores": numbers["cores"],
             "FifoDepth": numbers["fifo_depth"],
             "Slots": self.slots,
@@ -201,6 +210,10 @@ class Knobs:
             yield f"moves must be 0, 4, 8, 16 or 32, got {self.moves}"
         if self.host not in HOST:
             yield f"host must be axi4 or serial, got {self.host!r}"
+        if self.controller not in CONTROLLER:
+            yield f"controller must be none or riscv, got {self.controller!r}"
+        if not (self.controller_words >= 64 and self.controller_words <= 16384 and (1 << _ceil_log2(self.controller_words) == self.controller_words)):
+            yield f"controller_words must be a power of two from 64 to 16384, got {self.controller_words}"
         if not (self.cores >= 1 and self.cores <= 8):
             yield f"cores must be 1..8, got {self.cores}"
         if not (self.fifo_depth >= 2 and self.fifo_depth <= 1024 and (1 << _ceil_log2(self.fifo_depth) == self.fifo_depth)):

@@ -24,6 +24,8 @@ package rs_build_pkg;
   localparam int unsigned RnsEntriesMost = 128;
   localparam int unsigned MovesLeast = 0;
   localparam int unsigned MovesMost = 32;
+  localparam int unsigned ControllerWordsLeast = 64;
+  localparam int unsigned ControllerWordsMost = 16384;
   localparam int unsigned CoresLeast = 1;
   localparam int unsigned CoresMost = 8;
   localparam int unsigned FifoDepthLeast = 2;
@@ -54,6 +56,12 @@ package rs_build_pkg;
     MontgomeryStepsMixed = 1,
     MontgomeryStepsLuts = 2
   } montgomery_steps_e;
+
+  // A processor on the chip that feeds programs from its memory without the host, none or a RISC-V one.
+  typedef enum int unsigned {
+    ControllerNone = 0,
+    ControllerRiscv = 1
+  } controller_e;
 
   // The rows of butterflies, one combinational circuit, registered, one row used three times, pipelined, or that behind
   // AXI4-Stream.
@@ -109,6 +117,10 @@ package rs_build_pkg;
     bit EnStream;
     // Pointwise instructions have multipliers of their own and run beside transforms.
     bit EnPointwise;
+    // A processor on the chip that feeds programs from its memory without the host, none or a RISC-V one.
+    controller_e Controller;
+    // Words of 32 bits of the controller's memory, which holds firmware and program; nothing without one.
+    int unsigned ControllerWords;
     // Cores behind one host shell and one data port, each with registers and a program queue of its own.
     int unsigned Cores;
     // Commands that can wait.
@@ -144,6 +156,8 @@ package rs_build_pkg;
     WidePort: 1'b0,
     EnStream: 1'b0,
     EnPointwise: 1'b0,
+    Controller: ControllerNone,
+    ControllerWords: 1024,
     Cores: 1,
     FifoDepth: 16,
     Slots: 5,

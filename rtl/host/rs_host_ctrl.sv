@@ -230,6 +230,7 @@ module rs_host_ctrl
   assign hw_in.arithmetic.cyclic.next = Cfg.EnCyclic;
   assign hw_in.arithmetic.stream.next = Cfg.EnStream;
   assign hw_in.arithmetic.pointwise_unit.next = Cfg.EnPointwise;
+  assign hw_in.arithmetic.controller.next = 1'(Cfg.Controller);
   assign hw_in.arithmetic.twiddle_tables.next = 5'(Cfg.TwTables);
   for (genvar i = 0; i < 4; i++) begin : gen_build
     assign hw_in.build[i].value.next = BuildHash[i*32+:32];

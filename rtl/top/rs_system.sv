@@ -4,6 +4,7 @@
 //
 //   axil -> rs_host_ctrl -> rs_core <-> dma_req, ld, st (data port: polynomials to and from the host)
 //
+// With Cfg.Controller rs_controller stands between axil and rs_host_ctrl, and raises the interrupt line too.
 // The data port is rs_core's; dma_rst_no is its reset, which CONTROL.reset gives to core and data port alone. Registers
 // as spec/registers.rdl has them, behind AXI4-Lite. Reset of rst_ni: see the tops.
 module rs_system
@@ -92,6 +93,79 @@ module rs_system
   logic [31:0] error_index, retired;
   logic [63:0] busy_compute, busy_mem, busy_rns, busy_pointwise, stall_hazard, stall_unit;
 
+  // Behind the controller, if there is one: the accesses of both.
+  logic reg_awvalid, reg_awready, reg_wvalid, reg_wready, reg_bvalid, reg_bready, reg_irq;
+  logic reg_arvalid, reg_arready, reg_rvalid, reg_rready;
+  logic [11:0] reg_awaddr, reg_araddr;
+  logic [31:0] reg_wdata, reg_rdata;
+  logic [3:0] reg_wstrb;
+  logic [1:0] reg_bresp, reg_rresp;
+
+  if (Cfg.Controller != ControllerNone) begin : gen_controller
+    logic controller_irq;
+    rs_controller #(
+      .Words(Cfg.ControllerWords)
+    ) u_controller (
+      .clk_i,
+      .rst_ni,
+      .irq_o(controller_irq),
+      .s_axil_awvalid_i(axil_awvalid_i),
+      .s_axil_awready_o(axil_awready_o),
+      .s_axil_awaddr_i(axil_awaddr_i),
+      .s_axil_wvalid_i(axil_wvalid_i),
+      .s_axil_wready_o(axil_wready_o),
+      .s_axil_wdata_i(axil_wdata_i),
+      .s_axil_wstrb_i(axil_wstrb_i),
+      .s_axil_bvalid_o(axil_bvalid_o),
+      .s_axil_bready_i(axil_bready_i),
+      .s_axil_bresp_o(axil_bresp_o),
+      .s_axil_arvalid_i(axil_arvalid_i),
+      .s_axil_arready_o(axil_arready_o),
+      .s_axil_araddr_i(axil_araddr_i),
+      .s_axil_rvalid_o(axil_rvalid_o),
+      .s_axil_rready_i(axil_rready_i),
+      .s_axil_rdata_o(axil_rdata_o),
+      .s_axil_rresp_o(axil_rresp_o),
+      .axil_awvalid_o(reg_awvalid),
+      .axil_awready_i(reg_awready),
+      .axil_awaddr_o(reg_awaddr),
+      .axil_wvalid_o(reg_wvalid),
+      .axil_wready_i(reg_wready),
+      .axil_wdata_o(reg_wdata),
+      .axil_wstrb_o(reg_wstrb),
+      .axil_bvalid_i(reg_bvalid),
+      .axil_bready_o(reg_bready),
+      .axil_bresp_i(reg_bresp),
+      .axil_arvalid_o(reg_arvalid),
+      .axil_arready_i(reg_arready),
+      .axil_araddr_o(reg_araddr),
+      .axil_rvalid_i(reg_rvalid),
+      .axil_rready_o(reg_rready),
+      .axil_rdata_i(reg_rdata),
+      .axil_rresp_i(reg_rresp)
+    );
+    assign irq_o = reg_irq || controller_irq;
+  end else begin : gen_host_only
+    assign reg_awvalid = axil_awvalid_i;
+    assign axil_awready_o = reg_awready;
+    assign reg_awaddr = axil_awaddr_i;
+    assign reg_wvalid = axil_wvalid_i;
+    assign axil_wready_o = reg_wready;
+    assign reg_wdata = axil_wdata_i;
+    assign reg_wstrb = axil_wstrb_i;
+    assign axil_bvalid_o = reg_bvalid;
+    assign reg_bready = axil_bready_i;
+    assign axil_bresp_o = reg_bresp;
+    assign reg_arvalid = axil_arvalid_i;
+    assign axil_arready_o = reg_arready;
+    assign reg_araddr = axil_araddr_i;
+    assign axil_rvalid_o = reg_rvalid;
+    assign reg_rready = axil_rready_i;
+    assign axil_rdata_o = reg_rdata;
+    assign axil_rresp_o = reg_rresp;
+    assign irq_o = reg_irq;
+  end
+
   rs_host_ctrl #(
     .Cfg(Cfg),
     .CoeffBytes(rs_core_pkg::coeff_bytes(Cfg.W)),
@@ -103,24 +177,24 @@ module rs_system
   ) u_ctrl (
     .clk_i,
     .rst_ni,
-    .axil_awvalid_i,
-    .axil_awready_o,
-    .axil_awaddr_i,
-    .axil_wvalid_i,
-    .axil_wready_o,
-    .axil_wdata_i,
-    .axil_wstrb_i,
-    .axil_bvalid_o,
-    .axil_bready_i,
-    .axil_bresp_o,
-    .axil_arvalid_i,
-    .axil_arready_o,
-    .axil_araddr_i,
-    .axil_rvalid_o,
-    .axil_rready_i,
-    .axil_rdata_o,
-    .axil_rresp_o,
-    .irq_o,
+    .axil_awvalid_i(reg_awvalid),
+    .axil_awready_o(reg_awready),
+    .axil_awaddr_i(reg_awaddr),
+    .axil_wvalid_i(reg_wvalid),
+    .axil_wready_o(reg_wready),
+    .axil_wdata_i(reg_wdata),
+    .axil_wstrb_i(reg_wstrb),
+    .axil_bvalid_o(reg_bvalid),
+    .axil_bready_i(reg_bready),
+    .axil_bresp_o(reg_bresp),
+    .axil_arvalid_i(reg_arvalid),
+    .axil_arready_o(reg_arready),
+    .axil_araddr_i(reg_araddr),
+    .axil_rvalid_o(reg_rvalid),
+    .axil_rready_i(reg_rready),
+    .axil_rdata_o(reg_rdata),
+    .axil_rresp_o(reg_rresp),
+    .irq_o(reg_irq),
     .core_rst_no(dma_rst_no),
     .clear_o(clear),
     .cmd_valid_o(cmd_valid),

@@ -55,6 +55,10 @@ module rs_top_axi #(
   parameter bit EnStream = 1'b0,
   // 1: pointwise instructions have multipliers of their own and run beside transforms.
   parameter bit EnPointwise = 1'b0,
+  // The processor that feeds programs without the host: 0 none, 1 RISC-V; words of its memory, a power of two, 64 to
+  // 16384.
+  parameter int unsigned Controller = 0,
+  parameter int unsigned ControllerWords = 1024,
   // Cores behind the two buses, 1 to 8.
   parameter int unsigned Cores = 1,
   // Clock the build is meant for, in kHz.
@@ -152,6 +156,8 @@ module rs_top_axi #(
     WidePort: WidePort,
     EnStream: EnStream,
     EnPointwise: EnPointwise,
+    Controller: rs_build_pkg::controller_e'(Controller),
+    ControllerWords: ControllerWords,
     Cores: Cores,
     FifoDepth: FifoDepth,
     Slots: Slots,

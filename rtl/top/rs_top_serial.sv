@@ -50,6 +50,10 @@ module rs_top_serial #(
   parameter int unsigned Moves = 0,
   // 1: pointwise instructions have multipliers of their own and run beside transforms.
   parameter bit EnPointwise = 1'b0,
+  // The processor that feeds programs without the host: 0 none, 1 RISC-V; words of its memory, a power of two, 64 to
+  // 16384.
+  parameter int unsigned Controller = 0,
+  parameter int unsigned ControllerWords = 1024,
   // Clock the build is meant for, in kHz.
   parameter int unsigned ClockKhz = 100000,
   // SPI clock the build is meant for, in kHz: at most ClockKhz.
@@ -109,6 +113,8 @@ module rs_top_serial #(
     WidePort: 1'b0,
     EnStream: 1'b0,
     EnPointwise: EnPointwise,
+    Controller: rs_build_pkg::controller_e'(Controller),
+    ControllerWords: ControllerWords,
     Cores: 1,
     FifoDepth: FifoDepth,
     Slots: Slots,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! State shared by the cores of a simulated device: simulation, host memory, command queues to be filled.
 
+use crate::controller::{Controller, Round};
+use crate::controller_registers as c;
 use crate::info_block::{bit, field};
 use crate::registers as r;
 use crate::simulator::{Ending, RawEvent, Simulator};
@@ -19,6 +21,11 @@ struct Feed {
     /// Words not yet pushed into the command queue.
     pending: Vec<u64>,
     running: bool,
+    /// Feeds the program in the host's place.
+    controller: Option<Controller>,
+    /// The controller's memory holds the next part of the program, which has not been started.
+    loaded: bool,
+    round: Round,
     ending: Option<Ending>,
     /// Since the round began.
     events: Vec<RawEvent>,
@@ -40,6 +47,34 @@ impl Board {
             buffers: 0,
             feeds: (0..cores).map(|_| Feed::default()).collect(),
         }
+    }
+
+    /// Gives a core its controller.
+    pub fn control(&mut self, core: usize, controller: Controller) {
+        self.feeds[core].controller = Some(controller);
+    }
+
+    /// What the last program of a core took of the host.
+    pub fn round(&self, core: usize) -> Round {
+        self.feeds[core].round
+    }
+
+    /// Register accesses and frames, and cycles, until now.
+    fn spent(&self) -> Result<(u64, u64), DeviceError> {
+        Ok((self.simulator.link()?.frames, self.simulator.cycles()?))
+    }
+
+    /// Fills the memory of a core's controller, if it has one, with the next part of the program.
+    fn load(&mut self, core: usize) -> Result<(), DeviceError> {
+        let feed = &mut self.feeds[core];
+        if let Some(controller) = &mut feed.controller {
+            let accesses = controller.take(&mut feed.pending);
+            feed.loaded = true;
+            for (address, value) in accesses {
+                self.write_register(core, address, value)?;
+            }
+        }
+        Ok(())
     }
 
     pub fn read_register(&mut self, core: usize, address: u32) -> Result<u32, DeviceError> {
@@ -66,14 +101,28 @@ impl Board {
         }
         let feed = &mut self.feeds[core];
         (feed.pending, feed.running, feed.ending) = (words.to_vec(), true, None);
+        let before = self.spent()?;
+        self.load(core)?;
+        let after = self.spent()?;
+        self.feeds[core].round = Round {
+            load_transactions: after.0 - before.0,
+            load_cycles: after.1 - before.1,
+            ..Round::default()
+        };
         Ok(())
     }
 
-    /// Fills the command queues, a word for each core in turn, so that all begin at about the same time.
+    /// Fills the command queues, a word for each core in turn, so that all begin at about the same time; has
+    /// controllers do it.
     fn push(&mut self) -> Result<(), DeviceError> {
         let mut words = Vec::new();
         for core in 0..self.feeds.len() {
-            if !self.feeds[core].pending.is_empty() {
+            if self.feeds[core].controller.is_some() {
+                if std::mem::take(&mut self.feeds[core].loaded) {
+                    let (address, value) = Controller::start();
+                    self.write_register(core, address, value)?;
+                }
+            } else if !self.feeds[core].pending.is_empty() {
                 let status = self.read_register(core, r::STATUS)?;
                 let pending = &mut self.feeds[core].pending;
                 let room = pending.len().min(field(status, r::STATUS_FREE) as usize);
@@ -94,13 +143,24 @@ impl Board {
             if !self.feeds[core].running {
                 continue;
             }
-            let status = self.read_register(core, r::STATUS)?;
+            let (register, failed, done) = match self.feeds[core].controller {
+                None => (r::STATUS, r::STATUS_FAILED, r::STATUS_IDLE),
+                Some(_) => (
+                    c::CONTROLLER_STATUS,
+                    c::CONTROLLER_STATUS_FAILED,
+                    c::CONTROLLER_STATUS_DONE,
+                ),
+            };
+            let status = self.read_register(core, register)?;
             let feed = &mut self.feeds[core];
-            if field(status, r::STATUS_FAILED) == 1 {
+            if field(status, failed) == 1 {
                 feed.ending = Some(Ending::Failed);
-            } else if feed.pending.is_empty() && field(status, r::STATUS_IDLE) == 1 {
+            } else if feed.pending.is_empty() && !feed.loaded && field(status, done) == 1 {
                 feed.ending = Some(Ending::Idle);
+            } else if feed.controller.is_some() && field(status, done) == 1 {
+                self.load(core)?;
             }
+            let feed = &mut self.feeds[core];
             if feed.ending.is_some() {
                 feed.running = false;
                 feed.pending.clear();
@@ -111,12 +171,32 @@ impl Board {
 
     /// Clocks until the program of a core has ended.
     pub fn wait(&mut self, core: usize, limit: u64, stop: Stop<'_>) -> Result<Ending, DeviceError> {
+        let before = self.spent()?;
+        let ending = self.wait_for(core, limit, stop);
+        let after = self.spent()?;
+        let feed = &mut self.feeds[core];
+        feed.round.transactions = after.0 - before.0;
+        feed.round.cycles = after.1 - before.1;
+        ending
+    }
+
+    fn wait_for(&mut self, core: usize, limit: u64, stop: Stop<'_>) -> Result<Ending, DeviceError> {
         self.push()?;
         let deadline = self.simulator.cycles()? + limit;
         let alone = self.feeds.len() == 1;
         while self.feeds[core].ending.is_none() {
+            let left = deadline.saturating_sub(self.simulator.cycles()?).max(1);
+            if alone && self.feeds[core].controller.is_some() {
+                let ending = self.simulator.run_program(left, stop)?;
+                if ending == Ending::Idle && !self.feeds[core].pending.is_empty() {
+                    self.load(core)?;
+                    self.push()?;
+                    continue;
+                }
+                self.feeds[core].ending = Some(ending);
+                break;
+            }
             if alone && self.feeds[core].pending.is_empty() {
-                let left = deadline.saturating_sub(self.simulator.cycles()?).max(1);
                 let ending = self.simulator.run(left, stop)?;
                 self.feeds[core].ending = Some(ending);
                 break;
@@ -150,10 +230,18 @@ impl Board {
     pub fn reset(&mut self, core: usize) -> Result<(), DeviceError> {
         self.simulator.inject_hang(false)?;
         self.simulator.inject_fault(0, 0)?;
-        self.feeds[core] = Feed::default();
+        let mut controller = self.feeds[core].controller.take();
+        controller.iter_mut().for_each(Controller::forget);
+        self.feeds[core] = Feed {
+            controller,
+            ..Feed::default()
+        };
         if self.feeds.len() == 1 {
             self.simulator.reset()?;
             return self.simulator.events().map(drop);
+        }
+        if self.feeds[core].controller.is_some() {
+            self.write_register(core, c::CONTROLLER_CONTROL, 0)?;
         }
         self.write_register(core, r::CONTROL, bit(r::CONTROL_RESET))?;
         let deadline = self.simulator.cycles()? + DRAIN;

@@ -46,6 +46,14 @@ pub enum DeviceError {
         /// The content of the error register.
         cause: Cause,
     },
+    /// The controller on the chip stopped by itself.
+    #[error("the controller stopped: {cause} (address {address:#010x})")]
+    Controller {
+        /// Why.
+        cause: &'static str,
+        /// The address of the access.
+        address: u32,
+    },
     /// The device did not finish in time.
     #[error("instruction {index} ({text}) did not finish within {cycles} cycles")]
     Timeout {

@@ -82,6 +82,7 @@ pub(crate) fn read_info(
         wide_port: field(shape, r::SHAPE_WIDE_PORT) == 1,
         stream: field(arithmetic, r::ARITHMETIC_STREAM) == 1,
         pointwise_unit: field(arithmetic, r::ARITHMETIC_POINTWISE_UNIT) == 1,
+        controller: field(arithmetic, r::ARITHMETIC_CONTROLLER) == 1,
         port_memory: PortMemory::IDEAL,
         cyclic: field(arithmetic, r::ARITHMETIC_CYCLIC) == 1,
         rns: Some(rns).filter(|unit| unit.rate != 0),

@@ -5,6 +5,10 @@
 //! tracks the contents of slots and tables, and refuses illegal programs before the device sees them.
 
 mod board;
+mod controller;
+#[rustfmt::skip]
+#[allow(dead_code, reason = "the driver uses part of the register map")]
+mod controller_registers;
 mod conversions;
 mod driver;
 mod error;
@@ -22,6 +26,7 @@ mod tests;
 mod together;
 mod verilated;
 
+pub use controller::Round;
 pub use conversions::free_entries;
 pub use driver::{Driver, PATIENCE, Transfers, checksum};
 pub use error::DeviceError;
@@ -129,6 +134,11 @@ pub trait Device: Send {
 
     /// Traffic on the serial link since open, if there is one.
     fn link(&self) -> Option<LinkUse> {
+        None
+    }
+
+    /// Register accesses and cycles of the last program, on a device that is simulated with its host.
+    fn round(&self) -> Option<Round> {
         None
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated from spec/registers.rdl by `python -m ringsmith.hw.registers`; do not edit.
-//! Register addresses and fields of the host shell.
+//! Register addresses and fields: ringsmith co-processor.
 
 /// 0x52534350, the characters RSCP: anything else is no ringsmith co-processor. Legal values of the info block's
 /// fields: docs/knobs.md.
@@ -82,6 +82,8 @@ pub const ARITHMETIC_CYCLIC: (u32, u32) = (18, 1);
 pub const ARITHMETIC_STREAM: (u32, u32) = (19, 1);
 /// Pointwise instructions have multipliers of their own and run beside transforms.
 pub const ARITHMETIC_POINTWISE_UNIT: (u32, u32) = (20, 1);
+/// A controller feeds programs from its memory: its registers are at 0x800.
+pub const ARITHMETIC_CONTROLLER: (u32, u32) = (21, 1);
 /// Twiddle tables a lane holds: 1 shared by all moduli, or one per modulus.
 pub const ARITHMETIC_TWIDDLE_TABLES: (u32, u32) = (24, 5);
 

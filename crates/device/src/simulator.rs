@@ -28,11 +28,11 @@ pub struct RawEvent {
     pub core: u8,
 }
 
-/// Traffic on a serial link.
+/// Traffic between host and device; bytes and cycles on a serial link only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct LinkUse {
-    /// Frames.
+    /// Register accesses and frames of data.
     pub frames: u64,
     /// Bytes to the device.
     pub bytes_to_device: u64,
@@ -232,6 +232,23 @@ impl Simulator {
         self.watch(Some(asked), (&raw mut stop).cast())?;
         let status = call!(self, b"rs_run\0", fn(u64) -> c_int, limit);
         self.watch(None, std::ptr::null_mut())?;
+        self.ending(status)
+    }
+
+    /// As [`Simulator::run`], until the controller's program is done or the controller has stopped.
+    ///
+    /// # Errors
+    /// As [`Simulator::run`].
+    pub fn run_program(&mut self, limit: u64, stop: Stop<'_>) -> Result<Ending, DeviceError> {
+        let mut stop = stop;
+        self.watch(Some(asked), (&raw mut stop).cast())?;
+        let status = call!(self, b"rs_run_program\0", fn(u64) -> c_int, limit);
+        self.watch(None, std::ptr::null_mut())?;
+        self.ending(status)
+    }
+
+    /// The ending that a function which clocks to the end has returned.
+    fn ending(&self, status: c_int) -> Result<Ending, DeviceError> {
         Ok(match self.accept(status)? {
             0 => Ending::Idle,
             1 => Ending::Failed,

@@ -31,6 +31,7 @@ pub(crate) fn build() -> BuildInfo {
         wide_port: false,
         stream: false,
         pointwise_unit: false,
+        controller: false,
         port_memory: isa::PortMemory::IDEAL,
         cyclic: true,
         rns: Some(RnsUnit {
@@ -496,6 +497,7 @@ fn a_library_that_is_none_is_refused() {
     let error = crate::Verilated::open(
         std::path::Path::new("/nonexistent/lib.so"),
         isa::PortMemory::IDEAL,
+        &[],
         "",
     )
     .err()

@@ -10,6 +10,8 @@ use isa::{BuildInfo, Host, Instruction, Op, PortMemory, Unit};
 use model::{Cause, Conversion, Counters, Digit, Event, Profile};
 
 use crate::board::Board;
+use crate::controller::{self, Controller, Round};
+use crate::controller_registers as c;
 use crate::info_block::{bit, field, read_info};
 use crate::registers as r;
 use crate::simulator::{Ending, LinkUse, RawEvent, Simulator};
@@ -30,12 +32,19 @@ pub struct Verilated {
 }
 
 impl Verilated {
-    /// Load a simulator library and open the device in it, with a memory behind its data port; its first core.
+    /// Load a simulator library and open the device in it, with a memory behind its data port and firmware for its
+    /// controller, if it has one; its first core.
     ///
     /// # Errors
-    /// No such library, or its registers are not those of a co-processor this driver knows.
-    pub fn open(path: &Path, memory: PortMemory, options: &str) -> Result<Self, DeviceError> {
-        let cores = Self::open_cores(path, memory, options)?.into_iter();
+    /// No such library, or its registers are not those of a co-processor this driver knows; firmware that is missing or
+    /// does not fit.
+    pub fn open(
+        path: &Path,
+        memory: PortMemory,
+        firmware: &[u8],
+        options: &str,
+    ) -> Result<Self, DeviceError> {
+        let cores = Self::open_cores(path, memory, firmware, options)?.into_iter();
         Ok(cores.take(1).next().expect("a build has a core at least"))
     }
 
@@ -46,6 +55,7 @@ impl Verilated {
     pub fn open_cores(
         path: &Path,
         memory: PortMemory,
+        firmware: &[u8],
         options: &str,
     ) -> Result<Vec<Self>, DeviceError> {
         let options = format!(
@@ -58,6 +68,14 @@ impl Verilated {
         info.port_memory = memory;
         info.validate()?;
         let board = Arc::new(Mutex::new(Board::new(simulator, info.cores as usize)));
+        if info.controller {
+            let mut board = board.lock().unwrap_or_else(PoisonError::into_inner);
+            for core in 0..info.cores as usize {
+                let words = board.read_register(core, c::CONTROLLER)?;
+                let words = field(words, c::CONTROLLER_WORDS) as usize;
+                board.control(core, Controller::new(firmware, words)?);
+            }
+        }
         let core = |core| Self {
             board: Arc::clone(&board),
             core,
@@ -180,6 +198,16 @@ impl Verilated {
     }
 
     fn stopped(&self) -> Result<DeviceError, DeviceError> {
+        if self.info.controller {
+            let cause = field(
+                self.read_register(c::CONTROLLER_ERROR)?,
+                c::CONTROLLER_ERROR_CAUSE,
+            );
+            if cause != controller::STOP_COPROCESSOR {
+                let address = self.read_register(c::CONTROLLER_ERROR_ADDRESS)?;
+                return Ok(controller::stopped(cause, address));
+            }
+        }
         let code = field(self.read_register(r::ERROR)?, r::ERROR_CAUSE) as u8;
         let index = self.read_register(r::ERROR_INDEX)?.wrapping_sub(self.base) as usize;
         let text = self.text(index);
@@ -324,6 +352,10 @@ impl Device for Verilated {
     fn link(&self) -> Option<LinkUse> {
         let used = self.board().simulator.link().ok();
         used.filter(|_| self.info.host == Host::Serial)
+    }
+
+    fn round(&self) -> Option<Round> {
+        Some(self.board().round(self.core))
     }
 
     fn simulated_cycles(&self) -> u64 {

@@ -52,6 +52,8 @@ pub(crate) struct Facts {
     pub stream: i64,
     /// Pointwise instructions have multipliers of their own and run beside transforms.
     pub pointwise_unit: i64,
+    /// A processor on the chip that feeds programs from its memory without the host, none or a RISC-V one.
+    pub controller: i64,
     /// Cores behind one host shell and one data port, each with registers and a program queue of its own.
     pub cores: i64,
     /// Commands that can wait.
@@ -90,6 +92,7 @@ impl Facts {
         let wide_port = i64::from(knob("wide_port")?);
         let stream = i64::from(knob("stream")?);
         let pointwise_unit = i64::from(knob("pointwise_unit")?);
+        let controller = i64::from(knob("controller")?);
         let cores = i64::from(knob("cores")?);
         let fifo_depth = i64::from(knob("fifo_depth")?);
         let slots = ((dual_port_slots + single_port_slots) - (if (twiddles == 0) { 1 } else { 0 }));
@@ -115,6 +118,7 @@ impl Facts {
             wide_port,
             stream,
             pointwise_unit,
+            controller,
             cores,
             fifo_depth,
             slots,
@@ -169,6 +173,9 @@ impl Facts {
         }
         if !((self.host == 0) || (self.host == 1)) {
             return Some(("host", self.host, "axi4 or serial".into()));
+        }
+        if !((self.controller == 0) || (self.controller == 1)) {
+            return Some(("controller", self.controller, "none or riscv".into()));
         }
         if !((self.cores >= 1) && (self.cores <= 8)) {
             return Some(("cores", self.cores, "1..8".into()));

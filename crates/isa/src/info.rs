@@ -112,6 +112,8 @@ pub struct BuildInfo {
     pub stream: bool,
     /// Whether pointwise instructions have multipliers of their own and run beside transforms.
     pub pointwise_unit: bool,
+    /// Whether a controller on the chip feeds programs from its memory.
+    pub controller: bool,
     /// The memory behind the data port, set when the device is opened; not in the info block.
     pub port_memory: PortMemory,
     /// Whether transforms have the cyclic form.
@@ -274,6 +276,7 @@ impl BuildInfo {
             wide_port: self.wide_port.into(),
             stream: self.stream.into(),
             pointwise_unit: self.pointwise_unit.into(),
+            controller: self.controller.into(),
             cores: self.cores.into(),
             fifo_depth: self.fifo_depth.into(),
             slots: self.slots().into(),
@@ -318,6 +321,7 @@ impl BuildInfo {
             wide_port: facts.wide_port != 0,
             stream: facts.stream != 0,
             pointwise_unit: facts.pointwise_unit != 0,
+            controller: facts.controller != 0,
             port_memory: PortMemory::IDEAL,
             cyclic: facts.cyclic != 0,
             rns: (facts.rns_rate != 0).then(|| RnsUnit {

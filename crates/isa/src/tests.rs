@@ -24,6 +24,7 @@ fn tiny() -> BuildInfo {
         wide_port: false,
         stream: false,
         pointwise_unit: false,
+        controller: false,
         port_memory: PortMemory::IDEAL,
         cyclic: true,
         rns: Some(RnsUnit {
@@ -560,6 +561,7 @@ fn knobs<'a>(
         ("wide_port", 0),
         ("stream", 0),
         ("pointwise_unit", 0),
+        ("controller", 0),
     ];
     move |name| {
         let given = changed.iter().chain(&tiny).find(|(knob, _)| *knob == name);

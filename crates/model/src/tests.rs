@@ -29,6 +29,7 @@ pub(crate) fn build(word_bits: u32) -> BuildInfo {
         wide_port: false,
         stream: false,
         pointwise_unit: false,
+        controller: false,
         port_memory: PortMemory::IDEAL,
         cyclic: true,
         rns: None,

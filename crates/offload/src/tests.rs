@@ -44,6 +44,7 @@ fn small(word_bits: u32, lanes: u32) -> BuildInfo {
         wide_port: false,
         stream: false,
         pointwise_unit: false,
+        controller: false,
         port_memory: isa::PortMemory::IDEAL,
         cyclic: true,
         rns: None,

@@ -12,6 +12,7 @@ import typer
 from rich.text import Text
 
 from ringsmith import _native
+from ringsmith.cli import simulate_host
 from ringsmith.cli.common import console, print_json
 from ringsmith.cli.simulate_ntt8 import simulate_ntt8
 from ringsmith.errors import InputError, ParameterError
@@ -69,6 +70,7 @@ EXAMPLES = """Examples:
   ringsmith simulate coxhe-zcu102-p8 rotate --n 8192 --primes 3
   ringsmith simulate coxhe-zcu102-p8 key-switch --n 8192 --primes 3 --batch 8 --on model
   ringsmith simulate coxhe-zcu102-p8 relinearize-rescale --n 8192 --primes 3 --on model
+  ringsmith simulate cofhee tensor --set controller=riscv
   ringsmith simulate heax-a-x6 key-switch --batch 48 --on model
   ringsmith simulate zynq-pn3 encrypt                (8-point accelerators: ntt, intt, encrypt)
 
@@ -84,6 +86,8 @@ share its decomposition. There key-switch is one such rotation by itself, its la
 flight; --digit-major is the order of HEAX: one digit after another, one half of the sum after the other.
 relinearize-rescale takes a product of ciphertexts back to two parts and divides it by its last prime, with one
 division, beside the same one after the other.
+With controller=riscv an operation is also fed by the host, in the same build without one: cycles from the host's first
+register access to the one that sees the end, and how many it takes, over every line.
 Cycles run from the first start to the last write; operands are on chip before. PRESET
 needs five slots: two work slots and three for operands.
 """
@@ -210,6 +214,10 @@ def simulate(
         parts = {"cycles": apart["cycles"], "work_cycles": _whole(apart)["work_cycles"]}
         report["one_after_the_other"] = parts | {"ratio": _whole(outcome)["work_cycles"] / parts["work_cycles"]}
         report["correct"] = report["correct"] and apart["correct"]
+    if on == "rtl" and simulate_host.applies(made, op, degree):
+        with console().status(Text(f"{device.name}: {op}, fed by host and controller over every line")):
+            report["feeding"] = simulate_host.compare(made, op, degree)
+        report["correct"] = report["correct"] and all(row["correct"] for row in report["feeding"])
     if trace is not None:
         write_trace(trace, f"{device.name} {op}", outcome["profile"], device.clock_mhz, outcome["assembly"])
         report["trace"] = str(trace)
@@ -346,6 +354,8 @@ def _print(report: dict[str, Any]) -> None:
         )
     if "steady" in report:
         rows |= steady_rows(report["steady"])
+    if "feeding" in report:
+        rows |= simulate_host.text_rows(report["feeding"])
     simulation.show(report, rows)
     for line in report["summary"]:
         print(line)

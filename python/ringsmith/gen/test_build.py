@@ -77,7 +77,7 @@ def test_knobs_become_parameters() -> None:
         "W": 30, "Lanes": 7, "P": 2, "NMaxLog2": 12, "MulKind": 1, "MulStyle": 1, "ModMinBits": 30, "EnPmul": 0,
         "EnCyclic": 0, "Moduli": 2, "Consts": 4, "RnsRate": 4, "RnsConversions": 16, "RnsEntries": 64, "Moves": 0,
         "WidePort": 1, "Cores": 1, "FifoDepth": 64, "Slots": 8, "SinglePort": 0, "TwTables": 2, "MontW": 13,
-            "MontSteps": 1, "EnStream": 1, "EnPointwise": 0,
+            "MontSteps": 1, "EnStream": 1, "EnPointwise": 0, "Controller": 0, "ControllerWords": 1024,
     }  # fmt: skip
     serial = load_preset("cofhee")
     assert (serial.slots, serial.single_port_mask, serial.parameters()["TwTables"]) == (6, 0b111000, 1)

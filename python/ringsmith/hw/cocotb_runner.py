@@ -42,7 +42,7 @@ def build(
     import cocotb_tools.config
 
     tool = verilator()
-    files = _files(top, extra)
+    files = _files(top, extra, parameters)
     settings = core_cfg.packed(files[-1], parameters)
     shim = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
     flags = [*LINT_FLAGS, *STATE_FLAGS, *(f"-D{name}" for name in defines), *(["--trace-fst"] if waves else [])]
@@ -110,7 +110,7 @@ def run_checks(
     """
     source = module or Path(inspect.stack()[1].filename)
     chosen = dict(parameters or {})
-    if core_cfg.takes_cfg(_files(top, extra)[-1]):
+    if core_cfg.takes_cfg(_files(top, extra, chosen)[-1]):
         chosen = core_cfg.completed(chosen)
     simulator = build(top, chosen, extra=extra, defines=defines, waves=waves, optimise=optimise)
     runs = simulator.parent / "runs"
@@ -132,10 +132,10 @@ def run_checks(
         results.unlink(missing_ok=True)
 
 
-def _files(top: str, extra: Sequence[Path]) -> list[Path]:
+def _files(top: str, extra: Sequence[Path], parameters: Parameters) -> list[Path]:
     units = sources.library()
     units.update({path.stem: path for path in extra})
-    return sources.closure(top, units)
+    return sources.design(top, parameters, units)
 
 
 def _environment(top: str, source: Path, results: Path) -> dict[str, str]:

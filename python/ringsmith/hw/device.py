@@ -53,7 +53,7 @@ def harness_files(preset: AnyPreset) -> tuple[str, ...]:
 
 def build_hash(top: str, parameters: Parameters) -> str:
     """Hash of the RTL and its parameters, as the info block's BUILD registers show it: 32 hex digits."""
-    inputs = digest(verilator(), top, parameters, sources.closure(top), [])
+    inputs = digest(verilator(), top, parameters, sources.design(top, parameters), [])
     return hashlib.sha256(inputs.encode()).hexdigest()[:32]
 
 
@@ -82,11 +82,12 @@ def build_device(
     top = top_of(preset)
     parameters = top_parameters(preset, clock_mhz=clock_mhz)
     defines: dict[str, int | str] = {"VL_USER_STOP": 1, "VL_USER_FATAL": 1}
+    headers = {}
     if isinstance(preset, Ntt8Preset):
-        header = registers.c_header(registers.load(registers.NTT8), "RS8")
+        headers["registers.h"] = registers.c_header(registers.load(registers.NTT8), "RS8")
         defines["RS_WORD_BITS"] = preset.word_bits
     else:
-        header = registers.c_header(registers.load())
+        headers = {f"{stem}.h": registers.c_header(registers.load(stem)) for stem in registers.BLOCKS}
         parameters["BuildHash"] = f"128'h{build_hash(top, parameters)}"
         # A simulated device is for testing the driver too: it has the pin that makes results wrong.
         defines["RS_UART_DIVISOR"] = UART_DIVISOR
@@ -100,7 +101,7 @@ def build_device(
         top,
         parameters,
         harness=[HARNESS / name for name in harness_files(preset)],
-        headers={"registers.h": header},
+        headers=headers,
         defines=defines,
         # Eight points, or a netlist's one operation: the compiler would work longer than the simulation.
         optimise="-O0" if isinstance(preset, Ntt8Preset) or netlist is not None else "-O2",

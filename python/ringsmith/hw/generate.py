@@ -18,6 +18,7 @@ from ringsmith.gen import isa_doc
 from ringsmith.gen.isa import load_isa
 from ringsmith.hw import registers, sources
 from ringsmith.hw.device import UART_DIVISOR, build_hash, harness_files, top_of, top_parameters
+from ringsmith.hw.firmware import constants, firmware
 from ringsmith.hw.hosts import AXI4, SERIAL
 from ringsmith.hw.process import run, say
 from ringsmith.hw.toolchain import verilator
@@ -126,14 +127,15 @@ def _fill(preset: Preset, work: Path, directory: Path) -> Package:
     for folder in ("rtl", "tb", "include", "docs", "constraints"):
         (work / folder).mkdir()
     say(f"[1/4] RTL of {preset.name}")
-    units = [*sources.closure(top), *sources.closure("rs_reset_sync")]
+    units = [*sources.design(top, parameters), *sources.closure("rs_reset_sync")]
     rtl = [_copy_rtl(path, work, top, parameters, preset) for path in units]
     say("[2/4] testbench and its known answers")
     harness = _testbench(preset, work)
     say("[3/4] documents")
     registers.html(work / "docs" / "registers")
     (work / "docs" / "registers.md").write_text(registers.page(registers.load()))
-    (work / "include" / "registers.h").write_text(registers.c_header(registers.load()))
+    for stem in registers.BLOCKS:
+        (work / "include" / f"{stem}.h").write_text(registers.c_header(registers.load(stem)))
     names = _names(preset, top, digest)
     (work / "docs" / "driver.md").write_text(_template("driver.md", **names))
     (work / "docs" / "integration.md").write_text(_template("integration.md", **names))
@@ -141,6 +143,8 @@ def _fill(preset: Preset, work: Path, directory: Path) -> Package:
     for name in ("isa.yaml", "latency.yaml"):
         shutil.copyfile(shipped.root() / "spec" / name, work / "docs" / name)
     shutil.copyfile(shipped.root() / "LICENSE", work / "LICENSE")
+    if preset.controller != "none":
+        _controller(preset, work)
     (work / "constraints" / f"{preset.name}.sdc").write_text(_template("constraints.sdc", **names))
     (work / f"{preset.name}.f").write_text("".join(f"{name}\n" for name in rtl))
     (work / "Makefile").write_text(_template("Makefile", **names, harness=" ".join(harness)))
@@ -149,9 +153,22 @@ def _fill(preset: Preset, work: Path, directory: Path) -> Package:
     return Package(directory, files, top, parameters, digest)
 
 
+def _controller(preset: Preset, work: Path) -> None:
+    """Firmware of the controller: image, source, link script; the licence of its processor."""
+    folder = work / "firmware"
+    folder.mkdir()
+    (folder / "firmware.bin").write_bytes(firmware(preset))
+    for name in ("firmware.rs", "firmware.ld"):
+        shutil.copyfile(shipped.rtl() / "controller" / name, folder / name)
+    (folder / "registers.rs").write_text(constants())
+    shutil.copyfile(sources.processor()[0].parents[1] / "LICENSE", work / "rtl" / "LICENSE.serv")
+
+
 def _copy_rtl(path: Path, work: Path, top: str, parameters: dict[str, int | str], preset: Preset) -> str:
     text = path.read_text()
-    if LICENCE not in text:
+    if not path.stem.startswith("rs_"):
+        pass  # of a package, under its own licence
+    elif LICENCE not in text:
         text = f"// {LICENCE}\n{text}"
     if path.stem == top:
         text = f"// Parameter defaults are those of the preset {preset.name}.\n{_with_defaults(text, parameters)}"
@@ -238,7 +255,7 @@ def _bytes(name: str, lanes: list[tuple[int, ...]], size: int) -> str:
 def _core(names: dict[str, str], rtl: list[str], work: Path) -> str:
     tb = sorted(path for path in (work / "tb").iterdir() if path.suffix in (".cpp", ".h"))
     headers = [f"      - tb/{p.name}: {{is_include_file: true}}" for p in tb if p.suffix == ".h"]
-    headers.append("      - include/registers.h: {is_include_file: true}")
+    headers += [f"      - include/{stem}.h: {{is_include_file: true}}" for stem in registers.BLOCKS]
     headers.append("      - tb/fusesoc/Vtop.h: {is_include_file: true}")
     return _template(
         "core.txt",

@@ -7,7 +7,9 @@ One module, interface or package stands in one file of its name, so names found 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from ringsmith import shipped
@@ -19,10 +21,15 @@ _STRING = re.compile(r'"(?:\\.|[^"\\])*"')
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 
 
+# The controller and the module around its processor, and the package that has the processor.
+_CONTROLLER = ("rs_controller", "rs_riscv")
+_SERV = "pythondata-cpu-serv"
+
+
 def library(*directories: Path) -> dict[str, Path]:
-    """Design units by name: every .sv file below the directories (default: rtl/ and the generated register block)."""
+    """Design units by name: every .sv file below the directories (default: rtl/ and the generated register blocks)."""
     found: dict[str, Path] = {}
-    for directory in directories or (shipped.rtl(), registers.block()):
+    for directory in directories or (shipped.rtl(), *map(registers.block, registers.BLOCKS)):
         for path in sorted(directory.rglob("*.sv")):
             if "sim_build" not in path.parts:
                 found.setdefault(path.stem, path)
@@ -54,3 +61,27 @@ def closure(top: str, units: dict[str, Path] | None = None) -> list[Path]:
 
     visit(top)
     return [known[name] for name in sorted(order, key=lambda name: not name.endswith("_pkg"))]
+
+
+def design(top: str, parameters: Mapping[str, int | str], units: dict[str, Path] | None = None) -> list[Path]:
+    """Files of `top` with these parameters: its closure, without the controller where it has none.
+
+    The controller's processor, which is a package's, comes first. Raises ToolError where that is not installed.
+    """
+    known = library() if units is None else units
+    if top not in _CONTROLLER and not int(parameters.get("Controller", 0)):
+        return closure(top, {name: path for name, path in known.items() if name not in _CONTROLLER})
+    files = closure(top, known)
+    return [*(processor() if any(path.stem in _CONTROLLER for path in files) else []), *files]
+
+
+def processor() -> list[Path]:
+    """Verilog of the controller's processor, from its package. Raises ToolError where that is not installed."""
+    found = find_spec(_SERV.replace("-", "_"))
+    if found is None or found.origin is None:
+        raise ToolError(
+            f"the controller's processor is not installed: pip install {_SERV} (requirements/hw.txt has it)"
+        )
+    folder = Path(found.origin).parent / "verilog" / "rtl"
+    # The wrapper is another top; the decoder of compressed instructions and the aligner are not instantiated.
+    return sorted(path for path in folder.glob("serv_*.v") if path.stem != "serv_synth_wrapper")

@@ -42,7 +42,7 @@ def parameter_flags(parameters: Parameters) -> list[str]:
 def lint(top: str, parameters: Parameters | None = None, *, files: Sequence[Path] | None = None) -> list[str]:
     """Warnings and errors of `verilator --lint-only -Wall` on `top`; empty when clean."""
     tool = verilator()
-    listed = list(files) if files is not None else sources.closure(top)
+    listed = list(files) if files is not None else sources.design(top, parameters or {})
     command: list[str | Path] = [tool.command, "--lint-only", *LINT_FLAGS, "--top-module", top]
     settings = parameter_flags(core_cfg.packed(listed[-1], parameters or {}))
     finished = run([*command, *settings, WAIVERS, *listed], timeout_s=600)
@@ -95,7 +95,7 @@ def build_library(
     """
     tool = verilator()
     own = files is None
-    files = sources.closure(top) if files is None else files
+    files = sources.design(top, parameters) if files is None else files
     listed = [*files, *harness, *sorted(HARNESS.glob("*.h"))]
     generated = dict(headers or {})
     macros = [f"-D{name}={value}" for name, value in sorted((defines or {}).items())]

@@ -10,6 +10,7 @@ from typing import Any
 from ringsmith import _native
 from ringsmith.errors import InputError
 from ringsmith.hw.device import build_device
+from ringsmith.hw.firmware import firmware
 from ringsmith.presets import Preset, load_preset
 
 KINDS = ("model", "rtl")
@@ -40,8 +41,13 @@ class OpenDevice:
         return cycles / self.clock_mhz / 1e3
 
 
-def open_device(kind: str, preset: str | Preset, overrides: Mapping[str, Any] | None = None) -> OpenDevice:
-    """Open the model of a preset, or its Verilated RTL (built first, then from the cache)."""
+def open_device(
+    kind: str, preset: str | Preset, overrides: Mapping[str, Any] | None = None, *, options: str = ""
+) -> OpenDevice:
+    """Open the model of a preset, or its Verilated RTL (built first, then from the cache).
+
+    `options` are those of the simulation (harness/abi.h): `registers=spi` has a serial host's commands take that line.
+    """
     if kind not in KINDS:
         raise InputError(f"no device {kind!r}; there is {' and '.join(KINDS)}")
     made = preset if isinstance(preset, Preset) else load_preset(preset, overrides)
@@ -50,5 +56,10 @@ def open_device(kind: str, preset: str | Preset, overrides: Mapping[str, Any] | 
         return OpenDevice(
             kind, made, _native.Device.model(name, list(made.operations), made.numbers(), made.port_memory)
         )
+    image = firmware(made)
     library = build_device(made)
-    return OpenDevice(kind, made, _native.Device.rtl(name, list(made.operations), library, made.port_memory))
+    return OpenDevice(
+        kind,
+        made,
+        _native.Device.rtl(name, list(made.operations), library, made.port_memory, firmware=image, options=options),
+    )

@@ -47,6 +47,7 @@ pub fn build(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
         wide_port: false,
         stream: false,
         pointwise_unit: false,
+        controller: false,
         port_memory: isa::PortMemory::IDEAL,
         cyclic: true,
         rns: None,

@@ -113,15 +113,20 @@ impl Device {
         Self::new(name, operations, Modeled::open_cores(info).or_raise()?)
     }
 
-    /// Verilated RTL in a simulator library, with such a memory behind its data port.
+    /// Verilated RTL in a simulator library, with such a memory behind its data port, firmware for its controller if it
+    /// has one, and options of the simulation.
     #[staticmethod]
+    #[pyo3(signature = (name, operations, library, memory, *, firmware=Vec::new(), options=""))]
     fn rtl(
         name: String,
         operations: Vec<String>,
         library: PathBuf,
         memory: (f64, f64, f64),
+        firmware: Vec<u8>,
+        options: &str,
     ) -> PyResult<Self> {
-        let cores = Verilated::open_cores(&library, port_memory(memory), "").or_raise()?;
+        let cores = Verilated::open_cores(&library, port_memory(memory), &firmware, options);
+        let cores = cores.or_raise()?;
         Self::new(name, operations, cores)
     }
 
@@ -460,6 +465,19 @@ impl Device {
         let mut session = self.coprocessor.session();
         let used = session.driver().device().link()?;
         Some((used.bytes_to_device, used.bytes_from_device))
+    }
+
+    /// What the last program took of a simulated host: register accesses and cycles, and those that loaded it before
+    /// into the controller's memory; None of the model.
+    fn last_round<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let round = self.coprocessor.session().driver().device().round();
+        let Some(round) = round else { return Ok(None) };
+        let dict = PyDict::new(py);
+        dict.set_item("transactions", round.transactions)?;
+        dict.set_item("cycles", round.cycles)?;
+        dict.set_item("load_transactions", round.load_transactions)?;
+        dict.set_item("load_cycles", round.load_cycles)?;
+        Ok(Some(dict))
     }
 
     /// Clock cycles simulated since open.

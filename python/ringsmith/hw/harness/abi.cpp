@@ -84,6 +84,10 @@ int rs_run(void* device, uint64_t max_cycles) {
     return guarded(device, [=](Simulation& s) { return s.run(max_cycles); });
 }
 
+int rs_run_program(void* device, uint64_t max_cycles) {
+    return guarded(device, [=](Simulation& s) { return s.run_program(max_cycles); });
+}
+
 int rs_step(void* device, uint64_t cycles) {
     return guarded(device, [=](Simulation& s) {
         s.proceed(cycles);

@@ -19,15 +19,15 @@ struct rs_event {
     uint8_t core;
 };
 
-// What crossed the serial link, and the core cycles that took.
+// Register accesses and frames of data, what crossed the serial link, and the core cycles that took.
 struct rs_link_use {
     uint64_t frames, bytes_to_device, bytes_from_device, cycles;
 };
 
-// Options: "memory=BYTES;link=axi|byte|spi|uart;read_latency=CYCLES;write_latency=CYCLES;rate=BYTES;seed=N", all
-// optional. The memory behind an AXI4 data port moves `rate` bytes in 1000 cycles, or a beat every cycle. NULL on
-// failure: rs_open_error(). Registers and memories start with random contents, drawn from the seed (1 to 2^31 - 1,
-// default 1).
+// Options: "memory=BYTES;link=axi|byte|spi|uart;registers=byte|spi|uart;read_latency=CYCLES;write_latency=CYCLES;
+// rate=BYTES;seed=N", all optional. `registers` is another link of a serial host, for its register accesses alone. The
+// memory behind an AXI4 data port moves `rate` bytes in 1000 cycles, or a beat every cycle. NULL on failure:
+// rs_open_error(). Registers and memories start with random contents, drawn from the seed (1 to 2^31 - 1, default 1).
 void* rs_open(const char* options);
 const char* rs_open_error(void);
 void rs_close(void* device);
@@ -42,6 +42,9 @@ int rs_mem_read(void* device, uint64_t address, uint8_t* out, uint64_t length);
 int rs_mem_write(void* device, uint64_t address, const uint8_t* in, uint64_t length);
 // Clock until core 0 is idle (0), failed (1), or max_cycles have passed (2); serves serial transfers meanwhile.
 int rs_run(void* device, uint64_t max_cycles);
+// In builds with an on-chip controller, whose program has been started: clock until it is done (0), the controller has
+// stopped (1), or max_cycles have passed (2); the host sleeps until the interrupt line rises.
+int rs_run_program(void* device, uint64_t max_cycles);
 // Clock so many cycles, and serve a serial transfer that waits then.
 int rs_step(void* device, uint64_t cycles);
 // Send beats from host memory at `source` through AXI4-Stream, back to back, and put as many that come back at `sink`.

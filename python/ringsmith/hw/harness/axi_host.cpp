@@ -27,11 +27,13 @@ class AxiHost final : public Coprocessor {
 
     uint32_t read_register(uint32_t address) override {
         uint32_t value = 0;
+        ++link.frames;
         if (registers_.read(address, value) != kOkay) throw Failure("no register at " + std::to_string(address));
         return value;
     }
 
     void write_register(uint32_t address, uint32_t value) override {
+        ++link.frames;
         if (registers_.write(address, value) != kOkay) throw Failure("no register at " + std::to_string(address));
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "coprocessor.h"
 
+#include "controller.h"
+
 // Bits of a core in ev_start_o and ev_end_o: compute, memory, base conversion, pointwise.
 constexpr unsigned UNITS = 4;
 
@@ -68,5 +70,19 @@ int Coprocessor::run(uint64_t max_cycles) {
         if (again >> RS_STATUS_IDLE_SHIFT & 1 || again >> RS_STATUS_FAILED_SHIFT & 1) continue;
         if ((again >> RS_STATUS_TRANSFER_SHIFT & 1) && !hang_) continue;
         while (!top_->irq_o && cycles < limit) tick();
+    }
+}
+
+int Coprocessor::run_program(uint64_t max_cycles) {
+    const uint64_t limit = cycles + max_cycles;
+    for (;;) {
+        while (!top_->irq_o && cycles < limit) tick();
+        const uint32_t status = read_register(RS_CONTROLLER_STATUS);
+        if (status >> RS_CONTROLLER_STATUS_DONE_SHIFT & 1) return 0;
+        if (status >> RS_CONTROLLER_STATUS_FAILED_SHIFT & 1) return 1;
+        if (cycles >= limit) return 2;
+        // A transfer waits. The next one, which begins after it, raises the line again.
+        write_register(RS_IRQ_STATUS, 1u << RS_IRQ_STATUS_TRANSFER_SHIFT);
+        if (!hang_ && transfer_waits()) serve_transfer();
     }
 }

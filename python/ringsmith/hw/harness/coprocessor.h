@@ -11,6 +11,7 @@ class Coprocessor : public Simulation {
 
     void reset() override;
     int run(uint64_t max_cycles) override;
+    int run_program(uint64_t max_cycles) override;
     void proceed(uint64_t cycles) override;
     uint64_t take_events(rs_event* out, uint64_t capacity) override;
 #ifdef RINGSMITH_FAULT_PIN

@@ -14,10 +14,8 @@ constexpr uint64_t kFrameBytes = 1 << 16;
 
 class SerialHost final : public Coprocessor {
   public:
-    explicit SerialHost(const Options& options) : Coprocessor(options), link_name_(options.link.empty() ? "byte" : options.link) {
-        if (link_name_ != "byte" && link_name_ != "spi" && link_name_ != "uart") {
-            throw Failure("link=" + link_name_ + ": this build has link=byte, spi and uart");
-        }
+    explicit SerialHost(const Options& options) : Coprocessor(options), data_line_(line("link", options.link, "byte")),
+          register_line_(line("registers", options.registers, data_line_)) {
         reset();
         const uint32_t shape = read_register(RS_SHAPE), capacity = read_register(RS_CAPACITY);
         lanes_ = shape >> RS_SHAPE_LANES_SHIFT & RS_SHAPE_LANES_MASK;
@@ -73,6 +71,13 @@ class SerialHost final : public Coprocessor {
     }
 
   private:
+    // A line by its name in an option, or the default.
+    static std::string line(const std::string& option, const std::string& name, const std::string& otherwise) {
+        if (name.empty()) return otherwise;
+        if (name == "byte" || name == "spi" || name == "uart") return name;
+        throw Failure(option + "=" + name + ": this build has " + option + "=byte, spi and uart");
+    }
+
     static uint8_t byte(uint64_t value, unsigned index) { return static_cast<uint8_t>(value >> (8 * index)); }
 
     void move(uint8_t* data, uint64_t length, bool store) {
@@ -88,6 +93,7 @@ class SerialHost final : public Coprocessor {
     void frame(const std::vector<uint8_t>& header, const uint8_t* out, uint64_t out_bytes, uint8_t* in, uint64_t in_bytes,
                const std::string& refused) {
         const uint64_t started = cycles;
+        line_ = header[0] == kWriteReg || header[0] == kReadReg ? register_line_ : data_line_;
         begin();
         for (const uint8_t value : header) send(value);
         for (uint64_t i = 0; i < out_bytes; ++i) send(out[i]);
@@ -105,14 +111,14 @@ class SerialHost final : public Coprocessor {
     }
 
     void begin() {
-        if (link_name_ == "spi") {
+        if (line_ == "spi") {
             top_->spi_csn_i = 0;
             step(8);
         }
     }
 
     void finish() {
-        if (link_name_ == "spi") {
+        if (line_ == "spi") {
             step(2);
             top_->spi_csn_i = 1;
             step(8);
@@ -120,9 +126,9 @@ class SerialHost final : public Coprocessor {
     }
 
     void send(uint8_t value) {
-        if (link_name_ == "spi") {
+        if (line_ == "spi") {
             exchange_spi(value);
-        } else if (link_name_ == "uart") {
+        } else if (line_ == "uart") {
             send_uart(value);
         } else {
             top_->byte_in_data_i = value;
@@ -138,7 +144,7 @@ class SerialHost final : public Coprocessor {
     // The next byte; `first`: the first of an answer, which fill bytes (0x00) may precede on SPI.
     uint8_t receive(bool first) {
         const uint64_t limit = cycles + kPatience;
-        if (link_name_ == "spi") {
+        if (line_ == "spi") {
             uint8_t value = exchange_spi(0);
             while (first && value == 0) {
                 if (cycles >= limit) throw Failure("the serial link does not answer");
@@ -146,7 +152,7 @@ class SerialHost final : public Coprocessor {
             }
             return value;
         }
-        if (link_name_ == "uart") return receive_uart(limit);
+        if (line_ == "uart") return receive_uart(limit);
         top_->byte_out_ready_i = 1;
         top_->eval();
         while (!top_->byte_out_valid_o) patient_tick(limit);
@@ -197,7 +203,8 @@ class SerialHost final : public Coprocessor {
         return value;
     }
 
-    std::string link_name_;
+    // Of frames of data, of register accesses, of the present frame.
+    std::string data_line_, register_line_, line_;
     uint64_t lanes_ = 1, coefficient_bytes_ = 1;
     unsigned log2_n_max_ = 0, spi_cycles_ = 8;
 };

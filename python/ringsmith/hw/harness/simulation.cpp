@@ -75,8 +75,10 @@ Options::Options(const char* text) {
             seed = static_cast<int>(drawn);
         } else if (key == "link") {
             link = value;
+        } else if (key == "registers") {
+            registers = value;
         } else {
-            throw Failure("unknown option " + item + ": memory, link, read_latency, write_latency, rate and seed exist");
+            throw Failure("unknown option " + item + ": memory, link, registers, read_latency, write_latency, rate and seed exist");
         }
     }
 }
@@ -157,6 +159,8 @@ void Simulation::step(uint64_t count) {
 }
 
 int Simulation::run(uint64_t) { throw Failure("this top runs no commands"); }
+
+int Simulation::run_program(uint64_t) { throw Failure("this top has no controller"); }
 
 void Simulation::stream(uint64_t, uint64_t, uint64_t, uint32_t) { throw Failure("this top has no AXI4-Stream port"); }
 

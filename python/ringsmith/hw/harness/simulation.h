@@ -35,7 +35,7 @@ struct Interrupted {};
 // Settings of rs_open.
 struct Options {
     uint64_t memory_bytes = uint64_t{256} << 20;
-    std::string link;
+    std::string link, registers;
     // Of the memory behind an AXI4 data port: cycles from an address to its first beat and from a last beat to its
     // answer; bytes in 1000 cycles, 0 for a beat every cycle.
     unsigned read_latency = 20, write_latency = 8, rate = 0;
@@ -71,6 +71,8 @@ class Simulation {
     virtual void write_register(uint32_t address, uint32_t value) = 0;
     // Clock until idle (0), failed (1) or max_cycles have passed (2).
     virtual int run(uint64_t max_cycles);
+    // Clock until the controller's program is done (0), the controller has stopped (1) or max_cycles have passed (2).
+    virtual int run_program(uint64_t max_cycles);
     virtual void stream(uint64_t source, uint64_t sink, uint64_t beats, uint32_t user);
     virtual uint64_t take_events(rs_event* out, uint64_t capacity);
     virtual void inject_bus_error(uint64_t address, uint64_t length);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything made from the register maps, `spec/registers.rdl` (the co-processor) and `spec/ntt8.rdl`.
+"""Everything made from the register maps: `spec/registers.rdl` (the co-processor), `controller.rdl` and `ntt8.rdl`.
 
 `python -m ringsmith.hw.registers` writes the committed files, `--check` compares them. The register block itself is
 a build product: it is generated into the cache, keyed by the hash of its source and of the generator's version.
@@ -11,12 +11,12 @@ import sys
 from pathlib import Path
 
 from ringsmith import shipped
-from ringsmith.hw.registers.maps import HOST, NTT8, Field, Register, RegisterMap, block, html, load
+from ringsmith.hw.registers.maps import BLOCKS, CONTROLLER, HOST, NTT8, Field, Register, RegisterMap, block, html, load
 from ringsmith.hw.registers.printed import c_header, causes_rust, causes_sv, page, rust_constants, sv_words
 
 __all__ = [
-    "HOST", "NTT8", "Field", "Register", "RegisterMap", "block", "c_header", "committed", "html", "load", "main",
-    "page",
+    "BLOCKS", "CONTROLLER", "HOST", "NTT8", "Field", "Register", "RegisterMap", "block", "c_header", "committed",
+    "html", "load", "main", "page", "rust_constants",
 ]  # fmt: skip
 
 
@@ -25,10 +25,11 @@ def committed() -> dict[Path, str]:
     root, host, ntt8 = shipped.root(), load(HOST), load(NTT8)
     return {
         root / "crates" / "device" / "src" / "registers.rs": rust_constants(host),
+        root / "crates" / "device" / "src" / "controller_registers.rs": rust_constants(load(CONTROLLER)),
         root / "crates" / "model" / "src" / "cause.rs": causes_rust(host),
         root / "rtl" / "core" / "rs_error_pkg.sv": causes_sv(host),
         root / "rtl" / "ntt8" / "rs_ntt8_pkg.sv": sv_words(ntt8),
-        root / "docs" / "registers.md": page(host, ntt8),
+        root / "docs" / "registers.md": page(host, load(CONTROLLER), ntt8),
     }
 
 

@@ -19,11 +19,11 @@ from ringsmith.hw import paths
 from ringsmith.hw.process import checked, run
 
 #: The maps, by the name of their file in `spec/`.
-HOST, NTT8 = "registers", "ntt8"
+HOST, CONTROLLER, NTT8 = "registers", "controller", "ntt8"
+# Those whose register block is a module of ours.
+BLOCKS = (HOST, CONTROLLER)
 # Habits of the generator's output that our lint would refuse.
-_PREAMBLE = "// Generated from spec/registers.rdl; do not edit.\n" + "".join(
-    f"/* verilator lint_off {rule} */\n" for rule in ("WIDTH", "UNUSED", "GENUNNAMED", "MULTIDRIVEN")
-)
+_PREAMBLE = "".join(f"/* verilator lint_off {rule} */\n" for rule in ("WIDTH", "UNUSED", "GENUNNAMED", "MULTIDRIVEN"))
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,9 @@ def _register(data: dict[str, object]) -> Register:
     return Register(**data, fields=fields)  # type: ignore[arg-type]
 
 
-def block() -> Path:
-    """Directory with the co-processor's generated register block (`rs_host_regs.sv`, its package)."""
-    return _products(HOST)
+def block(stem: str = HOST) -> Path:
+    """Directory with a map's generated register block (`rs_host_regs.sv`, its package)."""
+    return _products(stem)
 
 
 def html(directory: Path, stem: str = HOST) -> None:
@@ -111,7 +111,7 @@ def html(directory: Path, stem: str = HOST) -> None:
 
 
 def _products(stem: str) -> Path:
-    """Directory with a map as JSON, and the register block of the co-processor's; built on first use."""
+    """Directory with a map as JSON, and its register block if it has one; built on first use."""
     try:
         version = importlib.metadata.version("peakrdl-regblock")
     except importlib.metadata.PackageNotFoundError:
@@ -123,9 +123,9 @@ def _products(stem: str) -> Path:
         return target
     work = Path(tempfile.mkdtemp(prefix=".registers-", dir=target.parent))
     try:
-        _read(stem, work, *(["block"] if stem == HOST else []), last="registers.json")
+        _read(stem, work, *(["block"] if stem in BLOCKS else []), last="registers.json")
         for path in work.glob("*.sv"):
-            path.write_text(_PREAMBLE + path.read_text())
+            path.write_text(f"// Generated from spec/{stem}.rdl; do not edit.\n{_PREAMBLE}{path.read_text()}")
         work.chmod(0o755)
         work.replace(target)
     except OSError:

@@ -11,7 +11,7 @@ _LICENCE = "SPDX-License-Identifier: Apache-2.0"
 
 def rust_constants(host: RegisterMap) -> str:
     """Rust module with the address of every register and the position of every field."""
-    lines = [f"// {_LICENCE}", f"// {host.notice}", "//! Register addresses and fields of the host shell."]
+    lines = [f"// {_LICENCE}", f"// {host.notice}", f"//! Register addresses and fields: {host.title}."]
     for register in host.registers:
         name = register.name.upper()
         lines += ["", *comment(register.description, "///"), f"pub const {name}: u32 = {register.address:#05x};"]
@@ -26,7 +26,7 @@ def rust_constants(host: RegisterMap) -> str:
 def c_header(registers: RegisterMap, prefix: str = "RS") -> str:
     """C header with the address of every register and shift and mask of every field."""
     lines = [f"/* {_LICENCE}", f" * {registers.notice} */"]
-    lines += [f"#ifndef {prefix}_REGISTERS_H", f"#define {prefix}_REGISTERS_H"]
+    lines += [f"#ifndef {prefix}_{registers.stem.upper()}_H", f"#define {prefix}_{registers.stem.upper()}_H"]
     for register in registers.registers:
         name = f"{prefix}_{register.name.upper()}"
         lines += ["", f"/* {register.description} */", f"#define {name} {register.address:#05x}u"]

@@ -47,7 +47,7 @@ class Design:
 
     def files(self) -> list[Path]:
         """Sources, dependencies first."""
-        return sources.closure(self.top)
+        return sources.design(self.top, self.parameters)
 
     def elaborate(self, output: Path, defines: Sequence[str] = ()) -> list[str]:
         """Yosys commands that elaborate the design into RTLIL, small arithmetic inlined where it is used."""

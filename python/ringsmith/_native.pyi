@@ -52,6 +52,7 @@ __all__ = [
     "judge_security",
     "max_log2_qp",
     "message_from_bytes",
+    "message_label",
     "message_to_bytes",
     "ntt_primes",
     "object_kind",
@@ -67,6 +68,7 @@ MAX_MEMORY: int
 
 def fork_generation() -> int: ...
 def message_to_bytes(role: str, program: Sequence[tuple[str, bytes]], key: str, parts: Sequence[bytes]) -> bytes: ...
+def message_label(role: str, program: Sequence[tuple[str, bytes]], key: str) -> bytes: ...
 def message_from_bytes(data: bytes) -> tuple[str, list[tuple[str, bytes]], str, list[bytes]]: ...
 def object_kind(data: bytes) -> dict[str, Any]: ...
 
@@ -855,6 +857,15 @@ class Session:
         *,
         progress: Callable[[int, int], object] | None = ...,
     ) -> tuple[list[bytes], dict[str, float]]: ...
+    def answer(
+        self,
+        message: bytes | memoryview,
+        labels: tuple[bytes, bytes],
+        plain: Sequence[npt.NDArray[np.float64] | npt.NDArray[np.int64]],
+        seed: bytes,
+        *,
+        progress: Callable[[int, int], object] | None = ...,
+    ) -> tuple[bytes, dict[str, float]] | None: ...
     @property
     def batch_size(self) -> int: ...
     def run_many(

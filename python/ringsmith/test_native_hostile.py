@@ -25,6 +25,7 @@ import pytest
 import ringsmith as rs
 from ringsmith import _native
 from ringsmith.presets import load_preset
+from ringsmith.runtime.identity import Role
 
 _SECONDS = 1.0
 #: A call that hangs is ended, with a traceback, after so many seconds.
@@ -143,6 +144,8 @@ class Programs:
             "n": 1024, "special": 1, "dnum": 2, "many": [list(self.client.encrypt(x=np.arange(8)).ciphertexts)],
             "seeds": [bytes(32)], "promised": [1.0], "everywhere": [1.0], "received": [],
         }  # fmt: skip
+        labels = tuple(made.label(role, keys.label.key).to_bytes() for role in (Role.ARGUMENTS, Role.RESULT))
+        self.sensible |= {"message": self.client.encrypt(x=np.arange(8)).to_bytes(), "labels": labels}
         self.session = _native.Session(made.native, scheme.context, relin, galois, None)
 
     def made(self, owner: str) -> Any:

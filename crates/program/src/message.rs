@@ -51,9 +51,9 @@ pub struct Section {
     pub hash: [u8; 16],
 }
 
-/// Labelled objects. `Debug` tells sizes alone: a client's parts are secret.
+/// Labelled objects, lent: they are long. `Debug` tells sizes alone: a client's parts are secret.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Message {
+pub struct Message<'a> {
     /// Its purpose.
     pub role: Role,
     /// The program it is of.
@@ -61,12 +61,12 @@ pub struct Message {
     /// The public identity of the secret key it belongs to.
     pub key: String,
     /// The objects, which may be empty.
-    pub parts: Vec<Vec<u8>>,
+    pub parts: Vec<&'a [u8]>,
 }
 
-impl std::fmt::Debug for Message {
+impl std::fmt::Debug for Message<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let sizes: Vec<usize> = self.parts.iter().map(Vec::len).collect();
+        let sizes: Vec<usize> = self.parts.iter().map(|part| part.len()).collect();
         f.debug_struct("Message")
             .field("role", &self.role)
             .field("key", &self.key)
@@ -75,14 +75,22 @@ impl std::fmt::Debug for Message {
     }
 }
 
-impl Message {
+impl<'a> Message<'a> {
     /// The message as an object of the byte format.
     ///
     /// # Errors
     /// [`Error::Layout`] for names and counts that a reader would refuse.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        Ok(Self::labelled(&self.label()?, &self.parts))
+    }
+
+    /// Role, program and key as they begin a payload: equal labels are equal bytes.
+    ///
+    /// # Errors
+    /// [`Error::Layout`] for names and counts that a reader would refuse.
+    pub fn label(&self) -> Result<Vec<u8>, Error> {
         self.check()?;
-        let mut out = Writer::new();
+        let mut out = Writer::public();
         out.u8(self.role as u8);
         out.u8(self.program.len() as u8);
         for section in &self.program {
@@ -90,12 +98,31 @@ impl Message {
             out.bytes(&section.hash);
         }
         write_name(&mut out, &self.key);
-        out.u32(self.parts.len() as u32);
-        for part in &self.parts {
+        Ok(out.as_bytes().to_vec())
+    }
+
+    /// The message of a [`Self::label`] and fewer than 2^32 parts.
+    pub fn labelled(label: &[u8], parts: &[&[u8]]) -> Vec<u8> {
+        let room = parts.iter().map(|part| 8 + part.len()).sum::<usize>();
+        let mut out = Writer::with_room(label.len() + 4 + room);
+        out.bytes(label);
+        out.u32(parts.len() as u32);
+        for part in parts {
             out.u64(part.len() as u64);
             out.bytes(part);
         }
-        Ok(out.seal(Tag::Message, Fingerprint::default()))
+        out.seal(Tag::Message, Fingerprint::default())
+    }
+
+    /// The parts of a message with this [`Self::label`]; `None` for one with another.
+    ///
+    /// # Errors
+    /// [`Error::Wire`].
+    pub fn parts_labelled(bytes: &'a [u8], label: &[u8]) -> Result<Option<Vec<&'a [u8]>>, Error> {
+        match open(bytes)?.strip_prefix(label) {
+            Some(rest) => read_parts(Reader::new(rest)).map(Some),
+            None => Ok(None),
+        }
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -117,12 +144,8 @@ impl Message {
     ///
     /// # Errors
     /// [`Error::Wire`].
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let (header, payload) = wire::open_as(Tag::Message, bytes)?;
-        if header.params != Fingerprint::default() {
-            return Err(refused("the fingerprint of a message", 1, "zeros"));
-        }
-        let mut input = Reader::new(payload);
+    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
+        let mut input = Reader::new(open(bytes)?);
         let code = input.u8("the role")?;
         let role = *Role::ALL
             .get(usize::from(code))
@@ -135,22 +158,36 @@ impl Message {
             .map(|_| read_section(&mut input))
             .collect::<Result<_, _>>()?;
         let key = read_name(&mut input, "a key's identity")?;
-        let count = input.u32("the number of parts")?;
-        let mut parts = vec![];
-        for _ in 0..count {
-            let len = input.u64("the length of a part")?;
-            let len = usize::try_from(len)
-                .map_err(|_| refused("the length of a part", len, "what memory can hold"))?;
-            parts.push(input.bytes(len, "a part")?.to_vec());
-        }
-        input.finish()?;
         Ok(Self {
             role,
             program,
             key,
-            parts,
+            parts: read_parts(input)?,
         })
     }
+}
+
+/// The payload of a message.
+fn open(bytes: &[u8]) -> Result<&[u8], Error> {
+    let (header, payload) = wire::open_as(Tag::Message, bytes)?;
+    if header.params != Fingerprint::default() {
+        return Err(refused("the fingerprint of a message", 1, "zeros"));
+    }
+    Ok(payload)
+}
+
+/// The parts, which end the payload.
+fn read_parts(mut input: Reader<'_>) -> Result<Vec<&[u8]>, Error> {
+    let count = input.u32("the number of parts")?;
+    let mut parts = vec![];
+    for _ in 0..count {
+        let len = input.u64("the length of a part")?;
+        let len = usize::try_from(len)
+            .map_err(|_| refused("the length of a part", len, "what memory can hold"))?;
+        parts.push(input.bytes(len, "a part")?);
+    }
+    input.finish()?;
+    Ok(parts)
 }
 
 fn plain(name: &str) -> bool {
@@ -197,7 +234,7 @@ mod tests {
     use proptest::prelude::*;
     use rlwe::mutate;
 
-    fn message(parts: Vec<Vec<u8>>) -> Message {
+    fn message(parts: Vec<&[u8]>) -> Message<'_> {
         Message {
             role: Role::Arguments,
             program: vec![Section {
@@ -212,17 +249,28 @@ mod tests {
     proptest! {
         #[test]
         fn bytes_give_the_message_back(parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..5)) {
-            let made = message(parts);
-            prop_assert_eq!(Message::from_bytes(&made.to_bytes().unwrap()).unwrap(), made);
+            let made = message(parts.iter().map(Vec::as_slice).collect());
+            let bytes = made.to_bytes().unwrap();
+            prop_assert_eq!(&Message::from_bytes(&bytes).unwrap(), &made);
+            let label = made.label().unwrap();
+            prop_assert_eq!(Message::parts_labelled(&bytes, &label).unwrap(), Some(made.parts));
+            let other = Message { role: Role::Result, ..message(vec![]) }.label().unwrap();
+            prop_assert_eq!(Message::parts_labelled(&bytes, &other).unwrap(), None);
         }
     }
 
     #[test]
     fn a_damaged_message_is_refused_or_read_as_it_stands() {
-        let bytes = message(vec![vec![1, 2, 3], vec![]]).to_bytes().unwrap();
+        let made = message(vec![&[1, 2, 3], &[]]);
+        let (bytes, label) = (made.to_bytes().unwrap(), made.label().unwrap());
         mutate::for_each_mutation(&bytes, 20_000, |broken| {
+            let parts = Message::parts_labelled(broken, &label);
             if let Ok(read) = Message::from_bytes(broken) {
                 assert_eq!(read.to_bytes().unwrap(), broken);
+                let same = read.label().unwrap() == label;
+                assert_eq!(parts.unwrap(), same.then_some(read.parts));
+            } else {
+                assert!(!matches!(parts, Ok(Some(_))));
             }
         });
         for cut in 0..bytes.len() {
@@ -243,7 +291,7 @@ mod tests {
 
     #[test]
     fn parts_are_not_shown() {
-        let shown = format!("{:?}", message(vec![vec![42; 7]]));
+        let shown = format!("{:?}", message(vec![&[42; 7]]));
         assert!(shown.contains('7') && !shown.contains("42"), "{shown}");
     }
 }

@@ -47,18 +47,40 @@ fn message_to_bytes<'py>(
     key: String,
     parts: Vec<PyBackedBytes>,
 ) -> PyResult<Bound<'py, PyBytes>> {
+    let parts = parts.iter().map(|part| &**part).collect();
+    let message = message(role, program, key, parts)?;
+    Ok(PyBytes::new(py, &message.to_bytes().or_raise()?))
+}
+
+/// The label of such a message, as `Session.answer` takes it.
+#[pyfunction]
+fn message_label<'py>(
+    py: Python<'py>,
+    role: &str,
+    program: Vec<(String, [u8; 16])>,
+    key: String,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let message = message(role, program, key, vec![])?;
+    Ok(PyBytes::new(py, &message.label().or_raise()?))
+}
+
+fn message<'a>(
+    role: &str,
+    program: Vec<(String, [u8; 16])>,
+    key: String,
+    parts: Vec<&'a [u8]>,
+) -> PyResult<Message<'a>> {
     let role = ROLES.iter().find(|(name, _)| *name == role);
     let (_, role) = role.ok_or_else(|| Kind::Input.error("no such role"))?;
-    let message = Message {
+    Ok(Message {
         role: *role,
         program: program
             .into_iter()
             .map(|(name, hash)| Section { name, hash })
             .collect(),
         key,
-        parts: parts.iter().map(|part| part.to_vec()).collect(),
-    };
-    Ok(PyBytes::new(py, &message.to_bytes().or_raise()?))
+        parts,
+    })
 }
 
 /// Role, sections, key, parts.
@@ -101,6 +123,7 @@ fn object_kind<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyDict>
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(message_to_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(message_label, m)?)?;
     m.add_function(wrap_pyfunction!(message_from_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(object_kind, m)?)
 }

@@ -74,6 +74,15 @@ class Label:
     program: Identity
     key: str
 
+    @property
+    def length(self) -> int:
+        """Number of bytes that `to_bytes` returns."""
+        return 3 + sum(1 + len(name) + len(value) for name, value in self.program.sections) + len(self.key)
+
+    def to_bytes(self) -> bytes:
+        """Return the label as it begins a message (docs/format.md)."""
+        return _native.message_label(self.role.name, list(self.program.sections), self.key)
+
     def check(self, given: Any, receiver: str) -> None:
         """Fail unless an object with the label `given` is what a receiver with this one takes."""
         if not (isinstance(given, Label) and isinstance(given.program, Identity)):

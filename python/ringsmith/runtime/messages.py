@@ -7,6 +7,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -66,6 +67,8 @@ class Message(Shown, ABC):
 #: Bytes of an object's start that tell whether it is secret: magic, version, type tag, fingerprint, length; then a
 #: message's role (docs/format.md).
 HEAD = 33
+#: Bytes of an object's header and checksum.
+_ENVELOPE = 32 + 8
 _ROLES = tuple(Role)
 _MAGIC, _SECRET_KEY, _MESSAGE = b"RSMI", 16, 65
 
@@ -77,6 +80,7 @@ def role_of(head: bytes) -> Role | None:
     return _ROLES[place] if place < len(_ROLES) else None
 
 
+@lru_cache(256)  # Those of one program's messages begin alike.
 def is_secret(head: bytes) -> bool:
     """Whether an object that begins so has a secret key, damaged as the rest of it may be."""
     key = len(head) >= 8 and head[:4] == _MAGIC and int.from_bytes(head[6:8], "little") == _SECRET_KEY
@@ -119,6 +123,11 @@ class Encryptions(Message):
     def nbytes(self) -> int:
         """Number of bytes of the ciphertexts."""
         return sum(map(len, self.ciphertexts))
+
+    @cached_property
+    def length(self) -> int:
+        """Number of bytes that `to_bytes` returns."""
+        return _ENVELOPE + self.label.length + 4 + sum(8 + len(part) for part in self.ciphertexts)
 
     def digest(self) -> str:
         """SHA-256 of all ciphertext bytes, in hexadecimal."""

@@ -146,6 +146,11 @@ class ProgramData:
         """Return the engine's objects for this program's parameters."""
         return open_scheme(self.params, self.device)
 
+    @cached_property
+    def scheme(self) -> Scheme:
+        """The same, made once: those that evaluate share the tables, whoever's keys they have."""
+        return self.open()
+
     def packed(self, name: str, values: Array) -> Array:
         """Return one row of slots for each ciphertext of an encrypted argument."""
         slots, bound = self.native.slots, self._bound(name)

@@ -13,15 +13,19 @@ use crate::keys::{GaloisKeys, PublicKey, RelinKey};
 use crate::operations::threads_or_all;
 use crate::watch::watched;
 use crate::word_width::{WordWidth, mismatch};
+use crate::work::finished;
+use ::program::Message;
 use ::program::expression::Numbers;
 use backend::{Backend, Cpu, Inputs, KeySet, Keys, Outcome, Recorder, Request};
+use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use rlwe::Seed;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zq::Word;
+use zq::memory::{attempt, reserved};
 
 /// A program with the keys to run it.
 #[pyclass(frozen, module = "ringsmith._native")]
@@ -33,6 +37,9 @@ pub struct Session {
 
 /// Results as bytes, and seconds by kind of operation.
 type Ran<'py> = (Vec<Bound<'py, PyBytes>>, BTreeMap<&'static str, f64>);
+
+/// A result as a message, and seconds by kind of operation.
+type Answered<'py> = (Bound<'py, PyBytes>, BTreeMap<&'static str, f64>);
 
 /// Ciphertexts as Python has them.
 enum Sent {
@@ -197,6 +204,42 @@ impl Session {
         self.run_on(py, &*self.backend, (inputs, plain, seed), progress)
     }
 
+    /// Runs the program on a message of encrypted arguments, given and returned as bytes: `run` without what lies
+    /// between. `labels`: of the arguments and of the result (`message_label`).
+    ///
+    /// Returns None, and does nothing, where the message has another label, another number of ciphertexts, an empty
+    /// one, or one twice: whoever asks reads it himself and says what is wrong.
+    #[pyo3(signature = (message, labels, plain, seed, *, progress=None))]
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        message: PyBuffer<u8>,
+        labels: (PyBackedBytes, PyBackedBytes),
+        plain: Vec<Bound<'py, PyAny>>,
+        seed: &[u8],
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Option<Answered<'py>>> {
+        // Copied: other processes may write where it lies.
+        let mut data = finished(attempt(|| {
+            let mut room: Vec<u8> = reserved(message.item_count());
+            room.resize(message.item_count(), 0);
+            Ok::<_, PyErr>(room)
+        }))?;
+        message.copy_to_slice(py, &mut data)?;
+        let parts = Message::parts_labelled(&data, &labels.0).or_raise()?;
+        let Some(parts) = parts.filter(|parts| self.sound(parts)) else {
+            return Ok(None);
+        };
+        let (plain, lent) = (numbers_of(&plain)?, Lent::Bytes(parts));
+        let request = self.request(&lent, &plain, seed)?;
+        let outcome = watched(py, progress.as_ref(), |watch| {
+            self.backend.run(&request, watch)
+        })?;
+        let outputs: Vec<&[u8]> = outcome.outputs.iter().map(AsRef::as_ref).collect();
+        let written = PyBytes::new(py, &Message::labelled(&labels.1, &outputs));
+        Ok(Some((written, outcome.seconds.0)))
+    }
+
     /// Most sets of ciphertexts that `run_many` works on at a time.
     #[getter]
     fn batch_size(&self) -> usize {
@@ -267,6 +310,15 @@ fn ran(py: Python<'_>, outcome: Outcome) -> Ran<'_> {
 }
 
 impl Session {
+    /// Whether as many ciphertexts came as the program takes, none empty and none twice, by their checksums.
+    fn sound(&self, parts: &[&[u8]]) -> bool {
+        let ends: BTreeSet<_> = parts
+            .iter()
+            .filter_map(|part| part.last_chunk::<8>())
+            .collect();
+        parts.len() == self.program.input_count() && ends.len() == parts.len()
+    }
+
     fn request<'a>(
         &'a self,
         lent: &'a Lent<'a>,

@@ -36,6 +36,16 @@ impl Writer {
         }
     }
 
+    /// An empty payload that will have so many bytes: no buffer is outgrown on the way.
+    pub fn with_room(payload_len: usize) -> Self {
+        let mut bytes = reserved(HEADER_LEN + payload_len + CHECKSUM_LEN);
+        bytes.resize(HEADER_LEN, 0);
+        Self {
+            bytes,
+            is_public: false,
+        }
+    }
+
     /// An empty payload that nothing secret will pass through: wiping takes longer than writing.
     pub fn public() -> Self {
         let mut out = Self::new();

@@ -4,8 +4,9 @@
     python bench/service.py [--jobs 400] [--clients 4] [--rounds 3] [--json]
 
 The engine alone: two processes at a time, from the bytes of the arguments to those of the result. Through the service,
-with two workers: `run`, a request for each job (`PUT /v1/jobs/ID/run`); `many`, many jobs a request (`POST
-/v1/jobs/run`, `evaluate_many`), each kept with its result; `passing`, the same with `keep=0`.
+with two workers, from messages that were encrypted before to those of the results: `run`, a request for each job (`PUT
+/v1/jobs/ID/run`); `many`, many jobs a request (`POST /v1/jobs/run`, `evaluate_many`), each kept with its result;
+`passing`, the same with `keep=0`.
 
 *Share of rate*: jobs a second through the service over those of the engine alone. *Share of time*: processor time that
 the engine takes for a job over that of client, server and workers together: where the machine has other work to do,
@@ -53,9 +54,9 @@ def own_seconds() -> float:
 
 
 def seconds_of(process: int) -> float:
-    """Return the processor time of another process."""
-    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / 100
+    """Return the processor time of another process, all its threads."""
+    threads = Path(f"/proc/{process}/task").glob("*/schedstat")
+    return sum(int(thread.read_text().split()[0]) for thread in threads) * 1e-9
 
 
 def evaluated(program: bytes, keys: bytes, data: list[bytes]) -> tuple[float, float]:
@@ -84,7 +85,7 @@ class Served:
     def __init__(self, server: Running, remote: rs.remote.Remote, place: rs.remote.RemoteProgram, clients: int) -> None:
         """Ask with so many threads."""
         self.server, self.remote, self.place, self.clients = server, remote, place, clients
-        self.places = place.prepare()
+        self.places, self.workers = place.prepare(), server.workers()
 
     def job(self, body: bytes) -> str:
         """Run one in a request of its own; returns its name."""
@@ -92,21 +93,21 @@ class Served:
         self.remote.wire.run(steps.evaluate(*self.places, body, {}, name, None))
         return name
 
-    def run(self, data: list[bytes]) -> None:
+    def run(self, data: list[rs.Encryptions]) -> None:
         """Run all, a request each."""
         with ThreadPoolExecutor(self.clients) as pool:
-            deque(pool.map(self.job, data), 0)
+            deque(pool.map(lambda message: self.job(message.to_bytes()), data), 0)
 
-    def many(self, data: list[bytes], keep: float) -> None:
+    def many(self, data: list[rs.Encryptions], keep: float) -> None:
         """Run all, many in a request."""
-        deque(self.place.evaluate_many(map(rs.Encryptions.from_bytes, data), keep=keep), 0)
+        deque(self.place.evaluate_many(data, keep=keep), 0)
 
     def seconds(self) -> dict[str, float]:
         """Return the processor time of each part until now."""
-        workers = sum(map(seconds_of, self.server.workers()))
+        workers = sum(map(seconds_of, self.workers))
         return {"client": own_seconds(), "server": seconds_of(self.server.process.pid), "workers": workers}
 
-    def measured(self, ask: Callable[[list[bytes]], None], data: list[bytes]) -> dict[str, float]:
+    def measured(self, ask: Callable[[list[rs.Encryptions]], None], data: list[rs.Encryptions]) -> dict[str, float]:
         """Return ms of processor time of each part for a job, and jobs a second."""
         before, start = self.seconds(), time.perf_counter()
         ask(data)
@@ -158,15 +159,16 @@ def main() -> None:
         rs.connect(server.url, server.tenant("bench")) as remote,
     ):
         served = Served(server, remote, remote.program(program, client), options.clients)
-        ways: dict[str, Callable[[list[bytes]], None]] = {
+        messages = [rs.Encryptions.from_bytes(one) for one in data]
+        ways: dict[str, Callable[[list[rs.Encryptions]], None]] = {
             "run": served.run, "many": partial(served.many, keep=3600.0), "passing": partial(served.many, keep=0.0)
         }  # fmt: skip
         engine(pool, program, client, data[:8])
         for ask in ways.values():  # Keys in both workers, connections open.
-            ask(data[:64])
+            ask(messages[:64])
         rounds = [
             {"engine": engine(pool, program, client, data)}
-            | {way: served.measured(ask, data) for way, ask in ways.items()}
+            | {way: served.measured(ask, messages) for way, ask in ways.items()}
             for _ in range(options.rounds)
         ]
         figures = {"added_ms": served.added(data[:100]), **shares(rounds)}

@@ -121,8 +121,8 @@ class RemoteProgram:
         is lost on the way is run again.
         """
         kept, checked = many.checked_keep(keep), self.program.signature.check(plain, encrypted=False)
-        places, given = self.prepare(), self._wire.run(steps.plain_arguments(checked))
-        return many.mapped(lambda bodies: self._wire.run(many.evaluate(places, bodies, given, kept)), batch)
+        places, shared = self.prepare(), self._wire.run(many.shared(checked, kept))
+        return many.mapped(lambda group: self._wire.run(many.evaluate(places, group, shared)), batch, shared.most)
 
     def map(self, *encrypted: Iterable[Any], keep: float = many.KEEP, **plain: Any) -> Iterator[Array]:
         """Encrypt, evaluate there, decrypt many: like `map`, an iterable for each encrypted argument; the plain ones
@@ -214,9 +214,9 @@ class AsyncRemoteProgram:
     ) -> AsyncIterator[Encryptions]:
         """Yield the results of many messages, as `RemoteProgram.evaluate_many`."""
         kept, checked = many.checked_keep(keep), self._side.program.signature.check(plain, encrypted=False)
-        places, given = await self.prepare(), await self._wire.run(steps.plain_arguments(checked))
+        places, shared = await self.prepare(), await self._wire.run(many.shared(checked, kept))
         async for result in many.mapped_async(
-            lambda bodies: self._wire.run(many.evaluate(places, bodies, given, kept)), batch
+            lambda group: self._wire.run(many.evaluate(places, group, shared)), batch, shared.most
         ):
             yield result
 

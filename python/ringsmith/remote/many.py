@@ -10,10 +10,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import chain
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
 
 from ringsmith.errors import FormatError, InputError
 from ringsmith.remote import steps
@@ -22,11 +24,10 @@ from ringsmith.runtime import frames
 from ringsmith.runtime.client import Client
 from ringsmith.runtime.messages import Encryptions
 
-T = TypeVar("T")
-#: Jobs, and bytes of arguments, of one request at most.
-_JOBS, _BYTES = 64, (2 << 20) - (64 << 10)
+#: Jobs, and bytes, of one request at most, and of the latter those that are left to what stands before each message.
+_JOBS, _BYTES, _HEADS = 64, 8 << 20, 64 << 10
 #: Requests on their way at a time.
-_REQUESTS = 4
+_REQUESTS = 3
 #: Seconds that one request waits for its jobs.
 _WAIT = 20.0
 #: Seconds for which a result is kept unless told otherwise.
@@ -43,37 +44,68 @@ def encrypted(client: Client, columns: Sequence[Iterable[Any]]) -> Iterator[Encr
     return (client.encrypt(**dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True))
 
 
-def groups(messages: Iterable[Encryptions]) -> Iterator[list[bytes]]:
+@dataclass(frozen=True)
+class Shared:
+    """What all requests have in common: plain arguments, seconds to keep results, bytes of messages at most."""
+
+    plain: Mapping[str, Any]
+    keep: float
+    most: int
+
+
+def shared(arrays: Mapping[str, NDArray[Any]], keep: float) -> Steps[Shared]:
+    """Have the server keep plain arguments that are long, and ask how much it takes at a time."""
+    plain = yield from steps.plain_arguments(arrays)
+    limits = (yield Request("GET", "/v1/status")).json["limits"]
+    return Shared(plain, keep, min(_BYTES, limits["body"]) - _HEADS)
+
+
+def groups(messages: Iterable[Encryptions], most: int) -> Iterator[list[Encryptions]]:
     """Cut messages into requests."""
-    group, size = list[bytes](), 0
+    group, size = list[Encryptions](), 0
     for message in messages:
-        data = steps.public(message.to_bytes())
-        if group and (len(group) == _JOBS or size + len(data) > _BYTES):
+        length = message.length
+        if group and (len(group) == _JOBS or size + length > most):
             yield group
             group, size = [], 0
-        group.append(data)
-        size += len(data)
+        group.append(message)
+        size += length
     if group:
         yield group
 
 
-def evaluate(
-    places: tuple[str, str], bodies: list[bytes], plain: Mapping[str, Any], keep: float
-) -> Steps[list[Encryptions]]:
+class Framed:
+    """The body of a request: a frame for each job, written as it is sent, so that memory is taken for one at a time."""
+
+    def __init__(self, jobs: Mapping[str, Encryptions]) -> None:
+        """Frame the messages of jobs by name."""
+        self._jobs = jobs
+        self.length = sum(frames.OVERHEAD + len(id) + message.length for id, message in jobs.items())
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the bytes in parts."""
+        for id, message in self._jobs.items():
+            data = steps.public(message.to_bytes())
+            yield frames.head(id, 0, len(data))
+            yield data
+
+
+def evaluate(places: tuple[str, str], messages: list[Encryptions], shared: Shared) -> Steps[list[bytes]]:
     """Evaluate one request's arguments and return their results in order; RemoteError of the first that has none."""
     program, keys = places
-    text = json.dumps(dict(plain))
-    if len(text) > steps.IN_LINE or len(bodies[0]) > _BYTES:
+    text = json.dumps(dict(shared.plain))
+    if len(text) > steps.IN_LINE or messages[0].length > shared.most:
         found = []
-        for body in bodies:
-            found.append((yield from steps.evaluate(program, keys, body, plain, steps.new_job(), None)))
-        return [Encryptions.from_bytes(data) for data in found]
-    jobs = {steps.new_job(): body for body in bodies}
+        for message in messages:
+            body = message.to_bytes()
+            found.append((yield from steps.evaluate(program, keys, body, shared.plain, steps.new_job(), None)))
+        return found
+    jobs = dict(zip(steps.new_jobs(len(messages)), messages, strict=True))
     results: dict[str, bytes] = {}
-    query = {"program": program, "keys": keys, "plain": text, "keep": keep, "wait": _WAIT}
+    query = {"program": program, "keys": keys, "plain": text, "keep": shared.keep, "wait": _WAIT}
     while missing := [id for id in jobs if id not in results]:
-        parts = list(chain.from_iterable((frames.head(id, 0, len(jobs[id])), jobs[id]) for id in missing))
-        answer = yield Request("POST", "/v1/jobs/run", query, body=parts, wait=_WAIT)
+        framed = Framed({id: jobs[id] for id in missing})
+        answer = yield Request("POST", "/v1/jobs/run", query, body=framed, wait=_WAIT)
         for id, status, data in _read(answer.data, set(missing)):
             if status == 200:
                 results[id] = bytes(data)
@@ -81,7 +113,7 @@ def evaluate(
                 results[id] = yield from steps.result(id, None)
             elif status not in steps.PASSING:
                 raise steps.refusal(json.loads(bytes(data)))
-    return [Encryptions.from_bytes(results[id]) for id in jobs]
+    return [results[id] for id in jobs]
 
 
 def _read(body: bytes, asked: set[str]) -> list[tuple[str, int, memoryview]]:
@@ -102,26 +134,30 @@ def checked_keep(keep: float) -> float:
     return float(keep)
 
 
-def mapped(run: Callable[[list[bytes]], list[T]], messages: Iterable[Encryptions]) -> Iterator[T]:
-    """Yield `run` of each group's messages, in order; a few groups beyond what was taken are on their way."""
-    waiting: deque[Future[list[T]]] = deque()
+def mapped(
+    run: Callable[[list[Encryptions]], list[bytes]], messages: Iterable[Encryptions], most: int
+) -> Iterator[Encryptions]:
+    """Yield the results that `run` has of each group, in order; a few groups beyond what was taken are on their way."""
+    waiting: deque[Future[list[bytes]]] = deque()
     with ThreadPoolExecutor(_REQUESTS, "ringsmith-many") as pool:
         try:
-            for group in groups(messages):
+            for group in groups(messages, most):
                 waiting.append(pool.submit(run, group))
                 if len(waiting) > _REQUESTS:
-                    yield from waiting.popleft().result()
+                    yield from map(Encryptions.from_bytes, waiting.popleft().result())
             while waiting:
-                yield from waiting.popleft().result()
+                yield from map(Encryptions.from_bytes, waiting.popleft().result())
         finally:
             for left in waiting:
                 left.cancel()
 
 
-async def mapped_async(run: Callable[[list[bytes]], Any], messages: Iterable[Encryptions]) -> AsyncIterator[Any]:
+async def mapped_async(
+    run: Callable[[list[Encryptions]], Awaitable[list[bytes]]], messages: Iterable[Encryptions], most: int
+) -> AsyncIterator[Encryptions]:
     """Yield the same on asyncio."""
-    waiting: deque[asyncio.Task[list[Any]]] = deque()
-    cut = groups(messages)
+    waiting: deque[asyncio.Future[list[bytes]]] = deque()
+    cut = groups(messages, most)
     try:
         while True:
             group = await asyncio.to_thread(next, cut, None)
@@ -129,7 +165,7 @@ async def mapped_async(run: Callable[[list[bytes]], Any], messages: Iterable[Enc
                 waiting.append(asyncio.ensure_future(run(group)))
             while waiting and (group is None or len(waiting) > _REQUESTS):
                 for result in await waiting.popleft():
-                    yield result
+                    yield Encryptions.from_bytes(result)
             if group is None:
                 return
     finally:

@@ -10,9 +10,9 @@ import hashlib
 import io
 import json
 import secrets
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,15 @@ class RemoteError(RingsmithError):
         return type(self), (self.code, str(self))
 
 
+class Parts(Protocol):
+    """A body that is made as it is sent, each time anew; `length`: its bytes."""
+
+    length: int
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the bytes in parts."""
+
+
 @dataclass(frozen=True)
 class Request:
     """A driver's request. `expected`: codes that are no error; the steps handle them."""
@@ -57,7 +66,7 @@ class Request:
     method: str
     path: str
     query: Mapping[str, Any] = field(default_factory=dict)
-    body: bytes | Sequence[bytes] | None = None
+    body: bytes | Parts | None = None
     json: Any = None
     expected: tuple[str, ...] = ()
     wait: float = 0.0
@@ -146,6 +155,12 @@ def plain_arguments(arrays: Mapping[str, NDArray[Any]]) -> Steps[dict[str, Any]]
 def new_job() -> str:
     """Return a name for a job that nobody has."""
     return secrets.token_hex(16)
+
+
+def new_jobs(count: int) -> list[str]:
+    """Return names for jobs that nobody has."""
+    own = secrets.token_hex(14)
+    return [f"{own}{number:04x}" for number in range(count)]
 
 
 def submit(program: str, keys: str, inputs: bytes, plain: Mapping[str, Any], id: str) -> Steps[dict[str, Any]]:

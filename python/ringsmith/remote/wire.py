@@ -7,13 +7,13 @@ import ipaddress
 import json
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 from ringsmith._native import __version__
 from ringsmith.errors import InputError
-from ringsmith.remote.steps import CONNECT, PASSING, Answer, RemoteError, Reply, Request, Steps, refusal
+from ringsmith.remote.steps import CONNECT, PASSING, Answer, Parts, RemoteError, Reply, Request, Steps, refusal
 
 if TYPE_CHECKING:
     import httpx
@@ -65,7 +65,7 @@ class Patience:
         return pause if now + pause - self._since <= self._seconds else None
 
 
-def _spelled(request: Request) -> tuple[str, dict[str, str], bytes | Sequence[bytes] | None]:
+def _spelled(request: Request) -> tuple[str, dict[str, str], bytes | Parts | None]:
     """Return a request's target, headers of its own, and body."""
     query = "?" + urlencode(request.query) if request.query else ""
     if request.json is not None:
@@ -74,7 +74,7 @@ def _spelled(request: Request) -> tuple[str, dict[str, str], bytes | Sequence[by
         return request.path + query, {}, None
     kind = {"content-type": "application/octet-stream"}
     if not isinstance(request.body, bytes):
-        kind["content-length"] = str(sum(map(len, request.body)))
+        kind["content-length"] = str(request.body.length)
     return request.path + query, kind, request.body
 
 

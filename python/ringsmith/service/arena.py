@@ -22,6 +22,10 @@ from ringsmith.service.logs import log
 RESULTS = 1 << 20
 
 
+#: Where bytes lie in the arena: their start, and how many they are.
+Place = tuple[int, int]
+
+
 class Arena:
     """So many slots of one size, and room for the results of so many workers; memory is taken when it is first used."""
 
@@ -81,8 +85,8 @@ class Results:
         """Return where the bytes are now; None if they have no room."""
         if self._used + len(data) > RESULTS:
             return None
-        place = Place(self._start + self._used, len(data))
-        self._arena.at(place.start, place.length)[:] = data
+        place = self._start + self._used, len(data)
+        self._arena.at(*place)[:] = data
         self._used += len(data)
         return place
 
@@ -107,7 +111,7 @@ class Body:
 
     def part(self, start: int, length: int) -> Lent:
         """Return a part of it, which keeps the whole."""
-        return Lent(self, self.start + start, self.view[start : start + length])
+        return Lent(self, (self.start + start, length), self.view[start : start + length])
 
     def __del__(self) -> None:
         """Give the slot back."""
@@ -115,24 +119,23 @@ class Body:
 
 
 class Lent:
-    """Bytes of a body. To a worker it goes as a `Place`."""
+    """Bytes of a body, which keep the whole of it in its slot. A worker is told their `place`."""
 
-    def __init__(self, body: Body, start: int, view: memoryview) -> None:
+    __slots__ = ("_body", "place", "view")
+
+    def __init__(self, body: Body, place: Place, view: memoryview) -> None:
         """Refer to them."""
-        self._body, self._start, self.view = body, start, view
+        self._body, self.place, self.view = body, place, view
 
     def __len__(self) -> int:
         """Return how many they are."""
         return len(self.view)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Travel as where they are."""
-        return Place, (self._start, len(self.view))
+
+#: Arguments that came with a job, copied or where they were received.
+Sent = bytes | Lent
 
 
-class Place:
-    """Where bytes lie in the arena."""
-
-    def __init__(self, start: int, length: int) -> None:
-        """Name them."""
-        self.start, self.length = start, length
+def view_of(sent: Sent) -> bytes | memoryview:
+    """Return their bytes, of which no copy is made."""
+    return sent.view if isinstance(sent, Lent) else sent

@@ -8,20 +8,20 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from ringsmith.errors import FormatError
 from ringsmith.runtime import frames
-from ringsmith.service.arena import Body, Lent
+from ringsmith.service.arena import Body, Sent
 from ringsmith.service.files import own_name
 from ringsmith.service.job import ENDED, Job
 from ringsmith.service.plan import Plan, check_same, sign_of
 from ringsmith.service.problems import Problem
-from ringsmith.service.requests import JOB_ID
+from ringsmith.service.requests import JOB_ID, Terms, plain_of
+from ringsmith.service.rows import Row
 from ringsmith.service.service import Service
-from ringsmith.service.store import Row
 from ringsmith.service.tenants import Tenant
 
 #: Jobs of one request at most.
@@ -31,9 +31,9 @@ _ID = re.compile(JOB_ID)
 Outcome = bytes | dict[str, Any] | Problem
 
 
-def jobs_of(body: bytes | Body) -> list[tuple[str, bytes | Lent]]:
+def jobs_of(body: bytes | Body) -> list[tuple[str, Sent]]:
     """Return name and arguments of each job of a request; Problem for a body that is none."""
-    found: list[tuple[str, bytes | Lent]]
+    found: list[tuple[str, Sent]]
     try:
         if isinstance(body, bytes):
             found = [(name, body[start : start + length]) for name, _, start, length in frames.places(body)]
@@ -52,40 +52,34 @@ def jobs_of(body: bytes | Body) -> list[tuple[str, bytes | Lent]]:
 class Batch:
     """The jobs of one request."""
 
-    def __init__(self, service: Service, tenant: Tenant, wait: float) -> None:
-        """Wait `wait` seconds for them."""
+    def __init__(self, service: Service, tenant: Tenant, terms: Terms, jobs: Sequence[tuple[str, Sent]]) -> None:
+        """Queue the jobs; Problem for what is wrong with all of them."""
         self._service, self._tenant = service, tenant
-        self._deadline = time.monotonic() + wait
+        self._deadline = time.monotonic() + terms.wait
         self._changed = asyncio.Event()
         self._waiting: dict[str, Job] = {}
         self._known: list[tuple[str, Outcome]] = []
-
-    def submit(
-        self,
-        hashes: Mapping[str, bytes],
-        plain: Mapping[str, Any],
-        keep: float,
-        jobs: Sequence[tuple[str, bytes | Lent]],
-    ) -> None:
-        """Queue the jobs; Problem for what is wrong with all of them."""
-        service, tenant = self._service, self._tenant
         if service.waiting >= service.settings.waiting:
             raise Problem("busy", f"{service.waiting} requests wait for jobs already", retry_after=1.0)
-        plan = service.plan(tenant, hashes, plain, None)
+        self._submit(service.plan(tenant, terms.hashes(), plain_of(terms.plain), None), terms.keep, jobs)
+
+    def _submit(self, plan: Plan, keep: float, jobs: Sequence[tuple[str, Sent]]) -> None:
+        service, tenant = self._service, self._tenant
         own = service.scheduler.jobs
         ended = service.store.jobs_named(tenant.number, [id for id, _ in jobs if (tenant.number, id) not in own])
         unfinished = len(service.scheduler.of_tenant(tenant.number))
-        shared = hashlib.sha256(plan.program.digest + plan.keys.digest)
+        shared, text = hashlib.sha256(plan.program.digest + plan.keys.digest), plan.plain.encode()
         new: list[Job] = []
         for id, body in jobs:
             request = shared.copy()
-            request.update(sign_of(body) + plan.plain.encode())
+            request.update(sign_of(body) + text)
             try:
                 known = own.get((tenant.number, id)) or ended.get(id)
                 if known is None:
                     known = self._new(plan, id, request.digest(), keep, body, unfinished + len(new))
                     new.append(known)
-                check_same(known, request.digest())
+                else:
+                    check_same(known, request.digest())
             except Problem as problem:
                 self._known.append((id, problem))
                 continue
@@ -100,26 +94,26 @@ class Batch:
         if len(refused) == len(jobs):
             raise refused[0]  # The same request again may succeed, and its sender knows how to wait.
 
-    def _new(self, plan: Plan, id: str, request: bytes, keep: float, body: bytes | Lent, unfinished: int) -> Job:
+    def _new(self, plan: Plan, id: str, request: bytes, keep: float, body: Sent, unfinished: int) -> Job:
         job = self._service.new_job(plan, id, request, own_name(), keep, body, unfinished)
         job.quiet = True
         if len(body) > self._service.settings.inline:
             self._service.scheduler.keep(job)
         return job
 
-    async def outcomes(self) -> AsyncIterator[list[tuple[str, Outcome]]]:
-        """Yield the jobs' outcomes as they end, and at the deadline the states of those that have not."""
+    async def answers(self) -> AsyncIterator[bytes]:
+        """Yield a frame for each job: as they end, and at the deadline for those that have not."""
         service = self._service
         service.waiting += 1
         try:
             if self._known:
-                yield self._known
+                yield _framed(self._known)
             while self._waiting:
                 ended = {id: job for id, job in self._waiting.items() if job.state in ENDED}
                 for id in ended:
                     del self._waiting[id]
                 if ended:
-                    yield [(id, await self._of_ended(job)) for id, job in ended.items()]
+                    yield _framed([(id, job.result or await self._of_ended(job)) for id, job in ended.items()])
                     continue
                 over = self._deadline <= time.monotonic()
                 left = {
@@ -129,7 +123,7 @@ class Batch:
                 for id in left:
                     self._waiting.pop(id).watchers.discard(self._changed)
                 if left:
-                    yield [(id, await self._state(job)) for id, job in left.items()]
+                    yield _framed([(id, await self._state(job)) for id, job in left.items()])
                 else:
                     await self._woken()
         finally:
@@ -171,7 +165,7 @@ class Batch:
             return problem
 
 
-def framed(outcomes: Sequence[tuple[str, Outcome]]) -> bytes:
+def _framed(outcomes: Sequence[tuple[str, Outcome]]) -> bytes:
     """Return outcomes as frames."""
     parts: list[bytes] = []
     for id, outcome in outcomes:

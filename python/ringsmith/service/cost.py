@@ -49,6 +49,15 @@ def memory(program: Facts, threads: int) -> int:
     return int(cost["memory"]) + (threads > 1) * threads * _AHEAD * int(cost["ciphertext"])
 
 
+def held(program: Facts, keys: int, threads: int) -> tuple[int, int]:
+    """Return the bytes that a program takes in a worker's memory, and what evaluation keys of `keys` bytes take.
+
+    A program keeps its tables and what its runs took for scratch; its tenants share it. Keys stay as they came too.
+    """
+    loaded = int(program["cost"]["keys"])
+    return int(program["session"]) - loaded + memory(program, threads), loaded + keys
+
+
 def check(program: Facts, key_bytes: int, quota: Quota, key_limit: int, threads: int, speed: Speed) -> None:
     """Refuse a job that takes more than a tenant, or a worker, may have."""
     needed = memory(program, threads)

@@ -11,7 +11,6 @@ and the task is done again. Cluster and server trust each other; bytes travel in
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from ringsmith.runtime.cache import Name
 from ringsmith.runtime.cluster import connect_ray
 from ringsmith.service.arena import Arena
 from ringsmith.service.files import Files
-from ringsmith.service.worker import Done, Failed, Held, Source, Task, Told, Worker, bytes_of, content_of
+from ringsmith.service.worker import Done, Held, Outcomes, Source, Task, Told, Worker, bytes_of, content_of, held_by
 
 #: Seconds between two looks at how far a task is.
 _LOOK = 0.1
@@ -43,17 +42,16 @@ class There:
         """Return which job of the task runs, how many of its operations are done, of how many; answered meanwhile."""
         return self._progress
 
-    def run(self, task: Task) -> tuple[list[Done | Failed], Held]:
+    def run(self, task: Task) -> tuple[Outcomes, Held]:
         """Return the outcomes of a task's jobs, and the cache's contents after them."""
 
         def told(place: int, done: int, total: int) -> None:
             self._progress = place, done, total
 
         self._progress = 0, 0, 0
-        outcomes: list[Done | Failed] = []
-        self._worker.run(task, told, outcomes.append)
-        cache = self._worker.cache
-        return outcomes, Held(cache.names(), cache.size, cache.evictions)
+        outcomes = Outcomes()
+        self._worker.run(task, told, outcomes)
+        return outcomes, held_by(self._worker)
 
 
 class _Told:
@@ -99,8 +97,8 @@ class Distant:
         self._actor = made.options(max_concurrency=2).remote(*self._options)
         ray.get(self._actor.ready.remote())
 
-    def run(self, task: Task, progress: Told, ended: Callable[[Done | Failed], None]) -> None:
-        """Tell the outcome of each of a task's jobs. The process ends if the actor is gone."""
+    def run(self, task: Task, progress: Told, outcomes: Outcomes) -> None:
+        """Add the outcome of each of a task's jobs. The process ends if the actor is gone."""
         import ray
 
         inputs = [bytes_of(source, self._arena) for source in task.inputs]
@@ -112,18 +110,18 @@ class Distant:
                 place, done, total = ray.get(self._actor.progress.remote())
                 if total:
                     progress(place, done, total)
-            answer: tuple[list[Done | Failed], Held] = ray.get(running)
-            outcomes, self.cache.held = answer
+            answer: tuple[Outcomes, Held] = ray.get(running)
+            found, self.cache.held = answer
         except (ray.exceptions.RayError, ConnectionError):
             os._exit(_GONE)
         except BaseException:  # Cancelled: only the actor's end stops what it does.
             ray.kill(self._actor)
             self._place()
             raise
-        for outcome in outcomes:
+        for place, outcome in enumerate(found.each):
             if isinstance(outcome, Done) and isinstance(outcome.result, bytes):
-                outcome = replace(outcome, result=content_of(outcome.result, self._inline, self._files))
-            ended(outcome)
+                found.each[place] = outcome._replace(result=content_of(outcome.result, self._inline, self._files))
+        vars(outcomes).update(vars(found))
 
 
 def _read(source: Source | None) -> bytes | None:

@@ -96,7 +96,6 @@ class Patient(HttpToolsProtocol):
         """Go on with the request: its body is whole. The parser saw none of it, and a new one reads what follows."""
         self.parser = HttpRequestParser(self)
         self._hand_over(self)
-        self.cycle.body = intake.body.view  # type: ignore[assignment]
         self.on_message_complete()
 
     def _hand_over(self, protocol: asyncio.BaseProtocol) -> None:
@@ -217,7 +216,8 @@ class _Request:
         while (message := await self._in_time(got := self._received())) is None:
             if self._received() == got:
                 raise Problem("timeout", f"the body came slower than {settings.body_rate} bytes a second")
-        self._body += len(message.get("body", b""))
+        intake = self._scope.get("intake")  # What it has is in no message.
+        self._body = self._body + len(message.get("body", b"")) if intake is None else intake.got
         self._whole = not message.get("more_body", False)
         if self._body > settings.max_body:
             raise self._too_large()

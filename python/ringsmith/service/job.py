@@ -6,28 +6,29 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from ringsmith.service.arena import Lent
+from ringsmith.service.arena import Sent
 from ringsmith.service.kinds import Facts
 from ringsmith.service.metrics import ENDED
 from ringsmith.service.problems import Problem
-from ringsmith.service.store import Row
+from ringsmith.service.rows import Row
 
 __all__ = ["ENDED", "LEAST_KEEP", "Job"]
 #: Seconds for which a job is kept at least once it is written.
 LEAST_KEEP = 3600.0
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Job:
     """A job that has no end yet, or whose end is just being written."""
 
     row: Row
     program: Facts
-    key_bytes: int
+    #: Bytes in a worker's memory: of the program, and of the keys loaded for it.
+    held: tuple[int, int]
     #: Inputs that came with the job, until the store has them, or its end.
-    inputs: bytes | Lent | None = None
+    inputs: Sent | None = None
     attempts: int = 0
     state: str = "queued"
     started: float | None = None
@@ -41,7 +42,7 @@ class Job:
     #: Why it has no result, once it has ended.
     problem: Problem | None = None
     #: Writes the job to the store; None for one that it had.
-    keep: Callable[[], Awaitable[None]] | None = None
+    keep: Callable[[Job], Awaitable[None]] | None = None
     #: That writing, once it has begun.
     keeping: asyncio.Future[None] | None = None
     timer: asyncio.TimerHandle | None = None
@@ -75,13 +76,13 @@ class Job:
     def to_be_kept(self) -> None:
         """Let the store have it after all, for a while."""
         if self.unkept:
-            self.row = replace(self.row, expires=time.time() + LEAST_KEEP)
+            self.row = self.row._replace(expires=time.time() + LEAST_KEEP)
 
     async def kept_by_store(self) -> None:
         """Wait until the store has the job, which is when anybody may be told of it; raises what stopped that."""
         if self.keeping is None and self.keep is not None:
             self.to_be_kept()
-            self.keeping = asyncio.ensure_future(self.keep())
+            self.keeping = asyncio.ensure_future(self.keep(self))
         if self.keeping is not None:
             await asyncio.shield(self.keeping)
 

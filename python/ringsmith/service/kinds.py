@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from ringsmith import _native
@@ -39,10 +40,14 @@ def refuse_secret(head: bytes) -> None:
         raise Problem("secret_key", "this is a secret key: it stays with its owner; send evaluation keys and arguments")
 
 
-def check_arguments(data: bytes) -> None:
-    """Refuse by its header what is no message of encrypted arguments; whoever runs the program reads the rest."""
-    refuse_secret(data[:HEAD])
-    if role_of(data[:HEAD]) is not Role.ARGUMENTS:
+@lru_cache(256)
+def check_arguments(head: bytes) -> None:
+    """Refuse by its header what is no message of encrypted arguments; whoever runs the program reads the rest.
+
+    `head`: the first `HEAD` bytes. Those of one program's messages are the same; what is refused is not remembered.
+    """
+    refuse_secret(head)
+    if role_of(head) is not Role.ARGUMENTS:
         raise Problem("wrong_kind", "a message of encrypted arguments is needed: client.encrypt(...).to_bytes()")
 
 

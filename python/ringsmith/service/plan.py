@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ringsmith.service.arena import Lent
+from ringsmith.service.arena import Sent, view_of
 from ringsmith.service.job import Job
 from ringsmith.service.problems import Problem
-from ringsmith.service.store import Blob, Row
+from ringsmith.service.rows import Blob, Row
 from ringsmith.service.tenants import Tenant
 
 #: Bytes of the checksum that every object of the format ends with.
@@ -27,7 +27,8 @@ class Plan:
     program: Blob
     keys: Blob
     plain: str
-    key_bytes: int
+    #: Bytes in a worker's memory: of the program, and of the keys loaded for it.
+    held: tuple[int, int]
 
 
 def plain_text(plain: Mapping[str, Any]) -> str:
@@ -44,12 +45,12 @@ def request_hash(digests: Mapping[str, bytes], plain: Mapping[str, Any]) -> byte
     return hashlib.sha256(b"".join(parts)).digest()
 
 
-def sign_of(body: bytes | Lent) -> bytes:
+def sign_of(body: Sent) -> bytes:
     """Return what tells arguments that came with a job from others: their length and the checksum at their end.
 
     Who sends two messages that have these in common fools nobody else.
     """
-    return len(body).to_bytes(8, "little") + bytes((body.view if isinstance(body, Lent) else body)[-_CHECKSUM:])
+    return len(body).to_bytes(8, "little") + bytes(view_of(body)[-_CHECKSUM:])
 
 
 def check_same(known: Job | Row, request: bytes) -> None:

@@ -11,18 +11,18 @@ import pickle
 import signal
 import socket
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
 from ringsmith.runtime.cache import Name
 from ringsmith.service import distant, worker
-from ringsmith.service.arena import Arena, Place
+from ringsmith.service.arena import Arena
 from ringsmith.service.logs import log
 from ringsmith.service.settings import Settings
-from ringsmith.service.worker import Done, Failed, Task, Told
+from ringsmith.service.worker import Done, Failed, Outcomes, Task, Told
 
 #: Seconds that a worker gets to notice that its task was cancelled.
 _PATIENCE = 5.0
@@ -62,7 +62,7 @@ class _Order:
 
     task: Task
     progress: Told
-    ended: Callable[[Sequence[Done | Failed] | Lost], None]
+    ended: Callable[[Outcomes | Lost], None]
     sent: bool
 
 
@@ -143,7 +143,7 @@ class Pool:
         hand: Hand,
         task: Task,
         progress: Told,
-        ended: Callable[[Sequence[Done | Failed] | Lost], None],
+        ended: Callable[[Outcomes | Lost], None],
     ) -> None:
         """Give an idle worker a task. `ended` is called once, when the worker is free again."""
         hand.busy = task.number
@@ -238,17 +238,18 @@ class Pool:
         if isinstance(message[0], int):
             order.progress(*message)
             return
-        outcomes, held = [self._copied(outcome) for outcome in message[0]], message[1]
+        outcomes, held = message
+        self._take_out(outcomes.each)
         hand.busy, hand.order = 0, None
         hand.held, hand.size, hand.evictions = held.names, held.size, held.evictions
         order.ended(outcomes)
 
-    def _copied(self, outcome: Done | Failed) -> Done | Failed:
-        """Take a result out of the arena, where the worker's next one goes."""
-        if isinstance(outcome, Done) and isinstance(outcome.result, Place) and self._arena is not None:
-            place = outcome.result
-            return replace(outcome, result=bytes(self._arena.at(place.start, place.length)))
-        return outcome
+    def _take_out(self, outcomes: list[Done | Failed]) -> None:
+        """Take results out of the arena, where the worker's next ones go."""
+        for place, outcome in enumerate(outcomes):
+            if isinstance(outcome, Done) and isinstance(outcome.result, tuple):
+                assert self._arena is not None
+                outcomes[place] = Done(bytes(self._arena.at(*outcome.result)), *outcome[1:])
 
     def _mourn(self, hand: Hand) -> None:
         order = hand.order

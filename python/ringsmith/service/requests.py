@@ -8,7 +8,6 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ringsmith.service.arena import Body
 from ringsmith.service.problems import Problem
 
 M = TypeVar("M", bound=BaseModel)
@@ -57,6 +56,22 @@ class SubmitJob(_Strict):
         return {name: {"blob": value.blob} if isinstance(value, Array) else value for name, value in self.plain.items()}
 
 
+class Terms(BaseModel):
+    """What the jobs of a request have in common; the fields are parameters of its query."""
+
+    program: Hash
+    keys: Hash
+    plain: str = Field("{}", max_length=8192, description="JSON: an object of plain arguments")
+    keep: float = Field(
+        86400.0, ge=0, le=MAX_KEEP, description="seconds to keep the result; 0: this answer is all there is of it"
+    )
+    wait: float = Field(MAX_WAIT, ge=0, le=MAX_WAIT, description="seconds to wait for the job's end")
+
+    def hashes(self) -> dict[str, bytes]:
+        """Return the hashes of program and keys."""
+        return {"program": bytes.fromhex(self.program), "keys": bytes.fromhex(self.keys)}
+
+
 def plain_of(text: str) -> dict[str, Any]:
     """Return the plain arguments of a query, checked as those of a submission are."""
     if text == "{}":
@@ -70,18 +85,9 @@ def plain_of(text: str) -> dict[str, Any]:
 
 async def body_of(request: Request) -> bytes:
     """Return the body, which the guard bounds."""
-    return await request.body()
-
-
-async def body_in_place(request: Request) -> bytes | Body:
-    """Return a request's body, or where it lies in the arena; scope and request let go of it."""
-    intake = request.scope.get("intake")
-    if intake is None:
-        return await body_of(request)
-    async for _ in request.stream():
-        pass
-    body: Body = request.scope.pop("intake").body
-    return body
+    body = await request.body()
+    intake = request.scope.pop("intake", None)
+    return body if intake is None else bytes(intake.body.view)
 
 
 async def read(request: Request, model: type[M]) -> M:

@@ -17,22 +17,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ringsmith.service.arena import Arena, Place
+from ringsmith.service import cost
+from ringsmith.service.arena import Arena, Lent
 from ringsmith.service.cost import Speed
+from ringsmith.service.ends import end_of
 from ringsmith.service.job import ENDED, Job
-from ringsmith.service.kinds import RESULT
 from ringsmith.service.logs import log
 from ringsmith.service.metrics import Metrics
 from ringsmith.service.pool import Hand, Lost, Pool
 from ringsmith.service.problems import Problem
+from ringsmith.service.rows import End
 from ringsmith.service.settings import Settings
-from ringsmith.service.store import Blob, End, Store
-from ringsmith.service.worker import Done, Failed, Source, Task
+from ringsmith.service.store import Store
+from ringsmith.service.worker import Done, Failed, Outcomes, Source, Task
 
 #: A job whose worker died so many times fails: it may be what kills them.
 MAX_ATTEMPTS = 3
+#: Stands for the outcomes of no task, of which there is no result.
+_NOTHING = Outcomes()
 #: Short jobs that go to a worker together: so many at most, of so many seconds in all.
-_TOGETHER, _TOGETHER_SECONDS = 16, 0.02
+_TOGETHER, _TOGETHER_SECONDS = 32, 0.02
 
 
 class Scheduler:
@@ -49,7 +53,8 @@ class Scheduler:
         self._writing: set[asyncio.Task[None]] = set()
         for row in store.recover(settings.upload_days):
             facts = store.facts(row.program)
-            self._enqueue(Job(row, facts, int(facts["session"]) + _stored(store, row.keys), attempts=row.attempts))
+            held = cost.held(facts, _stored(store, row.keys), settings.threads)
+            self._enqueue(Job(row, facts, held, attempts=row.attempts))
         self.pool = Pool(settings, arena, self.dispatch)
         self.dispatch()
 
@@ -139,7 +144,8 @@ class Scheduler:
         started: list[Job] = []
         inputs: list[Source] = []
         for job in jobs:
-            source = job.inputs if job.inputs is not None else self._store.source(job.row.inputs)
+            given = job.inputs
+            source = given.place if isinstance(given, Lent) else given or self._store.source(job.row.inputs)
             if gone or source is None:
                 self._end([(job, Failed("gone", "a blob that the job needs was deleted"))])
                 continue
@@ -148,7 +154,7 @@ class Scheduler:
         if not started:
             return
         number, now = self.pool.number(), time.time()
-        task = Task(number, first.name, sources[0], sources[1], first.key_bytes, inputs, plain)
+        task = Task(number, first.name, sources[0], sources[1], first.held, inputs, plain)
         self.pool.start(hand, task, partial(self._progress, started), partial(self._ended, started))
         timer = asyncio.get_running_loop().call_later(self._settings.quota.seconds, self._overdue, started, number)
         for job in started:
@@ -173,14 +179,14 @@ class Scheduler:
             late = max(running, key=lambda job: (job.progress != (0, 0)) * jobs.index(job))
             self.stop(late, Problem("over_quota", f"the job ran longer than the {limit:g} seconds granted"))
 
-    def _ended(self, jobs: list[Job], outcomes: Sequence[Done | Failed] | Lost) -> None:
+    def _ended(self, jobs: list[Job], outcomes: Outcomes | Lost) -> None:
         ends: list[tuple[Job, Done | Failed]] = []
         again: list[Job] = []
-        each = [outcomes] * len(jobs) if isinstance(outcomes, Lost) else outcomes
+        each = [outcomes] * len(jobs) if isinstance(outcomes, Lost) else outcomes.each
+        if jobs[0].timer is not None:  # One for all of the task.
+            jobs[0].timer.cancel()
         for job, outcome in zip(jobs, each, strict=True):
             job.task = 0
-            if job.timer is not None:
-                job.timer.cancel()
             if job.stop is not None:
                 if job.stop.code != "job_cancelled":
                     ends.append((job, Failed(job.stop.code, job.stop.message)))
@@ -192,11 +198,11 @@ class Scheduler:
             else:
                 ends.append((job, outcome))
                 if isinstance(outcome, Done):
-                    self.speed.learn(job.row.program, job.work, outcome.report["run_seconds"])
+                    self.speed.learn(job.row.program, job.work, outcome.run_seconds)
         for job in reversed(again):
             self._again(job)
             job.change()
-        self._end(ends)
+        self._end(ends, outcomes)
         self.dispatch()
 
     def _lost(self, job: Job, lost: Lost) -> bool:
@@ -216,8 +222,11 @@ class Scheduler:
         await job.kept_by_store()
         await self._store.count_attempt(*job.key)
 
-    def _end(self, ends: Sequence[tuple[Job, Done | Failed]]) -> None:
-        """Keep ends and tell of them: of what nobody is to keep at once, of what was never written with one change."""
+    def _end(self, ends: Sequence[tuple[Job, Done | Failed]], outcomes: Outcomes | Lost = _NOTHING) -> None:
+        """Keep ends and tell of them: of what nobody is to keep at once, of what was never written with one change.
+
+        `outcomes`: of the task, for what its results have in common.
+        """
         together: list[tuple[Job, Done | Failed]] = []
         for job, outcome in ends:
             job.state = "running"
@@ -228,20 +237,20 @@ class Scheduler:
                 job.keeping = asyncio.get_running_loop().create_future()
                 together.append((job, outcome))
             else:
-                self._write(self._keep_end(job, outcome))
+                self._write(self._keep_end(job, outcome, outcomes))
         if together:
-            self._write(self._keep_new(together))
+            self._write(self._keep_new(together, outcomes))
 
-    async def _keep_new(self, ends: list[tuple[Job, Done | Failed]]) -> None:
+    async def _keep_new(self, ends: list[tuple[Job, Done | Failed]], outcomes: Outcomes | Lost) -> None:
         """Write jobs that nobody was told of once, with their ends."""
         try:
-            await self._store.add_ended([_end_of(job, outcome) for job, outcome in ends])
+            await self._store.add_ended([end_of(job, outcome, outcomes) for job, outcome in ends])
             for job, outcome in ends:
                 self._told(job, "done" if isinstance(outcome, Done) else "failed", outcome)
         except Problem as problem:
             if len(ends) > 1:
                 for end in ends:
-                    await self._keep_new([end])
+                    await self._keep_new([end], outcomes)
                 return
             await self._keep_failure(ends[0][0], Failed(problem.code, problem.message), new=True)
         finally:
@@ -249,7 +258,7 @@ class Scheduler:
                 if job.keeping is not None and not job.keeping.done():
                     job.keeping.set_result(None)
 
-    async def _keep_end(self, job: Job, outcome: Done | Failed) -> None:
+    async def _keep_end(self, job: Job, outcome: Done | Failed, outcomes: Outcomes | Lost) -> None:
         """Write the end of a job that the store has, or is about to have."""
         try:
             await job.kept_by_store()
@@ -257,7 +266,7 @@ class Scheduler:
             return  # It was taken back, and its sender told why.
         if isinstance(outcome, Done):
             try:
-                if await self._store.end_job(_end_of(job, outcome)):
+                if await self._store.end_job(end_of(job, outcome, outcomes)):
                     self._told(job, "done", outcome)
                 return
             except Problem as problem:
@@ -265,7 +274,7 @@ class Scheduler:
         await self._keep_failure(job, outcome, new=False)
 
     async def _keep_failure(self, job: Job, outcome: Failed, *, new: bool) -> None:
-        end = _end_of(job, outcome)
+        end = end_of(job, outcome, _NOTHING)
         try:
             await (self._store.add_ended([end]) if new else self._store.end_job(end))
         except Problem:
@@ -377,17 +386,6 @@ class Scheduler:
         while self._writing:
             await asyncio.gather(*self._writing, return_exceptions=True)
         await self.pool.join()
-
-
-def _end_of(job: Job, outcome: Done | Failed) -> End:
-    """Return a job's end as the store keeps it."""
-    if isinstance(outcome, Failed):
-        return End(job.row, "failed", json.dumps({"code": outcome.code, "message": outcome.message}))
-    waited = (job.started or time.time()) - job.row.created
-    assert not isinstance(outcome.result, Place), "a result that was not copied"
-    blob = Blob(outcome.digest, RESULT, outcome.size, outcome.facts)
-    report = json.dumps({**outcome.report, "wait_seconds": waited})
-    return End(job.row, "done", None, (blob, outcome.result), report)
 
 
 def _stored(store: Store, digest: bytes) -> int:

@@ -1,41 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The service's logic, without HTTP: blobs kept and let go, uploads, jobs submitted, looked at, cancelled."""
+"""The service's logic, without HTTP: whose request it is, jobs submitted, looked at, cancelled."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
-import secrets
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ringsmith.runtime.messages import HEAD
 from ringsmith.service import cost, kinds
-from ringsmith.service.arena import Arena, Lent
-from ringsmith.service.files import digest_of, own_name
+from ringsmith.service.arena import Arena, Sent, view_of
+from ringsmith.service.blobs import Blobs
+from ringsmith.service.files import own_name
 from ringsmith.service.job import ENDED, LEAST_KEEP, Job
 from ringsmith.service.kinds import ARGUMENTS, ARRAY, KEYS, PROGRAM, Facts
 from ringsmith.service.metrics import Metrics
 from ringsmith.service.plan import Plan, check_same, plain_text, request_hash, sign_of
-from ringsmith.service.problems import Problem, not_found, store_full
+from ringsmith.service.problems import Problem, not_found
+from ringsmith.service.requests import Terms, plain_of
+from ringsmith.service.rows import Blob, Row
 from ringsmith.service.scheduler import Scheduler
 from ringsmith.service.settings import Settings
-from ringsmith.service.store import Blob, Row, Store, Upload
+from ringsmith.service.store import Store
 from ringsmith.service.tenants import Tenant
-from ringsmith.service.worker import bytes_of
 
-#: Seconds for which a sum of a tenant's bytes serves.
-_SUM_SERVES = 2.0
 #: Interval at which finished jobs whose time is over are looked for.
 _EXPIRY_SECONDS = 60.0
 #: Seconds after which a job whose sender waits is written, its end or not.
 _SOON = 0.25
-#: Blobs above this size are hashed and read one at a time.
-_LARGE = 16 << 20
 
 
 class Service:
@@ -45,10 +40,8 @@ class Service:
         """Take up what the store has and start the workers; called inside the event loop."""
         self.settings, self.store, self.metrics = settings, store, Metrics()
         self.scheduler = Scheduler(settings, self.store, self.metrics, arena)
+        self.blobs = Blobs(settings, store, self._user)
         self.waiting = 0
-        self._sums: dict[int, tuple[float, int]] = {}
-        self._one_large = asyncio.Semaphore(1)
-        self._chunks: dict[str, asyncio.Lock] = {}
         self._expiry = asyncio.ensure_future(self._expire())
 
     async def close(self) -> None:
@@ -76,155 +69,18 @@ class Service:
             raise Problem("unauthorized", "an API key of this server is needed: Authorization: Bearer KEY")
         return found
 
-    # ---------------------------------------------------------------- quotas
-
-    def used_bytes(self, tenant: Tenant) -> int:
-        """Return the bytes a tenant has taken, uploads with what they may grow to."""
-        now = time.monotonic()
-        since, total = self._sums.get(tenant.number, (0.0, 0))
-        if now - since > _SUM_SERVES:
-            total = self.store.used_bytes(tenant.number) + self.store.upload_bytes(tenant.number)
-            self._sums[tenant.number] = now, total
-        return total
-
-    def _take_bytes(self, tenant: Tenant, size: int) -> None:
-        used, granted = self.used_bytes(tenant), self.settings.quota.bytes
-        if used + size > granted:
-            raise Problem("over_quota", f"{size} bytes more than the {used} kept; {granted} are granted")
-        since, total = self._sums[tenant.number]
-        self._sums[tenant.number] = since, total + size
-
-    # ---------------------------------------------------------------- blobs
-
-    def blob(self, tenant: Tenant, digest: bytes) -> Blob:
-        """Return a tenant's blob; the same refusal for one that is not there and one of others."""
-        found = self.store.blob(tenant.number, digest)
-        if found is None:
-            raise not_found("blob")
-        return found
-
-    async def put_blob(self, tenant: Tenant, digest: bytes, data: bytes) -> tuple[Blob, bool]:
-        """Keep bytes that came whole; returns the blob and whether it is new to the tenant."""
-        kinds.refuse_secret(data[:HEAD])
-        if hashlib.sha256(data).digest() != digest:
-            raise Problem("hash_mismatch", "the bytes have another SHA-256 than the address they were sent to")
-        known = self.store.blob(tenant.number, digest)
-        if known is not None:
-            return known, False
-        self._take_bytes(tenant, len(data))
-        blob = await self._inspected(digest, data)
-        await self.store.keep(tenant.number, blob, await self._placed(data))
-        return blob, True
-
-    async def _inspected(self, digest: bytes, data: bytes) -> Blob:
-        allow = self.settings.allow_insecure
-        kind, facts = await asyncio.to_thread(kinds.inspect, data, allow_insecure=allow)
-        return Blob(digest, kind, len(data), facts)
-
-    async def _placed(self, data: bytes) -> bytes | Path:
-        """Return bytes for the database, or a part file that holds them."""
-        if len(data) <= self.settings.inline:
-            return data
-        try:
-            return await asyncio.to_thread(self.store.files.write_part, data)
-        except OSError as error:
-            raise store_full(error) or error from error
-
-    async def delete_blob(self, tenant: Tenant, digest: bytes) -> None:
-        """Let go of a blob, unless a job of the tenant's still needs it."""
-        self.blob(tenant, digest)
+    def _user(self, tenant: Tenant, digest: bytes) -> str | None:
+        """Return the name of an unfinished job that needs a blob."""
         for job in self.scheduler.of_tenant(tenant.number):
             if digest in (job.row.program, job.row.keys, job.row.inputs) or digest.hex() in job.row.plain:
-                raise Problem("in_use", f"job {job.row.id} needs this blob; wait for it or cancel it")
-        if not await self.store.release(tenant.number, digest):
-            raise not_found("blob")
-        self._sums.pop(tenant.number, None)
-
-    # ---------------------------------------------------------------- uploads
-
-    async def begin_upload(self, tenant: Tenant, digest: bytes, size: int) -> Upload | Blob:
-        """Return the upload of a blob, a new one or the one that was begun, or the blob if the tenant has it."""
-        known = self.store.blob(tenant.number, digest)
-        if known is not None:
-            return known
-        if size > self.settings.max_blob:
-            raise Problem("too_large", f"{size} bytes; a blob may have {self.settings.max_blob}")
-        begun = self.store.upload(tenant.number, digest=digest)
-        if begun is not None and begun.size == size:
-            return begun
-        if begun is not None:
-            await self.store.end_upload(begun)
-        self._take_bytes(tenant, size)
-        await self.store.begin_upload(Upload(secrets.token_hex(16), tenant.number, digest, size))
-        kept = self.store.upload(tenant.number, digest=digest)
-        if kept is None:
-            raise not_found("upload")
-        return kept
-
-    def upload(self, tenant: Tenant, id: str) -> Upload:
-        """Return a tenant's upload."""
-        found = self.store.upload(tenant.number, id=id)
-        if found is None:
-            raise not_found("upload")
-        return found
-
-    def offset(self, upload: Upload) -> int:
-        """Return how many bytes of it there are."""
-        return self.store.files.size_of_part(upload.id)
-
-    async def add_chunk(self, tenant: Tenant, id: str, offset: int, data: bytes) -> tuple[int, Blob | None]:
-        """Add a chunk behind `offset` bytes; returns how many there are now, and the blob when it is whole."""
-        async with self._chunks.setdefault(self.upload(tenant, id).id, asyncio.Lock()):
-            upload = self.upload(tenant, id)
-            there = self.offset(upload)
-            if offset != there:
-                raise Problem("wrong_offset", f"{there} bytes are there; go on from them", offset=there)
-            if offset + len(data) > upload.size:
-                raise Problem("too_large", f"{offset + len(data)} bytes; the upload was announced with {upload.size}")
-            if offset == 0:
-                kinds.refuse_secret(data[:HEAD])
-            try:
-                there = await asyncio.to_thread(self.store.files.append, upload.id, offset, data)
-            except OSError as error:
-                raise store_full(error) or error from error
-            if there < upload.size:
-                return there, None
-            blob = await self._completed(tenant, upload)
-            self._chunks.pop(id, None)
-            return there, blob
-
-    async def _completed(self, tenant: Tenant, upload: Upload) -> Blob:
-        """Make a blob of a complete upload; an invalid one is removed."""
-        path = self.store.files.part(upload.id)
-        try:
-            async with self._one_large:
-                if await asyncio.to_thread(digest_of, path) != upload.digest:
-                    raise Problem(
-                        "hash_mismatch", "the bytes have another SHA-256 than was announced; they are removed"
-                    )
-                data = await asyncio.to_thread(path.read_bytes)
-                blob = await self._inspected(upload.digest, data)
-            small = upload.size <= self.settings.inline
-            await self.store.keep(tenant.number, blob, data if small else path, upload.id)
-        except Problem as problem:
-            if problem.code != "store_full":
-                await self.store.end_upload(upload)
-            raise
-        if small:
-            self.store.files.drop_part(upload.id)
-        return blob
-
-    async def drop_upload(self, tenant: Tenant, id: str) -> None:
-        """Forget an upload."""
-        await self.store.end_upload(self.upload(tenant, id))
-        self._chunks.pop(id, None)
-        self._sums.pop(tenant.number, None)
+                return job.row.id
+        return None
 
     # ---------------------------------------------------------------- jobs
 
     async def submit(
         self, tenant: Tenant, id: str, hashes: Mapping[str, bytes], plain: Mapping[str, Any], keep: float,
-        body: bytes | Lent | None = None,
+        body: Sent | None = None,
     ) -> tuple[Job | Row, bool]:  # fmt: skip
         """Submit a job, or return the one of that name if it is the same; with whether it is new.
 
@@ -243,7 +99,7 @@ class Service:
             if isinstance(known, Job) and body is None:
                 await known.kept_by_store()
             return known, False
-        inputs = None if body is not None else self._of_kind(tenant, digests["inputs"], ARGUMENTS)
+        inputs = None if body is not None else self.blobs.of_kind(tenant, digests["inputs"], ARGUMENTS)
         plan = self.plan(tenant, digests, plain, inputs)
         unfinished = len(self.scheduler.of_tenant(tenant.number))
         job = self.new_job(plan, id, request, digests["inputs"], keep, body, unfinished)
@@ -254,15 +110,12 @@ class Service:
             self.keep_soon([job])
         return job, True
 
-    async def run(
-        self, tenant: Tenant, id: str, hashes: Mapping[str, bytes], plain: Mapping[str, Any], keep: float,
-        body: bytes | Lent, wait: float,
-    ) -> bytes | Path | dict[str, Any]:  # fmt: skip
+    async def run(self, tenant: Tenant, id: str, terms: Terms, body: Sent) -> bytes | Path | dict[str, Any]:
         """Submit a job with its arguments and wait: its result, or what its owner is told if it has none yet."""
-        job, _ = await self.submit(tenant, id, hashes, plain, keep, body)
+        job, _ = await self.submit(tenant, id, terms.hashes(), plain_of(terms.plain), terms.keep, body)
         if isinstance(job, Job):
             if job.state not in ENDED:
-                await self.finished(job, wait)
+                await self.finished(job, terms.wait)
             if job.result is not None:
                 return job.result
             if job.problem is not None:
@@ -281,13 +134,13 @@ class Service:
             if job.state not in ENDED and job.keeping is None and not job.unkept:
                 self.scheduler.keep(job)
 
-    async def _keep_job(self, job: Job, body: bytes | Lent | None) -> None:
+    async def _keep_job(self, job: Job) -> None:
         """Write a new job to the store; it may run already, but nobody is told of it before this."""
         try:
             blob = None
-            if body is not None:
-                data = bytes_of(body)
-                blob = Blob(job.row.inputs, ARGUMENTS, len(data), {}), await self._placed(data)
+            if job.inputs is not None:
+                data = bytes(view_of(job.inputs))
+                blob = Blob(job.row.inputs, ARGUMENTS, len(data), {}), await self.blobs.placed(data)
             await self.store.add_job(job.row, blob)
         except Exception:
             self.scheduler.drop(job)
@@ -299,14 +152,14 @@ class Service:
 
         `inputs`: those of the job if they are a blob; those that come with it are the worker's to read.
         """
-        settings = self.settings
-        program, keys = self._of_kind(tenant, hashes["program"], PROGRAM), self._of_kind(tenant, hashes["keys"], KEYS)
+        settings, of_kind = self.settings, self.blobs.of_kind
+        program, keys = of_kind(tenant, hashes["program"], PROGRAM), of_kind(tenant, hashes["keys"], KEYS)
         kinds.check_together(program.facts, keys.facts, inputs.facts if inputs else keys.facts)
         self._check_plain(tenant, program.facts, plain)
-        key_bytes = int(program.facts["session"]) + keys.size
+        held = cost.held(program.facts, keys.size, settings.threads)
         limit = settings.worker_key_memory
-        cost.check(program.facts, key_bytes, settings.quota, limit, settings.threads, self.scheduler.speed)
-        return Plan(tenant, program, keys, plain_text(plain), key_bytes)
+        cost.check(program.facts, sum(held), settings.quota, limit, settings.threads, self.scheduler.speed)
+        return Plan(tenant, program, keys, plain_text(plain), held)
 
     def new_job(
         self,
@@ -315,36 +168,29 @@ class Service:
         request: bytes,
         inputs: bytes,
         keep: float,
-        body: bytes | Lent | None,
+        body: Sent | None,
         unfinished: int,
     ) -> Job:
         """Queue a job of a plan; Problem if it is beyond the tenant's quotas, of which `unfinished` jobs are used."""
         tenant, settings = plan.tenant, self.settings
-        data = body.view if isinstance(body, Lent) else body
-        if data is not None:
-            kinds.check_arguments(bytes(data[:HEAD]))
+        if body is not None:
+            kinds.check_arguments(bytes(view_of(body)[:HEAD]))
         if unfinished >= settings.quota.jobs:
             wait = max(1.0, self.scheduler.speed.seconds(int(plan.program.facts["cost"]["work"])))
             raise Problem("too_many_jobs", f"{settings.quota.jobs} jobs are granted at a time", retry_after=wait)
-        if data is None or len(data) > settings.inline:
+        if body is None or len(body) > settings.inline:
             keep = keep or LEAST_KEEP  # The queue holds no large bytes: the store does.
         if keep > 0:
-            self._take_bytes(tenant, int(plan.program.facts["result_bytes"]) + len(data or b""))
+            self.blobs.take_bytes(tenant, int(plan.program.facts["result_bytes"]) + len(body or b""))
         now = time.time()
         row = Row(
             tenant.number, id, self.store.next_number(), request, plan.program.digest, plan.keys.digest, inputs,
             plan.plain, "queued", now, None, 0, None, None, None, now + keep,
         )  # fmt: skip
-        job = Job(row, plan.program.facts, plan.key_bytes, body)
-        job.keep = partial(self._keep_job, job, body)
+        job = Job(row, plan.program.facts, plan.held, body)
+        job.keep = self._keep_job
         self.scheduler.add(job)
         return job
-
-    def _of_kind(self, tenant: Tenant, digest: bytes, kind: str) -> Blob:
-        blob = self.blob(tenant, digest)
-        if blob.kind != kind:
-            raise Problem("wrong_kind", f"{digest.hex()[:16]} is of kind {blob.kind}; {kind} is needed there")
-        return blob
 
     def _check_plain(self, tenant: Tenant, program: Facts, plain: Mapping[str, Any]) -> None:
         wanted = {entry["name"]: entry["shape"] for entry in program["arguments"] if not entry["encrypted"]}
@@ -354,7 +200,7 @@ class Service:
         for name, value in plain.items():
             if not isinstance(value, dict):
                 continue
-            shape = self._of_kind(tenant, kinds.digest_from(value["blob"]), ARRAY).facts["shape"]
+            shape = self.blobs.of_kind(tenant, kinds.digest_from(value["blob"]), ARRAY).facts["shape"]
             if shape != wanted[name]:
                 raise Problem("bad_arguments", f"argument {name} has shape {wanted[name]}, the array {shape}")
 
@@ -449,7 +295,7 @@ class Service:
             raise Problem("job_unfinished", f"job {id} is {job.state}; cancel it first", state=job.state)
         if not await self.store.delete_job(tenant.number, id):
             raise not_found("job")
-        self._sums.pop(tenant.number, None)
+        self.blobs.let_go(tenant)
 
     # ---------------------------------------------------------------- what people and monitors see
 
@@ -480,7 +326,7 @@ class Service:
             "queue": {"jobs": len(self.scheduler), "limit": settings.queue, "seconds": self.scheduler.wait_seconds()},
             "key_memory": {"held": sum(h.size for h in self.scheduler.pool.hands), "limit": settings.key_memory},
             "keys_in_memory": sorted(own),
-            "used": {"bytes": self.used_bytes(tenant), "jobs": len(self.scheduler.of_tenant(tenant.number))},
+            "used": {"bytes": self.blobs.used_bytes(tenant), "jobs": len(self.scheduler.of_tenant(tenant.number))},
             "quota": {"bytes": quota.bytes, "jobs": quota.jobs, "memory": quota.memory, "seconds": quota.seconds},
             "limits": {"body": settings.max_body, "blob": settings.max_blob},
         }

@@ -9,8 +9,6 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +18,7 @@ from ringsmith.service.database import Writer, connect
 from ringsmith.service.files import Files
 from ringsmith.service.kinds import Facts
 from ringsmith.service.problems import Problem, store_full
+from ringsmith.service.rows import Blob, End, Row, Upload, blob_of, read
 from ringsmith.service.tenants import Tenant
 
 T = TypeVar("T")
@@ -28,64 +27,7 @@ _SERVES = 1.0
 _REMEMBERED = 4096
 
 
-@dataclass(frozen=True)
-class Blob:
-    """A blob without its bytes."""
-
-    digest: bytes
-    kind: str
-    size: int
-    facts: Facts
-
-    def view(self) -> dict[str, Any]:
-        """Return what its holder is told."""
-        return {"hash": self.digest.hex(), "kind": self.kind, "size": self.size, "facts": self.facts}
-
-
-@dataclass(frozen=True)
-class Upload:
-    """A blob that comes in chunks."""
-
-    id: str
-    tenant: int
-    digest: bytes
-    size: int
-
-
-@dataclass(frozen=True)
-class Row:
-    """A job as the store has it: `state` is queued, done, failed or cancelled; the scheduler knows if it runs."""
-
-    tenant: int
-    id: str
-    number: int
-    request: bytes
-    program: bytes
-    keys: bytes
-    inputs: bytes
-    plain: str
-    state: str
-    created: float
-    finished: float | None
-    attempts: int
-    result: bytes | None
-    error: str | None
-    report: str | None
-    expires: float
-
-
-@dataclass(frozen=True)
-class End:
-    """How a job ended: done, failed or cancelled; `error` and `report` as JSON."""
-
-    row: Row
-    state: str
-    error: str | None = None
-    result: tuple[Blob, bytes | Path] | None = None
-    report: str | None = None
-
-
-_ROW = ", ".join(Row.__dataclass_fields__)
+_ROW = ", ".join(Row._fields)
 
 
 class Store:
@@ -210,7 +152,7 @@ class Store:
                 return None
             if len(self._held) >= _REMEMBERED:
                 self._held.clear()
-            found = self._held[tenant, digest] = _blob(row)
+            found = self._held[tenant, digest] = blob_of(row)
         return found
 
     def blobs(self, tenant: int, kind: str | None, after: bytes, limit: int) -> list[Blob]:
@@ -219,7 +161,7 @@ class Store:
             "SELECT hash, kind, size, facts FROM blobs JOIN holdings USING (hash) "
             "WHERE tenant = ?1 AND hash > ?2 AND (?3 IS NULL OR kind = ?3) ORDER BY hash LIMIT ?4"
         )
-        return [_blob(row) for row in self._reader.execute(query, (tenant, after, kind, limit))]
+        return [blob_of(row) for row in self._reader.execute(query, (tenant, after, kind, limit))]
 
     def source(self, digest: bytes) -> bytes | Path | None:
         """Return a blob's bytes, or the file they lie in; None if it is gone. Who may have it was asked before."""
@@ -230,7 +172,7 @@ class Store:
 
     def facts(self, digest: bytes) -> Facts:
         """Return the facts kept of a blob that is there."""
-        return _read(self._one("SELECT facts FROM blobs WHERE hash = ?", digest)[0])
+        return read(self._one("SELECT facts FROM blobs WHERE hash = ?", digest)[0])
 
     async def keep(self, tenant: int, blob: Blob, content: bytes | Path, upload: str | None = None) -> None:
         """Keep a blob for a tenant. A file among the parts takes its place with the commit; `upload` ends."""
@@ -322,7 +264,7 @@ class Store:
         def change(connection: sqlite3.Connection) -> None:
             if inputs is not None:
                 self._put(connection, *inputs)
-            _insert(connection, row)
+            _insert(connection, [row])
 
         await self._write(change)
 
@@ -354,14 +296,11 @@ class Store:
         """Keep jobs that were not kept before together with their ends; their inputs are never kept."""
 
         def change(connection: sqlite3.Connection) -> None:
+            now = time.time()
             for end in ends:
                 if end.result is not None:
                     self._put(connection, *end.result)
-                result = end.result[0].digest if end.result else None
-                row = replace(
-                    end.row, state=end.state, finished=time.time(), result=result, error=end.error, report=end.report
-                )
-                _insert(connection, row)
+            _insert(connection, [end.ended(now) for end in ends])
 
         await self._write(change)
 
@@ -392,21 +331,8 @@ class Store:
         return {"blobs": count, "bytes": size}
 
 
-def _insert(connection: sqlite3.Connection, row: Row) -> None:
-    marks = ", ".join("?" * len(Row.__dataclass_fields__))
-    values = tuple(getattr(row, name) for name in Row.__dataclass_fields__)
-    connection.execute(f"INSERT INTO jobs ({_ROW}) VALUES ({marks})", values)
-
-
-def _blob(row: tuple[Any, ...]) -> Blob:
-    return Blob(row[0], row[1], row[2], _read(row[3]))
-
-
-@lru_cache(256)
-def _read(facts: str) -> Facts:
-    """Return the facts of a blob, which nobody changes; those that every job needs are read once."""
-    read: Facts = json.loads(facts)
-    return read
+def _insert(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+    connection.executemany(f"INSERT INTO jobs ({_ROW}) VALUES ({', '.join('?' * len(Row._fields))})", rows)
 
 
 def _locked(path: Path) -> int:

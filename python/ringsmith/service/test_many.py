@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import json
 import os
-import pickle
 import signal
 import socket
 import threading
@@ -22,7 +21,7 @@ import pytest
 import ringsmith as rs
 from ringsmith.errors import InputError
 from ringsmith.runtime import frames
-from ringsmith.service.arena import Arena, Place
+from ringsmith.service.arena import Arena
 from ringsmith.service.conftest import ROWS, WEIGHTS, Asker, no_defects, score, votes
 from ringsmith.service.harness import Running
 from ringsmith.service.settings import MIB, Quota
@@ -289,9 +288,7 @@ def test_slots_are_given_back() -> None:
     assert arena.take(1) is None
     one.view[3:6] = b"abc"
     part = one.part(3, 3)
-    place = pickle.loads(pickle.dumps(part))
-    assert isinstance(place, Place)
-    assert bytes(arena.at(place.start, place.length)) == b"abc"
+    assert bytes(arena.at(*part.place)) == b"abc"
     del one
     assert arena.take(1) is None, "a part keeps its body"
     del part

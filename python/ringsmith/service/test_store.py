@@ -20,7 +20,8 @@ from ringsmith.service import tenants
 from ringsmith.service.database import Writer, connect
 from ringsmith.service.kinds import ARRAY
 from ringsmith.service.problems import Problem
-from ringsmith.service.store import Blob, End, Row, Store, Upload
+from ringsmith.service.rows import Blob, End, Row, Upload
+from ringsmith.service.store import Store
 
 INLINE = 1000
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,11 +14,11 @@ from ringsmith.service import worker
 from ringsmith.service.job import Job
 from ringsmith.service.pool import Lost
 from ringsmith.service.problems import Problem
+from ringsmith.service.rows import Row
 from ringsmith.service.scheduler import MAX_ATTEMPTS, Scheduler
-from ringsmith.service.store import Row
-from ringsmith.service.worker import Done, Failed, Task, Told
+from ringsmith.service.worker import Done, Failed, Outcomes, Task, Told
 
-DONE = Done(b"result", b"d" * 32, 6, {}, {"run_seconds": 0.001})
+DONE = Done(b"result", 6, 0.001, {})
 STOPPED = Failed("job_cancelled", "cancelled", cancelled=True)
 
 
@@ -27,10 +26,10 @@ def job_of(name: str, *, keys: bytes = b"k", plain: str = "{}", attempts: int = 
     now = time.time()
     row = Row(1, name, 1, b"r", b"p", keys, b"i", plain, "queued", now, None, 0, None, None, None, now)
 
-    async def keep() -> None:
+    async def keep(job: Job) -> None:
         raise AssertionError("nothing of these is to be written")
 
-    return Job(row, {"cost": {"work": 1000}}, 1, b"in", attempts, keep=keep)
+    return Job(row, {"cost": {"work": 1000}}, (1, 1), b"in", attempts, keep=keep)
 
 
 class Nothing(Scheduler):
@@ -61,7 +60,7 @@ class Nothing(Scheduler):
         ([job_of("b"), job_of("c", keys=b"K"), job_of("d")], ["a", "b"]),
         ([job_of("b", plain="[1]"), job_of("c")], ["a"]),
         ([job_of("b", attempts=1), job_of("c")], ["a"]),
-        ([job_of(str(number)) for number in range(40)], ["a", *map(str, range(15))]),
+        ([job_of(str(number)) for number in range(40)], ["a", *map(str, range(19))]),
     ],
 )
 def test_those_that_are_alike_are_taken(others: list[Job], expected: list[str]) -> None:
@@ -79,7 +78,7 @@ def ended(jobs: list[Job], outcomes: Any) -> Nothing:
     own = Nothing()
     for job in jobs:
         own.jobs[job.key] = job
-    own._ended(jobs, outcomes)
+    own._ended(jobs, outcomes if isinstance(outcomes, Lost) else Outcomes(outcomes))
     return own
 
 
@@ -120,16 +119,16 @@ class Stops:
         self.dropped: list[Any] = []
         self.cache = SimpleNamespace(drop=self.dropped.append)
 
-    def run(self, task: Task, progress: Told, tell: Callable[[Done | Failed], None]) -> None:
-        tell(DONE)
+    def run(self, task: Task, progress: Told, outcomes: Outcomes) -> None:
+        outcomes.each.append(DONE)
         raise worker._Cancelled
 
 
 def test_a_worker_tells_what_was_done_before_a_signal() -> None:
-    task = Task(7, (b"p", b"k"), None, None, 1, [b"1", b"2", b"3"], {})
+    task = Task(7, (b"p", b"k"), None, None, (1, 1), [b"1", b"2", b"3"], {})
     stops = Stops()
     at_once: Any = SimpleNamespace(run=lambda _, action: action())
-    outcomes = worker._outcomes(stops, at_once, task, None)  # type: ignore[arg-type]
+    outcomes = worker._outcomes(stops, at_once, task, None).each  # type: ignore[arg-type]
     assert outcomes[0] == DONE
     assert all(isinstance(one, Failed) and one.cancelled for one in outcomes[1:])
     assert len(outcomes) == 3

@@ -6,25 +6,28 @@ from __future__ import annotations
 import resource
 import signal
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ringsmith.errors import RingsmithError
 from ringsmith.runtime.arrays import array_of
 from ringsmith.runtime.cache import Cache, Name, TooLargeError
-from ringsmith.runtime.messages import Encryptions, Keys
+from ringsmith.runtime.messages import Keys
 from ringsmith.runtime.program import Program
-from ringsmith.runtime.server import Server
-from ringsmith.service.arena import Arena, Lent, Place
-from ringsmith.service.files import Files, own_name
+from ringsmith.runtime.server import Answer, Progress, Server
+from ringsmith.service.arena import Arena, Place
+from ringsmith.service.files import Files
 from ringsmith.service.problems import Problem, of_error
 
+T = TypeVar("T")
 #: A blob's bytes, or the file or the place in the arena that holds them.
-Source = bytes | Path | Lent | Place
+Source = bytes | Path | Place
+#: Evaluates a message and returns the result's.
+Answering = Callable[[bytes | memoryview, Progress | None], Answer]
 #: Told the place of a job in its task, how many of its operations are done, of how many.
 Told = Callable[[int, int, int], None]
 
@@ -33,14 +36,14 @@ Told = Callable[[int, int, int], None]
 class Task:
     """Jobs as a worker needs them, alike but for their inputs.
 
-    `program` and `keys` are None where the worker is known to hold them.
+    `program` and `keys` are None where the worker is known to hold them; `held`: bytes that each takes there.
     """
 
     number: int
     name: Name
     program: Source | None
     keys: Source | None
-    key_bytes: int
+    held: tuple[int, int]
     inputs: Sequence[Source]
     plain: dict[str, Any]
 
@@ -54,24 +57,35 @@ class Held:
     evictions: int
 
 
-@dataclass(frozen=True)
-class Done:
-    """A result, with its name; large ones lie in a part file. `report`: seconds by kind of operation, memory."""
+class Done(NamedTuple):
+    """A result; large ones lie in a part file. Seconds: of the run, and by kind of operation."""
 
     result: bytes | Path | Place
-    digest: bytes
     size: int
-    facts: dict[str, Any]
-    report: dict[str, Any]
+    run_seconds: float
+    operations: Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class Failed:
-    """A task without result: a problem's code and message; `cancelled` when it was told to stop."""
+class Failed(NamedTuple):
+    """A job without result: a problem's code and message; `cancelled` when it was told to stop."""
 
     code: str
     message: str
     cancelled: bool = False
+
+
+@dataclass
+class Outcomes:
+    """What became of a task's jobs, in order, and what they have in common.
+
+    `facts`: of the results. `warm`: whether the keys were held; `load_seconds` if not; `memory`: the worker's bytes.
+    """
+
+    each: list[Done | Failed] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+    warm: bool = True
+    load_seconds: float = 0.0
+    memory: int = 0
 
 
 class _Cancelled(BaseException):
@@ -106,8 +120,16 @@ class _Interrupt:
         self._raise()
 
 
+@dataclass(frozen=True)
+class _Loaded:
+    """A program with keys, and the facts of its results."""
+
+    server: Server
+    facts: dict[str, Any]
+
+
 class Worker:
-    """The state of a worker process: its store and its cache of servers."""
+    """The state of a worker process: its store, and its cache of programs and of keys loaded for them."""
 
     def __init__(
         self, store: Path | None, key_memory: int, threads: int, inline: int, allow_insecure: bool,
@@ -118,72 +140,79 @@ class Worker:
         `arena`: where arguments may lie, and results of the worker of this `index`.
         """
         self._arena, self._results = arena, None if arena is None else arena.results(index)
-        self._told: tuple[Name, dict[str, Any]] = ((b"", b""), {})
         self._files = None if store is None else Files(store)
         self._threads, self._inline = threads, inline
         self._insecure = allow_insecure
-        self.cache: Cache[Server] = Cache(key_memory)
+        self.cache: Cache[Any] = Cache(key_memory)
 
-    def run(self, task: Task, progress: Told, ended: Callable[[Done | Failed], None]) -> None:
-        """Tell the outcome of each of a task's jobs; no input of a tenant raises."""
+    def run(self, task: Task, progress: Told, outcomes: Outcomes) -> None:
+        """Add the outcome of each of a task's jobs; no input of a tenant raises."""
         if self._results is not None:
             self._results.clear()
-        for place, inputs in enumerate(task.inputs):
-            ended(self._outcome(task, inputs, partial(progress, place)))
+        outcomes.memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        answer = _caught(lambda: self._answering(task, outcomes))
+        for place, source in enumerate(task.inputs):
+            if isinstance(answer, Failed):
+                outcomes.each.append(answer)
+            else:
+                outcomes.each.append(_caught(partial(self._done, answer, source, partial(progress, place))))
 
-    def _outcome(self, task: Task, inputs: Source, progress: Callable[[int, int], None]) -> Done | Failed:
-        try:
-            return self._done(task, inputs, progress)
-        except TooLargeError as error:
-            return Failed("over_quota", str(error))
-        except RingsmithError as error:
-            problem = of_error(error)
-            return Failed(problem.code, problem.message)
-        except Problem as problem:
-            return Failed(problem.code, problem.message)
-        except MemoryError:
-            return Failed("over_quota", "this machine has not enough memory for the job")
-
-    def _done(self, task: Task, inputs: Source, progress: Callable[[int, int], None]) -> Done:
+    def _answering(self, task: Task, outcomes: Outcomes) -> Answering:
+        """Return what evaluates the task's messages: keys loaded, plain arguments read."""
         start = time.perf_counter()
-        server, warm = self.cache.take(task.name, task.key_bytes, partial(self._load, task))
-        loaded = time.perf_counter()
-        sent = Encryptions.from_bytes(bytes_of(inputs, self._arena))
-        plain = {name: _array(value) for name, value in task.plain.items()}
-        execution = server.run(sent, plain, None, progress)
-        data = execution.result.to_bytes()
-        end = time.perf_counter()
-        report = {
-            "warm_keys": warm,
-            "load_seconds": loaded - start,
-            "run_seconds": end - loaded,
-            "operations": {name: round(seconds, 6) for name, seconds in execution.seconds.items()},
-            "worker_memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-        }
+        of_program, of_keys = task.held
+        if of_program + of_keys > self.cache.limit:
+            raise TooLargeError(f"keys of {of_program + of_keys} bytes; a worker holds {self.cache.limit}")
+        own = task.name[0], b""
+        program = self.cache.take(own, of_program, partial(self._program, task))[0]
+        loaded, outcomes.warm = self.cache.take(task.name, of_keys, partial(self._load, task, program))
+        self.cache.take(own, of_program, lambda: program)  # Used after its keys, so none of them outlives it.
+        outcomes.load_seconds, outcomes.facts = time.perf_counter() - start, loaded.facts
+        server: Server = loaded.server
+        return server.answering({name: _array(value) for name, value in task.plain.items()})
+
+    def _done(self, answer: Answering, source: Source, progress: Callable[[int, int], None]) -> Done:
+        start = time.perf_counter()
+        data, operations = answer(view_of(source, self._arena), progress)
         content: bytes | Path | Place = content_of(data, self._inline, self._files)
         if self._results is not None and isinstance(content, bytes):
             content = self._results.put(content) or content
-        return Done(content, own_name(), len(data), self._facts(task.name, execution.result), report)
+        return Done(content, len(data), time.perf_counter() - start, operations)
 
-    def _facts(self, name: Name, result: Encryptions) -> dict[str, Any]:
-        """Return what the store keeps of a result: the same for all of a task, and then told once."""
-        if self._told[0] != name:
-            identity = result.label.program
-            facts = {
-                "identity": identity.digest.hex(),
-                "sections": {section: value.hex() for section, value in identity.sections},
-                "key": result.label.key,
-                "ciphertexts": len(result.ciphertexts),
-            }
-            self._told = name, facts
-        return self._told[1]
+    def _program(self, task: Task) -> Program:
+        return Program.from_bytes(bytes_of(_there(task.program)), allow_insecure=self._insecure)
 
-    def _load(self, task: Task) -> Server:
+    def _load(self, task: Task, program: Program) -> _Loaded:
         """Return the session of a program and keys."""
-        if task.program is None or task.keys is None:
-            raise Problem("internal", "the worker no longer holds these keys")
-        program = Program.from_bytes(bytes_of(task.program), allow_insecure=self._insecure)
-        return Server(program, Keys.from_bytes(bytes_of(task.keys)), threads=self._threads)
+        server = Server(program, Keys.from_bytes(bytes_of(_there(task.keys))), threads=self._threads)
+        facts = {
+            "identity": program.identity.digest.hex(),
+            "sections": {section: value.hex() for section, value in program.identity.sections},
+            "key": server.keys.label.key,
+            "ciphertexts": len(program.native.outputs()),
+        }
+        return _Loaded(server, facts)
+
+
+def _there(source: Source | None) -> Source:
+    if source is None:
+        raise Problem("internal", "the worker no longer holds these keys")
+    return source
+
+
+def _caught(action: Callable[[], T]) -> T | Failed:
+    """Return what an action returns, or the failure that its error is."""
+    try:
+        return action()
+    except TooLargeError as error:
+        return Failed("over_quota", str(error))
+    except RingsmithError as error:
+        problem = of_error(error)
+        return Failed(problem.code, problem.message)
+    except Problem as problem:
+        return Failed(problem.code, problem.message)
+    except MemoryError:
+        return Failed("over_quota", "this machine has not enough memory for the job")
 
 
 def content_of(data: bytes, inline: int, files: Files | None) -> bytes | Path:
@@ -191,17 +220,17 @@ def content_of(data: bytes, inline: int, files: Files | None) -> bytes | Path:
     return data if files is None or len(data) <= inline else files.write_part(data)
 
 
+def view_of(source: Source, arena: Arena | None) -> bytes | memoryview:
+    """Return what a source holds; of what lies in the arena no copy is made."""
+    if isinstance(source, tuple):
+        assert arena is not None
+        return arena.at(*source)
+    return source.read_bytes() if isinstance(source, Path) else source
+
+
 def bytes_of(source: Source, arena: Arena | None = None) -> bytes:
-    """Return what a source holds."""
-    match source:
-        case Path():
-            return source.read_bytes()
-        case Place():
-            assert arena is not None
-            return bytes(arena.at(source.start, source.length))
-        case Lent():
-            return bytes(source.view)
-    return source
+    """Return a copy of what a source holds."""
+    return bytes(view_of(source, arena))
 
 
 def _array(value: Any) -> Any:
@@ -214,8 +243,8 @@ class Evaluator(Protocol):
 
     cache: Any
 
-    def run(self, task: Task, progress: Told, ended: Callable[[Done | Failed], None]) -> None:
-        """Tell the outcome of each of a task's jobs."""
+    def run(self, task: Task, progress: Told, outcomes: Outcomes) -> None:
+        """Add the outcome of each of a task's jobs."""
 
 
 def main(connection: Connection, wanted: Any, make: Callable[[], Evaluator]) -> None:
@@ -228,14 +257,14 @@ def main(connection: Connection, wanted: Any, make: Callable[[], Evaluator]) -> 
         connection.send("ready")
         while True:
             task: Task = connection.recv()
-            connection.send((_outcomes(worker, interrupt, task, connection), _held(worker)))
+            connection.send((_outcomes(worker, interrupt, task, connection), held_by(worker)))
     except (EOFError, OSError):
         return
 
 
-def _outcomes(worker: Evaluator, interrupt: _Interrupt, task: Task, connection: Connection) -> list[Done | Failed]:
+def _outcomes(worker: Evaluator, interrupt: _Interrupt, task: Task, connection: Connection) -> Outcomes:
     """Return what became of each job; those that a signal kept from their end are cancelled."""
-    outcomes: list[Done | Failed] = []
+    outcomes = Outcomes()
     told = 0.0
 
     def progress(place: int, done: int, total: int) -> None:
@@ -246,13 +275,15 @@ def _outcomes(worker: Evaluator, interrupt: _Interrupt, task: Task, connection: 
             interrupt.undisturbed(partial(connection.send, (place, done, total)))
 
     try:
-        interrupt.run(task.number, partial(worker.run, task, progress, outcomes.append))
+        interrupt.run(task.number, partial(worker.run, task, progress, outcomes))
     except _Cancelled:
         worker.cache.drop(task.name)  # It may have been on its way in.
-        missing = len(task.inputs) - len(outcomes)
-        outcomes += [Failed("job_cancelled", "the job was cancelled", cancelled=True)] * missing
+        missing = len(task.inputs) - len(outcomes.each)
+        outcomes.each += [Failed("job_cancelled", "the job was cancelled", cancelled=True)] * missing
     return outcomes
 
 
-def _held(worker: Evaluator) -> Held:
-    return Held(worker.cache.names(), worker.cache.size, worker.cache.evictions)
+def held_by(worker: Evaluator) -> Held:
+    """Return the keys and programs in a worker's cache."""
+    names = [name for name in worker.cache.names() if name[1]]  # Programs have no keys' hash.
+    return Held(names, worker.cache.size, worker.cache.evictions)

@@ -19,7 +19,7 @@ mod wide;
 mod widened;
 
 use crate::Error;
-use ::polynomial::{Form, Graph, Limb, Operation as Op};
+use ::polynomial::{Form, Graph, Limb, Operation as Op, Origin};
 use program::Program;
 use program::step::{Operation, Plaintext, Step};
 use program::transform::Transform;
@@ -292,6 +292,12 @@ impl<S: Lower> Lowering<'_, S> {
             Source::Input { .. } | Source::Sum(..) => S::FORM,
             Source::Factor(..) | Source::Extended(..) | Source::Key { .. } => Form::Values,
         };
+        let origin = match source {
+            Source::Input { .. } | Source::Sum(..) => Origin::Ciphertext,
+            Source::Factor(..) | Source::Extended(..) => Origin::Plaintext,
+            Source::Key { .. } => Origin::Key,
+        };
+        self.graph.label(number as u32, origin);
         self.graph.source((number as u32, form), moduli, task)
     }
 

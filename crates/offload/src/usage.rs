@@ -14,6 +14,17 @@ pub struct Moved {
     pub cycles: u64,
 }
 
+/// Operands of instructions, by where they come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Operands {
+    /// Reads by instructions.
+    pub reads: u64,
+    /// Loads from memory; the other reads find them on chip.
+    pub loads: u64,
+    /// Bytes of the loads.
+    pub bytes: u64,
+}
+
 /// Usage of a session so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usage {
@@ -33,6 +44,8 @@ pub struct Usage {
     pub submissions: u64,
     /// Twiddle tables among the polynomials sent.
     pub tables: u64,
+    /// The others: parts of ciphertexts, of keys, plaintexts, and what the device or the host made.
+    pub operands: BTreeMap<&'static str, Operands>,
     /// Cycles from the first start to the last end of each submission, added up.
     pub cycles: u64,
     /// Cycles with a transfer in flight.
@@ -85,6 +98,12 @@ impl Usage {
             for (name, count) in more {
                 *table.entry(name).or_default() += count;
             }
+        }
+        for (name, more) in &other.operands {
+            let own = self.operands.entry(name).or_default();
+            own.reads += more.reads;
+            own.loads += more.loads;
+            own.bytes += more.bytes;
         }
         self.send.add(&other.send);
         self.receive.add(&other.receive);

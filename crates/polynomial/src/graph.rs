@@ -22,6 +22,17 @@ pub enum Form {
     Values,
 }
 
+/// What is given from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// Part of a ciphertext.
+    Ciphertext,
+    /// Part of a key.
+    Key,
+    /// A plaintext.
+    Plaintext,
+}
+
 /// A polynomial operation. Unless noted, limb i of the result depends on limb i of each operand, modulo its prime.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
@@ -126,6 +137,7 @@ pub struct Graph<W: Word> {
     homes: Vec<u32>,
     tasks: Vec<Task>,
     outputs: Vec<Limb>,
+    origins: HashMap<u32, Origin>,
     known: HashMap<Key, Limb>,
     separate: bool,
     mirrored: bool,
@@ -143,6 +155,7 @@ impl<W: Word> Graph<W> {
             homes: Vec::new(),
             tasks: Vec::new(),
             outputs: Vec::new(),
+            origins: HashMap::new(),
             known: HashMap::new(),
             separate: true,
             mirrored: false,
@@ -198,6 +211,7 @@ impl<W: Word> Graph<W> {
             homes: self.homes.clone(),
             tasks: self.tasks.clone(),
             outputs,
+            origins: self.origins.clone(),
             known: HashMap::new(),
             is_part: true,
             ..*self
@@ -213,6 +227,19 @@ impl<W: Word> Graph<W> {
     pub fn task(&mut self, name: &'static str, step: u32) -> u32 {
         self.tasks.push(Task { name, step });
         self.tasks.len() as u32 - 1
+    }
+
+    /// Says what a source is.
+    pub fn label(&mut self, source: u32, origin: Origin) {
+        self.origins.insert(source, origin);
+    }
+
+    /// What the source that gives a limb is; `None` for results of operations, and where nobody said.
+    pub fn origin(&self, limb: Limb) -> Option<Origin> {
+        match self.bundle_of(limb).operation {
+            Operation::Source(number, _) => self.origins.get(&number).copied(),
+            _ => None,
+        }
     }
 
     /// Something given from outside.

@@ -57,6 +57,7 @@ class DeviceEngine:
             "send": self._moved(usage["send"]),
             "compute": {"cycles": usage["compute_cycles"], "ms": round(usage["compute_cycles"] / clock / 1e3, 6)},
             "receive": self._moved(usage["receive"]),
+            "operands": usage["operands"],
             "hidden": {
                 "cycles": usage["hidden_cycles"],
                 "share": round(usage["hidden_cycles"] / max(usage["transfer_cycles"], 1), 4),

@@ -311,8 +311,9 @@ impl Allocator<'_> {
         Ok(())
     }
 
-    /// The buffer that the host has a tile in.
+    /// The buffer that the host has a tile in, for a LOAD.
     fn uploaded(&mut self, tile: TileId) -> u32 {
+        self.plan.loads.push(tile);
         if let Some(buffer) = self.buffer_of[tile as usize] {
             return buffer;
         }

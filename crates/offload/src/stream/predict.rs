@@ -63,7 +63,7 @@ pub fn predict<W: Word>(
         for (kind, count) in host_work(part, |number| laid.is_on_host(number)) {
             *found.host_work.entry(kind).or_default() += count;
         }
-        laid.count(&mut found.usage);
+        laid.count(info, &mut found.usage);
     }
     Ok(found)
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use device::{Driver, Profile};
 use isa::{BuildInfo, Instruction, Op, Shape, State, TWIDDLE_SLOT, Unit};
 use model::Lane;
-use polynomial::{Form, Graph, Host, Limb, Memory, Operation};
+use polynomial::{Form, Graph, Host, Limb, Memory, Operation, Origin};
 use zeroize::Zeroizing;
 use zq::Word;
 
@@ -176,7 +176,7 @@ impl Stream<'_> {
         &mut self,
         laid: Laid<'g, W>,
     ) -> Result<Running<'g, W>, OffloadError> {
-        laid.count(self.usage);
+        laid.count(self.driver.info(), self.usage);
         while self.buffers.tiles.len() < laid.plan.buffers as usize {
             self.buffers.tiles.push(self.driver.allocate(1)?);
         }
@@ -486,7 +486,7 @@ impl<'g, W: Word> Laid<'g, W> {
     }
 
     /// Counts each task that the device has a part in.
-    pub(super) fn count(&self, usage: &mut Usage) {
+    pub(super) fn count(&self, info: &BuildInfo, usage: &mut Usage) {
         let mut there: BTreeMap<u32, bool> = BTreeMap::new();
         for (number, bundle) in self.graph.bundles().iter().enumerate() {
             // A source stands where it was first used: in a part, maybe at a task of another.
@@ -503,6 +503,38 @@ impl<'g, W: Word> Laid<'g, W> {
             if !matches!(name, "input" | "output" | "sum") {
                 usage.count(name, there);
             }
+        }
+        self.count_operands(info, usage);
+    }
+
+    /// Counts reads and loads of operands by what they are.
+    fn count_operands(&self, info: &BuildInfo, usage: &mut Usage) {
+        let bytes = (self.layout.n * info.lanes as usize * info.word_bytes()) as u64;
+        let name = |tile: TileId| {
+            let first = self.tiles.tiles[tile as usize]
+                .limbs
+                .iter()
+                .flatten()
+                .next();
+            match first.and_then(|limb| self.graph.origin(*limb)) {
+                Some(Origin::Ciphertext) => "ciphertexts",
+                Some(Origin::Key) => "keys",
+                Some(Origin::Plaintext) => "plaintexts",
+                None => "intermediates",
+            }
+        };
+        for tile in self
+            .tiles
+            .ops
+            .iter()
+            .flat_map(|op| op.sources.iter().flatten())
+        {
+            usage.operands.entry(name(*tile)).or_default().reads += 1;
+        }
+        for tile in &self.plan.loads {
+            let own = usage.operands.entry(name(*tile)).or_default();
+            own.loads += 1;
+            own.bytes += bytes;
         }
     }
 

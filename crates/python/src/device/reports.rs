@@ -120,6 +120,16 @@ pub fn usage_dict<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, Py
     dict.set_item("on_host", usage.on_host.clone())?;
     dict.set_item("send", moved_dict(py, &usage.send)?)?;
     dict.set_item("receive", moved_dict(py, &usage.receive)?)?;
+    let operands = PyDict::new(py);
+    for (name, found) in &usage.operands {
+        let one = PyDict::new(py);
+        one.set_item("reads", found.reads)?;
+        one.set_item("on_chip", found.reads.saturating_sub(found.loads))?;
+        one.set_item("from_memory", found.loads)?;
+        one.set_item("bytes", found.bytes)?;
+        operands.set_item(*name, one)?;
+    }
+    dict.set_item("operands", operands)?;
     dict.set_item("compute_cycles", usage.compute_cycles)?;
     dict.set_item("submissions", usage.submissions)?;
     dict.set_item("tables", usage.tables)?;

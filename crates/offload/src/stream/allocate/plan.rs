@@ -38,6 +38,8 @@ pub struct Plan {
     pub submissions: Vec<Submission>,
     /// Tables by number, each with a section that it is for.
     pub tables: Vec<(Table, usize)>,
+    /// Tiles that are loaded, as often as they are.
+    pub loads: Vec<TileId>,
     /// Buffers for tiles.
     pub buffers: u32,
     /// Buffers that can be used again.

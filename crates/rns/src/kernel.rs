@@ -175,8 +175,8 @@ impl<W: Word> Kernel<W> {
         }
     }
 
-    /// Writes the `y` rows of one block: `columns` coefficients from number `start` on of each of `runs` equal runs; and
-    /// `v` behind them if the conversion is centred.
+    /// Writes the `y` rows of one block: `columns` coefficients from number `start` on of each of `runs` equal runs;
+    /// and `v` behind them if the conversion is centred.
     fn prepare(
         &self,
         input: &[W],

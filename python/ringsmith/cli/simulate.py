@@ -163,9 +163,9 @@ def simulate(
     needed = (primes or PRIMES) + special
     if _is_key_switch(op, made.moves) and made.lanes < needed and batch is None:
         raise ParameterError(
-            f"--primes {needed - special}: a key switch by itself takes {needed} lanes, {special} for special "
-            f"primes; preset {made.name} has {made.lanes}: fewer primes, more lanes by --set, or several in flight by "
-            "--batch"
+            f"--primes {needed - special}: a key switch by itself takes {needed} lanes, one for each prime, special "
+            f"ones too; preset {made.name} has {made.lanes}: fewer primes, more lanes by --set, or several in "
+            "flight by --batch"
         )
     what = Whole(
         allow_insecure=allow_insecure,

@@ -185,7 +185,7 @@ def test_cores_of_one_lane_are_bound_by_transforms() -> None:
         (["coxhe-zcu102-p8", "key-switch", "--n", "4096", "--primes", "7", "--on", "model"], "7 data primes"),
         (
             ["coxhe-zcu102-p8", "key-switch", "--n", "8192", "--primes", "8", "--on", "model"],
-            "--primes 8: a key switch by itself takes 9 lanes, one for the special prime; preset coxhe-zcu102-p8 has 8",
+            "--primes 8: a key switch by itself takes 9 lanes, one for each prime, special ones too; preset",
         ),
         (["no-preset", "ntt"], "no preset 'no-preset'; presets:"),
         (["tiny", "frob"], "'frob' is no instruction or operation"),

@@ -32,8 +32,8 @@ impl<S: Lower> Lowering<'_, S> {
         sum.ok_or_else(|| Error::Input("a ciphertext without limbs".to_owned()))
     }
 
-    /// The sums of both halves divided by the special primes, by one transform of the dividend and one of the remainder;
-    /// then permuted by x -> x^`element`.
+    /// The sums of both halves divided by the special primes, by one transform of the dividend and one of the
+    /// remainder; then permuted by x -> x^`element`.
     pub(super) fn both_switched(
         &mut self,
         sum: &Part,
@@ -62,7 +62,8 @@ impl<S: Lower> Lowering<'_, S> {
         [part(first.to_vec()), part(second)]
     }
 
-    /// round(x / D) of parts in parallel lanes, D the product of the last primes of each: (x − [x]_D) / D, [x]_D centred.
+    /// round(x / D) of parts in parallel lanes, D the product of the last primes of each: (x − [x]_D) / D, the
+    /// remainder centred.
     pub(super) fn divided_by_last(
         &mut self,
         part: &Part,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Measure key switches of CKKS ciphertexts on a co-processor, rotations or relinearisations: operands, keys and results
-//! in the host's memory, all transfers included. The reference is the evaluator on this machine.
+//! Measure key switches of CKKS ciphertexts on a co-processor, rotations or relinearisations: operands, keys and
+//! results in the host's memory, all transfers included. The reference is the evaluator on this machine.
 
 use super::{Measured, argument, step};
 use crate::{Backend, Coprocessor, Error, Inputs, KeySet, Keys, Request, Unobserved};

@@ -208,6 +208,27 @@ def test_key_switches_in_flight_and_digit_by_digit_are_predicted(kind: str) -> N
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_several_primes_are_taken_off_one_after_another(kind: str) -> None:
+    """Relinearised and rescaled with one division; a digit of two primes; two special primes, a shorter digit."""
+    shape = {"lanes": 6, "reduction": "montgomery", "wide_port": True, "moves": 32, "word_bits": 30, "constants": 32}
+    device = open_device(kind, "tiny", {**shape, "dual_port_slots": 8, "single_port_slots": 0, "n_max": 256})
+    cycles = []
+    for how in (
+        {"purpose": "relinearize-rescale", "primes": 2},
+        {"purpose": "relinearize-then-rescale", "primes": 2},
+        {"purpose": "relinearize-rescale", "primes": 3, "special": 2, "digit_primes": 2},
+        {"primes": 2, "digit_primes": 2},
+        {"primes": 3, "special": 2, "digit_primes": 2},
+    ):
+        outcome = device.native.simulate_key_switch(30, 256, **how, allow_insecure=True)
+        assert outcome["correct"], how
+        assert outcome["predicted_cycles"] == pytest.approx(outcome["cycles"], rel=0.01), how
+        assert (outcome["usage"]["host_operations"], outcome["usage"]["submissions"]) == (0, 1), how
+        cycles.append(outcome["cycles"])
+    assert cycles[0] <= 0.85 * cycles[1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_cores_multiply_together_as_predicted(kind: str) -> None:
     """More multiplications than cores, fewer, as many; keys and tables are fetched for both cores at a time."""
     further = {"cores": 2, "rns_conversions": 8, "rns_entries": 32}
@@ -283,7 +304,17 @@ BAD_CONVERSIONS = [
     ),
     (lambda d, q: d.simulate_key_switch(30, 64, primes=2), "128"),
     (lambda d, q: d.simulate_key_switch(30, 512, primes=2, allow_insecure=True), "n = 512 is beyond the build"),
-    (lambda d, q: d.simulate_key_switch(30, 64, primes=0, allow_insecure=True), "a rotation needs a data prime"),
+    (lambda d, q: d.simulate_key_switch(30, 64, primes=0, allow_insecure=True), "needs a data prime and a special"),
+    (lambda d, q: d.simulate_key_switch(30, 64, primes=1, special=0, allow_insecure=True), "and a special prime"),
+    (
+        lambda d, q: d.simulate_key_switch(30, 64, primes=2, digit_primes=3, allow_insecure=True),
+        "digits of 3 primes: a digit has 1 to all 2 data primes",
+    ),
+    (
+        lambda d, q: d.simulate_key_switch(30, 64, primes=1, purpose="relinearize-rescale", allow_insecure=True),
+        "needs two data primes",
+    ),
+    (lambda d, q: d.simulate_key_switch(30, 64, primes=2, purpose="bootstrap"), '"bootstrap" is no purpose'),
     (
         lambda d, q: d.simulate_key_switch(30, 64, primes=1, batch=1025, allow_insecure=True),
         "1025 ciphertexts, 1 rotations of each; a measurement has up to 1024 and 64",

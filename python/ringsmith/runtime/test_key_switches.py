@@ -88,6 +88,39 @@ def test_the_order_of_heax_takes_half_as_long_again_on_the_same_machine(n: int, 
         assert ours <= 1.2 * published(n, primes, device.preset.butterflies)
 
 
+@pytest.mark.parametrize(("n", "primes", "lanes"), SHAPES[:3])
+def test_one_division_takes_six_sevenths_of_two(n: int, primes: int, lanes: int) -> None:
+    device = open_device("model", load_preset("coxhe-zcu102-p8", {"lanes": lanes, "n_max": n}))
+    one, two = (
+        switched(device, n, primes, purpose=purpose) for purpose in ("relinearize-rescale", "relinearize-then-rescale")
+    )
+    assert one <= 0.85 * two
+
+
+@pytest.mark.slow
+@pytest.mark.hw
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("butterflies", [1, 4])
+@pytest.mark.parametrize(
+    ("primes", "special", "digit_primes"), [(1, 1, 1), (2, 1, 1), (3, 1, 2), (4, 2, 2), (5, 2, 3), (4, 3, 4)]
+)
+def test_key_switches_of_every_shape_on_the_simulated_rtl(
+    primes: int, special: int, digit_primes: int, butterflies: int, sides: int
+) -> None:
+    """Degrees from the least to the most, digits and special primes; both halves one after the other and at once."""
+    lanes = sides * (primes + special)
+    settings = {"moves": 32, "constants": 32, "word_bits": 30, "dual_port_slots": 8, "single_port_slots": 0}
+    shape = {"lanes": min(lanes, 15), "butterflies": butterflies, "reduction": "montgomery", "wide_port": True}
+    device = open_device("rtl", "tiny", {**settings, **shape, "n_max": 256})
+    for n in (max(8, 4 * butterflies), 64, 256):
+        for purpose in ("rotation", "relinearize-rescale")[: min(primes, 2)]:
+            how = {"primes": primes, "special": special, "digit_primes": digit_primes, "purpose": purpose}
+            outcome = device.native.simulate_key_switch(30, n, **how, allow_insecure=True)
+            assert outcome["correct"], (n, purpose)
+            assert outcome["predicted_cycles"] == pytest.approx(outcome["cycles"], rel=0.01), (n, purpose)
+            assert outcome["usage"]["host_operations"] == 0, (n, purpose)
+
+
 @pytest.mark.parametrize(("n", "primes", "lanes"), SHAPES[:2])
 def test_eight_rotations_of_one_ciphertext_take_six_tenths_of_eight_single_ones(
     n: int, primes: int, lanes: int

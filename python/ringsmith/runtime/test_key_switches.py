@@ -114,8 +114,15 @@ def test_key_switches_of_every_shape_on_the_simulated_rtl(
     device = open_device("rtl", "tiny", {**settings, **shape, "n_max": 256})
     for n in (max(8, 4 * butterflies), 64, 256):
         for purpose in ("rotation", "relinearize-rescale")[: min(primes, 2)]:
-            how = {"primes": primes, "special": special, "digit_primes": digit_primes, "purpose": purpose}
-            outcome = device.native.simulate_key_switch(30, n, **how, allow_insecure=True)
+            outcome = device.native.simulate_key_switch(
+                30,
+                n,
+                primes=primes,
+                special=special,
+                digit_primes=digit_primes,
+                purpose=purpose,
+                allow_insecure=True,
+            )
             assert outcome["correct"], (n, purpose)
             assert outcome["predicted_cycles"] == pytest.approx(outcome["cycles"], rel=0.01), (n, purpose)
             assert outcome["usage"]["host_operations"] == 0, (n, purpose)

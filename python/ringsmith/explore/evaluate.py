@@ -71,9 +71,13 @@ class Evaluator(AbstractContextManager["Evaluator"]):
 
     def _finished(self, tasks: Mapping[int, Task]) -> Iterator[tuple[int, Result]]:
         assert self._pool is not None
-        waiting: dict[Future[Result], int] = {
-            self._pool.submit(predicted, *task): number for number, task in list(tasks.items())
-        }
+        try:
+            waiting: dict[Future[Result], int] = {
+                self._pool.submit(predicted, *task): number for number, task in list(tasks.items())
+            }
+        except OSError as error:
+            # A pool whose workers died closes its pipes while it may still start others.
+            raise BrokenProcessPool("its pipes are closed") from error
         while waiting:
             done, _ = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:

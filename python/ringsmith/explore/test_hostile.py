@@ -91,6 +91,22 @@ def test_workers_that_die_again_and_again_end_the_search_with_what_would_help(fo
     assert len(started) == ATTEMPTS + 1
 
 
+def test_a_pool_that_breaks_while_tasks_are_handed_over_is_opened_anew(found: list[Any]) -> None:
+    able = next(one for one in found if hasattr(one, "compiled"))
+    task = (able.name, preset_of(able, BUILD, load_board("zcu102")), 1)
+    with Evaluator(packed(found), 2) as evaluator:
+        (wanted,) = evaluator.run([task])
+        broken = evaluator._opened()
+
+        def submit(*_: Any) -> Any:
+            raise OSError("handle is closed")
+
+        broken.submit = submit  # type: ignore[assignment]
+        evaluator._pool = broken
+        assert list(evaluator.run([task])) == [wanted]
+        broken.shutdown()
+
+
 def test_a_board_without_a_field_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "spec" / "boards"
     folder.mkdir(parents=True)

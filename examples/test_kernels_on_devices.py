@@ -92,7 +92,7 @@ def test_kernels_on_the_simulated_rtl_give_the_bytes_of_the_cpu(name: str, tmp_p
     """At n = 4096 on a point of Table III, in the order and packing published, the long ones shortened."""
     file = shorter(tmp_path / "kernels") / f"{name}.py"
     # The point's three primes of 33 bits are too short for the kernels' own tolerances.
-    text = re.sub(r"tolerance=[0-9e.-]+", "tolerance=1.0", file.read_text())
+    text = re.sub(r"tolerance=[0-9e.-]+", "tolerance=3.0", file.read_text())
     file.write_text(text.replace("coxhe-8192-210", "coxhe-4096-33"))
     there, here = (report(file, "published", (engine, ())) for engine in ("rtl:coxhe-zcu104-c1", "cpu"))
     assert there["output_sha256"] == here["output_sha256"]

@@ -12,11 +12,13 @@
 //! degree has two sections for each set of moduli, one for each factor of x^n + 1; the host splits and joins
 //! coefficients.
 
+mod account;
 mod allocate;
 mod common;
 mod convert;
 mod fold;
 mod interleave;
+mod laid;
 mod order;
 mod overlap;
 mod place;

@@ -4,7 +4,7 @@
 
 use super::{Lower, Lowering};
 use ::polynomial::{Limb, Operation as Op};
-use zq::Word;
+use zq::{Modulus, Word};
 
 impl<S: Lower> Lowering<'_, S> {
     /// The centred representatives of polynomials, coefficients over the same primes each, modulo all primes of `to`,
@@ -21,17 +21,12 @@ impl<S: Lower> Lowering<'_, S> {
         let from = self.graph.moduli_of(&polynomials[0]);
         let (count, all) = (from.len(), to.repeat(copies));
         let mut digit: Vec<Limb> = polynomials.iter().map(|p| p[count - 1]).collect();
-        let mut rest: Vec<Limb> = polynomials
-            .iter()
-            .flat_map(|p| &p[..count - 1])
-            .copied()
-            .collect();
+        let mut rest = heads(&polynomials.concat(), (count, count - 1));
         if !rest.is_empty() {
-            let over = (0..count - 1).map(|i| self.quotient_of(&from, (i, i), false));
-            let over: Vec<u128> = over.collect();
-            rest = self
-                .graph
-                .by_limb(Op::Scale(over.repeat(digit.len())), &[&rest], task);
+            let over =
+                (0..count - 1).map(|i| self.inverse_modulo(&from[i + 1..], from[i]).to_u128());
+            let over = over.collect::<Vec<u128>>().repeat(digit.len());
+            rest = self.graph.by_limb(Op::Scale(over), &[&rest], task);
         }
         let mut sum: Option<Vec<Limb>> = None;
         for last in (0..count).rev() {
@@ -41,15 +36,12 @@ impl<S: Lower> Lowering<'_, S> {
             let lifted = self
                 .graph
                 .convert_each(each, &targets.repeat(digit.len()), task);
-            let term: Vec<Limb> = (lifted.chunks(targets.len()))
-                .flat_map(|of_one| &of_one[..all.len()])
-                .copied()
-                .collect();
+            let term = heads(&lifted, (targets.len(), all.len()));
             sum = Some(match sum {
                 None => term,
                 Some(sum) => {
-                    let weights: Vec<u128> =
-                        all.iter().map(|&m| self.weight(&from, last, m)).collect();
+                    let weight = |&m: &u16| self.product_modulo(&from[last + 1..], m).to_u128();
+                    let weights: Vec<u128> = all.iter().map(weight).collect();
                     let factors = weights.repeat(digit.len());
                     self.graph
                         .by_limb(Op::ScaleAdd(factors), &[&term, &sum], task)
@@ -64,39 +56,43 @@ impl<S: Lower> Lowering<'_, S> {
             let taken: Vec<Limb> = (lifted.chunks(targets.len()))
                 .flat_map(|of_one| places.iter().flatten().map(|&place| of_one[place]))
                 .collect();
-            let factors = (0..last).map(|i| self.quotient_of(&from, (i, last), true));
+            let factors = (0..last).map(|i| {
+                let inverse = self.inverse_modulo(&from[i + 1..=last], from[i]);
+                self.modulus(from[i]).neg(inverse).to_u128()
+            });
             let factors = factors.collect::<Vec<u128>>().repeat(digit.len());
             let left = self
                 .graph
                 .by_limb(Op::ScaleAdd(factors), &[&taken, &rest], task);
             digit = left.chunks(last).map(|of_one| of_one[last - 1]).collect();
-            rest = (left.chunks(last))
-                .flat_map(|of_one| &of_one[..last - 1])
-                .copied()
-                .collect();
+            rest = heads(&left, (last, last - 1));
         }
         sum.unwrap_or_default()
     }
 
-    /// The product of the primes after number `digit`, modulo another prime.
-    fn weight(&self, from: &[u16], digit: usize, modulo: u16) -> u128 {
-        let modulus = |m: u16| self.graph.plans()[usize::from(m)].modulus();
-        let m = modulus(modulo);
-        let later = from[digit + 1..]
-            .iter()
-            .map(|&q| m.reduce(modulus(q).value()));
-        later
-            .fold(m.reduce(S::Word::ONE), |product, q| m.mul(product, q))
-            .to_u128()
+    fn modulus(&self, number: u16) -> &Modulus<S::Word> {
+        self.graph.plans()[usize::from(number)].modulus()
     }
 
-    /// The inverse of the product of the primes after number i up to number l, modulo prime i; of all of them for
-    /// l = i; negated or not.
-    fn quotient_of(&self, from: &[u16], (i, l): (usize, usize), negated: bool) -> u128 {
-        let end = if l == i { from.len() } else { l + 1 };
-        let q = self.graph.plans()[usize::from(from[i])].modulus();
-        let product = S::Word::from_u128_lossy(self.weight(&from[..end], i, from[i]));
-        let inverse = q.inv_vt(product).expect("primes of a set differ");
-        if negated { q.neg(inverse) } else { inverse }.to_u128()
+    /// The product of primes modulo another.
+    fn product_modulo(&self, primes: &[u16], modulo: u16) -> S::Word {
+        let m = self.modulus(modulo);
+        let residues = primes.iter().map(|&q| m.reduce(self.modulus(q).value()));
+        residues.fold(m.reduce(S::Word::ONE), |product, q| m.mul(product, q))
     }
+
+    /// Its inverse.
+    fn inverse_modulo(&self, primes: &[u16], modulo: u16) -> S::Word {
+        let product = self.product_modulo(primes, modulo);
+        let inverse = self.modulus(modulo).inv_vt(product);
+        inverse.expect("primes of a set differ")
+    }
+}
+
+/// The first limbs of each run of so many: `(run, first)`.
+fn heads(limbs: &[Limb], (run, first): (usize, usize)) -> Vec<Limb> {
+    (limbs.chunks(run))
+        .flat_map(|run| &run[..first])
+        .copied()
+        .collect()
 }

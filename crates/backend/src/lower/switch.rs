@@ -330,21 +330,18 @@ impl<S: Lower> Lowering<'_, S> {
             Some([both]) => {
                 let sum = self.both_sums(&digits, (None, 1), Some(both.clone()), task)?;
                 let divided = self.divided_by_last(&sum, 2, &dropped, task)?;
-                self.parted(&divided, task)
+                self.parted(&divided, task).to_vec()
             }
             given => {
                 let first = |k: usize| given.map(|parts| parts[k].clone());
-                let sums = self.inner_product(&digits, (None, 1), [first(0), first(1)], task);
-                let mut parts = Vec::with_capacity(2);
-                for (sum, own) in sums.iter().zip(&a.parts) {
-                    let sum = match given {
-                        Some(_) => sum.clone(),
-                        None => self.plus_lifted(sum, own, task),
-                    };
-                    parts.push(self.divided(&sum, last, (&dropped, 1), task)?);
+                let mut sums = self.inner_product(&digits, (None, 1), [first(0), first(1)], task);
+                if given.is_none() {
+                    sums = [0, 1].map(|k| self.plus_lifted(&sums[k], &a.parts[k], task));
                 }
-                let [first, second] = [parts.remove(0), parts.remove(0)];
-                [first, second]
+                let divided = sums
+                    .iter()
+                    .map(|sum| self.divided(sum, last, (&dropped, 1), task));
+                divided.collect::<Result<Vec<Part>, Error>>()?
             }
         };
         let parts = divided.iter().map(|part| self.in_form(part, S::FORM, task));

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Running a planned program: uploads, submissions, downloads.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use device::{Driver, Profile};
-use isa::{BuildInfo, Instruction, Op, Shape, State, TWIDDLE_SLOT, Unit};
+use isa::{Instruction, Op};
 use model::Lane;
-use polynomial::{Form, Graph, Host, Limb, Memory, Operation, Origin};
+use polynomial::{Form, Host, Limb, Memory};
 use zeroize::Zeroizing;
 use zq::Word;
 
-use super::allocate::{Plan, TABLES, allocate};
+use super::account::account;
+use super::allocate::TABLES;
 use super::common::Common;
 use super::convert::{Move, digit};
-use super::interleave::{Parts, Tracks};
-use super::overlap::overlap;
-use super::place::Placement;
-use super::predict::timed;
-use super::section::{Layout, Table, join, modulus, split, words};
-use super::tiles::{Maker, Tile, TileId, TileOp, Tiles};
+use super::laid::Laid;
+use super::section::{Table, join, modulus, words};
+use super::tiles::{Tile, TileId};
 use crate::ring_split::Half;
 use crate::{OffloadError, Usage};
 
@@ -51,60 +49,6 @@ pub struct Stream<'s> {
     pub profile: &'s mut Profile,
     /// Its instructions.
     pub last: &'s mut Vec<Instruction>,
-}
-
-/// A program laid out for a device.
-pub(super) struct Laid<'g, W: Word> {
-    graph: &'g Graph<W>,
-    layout: Layout,
-    placement: Placement,
-    pub(super) tiles: Tiles,
-    pub(super) plan: Plan,
-}
-
-/// An order of the operations and its submissions.
-struct Order {
-    ops: Vec<TileOp>,
-    plan: Plan,
-}
-
-/// The parts of a program laid out for the first cores of a device, in the order that ends first on all of them: one
-/// part of each after another, or two at a time.
-///
-/// # Errors
-/// What the build cannot do.
-pub(super) fn lay_out<'g, W: Word>(
-    info: &BuildInfo,
-    operations: &BTreeSet<String>,
-    graphs: impl Iterator<Item = &'g Graph<W>>,
-) -> Result<Vec<Laid<'g, W>>, OffloadError> {
-    let laid = graphs.map(|graph| Laid::new(info, operations, graph));
-    let mut laid: Vec<Laid<'g, W>> = laid.collect::<Result<_, _>>()?;
-    let parts: Vec<Option<Parts>> = laid.iter().map(|laid| Parts::new(&laid.tiles)).collect();
-    if parts.iter().all(Option::is_none) {
-        return Ok(laid);
-    }
-    let mut least = timed(info, &laid).cycles;
-    for tracks in [Tracks::SideBySide, Tracks::HalfBehind] {
-        let orders = laid.iter_mut().zip(&parts).map(|(laid, parts)| {
-            let parts = parts.as_ref();
-            parts
-                .map(|parts| laid.replan(info, parts.in_tracks(tracks)))
-                .transpose()
-        });
-        let orders: Vec<Option<Order>> = orders.collect::<Result<_, _>>()?;
-        let cycles = timed(info, &laid).cycles;
-        if cycles < least {
-            least = cycles;
-        } else {
-            for (laid, order) in laid.iter_mut().zip(orders) {
-                if let Some(Order { ops, plan }) = order {
-                    (laid.tiles.ops, laid.plan) = (ops, plan);
-                }
-            }
-        }
-    }
-    Ok(laid)
 }
 
 /// Failure or cancellation of a run.
@@ -350,237 +294,6 @@ impl Stream<'_> {
         self.driver.upload(buffer, &words)?;
         self.buffers.tables.insert(table.clone(), buffer);
         Ok(buffer)
-    }
-}
-
-/// Counts a submission's transfers and work.
-pub(super) fn account(
-    info: &BuildInfo,
-    usage: &mut Usage,
-    profile: &Profile,
-    program: &[Instruction],
-) {
-    let lane_bytes = u64::from(info.lanes) * info.word_bytes() as u64;
-    usage.instructions += program.len() as u64;
-    usage.submissions += 1;
-    for instruction in program {
-        let bytes = instruction.n() as u64 * lane_bytes;
-        match instruction.op {
-            Op::Load => usage.send.count(bytes),
-            Op::Store => usage.receive.count(bytes),
-            _ => {}
-        }
-        usage.tables += u64::from(instruction.op == Op::Load && instruction.dst == TWIDDLE_SLOT);
-    }
-    let mut transfers = Vec::new();
-    for event in &profile.events {
-        match event.op {
-            Op::Load => usage.send.cycles += event.end - event.start,
-            Op::Store => usage.receive.cycles += event.end - event.start,
-            _ => continue,
-        }
-        transfers.push((event.start, event.end));
-    }
-    let work = profile
-        .events
-        .iter()
-        .filter(|event| matches!(event.unit, Unit::Compute | Unit::Pointwise));
-    let mut work: Vec<(u64, u64)> = work.map(|event| (event.start, event.end)).collect();
-    usage.conversion_cycles += profile.counters.busy_rns;
-    usage.cycles += profile.counters.cycles;
-    let mut all = [transfers.as_slice(), &work].concat();
-    let (moving, working) = (covered(&mut transfers), covered(&mut work));
-    usage.transfer_cycles += moving;
-    usage.compute_cycles += working;
-    usage.hidden_cycles += moving + working - covered(&mut all);
-}
-
-/// Cycles in any of these intervals.
-pub fn covered(intervals: &mut [(u64, u64)]) -> u64 {
-    intervals.sort_unstable();
-    let (mut end, mut sum) = (0, 0);
-    for &mut (from, to) in intervals {
-        sum += to.saturating_sub(from.max(end));
-        end = end.max(to);
-    }
-    sum
-}
-
-/// The submissions of a program: with streamed operands, where the build has them and they are faster.
-fn fastest(info: &BuildInfo, layout: &Layout, tiles: &Tiles) -> Result<Plan, OffloadError> {
-    let planned = |streams| -> Result<(Plan, u64), OffloadError> {
-        let mut plan = allocate(info, layout, tiles, streams)?;
-        let cycles = ordered(info, &mut plan);
-        Ok((plan, cycles))
-    };
-    let (loaded, cycles) = planned(false)?;
-    if !info.stream {
-        return Ok(loaded);
-    }
-    // A streamed operand saves a slot, one loaded ahead the wait for its first word.
-    let (streamed, taken) = planned(true)?;
-    Ok(if cycles < taken { loaded } else { streamed })
-}
-
-/// Puts the instructions of each submission in order; the cycles of all of them.
-fn ordered(info: &BuildInfo, plan: &mut Plan) -> u64 {
-    let (mut state, mut cycles) = (State::new(info), 0);
-    for submission in &mut plan.submissions {
-        for (number, spec) in &submission.conversions {
-            state.conversions[usize::from(*number)] = spec.as_ref().map(|spec| Shape {
-                inputs: spec.inputs.len() as u8,
-                own: false,
-            });
-        }
-        let program = std::mem::take(&mut submission.program);
-        let (program, taken) = overlap(info, &state, program);
-        submission.program = program;
-        cycles += taken;
-    }
-    cycles
-}
-
-impl<'g, W: Word> Laid<'g, W> {
-    /// Plans a program for a build that takes these operations.
-    ///
-    /// # Errors
-    /// What the build cannot do.
-    pub(super) fn new(
-        info: &BuildInfo,
-        operations: &BTreeSet<String>,
-        graph: &'g Graph<W>,
-    ) -> Result<Self, OffloadError> {
-        let layout = Layout::new(info, graph);
-        let placement = Placement::new(info, operations, graph, &layout);
-        let maker = Maker {
-            info,
-            graph,
-            layout: &layout,
-            placement: &placement,
-        };
-        let tiles = maker.make()?;
-        let plan = fastest(info, &layout, &tiles)?;
-        Ok(Self {
-            graph,
-            layout,
-            placement,
-            tiles,
-            plan,
-        })
-    }
-
-    /// Plans the operations anew in another order; the order before.
-    ///
-    /// # Errors
-    /// As [`Laid::new`].
-    fn replan(&mut self, info: &BuildInfo, ops: Vec<TileOp>) -> Result<Order, OffloadError> {
-        let ops = std::mem::replace(&mut self.tiles.ops, ops);
-        let plan = fastest(info, &self.layout, &self.tiles)?;
-        let plan = std::mem::replace(&mut self.plan, plan);
-        Ok(Order { ops, plan })
-    }
-
-    /// Whether the host does a bundle that something depends on.
-    pub(super) fn is_on_host(&self, number: usize) -> bool {
-        self.placement.is_needed[number] && !self.placement.on_device[number]
-    }
-
-    /// Counts each task that the device has a part in.
-    pub(super) fn count(&self, info: &BuildInfo, usage: &mut Usage) {
-        let mut there: BTreeMap<u32, bool> = BTreeMap::new();
-        for (number, bundle) in self.graph.bundles().iter().enumerate() {
-            // A source stands where it was first used: in a part, maybe at a task of another.
-            let is_given = matches!(bundle.operation, Operation::Source(..));
-            if is_given || !self.placement.is_needed[number] {
-                continue;
-            }
-            let on_device = self.placement.on_device[number];
-            *there.entry(bundle.task).or_default() |= on_device;
-            usage.host_operations += u64::from(!on_device);
-        }
-        for (task, there) in there {
-            let name = self.graph.tasks()[task as usize].name;
-            if !matches!(name, "input" | "output" | "sum") {
-                usage.count(name, there);
-            }
-        }
-        self.count_operands(info, usage);
-    }
-
-    /// Counts reads and loads of operands by what they are.
-    fn count_operands(&self, info: &BuildInfo, usage: &mut Usage) {
-        let bytes = (self.layout.n * info.lanes as usize * info.word_bytes()) as u64;
-        let name = |tile: TileId| {
-            let first = self.tiles.tiles[tile as usize]
-                .limbs
-                .iter()
-                .flatten()
-                .next();
-            match first.and_then(|limb| self.graph.origin(*limb)) {
-                Some(Origin::Ciphertext) => "ciphertexts",
-                Some(Origin::Key) => "keys",
-                Some(Origin::Plaintext) => "plaintexts",
-                None => "intermediates",
-            }
-        };
-        for tile in self
-            .tiles
-            .ops
-            .iter()
-            .flat_map(|op| op.sources.iter().flatten())
-        {
-            usage.operands.entry(name(*tile)).or_default().reads += 1;
-        }
-        for tile in &self.plan.loads {
-            let own = usage.operands.entry(name(*tile)).or_default();
-            own.loads += 1;
-            own.bytes += bytes;
-        }
-    }
-
-    /// Reads of each limb from the host's memory.
-    fn uses(&self) -> Vec<u32> {
-        let mut uses = vec![0; self.graph.limb_count()];
-        let mut count = |limb: &Limb| uses[limb.0 as usize] += 1;
-        let placed = self
-            .placement
-            .on_device
-            .iter()
-            .zip(&self.placement.is_needed);
-        for (bundle, (on_device, is_needed)) in self.graph.bundles().iter().zip(placed) {
-            if *is_needed && !on_device {
-                bundle.operands.iter().flatten().for_each(&mut count);
-            }
-        }
-        let uploads = self
-            .plan
-            .submissions
-            .iter()
-            .flat_map(|submission| &submission.uploads);
-        for (_, tile) in uploads {
-            self.tiles.tiles[*tile as usize]
-                .limbs
-                .iter()
-                .flatten()
-                .for_each(&mut count);
-        }
-        self.graph.outputs().iter().for_each(&mut count);
-        uses
-    }
-
-    /// A limb's words in a section.
-    fn part(&self, limb: Limb, section: usize, whole: &[W]) -> Vec<W> {
-        let Some(half) = self.layout.sections[section].half else {
-            return whole.to_vec();
-        };
-        if self.graph.bundle_of(limb).form == Form::Values {
-            let middle = whole.len() / 2;
-            return match half {
-                Half::Left => whole[..middle].to_vec(),
-                Half::Right => whole[middle..].to_vec(),
-            };
-        }
-        split(self.graph, self.graph.modulus_of(limb), half, whole)
     }
 }
 

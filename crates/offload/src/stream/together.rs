@@ -9,8 +9,10 @@ use model::{Profile, Timing};
 use polynomial::{Graph, Host, Memory};
 use zq::Word;
 
+use super::account::covered;
 use super::common::Common;
-use super::run::{Ended, Progress, Running, Stream, lay_out};
+use super::predict::lay_out;
+use super::run::{Ended, Progress, Running, Stream};
 
 /// Time breakdown of a core: each cycle counts once, as the first of these that holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -165,7 +167,7 @@ impl CoreTime {
                 .filter(|event| units.contains(&event.unit))
                 .map(|event| (event.start, event.end))
                 .collect();
-            super::run::covered(&mut spans)
+            covered(&mut spans)
         };
         let compute = upto(&[Unit::Compute, Unit::Pointwise]);
         let worked = upto(&[Unit::Compute, Unit::Pointwise, Unit::Rns]);

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A program laid out for a device: placed, as tiles and instructions, in submissions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use isa::{BuildInfo, Shape, State};
+use polynomial::{Form, Graph, Limb, Operation, Origin};
+use zq::Word;
+
+use super::allocate::{Plan, allocate};
+use super::overlap::overlap;
+use super::place::Placement;
+use super::section::{Layout, split};
+use super::tiles::{Maker, TileId, TileOp, Tiles};
+use crate::ring_split::Half;
+use crate::{OffloadError, Usage};
+
+/// A program laid out for a device.
+pub(super) struct Laid<'g, W: Word> {
+    pub(super) graph: &'g Graph<W>,
+    pub(super) layout: Layout,
+    pub(super) placement: Placement,
+    pub(super) tiles: Tiles,
+    pub(super) plan: Plan,
+}
+
+/// An order of the operations and its submissions.
+pub(super) struct Order {
+    pub(super) ops: Vec<TileOp>,
+    pub(super) plan: Plan,
+}
+
+/// The submissions of a program: with streamed operands, where the build has them and they are faster.
+fn fastest(info: &BuildInfo, layout: &Layout, tiles: &Tiles) -> Result<Plan, OffloadError> {
+    let planned = |streams| -> Result<(Plan, u64), OffloadError> {
+        let mut plan = allocate(info, layout, tiles, streams)?;
+        let cycles = ordered(info, &mut plan);
+        Ok((plan, cycles))
+    };
+    let (loaded, cycles) = planned(false)?;
+    if !info.stream {
+        return Ok(loaded);
+    }
+    // A streamed operand saves a slot, one loaded ahead the wait for its first word.
+    let (streamed, taken) = planned(true)?;
+    Ok(if cycles < taken { loaded } else { streamed })
+}
+
+/// Puts the instructions of each submission in order; the cycles of all of them.
+fn ordered(info: &BuildInfo, plan: &mut Plan) -> u64 {
+    let (mut state, mut cycles) = (State::new(info), 0);
+    for submission in &mut plan.submissions {
+        for (number, spec) in &submission.conversions {
+            state.conversions[usize::from(*number)] = spec.as_ref().map(|spec| Shape {
+                inputs: spec.inputs.len() as u8,
+                own: false,
+            });
+        }
+        let program = std::mem::take(&mut submission.program);
+        let (program, taken) = overlap(info, &state, program);
+        submission.program = program;
+        cycles += taken;
+    }
+    cycles
+}
+
+impl<'g, W: Word> Laid<'g, W> {
+    /// Plans a program for a build that takes these operations.
+    ///
+    /// # Errors
+    /// What the build cannot do.
+    pub(super) fn new(
+        info: &BuildInfo,
+        operations: &BTreeSet<String>,
+        graph: &'g Graph<W>,
+    ) -> Result<Self, OffloadError> {
+        let layout = Layout::new(info, graph);
+        let placement = Placement::new(info, operations, graph, &layout);
+        let maker = Maker {
+            info,
+            graph,
+            layout: &layout,
+            placement: &placement,
+        };
+        let tiles = maker.make()?;
+        let plan = fastest(info, &layout, &tiles)?;
+        Ok(Self {
+            graph,
+            layout,
+            placement,
+            tiles,
+            plan,
+        })
+    }
+
+    /// Plans the operations anew in another order; the order before.
+    ///
+    /// # Errors
+    /// As [`Laid::new`].
+    pub(super) fn replan(
+        &mut self,
+        info: &BuildInfo,
+        ops: Vec<TileOp>,
+    ) -> Result<Order, OffloadError> {
+        let ops = std::mem::replace(&mut self.tiles.ops, ops);
+        let plan = fastest(info, &self.layout, &self.tiles)?;
+        let plan = std::mem::replace(&mut self.plan, plan);
+        Ok(Order { ops, plan })
+    }
+
+    /// Whether the host does a bundle that something depends on.
+    pub(super) fn is_on_host(&self, number: usize) -> bool {
+        self.placement.is_needed[number] && !self.placement.on_device[number]
+    }
+
+    /// Counts each task that the device has a part in.
+    pub(super) fn count(&self, info: &BuildInfo, usage: &mut Usage) {
+        let mut there: BTreeMap<u32, bool> = BTreeMap::new();
+        for (number, bundle) in self.graph.bundles().iter().enumerate() {
+            // A source stands where it was first used: in a part, maybe at a task of another.
+            let is_given = matches!(bundle.operation, Operation::Source(..));
+            if is_given || !self.placement.is_needed[number] {
+                continue;
+            }
+            let on_device = self.placement.on_device[number];
+            *there.entry(bundle.task).or_default() |= on_device;
+            usage.host_operations += u64::from(!on_device);
+        }
+        for (task, there) in there {
+            let name = self.graph.tasks()[task as usize].name;
+            if !matches!(name, "input" | "output" | "sum") {
+                usage.count(name, there);
+            }
+        }
+        self.count_operands(info, usage);
+    }
+
+    /// Counts reads and loads of operands by what they are.
+    fn count_operands(&self, info: &BuildInfo, usage: &mut Usage) {
+        let bytes = (self.layout.n * info.lanes as usize * info.word_bytes()) as u64;
+        let name = |tile: TileId| {
+            let first = self.tiles.tiles[tile as usize]
+                .limbs
+                .iter()
+                .flatten()
+                .next();
+            match first.and_then(|limb| self.graph.origin(*limb)) {
+                Some(Origin::Ciphertext) => "ciphertexts",
+                Some(Origin::Key) => "keys",
+                Some(Origin::Plaintext) => "plaintexts",
+                None => "intermediates",
+            }
+        };
+        for tile in self
+            .tiles
+            .ops
+            .iter()
+            .flat_map(|op| op.sources.iter().flatten())
+        {
+            usage.operands.entry(name(*tile)).or_default().reads += 1;
+        }
+        for tile in &self.plan.loads {
+            let own = usage.operands.entry(name(*tile)).or_default();
+            own.loads += 1;
+            own.bytes += bytes;
+        }
+    }
+
+    /// Reads of each limb from the host's memory.
+    pub(super) fn uses(&self) -> Vec<u32> {
+        let mut uses = vec![0; self.graph.limb_count()];
+        let mut count = |limb: &Limb| uses[limb.0 as usize] += 1;
+        let placed = self
+            .placement
+            .on_device
+            .iter()
+            .zip(&self.placement.is_needed);
+        for (bundle, (on_device, is_needed)) in self.graph.bundles().iter().zip(placed) {
+            if *is_needed && !on_device {
+                bundle.operands.iter().flatten().for_each(&mut count);
+            }
+        }
+        let uploads = self
+            .plan
+            .submissions
+            .iter()
+            .flat_map(|submission| &submission.uploads);
+        for (_, tile) in uploads {
+            self.tiles.tiles[*tile as usize]
+                .limbs
+                .iter()
+                .flatten()
+                .for_each(&mut count);
+        }
+        self.graph.outputs().iter().for_each(&mut count);
+        uses
+    }
+
+    /// A limb's words in a section.
+    pub(super) fn part(&self, limb: Limb, section: usize, whole: &[W]) -> Vec<W> {
+        let Some(half) = self.layout.sections[section].half else {
+            return whole.to_vec();
+        };
+        if self.graph.bundle_of(limb).form == Form::Values {
+            let middle = whole.len() / 2;
+            return match half {
+                Half::Left => whole[..middle].to_vec(),
+                Half::Right => whole[middle..].to_vec(),
+            };
+        }
+        split(self.graph, self.graph.modulus_of(limb), half, whole)
+    }
+}

@@ -60,6 +60,9 @@ def synth(
         str, typer.Option(help="Activity from the rtl's waveform or a simulation of the netlist.")
     ] = "rtl",
     waveform: Annotated[Path | None, typer.Option(help="With --cells: activity from this VCD file.")] = None,
+    by_module: Annotated[
+        bool, typer.Option("--by-module", help="With --cells: each module once, for large designs; without a clock.")
+    ] = False,
     scale: Annotated[str | None, typer.Option(help="With --cells: NM,VOLT to carry the figures to.")] = None,
     allow_insecure: Annotated[
         bool, typer.Option("--allow-insecure", help="With --operation: accept a set below 128 bits.")
@@ -80,12 +83,13 @@ def synth(
             route=route,
             scale=scale,
             allow_insecure=allow_insecure,
+            by_module=by_module,
         )
         synth_cells(design, settings or [], chosen, options, as_json=as_json)
         return
-    if operation or n or primes or waveform or scale or allow_insecure or route != "rtl":
+    if operation or n or primes or waveform or scale or allow_insecure or by_module or route != "rtl":
         raise InputError(
-            "--operation, --n, --primes, --route, --waveform, --scale and --allow-insecure go with --cells"
+            "--operation, --n, --primes, --route, --waveform, --by-module, --scale and --allow-insecure go with --cells"
         )
     device = load_board(board) if board is not None else None
     target = _family(family, device)

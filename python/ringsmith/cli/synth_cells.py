@@ -17,6 +17,7 @@ from ringsmith import _native
 from ringsmith.cli.simulate import Whole, measure
 from ringsmith.errors import InputError, ToolError
 from ringsmith.hw.silicon import sta
+from ringsmith.hw.silicon.by_module import estimate_by_module
 from ringsmith.hw.silicon.estimate import Operation, Route, estimate
 from ringsmith.hw.silicon.library import OSU018, default_library, load_library
 from ringsmith.hw.silicon.scaling import Node, scaled
@@ -44,12 +45,15 @@ class CellOptions:
     route: str = "rtl"
     scale: str | None = None
     allow_insecure: bool = False
+    by_module: bool = False
 
 
 def synth_cells(name: str, settings: Sequence[str], design: Design, options: CellOptions, *, as_json: bool) -> None:
     """Map to standard cells, time, run the operation, print."""
     if options.route not in set(Route):
         raise InputError(f"--route {shown(options.route)}: {' or '.join(Route)}")
+    if options.by_module and options.route != Route.RTL:
+        raise InputError(f"--by-module takes its activity from the RTL: without --route {options.route}")
     if options.waveform is not None and options.operation is not None:
         raise InputError("--waveform brings the activity itself: without --operation")
     if options.waveform is not None and not options.waveform.is_file():
@@ -63,10 +67,13 @@ def synth_cells(name: str, settings: Sequence[str], design: Design, options: Cel
         raise InputError(f"--operation {shown(options.operation)}: {NO_OPERATION.format(name)}")
     operation = None
     if isinstance(preset, Preset) and options.waveform is None:
-        operation = _operation(preset, options)
+        operation = operation_of(preset, options)
     sta.require()
     library = load_library(options.liberty if options.liberty is not None else default_library())
-    report = estimate(design, library, operation=operation, waveform=options.waveform, route=Route(options.route))
+    if options.by_module:
+        report = estimate_by_module(design, library, operation=operation, waveform=options.waveform)
+    else:
+        report = estimate(design, library, operation=operation, waveform=options.waveform, route=Route(options.route))
     if options.liberty is None:
         report["label"] = f"{DEFAULT_NM:g} nm, " + report["label"]
     if "power" not in report:
@@ -88,7 +95,7 @@ def _node(text: str | None) -> Node | None:
     return Node(float(match[1]), float(match[2]))
 
 
-def _operation(preset: Preset, options: CellOptions) -> Operation:
+def operation_of(preset: Preset, options: CellOptions) -> Operation:
     """The operation, its cycles by the model, which are the RTL's."""
     name = options.operation or "ntt"
     n = min(preset.n_max, 4096) if options.n is None else options.n
@@ -109,7 +116,7 @@ def _operation(preset: Preset, options: CellOptions) -> Operation:
         if not found["correct"]:
             raise ToolError(f"{preset.name}: the result of {name} is wrong, so its activity means nothing")
 
-    return Operation(preset, f"{name}, n = {n}", _working(outcome), run)
+    return Operation(preset, f"{name}, n = {n}", _working(outcome), run, outcome["usage"])
 
 
 def _working(outcome: dict[str, Any]) -> int:
@@ -146,7 +153,7 @@ def _print(report: dict[str, Any]) -> None:
         console.print(f"memories: {report['memory_source']}")
     critical = report["critical"]
     if critical is None:
-        console.print("clock: no path between registers")
+        console.print(f"clock: {report.get('why_no_clock', 'no path between registers')}")
     else:
         where = f"{critical['gates']} gates from {critical['from'] or 'the top'} to {critical['to'] or 'the top'}"
         console.print(f"clock: {critical['ns']} ns, {critical['mhz']} MHz ({where})")

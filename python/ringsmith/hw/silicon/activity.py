@@ -36,14 +36,44 @@ class Activity:
     route: str
 
 
+@dataclass
+class Compared:
+    """Values of registers that the netlist computed, those that the RTL has otherwise, a register with one of them."""
+
+    values: int = 0
+    wrong: int = 0
+    worst: str = ""
+
+    def add(self, other: Compared, where: str = "") -> None:
+        """Count another's too; its register stands below `where`."""
+        self.values, self.wrong = self.values + other.values, self.wrong + other.wrong
+        self.worst = self.worst or (other.worst and f"{where}{other.worst}")
+
+    def check(self, top: str, path: Path) -> None:
+        """Raise InputError where too many are wrong: a waveform of another design, or a wrong netlist."""
+        if self.wrong > MOST_WRONG * self.values:
+            raise InputError(
+                f"{path}: does not match the netlist: {self.wrong} of {self.values} values of registers of {top} (one "
+                f"in {self.worst}) are others than the netlist computes; take a waveform of this build"
+            )
+
+
 def of_samples(netlist: Netlist, samples: Samples, path: Path) -> Activity:
     """Activity by the RTL's waveform.
 
+    Raises:
+        InputError: the netlist computes other values for registers than it has; the message counts them.
+    """
+    activity, compared = compare_samples(netlist, samples)
+    compared.check(netlist.top, path)
+    return activity
+
+
+def compare_samples(netlist: Netlist, samples: Samples) -> tuple[Activity, Compared]:
+    """Activity by the RTL's waveform, and whether it is this netlist's.
+
     What the netlist computes for a register must be what the RTL has in the next cycle: so a waveform of another
     design, and a netlist that is wrong, are found.
-
-    Raises:
-        InputError: it is not; the message counts the values.
     """
     groups = netlist.group()
     for values in (samples.first, samples.second):
@@ -58,8 +88,7 @@ def of_samples(netlist: Netlist, samples: Samples, path: Path) -> Activity:
     netlist.evaluate(samples.first)
     _follow(netlist, samples, known)
     netlist.evaluate(samples.second)
-    wrong = compared = 0
-    worst = ""
+    compared = Compared()
     for found in groups.values():
         if not found.cell.sequential or not found.cell.edge[1]:
             continue
@@ -70,17 +99,11 @@ def of_samples(netlist: Netlist, samples: Samples, path: Path) -> Activity:
             expected = ~after if form == "~Q" else after
             off = np.bitwise_count((expected ^ samples.second[nets]) & mask).sum(axis=1)
             off[~own] = 0
-            wrong, compared = wrong + int(off.sum()), compared + int(own.sum()) * samples.pairs
-            if off.any() and not worst:
-                worst = netlist.paths[int(found.places[int(np.argmax(off))])]
-    if wrong > MOST_WRONG * compared:
-        raise InputError(
-            f"{path}: does not match the netlist: {wrong} of {compared} values of registers of {netlist.top} (one in "
-            f"{worst}) are others than the netlist computes; take a waveform of this build"
-        )
+            worst = netlist.paths[int(found.places[int(np.argmax(off))])] if off.any() else ""
+            compared.add(Compared(int(own.sum()) * samples.pairs, int(off.sum()), worst))
     changes = np.bitwise_count((samples.first ^ samples.second) & mask).sum(axis=1) / samples.pairs
     ones = np.bitwise_count(samples.first & mask).sum(axis=1) / samples.pairs
-    return Activity(changes.astype(np.float64), ones.astype(np.float64), samples.pairs, "rtl")
+    return Activity(changes.astype(np.float64), ones.astype(np.float64), samples.pairs, "rtl"), compared
 
 
 def _next(found: Instances, values: Words) -> Words:

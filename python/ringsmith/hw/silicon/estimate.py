@@ -7,12 +7,10 @@ import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from ringsmith.hw import paths
 from ringsmith.hw.device import Waveform, build_device
@@ -40,7 +38,7 @@ class Route(StrEnum):
 
 @dataclass(frozen=True)
 class Operation:
-    """A real operation: the preset, its name, cycles in which it computes, how to run it.
+    """A real operation: the preset, its name, cycles in which it computes, how to run it, usage of the device.
 
     `run` takes the simulator's library, the file of its waveform, and one cycle in how many it holds.
     """
@@ -49,6 +47,7 @@ class Operation:
     name: str
     cycles: int
     run: Callable[[Path, Path, int], None]
+    usage: Mapping[str, Any] = field(default_factory=dict)
 
 
 def estimate(
@@ -95,15 +94,38 @@ def estimate(
         "fanout_buffers": buffers,
         **_area(netlist, mapped, power),
         "critical": _critical(netlist, path),
-        "memories": memories.by_kind(netlist, mapped.memories, activity),
+        "memories": memories.by_kind([(netlist, activity, 1)], mapped.memories),
         "memory_source": memories.SOURCE,
     }
     if activity is not None and power is not None:
         cycles = None if operation is None else operation.cycles
-        report["power"] = _power(power, activity, report, cycles) | {
+        sums = Sums.of(power, activity)
+        report["power"] = power_report(sums, report, cycles) | {
             "operation": operation.name if operation is not None else str(waveform)
         }
     return report
+
+
+@dataclass
+class Sums:
+    """Energies of cells in J a cycle, leakage in W; cells without a figure; changes of all nets in a cycle, nets."""
+
+    internal: float = 0.0
+    switching: float = 0.0
+    leakage: float = 0.0
+    missing: int = 0
+    changes: float = 0.0
+    nets: int = 0
+    cycles: int = 0
+    route: str = ""
+
+    @classmethod
+    def of(cls, power: sta.Power, activity: Activity) -> Sums:
+        """The sums of a netlist."""
+        internal, switching, leakage = (float(p.sum()) for p in (power.internal, power.switching, power.leakage))
+        changes = float(activity.changes.sum())
+        nets = len(activity.changes)
+        return cls(internal, switching, leakage, power.missing, changes, nets, activity.cycles, activity.route)
 
 
 def _measured(
@@ -111,14 +133,7 @@ def _measured(
 ) -> Activity:
     """Run the operation on the simulated device and take its activity."""
     if route is Route.RTL:
-        file = work / "waveform.vcd"
-        device = build_device(operation.preset, waveform=Waveform.VCD)
-        every = max(1, operation.cycles // PAIRS)
-        if every > 2:
-            every |= 1  # no multiple of what a transform does in turns of two
-        if not quiet:
-            say(f"{operation.preset.name}: {operation.name} on the RTL, one cycle in {every} looked at")
-        operation.run(device, file, every)
+        file = recorded(operation, work, quiet=quiet)
         return of_samples(netlist, read_samples(file, netlist), file)
     behaviour = work / f"{netlist.top}.v"
     write_behaviour(netlist, behaviour)
@@ -129,6 +144,19 @@ def _measured(
         say(f"{operation.preset.name}: {operation.name} on the netlist")
     operation.run(device, file, 1)
     return of_saif(netlist, file)
+
+
+def recorded(operation: Operation, work: Path, *, quiet: bool) -> Path:
+    """Run the operation on the simulated RTL; a file in the folder `work` is then its waveform."""
+    file = work / "waveform.vcd"
+    device = build_device(operation.preset, waveform=Waveform.VCD)
+    every = max(1, operation.cycles // PAIRS)
+    if every > 2:
+        every |= 1  # no multiple of what a transform does in turns of two
+    if not quiet:
+        say(f"{operation.preset.name}: {operation.name} on the RTL, one cycle in {every} looked at")
+    operation.run(device, file, every)
+    return file
 
 
 def _area(netlist: Netlist, mapped: Mapped, power: sta.Power | None) -> dict[str, Any]:
@@ -169,19 +197,20 @@ def _place(netlist: Netlist, role: str, number: int) -> str:
     return next(boxes, None) or next(ports, "")
 
 
-def _power(power: sta.Power, activity: Activity, report: Mapping[str, Any], cycles: int | None) -> dict[str, Any]:
+def power_report(sums: Sums, report: Mapping[str, Any], cycles: int | None) -> dict[str, Any]:
+    """Energies a cycle and of an operation of so many cycles; memories and clock as a report has them."""
     memory = sum(float(row["pj_per_cycle"]) for row in report["memories"])
-    internal, switching = (float(part.sum()) * 1e12 for part in (power.internal, power.switching))
+    internal, switching = sums.internal * 1e12, sums.switching * 1e12
     critical = report["critical"]
     found: dict[str, Any] = {
-        "route": activity.route,
-        "cycles_looked_at": activity.cycles,
-        "changes_per_net_and_cycle": float(np.mean(activity.changes)),
+        "route": sums.route,
+        "cycles_looked_at": sums.cycles,
+        "changes_per_net_and_cycle": sums.changes / max(sums.nets, 1),
         "internal_pj_per_cycle": internal,
         "switching_pj_per_cycle": switching,
         "memory_pj_per_cycle": memory,
-        "leakage_mw": float(power.leakage.sum()) * 1e3,
-        "cells_without_a_figure": power.missing,
+        "leakage_mw": sums.leakage * 1e3,
+        "cells_without_a_figure": sums.missing,
     }
     if critical is not None:
         found["mw_at_its_clock"] = (internal + switching) * critical["mhz"] * 1e-3 + found["leakage_mw"]

@@ -59,12 +59,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class Library:
-    """A liberty file that is fit for power: name, voltage in V, cells by name."""
+    """A liberty file that is fit for power: name, voltage in V, cells by name, its unit of capacitance in F."""
 
     path: Path
     name: str
     voltage: float
     cells: dict[str, Cell]
+    farad: float = 1e-12
 
     def buffer(self) -> Cell | None:
         """The buffer that drives most for its area, or None."""
@@ -104,7 +105,17 @@ def load_library(path: Path) -> Library:
     voltage = top.attributes.get("nom_voltage", "")
     if not re.fullmatch(r"[0-9.]+", voltage) or not 0 < float(voltage) < 100:
         raise InputError(f"{path}: nom_voltage must be a voltage in V, got {voltage or 'nothing'}")
-    return Library(path, top.name, float(voltage), cells)
+    return Library(
+        path, top.name, float(voltage), cells, _farad(top.attributes.get("capacitive_load_unit", "1 , pf"), path)
+    )
+
+
+def _farad(text: str, path: Path) -> float:
+    """The unit of capacitance, as in `1 , pf`."""
+    match = re.fullmatch(r"([0-9.]+) , (ff|pf)", text.lower())
+    if match is None or float(match[1]) <= 0:
+        raise InputError(f"{path}: capacitive_load_unit must be as in (1,pf), got ({text})")
+    return float(match[1]) * {"ff": 1e-15, "pf": 1e-12}[match[2]]
 
 
 def _parse(text: str, path: Path) -> Group:

@@ -85,29 +85,54 @@ def map_design(design: Design, library: Library, *, quiet: bool = False) -> Mapp
     return Mapped(design.top, folder, facts["children"], memories)
 
 
-def _make(design: Design, library: Library, work: Path, *, quiet: bool) -> None:
-    elaborated, merged = work / "elaborated.il", work / "merged.il"
+@dataclass(frozen=True)
+class Elaborated:
+    """A design before mapping, equal modules once: RTLIL by module, instances by module, kinds of memory."""
+
+    bodies: dict[str, str]
+    children: dict[str, dict[str, str]]
+    memories: dict[str, Memory]
+
+
+def elaborate(design: Design, work: Path, *, quiet: bool) -> Elaborated:
+    """Elaborate a design; `merged.il` in the folder `work` is then its RTLIL.
+
+    Raises:
+        ToolError: Yosys failed or was killed.
+    """
+    elaborated = work / "elaborated.il"
     run_yosys(design.elaborate(elaborated), f"{design.name}: elaboration", elaborated, quiet=quiet)
     text = merge_equal_modules(elaborated.read_text(), design.top)
-    merged.write_text(text)
-    modules = dict(_MODULE.findall(text))
+    (work / "merged.il").write_text(text)
+    bodies = dict(_MODULE.findall(text))
     memories = {
-        name: [int(number) for number in shape.groups()]
-        for name, body in modules.items()
+        name: Memory(name, int(shape[1]), int(shape[2]))
+        for name, body in bodies.items()
         if name.startswith(MEMORIES) and (shape := _MEMORY.search(body))
     }
-    children = {name: {place: kind for kind, place in _CELL.findall(body)} for name, body in modules.items()}
+    children = {name: {place: kind for kind, place in _CELL.findall(body)} for name, body in bodies.items()}
+    return Elaborated(bodies, {name: below for name, below in children.items() if name not in memories}, memories)
+
+
+def to_cells(top: str, library: Library, work: Path) -> list[str]:
+    """Yosys commands that map a design, or a module, to cells of a library; a file for them goes into `work`."""
     (work / "abc.script").write_text(SCRIPT)
-    boxes = [f"blackbox {name}" for name in memories]
     liberty = f"-liberty {library.path}"
-    netlist = work / "netlist.json"
-    mapped = [
-        f"read_rtlil {merged}",
-        *boxes,
-        f"synth -top {design.top} -nofsm -booth",
+    return [
+        f"synth -top {top} -nofsm -booth",
         f"dfflibmap {liberty}",
         f"abc {liberty} -script {work / 'abc.script'}",
         "setundef -zero",
+    ]
+
+
+def _make(design: Design, library: Library, work: Path, *, quiet: bool) -> None:
+    found = elaborate(design, work, quiet=quiet)
+    memories, merged, netlist = found.memories, work / "merged.il", work / "netlist.json"
+    mapped = [
+        f"read_rtlil {merged}",
+        *(f"blackbox {name}" for name in memories),
+        *to_cells(design.top, library, work),
         "setattr -mod -unset keep_hierarchy *",
         "flatten",
         "delete t:$scopeinfo",
@@ -124,5 +149,5 @@ def _make(design: Design, library: Library, work: Path, *, quiet: bool) -> None:
         run_yosys(kept, f"{design.name}: memories", behaviour, quiet=True)
     for name in ("elaborated.il", "merged.il", "tool.log", "passes.json", "abc.script"):
         (work / name).unlink(missing_ok=True)
-    plain = {name: below for name, below in children.items() if name not in memories}
-    (work / "facts.json").write_text(json.dumps({"memories": memories, "children": plain}))
+    shapes = {name: [memory.width, memory.words] for name, memory in memories.items()}
+    (work / "facts.json").write_text(json.dumps({"memories": shapes, "children": found.children}))

@@ -9,7 +9,7 @@ as its width takes, and as many on top as its words take, of which one works in 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,21 +62,28 @@ def tiled(width: int, words: int) -> Tiled:
     )
 
 
-def by_kind(netlist: Netlist, kinds: Mapping[str, Memory], activity: Activity | None) -> list[dict[str, Any]]:
-    """Memories by shape: instances, bits, area, and under an activity reads and writes in a cycle, pJ a cycle."""
+def by_kind(found: Iterable[tuple[Netlist, Activity | None, int]], kinds: Mapping[str, Memory]) -> list[dict[str, Any]]:
+    """Memories by shape: instances, bits, area, and under an activity reads and writes in a cycle, pJ a cycle.
+
+    `found` are netlists, each with the activity of its copies on average and their number.
+    """
     rows: dict[tuple[str, int, int], dict[str, Any]] = {}
-    for box in netlist.boxes:
-        kind = kinds[box.module]
-        made = tiled(kind.width, kind.words)
-        name = box.module.rsplit("_", 1)[0] if re.search(r"_\d+$", box.module) else box.module
-        added: dict[str, float] = {"instances": 1, "bits": kind.width * kind.words, "area_um2": made.area_um2}
-        if activity is not None:
-            reads, writes = (float(activity.ones[box.ports[port][0]]) for port in ("rd_en_i", "wr_en_i"))
-            added |= {"reads": reads, "writes": writes, "pj_per_cycle": reads * made.read_pj + writes * made.write_pj}
-        row = rows.setdefault(
-            (name, kind.width, kind.words),
-            {"memory": name, "width": kind.width, "words": kind.words, **dict.fromkeys(added, 0)},
-        )
-        for key, value in added.items():
-            row[key] += value
+    for netlist, activity, copies in found:
+        for box in netlist.boxes:
+            if box.module not in kinds:  # a module mapped apart
+                continue
+            kind = kinds[box.module]
+            made = tiled(kind.width, kind.words)
+            name = box.module.rsplit("_", 1)[0] if re.search(r"_\d+$", box.module) else box.module
+            added: dict[str, float] = {"instances": 1, "bits": kind.width * kind.words, "area_um2": made.area_um2}
+            if activity is not None:
+                reads, writes = (float(activity.ones[box.ports[port][0]]) for port in ("rd_en_i", "wr_en_i"))
+                energy = reads * made.read_pj + writes * made.write_pj
+                added |= {"reads": reads, "writes": writes, "pj_per_cycle": energy}
+            row = rows.setdefault(
+                (name, kind.width, kind.words),
+                {"memory": name, "width": kind.width, "words": kind.words, **dict.fromkeys(added, 0)},
+            )
+            for key, value in added.items():
+                row[key] += copies * value
     return sorted(rows.values(), key=lambda row: -row["area_um2"])

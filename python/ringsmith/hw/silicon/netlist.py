@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ class Instances:
 
 @dataclass
 class Box:
-    """A memory: its path, module, nets of each port's bits, lowest first; which ports are outputs."""
+    """A memory, or an instance of a module mapped apart: path, module, nets of ports, lowest bit first, outputs."""
 
     path: str
     module: str
@@ -176,19 +176,28 @@ def read_netlist(mapped: Mapped, library: Library) -> Netlist:
     Raises:
         ToolError: it holds a cell that the library has not.
     """
-    module: dict[str, Any] = json.loads((mapped.folder / "netlist.json").read_text())["modules"][mapped.top]
+    return read_module(mapped.folder / "netlist.json", mapped.top, mapped.memories, library)
+
+
+def read_module(file: Path, top: str, boxes: Container[str], library: Library) -> Netlist:
+    """A netlist of Yosys; modules in `boxes` are boxes of it.
+
+    Raises:
+        ToolError: it holds a cell that the library has not.
+    """
+    module: dict[str, Any] = json.loads(file.read_text())["modules"][top]
     numbers: dict[int | str, int] = dict(_CONSTANTS.items())
 
     def net(bit: int | str) -> int:
         return numbers.setdefault(bit, len(numbers) - len(_CONSTANTS) + 2)
 
     ports = {name: (port["direction"], [net(bit) for bit in port["bits"]]) for name, port in module["ports"].items()}
-    found = Netlist(mapped.top, ports, [], [], [], [], {}, 0, library)
+    found = Netlist(top, ports, [], [], [], [], {}, 0, library)
     for name, cell in module["cells"].items():
         nets = {port: [net(bit) for bit in bits] for port, bits in cell["connections"].items()}
         kind = cell["type"]
         path = _FLATTENED.sub("", name)
-        if kind in mapped.memories:
+        if kind in boxes:
             outputs = frozenset(p for p, direction in cell["port_directions"].items() if direction == "output")
             found.boxes.append(Box(path, kind, nets, outputs))
         elif kind in library.cells:
@@ -196,7 +205,7 @@ def read_netlist(mapped: Mapped, library: Library) -> Netlist:
             found.paths.append(path)
             found.pins.append({pin: bits[0] for pin, bits in nets.items() if bits})
         else:
-            raise ToolError(f"{mapped.top}: cell {kind} at {path} is not in library {library.name}")
+            raise ToolError(f"{top}: cell {kind} at {path} is not in library {library.name}")
     for name, wire in module["netnames"].items():
         if not name.startswith("$"):
             found.names[name] = [net(bit) for bit in wire["bits"]]

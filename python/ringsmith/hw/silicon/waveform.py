@@ -8,7 +8,7 @@ these values at times that count cycles; any other has the clock itself, and its
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,17 +17,22 @@ import numpy.typing as npt
 
 from ringsmith.errors import InputError
 from ringsmith.files import reason
-from ringsmith.hw.silicon.netlist import LOW, Netlist, Words
+from ringsmith.hw.silicon.netlist import HIGH, LOW, Netlist, Words
 
 _VARIABLE = re.compile(r"\s*\$var\s+\w+\s+(\d+)\s+(\S+)\s+(\S+)(?:\s+\[[-\d:]+\])?\s+\$end")
+_ELEMENT = re.compile(r"\[\d+\]$")
 MAX_SAMPLES = 65536
+# A signal's variables, highest bits first: identifier, width.
+Parts = Sequence[tuple[str, int]]
+# Signals by name.
+Signals = Mapping[str, Parts]
 
 
 @dataclass(frozen=True)
 class Samples:
     """Pairs of consecutive cycles: values of nets in the first and in the second, nets by words of 64 pairs.
 
-    `known` marks the nets that the waveform gives; `pairs` counts the pairs, the bits in use.
+    `known` marks the nets that the waveform gives; `pairs` counts the pairs of all instances, the bits in use.
     """
 
     first: Words
@@ -42,42 +47,108 @@ def read_samples(path: Path, netlist: Netlist, clock: str = "clk_i") -> Samples:
     Raises:
         InputError: no VCD, without two consecutive cycles, or of another design: the message names what is missing.
     """
-    wanted = _wanted(netlist)
+    return next(read_instances(path, netlist.top, [(netlist, [""])], clock))
+
+
+def read_instances(
+    path: Path, top: str, placed: Sequence[tuple[Netlist, Sequence[str]]], clock: str = "clk_i"
+) -> Iterator[Samples]:
+    """The samples of several netlists, each of all its instances below `top` one after another.
+
+    An instance is its path; the top's own is empty. The waveform is read once.
+
+    Raises:
+        InputError: as above; nine in ten of what all of them need must be there.
+    """
+    wanted = [_wanted(netlist) for netlist, _ in placed]
+    needed = {
+        _join(place, name)
+        for names, (_, places) in zip(wanted, placed, strict=True)
+        for place in places
+        for name in names
+    }
     try:
         with path.open(errors="replace") as file:
-            variables = _declared(path, file, netlist.top)
-            known = {name: variables[name] for name in wanted if name in variables}
-            _check(path, netlist, wanted, known, variables)
-            clock_id = variables.get(clock, ("", 1))[0]
-            times, rows = _sampled(file, {code for code, _ in known.values()}, clock_id)
+            arrays = {name[:-3] for name in needed if name.endswith("[0]")}
+            variables = _declared(path, file, top, needed | arrays | {clock})
+            signals = [
+                [_present(names, variables, place) for place in places]
+                for names, (_, places) in zip(wanted, placed, strict=True)
+            ]
+            _check(path, top, placed, wanted, signals)
+            codes = {code for found in signals for known in found for parts in known.values() for code, _ in parts}
+            times, rows = _sampled(file, codes, variables[clock][0][0] if clock in variables else "")
     except OSError as error:
         raise InputError(f"{path}: {reason(error)}") from None
     pairs = [at for at in range(len(times) - 1) if times[at + 1] == times[at] + 1][:MAX_SAMPLES]
     if not pairs:
         raise InputError(f"{path}: no two consecutive cycles of {clock}: a waveform must hold what the design did")
-    words = -(-len(pairs) // 64)
+    for names, (netlist, _), found in zip(wanted, placed, signals, strict=True):
+        yield _joined(netlist, names, found, rows, len(times), np.array(pairs))
+
+
+def _present(names: Mapping[str, Sequence[int]], variables: Signals, place: str) -> Signals:
+    """The signals of an instance; a whole array may bear its first element's name."""
+    found = {name: known for name in names if (known := variables.get(_join(place, name)))}
+    for name in [name for name in found if name.endswith("[0]")]:
+        if _width(found[name]) < len(names[name]):
+            found[name] = variables.get(_join(place, name[:-3]), ())
+            if _width(found[name]) != len(names[name]):
+                del found[name]
+    return found
+
+
+def _width(parts: Parts) -> int:
+    return sum(width for _, width in parts)
+
+
+def _join(place: str, name: str) -> str:
+    return f"{place}.{name}" if place else name
+
+
+def _joined(
+    netlist: Netlist,
+    names: Mapping[str, Sequence[int]],
+    found: Sequence[Signals],
+    rows: Mapping[str, Sequence[tuple[int, str]]],
+    samples: int,
+    pairs: npt.NDArray[np.int64],
+) -> Samples:
+    """Samples of a netlist's instances, the pairs of one behind those of another."""
+    count = len(pairs) * len(found)
+    words = -(-count // 64)
     first, second = (np.zeros((netlist.nets, words), dtype=np.uint64) for _ in range(2))
     given = np.zeros(netlist.nets, dtype=np.bool_)
-    at = np.array(pairs)
-    for name, (code, width) in known.items():
-        bits = _bits(rows.get(code, []), width, len(times))
-        for index, net in enumerate(wanted[name]):
-            if net != LOW and net != 1 and not given[net]:
-                first[net], second[net] = _packed(bits[at, index], words), _packed(bits[at + 1, index], words)
+    for name, nets in names.items():
+        if not all(name in known for known in found):
+            continue
+        values = [
+            np.concatenate([_bits(rows.get(code, []), width, samples) for code, width in known[name][::-1]], axis=1)
+            for known in found
+        ]
+        bits = np.concatenate([value[pairs[:, None] + [0, 1], : len(nets)] for value in values])
+        for index, net in enumerate(nets):
+            if net not in (LOW, HIGH) and not given[net]:
+                first[net], second[net] = _packed(bits[:, 0, index], words), _packed(bits[:, 1, index], words)
                 given[net] = True
-    return Samples(first, second, given, len(pairs))
+    return Samples(first, second, given, count)
 
 
 def _wanted(netlist: Netlist) -> dict[str, list[int]]:
-    """Nets by name, of every signal with a register, a memory's output or an input of the top in it."""
+    """Nets by name, of every signal with a register, a box's output or an input of the top in it."""
     sources = netlist.sources()
     return {name: bits for name, bits in netlist.names.items() if not sources.isdisjoint(bits)}
 
 
-def _declared(path: Path, file: Iterator[str], top: str) -> dict[str, tuple[str, int]]:
-    """Identifier and width of each variable by its path below the top; leaves the file behind the declarations."""
+def _declared(path: Path, file: Iterator[str], top: str, wanted: Container[str]) -> dict[str, Parts]:
+    """Parts of each wanted signal by its path below the top; leaves the file behind the declarations.
+
+    A structure that is not packed is a scope of its members, the highest first; an array that is not has its elements,
+    the lowest first.
+    """
     scopes: list[str] = []
-    found: dict[str, tuple[str, int]] = {}
+    found: dict[str, list[tuple[str, int]]] = {}
+    any_below = False
     for line in file:
         if line.lstrip().startswith("$scope"):
             scopes.append(line.split()[2])
@@ -85,35 +156,50 @@ def _declared(path: Path, file: Iterator[str], top: str) -> dict[str, tuple[str,
             scopes.pop()
         elif match := _VARIABLE.match(line):
             if top in scopes:
-                below = scopes[scopes.index(top) + 1 :]
-                found[".".join([*below, match[3]])] = (match[2], int(match[1]))
+                any_below = True
+                below = [*scopes[scopes.index(top) + 1 :], match[3]]
+                part = (match[2], int(match[1]))
+                for depth in range(len(below), 0, -1):
+                    name = ".".join(below[:depth])
+                    if name in wanted:
+                        found.setdefault(name, []).append(part)
+                array = _ELEMENT.sub("", ".".join(below))
+                if below[-1].endswith("]") and array in wanted:
+                    found.setdefault(array, []).insert(0, part)
         elif "$enddefinitions" in line:
-            if not found:
+            if not any_below:
                 raise InputError(f"{path}: no scope {top} with signals: it is a waveform of another design")
-            return found
+            return {name: tuple(parts) for name, parts in found.items()}
     raise InputError(f"{path}: no waveform: a VCD file has $enddefinitions")
 
 
 def _check(
     path: Path,
-    netlist: Netlist,
-    wanted: Mapping[str, Sequence[int]],
-    known: Mapping[str, tuple[str, int]],
-    variables: Mapping[str, tuple[str, int]],
+    top: str,
+    placed: Sequence[tuple[Netlist, Sequence[str]]],
+    wanted: Sequence[Mapping[str, Sequence[int]]],
+    signals: Sequence[Sequence[Signals]],
 ) -> None:
-    for name, (_, width) in known.items():
-        if width < len(wanted[name]):  # synthesis cuts upper bits that nothing reads
-            raise InputError(
-                f"{path}: {name} has {width} bits, in the netlist of {netlist.top} {len(wanted[name])}: a waveform of "
-                "another build"
-            )
-    sources = netlist.sources()
-    covered = {net for name in known for net in wanted[name]} & sources
-    missing = [name for name in wanted if name not in known and not covered.issuperset(sources & set(wanted[name]))]
-    if len(covered) < 0.9 * len(sources):
+    needed = there = 0
+    missing = ""
+    for (netlist, places), names, found in zip(placed, wanted, signals, strict=True):
+        sources = netlist.sources()
+        for place, known in zip(places, found, strict=True):
+            for name, parts in known.items():
+                width = _width(parts)
+                if width < len(names[name]):  # synthesis cuts upper bits that nothing reads
+                    raise InputError(
+                        f"{path}: {_join(place, name)} has {width} bits, in the netlist of {netlist.top} "
+                        f"{len(names[name])}: a waveform of another build"
+                    )
+            covered = {net for name in known for net in names[name]} & sources
+            lacking = (n for n in names if n not in known and not covered.issuperset(sources & set(names[n])))
+            missing = missing or _join(place, next(lacking, ""))
+            needed, there = needed + len(sources), there + len(covered)
+    if there < 0.9 * needed:
         raise InputError(
-            f"{path}: {len(covered)} of {len(sources)} registers, inputs and memory words of {netlist.top} are in the "
-            f"waveform, {missing[0]} is not: a waveform of another build, or of its top alone"
+            f"{path}: {there} of {needed} registers, inputs and memory words of {top} are in the "
+            f"waveform, {missing} is not: a waveform of another build, or of its top alone"
         )
 
 

@@ -97,6 +97,7 @@ class Scheme:
             "allow_insecure": True, "security": 128, "table": "2024-classical", "secret": "ternary",
             "error": "binomial:21", "seed": bytes(32), "max_degree": _N, "max_memory": 2**28, "word_bits": 64,
             "device": None, "noise_budget": 60.0, "role": "RESULT", "program": [("circuit", bytes(16))], "parts": [b""],
+            "label": _native.message_label("RESULT", [("circuit", bytes(16))], "key"),
         }  # fmt: skip
 
     def named(self, kind: str) -> Any:

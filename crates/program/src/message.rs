@@ -114,6 +114,40 @@ impl<'a> Message<'a> {
         out.seal(Tag::Message, Fingerprint::default())
     }
 
+    /// The bytes of [`Self::labelled`] around the parts, of which no copy is made: before the first, before each
+    /// further one, and behind the last.
+    pub fn around(label: &[u8], parts: &[&[u8]]) -> Vec<Vec<u8>> {
+        let lengths: Vec<[u8; 8]> = parts
+            .iter()
+            .map(|part| (part.len() as u64).to_le_bytes())
+            .collect();
+        let count = (parts.len() as u32).to_le_bytes();
+        let mut payload = vec![label, &count];
+        for (length, part) in lengths.iter().zip(parts) {
+            payload.extend([&length[..], part]);
+        }
+        let (header, checksum) = wire::envelope(Tag::Message, Fingerprint::default(), &payload);
+        let mut out = vec![[&header[..], label, &count].concat()];
+        for length in &lengths {
+            out.last_mut().expect("a head").extend(length);
+            out.push(vec![]);
+        }
+        out.last_mut().expect("a head").extend(checksum);
+        out
+    }
+
+    /// The label and the parts of a message.
+    ///
+    /// # Errors
+    /// [`Error::Wire`].
+    pub fn opened(bytes: &'a [u8]) -> Result<(&'a [u8], Vec<&'a [u8]>), Error> {
+        let payload = open(bytes)?;
+        let mut input = Reader::new(payload);
+        read_label(&mut input)?;
+        let label = &payload[..payload.len() - input.left()];
+        Ok((label, read_parts(input)?))
+    }
+
     /// The parts of a message with this [`Self::label`]; `None` for one with another.
     ///
     /// # Errors
@@ -145,26 +179,43 @@ impl<'a> Message<'a> {
     /// # Errors
     /// [`Error::Wire`].
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
-        let mut input = Reader::new(open(bytes)?);
-        let code = input.u8("the role")?;
-        let role = *Role::ALL
-            .get(usize::from(code))
-            .ok_or_else(|| refused("the role", code.into(), "0..=5"))?;
-        let sections = input.u8("the number of sections")?;
-        if u64::from(sections) > MAX_SECTIONS {
-            return Err(refused("the number of sections", sections.into(), "0..=16"));
-        }
-        let program = (0..sections)
-            .map(|_| read_section(&mut input))
-            .collect::<Result<_, _>>()?;
-        let key = read_name(&mut input, "a key's identity")?;
+        let (label, parts) = Self::opened(bytes)?;
         Ok(Self {
-            role,
-            program,
-            key,
-            parts: read_parts(input)?,
+            parts,
+            ..Self::from_label(label)?
         })
     }
+
+    /// Reads [`Message::label`]: a message without parts.
+    ///
+    /// # Errors
+    /// [`Error::Wire`].
+    pub fn from_label(label: &'a [u8]) -> Result<Self, Error> {
+        let mut input = Reader::new(label);
+        let message = read_label(&mut input)?;
+        input.finish()?;
+        Ok(message)
+    }
+}
+
+fn read_label<'a>(input: &mut Reader<'_>) -> Result<Message<'a>, Error> {
+    let code = input.u8("the role")?;
+    let role = *Role::ALL
+        .get(usize::from(code))
+        .ok_or_else(|| refused("the role", code.into(), "0..=5"))?;
+    let sections = input.u8("the number of sections")?;
+    if u64::from(sections) > MAX_SECTIONS {
+        return Err(refused("the number of sections", sections.into(), "0..=16"));
+    }
+    let program = (0..sections)
+        .map(|_| read_section(input))
+        .collect::<Result<_, _>>()?;
+    Ok(Message {
+        role,
+        program,
+        key: read_name(input, "a key's identity")?,
+        parts: vec![],
+    })
 }
 
 /// The payload of a message.
@@ -253,7 +304,15 @@ mod tests {
             let bytes = made.to_bytes().unwrap();
             prop_assert_eq!(&Message::from_bytes(&bytes).unwrap(), &made);
             let label = made.label().unwrap();
-            prop_assert_eq!(Message::parts_labelled(&bytes, &label).unwrap(), Some(made.parts));
+            prop_assert_eq!(Message::parts_labelled(&bytes, &label).unwrap(), Some(made.parts.clone()));
+            let whole: Vec<u8> = Message::around(&label, &made.parts)
+                .iter()
+                .zip(made.parts.iter().chain([&&[][..]]))
+                .flat_map(|(between, part)| [between, *part].concat())
+                .collect();
+            prop_assert_eq!(&whole, &bytes);
+            prop_assert_eq!(Message::opened(&bytes).unwrap(), (&label[..], made.parts.clone()));
+            prop_assert_eq!(Message::from_label(&label).unwrap(), Message { parts: vec![], ..made.clone() });
             let other = Message { role: Role::Result, ..message(vec![]) }.label().unwrap();
             prop_assert_eq!(Message::parts_labelled(&bytes, &other).unwrap(), None);
         }

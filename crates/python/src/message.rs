@@ -83,30 +83,46 @@ fn message<'a>(
     })
 }
 
-/// Role, sections, key, parts.
-type Opened<'py> = (
-    &'static str,
-    Vec<(String, Bound<'py, PyBytes>)>,
-    String,
-    Vec<Bound<'py, PyBytes>>,
-);
-
-/// Reads `message_to_bytes`.
+/// The bytes of such a message around its parts: before the first, before each further one, and behind the last.
+/// `label`: of `message_label`.
 #[pyfunction]
-fn message_from_bytes<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Opened<'py>> {
-    let message = Message::from_bytes(data).or_raise()?;
+fn message_around<'py>(
+    py: Python<'py>,
+    label: &[u8],
+    parts: Vec<PyBackedBytes>,
+) -> Vec<Bound<'py, PyBytes>> {
+    let parts: Vec<&[u8]> = parts.iter().map(|part| &**part).collect();
+    let around = Message::around(label, &parts);
+    around.iter().map(|bytes| PyBytes::new(py, bytes)).collect()
+}
+
+/// Reads `message_to_bytes`: the label, and the parts.
+#[pyfunction]
+fn message_from_bytes<'py>(
+    py: Python<'py>,
+    data: &[u8],
+) -> PyResult<(Bound<'py, PyBytes>, Vec<Bound<'py, PyBytes>>)> {
+    let (label, parts) = Message::opened(data).or_raise()?;
+    let parts = parts.iter().map(|part| PyBytes::new(py, part)).collect();
+    Ok((PyBytes::new(py, label), parts))
+}
+
+/// Role, sections, key.
+type Label<'py> = (&'static str, Vec<(String, Bound<'py, PyBytes>)>, String);
+
+/// Reads `message_label`.
+#[pyfunction]
+fn label_from_bytes<'py>(py: Python<'py>, label: &[u8]) -> PyResult<Label<'py>> {
+    let message = Message::from_label(label).or_raise()?;
     let role = ROLES.iter().find(|(_, role)| *role == message.role);
     let (name, _) = role.expect("every role has a name");
-    let bytes = |content: &[u8]| PyBytes::new(py, content);
+    let program = message.program.into_iter();
     Ok((
         name,
-        message
-            .program
-            .iter()
-            .map(|s| (s.name.clone(), bytes(&s.hash)))
+        program
+            .map(|section| (section.name, PyBytes::new(py, &section.hash)))
             .collect(),
         message.key,
-        message.parts.iter().map(|part| bytes(part)).collect(),
     ))
 }
 
@@ -124,6 +140,8 @@ fn object_kind<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyDict>
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(message_to_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(message_label, m)?)?;
+    m.add_function(wrap_pyfunction!(message_around, m)?)?;
     m.add_function(wrap_pyfunction!(message_from_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(label_from_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(object_kind, m)?)
 }

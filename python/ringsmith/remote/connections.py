@@ -6,15 +6,19 @@ from __future__ import annotations
 import http.client
 import socket
 import ssl
-from collections.abc import Iterable, Iterator, Mapping
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from ringsmith.remote.steps import CONNECT, Parts, Reply
 
 #: Idle connections that are kept at most.
 _IDLE = 64
-#: Bytes that are sent with one call of the system at least, but for the last.
-_PIECE = 64 << 10
+#: Bytes that are sent with one call of the system at least, but for the last, and parts at most: longer pieces wake
+#: the server less often.
+_PIECE, _PARTS = 1 << 20, 512
+#: Bytes of an answer for which room is taken at first.
+_ROOM = 1 << 20
 #: Exceptions of a connection that the server has closed, or of a server that is gone.
 Broken = (OSError, http.client.HTTPException)
 
@@ -28,21 +32,26 @@ class Connections:
         self._host, self._port, self._base = parts.hostname or "", parts.port, parts.path
         self._context = ssl.create_default_context() if parts.scheme == "https" else None
         self._idle: list[http.client.HTTPConnection] = []
+        self._room = _Room()
 
     def exchange(
-        self, method: str, target: str, headers: Mapping[str, str], body: bytes | Parts | None, silence: float
-    ) -> Reply:
-        """Make one request; raises one of `Broken`. `silence`: seconds without a byte before that is given up."""
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes | Parts | None, silence: float,
+        fleeting: bool = False,
+    ) -> Reply:  # fmt: skip
+        """Make one request; raises one of `Broken`. `silence`: seconds without a byte before that is given up.
+
+        `fleeting`: as of a request.
+        """
         while self._idle:
             try:
                 connection = self._idle.pop()
             except IndexError:  # Another thread took it.
                 break
             try:
-                return self._asked(connection, method, target, headers, body, silence)
+                return self._asked(connection, method, target, headers, body, silence, fleeting)
             except (http.client.RemoteDisconnected, ConnectionError):
                 connection.close()  # The server had closed it while it was idle; any request may be made again.
-        return self._asked(self._opened(), method, target, headers, body, silence)
+        return self._asked(self._opened(), method, target, headers, body, silence, fleeting)
 
     def _opened(self) -> http.client.HTTPConnection:
         if self._context is not None:
@@ -51,7 +60,7 @@ class Connections:
 
     def _asked(
         self, connection: http.client.HTTPConnection, method: str, target: str, headers: Mapping[str, str],
-        body: bytes | Parts | None, silence: float,
+        body: bytes | Parts | None, silence: float, fleeting: bool,
     ) -> Reply:  # fmt: skip
         try:
             if connection.sock is None:
@@ -68,7 +77,7 @@ class Connections:
                 if body is None:
                     raise
             answer = connection.getresponse()
-            content = answer.read()
+            content = self._room.read(answer) if fleeting and answer.status == 200 else answer.read()
         except BaseException:
             connection.close()
             raise
@@ -83,27 +92,50 @@ class Connections:
             self._idle.pop().close()
 
 
-def _send_all(line: socket.socket, parts: Iterable[bytes]) -> None:
-    """Send the parts of a body one behind the other, short ones with what follows them."""
-    for waiting in _pieces(parts):
+class _Room(threading.local):
+    """A thread's memory for answers, used again for each: new memory costs more than what is read into it."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    def read(self, answer: http.client.HTTPResponse) -> memoryview:
+        """Return an answer's body, as long as no other is read."""
+        got = 0
+        while True:
+            if got == len(self._bytes):
+                self._bytes = self._bytes + bytes(max(_ROOM, got))  # Not in place: what was read before may be in use.
+            count = answer.readinto(memoryview(self._bytes)[got:])
+            if count == 0:
+                return memoryview(self._bytes)[:got]
+            got += count
+
+
+def _send_all(line: socket.socket, body: Parts) -> None:
+    """Send a body, many frames with one call."""
+    for size, parts in _pieces(body):
         if isinstance(line, ssl.SSLSocket):
-            line.sendall(b"".join(waiting))
+            line.sendall(b"".join(parts))
             continue
-        sent = line.sendmsg(waiting)
-        for part in waiting:
-            if sent < len(part):
-                line.sendall(memoryview(part)[sent:])
-            sent = max(0, sent - len(part))
+        sent = line.sendmsg(parts)
+        if sent < size:
+            _send_rest(line, parts, sent)
 
 
-def _pieces(parts: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Yield parts by the piece."""
-    piece, size = list[bytes](), 0
+def _send_rest(line: socket.socket, parts: Sequence[bytes], sent: int) -> None:
+    """Send what is left of parts of which so many bytes are sent."""
     for part in parts:
-        piece.append(part)
-        size += len(part)
-        if size >= _PIECE:
-            yield piece
+        if sent < len(part):
+            line.sendall(memoryview(part)[sent:])
+        sent = max(0, sent - len(part))
+
+
+def _pieces(body: Parts) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield frames by the piece."""
+    piece, size = list[bytes](), 0
+    for length, parts in body:
+        if piece and (size >= _PIECE or len(piece) + len(parts) > _PARTS):
+            yield size, piece
             piece, size = [], 0
-    if piece:
-        yield piece
+        piece += parts if len(parts) <= _PARTS else [b"".join(parts)]
+        size += length
+    yield size, piece

@@ -75,19 +75,19 @@ def groups(messages: Iterable[Encryptions], most: int) -> Iterator[list[Encrypti
 
 
 class Framed:
-    """The body of a request: a frame for each job, written as it is sent, so that memory is taken for one at a time."""
+    """The body of a request: a frame for each job, written as it is sent, and without a copy of the ciphertexts."""
 
     def __init__(self, jobs: Mapping[str, Encryptions]) -> None:
         """Frame the messages of jobs by name."""
         self._jobs = jobs
         self.length = sum(frames.OVERHEAD + len(id) + message.length for id, message in jobs.items())
 
-    def __iter__(self) -> Iterator[bytes]:
-        """Yield the bytes in parts."""
+    def __iter__(self) -> Iterator[tuple[int, list[bytes]]]:
+        """Yield a frame for each job."""
         for id, message in self._jobs.items():
-            data = steps.public(message.to_bytes())
-            yield frames.head(id, 0, len(data))
-            yield data
+            pieces = message.pieces()
+            pieces[0] = frames.head(id, 0, message.length) + steps.public(pieces[0])
+            yield frames.OVERHEAD + len(id) + message.length, pieces
 
 
 def evaluate(places: tuple[str, str], messages: list[Encryptions], shared: Shared) -> Steps[list[bytes]]:
@@ -105,7 +105,7 @@ def evaluate(places: tuple[str, str], messages: list[Encryptions], shared: Share
     query = {"program": program, "keys": keys, "plain": text, "keep": shared.keep, "wait": _WAIT}
     while missing := [id for id in jobs if id not in results]:
         framed = Framed({id: jobs[id] for id in missing})
-        answer = yield Request("POST", "/v1/jobs/run", query, body=framed, wait=_WAIT)
+        answer = yield Request("POST", "/v1/jobs/run", query, body=framed, wait=_WAIT, fleeting=True)
         for id, status, data in _read(answer.data, set(missing)):
             if status == 200:
                 results[id] = bytes(data)
@@ -116,7 +116,7 @@ def evaluate(places: tuple[str, str], messages: list[Encryptions], shared: Share
     return [results[id] for id in jobs]
 
 
-def _read(body: bytes, asked: set[str]) -> list[tuple[str, int, memoryview]]:
+def _read(body: bytes | memoryview, asked: set[str]) -> list[tuple[str, int, memoryview]]:
     try:
         view = memoryview(body)
         found = [(id, status, view[start : start + length]) for id, status, start, length in frames.places(body)]

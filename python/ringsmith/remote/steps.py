@@ -55,13 +55,21 @@ class Parts(Protocol):
 
     length: int
 
-    def __iter__(self) -> Iterator[bytes]:
-        """Yield the bytes in parts."""
+    def __iter__(self) -> Iterator[tuple[int, list[bytes]]]:
+        """Yield the bytes by the frame: how many, and the parts that they are in."""
+
+
+def whole(parts: Parts) -> bytes:
+    """Return the bytes of a body in one."""
+    return b"".join(part for _, frame in parts for part in frame)
 
 
 @dataclass(frozen=True)
 class Request:
-    """A driver's request. `expected`: codes that are no error; the steps handle them."""
+    """A driver's request. `expected`: codes that are no error; the steps handle them.
+
+    `fleeting`: a success's data may lie where those of the thread's next such request will: no memory is taken anew.
+    """
 
     method: str
     path: str
@@ -70,6 +78,7 @@ class Request:
     json: Any = None
     expected: tuple[str, ...] = ()
     wait: float = 0.0
+    fleeting: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,7 +87,7 @@ class Reply:
 
     status_code: int
     headers: Mapping[str, str]
-    content: bytes
+    content: bytes | memoryview
 
 
 @dataclass(frozen=True)
@@ -87,7 +96,7 @@ class Answer:
 
     status: int
     json: Any
-    data: bytes
+    data: bytes | memoryview
 
     @property
     def code(self) -> str:
@@ -181,7 +190,7 @@ def evaluate(
     wait = 1.0 if progress is not None else _WAIT
     query = {"program": program, "keys": keys, "plain": text, "keep": 3600.0, "wait": wait}
     answer = yield Request("PUT", f"/v1/jobs/{id}/run", query, body=public(inputs), wait=wait)
-    return answer.data if answer.status == 200 else (yield from result(id, progress))
+    return bytes(answer.data) if answer.status == 200 else (yield from result(id, progress))
 
 
 def result(id: str, progress: Progress | None) -> Steps[bytes]:
@@ -196,7 +205,7 @@ def result(id: str, progress: Progress | None) -> Steps[bytes]:
         if progress is not None and done != told and done[1]:
             progress(*done)
             told = done
-    return (yield Request("GET", f"/v1/jobs/{id}/result")).data
+    return bytes((yield Request("GET", f"/v1/jobs/{id}/result")).data)
 
 
 def ask(method: str, path: str) -> Steps[Any]:

@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urlsplit
 
 from ringsmith._native import __version__
 from ringsmith.errors import InputError
-from ringsmith.remote.steps import CONNECT, PASSING, Answer, Parts, RemoteError, Reply, Request, Steps, refusal
+from ringsmith.remote.steps import CONNECT, PASSING, Answer, Parts, RemoteError, Reply, Request, Steps, refusal, whole
 
 if TYPE_CHECKING:
     import httpx
@@ -87,7 +87,8 @@ def _answer(request: Request, response: Reply) -> Answer:
     """Return an answer; RemoteError for a refusal that the steps do not expect."""
     is_json = response.headers.get("content-type", "").startswith("application/json")
     try:
-        answer = Answer(response.status_code, json.loads(response.content) if is_json else None, response.content)
+        told = json.loads(bytes(response.content)) if is_json else None
+        answer = Answer(response.status_code, told, response.content)
         if response.status_code < 400:
             return answer
         code = answer.json["error"]["code"]
@@ -132,7 +133,8 @@ class Wire:
             response = None
             try:
                 silence = _SILENCE + request.wait
-                response = self._connections.exchange(request.method, target, self._headers | kind, body, silence)
+                headers = self._headers | kind
+                response = self._connections.exchange(request.method, target, headers, body, silence, request.fleeting)
                 if response.status_code not in PASSING:
                     return _answer(request, response)
             except self._broken as raised:
@@ -179,7 +181,7 @@ class AsyncWire:
             response = None
             try:
                 timeout = httpx.Timeout(_SILENCE + request.wait, connect=CONNECT)
-                content = body if isinstance(body, bytes) or body is None else b"".join(body)
+                content = body if isinstance(body, bytes) or body is None else whole(body)
                 response = _reply(
                     await self._http.request(request.method, target, content=content, headers=kind, timeout=timeout)
                 )

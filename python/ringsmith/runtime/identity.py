@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import isclose
 from typing import Any
 
@@ -74,14 +74,20 @@ class Label:
     program: Identity
     key: str
 
-    @property
-    def length(self) -> int:
-        """Number of bytes that `to_bytes` returns."""
-        return 3 + sum(1 + len(name) + len(value) for name, value in self.program.sections) + len(self.key)
+    @cached_property
+    def _bytes(self) -> bytes:
+        return _native.message_label(self.role.name, list(self.program.sections), self.key)
 
     def to_bytes(self) -> bytes:
         """Return the label as it begins a message (docs/format.md)."""
-        return _native.message_label(self.role.name, list(self.program.sections), self.key)
+        return self._bytes
+
+    @staticmethod
+    @lru_cache(256)  # Messages of one program and key share one.
+    def from_bytes(data: bytes) -> Label:
+        """Read `to_bytes`; FormatError for what is no label."""
+        role, sections, key = _native.label_from_bytes(data)
+        return Label(Role[role], Identity(tuple(sections)), key)
 
     def check(self, given: Any, receiver: str) -> None:
         """Fail unless an object with the label `given` is what a receiver with this one takes."""

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -16,7 +17,7 @@ import numpy as np
 from ringsmith import _native
 from ringsmith.errors import FormatError, InputError
 from ringsmith.files import replacing
-from ringsmith.runtime.identity import Identity, Label, Role, checksums
+from ringsmith.runtime.identity import Label, Role, checksums
 from ringsmith.shown import Shown
 
 
@@ -89,8 +90,8 @@ def is_secret(head: bytes) -> bool:
 
 def opened(data: bytes) -> tuple[Label, list[bytes]]:
     """Return the label and the objects of a message's bytes."""
-    role, sections, key, parts = _native.message_from_bytes(data)
-    return Label(Role[role], Identity(tuple(sections)), key), parts
+    label, parts = _native.message_from_bytes(data)
+    return Label.from_bytes(label), parts
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,13 @@ class Encryptions(Message):
     @cached_property
     def length(self) -> int:
         """Number of bytes that `to_bytes` returns."""
-        return _ENVELOPE + self.label.length + 4 + sum(8 + len(part) for part in self.ciphertexts)
+        return _ENVELOPE + len(self.label.to_bytes()) + 4 + sum(8 + len(part) for part in self.ciphertexts)
+
+    def pieces(self) -> list[bytes]:
+        """Return the bytes of `to_bytes` in pieces, without a copy of the ciphertexts."""
+        parts = self.parts()
+        around = _native.message_around(self.label.to_bytes(), parts)
+        return [around[0], *chain.from_iterable(zip(parts, around[1:], strict=True))]
 
     def digest(self) -> str:
         """SHA-256 of all ciphertext bytes, in hexadecimal."""

@@ -22,7 +22,9 @@ pub use reader::Reader;
 pub use writer::Writer;
 
 use sha2::{Digest, Sha256};
+use std::hash::Hasher as _;
 use twox_hash::XxHash3_64;
+use twox_hash::xxhash3_64::Hasher;
 
 /// First bytes of every object.
 pub const MAGIC: [u8; 4] = *b"RSMI";
@@ -183,6 +185,37 @@ pub fn seal(tag: Tag, params: Fingerprint, payload: &[u8]) -> Vec<u8> {
     let mut out = Writer::new();
     out.bytes(payload);
     out.seal(tag, params)
+}
+
+/// Header and checksum of an object whose payload lies in pieces: [`seal`] without a copy of them.
+pub fn envelope(
+    tag: Tag,
+    params: Fingerprint,
+    payload: &[&[u8]],
+) -> ([u8; HEADER_LEN], [u8; CHECKSUM_LEN]) {
+    let header = header(tag, params, payload.iter().map(|piece| piece.len()).sum());
+    let mut hasher = Hasher::new();
+    hasher.write(&header);
+    payload.iter().for_each(|piece| hasher.write(piece));
+    (header, hasher.finish().to_le_bytes())
+}
+
+/// The bytes before a payload.
+fn header(tag: Tag, params: Fingerprint, payload_len: usize) -> [u8; HEADER_LEN] {
+    let mut out = [0; HEADER_LEN];
+    let mut rest = &mut out[..];
+    for field in [
+        &MAGIC[..],
+        &VERSION.to_le_bytes(),
+        &(tag as u16).to_le_bytes(),
+        &params.0,
+        &(payload_len as u64).to_le_bytes(),
+    ] {
+        let (place, behind) = rest.split_at_mut(field.len());
+        place.copy_from_slice(field);
+        rest = behind;
+    }
+    out
 }
 
 /// Checks an object's envelope, length and checksum; returns its header and payload.

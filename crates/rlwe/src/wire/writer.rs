@@ -2,7 +2,7 @@
 //! Writes payload fields.
 
 use super::packing::pack;
-use super::{CHECKSUM_LEN, Fingerprint, HEADER_LEN, MAGIC, Tag, VERSION, checksum};
+use super::{CHECKSUM_LEN, Fingerprint, HEADER_LEN, Tag, checksum, header};
 use rns::{Domain, RnsPoly};
 use zeroize::Zeroize;
 use zq::memory::reserved;
@@ -62,19 +62,8 @@ impl Writer {
     pub fn seal(mut self, tag: Tag, params: Fingerprint) -> Vec<u8> {
         self.make_room(CHECKSUM_LEN);
         let mut out = std::mem::take(&mut self.bytes);
-        let payload_len = (out.len() - HEADER_LEN) as u64;
-        let mut header = &mut out[..HEADER_LEN];
-        for field in [
-            &MAGIC[..],
-            &VERSION.to_le_bytes(),
-            &(tag as u16).to_le_bytes(),
-            &params.0,
-            &payload_len.to_le_bytes(),
-        ] {
-            let (place, rest) = header.split_at_mut(field.len());
-            place.copy_from_slice(field);
-            header = rest;
-        }
+        let payload_len = out.len() - HEADER_LEN;
+        out[..HEADER_LEN].copy_from_slice(&header(tag, params, payload_len));
         let sum = checksum(&out);
         out.extend_from_slice(&sum);
         out

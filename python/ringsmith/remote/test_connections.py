@@ -35,6 +35,7 @@ BODIES = {
     "an empty frame": [[], [b""]],
     "more parts than a call of the system takes": [[_bytes(9, number) for number in range(3000)]],
     "many frames of few bytes": [[_bytes(3, number), b"", _bytes(5, number)] for number in range(2000)],
+    "many frames of a page": [[_bytes(900, number), _bytes(1100, number)] for number in range(200)],
     "longer than all buffers": [[_bytes(700_001, 1), _bytes(3, 2)], [_bytes(2_500_000, 3)], [_bytes(1, 4)]],
 }
 

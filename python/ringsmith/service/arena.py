@@ -16,6 +16,7 @@ import os
 from multiprocessing import reduction
 from typing import Any
 
+from ringsmith.runtime import frames
 from ringsmith.service.logs import log
 
 #: Bytes of one worker's results.
@@ -76,19 +77,29 @@ class Results:
     def __init__(self, arena: Arena, start: int) -> None:
         """Begin at a place."""
         self._arena, self._start, self._used = arena, start, 0
+        #: Results of this task that are in frames.
+        self.frames = 0
 
     def clear(self) -> None:
         """Begin a task."""
-        self._used = 0
+        self._used = self.frames = 0
 
-    def put(self, data: bytes) -> Place | None:
-        """Return where the bytes are now; None if they have no room."""
-        if self._used + len(data) > RESULTS:
+    def put(self, data: bytes, name: str | None) -> Place | None:
+        """Return where the bytes are now, behind the head of a frame if they have a name; None if they have no room."""
+        head = b"" if name is None else frames.head(name, 200, len(data))
+        if self._used + len(head) + len(data) > RESULTS:
             return None
-        place = self._start + self._used, len(data)
+        start = self._start + self._used
+        place = start + len(head), len(data)
+        self._arena.at(start, len(head))[:] = head
         self._arena.at(*place)[:] = data
-        self._used += len(data)
+        self._used += len(head) + len(data)
+        self.frames += name is not None
         return place
+
+    def whole(self) -> Place:
+        """Return where all of them are."""
+        return self._start, self._used
 
 
 def shared(slots: int, size: int, workers: int) -> Arena | None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import re
 import time
@@ -15,9 +14,10 @@ from typing import Any
 from ringsmith.errors import FormatError
 from ringsmith.runtime import frames
 from ringsmith.service.arena import Body, Sent
+from ringsmith.service.bunch import Bunch
 from ringsmith.service.files import own_name
 from ringsmith.service.job import ENDED, Job
-from ringsmith.service.plan import Plan, check_same, sign_of
+from ringsmith.service.plan import Plan, RequestSigns, check_same
 from ringsmith.service.problems import Problem
 from ringsmith.service.requests import JOB_ID, Terms, plain_of
 from ringsmith.service.rows import Row
@@ -58,6 +58,7 @@ class Batch:
         self._deadline = time.monotonic() + terms.wait
         self._changed = asyncio.Event()
         self._waiting: dict[str, Job] = {}
+        self._bunches: list[Bunch] = []
         self._known: list[tuple[str, Outcome]] = []
         if service.waiting >= service.settings.waiting:
             raise Problem("busy", f"{service.waiting} requests wait for jobs already", retry_after=1.0)
@@ -65,21 +66,24 @@ class Batch:
 
     def _submit(self, plan: Plan, keep: float, jobs: Sequence[tuple[str, Sent]]) -> None:
         service, tenant = self._service, self._tenant
-        own = service.scheduler.jobs
-        ended = service.store.jobs_named(tenant.number, [id for id, _ in jobs if (tenant.number, id) not in own])
-        unfinished = len(service.scheduler.of_tenant(tenant.number))
-        shared, text = hashlib.sha256(plan.program.digest + plan.keys.digest), plan.plain.encode()
-        new: list[Job] = []
+        if keep == 0 and (bunches := service.bunches(plan, jobs)):
+            for bunch in bunches:
+                bunch.watcher = self._changed
+            self._bunches = bunches
+            service.scheduler.dispatch()
+            return
+        ended = service.store.jobs_named(tenant.number, [id for id, _ in jobs])
+        unfinished = service.scheduler.unfinished(tenant.number)
+        signs, new = RequestSigns(plan), list[Job]()
         for id, body in jobs:
-            request = shared.copy()
-            request.update(sign_of(body) + text)
+            request = signs.of(body)
             try:
-                known = own.get((tenant.number, id)) or ended.get(id)
+                known = service.scheduler.job((tenant.number, id)) or ended.get(id)
                 if known is None:
-                    known = self._new(plan, id, request.digest(), keep, body, unfinished + len(new))
+                    known = self._new(plan, id, request, keep, body, unfinished + len(new))
                     new.append(known)
                 else:
-                    check_same(known, request.digest())
+                    check_same(known, request)
             except Problem as problem:
                 self._known.append((id, problem))
                 continue
@@ -108,14 +112,17 @@ class Batch:
         try:
             if self._known:
                 yield _framed(self._known)
-            while self._waiting:
+            while self._waiting or self._bunches:
+                for answered in self._answered():
+                    yield answered
                 ended = {id: job for id, job in self._waiting.items() if job.state in ENDED}
                 for id in ended:
                     del self._waiting[id]
                 if ended:
                     yield _framed([(id, job.result or await self._of_ended(job)) for id, job in ended.items()])
                     continue
-                over = self._deadline <= time.monotonic()
+                if self._told_of_bunches(over := self._deadline <= time.monotonic()):
+                    continue
                 left = {
                     id: job for id, job in self._waiting.items()
                     if over or (service.scheduler.stopping and job.state == "queued")
@@ -124,12 +131,31 @@ class Batch:
                     self._waiting.pop(id).watchers.discard(self._changed)
                 if left:
                     yield _framed([(id, await self._state(job)) for id, job in left.items()])
-                else:
+                elif self._waiting or self._bunches:
                     await self._woken()
         finally:
             service.waiting -= 1
+            for bunch in self._bunches:
+                bunch.watcher = None
             for job in self._waiting.values():
                 job.watchers.discard(self._changed)
+
+    def _answered(self) -> list[bytes]:
+        """Return the answers of bunches; of those that are none any more, wait for the jobs."""
+        found = [bunch.frames for bunch in self._bunches if bunch.frames is not None]
+        for job in (job for bunch in self._bunches for job in bunch.jobs or ()):
+            job.watchers.add(self._changed)
+            self._waiting[job.row.id] = job
+        self._bunches = [bunch for bunch in self._bunches if bunch.frames is None and bunch.jobs is None]
+        return found
+
+    def _told_of_bunches(self, over: bool) -> bool:
+        """Make jobs of those bunches that their sender is told of before their end; returns whether there are any."""
+        scheduler = self._service.scheduler
+        left = [bunch for bunch in self._bunches if over or (scheduler.stopping and not bunch.task)]
+        for bunch in left:
+            scheduler.unfold(bunch)
+        return bool(left)
 
     async def _woken(self) -> None:
         try:

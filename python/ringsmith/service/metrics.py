@@ -27,9 +27,9 @@ class _Durations(Collector):
         self._counts, self._sum = [0] * (len(_SECONDS) + 1), 0.0
         registry.register(self)
 
-    def add(self, seconds: float) -> None:
-        self._counts[bisect_left(_SECONDS, seconds)] += 1
-        self._sum += seconds
+    def add(self, seconds: float, count: int) -> None:
+        self._counts[bisect_left(_SECONDS, seconds)] += count
+        self._sum += seconds * count
 
     def collect(self) -> Iterator[Metric]:
         bounds = [*map(str, _SECONDS), "+Inf"]
@@ -73,10 +73,10 @@ class Metrics:
     def _of_request(self, method: str, route: str, status: int) -> tuple[Counter, Histogram]:
         return self.requests.labels(method, route, str(status)), self.request_seconds.labels(route)
 
-    def ended(self, state: str, seconds: float) -> None:
-        """Count a job's end."""
-        self._of_state[state].inc()
-        self._job_seconds.add(seconds)
+    def ended(self, state: str, seconds: float, count: int = 1) -> None:
+        """Count the end of so many jobs."""
+        self._of_state[state].inc(count)
+        self._job_seconds.add(seconds, count)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count an answer."""

@@ -53,6 +53,20 @@ def sign_of(body: Sent) -> bytes:
     return len(body).to_bytes(8, "little") + bytes(view_of(body)[-_CHECKSUM:])
 
 
+class RequestSigns:
+    """Signs of the submissions of one plan: `request_hash` of each, what they share being hashed once."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Begin with what they share."""
+        self._shared, self._plain = hashlib.sha256(plan.program.digest + plan.keys.digest), plan.plain.encode()
+
+    def of(self, body: Sent) -> bytes:
+        """Return the sign of the submission of these arguments."""
+        sign = self._shared.copy()
+        sign.update(sign_of(body) + self._plain)
+        return sign.digest()
+
+
 def check_same(known: Job | Row, request: bytes) -> None:
     """Refuse a submission under the name of another."""
     row = known.row if isinstance(known, Job) else known

@@ -22,7 +22,7 @@ from ringsmith.service import distant, worker
 from ringsmith.service.arena import Arena
 from ringsmith.service.logs import log
 from ringsmith.service.settings import Settings
-from ringsmith.service.worker import Done, Failed, Outcomes, Task, Told
+from ringsmith.service.worker import Done, Outcomes, Task, Told
 
 #: Seconds that a worker gets to notice that its task was cancelled.
 _PATIENCE = 5.0
@@ -239,17 +239,20 @@ class Pool:
             order.progress(*message)
             return
         outcomes, held = message
-        self._take_out(outcomes.each)
+        self._take_out(outcomes)
         hand.busy, hand.order = 0, None
         hand.held, hand.size, hand.evictions = held.names, held.size, held.evictions
         order.ended(outcomes)
 
-    def _take_out(self, outcomes: list[Done | Failed]) -> None:
+    def _take_out(self, outcomes: Outcomes) -> None:
         """Take results out of the arena, where the worker's next ones go."""
-        for place, outcome in enumerate(outcomes):
+        if isinstance(outcomes.frames, tuple):
+            assert self._arena is not None
+            outcomes.frames = bytes(self._arena.at(*outcomes.frames))
+        for place, outcome in enumerate(outcomes.each):
             if isinstance(outcome, Done) and isinstance(outcome.result, tuple):
                 assert self._arena is not None
-                outcomes[place] = Done(bytes(self._arena.at(*outcome.result)), *outcome[1:])
+                outcomes.each[place] = Done(bytes(self._arena.at(*outcome.result)), *outcome[1:])
 
     def _mourn(self, hand: Hand) -> None:
         order = hand.order

@@ -13,14 +13,17 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ringsmith.runtime.cache import Name
 from ringsmith.service import cost
 from ringsmith.service.arena import Arena, Lent
+from ringsmith.service.bunch import TOGETHER, TOGETHER_SECONDS, Bunch, Bunches
 from ringsmith.service.cost import Speed
-from ringsmith.service.ends import end_of
+from ringsmith.service.ends import Ends
 from ringsmith.service.job import ENDED, Job
 from ringsmith.service.logs import log
 from ringsmith.service.metrics import Metrics
@@ -33,10 +36,6 @@ from ringsmith.service.worker import Done, Failed, Outcomes, Source, Task
 
 #: A job whose worker died so many times fails: it may be what kills them.
 MAX_ATTEMPTS = 3
-#: Stands for the outcomes of no task, of which there is no result.
-_NOTHING = Outcomes()
-#: Short jobs that go to a worker together: so many at most, of so many seconds in all.
-_TOGETHER, _TOGETHER_SECONDS = 32, 0.02
 
 
 class Scheduler:
@@ -47,10 +46,12 @@ class Scheduler:
         self._settings, self._store, self._metrics = settings, store, metrics
         self.jobs: dict[tuple[int, str], Job] = {}
         # Tenants take turns; within one, the oldest job first.
-        self._waiting: OrderedDict[int, deque[Job]] = OrderedDict()
+        self._waiting: OrderedDict[int, deque[Job | Bunch]] = OrderedDict()
+        self.bunches = Bunches()
+        self._more = 0  # Jobs in bunches that wait beyond one for each bunch.
         self.speed = Speed(settings.threads)
         self.stopping = False
-        self._writing: set[asyncio.Task[None]] = set()
+        self._ends = Ends(store, self._told)
         for row in store.recover(settings.upload_days):
             facts = store.facts(row.program)
             held = cost.held(facts, _stored(store, row.keys), settings.threads)
@@ -62,15 +63,29 @@ class Scheduler:
 
     def __len__(self) -> int:
         """Return how many jobs wait."""
-        return sum(map(len, self._waiting.values()))
+        return sum(map(len, self._waiting.values())) + self._more
 
     def of_tenant(self, tenant: int) -> list[Job]:
         """Return a tenant's jobs without an end."""
         return [job for job in self.jobs.values() if job.row.tenant == tenant]
 
+    def unfinished(self, tenant: int) -> int:
+        """Return how many jobs of a tenant have no end, in bunches or not."""
+        return len(self.of_tenant(tenant)) + self.bunches.count(tenant)
+
+    def job(self, key: tuple[int, str]) -> Job | None:
+        """Return the job of a tenant and a name; one of a bunch becomes a job by being asked for."""
+        if key in self.bunches.named:
+            self.unfold(self.bunches.named[key])
+        return self.jobs.get(key)
+
+    def knows(self, keys: Sequence[tuple[int, str]]) -> bool:
+        """Whether one of these is a job without an end."""
+        return not (self.bunches.named.keys().isdisjoint(keys) and self.jobs.keys().isdisjoint(keys))
+
     def wait_seconds(self) -> float:
         """Return how long the queue takes, by the work in it."""
-        work = sum(job.work for job in self.jobs.values())
+        work = sum(job.work for job in self.jobs.values()) + sum(bunch.work for bunch in self.bunches.each())
         return self.speed.seconds(work) / self._settings.workers
 
     def add(self, job: Job) -> None:
@@ -82,6 +97,29 @@ class Scheduler:
             raise Problem("queue_full", f"{len(self)} jobs wait already", retry_after=wait)
         self._enqueue(job)
 
+    def add_bunch(self, bunch: Bunch) -> None:
+        """Queue jobs that none is known to, within the quotas and the room in the queue."""
+        self.bunches.add(bunch)
+        self._waiting.setdefault(bunch.tenant, deque()).append(bunch)
+        self._more += len(bunch) - 1
+
+    def unfold(self, bunch: Bunch) -> list[Job]:
+        """Return the jobs of a bunch, which is none any more: where it waited they wait, where it runs they run."""
+        if bunch.jobs is not None:
+            return bunch.jobs
+        self.bunches.remove(bunch)
+        jobs = bunch.unfolded()
+        self.jobs.update((job.key, job) for job in jobs)
+        waiting = self._waiting.get(bunch.tenant)
+        if not bunch.task and waiting is not None and bunch in waiting:
+            self._more -= len(bunch) - 1
+            place = waiting.index(bunch)
+            del waiting[place]
+            waiting.rotate(-place)
+            waiting.extendleft(reversed(jobs))
+            waiting.rotate(place)
+        return jobs
+
     def _enqueue(self, job: Job) -> None:
         job.state, job.started, job.progress = "queued", None, (0, 0)
         self.jobs[job.key] = job
@@ -92,7 +130,7 @@ class Scheduler:
         self._enqueue(job)
         self._waiting[job.row.tenant].rotate(1)
 
-    def _next(self) -> Job | None:
+    def _next(self) -> Job | Bunch | None:
         while self._waiting:
             tenant, jobs = next(iter(self._waiting.items()))
             job = jobs.popleft() if jobs else None
@@ -110,7 +148,10 @@ class Scheduler:
             if job is None:
                 return
             hand = self.pool.idle(job.name)
-            if hand is not None:
+            assert hand is not None, "a worker was idle"
+            if isinstance(job, Bunch):
+                self._start_bunch(job, hand)
+            else:
                 self._start([job, *self._alike(job)], hand)
 
     def _alike(self, job: Job) -> list[Job]:
@@ -124,42 +165,65 @@ class Scheduler:
             return taken
         idle = sum(hand.ready and not hand.busy for hand in self.pool.hands)
         seconds = max(1e-9, self.speed.run(job.row.program, job.work))
-        most = min(_TOGETHER, -(-(len(self) + 1) // idle), int(_TOGETHER_SECONDS / seconds))
+        most = min(TOGETHER, -(-(len(self) + 1) // idle), int(TOGETHER_SECONDS / seconds))
         while waiting and len(taken) + 1 < most:
             other = waiting[0]
-            if other.attempts or other.name != job.name or other.row.plain != job.row.plain:
+            if isinstance(other, Bunch) or other.attempts or other.name != job.name or other.row.plain != job.row.plain:
                 break
-            taken.append(waiting.popleft())
+            taken.append(other)
+            waiting.popleft()
         if not waiting:
             del self._waiting[job.row.tenant]
         return taken
 
     def _start(self, jobs: list[Job], hand: Hand) -> None:
         first = jobs[0]
-        held = first.name in hand.held
-        self._metrics.key_loads.labels("held" if held else "loaded").inc(len(jobs))
-        sources = [None if held else self._store.source(digest) for digest in first.name]
-        plain = {name: self._plain(value) for name, value in json.loads(first.row.plain).items()}
-        gone = (not held and None in sources) or any(value is None for value in plain.values())
+        task = self._task(first.name, first.held, first.row.plain, hand)
         started: list[Job] = []
         inputs: list[Source] = []
         for job in jobs:
             given = job.inputs
             source = given.place if isinstance(given, Lent) else given or self._store.source(job.row.inputs)
-            if gone or source is None:
-                self._end([(job, Failed("gone", "a blob that the job needs was deleted"))])
+            if task is None or source is None:
+                self._ends.keep([(job, Failed("gone", "a blob that the job needs was deleted"))])
                 continue
             started.append(job)
             inputs.append(source)
-        if not started:
+        if task is None or not started:
             return
-        number, now = self.pool.number(), time.time()
-        task = Task(number, first.name, sources[0], sources[1], first.held, inputs, plain)
+        self._count_keys(hand, first.name, len(started))
+        now, task = time.time(), replace(task, inputs=inputs)
         self.pool.start(hand, task, partial(self._progress, started), partial(self._ended, started))
-        timer = asyncio.get_running_loop().call_later(self._settings.quota.seconds, self._overdue, started, number)
+        timer = asyncio.get_running_loop().call_later(self._settings.quota.seconds, self._overdue, started, task.number)
         for job in started:
-            job.task, job.state, job.started, job.timer = number, "running", now, timer
+            job.task, job.state, job.started, job.timer = task.number, "running", now, timer
             job.change()
+
+    def _start_bunch(self, bunch: Bunch, hand: Hand) -> None:
+        self._more -= len(bunch) - 1
+        task = self._task(bunch.name, bunch.plan.held, bunch.plan.plain, hand)
+        if task is None:  # A blob that they need is gone, as each of them is told.
+            self._start(self.unfold(bunch), hand)
+            return
+        self._count_keys(hand, bunch.name, len(bunch))
+        inputs = [sent.place if isinstance(sent, Lent) else sent for _, sent in bunch.sent]
+        task = replace(task, inputs=inputs, names=[id for id, _ in bunch.sent])
+        bunch.task, bunch.started = task.number, time.time()
+        seconds, late = self._settings.quota.seconds, partial(self._bunch_overdue, bunch)
+        bunch.timer = asyncio.get_running_loop().call_later(seconds, late)
+        self.pool.start(hand, task, partial(self._bunch_progress, bunch), partial(self._bunch_ended, bunch))
+
+    def _count_keys(self, hand: Hand, name: Name, jobs: int) -> None:
+        self._metrics.key_loads.labels("held" if name in hand.held else "loaded").inc(jobs)
+
+    def _task(self, name: Name, held: tuple[int, int], plain: str, hand: Hand) -> Task | None:
+        """Return a task without its inputs; None if a blob that it needs is gone."""
+        there = name in hand.held
+        sources = [None if there else self._store.source(digest) for digest in name]
+        arrays = {argument: self._plain(value) for argument, value in json.loads(plain).items()}
+        if (not there and None in sources) or any(value is None for value in arrays.values()):
+            return None
+        return Task(self.pool.number(), name, sources[0], sources[1], held, (), arrays)
 
     def _plain(self, value: Any) -> Any:
         """Return a plain argument as a worker takes it: numbers, or the bytes of an array by its hash."""
@@ -170,6 +234,30 @@ class Scheduler:
     def _progress(self, jobs: list[Job], place: int, done: int, total: int) -> None:
         jobs[place].progress = (done, total)
         jobs[place].change()
+
+    def _bunch_progress(self, bunch: Bunch, place: int, done: int, total: int) -> None:
+        bunch.progress = place, done, total
+        if bunch.jobs is not None:
+            self._progress(bunch.jobs, *bunch.progress)
+
+    def _bunch_overdue(self, bunch: Bunch) -> None:
+        self._overdue(self.unfold(bunch), bunch.task)
+
+    def _bunch_ended(self, bunch: Bunch, outcomes: Outcomes | Lost) -> None:
+        """Answer a bunch that is one still and has all results; what has none is a job's own affair."""
+        if bunch.jobs is not None or isinstance(outcomes, Lost) or not isinstance(outcomes.frames, bytes):
+            if isinstance(outcomes, Outcomes):
+                outcomes.unframe()
+            self._ended(self.unfold(bunch), outcomes)
+            return
+        if bunch.timer is not None:
+            bunch.timer.cancel()
+        self.bunches.remove(bunch)
+        count, facts = len(bunch), bunch.plan.program
+        self.speed.learn(facts.digest, bunch.work // count, outcomes.run_seconds / count)
+        self._metrics.ended("done", time.time() - bunch.created, count)
+        bunch.end(outcomes.frames)
+        self.dispatch()
 
     def _overdue(self, jobs: list[Job], task: int) -> None:
         """Stop the job of a task that runs: the last that was heard of."""
@@ -202,7 +290,7 @@ class Scheduler:
         for job in reversed(again):
             self._again(job)
             job.change()
-        self._end(ends, outcomes)
+        self._ends.keep(ends, outcomes)
         self.dispatch()
 
     def _lost(self, job: Job, lost: Lost) -> bool:
@@ -212,75 +300,15 @@ class Scheduler:
             job.attempts += 1
             log("worker_died", job=job.row.id, tenant=job.row.tenant, attempts=job.attempts)
             if not job.unkept:
-                self._write(self._count_attempt(job))
+                self._ends.write(self._count_attempt(job))
         if job.attempts >= MAX_ATTEMPTS:
-            self._end([(job, Failed("job_failed", f"{MAX_ATTEMPTS} workers died with this job"))])
+            self._ends.keep([(job, Failed("job_failed", f"{MAX_ATTEMPTS} workers died with this job"))])
             return True
         return False
 
     async def _count_attempt(self, job: Job) -> None:
         await job.kept_by_store()
         await self._store.count_attempt(*job.key)
-
-    def _end(self, ends: Sequence[tuple[Job, Done | Failed]], outcomes: Outcomes | Lost = _NOTHING) -> None:
-        """Keep ends and tell of them: of what nobody is to keep at once, of what was never written with one change.
-
-        `outcomes`: of the task, for what its results have in common.
-        """
-        together: list[tuple[Job, Done | Failed]] = []
-        for job, outcome in ends:
-            job.state = "running"
-            if job.unkept and (isinstance(outcome, Failed) or isinstance(outcome.result, bytes)):
-                self._told(job, "done" if isinstance(outcome, Done) else "failed", outcome)
-            elif job.unwritten:
-                job.to_be_kept()
-                job.keeping = asyncio.get_running_loop().create_future()
-                together.append((job, outcome))
-            else:
-                self._write(self._keep_end(job, outcome, outcomes))
-        if together:
-            self._write(self._keep_new(together, outcomes))
-
-    async def _keep_new(self, ends: list[tuple[Job, Done | Failed]], outcomes: Outcomes | Lost) -> None:
-        """Write jobs that nobody was told of once, with their ends."""
-        try:
-            await self._store.add_ended([end_of(job, outcome, outcomes) for job, outcome in ends])
-            for job, outcome in ends:
-                self._told(job, "done" if isinstance(outcome, Done) else "failed", outcome)
-        except Problem as problem:
-            if len(ends) > 1:
-                for end in ends:
-                    await self._keep_new([end], outcomes)
-                return
-            await self._keep_failure(ends[0][0], Failed(problem.code, problem.message), new=True)
-        finally:
-            for job, _ in ends:
-                if job.keeping is not None and not job.keeping.done():
-                    job.keeping.set_result(None)
-
-    async def _keep_end(self, job: Job, outcome: Done | Failed, outcomes: Outcomes | Lost) -> None:
-        """Write the end of a job that the store has, or is about to have."""
-        try:
-            await job.kept_by_store()
-        except Exception:
-            return  # It was taken back, and its sender told why.
-        if isinstance(outcome, Done):
-            try:
-                if await self._store.end_job(end_of(job, outcome, outcomes)):
-                    self._told(job, "done", outcome)
-                return
-            except Problem as problem:
-                outcome = Failed(problem.code, problem.message)
-        await self._keep_failure(job, outcome, new=False)
-
-    async def _keep_failure(self, job: Job, outcome: Failed, *, new: bool) -> None:
-        end = end_of(job, outcome, _NOTHING)
-        try:
-            await (self._store.add_ended([end]) if new else self._store.end_job(end))
-        except Problem:
-            # Not even that can be written: it stays queued in the store, and whoever waits is told for now.
-            log("end_not_kept", job=job.row.id, tenant=job.row.tenant)
-        self._told(job, "failed", outcome)
 
     def _told(self, job: Job, state: str, outcome: Done | Failed) -> None:
         """Forget a job that has its end, and wake all who wait for it."""
@@ -298,16 +326,11 @@ class Scheduler:
             log("job_ended", job=job.row.id, tenant=job.row.tenant, state=state, code=cause, seconds=round(seconds, 4))
         job.end(state)
 
-    def _write(self, writing: Any) -> None:
-        task = asyncio.ensure_future(writing)
-        self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
-
     # ---------------------------------------------------------------- what clients want
 
     def keep(self, job: Job) -> None:
         """Have the store take a job in that nobody waits to be told of."""
-        self._write(self._kept(job))
+        self._ends.write(self._kept(job))
 
     async def _kept(self, job: Job) -> None:
         with suppress(Exception):  # Its sender is told when it asks.
@@ -375,6 +398,8 @@ class Scheduler:
         self.stopping = True
         for job in self.jobs.values():
             job.change()
+        for bunch in self.bunches.each():
+            bunch.change()
 
     async def finish(self) -> None:
         """Let running jobs end within the time granted; the others are in the store and run again."""
@@ -383,8 +408,8 @@ class Scheduler:
         while any(hand.busy for hand in self.pool.hands) and time.monotonic() < deadline:
             await asyncio.sleep(0.02)
         self.pool.stop()
-        while self._writing:
-            await asyncio.gather(*self._writing, return_exceptions=True)
+        while self._ends.writing:
+            await asyncio.gather(*self._ends.writing, return_exceptions=True)
         await self.pool.join()
 
 

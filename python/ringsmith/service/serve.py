@@ -21,6 +21,9 @@ from ringsmith.service.logs import log, set_up
 from ringsmith.service.settings import Settings
 from ringsmith.service.store import Store
 
+#: Bytes that the process keeps for what requests make.
+_HEAP = 4 << 20
+
 
 class _Server(uvicorn.Server):
     """Tells the service at once when the process is to end, so that those who wait are answered."""
@@ -72,6 +75,10 @@ def serve(settings: Settings, *, quiet: bool = False) -> None:
     )  # fmt: skip
     host, port = listening.getsockname()[:2]
     log("serving", logging.WARNING, host=host, port=port, workers=settings.workers)
+    # The C library takes blocks as long as this from its heap from now on, and keeps them there: pages that it gives
+    # back after each answer and takes again cost as much as copying what is in them.
+    longest = bytes(_HEAP)
+    del longest
     # What is there now stays; what requests make is mostly gone before it is looked at again.
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)

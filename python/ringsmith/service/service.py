@@ -14,11 +14,12 @@ from ringsmith.runtime.messages import HEAD
 from ringsmith.service import cost, kinds
 from ringsmith.service.arena import Arena, Sent, view_of
 from ringsmith.service.blobs import Blobs
+from ringsmith.service.bunch import Bunch, Named, together
 from ringsmith.service.files import own_name
 from ringsmith.service.job import ENDED, LEAST_KEEP, Job
 from ringsmith.service.kinds import ARGUMENTS, ARRAY, KEYS, PROGRAM, Facts
 from ringsmith.service.metrics import Metrics
-from ringsmith.service.plan import Plan, check_same, plain_text, request_hash, sign_of
+from ringsmith.service.plan import Plan, RequestSigns, check_same, plain_text, request_hash, sign_of
 from ringsmith.service.problems import Problem, not_found
 from ringsmith.service.requests import Terms, plain_of
 from ringsmith.service.rows import Blob, Row
@@ -74,7 +75,7 @@ class Service:
         for job in self.scheduler.of_tenant(tenant.number):
             if digest in (job.row.program, job.row.keys, job.row.inputs) or digest.hex() in job.row.plain:
                 return job.row.id
-        return None
+        return self.scheduler.bunches.needing(tenant.number, digest)
 
     # ---------------------------------------------------------------- jobs
 
@@ -101,7 +102,7 @@ class Service:
             return known, False
         inputs = None if body is not None else self.blobs.of_kind(tenant, digests["inputs"], ARGUMENTS)
         plan = self.plan(tenant, digests, plain, inputs)
-        unfinished = len(self.scheduler.of_tenant(tenant.number))
+        unfinished = self.scheduler.unfinished(tenant.number)
         job = self.new_job(plan, id, request, digests["inputs"], keep, body, unfinished)
         self.scheduler.dispatch()
         if body is None or len(body) > self.settings.inline:
@@ -182,15 +183,53 @@ class Service:
             keep = keep or LEAST_KEEP  # The queue holds no large bytes: the store does.
         if keep > 0:
             self.blobs.take_bytes(tenant, int(plan.program.facts["result_bytes"]) + len(body or b""))
-        now = time.time()
+        job = self._job(plan, id, request, inputs, body, (now := time.time()), now + keep)
+        self.scheduler.add(job)
+        return job
+
+    def _job(
+        self, plan: Plan, id: str, request: bytes, inputs: bytes, body: Sent | None, created: float, expires: float
+    ) -> Job:
         row = Row(
-            tenant.number, id, self.store.next_number(), request, plan.program.digest, plan.keys.digest, inputs,
-            plan.plain, "queued", now, None, 0, None, None, None, now + keep,
+            plan.tenant.number, id, self.store.next_number(), request, plan.program.digest, plan.keys.digest, inputs,
+            plan.plain, "queued", created, None, 0, None, None, None, expires,
         )  # fmt: skip
         job = Job(row, plan.program.facts, plan.held, body)
         job.keep = self._keep_job
-        self.scheduler.add(job)
         return job
+
+    def bunches(self, plan: Plan, sent: Sequence[Named]) -> list[Bunch]:
+        """Queue jobs of which nothing is to be kept by the bunch; none where one of them has to be looked at."""
+        scheduler, tenant, settings = self.scheduler, plan.tenant.number, self.settings
+        keys, size = [(tenant, id) for id, _ in sent], together(plan, len(sent), settings.workers, scheduler.speed)
+        try:
+            for head in {bytes(view_of(body)[:HEAD]) for _, body in sent}:
+                kinds.check_arguments(head)
+        except Problem:
+            return []
+        if (
+            size < 2
+            or len(set(keys)) < len(keys)
+            or max(len(body) for _, body in sent) > settings.inline
+            or scheduler.stopping
+            or scheduler.knows(keys)
+            or self.store.jobs_named(tenant, [id for id, _ in sent])
+            or scheduler.unfinished(tenant) + len(sent) > settings.quota.jobs
+            or len(scheduler) + len(sent) > settings.queue
+        ):
+            return []
+        found = [Bunch(plan, sent[start : start + size], self._unfolded) for start in range(0, len(sent), size)]
+        for bunch in found:
+            scheduler.add_bunch(bunch)
+        return found
+
+    def _unfolded(self, bunch: Bunch) -> list[Job]:
+        """Return the jobs of a bunch, as if they had been submitted one by one."""
+        signs, created, jobs = RequestSigns(bunch.plan), bunch.created, list[Job]()
+        for id, body in bunch.sent:
+            jobs.append(self._job(bunch.plan, id, signs.of(body), own_name(), body, created, created))
+            jobs[-1].quiet = True
+        return jobs
 
     def _check_plain(self, tenant: Tenant, program: Facts, plain: Mapping[str, Any]) -> None:
         wanted = {entry["name"]: entry["shape"] for entry in program["arguments"] if not entry["encrypted"]}
@@ -206,7 +245,7 @@ class Service:
 
     def job(self, tenant: Tenant, id: str) -> Job | Row | None:
         """Return a tenant's job: the scheduler's while it has no end, the store's after."""
-        return self.scheduler.jobs.get((tenant.number, id)) or self.store.job(tenant.number, id)
+        return self.scheduler.job((tenant.number, id)) or self.store.job(tenant.number, id)
 
     def jobs(self, tenant: Tenant, before: int, limit: int) -> list[dict[str, Any]]:
         """Return a page of a tenant's jobs, newest first."""
@@ -326,7 +365,7 @@ class Service:
             "queue": {"jobs": len(self.scheduler), "limit": settings.queue, "seconds": self.scheduler.wait_seconds()},
             "key_memory": {"held": sum(h.size for h in self.scheduler.pool.hands), "limit": settings.key_memory},
             "keys_in_memory": sorted(own),
-            "used": {"bytes": self.blobs.used_bytes(tenant), "jobs": len(self.scheduler.of_tenant(tenant.number))},
+            "used": {"bytes": self.blobs.used_bytes(tenant), "jobs": self.scheduler.unfinished(tenant.number)},
             "quota": {"bytes": quota.bytes, "jobs": quota.jobs, "memory": quota.memory, "seconds": quota.seconds},
             "limits": {"body": settings.max_body, "blob": settings.max_blob},
         }

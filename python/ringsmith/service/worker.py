@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ringsmith.errors import RingsmithError
+from ringsmith.runtime import frames
 from ringsmith.runtime.arrays import array_of
 from ringsmith.runtime.cache import Cache, Name, TooLargeError
 from ringsmith.runtime.messages import Keys
@@ -36,7 +37,8 @@ Told = Callable[[int, int, int], None]
 class Task:
     """Jobs as a worker needs them, alike but for their inputs.
 
-    `program` and `keys` are None where the worker is known to hold them; `held`: bytes that each takes there.
+    `program` and `keys` are None where the worker is known to hold them; `held`: bytes that each takes there. `names`:
+    of the jobs, where their results are to be frames.
     """
 
     number: int
@@ -46,6 +48,7 @@ class Task:
     held: tuple[int, int]
     inputs: Sequence[Source]
     plain: dict[str, Any]
+    names: Sequence[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ class Outcomes:
     """What became of a task's jobs, in order, and what they have in common.
 
     `facts`: of the results. `warm`: whether the keys were held; `load_seconds` if not; `memory`: the worker's bytes.
+    `frames` in place of `each`: one for each result, where all have one; seconds are then those of all.
     """
 
     each: list[Done | Failed] = field(default_factory=list)
@@ -86,6 +90,30 @@ class Outcomes:
     warm: bool = True
     load_seconds: float = 0.0
     memory: int = 0
+    frames: bytes | Place | None = None
+    run_seconds: float = 0.0
+    operations: dict[str, float] = field(default_factory=dict)
+
+    def frame(self, place: Place) -> None:
+        """Have the results in frames instead, which lie at a place."""
+        for one in self.each:
+            assert isinstance(one, Done), "a frame for each result"
+            self.run_seconds += one.run_seconds
+            for name, seconds in one.operations.items():
+                self.operations[name] = self.operations.get(name, 0.0) + seconds
+        self.each, self.frames = [], place
+
+    def unframe(self) -> None:
+        """Have each result by itself again, with an equal share of the seconds."""
+        if self.frames is None:
+            return
+        assert isinstance(self.frames, bytes), "results that were not copied"
+        found = list(frames.places(self.frames))
+        operations = {name: seconds / len(found) for name, seconds in self.operations.items()}
+        for _, _, start, size in found:
+            result = self.frames[start : start + size]
+            self.each.append(Done(result, size, self.run_seconds / len(found), operations))
+        self.frames = None
 
 
 class _Cancelled(BaseException):
@@ -155,7 +183,10 @@ class Worker:
             if isinstance(answer, Failed):
                 outcomes.each.append(answer)
             else:
-                outcomes.each.append(_caught(partial(self._done, answer, source, partial(progress, place))))
+                name = None if task.names is None else task.names[place]
+                outcomes.each.append(_caught(partial(self._done, answer, source, name, partial(progress, place))))
+        if task.names and self._results is not None and self._results.frames == len(task.names):
+            outcomes.frame(self._results.whole())
 
     def _answering(self, task: Task, outcomes: Outcomes) -> Answering:
         """Return what evaluates the task's messages: keys loaded, plain arguments read."""
@@ -171,12 +202,12 @@ class Worker:
         server: Server = loaded.server
         return server.answering({name: _array(value) for name, value in task.plain.items()})
 
-    def _done(self, answer: Answering, source: Source, progress: Callable[[int, int], None]) -> Done:
+    def _done(self, answer: Answering, source: Source, name: str | None, progress: Callable[[int, int], None]) -> Done:
         start = time.perf_counter()
         data, operations = answer(view_of(source, self._arena), progress)
         content: bytes | Path | Place = content_of(data, self._inline, self._files)
         if self._results is not None and isinstance(content, bytes):
-            content = self._results.put(content) or content
+            content = self._results.put(content, name) or content
         return Done(content, len(data), time.perf_counter() - start, operations)
 
     def _program(self, task: Task) -> Program:
@@ -278,7 +309,7 @@ def _outcomes(worker: Evaluator, interrupt: _Interrupt, task: Task, connection: 
         interrupt.run(task.number, partial(worker.run, task, progress, outcomes))
     except _Cancelled:
         worker.cache.drop(task.name)  # It may have been on its way in.
-        missing = len(task.inputs) - len(outcomes.each)
+        missing = 0 if outcomes.frames else len(task.inputs) - len(outcomes.each)
         outcomes.each += [Failed("job_cancelled", "the job was cancelled", cancelled=True)] * missing
     return outcomes
 

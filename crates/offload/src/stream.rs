@@ -19,6 +19,7 @@ mod convert;
 mod fold;
 mod interleave;
 mod laid;
+mod lay_out;
 mod order;
 mod overlap;
 mod place;
@@ -27,6 +28,7 @@ mod run;
 mod section;
 mod tiles;
 mod together;
+mod turns;
 
 pub(crate) use common::Common;
 pub use predict::{Prediction, predict};

@@ -68,6 +68,7 @@ struct Allocator<'a> {
     info: &'a BuildInfo,
     /// Factors that are used once take no slot.
     streams: bool,
+    keep: usize,
     layout: &'a Layout,
     tiles: &'a Tiles,
     uses: Uses,
@@ -80,7 +81,9 @@ struct Allocator<'a> {
     open: Submission,
 }
 
-/// The submissions of a program; `streams`, which the build must have: with streamed operands.
+/// The submissions of a program; `streams`, which the build must have: with streamed operands. A tile that the host has
+/// is dropped when it is not used in the next `keep` operations: it costs a LOAD, and leaves a slot for what comes
+/// before.
 ///
 /// # Errors
 /// [`OffloadError::Build`] if there are too few slots.
@@ -89,10 +92,12 @@ pub fn allocate(
     layout: &Layout,
     tiles: &Tiles,
     streams: bool,
+    keep: usize,
 ) -> Result<Plan, OffloadError> {
     let mut allocator = Allocator {
         info,
         streams,
+        keep,
         layout,
         tiles,
         uses: Uses::new(tiles),
@@ -181,8 +186,12 @@ impl Allocator<'_> {
         (instruction.mod_idx, instruction.const_idx) = (mod_idx, const_idx.unwrap_or(0));
         self.open.program.push(instruction);
         for tile in pinned {
-            if self.uses.after(tile, place).is_none() {
-                self.forget(tile);
+            match self.uses.after(tile, place) {
+                None => self.forget(tile),
+                Some(next) if next - place > self.keep && self.is_with_host(tile) => {
+                    self.leave(tile);
+                }
+                _ => {}
             }
         }
         self.hold(op.dst, dst);
@@ -259,6 +268,10 @@ impl Allocator<'_> {
         self.slot_of[tile as usize] = Some(slot);
     }
 
+    fn is_with_host(&self, tile: TileId) -> bool {
+        self.buffer_of[tile as usize].is_some()
+    }
+
     /// Takes a tile out of its slot.
     fn leave(&mut self, tile: TileId) {
         if let Some(slot) = self.slot_of[tile as usize].take() {
@@ -276,7 +289,7 @@ impl Allocator<'_> {
     }
 
     fn store(&mut self, tile: TileId) {
-        if self.buffer_of[tile as usize].is_some() {
+        if self.is_with_host(tile) {
             return;
         }
         let buffer = self.plan.buffer();
@@ -379,7 +392,7 @@ impl Allocator<'_> {
                 .unwrap_or(usize::MAX);
             (!pinned.contains(&tile) && allowed(*slot)).then_some((
                 next,
-                self.buffer_of[tile as usize].is_some(),
+                self.is_with_host(tile),
                 *slot,
             ))
         };
@@ -425,7 +438,7 @@ impl Allocator<'_> {
             if tile == pinned[0] && self.uses.after(tile, place).is_none() {
                 continue;
             }
-            if !pinned.contains(&tile) && self.buffer_of[tile as usize].is_some() {
+            if !pinned.contains(&tile) && self.is_with_host(tile) {
                 self.leave(tile);
                 continue;
             }

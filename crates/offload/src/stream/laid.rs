@@ -11,7 +11,8 @@ use super::allocate::{Plan, allocate};
 use super::overlap::overlap;
 use super::place::Placement;
 use super::section::{Layout, split};
-use super::tiles::{Maker, TileId, TileOp, Tiles};
+use super::tiles::{Maker, TileId, Tiles};
+use super::turns::Turns;
 use crate::ring_split::Half;
 use crate::{OffloadError, Usage};
 
@@ -24,30 +25,8 @@ pub(super) struct Laid<'g, W: Word> {
     pub(super) plan: Plan,
 }
 
-/// An order of the operations and its submissions.
-pub(super) struct Order {
-    pub(super) ops: Vec<TileOp>,
-    pub(super) plan: Plan,
-}
-
-/// The submissions of a program: with streamed operands, where the build has them and they are faster.
-fn fastest(info: &BuildInfo, layout: &Layout, tiles: &Tiles) -> Result<Plan, OffloadError> {
-    let planned = |streams| -> Result<(Plan, u64), OffloadError> {
-        let mut plan = allocate(info, layout, tiles, streams)?;
-        let cycles = ordered(info, &mut plan);
-        Ok((plan, cycles))
-    };
-    let (loaded, cycles) = planned(false)?;
-    if !info.stream {
-        return Ok(loaded);
-    }
-    // A streamed operand saves a slot, one loaded ahead the wait for its first word.
-    let (streamed, taken) = planned(true)?;
-    Ok(if cycles < taken { loaded } else { streamed })
-}
-
 /// Puts the instructions of each submission in order; the cycles of all of them.
-fn ordered(info: &BuildInfo, plan: &mut Plan) -> u64 {
+fn ordered(info: &BuildInfo, mut turns: Turns, plan: &mut Plan) -> u64 {
     let (mut state, mut cycles) = (State::new(info), 0);
     for submission in &mut plan.submissions {
         for (number, spec) in &submission.conversions {
@@ -56,8 +35,9 @@ fn ordered(info: &BuildInfo, plan: &mut Plan) -> u64 {
                 own: false,
             });
         }
+        turns.submit(submission);
         let program = std::mem::take(&mut submission.program);
-        let (program, taken) = overlap(info, &state, program);
+        let (program, taken) = overlap(info, &state, &turns, program);
         submission.program = program;
         cycles += taken;
     }
@@ -65,7 +45,7 @@ fn ordered(info: &BuildInfo, plan: &mut Plan) -> u64 {
 }
 
 impl<'g, W: Word> Laid<'g, W> {
-    /// Plans a program for a build that takes these operations.
+    /// A program for a build that takes these operations, not planned yet.
     ///
     /// # Errors
     /// What the build cannot do.
@@ -83,29 +63,38 @@ impl<'g, W: Word> Laid<'g, W> {
             placement: &placement,
         };
         let tiles = maker.make()?;
-        let plan = fastest(info, &layout, &tiles)?;
         Ok(Self {
             graph,
             layout,
             placement,
             tiles,
-            plan,
+            plan: Plan::default(),
         })
     }
 
-    /// Plans the operations anew in another order; the order before.
+    /// A plan of the operations, with streamed operands where the build has them and they are faster; `keep` is that of
+    /// [`allocate`].
     ///
     /// # Errors
-    /// As [`Laid::new`].
-    pub(super) fn replan(
-        &mut self,
+    /// What the build cannot do.
+    pub(super) fn planned(
+        &self,
         info: &BuildInfo,
-        ops: Vec<TileOp>,
-    ) -> Result<Order, OffloadError> {
-        let ops = std::mem::replace(&mut self.tiles.ops, ops);
-        let plan = fastest(info, &self.layout, &self.tiles)?;
-        let plan = std::mem::replace(&mut self.plan, plan);
-        Ok(Order { ops, plan })
+        turns: &Turns,
+        keep: usize,
+    ) -> Result<Plan, OffloadError> {
+        let plan = |streams| -> Result<(Plan, u64), OffloadError> {
+            let mut plan = allocate(info, &self.layout, &self.tiles, streams, keep)?;
+            let cycles = ordered(info, turns.clone(), &mut plan);
+            Ok((plan, cycles))
+        };
+        let (loaded, cycles) = plan(false)?;
+        if !info.stream {
+            return Ok(loaded);
+        }
+        // A streamed operand saves a slot, one loaded ahead the wait for its first word.
+        let (streamed, taken) = plan(true)?;
+        Ok(if cycles < taken { loaded } else { streamed })
     }
 
     /// Whether the host does a bundle that something depends on.

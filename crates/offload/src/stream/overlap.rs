@@ -10,6 +10,8 @@ use std::collections::{HashMap, VecDeque};
 use isa::{BuildInfo, Instruction, Op, State, TWIDDLE_SLOT, Unit};
 use model::{Timing, schedule_from};
 
+use super::turns::Turns;
+
 /// Queues: work, loads and copies, stores, base conversions, pointwise instructions where they have a unit.
 const QUEUES: usize = 5;
 /// Units.
@@ -100,9 +102,10 @@ fn predecessors(program: &[Instruction]) -> Vec<Vec<usize>> {
 pub fn overlap(
     info: &BuildInfo,
     state: &State,
+    turns: &Turns,
     program: Vec<Instruction>,
 ) -> (Vec<Instruction>, u64) {
-    let merged = merge(info, state, &program);
+    let merged = merge(info, state, turns, &program);
     let cycles = |program: &[Instruction]| schedule_from(info, state, program).counters.cycles;
     let (faster, before) = (cycles(&merged), cycles(&program));
     if faster < before {
@@ -136,7 +139,12 @@ impl Holds {
     }
 }
 
-fn merge(info: &BuildInfo, state: &State, program: &[Instruction]) -> Vec<Instruction> {
+fn merge(
+    info: &BuildInfo,
+    state: &State,
+    turns: &Turns,
+    program: &[Instruction],
+) -> Vec<Instruction> {
     let timing = Timing::new(info);
     let before = predecessors(program);
     let alone = |i: &Instruction| {
@@ -148,8 +156,6 @@ fn merge(info: &BuildInfo, state: &State, program: &[Instruction]) -> Vec<Instru
             _ => timing.alone(i),
         }
     };
-    // A transfer waits for those of the other cores.
-    let turns = u64::from(info.cores);
     // The product that reads what an instruction streams follows it.
     let reader = |index: usize| program[index].streams().then_some(index + 1);
     let mut queues: [VecDeque<usize>; QUEUES] = Default::default();
@@ -217,7 +223,7 @@ fn merge(info: &BuildInfo, state: &State, program: &[Instruction]) -> Vec<Instru
         let (i, unit) = (&program[index], UNITS[which]);
         let taken = match which {
             0 => timing.issue(i),
-            1 | 2 if matches!(i.op, Op::Load | Op::Store) => (alone(i) + 1) * turns,
+            1 | 2 if matches!(i.op, Op::Load | Op::Store) => (alone(i) + 1) * turns.of(i),
             _ => alone(i) + 1,
         };
         let end = start + taken;

@@ -11,8 +11,8 @@ use zq::Word;
 
 use super::account::account;
 use super::allocate::TABLES;
-use super::interleave::{Parts, Tracks};
-use super::laid::{Laid, Order};
+use super::laid::Laid;
+use super::lay_out::lay_out;
 use super::section::Table;
 use super::tiles::Tile;
 use crate::{OffloadError, Usage};
@@ -68,45 +68,6 @@ pub fn predict<W: Word>(
         laid.count(info, &mut found.usage);
     }
     Ok(found)
-}
-
-/// The parts of a program laid out for the first cores of a device, in the order that ends first on all of them: one
-/// part of each after another, or two at a time.
-///
-/// # Errors
-/// What the build cannot do.
-pub(super) fn lay_out<'g, W: Word>(
-    info: &BuildInfo,
-    operations: &BTreeSet<String>,
-    graphs: impl Iterator<Item = &'g Graph<W>>,
-) -> Result<Vec<Laid<'g, W>>, OffloadError> {
-    let laid = graphs.map(|graph| Laid::new(info, operations, graph));
-    let mut laid: Vec<Laid<'g, W>> = laid.collect::<Result<_, _>>()?;
-    let parts: Vec<Option<Parts>> = laid.iter().map(|laid| Parts::new(&laid.tiles)).collect();
-    if parts.iter().all(Option::is_none) {
-        return Ok(laid);
-    }
-    let mut least = timed(info, &laid).cycles;
-    for tracks in [Tracks::SideBySide, Tracks::HalfBehind] {
-        let orders = laid.iter_mut().zip(&parts).map(|(laid, parts)| {
-            let parts = parts.as_ref();
-            parts
-                .map(|parts| laid.replan(info, parts.in_tracks(tracks)))
-                .transpose()
-        });
-        let orders: Vec<Option<Order>> = orders.collect::<Result<_, _>>()?;
-        let cycles = timed(info, &laid).cycles;
-        if cycles < least {
-            least = cycles;
-        } else {
-            for (laid, order) in laid.iter_mut().zip(orders) {
-                if let Some(Order { ops, plan }) = order {
-                    (laid.tiles.ops, laid.plan) = (ops, plan);
-                }
-            }
-        }
-    }
-    Ok(laid)
 }
 
 /// The same of parts that are laid out, without what the host does.

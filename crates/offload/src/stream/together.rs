@@ -11,7 +11,7 @@ use zq::Word;
 
 use super::account::covered;
 use super::common::Common;
-use super::predict::lay_out;
+use super::lay_out::lay_out;
 use super::run::{Ended, Progress, Running, Stream};
 
 /// Time breakdown of a core: each cycle counts once, as the first of these that holds.

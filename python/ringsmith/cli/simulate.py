@@ -19,7 +19,7 @@ from ringsmith.errors import InputError, ParameterError
 from ringsmith.files import check_place
 from ringsmith.presets import CONVERSIONS, OPERATIONS, Ntt8Preset, load_any, parse_overrides
 from ringsmith.report import simulation
-from ringsmith.report.batch import batch_report, batch_rows, steady_report, steady_rows
+from ringsmith.report.batch import batch_report, batch_rows, half_of, steady_report, steady_rows
 from ringsmith.runtime.devices import KINDS, OpenDevice, open_device
 from ringsmith.runtime.timeline import summary, write_trace
 from ringsmith.specs import shown
@@ -193,9 +193,9 @@ def simulate(
         status.update(Text(f"{device.name}: {op}, n = {degree}"))
         begin = time.perf_counter()
         outcome = measure(device, op, degree, what)
-        alone = other = apart = None
+        steady = other = apart = None
         if _is_key_switch(op, made.moves) and what.batch > device.preset.cores:
-            alone = measure(device, op, degree, replace(what, batch=device.preset.cores))
+            steady = _steady(device, op, degree, what, outcome)
         if digit_major and batch is None:
             other = measure(device, op, degree, replace(what, digit_major=False))
         if op == RELINEARIZE:
@@ -204,8 +204,8 @@ def simulate(
     report = _report(device, op, degree, outcome, wall)
     if batch is not None:
         report["batch"] = batch_report(outcome["shift"], what.batch, device.clock_mhz)
-    if alone is not None:
-        report["steady"] = steady_report(outcome, alone, what.batch - device.preset.cores)
+    if steady is not None:
+        report["steady"] = steady
     if other is not None:
         own, less = _whole(outcome)["work_cycles"], _whole(other)["work_cycles"]
         report["orders"] = {"digit_major_cycles": own, "cycles": less, "saved_percent": 100 * (1 - less / own)}
@@ -266,6 +266,15 @@ def _ring_degree(n: int) -> int:
     if not (8 <= n <= 32768 and n & (n - 1) == 0):
         raise InputError(f"n = {shown(n)} is no ring degree: a power of two from 8 to 32768")
     return n
+
+
+def _steady(device: OpenDevice, op: str, degree: int, what: Whole, outcome: dict[str, Any]) -> dict[str, Any]:
+    """Return what an operation of the second half of a batch takes, once the first one fills the pipelines."""
+    cores = device.preset.cores
+    half = half_of(what.batch, cores)
+    first = measure(device, op, degree, replace(what, batch=cores))
+    before = first if half == cores else measure(device, op, degree, replace(what, batch=half))
+    return steady_report(outcome, before, what.batch - half, first["shift"]["cycles"])
 
 
 def _report(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall: float) -> dict[str, Any]:

@@ -55,18 +55,24 @@ _UNITS = {
 }
 
 
-def steady_report(many: Mapping[str, Any], first: Mapping[str, Any], further: int) -> dict[str, Any]:
+def half_of(batch: int, cores: int) -> int:
+    """Return how many of a batch are its first half, as many on each core: those that fill the pipelines."""
+    return max(batch // (2 * cores), 1) * cores
+
+
+def steady_report(many: Mapping[str, Any], half: Mapping[str, Any], further: int, latency: int) -> dict[str, Any]:
     """Return what each of `further` operations adds, in cycles, and the busy share of each unit in that time.
 
-    `many` and `first` are measurements of all of them and of one a core. Where the further ones fill gaps of the first,
-    a unit may have more to do than the time added; its share is 1 then.
+    `many` and `half` are measurements of all of them and of those before; `latency` is that of one a core. Where the
+    further ones fill gaps of those before, a unit may have more to do than the time added; its share is 1 then.
     """
     cores = len(many["shift"]["cores"])
-    added = max(many["shift"]["cycles"] - first["shift"]["cycles"], 1)
-    busy = {unit: many["usage"][key] - first["usage"][key] for unit, key in _UNITS.items()}
+    added = max(many["shift"]["cycles"] - half["shift"]["cycles"], 1)
+    busy = {unit: many["usage"][key] - half["usage"][key] for unit, key in _UNITS.items()}
     return {
         "cycles_each": added / further,
-        "latency_cycles": first["shift"]["cycles"],
+        "further": further,
+        "latency_cycles": latency,
         "cores": cores,
         "busy": {unit: min(cycles / (added * cores), 1.0) for unit, cycles in busy.items()},
     }
@@ -78,5 +84,5 @@ def steady_rows(steady: Mapping[str, Any]) -> dict[str, str]:
     first = "one by itself" if steady["cores"] == 1 else f"the first {steady['cores']}, one a core"
     return {
         first: f"{steady['latency_cycles']:,} cycles",
-        "each further one": f"{steady['cycles_each']:,.0f} cycles: {busy}",
+        f"each of the last {steady['further']}": f"{steady['cycles_each']:,.0f} cycles: {busy}",
     }

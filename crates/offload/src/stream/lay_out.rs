@@ -15,8 +15,8 @@ use super::turns::Turns;
 use crate::OffloadError;
 
 /// What is tried beside one part after another with all that slots can keep: the order of parts that have nothing in
-/// common, and for how many operations ahead a slot keeps what the host has too. Of key switches, multiplications and
-/// the kernels of examples/kernels each is the fastest somewhere; 50 operations are those of a key switch, 12 of a digit.
+/// common, and for how many operations ahead a slot keeps what the host has too. Each is the fastest for some batch of
+/// key switches or multiplications; 50 operations are about those of a key switch, 12 those of a digit.
 const TRIED: [(Option<Tracks>, usize); 4] = [
     (None, 50),
     (None, 12),

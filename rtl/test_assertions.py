@@ -74,7 +74,7 @@ MEMORY_UNIT = Bench(
     "rs_mem_unit",
     {"P": 1, "Lanes": 1, "WordAddrBits": 5, "WordBits": 14},
     dict.fromkeys(
-        ("rst_ni", "start_i", "instr_i", "rd_data_i", "dma_req_ready_i", "ld_valid_i", "ld_data_i", "ld_err_i",
+        ("rst_ni", "start_i", "instr_i", "rd_data_i", "dma_req_ready_i", "ld_valid_i", "ld_err_i",
          "st_ready_i", "st_done_i", "st_err_i", "stream_ready_i"), 0),
 )  # fmt: skip
 PORTS = Bench(
@@ -93,7 +93,7 @@ LANE = Bench(
     "rs_lane",
     {"P": 1, "W": 14, "MulStyle": 0, "NMaxLog2": 5, "SinglePort": 0b110000, "Slots": 6, "TwTables": 1},
     dict.fromkeys(
-        ("rd_valid_i", "slot_rd_en_i", "slot_rd_addr_i", "table_rd_en_i", "table_addr_i", "sel_u_bank_i",
+        ("rd_valid_i", "slot_rd_en_i", "slot_rd_addr_i", "table_rd_en_i", "table_addr_i", "slot_rd_first_i",
          "sel_v_bank_i", "sel_straight_i", "sel_pair_i", "sel_inverse_i", "sel_constant_i", "sel_cyclic_i",
          "sel_level_i", "sel_first_word_i", "sel_e_bank_i", "cross_i", "sub_i", "halve_i", "product_i", "slot_wr_en_i",
          "slot_wr_mem_i", "slot_wr_high_i", "slot_wr_addr_i", "out_forward_i", "out_bank_i",
@@ -228,7 +228,7 @@ PLAYED: list[tuple[Bench, list[Pins], str]] = [
     (PORTS, [{"mem_rd_valid_i": 1, "mem_rd_source_i": 7}], "a slot is read that is not there"),
     (PORTS, [{"mem_wr_valid_i": 1, "mem_wr_slot_i": 31}], "a slot is written that is not there"),
     (LANE, [{"rd_valid_i": 1, "sel_constant_i": 1, "constant_i": 97}], "an operand is not below the modulus"),
-    (LANE, [{"slot_wr_mem_i": 3, "mem_load_i": 1, "mem_load_data_i": 98}, {"slot_wr_mem_i": 0, "slot_rd_en_i": 3},
+    (LANE, [{"mem_load_i": 1, "mem_load_data_i": 98}, {"slot_wr_mem_i": 3}, {"slot_wr_mem_i": 0, "slot_rd_en_i": 3},
             {"sel_e_i": 0}], "an addend is not below the modulus"),
     (LANE, [{"slot_wr_en_i": 1, "modulus_i": 0}], "a result is not below the modulus"),
     (LANE, [{"rd_valid_i": 1, "sel_level_i": 7}], "a twiddle level beyond a word"),

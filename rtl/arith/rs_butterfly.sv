@@ -12,7 +12,7 @@
 //
 // Inputs u, v, w in [0, m). e0 and e1 in [0, m) come addend_latency = addsub_latency + mod_mul_latency later than u, v,
 // w, as do the second sums' mode bits, which travel inside. Outputs are fully reduced. product=1 (KeepProduct builds
-// only) gives x, y = low, high word of v*w instead. Latency: butterfly_latency.
+// only; u = 0, any v and w) gives x, y = low, high word of v*w instead. Latency: butterfly_latency.
 module rs_butterfly
   import rs_latency_pkg::*;
 #(
@@ -66,6 +66,7 @@ module rs_butterfly
     .modulus_i,
     .sub_i,
     .halve_i,
+    .whole_i (1'b0),
     .a_i     (u_i),
     .b_i     (cross_i ? {1'b0, v_i} : '0),
     .result_o(first_x)
@@ -80,14 +81,17 @@ module rs_butterfly
     .modulus_i,
     .sub_i   (cross_i),
     .halve_i (1'b1),
+    .whole_i (1'b0),
     .a_i     (v_i),
     .b_i     (cross_i ? {1'b0, u_i} : {1'b0, v_i}),
     .result_o(first_y)
   );
 
+  // Builds of wide words are short of LUTs first, not of flip-flops.
   rs_delay #(
-    .Width (W),
-    .Stages(SumLatency)
+    .Width      (W),
+    .Stages     (SumLatency),
+    .ShortStages(W > 32 ? 3 : 2)
   ) u_factor (
     .clk_i,
     .data_i(w_i),
@@ -137,61 +141,57 @@ module rs_butterfly
     .data_o(cross_late)
   );
 
-  // Second sums.
-  logic [W-1:0] sum_x, sum_y;
+  // Second sums. A product that is not reduced passes through them as it is.
+  logic product_late;
+  if (KeepProduct) begin : gen_product
+    rs_delay #(
+      .Width (1),
+      .Stages(SumLatency + MulLatency)
+    ) u_product (
+      .clk_i,
+      .data_i(product_i),
+      .data_o(product_late)
+    );
+  end else begin : gen_no_product
+    logic unused_product;
+    assign unused_product = product_i;
+    assign product_late   = 1'b0;
+  end
+
+  // What is added to the x side, which is 0 under a product; what the multiplier's result is added to.
+  logic [  W:0] addend;
+  logic [W-1:0] base;
+  assign addend = product_late ? {1'b0, product[W-1:0]} : cross_late ? {1'b0, e0_i} : scaled;
+  assign base   = product_late ? product[2*W-1:W] : cross_late ? e1_i : second_x;
 
   rs_mod_addsub #(
     .W(W),
-    .MulStyle(MulStyle)
+    .MulStyle(MulStyle),
+    .KeepWhole(KeepProduct)
   ) u_second_x (
     .clk_i,
     .modulus_i,
     .sub_i   (1'b0),
     .halve_i (1'b0),
+    .whole_i (product_late),
     .a_i     (second_x),
-    .b_i     (cross_late ? {1'b0, e0_i} : scaled),
-    .result_o(sum_x)
+    .b_i     (addend),
+    .result_o(x_o)
   );
 
   rs_mod_addsub #(
     .W(W),
-    .MulStyle(MulStyle)
+    .MulStyle(MulStyle),
+    .KeepWhole(KeepProduct)
   ) u_second_y (
     .clk_i,
     .modulus_i,
-    .sub_i   (~cross_late),
+    .sub_i   (!cross_late && !product_late),
     .halve_i (1'b0),
-    .a_i     (cross_late ? e1_i : second_x),
-    .b_i     (scaled),
-    .result_o(sum_y)
+    .whole_i (product_late),
+    .a_i     (base),
+    .b_i     (product_late ? '0 : scaled),
+    .result_o(y_o)
   );
-
-  if (KeepProduct) begin : gen_product
-    logic product_late;
-    logic [2*W-1:0] product_last;
-    rs_delay #(
-      .Width (1),
-      .Stages(2 * SumLatency + MulLatency)
-    ) u_product_mode (
-      .clk_i,
-      .data_i(product_i),
-      .data_o(product_late)
-    );
-    rs_delay #(
-      .Width (2 * W),
-      .Stages(SumLatency)
-    ) u_product (
-      .clk_i,
-      .data_i(product),
-      .data_o(product_last)
-    );
-    assign x_o = product_late ? product_last[W-1:0] : sum_x;
-    assign y_o = product_late ? product_last[2*W-1:W] : sum_y;
-  end else begin : gen_no_product
-    logic unused_product;
-    assign unused_product = ^{product, product_i};
-    assign x_o = sum_x;
-    assign y_o = sum_y;
-  end
 
 endmodule

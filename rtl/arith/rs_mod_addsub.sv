@@ -16,13 +16,17 @@ module rs_mod_addsub
   // 0 asic, 1 dsp26x17, 2 dsp18x18, 3 combinational: the number of stages.
   parameter int unsigned MulStyle = 1,
   // 0: only differences of reduced operands, or halves of even sums below 2^(W+1), are formed: m is never subtracted.
-  parameter bit TakeOff = 1'b1
+  parameter bit TakeOff = 1'b1,
+  // 1: whole_i is heeded.
+  parameter bit KeepWhole = 1'b0
 ) (
   input  logic         clk_i,
   input  logic [W-1:0] modulus_i,
   // 1: difference; 1: halve. Valid with the operands.
   input  logic         sub_i,
   input  logic         halve_i,
+  // 1: m is not taken off: r = a for any a, if b is 0 and it is a sum that is not halved.
+  input  logic         whole_i,
   input  logic [W-1:0] a_i,
   input  logic [  W:0] b_i,
   output logic [W-1:0] result_o
@@ -38,7 +42,7 @@ module rs_mod_addsub
   logic take_d, take, halve, halve_late, negative, odd;
 
   assign s_d    = (W + 2)'(a_i) + ({b_i[W], b_i} ^ {(W + 2) {sub_i}}) + (W + 2)'(sub_i);
-  assign take_d = TakeOff && sub_i == b_i[W];
+  assign take_d = TakeOff && !(KeepWhole && whole_i) && sub_i == b_i[W];
   assign t_d    = s - (take ? (W + 2)'(modulus_i) : '0);
 
   // The addend of the last line: 0, m or 2m.
@@ -79,8 +83,8 @@ module rs_mod_addsub
     end
   end
 
-  logic unused_sign;
-  assign unused_sign = ^r_d[W+1:W];
+  logic unused_bits;
+  assign unused_bits = ^{r_d[W+1:W], whole_i};
 
 `ifndef SYNTHESIS
   // Operands in range, under a modulus that stays, give a result in range.
@@ -95,7 +99,7 @@ module rs_mod_addsub
     assign signed_m = {2'b0, modulus_i};
     assign reduced  = a_i < modulus_i && signed_b < signed_m && signed_b >= -signed_m;
     assign whole    = !halve_i || modulus_i[0] || !s_d[0];
-    assign in_range = reduced && whole && (TakeOff || (sub_i && !b_i[W]) || (halve_i && !s_d[0] && !b_i[W]));
+    assign in_range = reduced && whole && !(KeepWhole && whole_i) && (TakeOff || (sub_i && !b_i[W]) || (halve_i && !s_d[0] && !b_i[W]));
     initial held_q = '0;
     always @(posedge clk_i) begin
       modulus_q <= modulus_i;

@@ -44,6 +44,8 @@ module rs_mod_montgomery
   localparam int unsigned InWidth = 2 * W + Guard;
   // A step is one multiplier and the adder behind it in a DSP48.
   localparam bit OneTile = MulStyle == rs_build_pkg::MultiplierDsp26x17 && HighWidth <= 26 && MontW <= 17;
+  // Or two of each.
+  localparam bit TwoTiles = MulStyle == rs_build_pkg::MultiplierDsp26x17 && !OneTile && HighWidth <= 52 && MontW <= 17;
   localparam int unsigned StepLatency = 32'(mul_latency(int'(MulStyle), int'(HighWidth), int'(MontW)));
 
   // Signed width of T after s steps: InWidth - s*w magnitude bits, at least W.
@@ -86,6 +88,18 @@ module rs_mod_montgomery
         );
       end else if (OneTile) begin : gen_msub
         rs_msub_tile #(
+          .AWidth(HighWidth),
+          .BWidth(MontW),
+          .Width (Bits)
+        ) u_step (
+          .clk_i,
+          .a_i(high),
+          .b_i(gen_step[s-1].t[MontW-1:0]),
+          .c_i(Bits'(shifted)),
+          .r_o(t)
+        );
+      end else if (TwoTiles) begin : gen_pair
+        rs_msub_pair #(
           .AWidth(HighWidth),
           .BWidth(MontW),
           .Width (Bits)

@@ -8,7 +8,8 @@
 // (a mod 2^x) * b_j * 2^(j*TileB) with its last dropped bit below 2^DropBelow.
 //
 // Latency: mul_latency(MulStyle, AWidth, BWidth); a result every cycle. Asic: four tiles, their sum in stage two. Whole
-// products that leave tiles of dsp26x17 all but empty are formed by rs_mul_strip.
+// products that leave tiles of dsp26x17 all but empty are formed by rs_mul_strip, those of 54 to 60 bits by
+// rs_mul_cross.
 module rs_mul_tiled
   import rs_latency_pkg::*;
   import rs_build_pkg::*;
@@ -38,7 +39,18 @@ module rs_mul_tiled
 
   localparam bit Whole = OutWidth == AWidth + BWidth && DropBelow == 0;
   localparam bit Strip = Whole && AWidth > 26 && AWidth <= 30 && BWidth > 17 && BWidth <= 34;
-  if (MulStyle == MultiplierDsp26x17 && Strip) begin : gen_strip
+  localparam bit Cross = Whole && AWidth >= 54 && AWidth <= 60 && BWidth >= 54 && BWidth <= 60;
+  if (MulStyle == MultiplierDsp26x17 && Cross) begin : gen_cross
+    rs_mul_cross #(
+      .AWidth(AWidth),
+      .BWidth(BWidth)
+    ) u_cross (
+      .clk_i,
+      .a_i,
+      .b_i,
+      .p_o
+    );
+  end else if (MulStyle == MultiplierDsp26x17 && Strip) begin : gen_strip
     rs_mul_strip #(
       .AWidth(AWidth),
       .BWidth(BWidth)

@@ -78,6 +78,7 @@ module rs_pointwise
     .modulus_i,
     .sub_i   (crossed && sub),
     .halve_i (1'b0),
+    .whole_i (1'b0),
     .a_i     (u),
     .b_i     (crossed ? {1'b0, v} : scaled),
     .result_o(x_o)

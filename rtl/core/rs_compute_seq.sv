@@ -47,8 +47,7 @@ module rs_compute_seq
   output source_t                     sel_v_o,
   output source_t                     sel_u_o,
   output source_t                     sel_w_o,
-  output logic     [             1:0] sel_u_bank_o,
-  output logic     [             1:0] sel_v_bank_o,
+  output logic                        sel_v_bank_o,
   output logic                        sel_straight_o,
   output logic                        sel_pair_o,
   output logic                        sel_inverse_o,
@@ -184,8 +183,7 @@ module rs_compute_seq
   // t0: registered step.
   typedef struct packed {
     source_t v, u, w;
-    logic pair, inverse, constant, cyclic, first_word, straight, stream;
-    logic [1:0] u_bank, v_bank;
+    logic pair, inverse, constant, cyclic, first_word, straight, stream, v_bank;
     logic [4:0] const_idx;
     logic [2:0] level;
   } select_t;
@@ -228,8 +226,7 @@ module rs_compute_seq
     select_q.cyclic     <= instr_q.cyclic;
     select_q.stream     <= instr_q.stream;
     select_q.first_word <= plain_word == '0;
-    select_q.u_bank     <= '0;
-    select_q.v_bank     <= '0;
+    select_q.v_bank     <= 1'b0;
     select_q.straight   <= 1'b0;
     bank_q              <= ^(instr_q.transform && instr_q.inverse ? near0 : far0);
     select_q.const_idx  <= instr_q.const_idx;
@@ -254,10 +251,8 @@ module rs_compute_seq
     result_q.e.zero     <= instr_q.e.zero || !last_stage;
 
     select_q2          <= select_q;
-    // Straight: u from the first word, v from the second of a pair. Else a row: its lower half is the first word,
-    // unless a word has one coefficient.
-    select_q2.u_bank   <= {2{bank_q}} ^ {select_q.pair && select_q.inverse, 1'b0};
-    select_q2.v_bank   <= {2{bank_q}} ^ {select_q.pair, select_q.pair && (!select_q.inverse || P == 1)};
+    // Straight: u from the first word, v from the second of a pair. Else neighbours in the row of both.
+    select_q2.v_bank   <= bank_q ^ select_q.pair;
     select_q2.straight <= !(select_q.pair && select_q.inverse);
     mode_q2   <= mode_q;
     mode_q3   <= mode_q2;
@@ -279,7 +274,6 @@ module rs_compute_seq
   assign sel_const_idx_o  = select_q2.const_idx;
   assign sel_cyclic_o     = select_q2.cyclic;
   assign sel_level_o      = select_q2.level;
-  assign sel_u_bank_o     = select_q2.u_bank;
   assign sel_v_bank_o     = select_q2.v_bank;
   assign sel_straight_o   = select_q2.straight;
   assign sel_first_word_o = select_q2.first_word;

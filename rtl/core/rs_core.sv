@@ -248,8 +248,7 @@ module rs_core
   logic [4:0] sel_const_idx, wr_slot, wr_high_slot;
   logic [2:0] sel_level;
   logic [3:0] mod_idx_q;
-  logic [1:0] sel_u_bank, sel_v_bank;
-  logic sel_straight, wr_bank;
+  logic sel_v_bank, sel_straight, wr_bank;
   source_t rd_v, rd_u, rd_w, sel_v, sel_u, sel_w, late_source, sel_e;
 
   rs_compute_seq #(
@@ -288,7 +287,6 @@ module rs_core
     .sel_const_idx_o (sel_const_idx),
     .sel_cyclic_o    (sel_cyclic),
     .sel_level_o     (sel_level),
-    .sel_u_bank_o    (sel_u_bank),
     .sel_v_bank_o    (sel_v_bank),
     .sel_straight_o  (sel_straight),
     .sel_first_word_o(sel_first_word),
@@ -412,7 +410,6 @@ module rs_core
   logic [Lanes-1:0] mem_wr_valid, table_wr_valid;
   logic [4:0] mem_wr_slot;
   logic [3:0] mem_table;
-  logic [PortWords-1:0][P*W-1:0] mem_load_data;
 
   rs_mem_unit #(
     .WordAddrBits(WordAddrBits),
@@ -432,6 +429,7 @@ module rs_core
     .rd_source_o     (mem_rd_source),
     .rd_word_o       (mem_rd_word),
     .sel_source_o    (mem_sel),
+    .sel_load_o      (mem_load),
     .reverse_o       (mem_reverse),
     .pick_o          (mem_pick),
     .place_o         (mem_place),
@@ -441,8 +439,6 @@ module rs_core
     .wr_slot_o       (mem_wr_slot),
     .wr_word_o       (mem_wr_word),
     .wr_table_o      (mem_table),
-    .wr_load_o       (mem_load),
-    .wr_load_data_o  (mem_load_data),
     .dma_req_valid_o,
     .dma_req_ready_i,
     .dma_req_store_o,
@@ -450,7 +446,6 @@ module rs_core
     .dma_req_logn_o,
     .ld_valid_i,
     .ld_ready_o,
-    .ld_data_i,
     .ld_err_i,
     .stream_push_o   (stream_push),
     .stream_ready_i  (stream_push_ready),
@@ -538,7 +533,7 @@ module rs_core
 
   // Ports, lanes.
   logic [Slots-1:0][1:0] slot_rd_en, slot_wr_en;
-  logic [Slots-1:0] slot_wr_high;
+  logic [Slots-1:0] slot_rd_first, slot_wr_high;
   logic [Lanes-1:0][Slots-1:0][1:0] slot_wr_mem;
   logic [Slots-1:0][1:0] slot_wr_rns, slot_wr_pw;
   logic [Slots-1:0][1:0][WordAddrBits-2:0] slot_rd_addr, slot_wr_addr;
@@ -594,6 +589,7 @@ module rs_core
     .pw_wr_word_i   (pw_wr_word),
     .rd_en_o        (slot_rd_en),
     .rd_addr_o      (slot_rd_addr),
+    .rd_first_o     (slot_rd_first),
     .wr_en_o        (slot_wr_en),
     .wr_high_o      (slot_wr_high),
     .wr_mem_o       (slot_wr_mem),
@@ -624,6 +620,7 @@ module rs_core
       .constant_i      (constant[l]),
       .slot_rd_en_i    (slot_rd_en),
       .slot_rd_addr_i  (slot_rd_addr),
+      .slot_rd_first_i (slot_rd_first),
       .table_rd_en_i   (table_rd_en && !(|table_wr_valid)),
       .table_addr_i    (table_addr),
       .sel_v_i         (sel_v),
@@ -636,7 +633,6 @@ module rs_core
       .stream_i        (stream_words[l]),
       .sel_cyclic_i    (sel_cyclic),
       .sel_level_i     (sel_level),
-      .sel_u_bank_i    (sel_u_bank),
       .sel_v_bank_i    (sel_v_bank),
       .sel_straight_i  (sel_straight),
       .sel_first_word_i(sel_first_word),
@@ -660,7 +656,7 @@ module rs_core
       .mem_pick_i      (mem_pick),
       .mem_place_i     (mem_place),
       .mem_load_i      (mem_load),
-      .mem_load_data_i (mem_load_data[Cfg.WidePort?l : 0]),
+      .mem_load_data_i (ld_data_i[(Cfg.WidePort?l : 0)*P*W+:P*W]),
       .table_wr_en_i   (table_wr_valid[l]),
       .mem_data_o      (mem_data[l]),
       .x_sel_i         (x_sel),

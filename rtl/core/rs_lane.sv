@@ -38,14 +38,15 @@ module rs_lane
   input  logic                                       rd_valid_i,
   input  logic    [    Slots-1:0][1:0]               slot_rd_en_i,
   input  logic    [    Slots-1:0][1:0][BankBits-1:0] slot_rd_addr_i,
+  input  logic    [    Slots-1:0]                    slot_rd_first_i,
   input  logic                                       table_rd_en_i,
   input  logic    [TableBits-1:0]                    table_addr_i,
   // t1: operand selection.
   input  source_t                                    sel_v_i,
   input  source_t                                    sel_u_i,
   input  source_t                                    sel_w_i,
-  input  logic    [          1:0]                    sel_u_bank_i,
-  input  logic    [          1:0]                    sel_v_bank_i,
+  // Bank of v's word; of a pair, of its second word.
+  input  logic                                       sel_v_bank_i,
   input  logic                                       sel_straight_i,
   input  logic                                       sel_pair_i,
   input  logic                                       sel_inverse_i,
@@ -75,7 +76,7 @@ module rs_lane
   // Test hook of builds that ask for it: flips bit 0 of coefficient 0 of each result written.
   input  logic                                       fault_i,
 `endif
-  // Memory unit: read selection (t1), copy and load data, table writes.
+  // Memory unit: read selection (t1), copies, the word to load (t1), table writes.
   input  source_t                                    mem_sel_i,
   input  logic                                       mem_reverse_i,
   input  logic    [ LaneBits-1:0]                    mem_pick_i,
@@ -107,8 +108,8 @@ module rs_lane
 
   // Memories.
   word_t [Slots-1:0][1:0] rd_data, wr_data;
-  // Bank 0, bank 1, the word of a single read.
-  word_t [Slots-1:0] bank0, bank1, single;
+  // The first or only word read of each slot.
+  word_t [Slots-1:0] first_words;
   word_t table_word;
 
   for (genvar s = 0; s < Slots; s++) begin : gen_slot
@@ -120,15 +121,14 @@ module rs_lane
       .clk_i,
       .rd_en_i(slot_rd_en_i[s]),
       .rd_addr_i(slot_rd_addr_i[s]),
+      .rd_first_i(slot_rd_first_i[s]),
       .rd_data_o(rd_data[s]),
-      .rd_word_o(single[s]),
+      .rd_word_o(first_words[s]),
       .wr_en_i  (slot_wr_en_i[s] | slot_wr_mem_i[s] | (EnRns ? slot_wr_rns_i[s] : '0) |
                   (Cfg.EnPointwise ? slot_wr_pw_i[s] : '0)),
       .wr_addr_i(slot_wr_addr_i[s]),
       .wr_data_i(wr_data[s])
     );
-    assign bank0[s] = rd_data[s][0];
-    assign bank1[s] = rd_data[s][1];
   end
 
   rs_ram_1rw #(
@@ -139,47 +139,108 @@ module rs_lane
     .rd_en_i  (table_rd_en_i),
     .wr_en_i  (table_wr_en_i),
     .addr_i   (table_addr_i),
-    .wr_data_i(mem_load_data_i),
+    .wr_data_i(mem_data_o),
     .rd_data_o(table_word)
   );
 
   // Operands; a zero source is masked at the register behind. u and v of butterfly p are word p of each (forward) or
-  // neighbours in the row of both (inverse). Pointwise work has one word each of v, u, w.
+  // neighbours in the row of both (inverse): side is the first word of a pair, second the second one. Pointwise work
+  // has one word each of v, u, w.
   localparam int unsigned SlotBits = $clog2(Slots);
-  word_t [1:0] banks;
-  word_t side, other, factors;
-  rs_slot_select #(
-    .WordBits(WordBits),
-    .Slots   (Slots)
-  ) u_bank0 (
-    .words_i(bank0),
-    .slot_i (sel_v_i.slot[SlotBits-1:0]),
-    .word_o (banks[0])
-  );
-  rs_slot_select #(
-    .WordBits(WordBits),
-    .Slots   (Slots)
-  ) u_bank1 (
-    .words_i(bank1),
-    .slot_i (sel_v_i.slot[SlotBits-1:0]),
-    .word_o (banks[1])
-  );
+  source_t side_source;
+  word_t side, second, other, factors, addend0, addend1, mem_read;
+  assign side_source = sel_pair_i ? sel_v_i : sel_u_i;
   rs_slot_select #(
     .WordBits(WordBits),
     .Slots   (Slots)
   ) u_side (
-    .words_i(single),
-    .slot_i (sel_u_i.slot[SlotBits-1:0]),
+    .words_i(first_words),
+    .slot_i (side_source.slot[SlotBits-1:0]),
     .word_o (side)
   );
   rs_slot_select #(
     .WordBits(WordBits),
     .Slots   (Slots)
   ) u_other (
-    .words_i(single),
+    .words_i(first_words),
     .slot_i (sel_w_i.slot[SlotBits-1:0]),
     .word_o (other)
   );
+
+  // Words of either bank, and one that is read or loaded. Three slots: a multiplexer each. More: the bank is chosen
+  // behind multiplexers of slots, which both addends share.
+  if (Slots <= 3) begin : gen_few
+    localparam int unsigned LoadBits = $clog2(Slots + 1);
+    rs_slot_select #(
+      .WordBits(WordBits),
+      .Slots   (2 * Slots)
+    ) u_second (
+      .words_i(rd_data),
+      .slot_i ({sel_v_i.slot[SlotBits-1:0], sel_v_bank_i}),
+      .word_o (second)
+    );
+    rs_slot_select #(
+      .WordBits(WordBits),
+      .Slots   (Slots)
+    ) u_addend0 (
+      .words_i(first_words),
+      .slot_i (sel_e_i.slot[SlotBits-1:0]),
+      .word_o (addend0)
+    );
+    rs_slot_select #(
+      .WordBits(WordBits),
+      .Slots   (2 * Slots)
+    ) u_addend1 (
+      .words_i(rd_data),
+      .slot_i ({sel_e_i.slot[SlotBits-1:0], !sel_e_bank_i}),
+      .word_o (addend1)
+    );
+    rs_slot_select #(
+      .WordBits(WordBits),
+      .Slots   (Slots + 1)
+    ) u_mem (
+      .words_i({mem_load_data_i, first_words}),
+      .slot_i (mem_load_i ? LoadBits'(Slots) : LoadBits'(mem_sel_i.slot[SlotBits-1:0])),
+      .word_o (mem_read)
+    );
+  end else begin : gen_many
+    word_t [1:0] seconds, addends;
+    word_t copied;
+    for (genvar b = 0; b < 2; b++) begin : gen_bank
+      word_t [Slots-1:0] words;
+      for (genvar s = 0; s < Slots; s++) begin : gen_word
+        assign words[s] = rd_data[s][b];
+      end
+      rs_slot_select #(
+        .WordBits(WordBits),
+        .Slots   (Slots)
+      ) u_second (
+        .words_i(words),
+        .slot_i (sel_v_i.slot[SlotBits-1:0]),
+        .word_o (seconds[b])
+      );
+      rs_slot_select #(
+        .WordBits(WordBits),
+        .Slots   (Slots)
+      ) u_addend (
+        .words_i(words),
+        .slot_i (sel_e_i.slot[SlotBits-1:0]),
+        .word_o (addends[b])
+      );
+    end
+    assign second  = seconds[sel_v_bank_i];
+    assign addend0 = addends[sel_e_bank_i];
+    assign addend1 = addends[!sel_e_bank_i];
+    rs_slot_select #(
+      .WordBits(WordBits),
+      .Slots   (Slots)
+    ) u_mem (
+      .words_i(first_words),
+      .slot_i (mem_sel_i.slot[SlotBits-1:0]),
+      .word_o (copied)
+    );
+    assign mem_read = mem_load_i ? mem_load_data_i : copied;
+  end
 
   rs_twiddle_select #(
     .W       (W),
@@ -197,48 +258,25 @@ module rs_lane
 
   word_t u_q, v_q, w_q, e0_q, e1_q, x, y;
   for (genvar p = 0; p < P; p++) begin : gen_operand
-    // Neighbours 2p, 2p + 1 lie in the first word of the row, or, for the upper half of the butterflies, in the second.
+    // Neighbours 2p, 2p + 1 of a row, whose lower half is the first word.
     localparam int unsigned Even = (2 * p) % P;
     localparam int unsigned Odd = (2 * p + 1) % P;
-    logic u_bank, v_bank;
-    assign u_bank = sel_u_bank_i[2*p>=P];
-    assign v_bank = sel_v_bank_i[2*p>=P];
+    logic [W-1:0] even, odd;
+    assign even = 2 * p < P ? side[Even] : second[Even];
+    assign odd  = 2 * p + 1 < P ? side[Odd] : second[Odd];
     always_ff @(posedge clk_i) begin
-      if (sel_pair_i ? sel_v_i.zero : sel_u_i.zero) u_q[p] <= '0;
-      else if (!sel_pair_i) u_q[p] <= side[p];
-      else u_q[p] <= sel_straight_i ? banks[u_bank][p] : banks[u_bank][Even];
+      if (side_source.zero) u_q[p] <= '0;
+      else u_q[p] <= sel_straight_i ? side[p] : even;
       if (sel_v_i.zero) v_q[p] <= '0;
-      else v_q[p] <= sel_straight_i ? banks[v_bank][p] : banks[v_bank][Odd];
+      else v_q[p] <= sel_straight_i ? second[p] : odd;
       if (Cfg.EnStream && !Cfg.EnPointwise && sel_stream_i) w_q[p] <= stream_i[p*W+:W];
       else if (!sel_pair_i && !sel_constant_i && sel_w_i.zero) w_q[p] <= '0;
       else w_q[p] <= sel_pair_i ? factors[p] : sel_constant_i ? constant_i : other[p];
     end
   end
-  word_t [1:0] addends;
-  rs_slot_select #(
-    .WordBits(WordBits),
-    .Slots   (Slots)
-  ) u_addend0 (
-    .words_i(bank0),
-    .slot_i (sel_e_i.slot[SlotBits-1:0]),
-    .word_o (addends[0])
-  );
-  rs_slot_select #(
-    .WordBits(WordBits),
-    .Slots   (Slots)
-  ) u_addend1 (
-    .words_i(bank1),
-    .slot_i (sel_e_i.slot[SlotBits-1:0]),
-    .word_o (addends[1])
-  );
   always_ff @(posedge clk_i) begin
-    if (sel_e_i.zero) begin
-      e0_q <= '0;
-      e1_q <= '0;
-    end else begin
-      e0_q <= addends[sel_e_bank_i];
-      e1_q <= addends[~sel_e_bank_i];
-    end
+    e0_q <= sel_e_i.zero ? '0 : addend0;
+    e1_q <= sel_e_i.zero ? '0 : addend1;
   end
 
   for (genvar p = 0; p < P; p++) begin : gen_butterfly
@@ -284,32 +322,30 @@ module rs_lane
 `endif
     low_half = woven[P-1:0];
     low_half[0] = first[0];
-    for (int b = 0; b < 2; b++) begin
-      if (out_bank_i == 1'(b)) results[b] = out_forward_i ? low_half : first;
-      else results[b] = out_forward_i ? woven[2*P-1:P] : y;
-    end
+  end
+  for (genvar b = 0; b < 2; b++) begin : gen_result
+    rs_slot_select #(
+      .WordBits(WordBits),
+      .Slots   (4)
+    ) u_result (
+      .words_i({woven[2*P-1:P], low_half, y, first}),
+      .slot_i ({out_forward_i, out_bank_i != 1'(b)}),
+      .word_o (results[b])
+    );
   end
 
-  // Memory unit: a word read, one assembled coefficient by coefficient (bit-reversed copy), or one loaded.
-  word_t mem_q, mem_read, mem_word;
-  rs_slot_select #(
-    .WordBits(WordBits),
-    .Slots   (Slots)
-  ) u_mem (
-    .words_i(single),
-    .slot_i (mem_sel_i.slot[SlotBits-1:0]),
-    .word_o (mem_read)
-  );
+  // Memory unit: a word read or loaded, or one assembled coefficient by coefficient (bit-reversed copy).
+  word_t mem_q, assembled;
   always_ff @(posedge clk_i) begin
-    if (mem_sel_i.zero) mem_q <= '0;
+    if (mem_sel_i.zero && !mem_load_i) mem_q <= '0;
     else mem_q <= mem_read;
   end
   assign mem_data_o = mem_q;
 
   if (P == 1) begin : gen_copy
     logic unused_place;
-    assign unused_place = ^{mem_reverse_i, mem_pick_i, mem_place_i};
-    assign mem_word = mem_load_i ? mem_load_data_i : mem_q;
+    assign unused_place = ^{mem_pick_i, mem_place_i};
+    assign assembled = mem_q;
   end else begin : gen_assemble
     // The last coefficient completes the word as it is written.
     logic [P-2:0][W-1:0] partial_q;
@@ -318,7 +354,7 @@ module rs_lane
     for (genvar p = 0; p < P - 1; p++) begin : gen_part
       always_ff @(posedge clk_i) if (mem_place_i == LaneBits'(p)) partial_q[p] <= picked;
     end
-    assign mem_word = mem_load_i ? mem_load_data_i : mem_reverse_i ? {picked, partial_q} : mem_q;
+    assign assembled = {picked, partial_q};
   end
 
   // Base-conversion unit: two words as they come.
@@ -328,7 +364,7 @@ module rs_lane
       .WordBits(WordBits),
       .Slots   (Slots)
     ) u_x (
-      .words_i(single),
+      .words_i(first_words),
       .slot_i (x_sel_i.slot[SlotBits-1:0]),
       .word_o (x_word)
     );
@@ -336,7 +372,7 @@ module rs_lane
       .WordBits(WordBits),
       .Slots   (Slots)
     ) u_own (
-      .words_i(single),
+      .words_i(first_words),
       .slot_i (own_sel_i.slot[SlotBits-1:0]),
       .word_o (own_word)
     );
@@ -355,7 +391,7 @@ module rs_lane
       .WordBits(WordBits),
       .Slots   (Slots)
     ) u_v (
-      .words_i(single),
+      .words_i(first_words),
       .slot_i (pw_sel_v_i.slot[SlotBits-1:0]),
       .word_o (pw_v_o)
     );
@@ -363,7 +399,7 @@ module rs_lane
       .WordBits(WordBits),
       .Slots   (Slots)
     ) u_u (
-      .words_i(single),
+      .words_i(first_words),
       .slot_i (pw_sel_u_i.slot[SlotBits-1:0]),
       .word_o (pw_u_o)
     );
@@ -371,7 +407,7 @@ module rs_lane
       .WordBits(WordBits),
       .Slots   (Slots)
     ) u_w (
-      .words_i(single),
+      .words_i(first_words),
       .slot_i (pw_sel_w_i.slot[SlotBits-1:0]),
       .word_o (pw_w_o)
     );
@@ -383,14 +419,34 @@ module rs_lane
     assign {pw_v_o, pw_u_o, pw_w_o} = '0;
   end
 
-  for (genvar s = 0; s < Slots; s++) begin : gen_write
-    for (genvar b = 0; b < 2; b++) begin : gen_bank
-      // The upper halves of PMUL are the second word, and go where the first one goes.
-      always_comb begin
-        if (slot_wr_mem_i[s][b]) wr_data[s][b] = mem_word;
-        else if (EnRns && slot_wr_rns_i[s][b]) wr_data[s][b] = rns_data_i;
-        else if (Cfg.EnPointwise && slot_wr_pw_i[s][b]) wr_data[s][b] = pw_data_i;
-        else wr_data[s][b] = results[1'(b)^(Cfg.EnPmul&&slot_wr_high_i[s])];
+  // Who writes: results, of PMUL's upper halves the second word, which goes where the first one goes; the memory unit;
+  // the units that the build has. Without those, what the memory unit writes is one choice with the rest.
+  if (EnRns || Cfg.EnPointwise) begin : gen_units
+    word_t mem_word;
+    assign mem_word = mem_reverse_i ? assembled : mem_q;
+    for (genvar s = 0; s < Slots; s++) begin : gen_write
+      for (genvar b = 0; b < 2; b++) begin : gen_bank
+        always_comb begin
+          if (slot_wr_mem_i[s][b]) wr_data[s][b] = mem_word;
+          else if (EnRns && slot_wr_rns_i[s][b]) wr_data[s][b] = rns_data_i;
+          else if (Cfg.EnPointwise && slot_wr_pw_i[s][b]) wr_data[s][b] = pw_data_i;
+          else wr_data[s][b] = results[1'(b)^(Cfg.EnPmul&&slot_wr_high_i[s])];
+        end
+      end
+    end
+  end else begin : gen_alone
+    for (genvar s = 0; s < Slots; s++) begin : gen_write
+      for (genvar b = 0; b < 2; b++) begin : gen_bank
+        logic high;
+        assign high = Cfg.EnPmul && slot_wr_high_i[s];
+        rs_slot_select #(
+          .WordBits(WordBits),
+          .Slots   (4)
+        ) u_writer (
+          .words_i({assembled, mem_q, results[1-b], results[b]}),
+          .slot_i (slot_wr_mem_i[s][b] ? {1'b1, mem_reverse_i} : {1'b0, high}),
+          .word_o (wr_data[s][b])
+        );
       end
     end
   end

@@ -37,6 +37,8 @@ module rs_mem_unit
   output source_t                                  rd_source_o,
   output logic    [WordAddrBits-1:0]               rd_word_o,
   output source_t                                  sel_source_o,
+  // In place of a word read, the one on the data port: it comes with ld_valid_i and is written the cycle after.
+  output logic                                     sel_load_o,
   output logic                                     reverse_o,
   output logic    [    LaneBits-1:0]               pick_o,
   output logic    [    LaneBits-1:0]               place_o,
@@ -47,8 +49,6 @@ module rs_mem_unit
   output logic    [             4:0]               wr_slot_o,
   output logic    [WordAddrBits-1:0]               wr_word_o,
   output logic    [             3:0]               wr_table_o,
-  output logic                                     wr_load_o,
-  output logic    [   PortWords-1:0][WordBits-1:0] wr_load_data_o,
   // DMA.
   output logic                                     dma_req_valid_o,
   input  logic                                     dma_req_ready_i,
@@ -57,9 +57,8 @@ module rs_mem_unit
   output logic    [             3:0]               dma_req_logn_o,
   input  logic                                     ld_valid_i,
   output logic                                     ld_ready_o,
-  input  logic    [   PortWords-1:0][WordBits-1:0] ld_data_i,
   input  logic                                     ld_err_i,
-  // The stream: words of ld_data_i.
+  // The stream: words of the data port.
   output logic                                     stream_push_o,
   input  logic                                     stream_ready_i,
   output logic                                     st_valid_o,
@@ -206,6 +205,7 @@ module rs_mem_unit
   assign rd_valid_o   = read_q && !instr_q.src.zero;
   assign rd_source_o  = instr_q.src;
   assign sel_source_o = instr_q.src;
+  assign sel_load_o   = instr_q.load;
   assign reverse_o    = instr_q.reverse;
   assign pick_o       = step_q3.pick;
   assign place_o      = step_q3.place;
@@ -223,7 +223,6 @@ module rs_mem_unit
     load_last_q    <= last_step && last_lane;
     load_lane_q    <= lane_q;
     load_word_q    <= dst_word;
-    wr_load_data_o <= ld_data_i;
   end
   assign copy_write = read_q3 && step_q3.write && !instr_q.store;
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane_write
@@ -235,7 +234,6 @@ module rs_mem_unit
   assign wr_slot_o  = instr_q.dst;
   assign wr_word_o  = instr_q.load ? load_word_q : step_q3.word;
   assign wr_table_o = instr_q.mod_idx;
-  assign wr_load_o  = instr_q.load;
 
   // STORE: words read ahead.
   logic push, pop, queue_ready;

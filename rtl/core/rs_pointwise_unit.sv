@@ -69,10 +69,9 @@ module rs_pointwise_unit
   logic sel_constant, crossed, sub;
   logic [4:0] const_idx;
   // Of transforms and PMUL.
-  logic pair, table_rd_en, sel_pair, inverse, cyclic, first_word, straight, halve, product, late_valid, e_bank;
+  logic pair, table_rd_en, sel_pair, inverse, cyclic, first_word, straight, v_bank, halve, product, late_valid, e_bank;
   logic wr_pair, wr_forward, wr_bank, high_valid, ready, issuing, sources_done, table_busy;
   logic [WordAddrBits-1:0] rd_word1, table_word, late_word0, late_word1, wr_word1;
-  logic [1:0] u_bank, v_bank;
   logic [2:0] level;
   logic [4:0] high_slot;
   logic [MaxSlots-1:0] end_writes, end_late;
@@ -81,7 +80,7 @@ module rs_pointwise_unit
   assign unused_transform = ^{
     pair, table_rd_en, sel_pair, inverse, cyclic, first_word, straight, halve, product, late_valid, e_bank, wr_pair,
     wr_forward, wr_bank, high_valid, issuing, sources_done, table_busy, rd_word1, table_word, late_word0, late_word1,
-    wr_word1, u_bank, v_bank, level, high_slot, end_writes, end_late, late_source, sel_e
+    wr_word1, v_bank, level, high_slot, end_writes, end_late, late_source, sel_e
   };
 
   rs_compute_seq #(
@@ -117,7 +116,6 @@ module rs_pointwise_unit
     .sel_v_o,
     .sel_u_o,
     .sel_w_o,
-    .sel_u_bank_o    (u_bank),
     .sel_v_bank_o    (v_bank),
     .sel_straight_o  (straight),
     .sel_pair_o      (sel_pair),

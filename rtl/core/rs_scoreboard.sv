@@ -139,51 +139,31 @@ module rs_scoreboard
     end
   end
 
-  // Slots the base-conversion unit holds.
-  logic [MaxSlots-1:0] rns_q;
-  logic rns_busy_q;
-  if (EnRns) begin : gen_rns
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) begin
-        rns_q      <= '0;
-        rns_busy_q <= 1'b0;
-      end else if (take_rns) begin
-        rns_q      <= head_i.reads | head_i.writes;
-        rns_busy_q <= 1'b1;
-      end else if (rns_done_i) begin
-        rns_q      <= '0;
-        rns_busy_q <= 1'b0;
-      end
-    end
-  end else begin : gen_no_rns
-    logic unused_rns;
-    assign unused_rns = ^{rns_done_i, take_rns};
-    assign rns_q      = '0;
-    assign rns_busy_q = 1'b0;
-  end
-
-  // Slots the unit of pointwise instructions holds.
-  logic [MaxSlots-1:0] pointwise_q;
-  logic pointwise_busy_q;
-  if (EnPointwise) begin : gen_pointwise
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) begin
-        pointwise_q      <= '0;
-        pointwise_busy_q <= 1'b0;
-      end else if (take_pointwise) begin
-        pointwise_q      <= head_i.reads | head_i.writes;
-        pointwise_busy_q <= 1'b1;
-      end else if (pointwise_done_i) begin
-        pointwise_q      <= '0;
-        pointwise_busy_q <= 1'b0;
-      end
-    end
-  end else begin : gen_no_pointwise
-    logic unused_pointwise;
-    assign unused_pointwise = ^{pointwise_done_i, take_pointwise};
-    assign pointwise_q      = '0;
-    assign pointwise_busy_q = 1'b0;
-  end
+  // Slots the base-conversion unit holds, and the unit of pointwise instructions.
+  logic [MaxSlots-1:0] rns_q, pointwise_q;
+  logic rns_busy_q, pointwise_busy_q;
+  rs_hold #(
+    .Present(EnRns)
+  ) u_rns (
+    .clk_i,
+    .rst_ni,
+    .take_i (take_rns),
+    .slots_i(head_i.reads | head_i.writes),
+    .done_i (rns_done_i),
+    .slots_o(rns_q),
+    .busy_o (rns_busy_q)
+  );
+  rs_hold #(
+    .Present(EnPointwise)
+  ) u_pointwise (
+    .clk_i,
+    .rst_ni,
+    .take_i (take_pointwise),
+    .slots_i(head_i.reads | head_i.writes),
+    .done_i (pointwise_done_i),
+    .slots_o(pointwise_q),
+    .busy_o (pointwise_busy_q)
+  );
 
   // Compute: reads of results in flight, a modulus in use, slots of the other units.
   logic chain, read_clear, compute_clear, memory_clear, rns_clear, pointwise_clear;

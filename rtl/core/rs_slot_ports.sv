@@ -71,6 +71,8 @@ module rs_slot_ports
   // To the slots.
   output logic    [       Slots-1:0][      1:0]               rd_en_o,
   output logic    [       Slots-1:0][      1:0][BankBits-1:0] rd_addr_o,
+  // The bank of the first or only word read.
+  output logic    [       Slots-1:0]                          rd_first_o,
   output logic    [       Slots-1:0][      1:0]               wr_en_o,
   output logic    [       Slots-1:0]                          wr_high_o,
   output logic    [       Lanes-1:0][Slots-1:0][         1:0] wr_mem_o,
@@ -120,6 +122,14 @@ module rs_slot_ports
     assign high[s]   = wr_valid_i && wr_high_valid_i && wr_high_slot_i == 5'(s);
     assign mem_wr[s] = |mem_wr_valid_i && mem_wr_slot_i == 5'(s);
     assign wr_high_o[s] = high[s];
+    always_comb begin
+      if (late[s]) rd_first_o[s] = ^late_word0_i;
+      else if (mem_rd[s]) rd_first_o[s] = ^mem_rd_word_i;
+      else if (x_rd[s]) rd_first_o[s] = ^x_rd_word_i;
+      else if (own_rd[s]) rd_first_o[s] = ^own_rd_word_i;
+      else if (pw_rd[s]) rd_first_o[s] = ^pw_rd_word_i;
+      else rd_first_o[s] = ^rd_word0_i;
+    end
 
     for (genvar b = 0; b < 2; b++) begin : gen_bank
       always_comb begin

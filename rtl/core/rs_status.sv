@@ -79,19 +79,23 @@ module rs_status
     .level_o(index_level)
   );
 
+  // Most counters restart in the first cycle after reset, when nothing starts or waits yet: a restart at the clock
+  // needs no LUT. Cycles count from reset on.
+  logic fresh_q, restart;
+  assign restart = clear_i || fresh_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      fresh_q  <= 1'b1;
+      cycles_o <= '0;
+    end else begin
+      fresh_q  <= 1'b0;
+      cycles_o <= clear_i ? '0 : cycles_o + 64'd1;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (restart) begin
       index_o        <= '0;
       retired_o      <= '0;
-      cycles_o       <= '0;
-      busy_compute_o <= '0;
-      busy_mem_o     <= '0;
-      stall_hazard_o <= '0;
-      stall_unit_o   <= '0;
-    end else if (clear_i) begin
-      index_o        <= '0;
-      retired_o      <= '0;
-      cycles_o       <= '0;
       busy_compute_o <= '0;
       busy_mem_o     <= '0;
       stall_hazard_o <= '0;
@@ -100,7 +104,6 @@ module rs_status
       index_o        <= index_o + 32'(take_i);
       retired_o      <= retired_o + 32'(compute_end_i) + 32'(memory_end_i && !memory_error_i) +
                         32'(EnRns && rns_end_i) + 32'(EnPointwise && pointwise_end_i) + 32'(sync_i);
-      cycles_o       <= cycles_o + 64'd1;
       busy_compute_o <= busy_compute_o + 64'(!compute_idle_i);
       busy_mem_o     <= busy_mem_o + 64'(!memory_idle_i);
       if (head_valid_i && !take_i && !refused_i && !error_o) begin
@@ -137,37 +140,30 @@ module rs_status
     end
   end
 
-  // The base-conversion unit: one instruction at a time, as the memory unit, but it cannot fail.
-  logic [31:0] rns_index_q;
-  if (EnRns) begin : gen_rns
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) busy_rns_o <= '0;
-      else if (clear_i) busy_rns_o <= '0;
-      else busy_rns_o <= busy_rns_o + 64'(!rns_idle_i);
-    end
-    always_ff @(posedge clk_i) if (start_rns_i) rns_index_q <= index_o;
-  end else begin : gen_no_rns
-    logic unused_rns;
-    assign unused_rns  = ^{start_rns_i, rns_end_i, rns_idle_i};
-    assign busy_rns_o  = '0;
-    assign rns_index_q = '0;
-  end
-
-  // The unit of pointwise instructions: likewise.
-  logic [31:0] pointwise_index_q;
-  if (EnPointwise) begin : gen_pointwise
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) busy_pointwise_o <= '0;
-      else if (clear_i) busy_pointwise_o <= '0;
-      else busy_pointwise_o <= busy_pointwise_o + 64'(!pointwise_idle_i);
-    end
-    always_ff @(posedge clk_i) if (start_pointwise_i) pointwise_index_q <= index_o;
-  end else begin : gen_no_pointwise
-    logic unused_pointwise;
-    assign unused_pointwise  = ^{start_pointwise_i, pointwise_end_i, pointwise_idle_i};
-    assign busy_pointwise_o  = '0;
-    assign pointwise_index_q = '0;
-  end
+  // The units for base conversion and for pointwise instructions.
+  logic [31:0] rns_index_q, pointwise_index_q;
+  rs_unit_status #(
+    .Present(EnRns)
+  ) u_rns (
+    .clk_i,
+    .restart_i(restart),
+    .idle_i   (rns_idle_i),
+    .start_i  (start_rns_i),
+    .index_i  (index_o),
+    .busy_o   (busy_rns_o),
+    .index_o  (rns_index_q)
+  );
+  rs_unit_status #(
+    .Present(EnPointwise)
+  ) u_pointwise (
+    .clk_i,
+    .restart_i(restart),
+    .idle_i   (pointwise_idle_i),
+    .start_i  (start_pointwise_i),
+    .index_i  (index_o),
+    .busy_o   (busy_pointwise_o),
+    .index_o  (pointwise_index_q)
+  );
 
   assign ev_start_o     = {EnPointwise && start_pointwise_i, EnRns && start_rns_i, start_memory_i, start_compute_i};
   assign ev_end_o       = {EnPointwise && pointwise_end_i, EnRns && rns_end_i, memory_end_i, compute_end_i};

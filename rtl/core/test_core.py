@@ -696,6 +696,11 @@ def test_transforms(build):
     run_checks("rs_core", BASE | build, checks="check_transforms", optimise="-O1" if build in LARGE else "-O0")
 
 
+def test_fewest_slots():
+    build = {"W": 16, "P": 2, "NMaxLog2": 5, "MulStyle": 0, "Slots": 3, "SinglePort": 4}
+    run_checks("rs_core", BASE | build, checks="check_random_programs", env={"CORE_PROGRAMS": "4"})
+
+
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [

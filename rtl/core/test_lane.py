@@ -30,7 +30,7 @@ ADDEND = formula("addsub_latency", STYLE) + formula("mod_mul_latency", *BUILD)
 
 REST = dict.fromkeys(
     ("rd_valid_i",
-     "slot_rd_en_i", "slot_rd_addr_i", "table_rd_en_i", "table_addr_i", "sel_u_bank_i", "sel_v_bank_i",
+     "slot_rd_en_i", "slot_rd_addr_i", "table_rd_en_i", "table_addr_i", "slot_rd_first_i", "sel_v_bank_i",
      "sel_straight_i", "sel_pair_i", "sel_inverse_i", "sel_constant_i", "sel_cyclic_i", "sel_level_i",
      "sel_first_word_i", "sel_e_bank_i", "cross_i", "sub_i", "halve_i", "product_i", "slot_wr_en_i", "slot_wr_mem_i",
      "slot_wr_high_i", "slot_wr_addr_i", "out_forward_i", "out_bank_i", "mem_reverse_i", "mem_pick_i",
@@ -70,6 +70,8 @@ class Lane:
 
     def port(self, cycle: int, kind: str, slot: int, *words: int, enable: str = "en") -> None:
         """Drive a slot's read (rd) or write (wr) ports for these words: one, or a pair in both banks."""
+        if kind == "rd":
+            self.at(cycle, slot_rd_first_i=bank(words[0]) << slot)
         for word in words:
             place = 2 * slot + bank(word)
             self.at(cycle, **{f"slot_{kind}_{enable}_i": 1 << place})
@@ -90,7 +92,7 @@ class Lane:
     async def load(self, slot: int, values: list[int]) -> None:
         """Fill a slot through the memory unit's port."""
         for word in range(len(values) // P):
-            self.port(word, "wr", slot, word, enable="mem")
+            self.port(word + 1, "wr", slot, word, enable="mem")
             self.at(word, mem_load_i=1, mem_load_data_i=join(values[word * P : word * P + P]))
         await self.play()
 
@@ -98,7 +100,8 @@ class Lane:
         """Fill the twiddle table, in the form the multiplier wants."""
         for word in range(len(values) // P):
             chunk = [x * self.radix % self.modulus for x in values[word * P : word * P + P]]
-            self.at(word, table_wr_en_i=1, table_addr_i=word, mem_load_data_i=join(chunk))
+            self.at(word, mem_load_i=1, mem_load_data_i=join(chunk))
+            self.at(word + 1, table_wr_en_i=1, table_addr_i=word)
         await self.play()
 
     async def read(self, slot: int, n: int) -> list[int]:
@@ -127,14 +130,10 @@ class Lane:
             start = number + step.stage * (BUTTERFLY + 3)
             log2m = log2n - 1 - step.stage if inverse else step.stage
             plain = mirror(step.twiddle_word) if inverse else step.twiddle_word
-            first = bank(step.reads[0])
             self.port(start, "rd", slots[step.stage], *step.reads)
             self.at(start, rd_valid_i=1, table_rd_en_i=1, table_addr_i=step.twiddle_word)
-            # Forward: u in the first word, v in the second. Inverse: neighbours, in one word unless it holds one only.
-            halves = (first << 0 | (1 - first) << 1) if inverse else 3 * first
-            others = 3 * (1 - first) if not inverse or P == 1 else halves
             self.at(start + 1, sel_v_i=slots[step.stage], sel_pair_i=1, sel_inverse_i=inverse, sel_cyclic_i=cyclic)
-            self.at(start + 1, sel_u_bank_i=halves, sel_v_bank_i=others, sel_straight_i=not inverse)
+            self.at(start + 1, sel_v_bank_i=bank(step.reads[1]), sel_straight_i=not inverse)
             self.at(start + 1, sel_level_i=min(log2m, LOG2P), sel_first_word_i=plain == 0)
             self.at(start + 2, cross_i=inverse, halve_i=inverse)
             if addend < 32 and step.stage == log2n - 1:
@@ -156,7 +155,7 @@ class Lane:
         """A pointwise instruction on `count` words: the slots of v, u and w, the butterfly's mode, a constant."""
         constant = mode.pop("constant", 0)
         for word in range(count):
-            self.at(word + 1, sel_u_bank_i=3 * bank(word), sel_v_bank_i=3 * bank(word))
+            self.at(word + 1, sel_v_bank_i=bank(word))
             self.at(word + 1, sel_straight_i=1, sel_constant_i=int(constant > 0), constant_i=constant)
             self.at(word, rd_valid_i=1)
             for slot in set(roles.values()):
@@ -305,6 +304,7 @@ BUILDS = [
         "RnsRate": 1,
     },
     {"P": 8, "W": 20, "MulStyle": 0, "NMaxLog2": 6, "SinglePort": 0},
+    {"P": 2, "W": 16, "MulStyle": 0, "NMaxLog2": 5, "SinglePort": 0b11000000000, "Slots": 11},
 ]
 WIDER = [
     {"P": 2, "W": 60, "MulStyle": 2, "NMaxLog2": 5, "SinglePort": 0b111000, "Moves": 4},

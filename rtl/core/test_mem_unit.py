@@ -56,6 +56,8 @@ class Bench:
         self.request: tuple[int, int, int] | None = None
         self.finish: tuple[int, int] | None = None
         self.streamed: list[int] = []
+        # The word on the data port a cycle ago, and now.
+        self.loaded = self.offered = 0
 
     def any_word(self) -> Word:
         return [self.random.getrandbits(BITS) for _ in range(P)]
@@ -90,8 +92,8 @@ class Bench:
         pick, place, reverse = int(dut.pick_o.value), int(dut.place_o.value), int(dut.reverse_o.value)
         for lane in range(LANES):
             self.partial[lane][place] = words[lane][pick if P > 1 else 0]
-            if int(dut.wr_load_o.value):
-                row = split(int(dut.wr_load_data_o.value), P * LANES if WIDE else P)
+            if int(dut.sel_load_o.value):
+                row = split(self.loaded, P * LANES if WIDE else P)
                 data = row[P * lane : P * (lane + 1)] if WIDE else row
             else:
                 data = list(self.partial[lane]) if reverse else words[lane]
@@ -107,8 +109,8 @@ class Bench:
         sends = self.request is not None and self.give and not self.pauses()
         dut.ld_valid_i.value = int(bool(sends))
         if sends:
-            data, error = self.give[0]
-            dut.ld_data_i.value, dut.ld_err_i.value = data, error
+            self.offered, error = self.give[0]
+            dut.ld_err_i.value = error
         dut.st_ready_i.value, dut.stream_ready_i.value = int(not self.pauses()), int(not self.pauses())
         ends = self.finish is not None and len(self.taken) == self.finish[0] and not self.pauses()
         dut.st_done_i.value, dut.st_err_i.value = int(ends), self.finish[1] if ends and self.finish else 0
@@ -123,7 +125,7 @@ class Bench:
             self.give.pop(0)
         if int(dut.stream_push_o.value):
             assert int(dut.stream_ready_i.value)
-            self.streamed.append(int(dut.ld_data_i.value))
+            self.streamed.append(self.offered)
         if int(dut.st_valid_o.value) and int(dut.st_ready_i.value):
             self.taken.append((int(dut.st_data_o.value), int(dut.st_last_o.value)))
 
@@ -145,6 +147,7 @@ class Bench:
             await Timer(1, unit="step")
             self.write(words)
             self.moved()
+            self.loaded = self.offered
             self.reads = [
                 self.reads[1],
                 (int(dut.rd_valid_o.value), int(dut.rd_source_o.value), int(dut.rd_word_o.value)),

@@ -26,6 +26,7 @@ def place(word: int) -> tuple[int, int]:
 
 
 def use(ports: Ports, slot: int, *words: int) -> None:
+    """A slot's ports at the places of one word or two."""
     for word in words:
         bank, address = place(word)
         ports[slot, bank] = address
@@ -42,6 +43,7 @@ class Traffic:
 
     def __init__(self, source: random.Random, slots: int, bits: int, lanes: int) -> None:
         self.reads: Ports = {}
+        self.firsts: dict[int, int] = {}
         self.writes: Ports = {}
         self.inputs: dict[str, int] = {}
         self.high, self.memory, self.converted, self.multiplied = 0, 0, 0, 0
@@ -58,18 +60,18 @@ class Traffic:
             word, reads = source.getrandbits(bits), RNS and len(free) > 1 and source.random() < 0.7
             slot = free.pop() if reads else late_slot
             if reads:
-                use(self.reads, slot, word)
+                self._use(slot, word)
             self.inputs |= {f"{name}_rd_valid_i": reads, f"{name}_rd_source_i": slot, f"{name}_rd_word_i": word}
         self._multiply(source, bits, free, late_slot)
         roles = [source.choice([*(free or [late_slot]), ZERO_SOURCE | late_slot]) for _ in "vuw"]
         valid = valid and bool(free)
         users = [r for r in (roles[:1] if paired else roles) if r < ZERO_SOURCE] if valid else []
         for slot in users:
-            use(self.reads, slot, *(words if paired else words[:1]))
+            self._use(slot, *(words if paired else words[:1]))
         if late:
-            use(self.reads, late_slot, *late_words)
+            self._use(late_slot, *late_words)
         if memory:
-            use(self.reads, memory_slot, single)
+            self._use(memory_slot, single)
         self.inputs |= {
             "rd_valid_i": valid, "rd_pair_i": paired, "rd_v_i": roles[0], "rd_u_i": roles[1], "rd_w_i": roles[2],
             "rd_word0_i": words[0], "rd_word1_i": words[1],
@@ -78,13 +80,17 @@ class Traffic:
             "mem_rd_word_i": single,
         }  # fmt: skip
 
+    def _use(self, slot: int, *words: int) -> None:
+        use(self.reads, slot, *words)
+        self.firsts[slot] = place(words[0])[0]
+
     def _multiply(self, source: random.Random, bits: int, free: list[int], other: int) -> None:
         """Reads of the unit of pointwise instructions, on slots that it alone has, and perhaps the zero slot."""
         word, reads = source.getrandbits(bits), POINTWISE and len(free) > 3 and source.random() < 0.7
         mine = [free.pop(), free.pop()] if reads else [other]
         roles = [source.choice([*mine, ZERO_SOURCE | other]) for _ in "vuw"]
         for slot in {role for role in roles if role < ZERO_SOURCE} if reads else ():
-            use(self.reads, slot, word)
+            self._use(slot, word)
         self.inputs |= {"pw_rd_valid_i": reads, "pw_rd_word_i": word}
         self.inputs |= {f"pw_rd_{name}_i": role for name, role in zip("vuw", roles, strict=True)}
 
@@ -145,6 +151,8 @@ async def check_ports(dut):
 
         read_at, write_at = int(dut.rd_addr_o.value), int(dut.wr_addr_o.value)
         assert enabled(int(dut.rd_en_o.value)) == traffic.reads.keys(), traffic.inputs
+        firsts = int(dut.rd_first_o.value)
+        assert {slot: firsts >> slot & 1 for slot in traffic.firsts} == traffic.firsts, traffic.inputs
         for port, wanted in traffic.reads.items():
             assert address(read_at, *port) == wanted, (port, traffic.inputs)
         assert enabled(int(dut.wr_en_o.value)) == traffic.writes.keys(), traffic.inputs

@@ -24,6 +24,7 @@ module rs_prove_addsub #(
     .modulus_i,
     .sub_i   (Sub),
     .halve_i (Halve),
+    .whole_i (1'b0),
     .a_i,
     .b_i,
     .result_o(result)

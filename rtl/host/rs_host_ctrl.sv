@@ -194,8 +194,12 @@ module rs_host_ctrl
     end
   end
 
+  // What a build has no unit for takes no register.
+  logic [63:0] busy_rns, busy_pointwise;
+  assign busy_rns       = rs_core_pkg::third_unit(Cfg) ? busy_rns_i : '0;
+  assign busy_pointwise = Cfg.EnPointwise ? busy_pointwise_i : '0;
   assign live = {
-    busy_pointwise_i, busy_rns_i, words_written_q, words_read_q, port_busy_q, stall_unit_i, stall_hazard_i, busy_mem_i,
+    busy_pointwise, busy_rns, words_written_q, words_read_q, port_busy_q, stall_unit_i, stall_hazard_i, busy_mem_i,
     busy_compute_i, cycles_i
   };
 

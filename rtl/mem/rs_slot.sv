@@ -16,8 +16,10 @@ module rs_slot #(
   input  logic                              clk_i,
   input  logic [         1:0]               rd_en_i,
   input  logic [         1:0][AddrBits-1:0] rd_addr_i,
+  // The bank of the first or only word that is read.
+  input  logic                              rd_first_i,
   output logic [         1:0][WordBits-1:0] rd_data_o,
-  // The word of the bank read last; after a read of both, of bank 1.
+  // The first or only word read last.
   output logic [WordBits-1:0]               rd_word_o,
   input  logic [         1:0]               wr_en_i,
   input  logic [         1:0][AddrBits-1:0] wr_addr_i,
@@ -25,7 +27,7 @@ module rs_slot #(
 );
 
   logic bank_q;
-  always_ff @(posedge clk_i) if (|rd_en_i) bank_q <= rd_en_i[1];
+  always_ff @(posedge clk_i) if (|rd_en_i) bank_q <= rd_first_i;
   assign rd_word_o = rd_data_o[bank_q];
 
   for (genvar b = 0; b < 2; b++) begin : gen_bank

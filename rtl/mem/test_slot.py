@@ -31,15 +31,17 @@ async def check_banks(dut):
     dut.wr_en_i.value = 0
     for _ in range(40):
         places = [source.randrange(WORDS), source.randrange(WORDS)]
-        dut.rd_en_i.value, dut.rd_addr_i.value = 3, places[0] | places[1] << 3
+        first = source.randrange(2)
+        dut.rd_en_i.value, dut.rd_addr_i.value, dut.rd_first_i.value = 3, places[0] | places[1] << 3, first
         await FallingEdge(dut.clk_i)
+        assert int(dut.rd_word_o.value) == words[first][places[first]]
         assert int(dut.rd_data_o.value) == words[0][places[0]] | words[1][places[1]] << BITS
     for _ in range(40):
         bank, place = source.randrange(2), source.randrange(WORDS)
-        dut.rd_en_i.value, dut.rd_addr_i.value = 1 << bank, place << 3 * bank
+        dut.rd_en_i.value, dut.rd_addr_i.value, dut.rd_first_i.value = 1 << bank, place << 3 * bank, bank
         for _ in range(source.randrange(1, 4)):  # the word stays until the next read
             await FallingEdge(dut.clk_i)
-            dut.rd_en_i.value = 0
+            dut.rd_en_i.value, dut.rd_first_i.value = 0, source.randrange(2)
             assert int(dut.rd_word_o.value) == words[bank][place]
 
 

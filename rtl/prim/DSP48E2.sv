@@ -3,25 +3,26 @@
 // simulation.
 //
 // P = Z + (W + M), or Z - (W + M), where M is the product of the low 27 bits of A with B, both signed. OPMODE is W, Z,
-// then 0101 for M; W: 00 nothing, 11 C; Z: 000 nothing, 010 P, 011 C, 101 PCIN / 2^17.
+// then 0101 for M; W: 00 nothing, 10 RND, 11 C; Z: 000 nothing, 010 P, 011 C, 101 PCIN / 2^17.
 `ifdef RINGSMITH_DSP48E2
 `ifdef SYNTHESIS (* blackbox *)
 `endif
 module DSP48E2 #(
-  parameter int ACASCREG      = 1,
-  parameter int ADREG         = 1,
-  parameter int ALUMODEREG    = 1,
-  parameter int AREG          = 1,
-  parameter int BCASCREG      = 1,
-  parameter int BREG          = 1,
-  parameter int CARRYINREG    = 1,
-  parameter int CARRYINSELREG = 1,
-  parameter int CREG          = 1,
-  parameter int DREG          = 1,
-  parameter int INMODEREG     = 1,
-  parameter int MREG          = 1,
-  parameter int OPMODEREG     = 1,
-  parameter int PREG          = 1
+  parameter int          ACASCREG      = 1,
+  parameter int          ADREG         = 1,
+  parameter int          ALUMODEREG    = 1,
+  parameter int          AREG          = 1,
+  parameter int          BCASCREG      = 1,
+  parameter int          BREG          = 1,
+  parameter int          CARRYINREG    = 1,
+  parameter int          CARRYINSELREG = 1,
+  parameter int          CREG          = 1,
+  parameter int          DREG          = 1,
+  parameter int          INMODEREG     = 1,
+  parameter int          MREG          = 1,
+  parameter int          OPMODEREG     = 1,
+  parameter int          PREG          = 1,
+  parameter logic [47:0] RND           = '0
 ) (
   input logic CLK,
   input logic [29:0] A,
@@ -74,7 +75,7 @@ module DSP48E2 #(
   assign a[0]  = A;
   assign b[0]  = B;
   assign c     = CREG == 1 ? c_q : C;
-  assign w     = OPMODE[8:7] == 2'b11 ? c : '0;
+  assign w     = OPMODE[8:7] == 2'b11 ? c : OPMODE[8:7] == 2'b10 ? RND : '0;
   assign PCOUT = P;
   always_comb begin
     case (OPMODE[6:4])

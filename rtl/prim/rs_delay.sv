@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delay line without reset: data_o is data_i, Stages cycles later.
 //
-// Lines of up to ShortStages stages are kept in flip-flops; longer ones may map to shift-register LUTs, one a bit, and
-// have no reset on purpose.
+// Short lines are kept in flip-flops; longer ones may map to shift-register LUTs, one a bit, and have no reset on
+// purpose.
 module rs_delay #(
   // Bits a cycle, 1 or more.
   parameter int unsigned Width  = 8,
   // Cycles of delay, 0 (a wire) or more.
-  parameter int unsigned Stages = 1
+  parameter int unsigned Stages = 1,
+  // Most stages of a short line.
+  parameter int unsigned ShortStages = 2
 ) (
   input  logic             clk_i,
   input  logic [Width-1:0] data_i,
   output logic [Width-1:0] data_o
 );
-
-  localparam int unsigned ShortStages = 2;
 
   if (Width < 1) begin : gen_width_check
     $error("%m: Width must be 1 or more");

@@ -6,9 +6,11 @@
 `ifdef RINGSMITH_DSP48E2
 module rs_dsp48 #(
   // Registers before a and b, 0 to 2.
-  parameter int unsigned OperandStages = 0,
+  parameter int unsigned        OperandStages = 0,
   // Registers before c, 0 or 1.
-  parameter int unsigned AddendStages  = 0
+  parameter int unsigned        AddendStages  = 0,
+  // The constant that w may be.
+  parameter logic        [47:0] Constant      = '0
 ) (
   input  logic        clk_i,
   input  logic [25:0] a_i,
@@ -16,7 +18,7 @@ module rs_dsp48 #(
   input  logic [47:0] c_i,
   // p_o of another one, whose wires lead here.
   input  logic [47:0] chain_i,
-  // Summands at the adder, see rs_mult_pkg: z may be 0, p (010), c or chain / 2^17; w 0 or c; 1: the difference.
+  // Summands at the adder, see rs_mult_pkg: z may be 0, p (010), c or chain / 2^17; w 0, c or Constant; 1: the difference.
   input  logic [ 2:0] z_i,
   input  logic [ 1:0] w_i,
   input  logic        sub_i,
@@ -38,7 +40,8 @@ module rs_dsp48 #(
     .INMODEREG    (0),
     .MREG         (1),
     .OPMODEREG    (0),
-    .PREG         (1)
+    .PREG         (1),
+    .RND          (Constant)
   ) u_dsp (
     .CLK          (clk_i),
     .A            (30'(a_i)),

@@ -16,5 +16,6 @@ package rs_mult_pkg;
   localparam logic [2:0] ZAddend = 3'b011;
   localparam logic [2:0] ZChain = 3'b101;
   localparam logic [1:0] WNone = 2'b00;
+  localparam logic [1:0] WConstant = 2'b10;
   localparam logic [1:0] WAddend = 2'b11;
 endpackage

@@ -30,8 +30,8 @@ module rs_mult_tile #(
   end
 
   localparam int unsigned Wide = AWidth + BWidth;
-  // Shorter ones are a few LUTs.
-  localparam bit Long = AWidth > 1 && BWidth > 1 && OutWidth >= 9;
+  // Shorter ones are a few LUTs, made of rows so that synthesis takes no multiplier for them.
+  localparam bit Long = AWidth > 1 && BWidth > 1 && OutWidth >= 10;
 
   // Kept apart: else the registers are shared between tiles or become the start of a shift register.
   if (MulStyle == rs_build_pkg::MultiplierDsp18x18) begin : gen_ecp5
@@ -162,7 +162,14 @@ module rs_mult_tile #(
 `endif
   end else begin : gen_inferred
     logic [OutWidth-1:0] product;
-    assign product = OutWidth'(Wide'(a_i) * Wide'(b_i));
+    if (MulStyle == rs_build_pkg::MultiplierDsp26x17 && !Long) begin : gen_rows
+      always_comb begin
+        product = '0;
+        for (int i = 0; i < int'(AWidth); i++) product += OutWidth'({OutWidth{a_i[i]}} & OutWidth'(Wide'(b_i) << i));
+      end
+    end else begin : gen_product
+      assign product = OutWidth'(Wide'(a_i) * Wide'(b_i));
+    end
     if (MulStyle == rs_mult_pkg::MultiplierWires) begin : gen_wire
       assign p_o = product;
       logic unused_clk;

@@ -25,6 +25,6 @@ async def check_delay(dut):
         dut.data_i.value = cycle * 7 % 256
 
 
-@pytest.mark.parametrize("stages", [1, 9])
-def test_delay(stages):
-    run_checks("rs_delay", {"Width": 8, "Stages": stages})
+@pytest.mark.parametrize(("stages", "short"), [(1, 2), (3, 2), (3, 3), (9, 2)])
+def test_delay(stages, short):
+    run_checks("rs_delay", {"Width": 8, "Stages": stages, "ShortStages": short})

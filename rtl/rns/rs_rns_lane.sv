@@ -207,6 +207,7 @@ module rs_rns_lane
     .modulus_i(modulus),
     .sub_i    (1'b0),
     .halve_i  (1'b0),
+    .whole_i  (1'b0),
     .a_i      (multiple),
     .b_i      (reduced),
     .result_o (result)

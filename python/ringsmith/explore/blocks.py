@@ -11,7 +11,7 @@ from ringsmith.presets import Preset
 #: Widths of a tile's operands by the way products are cut.
 _TILES = {"dsp26x17": (26, 17), "dsp18x18": (18, 18)}
 #: Products with fewer bits than this stay in LUTs; where the primitive is instantiated (dsp18x18) none does.
-_LEAST_PRODUCT = 9
+_LEAST_PRODUCT = 10
 #: Words of so many bits are multiplied by a chain of two multipliers and rows in LUTs (rs_mul_strip).
 _STRIP = range(27, 31)
 #: Bits of the adder in a DSP48.

@@ -18,7 +18,8 @@ module rs_dsp48 #(
   input  logic [47:0] c_i,
   // p_o of another one, whose wires lead here.
   input  logic [47:0] chain_i,
-  // Summands at the adder, see rs_mult_pkg: z may be 0, p (010), c or chain / 2^17; w 0, c or Constant; 1: the difference.
+  // Summands at the adder, see rs_mult_pkg: z may be 0, p (010), c or chain / 2^17; w 0, c or Constant. 1: the
+  // difference.
   input  logic [ 2:0] z_i,
   input  logic [ 1:0] w_i,
   input  logic        sub_i,

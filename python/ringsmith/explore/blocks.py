@@ -14,6 +14,8 @@ _TILES = {"dsp26x17": (26, 17), "dsp18x18": (18, 18)}
 _LEAST_PRODUCT = 10
 #: Words of so many bits are multiplied by a chain of two multipliers and rows in LUTs (rs_mul_strip).
 _STRIP = range(27, 31)
+#: Words of so many bits by five chains of two multipliers (rs_mul_cross).
+_CROSS, _CROSS_BLOCKS = range(54, 61), 10
 #: Bits of the adder in a DSP48.
 _DSP_ADDER = 48
 #: A RAMB18, half a block: from 512 words of 36 bits to 2048 of 9. From 4096 words on, whole blocks of 9 bits.
@@ -85,6 +87,8 @@ def _one_tile(word_bits: int, low: int) -> bool:
 def _product(word_bits: int, style: str) -> int:
     if style == "dsp26x17" and _strip_rows(word_bits):
         return 2
+    if style == "dsp26x17" and word_bits in _CROSS:
+        return _CROSS_BLOCKS
     return _tiles(word_bits, word_bits, style)
 
 

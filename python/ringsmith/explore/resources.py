@@ -69,7 +69,8 @@ def _selects(k: Knobs) -> list[Floats]:
 
 
 def _lanes(k: Knobs) -> list[Floats]:
-    return [_bits(k), _bits(k) * _slots(k), _bits(k) * np.log2(k["butterflies"])]
+    # A slot has a choice of its banks; with the unit for moves also one for each bank of who writes.
+    return [_bits(k), _bits(k) * _slots(k) * (1 + 2 * np.sign(k["moves"]))]
 
 
 def _moves(k: Knobs) -> list[Floats]:

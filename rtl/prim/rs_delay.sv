@@ -5,7 +5,7 @@
 // purpose.
 module rs_delay #(
   // Bits a cycle, 1 or more.
-  parameter int unsigned Width  = 8,
+  parameter int unsigned Width = 8,
   // Cycles of delay, 0 (a wire) or more.
   parameter int unsigned Stages = 1,
   // Most stages of a short line.

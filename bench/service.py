@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The service against the engine alone, on a small job: n = 4096, one multiplication; all parts on this machine.
 
-    python bench/service.py [--jobs 400] [--clients 4] [--rounds 3] [--json]
+    python bench/service.py [--jobs 400] [--clients 4] [--rounds 3] [--tcp] [--json]
 
-The engine alone: two processes at a time, from the bytes of the arguments to those of the result. Through the service,
-with two workers, from messages that were encrypted before to those of the results: `run`, a request for each job (`PUT
-/v1/jobs/ID/run`); `many`, many jobs a request (`POST /v1/jobs/run`, `evaluate_many`), each kept with its result;
-`passing`, the same with `keep=0`.
+Client and server talk through a file (`--socket`), or through TCP's loopback with `--tcp`. The engine alone: two
+processes at a time, from the bytes of the arguments to those of the result. Through the service, with two workers, from
+messages that were encrypted before to those of the results: `run`, a request for each job (`PUT /v1/jobs/ID/run`);
+`many`, many jobs a request (`POST /v1/jobs/run`, `evaluate_many`), each kept with its result; `passing`, the same with
+`keep=0`.
 
 *Share of rate*: jobs a second through the service over those of the engine alone. *Share of time*: processor time that
 the engine takes for a job over that of client, server and workers together: where the machine has other work to do,
@@ -146,6 +147,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=400)
     parser.add_argument("--clients", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--tcp", action="store_true", help="through a port of the network instead of a file")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     program, load = product.compile(), os.getloadavg()[0]
@@ -155,7 +157,7 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         ProcessPoolExecutor(WORKERS, get_context("spawn")) as pool,
-        Running(Path(folder) / "store", workers=WORKERS) as server,
+        Running(Path(folder) / "store", workers=WORKERS, socket=None if options.tcp else Path(folder) / "s") as server,
         rs.connect(server.url, server.tenant("bench")) as remote,
     ):
         served = Served(server, remote, remote.program(program, client), options.clients)

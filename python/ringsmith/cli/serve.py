@@ -25,6 +25,8 @@ ringsmith serve --store ./store --workers 4 --key-memory 4096
 
 ringsmith serve --store ./store --ray 10.0.0.1:6379 --workers 16
 
+ringsmith serve --store ./store --socket ./ringsmith.sock    # clients: unix:///path/to/ringsmith.sock
+
 curl -s localhost:8470/readyz
 
 The server evaluates programs with the keys that clients send; it never has a secret key. SIGTERM or Ctrl-C: running
@@ -43,6 +45,9 @@ def serve(
     store: Annotated[Path, typer.Option("--store", help="folder of everything that outlives the server")],
     host: Annotated[str, typer.Option("--host", help="address to listen at")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: a free one")] = 8470,
+    socket: Annotated[
+        Path | None, typer.Option("--socket", help="listen at this file, for its owner on this machine alone")
+    ] = None,
     workers: Annotated[int | None, typer.Option("--workers", min=1, max=1024, help="default: one a core")] = None,
     threads: Annotated[int, typer.Option("--threads", min=1, max=1024, help="of each worker")] = 1,
     ray: Annotated[
@@ -81,13 +86,15 @@ def serve(
     else:
         if (tls_certificate is None) is not (tls_key is None):
             raise InputError("--tls-certificate and --tls-key go together")
+        if socket is not None and tls_certificate is not None:
+            raise InputError("--socket is not the network: it takes no --tls-certificate")
         if ray is not None and workers is None:
             raise InputError("--ray needs --workers: so many actors of --threads cores each on the cluster")
         quota = Quota(quota_bytes * _MIB, quota_jobs, quota_memory * _MIB, quota_seconds)
         settings = Settings(
-            store.absolute(), host, port, workers or cores(), threads, key_memory=key_memory * _MIB, queue=queue,
-            quota=quota, ray=ray, max_blob=max_blob * _MIB, drain_seconds=drain, allow_insecure=allow_insecure,
-            tls_certificate=tls_certificate, tls_key=tls_key,
+            store.absolute(), host, port, socket, workers or cores(), threads, key_memory=key_memory * _MIB,
+            queue=queue, quota=quota, ray=ray, max_blob=max_blob * _MIB, drain_seconds=drain,
+            allow_insecure=allow_insecure, tls_certificate=tls_certificate, tls_key=tls_key,
         )  # fmt: skip
         run(settings, quiet=quiet)
 

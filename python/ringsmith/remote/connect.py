@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 from ringsmith.remote import steps
+from ringsmith.remote.address import checked
 from ringsmith.remote.kernel import AsyncRemoteProgram, RemoteJob, RemoteKernel, RemoteProgram
-from ringsmith.remote.wire import AsyncWire, Wire, checked, needed
+from ringsmith.remote.wire import AsyncWire, Wire, needed
 from ringsmith.runtime.client import Client
 from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.messages import Encryptions

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
+from ringsmith.remote.address import socket_of
 from ringsmith.remote.steps import CONNECT, Parts, Reply
 
 #: Idle connections that are kept at most.
@@ -28,8 +29,9 @@ class Connections:
 
     def __init__(self, url: str) -> None:
         """Connect at the first request."""
-        parts = urlsplit(url)
-        self._host, self._port, self._base = parts.hostname or "", parts.port, parts.path
+        parts, self._file = urlsplit(url), socket_of(url)
+        self._host, self._port = parts.hostname or "", parts.port
+        self._base = parts.path if self._file is None else ""
         self._context = ssl.create_default_context() if parts.scheme == "https" else None
         self._idle: list[http.client.HTTPConnection] = []
         self._room = _Room()
@@ -54,6 +56,8 @@ class Connections:
         return self._asked(self._opened(), method, target, headers, body, silence, fleeting)
 
     def _opened(self) -> http.client.HTTPConnection:
+        if self._file is not None:
+            return _AtFile(self._file)
         if self._context is not None:
             return http.client.HTTPSConnection(self._host, self._port, timeout=CONNECT, context=self._context)
         return http.client.HTTPConnection(self._host, self._port, timeout=CONNECT)
@@ -90,6 +94,26 @@ class Connections:
         """Close those that are idle."""
         while self._idle:
             self._idle.pop().close()
+
+
+class _AtFile(http.client.HTTPConnection):
+    """A connection through a file of this machine."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__("localhost", timeout=CONNECT)
+        self._file = file
+
+    def connect(self) -> None:
+        """Connect to the server that listens there."""
+        self.sock = socket.socket(socket.AF_UNIX)
+        try:
+            self.sock.settimeout(self.timeout)
+            # What does not go in one piece wakes the server for each; the system grants less if that is too much.
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _PIECE)
+            self.sock.connect(self._file)
+        except BaseException:
+            self.close()
+            raise
 
 
 class _Room(threading.local):

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import random
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from ringsmith._native import __version__
 from ringsmith.errors import InputError
+from ringsmith.remote.address import socket_of
 from ringsmith.remote.steps import CONNECT, PASSING, Answer, Parts, RemoteError, Reply, Request, Steps, refusal, whole
 
 if TYPE_CHECKING:
@@ -22,25 +22,6 @@ T = TypeVar("T")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
 #: Seconds between two bytes.
 _SILENCE = 60.0
-
-
-def checked(url: str, api_key: str, *, allow_http: bool) -> str:
-    """Return the address of a server; InputError where a key would go over a network in the clear."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InputError(f"{url[:100]!r}: the address of a server is like https://host:port")
-    if parts.scheme == "http" and not _here(parts.hostname) and not allow_http:
-        raise InputError(f"{url[:100]}: the API key would travel in the clear; use https, or allow_http=True")
-    if not (api_key.isascii() and api_key.isprintable() and api_key.strip()):
-        raise InputError("an API key is what `ringsmith serve --add-tenant NAME` printed")
-    return url.rstrip("/")
-
-
-def _here(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def headers_of(api_key: str) -> dict[str, str]:
@@ -157,8 +138,11 @@ class AsyncWire:
         import httpx
 
         self.url, self._patience = url, patience
-        timeout = httpx.Timeout(_SILENCE, connect=CONNECT)
-        self._http = httpx.AsyncClient(base_url=url, headers=headers_of(api_key), timeout=timeout, trust_env=False)
+        timeout, file = httpx.Timeout(_SILENCE, connect=CONNECT), socket_of(url)
+        self._http = httpx.AsyncClient(
+            base_url=url if file is None else "http://localhost", headers=headers_of(api_key), timeout=timeout,
+            transport=None if file is None else httpx.AsyncHTTPTransport(uds=file), trust_env=False,
+        )  # fmt: skip
 
     async def run(self, steps: Steps[T]) -> T:
         """Make the requests of steps and return what they return; the event loop goes on between."""

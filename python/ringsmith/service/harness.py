@@ -59,7 +59,7 @@ class Running:
                 told = {"event": "text", "text": line.rstrip()}
             self.log.append(told)
             if told["event"] == "serving":
-                self.url = f"http://127.0.0.1:{told['port']}"
+                self.url = told["url"]
                 listening.set()
         listening.set()
 

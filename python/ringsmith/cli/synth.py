@@ -153,8 +153,8 @@ def _print(report: dict[str, Any], *, as_json: bool) -> None:
     fmax = f"{report['fmax_mhz']} MHz on {report['device']}" if report["fmax_mhz"] else report["fmax"]
     if len(report.get("seeds", {})) > 1:
         fmax += f", the median of {', '.join(f'{mhz:g}' for mhz in report['seeds'].values())} (seeds 1, 2, ...)"
-    if report.get("open_pins"):
-        fmax += f"; its {report['open_pins']} pins, more than a package has, are left open"
+    if report.get("chained_pins"):
+        fmax += f"; a register at each of its {report['chained_pins']} pins, more than a package has"
     console.print(f"clock after place and route: {fmax}")
     if report.get("critical"):
         console.print(f"critical path: {report['critical']}")

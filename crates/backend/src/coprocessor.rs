@@ -6,10 +6,9 @@ use crate::predict::{MOST_RUNS, shape_of};
 use crate::{Backend, Capabilities, Error, Inputs, Observer, Outcome, Request};
 use ::polynomial::{Graph, Host, Memory};
 use bfv::{Ciphertext, Decryptor, Encryptor, Phase, Plaintext};
-use offload::{Ended, Progress, Session, Shift, Usage};
+use offload::{Ended, Offer, Progress, Session, Shift, Usage};
 use program::Program;
 use rlwe::Threads;
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zq::Word;
 
@@ -21,11 +20,13 @@ pub struct Coprocessor {
     threads: Threads,
     /// See [`Coprocessor::digit_major`].
     digit_major: bool,
+    /// See [`Coprocessor::alone`].
+    alone: bool,
 }
 
 struct Device {
     name: String,
-    operations: BTreeSet<String>,
+    offer: Offer,
     /// Of its first core.
     session: Mutex<Session>,
     /// Of its other cores, which take their part where a program has several; taken after the first.
@@ -41,7 +42,7 @@ impl Coprocessor {
     ) -> Self {
         let device = Device {
             name: name.into(),
-            operations: operations.into_iter().collect(),
+            offer: Offer::new(operations),
             session: Mutex::new(session),
             others: Mutex::default(),
         };
@@ -49,6 +50,7 @@ impl Coprocessor {
             device: Arc::new(device),
             threads: Threads::ONE,
             digit_major: false,
+            alone: false,
         }
     }
 
@@ -72,6 +74,21 @@ impl Coprocessor {
     pub fn digit_major(mut self, is_wanted: bool) -> Self {
         self.digit_major = is_wanted;
         self
+    }
+
+    /// The same device without the host: a run of which the host would do something with ciphertexts is refused, with
+    /// what the build lacks. What it would do before, an encryption of zero say, it still does.
+    #[must_use]
+    pub fn alone(mut self, is_wanted: bool) -> Self {
+        self.alone = is_wanted;
+        self
+    }
+
+    fn offer(&self) -> Offer {
+        Offer {
+            alone: self.alone,
+            ..self.device.offer.clone()
+        }
     }
 
     /// The session; waits for whoever uses it.
@@ -242,7 +259,7 @@ impl Engine for Coprocessor {
         let session = self.session();
         Shape {
             digit_major: self.digit_major,
-            ..shape_of(session.info(), &self.device.operations, n)
+            ..shape_of(session.info(), &self.offer(), n)
         }
     }
 
@@ -273,8 +290,7 @@ impl Engine for Coprocessor {
             .chain(others.iter_mut())
             .collect();
         sessions.truncate(jobs.len());
-        let operations = &self.device.operations;
-        Session::run_together(&mut sessions, operations, jobs, &Shown(observer))
+        Session::run_together(&mut sessions, &self.offer(), jobs, &Shown(observer))
             .map_err(|ended| self.why(ended))
     }
 }

@@ -5,18 +5,17 @@ use crate::cpu::{bfv, ckks};
 use crate::lower::{Lower, Shape, Widened, lower, wide_shape};
 use crate::{Error, KeySet};
 use isa::{BuildInfo, Op, Reduction};
-use offload::Prediction;
+use offload::{Offer, Prediction};
 use program::step::Operation;
 use program::{Parameters, Program};
 use rlwe::{Seed, Threads};
-use std::collections::BTreeSet;
 
 /// Ciphertext sets that one core works on as one program: more take more of the host's memory and hide no more.
 pub(crate) const MOST_RUNS: usize = 8;
 
-/// How programs over rings of degree `n` are lowered for a build that takes these operations.
-pub(crate) fn shape_of(info: &BuildInfo, operations: &BTreeSet<String>, n: usize) -> Shape {
-    let takes = |name: &str| operations.contains(name);
+/// How programs over rings of degree `n` are lowered for a build that gets an offer of operations.
+pub(crate) fn shape_of(info: &BuildInfo, offer: &Offer, n: usize) -> Shape {
+    let takes = |name: &str| offer.takes(name);
     // Lanes work on one limb each: fewer limbs would leave some idle.
     let is_wide = info.lanes == 1
         && info.reduction == Reduction::Barrett
@@ -32,12 +31,12 @@ pub(crate) fn shape_of(info: &BuildInfo, operations: &BTreeSet<String>, n: usize
     }
 }
 
-/// A build and the operations that it takes.
+/// A build and what it is given.
 pub struct Build<'a> {
     /// The build.
     pub info: &'a BuildInfo,
     /// `tensor`, `key-switch`, …
-    pub operations: &'a BTreeSet<String>,
+    pub offer: &'a Offer,
 }
 
 impl Build<'_> {
@@ -94,7 +93,7 @@ impl Build<'_> {
     }
 
     fn shape(&self, n: usize) -> Shape {
-        shape_of(self.info, self.operations, n)
+        shape_of(self.info, self.offer, n)
     }
 
     fn lowered<S: Lower>(
@@ -110,7 +109,7 @@ impl Build<'_> {
         let scales: Vec<f64> = inputs.map(|step| step.scale).collect();
         let lowered = lower(program, scheme, &scales, shape)?;
         let parts = lowered.parts(self.info.cores as usize);
-        offload::predict(self.info, self.operations, &parts).map_err(|error| Error::Device {
+        offload::predict(self.info, self.offer, &parts).map_err(|error| Error::Device {
             name: "this build".into(),
             message: error.to_string(),
         })

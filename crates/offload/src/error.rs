@@ -21,6 +21,12 @@ pub enum OffloadError {
         /// The reason, with the numbers.
         what: String,
     },
+    /// Operations that the host would have to do, where it is to do none.
+    #[error("the host is to do nothing, and these operations are not the device's: {}", .lacks.join("; "))]
+    Host {
+        /// How many of which kind, and why.
+        lacks: Vec<String>,
+    },
     /// The device or its driver.
     #[error(transparent)]
     Device(#[from] DeviceError),

@@ -5,6 +5,7 @@
 mod conversion;
 mod error;
 mod measure_instruction;
+mod offer;
 mod operation;
 mod ring_split;
 mod session;
@@ -17,6 +18,7 @@ mod usage;
 pub use conversion::{Conversions, measure_conversion};
 pub use error::OffloadError;
 pub use measure_instruction::measure_instruction;
+pub use offer::Offer;
 pub use operation::{Form, Operation, OperationProgram, ProgramArgs};
 pub use session::{Polynomial, Session};
 pub use stream::{CoreTime, Ended, Prediction, Progress, Shift, predict};

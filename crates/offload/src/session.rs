@@ -6,13 +6,12 @@ use isa::{BuildInfo, Instruction, Op};
 use model::{Lane, schedule_from};
 use ntt::NttPlan;
 use polynomial::{Graph, Host, Memory};
-use std::collections::BTreeSet;
 use zq::{Modulus, Word};
 
 use crate::operation::{DIGITS, Form, Operation, OperationProgram, ProgramArgs};
 use crate::ring_split::{Half, Halving};
 use crate::stream::{Buffers, Common, Ended, Progress, Shift, Stream, run_streams};
-use crate::{OffloadError, Usage};
+use crate::{Offer, OffloadError, Usage};
 
 /// One polynomial, `[lane][n]`.
 pub type Polynomial = Vec<Vec<u128>>;
@@ -124,20 +123,20 @@ impl Session {
         }
     }
 
-    /// Computes a program of polynomial operations; `operations` are those that the device takes. Its outputs can be
+    /// Computes a program of polynomial operations; `offer` has those that the device takes. Its outputs can be
     /// taken from the memory that is returned.
     ///
     /// # Errors
     /// [`Ended`]. A device that failed was reset.
     pub fn run_program<'g, W: Word, H: Host<W>>(
         &mut self,
-        operations: &BTreeSet<String>,
+        offer: &Offer,
         graph: &'g Graph<W>,
         host: &H,
         progress: &dyn Progress,
     ) -> Result<Memory<'g, W>, Ended<H::Error>> {
         let jobs = [(graph, host)];
-        let mut memories = Self::run_together(&mut [self], operations, &jobs, progress)?;
+        let mut memories = Self::run_together(&mut [self], offer, &jobs, progress)?;
         Ok(memories.swap_remove(0))
     }
 
@@ -147,7 +146,7 @@ impl Session {
     /// As [`Session::run_program`]; all cores are reset if one fails.
     pub fn run_together<'g, W: Word, H: Host<W>>(
         sessions: &mut [&mut Self],
-        operations: &BTreeSet<String>,
+        offer: &Offer,
         jobs: &[(&'g Graph<W>, &H)],
         progress: &dyn Progress,
     ) -> Result<Vec<Memory<'g, W>>, Ended<H::Error>> {
@@ -160,7 +159,7 @@ impl Session {
         );
         let mut streams: Vec<Stream<'_>> = sessions
             .iter_mut()
-            .map(|session| session.stream(operations))
+            .map(|session| session.stream(offer))
             .collect();
         let outcome = run_streams(&mut streams, &mut common, jobs, progress, &mut shift);
         drop(streams);
@@ -168,12 +167,12 @@ impl Session {
         outcome
     }
 
-    fn stream<'s>(&'s mut self, operations: &'s BTreeSet<String>) -> Stream<'s> {
+    fn stream<'s>(&'s mut self, offer: &'s Offer) -> Stream<'s> {
         // The program sets moduli by its own plan.
         self.sets.iter_mut().for_each(|set| set.0.clear());
         Stream {
             driver: &mut self.driver,
-            operations,
+            offer,
             buffers: &mut self.buffers,
             usage: &mut self.usage,
             profile: &mut self.profile,

@@ -18,6 +18,7 @@ mod common;
 mod convert;
 mod fold;
 mod interleave;
+mod lack;
 mod laid;
 mod lay_out;
 mod order;

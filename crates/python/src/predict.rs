@@ -7,9 +7,10 @@ use crate::program::Program;
 use crate::work::Work;
 use ::device::DeviceError;
 use backend::Build;
+use offload::Offer;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Runs of a batch at most.
@@ -34,11 +35,11 @@ fn predict<'py>(
     }
     let info = build_info(&knobs, memory)?;
     info.validate().map_err(DeviceError::from).or_raise()?;
-    let operations: BTreeSet<String> = operations.into_iter().collect();
+    let offer = Offer::new(operations);
     let program = Arc::clone(&program.inner);
     let build = Build {
         info: &info,
-        operations: &operations,
+        offer: &offer,
     };
     let found = py.work(|| build.predict(&program, runs))?;
     let dict = usage_dict(py, &found.usage)?;

@@ -45,6 +45,8 @@ ringsmith run kernel.py --input x=x.npy --input w=weights.npy --on cpu
 
 ringsmith run program.rsp --input x=x.npy
 
+ringsmith run kernel.py --on model:coxhe-zcu104-f1 --device-only
+
 ringsmith run kernel.py --on record:steps.txt --polynomial
 
 ringsmith run kernel.py --at https://host:8470 --api-key-file key --client mine.rsc
@@ -80,6 +82,9 @@ def run(
     overrides: Annotated[
         list[str] | None, typer.Option("--set", help="key=value of the engine's preset; may be repeated")
     ] = None,
+    device_only: Annotated[
+        bool, typer.Option("--device-only", help="with --on model:, rtl:: refuse what would leave work to the host")
+    ] = False,
     trace: Annotated[str | None, typer.Option("--trace", help="write the engine's timeline to this file")] = None,
     polynomial: Annotated[
         bool, typer.Option("--polynomial", help="with record:FILE: write the polynomial operations too")
@@ -109,7 +114,7 @@ def run(
     if at is not None and on != "cpu":
         raise InputError("--on chooses an engine of this machine, --at a server; give one of them")
     there = None if at is None else connected(at, api_key_file, allow_http)
-    options = EngineOptions(tuple(overrides or ()), trace, {"polynomial": polynomial})
+    options = EngineOptions(tuple(overrides or ()), trace, device_only, {"polynomial": polynomial})
     engine: Engine = open_engine(on, options)
     if there is not None:
         engine = RemoteEngine(there, client)

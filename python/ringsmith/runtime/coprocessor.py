@@ -25,6 +25,7 @@ class DeviceEngine:
     def __init__(self, device: OpenDevice, options: EngineOptions) -> None:
         """Use an opened device."""
         self._device = device
+        self._native = device.native.alone() if options.device_only else device.native
         self._options = options
 
     @property
@@ -35,13 +36,13 @@ class DeviceEngine:
     @property
     def device(self) -> Any:
         """The native device."""
-        return self._device.native
+        return self._native
 
     def report(self, seconds: float) -> dict[str, Any]:
         """Return what ran where: operations, send, compute and receive of the device, and the host's time."""
-        usage = self._device.native.take_usage()
-        shift = self._device.native.take_shift()
-        profile = self._device.native.last_profile()
+        usage = self._native.take_usage()
+        shift = self._native.take_shift()
+        profile = self._native.last_profile()
         clock = self._device.clock_mhz
         facts: dict[str, Any] = {
             "device": {

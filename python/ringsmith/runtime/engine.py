@@ -22,10 +22,14 @@ from ringsmith.runtime.server import Execution, Progress
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """A user's settings of an engine: overrides `key=value` of a preset, a file for a timeline."""
+    """A user's settings of an engine: overrides `key=value` of a preset, a file for a timeline.
+
+    `device_only`: a co-processor refuses programs of which the host would do something with ciphertexts.
+    """
 
     overrides: Sequence[str] = ()
     trace: str | None = None
+    device_only: bool = False
     extra: dict[str, Any] = field(default_factory=dict)
 
 

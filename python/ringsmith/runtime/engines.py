@@ -8,6 +8,7 @@ from functools import partial
 
 from ringsmith.errors import InputError
 from ringsmith.runtime import coprocessor, record
+from ringsmith.runtime.devices import KINDS
 from ringsmith.runtime.engine import Cpu, Engine, EngineOptions
 
 #: Engine kinds by name; a kind is called with what follows the colon (empty without one) and the options.
@@ -21,6 +22,8 @@ ENGINES: dict[str, Callable[[str, EngineOptions], Engine]] = {
 def open_engine(name: str, options: EngineOptions | None = None) -> Engine:
     """Return the engine of a name such as `cpu` or `model:cofhee`."""
     kind, _, preset = name.partition(":")
+    if options and options.device_only and kind not in KINDS:
+        raise InputError(f"--device-only is for a co-processor, --on {name} is none; there is --on model:PRESET")
     if name == "cpu":
         if options and options.extra.get("polynomial"):
             raise InputError("the engine cpu takes no --polynomial; the recorder does: --on record:FILE")

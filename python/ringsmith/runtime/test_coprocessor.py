@@ -190,6 +190,20 @@ def test_unusable_engines_are_refused() -> None:
         open_engine("rtl:nothing")
     with pytest.raises(ParameterError, match="butterflies must be"):
         open_engine("model:tiny", EngineOptions(overrides=["butterflies=5"]))
+    with pytest.raises(InputError, match="--device-only is for a co-processor"):
+        open_engine("cpu", EngineOptions(device_only=True))
+
+
+def test_a_device_alone_says_what_it_lacks() -> None:
+    """Its preset has no unit for digits and divisions; the same run with the host is right."""
+    inputs = {"x": np.arange(8), "y": np.arange(8) * 2, "w": np.ones(8, dtype=int)}
+    for alone in (False, True):
+        engine = open_engine("model:cofhee", EngineOptions(device_only=alone))
+        if not alone:
+            assert rs.run(inner, inputs, engine=engine).json()["correct"]
+            continue
+        with pytest.raises(DeviceError, match=r"the host is to do nothing.* automorphisms \(the build has no"):
+            rs.run(inner, inputs, engine=engine)
 
 
 @rs.kernel(

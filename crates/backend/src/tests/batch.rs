@@ -11,7 +11,7 @@ use super::{bfv_parameters, ckks_parameters};
 use crate::{Backend, Build, Coprocessor, Inputs, Request, Unobserved, measure};
 use device::{Driver, Modeled};
 use isa::{BuildInfo, Host, Reduction};
-use offload::{CoreTime, Session};
+use offload::{CoreTime, Offer, Session};
 use program::step::Operation;
 use program::{Encryption, Parameters, Program};
 use rlwe::{SecurityPolicy, Seed};
@@ -34,7 +34,7 @@ fn engine(info: BuildInfo) -> Coprocessor {
 fn predicted(backend: &Coprocessor, program: &Program, runs: usize) -> u64 {
     let build = Build {
         info: &backend.session().info().clone(),
-        operations: &ALL.iter().map(|&name| name.to_owned()).collect(),
+        offer: &Offer::new(ALL.iter().map(|&name| name.to_owned())),
     };
     build.predict(program, runs).unwrap().cycles
 }

@@ -2,14 +2,18 @@
 //! Programs on builds that spread residues and permute values beside the butterflies:
 //! the same bytes, and what the host is left.
 
-use super::coprocessor::{build, conforms, held_to_the_walk};
+use super::clear;
+use super::coprocessor::{ALL, build, conforms, engine, held_to_the_walk};
 use super::random::Maker;
+use super::reference::Client;
 use super::{bfv_parameters, ckks_parameters};
+use crate::{Backend, Inputs, Request, Unobserved};
 use ckks::{CkksParams, CkksParamsLiteral};
 use isa::{BuildInfo, Reduction};
+use program::expression::Numbers;
 use program::step::{Operation, Step};
 use program::{Encryption, Parameters, Program};
-use rlwe::{RlweParamsLiteral, SecurityPolicy};
+use rlwe::{RlweParamsLiteral, SecurityPolicy, Seed};
 
 /// A build with the unit and eight slots.
 pub fn moves(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
@@ -187,5 +191,57 @@ fn key_switches_leave_nothing_to_the_host() {
             assert_eq!((usage.host_operations, usage.submissions), (0, 1), "{what}");
             assert_eq!(usage.cycles, usage.predicted_cycles, "{what}");
         }
+    }
+}
+
+/// Where the host is to do nothing: the same bytes, also of sums that it would do as cheaply; or what is lacking.
+#[test]
+fn a_device_alone_refuses_what_it_would_leave_to_the_host() {
+    use Operation::{Add, Rotate};
+    let program = ending(&[(Add(0, 1), 2, 0), (Rotate(3, 1), 2, 0), (Add(4, 0), 2, 0)]);
+    let client = Client::new(&program, &clear::inputs(&program, 1));
+    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+    let plain = [Numbers::Reals(vec![1.0; program.parameters.slots()])];
+    let request = Request {
+        program: &program,
+        keys: &client.keys,
+        inputs: Inputs::Bytes(&inputs),
+        plain: &plain,
+        seed: Seed::from_text("zeros"),
+    };
+    let alone = |info, operations: &[&str]| {
+        let device = engine(info, operations).alone(true);
+        let outcome = device.run(&request, &Unobserved);
+        (outcome, device.take_usage().host_operations)
+    };
+    let (outcome, left) = alone(moves(46, 4, 10), &ALL);
+    assert_eq!(outcome.unwrap().outputs, client.reference(&program, &plain));
+    assert_eq!(left, 0);
+    let lacking = [
+        (
+            build(46, 4, 10),
+            &ALL[..],
+            "automorphisms (the build has no instruction",
+        ),
+        (
+            build(46, 4, 10),
+            &ALL,
+            "base conversions (the build has no unit",
+        ),
+        (moves(46, 4, 8), &ALL, "n = 1024 is no degree of the build"),
+        (
+            moves(44, 4, 10),
+            &ALL,
+            "a prime of 45 bits does not suit the build",
+        ),
+        (
+            moves(46, 4, 10),
+            &["tensor"],
+            "the preset's operations lack key-switch",
+        ),
+    ];
+    for (info, operations, what) in lacking {
+        let told = alone(info, operations).0.unwrap_err().to_string();
+        assert!(told.contains(what), "{told}");
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A program laid out for a device: placed, as tiles and instructions, in submissions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use isa::{BuildInfo, Shape, State};
 use polynomial::{Form, Graph, Limb, Operation, Origin};
@@ -14,7 +14,7 @@ use super::section::{Layout, split};
 use super::tiles::{Maker, TileId, Tiles};
 use super::turns::Turns;
 use crate::ring_split::Half;
-use crate::{OffloadError, Usage};
+use crate::{Offer, OffloadError, Usage};
 
 /// A program laid out for a device.
 pub(super) struct Laid<'g, W: Word> {
@@ -45,17 +45,17 @@ fn ordered(info: &BuildInfo, mut turns: Turns, plan: &mut Plan) -> u64 {
 }
 
 impl<'g, W: Word> Laid<'g, W> {
-    /// A program for a build that takes these operations, not planned yet.
+    /// A program for a build that gets an offer of operations, not planned yet.
     ///
     /// # Errors
     /// What the build cannot do.
     pub(super) fn new(
         info: &BuildInfo,
-        operations: &BTreeSet<String>,
+        offer: &Offer,
         graph: &'g Graph<W>,
     ) -> Result<Self, OffloadError> {
         let layout = Layout::new(info, graph);
-        let placement = Placement::new(info, operations, graph, &layout);
+        let placement = Placement::new(info, offer, graph, &layout)?;
         let maker = Maker {
             info,
             graph,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The parts of a program laid out for the cores of a device: the plan that ends first on all of them.
 
-use std::collections::BTreeSet;
-
 use isa::BuildInfo;
 use polynomial::Graph;
 use zq::Word;
@@ -12,7 +10,7 @@ use super::laid::Laid;
 use super::predict::timed;
 use super::tiles::TileOp;
 use super::turns::Turns;
-use crate::OffloadError;
+use crate::{Offer, OffloadError};
 
 /// What is tried beside one part after another with all that slots can keep: the order of parts that have nothing in
 /// common, and for how many operations ahead a slot keeps what the host has too. Each is the fastest for some batch of
@@ -30,10 +28,10 @@ const TRIED: [(Option<Tracks>, usize); 4] = [
 /// What the build cannot do.
 pub(super) fn lay_out<'g, W: Word>(
     info: &BuildInfo,
-    operations: &BTreeSet<String>,
+    offer: &Offer,
     graphs: impl Iterator<Item = &'g Graph<W>>,
 ) -> Result<Vec<Laid<'g, W>>, OffloadError> {
-    let laid = graphs.map(|graph| Laid::new(info, operations, graph));
+    let laid = graphs.map(|graph| Laid::new(info, offer, graph));
     let mut laid: Vec<Laid<'g, W>> = laid.collect::<Result<_, _>>()?;
     let turns = Turns::new(&laid.iter().map(|laid| &laid.tiles).collect::<Vec<_>>());
     for (laid, turns) in laid.iter_mut().zip(&turns) {

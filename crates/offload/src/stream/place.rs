@@ -8,8 +8,10 @@ use polynomial::{Bundle, Form, Graph, Limb, Operation};
 use zq::Word;
 
 use super::convert::{self, is_conversion};
+use super::lack::{Lack, listed};
 use super::order::Addends;
 use super::section::Layout;
+use crate::{Offer, OffloadError};
 
 /// Rounds in which operations that either side can do move to where they cost fewer transfers.
 const ROUNDS: usize = 4;
@@ -66,13 +68,16 @@ struct Placer<'a, W: Word> {
 }
 
 impl Placement {
-    /// For a build that takes these operations.
+    /// For a build that gets an offer of operations.
+    ///
+    /// # Errors
+    /// [`OffloadError::Host`] for what the host would have to do, where it is to do nothing.
     pub fn new<W: Word>(
         info: &BuildInfo,
-        operations: &BTreeSet<String>,
+        offer: &Offer,
         graph: &Graph<W>,
         layout: &Layout,
-    ) -> Self {
+    ) -> Result<Self, OffloadError> {
         let usable: Vec<bool> = graph
             .plans()
             .iter()
@@ -84,23 +89,45 @@ impl Placement {
             true => needed(graph),
             false => vec![true; graph.bundles().len()],
         };
-        let can = |bundle: &Bundle| {
+        let lack = |bundle: &Bundle| -> Option<Lack> {
             let op = instruction(&bundle.operation);
             let name = graph.tasks()[bundle.task as usize].name;
-            let named =
-                !is_heavy(&bundle.operation) || operations.contains(name) || FREE.contains(&name);
-            degree
-                && named
-                && op.is_some_and(|op| info.has(op) || is_conversion(&bundle.operation))
-                && bundle.moduli.iter().all(|m| usable[usize::from(*m)])
-                // A section that works in half of a ring has no automorphism of it.
-                && (op != Some(Op::Auto) || layout.halves == 1)
-                && (!is_conversion(&bundle.operation)
-                    || convert::fits(info, (graph, layout), &usable, bundle))
+            let named = !is_heavy(&bundle.operation) || offer.takes(name) || FREE.contains(&name);
+            let unfit = bundle.moduli.iter().find(|m| !usable[usize::from(**m)]);
+            if !degree {
+                Some(Lack::Degree(graph.n()))
+            } else if !named {
+                Some(Lack::Task(name))
+            } else if !op.is_some_and(|op| info.has(op) || is_conversion(&bundle.operation)) {
+                Some(Lack::Instruction)
+            } else if let Some(m) = unfit {
+                Some(Lack::Modulus(
+                    graph.plans()[usize::from(*m)].modulus().bits(),
+                ))
+            } else if op == Some(Op::Auto) && layout.halves > 1 {
+                Some(Lack::Halves)
+            } else if is_conversion(&bundle.operation)
+                && !convert::fits(info, (graph, layout), &usable, bundle)
+            {
+                Some(Lack::Conversion)
+            } else {
+                None
+            }
         };
         let able = graph.bundles().iter().zip(&is_needed);
-        let able = able.map(|(bundle, needed)| *needed && can(bundle));
+        let able = able.map(|(bundle, needed)| *needed && lack(bundle).is_none());
         let able: Vec<bool> = able.collect();
+        if offer.alone {
+            let refused = |number: usize| {
+                (is_needed[number] && !able[number])
+                    .then(|| lack(&graph.bundles()[number]))
+                    .flatten()
+            };
+            let lacks = listed(graph, refused);
+            if !lacks.is_empty() {
+                return Err(OffloadError::Host { lacks });
+            }
+        }
         let users = users(graph, &is_needed);
         let mut is_output = vec![false; graph.bundles().len()];
         graph
@@ -116,21 +143,23 @@ impl Placement {
             converts: (graph.bundles().iter().zip(&able))
                 .any(|(bundle, able)| *able && is_conversion(&bundle.operation)),
         };
-        placer.settle(&able);
-        placer.only_beside_others();
-        placer.settle(&able);
+        if !offer.alone {
+            placer.settle(&able);
+            placer.only_beside_others();
+            placer.settle(&able);
+        }
         let stages = stages(graph, &placer.on_device, layout);
         let addends = match placer.converts {
             true => Addends::new(graph, &placer.users, &placer.on_device, &stages),
             false => Addends::default(),
         };
-        Self {
+        Ok(Self {
             on_device: placer.on_device,
             stages,
             is_needed,
             users: placer.users,
             addends,
-        }
+        })
     }
 }
 

@@ -2,20 +2,21 @@
 //! What a program would take of a build, from its plan alone: no data, no keys, no device.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use isa::{BuildInfo, Instruction, Op, Shape, State, Unit};
 use model::{Timing, schedule_together};
-use polynomial::{Graph, Operation};
+use polynomial::Graph;
 use zq::Word;
 
 use super::account::account;
 use super::allocate::TABLES;
+use super::lack::{kind, on_data};
 use super::laid::Laid;
 use super::lay_out::lay_out;
 use super::section::Table;
 use super::tiles::Tile;
-use crate::{OffloadError, Usage};
+use crate::{Offer, OffloadError, Usage};
 
 /// Between the numbers of two cores' own buffers.
 const OWN: u32 = 1 << 24;
@@ -49,17 +50,17 @@ impl Prediction {
     }
 }
 
-/// Usage of a build that takes these operations after one run of a program, a part of it ([`Graph::shares`]) on each of
+/// Usage of a build that gets an offer of operations after one run of a program, a part of it ([`Graph::shares`]) on each of
 /// its first cores: their plans, timed by the latency formulas and the scheduling rules.
 ///
 /// # Errors
 /// What the build cannot do.
 pub fn predict<W: Word>(
     info: &BuildInfo,
-    operations: &BTreeSet<String>,
+    offer: &Offer,
     parts: &[Cow<'_, Graph<W>>],
 ) -> Result<Prediction, OffloadError> {
-    let laid = lay_out(info, operations, parts.iter().map(|part| &**part))?;
+    let laid = lay_out(info, offer, parts.iter().map(|part| &**part))?;
     let mut found = timed(info, &laid);
     for (part, laid) in parts.iter().zip(&laid) {
         for (kind, count) in host_work(part, |number| laid.is_on_host(number)) {
@@ -184,34 +185,16 @@ impl<'a, 'g, W: Word> Core<'a, 'g, W> {
     }
 }
 
-/// Counts the host's operations on inputs and on results of the device; the rest, such as encryptions of zero, can be
-/// done before.
+/// Counts the host's operations on inputs and on results of the device.
 fn host_work<W: Word>(
     graph: &Graph<W>,
     is_on_host: impl Fn(usize) -> bool,
 ) -> BTreeMap<&'static str, u64> {
     let mut counts = BTreeMap::new();
-    let mut depends: Vec<bool> = Vec::with_capacity(graph.bundles().len());
-    for (number, bundle) in graph.bundles().iter().enumerate() {
-        let is_given = matches!(bundle.operation, Operation::Source(..));
-        let mut operands = bundle.operands.iter().flatten();
-        let depending = is_given || operands.any(|limb| depends[graph.home(*limb)]);
-        depends.push(depending);
-        if depending && !is_given && is_on_host(number) {
-            *counts.entry(kind(&bundle.operation)).or_default() += 1;
-        }
+    for number in on_data(graph).filter(|number| is_on_host(*number)) {
+        *counts
+            .entry(kind(&graph.bundles()[number].operation))
+            .or_default() += 1;
     }
     counts
-}
-
-fn kind(operation: &Operation) -> &'static str {
-    use Operation::{Convert, Intt, Mul, MulAdd, Ntt, Permute, Round, Step};
-    match operation {
-        Ntt | Intt => "transforms",
-        Mul | MulAdd => "products",
-        Permute { .. } => "automorphisms",
-        Convert | Round { .. } => "base conversions",
-        Step(..) => "whole steps",
-        _ => "sums",
-    }
 }

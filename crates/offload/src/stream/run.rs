@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Running a planned program: uploads, submissions, downloads.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use device::{Driver, Profile};
 use isa::{Instruction, Op};
@@ -18,7 +18,7 @@ use super::laid::Laid;
 use super::section::{Table, join, modulus, words};
 use super::tiles::{Tile, TileId};
 use crate::ring_split::Half;
-use crate::{OffloadError, Usage};
+use crate::{Offer, OffloadError, Usage};
 
 /// Progress callback and cancellation of a run.
 pub trait Progress {
@@ -41,8 +41,8 @@ pub struct Buffers {
 /// A device that runs a program.
 pub struct Stream<'s> {
     pub driver: &'s mut Driver,
-    /// Operations that it takes (`tensor`, `key-switch`, …).
-    pub operations: &'s BTreeSet<String>,
+    /// What it is given.
+    pub offer: &'s Offer,
     pub buffers: &'s mut Buffers,
     pub usage: &'s mut Usage,
     /// Timeline of the last submission.

@@ -60,7 +60,7 @@ pub fn run<'g, W: Word, H: Host<W>>(
     let first = &streams[0];
     let laid = lay_out(
         first.driver.info(),
-        first.operations,
+        first.offer,
         jobs.iter().map(|job| job.0),
     )?;
     for (stream, laid) in streams.iter_mut().zip(laid) {

@@ -130,6 +130,13 @@ impl Device {
         Self::new(name, operations, cores)
     }
 
+    /// The same device for programs that leave nothing to the host: others are refused, with what the build lacks.
+    fn alone(&self) -> Self {
+        Self {
+            coprocessor: self.coprocessor.clone().alone(true),
+        }
+    }
+
     /// The build as the info block describes it.
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let info = self.coprocessor.session().info().clone();

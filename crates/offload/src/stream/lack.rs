@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Reasons for which operations are not the device's.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use polynomial::{Graph, Operation};
+use zq::Word;
+
+/// What the device lacks for an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lack {
+    /// The ring degree is not among the build's.
+    Degree(usize),
+    /// The preset does not name the task that it is part of.
+    Task(&'static str),
+    /// The build has no instruction for it.
+    Instruction,
+    /// A modulus of so many bits does not suit the build.
+    Modulus(u32),
+    /// The ring is worked on in halves, which have no automorphism.
+    Halves,
+    /// The build's units cannot do this base conversion.
+    Conversion,
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Degree(n) => write!(f, "n = {n} is no degree of the build"),
+            Self::Task(name) => write!(f, "the preset's operations lack {name}"),
+            Self::Instruction => f.write_str("the build has no instruction for them"),
+            Self::Modulus(bits) => write!(f, "a prime of {bits} bits does not suit the build"),
+            Self::Halves => f.write_str("the ring has twice the build's degree"),
+            Self::Conversion => f.write_str(
+                "the build has no unit that does (moves: digits and divisions; rns_rate: Lift, Scale), or too few lanes",
+            ),
+        }
+    }
+}
+
+/// Operations that are not the device's, by kind and reason, in words.
+pub fn listed<W: Word>(graph: &Graph<W>, lack: impl Fn(usize) -> Option<Lack>) -> Vec<String> {
+    let mut counts: BTreeMap<(&str, Lack), u64> = BTreeMap::new();
+    for number in on_data(graph) {
+        if let Some(lack) = lack(number) {
+            let kind = kind(&graph.bundles()[number].operation);
+            *counts.entry((kind, lack)).or_default() += 1;
+        }
+    }
+    let line = |((kind, lack), count): ((&str, Lack), u64)| format!("{count} {kind} ({lack})");
+    counts.into_iter().map(line).collect()
+}
+
+/// The operations on inputs and on what comes of them; the rest, such as encryptions of zero, can be done before.
+pub fn on_data<W: Word>(graph: &Graph<W>) -> impl Iterator<Item = usize> {
+    let mut depends: Vec<bool> = Vec::with_capacity(graph.bundles().len());
+    let mut found = Vec::new();
+    for (number, bundle) in graph.bundles().iter().enumerate() {
+        let is_given = matches!(bundle.operation, Operation::Source(..));
+        let mut operands = bundle.operands.iter().flatten();
+        let depending = is_given || operands.any(|limb| depends[graph.home(*limb)]);
+        depends.push(depending);
+        if depending && !is_given {
+            found.push(number);
+        }
+    }
+    found.into_iter()
+}
+
+/// An operation's kind, in the plural.
+pub fn kind(operation: &Operation) -> &'static str {
+    use Operation::{Convert, Intt, Mul, MulAdd, Ntt, Permute, Round, Step};
+    match operation {
+        Ntt | Intt => "transforms",
+        Mul | MulAdd => "products",
+        Permute { .. } => "automorphisms",
+        Convert | Round { .. } => "base conversions",
+        Step(..) => "whole steps",
+        _ => "sums",
+    }
+}

@@ -219,6 +219,7 @@ class Device:
         primes: int,
         special: int = ...,
         digit_primes: int = ...,
+        data_bits: int | None = ...,
         purpose: str = ...,
         count: int = ...,
         batch: int = ...,

@@ -4,7 +4,7 @@
 //   v,w --> multiplier --+--> sum --> x
 //   u,v --> delay -------+
 //
-// u, v, w in [0, m). Latency: mod_mul_latency + addsub_latency; a result every cycle.
+// u, v, w in [0, m); v of a product any word. Latency: mod_mul_latency + addsub_latency; a result every cycle.
 module rs_pointwise
   import rs_latency_pkg::*;
 #(

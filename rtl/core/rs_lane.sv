@@ -473,7 +473,7 @@ module rs_lane
   endfunction
 
   logic started_q;
-  logic faulty, operands_q, operands_q2, addends_q, product_late;
+  logic faulty, operands_q, operands_q2, addends_q, constant_q, product_late;
   logic [1:0] writes;
   rs_delay #(
     .Width (1),
@@ -499,11 +499,13 @@ module rs_lane
     operands_q  <= rd_valid_i && started_q;
     operands_q2 <= operands_q && started_q;
     addends_q   <= !sel_e_i.zero && started_q;
+    constant_q  <= sel_constant_i;
   end
 
   logic operands_below, addends_below;
   logic [1:0] results_below;
-  assign operands_below = below(u_q) && below(v_q) && below(w_q);
+  // A product with a constant takes any word: a digit of a longer prime is not reduced.
+  assign operands_below = below(u_q) && (below(v_q) || constant_q && !cross_i) && below(w_q);
   assign addends_below  = below(e0_q) && below(e1_q);
   assert property (@(posedge clk_i) disable iff (!started_q) !operands_q2 || product_i || operands_below)
   else $error("%m: an operand is not below the modulus");

@@ -144,7 +144,12 @@ fn constant(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
             .ok_or(Fault::new(Cause::Index))?;
         let words = &mut value[lane];
         for (word, &addend) in words.iter_mut().zip(&addend[lane]) {
-            *word = q.modulus.add(q.mul(*word, factor), addend);
+            // Any word, as of a digit of a longer prime: the product reduces it.
+            let residue = match *word < q.modulus.value() {
+                true => *word,
+                false => q.modulus.reduce(*word),
+            };
+            *word = q.modulus.add(q.mul(residue, factor), addend);
         }
     }
     memory.write(i.dst, value)

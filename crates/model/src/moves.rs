@@ -29,25 +29,44 @@ impl Digit {
     /// # Errors
     /// A source prime that is not below twice the lane's, or of more than 64 bits.
     pub fn new(shares: &[(u8, Modulus<u128>, Modulus<u128>)]) -> Result<Self, DigitError> {
+        let wide = shares.iter().find(|(_, q, p)| !Self::suits(q, p));
+        match wide {
+            Some((_, q, p)) => Err(DigitError {
+                q: q.value(),
+                p: p.value(),
+            }),
+            None => Self::unreduced(shares),
+        }
+    }
+
+    /// The same for source primes of any size up to 64 bits: words of the result are congruent to the residues but
+    /// below 2^W only. A product with a constant (CMODMUL), which takes any word, reduces them; nothing else may read
+    /// them.
+    ///
+    /// # Errors
+    /// A source prime of more than 64 bits.
+    pub fn unreduced(shares: &[(u8, Modulus<u128>, Modulus<u128>)]) -> Result<Self, DigitError> {
         let share = |&(from, q, p): &(u8, Modulus<u128>, Modulus<u128>)| {
-            if !Self::suits(&q, &p) {
-                let (q, p) = (q.value(), p.value());
+            let (q_value, p_value) = (q.value(), p.value());
+            if q.bits() > 64 {
+                let (q, p) = (q_value, p_value);
                 return Err(DigitError { q, p });
             }
-            let (bound, q, p) = (seam(&q), q.value(), p.value());
-            // x - q + p lies in 0..p; modulo 2^W for any W that holds both.
-            let offset = p.wrapping_sub(q);
+            let bound = seam(&q);
+            // x - q + k p, k the least that leaves nothing negative, is below q / 2 + p if k > 1, else below p; modulo
+            // 2^W for any W that holds both.
+            let multiple = (q_value - bound).div_ceil(p_value) * p_value;
             Ok(Share {
                 from,
                 bound,
-                offset,
+                offset: multiple.wrapping_sub(q_value),
             })
         };
         let shares: Result<_, _> = shares.iter().map(share).collect();
         Ok(Self { shares: shares? })
     }
 
-    /// Whether one addition converts residues modulo `q` to `p`.
+    /// Whether one addition converts residues modulo `q` to reduced ones modulo `p`.
     pub fn suits(q: &Modulus<u128>, p: &Modulus<u128>) -> bool {
         q.bits() <= 64 && seam(q) <= p.value() && q.value() - seam(q) <= p.value()
     }

@@ -267,6 +267,34 @@ fn digits_are_lifts_of_one_prime() {
     assert!(message.contains("389 must be below 2 * 193"), "{message}");
 }
 
+/// Digits of a prime much longer than the lane's, within words that just hold it: congruent to the lift.
+#[test]
+fn digits_of_longer_primes_are_lifts_once_they_are_reduced() {
+    let pairs = [
+        (389u128, 193u128, 9u32),
+        (65537, 97, 17),
+        ((1 << 60) - (1 << 18) + 1, 1073479681, 60),
+        (18446744073709551557, 97, 64),
+        (97, 65537, 17),
+    ];
+    for (q, p, bits) in pairs {
+        let [q, p] = [q, p].map(|m| Modulus::new(m).unwrap());
+        let digit = crate::Digit::unreduced(&[(0, q, p)]).unwrap();
+        let lift = Conversion::lift(0, &[q], &[p]).unwrap();
+        let half = q.value() / 2;
+        let near = half.saturating_sub(400)..(half + 400).min(q.value());
+        let x: Vec<u128> = near.chain([0, 1, q.value() - 1]).collect();
+        let (source, zeros) = (vec![x.clone()], vec![vec![0; x.len()]]);
+        let made = &digit.apply(&source, bits)[0];
+        assert!(made.iter().all(|word| word >> bits == 0));
+        let reduced: Vec<u128> = made.iter().map(|&word| p.reduce(word)).collect();
+        let (q, p) = (q.value(), p.value());
+        assert_eq!(reduced, lift.apply(&source, &zeros)[0], "{q} to {p}");
+    }
+    let [q, p] = [(1u128 << 65) - 49, 97].map(|m| Modulus::new(m).unwrap());
+    assert!(crate::Digit::unreduced(&[(0, q, p)]).is_err());
+}
+
 #[test]
 fn a_product_with_a_constant_adds_what_it_is_given() {
     let mut memory = converting();

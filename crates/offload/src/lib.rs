@@ -21,5 +21,5 @@ pub use measure_instruction::measure_instruction;
 pub use offer::Offer;
 pub use operation::{Form, Operation, OperationProgram, ProgramArgs};
 pub use session::{Polynomial, Session};
-pub use stream::{CoreTime, Ended, Prediction, Progress, Shift, predict};
+pub use stream::{CoreTime, Ended, Prediction, Progress, Shift, is_reduced_by_a_move, predict};
 pub use usage::{Moved, Usage};

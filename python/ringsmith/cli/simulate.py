@@ -54,6 +54,7 @@ class Whole:
     primes: int | None = None
     special: int = 1
     digit_primes: int = 1
+    data_bits: int | None = None
     purpose: str = "rotation"
     count: int = 1
     digit_major: bool = False
@@ -119,6 +120,9 @@ def simulate(
     digit_primes: Annotated[
         int, typer.Option("--digit-primes", help="the same: data primes of a digit", min=1, max=16)
     ] = 1,
+    data_bits: Annotated[
+        int | None, typer.Option("--data-bits", help="the same: bits of a data prime, if shorter than special ones")
+    ] = None,
     count: Annotated[int, typer.Option("--count", help="rotate: rotations of one ciphertext", min=1, max=64)] = 1,
     batch: Annotated[
         int | None, typer.Option("--batch", help="whole operations: so many, on all cores (default 1)")
@@ -153,10 +157,10 @@ def simulate(
         )
     if digit_major and op != ROTATE and not _is_key_switch(op, made.moves):
         raise InputError(f"--digit-major goes with {ROTATE} and {KEY_SWITCH} of builds with moves, not with {op}")
-    if (special, digit_primes) != (1, 1) and not _switches_keys(op, made.moves):
+    if (special, digit_primes, data_bits) != (1, 1, None) and not _switches_keys(op, made.moves):
         raise InputError(
-            f"--special and --digit-primes go with {ROTATE}, {KEY_SWITCH} and {RELINEARIZE} of builds with moves, not "
-            f"with {op}"
+            f"--special, --digit-primes and --data-bits go with {ROTATE}, {KEY_SWITCH} and {RELINEARIZE} of builds "
+            f"with moves, not with {op}"
         )
     if batch is not None and not 1 <= batch <= MOST_BATCH:
         raise InputError(f"--batch {batch} must be 1 to {MOST_BATCH}")
@@ -173,6 +177,7 @@ def simulate(
         primes=primes,
         special=special,
         digit_primes=digit_primes,
+        data_bits=data_bits,
         purpose=RELINEARIZE if op == RELINEARIZE else "rotation",
         count=count if op == ROTATE else 1,
         digit_major=digit_major,

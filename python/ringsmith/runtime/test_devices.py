@@ -208,6 +208,29 @@ def test_key_switches_in_flight_and_digit_by_digit_are_predicted(kind: str) -> N
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"lanes": 6, "reduction": "montgomery", "wide_port": True},
+        {"lanes": 3, "reduction": "barrett"},
+        {"lanes": 3, "reduction": "montgomery", "pointwise_unit": True},
+    ],
+    ids=["montgomery", "barrett", "pointwise unit"],
+)
+def test_residues_of_longer_special_primes_are_reduced_by_a_product(kind: str, shape: dict[str, Any]) -> None:
+    """Words beyond the modulus reach the multiplier, and no other adder: an assertion of the lane would say so."""
+    settings = {"moves": 32, "word_bits": 30, "constants": 32, "dual_port_slots": 8, "single_port_slots": 0}
+    device = open_device(kind, "tiny", {**settings, "n_max": 256} | shape)
+    for data_bits, how in (
+        (20, {"primes": 2}), (29, {"primes": 2}), (20, {"primes": 2, "purpose": "relinearize-rescale"})
+    ):  # fmt: skip
+        outcome = device.native.simulate_key_switch(30, 256, data_bits=data_bits, **how, allow_insecure=True)
+        assert outcome["correct"], (data_bits, how)
+        assert outcome["predicted_cycles"] == pytest.approx(outcome["cycles"], rel=0.01), (data_bits, how)
+        assert (outcome["usage"]["host_operations"], outcome["usage"]["submissions"]) == (0, 1), (data_bits, how)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_several_primes_are_taken_off_one_after_another(kind: str) -> None:
     """Relinearised and rescaled with one division; a digit of two primes; two special primes, a shorter digit."""
     shape = {"lanes": 6, "reduction": "montgomery", "wide_port": True, "moves": 32, "word_bits": 30, "constants": 32}
@@ -304,6 +327,10 @@ BAD_CONVERSIONS = [
     ),
     (lambda d, q: d.simulate_key_switch(30, 64, primes=2), "128"),
     (lambda d, q: d.simulate_key_switch(30, 512, primes=2, allow_insecure=True), "n = 512 is beyond the build"),
+    (
+        lambda d, q: d.simulate_key_switch(30, 64, primes=2, data_bits=30, allow_insecure=True),
+        "data primes of 30 bits: 5 or more of the build, and fewer than the 30 of a special prime",
+    ),
     (lambda d, q: d.simulate_key_switch(30, 64, primes=0, allow_insecure=True), "needs a data prime and a special"),
     (lambda d, q: d.simulate_key_switch(30, 64, primes=1, special=0, allow_insecure=True), "and a special prime"),
     (

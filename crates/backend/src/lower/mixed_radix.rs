@@ -38,6 +38,10 @@ impl<S: Lower> Lowering<'_, S> {
                 .convert_each(each, &targets.repeat(digit.len()), task);
             let term = heads(&lifted, (targets.len(), all.len()));
             sum = Some(match sum {
+                None if self.is_long(from[last], &targets) => {
+                    let ones = vec![1; term.len()];
+                    self.graph.by_limb(Op::Scale(ones), &[&term], task)
+                }
                 None => term,
                 Some(sum) => {
                     let weight = |&m: &u16| self.product_modulo(&from[last + 1..], m).to_u128();
@@ -68,6 +72,13 @@ impl<S: Lower> Lowering<'_, S> {
             rest = heads(&left, (last, last - 1));
         }
         sum.unwrap_or_default()
+    }
+
+    /// Whether moves give residues modulo a prime unreduced modulo one of others, so that a product has to follow.
+    pub(super) fn is_long(&self, prime: u16, others: &[u16]) -> bool {
+        let value = |number| self.modulus(number).value().to_u128();
+        let reduced = |&other: &u16| offload::is_reduced_by_a_move(value(prime), value(other));
+        self.moves && !others.iter().all(reduced)
     }
 
     fn modulus(&self, number: u16) -> &Modulus<S::Word> {

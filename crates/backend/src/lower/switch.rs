@@ -54,7 +54,9 @@ impl<S: Lower> Lowering<'_, S> {
                 return self.digit(own[range].to_vec(), task);
             }
             let polynomial = [own[range.clone()].to_vec()];
-            if range.len() > 1 && (self.converts || self.moves) {
+            let remade = range.len() > 1 && self.converts
+                || self.moves && (range.len() > 1 || self.is_long(all[range.start], &others));
+            if remade {
                 // Its own residues are made anew, where the others are.
                 let made = self.centred(&polynomial, (&all, sides), task);
                 return self.digit(made, task);

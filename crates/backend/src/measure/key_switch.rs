@@ -42,7 +42,7 @@ impl Purpose {
     }
 }
 
-/// The workload: key switches of ciphertexts, under a set of data primes and special primes, all of one size.
+/// The workload: key switches of ciphertexts, under a set of data primes and special primes.
 #[derive(Clone, Copy, Debug)]
 pub struct KeySwitches {
     /// What for.
@@ -57,6 +57,8 @@ pub struct KeySwitches {
     pub digit_primes: usize,
     /// Bits of a prime at most.
     pub bits: u32,
+    /// Bits of a data prime, where those are shorter than the special ones.
+    pub data_bits: Option<u32>,
     /// Rotations of each ciphertext, by 1 and so on; they share its decomposition.
     pub count: usize,
     /// Ciphertexts, fresh or products, shared out to all cores.
@@ -214,8 +216,22 @@ pub fn parameters(
     }
     let allowed = max_log2_qp(policy.table, SecretKind::Ternary, n, policy.level)?;
     let allowed = allowed.filter(|_| !policy.allow_insecure);
-    let share = allowed.map_or(u32::MAX, |all| all / (what.primes + what.special) as u32);
-    let bits = what.bits.min(info.word_bits).min(share);
+    let share = |all: u32| match what.data_bits {
+        Some(data) => all.saturating_sub(data * what.primes as u32) / what.special as u32,
+        None => all / (what.primes + what.special) as u32,
+    };
+    let bits = what
+        .bits
+        .min(info.word_bits)
+        .min(allowed.map_or(u32::MAX, share));
+    if let Some(data) = what.data_bits
+        && !(info.modulus_bits_min..bits).contains(&data)
+    {
+        let least = info.modulus_bits_min;
+        return refuse(format!(
+            "data primes of {data} bits: {least} or more of the build, and fewer than the {bits} of a special prime"
+        ));
+    }
     if bits < info.modulus_bits_min {
         let (primes, special, least) = (what.primes, what.special, info.modulus_bits_min);
         return refuse(format!(
@@ -224,15 +240,18 @@ pub fn parameters(
         ));
     }
     let order = (2 * n.max(most) as u64).max(1 << info.montgomery_bits);
-    let all = ntt_primes::<u64>(
-        bits,
-        order,
-        what.primes + what.special,
-        Direction::Down,
-        &[],
-    );
-    let mut p = all.map_err(rns::RnsError::from)?;
-    let q = p.split_off(what.special);
+    let first = |bits, count| {
+        let found = ntt_primes::<u64>(bits, order, count, Direction::Down, &[]);
+        found.map_err(rns::RnsError::from)
+    };
+    let (p, q) = match what.data_bits {
+        Some(data) => (first(bits, what.special)?, first(data, what.primes)?),
+        None => {
+            let mut p = first(bits, what.primes + what.special)?;
+            let q = p.split_off(what.special);
+            (p, q)
+        }
+    };
     let literal = CkksParamsLiteral {
         rlwe: RlweParamsLiteral {
             n,
@@ -241,7 +260,7 @@ pub fn parameters(
             dnum: what.primes.div_ceil(what.digit_primes),
             ..RlweParamsLiteral::default()
         },
-        scale: f64::from(bits.saturating_sub(8)).exp2(),
+        scale: f64::from(what.data_bits.unwrap_or(bits).saturating_sub(8)).exp2(),
     };
     Ok(CkksParams::new(&literal, policy)?)
 }

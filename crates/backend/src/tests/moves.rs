@@ -77,9 +77,11 @@ fn random_ckks_programs_give_the_same_bytes_where_residues_move() {
         moves(62, 8, 9),
     ];
     conforms(&set(1024, 45, 3, 45), 0..4, &builds);
-    // Primes of several sizes: some digits need a reduction, which is the host's.
+    // Primes of several sizes: some digits need a reduction.
     conforms(&ckks_parameters(), 0..2, &[moves(62, 5, 10)]);
-    conforms(&set(1024, 40, 2, 50), 0..2, &[moves(62, 8, 10)]);
+    let all = [8, 4, 3, 1].map(|lanes| moves(62, lanes, 10));
+    conforms(&set(1024, 40, 2, 50), 0..2, &all);
+    conforms(&set(1024, 45, 3, 43), 0..2, &all);
     conforms(
         &bfv_parameters(),
         0..2,
@@ -160,6 +162,50 @@ fn on_set(set: Parameters, steps: &[(Operation, u8, u32)]) -> Program {
     }
     program.outputs = vec![program.steps.len() as u32 - 1];
     program
+}
+
+/// Special primes longer than data primes and the other way round, one and several, digits too; both reductions.
+#[test]
+fn residues_of_longer_primes_are_reduced_on_the_device() {
+    use Operation::{Multiply, Relinearize, RelinearizeRescale, Rescale, Rotate};
+    let steps: [&[(Operation, u8, u32)]; 3] = [
+        &[(Rotate(0, 1), 2, 0), (Rotate(3, 2), 2, 0)],
+        &[
+            (Multiply(0, 1), 3, 0),
+            (Relinearize(3), 2, 0),
+            (Rescale(4), 2, 1),
+        ],
+        &[(Multiply(0, 1), 3, 0), (RelinearizeRescale(3), 2, 1)],
+    ];
+    for ((bits, count), (special, specials), dnum) in [
+        ((40, 3), (60, 1), 0),
+        ((45, 3), (43, 1), 0),
+        ((36, 4), (60, 2), 2),
+        ((44, 3), (46, 2), 2),
+    ] {
+        let set = with_digits((1024, bits, count), (special, specials), dnum);
+        let all = (count + specials) as u32;
+        let wide = |lanes| BuildInfo {
+            moves: 32,
+            constants: 32,
+            ..moves(60, lanes, 10)
+        };
+        let montgomery = BuildInfo {
+            reduction: Reduction::Montgomery,
+            montgomery_bits: 11,
+            ..wide(2 * all)
+        };
+        for info in [wide(2 * all), wide(all), wide(all.div_ceil(2)), montgomery] {
+            for steps in steps {
+                let usage = held_to_the_walk(&on_set(set.clone(), steps), &info);
+                let lanes = info.lanes;
+                let what =
+                    format!("{steps:?}: {count} x {bits} + {specials} x {special}, {lanes} lanes");
+                assert_eq!((usage.host_operations, usage.submissions), (0, 1), "{what}");
+                assert_eq!(usage.cycles, usage.predicted_cycles, "{what}");
+            }
+        }
+    }
 }
 
 #[test]

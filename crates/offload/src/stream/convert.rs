@@ -97,12 +97,14 @@ pub enum Move {
 pub fn digit(shares: &[(u8, u128, u128)]) -> Result<Digit, OffloadError> {
     let share = |&(from, q, p): &(u8, u128, u128)| Ok((from, modulus(q)?, modulus(p)?));
     let shares: Result<Vec<_>, OffloadError> = shares.iter().map(share).collect();
-    Digit::new(&shares?).map_err(|error| OffloadError::Shape {
+    // Where it is not reduced, a product with a constant follows: see `is_move`.
+    Digit::unreduced(&shares?).map_err(|error| OffloadError::Shape {
         what: error.to_string(),
     })
 }
 
-/// Whether one addition converts residues modulo `q` to `p`.
+/// Whether a move converts residues modulo `q` to reduced ones modulo `p`: `q` is below 2 `p`. Else a product with a
+/// constant has to follow it, before anything else reads the result.
 pub fn suits(q: u128, p: u128) -> bool {
     matches!((modulus(q), modulus(p)), (Ok(q), Ok(p)) if Digit::suits(&q, &p))
 }
@@ -114,27 +116,33 @@ pub fn is_target(bundle: &Bundle, layout: &Layout, set: usize, rows: Range<usize
         .any(|m| layout.place(*m).0 == set)
 }
 
-/// Whether the move unit can do a conversion: of single primes, to each section from one, each not much larger than its
-/// target primes, and one of them not much larger than any other prime there.
+/// Whether the move unit can do a conversion: of single primes, to each section from one. Where only products with
+/// constants read the result any prime does; else each is not much larger than its target primes, and for every
+/// other prime there one in the lanes that they come from.
 pub fn is_move<W: Word>(
     info: &BuildInfo,
     (graph, layout): (&Graph<W>, &Layout),
     bundle: &Bundle,
+    only_scaled: bool,
 ) -> bool {
     let value = |m: u16| graph.plans()[usize::from(m)].modulus().value().to_u128();
     let set = |limb: Limb| layout.place(graph.modulus_of(limb)).0;
     let suits_all = |(operand, rows): (&[Limb], Range<usize>)| {
         let q = value(graph.modulus_of(operand[0]));
-        operand.len() == 1 && bundle.moduli[rows].iter().all(|m| suits(q, value(*m)))
+        let mut targets = bundle.moduli[rows].iter();
+        operand.len() == 1 && (only_scaled || targets.all(|m| suits(q, value(*m))))
     };
     let from_one = |target: usize| {
         let from: Vec<Limb> = (bundle.groups())
             .filter(|(_, rows)| is_target(bundle, layout, target, rows.clone()))
             .map(|(operand, _)| operand[0])
             .collect();
-        let fills = |p: &u128| (from.iter()).any(|o| suits(value(graph.modulus_of(*o)), *p));
+        // A lane that nobody reads gets something that is reduced.
+        let sources = &layout.sections[set(from[0])].moduli;
+        let fills = |p: &u128| sources.iter().any(|q| suits(*q, *p));
         let moduli = &layout.sections[target].moduli;
-        from.iter().all(|limb| set(*limb) == set(from[0])) && moduli.iter().all(fills)
+        let of_one_section = from.iter().all(|limb| set(*limb) == set(from[0]));
+        of_one_section && (only_scaled || moduli.iter().all(fills))
     };
     info.has(Op::Decomp)
         && bundle.operation == Operation::Convert
@@ -143,15 +151,15 @@ pub fn is_move<W: Word>(
         && (bundle.moduli.iter().map(|&m| layout.place(m).0)).all(from_one)
 }
 
-/// Whether the build's unit can do a conversion: its input primes stand side by side in the lanes of one section, the
+/// Whether the build can do a conversion, by a move or by its unit: its input primes stand side by side in the lanes of one section, the
 /// unit's tables hold its constants, and all primes are among the usable.
 pub fn fits<W: Word>(
     info: &BuildInfo,
     (graph, layout): (&Graph<W>, &Layout),
     usable: &[bool],
-    bundle: &Bundle,
+    (bundle, is_move): (&Bundle, bool),
 ) -> bool {
-    if is_move(info, (graph, layout), bundle) {
+    if is_move {
         return (bundle.operands.iter().flatten())
             .all(|&l| usable[usize::from(graph.modulus_of(l))]);
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use isa::{BuildInfo, Op};
-use polynomial::{Bundle, Form, Graph, Limb, Operation};
+use polynomial::{Form, Graph, Limb, Operation};
 use zq::Word;
 
 use super::convert::{self, is_conversion};
@@ -32,6 +32,44 @@ pub struct Placement {
     pub users: Vec<Vec<u32>>,
     /// Sums that inverse transforms make.
     pub addends: Addends,
+    /// Base conversions by moves.
+    pub moves: Moves,
+}
+
+/// Base conversions that are moves, if they are the device's.
+#[derive(Clone, Debug)]
+pub struct Moves {
+    /// All of them.
+    pub is_move: Vec<bool>,
+    /// Those whose results are not reduced: nothing but products with constants reads them.
+    pub is_long: Vec<bool>,
+}
+
+impl Moves {
+    fn new<W: Word>(
+        info: &BuildInfo,
+        (graph, layout): (&Graph<W>, &Layout),
+        (users, is_output): (&[Vec<u32>], &[bool]),
+    ) -> Self {
+        let count = graph.bundles().len();
+        let mut found = Self {
+            is_move: vec![false; count],
+            is_long: vec![false; count],
+        };
+        for (number, bundle) in graph.bundles().iter().enumerate() {
+            if !is_conversion(&bundle.operation) {
+                continue;
+            }
+            let is_move = |scaled| convert::is_move(info, (graph, layout), bundle, scaled);
+            let is_reduced = is_move(false);
+            found.is_long[number] = !is_reduced
+                && !is_output[number]
+                && is_only_scaled(graph, users, number)
+                && is_move(true);
+            found.is_move[number] = is_reduced || found.is_long[number];
+        }
+        found
+    }
 }
 
 /// The instruction of an operation.
@@ -62,6 +100,8 @@ struct Placer<'a, W: Word> {
     graph: &'a Graph<W>,
     users: Vec<Vec<u32>>,
     is_output: Vec<bool>,
+    /// Products that stay with the moves before them, whose results they reduce.
+    reduces: Vec<bool>,
     on_device: Vec<bool>,
     /// Whether the device converts bases: then polynomials stay there if the costs are equal.
     converts: bool,
@@ -89,7 +129,15 @@ impl Placement {
             true => needed(graph),
             false => vec![true; graph.bundles().len()],
         };
-        let lack = |bundle: &Bundle| -> Option<Lack> {
+        let users = users(graph, &is_needed);
+        let mut is_output = vec![false; graph.bundles().len()];
+        graph
+            .outputs()
+            .iter()
+            .for_each(|limb| is_output[graph.home(*limb)] = true);
+        let moves = Moves::new(info, (graph, layout), (&users, &is_output));
+        let lack = |number: usize| -> Option<Lack> {
+            let bundle = &graph.bundles()[number];
             let op = instruction(&bundle.operation);
             let name = graph.tasks()[bundle.task as usize].name;
             let named = !is_heavy(&bundle.operation) || offer.takes(name) || FREE.contains(&name);
@@ -107,20 +155,24 @@ impl Placement {
             } else if op == Some(Op::Auto) && layout.halves > 1 {
                 Some(Lack::Halves)
             } else if is_conversion(&bundle.operation)
-                && !convert::fits(info, (graph, layout), &usable, bundle)
+                && !convert::fits(
+                    info,
+                    (graph, layout),
+                    &usable,
+                    (bundle, moves.is_move[number]),
+                )
             {
                 Some(Lack::Conversion)
             } else {
                 None
             }
         };
-        let able = graph.bundles().iter().zip(&is_needed);
-        let able = able.map(|(bundle, needed)| *needed && lack(bundle).is_none());
+        let able = (0..is_needed.len()).map(|number| is_needed[number] && lack(number).is_none());
         let able: Vec<bool> = able.collect();
         if offer.alone {
             let refused = |number: usize| {
                 (is_needed[number] && !able[number])
-                    .then(|| lack(&graph.bundles()[number]))
+                    .then(|| lack(number))
                     .flatten()
             };
             let lacks = listed(graph, refused);
@@ -128,14 +180,9 @@ impl Placement {
                 return Err(OffloadError::Host { lacks });
             }
         }
-        let users = users(graph, &is_needed);
-        let mut is_output = vec![false; graph.bundles().len()];
-        graph
-            .outputs()
-            .iter()
-            .for_each(|limb| is_output[graph.home(*limb)] = true);
         let mut placer = Placer {
             graph,
+            reduces: reducing(&users, &moves.is_long),
             users,
             is_output,
             // Everything that can be there: chains of sums between two products stay together.
@@ -159,6 +206,7 @@ impl Placement {
             is_needed,
             users: placer.users,
             addends,
+            moves,
         })
     }
 }
@@ -200,7 +248,8 @@ impl<W: Word> Placer<'_, W> {
     /// Places what either side can do.
     fn settle(&mut self, able: &[bool]) {
         let light: Vec<usize> = (0..able.len())
-            .filter(|&number| able[number] && !is_heavy(&self.graph.bundles()[number].operation))
+            .filter(|&number| able[number] && !self.reduces[number])
+            .filter(|&number| !is_heavy(&self.graph.bundles()[number].operation))
             .collect();
         for round in 0..ROUNDS {
             let order: Box<dyn Iterator<Item = &usize>> = if round % 2 == 0 {
@@ -253,6 +302,29 @@ impl<W: Word> Placer<'_, W> {
         let other = |user: &u32| *user as usize != but && self.on_device[*user as usize];
         self.users[home].iter().any(other)
     }
+}
+
+/// Whether nothing but products with constants reads the results of an operation.
+fn is_only_scaled<W: Word>(graph: &Graph<W>, users: &[Vec<u32>], number: usize) -> bool {
+    let scales = |user: &u32| {
+        let bundle = &graph.bundles()[*user as usize];
+        let is_product = matches!(
+            bundle.operation,
+            Operation::Scale(_) | Operation::ScaleAdd(_)
+        );
+        let mut addends = bundle.operands.iter().skip(1).flatten();
+        is_product && addends.all(|limb| graph.home(*limb) != number)
+    };
+    users[number].iter().all(scales)
+}
+
+/// For each operation whether it is a product that reduces what a move gives.
+fn reducing(users: &[Vec<u32>], is_long: &[bool]) -> Vec<bool> {
+    let mut reduces = vec![false; users.len()];
+    for (users, _) in users.iter().zip(is_long).filter(|(_, is_long)| **is_long) {
+        users.iter().for_each(|user| reduces[*user as usize] = true);
+    }
+    reduces
 }
 
 /// Whether an output depends on each operation.

@@ -7,7 +7,7 @@ use isa::{BuildInfo, Op, Reduction};
 use polynomial::{Bundle, Graph, Limb, Operation};
 use zq::Word;
 
-use super::convert::{Move, Spec, is_conversion, is_move, is_target, suits};
+use super::convert::{Move, Spec, is_conversion, is_target, suits};
 use super::fold::fold;
 use super::order::{Item, order};
 use super::place::{Placement, instruction};
@@ -93,7 +93,7 @@ impl<W: Word> Maker<'_, W> {
         for item in order(self.graph, self.layout, self.placement) {
             let bundle = &self.graph.bundles()[item.number];
             if is_conversion(&bundle.operation) {
-                if is_move(self.info, (self.graph, self.layout), bundle) {
+                if self.placement.moves.is_move[item.number] {
                     self.move_lanes(&mut tiles, item, bundle);
                 } else {
                     self.convert(&mut tiles, item, bundle);
@@ -161,7 +161,7 @@ impl<W: Word> Maker<'_, W> {
     }
 
     /// A conversion of single primes to one section, by moves from lane to lane. A lane that nobody reads gets
-    /// something that is reduced.
+    /// something that is reduced, but for a result that is not reduced anyway.
     fn move_lanes(&self, tiles: &mut Tiles, item: Item, bundle: &Bundle) {
         let section = item.section;
         let moduli = &self.layout.sections[section].moduli;
@@ -178,21 +178,25 @@ impl<W: Word> Maker<'_, W> {
             .collect();
         let each = bundle.moduli.len() / inputs.len();
         let used: Vec<_> = inputs.iter().flatten().copied().collect();
+        let operands: Vec<Limb> = used.iter().map(|input| input.1).collect();
+        let (source, _) = self.layout.place(self.graph.modulus_of(operands[0]));
+        let from = &self.layout.sections[source].moduli;
         let share = |(row, &p): (&Option<usize>, &u128)| {
             let filler = || used.iter().find(|(_, _, q)| suits(*q, p)).copied();
             let input = row.map_or_else(filler, |row| inputs[row / each]);
-            let (lane, limb, q) = input.unwrap_or(used[0]);
-            ((lane as u8, q, p), limb)
+            if let Some((lane, limb, q)) = input {
+                return ((lane as u8, q, p), Some(limb));
+            }
+            let lane = from.iter().position(|q| suits(*q, p)).unwrap_or(used[0].0);
+            ((lane as u8, from[lane], p), None)
         };
         let shares: Vec<_> = rows.iter().zip(moduli).map(share).collect();
         let own = self.results(bundle, &rows);
         let mut limbs = own.clone();
-        let operands: Vec<Limb> = used.iter().map(|input| input.1).collect();
-        let (source, _) = self.layout.place(self.graph.modulus_of(operands[0]));
         for (limb, ((_, q, p), from)) in limbs.iter_mut().zip(&shares) {
-            // A residue modulo its own prime stays as it is.
-            if source == section && q == p {
-                limb.get_or_insert(*from);
+            // A residue modulo its own prime stays as it is; but nobody else may read a tile that is not reduced.
+            if source == section && q == p && !self.placement.moves.is_long[item.number] {
+                *limb = limb.or(*from);
             }
         }
         let from = self.operand(tiles, source, self.whole(source, &operands));

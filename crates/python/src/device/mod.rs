@@ -345,12 +345,12 @@ impl Device {
     }
 
     /// Measure key switches of `batch` CKKS ciphertexts on all cores, of data primes and special primes of so many bits
-    /// at most, or as many as are secure. `purpose`: "rotation", `count` of each; "relinearize-rescale", with one
+    /// at most, or as many as are secure; data primes of `data_bits` if those are shorter. `purpose`: "rotation", `count` of each; "relinearize-rescale", with one
     /// division, or "relinearize-then-rescale". `digit_major`: in the order of HEAX, one digit and one half after
     /// another.
     #[pyo3(signature = (
-        bits, n, *, primes, special=1, digit_primes=1, purpose="rotation", count=1, batch=1, digit_major=false,
-        allow_insecure=false,
+        bits, n, *, primes, special=1, digit_primes=1, data_bits=None, purpose="rotation", count=1, batch=1,
+        digit_major=false, allow_insecure=false,
     ))]
     #[allow(clippy::too_many_arguments, reason = "keywords of a measurement")]
     fn simulate_key_switch<'py>(
@@ -361,6 +361,7 @@ impl Device {
         primes: usize,
         special: usize,
         digit_primes: usize,
+        data_bits: Option<u32>,
         purpose: &str,
         count: usize,
         batch: usize,
@@ -382,6 +383,7 @@ impl Device {
             special,
             digit_primes,
             bits,
+            data_bits,
             count,
             batch,
             digit_major,
@@ -422,7 +424,7 @@ impl Device {
     }
 
     /// Set a digit: in each lane the residue, modulo `lanes`, of the centred representative of what lane `sources`
-    /// holds modulo `primes`.
+    /// holds modulo `primes`, each below twice the lane's.
     fn set_digit(
         &self,
         py: Python<'_>,

@@ -62,7 +62,7 @@ impl Work {
         self.x
             .iter_mut()
             .zip(small)
-            .for_each(|(x, v)| *x = q.signed(i64::from(*v)));
+            .for_each(|(x, v)| *x = q.small(*v));
     }
 
     fn evaluate(&mut self, q: &Modulus, root: u64) {

@@ -13,7 +13,7 @@ pub(crate) struct Modulus {
 }
 
 impl Modulus {
-    /// Of an odd `value` with 1 < value < 2^62. Its own time may depend on it: moduli are public.
+    /// Of an odd `value` with 1 < value < 2^60. Its own time may depend on it: moduli are public.
     pub fn new(value: u64) -> Self {
         let mut inverse = value; // q·q = 1 modulo 8; each step doubles the bits that are right.
         for _ in 0..5 {
@@ -34,18 +34,63 @@ impl Modulus {
 
     /// x − q if x ≥ q, for x < 2q.
     pub fn once(&self, x: u64) -> u64 {
-        let less = x.wrapping_sub(self.value);
-        // The difference borrows exactly when x < q: both are below 2^63.
-        less.wrapping_add(self.value & (less >> 63).wrapping_neg())
+        below(x, self.value)
+    }
+
+    /// x − 2q if x ≥ 2q, for x < 4q.
+    pub fn twice(&self, x: u64) -> u64 {
+        below(x, 2 * self.value)
     }
 
     /// x·y/R modulo q, for x < 2^64 and y < q.
     pub fn montgomery(&self, x: u64, y: u64) -> u64 {
+        self.once(self.montgomery_lazy(x, y))
+    }
+
+    /// The same, or q more: below 2q.
+    #[cfg(not(target_pointer_width = "32"))]
+    pub fn montgomery_lazy(&self, x: u64, y: u64) -> u64 {
         let product = u128::from(x) * u128::from(y);
         let m = (product as u64).wrapping_mul(self.negated_inverse);
         // product + m·q is a multiple of R, below R·q + R·q.
-        let sum = (product + u128::from(m) * u128::from(self.value)) >> 64;
-        self.once(sum as u64)
+        ((product + u128::from(m) * u128::from(self.value)) >> 64) as u64
+    }
+
+    /// The same, or q more: below 2q.
+    #[cfg(target_pointer_width = "32")]
+    pub fn montgomery_lazy(&self, x: u64, y: u64) -> u64 {
+        self.montgomery_by_words(x, y)
+    }
+
+    /// The same in words of 32 bits, divided by 2^32 after each word of x: fewer carries where products of 64 bits
+    /// are sums of four.
+    #[cfg(any(test, target_pointer_width = "32"))]
+    fn montgomery_by_words(&self, x: u64, y: u64) -> u64 {
+        let low = self.divided(0, x as u32, y);
+        self.divided(low, (x >> 32) as u32, y)
+    }
+
+    /// (sum + word·y)/2^32 modulo q, below 2q if `sum` is and y < q.
+    #[cfg(any(test, target_pointer_width = "32"))]
+    #[inline(always)]
+    fn divided(&self, sum: u64, word: u32, y: u64) -> u64 {
+        let low = multiply_add(word, y as u32, sum as u32, 0);
+        let high = multiply_add(
+            word,
+            (y >> 32) as u32,
+            (sum >> 32) as u32,
+            (low >> 32) as u32,
+        );
+        // Its product with q cancels the lowest word.
+        let m = (low as u32).wrapping_mul(self.negated_inverse as u32);
+        let gone = multiply_add(m, self.value as u32, low as u32, 0);
+        let rest = multiply_add(
+            m,
+            (self.value >> 32) as u32,
+            high as u32,
+            (gone >> 32) as u32,
+        );
+        rest + (high >> 32 << 32)
     }
 
     /// x·R modulo q: the form in which one factor of [`Modulus::montgomery`] gives plain products.
@@ -75,6 +120,12 @@ impl Modulus {
         negative | (!((x >> 63) as u64) & magnitude)
     }
 
+    /// A number of magnitude below q.
+    pub fn small(&self, x: i8) -> u64 {
+        let x = i64::from(x) as u64;
+        x.wrapping_add(self.value & (x >> 63).wrapping_neg())
+    }
+
     /// x modulo q.
     pub fn reduce(&self, x: u64) -> u64 {
         self.montgomery(1, self.to_montgomery(x))
@@ -99,6 +150,20 @@ impl Modulus {
     }
 }
 
+/// x − bound if x ≥ bound, for x < 2·bound.
+fn below(x: u64, bound: u64) -> u64 {
+    let less = x.wrapping_sub(bound);
+    // The difference borrows exactly when x < bound: both are below 2^63.
+    less.wrapping_add(bound & (less >> 63).wrapping_neg())
+}
+
+/// a·b + c + d, which fits.
+#[cfg(any(test, target_pointer_width = "32"))]
+#[inline(always)]
+fn multiply_add(a: u32, b: u32, c: u32, d: u32) -> u64 {
+    u64::from(a) * u64::from(b) + u64::from(c) + u64::from(d)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +180,7 @@ mod tests {
                     .wrapping_add(1442695040888963407);
                 let (a, b) = (x % q, x.rotate_left(32) % q);
                 assert_eq!(m.mul(a, b), wide(u128::from(a) * u128::from(b)));
+                assert_eq!(m.once(m.montgomery_by_words(x, b)), m.montgomery(x, b));
                 assert_eq!(m.add(a, b), wide(u128::from(a) + u128::from(b)));
                 assert_eq!(m.sub(a, b), wide(u128::from(a) + u128::from(q - b)));
                 assert_eq!(m.reduce(x), x % q);

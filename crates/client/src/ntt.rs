@@ -32,30 +32,31 @@ pub(crate) fn fill_roots(q: &Modulus, root: u64, roots: &mut [u64]) {
     }
 }
 
-/// Coefficients to values; `roots` of ψ. Constant time.
+/// Coefficients to values; `roots` of ψ. Constant time. Between stages values are below 4q, as Harvey has it (2014).
 pub(crate) fn forward(q: &Modulus, roots: &[u64], x: &mut [u64]) {
     let (mut half, mut blocks) = (x.len() / 2, 1);
     while half > 0 {
         for (block, root) in x.chunks_exact_mut(2 * half).zip(&roots[blocks..]) {
             let (low, high) = block.split_at_mut(half);
             for (a, b) in low.iter_mut().zip(high) {
-                let turned = q.montgomery(*b, *root);
-                (*a, *b) = (q.add(*a, turned), q.sub(*a, turned));
+                let (kept, turned) = (q.twice(*a), q.montgomery_lazy(*b, *root));
+                (*a, *b) = (kept + turned, kept + 2 * q.value - turned);
             }
         }
         (half, blocks) = (half / 2, 2 * blocks);
     }
+    x.iter_mut().for_each(|v| *v = q.once(q.twice(*v)));
 }
 
-/// Values to coefficients; `roots` of ψ^-1. Constant time.
+/// Values to coefficients; `roots` of ψ^-1. Constant time. Between stages values are below 2q.
 pub(crate) fn inverse(q: &Modulus, roots: &[u64], x: &mut [u64]) {
     let (mut half, mut blocks) = (1, x.len() / 2);
     while blocks > 0 {
         for (block, root) in x.chunks_exact_mut(2 * half).zip(&roots[blocks..]) {
             let (low, high) = block.split_at_mut(half);
             for (a, b) in low.iter_mut().zip(high) {
-                let difference = q.sub(*a, *b);
-                (*a, *b) = (q.add(*a, *b), q.montgomery(difference, *root));
+                let difference = *a + 2 * q.value - *b;
+                (*a, *b) = (q.twice(*a + *b), q.montgomery_lazy(difference, *root));
             }
         }
         (half, blocks) = (2 * half, blocks / 2);

@@ -80,13 +80,31 @@ impl Stream {
 
     /// The next bytes.
     pub fn fill(&mut self, out: &mut [u8]) {
-        for byte in out {
+        let mut rest = out;
+        while !rest.is_empty() {
             if self.used == 64 {
                 self.next_block();
             }
-            *byte = self.block[self.used];
-            self.used += 1;
+            let ready = &self.block[self.used..];
+            let (now, later) = rest.split_at_mut(ready.len().min(rest.len()));
+            now.copy_from_slice(&ready[..now.len()]);
+            self.used += now.len();
+            rest = later;
         }
+    }
+
+    /// The next 8 bytes as a number.
+    fn word(&mut self) -> u64 {
+        if self.used == 64 {
+            self.next_block();
+        }
+        if let Some(bytes) = self.block[self.used..].first_chunk() {
+            self.used += 8;
+            return u64::from_le_bytes(*bytes);
+        }
+        let mut bytes = [0; 8];
+        self.fill(&mut bytes);
+        u64::from_le_bytes(bytes)
     }
 
     fn next_block(&mut self) {
@@ -133,9 +151,7 @@ pub(crate) fn uniform(mut stream: Stream, q: &Modulus, out: &mut [u64]) {
     let mask = u64::MAX >> (64 - q.bits());
     for value in out {
         *value = loop {
-            let mut bytes = [0; 8];
-            stream.fill(&mut bytes);
-            let word = u64::from_le_bytes(bytes) & mask;
+            let word = stream.word() & mask;
             if word < q.value {
                 break word;
             }

@@ -50,20 +50,20 @@ impl Writer {
     /// Residues below 2^bits at a place that [`Writer::room`] gave. Public data only.
     pub fn pack_at(&mut self, place: usize, residues: &[u64], bits: u32) {
         let length = packed(residues.len(), bits);
-        let mut out = self.0[place..place + length].iter_mut();
-        let (mut held, mut count) = (0u128, 0);
-        for residue in residues {
-            held |= u128::from(*residue) << count;
-            count += bits;
-            while count >= 8 {
-                if let Some(byte) = out.next() {
-                    *byte = held as u8;
+        let mut out = self.0[place..place + length].chunks_mut(4);
+        let (mut held, mut count) = (0u64, 0);
+        for (part, width) in residues.iter().flat_map(|x| parts(*x, bits)) {
+            held |= part << count;
+            count += width;
+            if count >= 32 {
+                if let Some(word) = out.next() {
+                    word.copy_from_slice(&(held as u32).to_le_bytes()[..word.len()]);
                 }
-                (held, count) = (held >> 8, count - 8);
+                (held, count) = (held >> 32, count - 32);
             }
         }
-        if let Some(byte) = out.next() {
-            *byte = held as u8;
+        if let Some(word) = out.next() {
+            word.copy_from_slice(&(held as u32).to_le_bytes()[..word.len()]);
         }
     }
 
@@ -78,6 +78,12 @@ impl Writer {
 /// Bytes of n residues.
 pub(crate) fn packed(n: usize, bits: u32) -> usize {
     (n * bits as usize).div_ceil(8)
+}
+
+/// The lowest 32 bits of a residue and the rest, with their widths: two shifts of a word instead of one of four.
+fn parts(x: u64, bits: u32) -> [(u64, u32); 2] {
+    let low = bits.min(32);
+    [(x & 0xffff_ffff, low), (x >> 32, bits - low)]
 }
 
 /// A payload that is read.
@@ -138,22 +144,57 @@ impl<'b> Reader<'b> {
 
 /// Residues from their packed bytes. Public data only.
 pub(crate) fn unpack(bytes: &[u8], q: &Modulus, out: &mut [u64]) -> Result<(), Error> {
-    let (bits, mut bytes) = (q.bits(), bytes.iter());
-    let (mut held, mut count) = (0u128, 0);
+    let bits = q.bits();
+    let mut input = Bits {
+        bytes,
+        held: 0,
+        count: 0,
+    };
     for value in out {
-        while count < bits {
-            let byte = bytes.next().ok_or(Error::Bytes("too short"))?;
-            held |= u128::from(*byte) << count;
-            count += 8;
-        }
-        *value = held as u64 & (u64::MAX >> (64 - bits));
-        (held, count) = (held >> bits, count - bits);
+        let low = input.take(bits.min(32))?;
+        *value = low | input.take(bits.saturating_sub(32))? << 32;
         if *value >= q.value {
             return Err(Error::Bytes("a residue that is none"));
         }
     }
-    match (held, bytes.next()) {
-        (0, None) => Ok(()),
+    match (input.held, input.bytes) {
+        (0, []) => Ok(()),
         _ => Err(Error::Bytes("a padding that is not zero")),
+    }
+}
+
+/// Bits of packed bytes, lowest first, read by words.
+struct Bits<'b> {
+    bytes: &'b [u8],
+    held: u64,
+    count: u32,
+}
+
+impl Bits<'_> {
+    /// The next `width` bits, 32 at most.
+    fn take(&mut self, width: u32) -> Result<u64, Error> {
+        if self.count < width {
+            self.load();
+        }
+        let value = self.held & ((1 << width) - 1);
+        self.count = self
+            .count
+            .checked_sub(width)
+            .ok_or(Error::Bytes("too short"))?;
+        self.held >>= width;
+        Ok(value)
+    }
+
+    /// Up to 4 bytes above the fewer than 32 bits that are held.
+    fn load(&mut self) {
+        if let Some((word, rest)) = self.bytes.split_first_chunk() {
+            self.held |= u64::from(u32::from_le_bytes(*word)) << self.count;
+            (self.bytes, self.count) = (rest, self.count + 32);
+            return;
+        }
+        for byte in core::mem::take(&mut self.bytes) {
+            self.held |= u64::from(*byte) << self.count;
+            self.count += 8;
+        }
     }
 }

@@ -6,7 +6,7 @@
 use ckks::{CkksParams, CkksParamsLiteral};
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
 use sha2::{Digest, Sha256};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -30,8 +30,8 @@ fn has_target() -> bool {
         && rustc.is_ok_and(|done| Path::new(String::from_utf8_lossy(&done.stdout).trim()).exists())
 }
 
-/// Builds the self-test, runs it and returns its output.
-fn printed() -> String {
+/// Builds the self-test and returns its path.
+fn built() -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join("arm");
     let script = folder.join("src/arm/memory.ld");
@@ -54,7 +54,11 @@ fn printed() -> String {
         .status()
         .unwrap();
     assert!(status.success(), "the build for {TARGET} failed");
-    let program = built.join(TARGET).join("release/ringsmith-client-arm");
+    built.join(TARGET).join("release/ringsmith-client-arm")
+}
+
+/// What the self-test prints.
+fn printed(program: &Path) -> String {
     let done = Command::new("timeout")
         .args([
             "300",
@@ -67,6 +71,8 @@ fn printed() -> String {
             "-serial",
             "none",
         ])
+        // The clock counts instructions: 1 ns each.
+        .args(["-icount", "shift=0"])
         .args(["-semihosting-config", "enable=on,target=native", "-kernel"])
         .arg(program)
         .output()
@@ -87,7 +93,7 @@ fn line(name: &str, bytes: &[u8]) -> String {
 }
 
 /// The same by the engine: the sets, seeds and messages of `src/arm/main.rs`.
-fn expected() -> [Vec<String>; 2] {
+fn expected() -> [(&'static str, Vec<String>); 3] {
     let (keys, messages) = (Seed::from_bytes([7; 32]), Seed::from_bytes([9; 32]));
     let rlwe = |n, q: &[u64], p: &[u64]| RlweParamsLiteral {
         n,
@@ -121,20 +127,57 @@ fn expected() -> [Vec<String>; 2] {
         ),
         "error 0".into(),
     ];
-    let q = [1152921504606830593, 1099511480321, 1099510890497];
+    let small = rlwe(4096, &[4294828033, 4294729729, 4294483969], &[]);
+    let large = [1152921504606830593, 1099511480321, 1099510890497];
+    [
+        ("bfv", bfv),
+        ("ckks-small", ckks_keys(small, 25)),
+        ("ckks", ckks_keys(rlwe(8192, &large, &[]), 40)),
+    ]
+}
+
+fn ckks_keys(rlwe: RlweParamsLiteral<u64>, log_scale: i32) -> Vec<String> {
     let set = CkksParamsLiteral {
-        rlwe: rlwe(8192, &q, &[]),
-        scale: 2f64.powi(40),
+        rlwe,
+        scale: 2f64.powi(log_scale),
     };
     let params = CkksParams::new(&set, SecurityPolicy::insecure()).unwrap();
-    let generator = KeyGenerator::new(&params, keys);
+    let generator = KeyGenerator::new(&params, Seed::from_bytes([7; 32]));
     let secret = generator.secret_key().unwrap();
     let public = generator.public_key(&secret).unwrap();
-    let ckks = vec![
+    vec![
         line("secret-key", &secret.to_bytes()),
         line("public-key", &public.to_bytes()),
-    ];
-    [bfv, ckks]
+    ]
+}
+
+/// The number on the line of `text` that starts with `name`.
+fn number(text: &str, name: &str) -> u64 {
+    let found = text.lines().find_map(|line| line.strip_prefix(name));
+    let found = found.unwrap_or_else(|| panic!("no {name} in\n{text}"));
+    found.trim().parse().unwrap()
+}
+
+/// Most instructions of each operation: some tenth more than docs/client.md tells, in millions.
+fn most(set: &str) -> [(&'static str, u64); 4] {
+    let [keys, secret, public, decryption] = match set {
+        "bfv" => [13, 19, 29, 16],
+        "ckks-small" => [18, 20, 36, 6],
+        _ => [38, 41, 77, 13],
+    };
+    [
+        ("public-key", keys),
+        ("encrypt-secret", secret),
+        ("encrypt-public", public),
+        ("decrypt", decryption),
+    ]
+}
+
+fn assert_counts(set: &str, text: &str) {
+    for (operation, millions) in most(set) {
+        let count = number(text, &format!("instructions {operation} "));
+        assert!(count < millions * 1_000_000, "{set} {operation}: {count}");
+    }
 }
 
 #[test]
@@ -143,22 +186,25 @@ fn a_microcontroller_makes_the_engines_bytes() {
         eprintln!("not run: needs rustup target add {TARGET}, and qemu-system-arm");
         return;
     }
-    let text = printed();
+    let program = built();
+    let text = printed(&program);
     println!("{text}");
     assert!(text.trim_end().ends_with("done"), "{text}");
-    let (bfv, ckks) = text.split_once("ckks\n").expect("two schemes");
-    for (found, wanted) in [bfv, ckks].into_iter().zip(expected()) {
+    assert_eq!(text, printed(&program), "another count in another run");
+    // A million rounds of two instructions, to within the timer's ticks.
+    let spin = number(&text, "instructions spin ");
+    assert!(spin.abs_diff(2_000_000) <= 200, "{spin}");
+    for (found, (set, wanted)) in text.split("set ").skip(1).zip(expected()) {
+        let (name, found) = found.split_once('\n').expect("a set's lines");
+        assert_eq!(name, set);
         for line in wanted {
             assert!(
                 found.lines().any(|other| other == line),
                 "{line}\nnot in\n{found}"
             );
         }
+        assert_counts(set, found);
+        // CKKS keeps its message up to the noise of an encryption.
+        assert!(number(found, "error ") < 4000, "{found}");
     }
-    // CKKS keeps its message up to the noise of an encryption.
-    let error = ckks
-        .lines()
-        .find_map(|line| line.strip_prefix("error "))
-        .unwrap();
-    assert!(error.parse::<u64>().unwrap() < 4000, "{error}");
 }

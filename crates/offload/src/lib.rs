@@ -19,5 +19,5 @@ pub use error::OffloadError;
 pub use measure_instruction::measure_instruction;
 pub use operation::{Form, Operation, OperationProgram, ProgramArgs};
 pub use session::{Polynomial, Session};
-pub use stream::{CoreTime, Ended, Prediction, Progress, Shift, predict};
+pub use stream::{CoreTime, Ended, Prediction, Progress, Shift, fits_degree, predict};
 pub use usage::{Moved, Usage};

@@ -31,6 +31,7 @@ mod together;
 mod turns;
 
 pub(crate) use common::Common;
+pub use place::fits_degree;
 pub use predict::{Prediction, predict};
 pub(crate) use run::{Buffers, Stream};
 pub use run::{Ended, Progress};

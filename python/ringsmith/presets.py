@@ -18,7 +18,7 @@ from ringsmith.specs import build, checked_name, parsed_toml, read_toml, shown
 SLOWEST_MHZ, FASTEST_MHZ = 0.001, 4000.0
 # Measurements of the base-conversion unit beside its instructions.
 CONVERSIONS = ("scale-lift", "decomp")
-OPERATIONS = ("polymul", "tensor", "zero-encrypt", "delta-m-decrypt", "key-switch")
+OPERATIONS = ("polymul", "tensor", "zero-encrypt", "delta-m-decrypt", "decrypt", "key-switch")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +34,11 @@ class Preset(Knobs):
     memory_latency_ns: float
     operations: tuple[str, ...]
     prime_bits: tuple[int, ...]
+
+    @property
+    def values(self) -> bool:
+        """Whether its scheme keeps ciphertexts as values, so that a client's results need no inverse transform."""
+        return self.scheme == "ckks"
 
     @property
     def word_bytes(self) -> int:

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A co-processor: the polynomial operations of a whole program, planned at once.
 
-use crate::lower::{Engine, Shape, client, run};
+mod client;
+
+use crate::lower::{Engine, Shape, run};
 use crate::predict::{MOST_RUNS, shape_of};
 use crate::{Backend, Capabilities, Error, Inputs, Observer, Outcome, Request};
 use ::polynomial::{Graph, Host, Memory};
-use bfv::{Ciphertext, Decryptor, Encryptor, Phase, Plaintext};
+use bfv::Ciphertext;
 use offload::{Ended, Offer, Progress, Session, Shift, Usage};
 use program::Program;
 use rlwe::Threads;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zq::Word;
 
-/// Runs programs on a co-processor, and the polynomial part of a BFV client; unsupported operations, and those of the
+/// Runs programs on a co-processor, and the polynomial part of a client; unsupported operations, and those of the
 /// schemes, stay on this machine's processor. The result is the same to the byte. Clones share the device.
 #[derive(Clone)]
 pub struct Coprocessor {
@@ -131,50 +133,6 @@ impl Coprocessor {
             seconds: outcome.seconds.clone(),
         });
         Ok(outcomes.collect())
-    }
-
-    /// [`Encryptor::encrypt_at`], its polynomial part on the device.
-    ///
-    /// # Errors
-    /// The encryptor's, the device's, and [`Error::Cancelled`].
-    pub fn encrypt<W: Word>(
-        &self,
-        encryptor: &Encryptor<W>,
-        message: &Plaintext,
-        index: u64,
-        observer: &dyn Observer,
-    ) -> Result<Ciphertext<W>, Error> {
-        encryptor.encrypt_by(message, index, |draw| {
-            client::zero_parts(self, draw, observer)
-        })
-    }
-
-    /// [`Encryptor::zero_at`], its polynomial part on the device.
-    ///
-    /// # Errors
-    /// As [`Coprocessor::encrypt`].
-    pub fn zero<W: Word>(
-        &self,
-        encryptor: &Encryptor<W>,
-        index: u64,
-        observer: &dyn Observer,
-    ) -> Result<Ciphertext<W>, Error> {
-        encryptor.zero_by(index, |draw| client::zero_parts(self, draw, observer))
-    }
-
-    /// [`Decryptor::phase`] by the device.
-    ///
-    /// # Errors
-    /// The decryptor's, the device's, and [`Error::Cancelled`].
-    pub fn phase<W: Word>(
-        &self,
-        decryptor: &Decryptor<W>,
-        ciphertext: &Ciphertext<W>,
-        observer: &dyn Observer,
-    ) -> Result<Phase<W>, Error> {
-        decryptor.phase_by(ciphertext, |parts, key| {
-            client::phase(self, parts, key, observer)
-        })
     }
 }
 

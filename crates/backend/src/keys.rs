@@ -103,6 +103,15 @@ impl<W: Word> KeySet<W> {
         Ok(limbs.map(<[_]>::to_vec).collect())
     }
 
+    /// The limbs of half of the public key, for ciphertexts of so many limbs.
+    pub(crate) fn public_limbs(&self, half: usize, limbs: usize) -> Result<Vec<Vec<W>>, Error> {
+        let key = key(self.public.as_deref(), "public")?;
+        Ok(key
+            .limbs_at(limbs)
+            .map(|both| both[half].to_vec())
+            .collect())
+    }
+
     fn check(
         &self,
         program: &Program,

@@ -17,12 +17,14 @@ mod switch;
 mod transform;
 mod wide;
 mod widened;
+mod zero;
 
 use crate::Error;
 use ::polynomial::{Form, Graph, Limb, Operation as Op, Origin};
-use program::Program;
 use program::step::{Operation, Plaintext, Step};
 use program::transform::Transform;
+use program::{Encryption, Program};
+use rlwe::ZeroSample;
 use rns::RnsBasis;
 pub use run::{Engine, Shape, run, wide_shape};
 pub use scheme::{Lower, Word};
@@ -67,6 +69,14 @@ pub enum Source {
         limbs: usize,
         wide: usize,
     },
+    /// A random polynomial of the encryption of zero that a step is, for so many data primes.
+    Sample {
+        step: u32,
+        sample: ZeroSample,
+        limbs: usize,
+    },
+    /// Half of the public key, for so many data primes.
+    PublicKey { half: usize, limbs: usize },
 }
 
 /// A result of the program.
@@ -96,8 +106,11 @@ pub struct Lowered<W: Word> {
 impl<W: Word> Lowered<W> {
     /// The program for `cores` engines that work at the same time, a part for each that gets one.
     pub fn parts(&self, cores: usize) -> Vec<Cow<'_, Graph<W>>> {
-        let is_input = |source: u32| matches!(self.sources[source as usize], Source::Input { .. });
-        let parts = self.graph.shares(cores, is_input);
+        let varies = |source: u32| {
+            let source = self.sources[source as usize];
+            matches!(source, Source::Input { .. } | Source::Sample { .. })
+        };
+        let parts = self.graph.shares(cores, varies);
         match parts.is_empty() {
             true => vec![Cow::Borrowed(&self.graph)],
             false => parts.into_iter().map(Cow::Owned).collect(),
@@ -137,6 +150,8 @@ pub fn lower<S: Lower>(
         digit_major: moves && shape.digit_major,
         wide_bits: shape.wide_bits,
         converts: shape.converts && shape.wide_bits.is_none(),
+        zeros: shape.zeros,
+        extended: program.encryption == Encryption::Extended,
         wide_bases: Vec::new(),
         sources: Vec::new(),
         scales: HashMap::new(),
@@ -193,6 +208,10 @@ pub struct Lowering<'s, S: Lower> {
     mirrored: bool,
     /// Whether digits are made and transformed one after another.
     digit_major: bool,
+    /// Whether encryptions of zero are polynomial operations, or whole steps.
+    zeros: bool,
+    /// Whether the public key is over Q·P.
+    extended: bool,
     wide_bases: Vec<RnsBasis<S::Word>>,
 }
 
@@ -268,6 +287,7 @@ impl<S: Lower> Lowering<'_, S> {
             }
             Operation::ModDrop(a) => self.mod_drop(of(a), limbs, task)?,
             Operation::Within(a, _) => of(a).clone(),
+            Operation::EncryptZero if self.zeros => self.zero(number, step, task)?,
             _ => self.outside(number, step, values, task)?,
         })
     }
@@ -290,12 +310,14 @@ impl<S: Lower> Lowering<'_, S> {
         });
         let form = match source {
             Source::Input { .. } | Source::Sum(..) => S::FORM,
-            Source::Factor(..) | Source::Extended(..) | Source::Key { .. } => Form::Values,
+            Source::Sample { .. } => Form::Coefficients,
+            _ => Form::Values,
         };
         let origin = match source {
             Source::Input { .. } | Source::Sum(..) => Origin::Ciphertext,
             Source::Factor(..) | Source::Extended(..) => Origin::Plaintext,
-            Source::Key { .. } => Origin::Key,
+            Source::Key { .. } | Source::PublicKey { .. } => Origin::Key,
+            Source::Sample { .. } => Origin::Randomness,
         };
         self.graph.label(number as u32, origin);
         self.graph.source((number as u32, form), moduli, task)

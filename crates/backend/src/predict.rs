@@ -28,6 +28,7 @@ pub(crate) fn shape_of(info: &BuildInfo, offer: &Offer, n: usize) -> Shape {
         converts: info.has(Op::Lift) && n <= info.n_max() && takes("tensor"),
         moves: info.has(Op::Decomp) && n <= info.n_max() && takes("key-switch"),
         digit_major: false,
+        zeros: offload::fits_degree(info, n) && takes("zero-encrypt"),
     }
 }
 

@@ -10,10 +10,10 @@ use num_bigint::BigInt;
 use num_traits::Signed;
 use rlwe::sampling::MAX_ETA;
 use rlwe::{
-    KeyId, ParameterSet, PublicKey, Randomness, Sampler, SecretKey, Seed, signed_poly,
+    KeyId, ParameterSet, PublicKey, Randomness, SecretKey, Seed, SignedPoly, ZeroSample,
     uniform_residues,
 };
-use rns::{Coeff, Eval, RnsBasis, RnsPoly, Scratch};
+use rns::{Coeff, Eval, RnsPoly, Scratch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
@@ -130,22 +130,13 @@ impl<W: Word> Encryptor<W> {
         index: u64,
         parts: impl FnOnce(&ZeroDraw<'_, W>) -> Result<[RnsPoly<W, Coeff>; 2], E>,
     ) -> Result<Ciphertext<W>, E> {
-        let seed = self.randomness.seed("the encryptor").map_err(Error::from)?;
-        let of = |role, key: &[u8]| {
-            seed.bind(role, self.params.fingerprint(), key)
-                .derive("encrypt", index)
-        };
         let (id, (draw, grown)) = match &self.key {
             Key::Public(key) => {
-                let role = match key.is_extended() {
-                    false => "bfv encrypt public",
-                    true => "bfv encrypt extended",
-                };
-                let seed = of(role, &key.stamp());
+                let seed = self.public_seed(key, index)?;
                 (key.id(), (self.draw_public(key, &seed), None))
             }
             Key::Secret(key) => {
-                let seed = of("bfv encrypt secret", &key.id().0);
+                let seed = self.seed("bfv encrypt secret", &key.id().0, index)?;
                 (key.id(), self.draw_secret(key, &seed))
             }
         };
@@ -162,13 +153,45 @@ impl<W: Word> Encryptor<W> {
         Ok(ct)
     }
 
+    /// The seed of message number `index` under a key.
+    fn seed(&self, role: &str, key: &[u8], index: u64) -> Result<Seed, Error> {
+        let seed = self.randomness.seed("the encryptor")?;
+        let bound = seed.bind(role, self.params.fingerprint(), key);
+        Ok(bound.derive("encrypt", index))
+    }
+
+    fn public_seed(&self, key: &PublicKey<W>, index: u64) -> Result<Seed, Error> {
+        let role = match key.is_extended() {
+            false => "bfv encrypt public",
+            true => "bfv encrypt extended",
+        };
+        self.seed(role, &key.stamp(), index)
+    }
+
+    /// A random polynomial of message number `index` under a public key.
+    ///
+    /// # Errors
+    /// Those of [`Randomness::seed`].
+    pub fn sample(
+        &self,
+        key: &PublicKey<W>,
+        index: u64,
+        sample: ZeroSample,
+    ) -> Result<SignedPoly, Error> {
+        let seed = self.public_seed(key, index)?;
+        Ok(sample.draw(self.params.rlwe(), &seed))
+    }
+
     fn draw_public<'k>(&self, key: &'k PublicKey<W>, seed: &Seed) -> ZeroDraw<'k, W> {
-        let (parts, errors) = (key.parts(), self.params.rlwe().error_sampler());
-        let basis = parts[0].basis();
+        let (rlwe, parts) = (self.params.rlwe(), key.parts());
+        let residues = |sample: ZeroSample| {
+            let poly = sample.draw(rlwe, seed).residues(parts[0].basis());
+            Zeroizing::new(poly)
+        };
         ZeroDraw::Public {
             key: parts,
-            u: self.small(basis, &Sampler::Ternary, seed, "u"),
-            errors: ["e0", "e1"].map(|label| self.small(basis, errors, seed, label)),
+            u: residues(ZeroSample::U),
+            errors: [ZeroSample::E0, ZeroSample::E1].map(residues),
         }
     }
 
@@ -182,24 +205,15 @@ impl<W: Word> Encryptor<W> {
         let grown = seed.derive("a", 0);
         let mut a = RnsPoly::zeros(rlwe.q());
         uniform_residues(rlwe, &grown, rlwe.data_primes(), false, a.data_mut());
+        let error = SignedPoly::new(rlwe.n(), u64::from(MAX_ETA), |out| {
+            rlwe.error_sampler().fill(&mut seed.stream("e", 0), out);
+        });
         let draw = ZeroDraw::Secret {
             key: key.eval(),
             a,
-            error: self.small(rlwe.q(), rlwe.error_sampler(), seed, "e"),
+            error: error.residues(rlwe.q()).into(),
         };
         (draw, Some(grown))
-    }
-
-    fn small(
-        &self,
-        basis: &RnsBasis<W>,
-        sampler: &Sampler,
-        seed: &Seed,
-        label: &str,
-    ) -> Zeroizing<RnsPoly<W, Coeff>> {
-        let mut values = Zeroizing::new(AlignedVec::for_overwrite(self.params.n()));
-        sampler.fill(&mut seed.stream(label, 0), values.as_i64s_mut());
-        signed_poly(basis, values.as_i64s_mut(), u64::from(MAX_ETA)).into()
     }
 }
 

@@ -10,8 +10,8 @@
 //!
 //! Files, traits and names are those of `ckks`, as far as the schemes agree: `params`, `encoder`, `plaintext`,
 //! `ciphertext`, `encryption`, `evaluator` (`linear`, `plain`, `multiply`, `rotate`, `transform`), `linear_transform`,
-//! `noise`, `publish`, `wire`. BFV alone has `level` (constants of scaling), `zero` (what an encryption of zero draws)
-//! and `evaluator::mod_switch`.
+//! `noise`, `publish`, `wire`, `zero` (what an encryption draws). BFV alone has `level` (constants of scaling) and
+//! `evaluator::mod_switch`.
 
 mod ciphertext;
 mod encoder;

@@ -1,15 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Encryption and decryption.
 
+use crate::zero::{Draw, ZeroDraw};
 use crate::{Ciphertext, CkksParams, Encoder, Error, Plaintext};
 use rlwe::wire::Fingerprint;
 use rlwe::{
-    KeyId, ParameterSet, PublicKey, Randomness, SecretKey, Seed, SignedPoly, sampling,
+    KeyId, ParameterSet, PublicKey, Randomness, SecretKey, Seed, SignedPoly, ZeroSample, sampling,
     uniform_residues,
 };
 use rns::{Eval, RnsBasis, RnsPoly};
-use zeroize::Zeroizing;
-use zq::AlignedVec;
+
+/// The key of an encryption.
+#[derive(Clone, Copy)]
+pub enum EncryptionKey<'k> {
+    /// Perhaps an extended one.
+    Public(&'k PublicKey<u64>),
+    /// The uniform component is then grown from a seed that replaces it in bytes.
+    Secret(&'k SecretKey<u64>),
+}
+
+impl EncryptionKey<'_> {
+    fn id(self) -> KeyId {
+        match self {
+            Self::Public(key) => key.id(),
+            Self::Secret(key) => key.id(),
+        }
+    }
+
+    fn fingerprint(self) -> Fingerprint {
+        match self {
+            Self::Public(key) => key.fingerprint(),
+            Self::Secret(key) => key.fingerprint(),
+        }
+    }
+}
 
 /// Encrypts under a public or a secret key. Message number `index` under a given seed always gives the same ciphertext;
 /// with [`Randomness::SYSTEM`] every encryption is new.
@@ -48,6 +72,28 @@ impl Encryptor {
         self.params.basis(plaintext.level())
     }
 
+    fn public_seed(&self, key: &PublicKey<u64>, index: u64) -> Result<Seed, Error> {
+        let role = match key.is_extended() {
+            false => "ckks encrypt public",
+            true => "ckks encrypt extended",
+        };
+        self.seed(role, &key.stamp(), index)
+    }
+
+    /// A random polynomial of message number `index` under a public key.
+    ///
+    /// # Errors
+    /// Those of [`Randomness::seed`].
+    pub fn sample(
+        &self,
+        key: &PublicKey<u64>,
+        index: u64,
+        sample: ZeroSample,
+    ) -> Result<SignedPoly, Error> {
+        let seed = self.public_seed(key, index)?;
+        Ok(sample.draw(self.params.rlwe(), &seed))
+    }
+
     /// Encrypts under the public key at the plaintext's level: `(b u + e0 + m, a u + e1)`, u ternary. Under an extended
     /// key the sums are over Q·P and divided by P before m is added.
     ///
@@ -59,53 +105,9 @@ impl Encryptor {
         key: &PublicKey<u64>,
         index: u64,
     ) -> Result<Ciphertext, Error> {
-        let basis = self.check(plaintext, key.fingerprint())?;
-        let message = &plaintext.poly;
-        let parts = if key.is_extended() {
-            let seed = self.seed("ckks encrypt extended", &key.stamp(), index)?;
-            let level = self.params.rlwe().level(basis.len())?;
-            let sums = self.zero(&seed, key, (level.qp(), basis.len()), None);
-            let [mut c0, c1] = sums.map(|sum| level.mod_down_eval(sum));
-            c0.add_assign(message);
-            [c0, c1]
-        } else {
-            let seed = self.seed("ckks encrypt public", &key.stamp(), index)?;
-            self.zero(&seed, key, (&basis, basis.len()), Some(message))
-        };
-        Ok(fresh(plaintext, parts.into(), key.id(), None))
-    }
-
-    /// `(b u + e0 + m, a u + e1)` over a basis of so many data primes, the key's special ones perhaps after them.
-    fn zero(
-        &self,
-        seed: &Seed,
-        key: &PublicKey<u64>,
-        (basis, limbs): (&RnsBasis<u64>, usize),
-        message: Option<&RnsPoly<u64, Eval>>,
-    ) -> [RnsPoly<u64, Eval>; 2] {
-        let errors = self.params.rlwe().error_sampler();
-        let error = |label| samples(basis, |out| errors.fill(&mut seed.stream(label, 0), out));
-        let u = samples(basis, |out| {
-            sampling::ternary(&mut seed.stream("u", 0), out)
-        });
-        let [e0, e1] = ["e0", "e1"].map(error);
-        // Limb by limb, so that u and what is made of it stay in the second cache level.
-        let n = basis.n();
-        let mut u_limb = Zeroizing::new(AlignedVec::for_overwrite(n));
-        let mut parts = [(); 2].map(|()| AlignedVec::for_overwrite(basis.len() * n));
-        for ((i, plan), keys) in basis.plans().iter().enumerate().zip(key.limbs_at(limbs)) {
-            let (q, limb) = (plan.modulus(), i * n..(i + 1) * n);
-            u.transform(plan, &mut u_limb);
-            for ((part, e), key) in parts.iter_mut().zip([&e0, &e1]).zip(keys) {
-                let out = &mut part[limb.clone()];
-                e.transform(plan, out);
-                q.mul_add_assign(out, &u_limb, key);
-            }
-            if let Some(message) = message {
-                q.add_assign(&mut parts[0][limb], message.limb(i));
-            }
-        }
-        parts.map(|data| RnsPoly::from_data(basis, data))
+        self.encrypt_by(plaintext, EncryptionKey::Public(key), index, |draw| {
+            Ok(draw.parts())
+        })
     }
 
     /// Encrypts under the secret key: `(-a s + e + m, a)`, a grown from a seed that replaces it in bytes.
@@ -118,24 +120,95 @@ impl Encryptor {
         key: &SecretKey<u64>,
         index: u64,
     ) -> Result<Ciphertext, Error> {
+        self.encrypt_by(plaintext, EncryptionKey::Secret(key), index, |draw| {
+            Ok(draw.parts())
+        })
+    }
+
+    /// As [`Encryptor::encrypt`] or [`Encryptor::encrypt_secret`], with the parts computed elsewhere: as
+    /// [`Draw::parts`] does.
+    ///
+    /// # Errors
+    /// As [`Encryptor::encrypt`], and those of `parts`.
+    pub fn encrypt_by<E: From<Error>>(
+        &self,
+        plaintext: &Plaintext,
+        key: EncryptionKey<'_>,
+        index: u64,
+        parts: impl FnOnce(Draw<'_>) -> Result<[RnsPoly<u64, Eval>; 2], E>,
+    ) -> Result<Ciphertext, E> {
         let basis = self.check(plaintext, key.fingerprint())?;
+        let message = Some(&*plaintext.poly);
+        let (parts, grown) = match key {
+            EncryptionKey::Public(key) if key.is_extended() => {
+                let level = self.params.rlwe().level(basis.len()).map_err(Error::from)?;
+                let zero = self.draw_public(key, basis.len(), index)?;
+                let sums = parts(Draw {
+                    basis: level.qp().clone(),
+                    message: None,
+                    zero,
+                })?;
+                let [mut c0, c1] = sums.map(|sum| level.mod_down_eval(sum));
+                c0.add_assign(&plaintext.poly);
+                ([c0, c1], None)
+            }
+            EncryptionKey::Public(key) => {
+                let zero = self.draw_public(key, basis.len(), index)?;
+                let draw = Draw {
+                    basis,
+                    message,
+                    zero,
+                };
+                (parts(draw)?, None)
+            }
+            EncryptionKey::Secret(key) => {
+                let (zero, grown) = self.draw_secret(key, &basis, index)?;
+                let draw = Draw {
+                    basis,
+                    message,
+                    zero,
+                };
+                (parts(draw)?, Some(grown))
+            }
+        };
+        Ok(fresh(plaintext, parts.into(), key.id(), grown))
+    }
+
+    /// For a ciphertext of so many data primes.
+    fn draw_public<'k>(
+        &self,
+        key: &'k PublicKey<u64>,
+        limbs: usize,
+        index: u64,
+    ) -> Result<ZeroDraw<'k>, Error> {
+        let seed = self.public_seed(key, index)?;
+        let draw = |sample: ZeroSample| sample.draw(self.params.rlwe(), &seed);
+        Ok(ZeroDraw::Public {
+            key: key.limbs_at(limbs).collect(),
+            u: draw(ZeroSample::U),
+            errors: [ZeroSample::E0, ZeroSample::E1].map(draw),
+        })
+    }
+
+    /// With the seed that a grows from.
+    fn draw_secret<'k>(
+        &self,
+        key: &'k SecretKey<u64>,
+        basis: &RnsBasis<u64>,
+        index: u64,
+    ) -> Result<(ZeroDraw<'k>, Seed), Error> {
         let seed = self.seed("ckks encrypt secret", &key.id().0, index)?;
-        let public = seed.derive("a", 0);
-        let a = seeded_component(&self.params, &basis, &public);
+        let grown = seed.derive("a", 0);
         let errors = self.params.rlwe().error_sampler();
-        let e = samples(&basis, |out| errors.fill(&mut seed.stream("e", 0), out));
-        let n = basis.n();
-        let mut c0 = AlignedVec::for_overwrite(basis.len() * n);
-        let mut product = Zeroizing::new(AlignedVec::for_overwrite(n));
-        for ((i, plan), out) in basis.plans().iter().enumerate().zip(c0.chunks_exact_mut(n)) {
-            let q = plan.modulus();
-            e.transform(plan, out);
-            q.add_assign(out, plaintext.poly.limb(i));
-            q.mul_into(&mut product, a.limb(i), key.eval().limb(i));
-            q.sub_assign(out, &product);
-        }
-        let c0 = RnsPoly::from_data(&basis, c0);
-        Ok(fresh(plaintext, vec![c0, a], key.id(), Some(public)))
+        let error = SignedPoly::new(basis.n(), u64::from(sampling::MAX_ETA), |out| {
+            errors.fill(&mut seed.stream("e", 0), out);
+        });
+        let zero = ZeroDraw::Secret {
+            key: key.eval(),
+            a: seeded_component(&self.params, basis, &grown),
+            error,
+        };
+        Ok((zero, grown))
     }
 }
 
@@ -166,9 +239,19 @@ pub(crate) fn seeded_component(
     a
 }
 
-/// A sampled polynomial.
-fn samples(basis: &RnsBasis<u64>, fill: impl FnOnce(&mut [i64])) -> SignedPoly {
-    SignedPoly::new(basis.n(), u64::from(sampling::MAX_ETA), fill)
+/// `c_0 + c_1·s + …` by Horner's rule, from the highest part down; the secret may be over a longer basis.
+fn phase(parts: &[RnsPoly<u64, Eval>], key: &RnsPoly<u64, Eval>) -> RnsPoly<u64, Eval> {
+    let mut parts = parts.iter().rev();
+    let mut sum = parts.next().expect("a ciphertext has parts").clone();
+    let basis = sum.basis().clone();
+    for part in parts {
+        for (i, q) in basis.moduli().iter().enumerate() {
+            let limb = sum.limb_mut(i);
+            q.mul_assign(limb, key.limb(i));
+            q.add_assign(limb, part.limb(i));
+        }
+    }
+    sum
 }
 
 /// Decrypts. The result carries the error of the computation: share it only through
@@ -209,29 +292,38 @@ impl<'k> Decryptor<'k> {
     /// # Errors
     /// [`Error::Rlwe`] for a ciphertext of other parameters or another key.
     pub fn decrypt(&self, ct: &Ciphertext) -> Result<Plaintext, Error> {
-        self.params.check_fingerprint("ciphertext", ct.params)?;
-        ct.key.join(self.key.id(), "ciphertext")?;
-        let mut parts = ct.parts.iter().rev();
-        // Horner in s, from the highest part down. A ciphertext has two parts at least.
-        let Some(highest) = parts.next() else {
-            return Err(Error::Size {
-                operation: "decrypt",
-                given: 0,
-                needed: "2 or 3",
-                remedy: "",
-            });
-        };
-        let mut poly = Zeroizing::new(highest.clone());
-        let basis = poly.basis().clone();
-        for part in parts {
-            for (i, q) in basis.moduli().iter().enumerate() {
-                let limb = poly.limb_mut(i);
-                q.mul_assign(limb, self.key.eval().limb(i));
-                q.add_assign(limb, part.limb(i));
+        self.decrypt_by(ct, |parts, key| Ok(phase(parts, key)))
+    }
+
+    /// As [`Decryptor::decrypt`], `c0 + c1 s (+ c2 s²)` computed elsewhere of the parts and the secret, which is over
+    /// more primes.
+    ///
+    /// # Errors
+    /// As [`Decryptor::decrypt`], and those of `compute`.
+    pub fn decrypt_by<E: From<Error>>(
+        &self,
+        ct: &Ciphertext,
+        compute: impl FnOnce(
+            &[RnsPoly<u64, Eval>],
+            &RnsPoly<u64, Eval>,
+        ) -> Result<RnsPoly<u64, Eval>, E>,
+    ) -> Result<Plaintext, E> {
+        let checked = || -> Result<(), Error> {
+            self.params.check_fingerprint("ciphertext", ct.params)?;
+            ct.key.join(self.key.id(), "ciphertext")?;
+            match ct.parts.len() {
+                0 => Err(Error::Size {
+                    operation: "decrypt",
+                    given: 0,
+                    needed: "2 or 3",
+                    remedy: "",
+                }),
+                _ => Ok(()),
             }
-        }
+        };
+        checked()?;
         Ok(Plaintext {
-            poly,
+            poly: compute(&ct.parts, self.key.eval())?.into(),
             scale: ct.scale,
             slots: ct.slots,
             params: ct.params,

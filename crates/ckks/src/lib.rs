@@ -13,8 +13,8 @@
 //!
 //! Files, traits and names are those of `bfv`, as far as the schemes agree: `params`, `encoder`, `plaintext`,
 //! `ciphertext`, `encryption`, `evaluator` (`linear`, `plain`, `multiply`, `rotate`, `transform`), `linear_transform`,
-//! `noise`, `publish`, `wire`. CKKS alone has `embedding`, `scale`, `poly`, `evaluator::rescale` and
-//! `evaluator::batch`.
+//! `noise`, `publish`, `wire`, `zero` (what an encryption draws). CKKS alone has `embedding`, `scale`, `poly`,
+//! `evaluator::rescale` and `evaluator::batch`.
 
 mod ciphertext;
 mod embedding;
@@ -32,11 +32,12 @@ mod scale;
 #[cfg(test)]
 mod tests;
 mod wire;
+mod zero;
 
 pub use ciphertext::Ciphertext;
 pub use embedding::Embedding;
 pub use encoder::Encoder;
-pub use encryption::{Decryptor, Encryptor};
+pub use encryption::{Decryptor, EncryptionKey, Encryptor};
 pub use error::Error;
 pub use evaluator::{Evaluator, inner_sum_steps, slot_rotation_element};
 pub use params::{CkksParams, CkksParamsLiteral, prime_chain};
@@ -44,3 +45,4 @@ pub use plaintext::Plaintext;
 pub use poly::{Basis, MAX_DEGREE, Node, Plan, Polynomial};
 pub use publish::Publication;
 pub use scale::SCALE_TOLERANCE;
+pub use zero::{Draw, ZeroDraw};

@@ -74,6 +74,20 @@ impl Decryptor<'_> {
         publication: &Publication,
         seed: &Seed,
     ) -> Result<Plaintext, Error> {
+        self.publish(ct, self.decrypt(ct)?, publication, seed)
+    }
+
+    /// As [`Decryptor::decrypt_for_publication`], of what the ciphertext decrypts to.
+    ///
+    /// # Errors
+    /// [`Error::Flooding`], [`Error::NotFinite`].
+    pub fn publish(
+        &self,
+        ct: &Ciphertext,
+        mut plaintext: Plaintext,
+        publication: &Publication,
+        seed: &Seed,
+    ) -> Result<Plaintext, Error> {
         let bound = publication.slot_error;
         if !(bound.is_finite() && bound > 0.0) {
             return Err(Error::NotFinite {
@@ -82,7 +96,6 @@ impl Decryptor<'_> {
                 value: bound,
             });
         }
-        let mut plaintext = self.decrypt(ct)?;
         let sigma = publication.sigma(ct.scale).max(MIN_SIGMA);
         let (log2_noise, log2_q) = (sigma.log2(), self.params.log2_modulus(ct.level()));
         // Six deviations of noise and as much again for the message.

@@ -21,5 +21,7 @@ pub use measure_instruction::measure_instruction;
 pub use offer::Offer;
 pub use operation::{Form, Operation, OperationProgram, ProgramArgs};
 pub use session::{Polynomial, Session};
-pub use stream::{CoreTime, Ended, Prediction, Progress, Shift, is_reduced_by_a_move, predict};
+pub use stream::{
+    CoreTime, Ended, Prediction, Progress, Shift, fits_degree, is_reduced_by_a_move, predict,
+};
 pub use usage::{Moved, Usage};

@@ -15,10 +15,10 @@ pub enum Operation {
     Polymul,
     /// (a0 b0, a0 b1 + a1 b0, a1 b1).
     Tensor,
-    /// (pk0 u + e0, pk1 u + e1), the key in evaluation form.
-    ZeroEncrypt,
-    /// c0 + c1 s, the secret in evaluation form.
-    Decrypt,
+    /// (pk0 u + e0, pk1 u + e1), the key in evaluation form, u and the errors coefficients; the results in this form.
+    ZeroEncrypt(Form),
+    /// c0 + c1 s, the secret in evaluation form, the rest in this form.
+    Decrypt(Form),
     /// (sum of d_i k0_i, sum of d_i k1_i) over [`DIGITS`], keys in evaluation form.
     KeySwitch,
 }
@@ -27,7 +27,7 @@ pub enum Operation {
 pub const DIGITS: usize = 2;
 
 /// Whether an input is in coefficient or in evaluation form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Form {
     /// Coefficients in natural order.
     Coefficients,
@@ -41,19 +41,21 @@ impl Operation {
         match self {
             Operation::Polymul => "polymul",
             Operation::Tensor => "tensor",
-            Operation::ZeroEncrypt => "zero-encrypt",
-            Operation::Decrypt => "delta-m-decrypt",
+            Operation::ZeroEncrypt(_) => "zero-encrypt",
+            Operation::Decrypt(Form::Coefficients) => "delta-m-decrypt",
+            Operation::Decrypt(Form::Values) => "decrypt",
             Operation::KeySwitch => "key-switch",
         }
     }
 
-    /// The operation of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
+    /// The operation of that name, of a scheme that keeps ciphertexts in this form.
+    pub fn from_name(name: &str, ciphertexts: Form) -> Option<Self> {
         let all = [
             Operation::Polymul,
             Operation::Tensor,
-            Operation::ZeroEncrypt,
-            Operation::Decrypt,
+            Operation::ZeroEncrypt(ciphertexts),
+            Operation::Decrypt(Form::Coefficients),
+            Operation::Decrypt(Form::Values),
             Operation::KeySwitch,
         ];
         all.into_iter().find(|operation| operation.name() == name)
@@ -67,17 +69,25 @@ impl Operation {
         match self {
             Operation::Polymul => vec![C; 2],
             Operation::Tensor => vec![C; 4],
-            Operation::ZeroEncrypt => vec![C, V, V, C, C],
-            Operation::Decrypt => vec![C, V, C],
+            Operation::ZeroEncrypt(_) => vec![C, V, V, C, C],
+            Operation::Decrypt(form) => vec![form, V, form],
             Operation::KeySwitch => [C, V, V].repeat(DIGITS),
         }
     }
 
-    /// Polynomials it gives, all in coefficient form.
+    /// The form of what it gives.
+    pub fn output_form(self) -> Form {
+        match self {
+            Operation::ZeroEncrypt(form) | Operation::Decrypt(form) => form,
+            Operation::Polymul | Operation::Tensor | Operation::KeySwitch => Form::Coefficients,
+        }
+    }
+
+    /// Polynomials it gives, all in one form.
     pub fn outputs(self) -> u32 {
         match self {
-            Operation::Polymul | Operation::Decrypt => 1,
-            Operation::ZeroEncrypt | Operation::KeySwitch => 2,
+            Operation::Polymul | Operation::Decrypt(_) => 1,
+            Operation::ZeroEncrypt(_) | Operation::KeySwitch => 2,
             Operation::Tensor => 3,
         }
     }
@@ -118,10 +128,9 @@ impl OperationProgram {
         operation: Operation,
         args: ProgramArgs,
     ) -> Result<Self, OffloadError> {
-        let needed = if operation == Operation::Polymul || operation == Operation::Decrypt {
-            5
-        } else {
-            6
+        let needed = match operation {
+            Operation::Polymul | Operation::Decrypt(_) => 5,
+            _ => 6,
         };
         if info.dual_port_slots < 3 || info.slots() < needed {
             return Err(OffloadError::Build {
@@ -144,8 +153,10 @@ impl OperationProgram {
         match operation {
             Operation::Polymul => builder.polymul(),
             Operation::Tensor => builder.tensor(),
-            Operation::ZeroEncrypt => builder.zero_encrypt(),
-            Operation::Decrypt => builder.decrypt(),
+            Operation::ZeroEncrypt(Form::Coefficients) => builder.zero_encrypt(),
+            Operation::ZeroEncrypt(Form::Values) => builder.zero_encrypt_values(),
+            Operation::Decrypt(Form::Coefficients) => builder.decrypt(),
+            Operation::Decrypt(Form::Values) => builder.decrypt_values(),
             Operation::KeySwitch => builder.key_switch(),
         }
         Ok(builder.program)
@@ -288,6 +299,35 @@ impl Builder {
         }
         self.store(0, 3);
         self.store(1, 5);
+    }
+
+    /// All transforms first, so that both products are written to the work slots.
+    fn zero_encrypt_values(&mut self) {
+        for (slot, input) in [(2, 0), (3, 3), (4, 4), (5, 1)] {
+            self.load(slot, input);
+        }
+        for slot in 2..5 {
+            self.work(Op::Ntt, slot, slot, Z, Z);
+        }
+        self.work(Op::Pmac, 0, 2, 5, 3);
+        if self.spare {
+            self.load(6, 2);
+            self.work(Op::Pmac, 1, 2, 6, 4);
+        } else {
+            // pk1 takes the place of pk0.
+            self.late_load(5, 2);
+            self.work(Op::Pmac, 1, 2, 5, 4);
+        }
+        self.store(0, 0);
+        self.store(1, 1);
+    }
+
+    fn decrypt_values(&mut self) {
+        for (slot, input) in [(2, 0), (3, 1), (4, 2)] {
+            self.load(slot, input);
+        }
+        self.work(Op::Pmac, 0, 2, 3, 4);
+        self.store(0, 0);
     }
 
     fn decrypt(&mut self) {

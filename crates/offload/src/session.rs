@@ -265,8 +265,8 @@ impl Session {
         let chosen: Vec<usize> = match operation {
             Operation::Polymul => vec![1],
             Operation::Tensor => vec![2, 3],
-            Operation::ZeroEncrypt => vec![1, 2],
-            Operation::Decrypt => vec![1],
+            Operation::ZeroEncrypt(_) => vec![1, 2],
+            Operation::Decrypt(_) => vec![1],
             Operation::KeySwitch => (0..3 * DIGITS).filter(|i| i % 3 != 0).collect(),
         };
         let moduli = self.driver.moduli(mod_idx).unwrap_or_default().to_vec();
@@ -373,7 +373,12 @@ impl Session {
         let right = results.pop().unwrap_or_default();
         let left = results.pop().unwrap_or_default();
         let join = |session: &mut Self, pair: (Polynomial, Polynomial)| {
-            let parts = session.transact(&Halving::join(args), args, &[pair.0, pair.1], 2)?;
+            let parts = match operation.output_form() {
+                Form::Values => vec![pair.0, pair.1],
+                Form::Coefficients => {
+                    session.transact(&Halving::join(args), args, &[pair.0, pair.1], 2)?
+                }
+            };
             Ok((0..parts[0].len())
                 .map(|lane| [&parts[0][lane][..], &parts[1][lane][..]].concat())
                 .collect())

@@ -182,7 +182,9 @@ fn reference(
             .iter_mut()
             .zip(combine(operation, &modulus, &values))
         {
-            plan.inverse(&mut value);
+            if operation.output_form() == Form::Coefficients {
+                plan.inverse(&mut value);
+            }
             output.push(value);
         }
     }
@@ -210,10 +212,10 @@ fn combine(operation: Operation, q: &Modulus<u128>, v: &[Vec<u128>]) -> Vec<Vec<
                 product(&v[1], &v[3]),
             ]
         }
-        Operation::ZeroEncrypt => (0..2)
+        Operation::ZeroEncrypt(_) => (0..2)
             .map(|i| sum(product(&v[0], &v[1 + i]), &v[3 + i]))
             .collect(),
-        Operation::Decrypt => vec![sum(product(&v[0], &v[1]), &v[2])],
+        Operation::Decrypt(_) => vec![sum(product(&v[0], &v[1]), &v[2])],
         Operation::KeySwitch => (1..3)
             .map(|part| {
                 let digits = v.chunks_exact(3);

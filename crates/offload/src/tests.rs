@@ -4,14 +4,16 @@
 use device::{Driver, Modeled};
 use isa::{BuildInfo, Host, ISA_VERSION, Op, Reduction, State, check, implemented_mask};
 
-use crate::{Operation, OperationProgram, ProgramArgs, Session};
+use crate::{Form, Operation, OperationProgram, ProgramArgs, Session};
 
-const ALL: [&str; 5] = [
-    "polymul",
-    "tensor",
-    "zero-encrypt",
-    "delta-m-decrypt",
-    "key-switch",
+const ALL: [Operation; 7] = [
+    Operation::Polymul,
+    Operation::Tensor,
+    Operation::ZeroEncrypt(Form::Coefficients),
+    Operation::ZeroEncrypt(Form::Values),
+    Operation::Decrypt(Form::Coefficients),
+    Operation::Decrypt(Form::Values),
+    Operation::KeySwitch,
 ];
 
 const ARGS: ProgramArgs = ProgramArgs {
@@ -60,7 +62,9 @@ fn every_program_passes_the_check_and_reads_what_it_loads() {
             single_port_slots,
             ..small(62, 1)
         };
-        for operation in ALL.map(|name| Operation::from_name(name).unwrap()) {
+        for operation in ALL {
+            let named = Operation::from_name(operation.name(), operation.output_form());
+            assert_eq!(named, Some(operation));
             let made = OperationProgram::new(&info, operation, ARGS).unwrap();
             let mut state = State::new(&info);
             state.moduli.fill(true);
@@ -112,9 +116,9 @@ fn every_instruction_and_operation_simulates_correctly() {
                 assert_eq!(outcome.cycles, outcome.predicted_cycles);
             }
         }
-        for name in ALL {
+        for operation in ALL {
+            let name = operation.name();
             for n in [16, 64] {
-                let operation = Operation::from_name(name).unwrap();
                 let outcome = measure_operation(&mut session, operation, &moduli, n).unwrap();
                 assert!(outcome.correct, "{name} n = {n}");
             }
@@ -125,8 +129,8 @@ fn every_instruction_and_operation_simulates_correctly() {
             assert!(outcome.correct, "{} in parts", spec.mnemonic);
             assert_eq!(outcome.cycles, outcome.predicted_cycles);
         }
-        for name in ALL {
-            let operation = Operation::from_name(name).unwrap();
+        for operation in ALL {
+            let name = operation.name();
             let outcome = measure_operation(&mut session, operation, &wide, 128).unwrap();
             assert!(outcome.correct, "{name} in halves");
             assert_eq!(outcome.cycles, outcome.predicted_cycles, "{name} in halves");

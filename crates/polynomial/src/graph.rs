@@ -31,6 +31,8 @@ pub enum Origin {
     Key,
     /// A plaintext.
     Plaintext,
+    /// A random polynomial of an encryption.
+    Randomness,
 }
 
 /// A polynomial operation. Unless noted, limb i of the result depends on limb i of each operand, modulo its prime.

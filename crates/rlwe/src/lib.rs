@@ -25,6 +25,7 @@ pub mod security;
 mod signed_poly;
 mod threads;
 pub mod wire;
+mod zero;
 
 pub use context::RlweContext;
 pub use error::Error;
@@ -45,6 +46,7 @@ pub use sampling::{
 pub use security::{Security, SecurityPolicy};
 pub use signed_poly::{SignedPoly, signed_poly};
 pub use threads::{MAX_THREADS, Threads};
+pub use zero::ZeroSample;
 
 #[cfg(test)]
 mod tests;

@@ -67,10 +67,21 @@ impl SignedPoly {
         if q > self.bound {
             return plan.forward_from(&self.words, Some(Shift { threshold, shift }), out);
         }
-        let value = |&word: &u64| ((word << (64 - WORD_BITS)) as i64) >> (64 - WORD_BITS);
-        let values = Zeroizing::new(self.words.iter().map(value).collect::<Vec<_>>());
-        plan.modulus().reduce_i64_into(out, &values);
+        plan.modulus().reduce_i64_into(out, &self.values());
         plan.forward(out);
+    }
+
+    /// The residues modulo each prime of a basis, in constant time.
+    ///
+    /// # Panics
+    /// If the basis is of another degree.
+    pub fn residues<W: Word>(&self, basis: &RnsBasis<W>) -> RnsPoly<W, Coeff> {
+        signed_poly(basis, &self.values(), self.bound)
+    }
+
+    fn values(&self) -> Zeroizing<Vec<i64>> {
+        let value = |&word: &u64| ((word << (64 - WORD_BITS)) as i64) >> (64 - WORD_BITS);
+        Zeroizing::new(self.words.iter().map(value).collect())
     }
 }
 
@@ -124,8 +135,11 @@ mod tests {
             let (mut values, mut want, mut got) = (vec![0; n], vec![0; n], vec![0; n]);
             fill(&mut values);
             modulus.reduce_i64_into(&mut want, &values);
+            let poly = SignedPoly::new(n, bound, fill);
+            let basis = RnsBasis::new(n, &[q]).unwrap();
+            assert!(poly.residues(&basis).data() == want, "n = {n}, q = {q}");
             plan.forward(&mut want);
-            SignedPoly::new(n, bound, fill).transform(&plan, &mut got);
+            poly.transform(&plan, &mut got);
             assert!(got == want, "n = {n}, q = {q}");
         }
     }

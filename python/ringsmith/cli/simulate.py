@@ -68,6 +68,7 @@ EXAMPLES = """Examples:
   ringsmith simulate heaws scale-lift
   ringsmith simulate heaws multiply --allow-insecure
   ringsmith simulate heaws-x6 multiply --batch 24 --allow-insecure --on model
+  ringsmith simulate coxhe-zcu102-p8 zero-encrypt
   ringsmith simulate coxhe-zcu102-p8 rotate --n 8192 --primes 3
   ringsmith simulate coxhe-zcu102-p8 key-switch --n 8192 --primes 3 --batch 8 --on model
   ringsmith simulate coxhe-zcu102-p8 relinearize-rescale --n 8192 --primes 3 --on model
@@ -76,9 +77,10 @@ EXAMPLES = """Examples:
   ringsmith simulate zynq-pn3 encrypt                (8-point accelerators: ntt, intt, encrypt)
 
 OP is an instruction in lower case (ntt, pmodmul, memcpy, ...) or an operation: polymul, tensor, zero-encrypt,
-delta-m-decrypt, key-switch; with base conversion also scale-lift (BFV's whole scaling) and decomp (the digits of a
-relinearisation) and multiply (a whole BFV multiplication with relinearisation, t = 33, on fresh ciphertexts of a set
-that has a data prime for each lane but one: operands, keys and result in the host's memory, all transfers counted;
+delta-m-decrypt (BFV) or decrypt (CKKS), key-switch; what zero-encrypt gives are values where the preset's scheme is
+ckks. With base conversion also scale-lift (BFV's whole scaling), decomp (the digits of a relinearisation) and multiply
+(a whole BFV multiplication with relinearisation, t = 33, on fresh ciphertexts of a set that has a
+data prime for each lane but one: operands, keys and result in the host's memory, all transfers counted;
 --primes: so many instead, more than the lanes in turn, and what the build cannot convert on the host, whose operations
 are counted and take no cycles; --batch: many of them, shared out to all cores).
 With moves between lanes: rotate, a fresh CKKS ciphertext rotated, key switch included, over --primes data primes and
@@ -247,7 +249,7 @@ def measure(device: OpenDevice, op: str, n: int, what: Whole = _ONE) -> dict[str
         if op not in device.preset.operations:
             able = ", ".join(device.preset.operations)
             raise InputError(f"preset {device.preset.name} does not take {op}; it takes {able}")
-        return device.native.simulate_operation(op, moduli, n)
+        return device.native.simulate_operation(op, moduli, n, values=device.preset.values)
     # With moves the digit is an instruction.
     if op in CONVERSIONS and not (op in MOVES and device.preset.moves):
         return device.native.simulate_conversion(op, moduli, n)
@@ -346,7 +348,7 @@ def _print_program(preset: str, op: str, n: int, device: OpenDevice) -> None:
         raise InputError(
             f"--assembly prints the program of an operation: {', '.join(OPERATIONS)}; {op} is one instruction"
         )
-    print(f"; {op} on {preset}, n = {n}\n{device.native.program(op, n)}", end="")
+    print(f"; {op} on {preset}, n = {n}\n{device.native.program(op, n, values=device.preset.values)}", end="")
 
 
 def _print(report: dict[str, Any]) -> None:

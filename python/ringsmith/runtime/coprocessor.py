@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Co-processors as engines of a run: `--on model:PRESET` and `--on rtl:PRESET`.
 
-A whole program is planned for the device, which takes what its preset names; the rest stays on the host. A BFV client
+A whole program is planned for the device, which takes what its preset names; the rest stays on the host. A client
 encrypts and decrypts there too. The report says what ran where.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ringsmith.errors import InputError
-from ringsmith.presets import parse_overrides, preset_names
+from ringsmith.presets import OPERATIONS, parse_overrides, preset_names
 from ringsmith.runtime.devices import OpenDevice, open_device
 from ringsmith.runtime.engine import Engine, EngineOptions
 from ringsmith.runtime.timeline import summary, write_trace
@@ -55,6 +55,7 @@ class DeviceEngine:
             },
             "offloaded": usage["offloaded"],
             "on_host": usage["on_host"],
+            "on_host_because": {name: self._reason(name) for name in usage["on_host"]},
             "send": self._moved(usage["send"]),
             "compute": {"cycles": usage["compute_cycles"], "ms": round(usage["compute_cycles"] / clock / 1e3, 6)},
             "receive": self._moved(usage["receive"]),
@@ -69,6 +70,12 @@ class DeviceEngine:
         if self._options.trace is not None:
             write_trace(Path(self._options.trace), self.name, profile, clock)
         return facts
+
+    def _reason(self, operation: str) -> str:
+        """Say why the host did all of an operation."""
+        if operation in OPERATIONS and operation not in self._device.preset.operations:
+            return f"the operations of preset {self._device.preset.name} do not name it"
+        return "the build lacks the degree, the primes or the unit for it, or fewer polynomials cross so"
 
     def _moved(self, moved: dict[str, Any]) -> dict[str, Any]:
         return {**moved, "ms": round(self._device.link_ms(moved["bytes"], moved["cycles"]), 6)}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interface of engines, which run programs, and the first of them, the CPU.
 
-An engine with a device runs whole programs on it, and a BFV client encrypts and decrypts there. The same seed gives the
+An engine with a device runs whole programs on it, and a client encrypts and decrypts there. The same seed gives the
 same residues on every engine.
 """
 
@@ -42,7 +42,7 @@ class Engine(Protocol):
 
     @property
     def device(self) -> _native.Device | None:
-        """The co-processor that programs and BFV clients run on (None: the CPU)."""
+        """The co-processor that programs and clients run on (None: the CPU)."""
 
     @property
     def recording(self) -> Recording | None:

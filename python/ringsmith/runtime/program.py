@@ -10,6 +10,7 @@ from typing import Any
 from ringsmith.runtime import box
 from ringsmith.runtime.client import Client, Encryptor
 from ringsmith.runtime.cluster import evaluate_many
+from ringsmith.runtime.engine import Engine
 from ringsmith.runtime.engines import open_engine
 from ringsmith.runtime.joined import M, joined, part_of
 from ringsmith.runtime.messages import Encryptions, Keys, PublicKey
@@ -25,13 +26,24 @@ class Program(ProgramData, Shown):
     def _facts(self) -> list[tuple[str, str]]:
         return box.facts(self)
 
-    def client(self, seed: Seed = None, **options: bool) -> Client:
-        """Generate keys; with a seed all the client does is reproducible to the byte. `options`: those of `Client`."""
-        return Client(self, seed, **options)
+    def _on(self, on: str | Engine | None) -> Program:
+        """Return the same on an engine of this machine, if one is given."""
+        if on is None:
+            return self
+        return replace(self, device=(open_engine(on) if isinstance(on, str) else on).device)
 
-    def encryptor(self, public_key: PublicKey, seed: Seed = None, **options: bool) -> Encryptor:
-        """Return a side that only encrypts, for the client whose public key this is. `options`: see `Encryptor`."""
-        return Encryptor(self, public_key, seed, **options)
+    def client(self, seed: Seed = None, *, on: str | Engine | None = None, **options: bool) -> Client:
+        """Generate keys; with a seed all the client does is reproducible to the byte. `on`: the engine of its
+        encryption and decryption, such as `model:coxhe-zcu102-p8`; by default the program's. `options`: those of
+        `Client`."""
+        return Client(self._on(on), seed, **options)
+
+    def encryptor(
+        self, public_key: PublicKey, seed: Seed = None, *, on: str | Engine | None = None, **options: bool
+    ) -> Encryptor:
+        """Return a side that only encrypts, for the client whose public key this is. `on` as of `client`; `options`:
+        see `Encryptor`."""
+        return Encryptor(self._on(on), public_key, seed, **options)
 
     def server(self, evaluation_keys: Keys | Sequence[Keys], *, threads: int | None = None) -> Server:
         """Return the side that evaluates; it never sees the secret key. Several sets of keys of one secret key are

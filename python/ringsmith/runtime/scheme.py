@@ -167,11 +167,11 @@ class Scheme(ABC):
 class CkksScheme(Scheme):
     """CKKS on the engine."""
 
-    def __init__(self, params: ParameterSet) -> None:
-        """Build the context of a set."""
+    def __init__(self, params: ParameterSet, device: _native.Device | None = None) -> None:
+        """Build the context of a set; `device`: encrypts and decrypts."""
         super().__init__(CkksEncoding(params))
-        self.encryptor_class = _native.CkksEncryptor
-        self.decryptor_class = _native.CkksDecryptor
+        self.encryptor_class = partial(_native.CkksEncryptor, device=device)
+        self.decryptor_class = partial(_native.CkksDecryptor, device=device)
         self.ciphertext_class = _native.CkksCiphertext
 
     def facts(self, ciphertext: Any) -> dict[str, Any]:
@@ -199,5 +199,5 @@ class BfvScheme(Scheme):
 
 
 def open_scheme(params: ParameterSet, device: _native.Device | None = None) -> Scheme:
-    """Return the engine's objects for a set; on a `device` a BFV client encrypts and decrypts."""
-    return CkksScheme(params) if params.scheme == "ckks" else BfvScheme(params, device)
+    """Return the engine's objects for a set; on a `device` a client encrypts and decrypts."""
+    return CkksScheme(params, device) if params.scheme == "ckks" else BfvScheme(params, device)

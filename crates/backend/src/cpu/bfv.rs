@@ -20,7 +20,7 @@ pub struct Bfv<'a, W: Word> {
     pub(crate) evaluators: Evaluators<Evaluator<W>>,
     /// `None` where the plaintext modulus has no slots, and for programs without plaintexts.
     encoder: Option<BatchEncoder<W>>,
-    zeros: Option<Encryptor<W>>,
+    pub(crate) zeros: Option<Encryptor<W>>,
 }
 
 impl<'a, W: Word> Bfv<'a, W> {

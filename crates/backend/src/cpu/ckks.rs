@@ -18,7 +18,7 @@ pub struct Ckks<'a> {
     pub(crate) keys: &'a KeySet<u64>,
     evaluators: Evaluators<Evaluator>,
     encoder: Encoder,
-    zeros: Encryptor,
+    pub(crate) zeros: Encryptor,
 }
 
 impl<'a> Ckks<'a> {

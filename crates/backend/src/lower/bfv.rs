@@ -6,10 +6,11 @@ use super::switch::quotient;
 use super::{Lowering, Part, Value};
 use crate::Error;
 use crate::cpu::bfv::Bfv;
+use crate::keys::key;
 use ::bfv::linear_transform::ExtendedPlaintext;
 use ::bfv::{Ciphertext, Plaintext};
 use ::polynomial::{Form, Operation};
-use rlwe::KeyId;
+use rlwe::{KeyId, SignedPoly, ZeroSample};
 use rns::{RnsBasis, RnsPoly};
 use zq::{Modulus, Word};
 
@@ -57,6 +58,16 @@ impl<W: Word> Lower for Bfv<'_, W> {
         limbs: usize,
     ) -> Result<Vec<Vec<W>>, Error> {
         self.keys.limbs(element, place, limbs)
+    }
+
+    fn public_key(&self, half: usize, limbs: usize) -> Result<Vec<Vec<W>>, Error> {
+        self.keys.public_limbs(half, limbs)
+    }
+
+    fn zero_sample(&self, index: u64, sample: ZeroSample) -> Result<SignedPoly, Error> {
+        let public = key(self.keys.public.as_deref(), "public")?;
+        let zeros = key(self.zeros.as_ref(), "public")?;
+        Ok(zeros.sample(public, index, sample)?)
     }
 
     fn element(&self, rotation: i32) -> u64 {

@@ -5,10 +5,11 @@ use super::scheme::{Chain, Lower, Parts, polynomials};
 use super::{Lowering, Part, Value};
 use crate::Error;
 use crate::cpu::ckks::Ckks;
+use crate::keys::key;
 use ::ckks::linear_transform::ExtendedPlaintext;
 use ::ckks::{Ciphertext, Plaintext};
 use ::polynomial::Form;
-use rlwe::KeyId;
+use rlwe::{KeyId, SignedPoly, ZeroSample};
 
 impl Lower for Ckks<'_> {
     type Word = u64;
@@ -55,6 +56,15 @@ impl Lower for Ckks<'_> {
         limbs: usize,
     ) -> Result<Vec<Vec<u64>>, Error> {
         self.keys.limbs(element, place, limbs)
+    }
+
+    fn public_key(&self, half: usize, limbs: usize) -> Result<Vec<Vec<u64>>, Error> {
+        self.keys.public_limbs(half, limbs)
+    }
+
+    fn zero_sample(&self, index: u64, sample: ZeroSample) -> Result<SignedPoly, Error> {
+        let public = key(self.keys.public.as_deref(), "public")?;
+        Ok(self.zeros.sample(public, index, sample)?)
     }
 
     fn element(&self, rotation: i32) -> u64 {

@@ -1,13 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Polynomial operations of a BFV client: encryptions of zero, and the phase of a ciphertext. Sampling, scaling and
-//! rounding stay with the scheme; a CKKS client, whose ciphertexts are values, has products and sums only.
+//! Polynomial operations of a client: encryptions of zero, and the phase of a ciphertext, in the form that the scheme
+//! keeps polynomials in. Sampling, scaling, encoding and rounding stay with the scheme.
+
+pub mod bfv;
+pub mod ckks;
 
 use super::Engine;
+use super::zero::zero_sums;
 use crate::{Error, Observer};
 use ::polynomial::{Form, Graph, Host, Limb, Operation as Op, Words};
-use bfv::ZeroDraw;
+use rlwe::SignedPoly;
 use rns::{Coeff, Domain, Eval, RnsBasis, RnsPoly};
+use zeroize::Zeroizing;
 use zq::{AlignedVec, Word};
+
+/// The name of an encryption in presets and reports, of either scheme.
+const ENCRYPTION: &str = "zero-encrypt";
+
+/// A domain by its form.
+trait Formed: Domain {
+    const FORM: Form;
+}
+
+impl Formed for Coeff {
+    const FORM: Form = Form::Coefficients;
+}
+
+impl Formed for Eval {
+    const FORM: Form = Form::Values;
+}
 
 /// A graph of operations on polynomials over one basis.
 struct Sums<'a, W: Word> {
@@ -18,18 +39,35 @@ struct Sums<'a, W: Word> {
     given: Given<'a, W>,
 }
 
-/// Residues of the polynomials, by the number of their source: over the basis, and more.
+/// What a source holds.
+enum Held<'a, W: Word> {
+    /// Residues over the basis and more, limb after limb.
+    Residues(&'a [W]),
+    /// Limbs over the basis.
+    Limbs(Vec<&'a [W]>),
+    /// Small coefficients, whose residues are made when they are needed.
+    Small(&'a SignedPoly),
+}
+
+/// The sources of a graph, by number.
 struct Given<'a, W: Word> {
     basis: RnsBasis<W>,
-    residues: Vec<&'a [W]>,
+    held: Vec<Held<'a, W>>,
 }
 
 impl<W: Word> Host<W> for Given<'_, W> {
     type Error = Error;
 
     fn source(&self, number: u32) -> Result<Vec<Vec<W>>, Error> {
-        let limbs = self.residues[number as usize].chunks_exact(self.basis.n());
-        Ok(limbs.take(self.basis.len()).map(<[W]>::to_vec).collect())
+        let cut = |residues: &[W]| {
+            let limbs = residues.chunks_exact(self.basis.n());
+            limbs.take(self.basis.len()).map(<[W]>::to_vec).collect()
+        };
+        Ok(match &self.held[number as usize] {
+            Held::Residues(residues) => cut(residues),
+            Held::Limbs(limbs) => limbs.iter().map(|limb| limb.to_vec()).collect(),
+            Held::Small(poly) => cut(Zeroizing::new(poly.residues(&self.basis)).data()),
+        })
     }
 
     fn step(&self, _: u32, _: &[Vec<Words<W>>]) -> Result<Vec<Vec<W>>, Error> {
@@ -51,45 +89,53 @@ impl<'a, W: Word> Sums<'a, W> {
             basis: basis.clone(),
             given: Given {
                 basis: basis.clone(),
-                residues: Vec::new(),
+                held: Vec::new(),
             },
         }
     }
 
-    fn source<D: Domain>(
-        &mut self,
-        poly: &'a RnsPoly<W, D>,
-        form: Form,
-    ) -> Result<Vec<Limb>, Error> {
-        let (moduli, own) = (self.basis.moduli(), poly.basis().moduli());
-        if !own.starts_with(moduli) || poly.n() != self.basis.n() {
-            return Err(Error::Rlwe(rlwe::Error::Shape {
+    fn source(&mut self, held: Held<'a, W>, form: Form) -> Vec<Limb> {
+        self.given.held.push(held);
+        let number = self.given.held.len() as u32 - 1;
+        self.graph.source((number, form), &self.moduli, self.task)
+    }
+
+    /// Fails unless a factor has the primes of the basis: so many of those that it has.
+    fn check(&self, fits: bool, got: usize) -> Result<(), Error> {
+        match fits {
+            true => Ok(()),
+            false => Err(Error::Rlwe(rlwe::Error::Shape {
                 what: "primes of a factor",
-                got: own.len(),
-                expected: moduli.len(),
-            }));
+                got,
+                expected: self.basis.len(),
+            })),
         }
-        self.given.residues.push(poly.data());
-        let number = self.given.residues.len() as u32 - 1;
-        Ok(self.graph.source((number, form), &self.moduli, self.task))
     }
 
-    fn coefficients(&mut self, poly: &'a RnsPoly<W, Coeff>) -> Result<Vec<Limb>, Error> {
-        self.source(poly, Form::Coefficients)
+    /// A polynomial over the basis, or over more primes after it.
+    fn given<D: Formed>(&mut self, poly: &'a RnsPoly<W, D>) -> Result<Vec<Limb>, Error> {
+        let own = poly.basis().moduli();
+        let fits = own.starts_with(self.basis.moduli()) && poly.n() == self.basis.n();
+        self.check(fits, own.len())?;
+        Ok(self.source(Held::Residues(poly.data()), D::FORM))
     }
 
-    fn values(&mut self, poly: &'a RnsPoly<W, Eval>) -> Result<Vec<Limb>, Error> {
-        self.source(poly, Form::Values)
+    /// Values, limb by limb over the basis.
+    fn values(&mut self, limbs: Vec<&'a [W]>) -> Result<Vec<Limb>, Error> {
+        self.check(limbs.len() == self.basis.len(), limbs.len())?;
+        Ok(self.source(Held::Limbs(limbs), Form::Values))
     }
 
-    /// The values of coefficients.
-    fn transformed(&mut self, poly: &'a RnsPoly<W, Coeff>) -> Result<Vec<Limb>, Error> {
-        let coefficients = self.coefficients(poly)?;
-        Ok(self.graph.ntt(&coefficients, self.task))
+    fn small(&mut self, poly: &'a SignedPoly) -> Vec<Limb> {
+        self.source(Held::Small(poly), Form::Coefficients)
     }
 
     fn by_limb(&mut self, operation: Op, operands: &[&[Limb]]) -> Vec<Limb> {
         self.graph.by_limb(operation, operands, self.task)
+    }
+
+    fn ntt(&mut self, coefficients: &[Limb]) -> Vec<Limb> {
+        self.graph.ntt(coefficients, self.task)
     }
 
     /// The coefficients of a · b.
@@ -98,81 +144,34 @@ impl<'a, W: Word> Sums<'a, W> {
         self.graph.intt(&product, self.task)
     }
 
-    /// Computes results, which are coefficients.
-    fn compute<E: Engine>(
+    /// The parts of an encryption of zero under a public key: see [`zero_sums`].
+    fn zero<D: Formed>(
+        &mut self,
+        u: &[Limb],
+        key: [&[Limb]; 2],
+        errors: [&[Limb]; 2],
+    ) -> [Vec<Limb>; 2] {
+        zero_sums(&mut self.graph, (u, key, errors), D::FORM, self.task)
+    }
+
+    /// Computes results, which are in the form of the domain.
+    fn compute<E: Engine, D: Formed, const N: usize>(
         mut self,
         engine: &E,
-        results: &[Vec<Limb>],
+        results: &[Vec<Limb>; N],
         observer: &dyn Observer,
-    ) -> Result<Vec<RnsPoly<W, Coeff>>, Error> {
+    ) -> Result<[RnsPoly<W, D>; N], Error> {
         results.iter().for_each(|limbs| self.graph.output(limbs));
         let mut memory = engine.compute(&self.graph, &self.given, observer)?;
-        let mut polynomial = |limbs: &Vec<Limb>| {
+        let mut polynomials = Vec::with_capacity(N);
+        for limbs in results {
             let mut data = AlignedVec::for_overwrite(self.basis.len() * self.basis.n());
             for (limb, out) in limbs.iter().zip(data.chunks_exact_mut(self.basis.n())) {
                 out.copy_from_slice(&memory.take(*limb, &self.given)?);
             }
-            Ok(RnsPoly::from_data(&self.basis, data))
-        };
-        results.iter().map(&mut polynomial).collect()
-    }
-}
-
-/// The parts of an encryption of zero: those of [`ZeroDraw::parts`].
-pub fn zero_parts<E: Engine, W: Word>(
-    engine: &E,
-    draw: &ZeroDraw<'_, W>,
-    observer: &dyn Observer,
-) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
-    let task = "zero-encrypt";
-    match draw {
-        ZeroDraw::Public { key, u, errors } => {
-            let mut sums = Sums::new(engine, u.basis(), task);
-            let u = sums.transformed(u)?;
-            let mut part = |half: usize| {
-                let key = sums.values(key[half])?;
-                let product = sums.product(&u, &key);
-                let error = sums.coefficients(&errors[half])?;
-                Ok::<_, Error>(sums.by_limb(Op::Add, &[&product, &error]))
-            };
-            let parts = [part(0)?, part(1)?];
-            let parts = sums.compute(engine, &parts, observer)?;
-            Ok(parts
-                .try_into()
-                .unwrap_or_else(|_| unreachable!("two results were asked for")))
+            polynomials.push(RnsPoly::from_data(&self.basis, data));
         }
-        ZeroDraw::Secret { key, a, error } => {
-            let mut sums = Sums::new(engine, a.basis(), task);
-            let (values, key) = (sums.transformed(a)?, sums.values(key)?);
-            let product = sums.product(&values, &key);
-            let error = sums.coefficients(error)?;
-            let c0 = sums.by_limb(Op::Sub, &[&error, &product]);
-            let mut parts = sums.compute(engine, &[c0], observer)?;
-            Ok([parts.swap_remove(0), a.clone()])
-        }
+        let polynomials = <[_; N]>::try_from(polynomials);
+        Ok(polynomials.unwrap_or_else(|_| unreachable!("a polynomial for each result")))
     }
-}
-
-/// `c_0 + c_1·s + …`, as [`rlwe::phase`] gives it.
-pub fn phase<E: Engine, W: Word>(
-    engine: &E,
-    parts: &[RnsPoly<W, Coeff>],
-    key: &RnsPoly<W, Eval>,
-    observer: &dyn Observer,
-) -> Result<RnsPoly<W, Coeff>, Error> {
-    let [c0, middle @ .., last] = parts else {
-        return Ok(rlwe::phase(parts, key)?);
-    };
-    let mut sums = Sums::new(engine, c0.basis(), "delta-m-decrypt");
-    let key = sums.values(key)?;
-    let mut sum = sums.transformed(last)?;
-    // Horner's rule; c_0 needs no transform.
-    for part in middle.iter().rev() {
-        let part = sums.transformed(part)?;
-        sum = sums.by_limb(Op::MulAdd, &[&sum, &key, &part]);
-    }
-    let product = sums.product(&sum, &key);
-    let c0 = sums.coefficients(c0)?;
-    let phase = sums.by_limb(Op::Add, &[&product, &c0]);
-    Ok(sums.compute(engine, &[phase], observer)?.swap_remove(0))
 }

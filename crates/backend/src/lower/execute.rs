@@ -9,10 +9,11 @@ use crate::cpu::plan::Plan;
 use crate::cpu::scheme::Spread;
 use crate::cpu::walk::Value;
 use ::polynomial::{Host, Words as Shared};
-use program::Program;
 use program::step::Operation;
+use program::{Encryption, Program};
 use rlwe::KeyId;
 use rns::Automorphism;
+use zeroize::Zeroizing;
 use zq::Word as _;
 
 /// Words of a limb.
@@ -78,6 +79,23 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
                 }
                 Ok(widen(key, &from, to))
             }
+            Source::Sample {
+                step,
+                sample,
+                limbs,
+            } => {
+                let chain = self.scheme.chain();
+                let mut basis = chain.q.prefix(limbs)?;
+                if self.program.encryption == Encryption::Extended
+                    && let Some(p) = &chain.p
+                {
+                    basis = basis.concat(p)?;
+                }
+                let index = self.plan.zero_index(step);
+                let poly = self.scheme.zero_sample(index, sample)?.residues(&basis);
+                Ok(cut(Zeroizing::new(poly).data()))
+            }
+            Source::PublicKey { half, limbs } => self.scheme.public_key(half, limbs),
         }
     }
 

@@ -30,6 +30,8 @@ pub struct Shape {
     pub moves: bool,
     /// Whether digits are made and transformed one after another, where the engine makes them.
     pub digit_major: bool,
+    /// Whether encryptions of zero within a program are the engine's, as polynomial operations.
+    pub zeros: bool,
 }
 
 impl Shape {
@@ -40,6 +42,7 @@ impl Shape {
         converts: false,
         moves: false,
         digit_major: false,
+        zeros: false,
     };
 
     /// Primes as they are, none wide.

@@ -5,7 +5,7 @@ use super::{Lowering, Part, Value};
 use crate::Error;
 use crate::cpu::scheme::Scheme;
 use ::polynomial::Form;
-use rlwe::{KeyId, RlweParams};
+use rlwe::{KeyId, RlweParams, SignedPoly, ZeroSample};
 use rns::{Domain, RnsBasis, RnsPoly};
 use zq::AlignedVec;
 pub use zq::Word;
@@ -90,6 +90,13 @@ pub trait Lower: Scheme + Sized {
         place: (usize, usize),
         limbs: usize,
     ) -> Result<Vec<Vec<Self::Word>>, Error>;
+
+    /// The limbs of half of the public key, for ciphertexts of so many limbs: values over these, then, of an extended
+    /// key, over the special primes.
+    fn public_key(&self, half: usize, limbs: usize) -> Result<Vec<Vec<Self::Word>>, Error>;
+
+    /// A random polynomial of the encryption of zero with that number under the public key.
+    fn zero_sample(&self, index: u64, sample: ZeroSample) -> Result<SignedPoly, Error>;
 
     /// The automorphism of a rotation.
     fn element(&self, rotation: i32) -> u64;

@@ -14,7 +14,7 @@ use ::polynomial::Form;
 use program::expression::Numbers;
 use program::step::Step;
 use program::transform::Transform;
-use rlwe::KeyId;
+use rlwe::{KeyId, SignedPoly, ZeroSample};
 use rns::RnsBasis;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -164,6 +164,15 @@ impl Lower for Widened<'_> {
     ) -> Result<Vec<Vec<u128>>, Error> {
         let narrow = self.inner.key(element, place, limbs)?;
         Ok(narrow.iter().map(|limb| wide(limb)).collect())
+    }
+
+    fn public_key(&self, half: usize, limbs: usize) -> Result<Vec<Vec<u128>>, Error> {
+        let narrow = self.inner.public_key(half, limbs)?;
+        Ok(narrow.iter().map(|limb| wide(limb)).collect())
+    }
+
+    fn zero_sample(&self, index: u64, sample: ZeroSample) -> Result<SignedPoly, Error> {
+        self.inner.zero_sample(index, sample)
     }
 
     fn element(&self, rotation: i32) -> u64 {

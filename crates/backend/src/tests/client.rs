@@ -218,7 +218,7 @@ fn the_graphs_are_the_schemes_own_sums() {
     let client = Client::<u64>::new(32, &[40, 41]);
     for encryptor in &client.encryptors {
         let here = encryptor.zero_at(0).unwrap();
-        let there = encryptor.zero_by(0, |draw| client::zero_parts(&Plain, draw, &Unobserved));
+        let there = encryptor.zero_by(0, |draw| client::bfv::zero_parts(&Plain, draw, &Unobserved));
         assert!(there.unwrap().to_bytes() == here.to_bytes());
     }
     let mut ciphertext = client.encryptors[0].encrypt_at(&client.message, 0).unwrap();
@@ -226,10 +226,10 @@ fn the_graphs_are_the_schemes_own_sums() {
     for size in 2..6 {
         assert_eq!(ciphertext.size(), size);
         let phase = client.decryptor.phase_by(&ciphertext, |parts, key| {
-            let phase = client::phase(&Plain, parts, key, &Unobserved)?;
+            let phase = client::bfv::phase(&Plain, parts, key, &Unobserved)?;
             assert_eq!(Ok(&phase), rlwe::phase(parts, key).as_ref(), "{size} parts");
             let short = rns::RnsPoly::zeros(&key.basis().prefix(1)?);
-            let refused = client::phase(&Plain, parts, &short, &Unobserved).unwrap_err();
+            let refused = client::bfv::phase(&Plain, parts, &short, &Unobserved).unwrap_err();
             assert_eq!(
                 refused.to_string(),
                 "primes of a factor: 1 given, 2 expected"

@@ -16,11 +16,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use zq::Word;
 use zq::primes::{Direction, ntt_primes};
 
-pub const ALL: [&str; 5] = [
+pub const ALL: [&str; 6] = [
     "polymul",
     "tensor",
     "zero-encrypt",
     "delta-m-decrypt",
+    "decrypt",
     "key-switch",
 ];
 
@@ -215,6 +216,15 @@ pub fn moved(program: &program::Program, info: &BuildInfo) -> Usage {
 
 /// Usage of a build by a program, whose bytes are checked against those of the walk.
 pub fn held_to_the_walk(program: &program::Program, info: &BuildInfo) -> Usage {
+    held_where_taken(program, info, &ALL)
+}
+
+/// The same of a build that takes these operations.
+pub fn held_where_taken(
+    program: &program::Program,
+    info: &BuildInfo,
+    operations: &[&str],
+) -> Usage {
     let client = Client::new(program, &clear::inputs(program, 1));
     let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
     let slots = program.parameters.slots();
@@ -229,7 +239,7 @@ pub fn held_to_the_walk(program: &program::Program, info: &BuildInfo) -> Usage {
         plain: &plain,
         seed: Seed::from_text("zeros"),
     };
-    let backend = engine(info.clone(), &ALL);
+    let backend = engine(info.clone(), operations);
     let outcome = backend.run(&request, &Unobserved).unwrap();
     assert!(
         outcome.outputs == client.reference(program, &plain),

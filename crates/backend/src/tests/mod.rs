@@ -4,6 +4,7 @@
 mod batch;
 mod clear;
 mod client;
+mod client_ckks;
 mod conversions;
 mod coprocessor;
 mod faults;
@@ -11,6 +12,7 @@ mod moves;
 pub mod random;
 mod reference;
 mod refusals;
+mod zeros;
 
 use crate::{
     Backend, Capabilities, Cpu, Inputs, KeySet, Keys, Observer, Outcome, Request, Unobserved,

@@ -137,6 +137,7 @@ impl<'g, W: Word> Laid<'g, W> {
                 Some(Origin::Ciphertext) => "ciphertexts",
                 Some(Origin::Key) => "keys",
                 Some(Origin::Plaintext) => "plaintexts",
+                Some(Origin::Randomness) => "randomness",
                 None => "intermediates",
             }
         };

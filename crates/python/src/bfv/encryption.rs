@@ -4,9 +4,9 @@
 use super::data::{BfvCiphertext, BfvPlaintext, Cipher};
 use crate::context::BfvContext;
 use crate::device::Device;
+use crate::device::client::{coprocessor, spread};
 use crate::errors::OrRaise;
 use crate::keys::{EncryptionKey, SecretKey, randomness, seed_or_entropy};
-use crate::operations::cores;
 use crate::watch::watched;
 use crate::word_width::{WordWidth, mismatch, try_map};
 use backend::{Coprocessor, Observer};
@@ -31,11 +31,6 @@ macro_rules! encryptor {
         }
         .or_raise()?
     };
-}
-
-/// The co-processor of a device, if there is one.
-fn coprocessor(device: Option<&Device>) -> Option<Coprocessor> {
-    device.map(|device| device.coprocessor.clone())
 }
 
 /// Encrypts under a public key, or under the secret key (half the bytes).
@@ -129,19 +124,6 @@ impl BfvEncryptor {
     fn encrypt_zero(&self, py: Python<'_>) -> PyResult<BfvCiphertext> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         Ok(self.wrap(py, watched(py, None, |watch| self.zero(index, watch))?))
-    }
-}
-
-/// The results of `f`: by all cores, but on one thread, the caller's, where a device does the work. There is only one,
-/// and whoever waits for another thread's turn sees no signal.
-fn spread<T: Sync, R: Send>(
-    device: Option<&Coprocessor>,
-    items: &[T],
-    f: impl Fn(&T) -> PyResult<R> + Sync + Send,
-) -> PyResult<Vec<R>> {
-    match device {
-        None => cores()?.try_map(items, f),
-        Some(_) => items.iter().map(f).collect(),
     }
 }
 

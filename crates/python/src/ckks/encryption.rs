@@ -4,10 +4,12 @@
 use super::data::{CkksCiphertext, CkksPlaintext};
 use super::evaluate::narrow;
 use crate::context::CkksContext;
+use crate::device::Device;
+use crate::device::client::{coprocessor, spread};
 use crate::errors::OrRaise;
 use crate::keys::{EncryptionKey, SecretKey, randomness, seed_or_entropy};
-use crate::operations::cores;
-use crate::work::Work;
+use crate::watch::watched;
+use backend::{Coprocessor, Observer};
 use ckks::{Ciphertext, Decryptor, Encoder, Encryptor, Plaintext, Publication};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,28 +17,38 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Encrypts under a public key, or under the secret key (half the bytes).
 ///
 /// Messages are numbered from 0: the same seed and order give the same ciphertexts. Without a seed every ciphertext is
-/// new. A seed serves the process it was given in: after a fork the child's calls raise `SeedError`.
+/// new. A seed serves the process it was given in: after a fork the child's calls raise `SeedError`. A `device` does
+/// the polynomial part, as far as it can; the ciphertexts are the same.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct CkksEncryptor {
     context: Py<CkksContext>,
     encryptor: Encryptor,
     key: EncryptionKey,
+    device: Option<Coprocessor>,
     next: AtomicU64,
 }
 
 impl CkksEncryptor {
-    fn run(&self, plaintext: &Plaintext, index: u64) -> PyResult<Ciphertext> {
-        match &self.key {
-            EncryptionKey::Public(key) => {
-                self.encryptor
-                    .encrypt(plaintext, narrow(&key.get().key)?, index)
+    fn run(
+        &self,
+        plaintext: &Plaintext,
+        index: u64,
+        observer: &dyn Observer,
+    ) -> PyResult<Ciphertext> {
+        let key = match &self.key {
+            EncryptionKey::Public(key) => ckks::EncryptionKey::Public(narrow(&key.get().key)?),
+            EncryptionKey::Secret(key) => ckks::EncryptionKey::Secret(narrow(&key.get().key)?),
+        };
+        match &self.device {
+            None => {
+                let parts = |draw: ckks::Draw<'_>| Ok::<_, ckks::Error>(draw.parts());
+                let made = self.encryptor.encrypt_by(plaintext, key, index, parts);
+                made.or_raise()
             }
-            EncryptionKey::Secret(key) => {
-                self.encryptor
-                    .encrypt_secret(plaintext, narrow(&key.get().key)?, index)
-            }
+            Some(device) => device
+                .encrypt_ckks(&self.encryptor, plaintext, key, index, observer)
+                .or_raise(),
         }
-        .or_raise()
     }
 
     fn wrap(&self, py: Python<'_>, inner: Ciphertext) -> CkksCiphertext {
@@ -50,13 +62,19 @@ impl CkksEncryptor {
 #[pymethods]
 impl CkksEncryptor {
     #[new]
-    #[pyo3(signature = (context, key, *, seed=None))]
-    fn new(context: Py<CkksContext>, key: EncryptionKey, seed: Option<&[u8]>) -> PyResult<Self> {
+    #[pyo3(signature = (context, key, *, seed=None, device=None))]
+    fn new(
+        context: Py<CkksContext>,
+        key: EncryptionKey,
+        seed: Option<&[u8]>,
+        device: Option<&Device>,
+    ) -> PyResult<Self> {
         let encryptor = Encryptor::new(&context.get().params, randomness(seed)?);
         Ok(Self {
             context,
             encryptor,
             key,
+            device: coprocessor(device),
             next: AtomicU64::new(0),
         })
     }
@@ -64,7 +82,8 @@ impl CkksEncryptor {
     /// Encrypts a plaintext at its level and scale.
     fn encrypt(&self, py: Python<'_>, plaintext: &CkksPlaintext) -> PyResult<CkksCiphertext> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
-        Ok(self.wrap(py, py.work(|| self.run(&plaintext.inner, index))?))
+        let inner = watched(py, None, |watch| self.run(&plaintext.inner, index, watch))?;
+        Ok(self.wrap(py, inner))
     }
 
     /// Encrypts each plaintext; the same ciphertexts as one call after the other.
@@ -77,8 +96,11 @@ impl CkksEncryptor {
             .next
             .fetch_add(plaintexts.len() as u64, Ordering::Relaxed);
         let numbered: Vec<_> = (first..).zip(&plaintexts).collect();
-        let one = |(i, p): &(u64, &Py<CkksPlaintext>)| self.run(&p.get().inner, *i);
-        let all: Vec<Ciphertext> = py.work(|| cores()?.try_map(&numbered, one))?;
+        let all: Vec<Ciphertext> = watched(py, None, |watch| {
+            spread(self.device.as_ref(), &numbered, |(i, p)| {
+                self.run(&p.get().inner, *i, watch)
+            })
+        })?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
     }
 
@@ -96,28 +118,38 @@ impl CkksEncryptor {
             level.unwrap_or(params.max_level()),
             scale.unwrap_or(params.scale()),
         );
-        let inner = py.work(|| {
+        let inner = watched(py, None, |watch| {
             let zero = Encoder::new(params)
                 .encode_real(&[], level, scale)
                 .or_raise()?;
-            self.run(&zero, index)
+            self.run(&zero, index, watch)
         })?;
         Ok(self.wrap(py, inner))
     }
 }
 
 /// Decrypts. The exact result is for the owner of the secret key: share it by `decrypt_for_publication` only.
+/// A `device` does the polynomial part, as far as it can.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct CkksDecryptor {
     context: Py<CkksContext>,
     key: Py<SecretKey>,
+    device: Option<Coprocessor>,
 }
 
 impl CkksDecryptor {
-    fn with<T>(&self, work: impl FnOnce(&Decryptor<'_>) -> Result<T, ckks::Error>) -> PyResult<T> {
-        let decryptor =
-            Decryptor::new(&self.context.get().params, narrow(&self.key.get().key)?).or_raise()?;
-        work(&decryptor).or_raise()
+    fn decryptor(&self) -> PyResult<Decryptor<'_>> {
+        Decryptor::new(&self.context.get().params, narrow(&self.key.get().key)?).or_raise()
+    }
+
+    fn run(&self, ciphertext: &Ciphertext, observer: &dyn Observer) -> PyResult<Plaintext> {
+        let decryptor = self.decryptor()?;
+        match &self.device {
+            None => decryptor.decrypt(ciphertext).or_raise(),
+            Some(device) => device
+                .decrypt_ckks(&decryptor, ciphertext, observer)
+                .or_raise(),
+        }
     }
 
     fn wrap(&self, py: Python<'_>, inner: Plaintext) -> CkksPlaintext {
@@ -131,18 +163,25 @@ impl CkksDecryptor {
 #[pymethods]
 impl CkksDecryptor {
     #[new]
-    fn new(context: Py<CkksContext>, secret_key: Py<SecretKey>) -> PyResult<Self> {
+    #[pyo3(signature = (context, secret_key, *, device=None))]
+    fn new(
+        context: Py<CkksContext>,
+        secret_key: Py<SecretKey>,
+        device: Option<&Device>,
+    ) -> PyResult<Self> {
         let made = Self {
             context,
             key: secret_key,
+            device: coprocessor(device),
         };
-        made.with(|_| Ok(()))?;
+        made.decryptor()?;
         Ok(made)
     }
 
     /// Decrypts; the result carries the error of the computation.
     fn decrypt(&self, py: Python<'_>, ciphertext: &CkksCiphertext) -> PyResult<CkksPlaintext> {
-        Ok(self.wrap(py, py.work(|| self.with(|d| d.decrypt(&ciphertext.inner)))?))
+        let inner = watched(py, None, |watch| self.run(&ciphertext.inner, watch))?;
+        Ok(self.wrap(py, inner))
     }
 
     /// Decrypts each ciphertext.
@@ -151,8 +190,11 @@ impl CkksDecryptor {
         py: Python<'_>,
         ciphertexts: Vec<Py<CkksCiphertext>>,
     ) -> PyResult<Vec<CkksPlaintext>> {
-        let one = |c: &Py<CkksCiphertext>| self.with(|d| d.decrypt(&c.get().inner));
-        let all: Vec<Plaintext> = py.work(|| cores()?.try_map(&ciphertexts, one))?;
+        let all: Vec<Plaintext> = watched(py, None, |watch| {
+            spread(self.device.as_ref(), &ciphertexts, |c| {
+                self.run(&c.get().inner, watch)
+            })
+        })?;
         Ok(all.into_iter().map(|inner| self.wrap(py, inner)).collect())
     }
 
@@ -176,8 +218,12 @@ impl CkksDecryptor {
             queries,
         };
         let seed = seed_or_entropy(seed)?;
-        let flooded =
-            |d: &Decryptor<'_>| d.decrypt_for_publication(&ciphertext.inner, &publication, &seed);
-        Ok(self.wrap(py, py.work(|| self.with(flooded))?))
+        let inner = watched(py, None, |watch| {
+            let opened = self.run(&ciphertext.inner, watch)?;
+            self.decryptor()?
+                .publish(&ciphertext.inner, opened, &publication, &seed)
+                .or_raise()
+        })?;
+        Ok(self.wrap(py, inner))
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Devices: instructions, programs and measurements on the model or on Verilated RTL.
 
+pub mod client;
 mod instructions;
 pub mod reports;
 
@@ -10,7 +11,7 @@ use ::device::{Conversion, DeviceError, Digit, Driver, Injection, Modeled, PATIE
 use backend::measure::key_switch::{KeySwitches, Purpose, switch_keys};
 use backend::{Coprocessor, measure};
 use isa::{BuildInfo, InfoError, Mix, Op, PortMemory, Route};
-use offload::{OffloadError, Operation, OperationProgram, ProgramArgs, Session, simulate};
+use offload::{Form, OffloadError, Operation, OperationProgram, ProgramArgs, Session, simulate};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use reports::{info_dict, measured_dict, outcome_dict, profile_dict, shift_dict, usage_dict};
@@ -39,8 +40,13 @@ pub fn build_info(knobs: &HashMap<String, i32>, memory: (f64, f64, f64)) -> PyRe
     Ok(info)
 }
 
-fn operation_named(name: &str) -> PyResult<Operation> {
-    Operation::from_name(name).ok_or_else(|| Kind::Input.error(format!("{name:?} is no operation")))
+fn operation_named(name: &str, values: bool) -> PyResult<Operation> {
+    let ciphertexts = match values {
+        true => Form::Values,
+        false => Form::Coefficients,
+    };
+    Operation::from_name(name, ciphertexts)
+        .ok_or_else(|| Kind::Input.error(format!("{name:?} is no operation")))
 }
 
 /// log2 of a degree that the instruction word can hold.
@@ -54,7 +60,7 @@ fn log2_degree(n: usize) -> PyResult<u8> {
 }
 
 /// A co-processor: its driver, and operations on it. A `Session` runs programs on it,
-/// a BFV client encrypts and decrypts.
+/// a client encrypts and decrypts.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct Device {
     pub(crate) coprocessor: Coprocessor,
@@ -291,15 +297,18 @@ impl Device {
         })
     }
 
-    /// Measure an operation (`tensor`, `zero-encrypt`, …) on random operands, checked likewise.
+    /// Measure an operation (`tensor`, `zero-encrypt`, …) on random operands, checked likewise; `values`: of a scheme
+    /// whose ciphertexts are values, as CKKS's are.
+    #[pyo3(signature = (name, moduli, n, *, values=false))]
     fn simulate_operation<'py>(
         &self,
         py: Python<'py>,
         name: &str,
         moduli: Vec<u128>,
         n: usize,
+        values: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let operation = operation_named(name)?;
+        let operation = operation_named(name, values)?;
         log2_degree(n)?;
         self.outcome(py, |session| {
             simulate::measure_operation(session, operation, &moduli, n)
@@ -441,15 +450,16 @@ impl Device {
         self.with_driver(py, |driver| driver.set_digit(number, &digit))
     }
 
-    /// The program of an operation as assembly.
-    fn program(&self, name: &str, n: usize) -> PyResult<String> {
+    /// The program of an operation as assembly; `values` as of `simulate_operation`.
+    #[pyo3(signature = (name, n, *, values=false))]
+    fn program(&self, name: &str, n: usize, values: bool) -> PyResult<String> {
         let args = ProgramArgs {
             log2_n: log2_degree(n)?,
             mod_idx: 0,
             first: 0,
             tables: None,
         };
-        let (session, operation) = (self.coprocessor.session(), operation_named(name)?);
+        let (session, operation) = (self.coprocessor.session(), operation_named(name, values)?);
         let program = OperationProgram::new(session.info(), operation, args).or_raise()?;
         Ok(program.assembly())
     }

@@ -80,8 +80,8 @@ def analyse(
         f"create_clock -name clk -period {PERIOD_NS} [get_ports {clock}]",
     ]
     if activity is not None:
-        # Activities that come before the first report are lost; what it would propagate is then overwritten. Where what it
-        # propagates gives a cell no number, it cannot print the sum.
+        # Activities that come before the first report are lost; what it would propagate is then overwritten. Where that
+        # gives a cell no number, it cannot print the sum.
         commands += [
             f"catch {{report_power > {{{work / 'first.txt'}}}}}",
             "proc a {name changes ones} {sta::set_power_pin_activity [sta::find_pin $name] $changes $ones}",

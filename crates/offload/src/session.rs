@@ -315,7 +315,7 @@ impl Session {
                 _ => {}
             }
         }
-        self.usage.instructions += program.len() as u64;
+        self.usage.execute(program);
         Ok(self.driver.run(program)?)
     }
 

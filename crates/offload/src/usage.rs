@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use isa::Instruction;
+
 /// Polynomials moved one way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
@@ -25,6 +27,17 @@ pub struct Operands {
     pub bytes: u64,
 }
 
+/// Instructions of a kind: how often, and what they take of a lane's memories.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Executed {
+    /// How many.
+    pub count: u64,
+    /// Coefficients of a lane that they work on, n each.
+    pub coefficients: u64,
+    /// Coefficients of a lane in the slots that they read, the zero slot and the stream left out.
+    pub reads: u64,
+}
+
 /// Usage of a session so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usage {
@@ -40,6 +53,8 @@ pub struct Usage {
     pub compute_cycles: u64,
     /// Instructions executed.
     pub instructions: u64,
+    /// Those by mnemonic.
+    pub executed: BTreeMap<&'static str, Executed>,
     /// Submissions they came in.
     pub submissions: u64,
     /// Twiddle tables among the polynomials sent.
@@ -89,6 +104,21 @@ impl Usage {
         *table.entry(name).or_default() += 1;
     }
 
+    /// Count the instructions of a submission.
+    pub(crate) fn execute(&mut self, program: &[Instruction]) {
+        self.instructions += program.len() as u64;
+        for instruction in program {
+            let kind = self
+                .executed
+                .entry(instruction.op.spec().mnemonic)
+                .or_default();
+            let n = instruction.n() as u64;
+            kind.count += 1;
+            kind.coefficients += n;
+            kind.reads += n * instruction.reads().count() as u64;
+        }
+    }
+
     /// Add what another core has used; cycles are core cycles.
     pub fn add(&mut self, other: &Self) {
         for (table, more) in [
@@ -109,6 +139,12 @@ impl Usage {
         self.receive.add(&other.receive);
         self.compute_cycles += other.compute_cycles;
         self.instructions += other.instructions;
+        for (mnemonic, more) in &other.executed {
+            let own = self.executed.entry(mnemonic).or_default();
+            own.count += more.count;
+            own.coefficients += more.coefficients;
+            own.reads += more.reads;
+        }
         self.submissions += other.submissions;
         self.tables += other.tables;
         self.cycles += other.cycles;

@@ -12,8 +12,11 @@ import typer
 from rich.text import Text
 
 from ringsmith.cli.common import console, load_kernels, print_json, user_code
+from ringsmith.cli.synth_cells import CellOptions, operation_of
 from ringsmith.errors import InputError
+from ringsmith.explore import energy as energies
 from ringsmith.explore.calibrate import calibrate
+from ringsmith.explore.calibrate_energy import Figures, calibrate_energy
 from ringsmith.explore.cluster import ClusterEvaluator
 from ringsmith.explore.design import parameters_text, preset_text
 from ringsmith.explore.evaluate import Evaluator
@@ -27,8 +30,12 @@ from ringsmith.explore.space import MULTIPLIERS, values_with
 from ringsmith.explore.store import Results
 from ringsmith.explore.verify import ENGINES, Verified, verify
 from ringsmith.files import check_place, write_text
-from ringsmith.hw.synth import load_board
+from ringsmith.hw.device import top_of, top_parameters
+from ringsmith.hw.silicon.by_module import estimate_by_module
+from ringsmith.hw.silicon.library import default_library, load_library
+from ringsmith.hw.synth import Design, load_board
 from ringsmith.parallel import workers
+from ringsmith.presets import Preset
 from ringsmith.report.terminal import plain_console
 from ringsmith.runtime.runner import complete_inputs
 
@@ -78,11 +85,14 @@ def run(
     anew: Annotated[
         bool, typer.Option("--calibrate", help="synthesise the resource model's training points anew (an hour)")
     ] = False,
+    energy_anew: Annotated[
+        bool, typer.Option("--calibrate-energy", help="measure the energy model's training points anew (half an hour)")
+    ] = False,
 ) -> None:
-    """Search, show a point, or refresh the resource model."""
+    """Search, show a point, or refresh the models of resources and of energy."""
     began = time.perf_counter()
-    if anew:
-        _calibrate()
+    if anew or energy_anew:
+        _calibrate(energy=energy_anew)
         return
     if file is None or board is None:
         raise InputError("a kernel's file and --board NAME are needed: ringsmith explore kernel.py --board zcu104")
@@ -138,10 +148,21 @@ def run(
         raise typer.Exit(1)
 
 
-def _calibrate() -> None:
+def _calibrate(*, energy: bool) -> None:
     with console().status("") as status:
-        calibrate(lambda text: status.update(Text(text)))
-    print(held_out(training()["points"]).line())
+        if energy:
+            calibrate_energy(_figures, lambda text: status.update(Text(text)))
+        else:
+            calibrate(lambda text: status.update(Text(text)))
+    print(energies.trust() if energy else held_out(training()["points"]).line())
+
+
+def _figures(preset: Preset, operation: str, n: int) -> Figures:
+    """Run an operation on a preset's RTL and map its modules to cells."""
+    made = operation_of(preset, CellOptions(operation=operation, n=n, allow_insecure=True))
+    design = Design(name=preset.name, top=top_of(preset), parameters=top_parameters(preset))
+    report = estimate_by_module(design, load_library(default_library()), operation=made, quiet=True)
+    return Figures(made.cycles, made.executed, report)
 
 
 def _tell(search: Search, ran: Sequence[Verified], seconds: float, *, json: bool) -> None:

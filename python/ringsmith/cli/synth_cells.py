@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,19 +117,43 @@ def operation_of(preset: Preset, options: CellOptions) -> Operation:
         if not found["correct"]:
             raise ToolError(f"{preset.name}: the result of {name} is wrong, so its activity means nothing")
 
-    return Operation(preset, f"{name}, n = {n}", _working(outcome), run, outcome["usage"])
+    return Operation(preset, f"{name}, n = {n}", _working(outcome), run, _executed(outcome))
 
 
 def _working(outcome: dict[str, Any]) -> int:
     """Cycles with a transform, product or conversion in flight; of several submissions all cycles."""
     if outcome["usage"]["submissions"] > 1:
         return int(outcome["cycles"])
-    spans = sorted((event[3], event[4]) for event in outcome["profile"]["events"] if event[2] != "memory")
-    total = until = 0
-    for start, end in spans:
-        total += max(0, end - max(start, until))
-        until = max(until, end)
-    return total
+    return sum(end - start for start, end in _spans(outcome))
+
+
+def _spans(outcome: dict[str, Any]) -> list[tuple[int, int]]:
+    """Intervals with a transform, product or conversion in flight, none of which overlap."""
+    found: list[tuple[int, int]] = []
+    until = 0
+    for start, end in sorted((event[3], event[4]) for event in outcome["profile"]["events"] if event[2] != "memory"):
+        if end > max(start, until):
+            found.append((max(start, until), end))
+            until = end
+    return found
+
+
+def _executed(outcome: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """Instructions by mnemonic as the engine counts them; of transfers the part within the working cycles."""
+    executed: dict[str, dict[str, float]] = outcome["usage"]["executed"]
+    if outcome["usage"]["submissions"] > 1:
+        return executed
+    spans = _spans(outcome)
+    inside = Counter[str]()
+    for _, mnemonic, unit, start, end in outcome["profile"]["events"]:
+        if unit == "memory" and end > start:
+            inside[mnemonic] += sum(max(0, min(end, e) - max(start, s)) for s, e in spans) / (end - start)
+    parts = {kind: inside[kind] / one["count"] if kind in ("load", "store") else 1.0 for kind, one in executed.items()}
+    return {
+        kind: {what: round(value * parts[kind], 3) for what, value in one.items()}
+        for kind, one in executed.items()
+        if parts[kind] > 0
+    }
 
 
 def _print(report: dict[str, Any]) -> None:

@@ -101,7 +101,7 @@ def evolve(
 
 
 #: As `Point.objectives` gives them.
-_OBJECTIVES = ("latency", "batch", "share", "error", "traffic", "host")
+_OBJECTIVES = ("latency", "batch", "share", "error", "traffic", "host", "energy")
 
 
 def _violation(point: Point) -> float:

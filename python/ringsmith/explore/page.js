@@ -50,7 +50,8 @@ function plot(key, label, log) {
 // The table: sorted by a click on a heading.
 const COLUMNS = [['name', 'point'], ['latency_ms', 'ms'], ['share_percent', '% of board'], ['lut', 'LUT'], ['ff', 'FF'],
   ['dsp', 'DSP'], ['bram36', 'RAMB36'], ['error_bits', 'error'], ['security_bits', 'security'],
-  ['traffic_bytes', 'bytes'], ['host_operations', 'host'], ['verified_cycles', 'verified']];
+  ['traffic_bytes', 'bytes'], ['host_operations', 'host'],
+  ['energy_uj', 'uJ, 180 nm'], ['verified_cycles', 'verified']];
 const rows = new Map(), body = at('rows');
 function table() {
   for (const [key, label] of COLUMNS) make('button', label, make('th', undefined, at('heads'))).onclick = () => order(key);
@@ -115,6 +116,7 @@ function select(point) {
 
 plot('share_percent', '% of the board', false);
 plot('error_bits', data.error_label, false);
+plot('energy_uj', 'uJ a run in 180 nm cells, not of the board', true);
 table();
 for (const name of ['find', 'slowest', 'share', 'best']) at(name).oninput = filter;
 filter();

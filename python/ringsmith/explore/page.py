@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ringsmith.explore import energy
 from ringsmith.explore.design import parameters_text, preset_text
 from ringsmith.explore.point import Point
 from ringsmith.explore.resources import FITTED, NAMES, knobs_of, model, trust
@@ -39,7 +40,7 @@ def page(title: str, search: Search, verified: Mapping[str, Verified]) -> str:
 <title>ringsmith explore: {head}</title><style>{_asset("page.css")}</style></head><body>
 <h1>{head}</h1>
 <p>{search.total:,} points: {sum(search.infeasible.values()):,} infeasible, {search.pruned:,} superfluous by their
-bound, {len(done):,} evaluated, {len(front):,} on the front; {html.escape(trust())}.</p>
+bound, {len(done):,} evaluated, {len(front):,} on the front; {html.escape(trust())}; {html.escape(energy.trust())}.</p>
 <div class="plots" id="plots"></div><div id="box"></div>
 <div class="tools"><input id="find" type="search" placeholder="find" aria-label="find">
 <label>at most <input id="slowest" type="number" min="0" step="any"> ms</label>
@@ -59,7 +60,9 @@ def _asset(name: str) -> str:
 def _entry(search: Search, point: Point, is_front: bool, verified: Verified | None) -> dict[str, Any]:
     """Return what the page's script shows of a point."""
     values = point.to_dict()
-    names = ("name", "latency_ms", "cycles", "error_bits", "security_bits", "traffic_bytes", "host_operations")
+    names = (
+        "name", "latency_ms", "cycles", "error_bits", "security_bits", "traffic_bytes", "host_operations", "energy_uj",
+    )  # fmt: skip
     entry = {name: values[name] for name in names} | dict(point.resources)
     entry |= {"status": "front" if is_front else "done", "share_percent": 100 * point.share}
     entry |= {"verified_cycles": verified.measured if verified else None, "timeline": _timeline(point)}
@@ -93,6 +96,9 @@ def _facts(search: Search, point: Point, verified: Verified | None) -> list[tupl
         ("bytes on the wire", point.traffic_bytes),
         ("host operations", point.host_operations),
         ("predicted cycles", point.cycles),
+        ("energy in 180 nm cells, not of the board, uJ", point.energy_uj),
+        ("of it cells, uJ", point.cells_uj),
+        ("of it memories, uJ", point.memories_uj),
     ]
     if verified is not None:
         facts.append((f"cycles on {verified.engine}", verified.measured))

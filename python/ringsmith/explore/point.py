@@ -17,7 +17,8 @@ class Point:
     `share` is the largest part of a resource of the board that it takes. `latency_ms` is the device's: cycles from the
     first start to the last end of each submission, at the clock of the preset; `bound_ms` is what it cannot be below.
     `batch_ms` is the time of a batch of `runs` runs on all cores, `batch_bound_ms` its bound.
-    `host_operations` on polynomials stay on the host, whose time is in no figure.
+    `host_operations` on polynomials stay on the host, whose time is in no figure. `cells_uj` and `memories_uj` are the
+    energy of a run in 180 nm standard cells (explore/energy.py), `energy_bound_uj` what both together cannot be below.
     """
 
     params: str
@@ -35,6 +36,9 @@ class Point:
     batch_ms: float | None = None
     cycles: int | None = None
     usage: Mapping[str, Any] | None = None
+    energy_bound_uj: float = 0.0
+    cells_uj: float | None = None
+    memories_uj: float | None = None
     status: str = "open"
     reason: str = ""
 
@@ -48,23 +52,29 @@ class Point:
         """Runs in a second: batches one after another."""
         return None if self.batch_ms is None else 1e3 * self.runs / self.batch_ms
 
+    @property
+    def energy_uj(self) -> float | None:
+        """Energy of a run in uJ, cells and memories."""
+        return None if self.cells_uj is None or self.memories_uj is None else self.cells_uj + self.memories_uj
+
     def ended(self, status: str, reason: str = "") -> Point:
         """Return the point with what came of it."""
         return replace(self, status=status, reason=reason)
 
     def objectives(self) -> tuple[float, ...]:
-        """Return what a search makes small, the bound in place of a time that is not known.
+        """Return what a search makes small, the bound in place of a time or an energy that is not known.
 
-        Latency, time of a batch, share of the board, error, bytes on the wire, operations left to the host.
+        Latency, time of a batch, share of the board, error, bytes on the wire, operations left to the host, energy.
         """
         latency = self.bound_ms if self.latency_ms is None else self.latency_ms
         batch = self.batch_bound_ms if self.batch_ms is None else self.batch_ms
-        return (latency, batch, self.share, self.error_bits, float(self.traffic_bytes), self.host_operations)
+        energy = self.energy_bound_uj if self.energy_uj is None else self.energy_uj
+        return (latency, batch, self.share, self.error_bits, float(self.traffic_bytes), self.host_operations, energy)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all that is known, ready for JSON."""
         values = asdict(self)
-        return {"name": self.name, **values, "per_second": self.per_second}
+        return {"name": self.name, **values, "per_second": self.per_second, "energy_uj": self.energy_uj}
 
 
 def dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:

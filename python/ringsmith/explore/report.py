@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ringsmith.errors import InputError
+from ringsmith.explore import energy
 from ringsmith.explore.point import Point
 from ringsmith.explore.resources import trust
 from ringsmith.explore.search import Search
@@ -20,7 +21,8 @@ from ringsmith.files import replacing
 #: Columns of a CSV file.
 COLUMNS = (
     "name", "status", "latency_ms", "cycles", "runs", "batch_ms", "per_second", "share", "lut", "ff", "dsp",
-    "bram36", "uram", "error_bits", "traffic_bytes", "security_bits", "host_operations",
+    "bram36", "uram", "error_bits", "traffic_bytes", "security_bits", "host_operations", "energy_uj", "cells_uj",
+    "memories_uj",
 )  # fmt: skip
 _BEST = 5
 _REASONS = 8
@@ -37,7 +39,7 @@ def summary(search: Search, ran: Sequence[Verified] = ()) -> RenderableType:
     lines = [f"{search.board.name}: the fastest of the front"]
     lines += [line for point in front[:_BEST] for line in _lines(point, exact=search.exact)]
     reasons = [f"  {count:>9,} {why}" for why, count in search.infeasible.most_common(_REASONS)]
-    figures = [trust(), *(one.line() for one in ran)]
+    figures = [trust(), energy.trust(), *(one.line() for one in ran)]
     short = (Text(line, no_wrap=True, overflow="ellipsis") for line in reasons)
     return Group(*map(Text, [*lines, "", counted]), *short, *map(Text, figures))
 
@@ -52,6 +54,8 @@ def _lines(point: Point, *, exact: bool) -> list[str]:
         f"{100 * point.share:.0f} % of the board",
         f"{'':15}{error}, {point.security_bits:.0f} bits of security, {point.traffic_bytes:,} bytes, "
         f"{point.host_operations} host operations",
+        f"{'':15}{point.energy_uj:,.4g} uJ a run in 180 nm cells: cells {point.cells_uj:,.4g}, memories "
+        f"{point.memories_uj:,.4g}",
     ]
 
 
@@ -94,6 +98,7 @@ def as_json(search: Search, ran: Sequence[Verified] = ()) -> dict[str, Any]:
         "infeasible": dict(search.infeasible.most_common()),
         "refused": {one.name: one.reason for one in search.refused},
         "resources": trust(),
+        "energy": energy.trust(),
         "verified": [one.to_dict() for one in ran],
         "fastest": {**next(rows(search)), **next(rows(search))["resources"]} if search.front else None,
         "front": [row for row in rows(search) if row["status"] == "front"],

@@ -3,8 +3,8 @@
 
 A point is infeasible if its parameters do not do, its build does not fit the board, or work that belongs on the device
 would stay on the host. Of the others, one is evaluated unless some evaluated point is nowhere worse than it could be:
-its resources, error and traffic are known beforehand, its latency has a lower bound. The Pareto front is that of the
-whole space, whatever the order of work.
+its resources, error and traffic are known beforehand, its latency and its energy have a lower bound. The Pareto front
+is that of the whole space, whatever the order of work.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from ringsmith.errors import InputError, ParameterError
+from ringsmith.explore.energy import COMPUTE, Energy, Executed, Work, knobs_of, model
 from ringsmith.explore.evaluate import Packed, Predicts, Result, Task
 from ringsmith.explore.parameters import Candidate, Refused
 from ringsmith.explore.point import Point, dominates, pareto
 from ringsmith.explore.resources import estimates, lacking, share_of
-from ringsmith.explore.space import Hardware, Values, builds, preset_of, size
+from ringsmith.explore.space import Hardware, Values, builds, preset_of, size, word_bits
 from ringsmith.explore.store import Results
 from ringsmith.hw.synth import Board
 from ringsmith.presets import Preset
@@ -45,13 +47,15 @@ class Bound:
     """What no build of a family is better than.
 
     `cycles` and `batch_cycles`: issue cycles of one core with one butterfly, of a run and of a batch. `host_operations`
-    are left to the host; `parts` of the batch have nothing in common, so that as many cores have work.
+    are left to the host; `parts` of the batch have nothing in common, so that as many cores have work; `executed` are
+    the compute unit's instructions of a run.
     """
 
     cycles: int
     batch_cycles: int
     host_operations: int
     parts: int
+    executed: Executed
 
 
 @dataclass
@@ -125,11 +129,13 @@ class _Run:
             search.pruned += size(shape) - size(useful)
             candidate = search.candidates[name]
             known = (candidate.error_bits, candidate.traffic_bytes, candidate.params.security.bits)
-            for hardware, taken in estimates(candidate, list(builds(useful)), board):
+            shapes = list(builds(useful))
+            energies = _least_uj(candidate, shapes, bound)
+            for (hardware, taken), energy in zip(estimates(candidate, shapes, board), energies, strict=True):
                 point = Point(name, hardware, taken.to_dict(), share_of(taken, board), *known)
                 lacks = lacking(taken, board) or impossible(candidate, hardware, board)
                 if lacks is None:
-                    yield self._bounded(point, bound)
+                    yield self._bounded(replace(point, energy_bound_uj=energy), bound)
                     continue
                 search.infeasible[lacks.split(":")[0]] += 1
                 miss = (point.share, point.name, lacks)
@@ -189,7 +195,8 @@ class _Run:
             if isinstance(run, str) or isinstance(batch, str) or isinstance(spread, str):
                 found[family] = next(str(one) for one in (run, batch, spread) if isinstance(one, str))
             else:
-                bound = Bound(run["least_cycles"], batch["least_cycles"], _host(run), spread["cores"])
+                executed = {kind: one for kind, one in run["executed"].items() if kind in COMPUTE}
+                bound = Bound(run["least_cycles"], batch["least_cycles"], _host(run), spread["cores"], executed)
                 found[family] = _stays(run) or bound
         return found
 
@@ -198,7 +205,7 @@ class _Run:
         tasks = [(point.params, preset, 1) for point, preset in zip(points, presets, strict=True)]
         batches = [(name, preset, self._runs) for name, preset, _ in tasks]
         results, batched = self._predicted(tasks), self._predicted(batches)
-        for point, result, batch in zip(points, results, batched, strict=True):
+        for point, preset, result, batch in zip(points, presets, results, batched, strict=True):
             why = _stays(result)
             if why is not None or isinstance(result, str) or isinstance(batch, str):
                 self._search.infeasible[str(why)] += 1
@@ -209,9 +216,11 @@ class _Run:
             assert latency >= point.bound_ms, f"{point.name} takes less than its bound"
             assert batch_ms >= point.batch_bound_ms, f"a batch on {point.name} takes less than its bound"
             assert host >= point.host_operations, f"{point.name} leaves less to the host than its family"
+            energy = energy_of(preset, result)
+            assert energy.total >= point.energy_bound_uj, f"{point.name} takes less energy than its bound"
             yield replace(
                 point, latency_ms=latency, batch_ms=batch_ms, host_operations=host, cycles=result["cycles"],
-                usage=result, status="done",
+                usage=result, cells_uj=float(energy.cells), memories_uj=float(energy.memories), status="done",
             )  # fmt: skip
 
     def _predicted(self, tasks: Sequence[Task]) -> list[Result]:
@@ -231,6 +240,24 @@ class _Run:
 
     def _ms(self, cycles: float) -> float:
         return cycles / self._search.board.clock_mhz / 1e3
+
+
+def _least_uj(candidate: Candidate, hardware: Sequence[Hardware], bound: Bound) -> list[float]:
+    """Return the energy that each build is not below: the compute unit's work, in as few cycles as there can be.
+
+    No coefficient of the model is negative: what else a run does, and further cycles, only add.
+    """
+    columns = {field.name: [getattr(one, field.name) for one in hardware] for field in fields(Hardware)}
+    columns |= {"word_bits": [word_bits(candidate, one) for one in hardware]}
+    knobs = knobs_of(columns | {"n_max": [candidate.params.n] * len(hardware)})
+    work = Work.of(bound.executed, bound.cycles / (knobs["cores"] * knobs["butterflies"]))
+    found: list[float] = model().of(knobs, work).total.tolist()
+    return found
+
+
+def energy_of(preset: Preset, usage: Mapping[str, Any]) -> Energy:
+    """Return the energy of a run: its instructions, and the cycles in which all registers are clocked."""
+    return model().of(knobs_of(preset.to_dict()), Work.of(usage["executed"], usage["cycles"]))
 
 
 def named_preset(candidate: Candidate, hardware: Hardware, board: Board) -> Preset:

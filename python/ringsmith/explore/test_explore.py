@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import random
 import re
 import sqlite3
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import ringsmith as rs
 from ringsmith.errors import InputError, ParameterError
@@ -23,9 +26,10 @@ from ringsmith.explore.calibrate import training_knobs
 from ringsmith.explore.conftest import Searched
 from ringsmith.explore.design import parameters_text, preset_text
 from ringsmith.explore.evaluate import Evaluator, Result, predicted
+from ringsmith.explore.page import page
 from ringsmith.explore.parameters import Candidate, candidates
 from ringsmith.explore.point import Point, dominates
-from ringsmith.explore.report import as_json, nothing_fits, write_csv
+from ringsmith.explore.report import as_json, nothing_fits, summary, write_csv
 from ringsmith.explore.resources import group_of, held_out, rtl_hash, training, trust
 from ringsmith.explore.search import Search, packed, point_named
 from ringsmith.explore.space import BASE, builds, preset_of, values_with
@@ -66,22 +70,29 @@ def test_the_cycles_of_a_random_point_of_the_front_are_those_of_a_run(
     assert 0 <= traffic - small.candidates[point.params].traffic_bytes < 1000, "all but the headers"
 
 
-def test_the_front_is_that_of_every_point(found: list[Any], small: Search, tmp_path: Path) -> None:
+def test_the_front_is_that_of_every_point(found: list[Any], searched: Searched, tmp_path: Path) -> None:
+    settings = [*SMALL, "cores=1,2"]
+    ours = searched(tmp_path / "ours.sqlite", settings)
     every: list[Point] = []
     with Evaluator(packed(found), 1) as evaluator:
-        anew = Search(small.board, small.candidates, (), 0)
-        fitting = searching._Run(anew, Results(tmp_path / "r.sqlite"), evaluator, lambda *_: None, 1).fitting
-        for point in fitting(values_with([*SMALL, "cores=1"])):
-            usage = predicted(point.params, preset_of(small.candidates[point.params], point.hardware, BOARD))
+        anew = Search(ours.board, ours.candidates, (), 0)
+        results = Results(tmp_path / "r.sqlite")
+        run = searching._Run(anew, results, evaluator, lambda *_: None, 1)
+        for point in run.fitting(values_with(settings)):
+            preset = preset_of(ours.candidates[point.params], point.hardware, BOARD)
+            usage = predicted(point.params, preset)
             if not isinstance(usage, str) and searching._stays(usage) is None:
                 latency = usage["cycles"] / BOARD.clock_mhz / 1e3
                 host = searching._host(usage)
-                every.append(replace(point, latency_ms=latency, batch_ms=latency, host_operations=host))
-    results = {point.objectives() for point in every}
-    best = {one for one in results if not any(other != one and dominates(other, one) for other in results)}
-    assert {point.objectives() for point in small.front} == best
-    assert small.pruned > 0
-    assert len(small.points) < len(every)
+                energy = searching.energy_of(preset, usage)
+                assert 0 < point.energy_bound_uj <= energy.total, point.name
+                timed = replace(point, latency_ms=latency, batch_ms=latency, host_operations=host)
+                every.append(replace(timed, cells_uj=float(energy.cells), memories_uj=float(energy.memories)))
+    results_found = {point.objectives() for point in every}
+    best = {one for one in results_found if not any(other != one and dominates(other, one) for other in results_found)}
+    assert {point.objectives() for point in ours.front} == best
+    assert ours.pruned > 0
+    assert len(ours.points) < len(every)
 
 
 def test_every_point_is_counted_once(small: Search) -> None:
@@ -231,6 +242,23 @@ def test_a_csv_file_has_a_line_for_each_evaluated_point(small: Search, tmp_path:
     lines = (tmp_path / "points.csv").read_text().splitlines()
     assert len(lines) == 1 + len(small.points)
     assert {line.split(",")[0] for line in lines[1:]} == {point.name for point in small.points}
+
+
+def test_every_report_has_the_energy_and_says_whose_it_is(small: Search, tmp_path: Path) -> None:
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(summary(small))
+    fastest = small.front[0]
+    assert f"{fastest.energy_uj:,.4g} uJ a run in 180 nm cells" in console.export_text()
+    whose = "not the energy of the board) against the silicon flow"
+    report = as_json(small)
+    assert whose in report["energy"]
+    assert report["fastest"]["energy_uj"] == fastest.energy_uj
+    assert whose in page("energy", small, {})
+    write_csv(tmp_path / "points.csv", small)
+    lines = csv.DictReader((tmp_path / "points.csv").read_text().splitlines())
+    assert {line["name"]: float(line["energy_uj"]) for line in lines if line["energy_uj"]} == {
+        point.name: point.energy_uj for point in small.points if point.status == "done"
+    }
 
 
 KERNEL = """import numpy as np

@@ -73,10 +73,10 @@ def test_the_page_selects_sorts_and_filters_in_a_browser(search: Search, tmp_pat
     assert not seen["wide"], f"the page is wider than {width} pixels"
     assert len(seen["times"]) == evaluated
     assert seen["times"] == sorted(seen["times"], reverse=True), "a second order by latency is downwards"
-    assert seen["marked"] == 2, "the same point in both plots"
+    assert seen["marked"] == 3, "the same point in all plots"
     assert seen["box"].startswith(seen["row"])
     assert seen["front"] == len(search.front)
-    assert seen["dots"] == 2 * len(search.front)
+    assert seen["dots"] == 3 * len(search.front)
     assert "123,456,789" in done.stdout, "the measured cycles stand in the table"
 
 

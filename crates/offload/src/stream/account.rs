@@ -14,7 +14,7 @@ pub(super) fn account(
     program: &[Instruction],
 ) {
     let lane_bytes = u64::from(info.lanes) * info.word_bytes() as u64;
-    usage.instructions += program.len() as u64;
+    usage.execute(program);
     usage.submissions += 1;
     for instruction in program {
         let bytes = instruction.n() as u64 * lane_bytes;

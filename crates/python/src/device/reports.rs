@@ -137,6 +137,15 @@ pub fn usage_dict<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, Py
     dict.set_item("transfer_cycles", usage.transfer_cycles)?;
     dict.set_item("hidden_cycles", usage.hidden_cycles)?;
     dict.set_item("instructions", usage.instructions)?;
+    let executed = PyDict::new(py);
+    for (mnemonic, found) in &usage.executed {
+        let one = PyDict::new(py);
+        one.set_item("count", found.count)?;
+        one.set_item("coefficients", found.coefficients)?;
+        one.set_item("reads", found.reads)?;
+        executed.set_item(*mnemonic, one)?;
+    }
+    dict.set_item("executed", executed)?;
     dict.set_item("predicted_cycles", usage.predicted_cycles)?;
     dict.set_item("conversion_cycles", usage.conversion_cycles)?;
     dict.set_item("conversions", usage.conversions)?;

@@ -38,7 +38,7 @@ class Route(StrEnum):
 
 @dataclass(frozen=True)
 class Operation:
-    """A real operation: the preset, its name, cycles in which it computes, how to run it, usage of the device.
+    """A real operation: the preset, its name, cycles in which it computes, how to run it, instructions in those cycles.
 
     `run` takes the simulator's library, the file of its waveform, and one cycle in how many it holds.
     """
@@ -47,7 +47,7 @@ class Operation:
     name: str
     cycles: int
     run: Callable[[Path, Path, int], None]
-    usage: Mapping[str, Any] = field(default_factory=dict)
+    executed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 def estimate(

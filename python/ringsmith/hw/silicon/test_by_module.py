@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ringsmith.cli import application
+from ringsmith.cli.synth_cells import CellOptions, operation_of
 from ringsmith.errors import InputError, RingsmithError
 from ringsmith.hw.silicon import by_module, modules
 from ringsmith.hw.silicon.activity import Compared, compare_samples
@@ -24,6 +25,7 @@ from ringsmith.hw.silicon.netlist import Netlist, read_module
 from ringsmith.hw.silicon.test_silicon import LIBERTY, figures
 from ringsmith.hw.silicon.waveform import read_instances
 from ringsmith.hw.synth.targets import design_of
+from ringsmith.presets import load_preset
 
 Cycle = tuple[int, int, int]
 CELLS = {
@@ -250,3 +252,16 @@ def test_by_module_is_as_flat() -> None:
     modules_apart = {row["module"]: row["pj_per_cycle"] for row in apart["modules"]}
     for row in flat["modules"]:
         assert modules_apart[row["module"]] == pytest.approx(row["pj_per_cycle"], rel=0.05, abs=3)
+
+
+def test_an_operation_has_the_instructions_of_the_cycles_that_it_is_measured_in() -> None:
+    """A transform alone has no transfers in its cycles; of a key switch's many overlap with work, not all."""
+    alone = operation_of(load_preset("tiny"), CellOptions(operation="ntt", n=256))
+    assert alone.executed == {"ntt": {"count": 1, "coefficients": 256, "reads": 256}}
+    preset = load_preset("coxhe-zcu104-a1")
+    switch = operation_of(preset, CellOptions(operation="key-switch", n=2048, primes=2, allow_insecure=True))
+    assert switch.cycles == 9168
+    assert switch.executed["ntt"] == {"count": 3, "coefficients": 3 * 2048, "reads": 3 * 2048}
+    assert switch.executed["pmac"]["reads"] == 3 * 2048
+    assert 0 < switch.executed["load"]["count"] < 4
+    assert switch.executed["load"]["coefficients"] == pytest.approx(2048 * switch.executed["load"]["count"], rel=1e-3)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Training points of the energy model: builds mapped to 180 nm cells, an operation run on each, energy by group."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ringsmith import shipped
+from ringsmith.explore.energy import GROUPS, group_of
+from ringsmith.explore.resources import rtl_hash
+from ringsmith.explore.space import BASE, Hardware
+from ringsmith.files import write_text
+from ringsmith.presets import Preset, load_preset
+
+#: The command that makes the file.
+COMMAND = "ringsmith explore --calibrate-energy"
+#: Word in bits, degree, build and operations of each training build: over the space, small enough for minutes each.
+BUILDS = (
+    (20, 1024, "l3b4s6x0m1v16w", ("key-switch", "ntt")), (30, 4096, "l2b2s4x4m2v16n", ("key-switch", "pmodmul")),
+    (54, 4096, "l2b1s12x0m4v16n", ("key-switch", "ntt")), (60, 2048, "l1b1s8x0m1v0n", ("ntt", "pmodadd")),
+    (26, 8192, "l1b16s6x0m4v16n", ("key-switch", "ntt")), (28, 2048, "l4b2s6x0m1v0w", ("ntt", "tensor")),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What the silicon flow says of an operation: cycles, instructions executed, the flow's report of the design."""
+
+    cycles: int
+    executed: Mapping[str, Mapping[str, float]]
+    report: Mapping[str, Any]
+
+
+#: Runs an operation of degree n on a preset's RTL and returns its figures by module.
+Measures = Callable[[Preset, str, int], Figures]
+
+
+def calibrate_energy(measures: Measures, told: Callable[[str], None]) -> None:
+    """Measure the training points (modules from the flow's cache where it has them) and write spec/energy.json.
+
+    Raises:
+        ToolError: a tool is missing or failed; modules that were mapped stay in the cache.
+    """
+    points = []
+    wanted = list(training_operations())
+    for number, (knobs, operation) in enumerate(wanted, 1):
+        told(f"operation {number} of {len(wanted)}")
+        points.append(measured(measures, knobs, operation))
+        write_text(shipped.spec() / "energy.json", as_text(points, rtl_hash()))
+
+
+def as_text(points: list[dict[str, Any]], rtl: str) -> str:
+    """Return the file: JSON, a line for each point; `rtl` is the hash of their RTL."""
+    lines = ",\n".join(json.dumps(point) for point in points)
+    return f'{{"command": {json.dumps(COMMAND)}, "rtl": "{rtl}", "points": [\n{lines}\n]}}\n'
+
+
+def training_operations() -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield the knobs of each training build with each of its operations."""
+    for word_bits, n_max, build, operations in BUILDS:
+        for operation in operations:
+            yield Hardware.named(build).__dict__ | {"word_bits": word_bits, "n_max": n_max}, operation
+
+
+def training_preset(knobs: Mapping[str, Any]) -> Preset:
+    """Return the design of a training build."""
+    bits = knobs["word_bits"]
+    return load_preset(BASE, {**knobs, "prime_bits": [bits], "modulus_bits_min": bits - 6})
+
+
+def measured(measures: Measures, knobs: dict[str, Any], operation: str) -> dict[str, Any]:
+    """Return the training point of an operation on a build: energies in uJ of cells by group and of memories."""
+    found = measures(training_preset(knobs), operation, knobs["n_max"])
+    groups = dict.fromkeys(GROUPS, 0.0)
+    for row in found.report["modules"]:
+        groups[group_of(row["module"])] += row["pj_per_cycle"] * found.cycles * 1e-6
+    return {
+        "knobs": knobs, "operation": operation, "cycles": found.cycles, "executed": found.executed,
+        "groups": {group: round(value, 4) for group, value in groups.items()},
+        "memories": round(found.report["power"]["memories_uj"], 4),
+    }  # fmt: skip

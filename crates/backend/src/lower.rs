@@ -5,6 +5,7 @@
 //! A rotation by x -> x^g multiplies the digits of the ciphertext as it is by keys permuted by 1/g and permutes the
 //! sum: the centred digits commute with permutations, so all rotations of a ciphertext share its digits' transforms.
 
+mod apart;
 mod bfv;
 mod ckks;
 pub mod client;
@@ -77,6 +78,14 @@ pub enum Source {
     },
     /// Half of the public key, for so many data primes.
     PublicKey { half: usize, limbs: usize },
+    /// Both halves of a digit of a key over the special primes, the first half's before the second's; the rest is as
+    /// for `Key`.
+    SpecialKey {
+        element: Option<u64>,
+        permuted: u64,
+        digit: usize,
+        limbs: usize,
+    },
 }
 
 /// A result of the program.
@@ -131,11 +140,16 @@ pub fn lower<S: Lower>(
         graph = graph.together();
     }
     let moves = shape.moves && shape.wide_bits.is_none();
-    let mut mirrored = false;
+    let (mut mirrored, mut apart, mut side_by_side) = (false, Vec::new(), false);
     if let Some(p) = chain.p.as_ref().filter(|_| moves) {
         // The special primes stand beside the data primes, so that one instruction works on all.
         let all = graph.basis(&chain.q.concat(p)?);
+        side_by_side = all.len() <= shape.lanes && !shape.digit_major;
         mirrored = 2 * all.len() <= shape.lanes && !shape.digit_major;
+        if !mirrored && apart::suits::<S>(shape, all.len(), p.len()) {
+            let special = &all[chain.q.len()..];
+            apart = graph.repeated(&special.repeat(2));
+        }
     }
     if mirrored {
         graph = graph.mirrored();
@@ -146,7 +160,9 @@ pub fn lower<S: Lower>(
         input_scales,
         graph,
         moves,
+        side_by_side,
         mirrored,
+        apart,
         digit_major: moves && shape.digit_major,
         wide_bits: shape.wide_bits,
         converts: shape.converts && shape.wide_bits.is_none(),
@@ -204,8 +220,12 @@ pub struct Lowering<'s, S: Lower> {
     converts: bool,
     /// Whether the engine moves residues from lane to lane and applies automorphisms to values.
     moves: bool,
+    /// Whether lanes hold all primes, special ones too, and both halves of a key switch are divided together.
+    side_by_side: bool,
     /// Whether both halves of a key switch are computed at once, in parallel lanes.
     mirrored: bool,
+    /// The special primes twice, in a section of their own, for both halves of a key switch; empty without it.
+    apart: Vec<u16>,
     /// Whether digits are made and transformed one after another.
     digit_major: bool,
     /// Whether encryptions of zero are polynomial operations, or whole steps.
@@ -316,7 +336,9 @@ impl<S: Lower> Lowering<'_, S> {
         let origin = match source {
             Source::Input { .. } | Source::Sum(..) => Origin::Ciphertext,
             Source::Factor(..) | Source::Extended(..) => Origin::Plaintext,
-            Source::Key { .. } | Source::PublicKey { .. } => Origin::Key,
+            Source::Key { .. } | Source::SpecialKey { .. } | Source::PublicKey { .. } => {
+                Origin::Key
+            }
             Source::Sample { .. } => Origin::Randomness,
         };
         self.graph.label(number as u32, origin);

@@ -27,6 +27,7 @@ pub(crate) fn shape_of(info: &BuildInfo, offer: &Offer, n: usize) -> Shape {
         wide_bits: is_wide.then_some(info.word_bits),
         converts: info.has(Op::Lift) && n <= info.n_max() && takes("tensor"),
         moves: info.has(Op::Decomp) && n <= info.n_max() && takes("key-switch"),
+        tables: info.twiddle_tables.min(info.moduli_slots) as usize,
         digit_major: false,
         zeros: offload::fits_degree(info, n) && takes("zero-encrypt"),
     }

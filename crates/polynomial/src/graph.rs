@@ -204,6 +204,17 @@ impl<W: Word> Graph<W> {
         numbers
     }
 
+    /// The same moduli once more, under numbers of their own: a further family, worked on side by side.
+    pub fn repeated(&mut self, moduli: &[u16]) -> Vec<u16> {
+        let first = self.plans.len() as u16;
+        let plans = moduli.iter().map(|m| self.plans[usize::from(*m)].clone());
+        let plans: Vec<_> = plans.collect();
+        self.plans.extend(plans);
+        let numbers: Vec<u16> = (first..self.plans.len() as u16).collect();
+        self.families.push(numbers.clone());
+        numbers
+    }
+
     /// The same operations for some of the outputs.
     pub(crate) fn part(&self, outputs: Vec<Limb>) -> Self {
         Self {

@@ -231,6 +231,28 @@ def test_residues_of_longer_special_primes_are_reduced_by_a_product(kind: str, s
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_special_primes_of_both_halves_are_transformed_together(kind: str) -> None:
+    """Lanes for all primes once, two sets of moduli; products beside transforms; keys and results as everywhere."""
+    shape = {"lanes": 3, "reduction": "montgomery", "wide_port": True, "moves": 16, "word_bits": 30, "constants": 16}
+    units = {"pointwise_unit": True, "moduli_slots": 2, "dual_port_slots": 10, "single_port_slots": 0, "n_max": 256}
+    device = open_device(kind, "tiny", {**shape, **units})
+    for n in (64, 256):
+        for how in (
+            {"primes": 2},
+            {"primes": 2, "count": 3},
+            {"primes": 1, "special": 2},
+            {"primes": 2, "purpose": "relinearize-then-rescale"},
+        ):
+            outcome = device.native.simulate_key_switch(30, n, **how, allow_insecure=True)
+            assert outcome["correct"], (n, how)
+            assert outcome["predicted_cycles"] == outcome["cycles"], (n, how)
+            assert (outcome["usage"]["host_operations"], outcome["usage"]["submissions"]) == (0, 1), (n, how)
+    transforms = [event for event in outcome["profile"]["events"] if event[1] in ("ntt", "intt")]
+    # Of a relinearisation k + 4: two digits, one there and two back; each half is divided by the last prime after it.
+    assert len(transforms) == 6 + 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_several_primes_are_taken_off_one_after_another(kind: str) -> None:
     """Relinearised and rescaled with one division; a digit of two primes; two special primes, a shorter digit."""
     shape = {"lanes": 6, "reduction": "montgomery", "wide_port": True, "moves": 32, "word_bits": 30, "constants": 32}

@@ -88,6 +88,13 @@ def test_the_order_of_heax_takes_half_as_long_again_on_the_same_machine(n: int, 
         assert ours <= 1.2 * published(n, primes, device.preset.butterflies)
 
 
+def test_seven_primes_in_eight_lanes_switch_keys_in_the_published_latency() -> None:
+    """Both halves' special primes in a section of their own: eleven transforms, 64 of the formula's 96 butterflies."""
+    knobs = {"lanes": 8, "n_max": 16384, "pointwise_unit": True, "moduli_slots": 2, "dual_port_slots": 10}
+    device = open_device("model", load_preset("coxhe-zcu102-p8", knobs))
+    assert switched(device, 16384, 7) <= published(16384, 7, device.preset.butterflies)
+
+
 @pytest.mark.parametrize(("n", "primes", "lanes"), SHAPES[:3])
 def test_one_division_takes_six_sevenths_of_two(n: int, primes: int, lanes: int) -> None:
     device = open_device("model", load_preset("coxhe-zcu102-p8", {"lanes": lanes, "n_max": n}))
@@ -99,17 +106,26 @@ def test_one_division_takes_six_sevenths_of_two(n: int, primes: int, lanes: int)
 
 @pytest.mark.slow
 @pytest.mark.hw
-@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize(("sides", "tables"), [(1, 1), (1, 2), (2, 1)])
 @pytest.mark.parametrize("butterflies", [1, 4])
 @pytest.mark.parametrize(
-    ("primes", "special", "digit_primes"), [(1, 1, 1), (2, 1, 1), (3, 1, 2), (4, 2, 2), (5, 2, 3), (4, 3, 4)]
+    ("primes", "special", "digit_primes"), [(1, 1, 1), (2, 1, 1), (3, 1, 2), (4, 2, 2), (5, 2, 3), (4, 3, 4), (7, 1, 1)]
 )
 def test_key_switches_of_every_shape_on_the_simulated_rtl(
-    primes: int, special: int, digit_primes: int, butterflies: int, sides: int
+    primes: int, special: int, digit_primes: int, butterflies: int, sides: int, tables: int
 ) -> None:
-    """Degrees from the least to the most, digits and special primes; both halves one after the other and at once."""
+    """Degrees from the least to the most, digits and special primes; both halves one after the other and at once.
+
+    With a second set of moduli both divide by the special primes together; products beside transforms there.
+    """
     lanes = sides * (primes + special)
-    settings = {"moves": 32, "constants": 32, "word_bits": 30, "dual_port_slots": 8, "single_port_slots": 0}
+    settings = {"moduli_slots": tables, "pointwise_unit": tables > 1} | {
+        "moves": 32,
+        "constants": 32,
+        "word_bits": 30,
+        "dual_port_slots": 8,
+        "single_port_slots": 0,
+    }
     shape = {"lanes": min(lanes, 15), "butterflies": butterflies, "reduction": "montgomery", "wide_port": True}
     device = open_device("rtl", "tiny", {**settings, **shape, "n_max": 256})
     for n in (max(8, 4 * butterflies), 64, 256):
@@ -132,8 +148,8 @@ def test_key_switches_of_every_shape_on_the_simulated_rtl(
 def test_eight_rotations_of_one_ciphertext_take_six_tenths_of_eight_single_ones(
     n: int, primes: int, lanes: int
 ) -> None:
-    """They share its decomposition; ten slots hold its digits."""
-    device = open_device("model", load_preset("coxhe-zcu102-p8", {"lanes": lanes, "n_max": n, "dual_port_slots": 10}))
+    """They share its decomposition; nine slots hold its digits."""
+    device = open_device("model", load_preset("coxhe-zcu102-p8", {"lanes": lanes, "n_max": n}))
     bits = min(device.preset.lane_bits())
     one, eight = (device.native.simulate_key_switch(bits, n, primes=primes, count=count) for count in (1, 8))
     assert one["correct"]

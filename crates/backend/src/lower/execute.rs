@@ -59,15 +59,8 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
                 limbs,
                 wide,
             } => {
-                let mut key = self.scheme.key(element, (digit, half), limbs)?;
-                if permuted != 1 {
-                    let map = Automorphism::new(n, permuted as usize)?;
-                    for limb in &mut key {
-                        let mut turned = vec![S::Word::ZERO; n];
-                        map.eval_into(limb, &mut turned);
-                        *limb = turned;
-                    }
-                }
+                let key = self.scheme.key(element, (digit, half), limbs)?;
+                let key = self.turned(key, permuted)?;
                 let known = &mut self.lowered.wide_bases.iter();
                 let Some(to) = known.find(|basis| basis.len() == wide) else {
                     return Ok(key);
@@ -96,6 +89,17 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
                 Ok(cut(Zeroizing::new(poly).data()))
             }
             Source::PublicKey { half, limbs } => self.scheme.public_key(half, limbs),
+            Source::SpecialKey {
+                element,
+                permuted,
+                digit,
+                limbs,
+            } => {
+                let half = |half| self.scheme.key(element, (digit, half), limbs);
+                let mut special = half(0)?.split_off(limbs);
+                special.extend(half(1)?.split_off(limbs));
+                self.turned(special, permuted)
+            }
         }
     }
 
@@ -117,6 +121,21 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
 }
 
 impl<S: Lower> Around<'_, S> {
+    /// Limbs of values under x -> x^`element`.
+    fn turned(&self, limbs: Vec<Words<S>>, element: u64) -> Result<Vec<Words<S>>, Error> {
+        if element == 1 {
+            return Ok(limbs);
+        }
+        let n = self.lowered.graph.n();
+        let map = Automorphism::new(n, element as usize)?;
+        let one = |limb: &Words<S>| {
+            let mut turned = vec![S::Word::ZERO; n];
+            map.eval_into(limb, &mut turned);
+            turned
+        };
+        Ok(limbs.iter().map(one).collect())
+    }
+
     /// A step by the scheme's evaluator; parts of its operands come one after another.
     fn apply(&self, number: u32, parts: &[Vec<Shared<S::Word>>]) -> Result<S::Ciphertext, Error> {
         let step = &self.program.steps[number as usize];

@@ -28,6 +28,8 @@ pub struct Shape {
     pub converts: bool,
     /// Whether the engine moves residues from lane to lane and applies automorphisms to values.
     pub moves: bool,
+    /// Sets of moduli, a table of twiddles for each, that the engine holds at the same time.
+    pub tables: usize,
     /// Whether digits are made and transformed one after another, where the engine makes them.
     pub digit_major: bool,
     /// Whether encryptions of zero within a program are the engine's, as polynomial operations.
@@ -41,6 +43,7 @@ impl Shape {
         wide_bits: None,
         converts: false,
         moves: false,
+        tables: 1,
         digit_major: false,
         zeros: false,
     };

@@ -10,6 +10,16 @@ use rns::RnsBasis;
 use std::ops::Range;
 use zq::Word;
 
+/// A division by primes D that waits for the transform of the remainder.
+pub(super) struct Division {
+    /// x / D, and what is added to the quotient.
+    scaled: Part,
+    /// [x]_D, coefficients.
+    remainder: Vec<Limb>,
+    /// −1/D by limb.
+    negated: Vec<u128>,
+}
+
 impl<S: Lower> Lowering<'_, S> {
     /// Σ digit·key for both halves of a key switch in parallel, one product for each digit; plus values that are given.
     pub(super) fn both_sums(
@@ -71,6 +81,18 @@ impl<S: Lower> Lowering<'_, S> {
         dropped: &RnsBasis<S::Word>,
         task: u32,
     ) -> Result<Part, Error> {
+        let division = self.division(part, (sides, dropped), None, task)?;
+        Ok(self.quotient(division, task))
+    }
+
+    /// The same up to the remainder, which goes to all lanes; plus what is given.
+    pub(super) fn division(
+        &mut self,
+        part: &Part,
+        (sides, dropped): (usize, &RnsBasis<S::Word>),
+        plus: Option<&Part>,
+        task: u32,
+    ) -> Result<Division, Error> {
         let side = part.limbs.len() / sides;
         let split = side - dropped.len();
         let gather = |range: Range<usize>| Part {
@@ -82,6 +104,18 @@ impl<S: Lower> Lowering<'_, S> {
         };
         let (kept, last) = (gather(0..split), gather(split..side));
         let last = self.in_form(&last, Form::Coefficients, task).limbs;
+        let last: Vec<Vec<Limb>> = last.chunks(dropped.len()).map(<[Limb]>::to_vec).collect();
+        self.division_of(&kept, (&last, dropped), plus, task)
+    }
+
+    /// The same of parts whose limbs over the dropped primes, coefficients, stand elsewhere.
+    pub(super) fn division_of(
+        &mut self,
+        kept: &Part,
+        (last, dropped): (&[Vec<Limb>], &RnsBasis<S::Word>),
+        plus: Option<&Part>,
+        task: u32,
+    ) -> Result<Division, Error> {
         let moduli = self.graph.moduli_of(&kept.limbs);
         let inverse = |m: &u16| quotient(self.graph.plans()[usize::from(*m)].modulus(), 1, dropped);
         let inverses = moduli.iter().map(inverse).collect::<Result<Vec<_>, _>>()?;
@@ -92,14 +126,27 @@ impl<S: Lower> Lowering<'_, S> {
         let negated = negated.collect();
         let factors = inverses.iter().map(|inverse| inverse.to_u128()).collect();
         // While the remainder goes from lane to lane.
-        let scaled = self.by_limb(Op::Scale(factors), &[&kept], task);
-        let each: Vec<Vec<Limb>> = last.chunks(dropped.len()).map(<[Limb]>::to_vec).collect();
+        let scaled = match plus {
+            None => self.by_limb(Op::Scale(factors), &[kept], task),
+            Some(plus) => self.by_limb(Op::ScaleAdd(factors), &[kept, plus], task),
+        };
+        let one = &moduli[..moduli.len() / last.len()];
+        Ok(Division {
+            scaled,
+            remainder: self.centred(last, (one, 1), task),
+            negated,
+        })
+    }
+
+    /// The result of a division.
+    pub(super) fn quotient(&mut self, division: Division, task: u32) -> Part {
         let remainder = Part {
             form: Form::Coefficients,
-            limbs: self.centred(&each, (&moduli[..split], 1), task),
+            limbs: division.remainder,
         };
-        let remainder = self.in_form(&remainder, part.form, task);
-        Ok(self.by_limb(Op::ScaleAdd(negated), &[&remainder, &scaled], task))
+        let remainder = self.in_form(&remainder, division.scaled.form, task);
+        let negated = Op::ScaleAdd(division.negated);
+        self.by_limb(negated, &[&remainder, &division.scaled], task)
     }
 
     /// P times two polynomials over the data primes, over the special primes too, where that is 0: what is added to the

@@ -134,12 +134,23 @@ impl<S: Lower> Lowering<'_, S> {
             };
             let digit = self.in_form(&digits.parts[number], Form::Values, task);
             let key = self.key(digits, (element, inverse), (number, half), task);
-            sums[half] = Some(match sums[half].take() {
-                None => self.by_limb(Op::Mul, &[&digit, &key], task),
-                Some(sum) => self.by_limb(Op::MulAdd, &[&digit, &key, &sum], task),
-            });
+            sums[half] = Some(self.product_plus(&digit, &key, sums[half].take(), task));
         }
         sums.map(|sum| sum.unwrap_or_else(|| digits.parts[0].clone()))
+    }
+
+    /// a·b, plus a sum if there is one.
+    pub(super) fn product_plus(
+        &mut self,
+        a: &Part,
+        b: &Part,
+        sum: Option<Part>,
+        task: u32,
+    ) -> Part {
+        match sum {
+            None => self.by_limb(Op::Mul, &[a, b], task),
+            Some(sum) => self.by_limb(Op::MulAdd, &[a, b, &sum], task),
+        }
     }
 
     /// Half of a digit of a key, permuted by x -> x^`inverse`:
@@ -271,6 +282,15 @@ impl<S: Lower> Lowering<'_, S> {
             });
         }
         let digits = self.digits(&a.parts[2], task)?;
+        if !self.apart.is_empty() {
+            let sums = self.sums_apart(&digits, (None, 1), 1, task);
+            let own = [&a.parts[0], &a.parts[1]];
+            return Ok(Value {
+                parts: self.switched_apart(&sums, own.map(Some), task)?,
+                scale: a.scale,
+                input: None,
+            });
+        }
         if let [Some(first), Some(second)] = [0, 1].map(|k| self.unfinished(&a.parts[k])) {
             let given = [Some(first.0), Some(second.0)];
             let sums = self.inner_product(&digits, (None, 1), given, task);
@@ -398,12 +418,19 @@ impl<S: Lower> Lowering<'_, S> {
             });
         }
         let digits = self.digits(&a.parts[1], task)?;
-        let sums = self.inner_product(&digits, (Some(element), inverse), [None, None], task);
-        let sums = self.narrowed(sums, &digits, task)?;
+        let key = (Some(element), inverse);
         let [before, after] = self.around_division(element);
-        let sums = sums.map(|sum| self.permuted(&sum, before, task));
-        let own = self.permuted(&a.parts[0], before, task);
-        let parts = self.switched(sums, &[Some(&own), None], task)?;
+        let parts = if self.apart.is_empty() {
+            let sums = self.inner_product(&digits, key, [None, None], task);
+            let sums = self.narrowed(sums, &digits, task)?;
+            let sums = sums.map(|sum| self.permuted(&sum, before, task));
+            let own = self.permuted(&a.parts[0], before, task);
+            self.switched(sums, &[Some(&own), None], task)?
+        } else {
+            let sums = self.sums_apart(&digits, key, before, task);
+            let own = self.permuted(&a.parts[0], before, task);
+            self.switched_apart(&sums, [Some(&own), None], task)?
+        };
         let turned = |part: &Part| self.permuted(part, after, task);
         let parts = parts.iter().map(turned).collect();
         Ok(Value {
@@ -433,6 +460,21 @@ impl<S: Lower> Lowering<'_, S> {
         plus: &[Option<&Part>; 2],
         task: u32,
     ) -> Result<Vec<Part>, Error> {
+        let chain = self.scheme.chain();
+        if let Some(p) = chain
+            .p
+            .filter(|_| self.side_by_side && S::FORM == Form::Values)
+        {
+            // The remainder of one half goes from lane to lane while that of the other is transformed. In several
+            // sections it would take slots from the keys of the next switch.
+            let both = sums.iter().zip(plus).map(|(sum, plus)| {
+                let plus = plus.map(|plus| self.in_form(plus, S::FORM, task));
+                self.division(sum, (1, &p), plus.as_ref(), task)
+            });
+            let both = both.collect::<Result<Vec<_>, _>>()?;
+            let quotients = both.into_iter().map(|one| self.quotient(one, task));
+            return Ok(quotients.collect());
+        }
         let mut parts = Vec::with_capacity(2);
         for (sum, plus) in sums.iter().zip(plus) {
             let divided = self.mod_down(sum, task)?;

@@ -259,7 +259,12 @@ impl Allocator<'_> {
         let number = self.plan.table(table.clone(), op.section);
         let mut load = self.instruction(Op::Load);
         (load.dst, load.mod_idx, load.buf_idx) = (TWIDDLE_SLOT, mod_idx, TABLES + number);
-        self.open.program.push(load);
+        // No transform runs while a table is loaded: one that is held beside another comes before the first.
+        let place = match self.layout.origin(op.section) == op.section {
+            true => self.open.program.len(),
+            false => 0,
+        };
+        self.open.program.insert(place, load);
         self.held.load_table(mod_idx, table);
     }
 

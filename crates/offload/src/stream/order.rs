@@ -66,6 +66,8 @@ struct Orderer {
     /// Per item those that it depends on.
     needs: Vec<Vec<usize>>,
     is_conversion: Vec<bool>,
+    /// Per item the section that its own is worked through with.
+    sections: Vec<usize>,
     /// Per item the homomorphic step, counted.
     blocks: Vec<u32>,
     is_done: Vec<bool>,
@@ -104,6 +106,9 @@ impl Orderer {
         Self {
             needs: needs.collect(),
             is_conversion: items.iter().map(converts).collect(),
+            sections: (items.iter())
+                .map(|item| layout.origin(item.section))
+                .collect(),
             blocks,
             is_done: vec![false; items.len()],
             out: Vec::with_capacity(items.len()),
@@ -137,7 +142,7 @@ impl Orderer {
                 wanted.entry(earlier).or_default().push(at);
             }
             match before.len() {
-                0 => _ = ready.entry(self.items[at].section).or_default().insert(at),
+                0 => _ = ready.entry(self.sections[at]).or_default().insert(at),
                 count => _ = waits.insert(at, count),
             }
         }
@@ -147,7 +152,7 @@ impl Orderer {
                 // The oldest operation that is ready leads to another section.
                 None => match ready.values().filter_map(BTreeSet::first).min() {
                     Some(&oldest) => {
-                        section = self.items[oldest].section;
+                        section = self.sections[oldest];
                         continue;
                     }
                     None => break,
@@ -160,10 +165,7 @@ impl Orderer {
                 };
                 *count -= 1;
                 if *count == 0 {
-                    ready
-                        .entry(self.items[later].section)
-                        .or_default()
-                        .insert(later);
+                    ready.entry(self.sections[later]).or_default().insert(later);
                 }
             }
         }

@@ -46,6 +46,8 @@ pub struct Layout {
     places: Vec<(usize, usize)>,
     /// Per set: lanes from a modulus to where it stands once more, where it does.
     mirrors: Vec<Option<usize>>,
+    /// Per set: the first that has its moduli, itself but for moduli repeated under further numbers.
+    origins: Vec<usize>,
 }
 
 impl Layout {
@@ -60,7 +62,7 @@ impl Layout {
         };
         let value = |m: u16| graph.plans()[usize::from(m)].modulus().value().to_u128();
         let mut places = vec![(0, 0); graph.plans().len()];
-        let (mut sections, mut mirrors) = (Vec::new(), Vec::new());
+        let (mut sections, mut mirrors, mut origins) = (Vec::new(), Vec::new(), Vec::new());
         let sets = graph
             .families()
             .iter()
@@ -69,6 +71,9 @@ impl Layout {
             for (lane, &number) in numbers.iter().enumerate() {
                 places[usize::from(number)] = (set, lane);
             }
+            let same = |m: &u16| value(*m) == value(numbers[0]);
+            let origin = (0..=numbers[0]).find(same).unwrap_or(numbers[0]);
+            origins.push(places[usize::from(origin)].0);
             let count = numbers.len();
             let mirror = (graph.is_mirrored() && 2 * count <= lanes).then_some(count);
             mirrors.push(mirror);
@@ -93,7 +98,13 @@ impl Layout {
             halves: halves.len(),
             places,
             mirrors,
+            origins,
         }
+    }
+
+    /// The section that a section is worked through with: moduli repeated under further numbers belong to the first.
+    pub fn origin(&self, section: usize) -> usize {
+        self.origins[section / self.halves] * self.halves + section % self.halves
     }
 
     /// The set and lane of a modulus.

@@ -64,7 +64,7 @@ def weighted(x: Any, w: Any) -> Any:
 def test_a_client_on_a_device_talks_to_any_server(preset: str) -> None:
     program = weighted.compile()
     engine = open_engine(f"model:{preset}")
-    there, here = (program.client(seed="7", sample_data=True, **on) for on in ({"on": engine}, {}))
+    there, here = (program.client(seed="7", sample_data=True, on=on) for on in (engine, None))
     x, w = np.arange(8) / 8, np.ones(8)
     sent = there.encrypt(x=x)
     assert sent.ciphertexts == here.encrypt(x=x).ciphertexts
@@ -78,7 +78,7 @@ def test_a_client_on_a_device_talks_to_any_server(preset: str) -> None:
 
 def test_a_report_says_why_the_host_did_it() -> None:
     overrides = ('operations=["polymul", "tensor", "key-switch"]',)
-    engine = open_engine("model:coxhe-zcu104-f1", EngineOptions(overrides, None, {}))
+    engine = open_engine("model:coxhe-zcu104-f1", EngineOptions(overrides))
     report = rs.run(weighted, seed="7", engine=engine).json()
     assert report["on_host"]["decrypt"] == 1
     assert "do not name it" in report["on_host_because"]["decrypt"]

@@ -213,9 +213,10 @@ def test_key_switches_in_flight_and_digit_by_digit_are_predicted(kind: str) -> N
     [
         {"lanes": 6, "reduction": "montgomery", "wide_port": True},
         {"lanes": 3, "reduction": "barrett"},
-        {"lanes": 3, "reduction": "montgomery", "pointwise_unit": True},
+        {"lanes": 3, "reduction": "montgomery", "pointwise_unit": True, "moduli_slots": 1},
+        {"lanes": 3, "reduction": "montgomery", "pointwise_unit": True, "moduli_slots": 2},
     ],
-    ids=["montgomery", "barrett", "pointwise unit"],
+    ids=["montgomery", "barrett", "pointwise unit", "special primes apart"],
 )
 def test_residues_of_longer_special_primes_are_reduced_by_a_product(kind: str, shape: dict[str, Any]) -> None:
     """Words beyond the modulus reach the multiplier, and no other adder: an assertion of the lane would say so."""

@@ -195,7 +195,18 @@ fn residues_of_longer_primes_are_reduced_on_the_device() {
             montgomery_bits: 11,
             ..wide(2 * all)
         };
-        for info in [wide(2 * all), wide(all), wide(all.div_ceil(2)), montgomery] {
+        let apart = BuildInfo {
+            moduli_slots: 2,
+            ..wide(all)
+        };
+        let builds = [
+            wide(2 * all),
+            wide(all),
+            wide(all.div_ceil(2)),
+            montgomery,
+            apart,
+        ];
+        for info in builds {
             for steps in steps {
                 let usage = held_to_the_walk(&on_set(set.clone(), steps), &info);
                 let lanes = info.lanes;

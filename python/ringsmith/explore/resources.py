@@ -76,7 +76,8 @@ def _lanes(k: Knobs) -> list[Floats]:
 def _moves(k: Knobs) -> list[Floats]:
     there = np.sign(k["moves"])
     bits = there * _bits(k)
-    return [there, bits, bits * k["butterflies"]]
+    # Each word of a lane is one of any lane.
+    return [there, bits, bits * k["butterflies"], bits * k["lanes"]]
 
 
 def _shell(k: Knobs) -> list[Floats]:

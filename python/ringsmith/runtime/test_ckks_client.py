@@ -60,7 +60,7 @@ def weighted(x: Any, w: Any) -> Any:
     return x * w
 
 
-@pytest.mark.parametrize("preset", ["coxhe-zcu102-p8", "coxhe-zcu104-f1"])
+@pytest.mark.parametrize("preset", ["coxhe-zcu102-f2", "coxhe-zcu104-f1"])
 def test_a_client_on_a_device_talks_to_any_server(preset: str) -> None:
     program = weighted.compile()
     engine = open_engine(f"model:{preset}")

@@ -148,8 +148,9 @@ def test_key_switches_of_every_shape_on_the_simulated_rtl(
 def test_eight_rotations_of_one_ciphertext_take_six_tenths_of_eight_single_ones(
     n: int, primes: int, lanes: int
 ) -> None:
-    """They share its decomposition; nine slots hold its digits."""
-    device = open_device("model", load_preset("coxhe-zcu102-p8", {"lanes": lanes, "n_max": n}))
+    """They share its decomposition; the preset's slots hold two digits, ten hold three."""
+    slots = {} if primes == 2 else {"dual_port_slots": 10}
+    device = open_device("model", load_preset("coxhe-zcu102-p8", {"lanes": lanes, "n_max": n} | slots))
     bits = min(device.preset.lane_bits())
     one, eight = (device.native.simulate_key_switch(bits, n, primes=primes, count=count) for count in (1, 8))
     assert one["correct"]

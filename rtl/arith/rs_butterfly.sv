@@ -10,9 +10,10 @@
 //   cross=1         x = u+v; y = (v-u)/2       x + e0;      y*w + e1       INTT (halve=1: x too; w = -1/w), PMODADD (x)
 //   cross=1 sub=1   x = u-v                    x + e0                      PMODSUB (x)
 //
-// Inputs u, v, w in [0, m); v of a product (cross=0) any word. e0 and e1 in [0, m) come addend_latency = addsub_latency + mod_mul_latency later than u, v,
-// w, as do the second sums' mode bits, which travel inside. Outputs are fully reduced. product=1 (KeepProduct builds
-// only; u = 0, any v and w) gives x, y = low, high word of v*w instead. Latency: butterfly_latency.
+// Inputs u, v, w in [0, m); v of a product (cross=0) any word. e0 and e1 in [0, m) come addend_latency = addsub_latency
+// + mod_mul_latency later than u, v, w, as do the second sums' mode bits, which travel inside. Outputs are fully
+// reduced. product=1 (KeepProduct builds only; u = 0, any v and w) gives x, y = low, high word of v*w instead. Latency:
+// butterfly_latency.
 module rs_butterfly
   import rs_latency_pkg::*;
 #(

@@ -39,7 +39,7 @@ _ROOMY = {"butterflies": 1, "dual_port_slots": 16, "single_port_slots": 0, "wide
 #: Told how many points are decided, of how many, and how many of them were evaluated.
 Progress = Callable[[int, int, int], None]
 #: Programs that take the same least cycles: parameters, lanes, moves.
-Family = tuple[str, int, int]
+Family = tuple[str, int, int, bool]
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,9 @@ class _Run:
     def fitting(self, values: Values) -> Iterator[Point]:
         """Yield the points whose build exists, has work for all its cores and fits the board."""
         search, board = self._search, self._search.board
-        for (name, lanes, moves), bound in self._bounds(values).items():
-            shape = {**values, "lanes": (lanes,), "moves": (moves,)}
+        for (name, lanes, moves, several), bound in self._bounds(values).items():
+            moduli = tuple(count for count in values["moduli_slots"] if (count > 1) == several)
+            shape = {**values, "lanes": (lanes,), "moves": (moves,), "moduli_slots": moduli}
             if isinstance(bound, str):
                 search.infeasible[bound] += size(shape)
                 continue
@@ -175,20 +176,24 @@ class _Run:
 
     def _bounds(self, values: Values) -> dict[Family, Bound | str]:
         """Return the bound of each family, or why no build of it does."""
-        families = sorted(itertools.product(self._search.candidates, values["lanes"], values["moves"]))
+        # With several sets of moduli there are fewer transforms than with one (crates/backend/src/lower/apart.rs).
+        several_or_one = {count > 1 for count in values["moduli_slots"]}
+        families = sorted(itertools.product(self._search.candidates, values["lanes"], values["moves"], several_or_one))
         found: dict[Family, Bound | str] = {}
         tasks: dict[Family, list[Task]] = {}
-        for params, lanes, moves in families:
-            roomy = Hardware(lanes=lanes, moves=moves, moduli_slots=1, **_ROOMY)  # type: ignore[arg-type]
+        for family in families:
+            params, lanes, moves, several = family
+            moduli = 2 if several else 1
+            roomy = Hardware(lanes=lanes, moves=moves, moduli_slots=moduli, **_ROOMY)  # type: ignore[arg-type]
             candidate, board = self._search.candidates[params], self._search.board
             try:
                 one, all_cores = (
                     preset_of(candidate, replace(roomy, cores=cores), board) for cores in (1, max(values["cores"]))
                 )
             except ParameterError as error:
-                found[params, lanes, moves] = f"no such build ({error})"
+                found[family] = f"no such build ({error})"
                 continue
-            tasks[params, lanes, moves] = [(params, one, 1), (params, one, self._runs), (params, all_cores, self._runs)]
+            tasks[family] = [(params, one, 1), (params, one, self._runs), (params, all_cores, self._runs)]
         results = iter(self._predicted([task for group in tasks.values() for task in group]))
         for family in tasks:
             run, batch, spread = (next(results) for _ in range(3))

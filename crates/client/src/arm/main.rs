@@ -34,7 +34,8 @@ fn show(name: &str, bytes: &[u8]) {
 /// Rounds of the loop that the counter is held against.
 const SPIN: u32 = 1_000_000;
 
-/// Runs an operation and prints its instructions; what it holds beside its result of `size` bytes, and the secret, has to stay within the bound.
+/// Runs an operation and prints its instructions; what it holds beside its result of `size` bytes, and the secret, has
+/// to stay within the bound.
 fn held<T>(name: &str, n: usize, size: impl Fn(&T) -> usize, operation: impl FnOnce() -> T) -> T {
     let before = HEAP.used();
     HEAP.reset_peak();

@@ -151,8 +151,8 @@ pub fn is_move<W: Word>(
         && (bundle.moduli.iter().map(|&m| layout.place(m).0)).all(from_one)
 }
 
-/// Whether the build can do a conversion, by a move or by its unit: its input primes stand side by side in the lanes of one section, the
-/// unit's tables hold its constants, and all primes are among the usable.
+/// Whether the build can do a conversion, by a move or by its unit: its input primes stand side by side in the lanes of
+/// one section, the unit's tables hold its constants, and all primes are among the usable.
 pub fn fits<W: Word>(
     info: &BuildInfo,
     (graph, layout): (&Graph<W>, &Layout),

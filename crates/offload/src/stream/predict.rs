@@ -50,8 +50,8 @@ impl Prediction {
     }
 }
 
-/// Usage of a build that gets an offer of operations after one run of a program, a part of it ([`Graph::shares`]) on each of
-/// its first cores: their plans, timed by the latency formulas and the scheduling rules.
+/// Usage of a build that gets an offer of operations after one run of a program, a part of it ([`Graph::shares`]) on
+/// each of its first cores: their plans, timed by the latency formulas and the scheduling rules.
 ///
 /// # Errors
 /// What the build cannot do.

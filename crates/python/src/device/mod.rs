@@ -354,9 +354,9 @@ impl Device {
     }
 
     /// Measure key switches of `batch` CKKS ciphertexts on all cores, of data primes and special primes of so many bits
-    /// at most, or as many as are secure; data primes of `data_bits` if those are shorter. `purpose`: "rotation", `count` of each; "relinearize-rescale", with one
-    /// division, or "relinearize-then-rescale". `digit_major`: in the order of HEAX, one digit and one half after
-    /// another.
+    /// at most, or as many as are secure; data primes of `data_bits` if those are shorter. `purpose`: "rotation",
+    /// `count` of each; "relinearize-rescale", with one division, or "relinearize-then-rescale". `digit_major`: in the
+    /// order of HEAX, one digit and one half after another.
     #[pyo3(signature = (
         bits, n, *, primes, special=1, digit_primes=1, data_bits=None, purpose="rotation", count=1, batch=1,
         digit_major=false, allow_insecure=false,

@@ -13,7 +13,7 @@ from ringsmith.explore.space import BASE, Hardware
 from ringsmith.files import write_text
 from ringsmith.hw.device import top_of, top_parameters
 from ringsmith.hw.synth import Design, Family, synthesise
-from ringsmith.presets import load_preset
+from ringsmith.presets import Preset, load_preset
 
 #: The command that makes the file.
 COMMAND = "ringsmith explore --calibrate"
@@ -40,10 +40,10 @@ def calibrate(told: Callable[[str], None]) -> None:
     write_text(shipped.spec() / "resources.json", as_text(points, rtl_hash()))
 
 
-def as_text(points: list[dict[str, Any]], rtl: str) -> str:
-    """Return the file: JSON, a line for each point; `rtl` is the hash of their RTL."""
+def as_text(points: list[dict[str, Any]], rtl: str, command: str = COMMAND) -> str:
+    """Return a file of training points: JSON, a line for each; `rtl` is the hash of their RTL."""
     lines = ",\n".join(json.dumps(point) for point in points)
-    return f'{{"command": {json.dumps(COMMAND)}, "rtl": "{rtl}", "points": [\n{lines}\n]}}\n'
+    return f'{{"command": {json.dumps(command)}, "rtl": "{rtl}", "points": [\n{lines}\n]}}\n'
 
 
 def training_knobs() -> Iterator[dict[str, Any]]:
@@ -54,9 +54,15 @@ def training_knobs() -> Iterator[dict[str, Any]]:
         yield {name: value for name, value in knobs.items() if (name, value) != ("cores", 1)}
 
 
+def training_preset(knobs: dict[str, Any]) -> Preset:
+    """Return the design of a training build."""
+    bits = knobs["word_bits"]
+    return load_preset(BASE, knobs | {"prime_bits": [bits], "modulus_bits_min": bits - 6})
+
+
 def measured(knobs: dict[str, Any]) -> dict[str, Any]:
     """Return the training point of a build: its knobs, its cells by group and in all."""
-    preset = load_preset(BASE, knobs | {"prime_bits": [knobs["word_bits"]], "modulus_bits_min": knobs["word_bits"] - 6})
+    preset = training_preset(knobs)
     design = Design(name=preset.name, top=top_of(preset), parameters=top_parameters(preset))
     return counted(knobs, synthesise(design, Family.XCUP, quiet=True))
 

@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ringsmith import shipped
+from ringsmith.explore.calibrate import as_text, training_preset
 from ringsmith.explore.energy import GROUPS, group_of
 from ringsmith.explore.resources import rtl_hash
-from ringsmith.explore.space import BASE, Hardware
+from ringsmith.explore.space import Hardware
 from ringsmith.files import write_text
-from ringsmith.presets import Preset, load_preset
+from ringsmith.presets import Preset
 
 #: The command that makes the file.
 COMMAND = "ringsmith explore --calibrate-energy"
@@ -49,13 +49,7 @@ def calibrate_energy(measures: Measures, told: Callable[[str], None]) -> None:
     for number, (knobs, operation) in enumerate(wanted, 1):
         told(f"operation {number} of {len(wanted)}")
         points.append(measured(measures, knobs, operation))
-        write_text(shipped.spec() / "energy.json", as_text(points, rtl_hash()))
-
-
-def as_text(points: list[dict[str, Any]], rtl: str) -> str:
-    """Return the file: JSON, a line for each point; `rtl` is the hash of their RTL."""
-    lines = ",\n".join(json.dumps(point) for point in points)
-    return f'{{"command": {json.dumps(COMMAND)}, "rtl": "{rtl}", "points": [\n{lines}\n]}}\n'
+    write_text(shipped.spec() / "energy.json", as_text(points, rtl_hash(), COMMAND))
 
 
 def training_operations() -> Iterator[tuple[dict[str, Any], str]]:
@@ -63,12 +57,6 @@ def training_operations() -> Iterator[tuple[dict[str, Any], str]]:
     for word_bits, n_max, build, operations in BUILDS:
         for operation in operations:
             yield Hardware.named(build).__dict__ | {"word_bits": word_bits, "n_max": n_max}, operation
-
-
-def training_preset(knobs: Mapping[str, Any]) -> Preset:
-    """Return the design of a training build."""
-    bits = knobs["word_bits"]
-    return load_preset(BASE, {**knobs, "prime_bits": [bits], "modulus_bits_min": bits - 6})
 
 
 def measured(measures: Measures, knobs: dict[str, Any], operation: str) -> dict[str, Any]:

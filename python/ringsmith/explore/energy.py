@@ -15,21 +15,18 @@ import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ringsmith import shipped
-from ringsmith.explore.resources import rtl_hash
+from ringsmith.explore import resources
+from ringsmith.explore.resources import Floats, Knobs, rtl_hash
 from ringsmith.explore.space import BASE
 from ringsmith.hw.silicon.memories import tiled
 from ringsmith.presets import load_preset
 
-Floats = NDArray[np.float64]
-#: Knobs of a build or of many, by name.
-Knobs = Mapping[str, Floats]
 #: Instructions of a run, all cores together, as the engine counts them: by mnemonic `count`, `coefficients`, `reads`.
 Executed = Mapping[str, Mapping[str, float]]
 #: Every report says what the figure is.
@@ -45,6 +42,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "moves": ("rs_move",),
     "shell": ("", "rs_slot_ports"),
 }
+#: The knobs that features are made of, and the group that a module's cells count in.
+knobs_of, group_of = partial(resources.knobs_of, names=KNOBS), partial(resources.group_of, groups=GROUPS)
 _TRANSFORMS = ("ntt", "intt")
 _PRODUCTS = ("pmodmul", "pmodsqr", "cmodmul", "pmul", "pmac")
 _SUMS = ("pmodadd", "pmodsub")
@@ -104,11 +103,6 @@ class Energy:
     def total(self) -> Floats:
         """Both."""
         return self.cells + self.memories
-
-
-def knobs_of(values: Mapping[str, Any]) -> dict[str, Floats]:
-    """Return the knobs that features are made of; one core if it is not said."""
-    return {name: np.asarray(values.get(name, 1) if name == "cores" else values[name], dtype=float) for name in KNOBS}
 
 
 def memories_uj(k: Knobs, work: Work) -> Floats:
@@ -198,12 +192,6 @@ class Model:
 
 def _dot(coefficients: Floats, features: Sequence[Floats]) -> Floats:
     return np.asarray(sum(one * feature for one, feature in zip(coefficients, features, strict=True)) * 1e-6)
-
-
-def group_of(module: str) -> str:
-    """Return the group that a module's cells count in."""
-    fitting = ((len(start), group) for group, starts in GROUPS.items() for start in starts if module.startswith(start))
-    return max(fitting)[1]
 
 
 def fit(points: Sequence[Mapping[str, Any]]) -> Model:

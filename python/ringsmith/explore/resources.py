@@ -114,14 +114,14 @@ def _features(group: str, knobs: Knobs) -> Floats:
     return np.array([knobs["cores"] * feature for feature in FEATURES[group](knobs)], dtype=float)
 
 
-def knobs_of(values: Mapping[str, Any]) -> dict[str, Floats]:
+def knobs_of(values: Mapping[str, Any], names: Sequence[str] = KNOBS) -> dict[str, Floats]:
     """Return the knobs that features are made of; one core if it is not said."""
-    return {name: np.asarray(values.get(name, 1) if name == "cores" else values[name], dtype=float) for name in KNOBS}
+    return {name: np.asarray(values.get(name, 1) if name == "cores" else values[name], dtype=float) for name in names}
 
 
-def group_of(module: str) -> str:
-    """Return the group that a module's cells count in."""
-    fitting = ((len(start), group) for group, starts in GROUPS.items() for start in starts if module.startswith(start))
+def group_of(module: str, groups: Mapping[str, tuple[str, ...]] = GROUPS) -> str:
+    """Return the group that a module's cells count in: the one with the longest beginning that fits."""
+    fitting = ((len(start), group) for group, starts in groups.items() for start in starts if module.startswith(start))
     return max(fitting)[1]
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from ringsmith.explore import energy
-from ringsmith.explore.calibrate_energy import Figures, measured, training_operations, training_preset
+from ringsmith.explore.calibrate import training_preset
+from ringsmith.explore.calibrate_energy import Figures, measured, training_operations
 from ringsmith.explore.energy import (
     FEATURES,
     GROUPS,

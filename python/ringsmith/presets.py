@@ -42,8 +42,9 @@ class Preset(Knobs):
 
     @property
     def word_bytes(self) -> int:
-        """Bytes of one coefficient in a host buffer: the smallest power of two that holds a word."""
-        return max(2, 1 << ((self.word_bits + 7) // 8 - 1).bit_length())
+        """Bytes of one coefficient in a host buffer: as many as hold a word with a wide port, else a power of two."""
+        least = (self.word_bits + 7) // 8
+        return least if self.wide_port else 1 << (least - 1).bit_length()
 
     @property
     def piece_bytes(self) -> int:
@@ -52,8 +53,10 @@ class Preset(Knobs):
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of a piece of every lane, side by side; a wide port pads the lanes to a power of two."""
-        return (1 << (self.lanes - 1).bit_length() if self.wide_port else self.lanes) * self.piece_bytes
+        """Bytes of a piece of every lane, side by side; a wide port pads them to whole beats of up to 128 bytes."""
+        row = self.lanes * self.piece_bytes
+        beat = min(128, 1 << (row - 1).bit_length()) if self.wide_port else 1
+        return -(-row // beat) * beat
 
     @property
     def buffer_bytes(self) -> int:

@@ -33,6 +33,10 @@ def test_a_wide_port_lays_lanes_side_by_side() -> None:
     assert (wide.piece_bytes, wide.row_bytes, wide.buffer_bytes) == (2 * 4, 512 // 8, 8 * 4096 * 4)
     one = load_preset("heaws", {"wide_port": True, "lanes": 1})
     assert (one.row_bytes, one.buffer_bytes) == (2 * 4, 4096 * 4)
+    packed = load_preset("coxhe-zcu102-p8", {"word_bits": 43, "lanes": 8})
+    assert (packed.word_bytes, packed.piece_bytes, packed.row_bytes) == (6, 48, 3 * 128)
+    padded = load_preset("coxhe-zcu102-p8", {"word_bits": 36, "lanes": 6})
+    assert (padded.word_bytes, padded.piece_bytes, padded.row_bytes) == (5, 40, 2 * 128)
 
 
 def test_overrides_take_toml_values_and_bare_words() -> None:

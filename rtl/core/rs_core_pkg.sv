@@ -80,9 +80,15 @@ package rs_core_pkg;
     conversion_t r;
   } decoded_t;
 
-  // Bytes of a coefficient of w bits in the host's memory: a power of two.
-  function automatic int unsigned coeff_bytes(int unsigned w);
+  // Bytes of a coefficient of w bits in the host's memory: as many as hold it with a wide port, else a power of two.
+  function automatic int unsigned coeff_bytes(int unsigned w, bit wide_port);
+    if (wide_port) return (w + 7) / 8;
     return w <= 16 ? 2 : w <= 32 ? 4 : w <= 64 ? 8 : 16;
+  endfunction
+
+  // Bits of a beat of the AXI4 data port that moves so many at a time: a power of two, at most 1024.
+  function automatic int unsigned beat_bits(int unsigned bits);
+    return bits > 512 ? 1024 : 1 << $clog2(bits);
   endfunction
 
   // Bits of the address of a word of P coefficients in a slot.

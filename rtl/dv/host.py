@@ -32,7 +32,8 @@ class Host(ABC):
         self.dut = dut
         self.width, self.lanes, self.log2n = parameter("W"), parameter("Lanes"), parameter("NMaxLog2")
         self.p, self.wide = parameter("P"), parameter("WidePort")
-        self.size = 2 if self.width <= 16 else 4 if self.width <= 32 else 8 if self.width <= 64 else 16
+        least = -(-self.width // 8)
+        self.size = least if self.wide else 1 << (least - 1).bit_length()
         step = 2 << self.log2n
         self.moduli = [prime_below(self.width - lane, step) for lane in range(self.lanes)]
 
@@ -87,17 +88,23 @@ class Host(ABC):
 
     def start_of(self, buffer: int) -> int:
         """Byte address of a buffer, from the start of the buffers."""
-        lanes = 1 << (self.lanes - 1).bit_length() if self.wide else self.lanes
-        return buffer * lanes * (self.size << self.log2n)
+        return buffer * (self.row_bytes << self.log2n) // self.p
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a word of every lane, in whole beats with a wide port."""
+        row = self.lanes * self.p * self.size
+        beat = min(128, 1 << (row - 1).bit_length()) if self.wide else 1
+        return -(-row // beat) * beat
 
     def lay(self, memory: bytearray, buffers: dict[int, Rows]) -> None:
         """Write polynomials to where they lie in host memory; padding becomes 0."""
         for buffer, rows in buffers.items():
             data = b"".join(self.bytes_of(row) for row in rows)
             if self.wide:
-                zeros = [[0] * len(rows[0])] * ((1 << (self.lanes - 1).bit_length()) - self.lanes)
-                words = range(0, len(rows[0]), self.p)
-                data = b"".join(self.bytes_of(row[i : i + self.p]) for i in words for row in [*rows, *zeros])
+                starts = range(0, len(rows[0]), self.p)
+                words = [b"".join(self.bytes_of(row[i : i + self.p]) for row in rows) for i in starts]
+                data = b"".join(word.ljust(self.row_bytes, b"\0") for word in words)
             memory[self.start_of(buffer) : self.start_of(buffer) + len(data)] = data
 
     def bytes_of(self, row: list[int]) -> bytes:

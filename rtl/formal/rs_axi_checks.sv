@@ -59,7 +59,7 @@ module rs_axi_checks #(
   input logic        [           15:0] answers_left_q,
   input logic        [            7:0] in_burst_q,
   input logic                          beat_valid,
-  input logic        [            3:0] lanes_left,
+  input logic        [            5:0] stretches_left,
   input logic        [            4:0] log2_bytes,
   input logic        [  AddrWidth-1:0] offset,
   input logic                          gathered
@@ -183,23 +183,23 @@ module rs_axi_checks #(
       assert (state_q != 2'd3 && (state_q == Idle) == idle_o && aborted_q == aborting_q);
       assert (23'(reads_q) == owed_q && 8'(in_burst_q) == beats_q);
       assert (lead_q == 16'(ahead) && answers_left_q == 16'(taken_q) - 16'(answered_q));
-      assert (lanes_left <= 4'(Bursts) && answered_q <= taken_q && answered_q <= sent_q && ahead >= -1);
+      assert (stretches_left <= 6'(Bursts) && answered_q <= taken_q && answered_q <= sent_q && ahead >= -1);
       assert (32'(taken_q) <= Bursts && 32'(sent_q) <= Bursts && 32'(beats_q) < Beats);
       assert (!gathered && (dropping || (fresh_q <= 8'd1 && (fresh_q == 8'd1) == ld_valid_o)));
       if (state_q != Idle)
-        assert (32'(log2_bytes) == NMaxLog2 + $clog2(DataWidth / 8) && (offset == '0 || lanes_left == '0));
-      if (state_q == Idle) assert (lanes_left == '0 && beats_q == '0 && !aborting_q && !w_wait_q && !held_q);
+        assert (32'(log2_bytes) == NMaxLog2 + $clog2(DataWidth / 8) && (offset == '0 || stretches_left == '0));
+      if (state_q == Idle) assert (stretches_left == '0 && beats_q == '0 && !aborting_q && !w_wait_q && !held_q);
       if (state_q == Load) begin
-        assert (32'(reads_q) + Beats * 32'(lanes_left) <= Bursts * Beats && (reads_q != '0 || lanes_left != '0));
+        assert (32'(reads_q) + Beats * 32'(stretches_left) <= Bursts * Beats && (reads_q != '0 || stretches_left != '0));
         assert (ahead == 0 && answered_q == taken_q && beats_q == '0 && !beat_valid);
       end else begin
         assert (reads_q == '0);
       end
       if (state_q == Store) begin
-        assert (32'(taken_q) + 32'(lanes_left) <= Bursts && (answered_q != taken_q || lanes_left != '0));
-        if (ahead < 0) assert (lanes_left != '0);
-        if (beats_q != '0) assert (ahead > 0 || (ahead == 0 && lanes_left != '0));
-        if (!dropping) assert (32'(taken_q) + 32'(lanes_left) == Bursts);
+        assert (32'(taken_q) + 32'(stretches_left) <= Bursts && (answered_q != taken_q || stretches_left != '0));
+        if (ahead < 0) assert (stretches_left != '0);
+        if (beats_q != '0) assert (ahead > 0 || (ahead == 0 && stretches_left != '0));
+        if (!dropping) assert (32'(taken_q) + 32'(stretches_left) == Bursts);
         if (!dropping) assert (Beats * 32'(sent_q) + 32'(beats_q) + 32'(beat_valid) == 32'(given_q));
         assert (32'(given_q) <= Bursts * Beats);
       end else if (!abort_i) begin

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proof: rs_axi_bursts cuts a transfer of any size into bursts that AXI4 allows, and that cover it: each has at most
 // 256 whole, aligned beats and stays inside 4096 bytes,
-// and every lane's bursts follow each other from its start to its end.
+// and every stretch's bursts follow each other from its start to its end.
 bind rs_axi_bursts rs_bursts_checks #(
-  .AddrWidth     (AddrWidth),
-  .BeatBytes     (BeatBytes),
-  .Lanes         (Lanes),
-  .LaneStrideLog2(LaneStrideLog2)
+  .AddrWidth (AddrWidth),
+  .BeatBytes (BeatBytes),
+  .Stretches (Stretches),
+  .StrideLog2(StrideLog2),
+  .Contiguous(Contiguous)
 ) u_checks (.*);
 
 module rs_prove_bursts #(
-  // A beat; the widest polynomials, of 2^15 coefficients of 16 bytes (rows of eight of them: 22).
-  parameter  int unsigned BeatBytes      = 16,
-  parameter  int unsigned LaneStrideLog2 = 19,
-  localparam int unsigned AddrWidth      = 40
+  // A beat; the widest polynomials, of 2^15 coefficients of 16 bytes.
+  parameter  int unsigned BeatBytes  = 16,
+  parameter  int unsigned StrideLog2 = 19,
+  parameter  bit          Contiguous = 1'b0,
+  localparam int unsigned AddrWidth  = 40
 ) (
   input logic                 clk_i,
   input logic                 rst_ni,
@@ -28,10 +30,11 @@ module rs_prove_bursts #(
   logic [7:0] unused_length;
 
   rs_axi_bursts #(
-    .AddrWidth     (AddrWidth),
-    .BeatBytes     (BeatBytes),
-    .Lanes         (3),
-    .LaneStrideLog2(LaneStrideLog2)
+    .AddrWidth (AddrWidth),
+    .BeatBytes (BeatBytes),
+    .Stretches (3),
+    .StrideLog2(StrideLog2),
+    .Contiguous(Contiguous)
   ) u_dut (
     .clk_i,
     .rst_ni,

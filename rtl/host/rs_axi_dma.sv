@@ -4,10 +4,9 @@
 // Host buffer b holds one polynomial per lane: lane l's coefficients start at base_i + (b * Lanes + l) * LaneBytes,
 // LaneBytes = n_max * CoeffBytes, each coefficient in CoeffBytes bytes, little-endian.
 //
-// With WidePort the words of P coefficients of all lanes lie side by side, in rows: word j of lane l starts at
-// base_i + b * RowLanes * LaneBytes + (j * RowLanes + l) * P * CoeffBytes, RowLanes the lanes padded to a power of two.
-// A beat carries a row of up to 1024 bits, else a part of one.
-// The padding is not looked at when read, and written as 0.
+// With WidePort the words of P coefficients of all lanes lie side by side, in rows of whole beats: word j of lane l
+// starts at base_i + (b * n_max / P + j) * RowBytes + l * P * CoeffBytes, RowBytes those of the lanes rounded up.
+// The padding is not looked at when read, and written as 0. base_i is a multiple of 4096.
 //
 //   LOAD:  AR bursts of all lanes -> R beats -> rs_host_unpack -> ld_*      (an RRESP error travels with its word)
 //   STORE: st_* -> rs_host_pack -> W beats, AW bursts ahead -> B counted -> st_done_o       (st_err_o: any BRESP error)
@@ -29,11 +28,11 @@ module rs_axi_dma
   parameter int unsigned Lanes = 1,
   // log2 of the largest ring degree, 3 to 15.
   parameter int unsigned NMaxLog2 = 8,
-  // Bytes of a coefficient in host memory: 2, 4, 8 or 16, at least W / 8.
+  // Bytes of a coefficient in host memory, at least W / 8: 2, 4, 8 or 16, with WidePort any up to 16.
   parameter int unsigned CoeffBytes = 4,
   // 1: the words of all lanes lie side by side.
   parameter bit WidePort = 1'b0,
-  // Bits of a beat: a power of two that divides a word's P * CoeffBytes * 8, or a row's, 8 to 1024.
+  // Bits of a beat: a power of two, 8 to 1024, that divides a word's P * CoeffBytes * 8; with WidePort any.
   parameter int unsigned DataWidth = 32,
   // Address bits, 32 to 64.
   parameter int unsigned AddrWidth = 40,
@@ -83,17 +82,23 @@ module rs_axi_dma
   output logic                   m_axi_bready_o,
   input  logic [            1:0] m_axi_bresp_i
 );
-  localparam int unsigned CoeffLog2 = $clog2(CoeffBytes);
-  // Interleaved lanes, and consecutive stretches: one per lane, or one of the rows of all lanes.
-  localparam int unsigned RowLanes = WidePort ? 1 << $clog2(Lanes) : 1;
-  localparam int unsigned Stretches = WidePort ? 1 : Lanes;
-  localparam int unsigned RowLog2 = CoeffLog2 + $clog2(RowLanes);
-  localparam int unsigned StrideLog2 = NMaxLog2 + RowLog2;
   localparam int unsigned BeatBytes = DataWidth / 8;
+  // Words that the port moves at a time, and the beats of these.
+  localparam int unsigned PortWords = WidePort ? Lanes : 1;
+  localparam int unsigned RowBeats = (PortWords * P * CoeffBytes + BeatBytes - 1) / BeatBytes;
+  // Stretches of host memory whose size is a power of two: a lane's n coefficients each; or as many beats as there are
+  // rows, n / P.
+  localparam int unsigned Stretches = WidePort ? RowBeats : Lanes;
+  localparam int unsigned StrideLog2 = NMaxLog2 + (WidePort ? $clog2(BeatBytes) - $clog2(P) : $clog2(CoeffBytes));
   // A transfer has at most 8 * 2^15 * 16 bytes: 2^22 beats, 2^14 bursts of 256 bytes; one bit is for the sign.
   localparam int unsigned CountWidth = 23;
   localparam int unsigned BurstWidth = 16;
 
+  if (!WidePort && P * CoeffBytes % BeatBytes != 0) begin : gen_check_beat
+    $fatal(
+      1, "%m: DataWidth = %0d must divide P * CoeffBytes * 8 = %0d without a wide port", DataWidth, P * CoeffBytes * 8
+    );
+  end
   if (NMaxLog2 < NMaxLog2Least || NMaxLog2 > NMaxLog2Most) begin : gen_check_n
     $fatal(1, "%m: NMaxLog2 must be %0d to %0d", NMaxLog2Least, NMaxLog2Most);
   end
@@ -115,15 +120,16 @@ module rs_axi_dma
   assign dropping    = abort_i || aborted_q;
   assign req_ready_o = state_q == Idle && bursts_idle && !abort_i;
   assign start       = req_valid_i && req_ready_o;
-  assign log2_bytes  = 5'(req_logn_i) + 5'(RowLog2);
+  assign log2_bytes  = 5'(req_logn_i) + 5'(StrideLog2 - NMaxLog2);
   assign address     = base_i + ((AddrWidth'(req_buf_i) * AddrWidth'(Stretches)) << StrideLog2);
   assign idle_o      = state_q == Idle;
 
   rs_axi_bursts #(
-    .AddrWidth     (AddrWidth),
-    .BeatBytes     (BeatBytes),
-    .Lanes         (Stretches),
-    .LaneStrideLog2(StrideLog2)
+    .AddrWidth (AddrWidth),
+    .BeatBytes (BeatBytes),
+    .Stretches (Stretches),
+    .StrideLog2(StrideLog2),
+    .Contiguous(WidePort)
   ) u_bursts (
     .clk_i,
     .rst_ni,
@@ -172,17 +178,9 @@ module rs_axi_dma
     else owed_q <= owed_d;
   end
 
-  logic [RowLanes*P*W-1:0] read_row, write_row;
-  assign ld_data_o = read_row[PortBits-1:0];
-  assign write_row = (RowLanes * P * W)'(st_data_i);
-  if (RowLanes * P * W > PortBits) begin : gen_padding
-    logic unused_padding;
-    assign unused_padding = ^read_row[RowLanes*P*W-1:PortBits];
-  end
-
   rs_host_unpack #(
     .W        (W),
-    .P        (RowLanes * P),
+    .P        (PortWords * P),
     .CoeffBits(CoeffBytes * 8),
     .BeatBits (DataWidth)
   ) u_unpack (
@@ -195,7 +193,7 @@ module rs_axi_dma
     .beat_err_i  (m_axi_rresp_i[1]),
     .word_valid_o(ld_valid_o),
     .word_ready_i(ld_ready_i),
-    .word_data_o (read_row),
+    .word_data_o (ld_data_o),
     .word_err_o  (ld_err_o)
   );
 
@@ -224,7 +222,7 @@ module rs_axi_dma
 
   rs_host_pack #(
     .W        (W),
-    .P        (RowLanes * P),
+    .P        (PortWords * P),
     .CoeffBits(CoeffBytes * 8),
     .BeatBits (DataWidth)
   ) u_pack (
@@ -233,7 +231,7 @@ module rs_axi_dma
     .clear_i     (filling),
     .word_valid_i(st_valid_i && state_q == Store && !dropping),
     .word_ready_o(pack_ready),
-    .word_data_i (write_row),
+    .word_data_i (st_data_i),
     .beat_valid_o(beat_valid),
     .beat_ready_i(m_axi_wready_i && beat_wanted && !filling),
     .beat_data_o (m_axi_wdata_o)

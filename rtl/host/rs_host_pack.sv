@@ -3,17 +3,17 @@
 //
 // Each coefficient is zero-extended from W to CoeffBits bits, least significant coefficient first.
 //
-//   word_* (P * W) --> [ shift register of P * CoeffBits ] --> beat_* (BeatBits)
+//   word_* (P * W) --> [ shift register of whole beats ] --> beat_* (BeatBits)
 //
 // Latency: the first beat is valid one cycle after its word was taken. Throughput: a beat per cycle, also across words.
 module rs_host_pack #(
   // Bits of a coefficient in the core, 14 to 128.
   parameter int unsigned W = 32,
-  // Coefficients per memory word, or of a row of all lanes' words: a power of two.
+  // Coefficients per memory word, or of a row of all lanes' words.
   parameter int unsigned P = 1,
   // Bits of a coefficient on the host's side: at least W.
   parameter int unsigned CoeffBits = 32,
-  // Bits of a beat: must divide P * CoeffBits.
+  // Bits of a beat: a word is padded to whole ones.
   parameter int unsigned BeatBits = 32
 ) (
   input  logic                clk_i,
@@ -27,15 +27,12 @@ module rs_host_pack #(
   input  logic                beat_ready_i,
   output logic [BeatBits-1:0] beat_data_o
 );
-  localparam int unsigned WordBits = P * CoeffBits;
-  localparam int unsigned Beats = WordBits / BeatBits;
+  localparam int unsigned Beats = (P * CoeffBits + BeatBits - 1) / BeatBits;
+  localparam int unsigned WordBits = Beats * BeatBits;
   localparam int unsigned CountWidth = $clog2(Beats + 1);
 
   if (CoeffBits < W) begin : gen_check_coeff
     $fatal(1, "%m: CoeffBits = %0d must be at least W = %0d", CoeffBits, W);
-  end
-  if (WordBits % BeatBits != 0) begin : gen_check_beat
-    $fatal(1, "%m: BeatBits = %0d must divide P * CoeffBits = %0d", BeatBits, WordBits);
   end
 
   logic [WordBits-1:0] widened, held_q;
@@ -44,6 +41,9 @@ module rs_host_pack #(
 
   for (genvar i = 0; i < P; i++) begin : gen_coeff
     assign widened[i*CoeffBits+:CoeffBits] = CoeffBits'(word_data_i[i*W+:W]);
+  end
+  if (WordBits > P * CoeffBits) begin : gen_padding
+    assign widened[WordBits-1:P*CoeffBits] = '0;
   end
 
   assign beat_valid_o = left_q != '0;

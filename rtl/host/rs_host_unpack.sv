@@ -4,17 +4,17 @@
 // The host keeps each coefficient in CoeffBits bits, least significant coefficient first; a memory word holds P
 // coefficients of W bits, tightly packed. The bits above W of a coefficient are dropped.
 //
-//   beat_* (BeatBits) --> [ shift register of P * CoeffBits ] --> word_* (P * W)
+//   beat_* (BeatBits) --> [ shift register of whole beats ] --> word_* (P * W)
 //
 // Latency: a word is valid one cycle after its last beat. Throughput: a beat per cycle, also across words.
 module rs_host_unpack #(
   // Bits of a coefficient in the core, 14 to 128.
   parameter int unsigned W = 32,
-  // Coefficients per memory word, or of a row of all lanes' words: a power of two.
+  // Coefficients per memory word, or of a row of all lanes' words.
   parameter int unsigned P = 1,
   // Bits of a coefficient on the host's side: at least W.
   parameter int unsigned CoeffBits = 32,
-  // Bits of a beat: must divide P * CoeffBits.
+  // Bits of a beat: a word is padded to whole ones.
   parameter int unsigned BeatBits = 32
 ) (
   input  logic                clk_i,
@@ -31,15 +31,12 @@ module rs_host_unpack #(
   // An error came with any beat of the word.
   output logic                word_err_o
 );
-  localparam int unsigned WordBits = P * CoeffBits;
-  localparam int unsigned Beats = WordBits / BeatBits;
+  localparam int unsigned Beats = (P * CoeffBits + BeatBits - 1) / BeatBits;
+  localparam int unsigned WordBits = Beats * BeatBits;
   localparam int unsigned CountWidth = $clog2(Beats + 1);
 
   if (CoeffBits < W) begin : gen_check_coeff
     $fatal(1, "%m: CoeffBits = %0d must be at least W = %0d", CoeffBits, W);
-  end
-  if (WordBits % BeatBits != 0) begin : gen_check_beat
-    $fatal(1, "%m: BeatBits = %0d must divide P * CoeffBits = %0d", BeatBits, WordBits);
   end
 
   logic [  WordBits-1:0] gathered_q;
@@ -85,6 +82,10 @@ module rs_host_unpack #(
       logic unused_bits;
       assign unused_bits = ^gathered_q[i*CoeffBits+W+:CoeffBits-W];
     end
+  end
+  if (WordBits > P * CoeffBits) begin : gen_padding
+    logic unused_padding;
+    assign unused_padding = ^gathered_q[WordBits-1:P*CoeffBits];
   end
   assign word_valid_o = valid_q;
   assign word_err_o   = err_q;

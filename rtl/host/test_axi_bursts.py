@@ -11,8 +11,8 @@ from ringsmith.hw.cocotb_runner import run_checks
 
 @cocotb.test()
 async def check_bursts(dut):
-    """Every byte of every lane is asked for once, in order, in legal bursts, for every size of polynomial."""
-    beat, lanes, stride = parameter("BeatBytes"), parameter("Lanes"), parameter("LaneStrideLog2")
+    """Every byte of every stretch is asked for once, in order, in legal bursts, for every size."""
+    beat, stretches, stride = parameter("BeatBytes"), parameter("Stretches"), parameter("StrideLog2")
     await start(dut, start_i=0, ready_i=0, stop_i=0)
     for log2_bytes in range((4 * beat).bit_length() - 1, stride + 1):
         base = random.Random(log2_bytes).randrange(1 << 20) << stride
@@ -20,11 +20,12 @@ async def check_bursts(dut):
         await cocotb.triggers.FallingEdge(dut.clk_i)
         dut.start_i.value = 0
         size = min(256 * beat, 4096, 1 << log2_bytes)
-        count = lanes * (1 << log2_bytes) // size
+        between = log2_bytes if parameter("Contiguous") else stride
+        count = stretches * (1 << log2_bytes) // size
         got = await receive(dut, "valid_o", "ready_i", ["address_o", "length_o"], count, random.Random(7))
         wanted = [
-            (base + (lane << stride) + at, size // beat - 1)
-            for lane in range(lanes)
+            (base + (stretch << between) + at, size // beat - 1)
+            for stretch in range(stretches)
             for at in range(0, 1 << log2_bytes, size)
         ]
         assert got == wanted
@@ -33,7 +34,16 @@ async def check_bursts(dut):
 
 
 @pytest.mark.parametrize(
-    ("beat", "lanes", "stride"), [(2, 1, 8), (16, 3, 15), (128, 15, 19), pytest.param(4, 2, 10, marks=pytest.mark.slow)]
+    ("beat", "stretches", "stride", "contiguous"),
+    [
+        (2, 1, 8, 0),
+        (16, 3, 15, 0),
+        (128, 3, 17, 1),
+        (128, 60, 13, 1),
+        (128, 15, 19, 0),
+        pytest.param(4, 2, 10, 0, marks=pytest.mark.slow),
+    ],
 )
-def test_axi_bursts(beat, lanes, stride):
-    run_checks("rs_axi_bursts", {"BeatBytes": beat, "Lanes": lanes, "LaneStrideLog2": stride})
+def test_axi_bursts(beat, stretches, stride, contiguous):
+    shape = {"BeatBytes": beat, "Stretches": stretches, "StrideLog2": stride, "Contiguous": contiguous}
+    run_checks("rs_axi_bursts", shape)

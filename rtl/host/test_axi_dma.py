@@ -15,25 +15,28 @@ from ringsmith.hw.cocotb_runner import run_checks
 
 BASE = 0x4000
 # (W, P, Lanes, NMaxLog2, CoeffBytes, DataWidth, WidePort): a bus as wide as a word, narrower than a word, and 16 bits;
-# rows of all lanes' words in one beat, two and four.
+# rows of all lanes' words in one beat, two, three and four, with padding and without.
 SHAPES = [
     (40, 2, 3, 9, 8, 128, 0),
     (14, 1, 1, 6, 2, 16, 0),
     (128, 16, 1, 7, 16, 1024, 0),
     (30, 2, 7, 7, 4, 512, 1),
-    (20, 2, 3, 6, 4, 128, 1),
+    (20, 2, 3, 6, 3, 128, 1),
+    (43, 2, 4, 6, 6, 128, 1),
+    (36, 4, 5, 7, 5, 256, 1),
     pytest.param(60, 8, 3, 6, 8, 1024, 1, marks=pytest.mark.slow),
     pytest.param(32, 2, 2, 8, 4, 64, 0, marks=pytest.mark.slow),
     pytest.param(128, 1, 1, 10, 16, 128, 0, marks=pytest.mark.slow),
     pytest.param(64, 8, 4, 5, 8, 512, 1, marks=pytest.mark.slow),
+    pytest.param(43, 8, 8, 7, 6, 1024, 1, marks=pytest.mark.slow),
 ]
 # Up to eight lanes side by side, ten and fifteen, with every P up to 8, words of all sizes in memory among them.
-SIZES = ((14, 2), (30, 4), (64, 8), (128, 16))
+SIZES = ((14, 2), (18, 3), (30, 4), (36, 5), (43, 6), (54, 7), (64, 8), (128, 16))
 WIDE = [
-    (w, p, lanes, 6, size, min(1024, (1 << (lanes - 1).bit_length()) * p * size * 8), 1)
+    (w, p, lanes, 6, size, min(1024, 8 << (lanes * p * size - 1).bit_length()), 1)
     for lanes in (*range(1, 9), 10, 15)
     for p in (1, 2, 4, 8)
-    for w, size in [SIZES[(lanes + p.bit_length()) % 4]]
+    for w, size in [SIZES[(lanes + 3 * p.bit_length()) % 8]]
 ]
 
 
@@ -52,13 +55,14 @@ async def request(dut, store: int, buffer: int, log2_n: int) -> None:
     await send(dut, "req_valid_i", "req_ready_o", [item], random.Random(2))
 
 
-def row_lanes() -> int:
-    lanes = parameter("Lanes")
-    return 1 << (lanes - 1).bit_length() if parameter("WidePort") else lanes
+def row_bytes() -> int:
+    """Bytes from a word of a lane to its next: of every lane's, in whole beats with a wide port."""
+    row, beat = parameter("Lanes") * parameter("P") * parameter("CoeffBytes"), parameter("DataWidth") // 8
+    return -(-row // beat) * beat if parameter("WidePort") else row
 
 
 def start_of(buffer: int) -> int:
-    return buffer * row_lanes() * parameter("CoeffBytes") << parameter("NMaxLog2")
+    return buffer * (row_bytes() << parameter("NMaxLog2")) // parameter("P")
 
 
 def polynomials(log2_n: int, seed: int) -> list[list[int]]:
@@ -87,9 +91,8 @@ def lane_bytes(values: list[int]) -> bytes:
 def put(memory: AxiMemory, buffer: int, lanes: list[list[int]]) -> None:
     p, size, start = parameter("P"), parameter("CoeffBytes"), start_of(buffer)
     if parameter("WidePort"):
-        padding = [[0] * len(lanes[0])] * (row_lanes() - len(lanes))
-        rows = range(0, len(lanes[0]), p)
-        data = b"".join(lane_bytes(lane[i : i + p]) for i in rows for lane in [*lanes, *padding])
+        rows = [b"".join(lane_bytes(lane[i : i + p]) for lane in lanes) for i in range(0, len(lanes[0]), p)]
+        data = b"".join(row.ljust(row_bytes(), b"\0") for row in rows)
         memory.data[start : start + len(data)] = data
         return
     for lane, values in enumerate(lanes):

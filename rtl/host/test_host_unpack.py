@@ -15,8 +15,9 @@ async def check_unpack(dut):
     """Beats with random pauses become the same coefficients; an error in any beat of a word marks that word only."""
     w, p, coeff, beat = (parameter(n) for n in ("W", "P", "CoeffBits", "BeatBits"))
     rng = random.Random(4)
-    per_word = p * coeff // beat
-    words = [rng.getrandbits(p * coeff) for _ in range(WORDS)]
+    per_word = -(-p * coeff // beat)
+    # Padding with anything in it.
+    words = [rng.getrandbits(per_word * beat) for _ in range(WORDS)]
     errors = [[int(rng.random() < 0.1 / per_word) for _ in range(per_word)] for _ in words]
     errors[3][-1] = errors[5][0] = 1
     beats = [

@@ -168,7 +168,7 @@ module rs_system
 
   rs_host_ctrl #(
     .Cfg(Cfg),
-    .CoeffBytes(rs_core_pkg::coeff_bytes(Cfg.W)),
+    .CoeffBytes(rs_core_pkg::coeff_bytes(Cfg.W, Cfg.WidePort)),
     .DataWidth(DataWidth),
     .Serial(Serial),
     .ClockKhz(ClockKhz),

@@ -66,12 +66,9 @@ module rs_top_axi #(
   // Hash of the sources and parameters of the build; 0 if unknown.
   parameter logic [127:0] BuildHash = '0,
   // Bytes of a coefficient on the data port.
-  localparam int unsigned CoeffBytes = rs_core_pkg::coeff_bytes(W),
-  // Lanes of what a beat carries, and its bits: a memory word of the core or, with WidePort, one of each lane, the
-  // lanes padded to a power of two; at most AXI4's 1024.
-  localparam int unsigned RowLanes = WidePort ? 1 << $clog2(Lanes) : 1,
-  localparam int unsigned RowBits = RowLanes * P * CoeffBytes * 8,
-  localparam int unsigned DataWidth = RowBits > 1024 ? 1024 : RowBits,
+  localparam int unsigned CoeffBytes = rs_core_pkg::coeff_bytes(W, WidePort),
+  // Bits of a beat, which carries a memory word of the core or, with WidePort, one of each lane, or a part of it.
+  localparam int unsigned DataWidth = rs_core_pkg::beat_bits((WidePort ? Lanes : 1) * P * CoeffBytes * 8),
   localparam int unsigned AddrWidth = 40,
   localparam int unsigned RegAddrBits = 12 + $clog2(Cores)
 ) (

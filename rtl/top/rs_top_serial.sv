@@ -63,7 +63,7 @@ module rs_top_serial #(
   // Hash of the sources and parameters of the build; 0 if unknown.
   parameter logic [127:0] BuildHash = '0,
   // Bytes of a coefficient on the data port.
-  localparam int unsigned CoeffBytes = rs_core_pkg::coeff_bytes(W)
+  localparam int unsigned CoeffBytes = rs_core_pkg::coeff_bytes(W, 1'b0)
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,

@@ -69,6 +69,9 @@ impl PortMemory {
     }
 }
 
+/// Bytes of a beat of an AXI4 data port at most.
+const MOST_BEAT_BYTES: usize = 128;
+
 /// The build, as its info block describes it, and what it is connected to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildInfo {
@@ -166,21 +169,13 @@ impl BuildInfo {
         1 << self.log2_n_max
     }
 
-    /// Bytes of a coefficient in host memory: the smallest power of two that holds W bits, at least 2.
+    /// Bytes of a coefficient in host memory: as many as hold W bits with a wide port, else a power of two.
     pub fn word_bytes(&self) -> usize {
-        (self.word_bits as usize)
-            .div_ceil(8)
-            .next_power_of_two()
-            .max(2)
-    }
-
-    /// Lanes of a host buffer; a wide port pads them to a power of two.
-    pub fn buffer_lanes(&self) -> usize {
-        let lanes = self.lanes as usize;
+        let least = (self.word_bits as usize).div_ceil(8);
         if self.wide_port {
-            lanes.next_power_of_two()
+            least
         } else {
-            lanes
+            least.next_power_of_two()
         }
     }
 
@@ -193,9 +188,29 @@ impl BuildInfo {
         }
     }
 
-    /// Bytes from one piece of a lane to the next.
+    /// Bytes of a beat of a wide port: the smallest power of two that holds a row, at most AXI4's 128.
+    fn beat_bytes(&self) -> usize {
+        let row = self.lanes as usize * self.piece() * self.word_bytes();
+        row.next_power_of_two().min(MOST_BEAT_BYTES)
+    }
+
+    /// Bytes from one piece of a lane to the next; rows of a wide port are whole beats.
     pub fn row_bytes(&self) -> usize {
-        self.buffer_lanes() * self.piece() * self.word_bytes()
+        let row = self.lanes as usize * self.piece() * self.word_bytes();
+        if self.wide_port {
+            row.next_multiple_of(self.beat_bytes())
+        } else {
+            row
+        }
+    }
+
+    /// Beats of what the data port moves at a time: a row of all lanes' words with a wide port, else a lane's word.
+    pub fn beats(&self) -> usize {
+        if self.wide_port {
+            self.row_bytes() / self.beat_bytes()
+        } else {
+            (self.butterflies as usize * self.word_bytes()).div_ceil(MOST_BEAT_BYTES)
+        }
     }
 
     /// Byte of a host buffer where a lane's first piece starts.

@@ -430,6 +430,18 @@ fn a_wide_port_lays_lanes_side_by_side() {
     // Words of 4 bytes: whole polynomials of 256, or pieces of two in rows of four.
     assert_eq!(layout(&narrow), (256, [0, 1024, 2048], 3072, 3072));
     assert_eq!(layout(&wide), (2, [0, 8, 16], 32, 4096));
+    // Words of 6 bytes, eight lanes of eight: three beats of 128 bytes, not four. Of 5, six lanes: two, with padding.
+    let packed = |word_bits, lanes| BuildInfo {
+        word_bits,
+        lanes,
+        butterflies: 8,
+        ..wide.clone()
+    };
+    for (info, lane, row, beats) in [(packed(43, 8), 48, 384, 3), (packed(36, 6), 40, 256, 2)] {
+        let buffer = row * 256 / 8;
+        assert_eq!((info.lane_start(1), info.row_bytes()), (lane, row));
+        assert_eq!((info.beats(), info.buffer_bytes()), (beats, buffer));
+    }
 }
 
 #[test]

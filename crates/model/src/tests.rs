@@ -370,7 +370,7 @@ fn transfers_take_what_port_and_memory_need() {
     let (words, rows) = (3 * 32, 32);
     assert_eq!(transfers(false, ideal), [words + 24, words + 15]);
     assert_eq!(transfers(true, ideal), [rows + 24, rows + 15]);
-    // Words of 8 bytes, rows of 32: at 20 bytes a cycle rows alone wait, 1.6 cycles each.
+    // Words of 8 bytes, rows of 24 in beats of 32: at 20 bytes a cycle rows alone wait, 1.6 cycles each.
     let slow = PortMemory {
         bytes_per_kilocycle: 20_000,
         ..ideal

@@ -90,8 +90,6 @@ const WAITING_WORDS: u64 = 10;
 const STREAM_AHEAD: u64 = 4;
 /// Cycles of a frame's header and answer on the byte port.
 const SERIAL_FRAME: u64 = 6;
-/// Bits of a beat of an AXI4 data port at most.
-const MOST_BEAT_BITS: u64 = 1024;
 
 impl HostTiming {
     fn new(info: &BuildInfo) -> Self {
@@ -99,13 +97,12 @@ impl HostTiming {
         match info.host {
             Host::Axi4 => {
                 let memory = info.port_memory;
-                let together = if info.wide_port {
-                    info.buffer_lanes()
+                let beats = info.beats() as u64;
+                let row_bytes = if info.wide_port {
+                    info.row_bytes() as u64
                 } else {
-                    1
+                    word_bytes
                 };
-                let row_bytes = together as u64 * word_bytes;
-                let beats = (8 * row_bytes).div_ceil(MOST_BEAT_BITS);
                 let (beat, rate) = match memory.bytes_per_kilocycle {
                     0 => (1, 1),
                     rate => (1000 * row_bytes / beats, rate.into()),

@@ -69,17 +69,19 @@ def _addsub(sub: int, halve: int) -> Proof:
     )
 
 
-def _bursts(beat_bytes: int, stride_log2: int) -> Proof:
+def _bursts(beat_bytes: int, stride_log2: int, rows: int = 0) -> Proof:
+    how = ("polynomials", "rows")[rows]
     return Proof(
-        f"bursts-{beat_bytes}",
+        f"bursts-{beat_bytes}" + "-rows" * rows,
         "rs_prove_bursts",
-        f"transfers of every size become legal AXI4 bursts without a hole, for any time, beats of {beat_bytes} bytes",
-        {"BeatBytes": beat_bytes, "LaneStrideLog2": stride_log2},
+        f"{how} of every size become legal AXI4 bursts without a hole, for any time, beats of {beat_bytes} bytes",
+        {"BeatBytes": beat_bytes, "StrideLog2": stride_log2, "Contiguous": rows},
         steps=2,
         induction=True,
         mutations=(
             Mutation("rs_axi_bursts", "(BeatLog2 + 8 < 12) ? BeatLog2 + 8 : 12;", "13;"),
-            Mutation("rs_axi_bursts", "offset_q <= lane_done ? '0 : next_offset;", "offset_q <= next_offset;"),
+            Mutation("rs_axi_bursts", "offset_q <= whole ? '0 : next_offset;", "offset_q <= next_offset;"),
+            Mutation("rs_axi_bursts", "Contiguous ? log2_bytes_q", "!Contiguous ? log2_bytes_q"),
         ),
     )
 
@@ -100,10 +102,8 @@ def _axi(patient: int, wide: int = 0) -> Proof:
         Mutation("rs_axi_dma", "beat_wanted && (beat_valid || filling);", "beat_wanted && beat_valid;"),
     )
     rows = (
-        Mutation(
-            "rs_axi_dma", "ld_data_o = read_row[PortBits-1:0];", "ld_data_o = read_row[RowLanes*P*W-1-:PortBits];"
-        ),
-        Mutation("rs_axi_dma", "(RowLanes * P * W)'(st_data_i);", "(RowLanes * P * W)'(st_data_i) << W;"),
+        Mutation("rs_host_unpack", "= gathered_q[i*CoeffBits+:W];", "= gathered_q[i*W+:W];"),
+        Mutation("rs_host_pack", "'(word_data_i[i*W+:W]);", "'(word_data_i[0+:W]);"),
     )
     return Proof(
         "axi" + "-wide" * wide + "-progress" * patient,
@@ -215,7 +215,8 @@ PROOFS = (
             Mutation("rs_scoreboard", "rns_idle_o && pointwise_idle_o};", "rns_idle_o};"),
         ),
     ),
-    *(_bursts(beat, stride) for beat, stride in ((16, 19), (2, 10), (128, 22))),
+    *(_bursts(beat, stride) for beat, stride in ((16, 19), (2, 10), (128, 19))),
+    _bursts(128, 17, rows=1),
     *(_axi(patient) for patient in (0, 1)),
     _axi(0, wide=1),
     *(_share(cores) for cores in (3, 4)),

@@ -8,22 +8,22 @@ module rs_bursts_checks #(
   parameter int unsigned StrideLog2 = 19,
   parameter bit Contiguous = 1'b0
 ) (
-  input logic                 clk_i,
-  input logic                 rst_ni,
-  input logic                 start_i,
-  input logic [AddrWidth-1:0] address_i,
-  input logic [          4:0] log2_bytes_i,
-  input logic                 stop_i,
-  input logic                 idle_o,
-  input logic                 valid_o,
-  input logic                 ready_i,
-  input logic [AddrWidth-1:0] address_o,
-  input logic [          7:0] length_o,
+  input logic                           clk_i,
+  input logic                           rst_ni,
+  input logic                           start_i,
+  input logic [          AddrWidth-1:0] address_i,
+  input logic [                    4:0] log2_bytes_i,
+  input logic                           stop_i,
+  input logic                           idle_o,
+  input logic                           valid_o,
+  input logic                           ready_i,
+  input logic [          AddrWidth-1:0] address_o,
+  input logic [                    7:0] length_o,
   // Inside.
-  input logic [          4:0] log2_bytes_q,
-  input logic [AddrWidth-1:0] stretch_q,
-  input logic [AddrWidth-1:0] offset_q,
-  input logic [          5:0] left_q
+  input logic [                    4:0] log2_bytes_q,
+  input logic [          AddrWidth-1:0] stretch_q,
+  input logic [          AddrWidth-1:0] offset_q,
+  input logic [$clog2(Stretches+1)-1:0] left_q
 );
   localparam int unsigned BeatLog2 = $clog2(BeatBytes);
   // Stretches start at multiples of their stride, or of 4096 bytes.
@@ -64,7 +64,7 @@ module rs_bursts_checks #(
         assert (burst_bytes <= 4096);
       end
       // How the inside relates to this.
-      assert (left_q == stretches_q && 32'(log2_bytes_q) <= StrideLog2);
+      assert (6'(left_q) == stretches_q && 32'(log2_bytes_q) <= StrideLog2);
       if (valid_o) begin
         assert (stretch_q == start_q && offset_q == done_q && whole_q == AddrWidth'(1) << log2_bytes_q);
         assert (32'(log2_bytes_q) >= BeatLog2 && 32'(log2_bytes_q) >= 4);

@@ -12,7 +12,7 @@ bind rs_axi_dma rs_axi_checks #(
 ) u_checks (
   .*,
   .state_q(2'(state_q)),
-  .stretches_left(u_bursts.left_q),
+  .stretches_left(6'(u_bursts.left_q)),
   .log2_bytes(u_bursts.log2_bytes_q),
   .offset(u_bursts.offset_q),
   .gathered(u_unpack.count_q)

@@ -36,6 +36,7 @@ module rs_axi_bursts #(
   // Beats of the burst minus one, as AXI4 counts; the same for all bursts of a transfer.
   output logic [          7:0] length_o
 );
+  localparam int unsigned LeftBits = $clog2(Stretches + 1);
   localparam int unsigned BeatLog2 = $clog2(BeatBytes);
   localparam int unsigned LongestLog2 = (BeatLog2 + 8 < 12) ? BeatLog2 + 8 : 12;
 
@@ -45,7 +46,7 @@ module rs_axi_bursts #(
 
   logic [4:0] log2_bytes_q;
   logic [AddrWidth-1:0] stretch_q, offset_q, stride;
-  logic [5:0] left_q;
+  logic [LeftBits-1:0] left_q;
   logic [4:0] burst_log2;
   logic [AddrWidth-1:0] burst_bytes, next_offset;
   logic whole;
@@ -70,7 +71,7 @@ module rs_axi_bursts #(
     end else if (idle_o) begin
       offset_q <= '0;
       if (start_i) begin
-        left_q       <= 6'(Stretches);
+        left_q       <= LeftBits'(Stretches);
         log2_bytes_q <= log2_bytes_i;
         stretch_q    <= address_i;
       end
@@ -79,7 +80,7 @@ module rs_axi_bursts #(
       if (stop_i) begin
         left_q <= '0;
       end else if (whole) begin
-        left_q    <= left_q - 6'd1;
+        left_q    <= left_q - LeftBits'(1);
         stretch_q <= stretch_q + stride;
       end
     end

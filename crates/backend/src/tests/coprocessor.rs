@@ -199,11 +199,15 @@ pub fn held_where_taken(
     info: &BuildInfo,
     operations: &[&str],
 ) -> Usage {
+    held_on(&engine(info.clone(), operations), program)
+}
+
+/// The same of an engine.
+pub fn held_on(backend: &Coprocessor, program: &program::Program) -> Usage {
     let client = Client::new(program, &clear::inputs(program, 1));
     let inputs = client.lent();
     let plain = ones(program);
     let request = request(program, &client.keys, &inputs, &plain);
-    let backend = engine(info.clone(), operations);
     let outcome = backend.run(&request, &Unobserved).unwrap();
     assert!(
         outcome.outputs == client.reference(program, &plain),

@@ -326,3 +326,61 @@ fn is_digit<W: Word>(graph: &Graph<W>, home: usize, limbs: &[Limb]) -> bool {
     let from = |limb: &Limb| graph.home(*limb) == home || made.operands[0].contains(limb);
     made.operation == Operation::Convert && limbs.iter().all(from)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::small;
+    use polynomial::{Form, Origin};
+    use rns::RnsBasis;
+
+    /// Residues modulo a prime of 37 bits moved to the lane of one of 30, then read as told.
+    fn moves(read: impl Fn(&mut Graph<u64>, &[Limb]) -> Vec<Limb>) -> Moves {
+        let moduli = crate::simulate::default_moduli(&[30, 37], 64, 64).unwrap();
+        let moduli: Vec<u64> = moduli.iter().map(|&q| q as u64).collect();
+        let mut graph = Graph::new(64).together();
+        let all = graph.basis(&RnsBasis::new(64, &moduli).unwrap());
+        let task = graph.task("sum", 0);
+        graph.label(0, Origin::Ciphertext);
+        let given = graph.source((0, Form::Coefficients), &all, task);
+        let moved = graph.convert(&given[1..], &all[..1], task);
+        let result = read(&mut graph, &moved);
+        graph.output(&result);
+        let info = BuildInfo {
+            moves: 4,
+            ..small(40, 2)
+        };
+        let layout = Layout::new(&info, &graph);
+        let placement = Placement::new(&info, &Offer::default(), &graph, &layout);
+        placement.unwrap().moves
+    }
+
+    #[test]
+    fn only_products_with_constants_read_what_moves_leave_unreduced() {
+        let once = |graph: &mut Graph<u64>, moved: &[Limb]| {
+            graph.by_limb(Operation::Scale(vec![1]), &[moved], 0)
+        };
+        let scaled = moves(once);
+        assert_eq!(
+            (&scaled.is_long, &scaled.is_move),
+            (&vec![false, true, false], &vec![false, true, false])
+        );
+        let addend = moves(|graph, moved| {
+            let scaled = once(graph, moved);
+            graph.by_limb(Operation::ScaleAdd(vec![1]), &[&scaled, moved], 0)
+        });
+        let transformed = moves(|graph, moved| {
+            let scaled = once(graph, moved);
+            let values = graph.ntt(moved, 0);
+            [scaled, values].concat()
+        });
+        let output = moves(|graph, moved| [once(graph, moved), moved.to_vec()].concat());
+        for (found, what) in [
+            (addend, "an addend"),
+            (transformed, "a transform's"),
+            (output, "an output"),
+        ] {
+            assert!(!found.is_move[1] && !found.is_long[1], "{what}");
+        }
+    }
+}

@@ -335,12 +335,12 @@ mod tests {
     use rns::RnsBasis;
 
     /// Residues modulo a prime of 37 bits moved to the lane of one of 30, then read as told.
-    fn moves(read: impl Fn(&mut Graph<u64>, &[Limb]) -> Vec<Limb>) -> Moves {
+    fn moves(read: impl Fn(&mut Graph<u64>, &[Limb]) -> Vec<Limb>) -> Placement {
         let moduli = crate::simulate::default_moduli(&[30, 37], 64, 64).unwrap();
         let moduli: Vec<u64> = moduli.iter().map(|&q| q as u64).collect();
         let mut graph = Graph::new(64).together();
         let all = graph.basis(&RnsBasis::new(64, &moduli).unwrap());
-        let task = graph.task("sum", 0);
+        let task = graph.task("key-switch", 0);
         graph.label(0, Origin::Ciphertext);
         let given = graph.source((0, Form::Coefficients), &all, task);
         let moved = graph.convert(&given[1..], &all[..1], task);
@@ -351,8 +351,8 @@ mod tests {
             ..small(40, 2)
         };
         let layout = Layout::new(&info, &graph);
-        let placement = Placement::new(&info, &Offer::default(), &graph, &layout);
-        placement.unwrap().moves
+        let offer = Offer::new(["key-switch".to_owned()]);
+        Placement::new(&info, &offer, &graph, &layout).unwrap()
     }
 
     #[test]
@@ -361,10 +361,10 @@ mod tests {
             graph.by_limb(Operation::Scale(vec![1]), &[moved], 0)
         };
         let scaled = moves(once);
-        assert_eq!(
-            (&scaled.is_long, &scaled.is_move),
-            (&vec![false, true, false], &vec![false, true, false])
-        );
+        assert_eq!(scaled.moves.is_long, [false, true, false]);
+        assert_eq!(scaled.moves.is_move, [false, true, false]);
+        // The product stays with the move, though the host would do it as cheaply.
+        assert_eq!(scaled.on_device, [false, true, true]);
         let addend = moves(|graph, moved| {
             let scaled = once(graph, moved);
             graph.by_limb(Operation::ScaleAdd(vec![1]), &[&scaled, moved], 0)
@@ -380,7 +380,7 @@ mod tests {
             (transformed, "a transform's"),
             (output, "an output"),
         ] {
-            assert!(!found.is_move[1] && !found.is_long[1], "{what}");
+            assert!(!found.moves.is_move[1] && !found.on_device[1], "{what}");
         }
     }
 }

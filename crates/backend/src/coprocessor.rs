@@ -19,16 +19,14 @@ use zq::Word;
 #[derive(Clone)]
 pub struct Coprocessor {
     device: Arc<Device>,
+    offer: Arc<Offer>,
     threads: Threads,
     /// See [`Coprocessor::digit_major`].
     digit_major: bool,
-    /// See [`Coprocessor::alone`].
-    alone: bool,
 }
 
 struct Device {
     name: String,
-    offer: Offer,
     /// Of its first core.
     session: Mutex<Session>,
     /// Of its other cores, which take their part where a program has several; taken after the first.
@@ -44,15 +42,14 @@ impl Coprocessor {
     ) -> Self {
         let device = Device {
             name: name.into(),
-            offer: Offer::new(operations),
             session: Mutex::new(session),
             others: Mutex::default(),
         };
         Self {
             device: Arc::new(device),
+            offer: Arc::new(Offer::new(operations)),
             threads: Threads::ONE,
             digit_major: false,
-            alone: false,
         }
     }
 
@@ -82,15 +79,8 @@ impl Coprocessor {
     /// what the build lacks. What it would do before, an encryption of zero say, it still does.
     #[must_use]
     pub fn alone(mut self, is_wanted: bool) -> Self {
-        self.alone = is_wanted;
+        Arc::make_mut(&mut self.offer).alone = is_wanted;
         self
-    }
-
-    fn offer(&self) -> Offer {
-        Offer {
-            alone: self.alone,
-            ..self.device.offer.clone()
-        }
     }
 
     /// The session; waits for whoever uses it.
@@ -217,7 +207,7 @@ impl Engine for Coprocessor {
         let session = self.session();
         Shape {
             digit_major: self.digit_major,
-            ..shape_of(session.info(), &self.offer(), n)
+            ..shape_of(session.info(), &self.offer, n)
         }
     }
 
@@ -248,7 +238,7 @@ impl Engine for Coprocessor {
             .chain(others.iter_mut())
             .collect();
         sessions.truncate(jobs.len());
-        Session::run_together(&mut sessions, &self.offer(), jobs, &Shown(observer))
+        Session::run_together(&mut sessions, &self.offer, jobs, &Shown(observer))
             .map_err(|ended| self.why(ended))
     }
 }

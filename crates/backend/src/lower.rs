@@ -10,6 +10,7 @@ mod bfv;
 mod ckks;
 pub mod client;
 mod execute;
+mod halves;
 mod mixed_radix;
 mod run;
 mod scheme;
@@ -22,6 +23,7 @@ mod zero;
 
 use crate::Error;
 use ::polynomial::{Form, Graph, Limb, Operation as Op, Origin};
+use halves::Halves;
 use program::step::{Operation, Plaintext, Step};
 use program::transform::Transform;
 use program::{Encryption, Program};
@@ -140,18 +142,11 @@ pub fn lower<S: Lower>(
         graph = graph.together();
     }
     let moves = shape.moves && shape.wide_bits.is_none();
-    let (mut mirrored, mut apart, mut side_by_side) = (false, Vec::new(), false);
-    if let Some(p) = chain.p.as_ref().filter(|_| moves) {
-        // The special primes stand beside the data primes, so that one instruction works on all.
-        let all = graph.basis(&chain.q.concat(p)?);
-        side_by_side = all.len() <= shape.lanes && !shape.digit_major;
-        mirrored = 2 * all.len() <= shape.lanes && !shape.digit_major;
-        if !mirrored && apart::suits::<S>(shape, all.len(), p.len()) {
-            let special = &all[chain.q.len()..];
-            apart = graph.repeated(&special.repeat(2));
-        }
-    }
-    if mirrored {
+    let halves = match moves {
+        true => Halves::of::<S>(&mut graph, &chain, shape)?,
+        false => Halves::InTurn,
+    };
+    if halves == Halves::Mirrored {
         graph = graph.mirrored();
     }
     let mut lowering = Lowering {
@@ -160,9 +155,7 @@ pub fn lower<S: Lower>(
         input_scales,
         graph,
         moves,
-        side_by_side,
-        mirrored,
-        apart,
+        halves,
         digit_major: moves && shape.digit_major,
         wide_bits: shape.wide_bits,
         converts: shape.converts && shape.wide_bits.is_none(),
@@ -220,12 +213,8 @@ pub struct Lowering<'s, S: Lower> {
     converts: bool,
     /// Whether the engine moves residues from lane to lane and applies automorphisms to values.
     moves: bool,
-    /// Whether lanes hold all primes, special ones too, and both halves of a key switch are divided together.
-    side_by_side: bool,
-    /// Whether both halves of a key switch are computed at once, in parallel lanes.
-    mirrored: bool,
-    /// The special primes twice, in a section of their own, for both halves of a key switch; empty without it.
-    apart: Vec<u16>,
+    /// Both halves of a key switch in the lanes.
+    halves: Halves,
     /// Whether digits are made and transformed one after another.
     digit_major: bool,
     /// Whether encryptions of zero are polynomial operations, or whole steps.

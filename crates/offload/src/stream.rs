@@ -12,6 +12,7 @@
 //! degree has two sections for each set of moduli, one for each factor of x^n + 1; the host splits and joins
 //! coefficients.
 
+mod able;
 mod account;
 mod allocate;
 mod common;
@@ -33,9 +34,9 @@ mod turns;
 
 pub(crate) use common::Common;
 pub use convert::suits as is_reduced_by_a_move;
-pub use place::fits_degree;
 pub use predict::{Prediction, predict};
 pub(crate) use run::{Buffers, Stream};
 pub use run::{Ended, Progress};
+pub use section::fits_degree;
 pub(crate) use together::run as run_streams;
 pub use together::{CoreTime, Shift};

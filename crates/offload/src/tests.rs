@@ -24,7 +24,7 @@ const ARGS: ProgramArgs = ProgramArgs {
 };
 
 /// CoFHEE's shape, smaller: six slots and one shared table.
-fn small(word_bits: u32, lanes: u32) -> BuildInfo {
+pub fn small(word_bits: u32, lanes: u32) -> BuildInfo {
     BuildInfo {
         isa_version: ISA_VERSION,
         word_bits,

@@ -68,13 +68,31 @@ def test_a_server_leaves_the_file_of_the_one_after_it(tmp_path: Path) -> None:
     later.close()
 
 
+def test_a_server_tells_the_whole_path_and_leaves_the_mode_of_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a file named from the working directory; files made while it listens have the permissions of the process."""
+    monkeypatch.chdir(tmp_path)
+    before = os.umask(0o022)
+    try:
+        with listening(Settings(tmp_path, socket=Path("s"))) as (_, url):
+            assert url == f"unix://{tmp_path / 's'}"
+            (tmp_path / "file").touch()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o644
+
+
 def test_what_is_no_socket_stays(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("precious")
     (tmp_path / "folder").mkdir()
     os.symlink(tmp_path / "file", tmp_path / "link")
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(tmp_path / "left"))
+    os.symlink(tmp_path / "left", tmp_path / "other")
     for name, match in (
-        ("file", "no socket"), ("folder", "no socket"), ("link", "no socket"), ("x" * 200, "too long"),
-        ("none/s", "No such file"),
+        ("file", "no socket"), ("folder", "no socket"), ("link", "no socket"), ("other", "no socket"),
+        ("x" * 200, "too long"), ("none/s", "No such file"),
     ):  # fmt: skip
         with (
             pytest.raises(InputError, match=match),
@@ -83,10 +101,14 @@ def test_what_is_no_socket_stays(tmp_path: Path) -> None:
             pass
     assert (tmp_path / "file").read_text() == "precious"
     assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "other").is_symlink()
 
 
 def test_addresses_of_files_are_whole() -> None:
-    for url in ("unix:", "unix://", "unix:///", "unix://host/s", "unix:s", "http://host:port", "http://h:99999"):
+    for url in (
+        "unix:", "unix://", "unix:///", "unix://host/s", "unix:s", "file:///s", "/s", "http://host:port",
+        "http://h:99999",
+    ):  # fmt: skip
         with pytest.raises(InputError, match="address of a server"):
             rs.connect(url, "key")
     with (

@@ -3,7 +3,7 @@
 //! sets of moduli and have lanes for all primes once: one transform takes both sums back to coefficients.
 
 use super::switch::Digits;
-use super::{Lower, Lowering, Part, Shape, Source};
+use super::{Lower, Lowering, Part, Source};
 use crate::Error;
 use ::polynomial::{Form, Limb, Operation as Op};
 
@@ -13,13 +13,6 @@ pub(super) struct Sums {
     data: [Part; 2],
     /// Of both halves, over the special primes: coefficients.
     special: Vec<Limb>,
-}
-
-/// Whether the special primes of both halves can stand together. Only where ciphertexts are values: else all limbs of
-/// each sum are transformed before the division.
-pub(super) fn suits<S: Lower>(shape: Shape, all: usize, special: usize) -> bool {
-    let fits = all <= shape.lanes && 2 * special <= shape.lanes;
-    S::FORM == Form::Values && fits && shape.tables > 1 && !shape.digit_major
 }
 
 impl<S: Lower> Lowering<'_, S> {
@@ -85,7 +78,7 @@ impl<S: Lower> Lowering<'_, S> {
     /// Limbs over the special primes in the lanes of both halves.
     fn both_apart(&mut self, special: &[Limb], task: u32) -> Part {
         let each = special.repeat(2).into_iter().map(|limb| vec![limb]);
-        let moduli = self.apart.clone();
+        let moduli = self.halves.special();
         Part {
             form: Form::Values,
             limbs: self.graph.convert_each(each.collect(), &moduli, task),
@@ -95,7 +88,7 @@ impl<S: Lower> Lowering<'_, S> {
     /// The limbs of two sums over the special primes, each in the lanes of its half.
     fn joined(&mut self, sums: [&Part; 2], limbs: usize, task: u32) -> Part {
         let [first, second] = sums.map(|sum| self.both_apart(&sum.limbs[limbs..], task));
-        let half = self.apart.len() / 2;
+        let half = first.limbs.len() / 2;
         let only = |taken: usize| (0..2 * half).map(move |lane| u128::from(lane / half == taken));
         let first = self.by_limb(Op::Scale(only(0).collect()), &[&first], task);
         self.by_limb(Op::ScaleAdd(only(1).collect()), &[&second, &first], task)
@@ -115,7 +108,7 @@ impl<S: Lower> Lowering<'_, S> {
             digit,
             limbs,
         };
-        let moduli = self.apart.clone();
+        let moduli = self.halves.special();
         Part {
             form: Form::Values,
             limbs: self.source_over(source, &moduli, task),

@@ -2,6 +2,7 @@
 //! Polynomials in parallel lanes: both halves of a key switch at once, on devices whose lanes hold all primes twice,
 //! and divisions by a few primes, whose remainder is moved from lane to lane.
 
+use super::halves::Halves;
 use super::switch::{Digits, quotient};
 use super::{Lower, Lowering, Part};
 use crate::Error;
@@ -56,6 +57,43 @@ impl<S: Lower> Lowering<'_, S> {
         let divided = self.divided_by_last(sum, 2, &p, task)?;
         let turned = self.permuted(&divided, element, task);
         Ok(self.parted(&turned, task))
+    }
+
+    /// A relinearisation by both halves at once.
+    pub(super) fn both_relinearized(
+        &mut self,
+        digits: &Digits,
+        own: [&Part; 2],
+        task: u32,
+    ) -> Result<Vec<Part>, Error> {
+        let sum = self.both_sums(digits, (None, 1), None, task)?;
+        let sums = self.both_switched(&sum, 1, task)?;
+        let parts = sums.iter().zip(own).map(|(sum, own)| {
+            let own = self.in_form(own, S::FORM, task);
+            let sum = self.in_form(sum, S::FORM, task);
+            self.by_limb(Op::Add, &[&sum, &own], task)
+        });
+        Ok(parts.collect())
+    }
+
+    /// A rotation by both halves at once; `own` is the part without a key.
+    pub(super) fn both_rotated(
+        &mut self,
+        digits: &Digits,
+        (element, inverse): (u64, u64),
+        own: &Part,
+        task: u32,
+    ) -> Result<Vec<Part>, Error> {
+        let sum = self.both_sums(digits, (Some(element), inverse), None, task)?;
+        // Beside the division, when all digits and keys have come.
+        let own = self.in_form(own, Form::Values, task);
+        let own = self.permuted(&own, element, task);
+        let [before, after] = self.around_division(element);
+        let sum = self.permuted(&sum, before, task);
+        let [first, second] = self.both_switched(&sum, after, task)?;
+        let first = self.by_limb(Op::Add, &[&first, &own], task);
+        let parts = [first, second].map(|part| self.in_form(&part, S::FORM, task));
+        Ok(parts.to_vec())
     }
 
     /// Both halves of a part in parallel lanes, each in the lanes of the first.
@@ -164,7 +202,8 @@ impl<S: Lower> Lowering<'_, S> {
         let none = vec![0; moduli.len()];
         let mut sums: Vec<Part> = Vec::with_capacity(2);
         for (half, part) in parts.into_iter().enumerate() {
-            let (sides, factors) = match (self.mirrored, half) {
+            let is_mirrored = self.halves == Halves::Mirrored;
+            let (sides, factors) = match (is_mirrored, half) {
                 (false, _) => (1, factors.clone()),
                 (true, 0) => (2, [&factors[..], &none].concat()),
                 (true, _) => (2, [&none[..], &factors].concat()),
@@ -177,7 +216,7 @@ impl<S: Lower> Lowering<'_, S> {
                 form: part.form,
                 limbs: (self.graph).convert_each(each.collect(), &moduli.repeat(sides), task),
             };
-            let sum = if self.mirrored { sums.pop() } else { None };
+            let sum = if is_mirrored { sums.pop() } else { None };
             sums.push(match sum {
                 None => self.by_limb(Op::Scale(factors), &[&moved], task),
                 Some(sum) => self.by_limb(Op::ScaleAdd(factors), &[&moved, &sum], task),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Key switching and divisions in polynomial operations.
 
+use super::halves::Halves;
 use super::{Lower, Lowering, Part, Source, Value};
 use crate::Error;
 use ::polynomial::{Form, Limb, Operation as Op};
@@ -266,53 +267,43 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     pub(super) fn relinearize(&mut self, a: &Value, task: u32) -> Result<Value, Error> {
-        if self.mirrored {
-            let digits = self.digits_on(2, &a.parts[2], task)?;
-            let sum = self.both_sums(&digits, (None, 1), None, task)?;
-            let sums = self.both_switched(&sum, 1, task)?;
-            let parts = sums.iter().zip(&a.parts).map(|(sum, own)| {
-                let own = self.in_form(own, S::FORM, task);
-                let sum = self.in_form(sum, S::FORM, task);
-                self.by_limb(Op::Add, &[&sum, &own], task)
-            });
-            return Ok(Value {
-                parts: parts.collect(),
-                scale: a.scale,
-                input: None,
-            });
-        }
-        let digits = self.digits(&a.parts[2], task)?;
-        if !self.apart.is_empty() {
-            let sums = self.sums_apart(&digits, (None, 1), 1, task);
-            let own = [&a.parts[0], &a.parts[1]];
-            return Ok(Value {
-                parts: self.switched_apart(&sums, own.map(Some), task)?,
-                scale: a.scale,
-                input: None,
-            });
-        }
-        if let [Some(first), Some(second)] = [0, 1].map(|k| self.unfinished(&a.parts[k])) {
-            let given = [Some(first.0), Some(second.0)];
-            let sums = self.inner_product(&digits, (None, 1), given, task);
-            let rests = [&first.1, &second.1];
-            let parts = sums.iter().zip(rests).map(|(sum, rest)| {
-                let sum = self.in_form(sum, S::FORM, task);
-                self.by_limb(Op::Add, &[&sum, rest], task)
-            });
-            return Ok(Value {
-                parts: parts.collect(),
-                scale: a.scale,
-                input: None,
-            });
-        }
-        let sums = self.inner_product(&digits, (None, 1), [None, None], task);
-        let sums = self.narrowed(sums, &digits, task)?;
-        let parts = self.switched(sums, &[Some(&a.parts[0]), Some(&a.parts[1])], task)?;
+        let own = [&a.parts[0], &a.parts[1]];
+        let digits = self.digits_on(self.halves.sides(), &a.parts[2], task)?;
+        let parts = match self.halves {
+            Halves::Mirrored => self.both_relinearized(&digits, own, task)?,
+            Halves::SpecialTogether(_) => {
+                let sums = self.sums_apart(&digits, (None, 1), 1, task);
+                self.switched_apart(&sums, own.map(Some), task)?
+            }
+            Halves::InTurn | Halves::DividedTogether => self.relinearized(&digits, own, task)?,
+        };
         Ok(Value {
             parts,
             scale: a.scale,
             input: None,
         })
+    }
+
+    /// Products of digits and the relinearization key, divided, plus the parts they belong to.
+    fn relinearized(
+        &mut self,
+        digits: &Digits,
+        own: [&Part; 2],
+        task: u32,
+    ) -> Result<Vec<Part>, Error> {
+        if let [Some(first), Some(second)] = own.map(|part| self.unfinished(part)) {
+            let given = [Some(first.0), Some(second.0)];
+            let sums = self.inner_product(digits, (None, 1), given, task);
+            let rests = [&first.1, &second.1];
+            let parts = sums.iter().zip(rests).map(|(sum, rest)| {
+                let sum = self.in_form(sum, S::FORM, task);
+                self.by_limb(Op::Add, &[&sum, rest], task)
+            });
+            return Ok(parts.collect());
+        }
+        let sums = self.inner_product(digits, (None, 1), [None, None], task);
+        let sums = self.narrowed(sums, digits, task)?;
+        self.switched(sums, &own.map(Some), task)
     }
 
     /// The two operands of a part that is an inverse transform of values plus an addend: sums of products with keys can
@@ -338,8 +329,7 @@ impl<S: Lower> Lowering<'_, S> {
     /// Back to two parts and divided by the last prime: one division by both it and the special primes.
     pub(super) fn relinearize_rescale(&mut self, a: &Value, task: u32) -> Result<Value, Error> {
         let chain = self.scheme.chain();
-        let sides = if self.mirrored { 2 } else { 1 };
-        let digits = self.digits_on(sides, &a.parts[2], task)?;
+        let digits = self.digits_on(self.halves.sides(), &a.parts[2], task)?;
         let last = digits.limbs - 1;
         let mut dropped = chain.q.range(last..last + 1)?;
         if let Some(p) = &chain.p {
@@ -400,39 +390,28 @@ impl<S: Lower> Lowering<'_, S> {
             return Ok(Value { input, ..a.clone() });
         }
         let inverse = inverse_element(element, self.graph.n() as u64);
-        if self.mirrored {
-            let digits = self.digits_on(2, &a.parts[1], task)?;
-            let sum = self.both_sums(&digits, (Some(element), inverse), None, task)?;
-            // Beside the division, when all digits and keys have come.
-            let own = self.in_form(&a.parts[0], Form::Values, task);
-            let own = self.permuted(&own, element, task);
-            let [before, after] = self.around_division(element);
-            let sum = self.permuted(&sum, before, task);
-            let [first, second] = self.both_switched(&sum, after, task)?;
-            let first = self.by_limb(Op::Add, &[&first, &own], task);
-            let parts = [first, second].map(|part| self.in_form(&part, S::FORM, task));
-            return Ok(Value {
-                parts: parts.to_vec(),
-                scale: a.scale,
-                input: None,
-            });
-        }
-        let digits = self.digits(&a.parts[1], task)?;
         let key = (Some(element), inverse);
         let [before, after] = self.around_division(element);
-        let parts = if self.apart.is_empty() {
-            let sums = self.inner_product(&digits, key, [None, None], task);
-            let sums = self.narrowed(sums, &digits, task)?;
-            let sums = sums.map(|sum| self.permuted(&sum, before, task));
-            let own = self.permuted(&a.parts[0], before, task);
-            self.switched(sums, &[Some(&own), None], task)?
-        } else {
-            let sums = self.sums_apart(&digits, key, before, task);
-            let own = self.permuted(&a.parts[0], before, task);
-            self.switched_apart(&sums, [Some(&own), None], task)?
+        let digits = self.digits_on(self.halves.sides(), &a.parts[1], task)?;
+        let parts = match self.halves {
+            Halves::Mirrored => {
+                self.both_rotated(&digits, (element, inverse), &a.parts[0], task)?
+            }
+            Halves::SpecialTogether(_) => {
+                let sums = self.sums_apart(&digits, key, before, task);
+                let own = self.permuted(&a.parts[0], before, task);
+                let parts = self.switched_apart(&sums, [Some(&own), None], task)?;
+                self.all_permuted(&parts, after, task)
+            }
+            Halves::InTurn | Halves::DividedTogether => {
+                let sums = self.inner_product(&digits, key, [None, None], task);
+                let sums = self.narrowed(sums, &digits, task)?;
+                let sums = sums.map(|sum| self.permuted(&sum, before, task));
+                let own = self.permuted(&a.parts[0], before, task);
+                let parts = self.switched(sums, &[Some(&own), None], task)?;
+                self.all_permuted(&parts, after, task)
+            }
         };
-        let turned = |part: &Part| self.permuted(part, after, task);
-        let parts = parts.iter().map(turned).collect();
         Ok(Value {
             parts,
             scale: a.scale,
@@ -440,10 +419,15 @@ impl<S: Lower> Lowering<'_, S> {
         })
     }
 
+    fn all_permuted(&mut self, parts: &[Part], element: u64, task: u32) -> Vec<Part> {
+        let permuted = |part| self.permuted(part, element, task);
+        parts.iter().map(permuted).collect()
+    }
+
     /// The automorphisms before and after the division by the special primes, one of them the identity. After it there
     /// are fewer limbs. But moves permute values, and where representatives are not odd functions of the residues the
     /// remainder is that of the permuted sum.
-    fn around_division(&self, element: u64) -> [u64; 2] {
+    pub(super) fn around_division(&self, element: u64) -> [u64; 2] {
         let special = self.scheme.chain().p;
         let is_odd = |p: &RnsBasis<S::Word>| p.moduli().iter().all(CentredLift::is_odd);
         let by_values = self.moves && S::FORM == Form::Coefficients;
@@ -463,7 +447,7 @@ impl<S: Lower> Lowering<'_, S> {
         let chain = self.scheme.chain();
         if let Some(p) = chain
             .p
-            .filter(|_| self.side_by_side && S::FORM == Form::Values)
+            .filter(|_| self.halves == Halves::DividedTogether && S::FORM == Form::Values)
         {
             // The remainder of one half goes from lane to lane while that of the other is transformed. In several
             // sections it would take slots from the keys of the next switch.

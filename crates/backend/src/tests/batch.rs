@@ -7,14 +7,15 @@ use super::coprocessor::{ALL, build};
 use super::moves::{ending, moves};
 use super::random::Maker;
 use super::reference::Client;
+use super::requests::request;
 use super::{bfv_parameters, ckks_parameters};
-use crate::{Backend, Build, Coprocessor, Inputs, Request, Unobserved, measure};
+use crate::{Backend, Build, Coprocessor, Request, Unobserved, measure};
 use device::{Driver, Modeled};
 use isa::{BuildInfo, Host, Reduction};
 use offload::{CoreTime, Offer, Session};
 use program::step::Operation;
 use program::{Encryption, Parameters, Program};
-use rlwe::{SecurityPolicy, Seed};
+use rlwe::SecurityPolicy;
 
 /// A device with all its cores behind AXI4.
 fn engine(info: BuildInfo) -> Coprocessor {
@@ -44,21 +45,10 @@ fn batch_is_single_runs(parameters: &Parameters, seed: u64, info: BuildInfo, run
     // Clients of one seed have the same keys.
     let client = |run| Client::new(&program, &clear::inputs(&program, 100 * seed + run));
     let clients: Vec<Client> = (0..runs).map(client).collect();
-    let bytes = |client: &'_ Client| -> Vec<Vec<u8>> { client.inputs.clone() };
-    let inputs: Vec<Vec<Vec<u8>>> = clients.iter().map(bytes).collect();
-    let lent: Vec<Vec<&[u8]>> = inputs
-        .iter()
-        .map(|all| all.iter().map(Vec::as_slice).collect())
-        .collect();
+    let lent: Vec<Vec<&[u8]>> = clients.iter().map(Client::lent).collect();
     let requests: Vec<Request<'_>> = lent
         .iter()
-        .map(|inputs| Request {
-            program: &program,
-            keys: &clients[0].keys,
-            inputs: Inputs::Bytes(inputs),
-            plain: &plain,
-            seed: Seed::from_text("zeros"),
-        })
+        .map(|inputs| request(&program, &clients[0].keys, inputs, &plain))
         .collect();
     let backend = engine(info);
     let outcomes = backend.run_batch(&requests, &Unobserved).unwrap();
@@ -102,7 +92,7 @@ fn outputs_that_have_nothing_in_common_are_computed_on_all_cores() {
     let mut program = ending(&steps);
     program.outputs = vec![8, 5, 6, 3];
     let client = Client::new(&program, &clear::inputs(&program, 1));
-    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+    let inputs = client.lent();
     let (_, plain) = Maker::new(program.parameters.clone(), Encryption::Secret, 0).finish();
     let expected = client.reference(&program, &plain);
     let took = |cores: u32| {
@@ -110,13 +100,7 @@ fn outputs_that_have_nothing_in_common_are_computed_on_all_cores() {
             cores,
             ..moves(46, 4, 10)
         });
-        let request = Request {
-            program: &program,
-            keys: &client.keys,
-            inputs: Inputs::Bytes(&inputs),
-            plain: &plain,
-            seed: Seed::from_text("zeros"),
-        };
+        let request = request(&program, &client.keys, &inputs, &plain);
         let outcome = backend.run(&request, &Unobserved).unwrap();
         assert!(outcome.outputs == expected, "{cores} cores");
         let shift = backend.take_shift();
@@ -137,16 +121,9 @@ fn outputs_that_have_nothing_in_common_are_computed_on_all_cores() {
 fn a_batch_has_one_program_and_one_key_set() {
     let (program, plain) = Maker::new(bfv_parameters(), Encryption::Secret, 1).finish();
     let client = Client::new(&program, &clear::inputs(&program, 1));
-    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+    let inputs = client.lent();
     let other = client.keys.clone();
-    let request = |keys| Request {
-        program: &program,
-        keys,
-        inputs: Inputs::Bytes(&inputs),
-        plain: &plain,
-        seed: Seed::from_text("zeros"),
-    };
-    let requests = [request(&client.keys), request(&other)];
+    let requests = [&client.keys, &other].map(|keys| request(&program, keys, &inputs, &plain));
     let backend = engine(BuildInfo {
         cores: 2,
         ..build(60, 2, 10)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Builds that convert bases: whole multiplications on the device, the same bytes, and what falls back to the host.
 
-use super::coprocessor::{ALL, build, conforms, engine, moved, squares};
+use super::coprocessor::{ALL, build, conforms, engine, squares};
 use super::random::Maker;
 use super::{bfv_parameters, ckks_parameters};
 use crate::measure;
@@ -184,7 +184,7 @@ fn whole_products_leave_nothing_to_the_host() {
 fn a_product_is_one_submission_and_moves_nothing_twice() {
     let parameters = without_special_primes(1024, 40, 3, super::PLAIN_MODULUS);
     let program = squares(parameters, None);
-    let usage = moved(&program, &converts(62, 4, 10));
+    let usage = checked(&program, &converts(62, 4, 10));
     assert_eq!(usage.submissions, 1);
     // Two tables, two operands of two parts, three digits' keys of two halves.
     let least = 2 + 4 + 6;

@@ -3,15 +3,16 @@
 
 use super::random::Maker;
 use super::reference::Client;
+use super::requests::{ones, request};
 use super::{bfv_parameters, bfv_wide_parameters, ckks_parameters, clear};
 use crate::lower::{Engine, Shape, run};
-use crate::{Backend, Coprocessor, Error, Inputs, Observer, Request, Unobserved};
+use crate::{Backend, Coprocessor, Error, Observer, Request, Unobserved};
 use ::polynomial::{Graph, Host, Memory};
 use device::{Driver, Modeled};
 use isa::{BuildInfo, ISA_VERSION, Reduction, implemented_mask};
 use offload::{Session, Usage};
 use program::{Encryption, Parameters};
-use rlwe::{Seed, Threads};
+use rlwe::Threads;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use zq::Word;
 use zq::primes::{Direction, ntt_primes};
@@ -91,15 +92,9 @@ pub fn conforms(
     for seed in seeds {
         let (program, plain) = Maker::new(parameters.clone(), Encryption::Secret, seed).finish();
         let client = Client::new(&program, &clear::inputs(&program, seed));
-        let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+        let inputs = client.lent();
         let expected = client.reference(&program, &plain);
-        let request = Request {
-            program: &program,
-            keys: &client.keys,
-            inputs: Inputs::Bytes(&inputs),
-            plain: &plain,
-            seed: Seed::from_text("zeros"),
-        };
+        let request = request(&program, &client.keys, &inputs, &plain);
         let outcome = run(&Plain, &Threads::ONE, &request, &Unobserved).unwrap();
         assert!(outcome.outputs == expected, "seed {seed}\n{program}");
         for (build, usage) in builds.iter().zip(&mut usages) {
@@ -193,27 +188,6 @@ pub fn squares(parameters: Parameters, sums: Option<usize>) -> program::Program 
     program
 }
 
-/// Usage of a build by a program.
-pub fn moved(program: &program::Program, info: &BuildInfo) -> Usage {
-    let client = Client::new(program, &clear::inputs(program, 1));
-    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
-    let slots = program.parameters.slots();
-    let plain = [match program.parameters.plain_modulus() {
-        Some(_) => program::expression::Numbers::Integers(vec![1; slots]),
-        None => program::expression::Numbers::Reals(vec![1.0; slots]),
-    }];
-    let request = Request {
-        program,
-        keys: &client.keys,
-        inputs: Inputs::Bytes(&inputs),
-        plain: &plain,
-        seed: Seed::from_text("zeros"),
-    };
-    let backend = engine(info.clone(), &ALL);
-    backend.run(&request, &Unobserved).unwrap();
-    backend.take_usage()
-}
-
 /// Usage of a build by a program, whose bytes are checked against those of the walk.
 pub fn held_to_the_walk(program: &program::Program, info: &BuildInfo) -> Usage {
     held_where_taken(program, info, &ALL)
@@ -225,21 +199,15 @@ pub fn held_where_taken(
     info: &BuildInfo,
     operations: &[&str],
 ) -> Usage {
+    held_on(&engine(info.clone(), operations), program)
+}
+
+/// The same of an engine.
+pub fn held_on(backend: &Coprocessor, program: &program::Program) -> Usage {
     let client = Client::new(program, &clear::inputs(program, 1));
-    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
-    let slots = program.parameters.slots();
-    let plain = [match program.parameters.plain_modulus() {
-        Some(_) => program::expression::Numbers::Integers(vec![1; slots]),
-        None => program::expression::Numbers::Reals(vec![1.0; slots]),
-    }];
-    let request = Request {
-        program,
-        keys: &client.keys,
-        inputs: Inputs::Bytes(&inputs),
-        plain: &plain,
-        seed: Seed::from_text("zeros"),
-    };
-    let backend = engine(info.clone(), operations);
+    let inputs = client.lent();
+    let plain = ones(program);
+    let request = request(program, &client.keys, &inputs, &plain);
     let outcome = backend.run(&request, &Unobserved).unwrap();
     assert!(
         outcome.outputs == client.reference(program, &plain),
@@ -278,7 +246,7 @@ fn a_product_moves_at_most_half_of_what_single_operations_move() {
     };
     let params = bfv::BfvParams::new(&literal, rlwe::SecurityPolicy::insecure()).unwrap();
     let apart = moved_one_by_one(&params, &info) as u64;
-    let ours = moved(&squares(Parameters::Bfv(params), None), &info);
+    let ours = held_to_the_walk(&squares(Parameters::Bfv(params), None), &info);
     let bytes = ours.send.bytes + ours.receive.bytes;
     assert!(2 * bytes <= apart, "{bytes} bytes, apart {apart}");
     assert!(ours.hidden_cycles > 0);
@@ -289,8 +257,8 @@ fn a_product_moves_at_most_half_of_what_single_operations_move() {
 fn values_stay_on_the_device() {
     let build = build(62, 1, 10);
     let (one, many) = (
-        moved(&squares(ckks_parameters(), Some(0)), &build),
-        moved(&squares(ckks_parameters(), Some(6)), &build),
+        held_to_the_walk(&squares(ckks_parameters(), Some(0)), &build),
+        held_to_the_walk(&squares(ckks_parameters(), Some(6)), &build),
     );
     assert_eq!(one.send.polynomials, many.send.polynomials);
     assert_eq!(one.receive.polynomials, many.receive.polynomials);
@@ -310,30 +278,20 @@ impl Square {
         let program = squares(ckks_parameters(), None);
         Self {
             client: Client::new(&program, &clear::inputs(&program, 1)),
-            plain: [program::expression::Numbers::Reals(vec![1.0; 512])],
+            plain: ones(&program),
             program,
         }
     }
 
-    fn inputs(&self) -> Vec<&[u8]> {
-        self.client.inputs.iter().map(Vec::as_slice).collect()
-    }
-
     fn request<'a>(&'a self, inputs: &'a [&'a [u8]]) -> Request<'a> {
-        Request {
-            program: &self.program,
-            keys: &self.client.keys,
-            inputs: Inputs::Bytes(inputs),
-            plain: &self.plain,
-            seed: Seed::from_text("zeros"),
-        }
+        request(&self.program, &self.client.keys, inputs, &self.plain)
     }
 }
 
 #[test]
 fn a_build_with_too_few_slots_and_a_device_that_hangs_are_errors() {
     let square = Square::new();
-    let inputs = square.inputs();
+    let inputs = square.client.lent();
     let request = square.request(&inputs);
     let few = BuildInfo {
         dual_port_slots: 2,
@@ -380,7 +338,7 @@ impl Observer for Impatient {
 #[test]
 fn a_cancelled_run_ends() {
     let square = Square::new();
-    let inputs = square.inputs();
+    let inputs = square.client.lent();
     let request = square.request(&inputs);
     let backend = engine(build(62, 1, 10), &ALL);
     assert_eq!(
@@ -410,7 +368,7 @@ impl Observer for Late {
 #[test]
 fn a_run_is_cancelled_within_a_submission() {
     let square = Square::new();
-    let inputs = square.inputs();
+    let inputs = square.client.lent();
     let request = square.request(&inputs);
     let backend = engine(build(62, 1, 10), &ALL);
     let late = |at| Late {

@@ -5,14 +5,13 @@ use super::clear;
 use super::coprocessor::ALL;
 use super::moves::{ending, moves};
 use super::reference::Client;
-use crate::{Backend, Coprocessor, Error, Inputs, Keys, Request, Unobserved};
+use super::requests::{ones, request};
+use crate::{Backend, Coprocessor, Error, Keys, Unobserved};
 use device::{Conversion, Device, DeviceError, Digit, Driver, Entry, Modeled, Profile, Stop};
 use isa::BuildInfo;
 use offload::Session;
 use program::Program;
-use program::expression::Numbers;
 use program::step::Operation;
-use rlwe::Seed;
 use zq::Modulus;
 
 /// A mistake in the tables that a key switch needs.
@@ -104,11 +103,7 @@ fn uncorrected(digit: &Digit) -> Digit {
 fn agrees(program: &Program, fault: Fault, digit_major: bool) -> bool {
     let client = Client::new(program, &clear::inputs(program, 1));
     let ours = outputs(program, &client, &client.keys, (fault, digit_major)).unwrap();
-    ours == client.reference(program, &plaintexts(program))
-}
-
-fn plaintexts(program: &Program) -> [Numbers; 1] {
-    [Numbers::Reals(vec![1.0; program.parameters.slots()])]
+    ours == client.reference(program, &ones(program))
 }
 
 fn outputs(
@@ -117,15 +112,8 @@ fn outputs(
     keys: &Keys,
     (fault, digit_major): (Fault, bool),
 ) -> Result<Vec<Vec<u8>>, Error> {
-    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
-    let plain = plaintexts(program);
-    let request = Request {
-        program,
-        keys,
-        inputs: Inputs::Bytes(&inputs),
-        plain: &plain,
-        seed: Seed::from_text("zeros"),
-    };
+    let (inputs, plain) = (client.lent(), ones(program));
+    let request = request(program, keys, &inputs, &plain);
     let device = Faulty(Modeled::open(moves(46, 8, 10)).unwrap(), fault);
     let session = Session::new(Driver::open(Box::new(device)).unwrap()).unwrap();
     let backend = Coprocessor::new("model:faulty", session, ALL.map(str::to_owned));

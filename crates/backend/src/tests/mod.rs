@@ -12,6 +12,7 @@ mod moves;
 pub mod random;
 mod reference;
 mod refusals;
+mod requests;
 mod zeros;
 
 use crate::{
@@ -24,6 +25,7 @@ use program::expression::Numbers;
 use program::{Encryption, Parameters, Program};
 use random::Maker;
 use reference::Client;
+use requests::request;
 use rlwe::{ParameterSet, RlweParamsLiteral, SecurityPolicy, Seed, Threads};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use zq::Word;
@@ -77,7 +79,7 @@ pub fn run(
     plain: &[Numbers],
     threads: usize,
 ) -> Result<Outcome, crate::Error> {
-    let bytes: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+    let bytes = client.lent();
     run_with(program, &client.keys, &bytes, plain, threads, &Unobserved)
 }
 
@@ -89,13 +91,7 @@ pub fn run_with(
     threads: usize,
     observer: &dyn Observer,
 ) -> Result<Outcome, crate::Error> {
-    let request = Request {
-        program,
-        keys,
-        inputs: Inputs::Bytes(inputs),
-        plain,
-        seed: Seed::from_text("zeros"),
-    };
+    let request = request(program, keys, inputs, plain);
     Cpu::new(Threads::new(threads).unwrap()).run(&request, observer)
 }
 
@@ -199,11 +195,8 @@ fn ciphertexts_may_come_as_objects() {
     let read = |bytes: &Vec<u8>| ckks::Ciphertext::from_bytes(params, bytes).unwrap();
     let inputs: Vec<ckks::Ciphertext> = client.inputs.iter().map(read).collect();
     let request = Request {
-        program: &program,
-        keys: &client.keys,
         inputs: Inputs::Ckks(&inputs.iter().collect::<Vec<_>>()),
-        plain: &plain,
-        seed: Seed::from_text("zeros"),
+        ..request(&program, &client.keys, &[], &plain)
     };
     let outcome = Cpu::new(Threads::ONE).run(&request, &Unobserved).unwrap();
     assert_eq!(outcome.outputs, client.reference(&program, &plain));
@@ -230,7 +223,7 @@ impl Observer for Impatient {
 fn a_cancelled_run_stops_between_two_steps() {
     let (program, plain) = Maker::new(bfv_parameters(), Encryption::Secret, 5).finish();
     let client = Client::new(&program, &clear::inputs(&program, 5));
-    let bytes: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+    let bytes = client.lent();
     let total = program.steps.len() - program.input_count();
     for threads in [1, 2] {
         for most in [0, 4, total + 1] {

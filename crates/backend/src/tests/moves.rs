@@ -3,17 +3,17 @@
 //! the same bytes, and what the host is left.
 
 use super::clear;
-use super::coprocessor::{ALL, build, conforms, engine, held_to_the_walk};
+use super::coprocessor::{ALL, build, conforms, engine, held_on, held_to_the_walk};
 use super::random::Maker;
 use super::reference::Client;
+use super::requests::{ones, request};
 use super::{bfv_parameters, ckks_parameters};
-use crate::{Backend, Inputs, Request, Unobserved};
+use crate::{Backend, Unobserved};
 use ckks::{CkksParams, CkksParamsLiteral};
 use isa::{BuildInfo, Reduction};
-use program::expression::Numbers;
 use program::step::{Operation, Step};
 use program::{Encryption, Parameters, Program};
-use rlwe::{RlweParamsLiteral, SecurityPolicy, Seed};
+use rlwe::{RlweParamsLiteral, SecurityPolicy};
 
 /// A build with the unit and eight slots.
 pub fn moves(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
@@ -254,18 +254,11 @@ fn key_switches_leave_nothing_to_the_host() {
 /// Where the host is to do nothing: the same bytes, also of sums that it would do as cheaply; or what is lacking.
 #[test]
 fn a_device_alone_refuses_what_it_would_leave_to_the_host() {
-    use Operation::{Add, Rotate};
+    use Operation::{Add, Multiply, Rotate};
     let program = ending(&[(Add(0, 1), 2, 0), (Rotate(3, 1), 2, 0), (Add(4, 0), 2, 0)]);
     let client = Client::new(&program, &clear::inputs(&program, 1));
-    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
-    let plain = [Numbers::Reals(vec![1.0; program.parameters.slots()])];
-    let request = Request {
-        program: &program,
-        keys: &client.keys,
-        inputs: Inputs::Bytes(&inputs),
-        plain: &plain,
-        seed: Seed::from_text("zeros"),
-    };
+    let (inputs, plain) = (client.lent(), ones(&program));
+    let request = request(&program, &client.keys, &inputs, &plain);
     let alone = |info, operations: &[&str]| {
         let device = engine(info, operations).alone(true);
         let outcome = device.run(&request, &Unobserved);
@@ -274,6 +267,13 @@ fn a_device_alone_refuses_what_it_would_leave_to_the_host() {
     let (outcome, left) = alone(moves(46, 4, 10), &ALL);
     assert_eq!(outcome.unwrap().outputs, client.reference(&program, &plain));
     assert_eq!(left, 0);
+    // What no output depends on may lack anything.
+    let unused = ending(&[(Multiply(0, 1), 3, 0), (Rotate(0, 1), 2, 0)]);
+    let usage = held_on(
+        &engine(moves(46, 4, 10), &["key-switch"]).alone(true),
+        &unused,
+    );
+    assert_eq!(usage.host_operations, 0);
     let lacking = [
         (
             build(46, 4, 10),

@@ -3,6 +3,7 @@
 
 use super::random::Maker;
 use super::reference::Client;
+use super::requests::request;
 use super::{bfv_parameters, ckks_parameters, clear, run, run_with};
 use crate::{Error, Inputs, KeySet, Keys, Unobserved};
 use program::expression::Numbers;
@@ -24,7 +25,7 @@ fn with_inputs(sample: &(Program, Vec<Numbers>, Client), inputs: &[&[u8]]) -> St
 
 fn with_keys(sample: &(Program, Vec<Numbers>, Client), keys: Keys) -> Error {
     let (program, plain, client) = sample;
-    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+    let inputs = client.lent();
     run_with(program, &keys, &inputs, plain, 2, &Unobserved).unwrap_err()
 }
 
@@ -35,7 +36,7 @@ fn ciphertexts_that_are_not_what_the_program_has_there() {
     let Parameters::Ckks(params) = &program.parameters else {
         panic!("CKKS")
     };
-    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+    let inputs = client.lent();
     assert_eq!(
         with_inputs(&sample, &inputs[..2]),
         "2 ciphertexts came, the program takes 3"
@@ -61,11 +62,8 @@ fn ciphertexts_that_are_not_what_the_program_has_there() {
     broken[100] ^= 1;
     assert!(with_inputs(&sample, &[&broken, inputs[1], inputs[2]]).contains("checksum"));
     let request = crate::Request {
-        program,
-        keys: &client.keys,
         inputs: Inputs::Bfv(&[]),
-        plain,
-        seed: rlwe::Seed::from_text("zeros"),
+        ..request(program, &client.keys, &[], plain)
     };
     let cpu = crate::Cpu::new(rlwe::Threads::ONE);
     let refused = crate::Backend::run(&cpu, &request, &Unobserved).unwrap_err();
@@ -219,7 +217,7 @@ fn a_failed_step_says_where_it_stands() {
         ..step
     });
     program.outputs = vec![3];
-    let inputs: Vec<&[u8]> = client.inputs.iter().map(Vec::as_slice).collect();
+    let inputs = client.lent();
     let Err(error) = run_with(&program, &client.keys, &inputs, &plain, 2, &Unobserved) else {
         panic!("added");
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Encryptions of zero within programs, on co-processors: the same bytes, and who makes them.
 
-use super::coprocessor::{build, held_to_the_walk, held_where_taken};
+use super::coprocessor::{build, engine, held_on, held_to_the_walk, held_where_taken};
 use super::moves::moves;
 use super::random::Maker;
 use super::{bfv_parameters, bfv_wide_parameters, ckks_parameters};
@@ -71,4 +71,14 @@ fn zeros_that_no_preset_names_are_the_host_s() {
     let usage = held_where_taken(&program, &build(62, 1, 10), &["key-switch", "tensor"]);
     assert_eq!(usage.on_host["zero-encrypt"], 3);
     assert_eq!(usage.instructions, 0);
+}
+
+/// Encryptions of zero depend on no input: the host makes them before, also for a device alone.
+#[test]
+fn a_device_alone_is_given_its_zeros() {
+    let program = sums(ckks_parameters(), Encryption::Public, [0, 0, 0]);
+    let device = engine(moves(62, 5, 10), &["key-switch"]).alone(true);
+    let usage = held_on(&device, &program);
+    assert_eq!(usage.on_host["zero-encrypt"], 3);
+    assert!(usage.instructions > 0);
 }

@@ -4,20 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use isa::{BuildInfo, Op};
-use polynomial::{Form, Graph, Limb, Operation};
+use polynomial::{Graph, Limb, Operation};
 use zq::Word;
 
+use super::able::{Judge, is_free, is_heavy};
 use super::convert::{self, is_conversion};
-use super::lack::{Lack, listed};
 use super::order::Addends;
 use super::section::Layout;
 use crate::{Offer, OffloadError};
 
 /// Rounds in which operations that either side can do move to where they cost fewer transfers.
 const ROUNDS: usize = 4;
-
-/// Tasks that no preset names: their transforms are the device's where an operation beside them is.
-const FREE: [&str; 4] = ["input", "output", "rescale", "sum"];
 
 /// Placement of each operation.
 #[derive(Clone, Debug)]
@@ -72,36 +69,13 @@ impl Moves {
     }
 }
 
-/// The instruction of an operation.
-pub fn instruction(operation: &Operation) -> Option<Op> {
-    Some(match operation {
-        Operation::Ntt => Op::Ntt,
-        Operation::Intt => Op::Intt,
-        Operation::Add => Op::Pmodadd,
-        Operation::Sub | Operation::Neg => Op::Pmodsub,
-        Operation::Mul => Op::Pmodmul,
-        Operation::MulAdd => Op::Pmac,
-        Operation::Scale(_) | Operation::ScaleAdd(_) => Op::Cmodmul,
-        Operation::Permute {
-            form: Form::Values, ..
-        } => Op::Auto,
-        Operation::Convert | Operation::Round { .. } => Op::Lift,
-        _ => return None,
-    })
-}
-
-/// Whether an operation is worth a transfer.
-fn is_heavy(operation: &Operation) -> bool {
-    use Operation::{Intt, Mul, MulAdd, Ntt, Permute};
-    matches!(operation, Ntt | Intt | Mul | MulAdd | Permute { .. }) || is_conversion(operation)
-}
-
 struct Placer<'a, W: Word> {
     graph: &'a Graph<W>,
     users: Vec<Vec<u32>>,
     is_output: Vec<bool>,
     /// Products that stay with the moves before them, whose results they reduce.
     reduces: Vec<bool>,
+    /// At first everything that can be there.
     on_device: Vec<bool>,
     /// Whether the device converts bases: then polynomials stay there if the costs are equal.
     converts: bool,
@@ -118,82 +92,27 @@ impl Placement {
         graph: &Graph<W>,
         layout: &Layout,
     ) -> Result<Self, OffloadError> {
-        let usable: Vec<bool> = graph
-            .plans()
-            .iter()
-            .map(|plan| fits(info, plan.modulus().value().to_u128()))
-            .collect();
-        let degree = fits_degree(info, graph.n());
         // Lowering for builds that convert bases leaves operations that nothing uses; a part has those of the others.
         let is_needed = match info.has(Op::Lift) || info.has(Op::Decomp) || graph.is_part() {
             true => needed(graph),
             false => vec![true; graph.bundles().len()],
         };
         let users = users(graph, &is_needed);
-        let mut is_output = vec![false; graph.bundles().len()];
-        graph
-            .outputs()
-            .iter()
-            .for_each(|limb| is_output[graph.home(*limb)] = true);
+        let is_output = is_output(graph);
         let moves = Moves::new(info, (graph, layout), (&users, &is_output));
-        let lack = |number: usize| -> Option<Lack> {
-            let bundle = &graph.bundles()[number];
-            let op = instruction(&bundle.operation);
-            let name = graph.tasks()[bundle.task as usize].name;
-            let named = !is_heavy(&bundle.operation) || offer.takes(name) || FREE.contains(&name);
-            let unfit = bundle.moduli.iter().find(|m| !usable[usize::from(**m)]);
-            if !degree {
-                Some(Lack::Degree(graph.n()))
-            } else if !named {
-                Some(Lack::Task(name))
-            } else if !op.is_some_and(|op| info.has(op) || is_conversion(&bundle.operation)) {
-                Some(Lack::Instruction)
-            } else if let Some(m) = unfit {
-                Some(Lack::Modulus(
-                    graph.plans()[usize::from(*m)].modulus().bits(),
-                ))
-            } else if op == Some(Op::Auto) && layout.halves > 1 {
-                Some(Lack::Halves)
-            } else if is_conversion(&bundle.operation)
-                && !convert::fits(
-                    info,
-                    (graph, layout),
-                    &usable,
-                    (bundle, moves.is_move[number]),
-                )
-            {
-                Some(Lack::Conversion)
-            } else {
-                None
-            }
-        };
-        let able = (0..is_needed.len()).map(|number| is_needed[number] && lack(number).is_none());
-        let able: Vec<bool> = able.collect();
-        if offer.alone {
-            let refused = |number: usize| {
-                (is_needed[number] && !able[number])
-                    .then(|| lack(number))
-                    .flatten()
-            };
-            let lacks = listed(graph, refused);
-            if !lacks.is_empty() {
-                return Err(OffloadError::Host { lacks });
-            }
-        }
+        let judge = Judge::new((info, offer), (graph, layout), &moves.is_move);
+        let able = judge.able(&is_needed)?;
         let mut placer = Placer {
             graph,
             reduces: reducing(&users, &moves.is_long),
             users,
             is_output,
-            // Everything that can be there: chains of sums between two products stay together.
-            on_device: able.clone(),
             converts: (graph.bundles().iter().zip(&able))
                 .any(|(bundle, able)| *able && is_conversion(&bundle.operation)),
+            on_device: able,
         };
         if !offer.alone {
-            placer.settle(&able);
-            placer.only_beside_others();
-            placer.settle(&able);
+            placer.share_out();
         }
         let stages = stages(graph, &placer.on_device, layout);
         let addends = match placer.converts {
@@ -211,26 +130,22 @@ impl Placement {
     }
 }
 
-/// Whether a build works at this degree, whole or in halves.
-pub fn fits_degree(info: &BuildInfo, n: usize) -> bool {
-    let least = 8.max(4 * info.butterflies as usize);
-    (least..=info.n_max()).contains(&n) || n == 2 * info.n_max() && n / 2 >= least
-}
-
-/// Whether a build works modulo a prime.
-pub fn fits(info: &BuildInfo, q: u128) -> bool {
-    let bits = 128 - q.leading_zeros();
-    let suits = info.montgomery_bits == 0 || q % (1 << info.montgomery_bits) == 1;
-    (info.modulus_bits_min..=info.word_bits).contains(&bits) && suits
-}
-
 impl<W: Word> Placer<'_, W> {
+    /// Gives the host what costs fewer transfers there, of everything that the device can do: from there on chains of
+    /// sums between two products stay together.
+    fn share_out(&mut self) {
+        let able = self.on_device.clone();
+        self.settle(&able);
+        self.only_beside_others();
+        self.settle(&able);
+    }
+
     /// Work of tasks that no preset names stays on the device beside operations that are there.
     fn only_beside_others(&mut self) {
         for number in 0..self.on_device.len() {
             let bundle = &self.graph.bundles()[number];
-            let name = self.graph.tasks()[bundle.task as usize].name;
-            if self.on_device[number] && is_heavy(&bundle.operation) && FREE.contains(&name) {
+            let may_move = is_heavy(&bundle.operation) && is_free(self.graph, bundle);
+            if self.on_device[number] && may_move {
                 let from_device = self.operand_homes(number).any(|home| self.on_device[home]);
                 let to_device = self.users[number]
                     .iter()
@@ -327,13 +242,17 @@ fn reducing(users: &[Vec<u32>], is_long: &[bool]) -> Vec<bool> {
     reduces
 }
 
+/// Whether each operation makes an output.
+fn is_output<W: Word>(graph: &Graph<W>) -> Vec<bool> {
+    let mut makes = vec![false; graph.bundles().len()];
+    let outputs = graph.outputs().iter();
+    outputs.for_each(|limb| makes[graph.home(*limb)] = true);
+    makes
+}
+
 /// Whether an output depends on each operation.
 fn needed<W: Word>(graph: &Graph<W>) -> Vec<bool> {
-    let mut needed = vec![false; graph.bundles().len()];
-    graph
-        .outputs()
-        .iter()
-        .for_each(|limb| needed[graph.home(*limb)] = true);
+    let mut needed = is_output(graph);
     for (number, bundle) in graph.bundles().iter().enumerate().rev() {
         if needed[number] {
             let operands = bundle.operands.iter().flatten();
@@ -406,4 +325,62 @@ fn is_digit<W: Word>(graph: &Graph<W>, home: usize, limbs: &[Limb]) -> bool {
     let made = &graph.bundles()[home];
     let from = |limb: &Limb| graph.home(*limb) == home || made.operands[0].contains(limb);
     made.operation == Operation::Convert && limbs.iter().all(from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::small;
+    use polynomial::{Form, Origin};
+    use rns::RnsBasis;
+
+    /// Residues modulo a prime of 37 bits moved to the lane of one of 30, then read as told.
+    fn moves(read: impl Fn(&mut Graph<u64>, &[Limb]) -> Vec<Limb>) -> Placement {
+        let moduli = crate::simulate::default_moduli(&[30, 37], 64, 64).unwrap();
+        let moduli: Vec<u64> = moduli.iter().map(|&q| q as u64).collect();
+        let mut graph = Graph::new(64).together();
+        let all = graph.basis(&RnsBasis::new(64, &moduli).unwrap());
+        let task = graph.task("key-switch", 0);
+        graph.label(0, Origin::Ciphertext);
+        let given = graph.source((0, Form::Coefficients), &all, task);
+        let moved = graph.convert(&given[1..], &all[..1], task);
+        let result = read(&mut graph, &moved);
+        graph.output(&result);
+        let info = BuildInfo {
+            moves: 4,
+            ..small(40, 2)
+        };
+        let layout = Layout::new(&info, &graph);
+        let offer = Offer::new(["key-switch".to_owned()]);
+        Placement::new(&info, &offer, &graph, &layout).unwrap()
+    }
+
+    #[test]
+    fn only_products_with_constants_read_what_moves_leave_unreduced() {
+        let once = |graph: &mut Graph<u64>, moved: &[Limb]| {
+            graph.by_limb(Operation::Scale(vec![1]), &[moved], 0)
+        };
+        let scaled = moves(once);
+        assert_eq!(scaled.moves.is_long, [false, true, false]);
+        assert_eq!(scaled.moves.is_move, [false, true, false]);
+        // The product stays with the move, though the host would do it as cheaply.
+        assert_eq!(scaled.on_device, [false, true, true]);
+        let addend = moves(|graph, moved| {
+            let scaled = once(graph, moved);
+            graph.by_limb(Operation::ScaleAdd(vec![1]), &[&scaled, moved], 0)
+        });
+        let transformed = moves(|graph, moved| {
+            let scaled = once(graph, moved);
+            let values = graph.ntt(moved, 0);
+            [scaled, values].concat()
+        });
+        let output = moves(|graph, moved| [once(graph, moved), moved.to_vec()].concat());
+        for (found, what) in [
+            (addend, "an addend"),
+            (transformed, "a transform's"),
+            (output, "an output"),
+        ] {
+            assert!(!found.moves.is_move[1] && !found.on_device[1], "{what}");
+        }
+    }
 }

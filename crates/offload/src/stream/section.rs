@@ -7,7 +7,6 @@ use ntt::NttPlan;
 use polynomial::{Graph, Limb};
 use zq::{Modulus, Word};
 
-use super::place::fits;
 use crate::OffloadError;
 use crate::ring_split::Half;
 
@@ -210,4 +209,17 @@ pub fn join<W: Word>(graph: &Graph<W>, number: u16, [left, right]: [&[W]; 2]) ->
     let low = pairs().map(|(&l, &r)| q.mul_shoup(q.add(l, r), half));
     low.chain(pairs().map(|(&l, &r)| q.mul_shoup(q.sub(l, r), over_z)))
         .collect()
+}
+
+/// Whether a build works at this degree, whole or in halves.
+pub fn fits_degree(info: &BuildInfo, n: usize) -> bool {
+    let least = 8.max(4 * info.butterflies as usize);
+    (least..=info.n_max()).contains(&n) || n == 2 * info.n_max() && n / 2 >= least
+}
+
+/// Whether a build works modulo a prime.
+pub fn fits(info: &BuildInfo, q: u128) -> bool {
+    let bits = 128 - q.leading_zeros();
+    let suits = info.montgomery_bits == 0 || q % (1 << info.montgomery_bits) == 1;
+    (info.modulus_bits_min..=info.word_bits).contains(&bits) && suits
 }

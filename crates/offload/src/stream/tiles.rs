@@ -7,10 +7,11 @@ use isa::{BuildInfo, Op, Reduction};
 use polynomial::{Bundle, Graph, Limb, Operation};
 use zq::Word;
 
+use super::able::instruction;
 use super::convert::{Move, Spec, is_conversion, is_target, suits};
 use super::fold::fold;
 use super::order::{Item, order};
-use super::place::{Placement, instruction};
+use super::place::Placement;
 use super::section::Layout;
 use crate::OffloadError;
 

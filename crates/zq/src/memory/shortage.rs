@@ -50,7 +50,7 @@ const RESERVE: Layout = match Layout::from_size_align(4 << 20, 16) {
     Ok(layout) => layout,
     Err(_) => panic!("the alignment is a power of two"),
 };
-static PUT_ASIDE: AtomicPtr<u8> = AtomicPtr::new(null_mut());
+static PUT_ASIDE: Aside = Aside::new();
 /// Whether a reserve is kept: not in programs with another allocator.
 static KEPT: AtomicBool = AtomicBool::new(false);
 
@@ -58,18 +58,27 @@ impl Reserve {
     /// Puts the reserve aside.
     pub fn keep() {
         KEPT.store(true, Ordering::Relaxed);
-        Self::refill();
+        PUT_ASIDE.refill();
+    }
+}
+
+/// A reserve, or none.
+struct Aside(AtomicPtr<u8>);
+
+impl Aside {
+    const fn new() -> Self {
+        Self(AtomicPtr::new(null_mut()))
     }
 
     /// Whether the reserve is there, after an attempt to put it aside again.
-    fn refill() -> bool {
-        if !PUT_ASIDE.load(Ordering::Acquire).is_null() {
+    fn refill(&self) -> bool {
+        if !self.0.load(Ordering::Acquire).is_null() {
             return true;
         }
         // SAFETY: the layout has a size; nothing is written there, so it takes addresses only.
         let fresh = unsafe { System.alloc(RESERVE) };
         let swapped =
-            PUT_ASIDE.compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire);
+            (self.0).compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire);
         if swapped.is_err() && !fresh.is_null() {
             // SAFETY: allocated above with this layout, and kept by nobody: another thread was faster.
             unsafe { System.dealloc(fresh, RESERVE) };
@@ -78,8 +87,8 @@ impl Reserve {
     }
 
     /// Gives the reserve back to the system; tells whether there was one.
-    fn spend() -> bool {
-        let held = PUT_ASIDE.swap(null_mut(), Ordering::AcqRel);
+    fn spend(&self) -> bool {
+        let held = self.0.swap(null_mut(), Ordering::AcqRel);
         if held.is_null() {
             return false;
         }
@@ -89,9 +98,9 @@ impl Reserve {
     }
 
     /// `take()`, once more with the reserve spent if a small allocation fails.
-    fn or_spend(size: usize, take: impl Fn() -> *mut u8) -> *mut u8 {
+    fn or_spend(&self, size: usize, take: impl Fn() -> *mut u8) -> *mut u8 {
         let taken = take();
-        if taken.is_null() && size <= RESERVE.size() / 2 && Self::spend() {
+        if taken.is_null() && size <= RESERVE.size() / 2 && self.spend() {
             return take();
         }
         taken
@@ -102,18 +111,18 @@ impl Reserve {
 unsafe impl GlobalAlloc for Reserve {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller gives a layout with a size, which is all that the system's allocator asks for, each time.
-        Self::or_spend(layout.size(), || unsafe { System.alloc(layout) })
+        PUT_ASIDE.or_spend(layout.size(), || unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller gives a layout with a size, and the system's allocator asks for no more.
-        Self::or_spend(layout.size(), || unsafe { System.alloc_zeroed(layout) })
+        PUT_ASIDE.or_spend(layout.size(), || unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: the caller gives a live block of this layout, which `System` made, and a size that it may grow or
         // shrink to; a failed attempt leaves the block as it was.
-        Self::or_spend(size, || unsafe { System.realloc(start, layout, size) })
+        PUT_ASIDE.or_spend(size, || unsafe { System.realloc(start, layout, size) })
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
@@ -124,7 +133,7 @@ unsafe impl GlobalAlloc for Reserve {
 
 /// Whether the reserve is spent: the system has no memory left, and the rest is for small allocations.
 fn short() -> bool {
-    KEPT.load(Ordering::Relaxed) && !Reserve::refill()
+    KEPT.load(Ordering::Relaxed) && !PUT_ASIDE.refill()
 }
 
 /// An empty vector with room for `count` items; unwinds with [`OutOfMemory`] where there is none.
@@ -173,10 +182,12 @@ mod tests {
 
     #[test]
     fn small_allocations_spend_the_reserve_and_large_ones_do_not() {
-        Reserve::keep();
+        // One of its own: arrays of the tests beside this one fill the reserve of the process.
+        let aside = Aside::new();
+        assert!(aside.refill());
         let failing_once = |size: usize| {
             let tries = std::cell::Cell::new(0);
-            let given = Reserve::or_spend(size, || {
+            let given = aside.or_spend(size, || {
                 tries.set(tries.get() + 1);
                 if tries.get() == 1 {
                     null_mut()
@@ -189,7 +200,7 @@ mod tests {
         assert_eq!(failing_once(1 << 30), (false, 1));
         assert_eq!(failing_once(100), (true, 2));
         assert_eq!(failing_once(100), (false, 1), "it is spent");
-        assert!(!short(), "and put aside again when there is room");
+        assert!(aside.refill(), "and put aside again when there is room");
         assert_eq!(failing_once(100), (true, 2));
     }
 

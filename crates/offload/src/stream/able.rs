@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Operations that a build can do, and is offered.
+
+use isa::{BuildInfo, Op};
+use polynomial::{Bundle, Form, Graph, Operation};
+use zq::Word;
+
+use super::convert::{self, is_conversion};
+use super::lack::{Lack, listed};
+use super::section::{Layout, fits, fits_degree};
+use crate::{Offer, OffloadError};
+
+/// Tasks that no preset names: their transforms are the device's where an operation beside them is.
+const FREE: [&str; 4] = ["input", "output", "rescale", "sum"];
+
+/// The instruction of an operation.
+pub fn instruction(operation: &Operation) -> Option<Op> {
+    Some(match operation {
+        Operation::Ntt => Op::Ntt,
+        Operation::Intt => Op::Intt,
+        Operation::Add => Op::Pmodadd,
+        Operation::Sub | Operation::Neg => Op::Pmodsub,
+        Operation::Mul => Op::Pmodmul,
+        Operation::MulAdd => Op::Pmac,
+        Operation::Scale(_) | Operation::ScaleAdd(_) => Op::Cmodmul,
+        Operation::Permute {
+            form: Form::Values, ..
+        } => Op::Auto,
+        Operation::Convert | Operation::Round { .. } => Op::Lift,
+        _ => return None,
+    })
+}
+
+/// Whether an operation is worth a transfer.
+pub fn is_heavy(operation: &Operation) -> bool {
+    use Operation::{Intt, Mul, MulAdd, Ntt, Permute};
+    matches!(operation, Ntt | Intt | Mul | MulAdd | Permute { .. }) || is_conversion(operation)
+}
+
+/// Whether an operation belongs to a task that no preset names.
+pub fn is_free<W: Word>(graph: &Graph<W>, bundle: &Bundle) -> bool {
+    FREE.contains(&task(graph, bundle))
+}
+
+fn task<W: Word>(graph: &Graph<W>, bundle: &Bundle) -> &'static str {
+    graph.tasks()[bundle.task as usize].name
+}
+
+/// A program before a build that gets an offer of operations.
+pub struct Judge<'a, W: Word> {
+    info: &'a BuildInfo,
+    offer: &'a Offer,
+    graph: &'a Graph<W>,
+    layout: &'a Layout,
+    /// For each conversion whether it is one by moves.
+    is_move: &'a [bool],
+    /// For each of the program's primes whether it suits the build.
+    usable: Vec<bool>,
+}
+
+impl<'a, W: Word> Judge<'a, W> {
+    pub fn new(
+        (info, offer): (&'a BuildInfo, &'a Offer),
+        (graph, layout): (&'a Graph<W>, &'a Layout),
+        is_move: &'a [bool],
+    ) -> Self {
+        let moduli = graph.plans().iter().map(|plan| plan.modulus().value());
+        Self {
+            info,
+            offer,
+            graph,
+            layout,
+            is_move,
+            usable: moduli.map(|q| fits(info, q.to_u128())).collect(),
+        }
+    }
+
+    /// For each operation whether it can be the device's, of those that are needed.
+    ///
+    /// # Errors
+    /// [`OffloadError::Host`] for what the host would have to do, where it is to do nothing.
+    pub fn able(&self, is_needed: &[bool]) -> Result<Vec<bool>, OffloadError> {
+        let needed = |number: &usize| is_needed[*number];
+        if self.offer.alone {
+            let lack = |number| Some(number).filter(needed).and_then(|n| self.lack(n));
+            let lacks = listed(self.graph, lack);
+            if !lacks.is_empty() {
+                return Err(OffloadError::Host { lacks });
+            }
+        }
+        let able = |number| needed(&number) && self.lack(number).is_none();
+        Ok((0..is_needed.len()).map(able).collect())
+    }
+
+    /// What an operation lacks to be the device's.
+    fn lack(&self, number: usize) -> Option<Lack> {
+        let bundle = &self.graph.bundles()[number];
+        if !fits_degree(self.info, self.graph.n()) {
+            return Some(Lack::Degree(self.graph.n()));
+        }
+        self.task(bundle)
+            .or_else(|| self.instruction(bundle))
+            .or_else(|| self.modulus(bundle))
+            .or_else(|| self.halves(bundle))
+            .or_else(|| self.conversion(number, bundle))
+    }
+
+    fn task(&self, bundle: &Bundle) -> Option<Lack> {
+        let name = task(self.graph, bundle);
+        let is_named = self.offer.takes(name) || FREE.contains(&name);
+        (is_heavy(&bundle.operation) && !is_named).then_some(Lack::Task(name))
+    }
+
+    fn instruction(&self, bundle: &Bundle) -> Option<Lack> {
+        let has = |op| self.info.has(op) || is_conversion(&bundle.operation);
+        (!instruction(&bundle.operation).is_some_and(has)).then_some(Lack::Instruction)
+    }
+
+    fn modulus(&self, bundle: &Bundle) -> Option<Lack> {
+        let mut moduli = bundle.moduli.iter().copied().map(usize::from);
+        let unfit = moduli.find(|&m| !self.usable[m])?;
+        Some(Lack::Modulus(self.graph.plans()[unfit].modulus().bits()))
+    }
+
+    fn halves(&self, bundle: &Bundle) -> Option<Lack> {
+        let is_automorphism = instruction(&bundle.operation) == Some(Op::Auto);
+        (is_automorphism && self.layout.halves > 1).then_some(Lack::Halves)
+    }
+
+    fn conversion(&self, number: usize, bundle: &Bundle) -> Option<Lack> {
+        let (place, is_move) = ((self.graph, self.layout), self.is_move[number]);
+        let fits = || convert::fits(self.info, place, &self.usable, (bundle, is_move));
+        (is_conversion(&bundle.operation) && !fits()).then_some(Lack::Conversion)
+    }
+}

@@ -23,6 +23,7 @@ BUILDS = (
     (20, 1024, "l3b4s6x0m1v16w", ("key-switch", "ntt")), (30, 4096, "l2b2s4x4m2v16n", ("key-switch", "pmodmul")),
     (54, 4096, "l2b1s12x0m4v16n", ("key-switch", "ntt")), (60, 2048, "l1b1s8x0m1v0n", ("ntt", "pmodadd")),
     (26, 8192, "l1b16s6x0m4v16n", ("key-switch", "ntt")), (28, 2048, "l4b2s6x0m1v0w", ("ntt", "tensor")),
+    (43, 4096, "l2b4s6x0m1v16w", ("ntt", "tensor")), (36, 2048, "l1b8s8x0m2v16n", ("ntt", "tensor")),
 )  # fmt: skip
 
 

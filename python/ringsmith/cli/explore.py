@@ -16,7 +16,7 @@ from ringsmith.cli.synth_cells import CellOptions, operation_of
 from ringsmith.errors import InputError
 from ringsmith.explore import energy as energies
 from ringsmith.explore.calibrate import calibrate
-from ringsmith.explore.calibrate_energy import Figures, calibrate_energy
+from ringsmith.explore.calibrate_energy import Figures, calibrate_energy, energy_file
 from ringsmith.explore.cluster import ClusterEvaluator
 from ringsmith.explore.design import parameters_text, preset_text
 from ringsmith.explore.evaluate import Evaluator
@@ -31,7 +31,7 @@ from ringsmith.explore.store import Results
 from ringsmith.explore.verify import ENGINES, Verified, verify
 from ringsmith.files import check_place, write_text
 from ringsmith.hw.device import top_of, top_parameters
-from ringsmith.hw.silicon.by_module import estimate_by_module
+from ringsmith.hw.silicon.kept import kept_by_module
 from ringsmith.hw.silicon.library import default_library, load_library
 from ringsmith.hw.synth import Design, load_board
 from ringsmith.parallel import workers
@@ -149,20 +149,26 @@ def run(
 
 
 def _calibrate(*, energy: bool) -> None:
-    with console().status("") as status:
+    shown = console()
+    with shown.status("") as status:
+
+        def told(text: str) -> None:
+            status.update(Text(text))
+            if not shown.is_terminal:  # a log of a run of an hour
+                shown.print(Text(text))
+
         if energy:
-            calibrate_energy(_figures, lambda text: status.update(Text(text)))
+            calibrate_energy(energy_file(), _figures, told)
         else:
-            calibrate(lambda text: status.update(Text(text)))
+            calibrate(told)
     print(energies.trust() if energy else held_out(training()["points"]).line())
 
 
 def _figures(preset: Preset, operation: str, n: int) -> Figures:
-    """Run an operation on a preset's RTL and map its modules to cells."""
+    """Run an operation on a preset's RTL and map its modules to cells, or take both from the cache."""
     made = operation_of(preset, CellOptions(operation=operation, n=n, allow_insecure=True))
     design = Design(name=preset.name, top=top_of(preset), parameters=top_parameters(preset))
-    report = estimate_by_module(design, load_library(default_library()), operation=made, quiet=True)
-    return Figures(made.cycles, made.executed, report)
+    return Figures(made.cycles, made.executed, kept_by_module(design, load_library(default_library()), made))
 
 
 def _tell(search: Search, ran: Sequence[Verified], seconds: float, *, json: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ringsmith import shipped
@@ -12,7 +13,7 @@ from ringsmith.explore.calibrate import as_text, training_preset
 from ringsmith.explore.energy import GROUPS, group_of
 from ringsmith.explore.resources import rtl_hash
 from ringsmith.explore.space import Hardware
-from ringsmith.files import write_text
+from ringsmith.files import check_place, write_text
 from ringsmith.presets import Preset
 
 #: The command that makes the file.
@@ -22,6 +23,7 @@ BUILDS = (
     (20, 1024, "l3b4s6x0m1v16w", ("key-switch", "ntt")), (30, 4096, "l2b2s4x4m2v16n", ("key-switch", "pmodmul")),
     (54, 4096, "l2b1s12x0m4v16n", ("key-switch", "ntt")), (60, 2048, "l1b1s8x0m1v0n", ("ntt", "pmodadd")),
     (26, 8192, "l1b16s6x0m4v16n", ("key-switch", "ntt")), (28, 2048, "l4b2s6x0m1v0w", ("ntt", "tensor")),
+    (43, 4096, "l2b4s6x0m1v16w", ("ntt", "tensor")), (36, 2048, "l1b8s8x0m2v16n", ("ntt", "tensor")),
 )  # fmt: skip
 
 
@@ -38,18 +40,26 @@ class Figures:
 Measures = Callable[[Preset, str, int], Figures]
 
 
-def calibrate_energy(measures: Measures, told: Callable[[str], None]) -> None:
-    """Measure the training points (modules from the flow's cache where it has them) and write spec/energy.json.
+def energy_file() -> Path:
+    """Return the file of training points."""
+    return shipped.spec() / "energy.json"
+
+
+def calibrate_energy(path: Path, measures: Measures, told: Callable[[str], None]) -> None:
+    """Measure the training points, of which `measures` may keep some, and write them once all are there.
 
     Raises:
-        ToolError: a tool is missing or failed; modules that were mapped stay in the cache.
+        InputError: the file cannot be written.
+        ToolError: a tool is missing or failed; what was measured stays in the cache.
     """
+    check_place(path)
+    rtl = rtl_hash()  # as it is now: where it changes in the meantime, reports say so
     points = []
     wanted = list(training_operations())
     for number, (knobs, operation) in enumerate(wanted, 1):
-        told(f"operation {number} of {len(wanted)}")
+        told(f"operation {number} of {len(wanted)}: {operation}, n = {knobs['n_max']}, {knobs['word_bits']} bits")
         points.append(measured(measures, knobs, operation))
-    write_text(shipped.spec() / "energy.json", as_text(points, rtl_hash(), COMMAND))
+    write_text(path, as_text(points, rtl, COMMAND))
 
 
 def training_operations() -> Iterator[tuple[dict[str, Any], str]]:

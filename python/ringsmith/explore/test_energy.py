@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from ringsmith.errors import InputError
 from ringsmith.explore import energy
 from ringsmith.explore.calibrate import training_preset
-from ringsmith.explore.calibrate_energy import Figures, measured, training_operations
+from ringsmith.explore.calibrate_energy import Figures, calibrate_energy, measured, training_operations
 from ringsmith.explore.energy import (
     FEATURES,
     GROUPS,
@@ -27,8 +30,10 @@ from ringsmith.explore.energy import (
     training,
     trust,
 )  # fmt: skip
+from ringsmith.explore.resources import rtl_hash
 from ringsmith.explore.search import energy_of
 from ringsmith.hw.silicon.memories import tiled
+from ringsmith.presets import Preset
 
 POINTS = training()["points"]
 BUILD = {
@@ -145,6 +150,36 @@ def test_a_point_is_what_the_flow_reports() -> None:
     assert point["groups"] == {"butterflies": 5.0, "lanes": 0.0, "moves": 0.0, "shell": 1.0}
     assert point["memories"] == 7.0
     assert list(point["groups"]) == list(GROUPS)
+
+
+def test_points_are_written_all_or_none(tmp_path: Path) -> None:
+    """A run that ends at the third operation leaves the file as it was; one that is whole replaces it."""
+    file = tmp_path / "energy.json"
+    file.write_text("as before")
+    wanted = list(training_operations())
+
+    def measures(last: int) -> Callable[[Preset, str, int], Figures]:
+        calls = iter(range(last))
+        report = {"modules": [], "power": {"memories_uj": 1.0}}
+        return lambda *_: Figures(next(calls), {}, report)
+
+    told: list[str] = []
+    with pytest.raises(StopIteration):
+        calibrate_energy(file, measures(2), told.append)
+    assert len(told) == 3
+    assert told[2].startswith(f"operation 3 of {len(wanted)}: ")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["as before"]
+    calibrate_energy(file, measures(len(wanted)), told.append)
+    assert [path.name for path in tmp_path.iterdir()] == ["energy.json"]
+    assert f'"rtl": "{rtl_hash()}"' in file.read_text()
+    assert len(file.read_text().splitlines()) == len(wanted) + 2
+
+
+def test_a_file_that_cannot_be_written_is_told_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    with pytest.raises(InputError, match="no such folder"):
+        calibrate_energy(tmp_path / "none" / "energy.json", lambda *_: Figures(1, {}, {}), told.append)
+    assert not told
 
 
 def test_the_energy_of_a_preset_is_that_of_its_knobs() -> None:

@@ -208,9 +208,19 @@ def read_module(file: Path, top: str, boxes: Container[str], library: Library) -
             raise ToolError(f"{top}: cell {kind} at {path} is not in library {library.name}")
     for name, wire in module["netnames"].items():
         if not name.startswith("$"):
-            found.names[name] = [net(bit) for bit in wire["bits"]]
+            found.names[name] = _without_padding([net(bit) for bit in wire["bits"]])
     found.nets = len(numbers) - len(_CONSTANTS) + 2
     return found
+
+
+def _without_padding(bits: list[int]) -> list[int]:
+    """The bits up to the highest that is no constant.
+
+    An array that becomes registers has a power of two of words in its wire; the design's own has as many as it needs.
+    """
+    while bits and bits[-1] in (LOW, HIGH):
+        bits.pop()
+    return bits
 
 
 def write_structure(netlist: Netlist, path: Path, clock: str = "clk_i") -> None:

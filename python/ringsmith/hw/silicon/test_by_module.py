@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from ringsmith.hw.silicon.modules import Modules, map_modules
 from ringsmith.hw.silicon.netlist import Netlist, read_module
 from ringsmith.hw.silicon.test_silicon import LIBERTY, figures
 from ringsmith.hw.silicon.waveform import read_instances
+from ringsmith.hw.synth.job import Design
 from ringsmith.hw.synth.targets import design_of
 from ringsmith.presets import load_preset
 
@@ -43,7 +45,9 @@ def toy(tmp_path: Path) -> Library:
     return load_library(path)
 
 
-def module(folder: Path, library: Library, names: dict[str, list[int]], boxes: dict[str, dict[str, int]]) -> Netlist:
+def module(
+    folder: Path, library: Library, names: Mapping[str, Sequence[int | str]], boxes: dict[str, dict[str, int]]
+) -> Netlist:
     """A register, an inverter and a register from in_i to out_o, with boxes {name: {pin: net}} of kind `leaf`."""
     ports = {
         "clk_i": {"direction": "input", "bits": [2]},
@@ -125,9 +129,13 @@ def test_an_instance_of_another_design_is_refused(tmp_path: Path, toy: Library) 
         list(read_instances(path, "top", [(netlist, ["u_c"])]))
 
 
-def test_arrays_and_structures_that_are_not_packed(tmp_path: Path, toy: Library) -> None:
-    """An array's first element is its lowest, a structure's first member its highest; the array may bear its name."""
-    names = {"clk_i": [2], "in_i": [3], "out_o": [4], "total[0]": [5, 4]}
+@pytest.mark.parametrize("padding", [[], ["x"], ["0", "0"]])
+def test_arrays_and_structures_that_are_not_packed(tmp_path: Path, toy: Library, padding: list[int | str]) -> None:
+    """An array's first element is its lowest, a structure's first member its highest; the array may bear its name.
+
+    Words that only the netlist's wire has are padding.
+    """
+    names: dict[str, list[int | str]] = {"clk_i": [2], "in_i": [3], "out_o": [4], "total[0]": [5, 4, *padding]}
     netlist = module(tmp_path, toy, names, {})
     netlist.group()
     head = "$scope module top $end\n$var wire 1 ! clk_i $end\n$var wire 1 a in_i $end\n"
@@ -234,12 +242,27 @@ def test_an_interrupted_mapping_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.hw
+def test_an_array_of_registers_has_as_many_words_in_the_netlist_as_in_the_design() -> None:
+    """The three sums of six partial products: Yosys's wire of them has four words."""
+    library = figures()
+    design = Design(name="product", top="rs_mul_tiled", parameters={"AWidth": 36, "BWidth": 36})
+    found = map_modules(design, library, quiet=True)
+    netlist = read_module(found.netlists[design.top], design.top, {*found.children[design.top].values()}, library)
+    sums = netlist.names["gen_tiles.gen_tree.gen_level[1].total[0]"]
+    assert 2 * 72 < len(sums) <= 3 * 72
+
+
+@pytest.mark.hw
 @pytest.mark.slow
-def test_by_module_is_as_flat() -> None:
-    """Two lanes of two butterflies, flat and by module: energies within 5 %, those of every larger module too."""
+@pytest.mark.parametrize(("bits", "least"), [(16, 14), (36, 30)])
+def test_by_module_is_as_flat(bits: int, least: int) -> None:
+    """Two lanes of two butterflies, flat and by module: energies within 5 %, those of every larger module too.
+
+    Products of 36 bits are sums of six, three at a time: arrays of a number of registers that is no power of two.
+    """
     figures()
-    build = ["--set", "butterflies=2", "--set", "word_bits=16", "--set", "n_max=64", "--set", "reduction=montgomery"]
-    build += ["--set", "modulus_bits_min=14"]
+    settings = [f"word_bits={bits}", f"modulus_bits_min={least}", "butterflies=2", "n_max=64", "reduction=montgomery"]
+    build = [word for setting in (*settings, "multiplier=dsp26x17") for word in ("--set", setting)]
     reports = {}
     for route in ((), ("--by-module",)):
         result = CliRunner().invoke(application(), ["synth", "tiny", *build, "--cells", *route, "--json"])

@@ -86,7 +86,7 @@ def run(
         bool, typer.Option("--calibrate", help="synthesise the resource model's training points anew (an hour)")
     ] = False,
     energy_anew: Annotated[
-        bool, typer.Option("--calibrate-energy", help="measure the energy model's training points anew (half an hour)")
+        bool, typer.Option("--calibrate-energy", help="measure the energy model's training points anew (15 minutes)")
     ] = False,
 ) -> None:
     """Search, show a point, or refresh the models of resources and of energy."""

@@ -42,7 +42,7 @@ pub const CAPACITY_SLOTS: (u32, u32) = (0, 8);
 pub const CAPACITY_MODULI: (u32, u32) = (8, 8);
 /// CMODMUL constants a lane holds.
 pub const CAPACITY_CONSTANTS: (u32, u32) = (16, 8);
-/// Bytes of a coefficient in host memory: 2, 4, 8 or 16.
+/// Bytes of a coefficient in host memory: as many as hold it with a wide port, else 2, 4, 8 or 16.
 pub const CAPACITY_WORD_BYTES: (u32, u32) = (24, 8);
 
 /// Bit i of the 64: slot i is dual-port; otherwise it is single-port.

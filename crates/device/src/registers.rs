@@ -27,7 +27,7 @@ pub const SHAPE_LANES: (u32, u32) = (16, 4);
 pub const SHAPE_LOG2_N_MAX: (u32, u32) = (20, 4);
 /// Modular reduction: 0 Barrett, 1 word-level Montgomery.
 pub const SHAPE_REDUCTION: (u32, u32) = (24, 2);
-/// Host buffers hold P coefficients of every lane side by side, lanes padded to a power of two; 0: lane after lane.
+/// Host buffers hold P coefficients of every lane side by side, in rows of whole beats; 0: lane after lane.
 pub const SHAPE_WIDE_PORT: (u32, u32) = (26, 1);
 /// Host: 0 AXI4, 1 serial.
 pub const SHAPE_SERIAL: (u32, u32) = (27, 1);

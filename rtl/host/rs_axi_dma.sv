@@ -103,6 +103,14 @@ module rs_axi_dma
     $fatal(1, "%m: NMaxLog2 must be %0d to %0d", NMaxLog2Least, NMaxLog2Most);
   end
 
+  // As sums: a product would take a DSP block.
+  function automatic logic [AddrWidth-1:0] times_stretches(logic [19:0] number);
+    times_stretches = '0;
+    for (int i = 0; i < 6; i++) begin
+      if (Stretches[i]) times_stretches += AddrWidth'(number) << i;
+    end
+  endfunction
+
   typedef enum logic [1:0] {
     Idle,
     Load,
@@ -121,7 +129,7 @@ module rs_axi_dma
   assign req_ready_o = state_q == Idle && bursts_idle && !abort_i;
   assign start       = req_valid_i && req_ready_o;
   assign log2_bytes  = 5'(req_logn_i) + 5'(StrideLog2 - NMaxLog2);
-  assign address     = base_i + ((AddrWidth'(req_buf_i) * AddrWidth'(Stretches)) << StrideLog2);
+  assign address     = base_i + (times_stretches(req_buf_i) << StrideLog2);
   assign idle_o      = state_q == Idle;
 
   rs_axi_bursts #(

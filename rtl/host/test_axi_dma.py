@@ -12,6 +12,7 @@ from dv.axi_memory import SLAVE_AT_REST, AxiMemory
 from dv.parameters import parameter
 from dv.stimulus import PERIOD_NS, cycles, packed, receive, send, start
 from ringsmith.hw.cocotb_runner import run_checks
+from ringsmith.hw.verilator import elaboration_error
 
 BASE = 0x4000
 # (W, P, Lanes, NMaxLog2, CoeffBytes, DataWidth, WidePort): a bus as wide as a word, narrower than a word, and 16 bits;
@@ -241,3 +242,9 @@ def test_axi_dma(w, p, lanes, n, coeff, data, wide, seed):
 @pytest.mark.parametrize("shape", WIDE, ids=str)
 def test_axi_dma_of_every_width(shape):
     run(shape, 1)
+
+
+def test_refuses_beats_that_do_not_divide_a_word():
+    shape = {"W": 32, "P": 1, "CoeffBytes": 4, "DataWidth": 64}
+    assert "must divide" in elaboration_error("rs_axi_dma", shape)
+    assert elaboration_error("rs_axi_dma", shape | {"WidePort": 1}) is None

@@ -15,7 +15,7 @@ from ringsmith.errors import InputError, ParameterError
 from ringsmith.hw.synth import Board, Family, load_board, synthesise
 from ringsmith.hw.synth.cells import Resources
 from ringsmith.hw.synth.liberty import cell_area
-from ringsmith.hw.synth.place import median_of
+from ringsmith.hw.synth.place import Placer, median_of
 from ringsmith.hw.synth.targets import design_of
 from ringsmith.report.terminal import plain_console
 
@@ -47,6 +47,9 @@ def synth(
     seeds: Annotated[
         int, typer.Option(help="With --place: the median of so many seeds, an odd number.", min=1, max=99)
     ] = 1,
+    placer: Annotated[
+        Placer | None, typer.Option(help="With --place: heap (default) heeds timing, static routes what is congested.")
+    ] = None,
     uram: Annotated[bool, typer.Option("--uram", help="Let large memories become URAM (xcup).")] = False,
     cells: Annotated[
         bool, typer.Option("--cells", help="Standard cells instead: area, clock, power (180 nm, or --liberty's).")
@@ -72,8 +75,8 @@ def synth(
     """Synthesise, count, compare."""
     chosen = design_of(design, settings or [])
     if cells:
-        if family or board or placed or uram:
-            raise InputError("--cells is no FPGA: without --family, --board, --place and --uram")
+        if family or board or placed or placer or uram:
+            raise InputError("--cells is no FPGA: without --family, --board, --place, --placer and --uram")
         options = CellOptions(
             liberty=liberty,
             operation=operation,
@@ -100,12 +103,17 @@ def synth(
         raise InputError(f"--place needs --family ecp5: {NOT_AVAILABLE} ({target})")
     if seeds != 1 and not placed:
         raise InputError(f"--seeds {seeds} goes with --place")
+    if placer is not None and not placed:
+        raise InputError(f"--placer {placer} goes with --place")
     if seeds % 2 == 0:
         raise InputError(f"--seeds {seeds}: an odd number, so that one of them is the median")
     report: dict[str, Any] = {"design": chosen.name, "top": chosen.top, "family": str(target)}
     report |= synthesise(chosen, target, uram=uram or bool(device and device.uram and target is Family.XCUP))
     why = "not asked for: --place" if target is Family.ECP5 else NOT_AVAILABLE
-    report |= median_of(chosen, range(1, seeds + 1)) if placed else {"fmax_mhz": None, "fmax": why}
+    if placed:
+        report |= median_of(chosen, range(1, seeds + 1), placer=placer or Placer.HEAP)
+    else:
+        report |= {"fmax_mhz": None, "fmax": why}
     overflow = None
     if device is not None:
         used = Resources(**report["total"])
@@ -150,7 +158,9 @@ def _print(report: dict[str, Any], *, as_json: bool) -> None:
     table.add_section()
     table.add_row("total", "", *(f"{report['total'][name]:g}" for name in columns), style="bold")
     console.print(table)
-    fmax = f"{report['fmax_mhz']} MHz on {report['device']}" if report["fmax_mhz"] else report["fmax"]
+    fmax: str = report.get("fmax", "")
+    if report["fmax_mhz"]:
+        fmax = f"{report['fmax_mhz']} MHz on {report['device']}, {report['placer']} placer"
     if len(report.get("seeds", {})) > 1:
         fmax += f", the median of {', '.join(f'{mhz:g}' for mhz in report['seeds'].values())} (seeds 1, 2, ...)"
     if report.get("chained_pins"):

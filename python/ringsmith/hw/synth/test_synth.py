@@ -18,7 +18,7 @@ from ringsmith.hw.synth.boards import board_names
 from ringsmith.hw.synth.cells import Resources, count
 from ringsmith.hw.synth.job import run_yosys, tally
 from ringsmith.hw.synth.liberty import cell_area, check_liberty
-from ringsmith.hw.synth.place import median_of, place
+from ringsmith.hw.synth.place import Placer, median_of, place
 from ringsmith.hw.synth.rtlil import merge_equal_modules
 from ringsmith.hw.synth.store import Store
 from ringsmith.hw.synth.targets import PARTS, design_of
@@ -143,6 +143,7 @@ def test_impossible_designs_are_refused(name: str, settings: list[str], words: s
         (["butterfly", "--family", "asic"], "no such family"),
         (["butterfly", "--place"], "no open place and route"),
         (["butterfly", "--seeds", "3"], "goes with --place"),
+        (["butterfly", "--family", "ecp5", "--placer", "static"], "goes with --place"),
         (["butterfly", "--family", "ecp5", "--place", "--seeds", "2"], "an odd number"),
         (["butterfly", "--family", "ecp5", "--board", "zcu102"], "contradicts --board"),
         (["butterfly", "--liberty", str(shipped.root() / "pyproject.toml")], "not a liberty file"),
@@ -192,9 +193,12 @@ def test_a_fifo_through_all_flows(tmp_path: Path) -> None:
 @pytest.mark.hw
 def test_pins_beyond_those_of_a_package_become_registers(tmp_path: Path) -> None:
     wide = Design(name="wide", top="rs_fifo", parameters={"Width": 200, "Depth": 4})
-    found = place(wide, store=Store(tmp_path / "results.sqlite"), quiet=True)
-    assert found["chained_pins"] > 2 * 200
-    assert found["fmax_mhz"] > 50
+    store = Store(tmp_path / "results.sqlite")
+    for placer in Placer:
+        found = place(wide, placer=placer, store=store, quiet=True)
+        assert found["placer"] == placer
+        assert found["chained_pins"] > 2 * 200
+        assert found["fmax_mhz"] > 50
 
 
 @pytest.mark.hw

@@ -107,17 +107,20 @@ module rs_compute_seq
   logic [WordAddrBits-1:0] step_q;
   logic [GapBits-1:0] gap_q;
 
-  logic [WordAddrBits-1:0] half, last_step;
-  logic issue, first_stage, last_stage, stage_end, instr_end;
+  // The number of a stage's last step, ones from bit 0 on; whether the step is that one, and the stage the last. They
+  // are known a step ahead: ready_o is the start of the core's longest paths, by way of the scoreboard to the queue.
+  logic [WordAddrBits-1:0] last_step_q, half_in, half;
+  logic at_last_step_q, in_last_stage_q;
+  logic issue, first_stage, stage_end, instr_end;
 
-  assign half        = WordAddrBits'(1) << (instr_q.log2_n - 4'(Log2P) - 4'd1);
-  assign last_step   = instr_q.transform ? half - 1'b1 : {half[WordAddrBits-2:0], 1'b0} - 1'b1;
+  assign half_in     = WordAddrBits'(1) << (instr_i.log2_n - 4'(Log2P) - 4'd1);
+  // In a transform: the bit above those ones.
+  assign half        = {last_step_q[WordAddrBits-2:0], 1'b1} & ~last_step_q;
   assign issue       = busy_q && gap_q == '0 && (!instr_q.stream || stream_ready_i);
   assign stream_claim_o = issue && instr_q.stream;
   assign first_stage = !instr_q.transform || stage_q == '0;
-  assign last_stage  = !instr_q.transform || stage_q == instr_q.log2_n - 4'd1;
-  assign stage_end   = issue && step_q == last_step;
-  assign instr_end   = stage_end && last_stage;
+  assign stage_end   = issue && at_last_step_q;
+  assign instr_end   = stage_end && in_last_stage_q;
 
   assign ready_o        = !busy_q || instr_end;
   assign issuing_o      = busy_q;
@@ -138,17 +141,26 @@ module rs_compute_seq
     end else if (gap_q != '0) begin
       gap_q <= gap_q - 1'b1;
     end else if (stage_end) begin
-      busy_q  <= !last_stage;
+      busy_q  <= !in_last_stage_q;
       stage_q <= stage_q + 1'b1;
       step_q  <= '0;
-      gap_q   <= last_stage ? '0 : Gaps[instr_q.log2_n];
+      gap_q   <= in_last_stage_q ? '0 : Gaps[instr_q.log2_n];
     end else if (issue) begin
       step_q <= step_q + 1'b1;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (start_i) instr_q <= instr_i;
+    if (start_i) begin
+      instr_q         <= instr_i;
+      last_step_q     <= instr_i.transform ? half_in - 1'b1 : {half_in[WordAddrBits-2:0], 1'b0} - 1'b1;
+      // A stage has two steps or more, a transform three stages or more.
+      at_last_step_q  <= 1'b0;
+      in_last_stage_q <= !instr_i.transform;
+    end else if (issue) begin
+      at_last_step_q <= step_q == {last_step_q[WordAddrBits-1:1], 1'b0};
+      if (at_last_step_q) in_last_stage_q <= !instr_q.transform || stage_q == instr_q.log2_n - 4'd2;
+    end
   end
 
   // Word addresses of the step: far apart or neighbours.
@@ -178,7 +190,7 @@ module rs_compute_seq
   // Slots of the step: work slots alternate between the source and the result.
   logic [4:0] stage_src, stage_dst;
   assign stage_src = first_stage ? instr_q.v.slot : 5'(!(instr_q.first_work ^ stage_q[0]));
-  assign stage_dst = last_stage ? instr_q.dst : 5'(instr_q.first_work ^ stage_q[0]);
+  assign stage_dst = in_last_stage_q ? instr_q.dst : 5'(instr_q.first_work ^ stage_q[0]);
 
   // t0: registered step.
   typedef struct packed {
@@ -248,7 +260,7 @@ module rs_compute_seq
     result_q.bank       <= ^(instr_q.transform && !instr_q.inverse ? near0 : far0);
     result_q.word1      <= instr_q.inverse ? far1 : near1;
     result_q.e.slot     <= instr_q.e.slot;
-    result_q.e.zero     <= instr_q.e.zero || !last_stage;
+    result_q.e.zero     <= instr_q.e.zero || !in_last_stage_q;
 
     select_q2          <= select_q;
     // Straight: u from the first word, v from the second of a pair. Else neighbours in the row of both.
@@ -360,8 +372,12 @@ module rs_compute_seq
                    !start_i || (int'(instr_i.log2_n) >= int'(Log2P) + 2 &&
                                 int'(instr_i.log2_n) <= int'(WordAddrBits) + int'(Log2P)))
   else $error("%m: a degree out of range");
-  assert property (@(posedge clk_i) disable iff (!armed) !issue || step_q <= last_step)
+  assert property (@(posedge clk_i) disable iff (!armed) !issue || (step_q <= last_step_q &&
+                   at_last_step_q == (step_q == last_step_q)))
   else $error("%m: a step beyond the stage");
+  assert property (@(posedge clk_i) disable iff (!armed)
+                   !issue || in_last_stage_q == (!instr_q.transform || stage_q == instr_q.log2_n - 4'd1))
+  else $error("%m: a stage beyond the transform");
   assert property (@(posedge clk_i) disable iff (!armed) !end_o || wr_valid_o)
   else $error("%m: an instruction ends without a write");
   assert property (@(posedge clk_i) disable iff (!armed) !(rd_valid_o && rd_pair_o) || (^rd_word0_o != ^rd_word1_o))

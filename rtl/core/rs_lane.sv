@@ -416,7 +416,9 @@ module rs_lane
   end else begin : gen_no_pointwise
     logic unused_pointwise;
     assign unused_pointwise = ^{pw_sel_v_i, pw_sel_u_i, pw_sel_w_i, slot_wr_pw_i, pw_data_i};
-    assign {pw_v_o, pw_u_o, pw_w_o} = '0;
+    assign pw_v_o = '0;
+    assign pw_u_o = '0;
+    assign pw_w_o = '0;
   end
 
   // Who writes: results, of PMUL's upper halves the second word, which goes where the first one goes; the memory unit;

@@ -23,7 +23,7 @@ module rs_ram_1r1w #(
     $error("%m: DepthWords must be 2 or more");
   end
 
-  logic [Width-1:0] mem[DepthWords];
+  (* no_rw_check *) logic [Width-1:0] mem[DepthWords];
 
   always_ff @(posedge clk_i) begin
     if (wr_en_i) mem[wr_addr_i] <= wr_data_i;

@@ -403,6 +403,8 @@ SLOW = [
                "a program that has ended and has not", "check_programs"),
     controller("own_over && !own_error && !given_up_q", "own_over && !given_up_q", "a wrong access that was answered",
                "check_wrong_accesses"),
+    core("rs_compute_seq", "in_last_stage_q <= !instr_q.transform || stage_q == instr_q.log2_n - 4'd2;",
+         "in_last_stage_q <= !instr_q.transform || stage_q == instr_q.log2_n - 4'd3;", "a stage beyond the transform"),
     core("rs_compute_seq", "end_line_q   <= {end_line_q[WriteDelay-1:1], end_q};",
          "end_line_q   <= {end_line_q[WriteDelay-1:1], end_q && 1'b1} << 1;", "an instruction ends without a write"),
 ]  # fmt: skip

@@ -405,6 +405,7 @@ SLOW = [
                "check_wrong_accesses"),
     core("rs_compute_seq", "in_last_stage_q <= !instr_q.transform || stage_q == instr_q.log2_n - 4'd2;",
          "in_last_stage_q <= !instr_q.transform || stage_q == instr_q.log2_n - 4'd3;", "a stage beyond the transform"),
+    core("rs_compute_seq", "at_last_step_q  <= 1'b0;", "at_last_step_q  <= 1'b1;", "a step beyond the stage"),
     core("rs_compute_seq", "end_line_q   <= {end_line_q[WriteDelay-1:1], end_q};",
          "end_line_q   <= {end_line_q[WriteDelay-1:1], end_q && 1'b1} << 1;", "an instruction ends without a write"),
 ]  # fmt: skip
@@ -439,7 +440,6 @@ def test_every_assertion_is_played_or_planted() -> None:
 OLDER = {
     "the words of a pair share a bank",
     "the results of a pair share a bank",
-    "a step beyond the stage",
     "a word read ahead is lost",
     "more words queued than read",
     "a stored word is withdrawn",

@@ -188,29 +188,29 @@ impl BuildInfo {
         }
     }
 
-    /// Bytes of a beat of a wide port: the smallest power of two that holds a row, at most AXI4's 128.
-    fn beat_bytes(&self) -> usize {
-        let row = self.lanes as usize * self.piece() * self.word_bytes();
-        row.next_power_of_two().min(MOST_BEAT_BYTES)
-    }
-
-    /// Bytes from one piece of a lane to the next; rows of a wide port are whole beats.
+    /// Bytes from one piece of a lane to the next; rows of a wide port are whole beats, each the smallest power of two
+    /// that holds a row, at most AXI4's 128.
     pub fn row_bytes(&self) -> usize {
         let row = self.lanes as usize * self.piece() * self.word_bytes();
         if self.wide_port {
-            row.next_multiple_of(self.beat_bytes())
+            row.next_multiple_of(row.next_power_of_two().min(MOST_BEAT_BYTES))
         } else {
             row
         }
     }
 
-    /// Beats of what the data port moves at a time: a row of all lanes' words with a wide port, else a lane's word.
-    pub fn beats(&self) -> usize {
+    /// Bytes that the data port moves at a time: a row of all lanes' words with a wide port, else a lane's word.
+    pub fn port_bytes(&self) -> usize {
         if self.wide_port {
-            self.row_bytes() / self.beat_bytes()
+            self.row_bytes()
         } else {
-            (self.butterflies as usize * self.word_bytes()).div_ceil(MOST_BEAT_BYTES)
+            self.butterflies as usize * self.word_bytes()
         }
+    }
+
+    /// Beats of what an AXI4 data port moves at a time.
+    pub fn beats(&self) -> usize {
+        self.port_bytes().div_ceil(MOST_BEAT_BYTES)
     }
 
     /// Byte of a host buffer where a lane's first piece starts.

@@ -93,19 +93,14 @@ const SERIAL_FRAME: u64 = 6;
 
 impl HostTiming {
     fn new(info: &BuildInfo) -> Self {
-        let word_bytes = u64::from(info.butterflies) * info.word_bytes() as u64;
+        let port_bytes = info.port_bytes() as u64;
         match info.host {
             Host::Axi4 => {
                 let memory = info.port_memory;
                 let beats = info.beats() as u64;
-                let row_bytes = if info.wide_port {
-                    info.row_bytes() as u64
-                } else {
-                    word_bytes
-                };
                 let (beat, rate) = match memory.bytes_per_kilocycle {
                     0 => (1, 1),
-                    rate => (1000 * row_bytes / beats, rate.into()),
+                    rate => (1000 * port_bytes / beats, rate.into()),
                 };
                 Self {
                     load: u64::from(memory.read_latency) + 2,
@@ -121,7 +116,7 @@ impl HostTiming {
                 Self {
                     load: 37 + frames,
                     store: 33 + frames,
-                    beats: word_bytes,
+                    beats: port_bytes,
                     beat: 1,
                     rate: 1,
                 }

@@ -28,6 +28,8 @@ TARGET_MHZ = 250
 DEVICE = ["--85k", "--speed", "8", "--package", PACKAGE]
 # The default router takes hours over a large combinational design; the negotiating one takes minutes.
 ROUTER = ["--router", "router2"]
+LENIENT = ["--timing-allow-fail", "--lpf-allow-unconstrained"]
+PHASE = re.compile(r"at iteration #|at initial placer|iter=\d+|^Info: (Packing|Placed|Creating|Running|Routing)")
 
 
 class Placer(StrEnum):
@@ -44,10 +46,6 @@ class Placer(StrEnum):
     def options(self) -> list[str]:
         """Arguments of nextpnr."""
         return [*ROUTER, *(["--placer", "static", "--router2-alt-weights"] if self is Placer.STATIC else [])]
-
-
-LENIENT = ["--timing-allow-fail", "--lpf-allow-unconstrained"]
-PHASE = re.compile(r"at iteration #|at initial placer|iter=\d+|^Info: (Packing|Placed|Creating|Running|Routing)")
 
 
 def place(

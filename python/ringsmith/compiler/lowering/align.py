@@ -8,6 +8,7 @@ parts are known to be zero.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -19,6 +20,11 @@ from ringsmith.ir.geometry import Index, Slots
 from ringsmith.ir.graph import Node, Op, frozen
 from ringsmith.ir.slot_program import Builder, Kind
 from ringsmith.location import Location
+
+Mask = NDArray[np.bool_]
+
+#: From so many moves of one ciphertext on, baby steps and giant steps are tried; giants are this far apart at most.
+_MANY, _MOST_BABIES = 6, 256
 
 _ONE = np.ones((), dtype=np.int64)
 ONE = Node(Op.CONSTANT, (), (), False, _ONE, _ONE, Location("<mask>", 0, 0, 0), frozen({"value": _ONE}))
@@ -54,7 +60,7 @@ class _Move:
         return int(self.distance >= slots.width) + int(self.distance % slots.width != 0)
 
 
-def _mask(used: Index, period: Slots, slots: Slots) -> NDArray[np.bool_]:
+def _mask(used: Index, period: Slots, slots: Slots) -> Mask:
     """Return a mask of all slots with the given slots of each period set."""
     mask = np.zeros(slots.count, dtype=bool)
     mask[slots.plus(used, 0, period)] = True
@@ -74,13 +80,52 @@ def _moves(source: Packed, target: Packed, slots: Slots) -> Iterator[list[_Move]
         yield [_Move(*divmod(int(k), slots.count), own) for k, own in zip(found, groups, strict=True)]
 
 
-def _cost(all_moves: Iterable[list[_Move]], slots: Slots) -> int:
+def _cost(all_moves: Iterable[list[_Move]], slots: Slots) -> float:
     """Return a figure that grows with the key switches and masks that aligning would take."""
-    total = 0
+    total = 0.0
     for moves in all_moves:
-        switches = [move.key_switches(slots) for move in moves]
-        total += switches[0] if len(moves) == 1 else sum(1 + max(1, count) for count in switches)
+        if len(moves) == 1:
+            total += moves[0].key_switches(slots)
+            continue
+        for together in _together(moves, slots):
+            switches = sum(max(1, move.key_switches(slots)) for move in together)
+            total += len(together) + min(switches, _stepped(together, slots).rotations)
     return total
+
+
+def _together(moves: list[_Move], slots: Slots) -> list[list[_Move]]:
+    """Group moves by their source and by whether they swap rows."""
+    found: dict[tuple[int, int], list[_Move]] = {}
+    for move in moves:
+        found.setdefault((move.source, move.distance // slots.width), []).append(move)
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class _Stepped:
+    """Distances as giant and baby steps: that of move m is `giants[m] + babies[m]`."""
+
+    giants: Index
+    babies: Index
+
+    @property
+    def rotations(self) -> int:
+        """How many rotations take a key."""
+        return sum(int(np.count_nonzero(np.unique(own))) for own in (self.giants, self.babies))
+
+
+def _stepped(moves: list[_Move], slots: Slots) -> _Stepped:
+    """Return the steps that take the fewest rotations, among those of evenly spaced giants."""
+    distances = np.array([move.distance % slots.width for move in moves])
+    order = np.sort(distances)
+    gaps = np.diff(np.r_[order, order[0] + slots.width])
+    start = int(order[(np.argmax(gaps) + 1) % len(order)])
+    offsets = (distances - start) % slots.width
+    unit = math.gcd(*offsets.tolist()) or 1
+    numbers = offsets // unit
+    most = min(int(numbers.max()) + 1, _MOST_BABIES)
+    ways = [_Stepped(numbers // b * b * unit, start + numbers % b * unit) for b in range(1, most + 1)]
+    return min(ways, key=lambda way: way.rotations)
 
 
 def _aligned(
@@ -99,24 +144,71 @@ def _aligned(
     return Packed(tuple(cts), target.ct, slots.plus(target.slot, 0, period), period, np.stack(zeros))
 
 
-def _assemble(
-    builder: Builder, source: Packed, moves: list[_Move], period: Slots, where: Location
-) -> tuple[int, NDArray[np.bool_]]:
+def _assemble(builder: Builder, source: Packed, moves: list[_Move], period: Slots, where: Location) -> tuple[int, Mask]:
     """Add the moves into one ciphertext, in which a period repeats; return it and where it is zero."""
     builder.room_for(len(moves))
+    filled = np.logical_or.reduce([_mask(move.places, period, builder.slots) for move in moves])
     total, zero = -1, np.ones(builder.slots.count, dtype=bool)
-    masks = [_mask(move.places, period, builder.slots) for move in moves]
-    filled = np.logical_or.reduce(masks)
-    for move, mask in zip(moves, masks, strict=True):
+    for together in _together(moves, builder.slots):
+        for part, part_zero in _moved(builder, source, together, period, filled, where):
+            total = part if total < 0 else builder.add(Kind.ADD, (total, part), where)
+            zero &= part_zero
+    return total, zero
+
+
+def _moved(
+    builder: Builder, source: Packed, moves: list[_Move], period: Slots, filled: Mask, where: Location
+) -> list[tuple[int, Mask]]:
+    """Return ciphertexts whose sum holds the elements of one source moved, each with where it is zero.
+
+    What arrives in the `filled` slots of other moves is masked.
+    """
+    if len(moves) >= _MANY:
+        steps = _stepped(moves, builder.slots)
+        if steps.rotations < len(moves) - 1:
+            return [_in_steps(builder, source, moves, steps, period, where)]
+    found = []
+    for move in moves:
+        mask = _mask(move.places, period, builder.slots)
         part = builder.turn(source.cts[move.source], move.distance, where)
         part_zero = builder.slots.turned(source.zeros[move.source], move.distance)
         if (filled & ~mask & ~part_zero).any():
             plain = builder.plains.number(ONE, np.where(mask, 0, -1))
             part = builder.add(Kind.MULTIPLY_PLAIN, (part,), where, plain)
             part_zero = part_zero | ~mask
-        total = part if total < 0 else builder.add(Kind.ADD, (total, part), where)
-        zero &= part_zero
-    return total, zero
+        found.append((part, part_zero))
+    return found
+
+
+def _in_steps(
+    builder: Builder, source: Packed, moves: list[_Move], steps: _Stepped, period: Slots, where: Location
+) -> tuple[int, Mask]:
+    """Return one linear transform by baby steps and giant steps that makes all moves, under masks."""
+    slots = builder.slots
+    terms: dict[int, dict[int, int]] = {}
+    zero = np.ones(slots.count, dtype=bool)
+    for move, giant, baby in zip(moves, steps.giants.tolist(), steps.babies.tolist(), strict=True):
+        mask = _mask(move.places, period, slots)
+        zero &= ~mask
+        # The giant step moves the products to their places.
+        plain = builder.plains.number(ONE, np.where(slots.turned(mask, -giant % slots.width), 0, -1))
+        terms.setdefault(giant, {})[baby] = plain
+    turned = builder.turn(source.cts[moves[0].source], moves[0].distance // slots.width * slots.width, where)
+    return builder.transform(turned, terms, where), zero
+
+
+def masked(builder: Builder, x: Packed, where: Location) -> Packed:
+    """Return the tensor with zeros in all slots where none of its elements stands; that may take a product."""
+    x = x.compact()
+    cts, zeros = [], []
+    for number, here in enumerate(x.elements_of()):
+        mask = _mask(x.slot.reshape(-1)[here], x.period, builder.slots)
+        ct = x.cts[number]
+        if not (mask | x.zeros[number]).all():
+            ct = builder.add(Kind.MULTIPLY_PLAIN, (ct,), where, builder.plains.number(ONE, np.where(mask, 0, -1)))
+        cts.append(ct)
+        zeros.append(x.zeros[number] | ~mask)
+    return Packed(tuple(cts), x.ct, x.slot, x.period, np.stack(zeros))
 
 
 def same_places(a: Packed, b: Packed, slots: Slots) -> bool:

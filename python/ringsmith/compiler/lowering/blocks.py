@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A plain matrix times many encrypted vectors, each in a block of slots, by diagonals of partial sums.
 
-A block has `length` places, `stride` slots apart. For results i < `parts`, a power of two, place p = i + parts t holds
-the t-th partial sum of result i: the sum over the distances d of W[i, p + d] x[p + d]. So `parts` distances are enough
-however long the vectors are, and a sum of the partial sums ends it (the hybrid of Juvekar et al., GAZELLE, USENIX
-Security 2018; diagonals as in Halevi and Shoup, CRYPTO 2014). All blocks of a ciphertext are done at once.
+A block has `length` places, `stride` slots apart. The vector's elements stand in some of them, in any order, and what
+stands between them meets zeros of the matrix: a change of shape before a product costs nothing. For results
+i < `parts`, a power of two, place p = i + parts t holds the t-th partial sum of result i: the sum over the distances d
+of W[i, p + d] x[p + d]. So `parts` distances are enough however long the vectors are, and a sum of the partial sums
+ends it (the hybrid of Juvekar et al., GAZELLE, USENIX Security 2018; diagonals as in Halevi and Shoup, CRYPTO 2014).
+All blocks of a ciphertext are done at once.
 
 Places go around where a block is all that repeats; they may reach into what the block before leaves free otherwise, and
 where nothing is free, negative distances take their part.
@@ -12,6 +14,8 @@ where nothing is free, negative distances take their part.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,10 +30,11 @@ from ringsmith.ir.slot_program import Builder
 from ringsmith.location import Location
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Blocks:
-    """Vectors along the last axis of a tensor: `first` is the least slot of a block in which elements stand.
+    """Vectors along the last axis of a tensor, each in the same places of its block.
 
+    `first` is the slot of a block from which places count, `columns[place]` the element that stands there or -1.
     `around`: the block is all that repeats, so its places go around.
     """
 
@@ -37,6 +42,12 @@ class Blocks:
     length: int
     first: int
     around: bool
+    columns: Index
+
+    def origin(self, x: Packed, slots: Slots) -> Index:
+        """Return the slot of each vector's place 0, with a last axis of extent 1."""
+        begin = int(np.flatnonzero(self.columns == 0)[0])
+        return slots.plus(x.slot[..., :1], -begin * self.stride % slots.width, x.period)
 
 
 @dataclass(frozen=True)
@@ -58,28 +69,43 @@ class Way:
 
 
 def blocks_of(x: Packed, slots: Slots) -> Blocks | None:
-    """Return how the vectors along the last axis lie; None if they do not all lie alike."""
-    width = x.shape[-1]
-    if width < 2 or (x.ct != x.ct[..., :1]).any():
+    """Return how the vectors along the last axis lie; None if they do not all lie alike in one row of slots each."""
+    slot = slots.plus(x.slot, 0, x.period).reshape(-1, x.shape[-1])
+    ct, row = x.ct.reshape(slot.shape), slot // slots.width
+    if (ct != ct[:, :1]).any() or (row != row[:, :1]).any() or len(np.unique(ct * slots.count + slot)) < slot.size:
         return None
-    slot = slots.plus(x.slot, 0, x.period)
-    stride = int((slot.flat[1] - slot.flat[0]) % x.period.width)
-    if stride == 0 or power_of_two(stride) != stride:
+    starts = slot[:, 0] % slots.width
+    turned = _offsets(slot, lambda offsets: offsets % x.period.width)
+    if turned is None:
         return None
-    starts = slot[..., 0].reshape(-1)
+    # The largest power of two that divides all offsets.
+    stride = math.gcd(*turned.tolist(), x.period.width) if turned.any() else 1
     length = x.period.width // stride
-    while length >= power_of_two(width) and not _aligned(starts, stride, length):
+    if _aligned(starts, stride, length):
+        return _blocks(turned, int(starts[0]), stride, length, around=True)
+    straight = _offsets(slot, lambda offsets: offsets)
+    if straight is None:
+        return None
+    least = int(straight.min())
+    while not _aligned(starts + least, stride, length):
         length //= 2
-    if length < width:
+    if (int(starts[0]) + least) % (stride * length) // stride + np.ptp(straight) // stride >= length:
         return None
-    first = int(starts[0] % (stride * length) // stride * stride)
-    around = stride * length == x.period.width
-    places = first + stride * np.arange(width)
-    if not around and first + stride * width > stride * length:
-        return None
-    wanted = (starts // (stride * length) * stride * length + starts % stride)[:, None] + places % (stride * length)
-    apart = len(np.unique(x.ct * slots.count + slot)) == slot.size
-    return Blocks(stride, length, first, around) if apart and np.array_equal(slot.reshape(-1, width), wanted) else None
+    return _blocks(straight - least, int(starts[0]) + least, stride, length, around=False)
+
+
+def _offsets(slot: Index, of: Callable[[Index], Index]) -> Index | None:
+    """Return how far each element of a vector is from the first one; None unless that is the same in all vectors."""
+    found = of(slot - slot[:, :1])
+    return found[0] if (found == found[0]).all() else None
+
+
+def _blocks(offsets: Index, start: int, stride: int, length: int, *, around: bool) -> Blocks:
+    """Return blocks of vectors whose elements stand at offsets from a slot."""
+    places = offsets // stride
+    columns = np.full(length, -1, dtype=np.intp)
+    columns[places] = np.arange(len(places))
+    return Blocks(stride, length, start % (stride * length) // stride * stride, around, columns[: places.max() + 1])
 
 
 def _aligned(starts: Index, stride: int, length: int) -> bool:
@@ -100,17 +126,17 @@ def ways(x: Packed, rows: int, slots: Slots) -> list[Way]:
             found.append(_way(blocks, parts, (0, blocks.length), (0, parts), len(x.cts)))
         return [way for way in found if way]
     while parts <= blocks.length:
-        found.append(_way(blocks, parts, *_reach(blocks, parts, x.shape[-1]), len(x.cts)))
+        found.append(_way(blocks, parts, *_reach(blocks, parts), len(x.cts)))
         parts *= 2
     return sorted(found, key=lambda way: way.cost)
 
 
-def _reach(blocks: Blocks, parts: int, columns: int) -> tuple[tuple[int, int], tuple[int, int]]:
+def _reach(blocks: Blocks, parts: int) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return the distances and places, as (first, count), for partial sums that far apart."""
     if blocks.around:
         return (0, parts), (0, blocks.length)
     begin = blocks.first // blocks.stride
-    needed = -(-columns // parts) * parts
+    needed = -(-len(blocks.columns) // parts) * parts
     if parts + needed <= blocks.length and begin == 0:
         return (0, parts), (-parts, parts + needed)
     return (1 - parts, 2 * parts - 1), (0, needed)
@@ -137,13 +163,13 @@ def multiply(builder: Builder, x: Packed, matrix: PlainView, way: Way, where: Lo
     period = x.period
     if way.parts > blocks.length:
         period = Slots(period.rows, way.parts * blocks.stride)
-    terms, touched = _terms(builder, matrix, way, period, x.shape[-1])
+    terms, touched = _terms(builder, matrix, way, period)
     done = []
     for ct in x.cts:
         value = builder.transform(ct, terms, where), ~touched
         done.append(_summed(builder, value, way, where))
     cts, zeros = tuple(ct for ct, _ in done), np.stack([zero for _, zero in done])
-    slot = slots.plus(x.slot[..., :1], blocks.stride * (way.start + np.arange(rows)) % slots.width, period)
+    slot = slots.plus(blocks.origin(x, slots), blocks.stride * (way.start + np.arange(rows)) % slots.width, period)
     if blocks.around and way.parts < blocks.length:
         period = Slots(period.rows, way.parts * blocks.stride)
         slot = slots.plus(slot, 0, period)
@@ -157,7 +183,7 @@ def _summed(builder: Builder, value: Value, way: Way, where: Location) -> Value:
 
 
 def _terms(
-    builder: Builder, matrix: PlainView, way: Way, period: Slots, columns: int
+    builder: Builder, matrix: PlainView, way: Way, period: Slots
 ) -> tuple[dict[int, dict[int, int]], NDArray[np.bool_]]:
     """Return the transform's terms, and which slots its products touch."""
     slots, blocks = builder.slots, way.blocks
@@ -165,7 +191,7 @@ def _terms(
     terms: dict[int, dict[int, int]] = {}
     touched = np.zeros(slots.count, dtype=bool)
     for distance in range(way.low, way.low + way.count):
-        gather = _diagonal(matrix, way, distance, columns)
+        gather = _diagonal(matrix, way, distance)
         if (gather < 0).all():
             continue
         block = _in_slots(gather, way, span)
@@ -178,7 +204,7 @@ def _terms(
     return terms, touched
 
 
-def _diagonal(matrix: PlainView, way: Way, distance: int, columns: int) -> Index:
+def _diagonal(matrix: PlainView, way: Way, distance: int) -> Index:
     """Return, for each place, the matrix element that meets the vector's element at the distance; -1: none."""
     rows, length = matrix.picked.shape[0], way.blocks.length
     place = np.arange(way.start, way.start + way.places)
@@ -188,8 +214,9 @@ def _diagonal(matrix: PlainView, way: Way, distance: int, columns: int) -> Index
     elif way.low < 0:
         # Of the vector's elements in the place's part.
         j = np.where(j // way.parts == place // way.parts, j, -1)
-    inside = (i < rows) & (j >= 0) & (j < columns)
-    return np.where(inside, matrix.picked[np.minimum(i, rows - 1), np.clip(j, 0, columns - 1)], -1)
+    places = way.blocks.columns
+    column = np.where((j >= 0) & (j < len(places)), places[np.clip(j, 0, len(places) - 1)], -1)
+    return np.where((i < rows) & (column >= 0), matrix.picked[np.minimum(i, rows - 1), column], -1)
 
 
 def _in_slots(gather: Index, way: Way, span: int) -> Index:

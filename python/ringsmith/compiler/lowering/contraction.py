@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ringsmith.compiler.lowering.context import MOST_SENT, Context, Operand, com
 from ringsmith.compiler.lowering.layout import Packed, pack, power_of_two
 from ringsmith.compiler.lowering.reduce import sum_axis
 from ringsmith.compiler.lowering.sent import View
+from ringsmith.ir.geometry import Index, Slots
 from ringsmith.ir.slot_program import Kind
 from ringsmith.location import Location
 
@@ -20,6 +22,8 @@ from ringsmith.location import Location
 _WIDTHS = 3
 #: A way is not offered when by itself it costs so many times the cheapest.
 _HOPELESS = 4.0
+#: Vectors over more ciphertexts than this are not multiplied one ciphertext at a time.
+_MOST_PARTS = 64
 
 
 def matmul(context: Context, a: Operand, b: Operand, place: int, where: Location) -> Packed:
@@ -61,19 +65,45 @@ def _plain_matrix(context: Context, vectors: Operand, matrix: PlainView, where: 
     x, rows = vectors.value, matrix.picked.shape[0]
     if not isinstance(x, Packed):
         return {}
+    together = _together(x, context.slots)
+    found = _block_ways(context, x, matrix, together, where) if len(together) <= _MOST_PARTS else {}
+    if (not found or len(together) > 1) and len(x.shape) == 1 and (own := matvec.diagonals(x, rows, context.slots)):
+        found["diagonals"] = (own.cost, lambda: matvec.multiply(context.builder, x, matrix, own, where))
+    return found
+
+
+def _together(x: Packed, slots: Slots) -> list[Index]:
+    """Return the columns that stand together in one ciphertext and one of its rows of slots, in all vectors."""
+    row = slots.plus(x.slot, 0, x.period) // slots.width
+    place = np.moveaxis(x.ct * slots.rows + row, -1, 0).reshape(x.shape[-1], -1)
+    _, group = np.unique(place, axis=0, return_inverse=True)
+    return [np.flatnonzero(group.reshape(-1) == number) for number in range(int(group.max()) + 1)]
+
+
+def _block_ways(context: Context, x: Packed, matrix: PlainView, together: list[Index], where: Location) -> _Ways:
+    """Return the ways for columns of several ciphertexts: each by itself, the cheapest of each first, then added."""
+    parts = [(x.view(x.ct[..., own], x.slot[..., own]).compact(), own) for own in together]
+    rows = matrix.picked.shape[0]
+    each = [blocks.ways(part, rows, context.slots)[:_WIDTHS] for part, _ in parts]
     found: _Ways = {}
-    for way in blocks.ways(x, rows, context.slots)[:_WIDTHS]:
-        name = f"diagonals, partial sums {way.parts} apart"
-        found[name] = (way.cost, _block_product(context, x, matrix, way, where))
-    if not found and len(x.shape) == 1 and (chosen := matvec.diagonals(x, rows, context.slots)):
-        found["diagonals"] = (chosen.cost, lambda: matvec.multiply(context.builder, x, matrix, chosen, where))
+    for chosen in zip(*each, strict=False):
+        pieces = [
+            (part, PlainView(matrix.node, matrix.picked[:, own]), way)
+            for (part, own), way in zip(parts, chosen, strict=True)
+        ]
+        total = sum(way.cost for way in chosen)
+        found[f"diagonals, partial sums {chosen[0].parts} apart"] = (total, _block_product(context, pieces, where))
     return found
 
 
 def _block_product(
-    context: Context, x: Packed, matrix: PlainView, way: blocks.Way, where: Location
+    context: Context, pieces: list[tuple[Packed, PlainView, blocks.Way]], where: Location
 ) -> Callable[[], Packed]:
-    return lambda: blocks.multiply(context.builder, x, matrix, way, where)
+    def make() -> Packed:
+        products = (blocks.multiply(context.builder, x, matrix, way, where) for x, matrix, way in pieces)
+        return reduce(lambda a, b: combine(context.builder, Kind.ADD, a, b, where), products)
+
+    return make
 
 
 def _sent_product(context: Context, a: Operand, b: Operand, left: View, right: View, where: Location) -> _Ways:

@@ -7,13 +7,14 @@ costs less. Terms that go on in the next row of slots are summed in each row, an
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.compiler.lowering import cost
-from ringsmith.compiler.lowering.align import combine
+from ringsmith.compiler.lowering.align import combine, masked
 from ringsmith.compiler.lowering.layout import Packed, power_of_two
 from ringsmith.ir.geometry import Index, Slots
 from ringsmith.ir.slot_program import Builder, Kind
@@ -21,6 +22,9 @@ from ringsmith.location import Location
 
 #: A ciphertext, and where it is zero.
 Value = tuple[int, NDArray[np.bool_]]
+
+#: So many terms at unequal distances are worth a mask, which costs a level.
+_MASKED = 8
 
 
 @dataclass
@@ -115,7 +119,7 @@ def _progression(rows: list[Index], period: Slots, slots: Slots) -> _Progression
 def _follows(rows: list[Index], found: _Progression, period: Slots, slots: Slots) -> bool:
     """Tell whether all terms stand where a progression from the first one has them."""
     distances = found.distances(np.arange(len(rows)), slots)
-    expected = slots.plus(rows[0][None, :], distances[:, None], period)
+    expected = slots.plus(rows[0], distances.reshape(-1, *[1] * rows[0].ndim), period)
     return not slots.minus(np.stack(rows), expected, period).any()
 
 
@@ -131,6 +135,8 @@ def _reduce(builder: Builder, x: Packed, rows: list[Index], where: Location) -> 
     if found is not None:
         return _sum(builder, x.view(x.ct, rows[0]), rows, found, where)
     parts = _by_row(rows, slots)
+    if len(parts) == 1 and (done := _uneven(builder, x, rows, where)) is not None:
+        return done
     total: Packed | None = None
     for part in parts if len(parts) > 1 else [[row] for row in rows]:
         own = _reduce(builder, x, part, where)
@@ -138,6 +144,52 @@ def _reduce(builder: Builder, x: Packed, rows: list[Index], where: Location) -> 
     if total is None:
         raise AssertionError("there are at least two terms")
     return total
+
+
+def _uneven(builder: Builder, x: Packed, rows: list[Index], where: Location) -> Packed | None:
+    """Sum terms of one row of slots, in rising order, whose distances differ; None if that is best done one by one."""
+    if (filled := _filled(x, rows, builder.slots)) is not None:
+        return _reduce(builder, x, filled, where)
+    if (nested := _nested(builder, x, rows, where)) is not None:
+        return nested
+    if len(rows) < _MASKED:
+        return None
+    # A mask makes zeros of what stands between the terms.
+    held = x.view(np.broadcast_to(x.ct, (len(rows), *x.shape)), np.stack(rows))
+    clean = masked(builder, held, where)
+    clean = clean.view(clean.ct[0], clean.slot[0])
+    filled = _filled(clean, rows, builder.slots)
+    return None if filled is None else _reduce(builder, clean, filled, where)
+
+
+def _filled(x: Packed, rows: list[Index], slots: Slots) -> list[Index] | None:
+    """Return the terms with those places between them that are known to be zero; None unless all others are."""
+    offsets = np.stack(rows) - rows[0]
+    if (offsets != offsets[:, :1]).any() or not offsets[1:].all():
+        return None
+    own = offsets[:, 0]
+    stride = math.gcd(*own.tolist())
+    every = rows[0][None, :] + stride * np.arange(own.max() // stride + 1)[:, None]
+    between = np.delete(every, own // stride, axis=0)
+    if not len(between) or not x.zeros[x.ct, between].all():
+        return None
+    return list(every)
+
+
+def _nested(builder: Builder, x: Packed, rows: list[Index], where: Location) -> Packed | None:
+    """Sum equal runs of terms at equal distances, then their sums; None if there are no such runs."""
+    every = np.stack(rows)
+    steps = np.diff(every[:, 0])
+    length = int(np.flatnonzero(steps != steps[0])[0]) + 1
+    if length < 2 or len(rows) % length:
+        return None
+    runs = every.reshape(-1, length, *x.shape)
+    terms = [runs[:, number] for number in range(length)]
+    found = _progression(terms, x.period, builder.slots)
+    if found is None:
+        return None
+    sums = _sum(builder, x.view(np.broadcast_to(x.ct, terms[0].shape), terms[0]), terms, found, where)
+    return _reduce(builder, sums.view(sums.ct[0], sums.slot[0]), list(sums.slot), where)
 
 
 def _by_row(rows: list[Index], slots: Slots) -> list[list[Index]]:

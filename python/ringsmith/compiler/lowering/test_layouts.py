@@ -161,7 +161,7 @@ def test_a_program_over_its_limit_is_given_up() -> None:
     # One with long moves, before they are made.
     moved = kernel(x=Encrypted(64, bound=1), y=Encrypted(64, bound=1, packing="rows"))(lambda x, y: x[::-1] * y)
     with pytest.raises(TooLongError):
-        lowered(graph_of(moved), moved.arguments, Slots(1, 64), Choices({("operands", 3): "moved"}), 60)
+        lowered(graph_of(moved), moved.arguments, Slots(1, 64), Choices({("operands", 3): "moved"}), 30)
 
 
 def test_counts_are_those_of_the_circuit() -> None:
@@ -179,13 +179,69 @@ def packed(slot: Any, period: int, slots: Slots) -> Packed:
     return Packed((0,), np.zeros_like(slot), slot, Slots(1, period), np.zeros((1, slots.count), dtype=bool))
 
 
+def found_blocks(slot: Any, period: int) -> tuple[int, int, int, bool] | None:
+    """Return stride, length, first slot and whether places go around."""
+    own = blocks.blocks_of(packed(slot, period, Slots(1, 64)), Slots(1, 64))
+    return None if own is None else (own.stride, own.length, own.first, own.around)
+
+
 def test_blocks_are_found_where_all_vectors_lie_alike() -> None:
-    slots, rows = Slots(1, 64), np.arange(4)[:, None] * 16
-    assert blocks.blocks_of(packed(rows + np.arange(5), 64, slots), slots) == blocks.Blocks(1, 16, 0, around=False)
-    assert blocks.blocks_of(packed(rows + 3 + np.arange(5), 64, slots), slots) == blocks.Blocks(1, 16, 3, around=False)
-    assert blocks.blocks_of(packed(np.arange(5) % 64, 8, slots), slots) == blocks.Blocks(1, 8, 0, around=True)
-    lanes = np.arange(4)[:, None] + 4 * np.arange(8)
-    assert blocks.blocks_of(packed(lanes, 32, slots), slots) == blocks.Blocks(4, 8, 0, around=True)
-    # Not evenly spaced, not a power of two apart, two in one place, over the end of a block.
-    for slot in ([0, 1, 3], [0, 3, 6], [[0, 1], [0, 1]], rows + 13 + np.arange(5)):
-        assert blocks.blocks_of(packed(slot, 64, slots), slots) is None
+    rows = np.arange(4)[:, None] * 16
+    assert found_blocks(rows + np.arange(5), 64) == (1, 16, 0, False)
+    assert found_blocks(rows + 3 + np.arange(5), 64) == (1, 16, 3, False)
+    assert found_blocks(np.arange(5) % 64, 8) == (1, 8, 0, True)
+    assert found_blocks(np.arange(4)[:, None] + 4 * np.arange(8), 32) == (4, 8, 0, True)
+    # Not evenly spaced, not a power of two apart, in falling order.
+    assert found_blocks([0, 1, 3], 64) == found_blocks([0, 3, 6], 64) == (1, 64, 0, True)
+    assert found_blocks(rows + 4 - 2 * np.arange(3), 64) == (2, 8, 0, False)
+    # Two in one place, over the end of a block, unlike each other.
+    for slot in ([[0, 1], [0, 1]], rows + 13 + np.arange(5), [[0, 1], [8, 10]]):
+        assert found_blocks(slot, 64) is None
+
+
+def test_places_of_a_block_hold_the_elements_in_any_order() -> None:
+    own = blocks.blocks_of(packed([[6, 2, 0], [14, 10, 8]], 16, Slots(1, 64)), Slots(1, 64))
+    assert own is not None
+    assert own.columns.tolist() == [2, 1, -1, 0]
+
+
+def key_switches_of(function: Any, scheme: str = "ckks", slots: int = 2048, **arguments: Any) -> int:
+    """Return the key switches of a kernel in the cheapest layouts found, which are right."""
+    circuit = check(kernel(scheme=scheme, **arguments)(function), slots)
+    return int(circuit.counts().get("key_switch", 0))
+
+
+@pytest.mark.parametrize("scheme", ["ckks", "bfv"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, w: x.reshape(-1) @ w,
+        lambda x, w: (x * x).T.reshape(-1) @ w,
+        lambda x, w: (x * x)[:, ::-1].ravel() @ w + x[0, :3],
+        lambda x, w: (x.reshape(-1) * w[:, 0]).sum(),
+        lambda x, w: (x * x).reshape(-1)[[9, 3, 8, 1, 7, 2]].sum() * w[0, 0],
+    ],
+)
+def test_a_change_of_shape_before_a_product_costs_no_key_switches(function: Any, scheme: str) -> None:
+    small: Any = {"low": -2, "high": 2}
+    flat = key_switches_of(lambda x, w: x @ w, scheme, x=Encrypted(63, **small), w=Plain(63, 3, **small))
+    assert key_switches_of(function, scheme, x=Encrypted(7, 9, **small), w=Plain(63, 3, **small)) <= flat + 3
+
+
+@pytest.mark.parametrize("scheme", ["ckks", "bfv"])
+@pytest.mark.parametrize("slots", [64, 128])
+def test_vectors_over_rows_and_ciphertexts_meet_their_columns(slots: int, scheme: str) -> None:
+    small: Any = {"low": -2, "high": 2}
+    made = kernel(scheme=scheme, x=Encrypted(13, 11, **small), w=Plain(143, 5, **small))
+    check(made(lambda x, w: x.reshape(-1) @ w), slots)
+    check(made(lambda x, w: (x * x).T.reshape(-1) @ w), slots)
+    batch = kernel(scheme=scheme, x=Encrypted(6, 5, 3, **small), w=Plain(15, 4, **small))
+    check(batch(lambda x, w: (2 * x).reshape(6, -1) @ w), slots)
+
+
+def test_many_distances_are_moved_by_baby_steps_and_giant_steps() -> None:
+    made = kernel(x=Encrypted(28, 28, bound=1), y=Encrypted(784, bound=1, packing="rows"))
+    assert check(made(lambda x, y: (x * x).reshape(-1) + y), 1024).counts()["key_switch"] <= 1 + 10
+    assert (
+        check(kernel(x=Encrypted(28, 28, bound=1))(lambda x: x * x - (x * x).T), 1024).counts()["key_switch"] <= 1 + 16
+    )

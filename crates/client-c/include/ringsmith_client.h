@@ -3,8 +3,8 @@
  * The small client of ringsmith (docs/client.md): keys, encryption and decryption of BFV and CKKS.
  *
  * The library needs malloc and free where there is no operating system. It keeps nothing of what it is given, and
- * wipes what is secret. Functions return RS_OK or one of the other codes; nothing is written unless RS_OK is returned,
- * but *length, which RS_ROOM sets to the bytes that are needed. Pointers must be valid for what they are said to hold.
+ * wipes what is secret. Functions return RS_OK or one of the other codes. Unless RS_OK is returned nothing is written, *out
+ * neither: only RS_ROOM sets *length, to the bytes that are needed. Pointers must be valid for what they are said to hold.
  */
 #ifndef RINGSMITH_CLIENT_H
 #define RINGSMITH_CLIENT_H
@@ -24,19 +24,22 @@ enum {
     RS_BYTES = 4,            /* bytes that are no such object, or damaged */
     RS_MESSAGE = 5,          /* a coefficient or value out of range, or too many values */
     RS_ROOM = 6,             /* the buffer is too small: *length says what is needed */
-    RS_NULL = 7              /* a pointer is null */
+    RS_NULL = 7,             /* a pointer is null */
+    RS_INSECURE = 8          /* a set below 128 bits of security, without allow_insecure */
 };
 
-/* A parameter set: that of the engine, since ciphertexts name it. */
+/* A parameter set: that of the engine, since ciphertexts name it, and with the engine's rules. Set all of it, or begin
+ * with zeros: rs_params set = {0}. */
 typedef struct {
     uint32_t n;    /* ring degree, a power of two from 16 to 8192 */
     uint32_t dnum; /* digits of key switching; as many as data primes where nothing else was chosen */
-    const uint64_t *data;
+    const uint64_t *data; /* different primes of 32 to 60 bits that are 1 modulo 2n, as the special ones are */
     size_t data_count;
     const uint64_t *special; /* may be null where special_count is 0 */
     size_t special_count;
     uint64_t t;   /* BFV: plaintext modulus below 2^31; 0: CKKS */
-    double scale; /* CKKS: scale of fresh ciphertexts */
+    double scale; /* CKKS: scale of fresh ciphertexts, from 2 to 2^60 and below half the data primes' product */
+    uint32_t allow_insecure; /* not 0: take a set below 128 bits of security */
 } rs_params;
 
 /* Holds a secret key. */

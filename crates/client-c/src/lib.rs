@@ -9,12 +9,12 @@ mod bare;
 
 use alloc::boxed::Box;
 use client::{Client, Error, Params, Scheme, Slots, encrypt_public, memory};
-use core::ptr::null_mut;
 use core::slice;
 
 const OK: i32 = 0;
 const ROOM: i32 = 6;
 const NULL: i32 = 7;
+const INSECURE: i32 = 8;
 
 /// A code of the header.
 type Code = i32;
@@ -27,6 +27,7 @@ fn code(error: Error) -> Code {
         Error::OtherKey => 3,
         Error::Bytes(_) => 4,
         Error::Message(_) => 5,
+        Error::Insecure => INSECURE,
     }
 }
 
@@ -45,6 +46,7 @@ pub struct RsParams {
     special_count: usize,
     t: u64,
     scale: f64,
+    allow_insecure: u32,
 }
 
 /// `rs_client`, with the degree that its messages have.
@@ -91,7 +93,11 @@ unsafe fn params(pointer: *const RsParams) -> Done<Params> {
         0 => Scheme::Ckks { scale: own.scale },
         t => Scheme::Bfv { t },
     };
-    Params::new(own.n as usize, data, special, own.dnum, scheme).map_err(code)
+    let make = match own.allow_insecure {
+        0 => Params::new,
+        _ => Params::insecure,
+    };
+    make(own.n as usize, data, special, own.dnum, scheme).map_err(code)
 }
 
 /// # Safety
@@ -114,12 +120,14 @@ unsafe fn own<'a>(pointer: *const RsClient) -> Done<&'a RsClient> {
 /// `out` has `room` bytes, `length` is null or valid.
 unsafe fn put(bytes: &[u8], out: *mut u8, room: usize, length: *mut usize) -> Done<()> {
     // SAFETY: null, or the caller vouches for the length.
-    *unsafe { length.as_mut() }.ok_or(NULL)? = bytes.len();
+    let length = unsafe { length.as_mut() }.ok_or(NULL)?;
     if bytes.len() > room {
+        *length = bytes.len();
         return Err(ROOM);
     }
     // SAFETY: `out` has `room` bytes, and these are no more.
     unsafe { wanted(out, bytes.len())? }.copy_from_slice(bytes);
+    *length = bytes.len();
     Ok(())
 }
 
@@ -130,7 +138,6 @@ unsafe fn made(client: Done<(Client, usize)>, out: *mut *mut RsClient) -> Code {
     let Some(out) = (unsafe { out.as_mut() }) else {
         return NULL;
     };
-    *out = null_mut();
     finished(client.map(|(client, n)| *out = Box::into_raw(Box::new(RsClient { client, n }))))
 }
 

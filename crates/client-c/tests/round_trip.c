@@ -16,7 +16,7 @@
 
 int main(void) {
     const uint64_t data[] = {8589852673};
-    rs_params params = {N, 1, data, 1, NULL, 0, 12289, 0.0};
+    rs_params params = {N, 1, data, 1, NULL, 0, 12289, 0.0, 1};
     uint8_t keys[32], messages[32];
     int64_t values[N], message[N], found[N];
     for (int i = 0; i < 32; i++) keys[i] = 7, messages[i] = 9;
@@ -27,6 +27,8 @@ int main(void) {
     CHECK(rs_slots_encode(&params, values, N, message) == RS_OK);
     size_t length = 0, key_length = 0, public_length = 0;
     CHECK(rs_client_encrypt(client, message, messages, 0, NULL, 0, &length) == RS_ROOM);
+    size_t untouched = 3;
+    CHECK(rs_client_encrypt(client, message, messages, 0, NULL, length, &untouched) == RS_NULL && untouched == 3);
     uint8_t *bytes = malloc(length);
     CHECK(rs_client_encrypt(client, message, messages, 0, bytes, length, &length) == RS_OK);
     CHECK(rs_client_decrypt(client, bytes, length, message) == RS_OK);
@@ -50,9 +52,11 @@ int main(void) {
     message[3] = -1;
     CHECK(rs_client_encrypt(client, message, messages, 0, bytes, length, &length) == RS_MESSAGE);
     params.n = 1000;
-    CHECK(rs_client_read(&params, key, key_length, &again) == RS_PARAMETERS && again == NULL);
+    rs_client *kept = again;
+    CHECK(rs_client_read(&params, key, key_length, &again) == RS_PARAMETERS && again == kept);
     CHECK(rs_client_memory(N) == 28 * N);
     rs_client_free(client);
+    rs_client_free(again);
     rs_client_free(NULL);
     free(bytes);
     return 0;

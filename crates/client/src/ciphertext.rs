@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Ciphertexts as bytes: what stands before, between and behind their residues.
 
-use crate::params::{Error, Params, Scheme};
+use crate::error::Error;
+use crate::params::Params;
+use crate::rules::Scheme;
 use crate::stream::Seed;
 use crate::wire::{Reader, Tag, Writer, packed};
 

@@ -2,9 +2,11 @@
 //! Keys, encryption, decryption: one prime at a time.
 
 use crate::ciphertext::{Parts, Second, begin, polynomial};
+use crate::error::Error;
 use crate::modulus::Modulus;
 use crate::ntt::{fill_roots, forward, inverse};
-use crate::params::{Error, MAX_N, Params, Scheme};
+use crate::params::Params;
+use crate::rules::{MAX_N, Scheme};
 use crate::scaling::{Scaling, gather, round};
 use crate::stream::{Seed, Stream, binomial, ternary, uniform};
 use crate::wire::{Reader, Tag, Writer, packed, unpack};

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! Params ──> Client::new(seed) ──> public_key, encrypt_secret, encrypt_public, decrypt
-//! modulus <- ntt, stream (seeds, samplers), wire (envelope, packing) <- params <- ciphertext, scaling <- client, slots
+//! modulus <- ntt, stream (seeds, samplers), wire (envelope, packing), rules <- params <- ciphertext, scaling <- client, slots
 //! ```
 //!
 //! Here are ring degrees up to 8192, primes of 32 to 60 bits, ternary secrets and binomial errors of η = 21, messages
@@ -20,14 +20,18 @@ extern crate alloc;
 
 mod ciphertext;
 mod client;
+mod error;
 mod modulus;
 mod ntt;
 mod params;
+mod rules;
 mod scaling;
 mod slots;
 mod stream;
 mod wire;
 
 pub use client::{Client, Message, encrypt_public, memory};
-pub use params::{Error, MAX_N, MAX_PRIMES, Params, Scheme};
+pub use error::Error;
+pub use params::Params;
+pub use rules::{MAX_N, MAX_PRIMES, Scheme};
 pub use slots::Slots;

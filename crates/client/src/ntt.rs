@@ -3,12 +3,9 @@
 
 use crate::modulus::Modulus;
 
-/// ψ of a prime that is 1 modulo 2n; None if it is not. Public data only.
+/// ψ of a prime that is 1 modulo 2n; None where there is none. Public data only.
 pub(crate) fn smallest_root(q: &Modulus, n: usize) -> Option<u64> {
     let order = 2 * n as u64;
-    if q.value % order != 1 {
-        return None;
-    }
     let root = (2..1000).map(|x| q.power_vt(x, (q.value - 1) / order));
     let root = root
         .into_iter()

@@ -2,9 +2,11 @@
 //! BFV's slots: vectors modulo a prime t that is 1 modulo 2n, as two rows of n/2.
 
 use crate::client::Message;
+use crate::error::Error;
 use crate::modulus::Modulus;
 use crate::ntt::{fill_roots, forward, inverse, smallest_root};
-use crate::params::{Error, Params, Scheme};
+use crate::params::Params;
+use crate::rules::{Scheme, prime};
 use alloc::vec;
 use alloc::vec::Vec;
 use zeroize::Zeroizing;
@@ -28,10 +30,7 @@ impl Slots {
             return Err(none);
         };
         let n = params.n;
-        if t % 2 == 0 {
-            return Err(none);
-        }
-        let t = Modulus::new(t);
+        let t = prime(t, n).ok_or(none)?;
         let root = smallest_root(&t, n).ok_or(none)?;
         let bits = n.trailing_zeros();
         // The value at ψ^e stands at position brv((e − 1)/2).

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The byte format (docs/format.md): envelopes, residues packed at the width of their prime.
 
+use crate::error::Error;
 use crate::modulus::Modulus;
-use crate::params::Error;
 use alloc::vec::Vec;
 use twox_hash::XxHash3_64;
 

@@ -35,7 +35,7 @@ fn literal(n: usize, data: &[u32], special: &[u32]) -> RlweParamsLiteral<u64> {
 }
 
 fn small(rlwe: &RlweParamsLiteral<u64>, scheme: Scheme) -> Params {
-    Params::new(rlwe.n, &rlwe.q, &rlwe.p, rlwe.q.len() as u32, scheme).unwrap()
+    Params::insecure(rlwe.n, &rlwe.q, &rlwe.p, rlwe.q.len() as u32, scheme).unwrap()
 }
 
 fn seed(bytes: [u8; 32]) -> Seed {

@@ -94,7 +94,8 @@ fn main() {
     let _ = writeln!(Console, "instructions spin {instructions}");
     let t = 65537;
     let (params, instructions) = counted(|| {
-        Params::new(4096, &BFV, &BFV_SPECIAL, 2, Scheme::Bfv { t: t as u64 }).expect("a set")
+        // 109 bits, as SEAL has them: 3 above what the 2024 guidelines allow at 128 bits.
+        Params::insecure(4096, &BFV, &BFV_SPECIAL, 2, Scheme::Bfv { t: t as u64 }).expect("a set")
     });
     let _ = writeln!(Console, "instructions parameters {instructions}");
     let message: Vec<i64> = (0..4096).map(|i| i * 31 % t).collect();

@@ -10,6 +10,8 @@ import numpy as np
 from ringsmith.compiler.lowering.align import PlainView, combine, same_places
 from ringsmith.compiler.lowering.choices import Choices
 from ringsmith.compiler.lowering.layout import Packed, spread
+from ringsmith.compiler.lowering.moves import Mask
+from ringsmith.compiler.lowering.places import placed_zeros
 from ringsmith.compiler.lowering.sent import Sent, View
 from ringsmith.ir.geometry import Slots
 from ringsmith.ir.graph import Shape
@@ -44,6 +46,14 @@ class Operand:
         """Shape of the tensor."""
         return self.value.shape if isinstance(self.value, Packed) else self.value.picked.shape
 
+    def taken(self, kept: Mask, axis: int) -> Operand:
+        """Return the view of what is kept along an axis."""
+        view = self.view and View(self.view.name, np.compress(kept, self.view.picked, axis))
+        if isinstance(self.value, Packed):
+            x = self.value
+            return Operand(x.view(np.compress(kept, x.ct, axis), np.compress(kept, x.slot, axis)), view)
+        return Operand(PlainView(self.value.node, np.compress(kept, self.value.picked, axis)), view)
+
     def expanded(self, axis: int) -> Operand:
         """Return the view with an axis of extent 1 more."""
         view = self.view and View(self.view.name, np.expand_dims(self.view.picked, axis))
@@ -58,6 +68,24 @@ class Operand:
         if isinstance(self.value, Packed):
             return Operand(self.value.view(self.value.ct.T, self.value.slot.T), view)
         return Operand(PlainView(self.value.node, self.value.picked.T), view)
+
+
+def without_zeros(a: Operand, b: Operand) -> tuple[Operand, Operand]:
+    """Return the factors of a @ b without the terms that are zero in all rows of a or in all columns of b."""
+    kept = np.ones(a.shape[-1], dtype=bool)
+    for one, axis in ((a.value, -1), (b.value, 0)):
+        if isinstance(one, Packed):
+            kept &= np.moveaxis(one.held, axis, 0).reshape(len(kept), -1).any(axis=1)
+    # Of a product that is zero everywhere, one term stays.
+    kept[0] |= not kept.any()
+    return (a, b) if kept.all() else (a.taken(kept, -1), b.taken(kept, 0))
+
+
+def placed(context: Context, x: Operand, where: Location) -> Operand:
+    """Return an operand all of whose elements stand somewhere."""
+    if isinstance(x.value, PlainView) or x.value.whole:
+        return x
+    return Operand(placed_zeros(context.builder, x.value, where), x.view)
 
 
 def combined(context: Context, kind: Kind, a: Operand, b: Operand, place: int, where: Location) -> Packed:
@@ -91,7 +119,7 @@ def _line_up(left: Packed, right: Packed, shape: Shape, slots: Slots) -> bool:
 
 def _target(context: Context, other: Packed, shape: Shape, view: View | None) -> Packed | None:
     """Return the layout in which a view would be sent to meet the other operand; None if there is none."""
-    if view is None:
+    if view is None or not other.whole:
         return None
     target = spread(other.broadcast(shape).compact(), context.slots)
     return target if len(target.cts) <= MOST_SENT else None

@@ -10,8 +10,9 @@ import numpy as np
 
 from ringsmith.compiler.lowering import blocks, cost, fold, matvec
 from ringsmith.compiler.lowering.align import PlainView, combine, combine_plain
-from ringsmith.compiler.lowering.context import MOST_SENT, Context, Operand, combined
-from ringsmith.compiler.lowering.layout import Packed, pack, power_of_two
+from ringsmith.compiler.lowering.context import MOST_SENT, Context, Operand, combined, placed, without_zeros
+from ringsmith.compiler.lowering.layout import Packed, pack, power_of_two, scattered
+from ringsmith.compiler.lowering.moves import Mask
 from ringsmith.compiler.lowering.reduce import sum_axis
 from ringsmith.compiler.lowering.sent import View
 from ringsmith.ir.geometry import Index, Slots
@@ -28,6 +29,31 @@ _MOST_PARTS = 64
 
 def matmul(context: Context, a: Operand, b: Operand, place: int, where: Location) -> Packed:
     """Return a @ b as numpy has it for one and two axes; `place` is the node's in the graph."""
+    if all(not isinstance(one.value, Packed) or one.value.whole for one in (a, b)):
+        return _matmul(context, a, b, place, where)
+    # Zeros that stand nowhere take no part; rows and columns of nothing else are zeros of the result.
+    a, b = without_zeros(a, b)
+    rows, columns = (_some(one, axis) for one, axis in ((a, -1), (b, 0)))
+    whole = rows.all() and columns.all()
+    own = a if rows.all() else a.taken(rows, 0), b if columns.all() else b.taken(columns, -1)
+    if any(isinstance(one.value, PlainView) for one in own):
+        own = placed(context, own[0], where), placed(context, own[1], where)
+    found = _matmul(context, *own, place, where)
+    return found if whole else scattered(found.view(found.ct.reshape(-1), found.slot.reshape(-1)), _grid(rows, columns))
+
+
+def _some(x: Operand, axis: int) -> Mask:
+    """Tell which of the vectors along an axis, of extent K, have an element that is not zero."""
+    if isinstance(x.value, PlainView):
+        return np.ones(x.shape[:-1] if axis < 0 else x.shape[1:], dtype=bool)
+    return np.asarray(x.value.held.any(axis=axis))
+
+
+def _grid(rows: Mask, columns: Mask) -> Mask:
+    return np.asarray(np.multiply.outer(rows, columns))
+
+
+def _matmul(context: Context, a: Operand, b: Operand, place: int, where: Location) -> Packed:
     ways = _ways(context, a, b, where)
     ways["summed"] = (_summed_cost(context, a, b), lambda: _summed(context, a, b, place, where))
     least = min(own for own, _ in ways.values())

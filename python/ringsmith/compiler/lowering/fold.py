@@ -39,7 +39,7 @@ def inner_products(builder: Builder, x: Packed, weights: PlainView, where: Locat
     x = x.compact()
     x = x.view(x.ct, builder.slots.plus(x.slot, 0, x.period))
     rows = _rows(x, builder.slots)
-    if rows is None or len(x.cts) == 1:
+    if rows is None or len(x.cts) == 1 or not x.whole:
         return None
     factor = _factor(len(x.cts), rows.padded)
     if factor == 1:

@@ -2,7 +2,8 @@
 """Layout of a tensor: ciphertext and slot of each element, repetition, and slots known to be zero.
 
 A view (slice, transposition, rotation, broadcast) only changes the map; ciphertexts are touched when two operands
-have to line up. Slots outside the map hold anything, unless `zeros` says 0. All cts of one tensor repeat with one
+have to line up. Slots outside the map hold anything, unless `zeros` says 0. Elements that are zero, as those of a
+padding, need not stand anywhere: their ciphertext is -1. All cts of one tensor repeat with one
 `period`; mapped slots are the first ones of it. A vector that fits into a row of slots stands in one row, one that
 does not starts at the first slot and goes on in the next row.
 """
@@ -22,7 +23,7 @@ from ringsmith.ir.graph import Shape
 class Packed:
     """A packed tensor: `cts` are operations of the program, element e is slot `slot[e]` of `cts[ct[e]]`.
 
-    `zeros` has shape (len(cts), slots).
+    `ct[e]` is -1, and `slot[e]` 0, where the element is zero and stands nowhere. `zeros` has shape (len(cts), slots).
     """
 
     cts: tuple[int, ...]
@@ -36,13 +37,28 @@ class Packed:
         """Shape of the tensor."""
         return self.ct.shape
 
+    @property
+    def held(self) -> NDArray[np.bool_]:
+        """Which elements stand somewhere."""
+        return self.ct >= 0
+
+    @property
+    def whole(self) -> bool:
+        """Tell whether all elements stand somewhere."""
+        return bool(self.held.all())
+
+    def only(self, kept: NDArray[np.bool_]) -> Packed:
+        """Return the view in which the elements that are not kept stand nowhere."""
+        return self.view(np.where(kept, self.ct, -1), np.where(kept, self.slot, 0))
+
     def view(self, ct: Index, slot: Index) -> Packed:
         """Return the same ciphertexts under another map."""
         return replace(self, ct=ct, slot=slot)
 
     def gather(self, picked: Index) -> Packed:
-        """Return the view whose element e is element `picked[e]` (row-major)."""
-        return self.view(self.ct.reshape(-1)[picked], self.slot.reshape(-1)[picked])
+        """Return the view whose element e is element `picked[e]` (row-major); -1 picks a zero."""
+        found = self.view(self.ct.reshape(-1)[picked], self.slot.reshape(-1)[picked])
+        return found if (picked >= 0).all() else found.only((picked >= 0) & found.held)
 
     def broadcast(self, shape: Shape) -> Packed:
         """Return the view of a larger shape, as numpy broadcasts."""
@@ -51,21 +67,23 @@ class Packed:
     def elements_of(self) -> list[Index]:
         """Return, for each ciphertext, the elements (row-major) that stand in it."""
         order = np.argsort(self.ct, axis=None, kind="stable")
+        order = order[np.count_nonzero(self.ct < 0) :]
         ends = np.searchsorted(self.ct.reshape(-1)[order], np.arange(1, len(self.cts)))
         return list(np.split(order, ends))
 
     def fills(self, slots: Slots) -> bool:
         """Tell whether every slot holds an element or is known to be zero."""
         held = np.zeros_like(self.zeros)
-        held[self.ct, self.slot] = True
+        held[self.ct[self.held], self.slot[self.held]] = True
         return bool((self.zeros | slots.repeat(held, self.period)).all())
 
     def compact(self) -> Packed:
         """Return the tensor without ciphertexts that no element uses."""
-        used, ct = np.unique(self.ct, return_inverse=True)
+        used = np.unique(self.ct[self.held])
         if len(used) == len(self.cts):
             return self
-        return replace(self, cts=tuple(self.cts[i] for i in used), ct=ct.reshape(self.shape), zeros=self.zeros[used])
+        ct = np.where(self.held, np.searchsorted(used, self.ct), -1)
+        return replace(self, cts=tuple(self.cts[i] for i in used), ct=ct, zeros=self.zeros[used])
 
 
 def power_of_two(count: int) -> int:
@@ -115,6 +133,8 @@ def _lay_vectors(count: int, length: int, slots: Slots) -> tuple[Index, Index, S
 
 def spread(tensor: Packed, slots: Slots) -> Packed:
     """Return a view without two elements in one place: copies go to the repetitions, then to repeated ciphertexts."""
+    if not tensor.whole:
+        return scattered(spread(tensor.view(tensor.ct[tensor.held], tensor.slot[tensor.held]), slots), tensor.held)
     place = (tensor.ct * slots.count + tensor.slot).reshape(-1)
     order = np.argsort(place, kind="stable")
     ranked = place[order]
@@ -134,3 +154,10 @@ def spread(tensor: Packed, slots: Slots) -> Packed:
     ct = tensor.ct + len(tensor.cts) * (rank // repeats)
     wider = Slots(period.rows * (repeats // across), period.width * across)
     return Packed(tensor.cts * copies, ct, slot, wider, np.tile(tensor.zeros, (copies, 1))).compact()
+
+
+def scattered(values: Packed, held: NDArray[np.bool_]) -> Packed:
+    """Return the tensor whose held elements, in order, are those of a vector; the others stand nowhere."""
+    ct, slot = np.full(held.shape, -1, dtype=np.intp), np.zeros(held.shape, dtype=np.intp)
+    ct[held], slot[held] = values.ct, values.slot
+    return values.view(ct, slot)

@@ -5,23 +5,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from ringsmith.compiler.lowering import basis, search
 from ringsmith.compiler.lowering.align import PlainView, combine_plain, negate
 from ringsmith.compiler.lowering.choices import Choices, Decision
-from ringsmith.compiler.lowering.context import Context, Operand, Value, combined
+from ringsmith.compiler.lowering.context import MOST_SENT, Context, Operand, Value, combined
 from ringsmith.compiler.lowering.contraction import matmul
 from ringsmith.compiler.lowering.fuse import fuse
 from ringsmith.compiler.lowering.layout import Packed, pack
+from ringsmith.compiler.lowering.moves import Mask
+from ringsmith.compiler.lowering.places import moved_to_rows, nothing, placed_zeros, present, settled
 from ringsmith.compiler.lowering.powers import Powers
 from ringsmith.compiler.lowering.reduce import sum_axis
 from ringsmith.compiler.lowering.sent import Sent, View
 from ringsmith.errors import KernelError
 from ringsmith.frontend.declare import Argument
-from ringsmith.ir.geometry import Slots
+from ringsmith.ir import nodes
+from ringsmith.ir.geometry import Index, Slots
 from ringsmith.ir.graph import Graph, Node, Op
 from ringsmith.ir.handed import Handed
 from ringsmith.ir.layout_note import LayoutNote
@@ -105,6 +108,8 @@ class _Lowering:
         self.values: dict[int, Value] = {}
         self.views: dict[int, View] = {}
         self.numbers: dict[int, int] = {}
+        self.lengths = _reshaped(graph)
+        self.alike: dict[Any, int] = {}
 
     def run(self) -> SlotProgram:
         graph = self.graph
@@ -117,7 +122,7 @@ class _Lowering:
         result = self.values[id(graph.output)]
         if isinstance(result, PlainView):
             raise KernelError("the result does not depend on any encrypted argument", graph.output.where)
-        result = result.compact()
+        result = settled(self.builder, result, graph.output.where)
         bounds = {name: node.bound for name, node in graph.inputs.items() if node.encrypted}
         sent = {name: self.sent.rows[name] for name in bounds}
         packing = result.ct, result.slot, result.period, result.zeros
@@ -134,8 +139,16 @@ class _Lowering:
         if packing == "auto":
             self.views[id(node)] = View(name, np.arange(int(np.prod(node.shape))).reshape(node.shape))
             options = ["rows", "transposed"] if len(node.shape) > 1 else ["rows"]
+            options += [
+                _ROWS_OF + str(length) for length in self.lengths.get(node.low.size, ()) if length != node.shape[-1]
+            ]
             packing = self.choices.pick(("input", name), options)
-        ct, slot, period, gather = pack(node.shape, packing, self.slots)
+        if packing.startswith(_ROWS_OF):
+            length = int(packing.removeprefix(_ROWS_OF))
+            ct, slot, period, gather = pack((node.low.size // length, length), "rows", self.slots)
+            ct, slot = ct.reshape(node.shape), slot.reshape(node.shape)
+        else:
+            ct, slot, period, gather = pack(node.shape, packing, self.slots)
         return Packed(self.sent.place(name, gather, node.where), ct, slot, period, gather < 0)
 
     def _visit(self, node: Node) -> Value:
@@ -147,12 +160,13 @@ class _Lowering:
         if node.op is Op.MATMUL:
             return matmul(self.context, args[0], args[1], self.numbers[id(node)], node.where)
         if node.op is Op.JOIN:
-            return self._join(node, [arg.value for arg in args])
+            return self._join(node, args)
         x = cast(Packed, args[0].value)
         if node.op is Op.INDEX:
-            if view := args[0].view:
-                self.views[id(node)] = View(view.name, view.picked.reshape(-1)[node.attributes["gather"]])
-            return x.gather(node.attributes["gather"])
+            view = args[0].view and args[0].view.gather(node.attributes["gather"])
+            if view is not None:
+                self.views[id(node)] = view
+            return self._viewed(node, x.gather(node.attributes["gather"]), view, args)
         if node.op is Op.WITHIN:
             x = x.compact()
             bound, everywhere = node.attributes["bound"], x.fills(self.slots)
@@ -162,6 +176,8 @@ class _Lowering:
             return negate(self.builder, x, node.where)
         if node.op is Op.POWER:
             return Powers(self.builder, x, node.where).get(node.attributes["exponent"])
+        if node.op in (Op.POLYNOMIAL, Op.CHEBYSHEV):
+            x = placed_zeros(self.builder, x, node.where)
         if node.op is Op.POLYNOMIAL:
             return basis.of_powers(self.builder, x, node)
         if node.op is Op.CHEBYSHEV:
@@ -188,24 +204,134 @@ class _Lowering:
             return combine_plain(self.builder, Kind.ADD_PLAIN, negate(self.builder, x, where), plain, where)
         return combine_plain(self.builder, _PLAIN_KIND[op], x, plain, where)
 
-    def _join(self, node: Node, args: list[Value]) -> Packed:
-        packed = [self._encrypted(value, args, node.where) for value in args]
+    def _join(self, node: Node, args: list[Operand]) -> Packed:
+        """Join parts: zeros stand nowhere, other plain elements are added to zeros or have ciphertexts of their own."""
+        picked = node.attributes["gather"]
+        zero, plain = self._known(node)
+        view = self._join_view(node, args, zero | plain)
+        if view is not None and not plain.any():
+            self.views[id(node)] = view
+        if plain.any() and self.choices.pick(("plain parts", self.numbers[id(node)]), _PLAIN_PARTS) == _PLAIN_PARTS[0]:
+            return self._joined([self._encrypted(arg.value, args, node.where) for arg in args], _less(picked, zero))
+        parts = [arg.value for arg in args]
+        joined = self._viewed(node, self._joined(parts, _less(picked, zero | plain)), view, args)
+        if not plain.any():
+            return joined
+        others = [self._plain_part(part, arg) for part, arg in zip(node.args, args, strict=True)]
+        return combine_plain(
+            self.builder, Kind.ADD_PLAIN, joined, PlainView.of(nodes.join(others, picked, node.where)), node.where
+        )
+
+    def _known(self, node: Node) -> tuple[Mask, Mask]:
+        """Tell which elements of a join are constants of zero, and which other ones are plain."""
+        zero, plain = [], []
+        for part in node.args:
+            known = np.full(part.low.size, part.op is Op.CONSTANT)
+            zero.append(known & ((part.low == 0) & (part.high == 0)).reshape(-1).astype(bool))
+            plain.append(~zero[-1] & (not part.encrypted))
+        return tuple(np.concatenate(own)[node.attributes["gather"]] for own in (zero, plain))
+
+    def _join_view(self, node: Node, args: list[Operand], known: Mask) -> View | None:
+        """Return a join of one argument's views as a view, with zeros in place of what is known; None if it is none."""
+        views = [arg.view for arg in args]
+        names = {view.name for view in views if view is not None}
+        if len(names) != 1 or any(view is None and part.encrypted for view, part in zip(views, node.args, strict=True)):
+            return None
+        numbers = [np.full(arg.shape, -1) if arg.view is None else arg.view.picked for arg in args]
+        every = np.concatenate([own.reshape(-1) for own in numbers])
+        return View(names.pop(), np.where(known, -1, every[node.attributes["gather"]]))
+
+    def _viewed(self, node: Node, x: Packed, view: View | None, args: list[Operand]) -> Packed:
+        """Return a view as it stands, or laid out anew: by the client, if it is one of an argument, or by moves."""
+        x = present(self.builder, x, node.where)
+        options = ["as it stands"]
+        if view is not None and _laid_out(node, args):
+            options.append("sent as it is used")
+        if (node.op is Op.JOIN and not x.whole) or _repeats(node):
+            options.append("moved")
+        if len(options) == 1:
+            return x
+        # Equal views, as of a padding that is written again at each use, are laid out alike.
+        content = x.cts, x.ct.tobytes(), x.slot.tobytes(), x.shape
+        way = self.choices.pick(("view", self.alike.setdefault(content, self.numbers[id(node)])), options)
+        if way == "moved":
+            return moved_to_rows(self.builder, x, node.where)
+        if way == "as it stands" or view is None:
+            return x
+        return self._sent(view, node.where) or x
+
+    def _sent(self, view: View, where: Location) -> Packed | None:
+        """Return a view that the client sends by rows, its zeros in places; None if it takes too many ciphertexts."""
+        ct, slot, period, gather = pack(view.picked.shape, "rows", self.slots)
+        if len(gather) > MOST_SENT:
+            return None
+        own = np.where(gather < 0, -1, view.picked.reshape(-1)[gather])
+        return self.sent.laid(view, ct, slot, period, own, where)
+
+    def _joined(self, parts: Sequence[Value], picked: Index) -> Packed:
+        """Join packed parts; `picked` takes nothing (-1) of plain ones."""
+        packed = [part if isinstance(part, Packed) else _no_place(part, self.slots) for part in parts]
         period = reduce(Slots.join, (part.period for part in packed))
         offsets = np.cumsum([0] + [len(part.cts) for part in packed])
-        picked = node.attributes["gather"]
-        ct = np.concatenate([(part.ct + offset).reshape(-1) for part, offset in zip(packed, offsets, strict=False)])
+        shifted = (np.where(part.held, part.ct + offset, -1) for part, offset in zip(packed, offsets, strict=False))
+        ct = np.concatenate([own.reshape(-1) for own in shifted])
         slot = np.concatenate([part.slot.reshape(-1) for part in packed])
         cts = tuple(number for part in packed for number in part.cts)
-        return Packed(cts, ct[picked], slot[picked], period, np.concatenate([part.zeros for part in packed]))
+        zeros = np.concatenate([part.zeros for part in packed])
+        return Packed(cts, ct, slot, period, zeros).gather(picked)
 
-    def _encrypted(self, value: Value, others: list[Value], where: Location) -> Packed:
+    def _encrypted(self, value: Value, others: list[Operand], where: Location) -> Packed:
         """Return a plain part as ciphertexts: (x - x) + plain, which needs no key."""
         if isinstance(value, Packed):
             return value
-        some = next(other for other in others if isinstance(other, Packed)).cts[0]
-        nothing = self.builder.add(Kind.SUB, (some, some), where)
-        ct, slot, period, gather = pack(value.picked.shape, "rows", self.slots)
-        zeros = np.ones_like(gather, dtype=bool)
-        return combine_plain(
-            self.builder, Kind.ADD_PLAIN, Packed((nothing,) * len(gather), ct, slot, period, zeros), value, where
-        )
+        some = next(other.value for other in others if isinstance(other.value, Packed)).cts[0]
+        zeros = nothing(self.builder, some, value.picked.shape, where)
+        return combine_plain(self.builder, Kind.ADD_PLAIN, zeros, value, where)
+
+    def _plain_part(self, part: Node, arg: Operand) -> Node:
+        """Return a part of a join if it is plain, else zeros."""
+        if isinstance(arg.value, PlainView):
+            return part
+        return nodes.constant(np.zeros(part.shape, dtype=part.low.dtype), part.where, exact=part.exact)
+
+
+_PLAIN_PARTS = ("apart", "added to zeros")
+#: A packing by rows of another length than the argument's, and of how many lengths one is tried.
+_ROWS_OF, _MOST_LENGTHS = "rows of ", 3
+
+
+def _less(picked: Index, zero: Mask) -> Index:
+    return np.where(zero, -1, picked)
+
+
+def _no_place(part: PlainView, slots: Slots) -> Packed:
+    """Return a tensor of which no element stands anywhere."""
+    ct = np.full(part.picked.shape, -1, dtype=np.intp)
+    return Packed((), ct, np.zeros_like(ct), Slots(1, 1), np.zeros((0, slots.count), dtype=bool))
+
+
+def _repeats(node: Node) -> bool:
+    """Tell whether a selection takes an element more than once."""
+    picked = node.attributes["gather"]
+    return node.op is Op.INDEX and len(np.unique(picked)) < picked.size
+
+
+def _laid_out(node: Node, args: list[Operand]) -> bool:
+    """Tell whether a view may be worth a layout of its own: a join, repeated elements, or all elements in new rows."""
+    if node.op is Op.JOIN or _repeats(node):
+        return True
+    rows, before = ([extent for extent in own if extent > 1][-1:] for own in (node.shape, args[0].shape))
+    return node.low.size == int(np.prod(args[0].shape)) and rows != before
+
+
+def _reshaped(graph: Graph) -> dict[int, list[int]]:
+    """Return the lengths of rows that tensors are reshaped to, by the count of their elements, the first few."""
+    found: dict[int, list[int]] = {}
+    for node in graph.nodes():
+        if node.op is Op.INDEX and node.encrypted and node.shape and node.shape[-1] > 1:
+            picked = node.attributes["gather"].reshape(-1)
+            same = picked.size == node.args[0].low.size and np.array_equal(picked, np.arange(picked.size))
+            lengths = found.setdefault(picked.size, [])
+            if same and node.shape[-1] not in lengths and len(lengths) < _MOST_LENGTHS:
+                lengths.append(node.shape[-1])
+    return found

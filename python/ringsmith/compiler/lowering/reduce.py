@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.compiler.lowering import cost
-from ringsmith.compiler.lowering.align import combine, masked
-from ringsmith.compiler.lowering.layout import Packed, power_of_two
+from ringsmith.compiler.lowering.align import combine
+from ringsmith.compiler.lowering.layout import Packed, power_of_two, scattered
+from ringsmith.compiler.lowering.moves import masked
 from ringsmith.ir.geometry import Index, Slots
 from ringsmith.ir.slot_program import Builder, Kind
 from ringsmith.location import Location
@@ -42,12 +43,16 @@ def sum_axis(builder: Builder, x: Packed, axis: int, where: Location) -> Packed:
     ct = np.moveaxis(x.ct, axis, 0).reshape(x.shape[axis], -1)
     slot = np.moveaxis(x.slot, axis, 0).reshape(x.shape[axis], -1)
     groups = _group(ct, slot)
-    merged = _merge(builder, x, groups, where)
+    merged = _merge(builder, x, groups, where) if x.whole else None
     if merged is not None:
         x, groups = merged
     total: Packed | None = None
     for group in groups:
-        part = _reduce(builder, x.view(group.ct, group.rows[0]), group.rows, where)
+        held = group.ct >= 0
+        if not held.any():
+            continue
+        part = _reduce(builder, x.view(group.ct[held], group.rows[0][held]), [row[held] for row in group.rows], where)
+        part = part if held.all() else scattered(part, held)
         total = part if total is None else combine(builder, Kind.ADD, total, part, where)
     if total is None:
         raise AssertionError("an axis has at least one element")
@@ -180,7 +185,7 @@ def _nested(builder: Builder, x: Packed, rows: list[Index], where: Location) -> 
     """Sum equal runs of terms at equal distances, then their sums; None if there are no such runs."""
     every = np.stack(rows)
     steps = np.diff(every[:, 0])
-    length = int(np.flatnonzero(steps != steps[0])[0]) + 1
+    length = int(np.argmax(steps != steps[0])) + 1
     if length < 2 or len(rows) % length:
         return None
     runs = every.reshape(-1, length, *x.shape)

@@ -15,10 +15,15 @@ from ringsmith.location import Location
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A view of an argument whose layout the compiler is free to choose: element e is the argument's `picked[e]`."""
+    """A view of an argument whose layout the compiler is free to choose: element e is the argument's `picked[e]`, or
+    zero where that is -1."""
 
     name: str
     picked: Index
+
+    def gather(self, picked: Index) -> View:
+        """Return the view whose element e is this one's element `picked[e]` (row-major)."""
+        return View(self.name, self.picked.reshape(-1)[picked])
 
 
 class Sent:
@@ -50,7 +55,7 @@ class Sent:
     def like(self, view: View, target: Packed, slots: Slots, where: Location) -> Packed:
         """Return a view of an argument, its elements in the places of a tensor of the same shape (no two in one)."""
         gather = np.full(target.zeros.shape, -1, dtype=np.intp)
-        gather[target.ct.reshape(-1), target.slot.reshape(-1)] = view.picked.reshape(-1)
+        gather[target.ct[target.held], target.slot[target.held]] = view.picked[target.held]
         return self.laid(view, target.ct, target.slot, target.period, slots.repeat(gather, target.period), where)
 
     def laid(self, view: View, ct: Index, slot: Index, period: Slots, gather: Index, where: Location) -> Packed:

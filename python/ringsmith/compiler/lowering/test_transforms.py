@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from ringsmith.compiler.lowering import cost
-from ringsmith.compiler.lowering.align import ONE
 from ringsmith.compiler.lowering.fuse import fuse
+from ringsmith.compiler.lowering.moves import ONE
 from ringsmith.compiler.lowering.test_lowering import check
 from ringsmith.frontend import functions as rs
 from ringsmith.frontend.declare import Encrypted, Plain

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ringsmith.compiler.lowering.align import ONE
+from ringsmith.compiler.lowering.moves import ONE
 from ringsmith.ir.circuit import Circuit, OutputPacking, Step
 from ringsmith.ir.slot_program import CIPHER_PRODUCTS, Kind, PlainOperand, SlotOp, SlotProgram, Transform
 from ringsmith.location import Location

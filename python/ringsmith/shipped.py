@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Location of the files shipped with the package: specifications, RTL, licence."""
+"""Location of the files shipped with the package: specifications, RTL, pages of documentation, licence."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ def spec() -> Path:
     """Return the folder of the specifications (`RINGSMITH_SPEC` overrides)."""
     override = os.environ.get("RINGSMITH_SPEC")
     return Path(override) if override else root() / "spec"
+
+
+def pages() -> dict[str, Path]:
+    """Return the pages of the documentation by topic, sorted; empty where they are not shipped."""
+    return {path.stem: path for path in sorted((root() / "docs").glob("*.md"))}
 
 
 def rtl() -> Path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Build backend (PEP 517): maturin's, with specifications, RTL and licence inside the wheel as `ringsmith/data`.
+"""Build backend (PEP 517): maturin's, with specifications, RTL, pages and licence inside the wheel as `ringsmith/data`.
 
 maturin packs nothing from outside its Python folder, so a copy stands there while it builds.
 """
@@ -34,6 +34,7 @@ def _staged() -> Iterator[None]:
     try:
         for folder in ("rtl", "spec"):
             shutil.copytree(ROOT / folder, DATA / folder, ignore=_UNSHIPPED)
+        shutil.copytree(ROOT / "docs", DATA / "docs", ignore=shutil.ignore_patterns("img", "*.svg"))
         shutil.copyfile(ROOT / "LICENSE", DATA / "LICENSE")
         yield
     finally:

@@ -27,6 +27,7 @@ VERBS: tuple[str, ...] = (
     "simulate",
     "serve",
     "jobs",
+    "help",
 )
 STATUS = """Exit status: 0 right, 1 the answer is wrong or a check failed, 2 the input or the machine does not allow it,
 70 a defect of ringsmith, 130 interrupted, 141 the output was not read to its end."""

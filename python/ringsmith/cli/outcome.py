@@ -16,8 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
-import click
-
+from ringsmith.cli.framework import Abort, ClickException, Exit, UsageError, is_help
 from ringsmith.errors import KernelError, RingsmithError, ToolError
 from ringsmith.files import reason
 
@@ -55,7 +54,7 @@ def _finished(command: Callable[[], int]) -> int:
     """Return the status of a command that came to its end: what it printed is its answer, whatever the status."""
     try:
         return command()
-    except click.exceptions.Exit as end:
+    except Exit as end:
         return end.exit_code
 
 
@@ -99,17 +98,17 @@ def outcome(error: BaseException) -> tuple[int, list[str]]:
             return error.code if isinstance(error.code, int) else BAD_INPUT, []
         case KernelError() | ToolError():  # The user's own line with a caret; the last lines of a tool.
             return BAD_INPUT, f"error: {error}".splitlines()
-        case click.exceptions.NoArgsIsHelpError():
+        case ClickException() if is_help(error):
             return BAD_INPUT, error.format_message().splitlines()
-        case click.UsageError() if error.ctx is not None:
+        case UsageError() if error.ctx is not None:
             return BAD_INPUT, [f"error: {error.ctx.command_path}: {reason(ValueError(error.format_message()))}"]
-        case click.ClickException():
+        case ClickException():
             return BAD_INPUT, [f"error: {error.format_message()}"]
         case RingsmithError():
             return BAD_INPUT, [f"error: {error}"]
         case BrokenPipeError():
             return UNREAD, []
-        case KeyboardInterrupt() | click.Abort():
+        case KeyboardInterrupt() | Abort():
             return INTERRUPTED, ["interrupted"]
         case MemoryError():
             return BAD_INPUT, [f"error: not enough memory: {reason(error)}"]

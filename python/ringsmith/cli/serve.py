@@ -12,6 +12,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from ringsmith.errors import InputError
+from ringsmith.extras import to_install
 from ringsmith.parallel import workers as cores
 from ringsmith.service import tenants
 from ringsmith.service.database import connect
@@ -73,7 +74,7 @@ def serve(
     list_tenants: Annotated[bool, typer.Option("--list-tenants", help="their names; then end")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="no log line for each request and job")] = False,
 ) -> None:
-    """Evaluate programs for others: blobs by content, jobs, workers that hold keys. See docs/service.md."""
+    """Evaluate programs for others: blobs by content, jobs, workers that hold keys. See `ringsmith help service`."""
     needed()
     from ringsmith.service.serve import serve as run
 
@@ -106,7 +107,7 @@ def needed() -> None:
         import prometheus_client  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError as error:
-        raise InputError(f"the server needs {error.name}: pip install 'ringsmith[serve]'") from None
+        raise InputError(f"the server needs {error.name}: {to_install('serve')}") from None
 
 
 def _administer(store: Path, change: Callable[[sqlite3.Connection], T]) -> T:

@@ -13,9 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
+from ringsmith.cli.framework import Abort, Exit, UsageError
 from ringsmith.cli.outcome import guarded
 from ringsmith.errors import InputError, KernelError, ToolError
 from ringsmith.location import Location
@@ -126,15 +126,15 @@ def raising(error: BaseException) -> Callable[[], int]:
         (InputError("na\udcffme ü"), 2, "error: na\\udcffme ü\n"),
         (KernelError("no", Location(__file__, 3, 0, 0)), 2, None),
         (ToolError("yosys failed:\nlast\nlines"), 2, "error: yosys failed:\nlast\nlines\n"),
-        (click.UsageError("no such\noption"), 2, "error: no such\\noption\n"),
+        (UsageError("no such\noption"), 2, "error: no such\\noption\n"),
         (OSError(28, "No space left on device", "out.csv"), 2, "error: out.csv: No space left on device\n"),
         (PermissionError(13, "Permission denied"), 2, "error: Permission denied\n"),
         (MemoryError(), 2, "error: not enough memory: MemoryError\n"),
         (MemoryError("Unable to allocate 1 TiB\nfor x"), 2, "error: not enough memory: Unable to allocate 1 TiB\n"),
         (BrokenPipeError(32, "Broken pipe"), 141, ""),
         (KeyboardInterrupt(), 130, "interrupted\n"),
-        (click.Abort(), 130, "interrupted\n"),
-        (click.exceptions.Exit(1), 1, ""),
+        (Abort(), 130, "interrupted\n"),
+        (Exit(1), 1, ""),
         (SystemExit(3), 3, ""),
     ],
 )

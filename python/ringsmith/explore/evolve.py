@@ -20,6 +20,7 @@ from ringsmith.explore.resources import estimates, lacking, share_of
 from ringsmith.explore.search import Progress, Search, _Run, impossible
 from ringsmith.explore.space import Hardware, Values
 from ringsmith.explore.store import Results
+from ringsmith.extras import to_install
 from ringsmith.hw.synth import Board
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def evolve(
     try:
         import optuna
     except ImportError:
-        raise InputError("a search by NSGA-II needs optuna: pip install ringsmith[search]") from None
+        raise InputError(f"a search by NSGA-II needs optuna: {to_install('search')}") from None
     able = {one.name: one for one in found if isinstance(one, Candidate)}
     refused = [one for one in found if isinstance(one, Refused)]
     search = Search(board, able, refused, 0)

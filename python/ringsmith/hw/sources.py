@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ringsmith import shipped
 from ringsmith.errors import ToolError
+from ringsmith.extras import to_install
 from ringsmith.hw import registers
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
@@ -79,9 +80,7 @@ def processor() -> list[Path]:
     """Verilog of the controller's processor, from its package. Raises ToolError where that is not installed."""
     found = find_spec(_SERV.replace("-", "_"))
     if found is None or found.origin is None:
-        raise ToolError(
-            f"the controller's processor is not installed: pip install {_SERV} (requirements/hw.txt has it)"
-        )
+        raise ToolError(f"the controller's processor, {_SERV}, is not installed: {to_install('hw')}")
     folder = Path(found.origin).parent / "verilog" / "rtl"
     # The wrapper is another top; the decoder of compressed instructions and the aligner are not instantiated.
     return sorted(path for path in folder.glob("serv_*.v") if path.stem != "serv_synth_wrapper")

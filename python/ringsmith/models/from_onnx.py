@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError, KernelError
+from ringsmith.extras import to_install
 from ringsmith.models.model import Model, calibrated, options_of
 from ringsmith.models.network import Activation, Input, Product, Sum, Value, affine
 
@@ -63,7 +64,7 @@ def _onnx() -> Any:
         import onnx
         import onnx.reference
     except ImportError:
-        raise InputError("from_onnx needs the package onnx: pip install 'ringsmith[models]'") from None
+        raise InputError(f"from_onnx needs the package onnx: {to_install('models')}") from None
     return onnx
 
 

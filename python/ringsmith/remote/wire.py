@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from ringsmith._native import __version__
 from ringsmith.errors import InputError
+from ringsmith.extras import to_install
 from ringsmith.remote.address import socket_of
 from ringsmith.remote.steps import CONNECT, PASSING, Answer, Parts, RemoteError, Reply, Request, Steps, refusal, whole
 
@@ -192,4 +193,4 @@ def needed(make: Callable[[], T]) -> T:
     try:
         return make()
     except ImportError as error:
-        raise InputError(f"talking to a server needs {error.name}: pip install 'ringsmith[remote]'") from None
+        raise InputError(f"talking to a server needs {error.name}: {to_install('remote')}") from None

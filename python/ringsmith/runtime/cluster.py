@@ -22,6 +22,7 @@ from pickle import PickleBuffer
 from typing import Any
 
 from ringsmith.errors import InputError, RingsmithError
+from ringsmith.extras import to_install
 from ringsmith.runtime.cache import Cache, Name
 from ringsmith.runtime.engines import open_engine
 from ringsmith.runtime.identity import Label
@@ -146,7 +147,7 @@ def connect_ray(address: str) -> str:
     try:
         import ray
     except ImportError:
-        raise InputError("a cluster needs ray: pip install 'ringsmith[ray]'") from None
+        raise InputError(f"a cluster needs ray: {to_install('ray')}") from None
     if not ray.is_initialized():
         try:
             _reached(address)

@@ -301,7 +301,7 @@ pub fn inspect(bytes: &[u8]) -> Result<Header, WireError> {
     let tag = Tag::from_u16(code).ok_or(WireError::Value {
         what: "the type tag",
         got: u64::from(code),
-        allowed: "one of the tags of docs/format.md".into(),
+        allowed: "a tag of the byte format (`ringsmith help format`)".into(),
     })?;
     let params = Fingerprint(field(8, 16).try_into().expect("16 bytes"));
     let length = u64::from_le_bytes(field(24, 8).try_into().expect("8 bytes"));

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ringsmith import shipped
 from ringsmith.errors import ToolError
+from ringsmith.extras import to_install
 from ringsmith.hw import paths
 from ringsmith.hw.process import checked, run
 
@@ -115,7 +116,7 @@ def _products(stem: str) -> Path:
     try:
         version = importlib.metadata.version("peakrdl-regblock")
     except importlib.metadata.PackageNotFoundError:
-        raise ToolError("PeakRDL is not installed: pip install -r requirements/hw.txt") from None
+        raise ToolError(f"PeakRDL is not installed: {to_install('hw')}") from None
     reader = Path(__file__).with_name("rdl.py").read_bytes()
     state = _source(stem).read_bytes() + reader + f"{version}{_PREAMBLE}".encode()
     target = paths.cache("registers") / hashlib.sha256(state).hexdigest()[:16]

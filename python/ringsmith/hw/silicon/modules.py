@@ -7,7 +7,6 @@ What two designs have in common is mapped once for both, and a run that was inte
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import re
 import shutil
 import tempfile
@@ -19,7 +18,7 @@ from ringsmith.hw import paths
 from ringsmith.hw.process import say
 from ringsmith.hw.silicon.library import Library
 from ringsmith.hw.silicon.mapping import FLOW, SCRIPT, Elaborated, Memory, elaborate, to_cells
-from ringsmith.hw.synth.job import Design, run_yosys
+from ringsmith.hw.synth.job import Design, run_yosys, yosys_version
 from ringsmith.hw.synth.store import key_of
 from ringsmith.hw.toolchain import exclusive
 
@@ -60,7 +59,7 @@ def map_modules(design: Design, library: Library, *, quiet: bool = False) -> Mod
     with tempfile.TemporaryDirectory(prefix="ringsmith-cells-") as work:
         elaborated = elaborate(design, Path(work), quiet=quiet)
     digest = hashlib.sha256(library.path.read_bytes()).hexdigest()
-    version = importlib.metadata.version("pyosys")
+    version = yosys_version()
     netlists: dict[str, Path] = {}
     for name in elaborated.children:
         text = _alone(name, elaborated)

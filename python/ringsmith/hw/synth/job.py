@@ -13,7 +13,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from ringsmith.errors import InputError
+from ringsmith.errors import InputError, ToolError
+from ringsmith.extras import to_install
 from ringsmith.hw import core_cfg, sources
 from ringsmith.hw.synth.carry import gates_behind_luts
 from ringsmith.hw.synth.cells import Resources, count
@@ -139,8 +140,15 @@ def synthesise(
 
 def settings_of(design: Design, target: str) -> list[str]:
     """Cache key of a result beside the sources: tool version, target, top and parameters."""
-    version = importlib.metadata.version("pyosys")
-    return [version, FLOW, target, design.top, json.dumps(dict(sorted(design.parameters.items())))]
+    return [yosys_version(), FLOW, target, design.top, json.dumps(dict(sorted(design.parameters.items())))]
+
+
+def yosys_version() -> str:
+    """Return the version of the installed Yosys; ToolError where there is none."""
+    try:
+        return importlib.metadata.version("pyosys")
+    except importlib.metadata.PackageNotFoundError:
+        raise ToolError(f"Yosys is not installed: {to_install('hw')}") from None
 
 
 def run_yosys(commands: Sequence[str], what: str, result: Path, *, quiet: bool = False) -> str:

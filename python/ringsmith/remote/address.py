@@ -10,7 +10,11 @@ from ringsmith.errors import InputError
 
 
 def checked(url: str, api_key: str, *, allow_http: bool) -> str:
-    """Return the address of a server; InputError where a key would go over a network in the clear."""
+    """Return the address of a server; InputError where a key would go over a network in the clear.
+
+    Space around the key does not count: a file that `--key-file` or a shell wrote ends with a line break.
+    """
+    api_key = api_key.strip()
     try:
         parts = urlsplit(url)
         # A port that is none is found when it is asked for.
@@ -21,7 +25,7 @@ def checked(url: str, api_key: str, *, allow_http: bool) -> str:
         raise InputError(f"{url[:100]!r}: the address of a server is like https://host:port or unix:///path/to/socket")
     if parts.scheme == "http" and not _here(parts.hostname or "") and not allow_http:
         raise InputError(f"{url[:100]}: the API key would travel in the clear; use https, or allow_http=True")
-    if not (api_key.isascii() and api_key.isprintable() and api_key.strip()):
+    if not (api_key.isascii() and api_key.isprintable() and api_key):
         raise InputError("an API key is what `ringsmith serve --add-tenant NAME` printed")
     return url.rstrip("/")
 

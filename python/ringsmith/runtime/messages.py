@@ -88,6 +88,20 @@ def is_secret(head: bytes) -> bool:
     return key or role_of(head) is Role.CLIENT
 
 
+def secret_within(data: bytes | memoryview) -> bool:
+    """Whether a secret key begins anywhere in these bytes: alone, inside a message, or behind anything else.
+
+    Random bytes look like one with a probability of 2^-64 a byte.
+    """
+    view = bytes(data)
+    place = view.find(_MAGIC)
+    while place >= 0:
+        if is_secret(view[place : place + HEAD]):
+            return True
+        place = view.find(_MAGIC, place + 1)
+    return False
+
+
 def opened(data: bytes) -> tuple[Label, list[bytes]]:
     """Return the label and the objects of a message's bytes."""
     label, parts = _native.message_from_bytes(data)

@@ -21,6 +21,7 @@ from ringsmith.service.routes import public, routes
 from ringsmith.service.service import Service
 from ringsmith.service.settings import Settings
 from ringsmith.service.store import Store
+from ringsmith.service.traffic import Traffic
 
 #: What the log says where a client went away before its request was whole.
 _GONE = 499
@@ -58,9 +59,11 @@ def _refuse_parameters(request: Request, error: RequestValidationError) -> Respo
 def application(settings: Settings, store: Store, arena: Arena | None = None) -> tuple[Guard, FastAPI]:
     """Return the guarded application, and the part within the guard; the service starts and ends with the lifespan."""
 
+    traffic = Traffic(settings.requests)
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service = app.state.service = Service(settings, store, arena)
+        service = app.state.service = Service(settings, store, arena, traffic)
         guard.metrics = service.metrics
         try:
             yield
@@ -77,5 +80,5 @@ def application(settings: Settings, store: Store, arena: Arena | None = None) ->
     app.add_exception_handler(HTTPException, _refuse_http)  # type: ignore[arg-type]
     app.add_exception_handler(RequestValidationError, _refuse_parameters)  # type: ignore[arg-type]
     app.add_exception_handler(Exception, _refuse_defect)
-    guard = Guard(Express(app, lambda: app.state.service), settings)
+    guard = Guard(Express(app, lambda: app.state.service), settings, traffic)
     return guard, app

@@ -60,8 +60,6 @@ class Batch:
         self._waiting: dict[str, Job] = {}
         self._bunches: list[Bunch] = []
         self._known: list[tuple[str, Outcome]] = []
-        if service.waiting >= service.settings.waiting:
-            raise Problem("busy", f"{service.waiting} requests wait for jobs already", retry_after=1.0)
         self._submit(service.plan(tenant, terms.hashes(), plain_of(terms.plain), None), terms.keep, jobs)
 
     def _submit(self, plan: Plan, keep: float, jobs: Sequence[tuple[str, Sent]]) -> None:
@@ -108,7 +106,6 @@ class Batch:
     async def answers(self) -> AsyncIterator[bytes]:
         """Yield a frame for each job: as they end, and at the deadline for those that have not."""
         service = self._service
-        service.waiting += 1
         try:
             if self._known:
                 yield _framed(self._known)
@@ -134,7 +131,6 @@ class Batch:
                 elif self._waiting or self._bunches:
                     await self._woken()
         finally:
-            service.waiting -= 1
             for bunch in self._bunches:
                 bunch.watcher = None
             for job in self._waiting.values():

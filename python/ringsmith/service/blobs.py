@@ -65,7 +65,7 @@ class Blobs:
 
     async def put(self, tenant: Tenant, digest: bytes, data: bytes) -> tuple[Blob, bool]:
         """Keep bytes that came whole; returns the blob and whether it is new to the tenant."""
-        kinds.refuse_secret(data[:HEAD])
+        await asyncio.to_thread(kinds.refuse_secret_within, data)
         if hashlib.sha256(data).digest() != digest:
             raise Problem("hash_mismatch", "the bytes have another SHA-256 than the address they were sent to")
         known = self.store.blob(tenant.number, digest)
@@ -148,8 +148,7 @@ class Blobs:
                 raise Problem("wrong_offset", f"{there} bytes are there; go on from them", offset=there)
             if offset + len(data) > upload.size:
                 raise Problem("too_large", f"{offset + len(data)} bytes; the upload was announced with {upload.size}")
-            if offset == 0:
-                kinds.refuse_secret(data[:HEAD])
+            await self._refuse_secret(upload, data)
             try:
                 there = await asyncio.to_thread(self.store.files.append, upload.id, offset, data)
             except OSError as error:
@@ -159,6 +158,15 @@ class Blobs:
             blob = await self._completed(tenant, upload)
             self._chunks.pop(id, None)
             return there, blob
+
+    async def _refuse_secret(self, upload: Upload, data: bytes) -> None:
+        """Refuse a chunk with which a secret key begins or goes on, and remove what came of it before."""
+        try:
+            tail = await asyncio.to_thread(self.store.files.tail, upload.id, HEAD - 1)
+            await asyncio.to_thread(kinds.refuse_secret_within, tail + data)
+        except Problem:
+            await self.store.end_upload(upload)
+            raise
 
     async def _completed(self, tenant: Tenant, upload: Upload) -> Blob:
         """Make a blob of a complete upload; an invalid one is removed."""

@@ -8,6 +8,7 @@ process that is killed before loses only what nobody was told of.
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import sqlite3
 import threading
@@ -57,6 +58,7 @@ CREATE INDEX jobs_ended ON jobs (expires) WHERE state != 'queued';
 
 def connect(path: Path) -> sqlite3.Connection:
     """Open the database, whose form it makes or checks; InputError for one of another version."""
+    _make_private(path)
     fresh = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
     fresh.execute("PRAGMA journal_mode=WAL")
     fresh.execute("PRAGMA synchronous=FULL")
@@ -71,8 +73,17 @@ def connect(path: Path) -> sqlite3.Connection:
     if version not in (0, VERSION):
         fresh.close()
         raise InputError(f"{path}: a store of version {version}; this server has version {VERSION}")
-    path.chmod(0o600)
     return fresh
+
+
+def _make_private(path: Path) -> None:
+    """Let the owner alone read the database; SQLite gives its other files the permissions of the first."""
+    # Only a new file is opened here: closing one that SQLite has open in this process would drop its locks.
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        with suppress(FileNotFoundError):
+            file.chmod(0o600)
 
 
 _Waiting = Future[Any] | asyncio.Future[Any]

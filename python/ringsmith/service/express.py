@@ -57,18 +57,13 @@ class Express:
             method, path = scope["method"], scope["path"]
             if method == "POST" and path == _MANY:
                 scope["route"] = _Many
-                await self._many(self._sender(scope), terms, scope, receive, send)
+                await self._many(self._service().sender(scope), terms, scope, receive, send)
                 return
             if method == "PUT" and (found := _RUN.fullmatch(path)) is not None:
                 scope["route"] = _Run
-                await self._run(self._sender(scope), found[1], terms, scope, receive, send)
+                await self._run(self._service().sender(scope), found[1], terms, scope, receive, send)
                 return
         await self._app(scope, receive, send)
-
-    def _sender(self, scope: MutableMapping[str, Any]) -> Tenant:
-        tenant = self._service().sender(_key(scope))
-        scope["state"] = {"tenant": tenant.number}
-        return tenant
 
     async def _run(
         self, tenant: Tenant, id: str, terms: Terms, scope: MutableMapping[str, Any], receive: Receive, send: Send
@@ -133,10 +128,3 @@ async def _body(scope: MutableMapping[str, Any], receive: Receive) -> bytes | Bo
         body: Body = scope.pop("intake").body
         return body
     return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
-def _key(scope: MutableMapping[str, Any]) -> str:
-    for name, value in scope["headers"]:
-        if name == b"authorization":
-            return str(value.decode("latin-1"))
-    return ""

@@ -6,11 +6,23 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 _CHUNK = 1 << 20
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that its owner alone may enter; one that is there loses the permissions of all others.
+
+    Raises:
+        OSError: it cannot be made, or belongs to another user.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if stat.S_IMODE(folder.stat().st_mode) & 0o077:
+        folder.chmod(0o700)
 
 
 class Files:
@@ -20,7 +32,7 @@ class Files:
         """Make the folders."""
         self._blobs, self._parts = store / "blobs", store / "parts"
         for folder in (self._blobs, self._parts):
-            folder.mkdir(mode=0o700, exist_ok=True)
+            make_private(folder)
 
     def blob(self, digest: bytes) -> Path:
         """Return where a blob lies."""
@@ -41,6 +53,15 @@ class Files:
             return self.part(name).stat().st_size
         except FileNotFoundError:
             return 0
+
+    def tail(self, name: str, count: int) -> bytes:
+        """Return the last `count` bytes of an upload, fewer where there are not as many."""
+        try:
+            with open(self.part(name), "rb") as file:
+                file.seek(max(0, self.size_of_part(name) - count))
+                return file.read(count)
+        except FileNotFoundError:
+            return b""
 
     def append(self, name: str, offset: int, data: bytes) -> int:
         """Write a chunk behind `offset` bytes, on the disk when this returns; nothing of it stays if that fails."""

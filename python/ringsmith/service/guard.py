@@ -9,6 +9,7 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,11 +18,13 @@ from starlette.requests import ClientDisconnect
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ringsmith.service.arena import Arena
+from ringsmith.service.door import Door
 from ringsmith.service.intake import LEAST, Intake
 from ringsmith.service.logs import log
 from ringsmith.service.metrics import Metrics
 from ringsmith.service.problems import Problem, store_full
 from ringsmith.service.settings import Settings
+from ringsmith.service.traffic import Traffic
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -50,6 +53,10 @@ class Patient(HttpToolsProtocol):
     #: Set by `protocol`.
     settings: Settings
     arena: Arena | None
+    door: Door
+    #: As of a line.
+    address = ""
+    tenant: int | None = None
     _head_bytes = 0
     _clock: asyncio.TimerHandle | None = None
     _head_is_new = False
@@ -57,15 +64,31 @@ class Patient(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait."""
         super().connection_made(transport)
-        if len(self.connections) > self.settings.connections:
-            transport.abort()
-            return
+        self.address = self.client[0] if self.client else ""
         self._wait_for_head()
+        self.door.enter(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""
         self._stop_clock()
+        self.door.leave(self)
         super().connection_lost(exc)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request is under way."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def belongs_to(self, tenant: int) -> None:
+        """Know whose connection this is."""
+        self.tenant = tenant
+
+    def turn_away(self) -> None:
+        """Answer that there is no room, and close; an answer that was begun is cut short."""
+        if self.busy:
+            self.transport.abort()
+            return
+        self._refuse(Problem("no_room", "all connections of the server are taken", retry_after=1.0))
 
     def data_received(self, data: bytes) -> None:
         """Take bytes of a head, or of a body; the rest of a long one goes to the arena."""
@@ -106,10 +129,19 @@ class Patient(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse in our form."""
-        problem = Problem("bad_request", "no HTTP request that can be read")
+        self._refuse(Problem("bad_request", "no HTTP request that can be read"))
+
+    def _refuse(self, problem: Problem) -> None:
+        """Answer without the application, and close."""
         body = json.dumps(problem.body()).encode()
         headers = [*headers_of(problem, body), *_SECURITY, (b"connection", b"close")]
-        lines = [b"HTTP/1.1 400 Bad Request", *(name + b": " + value for name, value in headers), b"", body]
+        status = HTTPStatus(problem.status)
+        lines = [
+            f"HTTP/1.1 {status.value} {status.phrase}".encode(),
+            *(name + b": " + value for name, value in headers),
+            b"",
+            body,
+        ]
         self.transport.write(b"\r\n".join(lines))
         self.transport.close()
 
@@ -122,6 +154,7 @@ class Patient(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Have one."""
         self._stop_clock()
+        cast(MutableMapping[str, Any], self.scope)["line"] = self
         super().on_headers_complete()
         self._head_is_new = True
 
@@ -137,7 +170,7 @@ class Patient(HttpToolsProtocol):
 
 def protocol(settings: Settings, arena: Arena | None) -> type[Patient]:
     """Return uvicorn's protocol with limits on the size of a head, the time for it, and the number of connections."""
-    return type("Patient", (Patient,), {"settings": settings, "arena": arena})
+    return type("Patient", (Patient,), {"settings": settings, "arena": arena, "door": Door(settings.connections)})
 
 
 def _length(scope: Any) -> int | None:
@@ -154,9 +187,9 @@ def _length(scope: Any) -> int | None:
 class Guard:
     """The outermost part of the application."""
 
-    def __init__(self, app: App, settings: Settings) -> None:
+    def __init__(self, app: App, settings: Settings, traffic: Traffic) -> None:
         """Guard `app`."""
-        self._app, self._settings = app, settings
+        self._app, self._settings, self._traffic = app, settings, traffic
         self.metrics = Metrics()
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -164,7 +197,10 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        await _Request(self._settings, self.metrics, scope, receive, send).serve(self._app)
+        try:
+            await _Request(self._settings, self.metrics, scope, receive, send).serve(self._app)
+        finally:
+            self._traffic.leave(scope)
 
 
 class _Request:

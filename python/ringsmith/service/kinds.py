@@ -13,7 +13,7 @@ from ringsmith.runtime.arrays import array_of
 from ringsmith.runtime.box import box
 from ringsmith.runtime.describe import facts as program_facts
 from ringsmith.runtime.identity import Identity, Role
-from ringsmith.runtime.messages import HEAD, Encryptions, Keys, is_secret, opened, role_of
+from ringsmith.runtime.messages import Encryptions, Keys, is_secret, opened, role_of, secret_within
 from ringsmith.runtime.program import Program
 from ringsmith.service.problems import Problem, of_error
 
@@ -35,9 +35,21 @@ def digest_from(text: str) -> bytes:
 
 
 def refuse_secret(head: bytes) -> None:
-    """Refuse a secret key, or a client with one, by its first bytes: nobody sends these."""
+    """Refuse a secret key, or a client with one, by the first `HEAD` bytes."""
     if is_secret(head):
-        raise Problem("secret_key", "this is a secret key: it stays with its owner; send evaluation keys and arguments")
+        raise _secret()
+
+
+def refuse_secret_within(data: bytes | memoryview) -> None:
+    """Refuse bytes in which a secret key begins anywhere, before any of them is written."""
+    if secret_within(data):
+        raise _secret()
+
+
+def _secret() -> Problem:
+    return Problem(
+        "secret_key", "this has a secret key, which stays with its owner; send evaluation keys and arguments"
+    )
 
 
 @lru_cache(256)
@@ -53,7 +65,7 @@ def check_arguments(head: bytes) -> None:
 
 def inspect(data: bytes, *, allow_insecure: bool = False) -> tuple[str, Facts]:
     """Return kind and facts of a blob, which has been read whole."""
-    refuse_secret(data[:HEAD])
+    refuse_secret_within(data)
     try:
         if data[: len(_NUMPY)] == _NUMPY:
             return ARRAY, _array(data)

@@ -37,6 +37,7 @@ STATUS: dict[str, int] = {
     "too_many_jobs": 429,
     "busy": 429,
     "internal": 500,
+    "no_room": 503,
     "stopping": 503,
     "store_full": 507,
 }

@@ -20,7 +20,7 @@ from ringsmith.service.express import run_answer
 from ringsmith.service.job import ENDED, Job
 from ringsmith.service.kinds import KEYS, digest_from
 from ringsmith.service.page import files as page_files
-from ringsmith.service.problems import Problem, not_found
+from ringsmith.service.problems import not_found
 from ringsmith.service.requests import (
     BYTES,
     JOB_ID,
@@ -52,9 +52,7 @@ Serving = Annotated[Service, Depends(_service)]
 
 
 async def _tenant(request: Request, service: Serving) -> Tenant:
-    found = service.sender(request.headers.get("authorization", ""))
-    request.state.tenant = found.number
-    return found
+    return service.sender(request.scope)
 
 
 Sender = Annotated[Tenant, Depends(_tenant)]
@@ -229,8 +227,6 @@ async def get_result(service: Serving, tenant: Sender, id: JobId) -> Response:
 async def get_events(service: Serving, tenant: Sender, id: JobId) -> Response:
     """An event `state` for each change, the last one with the end; comments keep the connection alive."""
     job = _job(service, tenant, id)
-    if service.waiting >= service.settings.waiting:
-        raise Problem("busy", f"{service.waiting} requests wait for jobs already", retry_after=1.0)
     return StreamingResponse(_events(service, tenant, job), media_type="text/event-stream")
 
 
@@ -238,18 +234,14 @@ async def _events(service: Service, tenant: Tenant, job: Job | Row) -> AsyncIter
     async def event(job: Job | Row) -> str:
         return f"event: state\ndata: {json.dumps(await service.told(job))}\n\n"
 
-    service.waiting += 1
-    try:
-        if isinstance(job, Job):
-            yield await event(job)
-            async for changed in service.scheduler.watch(job, time.monotonic() + _STREAM_SECONDS, _PULSE):
-                if changed and job.state not in ENDED:
-                    yield await event(job)
-                elif not changed:
-                    yield ": still there\n\n"
-        yield await event(await service.wait(tenant, job, 0))
-    finally:
-        service.waiting -= 1
+    if isinstance(job, Job):
+        yield await event(job)
+        async for changed in service.scheduler.watch(job, time.monotonic() + _STREAM_SECONDS, _PULSE):
+            if changed and job.state not in ENDED:
+                yield await event(job)
+            elif not changed:
+                yield ": still there\n\n"
+    yield await event(await service.wait(tenant, job, 0))
 
 
 @routes.post("/jobs/{id}/cancel", summary="Cancel a job")

@@ -92,10 +92,15 @@ class Scheduler:
         """Queue a new job, for the next `dispatch` to start; Problem if there is no room."""
         if self.stopping:
             raise Problem("stopping", "the server is being stopped", retry_after=5.0)
-        if len(self) >= self._settings.queue:
+        if len(self) >= self._settings.queue and self._has_share(job.row.tenant):
             wait = min(max(1.0, self.wait_seconds()), 600.0)
             raise Problem("queue_full", f"{len(self)} jobs wait already", retry_after=wait)
         self._enqueue(job)
+
+    def _has_share(self, tenant: int) -> bool:
+        """Whether a tenant has an equal share of the queue: a full queue turns away who filled it, not the others."""
+        own = sum(len(one) if isinstance(one, Bunch) else 1 for one in self._waiting.get(tenant, ()))
+        return own >= self._settings.queue // len(self._waiting.keys() | {tenant})
 
     def add_bunch(self, bunch: Bunch) -> None:
         """Queue jobs that none is known to, within the quotas and the room in the queue."""

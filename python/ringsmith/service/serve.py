@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import signal
 import socket
+from dataclasses import replace
 from types import FrameType
 
 import uvicorn
@@ -15,6 +17,7 @@ from fastapi import FastAPI
 from ringsmith.runtime.cluster import check_cluster
 from ringsmith.service.app import application
 from ringsmith.service.arena import shared
+from ringsmith.service.door import room_for
 from ringsmith.service.guard import protocol
 from ringsmith.service.listening import listening
 from ringsmith.service.logs import log, set_up
@@ -44,12 +47,14 @@ class _Server(uvicorn.Server):
 
 def serve(settings: Settings, *, quiet: bool = False) -> None:
     """Serve until the process is told to end."""
+    os.umask(0o077)  # What this process and its workers write is its owner's alone, wherever the store lies.
     set_up(quiet)
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "asyncio"):
         logging.getLogger(name).handlers[:] = [logging.NullHandler()]
         logging.getLogger(name).propagate = False
     if settings.ray is not None:
         check_cluster(settings.ray)
+    settings = replace(settings, connections=room_for(settings.connections, settings.workers))
     store = Store(settings.store, settings.inline)
     with listening(settings) as (place, url):
         _serve(settings, store, place, url)
@@ -65,7 +70,7 @@ def _serve(settings: Settings, store: Store, place: socket.socket, url: str) -> 
         timeout_graceful_shutdown=int(settings.drain_seconds) + 1,
         ssl_certfile=settings.tls_certificate, ssl_keyfile=settings.tls_key, ws="none",
     )  # fmt: skip
-    log("serving", logging.WARNING, url=url, workers=settings.workers)
+    log("serving", logging.WARNING, url=url, workers=settings.workers, connections=settings.connections)
     # The C library takes blocks as long as this from its heap from now on, and keeps them there: pages that it gives
     # back after each answer and takes again cost as much as copying what is in them.
     longest = bytes(_HEAP)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from ringsmith.service.scheduler import Scheduler
 from ringsmith.service.settings import Settings
 from ringsmith.service.store import Store
 from ringsmith.service.tenants import Tenant
+from ringsmith.service.traffic import Traffic
 
 #: Interval at which finished jobs whose time is over are looked for.
 _EXPIRY_SECONDS = 60.0
@@ -34,15 +35,24 @@ _EXPIRY_SECONDS = 60.0
 _SOON = 0.25
 
 
+def _authorization(scope: MutableMapping[str, Any]) -> str:
+    for name, value in scope["headers"]:
+        if name == b"authorization":
+            return str(value.decode("latin-1"))
+    return ""
+
+
 class Service:
     """One server."""
 
-    def __init__(self, settings: Settings, store: Store, arena: Arena | None = None) -> None:
+    def __init__(
+        self, settings: Settings, store: Store, arena: Arena | None = None, traffic: Traffic | None = None
+    ) -> None:
         """Take up what the store has and start the workers; called inside the event loop."""
         self.settings, self.store, self.metrics = settings, store, Metrics()
         self.scheduler = Scheduler(settings, self.store, self.metrics, arena)
         self.blobs = Blobs(settings, store, self._user)
-        self.waiting = 0
+        self._traffic = traffic or Traffic(settings.requests)
         self._expiry = asyncio.ensure_future(self._expire())
 
     async def close(self) -> None:
@@ -60,14 +70,15 @@ class Service:
                 pass  # A full store; the next round may find room.
             await asyncio.sleep(_EXPIRY_SECONDS)
 
-    def sender(self, authorization: str) -> Tenant:
-        """Return whose API key a request carries; one that was removed is refused within a second."""
-        scheme, _, key = authorization.partition(" ")
+    def sender(self, scope: MutableMapping[str, Any]) -> Tenant:
+        """Return whose API key a request carries, and count the request; a removed key is refused within a second."""
+        scheme, _, key = _authorization(scope).partition(" ")
         found = None
         if scheme.lower() == "bearer" and len(key) < 256:
             found = self.store.tenant(key.strip())
         if found is None:
             raise Problem("unauthorized", "an API key of this server is needed: Authorization: Bearer KEY")
+        self._traffic.admit(scope, found)
         return found
 
     def _user(self, tenant: Tenant, digest: bytes) -> str | None:
@@ -116,7 +127,7 @@ class Service:
         job, _ = await self.submit(tenant, id, terms.hashes(), plain_of(terms.plain), terms.keep, body)
         if isinstance(job, Job):
             if job.state not in ENDED:
-                await self.finished(job, terms.wait)
+                await self.scheduler.ended(job, terms.wait)
             if job.result is not None:
                 return job.result
             if job.problem is not None:
@@ -141,9 +152,11 @@ class Service:
             blob = None
             if job.inputs is not None:
                 data = bytes(view_of(job.inputs))
+                await asyncio.to_thread(kinds.refuse_secret_within, data)
                 blob = Blob(job.row.inputs, ARGUMENTS, len(data), {}), await self.blobs.placed(data)
             await self.store.add_job(job.row, blob)
-        except Exception:
+        except Exception as error:
+            job.problem = error if isinstance(error, Problem) else None
             self.scheduler.drop(job)
             raise
         job.inputs = None  # The queue holds no bytes.
@@ -282,18 +295,8 @@ class Service:
     async def wait(self, tenant: Tenant, job: Job | Row, seconds: float) -> Job | Row:
         """Return a job as it is when it has ended, or after so many seconds."""
         if isinstance(job, Job) and job.state not in ENDED and seconds > 0:
-            await self.finished(job, seconds)
-        return self._newest(tenant, job)
-
-    async def finished(self, job: Job, seconds: float) -> None:
-        """Wait for a job's end, so many seconds at most; Problem if too many wait already."""
-        if self.waiting >= self.settings.waiting:
-            raise Problem("busy", f"{self.waiting} requests wait for jobs already", retry_after=1.0)
-        self.waiting += 1
-        try:
             await self.scheduler.ended(job, seconds)
-        finally:
-            self.waiting -= 1
+        return self._newest(tenant, job)
 
     def _newest(self, tenant: Tenant, job: Job | Row) -> Job | Row:
         """Return a job, as the store's row if it has ended."""

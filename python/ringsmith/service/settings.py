@@ -45,9 +45,9 @@ class Settings:
     slots: int = 16
     #: Blobs up to this size lie in the database, others in files of their own.
     inline: int = 256 * KIB
-    #: Connections, and requests that wait for a job, at one time.
+    #: Connections at one time, and requests of one tenant, those that wait for a job included.
     connections: int = 1024
-    waiting: int = 512
+    requests: int = 256
     #: Seconds for the head of a request; for a body, so many and one more for each `body_rate` bytes.
     head_seconds: float = 10.0
     body_seconds: float = 20.0

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from ringsmith.errors import InputError
 from ringsmith.service import tenants
 from ringsmith.service.database import Writer, connect
-from ringsmith.service.files import Files
+from ringsmith.service.files import Files, make_private
 from ringsmith.service.kinds import Facts
 from ringsmith.service.problems import Problem, store_full
 from ringsmith.service.rows import Blob, End, Row, Upload, blob_of, read
@@ -39,12 +39,12 @@ class Store:
         `inline`: largest blob that lies in the database.
         """
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(folder)
             self._lock = _locked(folder / "lock")
+            self.files = Files(folder)
         except OSError as error:
             raise InputError(f"{folder}: cannot be used as a store: {error.strerror}") from None
         self.folder, self.inline = folder, inline
-        self.files = Files(folder)
         database = folder / "ringsmith.sqlite3"
         self._dropped: list[bytes] = []
         self._tenants: dict[bytes, tuple[float, Tenant | None]] = {}

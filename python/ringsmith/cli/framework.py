@@ -14,6 +14,8 @@ import typer
 Abort = typer.Abort
 Exit = typer.Exit
 
+__all__ = ["Abort", "ClickException", "Exit", "UsageError", "is_help"]
+
 if TYPE_CHECKING:
     from click import ClickException, UsageError
 else:

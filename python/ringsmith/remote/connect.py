@@ -41,9 +41,9 @@ class Remote:
         """Return a job by its name, for the client that decrypts its result."""
         return RemoteJob(self.wire, id, client)
 
-    def result(self, id: str, progress: steps.Progress | None = None) -> Encryptions:
-        """Return a job's encrypted result, waiting for its end."""
-        return Encryptions.from_bytes(self.wire.run(steps.result(id, progress)))
+    def result(self, id: str, progress: steps.Progress | None = None, most: int = steps.UNKNOWN) -> Encryptions:
+        """Return a job's encrypted result of `most` bytes (`program.result_bytes`), waiting for its end."""
+        return Encryptions.from_bytes(self.wire.run(steps.result(id, progress, most)))
 
     def ask(self, method: str, path: str) -> Any:
         """Make one request; its answer as JSON. For what has no method of its own (docs/service.md)."""
@@ -51,8 +51,7 @@ class Remote:
 
     def status(self) -> dict[str, Any]:
         """Return limits, what you use, and which keys are in memory."""
-        told: dict[str, Any] = self.ask("GET", "/v1/status")
-        return told
+        return steps.Answer(200, self.ask("GET", "/v1/status"), b"").told(kind=dict)
 
     def __enter__(self) -> Self:
         """Use as a context."""
@@ -90,9 +89,9 @@ class AsyncRemote:
         """Return all your jobs, newest first."""
         return await self.wire.run(steps.jobs())
 
-    async def result(self, id: str, progress: steps.Progress | None = None) -> Encryptions:
-        """Return a job's encrypted result, waiting for its end."""
-        return Encryptions.from_bytes(await self.wire.run(steps.result(id, progress)))
+    async def result(self, id: str, progress: steps.Progress | None = None, most: int = steps.UNKNOWN) -> Encryptions:
+        """Return a job's encrypted result of `most` bytes, waiting for its end."""
+        return Encryptions.from_bytes(await self.wire.run(steps.result(id, progress, most)))
 
     async def __aenter__(self) -> Self:
         """Use as a context."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from ringsmith.remote.address import socket_of
-from ringsmith.remote.steps import CONNECT, Parts, Reply
+from ringsmith.remote.steps import CONNECT, Parts, Reply, too_long
 
 #: Idle connections that are kept at most.
 _IDLE = 64
@@ -38,11 +38,11 @@ class Connections:
 
     def exchange(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes | Parts | None, silence: float,
-        fleeting: bool = False,
+        most: int, fleeting: bool = False,
     ) -> Reply:  # fmt: skip
-        """Make one request; raises one of `Broken`. `silence`: seconds without a byte before that is given up.
+        """Make one request; raises one of `Broken`, or RemoteError for an answer of more than `most` bytes.
 
-        `fleeting`: as of a request.
+        `silence`: seconds without a byte before that is given up. `fleeting`: as of a request.
         """
         while self._idle:
             try:
@@ -50,10 +50,10 @@ class Connections:
             except IndexError:  # Another thread took it.
                 break
             try:
-                return self._asked(connection, method, target, headers, body, silence, fleeting)
+                return self._asked(connection, method, target, headers, body, silence, most, fleeting)
             except (http.client.RemoteDisconnected, ConnectionError):
                 connection.close()  # The server had closed it while it was idle; any request may be made again.
-        return self._asked(self._opened(), method, target, headers, body, silence, fleeting)
+        return self._asked(self._opened(), method, target, headers, body, silence, most, fleeting)
 
     def _opened(self) -> http.client.HTTPConnection:
         if self._file is not None:
@@ -64,7 +64,7 @@ class Connections:
 
     def _asked(
         self, connection: http.client.HTTPConnection, method: str, target: str, headers: Mapping[str, str],
-        body: bytes | Parts | None, silence: float, fleeting: bool,
+        body: bytes | Parts | None, silence: float, most: int, fleeting: bool,
     ) -> Reply:  # fmt: skip
         try:
             if connection.sock is None:
@@ -81,7 +81,10 @@ class Connections:
                 if body is None:
                     raise
             answer = connection.getresponse()
-            content = self._room.read(answer) if fleeting and answer.status == 200 else answer.read()
+            if fleeting and answer.status == 200:
+                content: bytes | memoryview = self._room.read(answer, most)
+            else:
+                content = _within(answer.read(most + 1), most)
         except BaseException:
             connection.close()
             raise
@@ -122,8 +125,8 @@ class _Room(threading.local):
     def __init__(self) -> None:
         self._bytes = bytearray()
 
-    def read(self, answer: http.client.HTTPResponse) -> memoryview:
-        """Return an answer's body, as long as no other is read."""
+    def read(self, answer: http.client.HTTPResponse, most: int) -> memoryview:
+        """Return an answer's body, as long as no other is read; RemoteError if it has more than `most` bytes."""
         got = 0
         while True:
             if got == len(self._bytes):
@@ -132,6 +135,14 @@ class _Room(threading.local):
             if count == 0:
                 return memoryview(self._bytes)[:got]
             got += count
+            if got > most:
+                raise too_long(most)
+
+
+def _within(content: bytes, most: int) -> bytes:
+    if len(content) > most:
+        raise too_long(most)
+    return content
 
 
 def _send_all(line: socket.socket, body: Parts) -> None:

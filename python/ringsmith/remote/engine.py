@@ -87,7 +87,7 @@ class _Evaluator:
         given = wire.run(steps.plain_arguments(arrays))
         id = steps.new_job()
         wire.run(steps.submit(*places, sent.to_bytes(), given, id))
-        result = self._remote.result(id, progress)
-        report = self._remote.ask("GET", f"/v1/jobs/{id}").get("report", {})
+        result = self._remote.result(id, progress, client.program.result_bytes)
+        report = self._remote.job(id, client).state().get("report", {})
         self._facts |= {"job": id, "server": report}
         return Execution(result, report.get("operations", {}), report.get("run_seconds"))

@@ -68,10 +68,10 @@ def _submitted(
 
 
 def _evaluated(
-    places: tuple[str, str], sent: Encryptions, arrays: Mapping[str, Array], progress: steps.Progress | None
+    places: tuple[str, str], sent: Encryptions, arrays: Mapping[str, Array], progress: steps.Progress | None, most: int
 ) -> steps.Steps[Encryptions]:
     plain = yield from steps.plain_arguments(arrays)
-    data = yield from steps.evaluate(*places, sent.to_bytes(), plain, steps.new_job(), progress)
+    data = yield from steps.evaluate(*places, sent.to_bytes(), plain, steps.new_job(), progress, most)
     return Encryptions.from_bytes(data)
 
 
@@ -110,7 +110,7 @@ class RemoteProgram:
         self, sent: Encryptions, plain: Mapping[str, Array], progress: steps.Progress | None = None
     ) -> Encryptions:
         """Evaluate there what is encrypted already."""
-        return self._wire.run(_evaluated(self.prepare(), sent, plain, progress))
+        return self._wire.run(_evaluated(self.prepare(), sent, plain, progress, self.program.result_bytes))
 
     def evaluate_many(
         self, batch: Iterable[Encryptions], *, keep: float = many.KEEP, **plain: Any
@@ -121,7 +121,7 @@ class RemoteProgram:
         is lost on the way is run again.
         """
         kept, checked = many.checked_keep(keep), self.program.signature.check(plain, encrypted=False)
-        places, shared = self.prepare(), self._wire.run(many.shared(checked, kept))
+        places, shared = self.prepare(), self._wire.run(many.shared(checked, kept, self.program.result_bytes))
         return many.mapped(lambda group: self._wire.run(many.evaluate(places, group, shared)), batch, shared.most)
 
     def map(self, *encrypted: Iterable[Any], keep: float = many.KEEP, **plain: Any) -> Iterator[Array]:
@@ -156,7 +156,9 @@ class RemoteJob:
 
     def result(self, progress: steps.Progress | None = None) -> Array:
         """Wait for the end and return the result in the clear; RemoteError if there is none."""
-        return self._client.decrypt(Encryptions.from_bytes(self._wire.run(steps.result(self.id, progress))))
+        return self._client.decrypt(
+            Encryptions.from_bytes(self._wire.run(steps.result(self.id, progress, self._client.program.result_bytes)))
+        )
 
     def cancel(self) -> dict[str, Any]:
         """Cancel it; one that has ended stays as it is."""
@@ -207,14 +209,19 @@ class AsyncRemoteProgram:
         self, sent: Encryptions, plain: Mapping[str, Array], progress: steps.Progress | None = None
     ) -> Encryptions:
         """Evaluate there what is encrypted already."""
-        return await self._wire.run(_evaluated(await self.prepare(), sent, plain, progress))
+        return await self._wire.run(
+            _evaluated(await self.prepare(), sent, plain, progress, self._side.program.result_bytes)
+        )
 
     async def evaluate_many(
         self, batch: Iterable[Encryptions], *, keep: float = many.KEEP, **plain: Any
     ) -> AsyncIterator[Encryptions]:
         """Yield the results of many messages, as `RemoteProgram.evaluate_many`."""
         kept, checked = many.checked_keep(keep), self._side.program.signature.check(plain, encrypted=False)
-        places, shared = await self.prepare(), await self._wire.run(many.shared(checked, kept))
+        places, shared = (
+            await self.prepare(),
+            await self._wire.run(many.shared(checked, kept, self._side.program.result_bytes)),
+        )
         async for result in many.mapped_async(
             lambda group: self._wire.run(many.evaluate(places, group, shared)), batch, shared.most
         ):

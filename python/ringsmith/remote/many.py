@@ -51,13 +51,15 @@ class Shared:
     plain: Mapping[str, Any]
     keep: float
     most: int
+    #: Bytes of one result at most.
+    result: int
 
 
-def shared(arrays: Mapping[str, NDArray[Any]], keep: float) -> Steps[Shared]:
+def shared(arrays: Mapping[str, NDArray[Any]], keep: float, result: int) -> Steps[Shared]:
     """Have the server keep plain arguments that are long, and ask how much it takes at a time."""
     plain = yield from steps.plain_arguments(arrays)
-    limits = (yield Request("GET", "/v1/status")).json["limits"]
-    return Shared(plain, keep, min(_BYTES, limits["body"]) - _HEADS)
+    body = (yield Request("GET", "/v1/status")).told("limits", "body", kind=int)
+    return Shared(plain, keep, max(1, min(_BYTES, body) - _HEADS), result)
 
 
 def groups(messages: Iterable[Encryptions], most: int) -> Iterator[list[Encryptions]]:
@@ -98,21 +100,24 @@ def evaluate(places: tuple[str, str], messages: list[Encryptions], shared: Share
         found = []
         for message in messages:
             body = message.to_bytes()
-            found.append((yield from steps.evaluate(program, keys, body, shared.plain, steps.new_job(), None)))
+            found.append(
+                (yield from steps.evaluate(program, keys, body, shared.plain, steps.new_job(), None, shared.result))
+            )
         return found
     jobs = dict(zip(steps.new_jobs(len(messages)), messages, strict=True))
     results: dict[str, bytes] = {}
     query = {"program": program, "keys": keys, "plain": text, "keep": shared.keep, "wait": _WAIT}
     while missing := [id for id in jobs if id not in results]:
+        most = len(missing) * (shared.result + _HEADS)
         framed = Framed({id: jobs[id] for id in missing})
-        answer = yield Request("POST", "/v1/jobs/run", query, body=framed, wait=_WAIT, fleeting=True)
+        answer = yield Request("POST", "/v1/jobs/run", query, body=framed, wait=_WAIT, most=most, fleeting=True)
         for id, status, data in _read(answer.data, set(missing)):
             if status == 200:
                 results[id] = bytes(data)
             elif status == 202:
-                results[id] = yield from steps.result(id, None)
+                results[id] = yield from steps.result(id, None, shared.result)
             elif status not in steps.PASSING:
-                raise steps.refusal(json.loads(bytes(data)))
+                raise steps.refusal(_json(data))
     return [results[id] for id in jobs]
 
 
@@ -125,6 +130,13 @@ def _read(body: bytes | memoryview, asked: set[str]) -> list[tuple[str, int, mem
     if sorted(id for id, _, _ in found) != sorted(asked):
         raise steps.RemoteError("bad_answer", f"an answer to {len(found)} jobs; {len(asked)} were asked for")
     return found
+
+
+def _json(data: memoryview) -> Any:
+    try:
+        return json.loads(bytes(data))
+    except (ValueError, RecursionError):
+        return None
 
 
 def checked_keep(keep: float) -> float:

@@ -29,6 +29,8 @@ CONNECT = 10.0
 _WAIT = 20.0
 #: Plain arguments up to this many bytes go as numbers, larger ones as blobs.
 IN_LINE = 2048
+#: Bytes of an answer that is no result; of a message around its ciphertexts; of a result whose program is unknown.
+_TOLD, _AROUND, UNKNOWN = 16 << 20, 1 << 20, 256 << 20
 #: Told how many operations of a job are done, of how many.
 Progress = Callable[[int, int], None]
 
@@ -38,7 +40,10 @@ PASSING = {429, 502, 503, 504}
 
 
 class RemoteError(RingsmithError):
-    """A server refused, a job failed there, or the server cannot be reached; `code` is one of docs/service.md."""
+    """A server refused, a job failed there, or the server cannot be reached; `code` is one of docs/service.md.
+
+    `bad_answer`: what answered is no server of ringsmith, or sends more, or other things, than one would.
+    """
 
     def __init__(self, code: str, message: str) -> None:
         """Keep both."""
@@ -68,7 +73,8 @@ def whole(parts: Parts) -> bytes:
 class Request:
     """A driver's request. `expected`: codes that are no error; the steps handle them.
 
-    `fleeting`: a success's data may lie where those of the thread's next such request will: no memory is taken anew.
+    `most`: bytes that the answer may have. `fleeting`: a success's data may lie where those of the thread's next such
+    request will: no memory is taken anew.
     """
 
     method: str
@@ -78,6 +84,7 @@ class Request:
     json: Any = None
     expected: tuple[str, ...] = ()
     wait: float = 0.0
+    most: int = _TOLD
     fleeting: bool = False
 
 
@@ -101,7 +108,16 @@ class Answer:
     @property
     def code(self) -> str:
         """The code of an expected refusal; empty if there was none."""
-        return str(self.json["error"]["code"]) if self.status >= 400 else ""
+        return self.told("error", "code", kind=str) if self.status >= 400 else ""
+
+    def told(self, *path: str, kind: type[T]) -> T:
+        """Return a value of the JSON by its path; RemoteError where a server says nothing, or something else, there."""
+        value = self.json
+        for name in path:
+            value = value.get(name) if isinstance(value, dict) else None
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
+            raise RemoteError("bad_answer", f"no {'.'.join(path)} in the answer: is this ringsmith?")
+        return value
 
 
 Steps = Generator[Request, Answer, T]
@@ -114,6 +130,11 @@ def refusal(told: Any) -> RemoteError:
         return RemoteError(str(error.get("cause", error["code"])), str(error["message"]))
     except (KeyError, TypeError, AttributeError):
         return RemoteError("bad_answer", "a refusal without a reason: is this ringsmith?")
+
+
+def too_long(most: int) -> RemoteError:
+    """Return the error of an answer that is longer than any that was asked for."""
+    return RemoteError("bad_answer", f"an answer of more than {most} bytes; none of ringsmith's is as long")
 
 
 def public(data: bytes) -> bytes:
@@ -137,14 +158,16 @@ def upload(data: bytes) -> Steps[str]:
             yield Request("PUT", f"/v1/blobs/{where}", body=data)
         return where
     begun = yield Request("POST", "/v1/uploads", json={"hash": where, "size": len(data)})
-    offset = begun.json.get("offset", 0)
-    while "blob" not in begun.json and offset < len(data):
-        chunk = data[offset : offset + begun.json["chunk"]]
-        path = f"/v1/uploads/{begun.json['upload']}"
+    if "blob" in begun.told(kind=dict):
+        return where
+    offset, path = begun.told("offset", kind=int), f"/v1/uploads/{begun.told('upload', kind=str)}"
+    size = max(1, begun.told("chunk", kind=int))
+    while 0 <= offset < len(data):
+        chunk = data[offset : offset + size]
         sent = yield Request("PUT", path, {"offset": offset}, body=chunk, expected=("wrong_offset", "not_found"))
         if sent.code == "not_found":  # A last chunk whose answer was lost made it a blob; or the upload is too old.
             return (yield from upload(data))
-        offset = sent.json["error"]["offset"] if sent.code else sent.json["offset"]
+        offset = sent.told("error", "offset", kind=int) if sent.code else sent.told("offset", kind=int)
     return where
 
 
@@ -176,48 +199,51 @@ def submit(program: str, keys: str, inputs: bytes, plain: Mapping[str, Any], id:
     """Submit a job that outlives this process."""
     sent = yield from upload(inputs)
     body = {"program": program, "keys": keys, "inputs": sent, "plain": dict(plain)}
-    return (yield Request("PUT", f"/v1/jobs/{id}", json=body)).json  # type: ignore[no-any-return]
+    return (yield Request("PUT", f"/v1/jobs/{id}", json=body)).told(kind=dict)
 
 
 def evaluate(
-    program: str, keys: str, inputs: bytes, plain: Mapping[str, Any], id: str, progress: Progress | None
+    program: str, keys: str, inputs: bytes, plain: Mapping[str, Any], id: str, progress: Progress | None, most: int
 ) -> Steps[bytes]:
-    """Submit a job and return its result: in one request where it is short."""
+    """Submit a job and return its result, of `most` bytes: in one request where it is short."""
     text = json.dumps(dict(plain))
     if len(inputs) > _WHOLE or len(text) > IN_LINE:
         yield from submit(program, keys, inputs, plain, id)
-        return (yield from result(id, progress))
+        return (yield from result(id, progress, most))
     wait = 1.0 if progress is not None else _WAIT
     query = {"program": program, "keys": keys, "plain": text, "keep": 3600.0, "wait": wait}
-    answer = yield Request("PUT", f"/v1/jobs/{id}/run", query, body=public(inputs), wait=wait)
-    return bytes(answer.data) if answer.status == 200 else (yield from result(id, progress))
+    answer = yield Request("PUT", f"/v1/jobs/{id}/run", query, body=public(inputs), wait=wait, most=most + _AROUND)
+    return bytes(answer.data) if answer.status == 200 else (yield from result(id, progress, most))
 
 
-def result(id: str, progress: Progress | None) -> Steps[bytes]:
-    """Wait for a job's end and return its result; RemoteError if it failed or was cancelled."""
+def result(id: str, progress: Progress | None, most: int = UNKNOWN) -> Steps[bytes]:
+    """Wait for a job's end and return its result of `most` bytes; RemoteError if it failed or was cancelled."""
     told = None
     while True:
         wait = 1.0 if progress is not None else _WAIT
-        state = (yield Request("GET", f"/v1/jobs/{id}", {"wait": wait}, wait=wait)).json
-        if state["state"] in ("done", "failed", "cancelled"):
+        state = yield Request("GET", f"/v1/jobs/{id}", {"wait": wait}, wait=wait)
+        if state.told("state", kind=str) in ("done", "failed", "cancelled"):
             break
-        done = state["progress"]["done"], state["progress"]["total"]
+        done = state.told("progress", "done", kind=int), state.told("progress", "total", kind=int)
         if progress is not None and done != told and done[1]:
             progress(*done)
             told = done
-    return bytes((yield Request("GET", f"/v1/jobs/{id}/result")).data)
+    return bytes((yield Request("GET", f"/v1/jobs/{id}/result", most=most + _AROUND)).data)
 
 
 def ask(method: str, path: str) -> Steps[Any]:
-    """Make one request and return its answer."""
-    return (yield Request(method, path)).json
+    """Make one request and return its answer: an object of JSON, or None."""
+    answer = yield Request(method, path)
+    return None if answer.json is None else answer.told(kind=dict)
 
 
 def jobs() -> Steps[list[dict[str, Any]]]:
     """Return all jobs, newest first."""
     found: list[dict[str, Any]] = []
     before = 1 << 60
-    while page := (yield Request("GET", "/v1/jobs", {"limit": 1000, "before": before})).json["jobs"]:
-        found += page
-        before = page[-1]["number"]
+    while page := (yield Request("GET", "/v1/jobs", {"limit": 1000, "before": before})).told("jobs", kind=list):
+        last = Answer(200, page[-1], b"").told("number", kind=int)
+        if last >= before:
+            raise RemoteError("bad_answer", "a page of jobs that does not go on: is this ringsmith?")
+        found, before = found + page, last
     return found

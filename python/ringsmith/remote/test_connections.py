@@ -86,4 +86,4 @@ def test_a_thread_reads_answer_after_answer_into_the_same_memory() -> None:
     for chunks in (
         [_bytes(longest, 1), _bytes(longest, 2), _bytes(77, 3)], [_bytes(longest, 4)], [_bytes(10, 5), _bytes(1, 6)], []
     ):  # fmt: skip
-        assert bytes(room.read(_answer(chunks))) == b"".join(chunks)
+        assert bytes(room.read(_answer(chunks), 1 << 30)) == b"".join(chunks)

@@ -14,13 +14,27 @@ from ringsmith._native import __version__
 from ringsmith.errors import InputError
 from ringsmith.extras import to_install
 from ringsmith.remote.address import socket_of
-from ringsmith.remote.steps import CONNECT, PASSING, Answer, Parts, RemoteError, Reply, Request, Steps, refusal, whole
+from ringsmith.remote.steps import (
+    CONNECT,
+    PASSING,
+    Answer,
+    Parts,
+    RemoteError,
+    Reply,
+    Request,
+    Steps,
+    refusal,
+    too_long,
+    whole,
+)
 
 if TYPE_CHECKING:
     import httpx
 
 T = TypeVar("T")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
+#: Statuses of an answer that has what was asked for; a redirection is none of ours.
+_SUCCESSES = (200, 201, 202, 204)
 #: Seconds between two bytes.
 _SILENCE = 60.0
 
@@ -71,10 +85,10 @@ def _answer(request: Request, response: Reply) -> Answer:
     try:
         told = json.loads(bytes(response.content)) if is_json else None
         answer = Answer(response.status_code, told, response.content)
-        if response.status_code < 400:
+        if response.status_code in _SUCCESSES:
             return answer
         code = answer.json["error"]["code"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise RemoteError("bad_answer", f"status {response.status_code} without a reason: is this ringsmith?") from None
     if code in request.expected:
         return answer
@@ -116,7 +130,9 @@ class Wire:
             try:
                 silence = _SILENCE + request.wait
                 headers = self._headers | kind
-                response = self._connections.exchange(request.method, target, headers, body, silence, request.fleeting)
+                response = self._connections.exchange(
+                    request.method, target, headers, body, silence, request.most, request.fleeting
+                )
                 if response.status_code not in PASSING:
                     return _answer(request, response)
             except self._broken as raised:
@@ -167,9 +183,10 @@ class AsyncWire:
             try:
                 timeout = httpx.Timeout(_SILENCE + request.wait, connect=CONNECT)
                 content = body if isinstance(body, bytes) or body is None else whole(body)
-                response = _reply(
-                    await self._http.request(request.method, target, content=content, headers=kind, timeout=timeout)
-                )
+                async with self._http.stream(
+                    request.method, target, content=content, headers=kind, timeout=timeout
+                ) as stream:
+                    response = await _reply(stream, request.most)
                 if response.status_code not in PASSING:
                     return _answer(request, response)
             except httpx.TransportError as raised:
@@ -184,8 +201,13 @@ class AsyncWire:
         await self._http.aclose()
 
 
-def _reply(response: httpx.Response) -> Reply:
-    return Reply(response.status_code, dict(response.headers), response.content)
+async def _reply(response: httpx.Response, most: int) -> Reply:
+    content = bytearray()
+    async for part in response.aiter_bytes():
+        content += part
+        if len(content) > most:
+            raise too_long(most)
+    return Reply(response.status_code, dict(response.headers), bytes(content))
 
 
 def needed(make: Callable[[], T]) -> T:

@@ -103,6 +103,15 @@ class ProgramData:
             raise AttributeError(f"program {self.signature.name} was read from bytes: `native` has all there is")
         return self.made_from
 
+    @cached_property
+    def result_bytes(self) -> int:
+        """Bytes that its encrypted results take on their way, from above."""
+        return sum(self._bytes_of(output) for output in self.native.outputs())
+
+    def _bytes_of(self, output: Mapping[str, Any]) -> int:
+        bits = sum(q.bit_length() for q in self.params.moduli[: output["level"] + 1])
+        return 128 + int(output["size"] * self.params.n * bits / 8)
+
     @property
     def noise_bits(self) -> float:
         """CKKS: log2 of the error bound; BFV: bits of noise budget left."""

@@ -104,7 +104,7 @@ def _program(program: Program) -> Facts:
         "box": box(program),
         "cost": program.native.cost(),
         "session": program.native.cost()["keys"] + _tables(program),
-        "result_bytes": sum(_bytes_of(program, own) for own in program.native.outputs()),
+        "result_bytes": program.result_bytes,
         **_identity(program.identity),
     }
 
@@ -112,12 +112,6 @@ def _program(program: Program) -> Facts:
 def _tables(program: Program) -> int:
     """Return the bytes of what each prime needs: roots, their inverses and quotients, room to work; generously."""
     return (len(program.params.moduli) + len(program.params.special)) * program.params.n * 8 * _TABLE_WORDS
-
-
-def _bytes_of(program: Program, own: dict[str, Any]) -> int:
-    """Return the size of a ciphertext as it travels, from above."""
-    bits = sum(q.bit_length() for q in program.params.moduli[: own["level"] + 1])
-    return 128 + int(own["size"] * program.params.n * bits / 8)
 
 
 def _identity(identity: Identity) -> Facts:

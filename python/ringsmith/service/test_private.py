@@ -108,7 +108,7 @@ def test_no_request_keeps_a_secret_key(alice: Asker, running: Running, wrapped: 
     alice.refused("PUT", f"/v1/blobs/{address(data)}", "secret_key", content=data)
     program = score.compile(x=(2, 4))
     places = alice.prepared(program, program.client())
-    query = {**places, "plain": '{"w": [1, 1, 1, 1]}', "wait": 5.0}
+    query: dict[str, str | float] = {**places, "plain": '{"w": [1, 1, 1, 1]}', "wait": 5.0}
     answer = alice.http.put("/v1/jobs/secret/run", params=query, content=data)
     assert answer.status_code >= 400, answer.text
     assert not secret_within(kept(running))

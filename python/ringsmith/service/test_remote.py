@@ -133,7 +133,7 @@ def test_the_secret_key_never_leaves(alice: Asker) -> None:
             with pytest.raises(InputError, match="does not leave this machine"):
                 remote.wire.run(steps.upload(data))
             with pytest.raises(InputError, match="does not leave this machine"):
-                remote.wire.run(steps.evaluate("0" * 64, "0" * 64, data, {}, "x", None))
+                remote.wire.run(steps.evaluate("0" * 64, "0" * 64, data, {}, "x", None, 0))
 
 
 def test_keys_are_uploaded_once(alice: Asker) -> None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError, KernelError
-from ringsmith.frontend import tensor
+from ringsmith.frontend import fidelity, tensor
 from ringsmith.frontend.partwise import Partwise
+from ringsmith.frontend.pointwise import Function, Pointwise
 from ringsmith.frontend.refusals import Refusing
-from ringsmith.frontend.series import MOST_DEGREE, Function, Series
+from ringsmith.frontend.series import MOST_DEGREE, Series
 from ringsmith.frontend.tensor import Tensor
 from ringsmith.ir.evaluate import chebyshev, outside
 from ringsmith.location import here
@@ -30,7 +31,8 @@ class Approximation:
 
     `coefficients` are those of Chebyshev's T_k((2 x - low - high) / (high - low)). `error` is the largest deviation
     from the function, measured on 16385 points of the interval. Outside of it the polynomial means nothing: the values
-    it is called with are promised to lie inside, which `Kernel.clear` and `rs.run` check.
+    it is called with are promised to lie inside, which `Kernel.clear` and `rs.run` check. `function` is the one it
+    stands for, which `rs.run` compares with; None where it is not known, as after pickling.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Approximation:
     high: float
     coefficients: tuple[float, ...]
     error: float
+    function: Pointwise | None = field(default=None, repr=False, compare=False)
 
     @property
     def degree(self) -> int:
@@ -53,16 +56,20 @@ class Approximation:
         """Evaluate element by element: a tensor in a kernel, else numbers."""
         if isinstance(x, Tensor):
             return tensor.chebyshev(x, self.coefficients, self.low, self.high)
-        if isinstance(x, Partwise):
-            raise KernelError(f"{self.name}: of reals only; apply it to real and imaginary part", here())
-        if isinstance(x, Refusing):
-            raise KernelError(
-                f"{self.name}: in a manual kernel evaluate the polynomial yourself, level by level", here()
-            )
-        broken = outside(np.asarray(x), self.low, self.high)
+        values = _known(x, self.name)
+        themselves = fidelity.instead(self.function, values, self.low, self.high)
+        if themselves is not None:
+            return themselves
+        broken = outside(values, self.low, self.high)
         if broken is not None:
             raise KernelError(f"{self.name}: {broken}", here())
-        return chebyshev(np.asarray(x), self.coefficients, self.low, self.high)
+        found = chebyshev(values, self.coefficients, self.low, self.high)
+        fidelity.note(self.name, self.function, self.error, values, found)
+        return found
+
+    def __reduce__(self) -> Any:
+        """Pickle the polynomial; its function may be a lambda, which no pickle holds."""
+        return type(self), (self.name, self.low, self.high, self.coefficients, self.error)
 
     def __repr__(self) -> str:
         """Tell function, interval, degree, levels and error."""
@@ -83,6 +90,10 @@ class Composition:
     scale: float = 1.0
     shift: float = 0.0
 
+    def _itself(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Return the function's own values."""
+        return np.asarray(np.sign(x) * self.scale + self.shift)
+
     @property
     def degree(self) -> int:
         """The degree of the whole."""
@@ -95,6 +106,17 @@ class Composition:
 
     def __call__(self, x: Any) -> Any:
         """Evaluate element by element: a tensor in a kernel, else numbers."""
+        if isinstance(x, Tensor):
+            return self._composed(x)
+        values = _known(x, self.name)
+        themselves = fidelity.instead(self._itself, values, self.low, self.high)
+        if themselves is not None:
+            return themselves
+        found = self._composed(values)
+        fidelity.note(self.name, self._itself, self.error, values, found, self.gap)
+        return found
+
+    def _composed(self, x: Any) -> Any:
         for stage in self.stages:
             x = stage(x)
         if self.scale != 1.0:
@@ -109,6 +131,15 @@ class Composition:
         )
 
 
+def _known(x: Any, name: str) -> NDArray[np.float64]:
+    """Return known numbers as reals; refuse traced values of other kinds."""
+    if isinstance(x, Refusing) and not isinstance(x, Partwise):
+        raise KernelError(f"{name}: in a manual kernel evaluate the polynomial yourself, level by level", here())
+    if isinstance(x, Partwise) or np.iscomplexobj(x):
+        raise KernelError(f"{name}: of reals only; apply it to real and imaginary part", here())
+    return np.asarray(x, dtype=np.float64)
+
+
 def approximate(
     function: Function | str,
     low: float,
@@ -120,10 +151,11 @@ def approximate(
 ) -> Any:
     """Return a polynomial in place of a function on [low, high]: an `Approximation`, callable in kernels.
 
-    `function` maps an array to an array of the same shape, or is the name of a ready one: sigmoid, tanh, relu, gelu,
-    silu, softplus, exp, log, sqrt, inverse, inverse_sqrt, abs, sin, cos; or sign, positive (1 for x > 0, else 0), which
-    are composed of polynomials and right for |x| >= `gap`. Give the `degree` (15 if nothing is given), or the largest
-    `error` (absolute, on the interval): the least degree that reaches it is taken. The fit is least squares at
+    `function` maps each element of an array by itself, takes one number (as math.sin does), or is the name of a ready
+    one: sigmoid, tanh, relu, gelu, silu, softplus, exp, log, sqrt, inverse, inverse_sqrt, abs, sin, cos; or sign,
+    positive (1 for x > 0, else 0), which are composed of polynomials and right for |x| >= `gap`. One that looks at
+    several elements, such as a softmax or a sort, is refused. Give the `degree` (15 if nothing is given), or the
+    largest `error` (absolute, on the interval): the least degree that reaches it is taken. The fit is least squares at
     Chebyshev nodes.
     """
     low, high = _interval(low, high)
@@ -133,15 +165,15 @@ def approximate(
         return _composed(function, low, high, degree, error, gap)
     if gap is not None:
         raise InputError(f"approximate: gap= belongs to {' and '.join(_STEPS)}")
-    name, called = _named(function)
+    called = _named(function)
     if degree is not None and error is not None:
         raise InputError("approximate: give degree or error, not both")
-    series = Series(called, low, high, name)
+    series = Series(called, low, high)
     if degree is None and error is not None:
         degree = series.least_degree(error)
     degree = _DEFAULT_DEGREE if degree is None else _degree(degree)
     coefficients = series.coefficients[: degree + 1].tolist()
-    return Approximation(name, low, high, tuple(coefficients), series.error(degree))
+    return Approximation(called.name, low, high, tuple(coefficients), series.error(degree), called)
 
 
 def _number(value: Any) -> bool:
@@ -162,16 +194,16 @@ def _degree(degree: Any) -> int:
     return int(degree)
 
 
-def _named(function: Function | str) -> tuple[str, Function]:
-    """Return a function and what it is called."""
+def _named(function: Function | str) -> Pointwise:
+    """Return a function with what it is called."""
     if isinstance(function, str):
         if function not in FUNCTIONS:
             known = ", ".join([*FUNCTIONS, *_STEPS])
             raise InputError(f"approximate: no function is named {function!r}; one of {known}, or a function of arrays")
-        return function, FUNCTIONS[function]
+        return Pointwise(FUNCTIONS[function], function)
     if not callable(function):
         raise InputError(f"approximate: a {type(function).__name__}; a function of arrays or the name of one is meant")
-    return getattr(function, "__name__", type(function).__name__), function
+    return Pointwise(function, getattr(function, "__name__", type(function).__name__))
 
 
 def _sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebinterpolate, chebval
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
+from ringsmith.frontend.pointwise import Pointwise
 
 Array = NDArray[np.float64]
-Function = Callable[[Any], Any]
 
 #: The largest degree: ten levels.
 MOST_DEGREE = 1023
@@ -28,9 +26,10 @@ _POINTS = 8 * _NODES + 1
 class Series:
     """A function on an interval, to be cut at any degree."""
 
-    def __init__(self, function: Function, low: float, high: float, name: str) -> None:
-        """Sample `function` on [low, high]."""
-        self.function, self.low, self.high, self.name = function, low, high, name
+    def __init__(self, function: Pointwise, low: float, high: float) -> None:
+        """Sample `function` on [low, high]; InputError if it does not compute point by point."""
+        self.function, self.low, self.high, self.name = function, low, high, function.name
+        self.function.hold(*self._measured_at())
 
     def x(self, u: Array) -> Array:
         """Return the points of the interval for points of [-1, 1]."""
@@ -39,23 +38,7 @@ class Series:
 
     def sampled(self, u: Array) -> Array:
         """Return the function's values at points of [-1, 1]."""
-        points = self.x(np.asarray(u))
-        with np.errstate(all="ignore"):
-            values = np.asarray(self.function(points))
-        if values.shape != points.shape:
-            raise InputError(
-                f"approximate: {self.name} gives shape {values.shape} for points of shape {points.shape}; "
-                "it has to work element by element (np.vectorize makes a function do so)"
-            )
-        if values.dtype.kind not in "biuf":
-            raise InputError(f"approximate: {self.name} gives {values.dtype} values; real numbers are needed")
-        bad = ~np.isfinite(values)
-        if bad.any():
-            raise InputError(
-                f"approximate: {self.name} is {values[bad][0]} at {points[bad][0]:g}; "
-                "take an interval on which it is finite"
-            )
-        return values.astype(np.float64)
+        return self.function(self.x(np.asarray(u)))
 
     @cached_property
     def coefficients(self) -> Array:
@@ -66,6 +49,10 @@ class Series:
     def _measured(self) -> tuple[Array, Array]:
         u = np.cos(np.linspace(0.0, np.pi, _POINTS))
         return u, self.sampled(u)
+
+    def _measured_at(self) -> tuple[Array, Array]:
+        u, values = self._measured
+        return self.x(u), values
 
     def error(self, degree: int) -> float:
         """Return the largest deviation of the series cut at a degree, on many points of the interval."""

@@ -12,6 +12,7 @@ from numpy.polynomial import Chebyshev
 
 import ringsmith as rs
 from ringsmith.frontend.approximation import FUNCTIONS
+from ringsmith.frontend.pointwise import Pointwise
 from ringsmith.frontend.series import Series
 
 INTERVALS = {"log": (0.5, 4.0), "sqrt": (0.0, 2.0), "inverse": (1.0, 5.0), "inverse_sqrt": (0.5, 3.0)}
@@ -194,7 +195,7 @@ def test_series_are_sampled_inside_their_interval_only() -> None:
         assert x.max() <= 0.7
         return x
 
-    Series(checked, 0.1, 0.7, "checked").least_degree(1e-9)
+    Series(Pointwise(checked, "checked"), 0.1, 0.7).least_degree(1e-9)
 
 
 def test_what_it_says_of_itself() -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import ringsmith as rs
 from ringsmith.frontend.param_request import ParamRequest
-from ringsmith.runtime.runner import deviation
+from ringsmith.runtime.expected import deviation
 
 Array = NDArray[Any]
 RNG = np.random.default_rng(19)

@@ -23,7 +23,8 @@ from ringsmith.ir.graph import ordered
 from ringsmith.ir.index_map import taken
 from ringsmith.ir.numbers import integers, residues
 from ringsmith.ir.slot_program import SlotOp
-from ringsmith.runtime.runner import deviation, sample_inputs
+from ringsmith.runtime.expected import deviation
+from ringsmith.runtime.runner import sample_inputs
 
 BIG = 2**53 + 1
 

@@ -19,6 +19,7 @@ def render(report: Report) -> RenderableType:
         _times(report),
         _bytes(report),
         *_rounds(report),
+        *_approximated(report),
         *_engine(report),
         _verdict(report),
     ]
@@ -68,6 +69,18 @@ def _rounds(report: Report) -> list[Table]:
     return [table]
 
 
+def _approximated(report: Report) -> list[Table]:
+    """The distance of each polynomial from the function it stands for, on the values of this run."""
+    if not report.approximated:
+        return []
+    columns = "function", "values", "in its gap", "stated error", "largest error"
+    table = Table(*columns, title="polynomials in place of functions", title_justify="left")
+    for use in report.approximated:
+        found = f"{use.found:.3g}" if use.holds else f"{use.found:.3g}: not the function it stands for"
+        table.add_row(use.name, f"{use.values:,}", f"{use.in_gap:,}" if use.in_gap else "", f"{use.stated:.3g}", found)
+    return [table]
+
+
 def _engine(report: Report) -> list[Table]:
     """The engine's facts: one table for each group of facts."""
     tables = []
@@ -85,4 +98,6 @@ def _verdict(report: Report) -> Text:
     """The answer in one line."""
     words = "correct" if report.correct else "WRONG"
     text = f"{words} on {report.engine}: largest error {report.max_abs_error:.3g}, tolerance {report.tolerance:.3g}"
+    if report.function_error is not None:
+        text += f"; from the functions themselves {report.function_error:.3g}"
     return Text(text, style="bold green" if report.correct else "bold red")

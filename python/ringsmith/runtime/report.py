@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ringsmith.compiler.params.sets import ParameterSet
+from ringsmith.frontend.fidelity import Use
 from ringsmith.runtime.program import Program
 
 
@@ -19,7 +20,10 @@ class Report:
 
     `variants` holds the operation counts of the kernel's other packings, `guarantee` the static bound: CKKS the
     largest possible error, BFV the noise budget in bits that is sure to be left. A client-aided run tells its `rounds`;
-    `program` is then the deepest of them.
+    `program` is then the deepest of them. `max_abs_error` is the difference from the clear answer, which has the same
+    polynomials in place of functions (`rs.approximate`); `function_error` is the one from what the functions themselves
+    give, `approximated` tells how far each polynomial is from its function on the values of this run. A polynomial that
+    is further from it than it states makes the run incorrect.
     """
 
     kernel: str
@@ -42,6 +46,8 @@ class Report:
     variants: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     engine_facts: Mapping[str, Any] = field(default_factory=dict)
     rounds: Sequence[Mapping[str, Any]] = ()
+    function_error: float | None = None
+    approximated: Sequence[Use] = ()
 
     @property
     def params(self) -> ParameterSet:
@@ -59,6 +65,7 @@ class Report:
             "operations": dict(self.operations),
             "correct": self.correct,
             "max_abs_error": self.max_abs_error,
+            **self._functions(),
             "tolerance": self.tolerance,
             "guarantee": self.guarantee,
             "time_ms": _rounded(self.time_ms),
@@ -72,6 +79,11 @@ class Report:
             **({"rounds": [dict(one) for one in self.rounds]} if self.rounds else {}),
             **self.engine_facts,
         }
+
+    def _functions(self) -> dict[str, Any]:
+        if not self.approximated:
+            return {}
+        return {"function_error": self.function_error, "approximated": [use.json() for use in self.approximated]}
 
 
 def params_json(params: ParameterSet) -> dict[str, Any]:

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import math
 import resource
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -25,6 +23,7 @@ from ringsmith.progress import telling
 from ringsmith.runtime.client import Client
 from ringsmith.runtime.engine import Elsewhere, Engine, Evaluator, WideTowers
 from ringsmith.runtime.engines import open_engine
+from ringsmith.runtime.expected import Expected, deviation, expected_of
 from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.randomness import derive_seed
@@ -109,20 +108,6 @@ def complete_inputs(kernel: Kernel, given: Mapping[str, Array], seed: str | None
     return {name: kernel.check(name, array) for name, array in arrays.items()}
 
 
-def deviation(output: Array, expected: Array) -> float:
-    """Return the largest difference of two arrays: integers are compared exactly, complex numbers part by part;
-    infinite if the shapes differ."""
-    if output.shape != expected.shape:
-        return math.inf
-    if "c" in (output.dtype.kind, expected.dtype.kind):
-        return max(deviation(part(output), part(expected)) for part in (np.real, np.imag))
-    if output.dtype.kind in "iu":
-        # A reference may give floats: as fractions they keep what a subtraction of floats would round away.
-        pairs = zip(output.reshape(-1).tolist(), expected.reshape(-1).tolist(), strict=True)
-        return max((float(abs(a - Fraction(b))) if math.isfinite(b) else math.inf for a, b in pairs), default=0.0)
-    return float(np.max(np.abs(output.astype(np.float64) - expected.astype(np.float64)), initial=0.0))
-
-
 def run(
     kernel: Kernel,
     inputs: Mapping[str, Any] | None = None,
@@ -133,7 +118,7 @@ def run(
     variants: Mapping[str, Kernel] | None = None,
     progress: Progress = lambda _: None,
 ) -> Report:
-    """Run a kernel encrypted and compare with the clear answer.
+    """Run a kernel encrypted and compare with the clear answer, and its polynomials with the functions they stand for.
 
     `inputs` may leave arguments out: they come from the kernel's sample data. With a `seed` the same keys and the same
     ciphertexts come out again, and inputs of one's own raise a `SeedWarning`. `variants` are other packings of the
@@ -152,10 +137,10 @@ def run(
     except ClientAidedError:
         aided = kernel.options(encryption=encryption or kernel.encryption)
         rounds = clock.step("compile", lambda: aided.rounds(**shapes))
-        expected = clock.step("clear", lambda: kernel.expected(arrays))
+        expected = clock.step("clear", lambda: expected_of(kernel, arrays))
         return _aided(rounds, arrays, expected, used, clock, seed, sample_data=not given, title=title)
     program = Program.of(compiled)
-    expected = clock.step("clear", lambda: kernel.expected(arrays))
+    expected = clock.step("clear", lambda: expected_of(kernel, arrays))
     others = {name: Program.of(compile_kernel(other, shapes, encryption)) for name, other in (variants or {}).items()}
     counts = {name: other.counts for name, other in others.items()}
     return _evaluated(program, arrays, expected, used, clock, seed, sample_data=not given, title=title, variants=counts)
@@ -184,7 +169,7 @@ def run_program(
     used = open_engine(engine) if isinstance(engine, str) else engine
     given = {name: as_array(value, f"argument {name}") for name, value in (inputs or {}).items()}
     arrays = clock.step("inputs", lambda: drawn_inputs(program, given, seed))
-    expected = clock.step("clear", lambda: program.clear(**arrays))
+    expected = clock.step("clear", lambda: Expected(program.clear(**arrays)))
     return _evaluated(program, arrays, expected, used, clock, seed, sample_data=not given, title="")
 
 
@@ -206,7 +191,7 @@ def drawn_inputs(program: Program, given: Mapping[str, Array], seed: str | None)
 def _evaluated(
     compiled: Program,
     arrays: Mapping[str, Array],
-    expected: Array,
+    expected: Expected,
     used: Engine,
     clock: _Clock,
     seed: str | None,
@@ -230,9 +215,9 @@ def _evaluated(
     server: Evaluator = used.server(client) if isinstance(used, Elsewhere) else program.server(client.evaluation_keys)
     done = clock.step("evaluate", lambda: server.run(sent, plain, seed, clock.share))
     output = clock.step("decrypt", lambda: client.decrypt(done.result))
-    error = deviation(output, expected)
+    error = deviation(output, expected.values)
     exact = program.params.scheme == "bfv"
-    tolerance = Reading.of(program.native).tolerance(expected) if exact else signature.tolerance
+    tolerance = Reading.of(program.native).tolerance(expected.values) if exact else signature.tolerance
     return Report(
         kernel=signature.name,
         variant=signature.variant,
@@ -240,8 +225,10 @@ def _evaluated(
         engine=used.name,
         program=compiled,
         operations=program.counts,
-        correct=bool(output.shape == expected.shape and error <= tolerance),
+        correct=error <= tolerance and expected.holds,
         max_abs_error=error,
+        function_error=expected.function_error(output),
+        approximated=expected.uses,
         tolerance=tolerance,
         guarantee=program.noise_bits if exact else 2.0**program.noise_bits,
         time_ms=clock.times,
@@ -263,7 +250,7 @@ def _evaluated(
 def _aided(
     rounds: Rounds,
     arrays: Mapping[str, Array],
-    expected: Array,
+    expected: Expected,
     used: Engine,
     clock: _Clock,
     seed: str | None,
@@ -281,7 +268,7 @@ def _aided(
     plain = {name: arrays[name] for name in signature.names(encrypted=False)}
     encrypted = {name: arrays[name] for name in signature.names(encrypted=True)}
     output = clock.step("rounds", lambda: talked.run(encrypted, plain, seed, clock.share))
-    error = deviation(output, expected)
+    error = deviation(output, expected.values)
     tolerance = 0.0 if exact else signature.tolerance
     clock.times |= talked.split()
     promised = [program.noise_bits for program in rounds.programs]
@@ -292,8 +279,10 @@ def _aided(
         engine=used.name,
         program=rounds.deepest,
         operations=rounds.counts,
-        correct=bool(output.shape == expected.shape and error <= tolerance),
+        correct=error <= tolerance and expected.holds,
         max_abs_error=error,
+        function_error=expected.function_error(output),
+        approximated=expected.uses,
         tolerance=tolerance,
         guarantee=min(promised) if exact else 2.0 ** max(promised),
         time_ms=clock.times,

@@ -140,6 +140,81 @@ async def check_interrupts(dut):
         assert int(dut.irq_o.value) == int(await axil_read(dut, address("irq_status")) & 7 & ~(1 << bit) != 0)
 
 
+async def writes(dut, *words: tuple[int, int]) -> None:
+    """Write registers one after the other, each offered as soon as the one before was taken, without its answer."""
+    dut.axil_bready_i.value, dut.axil_wstrb_i.value = 1, 15
+    for where, value in words:
+        dut.axil_awaddr_i.value, dut.axil_wdata_i.value = where, value
+        left = {"aw", "w"}
+        while left:
+            for channel in ("aw", "w"):
+                getattr(dut, f"axil_{channel}valid_i").value = int(channel in left)
+            await RisingEdge(dut.clk_i)
+            left -= {channel for channel in left if int(getattr(dut, f"axil_{channel}ready_o").value)}
+            await FallingEdge(dut.clk_i)
+    dut.axil_awvalid_i.value = dut.axil_wvalid_i.value = 0
+
+
+async def seen_after(dut, bit: int, mask: int, offset: int) -> tuple[bool, bool]:
+    """Have an event `offset` cycles after a write of `mask` begins: was the line up at any time, is the bit set?"""
+    signal = (dut.busy_i, dut.error_i, dut.transfer_valid_i)[bit]
+    signal.value = int(bit == 0)
+    await axil_write(dut, address("irq_enable"), 1 << bit)
+    await axil_write(dut, address("irq_status"), 15)
+    pulsed = False
+
+    async def happen() -> None:
+        nonlocal pulsed
+        for cycle in range(-4, 12):
+            if cycle == offset:
+                signal.value = int(bit != 0)
+            await FallingEdge(dut.clk_i)
+            pulsed |= bool(int(dut.irq_o.value))
+
+    event = cocotb.start_soon(happen())
+    for _ in range(4):
+        await FallingEdge(dut.clk_i)
+    await writes(dut, (address("irq_status"), mask))
+    await event
+    return pulsed, bool(await axil_read(dut, address("irq_status")) >> bit & 1)
+
+
+@cocotb.test()
+async def check_no_interrupt_is_lost(dut):
+    """An event at any offset from a write of IRQ_STATUS raises the line; only a later write of its bit clears it."""
+    await begin(dut)
+    for bit in range(3):
+        for mask in (1 << bit, 15 & ~(1 << bit), 15, 0):
+            left = []
+            for offset in range(-4, 6):
+                pulsed, stays = await seen_after(dut, bit, mask, offset)
+                assert pulsed, f"bit {bit}, write {mask:#x} at offset {offset}: the line never rose"
+                left.append(stays)
+            cleared = left.count(False)
+            assert left == [False] * cleared + [True] * (10 - cleared), left
+            assert (0 < cleared < 9) if mask >> bit & 1 else cleared == 0, left
+
+
+@cocotb.test()
+async def check_no_overflow_is_lost(dut):
+    """A push that is lost is remembered at any offset from a write of IRQ_STATUS, unless a later one clears its bit."""
+    await begin(dut)
+    dut.cmd_ready_i.value = 0
+    push, clear = (address("command_hi"), 1), address("irq_status")
+    for mask in (8, 7, 15):
+        left = []
+        for gap in (-3, -2, -1, 1, 2, 3):
+            idle = [(address("irq_enable"), 0)] * (abs(gap) - 1)
+            order = [push, *idle, (clear, mask)] if gap > 0 else [(clear, mask), *idle, push]
+            await axil_write(dut, clear, 15)
+            await writes(dut, *order)
+            for _ in range(4):
+                await FallingEdge(dut.clk_i)
+            left.append(field("irq_status", "overflow", await axil_read(dut, clear)))
+        # The push reaches the queue in the cycle after its write, which is that of a write right behind it.
+        assert left == ([1, 1, 1, 1, 0, 0] if mask & 8 else [1] * 6), left
+
+
 @cocotb.test()
 async def check_counters_and_reset(dut):
     """Counters stand still between snapshots; reset reaches the core for some cycles and clear for one."""

@@ -155,7 +155,7 @@ pub const IRQ_ENABLE_FAILED: (u32, u32) = (1, 1);
 /// A polynomial waits for the serial host.
 pub const IRQ_ENABLE_TRANSFER: (u32, u32) = (2, 1);
 
-/// Events seen; write 1 to clear.
+/// Events seen; write 1 to clear. An event in the cycle of such a write is kept.
 pub const IRQ_STATUS: u32 = 0x11c;
 /// The core became idle.
 pub const IRQ_STATUS_DONE: (u32, u32) = (0, 1);

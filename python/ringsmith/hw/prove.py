@@ -139,6 +139,25 @@ def _share(cores: int) -> Proof:
     )
 
 
+def _irq() -> Proof:
+    names = ("done", "failed", "transfer", "overflow")
+    set_first = "if(hwif_in.irq_status.{0}.hwset) begin"
+    only_alone = "if(hwif_in.irq_status.{0}.hwset && !(decoded_reg_strb.irq_status && decoded_req_is_wr)) begin"
+    losing = (Mutation("rs_host_regs", set_first.format(n), only_alone.format(n)) for n in names)
+    return Proof(
+        "irq",
+        "rs_prove_irq",
+        "IRQ_STATUS loses no event to any write of its cycle, and a write of 1 alone clears a bit, for any time",
+        steps=3,
+        induction=True,
+        mutations=(
+            *losing,
+            Mutation("rs_host_ctrl", "error_i && !error_q;", "error_i && !error_q && !irq_o;"),
+            Mutation("rs_host_ctrl", "(hw_out.irq_status.failed.value && hw_out.irq_enable.failed.value)", "1'b0"),
+        ),
+    )
+
+
 PROOFS = (
     *(_addsub(sub, halve) for halve in (0, 1) for sub in (0, 1)),
     Proof(
@@ -220,6 +239,7 @@ PROOFS = (
     *(_axi(patient) for patient in (0, 1)),
     _axi(0, wide=1),
     *(_share(cores) for cores in (3, 4)),
+    _irq(),
 )  # fmt: skip
 
 

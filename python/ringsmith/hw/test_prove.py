@@ -10,7 +10,7 @@ from ringsmith.hw.prove import PROOFS, Mutation, Proof, prove
 
 pytestmark = pytest.mark.hw
 BY_NAME = {proof.name: proof for proof in PROOFS}
-QUICK = ("fifo", "scoreboard", "axi", "axi-progress", "bursts-16", "bursts-2", "share-3")
+QUICK = ("fifo", "scoreboard", "axi", "axi-progress", "bursts-16", "bursts-2", "share-3", "irq")
 
 
 @pytest.mark.parametrize("name", QUICK)

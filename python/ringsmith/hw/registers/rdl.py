@@ -20,20 +20,35 @@ from peakrdl_regblock.udps import ALL_UDPS  # type: ignore[import-untyped]
 from systemrdl.compiler import RDLCompiler
 from systemrdl.messages import RDLCompileError
 from systemrdl.node import FieldNode, RegNode, RootNode
+from systemrdl.rdltypes.builtin_enums import PrecedenceType
 
 ADDRESS_BITS = 12
 
 
 def compiled(source: Path) -> RootNode:
-    """The elaborated register description; ends the process with a message if it does not compile."""
+    """The elaborated register description; ends the process with a message if it does not compile or loses events."""
     compiler = RDLCompiler()
     for udp in ALL_UDPS:
         compiler.register_udp(udp)
     try:
         compiler.compile_file(str(source))
-        return compiler.elaborate()
+        root = compiler.elaborate()
     except RDLCompileError as error:
         sys.exit(f"{source} does not compile: {error}")
+    losing = [field.get_path() for field in _fields(root) if _loses_events(field)]
+    if losing:
+        sys.exit(f"{source}: a write that clears would hide an event of its cycle: precedence = hw in {losing}")
+    return root
+
+
+def _fields(root: RootNode) -> list[FieldNode]:
+    return [node for node in root.top.descendants(unroll=False) if isinstance(node, FieldNode)]
+
+
+def _loses_events(field: FieldNode) -> bool:
+    """Whether the hardware sets the field, software clears it, and software wins in the cycle of both."""
+    set_and_cleared = field.get_property("hwset") and field.is_sw_writable
+    return bool(set_and_cleared) and field.get_property("precedence") is not PrecedenceType.hw
 
 
 def register_map(root: RootNode) -> dict[str, Any]:

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Proof: each bit of IRQ_STATUS keeps every event until software clears it afterwards (see rs_irq_checks), with any
+// traffic on the registers.
+bind rs_host_ctrl rs_irq_checks u_checks (
+  .clk_i,
+  .rst_ni,
+  .idle,
+  .error_i,
+  .transfer_valid_i,
+  .cmd_valid_o,
+  .cmd_ready_i,
+  .core_rst_no,
+  .irq_o,
+  .status({
+    hw_out.irq_status.overflow.value,
+    hw_out.irq_status.transfer.value,
+    hw_out.irq_status.failed.value,
+    hw_out.irq_status.done.value
+  }),
+  .enable({hw_out.irq_enable.transfer.value, hw_out.irq_enable.failed.value, hw_out.irq_enable.done.value}),
+  .clear(
+    u_regs.decoded_reg_strb.irq_status && u_regs.decoded_req_is_wr ?
+        u_regs.decoded_wr_data[3:0] & u_regs.decoded_wr_biten[3:0] : 4'd0
+  )
+);
+
+module rs_prove_irq (
+  input logic        clk_i,
+  input logic        rst_ni,
+  input logic        awvalid_i,
+  input logic [11:0] awaddr_i,
+  input logic        wvalid_i,
+  input logic [31:0] wdata_i,
+  input logic [ 3:0] wstrb_i,
+  input logic        bready_i,
+  input logic        arvalid_i,
+  input logic [11:0] araddr_i,
+  input logic        rready_i,
+  input logic        cmd_ready_i,
+  input logic        busy_i,
+  input logic        error_i,
+  input logic        port_busy_i,
+  input logic        transfer_valid_i
+);
+  rs_host_ctrl u_dut (
+    .clk_i,
+    .rst_ni,
+    .axil_awvalid_i  (awvalid_i),
+    .axil_awready_o  (),
+    .axil_awaddr_i   (awaddr_i),
+    .axil_wvalid_i   (wvalid_i),
+    .axil_wready_o   (),
+    .axil_wdata_i    (wdata_i),
+    .axil_wstrb_i    (wstrb_i),
+    .axil_bvalid_o   (),
+    .axil_bready_i   (bready_i),
+    .axil_bresp_o    (),
+    .axil_arvalid_i  (arvalid_i),
+    .axil_arready_o  (),
+    .axil_araddr_i   (araddr_i),
+    .axil_rvalid_o   (),
+    .axil_rready_i   (rready_i),
+    .axil_rdata_o    (),
+    .axil_rresp_o    (),
+    .irq_o           (),
+    .core_rst_no     (),
+    .clear_o         (),
+    .cmd_valid_o     (),
+    .cmd_ready_i,
+    .cmd_o           (),
+    .cmd_level_i     ('0),
+    .cfg_we_o        (),
+    .cfg_sel_o       (),
+    .cfg_lane_o      (),
+    .cfg_idx_o       (),
+    .cfg_data_o      (),
+    .busy_i,
+    .error_i,
+    .error_code_i    ('0),
+    .error_index_i   ('0),
+    .error_cmd_i     ('0),
+    .retired_i       ('0),
+    .cycles_i        ('0),
+    .busy_compute_i  ('0),
+    .busy_mem_i      ('0),
+    .busy_rns_i      ('0),
+    .busy_pointwise_i('0),
+    .stall_hazard_i  ('0),
+    .stall_unit_i    ('0),
+    .dma_base_o      (),
+    .port_busy_i,
+    .port_read_i     (1'b0),
+    .port_write_i    (1'b0),
+    .transfer_valid_i,
+    .transfer_store_i(1'b0),
+    .transfer_buf_i  ('0),
+    .transfer_logn_i ('0)
+  );
+
+  // The first step is a reset, and no other comes.
+  logic started_q = 1'b0;
+  always_ff @(posedge clk_i) started_q <= 1'b1;
+  always_comb assume (rst_ni == started_q);
+endmodule

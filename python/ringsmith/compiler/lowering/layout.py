@@ -10,6 +10,7 @@ does not starts at the first slot and goes on in the next row.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -106,6 +107,12 @@ def pack(shape: Shape, packing: str, slots: Slots) -> tuple[Index, Index, Slots,
         chunks = int(chunk_ct.max()) + 1
         ct = (np.arange(width)[None, :] * chunks + chunk_ct.reshape(-1, 1)).reshape(shape)
         slot = np.broadcast_to(flat_slot.reshape(-1, 1), flat.shape).reshape(shape)
+    elif packing == "blocks":
+        # One block for each index of the first axis, whatever the ciphertexts; all other axes padded to powers of two.
+        extents = [power_of_two(extent) for extent in shape[1:]]
+        block_ct, block_slot, period = _lay_vectors(shape[0], math.prod(extents), slots)
+        inner = np.ravel_multi_index(tuple(np.indices(shape[1:])), extents)
+        ct, slot = block_ct[:, inner], block_slot[:, inner]
     else:
         width = shape[-1] if shape else 1
         rows = elements.size // width
@@ -114,6 +121,12 @@ def pack(shape: Shape, packing: str, slots: Slots) -> tuple[Index, Index, Slots,
     fill = np.full((int(ct.max()) + 1, slots.count), -1, dtype=np.intp)
     fill[ct.reshape(-1), slot.reshape(-1)] = elements.reshape(-1)
     return ct.astype(np.intp), slot.astype(np.intp), period, slots.repeat(fill, period)
+
+
+def packings(shape: Shape) -> list[str]:
+    """Return the packings by rows, and by blocks where these are others and shifts of inner axes stay inside them."""
+    blocks = len(shape) > 2 and any(power_of_two(extent) != extent for extent in shape[1:-1])
+    return ["rows", "blocks"] if blocks else ["rows"]
 
 
 def _lay_vectors(count: int, length: int, slots: Slots) -> tuple[Index, Index, Slots]:

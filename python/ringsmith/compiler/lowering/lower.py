@@ -15,7 +15,7 @@ from ringsmith.compiler.lowering.choices import Choices, Decision
 from ringsmith.compiler.lowering.context import MOST_SENT, Context, Operand, Value, combined
 from ringsmith.compiler.lowering.contraction import matmul
 from ringsmith.compiler.lowering.fuse import fuse
-from ringsmith.compiler.lowering.layout import Packed, pack
+from ringsmith.compiler.lowering.layout import Packed, pack, packings
 from ringsmith.compiler.lowering.moves import Mask
 from ringsmith.compiler.lowering.places import moved_to_rows, nothing, placed_zeros, present, settled
 from ringsmith.compiler.lowering.powers import Powers
@@ -138,7 +138,7 @@ class _Lowering:
         packing = cast(str, self.arguments[name].packing)
         if packing == "auto":
             self.views[id(node)] = View(name, np.arange(int(np.prod(node.shape))).reshape(node.shape))
-            options = ["rows", "transposed"] if len(node.shape) > 1 else ["rows"]
+            options = packings(node.shape) + (["transposed"] if len(node.shape) > 1 else [])
             options += [
                 _ROWS_OF + str(length) for length in self.lengths.get(node.low.size, ()) if length != node.shape[-1]
             ]
@@ -246,7 +246,7 @@ class _Lowering:
         x = present(self.builder, x, node.where)
         options = ["as it stands"]
         if view is not None and _laid_out(node, args):
-            options.append("sent as it is used")
+            options += [f"sent as it is used, by {packing}" for packing in packings(node.shape)]
         if (node.op is Op.JOIN and not x.whole) or _repeats(node):
             options.append("moved")
         if len(options) == 1:
@@ -258,11 +258,11 @@ class _Lowering:
             return moved_to_rows(self.builder, x, node.where)
         if way == "as it stands" or view is None:
             return x
-        return self._sent(view, node.where) or x
+        return self._sent(view, way.rsplit(" ", 1)[1], node.where) or x
 
-    def _sent(self, view: View, where: Location) -> Packed | None:
-        """Return a view that the client sends by rows, its zeros in places; None if it takes too many ciphertexts."""
-        ct, slot, period, gather = pack(view.picked.shape, "rows", self.slots)
+    def _sent(self, view: View, packing: str, where: Location) -> Packed | None:
+        """Return a view that the client sends, its zeros in places; None if it takes too many ciphertexts."""
+        ct, slot, period, gather = pack(view.picked.shape, packing, self.slots)
         if len(gather) > MOST_SENT:
             return None
         own = np.where(gather < 0, -1, view.picked.reshape(-1)[gather])

@@ -23,8 +23,8 @@ from ringsmith.location import Location
 
 Mask = NDArray[np.bool_]
 
-#: From so many moves of one ciphertext on, baby steps and giant steps are tried; giants are this far apart at most.
-_MANY, _MOST_BABIES = 6, 256
+#: From so many moves of one ciphertext on, baby steps and giant steps are tried.
+_MANY = 6
 
 _ONE = np.ones((), dtype=np.int64)
 ONE = Node(Op.CONSTANT, (), (), False, _ONE, _ONE, Location("<mask>", 0, 0, 0), frozen({"value": _ONE}))
@@ -83,7 +83,8 @@ def cost_of(all_fillings: Sequence[Filling], slots: Slots) -> float:
             continue
         for together in _together(filling.moves, slots):
             switches = sum(max(1, move.key_switches(slots)) for move in together)
-            total += len(together) + min(switches, _stepped(together, slots).rotations)
+            stepped = _stepped(together, slots).rotations if len(together) >= _MANY else switches
+            total += len(together) + min(switches, stepped)
     return total
 
 
@@ -117,8 +118,10 @@ def _stepped(moves: list[_Move], slots: Slots) -> _Stepped:
     offsets = (distances - start) % slots.width
     unit = math.gcd(*offsets.tolist()) or 1
     numbers = offsets // unit
-    most = min(int(numbers.max()) + 1, _MOST_BABIES)
-    ways = [_Stepped(numbers // b * b * unit, start + numbers % b * unit) for b in range(1, most + 1)]
+    # Of a full range, as many babies as giants are best; of a sparse one it is hard to tell.
+    most = int(numbers.max()) + 1
+    babies = {*range(1, min(most, 3 * math.isqrt(most)) + 1), *(1 << k for k in range(most.bit_length()))}
+    ways = [_Stepped(numbers // b * b * unit, start + numbers % b * unit) for b in sorted(babies)]
     return min(ways, key=lambda way: way.rotations)
 
 
@@ -142,6 +145,10 @@ def aligned(builder: Builder, source: Packed, target: Packed, filled: Sequence[F
 def _assemble(builder: Builder, source: Packed, filling: Filling, period: Slots, where: Location) -> tuple[int, Mask]:
     """Add the moves into one ciphertext, in which a period repeats; return it and where it is zero."""
     builder.room_for(len(filling.moves))
+    if len(filling.moves) == 1 and not len(filling.holes):
+        (move,) = filling.moves
+        zero = builder.slots.turned(source.zeros[move.source], move.distance)
+        return builder.turn(source.cts[move.source], move.distance, where), zero
     filled = _mask(filling.holes, period, builder.slots)
     for move in filling.moves:
         filled |= _mask(move.places, period, builder.slots)

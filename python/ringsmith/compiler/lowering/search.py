@@ -88,12 +88,19 @@ def _first(lower: Lower) -> tuple[Choices, SlotProgram]:
 
 
 def _next(choices: Choices, seen: set[frozenset[tuple[Decision, str]]]) -> Taken | None:
-    """Return choices that differ in one decision and were not tried yet; None if there are none."""
+    """Return choices that differ in one decision and were not tried yet; None if there are none.
+
+    Decisions that go by their own estimate do so again, in the layouts that the changed one leads to.
+    """
+    picked = choices.picked()
+    asked = {decision: option for decision, option in picked.items() if option != choices.offered[decision][0]}
+    seen.add(frozenset(asked.items()))
     for decision, options in choices.offered.items():
         for option in options:
-            trial = {**choices.picked(), decision: option}
+            trial = {other: taken for other, taken in asked.items() if other != decision}
+            if option != options[0]:
+                trial[decision] = option
             if (key := frozenset(trial.items())) not in seen:
                 seen.add(key)
-                if option != choices.picked()[decision]:
-                    return trial
+                return trial
     return None

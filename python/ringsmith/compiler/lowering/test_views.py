@@ -189,3 +189,12 @@ def test_the_figures_of_whole_images() -> None:
         assert key_switches(lambda x: convolved(np.pad(x, 1)), scheme, 2048, image) <= 8
         assert key_switches(lambda x, w: convolved(x).ravel() @ w, scheme, 2048, flat) <= 8 + 18
         assert key_switches(lambda x, w: (convolved(x) ** 2).ravel() @ w, scheme, 2048, flat) <= 9 + 18
+
+
+@pytest.mark.parametrize("scheme", ["ckks", "bfv"])
+def test_images_of_a_batch_stand_in_blocks(scheme: str) -> None:
+    # Five images of 16 by 16 places, two in a ciphertext: three convolutions, three products.
+    def network(x: Any, w: Any) -> Any:
+        return convolved(np.pad(x, ((0, 0), (1, 1), (1, 1)))).reshape(5, -1) @ w
+
+    assert key_switches(network, scheme, 512, {"x": encrypted(5, 9, 10), "w": plain(90, 4)}) <= 3 * (8 + 13)

@@ -249,10 +249,10 @@ class _Lowering:
             options += [f"sent as it is used, by {packing}" for packing in packings(node.shape)]
         if (node.op is Op.JOIN and not x.whole) or _repeats(node):
             options.append("moved")
-        if len(options) == 1:
-            return x
         # Equal views, as of a padding that is written again at each use, are laid out alike.
         content = x.cts, x.ct.tobytes(), x.slot.tobytes(), x.shape
+        if len(options) == 1 or (content not in self.alike and len(self.alike) == _MOST_VIEWS):
+            return x
         way = self.choices.pick(("view", self.alike.setdefault(content, self.numbers[id(node)])), options)
         if way == "moved":
             return moved_to_rows(self.builder, x, node.where)
@@ -296,6 +296,8 @@ class _Lowering:
 
 
 _PLAIN_PARTS = ("apart", "added to zeros")
+#: Of so many views layouts of their own are tried; the others stand as they are.
+_MOST_VIEWS = 12
 #: A packing by rows of another length than the argument's, and of how many lengths one is tried.
 _ROWS_OF, _MOST_LENGTHS = "rows of ", 3
 

@@ -90,11 +90,6 @@ def cut(kernel: K, graph: Graph) -> tuple[list[K], Plan]:
     return _Cut(kernel, graph).done()
 
 
-def _at_client(node: Node) -> bool:
-    """Tell whether the client knows a value without asking."""
-    return node.encrypted and node.op in (Op.INPUT, Op.REFRESH)
-
-
 class _Cut:
     """One graph on its way into rounds."""
 
@@ -103,8 +98,13 @@ class _Cut:
         self.round: dict[int, int] = {}
         for node in self.nodes:
             last = max((self.round[id(arg)] for arg in node.args), default=0)
-            asks = node.op is Op.REFRESH and not _at_client(node.args[0])
+            # An argument comes back too: who decrypts it need not be who encrypted it.
+            asks = node.op is Op.REFRESH and node.args[0].op is not Op.REFRESH
             self.round[id(node)] = last + asks
+        #: Arguments that the client applies a function to, by the round before.
+        self.asked: set[tuple[int, int]] = {
+            (id(node.args[0]), self.round[id(node)] - 1) for node in self.nodes if node.op is Op.REFRESH
+        }
         #: The last round that uses a node.
         self.last_use: dict[int, int] = {}
         for node in self.nodes:
@@ -131,7 +131,9 @@ class _Cut:
         """Tell whether a value is computed in a round and needed outside of it."""
         if not node.encrypted or self.round[id(node)] != number or node.op is Op.REFRESH:
             return False
-        return node is self.graph.output or (node.op is not Op.INPUT and self.last_use[id(node)] > number)
+        if node.op is Op.INPUT and node is not self.graph.output:
+            return (id(node), number) in self.asked
+        return node is self.graph.output or self.last_use[id(node)] > number
 
     def _applied(self, number: int) -> tuple[Applied, ...]:
         """Return the client's part after a round."""

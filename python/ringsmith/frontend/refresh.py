@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -17,13 +18,17 @@ from ringsmith.frontend.refusals import Refusing
 from ringsmith.frontend.tensor import Tensor
 from ringsmith.ir import nodes
 from ringsmith.ir.clear_function import ClearFunction
-from ringsmith.ir.graph import Node, Op
+from ringsmith.ir.graph import Node
 from ringsmith.ir.numbers import integers, narrowed, reals
 from ringsmith.location import here
 
 Array = NDArray[Any]
 #: Tolerated excess of an array computed in float64 over its range.
 _ROUNDING = 1e-9
+# Shares of an argument's range that a function is tried at, to learn the shape of its result: most functions are
+# defined for the larger values, some for one half of the range only.
+_PROBES = (0.85, 0.6, 0.15, 0.5)
+_STEPS = 1 << 20
 
 
 def refresh(
@@ -34,17 +39,19 @@ def refresh(
     low: float | None = None,
     high: float | None = None,
     packing: str = "auto",
+    shape: Any = None,
 ) -> Any:
     """Have the client decrypt x, apply `function` in the clear and encrypt the result anew.
 
     `function` is any function of one array to one array, such as a comparison, a sort or a maximum; it runs at the
     client only. Its results lie in low..high, or within `bound`: the client refuses others. Without a function the
     value stays as it is, and its range too; the ciphertext is as fresh as an argument's. `packing` as of an argument.
+    `shape` is that of the results; without it the function is called while tracing, on values from the range of x.
 
     What the function makes of the error of a CKKS value is its own: the kernel's tolerance holds for each round.
     """
     if isinstance(x, Tensor):
-        return _traced(x, function, (bound, low, high), packing)
+        return _traced(x, function, (bound, low, high), packing, shape)
     if isinstance(x, Partwise):
         raise KernelError("rs.refresh takes one tensor: real and imaginary part, sum and divisor go apart", here())
     if isinstance(x, Refusing):
@@ -52,12 +59,12 @@ def refresh(
     return _known(x, function, (bound, low, high))
 
 
-def _traced(x: Tensor, function: Callable[[Array], Any] | None, ends: tuple[float | None, ...], packing: str) -> Tensor:
+def _traced(
+    x: Tensor, function: Callable[[Array], Any] | None, ends: tuple[float | None, ...], packing: str, shape: Any
+) -> Tensor:
     where, node = here(), x.node
     if not node.encrypted:
         raise KernelError("rs.refresh of a plain value: only an encrypted one goes to the client", where)
-    if node.op is Op.INPUT:
-        raise KernelError("rs.refresh of an argument: the client has it in the clear; change it before the call", where)
     if function is not None and not callable(function):
         raise KernelError(f"rs.refresh: {function!r} is no function", where)
     try:
@@ -65,12 +72,12 @@ def _traced(x: Tensor, function: Callable[[Array], Any] | None, ends: tuple[floa
         if callable(packing):
             raise InputError("a packing function needs mode='manual'")
         limits = declared.range("rs.refresh", exact=node.exact).tolist()
-        shape = node.shape if function is None else _shape(node, function)
-        Encrypted(*shape, bound=0)
+        found = node.shape if function is None else _shape(node, function, shape)
+        Encrypted(*found, bound=0)
     except InputError as error:
         raise KernelError(f"rs.refresh: {error}", where) from None
     low, high = limits
-    applied = ClearFunction(_name(function), shape, low, high, node.exact, function)
+    applied = ClearFunction(_name(function), found, low, high, node.exact, function)
     return Tensor(nodes.refresh(node, applied, packing, where))
 
 
@@ -84,16 +91,39 @@ def _ends(node: Node, function: Callable[[Array], Any] | None, ends: tuple[float
     return {"bound": bound, "low": low, "high": high}
 
 
-def _shape(node: Node, function: Callable[[Array], Any]) -> tuple[int, ...]:
-    """Return the shape of what a function gives, from a call on values that may occur."""
-    probe = narrowed(np.clip(np.zeros_like(node.low), node.low, node.high)) if node.exact else np.zeros(node.shape)
-    try:
-        result = function(probe)
-    except RingsmithError:
-        raise
-    except Exception as error:
-        raise InputError(f"the function fails on zeros: {reason(error)}") from None
-    return (integers if node.exact else reals)(result, "the function's result").shape
+def _shape(node: Node, function: Callable[[Array], Any], shape: Any) -> tuple[int, ...]:
+    """Return the shape of what a function gives: as declared, or that of calls on values from the argument's range."""
+    if shape is not None:
+        extents = shape if isinstance(shape, tuple | list) else (shape,)
+        return tuple(extent for extent in Encrypted(*extents, bound=0).shape if extent is not None)
+    failure: Exception | None = None
+    for share in _PROBES:
+        try:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                result = np.asarray(function(_probe(node, share)))
+        except RingsmithError:
+            raise
+        except Exception as error:
+            failure = failure or error
+            continue
+        finite = np.nan_to_num(result, posinf=0, neginf=0) if result.dtype.kind == "f" else result
+        return (integers if node.exact else reals)(finite, "the function's result").shape
+    raise InputError(
+        f"the function fails on values from the range of its argument: {reason(failure or ValueError())}; narrow that "
+        "range, or declare the shape of the result: rs.refresh(x, function, low=A, high=B, shape=(...))"
+    )
+
+
+def _probe(node: Node, share: float) -> Array:
+    """Return values around a share of the range, no two alike if it can be: zeros are where quotients and logarithms
+    end."""
+    spread = share + 0.1 * (np.linspace(0, 1, max(node.low.size, 1)).reshape(node.shape) - 0.5)
+    if not node.exact:
+        return np.asarray(node.low + (node.high - node.low) * spread, dtype=np.float64)
+    steps = np.round(spread * _STEPS).astype(np.int64).astype(object)
+    ends = node.low.astype(object), node.high.astype(object)
+    return narrowed(ends[0] + (ends[1] - ends[0]) * steps // _STEPS)
 
 
 def _known(x: Any, function: Callable[[Array], Any] | None, ends: tuple[float | None, ...]) -> Array:

@@ -45,7 +45,7 @@ class ClearFunction:
         what = f"the result of {self.name or 'rs.refresh'}"
         array = (integers if self.exact else reals)(result, what)
         if array.shape != self.shape:
-            raise InputError(f"{what} has shape {array.shape}, on known values it had {self.shape}")
+            raise InputError(f"{what} has shape {array.shape}, the kernel was traced with {self.shape}")
         return cut(array, self.low, self.high, slack, what)
 
 

@@ -19,9 +19,13 @@ def register(app: typer.Typer) -> None:
     @app.command("generate")
     def generate_command(
         preset: Annotated[str, typer.Argument(help="Preset name, or the path of a preset file.")],
-        output: Annotated[Path, typer.Option("--output", "-o", help="Directory to write; must be empty or new.")],
+        output: Annotated[
+            Path, typer.Option("--output", "-o", help="Directory to write: new, empty, or a package (--force).")
+        ],
         settings: Annotated[list[str] | None, typer.Option("--set", help="key=value; overrides the preset.")] = None,
-        force: Annotated[bool, typer.Option("--force", help="Replace a directory that is not empty.")] = False,
+        force: Annotated[
+            bool, typer.Option("--force", help="Replace a package there, if unchanged; other files stay.")
+        ] = False,
         as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     ) -> None:
         """Write RTL, file list, FuseSoC core, register documents, C header, driver notes and a testbench."""

@@ -24,6 +24,7 @@ from ringsmith.hw.process import run, say
 from ringsmith.hw.toolchain import verilator
 from ringsmith.hw.vectors import LaneVector, lane_vector, prime_below
 from ringsmith.hw.verilator import BUILD_FLAGS, HARNESS, LINT_FLAGS, WAIVERS, own_check
+from ringsmith.hw.written import SCRATCH, check_replaceable, files_of, is_empty, put_in_place, some, write_manifest
 from ringsmith.presets import Preset
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -49,24 +50,30 @@ class Package:
 
 
 def generate(preset: Preset, directory: Path, *, force: bool = False) -> Package:
-    """Write the package of a preset, all of it at once; what fails its own `make lint` is not written.
+    """Write the package of a preset; what fails its own `make lint` is not written.
 
-    `directory` is new, empty, or replaced if forced; folders above it are made. Raises InputError where it cannot be
-    written, ParameterError for a design that cannot be elaborated.
+    `directory` is new or empty, or with `force` a package as it was written, which is replaced; files of the user's
+    own beside it stay. Folders above it are made.
+
+    Raises:
+        InputError: it cannot be written there.
+        ParameterError: the design cannot be elaborated.
     """
     target = _place(directory, force=force)
     try:
-        work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=_nearest(target.parent)))
+        work = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=_nearest(target)))
         try:
             package = _fill(preset, work, directory)
             _lint(preset, work)
             work.chmod(0o755)
             target.parent.mkdir(parents=True, exist_ok=True)
-            _swap(work, target)
+            kept = put_in_place(work, target, directory)
         finally:
             shutil.rmtree(work, ignore_errors=True)
     except OSError as error:
         raise InputError(f"{directory} cannot be written: {error.strerror}") from None
+    if kept:
+        say(f"{directory}: not of the package, kept: {some(kept)}")
     return package
 
 
@@ -76,14 +83,12 @@ def _place(directory: Path, *, force: bool) -> Path:
         target = directory.resolve()
         if target.exists() and not target.is_dir():
             raise InputError(f"{directory} is a file: name a directory")
-        if Path.cwd().is_relative_to(target):
-            raise InputError(
-                f"{directory} is the folder you are in, or holds it: name another, such as {directory}/package"
-            )
-        if target.exists() and any(target.iterdir()) and not force:
-            raise InputError(f"{directory} is not empty: name another directory, or replace it with --force")
         if not _nearest(target).is_dir():
             raise InputError(f"{directory}: {_nearest(target)} is a file: name another directory")
+        if target.exists() and not is_empty(target) and not force:
+            raise InputError(f"{directory} is not empty: name another directory, or replace a package with --force")
+        if target.exists():
+            check_replaceable(target, directory)
     except (OSError, ValueError, RuntimeError) as error:
         raise InputError(f"{directory} cannot be written: {getattr(error, 'strerror', None) or error}") from None
     return target
@@ -92,20 +97,6 @@ def _place(directory: Path, *, force: bool) -> Path:
 def _nearest(path: Path) -> Path:
     """The path itself or the closest above it that exists."""
     return next(place for place in (path, *path.parents) if place.exists())
-
-
-def _swap(work: Path, target: Path) -> None:
-    """Put the package in place; what it replaces comes back if that fails."""
-    old = work.with_name(f"{work.name}-old")
-    if target.exists():
-        target.replace(old)
-    try:
-        work.replace(target)
-    except BaseException:
-        if old.exists():
-            old.replace(target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _lint(preset: Preset, work: Path) -> None:
@@ -149,8 +140,8 @@ def _fill(preset: Preset, work: Path, directory: Path) -> Package:
     (work / f"{preset.name}.f").write_text("".join(f"{name}\n" for name in rtl))
     (work / "Makefile").write_text(_template("Makefile", **names, harness=" ".join(harness)))
     (work / f"{preset.name}.core").write_text(_core(names, rtl, work))
-    files = tuple(sorted(str(path.relative_to(work)) for path in work.rglob("*") if path.is_file()))
-    return Package(directory, files, top, parameters, digest)
+    write_manifest(work)
+    return Package(directory, files_of(work), top, parameters, digest)
 
 
 def _controller(preset: Preset, work: Path) -> None:

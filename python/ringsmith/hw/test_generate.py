@@ -20,6 +20,7 @@ from ringsmith.hw.generate import generate
 from ringsmith.hw.process import run
 from ringsmith.hw.toolchain import verilator
 from ringsmith.hw.vectors import lane_vector, prime_below, smallest_root
+from ringsmith.hw.written import files_of
 from ringsmith.presets import load_preset, parse_overrides, preset_names
 
 pytestmark = pytest.mark.hw
@@ -253,9 +254,26 @@ def test_refuses_a_directory_in_use(package: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a file"):
         generate(load_preset("tiny"), tmp_path / "mine" / "notes.txt")
     assert (tmp_path / "mine" / "notes.txt").read_text() == "keep"
-    generate(load_preset("tiny"), tmp_path / "mine", force=True)
-    assert not (tmp_path / "mine" / "notes.txt").exists()
-    assert (tmp_path / "mine" / "tiny.core").exists()
+    with pytest.raises(InputError, match=r"has no MANIFEST.sha256"):
+        generate(load_preset("tiny"), tmp_path / "mine", force=True)
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
+
+
+def test_a_package_is_replaced_and_files_beside_it_stay(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "mine"
+    generate(load_preset("tiny"), target)
+    (target / "rtl" / "notes.txt").write_text("keep")
+    package = generate(load_preset("tiny", {"host": "serial"}), target, force=True)
+    assert "kept: rtl/notes.txt" in capfd.readouterr().err
+    assert (target / "rtl" / "notes.txt").read_text() == "keep"
+    assert not (target / "rtl" / "rs_top_axi.sv").exists()
+    assert set(files_of(target)) == {*package.files, "rtl/notes.txt"}
+    checked = subprocess.run(["sha256sum", "--strict", "-c", "MANIFEST.sha256"], cwd=target, check=False)
+    assert checked.returncode == 0
+    (target / "rtl" / "rs_top_serial.sv").write_text("mine now")
+    with pytest.raises(InputError, match=r"changed since ringsmith wrote it: rtl/rs_top_serial.sv"):
+        generate(load_preset("tiny"), target, force=True)
+    assert (target / "rtl" / "rs_top_serial.sv").read_text() == "mine now"
 
 
 def test_places_that_cannot_hold_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,9 +284,8 @@ def test_places_that_cannot_hold_a_package(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "loop").symlink_to("loop")
     for place, words in (
         (tmp_path / "file" / "x" / "y", "is a file"),
-        (Path("."), "the folder you are in"),
-        (Path(".."), "the folder you are in"),
-        (Path("/"), "the folder you are in"),
+        (Path(".."), "is not empty"),
+        (Path("/"), "is not empty"),
         (Path("/proc/x"), "cannot be written"),
         (tmp_path / ("n" * 300), "cannot be written"),
         (tmp_path / "loop", "cannot be written"),
@@ -277,23 +294,6 @@ def test_places_that_cannot_hold_a_package(tmp_path: Path, monkeypatch: pytest.M
             with pytest.raises(InputError, match=words):
                 generate(preset, place, force=force)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "here", "loop"]
-
-
-def test_what_is_replaced_comes_back_if_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "notes.txt").write_text("keep")
-    (tmp_path / "work").mkdir()
-
-    def refused(self: Path, target: Path) -> Path:
-        if self.name == "work":
-            raise PermissionError(13, "refused")
-        self.rename(target)
-        return target
-
-    monkeypatch.setattr(Path, "replace", refused)
-    with pytest.raises(PermissionError):
-        module._swap(tmp_path / "work", tmp_path / "mine")
-    assert (tmp_path / "mine" / "notes.txt").read_text() == "keep"
 
 
 def test_a_failure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,8 @@ import numpy as np
 
 from ringsmith.errors import InputError, KernelError
 from ringsmith.frontend.partwise import LINEAR, Partwise, by_part, shape_function, supported, zeros
-from ringsmith.frontend.refusals import DEFAULT_REMEDY, REMEDIES
+from ringsmith.frontend.refusals import remedy_for
+from ringsmith.frontend.remedies import COMPLEX
 from ringsmith.frontend.tensor import KINDS, NUMPY, Kind, Tensor, as_tensor, elementwise, matmul
 from ringsmith.frontend.tensor import within as promised
 from ringsmith.ir import nodes
@@ -44,6 +45,10 @@ class ComplexTensor(Partwise):
     @property
     def _parts(self) -> tuple[Tensor, ...]:
         return self._real, self._imag
+
+    @property
+    def _numbers(self) -> str:
+        return COMPLEX
 
     def _of_parts(self, parts: list[Tensor]) -> ComplexTensor:
         return ComplexTensor(*parts)
@@ -298,7 +303,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 def call_ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     """Compute a ufunc of complex values, or refuse it."""
     if ufunc not in _UFUNCS:
-        remedy = _ABSOLUTE if ufunc is np.absolute else REMEDIES.get(ufunc.__name__, _PARTS)
+        remedy = _ABSOLUTE if ufunc is np.absolute else _PARTS
         raise KernelError(f"numpy.{ufunc.__name__} is not supported of complex tensors; {remedy}", here())
     return _UFUNCS[ufunc](*inputs)
 
@@ -317,7 +322,7 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any
     if shape_function(function):
         return function(np.broadcast_to(0, args[0].shape), *args[1:], **kwargs)
     if function not in _FUNCTIONS:
-        remedy = _PARTS if supported(function) else REMEDIES.get(function.__name__, DEFAULT_REMEDY)
+        remedy = _PARTS if supported(function) else remedy_for(function.__name__, of(args[0], where) if args else None)
         raise KernelError(f"numpy.{function.__name__} is not supported of complex tensors; {remedy}", where)
     return _FUNCTIONS[function](*args, **kwargs)
 

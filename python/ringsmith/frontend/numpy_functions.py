@@ -20,7 +20,8 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from ringsmith.errors import KernelError
 from ringsmith.frontend import numpy_series
-from ringsmith.frontend.refusals import APPROXIMATE, DEFAULT_REMEDY, REMEDIES, Refusing
+from ringsmith.frontend.refusals import REMEDIES, Refusing, numbers_of, remedy_for
+from ringsmith.frontend.remedies import of_ufunc
 from ringsmith.frontend.tensor import (
     NUMPY,
     Tensor,
@@ -69,8 +70,12 @@ def call_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: Mapping
     if kind := kind_of(inputs):
         return kind.ufunc(ufunc, inputs)
     if ufunc not in UFUNCS:
-        raise KernelError(f"{name} is not supported in kernels; {REMEDIES.get(ufunc.__name__, APPROXIMATE)}", here())
+        raise KernelError(f"{name} is not supported in kernels; {_remedy(ufunc, inputs)}", here())
     return UFUNCS[ufunc](*together(inputs, here())) if ufunc is not np.power else operator.pow(*inputs)
+
+
+def _remedy(ufunc: Any, inputs: tuple[Any, ...]) -> str:
+    return REMEDIES.get(ufunc.__name__) or of_ufunc(ufunc, numbers_of(inputs))
 
 
 def _same(value: Any, default: Any) -> bool:
@@ -92,7 +97,7 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any
     if kind := kind_of((*args, *kwargs.values())):
         return kind.function(function, args, kwargs)
     if function not in FUNCTIONS:
-        remedy = REMEDIES.get(function.__name__, DEFAULT_REMEDY)
+        remedy = remedy_for(function.__name__, args[0] if args else None)
         raise KernelError(f"{name} is not supported in kernels; {remedy}", here())
     found, signature = FUNCTIONS[function], signature_of(function)
     try:

@@ -16,7 +16,8 @@ import numpy as np
 from ringsmith.errors import KernelError
 from ringsmith.frontend import tensor as tensors
 from ringsmith.frontend.partwise import LINEAR, Partwise, by_part, shape_function, supported, values_of
-from ringsmith.frontend.refusals import APPROXIMATE, DEFAULT_REMEDY, REMEDIES
+from ringsmith.frontend.refusals import remedy_for
+from ringsmith.frontend.remedies import QUOTIENT, of_ufunc
 from ringsmith.frontend.tensor import KINDS, NUMPY, Kind, Tensor, as_tensor, elementwise, matmul
 from ringsmith.ir.graph import Op
 from ringsmith.location import here
@@ -42,6 +43,10 @@ class Quotient(Partwise):
     @property
     def _parts(self) -> tuple[Tensor, ...]:
         return (self.numerator,)
+
+    @property
+    def _numbers(self) -> str:
+        return QUOTIENT
 
     def _of_parts(self, parts: list[Tensor]) -> Quotient:
         return Quotient(parts[0], self.divisor)
@@ -193,7 +198,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 def call_ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     """Compute a ufunc of quotients, or refuse it."""
     if ufunc not in _UFUNCS:
-        remedy = REMEDIES.get(ufunc.__name__, APPROXIMATE)
+        remedy = of_ufunc(ufunc, QUOTIENT)
         raise KernelError(f"numpy.{ufunc.__name__} is not supported of quotients; {remedy}", here())
     return _UFUNCS[ufunc](*inputs)
 
@@ -212,7 +217,7 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any
         return Quotient(found, common)
     if shape_function(function):
         return function(np.broadcast_to(0, args[0].shape), *args[1:], **kwargs)
-    remedy = "use the sum" if supported(function) else REMEDIES.get(function.__name__, DEFAULT_REMEDY)
+    remedy = "use the sum" if supported(function) else remedy_for(function.__name__, args[0] if args else None)
     raise KernelError(f"numpy.{function.__name__} is not supported of quotients; {remedy}", here())
 
 

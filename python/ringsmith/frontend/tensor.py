@@ -12,6 +12,7 @@ import numpy as np
 
 from ringsmith.errors import KernelError
 from ringsmith.frontend.refusals import IN_ARRAY, Refusing, refusal
+from ringsmith.frontend.remedies import DIVIDED, INTEGERS, REALS, ROOT
 from ringsmith.ir import nodes
 from ringsmith.ir.graph import Node, Op, Shape
 from ringsmith.location import Location, here
@@ -62,6 +63,10 @@ class Tensor(Refusing):
     @property
     def _is_encrypted(self) -> bool:
         return self.node.encrypted
+
+    @property
+    def _numbers(self) -> str:
+        return INTEGERS if self.node.exact else REALS
 
     @property
     def shape(self) -> Shape:
@@ -157,10 +162,14 @@ class Tensor(Refusing):
         if kind := kind_of([other]):
             return cast(Tensor, kind.divided(self, other))
         if self.node.exact:
-            raise KernelError("a division (/) leaves the integers, on which BFV computes", where)
+            raise KernelError(
+                f"a division (/) leaves the integers, on which BFV computes; {DIVIDED.words(INTEGERS)}", where
+            )
         divisor = as_tensor(other, where).node
         if divisor.op is not Op.CONSTANT or (divisor.low == 0).any():
-            raise KernelError("only division by a non-zero constant can be computed encrypted", where)
+            raise KernelError(
+                f"only division by a non-zero constant can be computed encrypted; {DIVIDED.words(REALS)}", where
+            )
         return elementwise(Op.MULTIPLY, self, 1.0 / divisor.low)
 
     def __neg__(self) -> Tensor:
@@ -180,7 +189,9 @@ class Tensor(Refusing):
             )
         if not isinstance(exponent, int | np.integer) or exponent < 0:
             raise KernelError(
-                f"power {exponent!r}: only integers >= 0, the same for all elements, can be computed", where
+                f"power {exponent!r}: only integers >= 0, the same for all elements, can be computed; a root or "
+                f"another power: {ROOT.words(self._numbers)}",
+                where,
             )
         if exponent == 0:
             return Tensor(constant(np.ones(self.shape, dtype=np.int64), where, like=self))

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every line of code that a refusal names is executed: it computes what was refused."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ringsmith as rs
+from ringsmith.frontend import remedies
+from ringsmith.frontend.numpy_functions import UFUNCS
+from ringsmith.frontend.refusals import PROTOCOLS, REMEDIES
+from ringsmith.frontend.remedies import COMPARISONS, REALS, ROUNDED, TOLD, WHOLE, Remedy, of_ufunc, remedy_of_ufunc
+from ringsmith.frontend.test_numpy_functions import tensor_of
+
+X = {"ckks": np.array([1.3, 3.9, 2.2, 3.6]), "bfv": np.array([1, 4, 2, 3])}
+Y = {"ckks": np.array([3.4, 1.2, 4.0, 1.1]), "bfv": np.array([3, 1, 4, 1])}
+#: Intervals of approximations that are not defined on, or not needed on, -4 to 4.
+POSITIVE = {id(remedy) for remedy in (remedies.DIVIDED, remedies.INVERSE, remedies.ROOT, remedies.EXPONENT)}
+
+Case = tuple[Callable[[Any, Any], Any], Remedy, Callable[[Any, Any], Any]]
+
+
+def _binary(function: Any) -> Case:
+    return function, remedy_of_ufunc(function), function
+
+
+def _unary(function: Any) -> Case:
+    return lambda x, _: function(x), remedy_of_ufunc(function), lambda x, _: function(x)
+
+
+def _whole(function: Any, remedy: Remedy) -> Case:
+    further = (0, 1) if function is np.clip else ()
+    return lambda x, _: function(x, *further), remedy, lambda x, _: function(x, *further)
+
+
+CASES: dict[str, Case] = {
+    **{
+        sign: (getattr(operator, name), COMPARISONS[sign], getattr(operator, name))
+        for name, sign in zip(("eq", "ne", "lt", "le", "gt", "ge"), COMPARISONS, strict=True)
+    },
+    "//": (operator.floordiv, remedies.FLOORED, operator.floordiv),
+    "%": (operator.mod, remedies.REMAINDER, operator.mod),
+    "divmod": (divmod, remedies.DIVMOD, lambda x, y: np.stack(divmod(x, y))),
+    "x / y": (operator.truediv, remedies.DIVIDED, operator.truediv),
+    "1 / x": (lambda x, y: 1 / x, remedies.INVERSE, lambda x, y: 1 / x),
+    "2**x": (lambda x, y: 2**x, remedies.EXPONENT, lambda x, y: 2**x),
+    "x**0.5": (lambda x, y: x**0.5, remedies.ROOT, lambda x, y: x**0.5),
+    "abs": (lambda x, y: abs(x), remedies.ABSOLUTE, lambda x, y: np.abs(x)),
+    "round": (lambda x, y: round(x), ROUNDED["round"], lambda x, y: np.round(x)),
+    "trunc": (lambda x, y: math.trunc(x), ROUNDED["trunc"], lambda x, y: np.trunc(x)),
+    "floor": (lambda x, y: math.floor(x), ROUNDED["floor"], lambda x, y: np.floor(x)),
+    "ceil": (lambda x, y: math.ceil(x), ROUNDED["ceil"], lambda x, y: np.ceil(x)),
+    "in": (lambda x, y: 1 in x, remedies.FOUND, lambda x, y: np.any(x == 1)),
+    **{name: _binary(getattr(np, name)) for name in ("maximum", "minimum", "hypot", "arctan2", "greater", "equal")},
+    **{name: _unary(getattr(np, name)) for name in ("sin", "exp", "rint", "sign", "cbrt")},
+    **{name: _whole(getattr(np, name), remedy) for name, remedy in WHOLE.items()},
+}  # fmt: skip
+
+
+def test_every_remedy_with_code_has_a_case() -> None:
+    found = {id(remedy) for _, remedy in PROTOCOLS.values() if isinstance(remedy, Remedy)}
+    assert found | {id(remedy) for remedy in WHOLE.values()} <= {id(remedy) for _, remedy, _ in CASES.values()}
+
+
+def kernel_of(scheme: str, code: str, remedy: Remedy) -> rs.Kernel:
+    polynomial = "rs.approximate" in code
+    ends = ((1, 4) if id(remedy) in POSITIVE else (-4, 4)) if polynomial else (-300, 300)
+    known = {"rs": rs, "np": np, "A": ends[0], "B": ends[1], "G": 1 if polynomial else 0.01}
+
+    def remedied(x: Any, y: Any) -> Any:
+        return eval(code, {**known, "x": x, "y": y})
+
+    x, y = (rs.Encrypted(4, low=1, high=4) for _ in range(2))
+    return rs.kernel(scheme=scheme, tolerance=1e-3, x=x, y=y)(remedied)
+
+
+@pytest.mark.parametrize("scheme", ["ckks", "bfv"])
+@pytest.mark.parametrize("name", CASES)
+def test_the_code_of_a_refusal_computes_what_was_refused(name: str, scheme: str) -> None:
+    refused, remedy, meant = CASES[name]
+    x, y = X[scheme], Y[scheme]
+    with pytest.raises(rs.KernelError) as caught:
+        refused(tensor_of(x, "x"), tensor_of(y, "y"))
+    codes = remedy.codes(REALS if scheme == "ckks" else remedies.INTEGERS)
+    expected = np.asarray(meant(x, y), dtype=float)
+    for code in codes:
+        assert code in str(caught.value)
+        found = kernel_of(scheme, code, remedy)(x, y)
+        if scheme == "bfv":
+            np.testing.assert_array_equal(found, np.rint(expected))
+        else:
+            np.testing.assert_allclose(found, expected, atol=0.6 if "approximate" in code else 0.01)
+
+
+#: Those of values from -1 to 1, which the data of this test are not.
+ARCS = ("arccos", "arcsin", "arctanh")
+ELSE = [u for u in vars(np).values() if isinstance(u, np.ufunc) and u not in UFUNCS and u.__name__ not in REMEDIES]
+
+
+@pytest.mark.parametrize("scheme", ["ckks", "bfv"])
+@pytest.mark.parametrize("ufunc", {u.__name__: u for u in ELSE if u.__name__ not in ARCS}.values())
+def test_every_other_ufunc_is_refused_with_code_that_runs(ufunc: Any, scheme: str) -> None:
+    x, y = X[scheme], Y[scheme]
+    words = of_ufunc(ufunc, REALS if scheme == "ckks" else remedies.INTEGERS)
+    with pytest.raises(rs.KernelError) as caught:
+        ufunc(*(tensor_of(one, "x") for one in (x, y, y)[: ufunc.nin]))
+    assert words in str(caught.value)
+    if ufunc.__name__ in TOLD or "rs." not in words:
+        return
+    remedy = remedy_of_ufunc(ufunc)
+    expected = ufunc(*(x, y)[: ufunc.nin]) if ufunc.nin < 3 else ufunc(x, 0, 1)
+    whole = np.asarray(np.stack(expected) if ufunc.nout > 1 else expected, dtype=float)
+    code = remedy.codes(REALS if scheme == "ckks" else remedies.INTEGERS)[-1]
+    assert code in words
+    found = kernel_of(scheme, code, remedy).clear(x, y)
+    np.testing.assert_allclose(found, np.rint(whole) if scheme == "bfv" else whole, atol=1e-9)
+
+
+def test_words_hold_what_they_say() -> None:
+    x, y = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    known: dict[str, Any] = {
+        "and": np.logical_and,
+        "or": np.logical_or,
+        "xor": np.logical_xor,
+        "not": lambda x, _: np.logical_not(x),
+    }
+    parts = remedies.BITS.split("1, ", 1)[1].split(", ")
+    assert [part.split(" is ")[1] for part in parts] == list(known)
+    for part in parts:
+        code, name = part.split(" is ")
+        made = rs.kernel(scheme="bfv", x=rs.Encrypted(4, low=0, high=1), y=rs.Encrypted(4, low=0, high=1))
+        assert np.array_equal(made(lambda x, y, c=code: eval(c, {"x": x, "y": y}))(x, y), known[name](x, y))
+    assert "branch" in PROTOCOLS["__bool__"][0]
+
+
+@pytest.mark.parametrize("operation", [operator.and_, operator.or_, operator.xor, operator.invert, operator.lshift])
+def test_bit_operators_name_xor_and_shifts(operation: Any) -> None:
+    x = tensor_of(X["bfv"], "x")
+    with pytest.raises(rs.KernelError, match=r"x \+ y - 2 \* x \* y is xor|x \* 2\*\*k is a shift"):
+        operation(x) if operation is operator.invert else operation(x, 1)
+
+
+def test_other_kinds_hear_of_what_they_have() -> None:
+    z: Any = rs.kernel(x=rs.Encrypted(4, bound=1, complex=True))(lambda x: x > 1)
+    with pytest.raises(rs.KernelError, match=r"treat z\.real and z\.imag apart"):
+        z.compile()
+    mean = rs.kernel(scheme="bfv", x=rs.Encrypted(4, bound=1))(lambda x: x.mean() > 1)
+    with pytest.raises(rs.KernelError, match="use the sum, and divide after decryption"):
+        mean.compile()
